@@ -109,12 +109,6 @@ enum Exit {
     Stopped = 130,
 }
 
-impl From<Exit> for ExitCode {
-    fn from(exit: Exit) -> Self {
-        Self::from(exit as u8)
-    }
-}
-
 /// What keeps a command from going on.
 struct Refusal(Exit, String);
 
@@ -126,32 +120,20 @@ pub fn main(suite: &Suite) -> ExitCode {
         let place = panic.location().map_or_else(|| "an unknown place".into(), ToString::to_string);
         warn(&format!("a fault of the suite at {place}"));
     }));
-    let exit = match Arguments::parse().command {
-        Command::Run(arguments) => on_a_runtime(run::run(suite, arguments)),
-        Command::Sweep(arguments) => on_a_runtime(sweep::sweep(arguments)),
-        Command::List(arguments) => list::list(suite, arguments).unwrap_or_else(Refusal::print),
-        Command::Coverage { json } => list::coverage(json),
-    };
-    exit.into()
-}
-
-fn on_a_runtime(command: impl Future<Output = Result<Exit, Refusal>>) -> Exit {
-    let runtime = match tokio::runtime::Runtime::new() {
-        Ok(runtime) => runtime,
-        Err(error) => {
-            warn(&format!("no runtime: {error}"));
-            return Exit::Usage;
-        }
-    };
-    runtime.block_on(command).unwrap_or_else(Refusal::print)
-}
-
-impl Refusal {
-    fn print(self) -> Exit {
-        let Self(exit, line) = self;
+    let command = Arguments::parse().command;
+    let runtime = tokio::runtime::Runtime::new();
+    let runtime = runtime.map_err(|error| Refusal(Exit::Usage, format!("no runtime: {error}")));
+    let exit = runtime.and_then(|runtime| match command {
+        Command::Run(arguments) => runtime.block_on(run::run(suite, arguments)),
+        Command::Sweep(arguments) => runtime.block_on(sweep::sweep(arguments)),
+        Command::List(arguments) => list::list(suite, arguments),
+        Command::Coverage { json } => Ok(list::coverage(json)),
+    });
+    let exit = exit.unwrap_or_else(|Refusal(exit, line)| {
         warn(&line);
         exit
-    }
+    });
+    ExitCode::from(exit as u8)
 }
 
 impl From<ProbeError> for Refusal {

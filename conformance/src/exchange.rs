@@ -1,18 +1,21 @@
-//! One request and its response as they were, with all secrets: cheap to keep, as most
-//! are never shown. Text of it leaves only through [`RawExchange::redacted`].
+//! A request and its response: as they were, with all secrets ([`RawExchange`]), and as a report
+//! shows them ([`Exchange`]). The first is cheap to keep, as most exchanges are never shown.
 
-mod bytes;
-mod redacted;
-
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::sync::Arc;
 
-use ::bytes::Bytes;
+use bytes::Bytes;
+use http::header::{AUTHORIZATION, COOKIE, SET_COOKIE};
 use http::{HeaderMap, Method, StatusCode};
+use url::Url;
 
-pub(crate) use self::bytes::{SentBytes, authority, host, unbracketed};
-pub use self::redacted::Exchange;
 use crate::secret::Secrets;
+use crate::shell;
+
+/// How much of a body a report shows, in characters.
+const SHOWN: usize = 2000;
+/// How much of a body is redacted to show so much of it, in bytes.
+const REDACTED: usize = 64 << 10;
 
 /// A request and its response, if there was one. A clone is the same exchange; its `Debug`
 /// shows nothing of it.
@@ -22,7 +25,6 @@ pub struct RawExchange {
     pub(crate) response: Option<Arc<Response>>,
 }
 
-/// A request.
 pub(crate) struct Request {
     pub(crate) method: Method,
     /// The address as a report may show it.
@@ -34,22 +36,156 @@ pub(crate) struct Request {
     pub(crate) bytes: Option<SentBytes>,
 }
 
-/// A response.
 pub(crate) struct Response {
     pub(crate) status: StatusCode,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Bytes,
 }
 
+/// What was sent on a connection so far.
+pub(crate) struct SentBytes {
+    pub(crate) base: Url,
+    pub(crate) bytes: Bytes,
+}
+
+/// An exchange as text, without secrets.
+#[derive(Clone, Debug, serde::Serialize)]
+pub struct Exchange {
+    /// The request, head and body.
+    pub request: String,
+    /// The response, head and body.
+    #[serde(rename = "reply")]
+    pub response: String,
+    /// A shell line that sends the request again; keys are named by their environment variables.
+    pub curl: String,
+    /// Whether it is only the last one of a scenario whose failure is about no single exchange.
+    pub last: bool,
+}
+
 impl RawExchange {
-    /// What a report may show of it.
+    /// What a report may show of it. Redacting is slow, so it is done for failures only.
     pub(crate) fn redacted(&self, secrets: &Secrets) -> Exchange {
-        Exchange::of(&self.request, self.response.as_deref(), secrets)
+        let response = match self.response.as_deref() {
+            Some(Response { status, headers, body }) => {
+                let rest = head_and_body(secrets, headers, Some(body));
+                secrets.redact(format!("{status}\n{rest}"))
+            }
+            None => "(no answer)".to_owned(),
+        };
+        let Request { method, url, headers, body, bytes } = &*self.request;
+        let body = body.as_deref();
+        let (request, curl) = match bytes {
+            Some(sent) => (sent.shown(secrets), shell::printf(secrets, &sent.base, &sent.bytes)),
+            None => {
+                let rest = head_and_body(secrets, headers, body);
+                let request = secrets.redact(format!("{method} {url}\n{rest}"));
+                (request, shell::curl(secrets, method, url, headers, body))
+            }
+        };
+        Exchange { request, response, curl, last: false }
     }
 }
 
 impl fmt::Debug for RawExchange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("RawExchange")
+    }
+}
+
+impl Exchange {
+    /// Request line and status.
+    pub fn summary(&self) -> String {
+        let [request, response] =
+            [&self.request, &self.response].map(|text| text.lines().next().unwrap_or_default());
+        format!("{request} → {response}")
+    }
+}
+
+impl SentBytes {
+    /// As a report shows it.
+    fn shown(&self, secrets: &Secrets) -> String {
+        let address = host(&self.base);
+        let tls = if self.base.scheme() == "https" { " with TLS" } else { "" };
+        let lines = truncated(&secrets.redact(escaped(&self.bytes)), self.bytes.len());
+        format!("bytes to {address}{tls}\n{lines}")
+    }
+}
+
+/// The value of `Host` for an address.
+pub(crate) fn host(url: &Url) -> String {
+    let host = url.host_str().unwrap_or_default();
+    url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
+}
+
+fn head_and_body(secrets: &Secrets, headers: &HeaderMap, body: Option<&[u8]>) -> String {
+    let mut text = String::new();
+    for (name, value) in headers {
+        let value = match [AUTHORIZATION, COOKIE, SET_COOKIE].contains(name) {
+            true => "[redacted]".into(),
+            false => String::from_utf8_lossy(value.as_bytes()),
+        };
+        let _ = writeln!(text, "{name}: {value}");
+    }
+    if let Some(body) = body {
+        let _ = write!(text, "\n{}", shown(secrets, body));
+    }
+    text
+}
+
+/// Redacted before it is truncated, as half a key at the cut would not be found.
+fn shown(secrets: &Secrets, body: &[u8]) -> String {
+    let start = &body[..body.len().min(REDACTED)];
+    if std::str::from_utf8(start).is_err_and(|error| error.error_len().is_some()) {
+        return format!("({} bytes that are no text)", body.len());
+    }
+    truncated(&secrets.redact(String::from_utf8_lossy(start)), body.len())
+}
+
+fn truncated(text: &str, bytes: usize) -> String {
+    match text.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}… ({bytes} bytes in all)", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+/// Lines as lines; what is no printable ASCII as an escape.
+fn escaped(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len());
+    for line in bytes.split_inclusive(|byte| *byte == b'\n') {
+        let (line, end) = line.strip_suffix(b"\r\n").map_or((line, ""), |line| (line, "\n"));
+        for byte in line {
+            match byte {
+                b' '..=b'~' => text.push(char::from(*byte)),
+                _ => text.extend(byte.escape_ascii().map(char::from)),
+            }
+        }
+        text.push_str(end);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Secrets, SentBytes, escaped};
+    use crate::shell;
+
+    #[test]
+    fn what_cannot_be_printed_is_escaped() {
+        assert_eq!(escaped(b"A: \x00\xff'\"\\\r\nB\rC\n"), "A: \\x00\\xff'\"\\\nB\\rC\\n");
+    }
+
+    #[test]
+    fn a_key_in_bytes_does_not_show() {
+        let key = "acme_live_a1_0123456789abcdefghijklmnopqrstuv";
+        let secrets = Secrets::new([("MAIN", key)].into_iter());
+        let base = "https://host:8443/api/v1".parse().unwrap();
+        let sent =
+            format!("GET /{key}?{key} HTTP/1.1\r\nX: {key}\r\nAuthorization : {key}\r\n\r\n");
+        let sent = SentBytes { base, bytes: [sent.as_bytes(), b"\xff"].concat().into() };
+        let line = shell::printf(&secrets, &sent.base, &sent.bytes);
+        for text in [sent.shown(&secrets), line.clone()] {
+            assert!(!text.contains("0123456789"), "{text}");
+        }
+        assert!(line.ends_with("| openssl s_client -quiet -connect host:8443"));
     }
 }

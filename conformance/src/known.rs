@@ -1,8 +1,8 @@
-//! Failures that are known: a file that names scenarios with a reason each, so
-//! that a run fails for what is new. The list cannot rot: an entry that passes,
-//! names nothing or is past its date fails the run.
+//! Known failures: a file that names scenarios with a reason each, so that a run fails only for
+//! what is new. An entry that passes, names nothing or is past its date fails the run.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::ops::Range;
 use std::path::Path;
 
@@ -37,6 +37,21 @@ pub struct KnownFailure {
     pub place: String,
 }
 
+/// All that the list says, in one line.
+impl fmt::Display for KnownFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.reason)?;
+        if let Some(link) = &self.link {
+            write!(f, " ({link})")?;
+        }
+        if let Some(until) = self.until {
+            let over = if self.expired { ", which is over" } else { "" };
+            write!(f, "; until {until}{over}")?;
+        }
+        write!(f, "; {}", self.place)
+    }
+}
+
 /// What an id of the file stands for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Current {
@@ -67,9 +82,7 @@ struct Written {
 
 impl KnownFailures {
     /// Reads a file of failures of scenarios in `suite`; `today` is what dates are compared with.
-    ///
-    /// # Errors
-    /// One line that names the file, the line and what is wrong there.
+    /// The error is one line that names the file, the line and what is wrong there.
     pub fn read(file: &Path, suite: &Suite, today: Date) -> Result<Self, String> {
         let current = |id: &str| match suite.find_renamed(id) {
             Some(scenario) => Current::Scenario(scenario.id.to_owned()),
@@ -84,66 +97,62 @@ impl KnownFailures {
 
     /// Takes the entries from the text of a file. `current` says what an id, perhaps of an earlier
     /// version, stands for.
-    ///
-    /// # Errors
-    /// As [`KnownFailures::read`].
     pub fn parse(
         file: &str,
         text: &str,
         today: Date,
         current: impl Fn(&str) -> Current,
     ) -> Result<Self, String> {
-        let place = |span: Range<usize>| format!("{file} line {}", line(text, span.start));
+        let place = |span: Range<usize>| {
+            let line = text.bytes().take(span.start).filter(|byte| *byte == b'\n').count() + 1;
+            format!("{file} line {line}")
+        };
         let wrong = |span: Range<usize>, what: &str| Err(format!("{}: {what}", place(span)));
         let written: File = toml::from_str(text).map_err(|error| {
             let what = error.message().replace('\n', ", ");
             format!("{}: {what}", place(error.span().unwrap_or_default()))
         })?;
-        let mut known = Self { file: file.to_owned(), entries: BTreeMap::new() };
-        for entry in written.failure {
-            let (at, id) = (entry.id.span(), entry.id.into_inner());
-            let current = match current(&id) {
-                Current::Scenario(current) => current,
+        let mut entries = BTreeMap::<_, KnownFailure>::new();
+        for Written { id, reason, link, until } in written.failure {
+            let (at, written) = (id.span(), id.into_inner());
+            let id = match current(&written) {
+                Current::Scenario(id) => id,
                 Current::Removed => continue,
                 Current::Unknown => {
-                    let what = format!("no scenario has the id {id:?}; a whole id is expected");
+                    let what =
+                        format!("no scenario has the id {written:?}; a whole id is expected");
                     return wrong(at, &what);
                 }
             };
-            // Two old ids may have become one.
-            let renamed = current != id;
-            let id = current;
-            if renamed && known.entries.contains_key(&id) {
-                continue;
+            match entries.get(&id) {
+                // Two old ids may have become one.
+                Some(_) if written != id => continue,
+                Some(twin) => return wrong(at, &format!("{id:?} stands in {} too", twin.place)),
+                None => {}
             }
-            if let Some(twin) = known.entries.get(&id) {
-                return wrong(at, &format!("{id:?} stands in {} too", twin.place));
+            if reason.get_ref().trim().is_empty() {
+                return wrong(reason.span(), &format!("the reason for {id:?} is empty"));
             }
-            let reason = entry.reason.get_ref().trim();
-            if reason.is_empty() {
-                return wrong(entry.reason.span(), &format!("the reason for {id:?} is empty"));
+            if let Some(link) = &link
+                && !is_link(link.get_ref())
+            {
+                return wrong(link.span(), "the link must start with http:// or https://");
             }
-            let link = match &entry.link {
-                Some(link) if !is_link(link.get_ref()) => {
-                    return wrong(link.span(), "the link must start with http:// or https://");
-                }
-                link => link.as_ref().map(|link| link.get_ref().clone()),
+            let day = until.as_ref().map(|until| day(until.get_ref()));
+            if let (Some(until), Some(None)) = (&until, day) {
+                return wrong(until.span(), "`until` must be a day, such as 2027-01-31");
+            }
+            let until = day.flatten();
+            let entry = KnownFailure {
+                reason: reason.get_ref().trim().to_owned(),
+                link: link.map(Spanned::into_inner),
+                until,
+                expired: until.is_some_and(|until| until < today),
+                place: place(at),
             };
-            let until = match &entry.until {
-                None => None,
-                Some(until) => match day(until.get_ref()) {
-                    None => {
-                        return wrong(until.span(), "`until` must be a day, such as 2027-01-31");
-                    }
-                    day => day,
-                },
-            };
-            let expired = until.is_some_and(|until| until < today);
-            let entry =
-                KnownFailure { reason: reason.to_owned(), link, until, expired, place: place(at) };
-            known.entries.insert(id, entry);
+            entries.insert(id, entry);
         }
-        Ok(known)
+        Ok(Self { file: file.to_owned(), entries })
     }
 
     /// The entry of a scenario.
@@ -160,10 +169,6 @@ impl KnownFailures {
     pub fn file(&self) -> Option<&str> {
         (!self.file.is_empty()).then_some(self.file.as_str())
     }
-}
-
-fn line(text: &str, at: usize) -> usize {
-    text.bytes().take(at).filter(|byte| *byte == b'\n').count() + 1
 }
 
 fn is_link(text: &str) -> bool {

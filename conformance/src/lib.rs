@@ -46,9 +46,7 @@ pub use run_id::RunId;
 pub use scenario::{Profile, Scenario};
 pub use selection::Selection;
 pub use suite::Suite;
-pub use target::{
-    Authorities, Blocked, Http, Need, RunOptions, Target, TargetConfig, TimeScale, environment,
-};
+pub use target::{Authorities, Blocked, Http, Need, RunOptions, Target, TargetConfig, environment};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -1,23 +1,22 @@
-//! One look at a target before anything is run, so that a wrong address or a
-//! wrong key is told in one line and not by every scenario in turn.
+//! What is checked before anything is run, so that a wrong address or a wrong key is reported in
+//! one line and not by every scenario in turn.
 
 mod keys;
 mod parts;
-mod pulse;
-mod session;
 
 use std::sync::Arc;
 use std::time::Duration;
 
+use http::Method;
+use http::header::AUTHORIZATION;
 use thiserror::Error;
 use tokio::time::timeout;
 
-pub(crate) use self::pulse::indiscriminate;
 use crate::run_id::RunId;
 use crate::target::environment::API_KEY;
 use crate::target::{Blocked, Target};
 use crate::wire::ApiResponse;
-use crate::{Case, Selection};
+use crate::{Case, Failure, Selection};
 
 /// How long deleting what was made may take.
 const CLEAN_UP: Duration = Duration::from_secs(10);
@@ -36,25 +35,21 @@ pub enum ProbeError {
     Misconfigured(String),
 }
 
-/// Looks at everything a run of these scenarios builds on: the address, each key,
-/// and, where it may write, the provider and the storage. What it makes it deletes.
-/// What it makes has the run's `mark`. Once `stop` is done it goes no further.
-/// Parts that do not work are noted in the target, so that the scenarios which
-/// need them are skipped; what cannot be tested is told.
-///
-/// # Errors
-/// See [`ProbeError`].
+/// Checks everything a run of these scenarios builds on: the address, each key, and, where it may
+/// write, the provider and the storage. What it creates has `run_id` in its name and is deleted.
+/// Stops once `stop` is done. Parts that do not work are noted in the target, so that the
+/// scenarios which need them are skipped; the result says what cannot be tested.
 pub async fn preflight(
     target: &Arc<Target>,
     selection: &Selection,
-    mark: &RunId,
+    run_id: &RunId,
     stop: impl Future<Output = ()>,
 ) -> Result<Vec<Blocked>, ProbeError> {
-    let case = Case::new(Arc::clone(target), format!("{mark}-0"));
+    let case = Case::new(Arc::clone(target), format!("{run_id}-0"));
     let look = async {
         probe(target).await?;
         keys::check(&case).await?;
-        session::begin(&case, selection).await?;
+        keys::begin_session(&case, selection).await?;
         parts::check(&case, selection).await;
         Ok(parts::blocked(target, selection))
     };
@@ -62,16 +57,13 @@ pub async fn preflight(
         found = look => found,
         () = stop => Err(ProbeError::Stopped),
     };
-    // Where a key or the provider is wrong, something may stay; it is marked.
+    // Where a key or the provider is wrong, something may stay, which `sweep` finds.
     let _ = timeout(target.scaled(CLEAN_UP), case.clean_up()).await;
     found
 }
 
-/// Asks once for the vaults. Whatever looks like an API answer, a faulty one
-/// included, is left to the scenarios.
-///
-/// # Errors
-/// See [`ProbeError`].
+/// Asks once for the vaults. Whatever looks like an API answer, a faulty one included, is left to
+/// the scenarios.
 pub async fn probe(target: &Arc<Target>) -> Result<(), ProbeError> {
     let case = Case::new(Arc::clone(target), "probe");
     let reply = case.wire().get("/vaults").await;
@@ -99,4 +91,37 @@ pub async fn probe(target: &Arc<Target>) -> Result<(), ProbeError> {
 
 fn is_object(reply: &ApiResponse) -> bool {
     reply.json().is_ok_and(serde_json::Value::is_object)
+}
+
+/// Why passing on this target would mean nothing: it gives a good request and bad ones the same
+/// answer. `None` if it tells them apart.
+pub(crate) async fn indiscriminate(target: &Arc<Target>) -> Option<String> {
+    let case = Case::new(Arc::clone(target), RunId::new(jiff::Timestamp::now()).to_string());
+    let wire = case.wire();
+    let good = wire.get("/vaults").await;
+    let is_good = |reply: &ApiResponse| reply.status_code() < 300 && reply.at("/data").is_ok();
+    let stranger = case.anonymous().call(Method::GET, "/vaults");
+    let stranger = stranger.header(AUTHORIZATION.as_str(), "Bearer nobody_live_0_0").send().await;
+    let bad = [
+        ("with a key that nobody has", stranger),
+        ("of a prompt that nobody has", wire.get("/prompts/2147483001").await),
+        ("with a limit of 0", wire.get("/prompts?limit=0").await),
+    ];
+    if !good.as_ref().is_ok_and(is_good) {
+        return Some(format!("GET /vaults with a good key gives {}", in_words(&good)));
+    }
+    let is_refusal = |reply: &ApiResponse| (400..500).contains(&reply.status_code());
+    if bad.iter().any(|(_, reply)| reply.as_ref().is_ok_and(is_refusal)) {
+        return None;
+    }
+    let answers = bad.iter().map(|(what, reply)| format!("a GET {what} {}", in_words(reply)));
+    let answers = answers.collect::<Vec<_>>().join(", ");
+    Some(format!("good requests and bad ones get the same answer: GET /vaults, {answers}"))
+}
+
+fn in_words(reply: &Result<ApiResponse, Failure>) -> String {
+    match reply {
+        Ok(reply) => format!("status {}", reply.status_code()),
+        Err(failure) => failure.got.clone(),
+    }
 }

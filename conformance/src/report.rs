@@ -4,21 +4,17 @@ mod files;
 pub mod html;
 pub mod junit;
 pub mod markdown;
-mod plain;
 mod record;
 pub mod text;
-mod writer;
 
-use std::fmt::Write as _;
 use std::time::Duration;
 
 use serde::Serialize;
 
-pub use self::files::{Format, Output};
+pub use self::files::{Format, Output, Outputs};
 pub use self::record::{Outcome, Record};
-pub use self::writer::Outputs;
 use crate::Profile;
-use crate::known::{KnownFailure, KnownFailures};
+use crate::known::KnownFailures;
 use crate::shell::quoted;
 use crate::target::Blocked;
 
@@ -82,7 +78,7 @@ pub struct ProfileVerdict {
 /// A run and everything it found.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
-    /// The form of this record; it grows when a field changes its meaning.
+    /// The version of this format; it grows when a field changes its meaning.
     pub format: u32,
     /// The program and its version.
     pub suite: String,
@@ -94,9 +90,9 @@ pub struct Report {
     pub filters: Vec<String>,
     /// Ids and beginnings of ids that were left out.
     pub excluded: Vec<String>,
-    /// The number the order was made from.
+    /// The seed of the order.
     pub seed: u64,
-    /// The mark in the names of everything the run made.
+    /// The id in the names of everything the run created.
     pub run_id: String,
     /// When it began (RFC 3339, UTC).
     pub started_at: String,
@@ -108,11 +104,11 @@ pub struct Report {
     pub verdicts: Vec<ProfileVerdict>,
     /// What kept the run from its end.
     pub problem: Option<String>,
-    /// What was known before the run not to be testable, and why.
+    /// What the preflight found not to be testable, and why.
     pub blocked: Vec<Blocked>,
     /// What else there is to know, such as known failures that were not selected.
     pub notes: Vec<String>,
-    /// The flags beside all these that the run was begun with, each ready for a shell.
+    /// All other flags that are not at their defaults, ready for a shell.
     #[serde(skip)]
     pub flags: Vec<String>,
     /// The failures that are known.
@@ -125,18 +121,19 @@ pub struct Report {
 }
 
 impl Report {
-    /// Takes a record on, in its place, and says which that is.
+    /// Adds a record and returns its place in the order of the list.
     pub(crate) fn add(&mut self, record: Record, place: impl Fn(&str) -> usize) -> usize {
         let mut record = record.judged(&self.known);
         if record.outcome.is_bad() || record.outcome == Outcome::Known {
-            record.command = Some(self.command_for(&[record.profile], &[record.id]));
+            let pattern = format!("--filter {}", record.id);
+            record.command = Some(self.words(&[record.profile], vec![pattern]).join(" "));
         }
         let at = self.records.partition_point(|other| place(other.id) < place(record.id));
         self.insert(at, record);
         at
     }
 
-    /// Takes on what another copy of this report took on at this place.
+    /// Adds what another copy of this report has at this place.
     fn insert(&mut self, at: usize, record: Record) {
         self.totals.count(&record);
         self.records.insert(at.min(self.records.len()), record);
@@ -156,37 +153,36 @@ impl Report {
             Verdict::Passed
         };
         self.problem = problem;
-        self.notes.extend(known_failures_not_seen(&self.known, &self.records));
-    }
-
-    pub(crate) fn took(&mut self, duration: Duration) {
-        self.duration_ms = whole_ms(duration);
+        for (id, entry) in self.known.entries() {
+            let what = match self.records.iter().find(|record| record.id == id) {
+                None => "was not selected",
+                Some(record) if record.outcome == Outcome::Skipped => "was skipped",
+                Some(_) => continue,
+            };
+            self.notes.push(format!("{}: {id} is a known failure and {what}", entry.place));
+        }
     }
 
     /// The command that runs the same scenarios in the same order.
     pub fn command(&self) -> String {
-        let filters: Vec<_> = self.filters.iter().map(String::as_str).collect();
-        let mut line = self.command_for(&self.profiles, &filters);
-        if let Some(file) = self.known.file() {
-            let _ = write!(line, " --known-failures {}", quoted(file));
-        }
-        line
+        let mut patterns: Vec<_> = self.filters.iter().map(|id| format!("--filter {id}")).collect();
+        patterns.extend(self.excluded.iter().map(|id| format!("--exclude {id}")));
+        let known = self.known.file().map(|file| format!("--known-failures {}", quoted(file)));
+        let mut words = self.words(&self.profiles, patterns);
+        words.extend(known);
+        words.join(" ")
     }
 
-    /// The command that runs these scenarios of the same target. Keys come from the environment.
-    fn command_for(&self, profiles: &[Profile], filters: &[&str]) -> String {
-        let mut line = format!("promptarium-conformance run --base-url {}", quoted(&self.target));
-        for profile in profiles {
-            let _ = write!(line, " --profile {}", profile.word());
-        }
-        for filter in filters {
-            let _ = write!(line, " --filter {filter}");
-        }
-        let _ = write!(line, " --seed {}", self.seed);
-        for flag in &self.flags {
-            let _ = write!(line, " {flag}");
-        }
-        line
+    /// The words of a command that runs these scenarios of the same target. Keys come from the
+    /// environment.
+    fn words(&self, profiles: &[Profile], patterns: Vec<String>) -> Vec<String> {
+        let mut words =
+            vec![format!("promptarium-conformance run --base-url {}", quoted(&self.target))];
+        words.extend(profiles.iter().map(|profile| format!("--profile {}", profile.word())));
+        words.extend(patterns);
+        words.push(format!("--seed {}", self.seed));
+        words.extend(self.flags.iter().cloned());
+        words
     }
 
     /// The records that came to this, in the order of the list.
@@ -197,10 +193,7 @@ impl Report {
     /// The profile, if the run has scenarios of it. One without a single verdict has
     /// shown nothing, so it cannot pass.
     fn judge(&self, profile: Profile, cut_short: bool) -> Option<ProfileVerdict> {
-        let mut totals = Totals::default();
-        for record in self.records.iter().filter(|record| record.profile == profile) {
-            totals.count(record);
-        }
+        let totals = Totals::of(self.records.iter().filter(|record| record.profile == profile));
         let Totals { scenarios, passed, failed, errors, known, skipped, .. } = totals;
         let core_skipped = profile == Profile::Core && skipped > 0;
         let verdict = if failed + errors > 0 {
@@ -220,20 +213,13 @@ impl Report {
     }
 }
 
-/// One line for each known failure that the run says nothing about.
-fn known_failures_not_seen(known: &KnownFailures, records: &[Record]) -> Vec<String> {
-    let note = |(id, entry): (&str, &KnownFailure)| {
-        let what = match records.iter().find(|record| record.id == id) {
-            None => "was not selected",
-            Some(record) if record.outcome == Outcome::Skipped => "was skipped",
-            Some(_) => return None,
-        };
-        Some(format!("{}: {id} is a known failure and {what}", entry.place))
-    };
-    known.entries().filter_map(note).collect()
-}
-
 impl Totals {
+    fn of<'r>(records: impl IntoIterator<Item = &'r Record>) -> Self {
+        let mut totals = Self::default();
+        records.into_iter().for_each(|record| totals.count(record));
+        totals
+    }
+
     fn count(&mut self, record: &Record) {
         self.scenarios += 1;
         self.left_behind += usize::from(record.left_behind.is_some());

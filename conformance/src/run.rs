@@ -1,13 +1,12 @@
 //! Runs scenarios: several at once, in a random order that a seed repeats, each isolated from the
 //! others, and with everything deleted that they created.
 
-mod active;
 mod one;
 
 use std::future::Future;
 use std::num::NonZeroUsize;
 use std::pin::pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use futures::StreamExt;
@@ -15,11 +14,10 @@ use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use tokio::sync::watch;
 
-pub use self::active::Active;
 pub use self::one::one;
 use crate::known::KnownFailures;
 use crate::probe::indiscriminate;
-use crate::report::{Record, Report, Totals, Verdict};
+use crate::report::{Record, Report, Totals, Verdict, whole_ms};
 use crate::run_id::RunId;
 use crate::selection::Selection;
 use crate::target::Blocked;
@@ -30,14 +28,12 @@ pub struct Run {
     target: Arc<Target>,
     selection: Selection,
     jobs: NonZeroUsize,
-    seed: u64,
     deadline: Duration,
-    known: KnownFailures,
     run_id: RunId,
     active: Active,
-    blocked: Vec<Blocked>,
     check_sanity: bool,
     fail_fast: bool,
+    report: Report,
 }
 
 impl Run {
@@ -48,18 +44,39 @@ impl Run {
 
     /// A run of these scenarios with a seed of its own.
     pub fn new(target: Arc<Target>, selection: Selection) -> Self {
+        let now = jiff::Timestamp::now();
+        let run_id = RunId::new(now);
+        let report = Report {
+            format: 2,
+            suite: format!("{} {}", env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION")),
+            target: target.base_url().to_owned(),
+            profiles: selection.profiles.clone(),
+            filters: selection.filters.clone(),
+            excluded: selection.excluded.clone(),
+            seed: u64::from(rand::random::<u32>()),
+            run_id: run_id.to_string(),
+            started_at: now.to_string(),
+            duration_ms: 0,
+            verdict: Verdict::Unfinished,
+            verdicts: Vec::new(),
+            problem: None,
+            blocked: Vec::new(),
+            notes: Vec::new(),
+            flags: target.config.flags(),
+            known: KnownFailures::default(),
+            totals: Totals::default(),
+            records: Vec::new(),
+        };
         Self {
             target,
             selection,
             jobs: Self::JOBS,
-            seed: u64::from(rand::random::<u32>()),
             deadline: Self::DEADLINE,
-            known: KnownFailures::default(),
-            run_id: RunId::new(jiff::Timestamp::now()),
+            run_id,
             active: Active::default(),
-            blocked: Vec::new(),
             check_sanity: false,
             fail_fast: false,
+            report,
         }
     }
 
@@ -71,8 +88,9 @@ impl Run {
 
     /// The seed of the order.
     #[must_use]
-    pub fn seed(self, seed: u64) -> Self {
-        Self { seed, ..self }
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.report.seed = seed;
+        self
     }
 
     /// How long one scenario may take, before scaling.
@@ -83,14 +101,16 @@ impl Run {
 
     /// Which failures are known, and so do not count.
     #[must_use]
-    pub fn known(self, known: KnownFailures) -> Self {
-        Self { known, ..self }
+    pub fn known(mut self, known: KnownFailures) -> Self {
+        self.report.known = known;
+        self
     }
 
     /// What the preflight found not to be testable, for the report.
     #[must_use]
-    pub fn blocked(self, blocked: Vec<Blocked>) -> Self {
-        Self { blocked, ..self }
+    pub fn blocked(mut self, blocked: Vec<Blocked>) -> Self {
+        self.report.blocked = blocked;
+        self
     }
 
     /// Checks first whether the target tells a valid request from an invalid one. If it does not,
@@ -100,10 +120,10 @@ impl Run {
         Self { check_sanity: true, ..self }
     }
 
-    /// Starts no further scenario after the first failure.
+    /// With `true`, starts no further scenario after the first failure.
     #[must_use]
-    pub fn fail_fast(self) -> Self {
-        Self { fail_fast: true, ..self }
+    pub fn fail_fast(self, fail_fast: bool) -> Self {
+        Self { fail_fast, ..self }
     }
 
     /// The scenarios that run at the moment, for a progress display.
@@ -118,27 +138,7 @@ impl Run {
 
     /// The report before anything has run.
     pub fn opening(&self) -> Report {
-        Report {
-            format: 2,
-            suite: format!("{} {}", env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION")),
-            target: self.target.base_url().to_owned(),
-            profiles: self.selection.profiles.clone(),
-            filters: self.selection.filters.clone(),
-            excluded: self.selection.excluded.clone(),
-            seed: self.seed,
-            run_id: self.run_id.to_string(),
-            started_at: now(),
-            duration_ms: 0,
-            verdict: Verdict::Unfinished,
-            verdicts: Vec::new(),
-            problem: None,
-            blocked: self.blocked.clone(),
-            notes: Vec::new(),
-            flags: self.target.config.flags(),
-            known: self.known.clone(),
-            totals: Totals::default(),
-            records: Vec::new(),
-        }
+        self.report.clone()
     }
 
     /// Runs all scenarios and calls `on_record` with each record and the report so far. Once
@@ -150,7 +150,8 @@ impl Run {
         mut on_record: impl FnMut(&Record, &Report),
     ) -> Report {
         let begun = Instant::now();
-        let mut report = self.opening();
+        let mut report = self.report.clone();
+        report.started_at = format!("{:.3}", jiff::Timestamp::now());
         let place = |id: &str| self.selection.scenarios.iter().position(|one| one.id == id);
         let (phase, current) = watch::channel(Phase::Running);
         let mut records = pin!(
@@ -159,10 +160,8 @@ impl Run {
                 .buffer_unordered(self.jobs.get())
         );
         let mut stop = pin!(stop);
-        let indiscriminate_target =
-            if self.check_sanity { indiscriminate(&self.target).await } else { None };
-        let indiscriminate_target =
-            indiscriminate_target.map(|reason| self.target.secrets.redact(reason));
+        let meaningless = if self.check_sanity { indiscriminate(&self.target).await } else { None };
+        let meaningless = meaningless.map(|reason| self.target.secrets.redact(reason));
         loop {
             let record = tokio::select! {
                 record = records.next() => record,
@@ -172,7 +171,7 @@ impl Run {
                 }
             };
             let Some(record) = record else { break };
-            let record = match &indiscriminate_target {
+            let record = match &meaningless {
                 Some(reason) => record.blocked_by(reason),
                 None => record,
             };
@@ -182,10 +181,10 @@ impl Run {
                 phase.send_replace(Phase::Draining);
                 report.notes.push(format!("stopped after {} failed (--fail-fast)", record.id));
             }
-            report.took(begun.elapsed());
+            report.duration_ms = whole_ms(begun.elapsed());
             on_record(&report.records[at], &report);
         }
-        report.took(begun.elapsed());
+        report.duration_ms = whole_ms(begun.elapsed());
         let stopped = *current.borrow() == Phase::Stopping;
         report.close(stopped.then(|| "the run was stopped before its end".to_owned()));
         report
@@ -207,13 +206,15 @@ impl Run {
         }
         let tag = format!("{}-{n}", self.run_id);
         let deadline = self.target.scaled(self.deadline);
-        let _active = self.active.begin(scenario.id);
-        one(&self.target, scenario, &tag, deadline, stopping(current)).await
+        self.active.begin(scenario.id);
+        let record = one(&self.target, scenario, &tag, deadline, stopping(current)).await;
+        self.active.end(scenario.id);
+        record
     }
 
     fn order(&self) -> Vec<&'static Scenario> {
         let mut scenarios = self.selection.scenarios.clone();
-        scenarios.shuffle(&mut rand::rngs::StdRng::seed_from_u64(self.seed));
+        scenarios.shuffle(&mut rand::rngs::StdRng::seed_from_u64(self.report.seed));
         scenarios
     }
 }
@@ -235,7 +236,43 @@ async fn stopping(mut current: watch::Receiver<Phase>) {
     }
 }
 
-fn now() -> String {
-    let now = jiff::Timestamp::now();
-    format!("{now:.3}")
+/// The scenarios of a run that have begun and not ended, oldest first. A clone sees the same.
+#[derive(Clone, Debug, Default)]
+pub struct Active(Arc<Mutex<Vec<(&'static str, Instant)>>>);
+
+impl Active {
+    /// The one that has been running for the longest time, and for how long.
+    pub fn oldest(&self) -> Option<(&'static str, Duration)> {
+        let oldest = self.lock().first().copied();
+        oldest.map(|(id, begun)| (id, begun.elapsed()))
+    }
+
+    fn begin(&self, id: &'static str) {
+        self.lock().push((id, Instant::now()));
+    }
+
+    fn end(&self, id: &str) {
+        self.lock().retain(|(other, _)| *other != id);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<(&'static str, Instant)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Active;
+
+    #[test]
+    fn the_oldest_is_the_first_that_has_not_ended() {
+        let all = Active::default();
+        let oldest = || all.oldest().map(|(id, _)| id);
+        assert_eq!(oldest(), None);
+        all.begin("a.b.first");
+        all.begin("a.b.second");
+        assert_eq!(oldest(), Some("a.b.first"));
+        all.end("a.b.first");
+        assert_eq!(oldest(), Some("a.b.second"));
+    }
 }

@@ -1,6 +1,8 @@
 //! A scenario: an async function and what a run must know before it calls it.
 
+use clap::ValueEnum;
 use futures::future::BoxFuture;
+use serde::Serialize;
 
 use crate::{Case, Failure, Need};
 
@@ -27,7 +29,7 @@ pub struct Scenario {
 }
 
 /// Which set of expectations a scenario belongs to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Profile {
     /// What the specification states.

@@ -4,33 +4,24 @@
 mod forms;
 
 use std::borrow::Cow;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde_json::Value;
 
 use self::forms::{Form, PIECE};
-use crate::shell::for_double_quotes;
 
-/// The variables of a shell line that stand for what is different in every run.
-const TOKEN_VARIABLE: &str = "UPLOAD_TOKEN";
-const NEW_KEY_VARIABLE: &str = "NEW_API_KEY";
-const SESSION_VARIABLE: &str = "SESSION";
-/// No shell line has a use for it.
-const CODE_VARIABLE: &str = "SIGN_IN_CODE";
-
-/// What must not show: the keys a run was given, and what it was told on the way.
+/// What must not show: the keys a run was given, and what answers granted access with.
 #[derive(Default)]
 pub(crate) struct Secrets(Mutex<Vec<Secret>>);
 
-#[derive(Clone)]
 struct Secret {
-    /// What stands for it in a shell line.
+    /// The variable that stands for it in a shell line.
     variable: &'static str,
-    /// What any other text has in its place.
+    /// What replaces it in any other text.
     placeholder: &'static str,
     text: String,
     /// Of the part that is secret.
-    forms: Arc<[Form]>,
+    forms: Vec<Form>,
 }
 
 impl Secrets {
@@ -49,38 +40,33 @@ impl Secrets {
         let text = |place| answer.pointer(place).and_then(Value::as_str);
         let signed = text("/data/uploadUrl").map(|url| url.split_once('?').unwrap_or(("", url)).1);
         for text in text("/data/token").into_iter().chain(signed) {
-            self.keep(TOKEN_VARIABLE, "[slot]", text, Vec::new());
+            self.keep("UPLOAD_TOKEN", "[slot]", text, "");
         }
         if let Some(key) = text("/data/key") {
-            self.keep_key(NEW_KEY_VARIABLE, key);
+            self.keep_key("NEW_API_KEY", key);
         }
     }
 
     /// Keeps the code of a sign-in link secret.
     pub(crate) fn keep_code(&self, code: &str) {
-        self.keep(CODE_VARIABLE, "[code]", code, forms::of(code));
+        self.keep("SIGN_IN_CODE", "[code]", code, code);
     }
 
     /// Keeps the value of a session's cookie secret.
     pub(crate) fn keep_session(&self, value: &str) {
-        self.keep(SESSION_VARIABLE, "[session]", value, forms::of(value));
+        self.keep("SESSION", "[session]", value, value);
     }
 
     fn keep_key(&self, variable: &'static str, key: &str) {
-        self.keep(variable, "[key]", key, forms::of(key.rsplit('_').next().unwrap_or(key)));
+        self.keep(variable, "[key]", key, key.rsplit('_').next().unwrap_or(key));
     }
 
-    /// The longest stands first, for one may begin with another.
-    fn keep(
-        &self,
-        variable: &'static str,
-        placeholder: &'static str,
-        text: &str,
-        forms: Vec<Form>,
-    ) {
+    /// The longest comes first, as one may begin with another.
+    fn keep(&self, variable: &'static str, placeholder: &'static str, text: &str, secret: &str) {
         let mut all = self.all();
         if text.len() >= PIECE && all.iter().all(|secret| secret.text != text) {
-            all.push(Secret { variable, placeholder, text: text.to_owned(), forms: forms.into() });
+            let (text, forms) = (text.to_owned(), forms::of(secret));
+            all.push(Secret { variable, placeholder, text, forms });
             all.sort_by_key(|secret| std::cmp::Reverse(secret.text.len()));
         }
     }
@@ -100,7 +86,7 @@ impl Secrets {
             }
         }
         for secret in all.iter() {
-            for form in secret.forms.iter() {
+            for form in &secret.forms {
                 while let Some(found) = form.longest_piece(&text) {
                     text = text.replace(found, secret.placeholder).into();
                 }
@@ -109,12 +95,11 @@ impl Secrets {
         text.into_owned()
     }
 
-    /// An `Authorization` value as it may stand between double quotes in a
-    /// shell line: a key becomes its variable, a truncated key the same piece
-    /// of its variable, and what resembles a key is redacted.
+    /// An `Authorization` value for double quotes in a shell line: a key becomes its variable, a
+    /// truncated key the same piece of its variable, and what resembles a key is redacted.
     pub(crate) fn in_shell(&self, value: &str) -> String {
-        let known = self.all().clone();
-        for Secret { variable, text, .. } in &known {
+        let all = self.all();
+        for Secret { variable, text, .. } in all.iter() {
             if let Some((before, after)) = value.split_once(text) {
                 let (before, after) = (for_double_quotes(before), for_double_quotes(after));
                 return format!("{before}${{{variable}}}{after}");
@@ -122,19 +107,24 @@ impl Secrets {
         }
         let (scheme, token) = value.rsplit_once(' ').unwrap_or(("", value));
         let scheme = for_double_quotes(scheme);
-        for Secret { variable, text, .. } in &known {
-            if token.len() >= PIECE && text.starts_with(token) {
-                return format!("{scheme} ${{{variable}:0:{}}}", token.len());
-            }
+        let truncated = |secret: &&Secret| token.len() >= PIECE && secret.text.starts_with(token);
+        if let Some(Secret { variable, .. }) = all.iter().find(truncated) {
+            return format!("{scheme} ${{{variable}:0:{}}}", token.len());
         }
-        let resembles = |secret: &Secret| {
-            secret.text.chars().zip(token.chars()).take_while(|(a, b)| a == b).count() >= PIECE
-        };
-        if known.iter().any(resembles) {
+        let common =
+            |text: &str| text.chars().zip(token.chars()).take_while(|(a, b)| a == b).count();
+        if all.iter().any(|secret| common(&secret.text) >= PIECE) {
             return format!("{scheme} [redacted]");
         }
+        drop(all);
         for_double_quotes(&self.redact(value))
     }
+}
+
+/// As it may stand between double quotes in a shell line.
+fn for_double_quotes(text: &str) -> String {
+    let escaped = |one| matches!(one, '"' | '\\' | '$' | '`').then_some('\\');
+    text.chars().flat_map(|one| escaped(one).into_iter().chain([one])).collect()
 }
 
 #[cfg(test)]
@@ -205,6 +195,7 @@ mod tests {
         assert_eq!(secrets.in_shell("Bearer tok-en_12"), "Bearer ${UPLOAD_TOKEN}");
         assert_eq!(secrets.in_shell("Bearer tok-en_1X"), "Bearer [redacted]");
     }
+
     #[test]
     fn a_key_that_was_made_shows_no_more_than_one_that_was_given() {
         let (secrets, key) = (secrets(), "acme_live_p1_newSecretOfARun0123456789");

@@ -1,14 +1,10 @@
 //! Which scenarios a run takes: profiles, narrowed by filters.
 
-mod read_only;
-
 use std::collections::BTreeSet;
-use std::str::FromStr;
 
 use clap::Args;
 
-pub use self::read_only::READ_ONLY;
-use crate::{Profile, Scenario, Suite};
+use crate::{Need, Profile, Scenario, Suite};
 
 /// What selects scenarios. A pattern is a whole id, or the beginning of ids if no scenario has
 /// that id.
@@ -17,7 +13,7 @@ pub struct Filters {
     /// What is expected: `core` is what the specification states, `http` what the RFCs
     /// of HTTP require of any server, `reference` the core and what the reference server
     /// chose where the specification is silent; repeatable. `run` takes the core by default.
-    #[arg(long = "profile", value_name = "core|http|reference")]
+    #[arg(long = "profile", value_name = "PROFILE")]
     pub profiles: Vec<Profile>,
     /// Only scenarios with this id or an id that begins so; repeatable.
     #[arg(long = "filter", value_name = "PREFIX")]
@@ -61,11 +57,8 @@ impl Filters {
 
 impl Selection {
     /// Takes the scenarios of the profiles (core, if none is given) that some filter matches and
-    /// no exclusion.
-    ///
-    /// # Errors
-    /// One line if a filter or an exclusion matches nothing: a mistyped one must not look like a
-    /// run without failures.
+    /// no exclusion. Fails with one line if a filter or an exclusion matches nothing: a mistyped
+    /// one must not look like a run without failures.
     pub fn new(suite: &Suite, filters: Filters) -> Result<Self, String> {
         let Filters { mut profiles, filter: mut filters, exclude: excluded, prefixes } = filters;
         filters.extend(prefixes);
@@ -106,10 +99,12 @@ impl Selection {
         Ok(Self { profiles, filters, excluded, scenarios })
     }
 
-    /// Leaves those that only read.
-    ///
-    /// # Errors
-    /// One line if there are none.
+    /// Whether a selected scenario needs this.
+    pub(crate) fn needs(&self, need: Need) -> bool {
+        self.scenarios.iter().any(|scenario| scenario.needs.contains(&need))
+    }
+
+    /// Leaves those that only read. The error is one line.
     pub fn read_only(mut self) -> Result<Self, String> {
         self.scenarios.retain(|scenario| READ_ONLY.contains(&scenario.id));
         if self.scenarios.is_empty() {
@@ -119,11 +114,51 @@ impl Selection {
     }
 }
 
-impl FromStr for Profile {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let named = Self::ALL.into_iter().find(|profile| profile.word() == text);
-        named.ok_or_else(|| "there are the profiles core, http and reference".into())
-    }
-}
+/// The scenarios that send nothing but `GET` and `HEAD`, in the order of the list of scenarios. A
+/// test compares it with what each scenario really sends.
+pub const READ_ONLY: &[&str] = &[
+    "envelope.requests.base-url",
+    "versioning.prefix.only-v1",
+    "envelope.request-id.taken-over",
+    "envelope.request-id.replaced",
+    "pagination.limit.only-digits",
+    "prompts.queries.empty",
+    "vaults.general.listed",
+    "vaults.list.no-pagination-key",
+    "generations.status.unknown-404",
+    "keys.form.parts",
+    "keys.form.whole",
+    "keys.form.alphabet",
+    "auth.header.elsewhere",
+    "auth.header.health",
+    "auth.key.truncated-anywhere",
+    "auth.key.mistyped-anywhere",
+    "auth.key.other-case",
+    "auth.answer.envelope",
+    "auth.answer.envelope-revoked",
+    "auth.answer.one-text",
+    "errors.details.query",
+    "existing-data.prompts.shape",
+    "existing-data.prompts.item",
+    "existing-data.prompts.filters",
+    "existing-data.prompts.pages",
+    "existing-data.prompts.end",
+    "existing-data.vaults.shape",
+    "existing-data.vaults.order",
+    "existing-data.vaults.item",
+    "existing-data.vaults.count",
+    "existing-data.vaults.contents",
+    "existing-data.foreign.prompt",
+    "existing-data.foreign.vault",
+    "fields.list-prompts.limit-wrong-type",
+    "fields.list-prompts.limit-first",
+    "fields.list-prompts.limit-last",
+    "fields.list-prompts.limit-too-small",
+    "fields.list-prompts.limit-too-large",
+    "fields.list-prompts.limit-named",
+    "fields.list-prompts.vault-id-wrong-type",
+    "fields.list-prompts.vault-id-named",
+    "fields.list-prompts.type-words",
+    "fields.list-prompts.type-other-words",
+    "fields.list-prompts.type-named",
+];

@@ -1,5 +1,4 @@
-//! What runs have left behind on a target: found by the marks in the names, a
-//! run at a time, and taken away.
+//! What runs have left behind on a target: found by the run ids in names, and deleted.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -26,23 +25,14 @@ const AT_ONCE: usize = 8;
 pub struct Leftovers {
     /// The run.
     pub run: RunId,
-    /// When it last made or changed one of the things: a run at work does so
-    /// all the time.
+    /// When it last created or changed something; a run at work does so all the time.
     pub latest: Timestamp,
-    things: Vec<Place>,
+    /// The path of each and the key that lists it.
+    things: Vec<(Auth, String)>,
 }
 
-#[derive(Clone, Debug)]
-struct Place {
-    by: Auth,
-    path: String,
-}
-
-/// Looks through all prompts and vaults of the account, and of the other one if
-/// its key is given. Sends nothing but `GET`.
-///
-/// # Errors
-/// If a list cannot be read to its end.
+/// Looks through all prompts and vaults of the account, and of the other one if its key is given.
+/// Sends nothing but `GET`.
 pub async fn find(target: &Arc<Target>) -> Result<Vec<Leftovers>, Failure> {
     let case = Case::new(Arc::clone(target), "sweep");
     let mut found = BTreeMap::new();
@@ -66,8 +56,7 @@ impl Leftovers {
         self.things.len()
     }
 
-    /// How long nothing was made or changed by the run, as the younger of its
-    /// beginning and its latest thing tell.
+    /// How long ago the run began or last created or changed something.
     pub fn age(&self, now: Timestamp) -> Duration {
         let latest = self.latest.max(self.run.begun());
         now.duration_since(latest).try_into().unwrap_or_default()
@@ -76,7 +65,7 @@ impl Leftovers {
     /// Deletes them; what could not be deleted, in words.
     pub async fn remove(self, target: &Arc<Target>) -> Vec<String> {
         let case = Case::new(Arc::clone(target), "sweep");
-        let deleted = stream::iter(self.things).map(|Place { by, path }| {
+        let deleted = stream::iter(self.things).map(|(by, path)| {
             let wire = case.wire_as(by);
             async move {
                 let gone = crate::case::delete_if_present(&wire, &path).await;
@@ -105,7 +94,7 @@ async fn prompts(wire: &Wire, mut each: impl FnMut(&Value)) -> Result<(), Failur
     Err(Failure::failed("a last page", "a list without an end"))
 }
 
-/// Takes a thing on if one of its texts is a name that a run gave.
+/// Adds a resource if one of its texts is a name that a run gave.
 fn note(found: &mut BTreeMap<RunId, Leftovers>, by: &Auth, collection: &str, thing: &Value) {
     let (Some(run), Some(id)) = (RunId::of_resource(thing), thing["id"].as_i64()) else {
         return;
@@ -116,5 +105,5 @@ fn note(found: &mut BTreeMap<RunId, Leftovers>, by: &Auth, collection: &str, thi
     let empty = Leftovers { run: run.clone(), latest, things: Vec::new() };
     let run = found.entry(run).or_insert(empty);
     run.latest = run.latest.max(latest);
-    run.things.push(Place { by: by.clone(), path: format!("{collection}/{id}") });
+    run.things.push((by.clone(), format!("{collection}/{id}")));
 }

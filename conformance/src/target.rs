@@ -1,10 +1,7 @@
-//! The deployment under test: where it is, which keys open it, how patient to
-//! be with it. Keys never show in `Debug`.
+//! The deployment under test: its address, its keys, how long to wait for it. `Debug` shows no keys.
 
 mod capabilities;
 pub mod environment;
-mod flags;
-mod need;
 mod options;
 mod transport;
 
@@ -14,10 +11,10 @@ use std::time::Duration;
 use tokio::sync::OnceCell;
 use url::Url;
 
+pub use self::capabilities::{Blocked, Need};
 pub(crate) use self::capabilities::{Capabilities, must_work};
 use self::environment::{API_KEY, OTHER_API_KEY, READ_ONLY_API_KEY, REVOKED_API_KEY};
-pub use self::need::{Blocked, Need};
-pub use self::options::{RunOptions, TimeScale};
+pub use self::options::RunOptions;
 pub use self::transport::{Authorities, Http};
 use crate::Failure;
 use crate::exchange::RawExchange;
@@ -125,19 +122,15 @@ pub struct Target {
 impl Target {
     /// How long making a connection may take.
     const CONNECT: Duration = Duration::from_secs(10);
-    /// An idle connection is given up long before a usual server closes it,
-    /// for a request that meets the closing could not be told from a fault.
+    /// An idle connection is closed long before a usual server closes it: a request that meets the
+    /// closing looks like a fault of the server.
     const IDLE: Duration = Duration::from_secs(4);
 
-    /// Makes the target ready; nothing is sent yet.
-    ///
-    /// # Errors
-    /// If the HTTP client cannot be made.
+    /// Makes the HTTP client; nothing is sent yet.
     pub fn new(config: TargetConfig) -> Result<Self, Failure> {
-        let scale = |time| config.options.time_scale.scale(time);
+        let scale = |time: Duration| time.mul_f64(config.options.time_scale);
         let timeout = scale(config.timeout);
-        // A redirect is an answer to look at, and a proxy would speak for the
-        // target; neither may happen behind a scenario's back.
+        // Redirects are answers to look at, and a proxy would answer in place of the target.
         let tls = transport::tls(config.http, &config.authorities)
             .map_err(|error| Failure::error("a configuration of TLS", error.to_string()))?;
         let http = reqwest::Client::builder()
@@ -148,15 +141,10 @@ impl Target {
             .connect_timeout(scale(Self::CONNECT).min(timeout))
             .timeout(timeout)
             .pool_idle_timeout(Self::IDLE);
-        let http = config
-            .http
-            .set(http)
-            .build()
-            .map_err(|error| Failure::error("an HTTP client", error.to_string()))?;
+        let http = config.http.set(http).build();
+        let http = http.map_err(|error| Failure::error("an HTTP client", error.to_string()))?;
         let secrets = Secrets::new(config.keys());
-        if let Some(code) = &config.sign_in_code {
-            secrets.keep_code(code);
-        }
+        config.sign_in_code.iter().for_each(|code| secrets.keep_code(code));
         let (capabilities, session) = (Capabilities::default(), OnceCell::new());
         Ok(Self { config, http, tls, secrets, capabilities, session })
     }
@@ -178,7 +166,7 @@ impl Target {
 
     /// A wait, as long as this run makes it.
     pub fn scaled(&self, wait: Duration) -> Duration {
-        self.options().time_scale.scale(wait)
+        wait.mul_f64(self.options().time_scale)
     }
 
     /// How this run behaves.

@@ -1,16 +1,16 @@
-//! Calls as they are on the wire: any method, any header, any body, and the
-//! answer as it came. No client library stands between, so that a fault the
-//! SDK shares with a server cannot hide here.
+//! Calls as they are on the wire: any method, any header, any body, and the answer as it came,
+//! without the SDK, which could hide a bug that it shares with a server.
 
 mod busy;
 mod call;
 pub mod raw;
 mod response;
-mod sdk;
 
 use std::sync::Arc;
 
+use futures::future::BoxFuture;
 use http::Method;
+use promptarium::transport::{Body, Failure as Unanswered, Transport};
 use serde_json::Value;
 
 pub use self::call::Call;
@@ -68,7 +68,8 @@ impl Wire {
 
     /// Any call, to be finished with [`Call::send`].
     pub fn call(&self, method: Method, path: &str) -> Call {
-        let call = Call::below(self.clone(), method, path);
+        let url = format!("{}{path}", self.target.base_url());
+        let call = Call::new(self.clone(), method, url, Some(path.to_owned()));
         match (&self.auth, self.target.session.get()) {
             (Auth::Session, Some(Ok(session))) => {
                 call.header("cookie", &session.cookie).sent_by_own_page()
@@ -79,7 +80,7 @@ impl Wire {
 
     /// Any call to an address that the service gave, which may be anywhere.
     pub(crate) fn call_given(&self, method: Method, address: &str) -> Call {
-        Call::given(self.clone(), method, address)
+        Call::new(self.clone(), method, address.to_owned(), None)
     }
 
     fn key(&self) -> Result<Option<&str>, Failure> {
@@ -99,39 +100,58 @@ impl Wire {
             )),
         }
     }
-}
 
-impl Wire {
-    /// Whatever a scenario makes is written down here, in the one place all
-    /// calls pass, so that no scenario can forget it. A wrong status of
-    /// success is a fault for some scenario to find; the thing is there.
+    /// Whatever a scenario creates is tracked here, in the one place all calls pass, so that no
+    /// scenario can forget it. Any status of success counts: a wrong one is for scenarios to find.
     fn track_created(&self, request: &exchange::Request, path: &str, reply: &ApiResponse) {
-        if request.method != Method::POST || !(200..300).contains(&reply.status_code()) {
+        if request.method != Method::POST || !reply.is_success() {
             return;
         }
         let path = path.split('?').next().unwrap_or(path);
         let id = || reply.integer("/data/id").ok();
-        let what = match path.trim_start_matches('/').split('/').collect::<Vec<_>>()[..] {
+        let text = |place| reply.string(place).map(str::to_owned).ok();
+        let created = match path.trim_start_matches('/').split('/').collect::<Vec<_>>()[..] {
             ["prompts"] => id().map(Resource::Prompt),
             ["vaults"] => id().map(Resource::Vault),
             ["vaults", _, "fork"] => id().map(Resource::Fork),
-            ["generations"] => {
-                queued(request.body.as_deref().unwrap_or_default(), reply).map(Resource::Job)
-            }
-            ["api-keys"] => {
-                reply.string("/data/publicId").ok().map(|id| Resource::Key(id.to_owned()))
-            }
+            ["generations"] => text("/data/clientJobId").map(|id| {
+                let body = request.body.as_deref().unwrap_or_default();
+                let body: Value = serde_json::from_slice(body).unwrap_or_default();
+                Resource::Job(Job { id, vault: body["vaultId"].as_i64() })
+            }),
+            ["api-keys"] => text("/data/publicId").map(Resource::Key),
             _ => None,
         };
-        if let Some(what) = what {
-            self.ledger.track(&self.auth, what);
+        if let Some(created) = created {
+            self.ledger.track(&self.auth, created);
         }
     }
 }
 
-/// The job that an answer tells of, and the vault that the request named.
-fn queued(request: &[u8], reply: &ApiResponse) -> Option<Job> {
-    let id = reply.string("/data/clientJobId").ok()?.to_owned();
-    let request: Value = serde_json::from_slice(request).unwrap_or_default();
-    Some(Job { id, vault: request["vaultId"].as_i64() })
+/// Calls of the SDK are calls like all others: tracked, retried, shown in reports.
+impl Transport for Wire {
+    fn send(
+        &self,
+        request: http::Request<Body>,
+    ) -> BoxFuture<'static, Result<http::Response<Body>, Unanswered>> {
+        let wire = self.clone();
+        Box::pin(async move {
+            let (head, body) = request.into_parts();
+            let url = head.uri.to_string();
+            let call = match url.strip_prefix(wire.target.base_url()) {
+                Some(path) => wire.call(head.method, path),
+                None => wire.call_given(head.method, &url),
+            };
+            let call = call.headers(head.headers);
+            let body = body.collect().await?;
+            let call = if body.is_empty() { call } else { call.untyped_body(body) };
+            // The failure is passed on as the cause of the SDK's error.
+            let reply = call.send().await.map_err(Unanswered::exchanging)?;
+            let mut response = http::Response::new(Body::full(reply.body().clone()));
+            *response.status_mut() =
+                reply.status_code().try_into().map_err(Unanswered::exchanging)?;
+            *response.headers_mut() = reply.headers().clone();
+            Ok(response)
+        })
+    }
 }

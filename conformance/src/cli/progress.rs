@@ -1,11 +1,12 @@
-//! How far a run is, on one line that writes over itself. Only on a terminal:
-//! in a log it would be noise.
+//! How far a run is, on one line that overwrites itself. Only on a terminal: in a log it would be
+//! noise.
 
 use std::io::{IsTerminal as _, Write as _};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use crate::Report;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+
 use crate::report::Totals;
 use crate::run::Active;
 
@@ -13,42 +14,38 @@ use crate::run::Active;
 const PAUSE: Duration = Duration::from_millis(200);
 /// A scenario that takes longer is named.
 const SLOW: Duration = Duration::from_secs(3);
-/// Signs of the bar.
+/// Characters of the bar.
 const BAR: usize = 24;
-/// Signs of the whole line, so that it fits most terminals.
+/// Characters of the whole line, so that it fits most terminals.
 const LINE: usize = 79;
 
 /// The line, kept up to date until this is dropped.
 pub(super) struct Progress {
-    totals: Arc<Mutex<Totals>>,
-    drawing: Option<tokio::task::JoinHandle<()>>,
+    totals: watch::Sender<Totals>,
+    drawing: Option<JoinHandle<()>>,
 }
 
 impl Progress {
     /// Shows nothing where standard error is no terminal.
     pub(super) fn new(all: usize, active: Active) -> Self {
-        let totals = Arc::<Mutex<Totals>>::default();
-        let shown = Arc::clone(&totals);
-        let drawing = std::io::stderr().is_terminal().then(|| {
-            tokio::spawn(async move {
-                loop {
-                    tokio::time::sleep(PAUSE).await;
-                    let totals = *shown.lock().unwrap_or_else(PoisonError::into_inner);
-                    let line = line(totals, all, active.oldest());
-                    let _ = write!(std::io::stderr().lock(), "\r\x1b[K{line}");
-                }
-            })
-        });
-        Self { totals, drawing }
+        let (totals, shown) = watch::channel(Totals::default());
+        let draw = async move {
+            loop {
+                tokio::time::sleep(PAUSE).await;
+                let line = line(*shown.borrow(), all, active.oldest());
+                let _ = write!(std::io::stderr().lock(), "\r\x1b[K{line}");
+            }
+        };
+        Self { totals, drawing: std::io::stderr().is_terminal().then(|| tokio::spawn(draw)) }
     }
 
-    pub(super) fn show(&self, report: &Report) {
-        *self.totals.lock().unwrap_or_else(PoisonError::into_inner) = report.totals;
+    pub(super) fn show(&self, totals: Totals) {
+        self.totals.send_replace(totals);
     }
 }
 
 impl Drop for Progress {
-    /// Takes the line away, so that the report begins on a clean one.
+    /// Removes the line, so that the report begins on a clean one.
     fn drop(&mut self) {
         if let Some(drawing) = &self.drawing {
             drawing.abort();

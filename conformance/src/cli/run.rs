@@ -9,24 +9,15 @@ use super::progress::Progress;
 use super::{Exit, Refusal, RunArguments, signals, tell, warn};
 use crate::case::session;
 use crate::report::{Output, Outputs, Report, Verdict, text};
-use crate::{Blocked, KnownFailures, Run, RunId, RunOptions, Selection, Suite, Target, preflight};
+use crate::{KnownFailures, Run, RunId, RunOptions, Selection, Suite, Target, preflight};
 
 pub(super) async fn run(suite: &Suite, arguments: RunArguments) -> Result<Exit, Refusal> {
-    let strict = arguments.strict;
-    let report = execute(suite, arguments).await?;
-    Ok(exit(&report, strict))
-}
-
-async fn execute(suite: &Suite, arguments: RunArguments) -> Result<Report, Refusal> {
     let usage = |line| Refusal(Exit::Usage, line);
     let (target, selection) = prepare(suite, &arguments).map_err(usage)?;
-    let all = selection.scenarios.len();
     let mut run = Run::new(Arc::clone(&target), selection.clone())
         .jobs(arguments.jobs)
-        .deadline(Run::DEADLINE.max(arguments.target.timeout() * 2));
-    if arguments.fail_fast {
-        run = run.fail_fast();
-    }
+        .deadline(Run::DEADLINE.max(arguments.target.timeout() * 2))
+        .fail_fast(arguments.fail_fast);
     if let Some(seed) = arguments.seed {
         run = run.seed(seed);
     }
@@ -59,16 +50,16 @@ async fn execute(suite: &Suite, arguments: RunArguments) -> Result<Report, Refus
             return Err(error.into());
         }
     };
-    for Blocked { what, reason, remedy } in &blocked {
-        warn(&format!("cannot test {what}: {reason}; {remedy}"));
+    for blocked in &blocked {
+        warn(&format!("cannot test {blocked}"));
     }
     let run = run.blocked(blocked).check_sanity();
-    let progress = Progress::new(all, run.active());
-    let report = run.run(stop, |record, report| {
-        progress.show(report);
+    let progress = Progress::new(selection.scenarios.len(), run.active());
+    let on_record = |record: &_, report: &Report| {
+        progress.show(report.totals);
         outputs.tell(record, report);
-    });
-    let report = report.await;
+    };
+    let report = run.run(stop, on_record).await;
     end_session(&target).await;
     drop(progress);
     tell(&text::render(&report));
@@ -76,7 +67,7 @@ async fn execute(suite: &Suite, arguments: RunArguments) -> Result<Report, Refus
         warn(&how_to_sweep(&run_id));
     }
     outputs.end(&report).map_err(usage)?;
-    Ok(report)
+    Ok(exit(&report, arguments.strict))
 }
 
 async fn end_session(target: &Arc<Target>) {

@@ -1,18 +1,15 @@
 //! The command `sweep`: takes away what older runs have left behind.
 
-use std::fmt::Write as _;
 use std::str::FromStr;
-use std::sync::Arc;
 use std::time::Duration;
 
-use crate::RunId;
-use crate::sweep::{self, Leftovers};
-use crate::{RunOptions, Target, probe};
 use clap::Args;
 use jiff::Timestamp;
 
 use super::target::TargetArguments;
 use super::{Exit, Refusal, tell, warn};
+use crate::sweep::{self, Leftovers};
+use crate::{RunId, RunOptions, probe};
 
 #[derive(Args)]
 pub(super) struct SweepArguments {
@@ -37,16 +34,10 @@ impl FromStr for Age {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let parts = text.split_at_checked(text.len().saturating_sub(1));
-        let unit = match parts.map(|(_, unit)| unit) {
-            Some("s") => Some(1),
-            Some("m") => Some(60),
-            Some("h") => Some(60 * 60),
-            Some("d") => Some(24 * 60 * 60),
-            _ => None,
-        };
-        let count = parts.and_then(|(count, _)| count.parse::<u32>().ok());
-        let seconds = unit.zip(count).map(|(unit, count)| unit * u64::from(count));
+        let units = [("s", 1), ("m", 60), ("h", 60 * 60), ("d", 24 * 60 * 60)];
+        let seconds = units.iter().find_map(|(unit, seconds)| {
+            Some(u64::from(text.strip_suffix(unit)?.parse::<u32>().ok()?) * seconds)
+        });
         match seconds {
             Some(seconds) if seconds >= 60 => Ok(Self(Duration::from_secs(seconds))),
             Some(_) => Err("a run at work may be that young; expected 60s or more".into()),
@@ -79,30 +70,23 @@ pub(super) async fn sweep(arguments: SweepArguments) -> Result<Exit, Refusal> {
     }
     let mut exit = Exit::Passed;
     for left in due {
-        if !take_away(&target, left, arguments.dry_run).await {
+        let line = in_words(&left);
+        if arguments.dry_run {
+            tell(&format!("would delete: {line}\n"));
+            continue;
+        }
+        let stuck = left.remove(&target).await;
+        let but = match stuck.len() {
+            0 => String::new(),
+            count => format!(", but for {count} that are still there"),
+        };
+        tell(&format!("deleted: {line}{but}\n"));
+        for line in &stuck {
+            warn(line);
             exit = Exit::Failed;
         }
     }
     Ok(exit)
-}
-
-/// Whether all of it could be deleted.
-async fn take_away(target: &Arc<Target>, left: Leftovers, dry_run: bool) -> bool {
-    let line = in_words(&left);
-    if dry_run {
-        tell(&format!("would delete: {line}\n"));
-        return true;
-    }
-    let stuck = left.remove(target).await;
-    let mut text = format!("deleted: {line}");
-    if !stuck.is_empty() {
-        let _ = write!(text, ", but for {} that are still there", stuck.len());
-    }
-    tell(&format!("{text}\n"));
-    for line in &stuck {
-        warn(line);
-    }
-    stuck.is_empty()
 }
 
 fn in_words(left: &Leftovers) -> String {

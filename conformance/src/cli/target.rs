@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::{Authorities, Http, RunOptions, Target, TargetConfig, TimeScale, environment};
+use crate::{Authorities, Http, RunOptions, Target, TargetConfig, environment};
 use clap::Args;
 
 #[derive(Args)]
@@ -18,13 +18,13 @@ pub(super) struct TargetArguments {
           value_name = "SECONDS", value_parser = clap::value_parser!(u16).range(1..))]
     timeout: u16,
     /// What every wait is multiplied with, from 0.1 to 1000.
-    #[arg(long, default_value_t, value_name = "FACTOR")]
-    time_scale: TimeScale,
+    #[arg(long, default_value_t = 1.0, value_name = "FACTOR", value_parser = time_scale)]
+    time_scale: f64,
     /// Trust the authorities in this file of PEM certificates too.
     #[arg(long, value_name = "FILE")]
     cacert: Option<PathBuf>,
     /// Speak this version of HTTP; 2 without TLS by prior knowledge.
-    #[arg(long, default_value_t, value_name = "auto|1.1|2")]
+    #[arg(long, default_value = "auto", value_name = "auto|1.1|2")]
     http: Http,
 }
 
@@ -55,5 +55,25 @@ impl TargetArguments {
         config.options = RunOptions { time_scale: self.time_scale, ..options };
         let target = Target::new(config).map_err(|failure| failure.got)?;
         Ok(Arc::new(target))
+    }
+}
+
+fn time_scale(text: &str) -> Result<f64, String> {
+    let factor = text.parse().ok().filter(|factor| (0.1..=1000.0).contains(factor));
+    factor.ok_or_else(|| "expected a number from 0.1 to 1000, such as 2.5".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::time_scale;
+
+    #[test]
+    fn a_time_scale_is_a_decimal_within_reason() {
+        for (text, factor) in [("0.1", 0.1), ("1", 1.0), ("2.5", 2.5), ("1000", 1000.0)] {
+            assert_eq!(time_scale(text), Ok(factor));
+        }
+        for text in ["", "0", "0.09", "-1", "1001", "NaN", "inf", "fast", "2,5"] {
+            assert!(time_scale(text).is_err(), "{text}");
+        }
     }
 }

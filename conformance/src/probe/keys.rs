@@ -1,96 +1,93 @@
-//! Whether each key is of the account that its variable says: two keys of one account would
-//! look like a leak. A revoked key that works, and one without `prompts:write` that writes,
-//! are failures of the target; scenarios report them.
+//! Whether each key and the sign-in link are of the account that their variable says: two keys of
+//! one account would look like a leak. That a revoked key works, or that one without
+//! `prompts:write` writes, is for scenarios to report.
 
 use std::collections::HashSet;
 
+use http::Method;
 use http::header::AUTHORIZATION;
 
 use super::ProbeError;
-use crate::Case;
 use crate::target::environment::{API_KEY, OTHER_API_KEY, READ_ONLY_API_KEY};
-use crate::wire::Wire;
+use crate::wire::ApiResponse;
+use crate::{Case, Failure, Need, Selection, Verdict, check};
 
 pub(super) async fn check(case: &Case) -> Result<(), ProbeError> {
-    // Where any key is accepted, none can be checked; scenarios will report that.
-    if vaults(&invented(case)).await.is_some() {
+    let config = &case.target().config;
+    // A target that accepts any key says nothing about ours; scenarios will report it.
+    let call = case.anonymous().call(Method::GET, "/vaults");
+    let invented = call.header(AUTHORIZATION.as_str(), invented(&config.api_key)).send();
+    if vaults(invented.await).is_some() {
         return Ok(());
     }
-    let Some(own) = vaults(&Looking::With(case.wire())).await else { return Ok(()) };
-    let config = &case.target().config;
+    let Some(own) = vaults(case.wire().get("/vaults").await) else { return Ok(()) };
     if config.read_only_api_key.is_some() {
-        read_only(case, &own).await?;
-    }
-    if config.other_api_key.is_some() {
-        refused(&case.other(), OTHER_API_KEY).await?;
-        let others = vaults(&Looking::With(case.other())).await.unwrap_or_default();
-        if !others.is_empty() && others == own {
+        let reply = case.read_only().get("/vaults").await;
+        if is_unauthorized(&reply) {
+            // Reading may need a scope of its own (S-50). If a key may not even read, its
+            // refusals can have another cause than the missing scope.
+            let _ = case.target().capabilities.read_only_key.set(());
+        } else if vaults(reply).is_some_and(|seen| !seen.is_empty() && seen.is_disjoint(&own)) {
+            let what = "is of another account than that of";
             return wrong(
-                OTHER_API_KEY,
-                &format!("is of the same account as that of {API_KEY}: both list the same vaults"),
+                READ_ONLY_API_KEY,
+                &format!("{what} {API_KEY}: they list different vaults"),
             );
         }
     }
-    Ok(())
-}
-
-/// Reading may need a scope of its own (S-50). A key that may not even read shows nothing: its
-/// refusals can have another cause than the scope.
-async fn read_only(case: &Case, own: &HashSet<i64>) -> Result<(), ProbeError> {
-    let reader = case.read_only();
-    if reader.get("/vaults").await.is_ok_and(|reply| reply.status_code() == 401) {
-        let _ = case.target().capabilities.read_only_key.set(());
-        return Ok(());
-    }
-    let seen = vaults(&Looking::With(reader)).await.unwrap_or_default();
-    if !seen.is_empty() && seen.is_disjoint(own) {
-        return wrong(
-            READ_ONLY_API_KEY,
-            &format!("is of another account than that of {API_KEY}: they list different vaults"),
-        );
-    }
-    Ok(())
-}
-
-async fn refused(wire: &Wire, variable: &str) -> Result<(), ProbeError> {
-    match wire.get("/vaults").await {
-        Ok(reply) if reply.status_code() == 401 => {
-            wrong(variable, "is refused (GET /vaults gives 401); one that works is expected")
+    if config.other_api_key.is_some() {
+        let reply = case.other().get("/vaults").await;
+        if is_unauthorized(&reply) {
+            let what = "is refused (GET /vaults gives 401); one that works is expected";
+            return wrong(OTHER_API_KEY, what);
         }
-        _ => Ok(()),
+        if vaults(reply).is_some_and(|others| !others.is_empty() && others == own) {
+            let what = "is of the same account as that of";
+            return wrong(OTHER_API_KEY, &format!("{what} {API_KEY}: both list the same vaults"));
+        }
     }
+    Ok(())
 }
 
-fn wrong<T>(variable: &str, what: &str) -> Result<T, ProbeError> {
+fn wrong(variable: &str, what: &str) -> Result<(), ProbeError> {
     Err(ProbeError::Misconfigured(format!("the key of {variable} {what}")))
 }
 
-/// Who asks.
-enum Looking {
-    With(Wire),
-    /// With a key that nobody has.
-    Invented(Wire, String),
-}
-
-fn invented(case: &Case) -> Looking {
-    let key = &case.target().config.api_key;
+/// A header with a key of the same form that nobody has.
+fn invented(key: &str) -> String {
     let (start, secret) = key.rsplit_once('_').unwrap_or(("", key));
-    let other: String =
-        secret.chars().rev().map(|one| if one == 'a' { 'b' } else { 'a' }).collect();
-    Looking::Invented(case.anonymous(), format!("Bearer {start}_{other}"))
+    let other = secret.chars().rev().map(|one| if one == 'a' { 'b' } else { 'a' });
+    format!("Bearer {start}_{}", other.collect::<String>())
 }
 
-/// The ids of the vaults, if there is a list of vaults.
-async fn vaults(who: &Looking) -> Option<HashSet<i64>> {
-    let reply = match who {
-        Looking::With(wire) => wire.get("/vaults").await,
-        Looking::Invented(wire, value) => {
-            wire.call(http::Method::GET, "/vaults")
-                .header(AUTHORIZATION.as_str(), value)
-                .send()
-                .await
-        }
-    };
+fn is_unauthorized(reply: &Result<ApiResponse, Failure>) -> bool {
+    reply.as_ref().is_ok_and(|reply| reply.status_code() == 401)
+}
+
+/// The ids of the vaults, if the answer is a list of vaults.
+fn vaults(reply: Result<ApiResponse, Failure>) -> Option<HashSet<i64>> {
     let reply = reply.ok().filter(|reply| reply.status_code() == 200)?;
     Some(reply.integers("/data", "id").ok()?.into_iter().collect())
+}
+
+/// Begins the browser session of the run, if scenarios need it.
+pub(super) async fn begin_session(case: &Case, selection: &Selection) -> Result<(), ProbeError> {
+    if !selection.needs(Need::Session) || !case.target().offers(Need::Session) {
+        return Ok(());
+    }
+    let wrong = |text: &str| Err(ProbeError::Misconfigured(case.target().secrets.redact(text)));
+    let wire = match case.session().await {
+        Ok(wire) => wire,
+        Err(failure) if failure.verdict == Verdict::Error => return wrong(&failure.got),
+        // For scenarios to report.
+        Err(_) => return Ok(()),
+    };
+    let Some((_, own, _)) = check::key_parts(&case.target().config.api_key) else { return Ok(()) };
+    let listed = wire.get("/api-keys").await;
+    match listed.and_then(|reply| reply.status(200)?.array("/data")) {
+        Ok(keys) if keys.iter().all(|key| key["publicId"] != own) => wrong(&format!(
+            "the link of --sign-in-url is for another account than that of {API_KEY}"
+        )),
+        _ => Ok(()),
+    }
 }

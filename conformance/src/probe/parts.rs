@@ -1,5 +1,5 @@
-//! Whether the parts behind the API work from here: the provider of generations
-//! and the storage of uploads. And what, all in all, cannot be tested.
+//! Whether the parts behind the API work from here: the provider of generations and the storage of
+//! uploads. And what, all in all, cannot be tested.
 
 use std::time::{Duration, Instant};
 
@@ -8,27 +8,27 @@ use serde_json::json;
 
 use crate::case::{state, status_path};
 use crate::target::{Blocked, Need, Target};
-use crate::{Case, Failure, Selection};
+use crate::{Case, Selection};
 
 /// How long one generation may take. A scenario may wait for several.
 const JOB: Duration = Duration::from_secs(20);
 
 /// Notes in the target what does not work.
 pub(super) async fn check(case: &Case, selection: &Selection) {
-    let target = case.target();
-    if target.options().read_only {
+    let (capabilities, secrets) = (&case.target().capabilities, &case.target().secrets);
+    let asks = |chapter| selection.scenarios.iter().any(|one| one.id.starts_with(chapter));
+    if case.target().options().read_only {
         return;
     }
-    let asks = |chapter| selection.scenarios.iter().any(|one| one.id.starts_with(chapter));
     if asks("uploads.")
         && let Some(reason) = storage(case).await
     {
-        let _ = target.capabilities.storage.set(target.secrets.redact(reason));
+        let _ = capabilities.storage.set(secrets.redact(reason));
     }
     if asks("generations.")
         && let Some(reason) = provider(case).await
     {
-        let _ = target.capabilities.provider.set(target.secrets.redact(reason));
+        let _ = capabilities.provider.set(secrets.redact(reason));
     }
 }
 
@@ -55,43 +55,30 @@ async fn provider(case: &Case) -> Option<String> {
         let status = case.wire().get(&path).await?;
         Ok(state(&status).filter(|state| matches!(state.as_str(), "completed" | "failed")))
     });
-    let seconds = |time: Duration| format!("{:.1} s", time.as_secs_f64());
-    match ended.await {
-        Ok(state) if state == "failed" => {
-            Some(format!("a generation failed after {}", seconds(begun.elapsed())))
-        }
-        Ok(_) => None,
-        Err(Failure { .. }) => {
-            Some(format!("a generation had not ended after {}", seconds(begun.elapsed())))
-        }
-    }
+    let what = match ended.await {
+        Ok(state) if state == "failed" => "failed",
+        Ok(_) => return None,
+        Err(_) => "had not ended",
+    };
+    Some(format!("a generation {what} after {:.1} s", begun.elapsed().as_secs_f64()))
 }
 
 /// What cannot be tested, why, and the remedy.
 pub(super) fn blocked(target: &Target, selection: &Selection) -> Vec<Blocked> {
+    let missing = |need: &Need| !target.offers(*need) && selection.needs(*need);
     let mut blocked = Vec::new();
     if target.options().read_only {
-        blocked.push(Blocked::new(
-            "whatever writes",
-            "this run only reads",
-            "run without --read-only",
-        ));
+        let remedy = "run without --read-only";
+        blocked.push(Blocked::new("whatever writes", "this run only reads", remedy));
     }
-    for need in Need::ALL.into_iter().filter(|need| !target.offers(*need)) {
-        if selection.scenarios.iter().any(|scenario| scenario.needs.contains(&need)) {
-            blocked.push(need.blocked());
-        }
-    }
+    blocked.extend(Need::ALL.into_iter().filter(missing).map(Need::blocked));
     if let Some(reason) = target.capabilities.provider.get() {
         let remedy = "check the provider, or set PROMPTARIUM_IMAGE_MODEL to a faster model, or --time-scale to a larger factor";
         blocked.push(Blocked::new("the output of generations", reason, remedy));
     }
     if let Some(reason) = target.capabilities.storage.get() {
-        blocked.push(Blocked::new(
-            "uploads of images",
-            reason,
-            "make the storage reachable from here",
-        ));
+        let remedy = "make the storage reachable from here";
+        blocked.push(Blocked::new("uploads of images", reason, remedy));
     }
     blocked
 }

@@ -1,13 +1,24 @@
-//! One file that a report is written to, in one format. When it is written is
-//! decided by `writer`.
+//! The files that a report is written to: before the first scenario runs, so that a bad path shows
+//! at once; again while records come in, so that a killed run leaves what it had found; and at the
+//! end, which alone decides whether it worked. In between a thread writes, so that the run never
+//! waits for a disk.
 
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+use std::{fs, io};
 
-use super::{html, junit, markdown, text};
+use super::{Record, html, junit, markdown, text};
 use crate::Report;
+
+/// The least time between two writes while the run goes on.
+const PAUSE: Duration = Duration::from_millis(500);
+/// The pause is also this many times as long as the write was, so that large reports do not slow
+/// the run down.
+const PAUSE_FACTOR: u32 = 10;
 
 /// How a report is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,22 +49,14 @@ impl Format {
     pub fn render(self, report: &Report) -> String {
         match self {
             Self::Text => text::render(report),
-            Self::Json => as_json(report),
+            // Strings and numbers only; JSON has a form for all of them.
+            Self::Json => serde_json::to_string_pretty(report).unwrap_or_default() + "\n",
             Self::Junit => junit::render(report),
             Self::Html => html::render(report),
             Self::Markdown => markdown::render(report),
         }
     }
 }
-
-/// As indented JSON with a newline at its end.
-fn as_json(report: &Report) -> String {
-    // Strings and numbers only; the format has no value that cannot be written.
-    serde_json::to_string_pretty(report).unwrap_or_default() + "\n"
-}
-
-/// The extensions of the formats, in the order of [`Format::ALL`].
-const EXTENSIONS: [&str; 5] = ["txt", "json", "xml", "html", "md"];
 
 /// A format and a file, written `FORMAT=FILE`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -81,69 +84,144 @@ impl FromStr for Output {
 
 impl Output {
     /// A file of each format in a folder, which is created if it is missing.
-    ///
-    /// # Errors
-    /// One line if it cannot be created.
     pub fn all_formats(folder: &Path) -> Result<Vec<Self>, String> {
         fs::create_dir_all(folder).map_err(|error| {
             format!("--report-dir: cannot create {}: {error}", folder.display())
         })?;
-        let file = |(extension, format): (&str, Format)| Self {
-            format,
-            file: folder.join("report").with_extension(extension),
+        let file = |(_, format): (_, Format)| {
+            let extension = match format {
+                Format::Text => "txt",
+                Format::Json => "json",
+                Format::Junit => "xml",
+                Format::Html => "html",
+                Format::Markdown => "md",
+            };
+            Self { format, file: folder.join("report").with_extension(extension) }
         };
-        Ok(EXTENSIONS.into_iter().zip(Format::ALL.map(|(_, format)| format)).map(file).collect())
+        Ok(Format::ALL.into_iter().map(file).collect())
     }
 
-    /// Writes the whole report. Readers see the old text or the new one, never
-    /// half of one. What is no regular file, such as a pipe, is written once, at
-    /// the end.
-    ///
-    /// # Errors
-    /// One part of a line, with the file and what is wrong.
-    pub(super) fn write(&self, report: &Report, last: bool) -> Result<(), String> {
-        self.put(report, last).map_err(|error| format!("{}: {error}", self.file.display()))
-    }
-
-    fn put(&self, report: &Report, last: bool) -> io::Result<()> {
+    /// Writes the whole report. Readers see the old text or the new one, never half of one. What is
+    /// no regular file, such as a pipe, is written once, at the end.
+    fn write(&self, report: &Report, last: bool) -> io::Result<()> {
         if fs::metadata(&self.file).is_ok_and(|metadata| !metadata.is_file()) {
             let mut file = fs::OpenOptions::new().write(true).open(&self.file)?;
-            return if last {
-                io::Write::write_all(&mut file, self.format.render(report).as_bytes())
-            } else {
-                Ok(())
-            };
+            let text = if last { self.format.render(report) } else { String::new() };
+            return io::Write::write_all(&mut file, text.as_bytes());
         }
         let file = self.place();
-        let beside = beside(&file);
-        let rendered = self.format.render(report);
-        let written = fs::write(&beside, rendered).and_then(|()| fs::rename(&beside, &file));
+        let mut name = file.file_name().unwrap_or_default().to_owned();
+        name.push(format!(".{}.part", std::process::id()));
+        let part = file.with_file_name(name);
+        let written = fs::write(&part, self.format.render(report));
+        let written = written.and_then(|()| fs::rename(&part, &file));
         if written.is_err() {
-            let _ = fs::remove_file(&beside);
+            let _ = fs::remove_file(&part);
         }
         written
     }
 
-    /// The file behind a link, for the link itself is not ours to replace; and
-    /// one spelling for each file, whether it is there already or not.
-    pub(super) fn place(&self) -> PathBuf {
-        let below = |folder: PathBuf| Some(folder.join(self.file.file_name()?));
+    /// The file behind a link, as the link itself must not be replaced, in one spelling for each
+    /// file, whether it is there already or not.
+    fn place(&self) -> PathBuf {
         let folder = self.file.parent().filter(|folder| !folder.as_os_str().is_empty());
         let folder = fs::canonicalize(folder.unwrap_or(Path::new("."))).ok();
-        fs::canonicalize(&self.file)
-            .ok()
-            .or_else(|| below(folder?))
-            .unwrap_or_else(|| self.file.clone())
-    }
-
-    /// The file as it was named.
-    pub(super) fn file(&self) -> &Path {
-        &self.file
+        let below = |folder: PathBuf| Some(folder.join(self.file.file_name()?));
+        let place = fs::canonicalize(&self.file).ok().or_else(|| below(folder?));
+        place.unwrap_or_else(|| self.file.clone())
     }
 }
 
-fn beside(file: &Path) -> PathBuf {
-    let mut name = file.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}.part", std::process::id()));
-    file.with_file_name(name)
+/// All files of a run.
+pub struct Outputs {
+    outputs: Vec<Output>,
+    background: Option<Background>,
+}
+
+/// The thread that writes while the run goes on.
+struct Background {
+    report: Arc<Mutex<Report>>,
+    /// Dropped to end the thread.
+    running: Sender<()>,
+    thread: JoinHandle<()>,
+}
+
+impl Outputs {
+    /// Nothing is written yet. Fails with one line if two outputs are the same file.
+    pub fn new(outputs: Vec<Output>) -> Result<Self, String> {
+        for (at, output) in outputs.iter().enumerate() {
+            if outputs[..at].iter().any(|earlier| earlier.place() == output.place()) {
+                return Err(format!("two reports go to {}", output.file.display()));
+            }
+        }
+        Ok(Self { outputs, background: None })
+    }
+
+    /// Writes every file for the first time. Fails with one line that names those that cannot be
+    /// written.
+    pub fn begin(&self, report: &Report) -> Result<(), String> {
+        write(&self.outputs, report, false)
+    }
+
+    /// Takes a record that `report` has just taken; the files follow in the background.
+    pub fn tell(&mut self, record: &Record, report: &Report) {
+        if let Some(background) = &self.background {
+            let mut copy = lock(&background.report);
+            if let Some(at) = report.records.iter().position(|other| other.id == record.id) {
+                copy.insert(at, record.clone());
+                copy.duration_ms = report.duration_ms;
+            }
+        } else if !self.outputs.is_empty() {
+            let (running, ended) = mpsc::channel();
+            let (outputs, report) = (self.outputs.clone(), Arc::new(Mutex::new(report.clone())));
+            let copy = Arc::clone(&report);
+            let thread = thread::Builder::new().name("reports".into());
+            // Without a thread the files are written at the end.
+            let thread = thread.spawn(move || keep_up(&outputs, &copy, &ended)).ok();
+            self.background = thread.map(|thread| Background { report, running, thread });
+        }
+    }
+
+    /// Writes every file for the last time, also if that failed before: a disk that was full may
+    /// have room again. Fails with one line that names every file that could not be written.
+    pub fn end(self, report: &Report) -> Result<(), String> {
+        if let Some(Background { running, thread, .. }) = self.background {
+            drop(running);
+            let _ = thread.join();
+        }
+        write(&self.outputs, report, true)
+    }
+}
+
+/// One file that cannot be written keeps no other from being written.
+fn write(outputs: &[Output], report: &Report, last: bool) -> Result<(), String> {
+    let failed = |output: &Output| {
+        let error = output.write(report, last).err()?;
+        Some(format!("{}: {error}", output.file.display()))
+    };
+    let failed: Vec<_> = outputs.iter().filter_map(failed).collect();
+    if failed.is_empty() {
+        return Ok(());
+    }
+    Err(format!("cannot write the report to {}", failed.join("; and to ")))
+}
+
+/// Writes the report each time it has new records, until the run has ended.
+fn keep_up(outputs: &[Output], report: &Mutex<Report>, ended: &Receiver<()>) {
+    let (mut written, mut pause) = (0, Duration::ZERO);
+    while ended.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {
+        let changed = Some(lock(report)).filter(|report| report.records.len() > written);
+        let changed = changed.map(|report| report.clone());
+        let begun = Instant::now();
+        if let Some(report) = changed {
+            // What fails here may work at the end, where it counts.
+            let _ = write(outputs, &report, false);
+            written = report.records.len();
+        }
+        pause = PAUSE.max(begun.elapsed() * PAUSE_FACTOR);
+    }
+}
+
+fn lock(report: &Mutex<Report>) -> MutexGuard<'_, Report> {
+    report.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -3,13 +3,11 @@
 //! the page itself forbids what escaping alone could not.
 
 mod details;
-mod overview;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use super::plain::{escape_control_chars, seconds};
-use super::{Outcome, Report, text};
-use crate::target::Blocked;
+use super::text::{self, escape_control_chars, seconds};
+use super::{Outcome, Report, Totals};
 
 const STYLE: &str = include_str!("html/page.css");
 const SCRIPT: &str = include_str!("html/filter.js");
@@ -36,7 +34,7 @@ pub fn render(report: &Report) -> String {
             body {
                 main {
                     (head(report))
-                    (overview::chapters(report))
+                    (overview(report))
                     (details::failures(report))
                     (details::known(report))
                     (details::skipped(report))
@@ -67,23 +65,8 @@ fn head(report: &Report) -> Markup {
                 time { (report.started_at) } ", took " (seconds(report.duration_ms))
                 ", seed " (report.seed) ", run " (report.run_id)
             }
-            @for note in report.problem.iter().chain(&report.notes) {
-                p.note { (escape_control_chars(note)) }
-            }
-            @for Blocked { what, reason, remedy } in &report.blocked {
-                p.note {
-                    b { "Cannot test " (escape_control_chars(what)) } ": " (escape_control_chars(reason)) "; "
-                    (escape_control_chars(remedy))
-                }
-            }
-            @if !report.filters.is_empty() {
-                p.note { "Only a part was run: " (report.filters.join(", ")) }
-            }
-            @if totals.left_behind > 0 {
-                p.note {
-                    (totals.left_behind) " scenarios could not delete all they made; look for "
-                    code { (report.run_id) } " in names"
-                }
+            @for notice in text::notices(report) {
+                p.note { (escape_control_chars(&notice)) }
             }
             ul.counts {
                 @for (count, outcome, name) in counts {
@@ -110,5 +93,71 @@ fn mark(outcome: Outcome) -> &'static str {
         Outcome::Error => "!",
         Outcome::Skipped => "–",
         Outcome::Known => "~",
+    }
+}
+
+/// How the chapters fared, as bars: what is bad at their beginning, where bars are compared.
+fn overview(report: &Report) -> Markup {
+    let chapters = report.chapters();
+    let longest = chapters.iter().map(|chapter| chapter.records.len()).max().unwrap_or_default();
+    html! {
+        @if !chapters.is_empty() {
+            section.overview {
+                h2 { "Chapters" }
+                table {
+                    thead {
+                        tr { th scope="col" { "Chapter" } th.wide scope="col" { } th scope="col" { "Passed" } }
+                    }
+                    tbody {
+                        @for chapter in &chapters {
+                            tr {
+                                th scope="row" {
+                                    a href={ "#chapter-" (chapter.name) } { (chapter.name) }
+                                }
+                                td.wide { (bar(chapter.totals(), longest)) }
+                                td.number {
+                                    (chapter.totals().passed) span.quiet { " of " (chapter.records.len()) }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A part of a bar that is not empty is at least this share of the longest bar.
+const SHARE_MIN: usize = 100;
+
+/// Drawn with attributes, as the page's policy forbids styles of single elements.
+fn bar(totals: Totals, longest: usize) -> Markup {
+    let Totals { passed, failed, errors, skipped, known, .. } = totals;
+    let parts = [
+        ("failed", failed),
+        ("error", errors),
+        ("known", known),
+        ("skipped", skipped),
+        ("passed", passed),
+    ];
+    let words: Vec<_> = parts.iter().filter(|(_, count)| *count > 0).collect();
+    let label: Vec<_> = words.iter().map(|(word, count)| format!("{count} {word}")).collect();
+    let mut at = 0;
+    let placed: Vec<_> = words
+        .into_iter()
+        .map(|(word, count)| {
+            let width = (count * SHARE_MIN).max(longest);
+            at += width;
+            (word, at - width, width)
+        })
+        .collect();
+    let whole = at.max(longest * SHARE_MIN).max(1);
+    html! {
+        svg.bar viewBox={ "0 0 " (whole) " 1" } preserveAspectRatio="none" role="img" aria-label=(label.join(", ")) {
+            title { (label.join(", ")) }
+            @for (word, x, width) in placed {
+                rect.(word) x=(x) y="0" width=(width) height="1" {}
+            }
+        }
     }
 }

@@ -1,15 +1,12 @@
 //! The record as JUnit XML, for whatever shows tests: a suite for each chapter,
 //! a case for each scenario.
 
-use std::fmt::Write as _;
 use std::time::Duration;
 
 use quick_junit::{NonSuccessKind, Property, TestCase, TestCaseStatus, TestSuite, XmlString};
 
-use super::plain::{curl, escape_control_chars, one_line};
-use super::record::Chapter;
-use super::{Outcome, Record, Report, Verdict, text};
-use crate::target::Blocked;
+use super::text::{self, escape_control_chars, one_line};
+use super::{Outcome, Record, Report, Verdict};
 
 /// The whole report as one XML document.
 pub fn render(report: &Report) -> String {
@@ -17,24 +14,19 @@ pub fn render(report: &Report) -> String {
     document.timestamp = report.started_at.parse().ok();
     document.set_time(Duration::from_millis(report.duration_ms));
     for chapter in report.chapters() {
-        document.add_test_suite(suite(report, &chapter));
+        let mut suite = suite(report, chapter.name, chapter.duration_ms());
+        suite.add_test_cases(chapter.records.iter().map(|record| case(record)));
+        document.add_test_suite(suite);
     }
-    if let Some(problem) = problem(report) {
-        document.add_test_suite(end_of_the_run(report, problem));
-    }
+    document.add_test_suites(end_of_the_run(report));
     // Whatever XML forbids was taken out before, so it can be written.
     document.to_string().unwrap_or_default()
 }
 
-fn suite(report: &Report, chapter: &Chapter<'_>) -> TestSuite {
-    let mut suite = suite_named(report, chapter.name);
-    suite.set_time(Duration::from_millis(chapter.duration_ms()));
-    suite.add_test_cases(chapter.records.iter().map(|record| case(record)));
-    suite
-}
-
-fn suite_named(report: &Report, name: &str) -> TestSuite {
+/// Without cases yet.
+fn suite(report: &Report, name: &str, duration_ms: u64) -> TestSuite {
     let mut suite = TestSuite::new(safe(name));
+    suite.set_time(Duration::from_millis(duration_ms));
     suite.timestamp = report.started_at.parse().ok();
     let seed = report.seed.to_string();
     let (command, profiles) = (report.command(), report.profile_words());
@@ -47,9 +39,8 @@ fn suite_named(report: &Report, name: &str) -> TestSuite {
     ] {
         suite.add_property(Property::new(name, safe(value)));
     }
-    for Blocked { what, reason, remedy } in &report.blocked {
-        let shown = format!("{what}: {reason}; {remedy}");
-        suite.add_property(Property::new("cannot test", safe(&shown)));
+    for blocked in &report.blocked {
+        suite.add_property(Property::new("cannot test", safe(&blocked.to_string())));
     }
     for note in &report.notes {
         suite.add_property(Property::new("note", safe(note)));
@@ -58,19 +49,17 @@ fn suite_named(report: &Report, name: &str) -> TestSuite {
 }
 
 /// A run that broke off must not look like one in which all is well.
-fn problem(report: &Report) -> Option<&str> {
+fn end_of_the_run(report: &Report) -> Option<TestSuite> {
     let unfinished = report.verdict == Verdict::Unfinished;
-    report.problem.as_deref().or(unfinished.then_some("the run did not come to its end"))
-}
-
-fn end_of_the_run(report: &Report, problem: &str) -> TestSuite {
+    let problem = unfinished.then_some("the run did not come to its end");
+    let problem = report.problem.as_deref().or(problem)?;
     let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
     status.set_type("unfinished").set_message(safe(problem));
     let mut case = TestCase::new("run.end", status);
     case.set_classname("run").set_time(Duration::ZERO);
-    let mut suite = suite_named(report, "run");
-    suite.set_time(Duration::ZERO).add_test_case(case);
-    suite
+    let mut suite = suite(report, "run", 0);
+    suite.add_test_case(case);
+    Some(suite)
 }
 
 fn case(record: &Record) -> TestCase {
@@ -87,8 +76,8 @@ fn case(record: &Record) -> TestCase {
         case.add_property(Property::new("left behind", safe(&one_line(left))));
     }
     if let Some(exchange) = &record.exchange {
-        let title = if exchange.is_last() { "The last exchange:\n\n" } else { "" };
-        let shown = format!("{title}{}\n\n{}\n", exchange.request(), exchange.response());
+        let title = if exchange.last { "The last exchange:\n\n" } else { "" };
+        let shown = format!("{title}{}\n\n{}\n", exchange.request, exchange.response);
         case.set_system_out(safe(&shown));
     }
     case
@@ -103,28 +92,19 @@ fn status(record: &Record) -> TestCaseStatus {
         Outcome::Failed => TestCaseStatus::non_success(NonSuccessKind::Failure),
         Outcome::Error => TestCaseStatus::non_success(NonSuccessKind::Error),
     };
-    let message = match (&record.reason, &record.known, record.outcome) {
-        (Some(reason), ..) => reason.clone(),
-        (None, Some(known), Outcome::Known) => format!("known failure: {}", text::known(known)),
+    let message = match record.outcome {
+        Outcome::Skipped => record.why(),
+        Outcome::Known => format!("known failure: {}", record.why()),
         _ => format!("expected {expected}; got {got}"),
     };
     status.set_type(record.outcome.word()).set_message(safe(&one_line(&message)));
     if record.outcome != Outcome::Skipped {
-        status.set_description(safe(&description(record)));
+        let mut description = String::new();
+        text::push_facts(&mut description, record);
+        text::push_commands(&mut description, record);
+        status.set_description(safe(&description));
     }
     status
-}
-
-fn description(record: &Record) -> String {
-    let mut shown = String::new();
-    text::facts(&mut shown, record);
-    if let Some(exchange) = &record.exchange {
-        let _ = writeln!(shown, "  again: {}", curl(exchange));
-    }
-    if let Some(command) = &record.command {
-        let _ = writeln!(shown, "  alone: {command}");
-    }
-    shown
 }
 
 /// The library would leave out what XML forbids; shown is better than gone.

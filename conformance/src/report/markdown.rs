@@ -3,14 +3,13 @@
 
 use std::fmt::Write as _;
 
-use super::plain::{curl, escape_control_chars, one_line, seconds, without_links};
-use super::{Outcome, Record, Report, Verdict, text};
-use crate::target::Blocked;
+use super::text::{self, curl, escape_control_chars, one_line, seconds, without_links};
+use super::{Outcome, Record, Report, Totals, Verdict};
 
 /// GitHub refuses a summary of more than 1 MiB, and the step with it.
 const BYTES_MAX: usize = 900 << 10;
-/// How many skipped scenarios are named; the others are counted.
-const SKIPPED_SHOWN: usize = 100;
+/// How many skipped scenarios and known failures are named; the others are counted.
+const LISTED: usize = 100;
 
 /// The whole report, or as many of its failures as have room.
 pub fn render(report: &Report) -> String {
@@ -36,21 +35,8 @@ fn head(report: &Report) -> String {
     let profile = report.profile_words();
     let target = code(&report.target);
     let _ = writeln!(page, "Profile {profile} on {target}, seed {}.", report.seed);
-    if !report.filters.is_empty() {
-        let filters: Vec<_> = report.filters.iter().map(|filter| code(filter)).collect();
-        let _ = writeln!(page, "Only a part was run: {}.", filters.join(", "));
-    }
-    for Blocked { what, reason, remedy } in &report.blocked {
-        let _ = writeln!(
-            page,
-            "\n> Cannot test {}: {}; {}",
-            escaped(what),
-            escaped(reason),
-            escaped(remedy)
-        );
-    }
-    for note in report.problem.iter().chain(&report.notes) {
-        let _ = writeln!(page, "\n> {}", escaped(note));
+    for notice in text::notices(report) {
+        let _ = writeln!(page, "\n> {}", escaped(&notice));
     }
     page
 }
@@ -63,18 +49,10 @@ fn table(page: &mut String, report: &Report) {
     page.push_str("\n| Chapter | Passed | Failed | Errors | Skipped | Known |\n");
     page.push_str("|---|--:|--:|--:|--:|--:|\n");
     for chapter in chapters {
-        let totals = chapter.totals;
-        let bad = if totals.failed + totals.errors > 0 { "**" } else { "" };
-        let _ = writeln!(
-            page,
-            "| {bad}{}{bad} | {} | {} | {} | {} | {} |",
-            escaped(chapter.name),
-            totals.passed,
-            totals.failed,
-            totals.errors,
-            totals.skipped,
-            totals.known
-        );
+        let Totals { passed, failed, errors, skipped, known, .. } = chapter.totals();
+        let bad = if failed + errors > 0 { "**" } else { "" };
+        let name = format!("{bad}{}{bad}", escaped(chapter.name));
+        let _ = writeln!(page, "| {name} | {passed} | {failed} | {errors} | {skipped} | {known} |");
     }
 }
 
@@ -107,25 +85,19 @@ fn failure(record: &Record) -> String {
             let _ = writeln!(shown, "\n  > {}\n", prose(sentence));
         }
     }
-    let mut told = String::new();
-    for (name, value) in [("expected", &record.expected), ("got", &record.got)] {
-        if let Some(value) = value {
-            let _ = writeln!(told, "{name:>8} {}", value.replace('\n', "\n         "));
-        }
-    }
-    if let Some(known) = &record.known {
-        let _ = writeln!(told, "{:>8} {}", "known", text::known(known));
-    }
-    let _ = write!(shown, "\n{}", block("text", &told));
+    let facts = record.facts();
+    let facts =
+        facts.map(|(name, value)| format!("{name:>8} {}\n", value.replace('\n', "\n         ")));
+    let _ = write!(shown, "\n{}", block("text", &facts.collect::<String>()));
     for step in &record.steps {
         let _ = writeln!(shown, "\nBefore: {}", code(&step.summary()));
     }
     if let Some(exchange) = &record.exchange {
-        let both = format!("{}\n\n{}\n", exchange.request().trim_end(), exchange.response());
+        let both = format!("{}\n\n{}\n", exchange.request.trim_end(), exchange.response);
         let _ = write!(
             shown,
             "\n<details><summary>{}</summary>\n\n{}\n{}\n</details>\n",
-            if exchange.is_last() { "The last exchange" } else { "Exchange" },
+            if exchange.last { "The last exchange" } else { "Exchange" },
             block("text", &both),
             block("sh", &curl(exchange))
         );
@@ -138,24 +110,17 @@ fn failure(record: &Record) -> String {
 
 fn tail(report: &Report) -> String {
     let mut page = String::new();
-    let known: Vec<_> = report.with(&[Outcome::Known]).collect();
-    if !known.is_empty() {
-        let _ = writeln!(page, "\n<details><summary>{} known failures</summary>\n", known.len());
-        for record in known.iter().take(SKIPPED_SHOWN) {
-            let why = record.known.as_ref().map(text::known).unwrap_or_default();
-            let _ = writeln!(page, "- {}: {}", code(record.id), escaped(&why));
+    for (outcome, name) in [(Outcome::Known, "known failures"), (Outcome::Skipped, "skipped")] {
+        let records: Vec<_> = report.with(&[outcome]).collect();
+        if records.is_empty() {
+            continue;
         }
-        page.push_str("\n</details>\n");
-    }
-    let skipped: Vec<_> = report.with(&[Outcome::Skipped]).collect();
-    if !skipped.is_empty() {
-        let _ = writeln!(page, "\n<details><summary>{} skipped</summary>\n", skipped.len());
-        for record in skipped.iter().take(SKIPPED_SHOWN) {
-            let why = record.reason.as_deref().unwrap_or("without a reason");
-            let _ = writeln!(page, "- {}: {}", code(record.id), escaped(why));
+        let _ = writeln!(page, "\n<details><summary>{} {name}</summary>\n", records.len());
+        for record in records.iter().take(LISTED) {
+            let _ = writeln!(page, "- {}: {}", code(record.id), escaped(&record.why()));
         }
-        if let Some(more) = skipped.len().checked_sub(SKIPPED_SHOWN + 1) {
-            let _ = writeln!(page, "- and {} more", more + 1);
+        if records.len() > LISTED {
+            let _ = writeln!(page, "- and {} more", records.len() - LISTED);
         }
         page.push_str("\n</details>\n");
     }

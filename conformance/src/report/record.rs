@@ -104,6 +104,26 @@ impl Record {
         Self { reason: Some(reason.into()), ..Self::new(scenario, Outcome::Skipped) }
     }
 
+    /// Why it was skipped, or what the list of known failures says.
+    pub(super) fn why(&self) -> String {
+        match (&self.known, &self.reason) {
+            (Some(known), _) if self.outcome == Outcome::Known => known.to_string(),
+            (_, Some(reason)) => reason.clone(),
+            _ => "without a reason".to_owned(),
+        }
+    }
+
+    /// What every format shows of a failure beside its rules and exchanges, each with its name.
+    pub(super) fn facts(&self) -> impl Iterator<Item = (&'static str, String)> {
+        let facts = [
+            ("expected", self.expected.clone()),
+            ("got", self.got.clone()),
+            ("known", self.known.as_ref().map(ToString::to_string)),
+            ("left behind", self.left_behind.clone()),
+        ];
+        facts.into_iter().filter_map(|(name, value)| Some((name, value?)))
+    }
+
     /// The first part of its id, such as `prompts`.
     pub fn chapter(&self) -> &'static str {
         self.id.split('.').next().unwrap_or(self.id)
@@ -148,12 +168,15 @@ impl Outcome {
 /// The scenarios whose ids begin with the same word.
 pub(super) struct Chapter<'r> {
     pub(super) name: &'static str,
-    pub(super) totals: Totals,
     pub(super) records: Vec<&'r Record>,
 }
 
 impl Chapter<'_> {
-    /// How long its scenarios took, each for itself.
+    pub(super) fn totals(&self) -> Totals {
+        Totals::of(self.records.iter().copied())
+    }
+
+    /// How long its scenarios took in all.
     pub(super) fn duration_ms(&self) -> u64 {
         self.records.iter().map(|record| record.duration_ms).sum()
     }
@@ -164,15 +187,9 @@ impl Report {
     pub(super) fn chapters(&self) -> Vec<Chapter<'_>> {
         let mut chapters: Vec<Chapter<'_>> = Vec::new();
         for record in &self.records {
-            let name = record.chapter();
-            let at =
-                chapters.iter().position(|chapter| chapter.name == name).unwrap_or_else(|| {
-                    chapters.push(Chapter { name, totals: Totals::default(), records: Vec::new() });
-                    chapters.len() - 1
-                });
-            if let Some(chapter) = chapters.get_mut(at) {
-                chapter.totals.count(record);
-                chapter.records.push(record);
+            match chapters.iter_mut().find(|chapter| chapter.name == record.chapter()) {
+                Some(chapter) => chapter.records.push(record),
+                None => chapters.push(Chapter { name: record.chapter(), records: vec![record] }),
             }
         }
         chapters

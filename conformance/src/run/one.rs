@@ -1,5 +1,4 @@
-//! One scenario from its start until nothing of it is left. Whatever it does,
-//! one record comes of it.
+//! One scenario from its start until nothing of it is left. Whatever it does, it gives one record.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -9,7 +8,7 @@ use tokio::task::{JoinError, JoinSet};
 use tokio::time::{sleep, timeout};
 
 use crate::report::{Outcome, Record, whole_ms};
-use crate::{Case, Failure, Scenario, Target, Verdict};
+use crate::{Case, Exchange, Failure, Scenario, Target, Verdict};
 
 /// How long cleaning up may take.
 const CLEAN_UP: Duration = Duration::from_secs(60);
@@ -17,14 +16,13 @@ const CLEAN_UP: Duration = Duration::from_secs(60);
 /// How a scenario came to its end.
 enum End {
     Returned(Result<(), Failure>),
-    Broke(JoinError),
+    Panicked(JoinError),
     Deadline,
     Stopped,
 }
 
-/// Runs `scenario` on `target`, with `tag` in the name of everything it makes,
-/// and cleans up after it, whether it passes, fails, panics, takes longer than
-/// `deadline` or is given up because `stop` is done.
+/// Runs `scenario` on `target`, with `tag` in the name of everything it creates, and cleans up after
+/// it, whether it passes, fails, panics, takes longer than `deadline` or is cancelled by `stop`.
 pub async fn one(
     target: &Arc<Target>,
     scenario: &'static Scenario,
@@ -37,19 +35,19 @@ pub async fn one(
     }
     let begun = Instant::now();
     let case = Case::new(Arc::clone(target), tag);
-    // A set, as that one aborts its task when it is dropped.
+    // A set aborts its task when it is dropped.
     let mut task = JoinSet::new();
     task.spawn((scenario.run)(case.clone()));
     let end = tokio::select! {
         joined = task.join_next() => match joined {
             Some(Ok(returned)) => End::Returned(returned),
-            Some(Err(error)) => End::Broke(error),
+            Some(Err(error)) => End::Panicked(error),
             None => End::Stopped,
         },
         () = sleep(deadline) => End::Deadline,
         () = stop => End::Stopped,
     };
-    // Nothing may be made any more once cleaning up has begun.
+    // Nothing may be created once cleaning up has begun.
     task.shutdown().await;
     let mut steps = case.exchanges();
     let clean_up = target.scaled(CLEAN_UP);
@@ -58,24 +56,24 @@ pub async fn one(
         Ok(Err(failure)) => Some(failure.got),
         Err(_) => Some(format!("deleting took longer than {clean_up:?}")),
     };
-    let secrets = &target.secrets;
-    let shown = match &end {
+    let failure_exchange = match &end {
         End::Returned(Err(failure)) => failure.exchange.clone(),
         _ => None,
     };
     let record = record(scenario, end, deadline);
-    // The text of a failure leaves only through here.
-    let redact = |text: String| secrets.redact(text);
-    // To redact is slow, and only a failure shows exchanges.
+    // Redacting is slow, and only a failure shows exchanges.
     if !record.outcome.is_bad() {
         steps.clear();
     }
-    let exchange = match shown.filter(|_| record.outcome.is_bad()) {
-        Some(shown) => {
-            steps.retain(|step| !Arc::ptr_eq(&step.request, &shown.request));
-            Some(shown.redacted(secrets))
+    // Texts and exchanges of a failure leave only redacted.
+    let secrets = &target.secrets;
+    let redact = |text: String| secrets.redact(text);
+    let exchange = match failure_exchange.filter(|_| record.outcome.is_bad()) {
+        Some(exchange) => {
+            steps.retain(|step| !Arc::ptr_eq(&step.request, &exchange.request));
+            Some(exchange.redacted(secrets))
         }
-        None => steps.pop().map(|last| last.redacted(secrets).into_last()),
+        None => steps.pop().map(|step| Exchange { last: true, ..step.redacted(secrets) }),
     };
     Record {
         expected: record.expected.map(redact),
@@ -90,39 +88,33 @@ pub async fn one(
 }
 
 fn record(scenario: &Scenario, end: End, deadline: Duration) -> Record {
-    let error = |expected: String, got: String| Record {
-        expected: Some(expected),
-        got: Some(got),
-        ..Record::new(scenario, Outcome::Error)
-    };
-    match end {
-        End::Returned(Ok(())) => Record::new(scenario, Outcome::Passed),
-        End::Returned(Err(failure)) => {
-            let outcome = match failure.verdict {
-                Verdict::Failed => Outcome::Failed,
-                Verdict::Error => Outcome::Error,
-                Verdict::Blocked => return Record::skipped(scenario, failure.got),
-            };
-            Record {
-                expected: Some(failure.expected),
-                got: Some(failure.got),
-                ..Record::new(scenario, outcome)
-            }
+    let (outcome, expected, got) = match end {
+        End::Returned(Ok(())) => return Record::new(scenario, Outcome::Passed),
+        End::Stopped => {
+            return Record::skipped(scenario, "the run was stopped while it was at work");
         }
-        End::Broke(broke) => error("the scenario to run to its end".into(), in_words(broke)),
+        End::Returned(Err(Failure { verdict, expected, got, .. })) => match verdict {
+            Verdict::Failed => (Outcome::Failed, expected, got),
+            Verdict::Error => (Outcome::Error, expected, got),
+            Verdict::Blocked => return Record::skipped(scenario, got),
+        },
+        End::Panicked(error) => {
+            (Outcome::Error, "the scenario to run to its end".into(), in_words(error))
+        }
         End::Deadline => {
-            error(format!("the scenario to end within {deadline:?}"), "it did not".into())
+            let expected = format!("the scenario to end within {deadline:?}");
+            (Outcome::Error, expected, "it did not".into())
         }
-        End::Stopped => Record::skipped(scenario, "the run was stopped while it was at work"),
-    }
+    };
+    Record { expected: Some(expected), got: Some(got), ..Record::new(scenario, outcome) }
 }
 
-fn in_words(broke: JoinError) -> String {
-    let panic = match broke.try_into_panic() {
+fn in_words(error: JoinError) -> String {
+    let panic = match error.try_into_panic() {
         Ok(panic) => panic,
-        Err(broke) => return broke.to_string(),
+        Err(error) => return error.to_string(),
     };
-    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-    let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
-    format!("it panicked: {}", text.unwrap_or_else(|| "without a message".into()))
+    let text = panic.downcast_ref::<&str>().copied();
+    let text = text.or_else(|| panic.downcast_ref().map(String::as_str));
+    format!("it panicked: {}", text.unwrap_or("without a message"))
 }

@@ -1,7 +1,4 @@
-//! The forms in which a target may give a secret back: as it is, or in one of
-//! the usual encodings.
-
-use std::fmt::Write as _;
+//! The forms in which a target may give a secret back: as it is, or in one of the usual encodings.
 
 use data_encoding::{BASE64_NOPAD, BASE64URL_NOPAD, HEXLOWER, HEXUPPER};
 
@@ -23,31 +20,24 @@ pub(super) struct Form {
 /// The secret as it is and in every encoding that is looked for.
 pub(super) fn of(secret: &str) -> Vec<Form> {
     let bytes = secret.as_bytes();
+    let each = |encode: fn(&u8) -> String| bytes.iter().map(encode).collect::<String>();
     let form = |text, piece, sign| Form { text, piece, sign };
     let mut forms = vec![
         form(secret.to_owned(), PIECE, ""),
         form(HEXLOWER.encode(bytes), 2 * PIECE, ""),
         form(HEXUPPER.encode(bytes), 2 * PIECE, ""),
-        form(each(bytes, |text, byte| write!(text, "%{byte:02x}")), 3 * PIECE, "%"),
-        form(each(bytes, |text, byte| write!(text, "%{byte:02X}")), 3 * PIECE, "%"),
-        form(each(bytes, |text, byte| write!(text, "\\u{byte:04x}")), 6 * PIECE, "\\u00"),
-        form(each(bytes, |text, byte| write!(text, "\\u{byte:04X}")), 6 * PIECE, "\\u00"),
+        form(each(|byte| format!("%{byte:02x}")), 3 * PIECE, "%"),
+        form(each(|byte| format!("%{byte:02X}")), 3 * PIECE, "%"),
+        form(each(|byte| format!("\\u{byte:04x}")), 6 * PIECE, "\\u00"),
+        form(each(|byte| format!("\\u{byte:04X}")), 6 * PIECE, "\\u00"),
     ];
     for before in 0..3 {
         for alphabet in [&BASE64_NOPAD, &BASE64URL_NOPAD] {
             forms.push(form(within(alphabet, before, bytes), PIECE, ""));
         }
     }
+    forms.retain(|form| form.text.len() >= form.piece);
     forms
-}
-
-fn each(bytes: &[u8], put: impl Fn(&mut String, u8) -> std::fmt::Result) -> String {
-    let mut text = String::new();
-    for byte in bytes {
-        // A string takes everything.
-        let _ = put(&mut text, *byte);
-    }
-    text
 }
 
 /// What base64 makes of a secret that `before` bytes stand before, for it reads

@@ -1,11 +1,108 @@
-//! What was found out about a target before the run: parts of it that do not
-//! work from here, and why. Scenarios that need them are then skipped.
+//! What a scenario may need beyond an address and a key, which parts of a target do not work, and
+//! what a run says about both.
 
+use std::fmt;
 use std::sync::OnceLock;
+
+use serde::Serialize;
 
 use crate::Failure;
 
-/// The reasons for which parts cannot be tested; none, unless a probe found one.
+/// Something a target may lack; a scenario that needs it is then skipped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Need {
+    /// A key of the same account that reads, without `prompts:write`.
+    ReadOnlyKey,
+    /// A key of another account.
+    OtherAccount,
+    /// A key that was revoked.
+    RevokedKey,
+    /// A browser session in the account under test.
+    Session,
+    /// The provider that is built into the reference server.
+    LocalProvider,
+    /// HTTP/1.1, whose requests are lines of text that can be malformed.
+    HttpOne,
+}
+
+/// Something that a run cannot test.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Blocked {
+    /// What it is.
+    pub what: String,
+    /// Why it cannot be tested.
+    pub reason: String,
+    /// What would change that.
+    pub remedy: String,
+}
+
+impl Blocked {
+    pub(crate) fn new(what: &str, reason: &str, remedy: &str) -> Self {
+        let [what, reason, remedy] = [what, reason, remedy].map(str::to_owned);
+        Self { what, reason, remedy }
+    }
+}
+
+impl fmt::Display for Blocked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}; {}", self.what, self.reason, self.remedy)
+    }
+}
+
+impl Need {
+    /// All of them.
+    pub(crate) const ALL: [Self; 6] = [
+        Self::ReadOnlyKey,
+        Self::OtherAccount,
+        Self::RevokedKey,
+        Self::Session,
+        Self::LocalProvider,
+        Self::HttpOne,
+    ];
+
+    /// What cannot be tested without it, why, and what would change that.
+    pub(crate) fn blocked(self) -> Blocked {
+        let (what, reason, remedy) = match self {
+            Self::ReadOnlyKey => (
+                "that a key without prompts:write cannot write",
+                "no key without prompts:write is given, or it cannot read either",
+                "set PROMPTARIUM_READ_ONLY_API_KEY to a key that may read",
+            ),
+            Self::OtherAccount => (
+                "that accounts are isolated",
+                "no key of another account is given",
+                "set PROMPTARIUM_OTHER_API_KEY",
+            ),
+            Self::RevokedKey => (
+                "that a revoked key is refused",
+                "no revoked key is given",
+                "set PROMPTARIUM_REVOKED_API_KEY",
+            ),
+            Self::Session => (
+                "what only a browser session may do: creating, listing and revoking API keys",
+                "no sign-in link is given",
+                "give --sign-in-url, or set PROMPTARIUM_SIGN_IN_URL",
+            ),
+            Self::LocalProvider => (
+                "what the built-in provider generates",
+                "PROMPTARIUM_IMAGE_MODEL names a model that is not below local/",
+                "leave it unset on the reference server",
+            ),
+            Self::HttpOne => {
+                ("malformed HTTP/1.1 messages", "the run uses HTTP/2 only", "leave out --http 2")
+            }
+        };
+        Blocked::new(what, reason, remedy)
+    }
+
+    /// Why a scenario with this need is skipped, and what would change that.
+    pub fn missing(self) -> String {
+        let Blocked { reason, remedy, .. } = self.blocked();
+        format!("{reason}; {remedy}")
+    }
+}
+
+/// The reasons for which parts cannot be tested; none, unless the preflight found one.
 #[derive(Debug, Default)]
 pub(crate) struct Capabilities {
     /// Why no generation can be waited for.

@@ -1,5 +1,5 @@
-//! The environment variables a run is configured by. Keys come from here and
-//! from nowhere else: a flag would show them in every list of processes.
+//! The environment variables that configure a run. Keys come only from here: a flag would show
+//! them in every list of processes.
 
 use url::Url;
 
@@ -22,16 +22,12 @@ pub const IMAGE_MODEL: &str = "PROMPTARIUM_IMAGE_MODEL";
 /// A model id that video prompts may name.
 pub const VIDEO_MODEL: &str = "PROMPTARIUM_VIDEO_MODEL";
 
-/// Shorter than this is no key of the form `<vendor>_live_<id>_<secret>`, and
-/// redacting it would tear reports to pieces.
+/// Shorter texts are no keys of the form `<vendor>_live_<id>_<secret>`, and redacting them would
+/// make reports unreadable.
 const KEY_LENGTH_MIN: usize = 10;
 
-/// Reads a target's configuration; `variable` looks a variable up, and
-/// `base_url` takes the place of [`BASE_URL`]. An empty variable counts as
-/// not set.
-///
-/// # Errors
-/// One line that says what is missing or wrong, without any key in it.
+/// Reads a target's configuration; `variable` looks a variable up, and `base_url` takes the place
+/// of [`BASE_URL`]. An empty variable counts as not set. The error is one line without any key.
 pub fn target_config(
     base_url: Option<&str>,
     variable: impl Fn(&str) -> Option<String>,
@@ -49,12 +45,8 @@ pub fn target_config(
     if let Some(link) = variable(SIGN_IN_URL) {
         config.sign_in_code = Some(checked_code(&link, &config.base_url)?);
     }
-    if let Some(model) = variable(IMAGE_MODEL) {
-        config.image_model = model;
-    }
-    if let Some(model) = variable(VIDEO_MODEL) {
-        config.video_model = model;
-    }
+    config.image_model = variable(IMAGE_MODEL).unwrap_or(config.image_model);
+    config.video_model = variable(VIDEO_MODEL).unwrap_or(config.video_model);
     check_keys(&config)?;
     Ok(config)
 }
@@ -76,22 +68,19 @@ fn checked_url(text: &str) -> Result<Url, String> {
     Ok(url)
 }
 
-/// The code of a sign-in link, which must be one of this target. The link is not told: it is a
+/// The code of a sign-in link, which must be one of this target. No message has the link: it is a
 /// secret.
 fn checked_code(link: &str, base_url: &Url) -> Result<String, String> {
     let root = base_url.as_str().trim_end_matches('/').trim_end_matches("/api/v1");
-    let wrong = || {
-        format!("the link of --sign-in-url is none of the target: {root}/sign-in#CODE is expected")
-    };
-    let link = Url::parse(link).map_err(|_| wrong())?;
-    let code = link.fragment().filter(|code| code.len() >= KEY_LENGTH_MIN).map(str::to_owned);
-    let mut page = link;
-    page.set_fragment(None);
-    code.filter(|_| page.as_str() == format!("{root}/sign-in")).ok_or_else(wrong)
+    let (page, code) = link.split_once('#').unwrap_or((link, ""));
+    let page = Url::parse(page).is_ok_and(|page| page.as_str() == format!("{root}/sign-in"));
+    if page && code.len() >= KEY_LENGTH_MIN {
+        return Ok(code.to_owned());
+    }
+    Err(format!("the link of --sign-in-url is none of the target: {root}/sign-in#CODE is expected"))
 }
 
-/// Two equal keys would make one account look like two, and its own things
-/// look like a leak.
+/// Two equal keys would make one account look like two, and its own resources like a leak.
 fn check_keys(config: &TargetConfig) -> Result<(), String> {
     let keys: Vec<_> = config.keys().collect();
     for (at, (name, key)) in keys.iter().enumerate() {

@@ -1,102 +1,76 @@
-//! How a run behaves towards its target: how patient it is, whether it may
-//! write, whether it takes away what it made.
+//! How a run behaves towards its target, and the flags that say so.
 
-use std::fmt;
-use std::str::FromStr;
 use std::time::Duration;
 
 use http::Method;
 
+use super::{Http, TargetConfig};
 use crate::Failure;
+use crate::shell::quoted;
 
 /// How a run behaves.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RunOptions {
     /// What every wait is multiplied with.
-    pub time_scale: TimeScale,
+    pub time_scale: f64,
     /// Nothing but `GET` and `HEAD` is sent.
     pub read_only: bool,
-    /// What was made stays where it is.
+    /// What was created stays where it is.
     pub keep: bool,
 }
 
+impl Default for RunOptions {
+    fn default() -> Self {
+        Self { time_scale: 1.0, read_only: false, keep: false }
+    }
+}
+
 impl RunOptions {
-    /// Whether a request of this method may be sent. Whatever sends asks here.
-    ///
-    /// # Errors
-    /// A fault of the suite, in a run that may only read.
+    /// Whether a request of this method may be sent; whatever sends asks here. The failure is one
+    /// of the suite, in a run that may only read.
     pub fn allow(&self, method: &Method) -> Result<(), Failure> {
         if self.read_only && !matches!(*method, Method::GET | Method::HEAD) {
-            return Err(Failure::error(
-                "a scenario that only reads",
-                format!("it wanted to send {method}, which was not sent"),
-            ));
+            let got = format!("it wanted to send {method}, which was not sent");
+            return Err(Failure::error("a scenario that only reads", got));
         }
         Ok(())
     }
 }
 
-/// A factor for every wait, from 0.1 to 1000.
-#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
-pub struct TimeScale(f64);
+impl TargetConfig {
+    /// How long one answer may take by default, in seconds.
+    pub const TIMEOUT_SECONDS: u16 = 30;
 
-impl TimeScale {
-    /// The time with this factor.
-    pub fn scale(self, time: Duration) -> Duration {
-        time.mul_f64(self.0)
-    }
-
-    /// The factor.
-    pub fn factor(self) -> f64 {
-        self.0
-    }
-}
-
-impl Default for TimeScale {
-    fn default() -> Self {
-        Self(1.0)
-    }
-}
-
-impl FromStr for TimeScale {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text.parse::<f64>() {
-            Ok(factor) if (0.1..=1000.0).contains(&factor) => Ok(Self(factor)),
-            _ => Err("expected a number from 0.1 to 1000, such as 2.5".into()),
+    /// The flags that are not at their defaults, ready for a shell, so that a report can print the
+    /// command that repeats the run. Base URL and keys are added elsewhere.
+    pub(crate) fn flags(&self) -> Vec<String> {
+        let Self { timeout, http, authorities, options, .. } = self;
+        let mut flags = Vec::new();
+        if *timeout != Duration::from_secs(Self::TIMEOUT_SECONDS.into()) {
+            flags.push(format!("--timeout {}", timeout.as_secs_f64().ceil()));
         }
-    }
-}
-
-impl fmt::Display for TimeScale {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
+        if options.time_scale != RunOptions::default().time_scale {
+            flags.push(format!("--time-scale {}", options.time_scale));
+        }
+        if let Some(file) = authorities.file() {
+            flags.push(format!("--cacert {}", quoted(&file.to_string_lossy())));
+        }
+        if *http != Http::default() {
+            flags.push(format!("--http {}", http.word()));
+        }
+        if options.read_only {
+            flags.push("--read-only".into());
+        }
+        flags
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
-    use http::Method;
-
-    use super::{RunOptions, TimeScale};
+    use super::{Duration, Http, Method, RunOptions, TargetConfig};
 
     #[test]
-    fn a_time_scale_is_a_decimal_within_reason() {
-        let scale: TimeScale = "2.5".parse().unwrap();
-        assert_eq!(scale.scale(Duration::from_secs(2)), Duration::from_secs(5));
-        for text in ["0.1", "1", "1000"] {
-            assert_eq!(text.parse::<TimeScale>().unwrap().to_string(), text);
-        }
-        for text in ["", "0", "0.09", "-1", "1001", "NaN", "inf", "fast", "2,5"] {
-            assert!(text.parse::<TimeScale>().is_err(), "{text}");
-        }
-    }
-
-    #[test]
-    fn who_may_only_read_sends_nothing_that_writes() {
+    fn a_run_that_may_only_read_sends_nothing_that_writes() {
         let reader = RunOptions { read_only: true, ..RunOptions::default() };
         for method in [Method::GET, Method::HEAD] {
             assert!(reader.allow(&method).is_ok(), "{method}");
@@ -106,5 +80,16 @@ mod tests {
             assert!(reader.allow(&method).is_err(), "{method}");
             assert!(RunOptions::default().allow(&method).is_ok(), "{method}");
         }
+    }
+
+    #[test]
+    fn each_setting_that_is_not_the_default_has_its_flag() {
+        let url = "https://prompts.example/api/v1".parse().unwrap();
+        let config = TargetConfig::new(url, "a-long-key");
+        assert_eq!(config.flags(), [""; 0]);
+        let options = RunOptions { time_scale: 2.5, read_only: true, keep: true };
+        let timeout = Duration::from_secs(7);
+        let config = TargetConfig { timeout, http: Http::Two, options, ..config };
+        assert_eq!(config.flags(), ["--timeout 7", "--time-scale 2.5", "--http 2", "--read-only"]);
     }
 }

@@ -1,8 +1,6 @@
-//! How bytes get to the target: which certificates are trusted, which version
-//! of HTTP is spoken. Calls, the SDK and raw sockets all go by what is set here,
-//! so that none of them meets a target that the others do not.
+//! Which certificates are trusted and which version of HTTP is spoken, by calls, the SDK and raw
+//! sockets alike.
 
-use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
@@ -26,14 +24,22 @@ pub enum Http {
 }
 
 impl Http {
-    /// The names a TLS handshake offers, the preferred one first.
+    /// As the command line calls it.
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::One => "1.1",
+            Self::Two => "2",
+        }
+    }
+
+    /// The protocols a TLS handshake offers, the preferred one first.
     fn offered(self) -> Vec<Vec<u8>> {
-        let names: &[&[u8]] = match self {
-            Self::Auto => &[b"h2", b"http/1.1"],
-            Self::One => &[b"http/1.1"],
-            Self::Two => &[b"h2"],
-        };
-        names.iter().map(|name| name.to_vec()).collect()
+        match self {
+            Self::Auto => vec![b"h2".into(), b"http/1.1".into()],
+            Self::One => vec![b"http/1.1".into()],
+            Self::Two => vec![b"h2".into()],
+        }
     }
 
     /// Keeps an HTTP client to this version.
@@ -47,25 +53,11 @@ impl Http {
 }
 
 impl FromStr for Http {
-    type Err = String;
+    type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        match text {
-            "auto" => Ok(Self::Auto),
-            "1.1" => Ok(Self::One),
-            "2" => Ok(Self::Two),
-            _ => Err("expected auto, 1.1 or 2".into()),
-        }
-    }
-}
-
-impl fmt::Display for Http {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Auto => "auto",
-            Self::One => "1.1",
-            Self::Two => "2",
-        })
+        let all = [Self::Auto, Self::One, Self::Two];
+        all.into_iter().find(|http| http.word() == text).ok_or("expected auto, 1.1 or 2")
     }
 }
 
@@ -77,22 +69,16 @@ pub struct Authorities {
 }
 
 impl Authorities {
-    /// Reads a file of one or more certificates in PEM form.
-    ///
-    /// # Errors
-    /// One line that names the file and says what is wrong with it.
+    /// Reads a file of one or more certificates in PEM form. The error is one line that names it.
     pub fn read(file: &Path) -> Result<Self, String> {
         let shown = file.display();
-        let pem =
-            std::fs::read(file).map_err(|error| format!("{shown} cannot be read: {error}"))?;
-        let read = Self::from_pem(&pem).map_err(|reason| format!("{shown} {reason}"))?;
+        let pem = std::fs::read(file).map_err(|error| format!("cannot be read: {error}"));
+        let read = pem.and_then(|pem| Self::from_pem(&pem));
+        let read = read.map_err(|reason| format!("{shown} {reason}"))?;
         Ok(Self { file: Some(file.to_owned()), ..read })
     }
 
-    /// The same from what such a file holds.
-    ///
-    /// # Errors
-    /// What is wrong with it, to be put behind its name.
+    /// The same from the content of such a file; the error continues a sentence about the file.
     pub fn from_pem(pem: &[u8]) -> Result<Self, String> {
         let found: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(pem).collect();
         let found = found.map_err(|error| format!("is no PEM file: {error}"))?;
@@ -112,22 +98,17 @@ impl Authorities {
     }
 }
 
-/// What a TLS connection to the target is made by.
-///
-/// # Errors
-/// If the versions of TLS and the cryptography do not fit together.
+/// The configuration of TLS connections to the target.
 pub(super) fn tls(http: Http, trusted: &Authorities) -> Result<ClientConfig, rustls::Error> {
     let provider = Arc::new(aws_lc_rs::default_provider());
     let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
         .with_safe_default_protocol_versions()?;
-    let builder =
-        match Verifier::new_with_extra_roots(trusted.certificates.iter().cloned(), provider) {
-            Ok(verifier) => {
-                builder.dangerous().with_custom_certificate_verifier(Arc::new(verifier))
-            }
-            // A system without authorities may still talk to a target without TLS.
-            Err(_) => builder.with_root_certificates(RootCertStore::empty()),
-        };
+    let trusted = trusted.certificates.iter().cloned();
+    let builder = match Verifier::new_with_extra_roots(trusted, provider) {
+        Ok(verifier) => builder.dangerous().with_custom_certificate_verifier(Arc::new(verifier)),
+        // A system without authorities may still talk to a target without TLS.
+        Err(_) => builder.with_root_certificates(RootCertStore::empty()),
+    };
     let mut config = builder.with_no_client_auth();
     config.alpn_protocols = http.offered();
     Ok(config)
@@ -135,15 +116,7 @@ pub(super) fn tls(http: Http, trusted: &Authorities) -> Result<ClientConfig, rus
 
 #[cfg(test)]
 mod tests {
-    use super::{Authorities, Http};
-
-    #[test]
-    fn versions_are_named_as_they_are_shown() {
-        for http in [Http::Auto, Http::One, Http::Two] {
-            assert_eq!(http.to_string().parse(), Ok(http));
-        }
-        assert!("3".parse::<Http>().is_err());
-    }
+    use super::Authorities;
 
     #[test]
     fn a_file_without_certificates_is_refused() {

@@ -1,7 +1,6 @@
 //! One call: put together piece by piece, then sent once.
 
 use std::convert::Infallible;
-use std::pin::Pin;
 use std::sync::Arc;
 
 use bytes::{Bytes, BytesMut};
@@ -9,6 +8,7 @@ use futures::{Stream, StreamExt};
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use http_body::Frame;
 use http_body_util::StreamBody;
+use reqwest::{Body, RequestBuilder};
 use serde_json::Value;
 
 use super::{ApiResponse, Wire, busy};
@@ -25,42 +25,23 @@ const ANSWER_BYTES_MAX: usize = 64 << 20;
 pub struct Call {
     wire: Wire,
     method: Method,
-    address: Address,
+    url: String,
+    /// The path below the base URL; `None` for an address that the service gave.
+    path: Option<String>,
     headers: HeaderMap,
-    body: Body,
+    body: Option<Body>,
+    /// The body as a report shows it, unless it is sent in pieces.
+    shown_body: Option<Bytes>,
     unsendable: Option<String>,
 }
 
-/// Where a call goes.
-enum Address {
-    /// A path below the base URL.
-    Below(String),
-    /// An address that the service gave, wherever it is.
-    Given(String),
-}
-
-enum Body {
-    None,
-    Whole(Bytes),
-    Pieces(Pin<Box<dyn Stream<Item = Bytes> + Send + Sync>>),
-}
-
 impl Call {
-    pub(super) fn below(wire: Wire, method: Method, path: &str) -> Self {
-        Self::new(wire, method, Address::Below(path.to_owned()))
+    pub(super) fn new(wire: Wire, method: Method, url: String, path: Option<String>) -> Self {
+        let (headers, body, shown_body, unsendable) = (HeaderMap::new(), None, None, None);
+        Self { wire, method, url, path, headers, body, shown_body, unsendable }
     }
 
-    pub(super) fn given(wire: Wire, method: Method, address: &str) -> Self {
-        Self::new(wire, method, Address::Given(address.to_owned()))
-    }
-
-    fn new(wire: Wire, method: Method, address: Address) -> Self {
-        let headers = HeaderMap::new();
-        Self { wire, method, address, headers, body: Body::None, unsendable: None }
-    }
-
-    /// Adds a header; a second one of the same name is sent too. One of the
-    /// name `authorization` takes the place of the key.
+    /// Adds a header; a second one of the same name is sent too. `authorization` replaces the key.
     pub fn header(mut self, name: &str, value: impl AsRef<[u8]>) -> Self {
         let name = HeaderName::from_bytes(name.as_bytes());
         match (name, HeaderValue::from_bytes(value.as_ref())) {
@@ -73,7 +54,6 @@ impl Call {
         self
     }
 
-    /// Adds all of these.
     pub(super) fn headers(mut self, headers: HeaderMap) -> Self {
         self.headers.extend(headers);
         self
@@ -90,25 +70,21 @@ impl Call {
     }
 
     /// A body without a content type.
-    pub fn untyped_body(mut self, body: impl Into<Vec<u8>>) -> Self {
-        self.body = Body::Whole(Bytes::from(body.into()));
-        self
+    pub fn untyped_body(self, body: impl Into<Vec<u8>>) -> Self {
+        let body = Bytes::from(body.into());
+        Self { body: Some(body.clone().into()), shown_body: Some(body), ..self }
     }
 
-    /// A body in pieces, sent as they come: without a length, unless there is a
-    /// header that says one. If the pieces end before it, the request breaks off.
-    pub fn pieces(mut self, pieces: impl Stream<Item = Bytes> + Send + Sync + 'static) -> Self {
-        self.body = Body::Pieces(Box::pin(pieces));
-        self
+    /// A body in pieces, sent as they come: without a length, unless a header says one. If the
+    /// pieces end before it, the request breaks off.
+    pub fn pieces(self, pieces: impl Stream<Item = Bytes> + Send + Sync + 'static) -> Self {
+        let frames = pieces.map(|piece| Ok::<_, Infallible>(Frame::data(piece)));
+        Self { body: Some(Body::wrap(StreamBody::new(frames))), shown_body: None, ..self }
     }
 
-    /// Sends it and reads the whole answer, again if the target says that it is busy
-    /// (S-62). A request once begun is carried
-    /// through even if the scenario is given up meanwhile, for only the answer
-    /// tells what there is to clean up.
-    ///
-    /// # Errors
-    /// If there is no whole answer.
+    /// Sends it and reads the whole answer, again if the target says that it is busy (S-62). Fails
+    /// if there is no whole answer. A request is carried through even if the scenario is cancelled
+    /// meanwhile, as only the answer tells what there is to clean up.
     pub async fn send(self) -> Result<ApiResponse, Failure> {
         let flight = self.wire.ledger.begin_request();
         let sent = tokio::spawn(async move {
@@ -126,36 +102,38 @@ impl Call {
             return Err(Failure::error("a request that can be sent", reason));
         }
         self.wire.target.options().allow(&self.method)?;
-        if matches!(self.address, Address::Given(_)) {
+        if self.path.is_none() {
             must_work(&self.wire.target.capabilities.storage)?;
         }
         self.authorize()?;
-        let Self { wire, method, address, headers, body, .. } = self;
-        let target = &wire.target;
-        let (url, shown) = address.in_full(target.base_url());
-        let request = Request { method, url: shown, headers, body: body.whole(), bytes: None };
-        let call =
-            target.http.request(request.method.clone(), &url).headers(request.headers.clone());
-        let request = Arc::new(request);
+        let Self { wire, method, url, path, headers, body, shown_body, .. } = self;
+        let mut call = wire.target.http.request(method.clone(), &url).headers(headers.clone());
+        if let Some(body) = body {
+            call = call.body(body);
+        }
+        let url = match url.split_once('?') {
+            // The query of an address that the service gave may be its signature.
+            Some((start, _)) if path.is_none() => format!("{start}?[redacted]"),
+            _ => url,
+        };
+        let request = Arc::new(Request { method, url, headers, body: shown_body, bytes: None });
         wire.ledger.record(RawExchange { request: Arc::clone(&request), response: None });
-        let retries = busy::Retries::new(wire.contention);
-        match answer(body.put_on(call), retries).await {
+        match answer(call, busy::Retries::new(wire.contention)).await {
             Ok(response) => {
-                let json = serde_json::from_slice(&response.body).ok();
-                if let Some(json) = &json {
-                    target.secrets.learn(json);
+                let reply = ApiResponse::new(Arc::clone(&request), Arc::new(response));
+                if let Ok(json) = reply.json() {
+                    wire.target.secrets.learn(json);
                 }
-                let reply = ApiResponse::new(Arc::clone(&request), Arc::new(response), json);
                 wire.ledger.record(reply.exchange());
-                if let Address::Below(path) = &address {
+                if let Some(path) = &path {
                     wire.track_created(&request, path, &reply);
                 }
                 Ok(reply)
             }
             Err(got) => {
-                let (method, url) = (&request.method, &request.url);
-                let failure = Failure::error(format!("an answer to {method} {url}"), got);
-                Err(failure.on(RawExchange { request, response: None }))
+                let expected = format!("an answer to {} {}", request.method, request.url);
+                let exchange = RawExchange { request, response: None };
+                Err(Failure::error(expected, got).on(exchange))
             }
         }
     }
@@ -179,52 +157,8 @@ impl Call {
     }
 }
 
-impl Address {
-    /// The whole address, and what a report may show of it: the query of a
-    /// given one may be its signature.
-    fn in_full(&self, base_url: &str) -> (String, String) {
-        match self {
-            Self::Below(path) => {
-                let url = format!("{base_url}{path}");
-                (url.clone(), url)
-            }
-            Self::Given(url) => {
-                let shown = match url.split_once('?') {
-                    Some((start, _)) => format!("{start}?[redacted]"),
-                    None => url.clone(),
-                };
-                (url.clone(), shown)
-            }
-        }
-    }
-}
-
-impl Body {
-    /// As a report shows it; pieces are gone by then.
-    fn whole(&self) -> Option<Bytes> {
-        match self {
-            Self::Whole(body) => Some(body.clone()),
-            Self::None | Self::Pieces(_) => None,
-        }
-    }
-
-    fn put_on(self, request: reqwest::RequestBuilder) -> reqwest::RequestBuilder {
-        match self {
-            Self::None => request,
-            Self::Whole(body) => request.body(body),
-            Self::Pieces(pieces) => {
-                let frames = pieces.map(|piece| Ok::<_, Infallible>(Frame::data(piece)));
-                request.body(reqwest::Body::wrap(StreamBody::new(frames)))
-            }
-        }
-    }
-}
-
 /// The whole answer, or in words why there is none.
-async fn answer(
-    request: reqwest::RequestBuilder,
-    retries: busy::Retries,
-) -> Result<Response, String> {
+async fn answer(request: RequestBuilder, retries: busy::Retries) -> Result<Response, String> {
     let mut response = accepted(request, retries).await.map_err(in_words)?;
     let (status, headers) = (response.status(), response.headers().clone());
     let mut body = BytesMut::new();
@@ -239,7 +173,7 @@ async fn answer(
 
 /// The head of an answer of a target that has time for the request.
 async fn accepted(
-    mut request: reqwest::RequestBuilder,
+    mut request: RequestBuilder,
     mut retries: busy::Retries,
 ) -> Result<reqwest::Response, reqwest::Error> {
     loop {

@@ -2,26 +2,25 @@
 //! them as they arrive. Only what takes HTTP/1.1 apart belongs here; every other
 //! call goes through [`super::Wire`].
 
-mod draft;
 mod reader;
 
 use std::io;
 use std::sync::Arc;
-use std::time::Duration;
 
-use bytes::{Bytes, BytesMut};
+use bytes::BytesMut;
 use http::{HeaderMap, Method};
 use rustls::pki_types::ServerName;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::TcpStream;
+use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 
-pub use self::draft::RawRequest;
 use self::reader::Part;
 use super::ApiResponse;
 use crate::Failure;
-use crate::exchange::{self, RawExchange, SentBytes, authority, unbracketed};
+use crate::exchange::{self, RawExchange, SentBytes, host};
 use crate::ledger::Ledger;
+use crate::shell::host_and_port;
 use crate::target::Target;
 
 /// A target that never stops answering must not fill our memory.
@@ -52,53 +51,38 @@ pub enum Received {
 }
 
 impl Socket {
-    /// Connects as the target's address and the run's TLS settings say.
-    ///
-    /// # Errors
-    /// If there is no connection, and in a run that may only read.
+    /// Connects as the target's address and the run's TLS settings say. Fails if there is no
+    /// connection, and in a run that may only read.
     pub(crate) async fn open(target: Arc<Target>, ledger: Arc<Ledger>) -> Result<Self, Failure> {
         // What is sent here can be read in more than one way.
         target.options().allow(&Method::POST)?;
-        let connected = tokio::time::timeout(target.timeout(), connect(&target)).await;
-        let stream = match connected {
+        let stream = match timeout(target.timeout(), connect(&target)).await {
             Ok(Ok(stream)) => stream,
             Ok(Err(error)) => return Err(Failure::error("a connection", error.to_string())),
             Err(_) => return Err(Failure::error("a connection", "none in time")),
         };
-        let received = BytesMut::new();
-        Ok(Self {
-            target,
-            ledger,
-            stream,
-            sent: Vec::new(),
-            received,
-            ended: false,
-            bodiless: false,
-        })
+        let (sent, received) = (Vec::new(), BytesMut::new());
+        Ok(Self { target, ledger, stream, sent, received, ended: false, bodiless: false })
     }
 
-    /// Sends bytes as they are. That the target has closed the connection is no
-    /// fault: what it said before is still to be read.
-    ///
-    /// # Errors
-    /// If the target takes nothing for as long as an answer may take.
+    /// Sends bytes as they are. That the target has closed the connection is no failure, as its
+    /// answer may be there to be read; that it takes no bytes in time is one.
     pub async fn send(&mut self, bytes: impl AsRef<[u8]>) -> Result<(), Failure> {
         let bytes = bytes.as_ref();
         self.sent.extend_from_slice(bytes);
-        let timeout = self.timeout();
         let sending = async {
             self.stream.write_all(bytes).await?;
             self.stream.flush().await
         };
-        match tokio::time::timeout(timeout, sending).await {
-            Ok(Ok(()) | Err(_)) => Ok(()),
+        match timeout(self.target.timeout(), sending).await {
+            Ok(_) => Ok(()),
             Err(_) => Err(self.error("the bytes to be taken", "they were not in time")),
         }
     }
 
     /// Says that nothing more will come from this side.
     pub async fn finish(&mut self) {
-        let _ = tokio::time::timeout(self.timeout(), self.stream.shutdown()).await;
+        let _ = timeout(self.target.timeout(), self.stream.shutdown()).await;
     }
 
     /// The next answer is one to `HEAD`: its length is told and no body comes.
@@ -106,35 +90,26 @@ impl Socket {
         self.bodiless = true;
     }
 
-    /// The next answer that is not an interim one (1xx), or the end.
-    ///
-    /// # Errors
-    /// If neither comes in time, or what comes is no HTTP.
+    /// The next answer that is not an interim one (1xx), or the end. Fails if neither comes in
+    /// time, or what comes is no HTTP.
     pub async fn next(&mut self) -> Result<Received, Failure> {
         loop {
             match self.next_of_any_kind().await? {
                 Received::Response(reply) if reply.status_code() < 200 => {}
-                heard => return Ok(heard),
+                received => return Ok(received),
             }
         }
     }
 
     /// The next answer, interim ones too, or the end.
-    ///
-    /// # Errors
-    /// As [`Socket::next`].
     pub async fn next_of_any_kind(&mut self) -> Result<Received, Failure> {
-        let timeout = self.timeout();
-        match tokio::time::timeout(timeout, self.read()).await {
-            Ok(heard) => heard,
+        match timeout(self.target.timeout(), self.read()).await {
+            Ok(received) => received,
             Err(_) => Err(self.error("an answer or the end of the connection", "neither in time")),
         }
     }
 
     /// The next answer, which must come.
-    ///
-    /// # Errors
-    /// As [`Socket::next`], and if the connection ends instead.
     pub async fn response(&mut self) -> Result<ApiResponse, Failure> {
         match self.next().await? {
             Received::Response(reply) => Ok(reply),
@@ -162,12 +137,8 @@ impl Socket {
             url: base.to_string(),
             headers: HeaderMap::new(),
             body: None,
-            bytes: Some(SentBytes::new(base, &self.sent)),
+            bytes: Some(SentBytes { base: base.clone(), bytes: self.sent.clone().into() }),
         })
-    }
-
-    fn timeout(&self) -> Duration {
-        self.target.timeout()
     }
 
     async fn read(&mut self) -> Result<Received, Failure> {
@@ -178,9 +149,7 @@ impl Socket {
                     self.bodiless = false;
                     return Ok(Received::Response(self.response_of(answer)));
                 }
-                Part::Nonsense(what) => {
-                    return Err(self.failure("an HTTP answer", what));
-                }
+                Part::Nonsense(what) => return Err(self.failure("an HTTP answer", what)),
                 Part::Unfinished if self.ended && self.received.is_empty() => {
                     return Ok(Received::Closed);
                 }
@@ -195,7 +164,7 @@ impl Socket {
             match self.stream.read_buf(&mut self.received).await {
                 Ok(0) => self.ended = true,
                 Ok(_) => {}
-                // Who closes with our bytes unread may reset what it said itself.
+                // A reset may have destroyed a part of what was received.
                 Err(_) => {
                     self.ended = true;
                     self.received.clear();
@@ -204,27 +173,87 @@ impl Socket {
         }
     }
 
-    fn response_of(&self, answer: reader::Answer) -> ApiResponse {
-        let reader::Answer { status, headers, body } = answer;
-        let json = serde_json::from_slice(&body).ok();
-        let response = exchange::Response { status, headers, body: Bytes::from(body) };
-        let reply = ApiResponse::new(self.request(), Arc::new(response), json);
+    fn response_of(&self, answer: exchange::Response) -> ApiResponse {
+        let reply = ApiResponse::new(self.request(), Arc::new(answer));
         self.ledger.record(reply.exchange());
         reply
     }
 }
 
 async fn connect(target: &Target) -> io::Result<Box<dyn Stream>> {
-    let (host, port) = authority(&target.config.base_url);
-    let stream = TcpStream::connect((unbracketed(&host), port)).await?;
+    let (host, port) = host_and_port(&target.config.base_url);
+    let stream = TcpStream::connect((host, port)).await?;
     stream.set_nodelay(true)?;
     if target.config.base_url.scheme() == "http" {
         return Ok(Box::new(stream));
     }
     let mut tls = target.tls.clone();
-    // What is sent here is lines of text.
+    // Raw requests are lines of text.
     tls.alpn_protocols = vec![b"http/1.1".to_vec()];
-    let name = ServerName::try_from(unbracketed(&host).to_owned()).map_err(io::Error::other)?;
-    let stream = TlsConnector::from(Arc::new(tls)).connect(name, stream).await?;
-    Ok(Box::new(stream))
+    let name = ServerName::try_from(host.to_owned()).map_err(io::Error::other)?;
+    Ok(Box::new(TlsConnector::from(Arc::new(tls)).connect(name, stream).await?))
+}
+
+/// A request to be put together. It begins as a good one without a body: a request
+/// line, `Host`, and the key of the account under test.
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct RawRequest {
+    first: Vec<u8>,
+    lines: Vec<Vec<u8>>,
+}
+
+impl RawRequest {
+    /// A good request for a path below the base URL.
+    pub(crate) fn new(target: &Target, method: &Method, path: &str) -> Self {
+        let (url, key) = (&target.config.base_url, &target.config.api_key);
+        let first = format!("{method} {}{path} HTTP/1.1", url.path().trim_end_matches('/'));
+        let lines = [format!("Host: {}", host(url)), format!("Authorization: Bearer {key}")];
+        Self { first: first.into_bytes(), lines: lines.map(String::into_bytes).into() }
+    }
+
+    /// Another first line.
+    pub fn first(self, line: impl Into<Vec<u8>>) -> Self {
+        Self { first: line.into(), ..self }
+    }
+
+    /// A further line of the head, as it is.
+    pub fn line(mut self, line: impl Into<Vec<u8>>) -> Self {
+        self.lines.push(line.into());
+        self
+    }
+
+    /// Without the lines that begin so.
+    pub fn without(mut self, name: &str) -> Self {
+        self.lines.retain(|line| !line.starts_with(name.as_bytes()));
+        self
+    }
+
+    /// The head with its empty line.
+    pub fn head(&self) -> Vec<u8> {
+        let mut head = self.first.clone();
+        for line in &self.lines {
+            head.extend_from_slice(b"\r\n");
+            head.extend_from_slice(line);
+        }
+        head.extend_from_slice(b"\r\n\r\n");
+        head
+    }
+
+    /// With a part of the first line exchanged.
+    pub fn replace(self, from: &str, to: &str) -> Self {
+        let first = String::from_utf8_lossy(&self.first).replacen(from, to, 1);
+        self.first(first)
+    }
+
+    /// The head, and these bytes behind it.
+    pub fn body(&self, bytes: impl AsRef<[u8]>) -> Vec<u8> {
+        [&self.head(), bytes.as_ref()].concat()
+    }
+
+    /// Head and JSON body, the latter under its type and length.
+    pub fn json(self, body: &str) -> Vec<u8> {
+        let length = format!("Content-Length: {}", body.len());
+        self.line("Content-Type: application/json").line(length).body(body)
+    }
 }

@@ -24,21 +24,16 @@ pub struct ApiResponse {
 }
 
 impl ApiResponse {
-    pub(super) fn new(request: Arc<Request>, response: Arc<Response>, json: Option<Value>) -> Self {
+    pub(super) fn new(request: Arc<Request>, response: Arc<Response>) -> Self {
+        let json = serde_json::from_slice(&response.body).ok();
         Self { request, response, json }
     }
 
-    /// The reply of an exchange.
-    ///
-    /// # Errors
-    /// If there was none.
+    /// The reply of an exchange, which must have one.
     pub(crate) fn of(exchange: &RawExchange) -> Result<Self, Failure> {
-        let response = exchange
-            .response
-            .clone()
-            .ok_or_else(|| Failure::error("a response", "none").on(exchange.clone()))?;
-        let json = serde_json::from_slice(&response.body).ok();
-        Ok(Self { request: Arc::clone(&exchange.request), response, json })
+        let none = || Failure::error("a response", "none").on(exchange.clone());
+        let response = exchange.response.clone().ok_or_else(none)?;
+        Ok(Self::new(Arc::clone(&exchange.request), response))
     }
 
     /// The status as a number.
@@ -62,10 +57,8 @@ impl ApiResponse {
     }
 
     pub(crate) fn exchange(&self) -> RawExchange {
-        RawExchange {
-            request: Arc::clone(&self.request),
-            response: Some(Arc::clone(&self.response)),
-        }
+        let (request, response) = (Arc::clone(&self.request), Arc::clone(&self.response));
+        RawExchange { request, response: Some(response) }
     }
 
     /// A failure that shows this exchange.
@@ -83,21 +76,25 @@ impl ApiResponse {
         if holds { Ok(self) } else { Err(self.failure(expected, got)) }
     }
 
+    fn status_is(&self, holds: bool, expected: impl Display) -> Result<&Self, Failure> {
+        self.ensure(holds, expected, format!("status {}", self.status_code()))
+    }
+
     /// The status is exactly this one.
     pub fn status(&self, expected: u16) -> Result<&Self, Failure> {
-        let status = self.status_code();
-        self.ensure(status == expected, format!("status {expected}"), format!("status {status}"))
+        self.status_is(self.status_code() == expected, format!("status {expected}"))
     }
 
     /// The status is one of these.
     pub fn status_in(&self, expected: RangeInclusive<u16>) -> Result<&Self, Failure> {
-        let status = self.status_code();
         let (first, last) = (expected.start(), expected.end());
-        self.ensure(
-            expected.contains(&status),
-            format!("a status from {first} to {last}"),
-            format!("status {status}"),
-        )
+        let text = format!("a status from {first} to {last}");
+        self.status_is(expected.contains(&self.status_code()), text)
+    }
+
+    /// The status is this one. `what` names the field and the value for the report.
+    pub fn has_status(&self, status: u16, what: impl Display) -> Result<&Self, Failure> {
+        self.status_is(self.status_code() == status, format!("status {status} for {what}"))
     }
 
     /// Whether the status is one of the 2xx.
@@ -108,6 +105,23 @@ impl ApiResponse {
     /// The status is one of the 2xx.
     pub fn success(&self) -> Result<&Self, Failure> {
         self.status_in(200..=299)
+    }
+
+    /// Refused with 400. `what` names the field and the value for the report.
+    pub fn is_bad_request(&self, what: impl Display) -> Result<&Self, Failure> {
+        self.has_status(400, what)
+    }
+
+    /// Refused with 400, and details have a message for the field.
+    pub fn is_bad_request_naming(&self, field: &str, what: impl Display) -> Result<&Self, Failure> {
+        self.is_bad_request(what)?.string(&format!("/details/{field}"))?;
+        Ok(self)
+    }
+
+    /// Refused with any status of the 4xx. `what` says for what.
+    pub fn is_client_error(&self, what: impl Display) -> Result<&Self, Failure> {
+        let expected = format!("a status from 400 to 499 for {what}");
+        self.status_is(self.response.status.is_client_error(), expected)
     }
 
     /// The whole body as JSON.
@@ -139,29 +153,35 @@ impl ApiResponse {
         self.ensure(*value == expected, format!("{place} to be {expected}"), value)
     }
 
+    /// The value at a place as what `read` makes of it; `kind` names that for the report.
+    fn typed<'v, T>(
+        &'v self,
+        place: &str,
+        kind: &str,
+        read: impl FnOnce(&'v Value) -> Option<T>,
+    ) -> Result<T, Failure> {
+        let value = self.at(place)?;
+        read(value).ok_or_else(|| self.failure(format!("{kind} at {place}"), value))
+    }
+
     /// The integer at a place.
     pub fn integer(&self, place: &str) -> Result<i64, Failure> {
-        let value = self.at(place)?;
-        value.as_i64().ok_or_else(|| self.failure(format!("an integer at {place}"), value))
+        self.typed(place, "an integer", Value::as_i64)
     }
 
     /// The string at a place.
     pub fn string(&self, place: &str) -> Result<&str, Failure> {
-        let value = self.at(place)?;
-        value.as_str().ok_or_else(|| self.failure(format!("a string at {place}"), value))
+        self.typed(place, "a string", Value::as_str)
     }
 
     /// The boolean at a place.
     pub fn boolean(&self, place: &str) -> Result<bool, Failure> {
-        let value = self.at(place)?;
-        value.as_bool().ok_or_else(|| self.failure(format!("a boolean at {place}"), value))
+        self.typed(place, "a boolean", Value::as_bool)
     }
 
     /// The array at a place.
     pub fn array(&self, place: &str) -> Result<Vec<Value>, Failure> {
-        let value = self.at(place)?;
-        let array = value.as_array().cloned();
-        array.ok_or_else(|| self.failure(format!("an array at {place}"), value))
+        self.typed(place, "an array", |value| value.as_array().cloned())
     }
 
     /// The ISO 8601 timestamp at a place.
@@ -179,54 +199,21 @@ impl ApiResponse {
             self.failure(format!("an integer {key:?} in every entry of {place}"), "none in some")
         })
     }
-}
-
-impl ApiResponse {
-    /// Refused with 400. `what` names the field and the value for the report.
-    pub fn is_bad_request(&self, what: impl Display) -> Result<&Self, Failure> {
-        let status = self.status_code();
-        self.ensure(status == 400, format!("status 400 for {what}"), format!("status {status}"))
-    }
-
-    /// Refused with 400, and details have a message for the field.
-    pub fn is_bad_request_naming(&self, field: &str, what: impl Display) -> Result<&Self, Failure> {
-        self.is_bad_request(what)?.string(&format!("/details/{field}"))?;
-        Ok(self)
-    }
 
     /// The object at a place has these keys and no others; the empty place is the whole body.
     pub fn has_only(&self, place: &str, keys: &[&str]) -> Result<&Self, Failure> {
         let object = self.at(place)?.as_object().into_iter().flatten();
         let got: BTreeSet<_> = object.map(|(key, _)| key.as_str()).collect();
         let expected: BTreeSet<_> = keys.iter().copied().collect();
-        self.ensure(
-            got == expected,
-            format!("the keys {expected:?} at {place:?}"),
-            format!("{got:?}"),
-        )
-    }
-
-    /// Refused with any status of the 4xx. `what` says for what.
-    pub fn is_client_error(&self, what: impl Display) -> Result<&Self, Failure> {
-        let status = self.status_code();
-        self.ensure(
-            (400..=499).contains(&status),
-            format!("a status from 400 to 499 for {what}"),
-            format!("status {status}"),
-        )
-    }
-
-    /// Accepted with this status. `what` names the field and the value for the report.
-    pub fn has_status(&self, status: u16, what: impl Display) -> Result<&Self, Failure> {
-        let got = self.status_code();
-        self.ensure(got == status, format!("status {status} for {what}"), format!("status {got}"))
+        let text = format!("the keys {expected:?} at {place:?}");
+        self.ensure(got == expected, text, format!("{got:?}"))
     }
 
     /// The entry of the list at `/data` whose `id` is this one.
     pub fn entry(&self, id: i64) -> Result<Value, Failure> {
         let found = self.array("/data")?.into_iter().find(|entry| entry["id"] == id);
-        found
-            .ok_or_else(|| self.failure(format!("an entry with id {id} in /data"), "no such entry"))
+        let expected = || format!("an entry with id {id} in /data");
+        found.ok_or_else(|| self.failure(expected(), "no such entry"))
     }
 }
 

@@ -17,7 +17,7 @@ use std::process::ExitCode;
 use std::sync::{Arc, RwLock};
 
 use libtest_mimic::{Arguments, Failed, Trial};
-use promptarium_conformance::report::{Outcome, Record};
+use promptarium_conformance::report::{Outcome, text};
 use promptarium_conformance::{Profile, Run, Scenario, Target, TargetConfig, run, scenarios};
 use tokio::runtime::{Handle, Runtime};
 
@@ -111,26 +111,6 @@ fn test(
     match record.outcome {
         Outcome::Passed if record.left_behind.is_none() => Ok(()),
         Outcome::Skipped if is_skipped => Ok(()),
-        _ => Err(in_words(&record).into()),
+        _ => Err(text::record(&record).into()),
     }
-}
-
-/// Whatever the record holds that says what went wrong.
-fn in_words(record: &Record) -> String {
-    let parts = [
-        ("expected", &record.expected),
-        ("got", &record.got),
-        ("skipped", &record.reason),
-        ("left behind", &record.left_behind),
-    ];
-    let mut text = record.title.to_owned();
-    for (name, part) in parts {
-        if let Some(part) = part {
-            text.push_str(&format!("\n{name}: {part}"));
-        }
-    }
-    if let Some(exchange) = &record.exchange {
-        text.push_str(&format!("\n\n{exchange}"));
-    }
-    text
 }

@@ -1,13 +1,93 @@
-//! Scenarios and rules belong together without a gap.
+//! The specification, rules, scenarios and faults belong together without a gap.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
-use promptarium_conformance::{coverage, scenarios};
+use promptarium_conformance::coverage::{self, EXEMPTIONS, proof};
+use promptarium_conformance::{rules, scenarios, spec};
 
 #[test]
-fn clauses_rules_scenarios_and_reasons_fit_together() {
-    let faults = coverage::drift();
-    assert!(faults.is_empty(), "{}", faults.join("\n"));
+fn every_rule_has_either_a_scenario_or_a_reason() {
+    for line in coverage::matrix() {
+        assert_ne!(line.scenarios.is_empty(), line.reason.is_none(), "{}", line.rule);
+        assert!(line.faults.is_empty() || line.unproved.is_none(), "{}", line.rule);
+        let rule = rules::find(line.rule).unwrap();
+        assert!(!rule.sentences.is_empty(), "{} restates no sentence", line.rule);
+    }
+}
+
+#[test]
+fn every_clause_has_rules_and_either_a_scenario_and_two_faults_or_a_reason() {
+    for line in coverage::clauses() {
+        let clause = format!("{}: {}", line.quote, line.says);
+        assert!(!line.rules.is_empty(), "{clause}");
+        let proved = !line.scenarios.is_empty() && line.faults.len() >= 2;
+        assert_ne!(proved, line.reason.is_some(), "{clause}");
+        assert_ne!(line.reason, Some(""), "{clause}");
+    }
+}
+
+#[test]
+fn every_rule_but_those_of_http_is_of_a_clause() {
+    let named: BTreeSet<_> =
+        coverage::clauses().iter().flat_map(|line| line.rules.clone()).collect();
+    for rule in rules::all() {
+        assert_ne!(rule.id.starts_with("HT-"), named.contains(rule.id), "{}", rule.id);
+    }
+}
+
+#[test]
+fn what_scenarios_clauses_faults_and_reasons_name_is_there() {
+    let clauses = coverage::clauses();
+    let mut named: Vec<_> = EXEMPTIONS.iter().map(|(rule, _)| *rule).collect();
+    named.extend(scenarios::all().flat_map(|scenario| scenario.rules));
+    named.extend(clauses.iter().flat_map(|line| &line.rules));
+    named.extend(proof::faults().iter().map(|fault| fault.rule));
+    for rule in named {
+        assert!(rules::find(rule).is_some(), "{rule} is no rule");
+    }
+    let ids: HashSet<_> = scenarios::all().map(|scenario| scenario.id).collect();
+    for fault in proof::faults() {
+        assert_eq!(fault.red().find(|id| !ids.contains(id)), None, "{}", fault.id);
+    }
+}
+
+#[test]
+fn every_quote_is_in_the_specification_word_for_word_and_has_a_name_of_its_own() {
+    let mut ids = HashSet::new();
+    for quote in &spec::spec().quotes {
+        assert!(spec::TEXT.contains(&quote.text), "{}", quote.text);
+        assert!(!quote.clauses.is_empty() && ids.insert(&quote.id), "{}", quote.id);
+    }
+    for prose in &spec::spec().prose {
+        assert!(spec::TEXT.contains(&prose.text) && !prose.reason.is_empty(), "{}", prose.text);
+    }
+}
+
+#[test]
+fn every_sentence_and_table_row_is_in_a_clause_or_in_prose() {
+    assert_eq!(uncovered(), [""; 0]);
+}
+
+/// What is left of the specification without its quotes and its prose, line by line. Headings of
+/// chapters and of tables and the numbers of lists are left out.
+fn uncovered() -> Vec<String> {
+    let prose = spec::spec().prose.iter().map(|prose| prose.text.as_str());
+    let mut pieces: Vec<_> = spec::spec().quotes.iter().map(|quote| quote.text.as_str()).collect();
+    pieces.extend(prose);
+    // A piece may be a part of a longer one.
+    pieces.sort_by_key(|piece| std::cmp::Reverse(piece.len()));
+    let left = pieces.iter().fold(spec::TEXT.to_owned(), |text, piece| text.replace(piece, ""));
+    let lines: Vec<_> = left.lines().collect();
+    let is_heading = |at: usize| {
+        let above_dashes = lines.get(at + 1).is_some_and(|next| next.starts_with("|---"));
+        lines[at].starts_with('#') || above_dashes
+    };
+    let unnumbered = |line: &'_ str| {
+        let number = line.find(". ").filter(|end| line[..*end].bytes().all(|b| b.is_ascii_digit()));
+        line[number.unwrap_or_default()..].to_owned()
+    };
+    let words = (0..lines.len()).filter(|at| !is_heading(*at)).map(|at| unnumbered(lines[at]));
+    words.filter(|line| line.contains(char::is_alphanumeric)).collect()
 }
 
 #[test]
@@ -35,13 +115,5 @@ fn every_scenario_says_what_it_proves_and_needs_a_thing_once() {
         assert_eq!(rules.len(), scenario.rules.len(), "{} cites a rule twice", scenario.id);
         let needs: HashSet<_> = scenario.needs.iter().collect();
         assert_eq!(needs.len(), scenario.needs.len(), "{} names a need twice", scenario.id);
-    }
-}
-
-#[test]
-fn what_a_clause_cannot_prove_is_said_of_each_clause_alone() {
-    for line in coverage::clauses() {
-        let proved = !line.scenarios.is_empty() && !line.faults.is_empty();
-        assert_ne!(proved, line.reason.is_some(), "{}: {}", line.quote, line.says);
     }
 }

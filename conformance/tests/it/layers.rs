@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 /// From the bottom to the top. A module may import those before it.
 const LAYERS: &[&str] = &[
-    "shell",
     "secret",
+    "shell",
     "exchange",
     "failure",
     "check",

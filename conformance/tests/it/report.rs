@@ -164,3 +164,17 @@ async fn every_format_shows_of_a_failure_all_that_is_known() {
         }
     }
 }
+
+#[tokio::test]
+async fn the_command_for_the_same_run_selects_the_same_scenarios() {
+    let stub = Stub::start(|_| Answer::Json(200, "{}".into())).await;
+    let filters = Filters {
+        filter: vec!["vaults.".to_owned()],
+        exclude: vec!["vaults.fork.".to_owned()],
+        ..Filters::profiles(&[Profile::Core])
+    };
+    let selection = Selection::new(&Suite::builtin(), filters).unwrap();
+    let command = Run::new(stub.target(), selection).seed(7).opening().command();
+    let expected = "--profile core --filter vaults. --exclude vaults.fork. --seed 7";
+    assert!(command.contains(expected), "{command}");
+}

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use hyper::{Method, StatusCode};
 use promptarium_conformance::report::{Outcome, Record, Report};
 use promptarium_conformance::{
-    Profile, Run, RunOptions, Selection, Suite, Target, TimeScale, selection::Filters,
+    Profile, Run, RunOptions, Selection, Suite, Target, selection::Filters,
 };
 use tokio::net::TcpListener;
 
@@ -86,10 +86,9 @@ async fn behind_a_prefix_of_the_path_all_is_as_it_is_without() {
 
 #[tokio::test]
 async fn every_wait_is_stretched_by_the_time_scale() {
-    let scale: TimeScale = "2.5".parse().unwrap();
     let scaled = target(
         "http://127.0.0.1:1/api/v1",
-        RunOptions { time_scale: scale, ..RunOptions::default() },
+        RunOptions { time_scale: 2.5, ..RunOptions::default() },
     );
     let plain: Arc<Target> = target("http://127.0.0.1:1/api/v1", RunOptions::default());
     assert_eq!(scaled.timeout(), plain.timeout().mul_f64(2.5));

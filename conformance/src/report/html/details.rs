@@ -2,63 +2,57 @@
 
 use maud::{Markup, html};
 
-use super::super::plain::{curl, escape_control_chars, seconds};
+use super::super::text::{curl, escape_control_chars, seconds, without_links};
 use super::super::{Outcome, Record, Report};
 use super::{command, mark};
-use crate::known::KnownFailure;
 
-pub(super) fn failures(report: &Report) -> Markup {
-    let failed: Vec<_> = report.with(&[Outcome::Failed, Outcome::Error]).collect();
+/// A section with its heading; nothing if there is nothing to show in it.
+fn section<T>(title: &str, shown: &[T], each: impl Fn(&T) -> Markup) -> Markup {
     html! {
-        @if !failed.is_empty() {
+        @if !shown.is_empty() {
             section {
-                h2 { "Failures" }
-                @for record in failed { (failure(record)) }
+                h2 { (title) }
+                @for one in shown { (each(one)) }
             }
         }
     }
+}
+
+pub(super) fn failures(report: &Report) -> Markup {
+    let failed: Vec<_> = report.with(&[Outcome::Failed, Outcome::Error]).collect();
+    section("Failures", &failed, |record| failure(record))
 }
 
 pub(super) fn known(report: &Report) -> Markup {
     let known: Vec<_> = report.with(&[Outcome::Known]).collect();
-    html! {
-        @if !known.is_empty() {
-            section {
-                h2 { "Known failures" }
-                @for record in known {
-                    details {
-                        summary { (name(record)) }
-                        (failure(record))
-                    }
-                }
+    let folded = |record: &&Record| {
+        html! {
+            details {
+                summary { code { (record.id) } " " span.quiet { (record.title) } }
+                (failure(record))
             }
         }
-    }
+    };
+    section("Known failures", &known, folded)
 }
 
 /// By reason, since one missing key skips many.
 pub(super) fn skipped(report: &Report) -> Markup {
-    let mut reasons: Vec<(&str, Vec<&Record>)> = Vec::new();
+    let mut reasons: Vec<(String, Vec<&Record>)> = Vec::new();
     for record in report.with(&[Outcome::Skipped]) {
-        let reason = record.reason.as_deref().unwrap_or("without a reason");
-        match reasons.iter_mut().find(|(known, _)| *known == reason) {
+        match reasons.iter_mut().find(|(reason, _)| *reason == record.why()) {
             Some((_, records)) => records.push(record),
-            None => reasons.push((reason, vec![record])),
+            None => reasons.push((record.why(), vec![record])),
         }
     }
-    html! {
-        @if !reasons.is_empty() {
-            section {
-                h2 { "Skipped" }
-                @for (reason, records) in reasons {
-                    details {
-                        summary { (escape_control_chars(reason)) " " span.quiet { (records.len()) } }
-                        ul.rows { @for record in records { (row(record)) } }
-                    }
-                }
+    section("Skipped", &reasons, |(reason, records)| {
+        html! {
+            details {
+                summary { (escape_control_chars(reason)) " " span.quiet { (records.len()) } }
+                ul.rows { @for record in records { (row(record)) } }
             }
         }
-    }
+    })
 }
 
 pub(super) fn all(report: &Report) -> Markup {
@@ -73,7 +67,7 @@ pub(super) fn all(report: &Report) -> Markup {
                     summary {
                         (chapter.name) " "
                         span.quiet {
-                            (chapter.totals.passed) " of " (chapter.totals.scenarios) " passed, "
+                            (chapter.totals().passed) " of " (chapter.records.len()) " passed, "
                             (seconds(chapter.duration_ms()))
                         }
                     }
@@ -110,10 +104,6 @@ fn row(record: &Record) -> Markup {
     }
 }
 
-fn name(record: &Record) -> Markup {
-    html! { code { (record.id) } " " span.quiet { (record.title) } }
-}
-
 fn failure(record: &Record) -> Markup {
     html! {
         article.(record.outcome.word()) id=(record.id) {
@@ -127,14 +117,11 @@ fn failure(record: &Record) -> Markup {
                 @for sentence in rule.sentences { blockquote { (prose(sentence)) } }
             }
             dl {
-                @for (name, value) in [("expected", &record.expected), ("got", &record.got)] {
-                    @if let Some(value) = value {
-                        dt { (name) } dd.(name) { (escape_control_chars(value)) }
-                    }
+                @for (name, value) in record.facts() {
+                    dt { (name) } dd.(name.replace(' ', "-")) { (escape_control_chars(&value)) }
                 }
-                @if let Some(known) = &record.known { dt { "known" } dd { (entry(known)) } }
-                @if let Some(left) = &record.left_behind {
-                    dt { "left behind" } dd { (escape_control_chars(left)) }
+                @if let Some(link) = record.known.as_ref().and_then(|known| known.link.as_ref()) {
+                    dt { "link" } dd { a href=(link) rel="noopener noreferrer" { (escape_control_chars(link)) } }
                 }
             }
             @if !record.steps.is_empty() {
@@ -143,12 +130,12 @@ fn failure(record: &Record) -> Markup {
             }
             @if let Some(exchange) = &record.exchange {
                 div.exchange {
-                    @let names = if exchange.is_last() {
+                    @let names = if exchange.last {
                         ["The last request", "The last reply"]
                     } else {
                         ["Request", "Response"]
                     };
-                    @for (name, shown) in names.into_iter().zip([exchange.request(), exchange.response()]) {
+                    @for (name, shown) in names.into_iter().zip([&exchange.request, &exchange.response]) {
                         div {
                             span.quiet { (name) }
                             pre tabindex="0" { code { (escape_control_chars(shown)) } }
@@ -162,24 +149,9 @@ fn failure(record: &Record) -> Markup {
     }
 }
 
-fn entry(known: &KnownFailure) -> Markup {
-    html! {
-        (escape_control_chars(&known.reason))
-        @if let Some(link) = &known.link {
-            " " a href=(link) rel="noopener noreferrer" { (escape_control_chars(link)) }
-        }
-        span.quiet {
-            @if let Some(until) = known.until {
-                " until " (until) @if known.expired { ", which is over" }
-            }
-            " " (escape_control_chars(&known.place))
-        }
-    }
-}
-
 /// The Markdown of a rule: code between backticks, and links as their words.
 fn prose(text: &str) -> Markup {
-    let text = super::super::plain::without_links(text);
+    let text = without_links(text);
     html! {
         @for (n, part) in text.split('`').enumerate() {
             @if n % 2 == 1 { code { (part) } } @else { (part) }

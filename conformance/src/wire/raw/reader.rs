@@ -4,26 +4,19 @@
 use http::header::{CONTENT_LENGTH, TRANSFER_ENCODING};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 
+use crate::exchange::Response;
+
 /// More header lines than any answer of this API has.
 const LINES_MAX: usize = 128;
 
 /// What the bytes hold so far.
-#[derive(Debug, PartialEq)]
 pub(super) enum Part {
     /// An answer, and how many bytes it took.
-    Answer(Answer, usize),
+    Answer(Response, usize),
     /// Nothing whole yet.
     Unfinished,
     /// No HTTP answer, and what is wrong with it.
     Nonsense(String),
-}
-
-/// A whole answer.
-#[derive(Debug, PartialEq)]
-pub(super) struct Answer {
-    pub(super) status: StatusCode,
-    pub(super) headers: HeaderMap,
-    pub(super) body: Vec<u8>,
 }
 
 /// Where a body ends.
@@ -69,7 +62,9 @@ pub(super) fn part(bytes: &[u8], bodiless: bool, ended: bool) -> Part {
         },
     };
     match body {
-        Some((body, size)) => Part::Answer(Answer { status, headers, body }, length + size),
+        Some((body, size)) => {
+            Part::Answer(Response { status, headers, body: body.into() }, length + size)
+        }
         None => Part::Unfinished,
     }
 }
@@ -122,44 +117,43 @@ fn trailer(rest: &[u8]) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Answer, Part, part};
+    use super::{Part, Response, part};
 
-    fn answer(bytes: &str, ended: bool) -> (u16, String, usize) {
+    /// Status, body and length of an answer; in words what else the bytes are.
+    fn answer(bytes: &str, ended: bool) -> Result<(u16, String, usize), &'static str> {
         match part(bytes.as_bytes(), false, ended) {
-            Part::Answer(Answer { status, body, .. }, length) => {
-                (status.as_u16(), String::from_utf8(body).unwrap(), length)
+            Part::Answer(Response { status, body, .. }, length) => {
+                Ok((status.as_u16(), String::from_utf8(body.into()).unwrap(), length))
             }
-            other => panic!("{other:?} of {bytes:?}"),
+            Part::Unfinished => Err("unfinished"),
+            Part::Nonsense(_) => Err("nonsense"),
         }
     }
 
     #[test]
     fn an_answer_ends_where_it_says() {
         let sized = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhiHTTP/1.1 4";
-        assert_eq!(answer(sized, false), (200, "hi".into(), sized.len() - 10));
+        assert_eq!(answer(sized, false), Ok((200, "hi".into(), sized.len() - 10)));
         let chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n\
                        3\r\nabc\r\n1;x=y\r\nd\r\n0\r\nA: b\r\n\r\nmore";
-        assert_eq!(answer(chunked, false), (200, "abcd".into(), chunked.len() - 4));
+        assert_eq!(answer(chunked, false), Ok((200, "abcd".into(), chunked.len() - 4)));
         let open = "HTTP/1.0 400 Bad\r\n\r\nwords";
-        assert_eq!(part(open.as_bytes(), false, false), Part::Unfinished);
-        assert_eq!(answer(open, true), (400, "words".into(), open.len()));
-        assert_eq!(answer("HTTP/1.1 100 Continue\r\n\r\nHTTP", false).1, "");
+        assert_eq!(answer(open, false), Err("unfinished"));
+        assert_eq!(answer(open, true), Ok((400, "words".into(), open.len())));
+        assert_eq!(answer("HTTP/1.1 100 Continue\r\n\r\nHTTP", false).unwrap().1, "");
     }
 
     #[test]
     fn half_an_answer_is_unfinished_and_no_answer_is_nonsense() {
         for half in ["", "HTTP/1.1 2", "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nab"] {
-            assert_eq!(part(half.as_bytes(), false, true), Part::Unfinished, "{half:?}");
+            assert_eq!(answer(half, true), Err("unfinished"), "{half:?}");
         }
         for nonsense in [
             "SSH-2.0\r\n\r\n",
             "HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n",
             "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nabc\r\n",
         ] {
-            assert!(
-                matches!(part(nonsense.as_bytes(), false, false), Part::Nonsense(_)),
-                "{nonsense:?}"
-            );
+            assert_eq!(answer(nonsense, false), Err("nonsense"), "{nonsense:?}");
         }
     }
 }
