@@ -26,7 +26,7 @@ struct Row {
     scope: Scope,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 enum Scope {
     /// A rule states that it is needed.
     Stated(&'static str),

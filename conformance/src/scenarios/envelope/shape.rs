@@ -6,8 +6,10 @@ use serde_json::{Value, json};
 use crate::case::status_path;
 use crate::scenario::{core, reference};
 use crate::scenarios::endpoints::{Endpoint, each_refusal, each_success};
-use crate::wire::{ApiResponse, Wire};
-use crate::{Case, Failure, Scenario, check};
+use crate::scenarios::generations::job::send;
+use crate::scenarios::uploads::slot::ask;
+use crate::wire::ApiResponse;
+use crate::{Case, Failure, Scenario};
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
@@ -49,11 +51,10 @@ fn success_error(_: &Endpoint, reply: &ApiResponse) -> Result<(), Failure> {
 
 fn data_of(endpoint: &Endpoint, reply: &ApiResponse) -> Result<(), Failure> {
     let data = reply.at("/data")?;
-    let (holds, kind) = match endpoint.lists() {
-        true => (data.is_array(), "an array"),
-        false => (data.is_object(), "an object"),
-    };
-    reply.ensure(holds, format!("{kind} in data"), data).map(drop)
+    if endpoint.lists() {
+        return reply.ensure(data.is_array(), "an array in data", data).map(drop);
+    }
+    reply.ensure(data.is_object(), "an object in data", data).map(drop)
 }
 
 async fn success_data(case: Case) -> Result<(), Failure> {
@@ -92,55 +93,39 @@ fn success_no_more(endpoint: &Endpoint, reply: &ApiResponse) -> Result<(), Failu
 }
 
 // Generations and uploads are not in the table of endpoints that the scenarios above go through.
-const SLOTS: &str = "/uploads/images";
-const JOBS: &str = "/generations";
-
-async fn slot(wire: &Wire, size: i64) -> Result<ApiResponse, Failure> {
-    wire.post(SLOTS, json!({ "contentType": "image/png", "size": size })).await
-}
 
 /// A queued generation for a vault of its own.
 async fn queued(case: &Case) -> Result<ApiResponse, Failure> {
-    let vault = case.vault().await?.id;
-    let (model, prompt) = (case.image_model(), case.name("A harbour"));
-    let body = json!({ "modelId": model, "prompt": prompt, "vaultId": vault });
-    let reply = case.wire().post(JOBS, body).await?;
-    reply.status_in(200..=299)?;
-    Ok(reply)
+    let job = send(case, json!({ "vaultId": case.vault().await?.id })).await?;
+    job.success()?;
+    Ok(job)
 }
 
 async fn jobs_and_slots(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
-    let job = queued(&case).await?;
+    let (wire, job) = (&case.wire(), queued(&case).await?);
     let status = wire.get(&status_path(job.string("/data/clientJobId")?)).await?;
-    for reply in [job, status, slot(&wire, 100).await?] {
-        reply.status_in(200..=299)?.equals("/error", Value::Null)?;
-        let data = reply.at("/data")?;
+    for reply in [job, status, ask(wire, "image/png", 100).await?] {
+        let data = reply.success()?.equals("/error", Value::Null)?.at("/data")?;
         reply.ensure(data.is_object(), "an object in data", data)?;
     }
     Ok(())
 }
 
 async fn refused_jobs_and_slots(case: Case) -> Result<(), Failure> {
-    let (wire, nobody) = (case.wire(), case.anonymous());
+    let (wire, nobody) = (&case.wire(), &case.anonymous());
     let job = queued(&case).await?;
-    let status = status_path(job.string("/data/clientJobId")?);
-    for (what, reply) in [
-        ("a slot without a key", slot(&nobody, 100).await?),
-        ("a slot of no bytes", slot(&wire, 0).await?),
-        ("a generation without a key", nobody.post(JOBS, json!({})).await?),
-        ("a generation without fields", wire.post(JOBS, json!({})).await?),
-        ("a status without a key", nobody.get(&status).await?),
+    for reply in [
+        ask(nobody, "image/png", 100).await?,
+        ask(wire, "image/png", 0).await?,
+        nobody.post("/generations", json!({})).await?,
+        wire.post("/generations", json!({})).await?,
+        nobody.get(&status_path(job.string("/data/clientJobId")?)).await?,
     ] {
-        check::with_context(what, refused_in_the_envelope(&reply))?;
+        reply.status_in(400..=499)?.equals("/data", Value::Null)?;
+        let text = reply.string("/error")?;
+        reply.ensure(!text.trim().is_empty(), "a text in error", text)?;
+        let details = reply.at("/details")?;
+        reply.ensure(details.is_object(), "an object in details", details)?;
     }
     Ok(())
-}
-
-fn refused_in_the_envelope(reply: &ApiResponse) -> Result<(), Failure> {
-    reply.status_in(400..=499)?.equals("/data", Value::Null)?;
-    let text = reply.string("/error")?;
-    reply.ensure(!text.trim().is_empty(), "a text in error", text)?;
-    let details = reply.at("/details")?;
-    reply.ensure(details.is_object(), "an object in details", details).map(drop)
 }

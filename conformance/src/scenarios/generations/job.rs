@@ -48,7 +48,7 @@ pub(super) async fn body_for_a_vault(case: &Case, fields: Value) -> Result<Value
 }
 
 /// Asks for a generation with these fields beside a good model and text.
-pub(super) async fn send(case: &Case, fields: Value) -> Result<ApiResponse, Failure> {
+pub(in crate::scenarios) async fn send(case: &Case, fields: Value) -> Result<ApiResponse, Failure> {
     case.wire().post("/generations", body(case, fields)).await
 }
 

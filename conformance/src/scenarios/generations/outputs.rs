@@ -51,11 +51,8 @@ impl Outputs {
     /// There are so many outputs.
     pub(super) fn counts(&self, expected: usize) -> Result<&Self, Failure> {
         let count = self.count();
-        self.listing.ensure(
-            count == expected,
-            format!("{expected} outputs in the vault"),
-            count,
-        )?;
+        let what = format!("{expected} outputs in the vault");
+        self.listing.ensure(count == expected, what, count)?;
         Ok(self)
     }
 
