@@ -2,19 +2,13 @@
 
 mod credentials;
 
-use http::Method;
-use serde_json::json;
-
-use crate::scenario::{core, reference};
-use crate::wire::{ApiResponse, Call};
-use crate::{Case, Failure, Scenario, check};
+use crate::scenarios::prelude::*;
 
 pub(super) const ALL: &[&[Scenario]] = &[credentials::ALL, ANSWERS];
 
 #[rustfmt::skip]
 const ANSWERS: &[Scenario] = &[
-    core! { "auth.answer.envelope" ["ER-07"]
-        |case| async move { say_so(refusals(&case).await?) },
+    core! { "auth.answer.envelope" ["ER-07"] |case| async move { say_so(refusals(&case).await?) },
         "A refusal for a missing, malformed or unknown key has status 401 and an error text" },
     core! { "auth.answer.envelope-revoked" ["ER-07"] [RevokedKey]
         |case| async move { say_so(vec![case.revoked().get("/vaults").await?]) },
@@ -118,8 +112,7 @@ async fn each_401(
     case: Case,
     check: fn(&ApiResponse) -> Result<&ApiResponse, Failure>,
 ) -> Result<(), Failure> {
-    let mut replies = refusals(&case).await?;
-    replies.push(without_scope(&case).await?);
+    let mut replies = [refusals(&case).await?, vec![without_scope(&case).await?]].concat();
     replies.retain(|reply| reply.status_code() == 401);
     check::ensure(!replies.is_empty(), "a refusal with status 401", "none")?;
     replies.iter().try_for_each(|reply| check(reply).map(drop))
@@ -132,11 +125,10 @@ fn unknown(key: &str) -> String {
 }
 
 async fn texts(case: Case) -> Result<(), Failure> {
-    let mut replies = refusals(&case).await?;
-    replies.push(without_scope(&case).await?);
+    let (replies, scope) = (refusals(&case).await?, without_scope(&case).await?);
     let mut seen = Vec::new();
     // No header, a malformed one, an unknown key, and a key without the scope.
-    for reply in [&replies[0], &replies[1], &replies[4], &replies[5]] {
+    for reply in [&replies[0], &replies[1], &replies[4], &scope] {
         let text = reply.status(401)?.string("/error")?;
         reply.ensure(!seen.contains(&text), "a text of its own", text)?;
         seen.push(text);

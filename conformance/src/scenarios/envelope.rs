@@ -6,12 +6,8 @@ mod values;
 
 use std::collections::BTreeSet;
 
-use http::Method;
-
-use crate::scenario::{core, reference};
 use crate::scenarios::endpoints::{self, Ids, refusals, successes};
-use crate::wire::ApiResponse;
-use crate::{Case, Failure, Scenario, check};
+use crate::scenarios::prelude::*;
 
 pub(super) const ALL: &[&[Scenario]] = &[REQUESTS, shape::ALL, values::ALL];
 

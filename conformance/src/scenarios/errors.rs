@@ -5,12 +5,8 @@ mod bodies;
 mod order;
 mod paths;
 
-use serde_json::{Value, json};
-
-use crate::scenario::{core, reference};
 use crate::scenarios::endpoints::each_refusal;
-use crate::wire::ApiResponse;
-use crate::{Case, Failure, Scenario};
+use crate::scenarios::prelude::*;
 
 pub(super) const ALL: &[&[Scenario]] = &[SHAPE, bodies::ALL, paths::ALL, order::ALL];
 

@@ -17,12 +17,10 @@ mod vault;
 
 use std::collections::BTreeSet;
 
-use serde_json::{Value, json};
 use url::Url;
 
 use self::job::{Job, body_for_a_vault, own_id};
-use crate::scenario::core;
-use crate::{Case, Failure, Scenario, check};
+use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[&[Scenario]] = &[

@@ -4,14 +4,11 @@
 mod life;
 mod session;
 
-use http::{HeaderValue, Method};
-use serde_json::{Value, json};
+use http::HeaderValue;
 
 use super::auth::main_key;
-use crate::scenario::{core, reference};
 use crate::scenarios::endpoints::{refusals, successes};
-use crate::wire::{ApiResponse, Call, Wire};
-use crate::{Case, Failure, Scenario, check};
+use crate::scenarios::prelude::*;
 
 pub(super) const ALL: &[&[Scenario]] = &[OF_A_KEY, session::ALL, life::ALL];
 
@@ -23,14 +20,12 @@ const OF_A_KEY: &[Scenario] = &[
         "The token is the whole key: without its prefix it is answered 401" },
     core! { "keys.secret.never-shown" ["KE-04"] never_shown,
         "No answer to a call with a key shows the secret part of the key" },
-    core! { "keys.create.not-with-a-key" ["KE-05"]
-        |case| refused(case, Case::wire),
+    core! { "keys.create.not-with-a-key" ["KE-05"] |case| refused(case, Case::wire),
         "POST /api-keys with an API key is refused" },
     core! { "keys.create.not-with-a-read-only-key" ["KE-05"] [ReadOnlyKey]
         |case| refused(case, Case::read_only),
         "POST /api-keys with a key without prompts:write is refused" },
-    core! { "keys.create.not-without-a-key" ["KE-05"]
-        |case| refused(case, Case::anonymous),
+    core! { "keys.create.not-without-a-key" ["KE-05"] |case| refused(case, Case::anonymous),
         "POST /api-keys with neither session nor key is refused" },
     reference! { "keys.create.status" ["KE-05"] [ReadOnlyKey] status,
         "Creating, listing and revoking keys without a session answer 401 with or without a key \

@@ -12,14 +12,10 @@ mod paths;
 
 use std::time::Duration;
 
-use http::Method;
-use serde_json::json;
-
 use crate::ledger::Resource;
+use crate::scenarios::prelude::*;
 use crate::target::Auth;
-use crate::wire::ApiResponse;
 use crate::wire::raw::{RawRequest, Received, Socket};
-use crate::{Case, Failure, Scenario, check};
 
 pub(super) const ALL: &[&[Scenario]] = &[framing::ALL, head::ALL, paths::ALL, pace::ALL, json::ALL];
 

@@ -13,14 +13,11 @@ pub(super) mod slot;
 
 use std::collections::HashSet;
 
-use serde_json::{Value, json};
 use url::Url;
 
 use self::pictures::TYPES;
 use self::slot::ask;
-use crate::scenario::{core, reference};
-use crate::wire::ApiResponse;
-use crate::{Case, Failure, Scenario};
+use crate::scenarios::prelude::*;
 
 pub(super) const ALL: &[&[Scenario]] = &[SLOTS, put::ALL, refusals::ALL, asset::ALL, delivery::ALL];
 
@@ -46,7 +43,8 @@ const SLOTS: &[Scenario] = &[
         "expiresIn is 7200 in every slot" },
     core! { "uploads.slot.own-address" ["UP-04", "UP-06", "UP-17"] own_address,
         "url is another address than uploadUrl, and no two slots share one" },
-    reference! { "uploads.slot.keys" ["UP-01"] keys,
+    reference! { "uploads.slot.keys" ["UP-01"]
+        |case| async move { png_slot(&case).await?.has_only("/data", KEYS).map(drop) },
         "A slot has seven fields and no others" },
     reference! { "uploads.slot.name" ["UP-06", "UP-07"] name,
         "path is images/ and a name of 26 characters with the ending of its type, on which url \
@@ -56,6 +54,8 @@ const SLOTS: &[Scenario] = &[
     reference! { "uploads.slot.no-secrets-in-url" ["UP-05", "UP-06"] no_secrets_in_url,
         "url has no query, and uploadUrl does not hold the token" },
 ];
+
+const KEYS: &[&str] = &["contentType", "expiresIn", "path", "size", "token", "uploadUrl", "url"];
 
 async fn slot(case: &Case, content_type: &str, size: usize) -> Result<ApiResponse, Failure> {
     let reply = ask(&case.wire(), content_type, size).await?;
@@ -95,9 +95,8 @@ async fn web_address(case: Case, place: &str) -> Result<(), Failure> {
 async fn token(case: Case) -> Result<(), Failure> {
     let reply = png_slot(&case).await?;
     let token = reply.string("/data/token")?;
-    let visible = token.bytes().filter(u8::is_ascii_graphic).count();
-    let fits = !token.is_empty() && visible == token.len();
-    let got = format!("{} bytes, {visible} of them visible", token.len());
+    let fits = !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_graphic());
+    let got = format!("another text, of {} bytes", token.len());
     reply.ensure(fits, "a token of visible ASCII characters", got).map(drop)
 }
 
@@ -131,11 +130,6 @@ async fn own_address(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn keys(case: Case) -> Result<(), Failure> {
-    let keys = ["contentType", "expiresIn", "path", "size", "token", "uploadUrl", "url"];
-    png_slot(&case).await?.has_only("/data", &keys).map(drop)
-}
-
 async fn name(case: Case) -> Result<(), Failure> {
     for (content_type, ending) in TYPES.into_iter().zip(["png", "jpg", "webp", "gif"]) {
         let reply = slot(&case, content_type, 100).await?;
@@ -144,8 +138,7 @@ async fn name(case: Case) -> Result<(), Failure> {
         let holds = name.split_once('.').is_some_and(|(stem, end)| {
             stem.len() == 26 && stem.bytes().all(|b| b.is_ascii_alphanumeric()) && end == ending
         });
-        let expected = format!("images/<26 letters and digits>.{ending}");
-        reply.ensure(holds, expected, path)?;
+        reply.ensure(holds, format!("images/<26 letters and digits>.{ending}"), path)?;
         reply.ensure(url.ends_with(&format!("/assets/{name}")), "url to end on the name", url)?;
     }
     Ok(())
@@ -160,8 +153,7 @@ async fn unguessable(case: Case) -> Result<(), Failure> {
         let path = reply.string("/data/path")?;
         let name = path.rsplit('/').next().unwrap_or(path);
         for text in [name, reply.string("/data/token")?] {
-            let start = text.get(..START).unwrap_or(text).to_owned();
-            let new = starts.insert(start);
+            let new = starts.insert(text.get(..START).unwrap_or(text).to_owned());
             reply.ensure(new, "a start that no other slot has", "that of another slot")?;
         }
     }
@@ -172,7 +164,6 @@ async fn no_secrets_in_url(case: Case) -> Result<(), Failure> {
     let reply = png_slot(&case).await?;
     let url = reply.string("/data/url")?;
     reply.ensure(!url.contains(['?', '#']), "a url without a query", url)?;
-    let (upload_url, token) = (reply.string("/data/uploadUrl")?, reply.string("/data/token")?);
-    let apart = !upload_url.contains(token);
+    let apart = !reply.string("/data/uploadUrl")?.contains(reply.string("/data/token")?);
     reply.ensure(apart, "an uploadUrl without the token", "one that holds it").map(drop)
 }

@@ -2,12 +2,10 @@
 //! revoked; and what a key without `prompts:write` may read.
 
 use futures::future::try_join_all;
-use http::Method;
 
 use super::{Authorization, main_key, mistyped};
-use crate::scenario::{core, reference};
 use crate::scenarios::endpoints::{self, Endpoint, Ids};
-use crate::{Case, Failure, Scenario, check};
+use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[

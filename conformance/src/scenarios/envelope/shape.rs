@@ -1,15 +1,11 @@
 //! The keys of every response. Which of them it must have depends on whether it is a success or
 //! an error; what status a call should have had is left to the scenarios of that call.
 
-use serde_json::{Value, json};
-
 use crate::case::status_path;
-use crate::scenario::{core, reference};
 use crate::scenarios::endpoints::{Endpoint, each_refusal, each_success};
 use crate::scenarios::generations::job::send;
+use crate::scenarios::prelude::*;
 use crate::scenarios::uploads::slot::ask;
-use crate::wire::ApiResponse;
-use crate::{Case, Failure, Scenario};
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
@@ -21,8 +17,6 @@ pub(super) const ALL: &[Scenario] = &[
         "On success data is an array for a list and an object for one resource" },
     core! { "envelope.error.data-null" ["EN-06"] |case| each_refusal(case, error_data),
         "Whenever error is not null, data is null" },
-    core! { "envelope.pagination.shape" ["EN-07"] pagination,
-        "A paginated list has pagination with a nextCursor that is a string or null" },
     reference! { "envelope.success.no-more-keys" ["EN-03", "EN-07"]
         |case| each_success(case, success_no_more),
         "A success has no key but data and error, and pagination on GET /prompts (S-68)" },
@@ -72,18 +66,6 @@ fn error_data(reply: &ApiResponse) -> Result<(), Failure> {
     let body = reply.json()?;
     let is_null = |key| body.get(key).is_none_or(Value::is_null);
     reply.ensure(is_null("error") || is_null("data"), "data to be null", body).map(drop)
-}
-
-async fn pagination(case: Case) -> Result<(), Failure> {
-    let vault = case.vault().await?;
-    vault.fill(2).await?;
-    for list in [vault.list(), vault.list().limit(1), vault.list().limit(2)] {
-        let page = list.get().await?;
-        let cursor = page.status(200)?.at("/pagination/nextCursor")?;
-        let right = cursor.is_string() || cursor.is_null();
-        page.ensure(right, "a string or null in /pagination/nextCursor", cursor)?;
-    }
-    Ok(())
 }
 
 fn success_no_more(endpoint: &Endpoint, reply: &ApiResponse) -> Result<(), Failure> {

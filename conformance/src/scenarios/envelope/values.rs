@@ -1,12 +1,9 @@
 //! The form of ids and of timestamps, wherever they occur; what a character is and what becomes
 //! of it (S-66).
 
-use serde_json::{Value, json};
-
-use crate::scenario::{core, reference};
+use crate::fixture;
 use crate::scenarios::endpoints::successes;
-use crate::wire::ApiResponse;
-use crate::{Case, Failure, Scenario, check, fixture};
+use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[

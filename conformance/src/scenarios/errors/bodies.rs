@@ -1,13 +1,8 @@
 //! Bodies that are not what they should be: other types of content, no JSON, no object, a wrong
 //! field beside a right one, too much (S-67).
 
-use http::Method;
-use serde_json::json;
-
-use crate::scenario::{core, reference};
 use crate::scenarios::endpoints::{self, Endpoint, Ids};
-use crate::wire::ApiResponse;
-use crate::{Case, Failure, Scenario, check};
+use crate::scenarios::prelude::*;
 
 use super::error_body;
 

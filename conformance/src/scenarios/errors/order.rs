@@ -1,12 +1,7 @@
 //! Which of two mistakes is reported (S-56). Each scenario makes two at a time.
 
-use http::Method;
-use serde_json::json;
-
-use crate::scenario::reference;
 use crate::scenarios::endpoints::{self, Endpoint, Ids, absent};
-use crate::wire::Wire;
-use crate::{Case, Failure, Scenario, check};
+use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
@@ -14,8 +9,7 @@ pub(super) const ALL: &[Scenario] = &[
         "A wrong method is reported before a missing key (S-56)" },
     reference! { "errors.order.key-before-rest" ["AU-02"] key_before_rest,
         "A missing key is reported before faults of ids, content type and body (S-56)" },
-    reference! { "errors.order.scope-before-rest"
-        ["AU-07", "AU-08", "AU-09", "AU-10"] [ReadOnlyKey]
+    reference! { "errors.order.scope-before-rest" ["AU-07", "AU-08", "AU-09", "AU-10"] [ReadOnlyKey]
         |case| unauthorized(case, Case::read_only, |endpoint| !endpoint.reads()),
         "The lack of scope is reported before faults of ids, content type and body (S-56)" },
     reference! { "errors.order.type-before-body" ["EN-02"] type_before_body,

@@ -3,11 +3,8 @@
 
 use std::collections::BTreeSet;
 
-use http::Method;
-
-use crate::scenario::{http, reference};
 use crate::scenarios::endpoints::{self, Endpoint, Ids};
-use crate::{Case, Failure, Scenario, check};
+use crate::scenarios::prelude::*;
 
 use super::error_body;
 

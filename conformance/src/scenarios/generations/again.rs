@@ -4,15 +4,12 @@
 use std::collections::HashSet;
 
 use futures::future::join_all;
-use http::Method;
-use serde_json::{Value, json};
 
 use super::job::{
     FAIL, Job, PLASMA, REFUSE, body, body_for_a_vault, failing, own_id, refused, send, status,
 };
 use crate::fixture::merged;
-use crate::scenario::reference;
-use crate::{Case, Failure, Scenario, check};
+use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[

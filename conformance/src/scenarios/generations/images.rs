@@ -3,12 +3,9 @@
 
 use std::collections::HashSet;
 
-use serde_json::{Value, json};
-
 use super::job::Job;
 use super::outputs::{Outputs, fetch};
-use crate::scenario::{core, reference};
-use crate::{Case, Failure, Scenario, check};
+use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[

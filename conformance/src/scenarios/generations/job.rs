@@ -3,13 +3,10 @@
 
 use std::time::Duration;
 
-use serde_json::{Value, json};
-
 use super::outputs::Outputs;
 use crate::case::{state, status_path};
 use crate::fixture::{Vault, merged, vault_ids};
-use crate::wire::{ApiResponse, Wire};
-use crate::{Case, Failure};
+use crate::scenarios::prelude::*;
 
 /// Models of the provider that is built into the reference server.
 pub(super) const PLASMA: &str = "local/plasma";

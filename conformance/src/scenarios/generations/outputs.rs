@@ -4,12 +4,8 @@
 use std::fmt::Display;
 use std::time::Duration;
 
-use http::Method;
-use serde_json::Value;
-
 use crate::fixture::Vault;
-use crate::wire::ApiResponse;
-use crate::{Case, Failure};
+use crate::scenarios::prelude::*;
 
 /// How long an output may take to be live at its address.
 const TIMEOUT: Duration = Duration::from_secs(10);

@@ -1,13 +1,10 @@
 //! What reaches the provider, seen in the built-in one: models, ratios, parameters, the editing
 //! model (S-38).
 
-use serde_json::{Value, json};
-
 use super::job::{Job, PLASMA, REFUSE, own_id, send, status};
 use super::outputs::fetch;
-use crate::scenario::reference;
+use crate::scenarios::prelude::*;
 use crate::scenarios::uploads::slot::uploaded_urls;
-use crate::{Case, Failure, Scenario, check};
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
@@ -21,8 +18,7 @@ pub(super) const ALL: &[Scenario] = &[
     reference! { "generations.provider.ratio-default" ["GE-17"] [LocalProvider]
         |case| async move { sides(&case, json!({})).await.and_then(|(x, y)| check::equal("the width", &x, &y)) },
         "Without aspectRatio the output is as wide as high" },
-    reference! { "generations.provider.ratio-refused"
-        ["GE-17", "GE-18"] [LocalProvider]
+    reference! { "generations.provider.ratio-refused" ["GE-17", "GE-18"] [LocalProvider]
         |case| refused(case, "aspectRatio", &["", "square", "16x9", "0:1", "1:100", NINES]),
         "A ratio that the provider does not know is 502, any text but not 400 (S-38)" },
     reference! { "generations.provider.parameters" ["GE-20"] [LocalProvider] parameters,

@@ -2,12 +2,9 @@
 //! our server takes (S-11, S-37, S-38). What holds for every field of every request is in
 //! `fields`.
 
-use serde_json::{Value, json};
-
 use super::job::{Job, failing, own_id, refused, send, status, taken_by_model};
-use crate::scenario::{core, reference};
+use crate::scenarios::prelude::*;
 use crate::scenarios::uploads::slot::{Slot, uploaded_urls};
-use crate::{Case, Failure, Scenario};
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[

@@ -3,16 +3,13 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use serde_json::{Value, json};
 use url::Url;
 
 use super::job::{
     FAIL, Job, PLASMA_VIDEO, body_for_a_vault, failing, own_id, slow, status, within_a_jobs_time,
 };
 use super::outputs::Outputs;
-use crate::scenario::{core, reference};
-use crate::wire::ApiResponse;
-use crate::{Case, Failure, Scenario, check};
+use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[

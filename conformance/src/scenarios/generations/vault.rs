@@ -3,15 +3,12 @@
 use std::collections::HashSet;
 
 use futures::future::try_join_all;
-use serde_json::{Value, json};
 
 use super::job::{Job, body, failing, refused, send, slow, within_a_jobs_time};
 use super::outputs::Outputs;
 use crate::run_id::RunId;
-use crate::scenario::{core, reference};
 use crate::scenarios::endpoints::absent;
-use crate::wire::Wire;
-use crate::{Case, Failure, Scenario, check};
+use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[

@@ -3,14 +3,10 @@
 
 use std::time::Duration;
 
-use http::Method;
-use serde_json::{Value, json};
-
 use super::{NewKey, hides, is_plain, parts_of, taken_apart};
 use crate::fixture::merged;
-use crate::scenario::reference;
 use crate::scenarios::errors::names_exactly;
-use crate::{Case, Failure, Scenario, check};
+use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[

@@ -1,17 +1,13 @@
 //! What a browser session is (S-81): its cookie, the code it begins with, and the requests that
 //! it is good for.
 
-use http::Method;
 use http::header::SET_COOKIE;
-use serde_json::json;
 
 use super::NewKey;
 use crate::case::session::send_code;
-use crate::scenario::reference;
 use crate::scenarios::auth::main_bearer;
 use crate::scenarios::endpoints::{self, Ids};
-use crate::wire::{ApiResponse, Call};
-use crate::{Case, Failure, Scenario, check};
+use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[

@@ -1,17 +1,12 @@
 //! Where a body ends: lengths that cannot be, twice, or beside chunks (RFC 9112, section 6.3);
 //! chunks, well formed and not (sections 6.1 and 7.1); and bodies of another type.
 
-use http::Method;
-use serde_json::json;
-
 use super::Expect::{Bodyless, Ignored, NamesBody, Refused, Status};
 use super::{
     Fixture, Sample, answer, answered, chunked, each, nothing_follows, sample, succeeded,
     unless_busy,
 };
-use crate::scenario::{http, reference};
-use crate::wire::ApiResponse;
-use crate::{Case, Failure, Scenario, check};
+use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
@@ -34,8 +29,7 @@ pub(super) const ALL: &[Scenario] = &[
         "A chunked body that breaks off before its last chunk is not carried out" },
     http! { "raw.chunks.other-coding" ["HT-05"] [HttpOne] |case| each(case, Refused, other_codings),
         "A body under a coding that does not end in chunks is not carried out" },
-    http! { "raw.chunks.well-formed" ["HT-03"] [HttpOne]
-        |case| unless_busy(case, taken_whole),
+    http! { "raw.chunks.well-formed" ["HT-03"] [HttpOne] |case| unless_busy(case, taken_whole),
         "A body in many chunks with extensions and trailers is taken whole, or asked for with a \
          length" },
     reference! { "raw.chunks.status" ["HT-03"] [HttpOne] chunks_status,

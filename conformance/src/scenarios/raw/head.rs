@@ -3,14 +3,12 @@
 
 use std::time::Duration;
 
-use http::Method;
 use tokio::time::timeout;
 
 use super::Expect::{Answered, Bodyless, Refused, Status};
 use super::{Fixture, Sample, answer, answered, each, nothing_follows, sample, unless_busy};
-use crate::scenario::{http, reference};
+use crate::scenarios::prelude::*;
 use crate::wire::raw::{RawRequest, Received};
-use crate::{Case, Failure, Scenario, check};
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
@@ -38,8 +36,7 @@ pub(super) const ALL: &[Scenario] = &[
         "A request with two Host headers is not carried out" },
     http! { "raw.host.no-host" ["HT-10"] [HttpOne] |case| each(case, Refused, faulty_hosts),
         "A request whose Host cannot be one is not carried out" },
-    http! { "raw.host.absolute" ["HT-11"] [HttpOne]
-        |case| unless_busy(case, whole_address),
+    http! { "raw.host.absolute" ["HT-11"] [HttpOne] |case| unless_busy(case, whole_address),
         "A first line with the whole address is read as the path alone" },
     http! { "raw.host.http-1-0" ["HT-12"] [HttpOne] http_1_0,
         "HTTP/1.0 is answered, and the connection ends with the answer unless it was asked to \

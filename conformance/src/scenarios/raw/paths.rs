@@ -2,11 +2,8 @@
 //! refused or read as the plain one; it never reaches another resource. Heads that are larger than
 //! anybody needs.
 
-use http::Method;
-
-use crate::scenario::{http, reference};
+use crate::scenarios::prelude::*;
 use crate::wire::raw::{RawRequest, Received};
-use crate::{Case, Failure, Scenario, check};
 
 use super::Expect::{Answered, Bodyless, Refused, Status};
 use super::{Fixture, Sample, each, refused, sample};

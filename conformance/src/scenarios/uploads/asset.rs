@@ -1,14 +1,9 @@
 //! The image at its address, once it was uploaded, and the addresses of a slot where prompts
 //! have the address of an image.
 
-use http::Method;
-use serde_json::{Value, json};
-
 use super::pictures::{of_all_types, png, png_of_size};
 use super::slot::{Slot, uploaded_urls};
-use crate::scenario::{core, reference};
-use crate::wire::ApiResponse;
-use crate::{Case, Failure, Scenario, check};
+use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[

@@ -1,14 +1,9 @@
 //! How images are served (S-45): to everybody, in parts, and to be cached for ever.
 
-use http::Method;
-use serde_json::json;
-
 use super::pictures::{of_all_types, png};
 use super::slot::Slot;
-use crate::scenario::reference;
 use crate::scenarios::auth::main_bearer;
-use crate::wire::ApiResponse;
-use crate::{Case, Failure, Scenario, check};
+use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[

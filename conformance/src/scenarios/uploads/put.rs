@@ -6,9 +6,8 @@ use futures::future::{join_all, try_join_all};
 
 use super::pictures::{PNG_BYTES, of_all_types, png, png_of_size};
 use super::slot::Slot;
-use crate::scenario::{core, reference};
-use crate::wire::{ApiResponse, Call};
-use crate::{Case, Failure, Scenario, Verdict, check};
+use crate::Verdict;
+use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[

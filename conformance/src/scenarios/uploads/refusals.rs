@@ -1,15 +1,10 @@
 //! What the reference server says to uploads that it refuses (S-43), and that nothing of them is
 //! kept. That the token is needed and the type has to be the declared one is our choice (S-82).
 
-use http::Method;
-use serde_json::json;
-
 use super::pictures::{PNG_BYTES, of_all_types, png, png_of_size};
 use super::slot::Slot;
-use crate::scenario::reference;
 use crate::scenarios::auth::{main_bearer, mistyped};
-use crate::wire::Call;
-use crate::{Case, Failure, Scenario, check};
+use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[

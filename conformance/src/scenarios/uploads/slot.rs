@@ -6,17 +6,14 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures::future::try_join_all;
 use futures::{StreamExt, stream};
-use http::Method;
 use http::header::LOCATION;
-use serde_json::json;
 use tokio::sync::oneshot::{self, Receiver, Sender};
 use tokio::time::timeout;
 use url::Url;
 
 use super::pictures::png;
 use crate::scenarios::auth::main_bearer;
-use crate::wire::{ApiResponse, Call, Wire};
-use crate::{Case, Failure};
+use crate::scenarios::prelude::*;
 
 /// How long an image may take to be live (S-45).
 const TIMEOUT: Duration = Duration::from_secs(5);
