@@ -34,7 +34,6 @@ const OF_A_KEY: &[Scenario] = &[
         "Public id and secret are letters and digits (S-49)" },
 ];
 
-/// Vendor, public id and secret of the key under test.
 fn taken_apart(case: &Case) -> Result<(&str, &str, &str), Failure> {
     parts_of(main_key(case))
 }
@@ -58,7 +57,6 @@ struct NewKey {
 }
 
 impl NewKey {
-    /// A key with these scopes.
     async fn make(case: &Case, scopes: &[&str]) -> Result<Self, Failure> {
         let session = case.session().await?;
         let body = json!({ "name": case.name("key"), "scopes": scopes });
@@ -94,7 +92,6 @@ impl NewKey {
         call.header("authorization", format!("Bearer {}", self.key))
     }
 
-    /// Its record in the list.
     async fn listed(&self) -> Result<Value, Failure> {
         let list = self.session.get("/api-keys").await?;
         let found = list.status(200)?.array("/data")?.into_iter().find(|one| self.is(one));

@@ -40,7 +40,6 @@ enum Expect {
     NamesBody,
 }
 
-/// A row of the tables.
 fn sample(what: impl Into<String>, bytes: Vec<u8>) -> Sample {
     (what.into(), bytes)
 }

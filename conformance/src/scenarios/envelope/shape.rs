@@ -76,7 +76,6 @@ fn success_no_more(endpoint: &Endpoint, reply: &ApiResponse) -> Result<(), Failu
 
 // Generations and uploads are not in the table of endpoints that the scenarios above go through.
 
-/// A queued generation for a vault of its own.
 async fn queued(case: &Case) -> Result<ApiResponse, Failure> {
     let job = send(case, json!({ "vaultId": case.vault().await?.id })).await?;
     job.success()?;

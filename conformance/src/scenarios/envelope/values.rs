@@ -133,17 +133,17 @@ async fn kept(case: Case) -> Result<(), Failure> {
     ] {
         for field in ["title", "prompt"] {
             let (prompt, created) = case.prompt_with(json!({ field: value })).await?;
-            stored(field, value, [created, prompt.read().await?])?;
+            stored(field, value, [&created, &prompt.read().await?])?;
         }
         for field in ["name", "description"] {
             let (vault, created) = case.vault_with(json!({ field: value })).await?;
-            stored(field, value, [created, vault.read().await?])?;
+            stored(field, value, [&created, &vault.read().await?])?;
         }
     }
     Ok(())
 }
 
-fn stored(field: &str, value: &str, replies: [ApiResponse; 2]) -> Result<(), Failure> {
+fn stored(field: &str, value: &str, replies: [&ApiResponse; 2]) -> Result<(), Failure> {
     replies[0].status(201)?;
     replies.iter().try_for_each(|reply| reply.equals(&format!("/data/{field}"), value).map(drop))
 }

@@ -1,6 +1,8 @@
 //! Which of two mistakes is reported (S-56). Each scenario makes two at a time.
 
-use crate::scenarios::endpoints::{self, Endpoint, Ids, absent};
+use crate::scenarios::endpoints::{
+    self, CONTENTS, Endpoint, Ids, MOVE, PROMPT, SAVE, VAULT, absent,
+};
 use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
@@ -67,17 +69,16 @@ async fn type_before_body(case: Case) -> Result<(), Failure> {
 }
 
 async fn body_before_path_ids(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
     let ids = Ids::make(&case).await?.absent();
-    let (prompt, vault) = (format!("/prompts/{}", ids.prompt), format!("/vaults/{}", ids.vault));
-    for (method, path, body) in [
-        (Method::PATCH, prompt.clone(), json!({ "title": 5 })),
-        (Method::POST, format!("{prompt}/save"), json!({})),
-        (Method::PATCH, vault.clone(), json!({ "name": 5 })),
-        (Method::POST, format!("{vault}/prompts"), json!({ "promptIds": [] })),
-        (Method::POST, format!("{vault}/prompts/1/move"), json!({ "targetVaultId": 0 })),
+    for (method, template, body) in [
+        (Method::PATCH, PROMPT, json!({ "title": 5 })),
+        (Method::POST, SAVE, json!({})),
+        (Method::PATCH, VAULT, json!({ "name": 5 })),
+        (Method::POST, CONTENTS, json!({ "promptIds": [] })),
+        (Method::POST, MOVE, json!({ "targetVaultId": 0 })),
     ] {
-        wire.call(method, &path).json(&body).send().await?.status(400)?;
+        let call = case.wire().call(method, &ids.in_path(template));
+        call.json(&body).send().await?.status(400)?;
     }
     Ok(())
 }

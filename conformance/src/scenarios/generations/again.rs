@@ -37,7 +37,6 @@ pub(super) const ALL: &[Scenario] = &[
         "An id for which the provider accepted no job is free for another body (S-36, S-38)" },
 ];
 
-/// A request with an id of its own, for a new vault.
 async fn own_request(case: &Case, mut fields: Value) -> Result<Value, Failure> {
     fields["clientJobId"] = json!(own_id(case));
     body_for_a_vault(case, fields).await

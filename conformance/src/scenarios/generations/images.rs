@@ -58,7 +58,7 @@ async fn members(case: Case) -> Result<(), Failure> {
         let is_dated = image["createdAt"].as_str().and_then(check::timestamp).is_some();
         if !(image["url"].is_string() && is_sized && is_dated) {
             let expected = "url, width, height and createdAt of their types in every image";
-            return Err(saved.failure(expected, image));
+            return Err(saved.listing.failure(expected, image));
         }
     }
     Ok(())
@@ -66,16 +66,16 @@ async fn members(case: Case) -> Result<(), Failure> {
 
 async fn everywhere(case: Case) -> Result<(), Failure> {
     let (job, saved) = two(&case).await?;
-    let wire = case.wire();
     let pages = job.own_vault()?.list().walk().await?.pages;
     for (prompt, path) in saved.prompts.iter().zip(saved.paths()) {
         let expected = unsigned(&prompt["images"]);
-        let alone = wire.get(&path).await?;
+        let alone = case.wire().get(&path).await?;
         let alone = &alone.data(200)?["images"];
         check::equal("images of the prompt alone", &unsigned(alone), &expected)?;
         let id = prompt["id"].as_i64().unwrap_or_default();
         let page = pages.iter().find(|page| page.ids.contains(&id));
-        let page = page.ok_or_else(|| saved.failure("the prompt in the list too", "it is not"))?;
+        let page =
+            page.ok_or_else(|| saved.listing.failure("the prompt in the list too", "it is not"))?;
         let listed = &page.reply.entry(id)?["images"];
         check::equal("images in the list", &unsigned(listed), &expected)?;
     }

@@ -55,9 +55,9 @@ async fn refused(case: Case, field: &str, values: &[&str]) -> Result<(), Failure
 async fn sides(case: &Case, fields: Value) -> Result<(i64, i64), Failure> {
     let saved = Job::finish(case, fields).await?.outputs().await?;
     let image = saved.images().first().map(|image| (&image["width"], &image["height"]));
-    image
-        .and_then(|(width, height)| width.as_i64().zip(height.as_i64()))
-        .ok_or_else(|| saved.failure("an image with width and height", format!("{image:?}")))
+    image.and_then(|(width, height)| width.as_i64().zip(height.as_i64())).ok_or_else(|| {
+        saved.listing.failure("an image with width and height", format!("{image:?}"))
+    })
 }
 
 async fn ratios(case: Case) -> Result<(), Failure> {

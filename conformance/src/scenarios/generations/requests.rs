@@ -50,7 +50,6 @@ pub(super) const ALL: &[Scenario] = &[
          next refused by name (S-11, S-36, S-38)" },
 ];
 
-/// A generation with each of these fields is queued.
 async fn accepted(case: Case, fields: Vec<Value>) -> Result<(), Failure> {
     for fields in fields {
         Job::queue(&case, fields).await?;
@@ -143,7 +142,6 @@ async fn both_texts(case: Case) -> Result<(), Failure> {
 /// A field, its bound, and a value of a given size, made from a text that no other case uses.
 type Bound = (&'static str, usize, fn(usize, &str) -> Value);
 
-/// The fields with bounds of our own.
 #[rustfmt::skip]
 const CHOSEN: [Bound; 9] = [
     ("clientJobId", 256, |count, own| filled(own, count)),

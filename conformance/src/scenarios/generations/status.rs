@@ -189,8 +189,7 @@ async fn unknown_404(case: Case) -> Result<(), Failure> {
 }
 
 async fn failed_state(case: Case) -> Result<(), Failure> {
-    let job = Job::queue(&case, failing(json!({}))).await?;
-    let last = job.wait_ended().await?;
+    let last = Job::queue(&case, failing(json!({}))).await?.wait_ended().await?;
     last.equals("/data/status", "failed")?.equals("/error", json!(null))?;
     let message = last.string("/data/error")?;
     last.ensure(message.contains(FAIL), "the provider's message", message).map(drop)
@@ -232,8 +231,7 @@ async fn status_read_only(case: Case) -> Result<(), Failure> {
 }
 
 async fn foreign_output(case: Case) -> Result<(), Failure> {
-    let job = Job::finish(&case, json!({})).await?;
-    for path in job.outputs().await?.paths() {
+    for path in Job::finish(&case, json!({})).await?.outputs().await?.paths() {
         case.wire().get(&path).await?.status(200)?;
         case.other().get(&path).await?.status(404)?;
     }

@@ -6,6 +6,7 @@ use futures::future::try_join_all;
 
 use super::job::{Job, body, failing, refused, send, slow, within_a_jobs_time};
 use super::outputs::Outputs;
+use crate::fixture::vault_ids;
 use crate::run_id::RunId;
 use crate::scenarios::endpoints::absent;
 use crate::scenarios::prelude::*;
@@ -84,8 +85,7 @@ async fn negative_prompt(case: Case) -> Result<(), Failure> {
 
 async fn named(case: Case) -> Result<(), Failure> {
     let other = case.vault().await?;
-    let job = Job::finish(&case, json!({})).await?;
-    job.outputs().await?.any()?;
+    Job::finish(&case, json!({})).await?.outputs().await?.any()?;
     Outputs::in_vault(&other).await?.counts(0).map(drop)
 }
 
@@ -168,8 +168,10 @@ async fn general_id(wire: &Wire) -> Result<i64, Failure> {
         .ok_or_else(|| vaults.failure("a system vault in the list", "none"))
 }
 
-async fn output_is_in(job: &Job, vaults: &[i64]) -> Result<(), Failure> {
-    check::equal("the vaults of the output", &job.vaults_of_output().await?[..], vaults)
+async fn output_is_in(case: &Case, job: &Job, vaults: &[i64]) -> Result<(), Failure> {
+    let prompt = job.wait_completed().await?.integer("/data/promptId")?;
+    let of_output = vault_ids(&case.prompt_at(prompt).get().await?)?;
+    check::equal("the vaults of the output", &of_output[..], vaults)
 }
 
 async fn status_general(case: Case) -> Result<(), Failure> {
@@ -177,23 +179,22 @@ async fn status_general(case: Case) -> Result<(), Failure> {
     for fields in [json!({}), json!({ "vaultId": general })] {
         let job = Job::submit(&case, body(&case, fields)).await?;
         job.status().await?.status(200)?.equals("/data/vaultId", general)?;
-        output_is_in(&job, &[general]).await?;
+        output_is_in(&case, &job, &[general]).await?;
     }
     Ok(())
 }
 
 async fn deleted_before_the_end(case: Case) -> Result<(), Failure> {
     let job = Job::queue(&case, slow(1.0)).await?;
-    job.delete_vault().await?;
+    job.own_vault()?.delete().await?.status(200)?;
     job.wait_completed().await?;
-    output_is_in(&job, &[general_id(&case.wire()).await?]).await
+    output_is_in(&case, &job, &[general_id(&case.wire()).await?]).await
 }
 
 async fn deleted_afterwards(case: Case) -> Result<(), Failure> {
     let job = Job::queue(&case, json!({})).await?;
-    let done = job.wait_completed().await?;
-    job.delete_vault().await?;
-    output_is_in(&job, &[]).await?;
-    let prompt = done.at("/data/promptId")?.clone();
+    let prompt = job.wait_completed().await?.at("/data/promptId")?.clone();
+    job.own_vault()?.delete().await?.status(200)?;
+    output_is_in(&case, &job, &[]).await?;
     job.status().await?.status(200)?.equals("/data/promptId", prompt).map(drop)
 }
