@@ -15,8 +15,7 @@ pub(super) const ALL: &[Scenario] = &[
         "A modelId without the namespace of prompts' models goes to the provider too (S-38)" },
     reference! { "generations.provider.ratios" ["GE-17", "GE-18"] [LocalProvider] ratios,
         "The example ratios shape the output of a model that supports them (S-38)" },
-    reference! { "generations.provider.ratio-default" ["GE-17"] [LocalProvider]
-        |case| async move { sides(&case, json!({})).await.and_then(|(x, y)| check::equal("the width", &x, &y)) },
+    reference! { "generations.provider.ratio-default" ["GE-17"] [LocalProvider] ratio_default,
         "Without aspectRatio the output is as wide as high" },
     reference! { "generations.provider.ratio-refused" ["GE-17", "GE-18"] [LocalProvider]
         |case| refused(case, "aspectRatio", &["", "square", "16x9", "0:1", "1:100", NINES]),
@@ -70,6 +69,11 @@ async fn ratios(case: Case) -> Result<(), Failure> {
         check::ensure(right, &format!("sides of {ratio}"), format!("{width} by {height}"))?;
     }
     Ok(())
+}
+
+async fn ratio_default(case: Case) -> Result<(), Failure> {
+    let (width, height) = sides(&case, json!({})).await?;
+    check::equal("the width", &width, &height)
 }
 
 async fn parameters(case: Case) -> Result<(), Failure> {
