@@ -1,6 +1,7 @@
 //! The full list of scenarios, by hand: what is not named here does not run.
 
 mod endpoints;
+mod prelude;
 
 mod access;
 mod auth;

@@ -2,13 +2,10 @@
 
 use std::sync::LazyLock;
 
-use http::Method;
-use serde_json::json;
-
 use super::auth::{Authorization, main_key, mistyped};
 use super::endpoints::{self, CONTENTS, FORK, Ids, MEMBERSHIP, MOVE, PIN, PROMPT, SAVE, VAULT};
-use crate::wire::Wire;
-use crate::{Case, Failure, Need, Profile, Scenario, check};
+use crate::scenarios::prelude::*;
+use crate::{Need, Profile};
 
 /// A scenario for each credential at each endpoint.
 pub(super) static ALL: LazyLock<Vec<Scenario>> = LazyLock::new(|| {
@@ -26,7 +23,7 @@ struct Row {
     scope: Scope,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 enum Scope {
     /// A rule states that it is needed.
     Stated(&'static str),

@@ -5,30 +5,115 @@
 //! core wait for it as long as they can, with the models of the run's configuration. Scenarios
 //! that need the models built into the reference server name that need.
 
+mod again;
+mod images;
 pub(super) mod job;
 mod outputs;
-
-mod again;
-mod answer;
-mod images;
-mod output;
 mod provider;
 mod requests;
 mod shape;
 mod status;
 mod vault;
 
-use crate::Scenario;
+use std::collections::BTreeSet;
 
+use url::Url;
+
+use self::job::{Job, body_for_a_vault, own_id};
+use crate::scenarios::prelude::*;
+
+#[rustfmt::skip]
 pub(super) const ALL: &[&[Scenario]] = &[
-    answer::ALL,
-    requests::ALL,
-    output::ALL,
-    images::ALL,
-    vault::ALL,
-    status::ALL,
-    again::ALL,
-    again::conflict::ALL,
-    provider::ALL,
-    shape::ALL,
+    QUEUED, requests::ALL, images::ALL, vault::ALL, status::ALL, again::ALL, provider::ALL, shape::ALL,
 ];
+
+/// The response that a generation is queued, and the ids of the job in it.
+#[rustfmt::skip]
+const QUEUED: &[Scenario] = &[
+    core! { "generations.answer.members" ["GE-01", "GE-02"]
+        |case| members(case, &["success", "clientJobId", "providerRequestId", "statusUrl"], "there", |_| true),
+        "A generation is answered 202 with success, clientJobId, providerRequestId and statusUrl" },
+    core! { "generations.answer.success" ["GE-03"]
+        |case| members(case, &["success"], "true", |value| *value == true),
+        "success is true" },
+    core! { "generations.answer.provider-request-id" ["GE-04"]
+        |case| members(case, &["providerRequestId"], "a string", Value::is_string),
+        "providerRequestId is a string" },
+    core! { "generations.answer.status-url" ["GE-05"] status_url,
+        "statusUrl is the address of the job's status" },
+    core! { "generations.answer.no-media" ["GE-06"] no_media,
+        "The answer does not contain the media that the vault has later" },
+    core! { "generations.answer.given-id" ["GE-11"] given_id,
+        "The answer gives the caller's clientJobId back unchanged" },
+    core! { "generations.answer.made-id" ["GE-12"] made_id,
+        "Without a clientJobId the answer has a UUID, another one each time" },
+];
+
+async fn members(
+    case: Case,
+    names: &[&str],
+    expected: &str,
+    holds: fn(&Value) -> bool,
+) -> Result<(), Failure> {
+    let answer = Job::queue(&case, json!({})).await?.answer;
+    for name in names {
+        let value = answer.at(&format!("/data/{name}"))?;
+        answer.ensure(holds(value), format!("{name} to be {expected}"), value)?;
+    }
+    Ok(())
+}
+
+async fn status_url(case: Case) -> Result<(), Failure> {
+    for fields in [json!({}), json!({ "clientJobId": own_id(&case) })] {
+        let job = Job::queue(&case, fields).await?;
+        let expected = format!("{}/generations/{}/status", case.target().base_url(), job.id);
+        let url = job.answer.string("/data/statusUrl")?;
+        // An address may be written in several ways, such as with its port.
+        let same = url.parse::<Url>().ok() == expected.parse().ok();
+        job.answer.ensure(same, format!("the address {expected}"), url)?;
+    }
+    Ok(())
+}
+
+async fn no_media(case: Case) -> Result<(), Failure> {
+    let job = Job::queue(&case, json!({})).await?;
+    let members = job.answer.at("/data")?.as_object().into_iter().flatten();
+    for (name, value) in members {
+        let inline = value.as_str().is_some_and(|text| text.starts_with("data:"));
+        job.answer.ensure(!inline, "no media in the answer", format!("media as {name}"))?;
+    }
+    job.wait_completed().await?;
+    let answer = String::from_utf8_lossy(job.answer.body());
+    for url in job.outputs().await?.urls() {
+        let there = answer.contains(url);
+        job.answer.ensure(!there, "an answer without the output's address", url)?;
+    }
+    Ok(())
+}
+
+async fn given_id(case: Case) -> Result<(), Failure> {
+    for id in [own_id(&case), format!("{}_Ab-9_", own_id(&case).to_uppercase())] {
+        let job = Job::queue(&case, json!({ "clientJobId": id })).await?;
+        job.answer.equals("/data/clientJobId", id)?;
+    }
+    Ok(())
+}
+
+async fn made_id(case: Case) -> Result<(), Failure> {
+    let body = body_for_a_vault(&case, json!({})).await?;
+    let mut ids = BTreeSet::new();
+    // The same request again: a new id is new, and does not follow from the request.
+    for _ in 0..2 {
+        let job = Job::submit(&case, body.clone()).await?;
+        job.answer.ensure(is_uuid(&job.id), "a UUID as clientJobId", &job.id)?;
+        ids.insert(job.id);
+    }
+    check::ensure(ids.len() == 2, "two jobs to have two ids", format!("{ids:?}"))
+}
+
+fn is_uuid(text: &str) -> bool {
+    let parts: Vec<_> = text.split('-').collect();
+    let lengths: Vec<_> = parts.iter().map(|part| part.len()).collect();
+    let hex = parts.iter().all(|part| part.bytes().all(|byte| byte.is_ascii_hexdigit()));
+    lengths == [8, 4, 4, 4, 12] && hex
+}

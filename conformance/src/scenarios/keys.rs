@@ -2,18 +2,15 @@
 //! is in the files below.
 
 mod life;
-mod refusals;
 mod session;
 
-use http::{HeaderValue, Method};
-use serde_json::{Value, json};
+use http::HeaderValue;
 
-use crate::scenario::{core, reference};
+use super::auth::main_key;
 use crate::scenarios::endpoints::{refusals, successes};
-use crate::wire::{ApiResponse, Call, Wire};
-use crate::{Case, Failure, Scenario, check};
+use crate::scenarios::prelude::*;
 
-pub(super) const ALL: &[&[Scenario]] = &[OF_A_KEY, session::ALL, life::ALL, refusals::ALL];
+pub(super) const ALL: &[&[Scenario]] = &[OF_A_KEY, session::ALL, life::ALL];
 
 #[rustfmt::skip]
 const OF_A_KEY: &[Scenario] = &[
@@ -23,14 +20,12 @@ const OF_A_KEY: &[Scenario] = &[
         "The token is the whole key: without its prefix it is answered 401" },
     core! { "keys.secret.never-shown" ["KE-04"] never_shown,
         "No answer to a call with a key shows the secret part of the key" },
-    core! { "keys.create.not-with-a-key" ["KE-05"]
-        |case| async move { refused(&case, &case.wire()).await },
+    core! { "keys.create.not-with-a-key" ["KE-05"] |case| refused(case, Case::wire),
         "POST /api-keys with an API key is refused" },
     core! { "keys.create.not-with-a-read-only-key" ["KE-05"] [ReadOnlyKey]
-        |case| async move { refused(&case, &case.read_only()).await },
+        |case| refused(case, Case::read_only),
         "POST /api-keys with a key without prompts:write is refused" },
-    core! { "keys.create.not-without-a-key" ["KE-05"]
-        |case| async move { refused(&case, &case.anonymous()).await },
+    core! { "keys.create.not-without-a-key" ["KE-05"] |case| refused(case, Case::anonymous),
         "POST /api-keys with neither session nor key is refused" },
     reference! { "keys.create.status" ["KE-05"] [ReadOnlyKey] status,
         "Creating, listing and revoking keys without a session answer 401 with or without a key \
@@ -39,12 +34,11 @@ const OF_A_KEY: &[Scenario] = &[
         "Public id and secret are letters and digits (S-49)" },
 ];
 
-/// Vendor, public id and secret of the key under test. A failure must not
-/// show the key.
 fn taken_apart(case: &Case) -> Result<(&str, &str, &str), Failure> {
-    parts_of(&case.target().config.api_key)
+    parts_of(main_key(case))
 }
 
+/// Vendor, public id and secret of a key, which a failure must not show.
 fn parts_of(key: &str) -> Result<(&str, &str, &str), Failure> {
     check::key_parts(key).ok_or_else(|| {
         let got = format!("a key of {} characters in another form", key.len());
@@ -54,6 +48,8 @@ fn parts_of(key: &str) -> Result<(&str, &str, &str), Failure> {
 
 /// A key that the scenario has made in the run's session.
 struct NewKey {
+    case: Case,
+    session: Wire,
     id: String,
     key: String,
     /// The answer that has the key.
@@ -61,39 +57,43 @@ struct NewKey {
 }
 
 impl NewKey {
-    /// A key with these scopes.
-    async fn make(case: &Case, session: &Wire, scopes: &[&str]) -> Result<Self, Failure> {
+    async fn make(case: &Case, scopes: &[&str]) -> Result<Self, Failure> {
+        let session = case.session().await?;
         let body = json!({ "name": case.name("key"), "scopes": scopes });
         let answer = session.post("/api-keys", body).await?;
-        answer.status_in(200..=299)?;
+        answer.success()?;
         let text = |place| answer.string(place).map(str::to_owned);
-        Ok(Self { id: text("/data/publicId")?, key: text("/data/key")?, answer })
+        let (id, key) = (text("/data/publicId")?, text("/data/key")?);
+        Ok(Self { case: case.clone(), session, id, key, answer })
     }
 
     fn path(&self) -> String {
         format!("/api-keys/{}", self.id)
     }
 
+    async fn revoke(&self) -> Result<ApiResponse, Failure> {
+        self.session.delete(&self.path()).await
+    }
+
     /// `GET /prompts` with this key.
-    async fn read(&self, case: &Case) -> Result<ApiResponse, Failure> {
-        self.call(case, Method::GET, "/prompts").send().await
+    async fn read(&self) -> Result<ApiResponse, Failure> {
+        self.call(Method::GET, "/prompts").send().await
     }
 
     /// `POST /vaults` with this key.
-    async fn write(&self, case: &Case) -> Result<ApiResponse, Failure> {
-        let body = json!({ "name": case.name("vault") });
-        self.call(case, Method::POST, "/vaults").json(&body).send().await
+    async fn write(&self) -> Result<ApiResponse, Failure> {
+        let body = json!({ "name": self.case.name("vault") });
+        self.call(Method::POST, "/vaults").json(&body).send().await
     }
 
     /// What it makes is deleted with the key of the account under test.
-    fn call(&self, case: &Case, method: Method, path: &str) -> Call {
-        let call = case.wire().call(method, path);
+    fn call(&self, method: Method, path: &str) -> Call {
+        let call = self.case.wire().call(method, path);
         call.header("authorization", format!("Bearer {}", self.key))
     }
 
-    /// Its record in the list.
-    async fn listed(&self, session: &Wire) -> Result<Value, Failure> {
-        let list = session.get("/api-keys").await?;
+    async fn listed(&self) -> Result<Value, Failure> {
+        let list = self.session.get("/api-keys").await?;
         let found = list.status(200)?.array("/data")?.into_iter().find(|one| self.is(one));
         found.ok_or_else(|| list.failure("the key in the list", "no such entry"))
     }
@@ -154,21 +154,19 @@ async fn whole(case: Case) -> Result<(), Failure> {
 
 async fn never_shown(case: Case) -> Result<(), Failure> {
     let (_, _, secret) = taken_apart(&case)?;
-    let wire = case.wire();
-    let mut replies = successes(&case).await?;
-    replies.extend(refusals(&case).await?);
-    let body = json!({ "name": case.name("key"), "scopes": ["prompts:write"] });
-    let session = wire.post("/api-keys", body).await?;
-    for reply in replies.into_iter().map(|(_, reply)| reply).chain([session]) {
+    for (_, reply) in [successes(&case).await?, refusals(&case).await?].concat() {
         hides(&reply, secret)?;
     }
-    Ok(())
+    hides(&create(&case, case.wire()).await?, secret)
 }
 
-async fn refused(case: &Case, wire: &Wire) -> Result<(), Failure> {
+async fn create(case: &Case, wire: Wire) -> Result<ApiResponse, Failure> {
     let body = json!({ "name": case.name("key"), "scopes": ["prompts:write"] });
-    wire.post("/api-keys", body).await?.status_in(400..=599)?;
-    Ok(())
+    wire.post("/api-keys", body).await
+}
+
+async fn refused(case: Case, wire: fn(&Case) -> Wire) -> Result<(), Failure> {
+    create(&case, wire(&case)).await?.status_in(400..=599).map(drop)
 }
 
 async fn status(case: Case) -> Result<(), Failure> {
@@ -179,7 +177,7 @@ async fn status(case: Case) -> Result<(), Failure> {
         }
         wire.post_empty("/api-keys").await?.status(401)?;
         wire.get("/api-keys").await?.status(401)?;
-        wire.call(Method::DELETE, "/api-keys/p1").send().await?.status(401)?;
+        wire.delete("/api-keys/p1").await?.status(401)?;
     }
     Ok(())
 }

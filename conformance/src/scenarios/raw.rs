@@ -9,21 +9,15 @@ mod head;
 mod json;
 mod pace;
 mod paths;
-mod sizes;
 
 use std::time::Duration;
 
-use http::Method;
-use serde_json::json;
-
 use crate::ledger::Resource;
+use crate::scenarios::prelude::*;
 use crate::target::Auth;
-use crate::wire::ApiResponse;
 use crate::wire::raw::{RawRequest, Received, Socket};
-use crate::{Case, Failure, Scenario, check};
 
-pub(super) const ALL: &[&[Scenario]] =
-    &[framing::ALL, head::ALL, sizes::ALL, paths::ALL, pace::ALL, json::ALL];
+pub(super) const ALL: &[&[Scenario]] = &[framing::ALL, head::ALL, paths::ALL, pace::ALL, json::ALL];
 
 /// A request as it is sent, and what a failure calls it.
 type Sample = (String, Vec<u8>);
@@ -46,7 +40,6 @@ enum Expect {
     NamesBody,
 }
 
-/// A row of the tables.
 fn sample(what: impl Into<String>, bytes: Vec<u8>) -> Sample {
     (what.into(), bytes)
 }
@@ -146,19 +139,19 @@ impl Fixture {
 
 /// Runs an attempt on a fixture of its own, again if the target is busy: a socket repeats nothing
 /// by itself (S-62).
-async fn unless_busy<F>(case: &Case, attempt: impl Fn(Fixture) -> F) -> Result<(), Failure>
+async fn unless_busy<F>(case: Case, attempt: impl Fn(Fixture) -> F) -> Result<(), Failure>
 where
     F: Future<Output = Result<(), Failure>>,
 {
     for pause in [100, 400, 1600] {
-        match attempt(Fixture::new(case).await?).await {
+        match attempt(Fixture::new(&case).await?).await {
             Err(failure) if is_busy(&failure) => {
                 tokio::time::sleep(Duration::from_millis(pause)).await;
             }
             ended => return ended,
         }
     }
-    attempt(Fixture::new(case).await?).await
+    attempt(Fixture::new(&case).await?).await
 }
 
 fn is_busy(failure: &Failure) -> bool {
@@ -187,7 +180,7 @@ fn answered(received: Received) -> Result<Received, Failure> {
 }
 
 fn succeeded(received: &Received) -> bool {
-    matches!(received, Received::Response(reply) if (200..300).contains(&reply.status_code()))
+    matches!(received, Received::Response(reply) if reply.is_success())
 }
 
 /// Nothing more is carried out on this connection.

@@ -1,19 +1,169 @@
-//! Uploads: the slot, the bytes to the storage, those who may not send them, and
-//! the image at its address.
+//! Uploads: the slot, the bytes to the storage, those who may not send them, and the image at
+//! its address. What holds for every field of the request is in `fields`.
 //!
 //! The pictures are real, as a storage may look into them (S-44). Where nothing
 //! may have been kept, its address is asked for it.
 
-mod pictures;
-pub(super) mod slot;
-
 mod asset;
 mod delivery;
+mod pictures;
 mod put;
 mod refusals;
-mod request;
+pub(super) mod slot;
 
-use crate::Scenario;
+use std::collections::HashSet;
 
-pub(super) const ALL: &[&[Scenario]] =
-    &[request::ALL, put::ALL, refusals::ALL, asset::ALL, delivery::ALL];
+use url::Url;
+
+use self::pictures::TYPES;
+use self::slot::ask;
+use crate::scenarios::prelude::*;
+
+pub(super) const ALL: &[&[Scenario]] = &[SLOTS, put::ALL, refusals::ALL, asset::ALL, delivery::ALL];
+
+/// The request for a slot, and the slot field by field.
+#[rustfmt::skip]
+const SLOTS: &[Scenario] = &[
+    core! { "uploads.request.created" ["UP-01"] created,
+        "A request for a slot is answered 201" },
+    reference! { "uploads.request.exact-content-types" ["LI-15"] exact_content_types,
+        "A contentType is written in lower case and without parameters" },
+    core! { "uploads.slot.upload-url" ["UP-04"] |case| web_address(case, "/data/uploadUrl"),
+        "uploadUrl is a web address in full" },
+    core! { "uploads.slot.token" ["UP-05"] token,
+        "token is a string that fits a header" },
+    core! { "uploads.slot.url" ["UP-06"] |case| web_address(case, "/data/url"),
+        "url is a web address in full" },
+    core! { "uploads.slot.path" ["UP-07"] path,
+        "path is a string that is not empty" },
+    core! { "uploads.slot.echo" ["UP-08"]
+        |case| says(case, |content_type, size| json!({ "contentType": content_type, "size": size })),
+        "contentType and size of the slot are those of the request" },
+    core! { "uploads.slot.expires-in" ["UP-09"] |case| says(case, |_, _| json!({ "expiresIn": 7200 })),
+        "expiresIn is 7200 in every slot" },
+    core! { "uploads.slot.own-address" ["UP-04", "UP-06", "UP-17"] own_address,
+        "url is another address than uploadUrl, and no two slots share one" },
+    reference! { "uploads.slot.keys" ["UP-01"]
+        |case| async move { png_slot(&case).await?.has_only("/data", KEYS).map(drop) },
+        "A slot has seven fields and no others" },
+    reference! { "uploads.slot.name" ["UP-06", "UP-07"] name,
+        "path is images/ and a name of 26 characters with the ending of its type, on which url \
+         ends" },
+    reference! { "uploads.slot.unguessable" ["UP-05", "UP-07"] unguessable,
+        "Names and tokens of slots have nothing in common (S-45)" },
+    reference! { "uploads.slot.no-secrets-in-url" ["UP-05", "UP-06"] no_secrets_in_url,
+        "url has no query, and uploadUrl does not hold the token" },
+];
+
+const KEYS: &[&str] = &["contentType", "expiresIn", "path", "size", "token", "uploadUrl", "url"];
+
+async fn slot(case: &Case, content_type: &str, size: usize) -> Result<ApiResponse, Failure> {
+    let reply = ask(&case.wire(), content_type, size).await?;
+    reply.at("/data/uploadUrl")?;
+    Ok(reply)
+}
+
+async fn png_slot(case: &Case) -> Result<ApiResponse, Failure> {
+    slot(case, "image/png", 100).await
+}
+
+async fn created(case: Case) -> Result<(), Failure> {
+    let reply = ask(&case.wire(), "image/png", 100).await?;
+    let slot = reply.status(201)?.at("/data")?;
+    reply.ensure(slot.is_object(), "a slot in data", slot).map(drop)
+}
+
+async fn exact_content_types(case: Case) -> Result<(), Failure> {
+    let others = ["IMAGE/PNG", "image/Png", "image/png; charset=utf-8", "image/png;"];
+    for content_type in others.into_iter().chain([" image/png", "image/png "]) {
+        let reply = ask(&case.wire(), content_type, 100).await?;
+        reply.is_bad_request(format!("contentType {content_type:?}"))?;
+    }
+    Ok(())
+}
+
+async fn web_address(case: Case, place: &str) -> Result<(), Failure> {
+    let reply = png_slot(&case).await?;
+    let text = reply.string(place)?;
+    let url = Url::parse(text).ok();
+    let is_web = url.is_some_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
+    // A signed address must not show in a report.
+    let got = format!("another text, of {} characters", text.len());
+    reply.ensure(is_web, format!("a web address at {place}"), got).map(drop)
+}
+
+async fn token(case: Case) -> Result<(), Failure> {
+    let reply = png_slot(&case).await?;
+    let token = reply.string("/data/token")?;
+    let fits = !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_graphic());
+    let got = format!("another text, of {} bytes", token.len());
+    reply.ensure(fits, "a token of visible ASCII characters", got).map(drop)
+}
+
+async fn path(case: Case) -> Result<(), Failure> {
+    let reply = png_slot(&case).await?;
+    reply.ensure(!reply.string("/data/path")?.is_empty(), "a path", "an empty string").map(drop)
+}
+
+/// Slots of each type and of several sizes have these fields.
+async fn says(case: Case, fields: fn(&str, usize) -> Value) -> Result<(), Failure> {
+    for content_type in TYPES {
+        for size in [100, 12_345, 1_000_000] {
+            let reply = slot(&case, content_type, size).await?;
+            for (name, value) in fields(content_type, size).as_object().into_iter().flatten() {
+                reply.equals(&format!("/data/{name}"), value.clone())?;
+            }
+        }
+    }
+    Ok(())
+}
+
+async fn own_address(case: Case) -> Result<(), Failure> {
+    let mut seen = HashSet::new();
+    for _ in 0..4 {
+        let reply = png_slot(&case).await?;
+        for place in ["/data/uploadUrl", "/data/url"] {
+            let new = seen.insert(reply.string(place)?.to_owned());
+            reply.ensure(new, format!("a new address at {place}"), "one that was there before")?;
+        }
+    }
+    Ok(())
+}
+
+async fn name(case: Case) -> Result<(), Failure> {
+    for (content_type, ending) in TYPES.into_iter().zip(["png", "jpg", "webp", "gif"]) {
+        let reply = slot(&case, content_type, 100).await?;
+        let (path, url) = (reply.string("/data/path")?, reply.string("/data/url")?);
+        let name = path.strip_prefix("images/").unwrap_or_default();
+        let holds = name.split_once('.').is_some_and(|(stem, end)| {
+            stem.len() == 26 && stem.bytes().all(|b| b.is_ascii_alphanumeric()) && end == ending
+        });
+        reply.ensure(holds, format!("images/<26 letters and digits>.{ending}"), path)?;
+        reply.ensure(url.ends_with(&format!("/assets/{name}")), "url to end on the name", url)?;
+    }
+    Ok(())
+}
+
+async fn unguessable(case: Case) -> Result<(), Failure> {
+    // 45 bits: by chance two of sixteen are equal in one of 300 thousand million runs.
+    const START: usize = 9;
+    let mut starts = HashSet::new();
+    for _ in 0..16 {
+        let reply = png_slot(&case).await?;
+        let path = reply.string("/data/path")?;
+        let name = path.rsplit('/').next().unwrap_or(path);
+        for text in [name, reply.string("/data/token")?] {
+            let new = starts.insert(text.get(..START).unwrap_or(text).to_owned());
+            reply.ensure(new, "a start that no other slot has", "that of another slot")?;
+        }
+    }
+    Ok(())
+}
+
+async fn no_secrets_in_url(case: Case) -> Result<(), Failure> {
+    let reply = png_slot(&case).await?;
+    let url = reply.string("/data/url")?;
+    reply.ensure(!url.contains(['?', '#']), "a url without a query", url)?;
+    let apart = !reply.string("/data/uploadUrl")?.contains(reply.string("/data/token")?);
+    reply.ensure(apart, "an uploadUrl without the token", "one that holds it").map(drop)
+}

@@ -209,6 +209,12 @@ impl ApiResponse {
         self.ensure(got == expected, text, format!("{got:?}"))
     }
 
+    /// It has this header with this value.
+    pub fn has_header(&self, name: &str, value: &str) -> Result<&Self, Failure> {
+        let got = self.header(name);
+        self.ensure(got == value, format!("{name}: {value}"), format!("{name}: {got}"))
+    }
+
     /// The entry of the list at `/data` whose `id` is this one.
     pub fn entry(&self, id: i64) -> Result<Value, Failure> {
         let found = self.array("/data")?.into_iter().find(|entry| entry["id"] == id);

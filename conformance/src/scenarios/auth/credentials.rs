@@ -2,12 +2,10 @@
 //! revoked; and what a key without `prompts:write` may read.
 
 use futures::future::try_join_all;
-use http::Method;
 
 use super::{Authorization, main_key, mistyped};
-use crate::scenario::{core, reference};
 use crate::scenarios::endpoints::{self, Endpoint, Ids};
-use crate::{Case, Failure, Scenario, check};
+use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
@@ -38,10 +36,9 @@ pub(super) const ALL: &[Scenario] = &[
 ];
 
 async fn accepted(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
     let ids = Ids::make(&case).await?;
     for endpoint in endpoints::all(&case, &ids) {
-        let reply = endpoint.send(&wire).await?;
+        let reply = endpoint.send(&case.wire()).await?;
         reply.ensure(reply.status_code() != 401, "another status than 401", "status 401")?;
     }
     Ok(())
@@ -137,11 +134,8 @@ fn in_other_cases(key: &str) -> Vec<(String, String)> {
         let other = |(at, c): (usize, char)| if at == place { in_other_case(c) } else { c };
         key.chars().enumerate().map(other).collect::<String>()
     };
-    let spellings = (0..key.chars().count()).map(one).chain([
-        key.to_uppercase(),
-        key.to_lowercase(),
-        key.chars().map(in_other_case).collect(),
-    ]);
+    let whole = [key.to_uppercase(), key.to_lowercase(), key.chars().map(in_other_case).collect()];
+    let spellings = (0..key.chars().count()).map(one).chain(whole);
     let numbered = spellings.enumerate().filter(|(_, spelling)| spelling != key);
     numbered.map(|(number, key)| (format!("spelling {number} of the key"), key)).collect()
 }
@@ -155,16 +149,13 @@ async fn reads(case: Case) -> Result<(), Failure> {
     let (wire, reader) = (case.wire(), case.read_only());
     for endpoint in endpoints::all(&case, &ids).into_iter().filter(Endpoint::reads) {
         let reply = endpoint.send(&reader).await?;
-        reply.status(200)?;
+        let got = reply.status(200)?.json()?;
         // The lists of the whole account change under other scenarios.
         if endpoint.names_prompt() || endpoint.names_vault() {
             let expected = endpoint.send(&wire).await?;
-            let same = reply.json()? == expected.json()?;
-            reply.ensure(
-                same,
-                format!("what the account's other key gets: {}", expected.json()?),
-                reply.json()?,
-            )?;
+            let expected = expected.json()?;
+            let what = format!("what the account's other key gets: {expected}");
+            reply.ensure(got == expected, what, got)?;
         }
     }
     let filtered = reader.get(&format!("/prompts?vaultId={}", ids.vault)).await?;

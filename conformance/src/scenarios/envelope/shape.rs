@@ -1,13 +1,11 @@
 //! The keys of every response. Which of them it must have depends on whether it is a success or
 //! an error; what status a call should have had is left to the scenarios of that call.
 
-use serde_json::{Value, json};
-
 use crate::case::status_path;
-use crate::scenario::{core, reference};
 use crate::scenarios::endpoints::{Endpoint, each_refusal, each_success};
-use crate::wire::{ApiResponse, Wire};
-use crate::{Case, Failure, Scenario, check};
+use crate::scenarios::generations::job::send;
+use crate::scenarios::prelude::*;
+use crate::scenarios::uploads::slot::ask;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
@@ -19,8 +17,6 @@ pub(super) const ALL: &[Scenario] = &[
         "On success data is an array for a list and an object for one resource" },
     core! { "envelope.error.data-null" ["EN-06"] |case| each_refusal(case, error_data),
         "Whenever error is not null, data is null" },
-    core! { "envelope.pagination.shape" ["EN-07"] pagination,
-        "A paginated list has pagination with a nextCursor that is a string or null" },
     reference! { "envelope.success.no-more-keys" ["EN-03", "EN-07"]
         |case| each_success(case, success_no_more),
         "A success has no key but data and error, and pagination on GET /prompts (S-68)" },
@@ -49,11 +45,10 @@ fn success_error(_: &Endpoint, reply: &ApiResponse) -> Result<(), Failure> {
 
 fn data_of(endpoint: &Endpoint, reply: &ApiResponse) -> Result<(), Failure> {
     let data = reply.at("/data")?;
-    let (holds, kind) = match endpoint.lists() {
-        true => (data.is_array(), "an array"),
-        false => (data.is_object(), "an object"),
-    };
-    reply.ensure(holds, format!("{kind} in data"), data).map(drop)
+    if endpoint.lists() {
+        return reply.ensure(data.is_array(), "an array in data", data).map(drop);
+    }
+    reply.ensure(data.is_object(), "an object in data", data).map(drop)
 }
 
 async fn success_data(case: Case) -> Result<(), Failure> {
@@ -73,18 +68,6 @@ fn error_data(reply: &ApiResponse) -> Result<(), Failure> {
     reply.ensure(is_null("error") || is_null("data"), "data to be null", body).map(drop)
 }
 
-async fn pagination(case: Case) -> Result<(), Failure> {
-    let vault = case.vault().await?;
-    vault.fill(2).await?;
-    for list in [vault.list(), vault.list().limit(1), vault.list().limit(2)] {
-        let page = list.get().await?;
-        let cursor = page.status(200)?.at("/pagination/nextCursor")?;
-        let right = cursor.is_string() || cursor.is_null();
-        page.ensure(right, "a string or null in /pagination/nextCursor", cursor)?;
-    }
-    Ok(())
-}
-
 fn success_no_more(endpoint: &Endpoint, reply: &ApiResponse) -> Result<(), Failure> {
     let paginated = endpoint.lists() && endpoint.template == "/prompts";
     let keys = ["data", "error", "pagination"];
@@ -92,55 +75,38 @@ fn success_no_more(endpoint: &Endpoint, reply: &ApiResponse) -> Result<(), Failu
 }
 
 // Generations and uploads are not in the table of endpoints that the scenarios above go through.
-const SLOTS: &str = "/uploads/images";
-const JOBS: &str = "/generations";
 
-async fn slot(wire: &Wire, size: i64) -> Result<ApiResponse, Failure> {
-    wire.post(SLOTS, json!({ "contentType": "image/png", "size": size })).await
-}
-
-/// A queued generation for a vault of its own.
 async fn queued(case: &Case) -> Result<ApiResponse, Failure> {
-    let vault = case.vault().await?.id;
-    let (model, prompt) = (case.image_model(), case.name("A harbour"));
-    let body = json!({ "modelId": model, "prompt": prompt, "vaultId": vault });
-    let reply = case.wire().post(JOBS, body).await?;
-    reply.status_in(200..=299)?;
-    Ok(reply)
+    let job = send(case, json!({ "vaultId": case.vault().await?.id })).await?;
+    job.success()?;
+    Ok(job)
 }
 
 async fn jobs_and_slots(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
-    let job = queued(&case).await?;
+    let (wire, job) = (&case.wire(), queued(&case).await?);
     let status = wire.get(&status_path(job.string("/data/clientJobId")?)).await?;
-    for reply in [job, status, slot(&wire, 100).await?] {
-        reply.status_in(200..=299)?.equals("/error", Value::Null)?;
-        let data = reply.at("/data")?;
+    for reply in [job, status, ask(wire, "image/png", 100).await?] {
+        let data = reply.success()?.equals("/error", Value::Null)?.at("/data")?;
         reply.ensure(data.is_object(), "an object in data", data)?;
     }
     Ok(())
 }
 
 async fn refused_jobs_and_slots(case: Case) -> Result<(), Failure> {
-    let (wire, nobody) = (case.wire(), case.anonymous());
+    let (wire, nobody) = (&case.wire(), &case.anonymous());
     let job = queued(&case).await?;
-    let status = status_path(job.string("/data/clientJobId")?);
-    for (what, reply) in [
-        ("a slot without a key", slot(&nobody, 100).await?),
-        ("a slot of no bytes", slot(&wire, 0).await?),
-        ("a generation without a key", nobody.post(JOBS, json!({})).await?),
-        ("a generation without fields", wire.post(JOBS, json!({})).await?),
-        ("a status without a key", nobody.get(&status).await?),
+    for reply in [
+        ask(nobody, "image/png", 100).await?,
+        ask(wire, "image/png", 0).await?,
+        nobody.post("/generations", json!({})).await?,
+        wire.post("/generations", json!({})).await?,
+        nobody.get(&status_path(job.string("/data/clientJobId")?)).await?,
     ] {
-        check::with_context(what, refused_in_the_envelope(&reply))?;
+        reply.status_in(400..=499)?.equals("/data", Value::Null)?;
+        let text = reply.string("/error")?;
+        reply.ensure(!text.trim().is_empty(), "a text in error", text)?;
+        let details = reply.at("/details")?;
+        reply.ensure(details.is_object(), "an object in details", details)?;
     }
     Ok(())
-}
-
-fn refused_in_the_envelope(reply: &ApiResponse) -> Result<(), Failure> {
-    reply.status_in(400..=499)?.equals("/data", Value::Null)?;
-    let text = reply.string("/error")?;
-    reply.ensure(!text.trim().is_empty(), "a text in error", text)?;
-    let details = reply.at("/details")?;
-    reply.ensure(details.is_object(), "an object in details", details).map(drop)
 }

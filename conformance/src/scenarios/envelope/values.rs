@@ -1,19 +1,16 @@
 //! The form of ids and of timestamps, wherever they occur; what a character is and what becomes
 //! of it (S-66).
 
-use serde_json::{Value, json};
-
-use crate::scenario::{core, reference};
+use crate::fixture;
 use crate::scenarios::endpoints::successes;
-use crate::wire::ApiResponse;
-use crate::{Case, Failure, Scenario, check, fixture};
+use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
     core! { "envelope.ids.integers" ["EN-08"] ids,
         "The ids of prompts, vaults and memberships are JSON integers" },
     core! { "envelope.timestamps.iso" ["EN-09"]
-        |case| each_timestamp(case, "a string in ISO 8601 form", is_iso),
+        |case| each_timestamp(case, "a string in ISO 8601 form", |text| check::timestamp(text).is_some()),
         "Every timestamp is a string in ISO 8601 form" },
     reference! { "envelope.timestamps.form" ["EN-09"]
         |case| each_timestamp(case, "the form 2025-03-01T09:30:00.000000Z", is_in_our_form),
@@ -41,22 +38,19 @@ async fn ids(case: Case) -> Result<(), Failure> {
     for (_, reply) in successes(&case).await? {
         let data = reply.at("/data")?;
         for id in found(data, ID) {
-            reply.ensure(id.is_i64() || id.is_u64(), "an integer as an id", id)?;
+            reply.ensure(is_integer(id), "an integer as an id", id)?;
         }
         for ids in found(data, &["vaultIds"]) {
-            let integers = |ids: &Vec<Value>| ids.iter().all(|id| id.is_i64() || id.is_u64());
-            reply.ensure(
-                ids.as_array().is_some_and(integers),
-                "an array of integers in vaultIds",
-                ids,
-            )?;
+            let integers = |ids: &Vec<Value>| ids.iter().all(is_integer);
+            let right = ids.as_array().is_some_and(integers);
+            reply.ensure(right, "an array of integers in vaultIds", ids)?;
         }
     }
     Ok(())
 }
 
-fn is_iso(text: &str) -> bool {
-    check::timestamp(text).is_some()
+fn is_integer(value: &Value) -> bool {
+    value.is_i64() || value.is_u64()
 }
 
 fn is_in_our_form(text: &str) -> bool {
@@ -104,11 +98,8 @@ async fn ascending(case: Case) -> Result<(), Failure> {
 
 fn rising(what: &str, ids: &[i64]) -> Result<(), Failure> {
     let positive = ids.iter().all(|id| *id > 0);
-    check::ensure(
-        positive && ids.is_sorted_by(|a, b| a < b),
-        &format!("positive ids of {what} that ascend"),
-        format!("{ids:?}"),
-    )
+    let expected = format!("positive ids of {what} that ascend");
+    check::ensure(positive && ids.is_sorted_by(|a, b| a < b), &expected, format!("{ids:?}"))
 }
 
 async fn across_accounts(case: Case) -> Result<(), Failure> {
@@ -129,63 +120,46 @@ async fn never_again(case: Case) -> Result<(), Failure> {
     rising("vaults", &[vault.id, case.vault().await?.id])
 }
 
-/// Creates a prompt or a vault with this text in a field.
-async fn with_text(
-    case: &Case,
-    path: &str,
-    field: &str,
-    value: &str,
-) -> Result<ApiResponse, Failure> {
-    let mut body = match path {
-        "/prompts" => json!({ "title": case.name("prompt"), "prompt": "A lighthouse" }),
-        _ => json!({ "name": case.name("vault") }),
-    };
-    body[field] = value.into();
-    let created = case.wire().post(path, body).await?;
-    check::with_context(format!("{field} {value:?}"), created.status(201))?;
-    Ok(created)
-}
-
 async fn kept(case: Case) -> Result<(), Failure> {
-    for (path, field) in [
-        ("/prompts", "title"),
-        ("/prompts", "prompt"),
-        ("/vaults", "name"),
-        ("/vaults", "description"),
+    for value in [
+        " ",
+        "  two spaces around  ",
+        "\ttab and\r\nline break\n",
+        "e\u{301} beside \u{e9}",
+        "\u{1f469}\u{200d}\u{1f680}",
+        "\u{feff}\u{202e}\u{a0}\u{2028}",
+        "\u{10ffff}\u{1}\u{7f}",
+        "<b>&amp;</b> \"\\u0041' %00 ${x} -- ;",
     ] {
-        for value in [
-            " ",
-            "  two spaces around  ",
-            "\ttab and\r\nline break\n",
-            "e\u{301} beside \u{e9}",
-            "\u{1f469}\u{200d}\u{1f680}",
-            "\u{feff}\u{202e}\u{a0}\u{2028}",
-            "\u{10ffff}\u{1}\u{7f}",
-            "<b>&amp;</b> \"\\u0041' %00 ${x} -- ;",
-        ] {
-            let created = with_text(&case, path, field, value).await?;
-            let id = created.integer("/data/id")?;
-            let stored = case.wire().get(&format!("{path}/{id}")).await?;
-            for reply in [&created, stored.status(200)?] {
-                reply.equals(&format!("/data/{field}"), value)?;
-            }
+        for field in ["title", "prompt"] {
+            let (prompt, created) = case.prompt_with(json!({ field: value })).await?;
+            stored(field, value, [&created, &prompt.read().await?])?;
+        }
+        for field in ["name", "description"] {
+            let (vault, created) = case.vault_with(json!({ field: value })).await?;
+            stored(field, value, [&created, &vault.read().await?])?;
         }
     }
     Ok(())
+}
+
+fn stored(field: &str, value: &str, replies: [&ApiResponse; 2]) -> Result<(), Failure> {
+    replies[0].status(201)?;
+    replies.iter().try_for_each(|reply| reply.equals(&format!("/data/{field}"), value).map(drop))
 }
 
 async fn half_surrogate(case: Case) -> Result<(), Failure> {
     let prompt = case.prompt().await?;
     for escape in [r"\ud83d", r"\ude00", r"\ude00\ud83d", r"\ud83dx"] {
         let call = case.wire().call(http::Method::PATCH, &prompt.path());
-        let body = format!(r#"{{"title":"{escape}"}}"#);
-        let reply = call.body("application/json", body).send().await?;
-        check::with_context(escape, reply.status(400)?.at("/details/body"))?;
+        let call = call.body("application/json", format!(r#"{{"title":"{escape}"}}"#));
+        check::with_context(escape, call.send().await?.status(400)?.at("/details/body"))?;
     }
     Ok(())
 }
 
 async fn empty(case: Case) -> Result<(), Failure> {
-    with_text(&case, "/prompts", "aspectRatio", "").await?;
-    with_text(&case, "/vaults", "description", "").await?.equals("/data/description", "").map(drop)
+    case.create_prompt(json!({ "aspectRatio": "" })).await?.status(201)?;
+    let (_, created) = case.vault_with(json!({ "description": "" })).await?;
+    created.status(201)?.equals("/data/description", "").map(drop)
 }

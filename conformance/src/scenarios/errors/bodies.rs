@@ -1,13 +1,8 @@
 //! Bodies that are not what they should be: other types of content, no JSON, no object, a wrong
 //! field beside a right one, too much (S-67).
 
-use http::Method;
-use serde_json::json;
-
-use crate::scenario::{core, reference};
 use crate::scenarios::endpoints::{self, Endpoint, Ids};
-use crate::wire::ApiResponse;
-use crate::{Case, Failure, Scenario, check};
+use crate::scenarios::prelude::*;
 
 use super::error_body;
 
@@ -29,7 +24,8 @@ pub(super) const ALL: &[Scenario] = &[
         "Of a key that stands twice in a body the last one counts (S-75)" },
     reference! { "errors.body.unasked" ["VA-29", "VC-25", "VC-26"] unasked,
         "An endpoint without a body ignores what is sent (S-67)" },
-    reference! { "errors.body.largest" ["EN-02"] largest,
+    reference! { "errors.body.largest" ["EN-02"]
+        |case| async move { post(&case, "/prompts", padded(&case, 4 * MIB)).await?.status(201).map(drop) },
         "A body of 4 MiB is taken (S-67)" },
     reference! { "errors.body.too-large" ["ER-01"] too_large,
         "A body of more than 4 MiB is 413 with the error body (S-67)" },
@@ -48,14 +44,14 @@ async fn changes_nothing(case: Case) -> Result<(), Failure> {
     let wire = case.wire();
     let ids = Ids::make(&case).await?;
     let before = ids.state(&wire).await?;
-    let (prompt, vault) = (format!("/prompts/{}", ids.prompt), format!("/vaults/{}", ids.vault));
-    for (path, body) in [
-        (&prompt, json!({ "title": "changed", "vaultId": ids.second_vault, "prompt": 5 })),
-        (&prompt, json!({ "platform": "changed", "referenceMediaUrls": [5] })),
-        (&vault, json!({ "name": "changed", "visibility": "public", "description": 5 })),
-        (&vault, json!({ "description": "changed", "visibility": 5 })),
-    ] {
-        wire.patch(path, body).await?;
+    let (prompt, vault) = (case.prompt_at(ids.prompt), case.vault_at(ids.vault));
+    let with_vault = json!({ "title": "changed", "vaultId": ids.second_vault, "prompt": 5 });
+    for body in [with_vault, json!({ "platform": "changed", "referenceMediaUrls": [5] })] {
+        prompt.update(body).await?;
+    }
+    let public = json!({ "name": "changed", "visibility": "public", "description": 5 });
+    for body in [public, json!({ "description": "changed", "visibility": 5 })] {
+        vault.update(body).await?;
     }
     check::equal("what was there", &ids.state(&wire).await?, &before)
 }
@@ -92,29 +88,17 @@ async fn without_fields(case: Case) -> Result<(), Failure> {
 
 async fn content_type(case: Case) -> Result<(), Failure> {
     let wire = case.wire();
+    let others = "text/plain application/x-www-form-urlencoded application/jsonp \
+                  application/json-patch+json application/vnd.api+json text/json json */*";
+    let with_parameters = ["multipart/form-data; boundary=a", "text/plain; a=application/json", ""];
     for endpoint in with_body(&case).await? {
         let body = endpoint.body.clone().unwrap_or_default().to_string();
         let call = || wire.call(endpoint.method.clone(), &endpoint.path);
-        for (what, call) in
-            [("no type", call().untyped_body(body.clone())), ("no type, no body", call())]
-        {
-            check::with_context(what, call.send().await?.status(415))?;
-        }
-        for other in [
-            "text/plain",
-            "application/x-www-form-urlencoded",
-            "multipart/form-data; boundary=a",
-            "application/jsonp",
-            "application/json-patch+json",
-            "application/vnd.api+json",
-            "text/json",
-            "json",
-            "",
-            "*/*",
-            "text/plain; a=application/json",
-        ] {
+        call().untyped_body(body.clone()).send().await?.has_status(415, "no type")?;
+        call().send().await?.has_status(415, "no type, no body")?;
+        for other in others.split(' ').chain(with_parameters) {
             let reply = call().body(other, body.clone()).send().await?;
-            error_body(check::with_context(format!("{other:?}"), reply.status(415))?)?;
+            error_body(reply.has_status(415, format!("the type {other:?}"))?)?;
         }
     }
     Ok(())
@@ -129,20 +113,15 @@ async fn content_type_forms(case: Case) -> Result<(), Failure> {
         "Application/Json ; a=\"b\"",
     ] {
         let call = case.wire().call(Method::PATCH, &prompt.path());
-        let reply = call.body(form, r#"{"title":"t"}"#).send().await?;
-        check::with_context(form, reply.status(200))?;
+        call.body(form, r#"{"title":"t"}"#).send().await?.has_status(200, form)?;
     }
     Ok(())
 }
 
 async fn no_json(case: Case) -> Result<(), Failure> {
-    let deep = "[".repeat(100_000);
-    let deep_object = r#"{"a":"#.repeat(100_000);
-    let bodies: [&[u8]; 20] = [
-        b"",
-        b"   ",
-        b"{",
-        b"}",
+    let (deep, deep_object) = ("[".repeat(100_000), r#"{"a":"#.repeat(100_000));
+    let texts = ["", "   ", "{", "}", "[]", "null", "\"text\"", "5", &deep, &deep_object];
+    let titles: [&[u8]; 10] = [
         b"{\"title\":\"t\"",
         b"{\"title\":}",
         b"{'title':'t'}",
@@ -153,13 +132,8 @@ async fn no_json(case: Case) -> Result<(), Failure> {
         b"{\"title\":\"\xff\"}",
         b"{\"title\":\"\xc3\x28\"}",
         b"{\"title\":\"\xed\xa0\x80\"}",
-        b"[]",
-        b"null",
-        b"\"text\"",
-        b"5",
-        deep.as_bytes(),
-        deep_object.as_bytes(),
     ];
+    let bodies = [texts.map(str::as_bytes), titles].concat();
     each_body(&case, &with_body(&case).await?, &bodies, |_, reply| {
         reply.status(400)?.string("/details/body").map(drop)
     })
@@ -167,34 +141,25 @@ async fn no_json(case: Case) -> Result<(), Failure> {
 }
 
 async fn unasked(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
     let ids = Ids::make(&case).await?;
-    let vault = format!("/vaults/{}", ids.vault);
-    wire.patch(&vault, json!({ "visibility": "unlisted" })).await?.status(200)?;
-    for endpoint in endpoints::all(&case, &ids) {
-        if endpoint.body.is_none() {
-            let call = wire.call(endpoint.method.clone(), &endpoint.path);
-            let reply = call.body("text/plain", "{\"no\": json").send().await?;
-            check::with_context("with a body that was not asked for", reply.status_in(200..=299))?;
-        }
+    let unlisted = json!({ "visibility": "unlisted" });
+    case.vault_at(ids.vault).update(unlisted).await?.status(200)?;
+    for endpoint in endpoints::all(&case, &ids).iter().filter(|endpoint| endpoint.body.is_none()) {
+        let call = endpoint.call(&case.wire()).body("text/plain", "{\"no\": json");
+        check::with_context("with a body that was not asked for", call.send().await?.success())?;
     }
     Ok(())
 }
 
 /// A body that is right but for its size: spaces follow the object.
-fn padded(case: &Case, bytes: usize) -> Vec<u8> {
+fn padded(case: &Case, bytes: usize) -> String {
     let body = json!({ "title": case.name("prompt"), "prompt": "A lighthouse" }).to_string();
-    let mut body = body.into_bytes();
-    body.resize(bytes, b' ');
-    body
+    let spaces = " ".repeat(bytes - body.len());
+    body + &spaces
 }
 
 async fn post(case: &Case, path: &str, body: impl Into<Vec<u8>>) -> Result<ApiResponse, Failure> {
     case.wire().call(Method::POST, path).body("application/json", body).send().await
-}
-
-async fn largest(case: Case) -> Result<(), Failure> {
-    post(&case, "/prompts", padded(&case, 4 * MIB)).await?.status(201).map(drop)
 }
 
 async fn too_large(case: Case) -> Result<(), Failure> {

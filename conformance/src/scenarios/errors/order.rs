@@ -1,11 +1,9 @@
 //! Which of two mistakes is reported (S-56). Each scenario makes two at a time.
 
-use http::Method;
-use serde_json::json;
-
-use crate::scenario::reference;
-use crate::scenarios::endpoints::{self, Ids, absent};
-use crate::{Case, Failure, Scenario, check};
+use crate::scenarios::endpoints::{
+    self, CONTENTS, Endpoint, Ids, MOVE, PROMPT, SAVE, VAULT, absent,
+};
+use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
@@ -13,8 +11,8 @@ pub(super) const ALL: &[Scenario] = &[
         "A wrong method is reported before a missing key (S-56)" },
     reference! { "errors.order.key-before-rest" ["AU-02"] key_before_rest,
         "A missing key is reported before faults of ids, content type and body (S-56)" },
-    reference! { "errors.order.scope-before-rest"
-        ["AU-07", "AU-08", "AU-09", "AU-10"] [ReadOnlyKey] scope_before_rest,
+    reference! { "errors.order.scope-before-rest" ["AU-07", "AU-08", "AU-09", "AU-10"] [ReadOnlyKey]
+        |case| unauthorized(case, Case::read_only, |endpoint| !endpoint.reads()),
         "The lack of scope is reported before faults of ids, content type and body (S-56)" },
     reference! { "errors.order.type-before-body" ["EN-02"] type_before_body,
         "A wrong content type is reported before the size and the faults of the body (S-56)" },
@@ -33,12 +31,15 @@ async fn method_before_key(case: Case) -> Result<(), Failure> {
 
 /// Every endpoint with an absent id, an id that is no integer, and a body
 /// that is neither JSON nor announced as such, all answered 401.
-async fn unauthorized(case: &Case, wire: &crate::wire::Wire, all: bool) -> Result<(), Failure> {
-    let ids = Ids::make(case).await?.absent();
-    for endpoint in endpoints::all(case, &ids).into_iter().chain(endpoints::beyond(case)) {
-        if endpoint.reads() && !all {
-            continue;
-        }
+async fn unauthorized(
+    case: Case,
+    wire: fn(&Case) -> Wire,
+    of: fn(&Endpoint) -> bool,
+) -> Result<(), Failure> {
+    let wire = &wire(&case);
+    let ids = Ids::make(&case).await?.absent();
+    let endpoints = endpoints::all(&case, &ids).into_iter().chain(endpoints::beyond(&case));
+    for endpoint in endpoints.filter(of) {
         endpoint.send(wire).await?.status(401)?;
         let call = |path: &str| wire.call(endpoint.method.clone(), path);
         call(&endpoint.path).body("text/plain", "{").send().await?.status(401)?;
@@ -51,40 +52,33 @@ async fn unauthorized(case: &Case, wire: &crate::wire::Wire, all: bool) -> Resul
 
 async fn key_before_rest(case: Case) -> Result<(), Failure> {
     case.anonymous().get("/prompts?limit=0").await?.status(401)?;
-    unauthorized(&case, &case.anonymous(), true).await
-}
-
-async fn scope_before_rest(case: Case) -> Result<(), Failure> {
-    unauthorized(&case, &case.read_only(), false).await
+    unauthorized(case, Case::anonymous, |_| true).await
 }
 
 async fn type_before_body(case: Case) -> Result<(), Failure> {
     let wire = case.wire();
-    let ids = Ids::make(&case).await?;
     let large = vec![b' '; 5 * 1024 * 1024];
     let call = wire.call(Method::POST, "/prompts");
     call.body("text/plain", large).send().await?.status(415)?;
-    for endpoint in endpoints::all(&case, &ids.absent()) {
-        if endpoint.body.is_some() {
-            let call = wire.call(endpoint.method.clone(), &endpoint.path);
-            call.body("text/plain", "{").send().await?.status(415)?;
-        }
+    let ids = Ids::make(&case).await?.absent();
+    for endpoint in endpoints::all(&case, &ids).iter().filter(|endpoint| endpoint.body.is_some()) {
+        let call = wire.call(endpoint.method.clone(), &endpoint.path);
+        call.body("text/plain", "{").send().await?.status(415)?;
     }
     Ok(())
 }
 
 async fn body_before_path_ids(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
     let ids = Ids::make(&case).await?.absent();
-    let (prompt, vault) = (format!("/prompts/{}", ids.prompt), format!("/vaults/{}", ids.vault));
-    for (method, path, body) in [
-        (Method::PATCH, prompt.clone(), json!({ "title": 5 })),
-        (Method::POST, format!("{prompt}/save"), json!({})),
-        (Method::PATCH, vault.clone(), json!({ "name": 5 })),
-        (Method::POST, format!("{vault}/prompts"), json!({ "promptIds": [] })),
-        (Method::POST, format!("{vault}/prompts/1/move"), json!({ "targetVaultId": 0 })),
+    for (method, template, body) in [
+        (Method::PATCH, PROMPT, json!({ "title": 5 })),
+        (Method::POST, SAVE, json!({})),
+        (Method::PATCH, VAULT, json!({ "name": 5 })),
+        (Method::POST, CONTENTS, json!({ "promptIds": [] })),
+        (Method::POST, MOVE, json!({ "targetVaultId": 0 })),
     ] {
-        wire.call(method, &path).json(&body).send().await?.status(400)?;
+        let call = case.wire().call(method, &ids.in_path(template));
+        call.json(&body).send().await?.status(400)?;
     }
     Ok(())
 }
@@ -105,6 +99,5 @@ async fn path_ids_before_body_ids(case: Case) -> Result<(), Failure> {
         }
     }
     let change = json!({ "promptType": "image", "vaultId": none.second_vault });
-    wire.patch(&format!("/prompts/{}", none.prompt), change).await?.status(404)?;
-    Ok(())
+    case.prompt_at(none.prompt).update(change).await?.status(404).map(drop)
 }

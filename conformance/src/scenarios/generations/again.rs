@@ -1,25 +1,21 @@
-//! The same clientJobId a second time, in our server (S-36): with the same body
-//! it is the same job.
-
-pub(super) mod conflict;
+//! The same clientJobId a second time, in our server (S-36): with the same body it is the same
+//! job; with another one it is refused, and the job stays as it is.
 
 use std::collections::HashSet;
 
-use futures::future::{join_all, try_join_all};
-use http::Method;
-use serde_json::{Value, json};
+use futures::future::join_all;
 
-use super::job::{FAIL, Job, body, body_for_a_vault, failing, own_id, slow, status};
-use crate::scenario::reference;
-use crate::{Case, Failure, Scenario, check};
+use super::job::{
+    FAIL, Job, PLASMA, REFUSE, body, body_for_a_vault, failing, own_id, refused, send, status,
+};
+use crate::fixture::merged;
+use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
     reference! { "generations.again.same-body" ["GE-11", "GE-30"] [LocalProvider] same_body,
         "The same id with the same body gives the same answer, and the output is there once \
          (S-36)" },
-    reference! { "generations.again.at-once" ["GE-11", "GE-30"] [LocalProvider] at_once,
-        "Eight equal requests at once give one job and one set of outputs (S-36)" },
     reference! { "generations.again.after-the-end" ["GE-11", "GE-28", "GE-29", "GE-31"] [LocalProvider] after_the_end,
         "A job that has ended, well or not, stays as it is and is not begun again (S-33, S-36)" },
     reference! { "generations.again.form-of-the-body" ["GE-11"] [LocalProvider] form_of_the_body,
@@ -31,39 +27,30 @@ pub(super) const ALL: &[Scenario] = &[
         "An id is any text that fits, and statusUrl has it as one segment (S-36)" },
     reference! { "generations.again.case-matters" ["GE-11"] [LocalProvider] case_matters,
         "Ids that differ in the case of a letter or in form name different jobs (S-36, S-66)" },
+    reference! { "generations.again.other-body" ["GE-11", "ER-03"] [LocalProvider] other_body,
+        "The same id with another body is 400 naming clientJobId, whichever field differs (S-36)" },
+    reference! { "generations.again.conflict-harmless"
+        ["GE-11", "GE-31"] [LocalProvider] conflict_harmless,
+        "A refused repetition leaves the job as it is (S-36)" },
+    reference! { "generations.again.refused-leaves-no-job"
+        ["GE-11", "GE-31"] [LocalProvider] refused_leaves_no_job,
+        "An id for which the provider accepted no job is free for another body (S-36, S-38)" },
 ];
 
-/// A request with an id of its own, for a new vault.
 async fn own_request(case: &Case, mut fields: Value) -> Result<Value, Failure> {
     fields["clientJobId"] = json!(own_id(case));
     body_for_a_vault(case, fields).await
 }
 
-/// All jobs have the same response, and their outputs are there once.
-async fn are_one(case: &Case, jobs: &[Job]) -> Result<(), Failure> {
-    let [first, rest @ ..] = jobs else {
-        return Err(Failure::error("several jobs", "none"));
-    };
-    for job in rest {
-        job.answer.equals("/data", first.answer.at("/data")?.clone())?;
-    }
-    first.wait_completed().await?;
-    // Another job gives it time to save more.
-    Job::finish(case, json!({})).await?;
-    first.outputs().await?.counts(2)?.one().map(drop)
-}
-
 async fn same_body(case: Case) -> Result<(), Failure> {
     let body = own_request(&case, json!({ "batchCount": 2 })).await?;
     let first = Job::submit(&case, body.clone()).await?;
-    are_one(&case, &[first, Job::submit(&case, body).await?]).await
-}
-
-async fn at_once(case: Case) -> Result<(), Failure> {
-    let mut fields = slow(0.4);
-    fields["batchCount"] = json!(2);
-    let body = own_request(&case, fields).await?;
-    are_one(&case, &try_join_all((0..8).map(|_| Job::submit(&case, body.clone()))).await?).await
+    let second = Job::submit(&case, body).await?;
+    second.answer.equals("/data", first.answer.at("/data")?.clone())?;
+    first.wait_completed().await?;
+    // Another job gives it time to save more.
+    Job::finish(&case, json!({})).await?;
+    first.outputs().await?.counts(2)?.one().map(drop)
 }
 
 async fn after_the_end(case: Case) -> Result<(), Failure> {
@@ -160,4 +147,62 @@ async fn case_matters(case: Case) -> Result<(), Failure> {
         requests.push(job.answer.at("/data/providerRequestId")?.clone());
     }
     are_different(&requests, requests.len())
+}
+
+/// Two values that differ for each field but the id.
+async fn differences(case: &Case) -> Result<Vec<(Value, Value)>, Failure> {
+    let [one, two] = case.vaults().await?.map(|vault| vault.id);
+    let url = |n: u8| format!("https://example.com/{n}.png");
+    Ok(vec![
+        (json!({}), json!({ "modelId": PLASMA })),
+        (json!({ "prompt": "one" }), json!({ "prompt": "one " })),
+        (json!({ "generationType": "image" }), json!({ "generationType": "video" })),
+        (json!({ "negativePrompt": "one" }), json!({ "negativePrompt": "two" })),
+        (json!({}), json!({ "negativePrompt": "" })),
+        (json!({ "imageInput": url(1) }), json!({ "imageInput": url(2) })),
+        (json!({ "imageInputs": [url(1), url(2)] }), json!({ "imageInputs": [url(2), url(1)] })),
+        (json!({ "aspectRatio": "1:1" }), json!({ "aspectRatio": "2:2" })),
+        (json!({ "batchCount": 1 }), json!({ "batchCount": 2 })),
+        (json!({ "parameters": { "a": 1 } }), json!({ "parameters": { "a": "1" } })),
+        (json!({ "parameters": { "a": [1, 2] } }), json!({ "parameters": { "a": [2, 1] } })),
+        (json!({ "vaultId": one }), json!({ "vaultId": two })),
+        (json!({}), json!({ "vaultId": one })),
+        (json!({ "referenceImageUrls": [url(1)] }), json!({ "referenceImageUrls": [url(2)] })),
+        (json!({ "imageInputs": [url(1)] }), json!({ "referenceImageUrls": [url(1)] })),
+        (json!({}), json!({ "imageEditEndpointId": PLASMA })),
+    ])
+}
+
+async fn other_body(case: Case) -> Result<(), Failure> {
+    for (one, two) in differences(&case).await? {
+        let plain = body(&case, failing(json!({ "clientJobId": own_id(&case) })));
+        let with = |fields: &Value| merged(plain.clone(), fields.clone());
+        let what = format!("{one}, then {two}");
+        send(&case, with(&one)).await?.has_status(202, what)?;
+        refused(&case, "clientJobId", with(&two)).await?;
+    }
+    Ok(())
+}
+
+async fn conflict_harmless(case: Case) -> Result<(), Failure> {
+    let (id, name) = (own_id(&case), case.name("first"));
+    let request = body(&case, failing(json!({ "clientJobId": id, "prompt": name })));
+    let job = Job::submit(&case, request.clone()).await?;
+    let before = job.status().await?;
+    refused(&case, "clientJobId", failing(json!({ "clientJobId": id, "prompt": "x" }))).await?;
+    let after = job.status().await?;
+    for member in ["providerRequestId", "createdAt", "vaultId"] {
+        let place = format!("/data/{member}");
+        after.status(200)?.equals(&place, before.at(&place)?.clone())?;
+    }
+    let again = Job::submit(&case, request).await?;
+    again.answer.equals("/data", job.answer.at("/data")?.clone()).map(drop)
+}
+
+async fn refused_leaves_no_job(case: Case) -> Result<(), Failure> {
+    let id = own_id(&case);
+    send(&case, json!({ "clientJobId": id, "modelId": REFUSE })).await?.status(502)?;
+    status(&case.wire(), &id).await?.has_status(404, "the status of a job that was refused")?;
+    let other = failing(json!({ "clientJobId": id, "prompt": "another body" }));
+    send(&case, other).await?.has_status(202, "another body under the same id").map(drop)
 }

@@ -3,19 +3,14 @@
 
 use std::time::Duration;
 
-use serde_json::{Value, json};
-
 use super::outputs::Outputs;
 use crate::case::{state, status_path};
-use crate::fixture::{Vault, merged, vault_ids};
-use crate::wire::{ApiResponse, Wire};
-use crate::{Case, Failure};
+use crate::fixture::{Vault, merged};
+use crate::scenarios::prelude::*;
 
 /// Models of the provider that is built into the reference server.
 pub(super) const PLASMA: &str = "local/plasma";
 pub(super) const PLASMA_VIDEO: &str = "local/plasma-video";
-/// Takes 3 seconds, or `parameters.seconds`.
-const SLOW: &str = "local/slow";
 /// Accepts a job that then fails; nothing is saved.
 pub(super) const FAIL: &str = "local/fail";
 /// Accepts no job.
@@ -48,7 +43,7 @@ pub(super) async fn body_for_a_vault(case: &Case, fields: Value) -> Result<Value
 }
 
 /// Asks for a generation with these fields beside a good model and text.
-pub(super) async fn send(case: &Case, fields: Value) -> Result<ApiResponse, Failure> {
+pub(in crate::scenarios) async fn send(case: &Case, fields: Value) -> Result<ApiResponse, Failure> {
     case.wire().post("/generations", body(case, fields)).await
 }
 
@@ -70,9 +65,9 @@ pub(super) fn failing(mut fields: Value) -> Value {
     fields
 }
 
-/// Fields for a job that takes so many seconds.
+/// Fields for a job of the built-in provider that takes so many seconds.
 pub(super) fn slow(seconds: f64) -> Value {
-    json!({ "modelId": SLOW, "parameters": { "seconds": seconds } })
+    json!({ "modelId": "local/slow", "parameters": { "seconds": seconds } })
 }
 
 /// A `clientJobId` that no other case uses, of plain letters, digits and `-`.
@@ -185,17 +180,6 @@ impl Job {
     /// What is in its vault now.
     pub(super) async fn outputs(&self) -> Result<Outputs, Failure> {
         Outputs::in_vault(&self.own_vault()?).await
-    }
-
-    /// The vaults of the prompt that it has saved, once it is completed.
-    pub(super) async fn vaults_of_output(&self) -> Result<Vec<i64>, Failure> {
-        let prompt = self.wait_completed().await?.integer("/data/promptId")?;
-        vault_ids(&self.case.prompt_at(prompt).get().await?)
-    }
-
-    /// Deletes its vault.
-    pub(super) async fn delete_vault(&self) -> Result<(), Failure> {
-        self.own_vault()?.delete().await?.status(200).map(drop)
     }
 
     /// The vault that the request named.

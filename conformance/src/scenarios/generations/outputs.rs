@@ -1,23 +1,17 @@
 //! What generations have saved in a vault, counted as S-39 lets a fair client count. It has no
 //! scenarios of its own.
 
-use std::fmt::Display;
 use std::time::Duration;
 
-use http::Method;
-use serde_json::Value;
-
 use crate::fixture::Vault;
-use crate::wire::ApiResponse;
-use crate::{Case, Failure};
+use crate::scenarios::prelude::*;
 
 /// How long an output may take to be live at its address.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The listing of a vault.
+/// The listing of a vault, and the prompts in it.
 pub(super) struct Outputs {
-    listing: ApiResponse,
-    /// The prompts of the vault.
+    pub(super) listing: ApiResponse,
     pub(super) prompts: Vec<Value>,
 }
 
@@ -51,11 +45,8 @@ impl Outputs {
     /// There are so many outputs.
     pub(super) fn counts(&self, expected: usize) -> Result<&Self, Failure> {
         let count = self.count();
-        self.listing.ensure(
-            count == expected,
-            format!("{expected} outputs in the vault"),
-            count,
-        )?;
+        let what = format!("{expected} outputs in the vault");
+        self.listing.ensure(count == expected, what, count)?;
         Ok(self)
     }
 
@@ -69,18 +60,13 @@ impl Outputs {
     pub(super) fn one(&self) -> Result<&Value, Failure> {
         match &self.prompts[..] {
             [prompt] => Ok(prompt),
-            prompts => Err(self.failure("one prompt in the vault", prompts.len())),
+            prompts => Err(self.listing.failure("one prompt in the vault", prompts.len())),
         }
     }
 
     /// The path of each prompt.
     pub(super) fn paths(&self) -> impl Iterator<Item = String> {
         self.prompts.iter().map(|prompt| format!("/prompts/{}", prompt["id"]))
-    }
-
-    /// A failure that shows the listing.
-    pub(super) fn failure(&self, expected: impl Display, got: impl Display) -> Failure {
-        self.listing.failure(expected, got)
     }
 }
 

@@ -1,13 +1,10 @@
 //! What reaches the provider, seen in the built-in one: models, ratios, parameters, the editing
 //! model (S-38).
 
-use serde_json::{Value, json};
-
 use super::job::{Job, PLASMA, REFUSE, own_id, send, status};
 use super::outputs::fetch;
-use crate::scenario::reference;
+use crate::scenarios::prelude::*;
 use crate::scenarios::uploads::slot::uploaded_urls;
-use crate::{Case, Failure, Scenario, check};
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
@@ -20,8 +17,7 @@ pub(super) const ALL: &[Scenario] = &[
         "The example ratios shape the output of a model that supports them (S-38)" },
     reference! { "generations.provider.ratio-default" ["GE-17"] [LocalProvider] ratio_default,
         "Without aspectRatio the output is as wide as high" },
-    reference! { "generations.provider.ratio-refused"
-        ["GE-17", "GE-18"] [LocalProvider]
+    reference! { "generations.provider.ratio-refused" ["GE-17", "GE-18"] [LocalProvider]
         |case| refused(case, "aspectRatio", &["", "square", "16x9", "0:1", "1:100", NINES]),
         "A ratio that the provider does not know is 502, any text but not 400 (S-38)" },
     reference! { "generations.provider.parameters" ["GE-20"] [LocalProvider] parameters,
@@ -37,8 +33,11 @@ async fn refusal(case: Case) -> Result<(), Failure> {
     let id = own_id(&case);
     let reply = send(&case, json!({ "modelId": REFUSE, "clientJobId": id })).await?;
     let reason = reply.status(502)?.equals("/details", json!({}))?.string("/error")?;
-    let named = reason.contains(REFUSE);
-    reply.ensure(named, "an error with the provider's reason, which names the model", reason)?;
+    reply.ensure(
+        reason.contains(REFUSE),
+        "the provider's reason, which names the model",
+        reason,
+    )?;
     status(&case.wire(), &id).await?.status(404).map(drop)
 }
 
@@ -55,9 +54,9 @@ async fn refused(case: Case, field: &str, values: &[&str]) -> Result<(), Failure
 async fn sides(case: &Case, fields: Value) -> Result<(i64, i64), Failure> {
     let saved = Job::finish(case, fields).await?.outputs().await?;
     let image = saved.images().first().map(|image| (&image["width"], &image["height"]));
-    image
-        .and_then(|(width, height)| width.as_i64().zip(height.as_i64()))
-        .ok_or_else(|| saved.failure("an image with width and height", format!("{image:?}")))
+    image.and_then(|(width, height)| width.as_i64().zip(height.as_i64())).ok_or_else(|| {
+        saved.listing.failure("an image with width and height", format!("{image:?}"))
+    })
 }
 
 async fn ratios(case: Case) -> Result<(), Failure> {

@@ -2,12 +2,9 @@
 //! our server takes (S-11, S-37, S-38). What holds for every field of every request is in
 //! `fields`.
 
-use serde_json::{Value, json};
-
 use super::job::{Job, failing, own_id, refused, send, status, taken_by_model};
-use crate::scenario::{core, reference};
+use crate::scenarios::prelude::*;
 use crate::scenarios::uploads::slot::{Slot, uploaded_urls};
-use crate::{Case, Failure, Scenario};
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
@@ -53,7 +50,6 @@ pub(super) const ALL: &[Scenario] = &[
          next refused by name (S-11, S-36, S-38)" },
 ];
 
-/// A generation with each of these fields is queued.
 async fn accepted(case: Case, fields: Vec<Value>) -> Result<(), Failure> {
     for fields in fields {
         Job::queue(&case, fields).await?;
@@ -96,10 +92,9 @@ async fn from_images(case: Case) -> Result<(), Failure> {
 
 async fn not_uploaded(case: Case) -> Result<(), Failure> {
     let (slot, id) = (Slot::for_png(&case, 100).await?, own_id(&case));
-    let reply = send(&case, json!({ "imageInput": slot.url, "clientJobId": id })).await?;
-    reply.status(502)?;
-    status(&case.wire(), &id).await?.has_status(404, "the status of a job that was refused")?;
-    Ok(())
+    send(&case, json!({ "imageInput": slot.url, "clientJobId": id })).await?.status(502)?;
+    let shown = status(&case.wire(), &id).await?;
+    shown.has_status(404, "the status of a job that was refused").map(drop)
 }
 
 async fn upload_url(case: Case) -> Result<(), Failure> {
@@ -111,25 +106,20 @@ async fn upload_url(case: Case) -> Result<(), Failure> {
         ("referenceImageUrls", json!([slot.url, url])),
     ] {
         let reply = refused(&case, field, json!({ field: value })).await?;
-        slot.ensure_not_shown(&reply)?;
+        slot.is_not_in(&reply)?;
     }
     Ok(())
 }
 
 fn any_scheme() -> Vec<Value> {
     let long = format!("{:a<2048}", "https://example.com/");
-    let urls = [
-        "s3://bucket/key.png",
-        "urn:isbn:9780141036144",
-        "data:image/png;base64,AAAA",
-        "https://例え.example/画像.png",
-        &long,
-    ];
-    let fields = urls.map(|url| {
+    let plain = "s3://bucket/key.png urn:isbn:9780141036144 data:image/png;base64,AAAA \
+        https://例え.example/画像.png";
+    let fields = |url: &str| {
         let twice = json!([url, url]);
         failing(json!({ "imageInput": url, "imageInputs": twice, "referenceImageUrls": twice }))
-    });
-    fields.to_vec()
+    };
+    plain.split(' ').chain([&*long]).map(fields).collect()
 }
 
 /// With every letter escaped, which is the longest body that a service has to take.
@@ -152,7 +142,6 @@ async fn both_texts(case: Case) -> Result<(), Failure> {
 /// A field, its bound, and a value of a given size, made from a text that no other case uses.
 type Bound = (&'static str, usize, fn(usize, &str) -> Value);
 
-/// The fields with bounds of our own.
 #[rustfmt::skip]
 const CHOSEN: [Bound; 9] = [
     ("clientJobId", 256, |count, own| filled(own, count)),

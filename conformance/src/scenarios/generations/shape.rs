@@ -1,12 +1,10 @@
 //! The prompt that a job saves in the vault of our server (S-39).
 
 use http::header::CONTENT_TYPE;
-use serde_json::{Value, json};
 
 use super::job::{Job, PLASMA_VIDEO};
 use super::outputs::{Outputs, fetch, size};
-use crate::scenario::reference;
-use crate::{Case, Failure, Scenario, check};
+use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[

@@ -3,16 +3,13 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use serde_json::{Value, json};
 use url::Url;
 
 use super::job::{
     FAIL, Job, PLASMA_VIDEO, body_for_a_vault, failing, own_id, slow, status, within_a_jobs_time,
 };
 use super::outputs::Outputs;
-use crate::scenario::{core, reference};
-use crate::wire::ApiResponse;
-use crate::{Case, Failure, Scenario, check};
+use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
@@ -48,17 +45,8 @@ pub(super) const ALL: &[Scenario] = &[
 
 const STATES: [&str; 3] = ["queued", "in_progress", "completed"];
 
-const MEMBERS: [&str; 9] = [
-    "clientJobId",
-    "createdAt",
-    "error",
-    "generationType",
-    "promptId",
-    "providerRequestId",
-    "status",
-    "updatedAt",
-    "vaultId",
-];
+const MEMBERS: &str = "clientJobId createdAt error generationType promptId providerRequestId \
+                       status updatedAt vaultId";
 
 async fn again_and_again(case: Case) -> Result<(), Failure> {
     let (job, wire) = (Job::queue(&case, json!({})).await?, case.wire());
@@ -87,13 +75,13 @@ fn below(root: &Url, url: &Url) -> Option<String> {
 /// The status has its members; which are null follows from its state.
 fn well_formed(reply: &ApiResponse) -> Result<(), Failure> {
     let data = reply.data(200)?;
-    reply.has_only("/data", &MEMBERS)?;
+    reply.has_only("/data", &MEMBERS.split(' ').collect::<Vec<_>>())?;
     reply.integer("/data/vaultId")?;
     reply.string("/data/clientJobId")?;
     reply.string("/data/providerRequestId")?;
-    let (made, changed) =
-        (reply.timestamp("/data/createdAt")?, reply.timestamp("/data/updatedAt")?);
-    reply.ensure(made <= changed, "updatedAt not before createdAt", changed)?;
+    let changed = reply.timestamp("/data/updatedAt")?;
+    let in_order = reply.timestamp("/data/createdAt")? <= changed;
+    reply.ensure(in_order, "updatedAt not before createdAt", changed)?;
     let state = reply.string("/data/status")?;
     let known = STATES.contains(&state) || state == "failed";
     reply.ensure(known, format!("one of {STATES:?} or failed"), state)?;
@@ -175,11 +163,10 @@ async fn together(case: Case) -> Result<(), Failure> {
         let state = reply.at("/data/status")?;
         let is_completed = *state == "completed";
         reply.ensure(saved == 0 || is_completed, "completed, as the output is there", state)?;
-        if !is_completed {
-            return Ok(None);
+        if is_completed {
+            reply.equals("/data/promptId", job.outputs().await?.one()?["id"].clone())?;
         }
-        reply.equals("/data/promptId", job.outputs().await?.one()?["id"].clone())?;
-        Ok(Some(()))
+        Ok(is_completed.then_some(()))
     };
     within_a_jobs_time(&case, "the job to be completed", ask).await
 }
@@ -189,8 +176,7 @@ async fn prompt_deleted(case: Case) -> Result<(), Failure> {
     let before = job.wait_completed().await?;
     let path = format!("/prompts/{}", before.integer("/data/promptId")?);
     case.wire().delete(&path).await?.status(200)?;
-    let expected: Value = before.at("/data")?.clone();
-    job.status().await?.status(200)?.equals("/data", expected).map(drop)
+    job.status().await?.status(200)?.equals("/data", before.at("/data")?.clone()).map(drop)
 }
 
 async fn unknown_404(case: Case) -> Result<(), Failure> {
@@ -203,8 +189,7 @@ async fn unknown_404(case: Case) -> Result<(), Failure> {
 }
 
 async fn failed_state(case: Case) -> Result<(), Failure> {
-    let job = Job::queue(&case, failing(json!({}))).await?;
-    let last = job.wait_ended().await?;
+    let last = Job::queue(&case, failing(json!({}))).await?.wait_ended().await?;
     last.equals("/data/status", "failed")?.equals("/error", json!(null))?;
     let message = last.string("/data/error")?;
     last.ensure(message.contains(FAIL), "the provider's message", message).map(drop)
@@ -246,8 +231,7 @@ async fn status_read_only(case: Case) -> Result<(), Failure> {
 }
 
 async fn foreign_output(case: Case) -> Result<(), Failure> {
-    let job = Job::finish(&case, json!({})).await?;
-    for path in job.outputs().await?.paths() {
+    for path in Job::finish(&case, json!({})).await?.outputs().await?.paths() {
         case.wire().get(&path).await?.status(200)?;
         case.other().get(&path).await?.status(404)?;
     }

@@ -1,19 +1,32 @@
-//! Where the output of a generation goes.
+//! That a job of a model that works runs to its end, how many outputs it leaves, and where they go.
 
 use std::collections::HashSet;
 
-use serde_json::json;
+use futures::future::try_join_all;
 
-use super::job::{Job, body, failing, refused, send, slow};
+use super::job::{Job, body, failing, refused, send, slow, within_a_jobs_time};
 use super::outputs::Outputs;
+use crate::fixture::vault_ids;
 use crate::run_id::RunId;
-use crate::scenario::{core, reference};
 use crate::scenarios::endpoints::absent;
-use crate::wire::Wire;
-use crate::{Case, Failure, Scenario, check};
+use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
+    core! { "generations.output.there-at-once" ["GE-26", "GE-28", "GE-29", "GE-32"]
+        |case| async move { Job::finish(&case, json!({})).await?.outputs().await?.any().map(drop) },
+        "The job of a model that works becomes completed, and then the output is in the vault" },
+    core! { "generations.output.by-itself" ["GE-26", "GE-27", "GE-29"] by_itself,
+        "The output appears in the vault without a further call on the job" },
+    core! { "generations.output.batch" ["GE-19", "GE-30"] batch,
+        "A batchCount of n yields n outputs" },
+    core! { "generations.output.one-by-default" ["GE-19"]
+        |case| async move { Job::finish(&case, json!({})).await?.outputs().await?.counts(1).map(drop) },
+        "Without batchCount there is one output" },
+    core! { "generations.output.once" ["GE-29", "GE-30"] once,
+        "Outputs are saved once: later there are no more of them" },
+    core! { "generations.output.negative-prompt" ["GE-13", "GE-14"] negative_prompt,
+        "A negativePrompt keeps no generation from being completed" },
     core! { "generations.vault.named" ["GE-21", "GE-29"] named,
         "The output goes into the vault that is named and into no other vault of the caller" },
     core! { "generations.vault.general" ["GE-22", "VA-12"] general,
@@ -36,10 +49,43 @@ pub(super) const ALL: &[Scenario] = &[
         "Deleting the vault afterwards leaves the output in the account" },
 ];
 
+async fn by_itself(case: Case) -> Result<(), Failure> {
+    let job = &Job::queue(&case, json!({})).await?;
+    let saved = || async move { Ok((job.outputs().await?.count() > 0).then_some(())) };
+    within_a_jobs_time(&case, "an output to be in the vault", saved).await
+}
+
+async fn completed_input(case: &Case, fields: Value) -> Result<Job, Failure> {
+    case.waits_for_jobs()?;
+    let job = Job::queue_input(case, fields).await?;
+    job.wait_completed().await?;
+    Ok(job)
+}
+
+async fn batch(case: Case) -> Result<(), Failure> {
+    let case = &case;
+    let counts = (1..=4).map(|count| async move {
+        let job = completed_input(case, json!({ "batchCount": count })).await?;
+        job.outputs().await?.counts(count).map(drop)
+    });
+    try_join_all(counts).await.map(drop)
+}
+
+/// Later is when another job, queued after the first one's end, is done too.
+async fn once(case: Case) -> Result<(), Failure> {
+    let job = Job::finish(&case, json!({ "batchCount": 2 })).await?;
+    Job::finish(&case, json!({})).await?;
+    job.wait_completed().await?;
+    job.outputs().await?.counts(2).map(drop)
+}
+
+async fn negative_prompt(case: Case) -> Result<(), Failure> {
+    completed_input(&case, json!({ "negativePrompt": "people, text" })).await.map(drop)
+}
+
 async fn named(case: Case) -> Result<(), Failure> {
     let other = case.vault().await?;
-    let job = Job::finish(&case, json!({})).await?;
-    job.outputs().await?.any()?;
+    Job::finish(&case, json!({})).await?.outputs().await?.any()?;
     Outputs::in_vault(&other).await?.counts(0).map(drop)
 }
 
@@ -122,8 +168,10 @@ async fn general_id(wire: &Wire) -> Result<i64, Failure> {
         .ok_or_else(|| vaults.failure("a system vault in the list", "none"))
 }
 
-async fn output_is_in(job: &Job, vaults: &[i64]) -> Result<(), Failure> {
-    check::equal("the vaults of the output", &job.vaults_of_output().await?[..], vaults)
+async fn output_is_in(case: &Case, job: &Job, vaults: &[i64]) -> Result<(), Failure> {
+    let prompt = job.wait_completed().await?.integer("/data/promptId")?;
+    let of_output = vault_ids(&case.prompt_at(prompt).get().await?)?;
+    check::equal("the vaults of the output", &of_output[..], vaults)
 }
 
 async fn status_general(case: Case) -> Result<(), Failure> {
@@ -131,23 +179,22 @@ async fn status_general(case: Case) -> Result<(), Failure> {
     for fields in [json!({}), json!({ "vaultId": general })] {
         let job = Job::submit(&case, body(&case, fields)).await?;
         job.status().await?.status(200)?.equals("/data/vaultId", general)?;
-        output_is_in(&job, &[general]).await?;
+        output_is_in(&case, &job, &[general]).await?;
     }
     Ok(())
 }
 
 async fn deleted_before_the_end(case: Case) -> Result<(), Failure> {
     let job = Job::queue(&case, slow(1.0)).await?;
-    job.delete_vault().await?;
+    job.own_vault()?.delete().await?.status(200)?;
     job.wait_completed().await?;
-    output_is_in(&job, &[general_id(&case.wire()).await?]).await
+    output_is_in(&case, &job, &[general_id(&case.wire()).await?]).await
 }
 
 async fn deleted_afterwards(case: Case) -> Result<(), Failure> {
     let job = Job::queue(&case, json!({})).await?;
-    let done = job.wait_completed().await?;
-    job.delete_vault().await?;
-    output_is_in(&job, &[]).await?;
-    let prompt = done.at("/data/promptId")?.clone();
+    let prompt = job.wait_completed().await?.at("/data/promptId")?.clone();
+    job.own_vault()?.delete().await?.status(200)?;
+    output_is_in(&case, &job, &[]).await?;
     job.status().await?.status(200)?.equals("/data/promptId", prompt).map(drop)
 }

@@ -1,12 +1,12 @@
-//! The life of a key in a browser session (S-46): it is created, used, listed and revoked.
+//! The life of a key in a browser session (S-46): it is created, used, listed and revoked; and
+//! what `POST /api-keys` refuses.
 
 use std::time::Duration;
 
-use serde_json::Value;
-
 use super::{NewKey, hides, is_plain, parts_of, taken_apart};
-use crate::scenario::reference;
-use crate::{Case, Failure, Scenario, check};
+use crate::fixture::merged;
+use crate::scenarios::errors::names_exactly;
+use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
@@ -39,6 +39,16 @@ pub(super) const ALL: &[Scenario] = &[
         "Revoking a key that does not exist is 404 (S-46)" },
     reference! { "keys.revoke.other-account" ["ER-11"] [Session, OtherAccount] other_account,
         "Revoking a key of another account is 404, and the key works on (S-46)" },
+    reference! { "keys.name.refused" ["KE-06"] [Session] name_refused,
+        "A missing, blank or too long name and one that is no text are 400 naming the field \
+         (S-46)" },
+    reference! { "keys.name.lengths" ["KE-06"] [Session] name_lengths,
+        "A name of 1 and of 100 characters is taken as it is (S-46)" },
+    reference! { "keys.scopes.refused" ["KE-03"] [Session] scopes_refused,
+        "Missing, unknown and repeated scopes and what is no list are 400 naming the field (S-46)" },
+    reference! { "keys.create.body" ["KE-06"] [Session] body,
+        "A body that is no object is 400 naming body, another type of content 415, too large a \
+         body 413 (S-67)" },
 ];
 
 const WRITE: &[&str] = &["prompts:write"];
@@ -47,7 +57,7 @@ const WRITE: &[&str] = &["prompts:write"];
 const RECORDED: Duration = Duration::from_secs(10);
 
 async fn created(case: Case) -> Result<(), Failure> {
-    let NewKey { answer, .. } = NewKey::make(&case, &case.session().await?, WRITE).await?;
+    let NewKey { answer, .. } = NewKey::make(&case, WRITE).await?;
     answer.status(201)?.equals("/error", None::<&str>)?.equals("/data/scopes", WRITE)?;
     answer.equals("/data/lastUsedAt", None::<&str>)?.equals("/data/revokedAt", None::<&str>)?;
     answer.timestamp("/data/createdAt")?;
@@ -56,7 +66,7 @@ async fn created(case: Case) -> Result<(), Failure> {
 }
 
 async fn form(case: Case) -> Result<(), Failure> {
-    let NewKey { id, key, answer } = NewKey::make(&case, &case.session().await?, WRITE).await?;
+    let NewKey { id, key, answer, .. } = NewKey::make(&case, WRITE).await?;
     let (vendor, public_id, secret) = parts_of(&key)?;
     let (expected, _, _) = taken_apart(&case)?;
     answer.ensure(vendor == expected, format!("the vendor {expected}"), vendor)?;
@@ -69,32 +79,31 @@ async fn form(case: Case) -> Result<(), Failure> {
 }
 
 async fn works(case: Case) -> Result<(), Failure> {
-    let new = NewKey::make(&case, &case.session().await?, WRITE).await?;
-    new.read(&case).await?.status_in(200..=299)?;
-    new.write(&case).await?.status_in(200..=299).map(drop)
+    let new = NewKey::make(&case, WRITE).await?;
+    new.read().await?.success()?;
+    new.write().await?.success().map(drop)
 }
 
 async fn only_reads(case: Case) -> Result<(), Failure> {
-    let new = NewKey::make(&case, &case.session().await?, &[]).await?;
-    new.read(&case).await?.status_in(200..=299)?;
-    new.write(&case).await?.status(401).map(drop)
+    let new = NewKey::make(&case, &[]).await?;
+    new.read().await?.success()?;
+    new.write().await?.status(401).map(drop)
 }
 
 async fn only_once(case: Case) -> Result<(), Failure> {
-    let session = case.session().await?;
-    let new = NewKey::make(&case, &session, WRITE).await?;
+    let new = NewKey::make(&case, WRITE).await?;
     let (_, _, secret) = parts_of(&new.key)?;
-    hides(session.get("/api-keys").await?.status(200)?, secret)?;
-    hides(session.delete(&new.path()).await?.status(200)?, secret)
+    hides(new.session.get("/api-keys").await?.status(200)?, secret)?;
+    hides(new.revoke().await?.status(200)?, secret)
 }
 
 async fn newest_first(case: Case) -> Result<(), Failure> {
-    let (case, session) = (&case, &case.session().await?);
+    let case = &case;
     check::by_date(|pause| async move {
-        let first = NewKey::make(case, session, &[]).await?;
+        let first = NewKey::make(case, &[]).await?;
         tokio::time::sleep(case.scaled(pause)).await;
-        let second = NewKey::make(case, session, &[]).await?;
-        let list = session.get("/api-keys").await?;
+        let second = NewKey::make(case, &[]).await?;
+        let list = second.session.get("/api-keys").await?;
         let mut ours = list.status(200)?.array("/data")?;
         ours.retain(|one| first.is(one) || second.is(one));
         let ids: Vec<_> = ours.iter().filter_map(|one| one["publicId"].as_str()).collect();
@@ -105,19 +114,17 @@ async fn newest_first(case: Case) -> Result<(), Failure> {
 }
 
 async fn record(case: Case) -> Result<(), Failure> {
-    let session = case.session().await?;
-    let new = NewKey::make(&case, &session, WRITE).await?;
-    check::equal("the listed record", &new.listed(&session).await?, &new.record()?)
+    let new = NewKey::make(&case, WRITE).await?;
+    check::equal("the listed record", &new.listed().await?, &new.record()?)
 }
 
 async fn last_used(case: Case) -> Result<(), Failure> {
-    let session = &case.session().await?;
-    let new = &NewKey::make(&case, session, &[]).await?;
-    let unused = new.listed(session).await?["lastUsedAt"].clone();
+    let new = &NewKey::make(&case, &[]).await?;
+    let unused = new.listed().await?["lastUsedAt"].clone();
     check::equal("lastUsedAt of a key that nobody has used", &unused, &Value::Null)?;
-    new.read(&case).await?.status_in(200..=299)?;
+    new.read().await?.success()?;
     let used = case.until("lastUsedAt of a key that was used", RECORDED, || async move {
-        let used = new.listed(session).await?["lastUsedAt"].clone();
+        let used = new.listed().await?["lastUsedAt"].clone();
         Ok(Some(used).filter(|used| !used.is_null()))
     });
     let used = used.await?;
@@ -126,18 +133,16 @@ async fn last_used(case: Case) -> Result<(), Failure> {
 }
 
 async fn listed_revoked(case: Case) -> Result<(), Failure> {
-    let session = case.session().await?;
-    let new = NewKey::make(&case, &session, &[]).await?;
-    let revocation = session.delete(&new.path()).await?;
-    let listed = new.listed(&session).await?["revokedAt"].clone();
+    let new = NewKey::make(&case, &[]).await?;
+    let revocation = new.revoke().await?;
+    let listed = new.listed().await?["revokedAt"].clone();
     check::ensure(listed.is_string(), "a listed key with its revokedAt", listed.to_string())?;
     check::equal("revokedAt in the list", &listed, revocation.at("/data/revokedAt")?)
 }
 
 async fn revoked(case: Case) -> Result<(), Failure> {
-    let session = case.session().await?;
-    let new = NewKey::make(&case, &session, WRITE).await?;
-    let reply = session.delete(&new.path()).await?;
+    let new = NewKey::make(&case, WRITE).await?;
+    let reply = new.revoke().await?;
     reply.status(200)?.timestamp("/data/revokedAt")?;
     let mut expected = new.record()?;
     expected["revokedAt"] = reply.at("/data/revokedAt")?.clone();
@@ -145,22 +150,18 @@ async fn revoked(case: Case) -> Result<(), Failure> {
 }
 
 async fn next_request(case: Case) -> Result<(), Failure> {
-    let session = case.session().await?;
-    let new = NewKey::make(&case, &session, WRITE).await?;
+    let new = NewKey::make(&case, WRITE).await?;
     // A server may cache what it knows of a key.
-    new.read(&case).await?;
-    session.delete(&new.path()).await?.status_in(200..=299)?;
-    new.read(&case).await?.status(401)?;
-    new.write(&case).await?.status(401).map(drop)
+    new.read().await?;
+    new.revoke().await?.success()?;
+    new.read().await?.status(401)?;
+    new.write().await?.status(401).map(drop)
 }
 
 async fn again(case: Case) -> Result<(), Failure> {
-    let session = case.session().await?;
-    let new = NewKey::make(&case, &session, &[]).await?;
-    let first = session.delete(&new.path()).await?;
-    let again = session.delete(&new.path()).await?;
-    let time = first.at("/data/revokedAt")?.clone();
-    again.status(200)?.equals("/data/revokedAt", time).map(drop)
+    let new = NewKey::make(&case, &[]).await?;
+    let time = new.revoke().await?.at("/data/revokedAt")?.clone();
+    new.revoke().await?.status(200)?.equals("/data/revokedAt", time).map(drop)
 }
 
 async fn unknown(case: Case) -> Result<(), Failure> {
@@ -177,5 +178,56 @@ async fn other_account(case: Case) -> Result<(), Failure> {
     let key = case.target().config.other_api_key.as_deref().unwrap_or_default();
     let (_, id, _) = parts_of(key)?;
     session.delete(&format!("/api-keys/{id}")).await?.status(404)?;
-    case.other().get("/prompts").await?.status_in(200..=299).map(drop)
+    case.other().get("/prompts").await?.success().map(drop)
+}
+
+const NAME_MAX: usize = 100;
+const BODY_BYTES_MAX: usize = 4 * 1024 * 1024;
+
+async fn name_refused(case: Case) -> Result<(), Failure> {
+    let long = "é".repeat(NAME_MAX + 1);
+    let names = json!([null, "", " \t\u{a0}", long, "a\u{0}", 7, ["a"]]);
+    refused(case, "name", json!({ "scopes": [] }), names).await
+}
+
+async fn scopes_refused(case: Case) -> Result<(), Failure> {
+    let name = json!({ "name": case.name("key") });
+    let (unknown, twice) = (["prompts:read"], ["prompts:write", "prompts:write"]);
+    let others = json!([null, unknown, twice, ["Prompts:Write"], [""], [7], "prompts:write", {}]);
+    refused(case, "scopes", name, others).await
+}
+
+/// The body without the field, and with each of these values of it, is refused for the field.
+async fn refused(case: Case, field: &str, body: Value, values: Value) -> Result<(), Failure> {
+    let session = case.session().await?;
+    let values = values.as_array().into_iter().flatten();
+    let with_each = values.map(|value| merged(body.clone(), json!({ field: value })));
+    for body in with_each.chain([body.clone()]) {
+        let reply = session.post("/api-keys", body.clone()).await?;
+        check::with_context(format!("the body {body}"), names_exactly(&reply, &[field]))?;
+    }
+    Ok(())
+}
+
+async fn name_lengths(case: Case) -> Result<(), Failure> {
+    let session = case.session().await?;
+    let name = case.name("key");
+    let padding = "é".repeat(NAME_MAX - name.chars().count() - 1);
+    for name in ["é".to_owned(), format!("{padding} {name}")] {
+        let reply = session.post("/api-keys", json!({ "name": name, "scopes": [] })).await?;
+        let what = format!("a name of {} characters", name.chars().count());
+        reply.has_status(201, what)?.equals("/data/name", name)?;
+    }
+    Ok(())
+}
+
+async fn body(case: Case) -> Result<(), Failure> {
+    let session = case.session().await?;
+    let call = || session.call(Method::POST, "/api-keys");
+    let good = json!({ "name": case.name("key"), "scopes": ["prompts:write"] }).to_string();
+    names_exactly(&call().body("application/json", "[]").send().await?, &["body"])?;
+    call().body("text/plain", good.clone()).send().await?.status(415)?;
+    let large = good + &" ".repeat(BODY_BYTES_MAX);
+    call().body("application/json", large).send().await?.status(413)?;
+    Ok(())
 }

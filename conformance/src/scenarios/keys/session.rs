@@ -1,16 +1,13 @@
 //! What a browser session is (S-81): its cookie, the code it begins with, and the requests that
 //! it is good for.
 
-use http::Method;
 use http::header::SET_COOKIE;
-use serde_json::json;
 
 use super::NewKey;
 use crate::case::session::send_code;
-use crate::scenario::reference;
+use crate::scenarios::auth::main_bearer;
 use crate::scenarios::endpoints::{self, Ids};
-use crate::wire::{ApiResponse, Call};
-use crate::{Case, Failure, Scenario, check};
+use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
@@ -35,9 +32,8 @@ pub(super) const ALL: &[Scenario] = &[
 async fn cookie(case: Case) -> Result<(), Failure> {
     let session = case.signed_in().await?;
     let sign_in = ApiResponse::of(&session.sign_in)?;
-    let set: Vec<_> = sign_in.headers().get_all(SET_COOKIE).iter().collect();
-    sign_in.ensure(set.len() == 1, "one cookie", set.len())?;
-    let line = set.first().and_then(|line| line.to_str().ok()).unwrap_or_default();
+    let set = sign_in.headers().get_all(SET_COOKIE).iter().count();
+    let line = sign_in.ensure(set == 1, "one cookie", set)?.header(SET_COOKIE);
     let attributes: Vec<_> =
         line.split(';').skip(1).map(|one| one.trim().to_ascii_lowercase()).collect();
     let secure = case.target().config.base_url.scheme() == "https";
@@ -81,14 +77,11 @@ async fn other_cookies(case: Case) -> Result<(), Failure> {
 }
 
 async fn not_beside_a_key(case: Case) -> Result<(), Failure> {
-    let session = case.session().await?;
-    let path = NewKey::make(&case, &session, &[]).await?.path();
+    let new = NewKey::make(&case, &[]).await?;
     let body = json!({ "name": case.name("key"), "scopes": [] });
-    for (method, path) in
-        [(Method::POST, "/api-keys"), (Method::GET, "/api-keys"), (Method::DELETE, &path)]
-    {
-        let key = format!("Bearer {}", case.target().config.api_key);
-        let call = session.call(method, path).header("authorization", key);
+    let all = "/api-keys";
+    for (method, path) in [(Method::POST, all), (Method::GET, all), (Method::DELETE, &new.path())] {
+        let call = new.session.call(method, path).header("authorization", main_bearer(&case));
         call.json(&body).send().await?.status(401)?;
     }
     Ok(())
@@ -104,8 +97,7 @@ async fn no_key(case: Case) -> Result<(), Failure> {
 }
 
 async fn cross_site(case: Case) -> Result<(), Failure> {
-    let session = case.session().await?;
-    let new = NewKey::make(&case, &session, &[]).await?;
+    let new = NewKey::make(&case, &[]).await?;
     let cookie = &case.signed_in().await?.cookie;
     let own = case.target().config.base_url.origin().ascii_serialization();
     let body = json!({ "name": case.name("forged"), "scopes": [] });
@@ -127,14 +119,13 @@ async fn cross_site(case: Case) -> Result<(), Failure> {
             check::with_context(format!("{headers:?}"), reply.status(403))?;
         }
     }
-    let list = session.get("/api-keys").await?;
+    let list = new.session.get("/api-keys").await?;
     let entries = list.status(200)?.array("/data")?;
-    let done = |one: &serde_json::Value| {
-        one["name"] == body["name"] || (new.is(one) && !one["revokedAt"].is_null())
-    };
-    let done: Vec<_> = entries.iter().filter(|one| done(one)).collect();
+    let done = entries
+        .iter()
+        .find(|one| one["name"] == body["name"] || (new.is(one) && !one["revokedAt"].is_null()));
     let expected = "nothing created or revoked by what was refused";
-    list.ensure(done.is_empty(), expected, format!("{done:?}")).map(drop)
+    list.ensure(done.is_none(), expected, format!("{done:?}")).map(drop)
 }
 
 async fn own_origin(case: Case) -> Result<(), Failure> {

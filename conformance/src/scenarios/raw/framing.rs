@@ -1,17 +1,12 @@
 //! Where a body ends: lengths that cannot be, twice, or beside chunks (RFC 9112, section 6.3);
 //! chunks, well formed and not (sections 6.1 and 7.1); and bodies of another type.
 
-use http::Method;
-use serde_json::json;
-
 use super::Expect::{Bodyless, Ignored, NamesBody, Refused, Status};
 use super::{
     Fixture, Sample, answer, answered, chunked, each, nothing_follows, sample, succeeded,
     unless_busy,
 };
-use crate::scenario::{http, reference};
-use crate::wire::ApiResponse;
-use crate::{Case, Failure, Scenario, check};
+use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
@@ -34,8 +29,7 @@ pub(super) const ALL: &[Scenario] = &[
         "A chunked body that breaks off before its last chunk is not carried out" },
     http! { "raw.chunks.other-coding" ["HT-05"] [HttpOne] |case| each(case, Refused, other_codings),
         "A body under a coding that does not end in chunks is not carried out" },
-    http! { "raw.chunks.well-formed" ["HT-03"] [HttpOne]
-        |case| async move { unless_busy(&case, taken_whole).await },
+    http! { "raw.chunks.well-formed" ["HT-03"] [HttpOne] |case| unless_busy(case, taken_whole),
         "A body in many chunks with extensions and trailers is taken whole, or asked for with a \
          length" },
     reference! { "raw.chunks.status" ["HT-03"] [HttpOne] chunks_status,
@@ -47,11 +41,11 @@ pub(super) const ALL: &[Scenario] = &[
         "What follows a body without being a request is not carried out and spoils nothing" },
     http! { "raw.body.on-get-and-delete" ["HT-22"] [HttpOne] on_get_and_delete,
         "A body on GET and DELETE is ignored or refused, and is no second request" },
-    http! { "raw.body.two-types" ["HT-23"] [HttpOne] two_types,
+    http! { "raw.body.two-types" ["HT-23"] [HttpOne] |case| two_types(case, None),
         "A request with two content types is carried out whole or not at all" },
     http! { "raw.body.other-types" ["HT-24"] other_types,
         "A body of another type or of none is carried out whole or refused" },
-    reference! { "raw.body.two-types-status" ["EN-02"] [HttpOne] two_types_status,
+    reference! { "raw.body.two-types-status" ["EN-02"] [HttpOne] |case| two_types(case, Some(415)),
         "Two content types are 415, even if they are equal (S-80)" },
 ];
 
@@ -66,44 +60,36 @@ fn two_lengths(fixture: &Fixture) -> Vec<Sample> {
     let body = fixture.body();
     let right = body.len();
     let pairs = [(right, right - 1), (right - 1, right), (right, right + 100)];
-    let rows = pairs.map(|(first, second)| {
+    let row = |(first, second)| {
         let request = fixture.typed().line(length(first)).line(length(second));
         sample(format!("the lengths {first} and {second}"), request.body(&body))
-    });
-    rows.into()
+    };
+    pairs.map(row).into()
 }
 
 fn no_lengths(fixture: &Fixture) -> Vec<Sample> {
     let body = fixture.body();
     let right = body.len();
-    let values = [
-        format!("+{right}"),
-        format!("-{right}"),
-        format!("0x{right:x}"),
-        format!("{right}.0"),
-        format!("{right} {right}"),
-        format!("{right}, {}", right + 1),
-        format!("{right}x"),
-        "99999999999999999999999".to_owned(),
-        "18446744073709551616".to_owned(),
-        "x".to_owned(),
-    ];
-    let rows = values.map(|value| {
+    let forms = format!(
+        "+{right};-{right};0x{right:x};{right}.0;{right} {right};{right}, {};{right}x;x;\
+         99999999999999999999999;18446744073709551616",
+        right + 1
+    );
+    let row = |value: &str| {
         let request = fixture.typed().line(format!("Content-Length: {value}"));
         sample(format!("the length {value}"), request.body(&body))
-    });
-    rows.into()
+    };
+    forms.split(';').map(row).collect()
 }
 
 fn beside_chunks(fixture: &Fixture) -> Vec<Sample> {
     let body = [b"0\r\n\r\n".to_vec(), fixture.whole_post()].concat();
     let length = length(body.len());
-    let orders = [[CHUNKED, &length], [&length, CHUNKED]];
-    let rows = orders.map(|[first, second]| {
+    let row = |[first, second]: [&str; 2]| {
         let request = fixture.typed().line(first).line(second);
         sample(format!("{first} before {second}"), request.body(&body))
-    });
-    rows.into()
+    };
+    [[CHUNKED, &length], [&length, CHUNKED]].map(row).into()
 }
 
 async fn chunks_behind(case: Case) -> Result<(), Failure> {
@@ -124,11 +110,12 @@ fn in_chunks(fixture: &Fixture, body: &str) -> Sample {
 fn bad_sizes(fixture: &Fixture) -> Vec<Sample> {
     let body = fixture.body();
     let length = body.len();
-    let sizes = ["zz", "-1", "", "\u{a0}", "10000000000000000000000000000001a", "1 a", "g", "0x1a"];
-    let of_the_length =
-        [format!("0x{length:x}"), format!("+{length:x}"), format!("1{length:016x}")];
-    let sizes = sizes.map(str::to_owned).into_iter().chain(of_the_length);
-    sizes.map(|size| in_chunks(fixture, &format!("{size}\r\n{body}\r\n0\r\n\r\n"))).collect()
+    let sizes = format!(
+        "zz;-1;;\u{a0};10000000000000000000000000000001a;1 a;g;0x1a;0x{length:x};+{length:x};\
+         1{length:016x}"
+    );
+    let row = |size| in_chunks(fixture, &format!("{size}\r\n{body}\r\n0\r\n\r\n"));
+    sizes.split(';').map(row).collect()
 }
 
 fn wrong_sizes(fixture: &Fixture) -> Vec<Sample> {
@@ -139,20 +126,20 @@ fn wrong_sizes(fixture: &Fixture) -> Vec<Sample> {
 
 fn no_last_chunk(fixture: &Fixture) -> Vec<Sample> {
     let whole = chunked(&fixture.body());
-    let rows = [2, 4, 5, 6, 20].map(|missing| {
+    let row = |missing| {
         let part = &whole[..whole.len() - missing];
         sample(format!("{missing} bytes are missing"), fixture.typed().line(CHUNKED).body(part))
-    });
-    rows.into()
+    };
+    [2, 4, 5, 6, 20].map(row).into()
 }
 
 fn other_codings(fixture: &Fixture) -> Vec<Sample> {
     let codings = ["xchunked", "chunked, x-unknown", "x-unknown", "chunked, identity"];
-    let rows = codings.map(|coding| {
+    let row = |coding| {
         let request = fixture.typed().line(format!("Transfer-Encoding: {coding}"));
         sample(format!("the coding {coding}"), request.body(chunked(&fixture.body())))
-    });
-    rows.into()
+    };
+    codings.map(row).into()
 }
 
 /// A body in chunks of a few bytes, some with extensions, and lines after them.
@@ -160,9 +147,8 @@ fn well_formed(fixture: &Fixture) -> Vec<Sample> {
     let mut chunks = String::new();
     for (at, piece) in fixture.body().as_bytes().chunks(7).enumerate() {
         let extension = ["", ";a", ";a=b", ";a=\"b c\""][at % 4];
-        let size =
-            if at % 2 == 0 { format!("{:x}", piece.len()) } else { format!("00{:X}", piece.len()) };
-        chunks.push_str(&format!("{size}{extension}\r\n{}\r\n", String::from_utf8_lossy(piece)));
+        let (zeros, piece) = (["", "00"][at % 2], String::from_utf8_lossy(piece));
+        chunks.push_str(&format!("{zeros}{:X}{extension}\r\n{piece}\r\n", piece.len()));
     }
     chunks.push_str("0\r\nX-After: all\r\n\r\n");
     vec![in_chunks(fixture, &chunks)]
@@ -192,8 +178,7 @@ fn too_short_by(fixture: &Fixture, missing: usize) -> Sample {
 }
 
 async fn too_short(case: Case) -> Result<(), Failure> {
-    let rows =
-        |fixture: &Fixture| [1, 100, 100_000].map(|missing| too_short_by(fixture, missing)).into();
+    let rows = |fixture: &Fixture| [1, 100, 100_000].map(|some| too_short_by(fixture, some)).into();
     each(case.clone(), Ignored, rows).await?;
     // The client that has gone without a word leaves nothing either.
     let fixture = Fixture::new(&case).await?;
@@ -203,7 +188,7 @@ async fn too_short(case: Case) -> Result<(), Failure> {
 
 async fn rubbish_behind(case: Case) -> Result<(), Failure> {
     for rubbish in ["}\r\n\r\n", "\0\0\0\0\r\n\r\n", "POST\r\n\r\n", "0\r\n\r\n"] {
-        let created = unless_busy(&case, |fixture| created_before(fixture, rubbish)).await;
+        let created = unless_busy(case.clone(), |fixture| created_before(fixture, rubbish)).await;
         check::with_context(format!("{rubbish:?}"), created)?;
     }
     Ok(())
@@ -230,11 +215,7 @@ async fn on_get_and_delete(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-const PAIRS: [[&str; 2]; 3] = [
-    ["application/json", "application/json"],
-    ["application/json", "text/plain"],
-    ["text/plain", "application/json"],
-];
+const JSON: &str = "application/json";
 
 async fn sent_under(fixture: &Fixture, types: [&str; 2]) -> Result<ApiResponse, Failure> {
     let body = fixture.body();
@@ -243,47 +224,35 @@ async fn sent_under(fixture: &Fixture, types: [&str; 2]) -> Result<ApiResponse, 
     answer(&mut fixture.send(request.body(body)).await?).await
 }
 
-async fn two_types(case: Case) -> Result<(), Failure> {
+/// Requests with two types are carried out or refused, and answered with this status if it is given.
+async fn two_types(case: Case, status: Option<u16>) -> Result<(), Failure> {
     let fixture = Fixture::new(&case).await?;
     let mut created = 0;
-    for types in PAIRS {
+    for types in [[JSON, JSON], [JSON, "text/plain"], ["text/plain", JSON]] {
         let reply = sent_under(&fixture, types).await?;
-        created += usize::from(reply.status_code() < 300);
+        if let Some(status) = status {
+            reply.status(status)?;
+        }
+        created += usize::from(reply.is_success());
         fixture.has_created(created).await?;
     }
     Ok(())
 }
 
-async fn two_types_status(case: Case) -> Result<(), Failure> {
-    let fixture = Fixture::new(&case).await?;
-    for types in PAIRS {
-        sent_under(&fixture, types).await?.status(415)?;
-    }
-    fixture.has_created(0).await
-}
-
 async fn other_types(case: Case) -> Result<(), Failure> {
     let vault = case.vault().await?;
-    for other in [None, Some("text/plain"), Some("application/problem+json"), Some("x"), Some(";")]
-    {
+    for other in [&[][..], &["text/plain"], &["application/problem+json"], &["x"], &[";"]] {
         let name = case.name("named");
         let call = case.wire().call(Method::PATCH, &vault.path());
+        let call = other.iter().fold(call, |call, other| call.header("content-type", other));
         let body = json!({ "name": name, "description": name }).to_string();
-        let call = match other {
-            Some(other) => call.body(other, body),
-            None => call.untyped_body(body),
-        };
-        let reply = call.send().await?;
+        let reply = call.untyped_body(body).send().await?;
         let done = reply.status_code() == 200;
         reply.ensure(done || reply.status_code() / 100 == 4, "200 or 4xx", reply.status_code())?;
         let now = vault.get().await?;
-        let is_new = |field| Ok::<_, Failure>(*now.at(field)? == *name);
-        let changed = [is_new("/data/name")?, is_new("/data/description")?];
-        now.ensure(
-            changed == [done, done],
-            format!("{other:?}: name and description changed to be {:?}", [done, done]),
-            format!("{changed:?}"),
-        )?;
+        let changed = [*now.at("/data/name")? == *name, *now.at("/data/description")? == *name];
+        let expected = format!("under {other:?}, name and description changed: {:?}", [done, done]);
+        now.ensure(changed == [done, done], expected, format!("{changed:?}"))?;
     }
     Ok(())
 }

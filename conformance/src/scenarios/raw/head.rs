@@ -3,14 +3,12 @@
 
 use std::time::Duration;
 
-use http::Method;
 use tokio::time::timeout;
 
 use super::Expect::{Answered, Bodyless, Refused, Status};
 use super::{Fixture, Sample, answer, answered, each, nothing_follows, sample, unless_busy};
-use crate::scenario::{http, reference};
-use crate::wire::raw::Received;
-use crate::{Case, Failure, Scenario, check};
+use crate::scenarios::prelude::*;
+use crate::wire::raw::{RawRequest, Received};
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
@@ -20,7 +18,8 @@ pub(super) const ALL: &[Scenario] = &[
         "A request with a space between a header's name and its colon is not carried out" },
     http! { "raw.head.folded" ["HT-08"] [HttpOne] |case| each(case, Answered, folded),
         "A header that goes on in the next line is refused or read as one line" },
-    http! { "raw.head.control-bytes" ["HT-09"] [HttpOne] |case| each(case, Answered, control_bytes),
+    http! { "raw.head.control-bytes" ["HT-09"] [HttpOne]
+        |case| each(case, Answered, |fixture| with_bytes(fixture, &[0, 1, 8, b'\r', 0x1b, 0x7f])),
         "Control bytes in a header's value bring no server error" },
     http! { "raw.head.no-header" ["HT-06"] [HttpOne] |case| each(case, Answered, odd_heads),
         "Lines of a head that are no header, and first lines that are none, bring no server error" },
@@ -29,14 +28,15 @@ pub(super) const ALL: &[Scenario] = &[
     reference! { "raw.head.bytes-beyond-ascii" ["HT-09"] [HttpOne]
         |case| each(case, Status(200), beyond_ascii),
         "Tabs and bytes beyond ASCII in a value are taken (S-80)" },
-    http! { "raw.host.missing" ["HT-10"] [HttpOne] |case| each(case, Refused, no_host),
+    http! { "raw.host.missing" ["HT-10"] [HttpOne]
+        |case| each(case, Refused, |fixture| creating("no Host", fixture, fixture.post().without("Host"))),
         "An HTTP/1.1 request without Host is not carried out" },
-    http! { "raw.host.two" ["HT-10"] [HttpOne] |case| each(case, Refused, two_hosts),
+    http! { "raw.host.two" ["HT-10"] [HttpOne]
+        |case| each(case, Refused, |fixture| creating("two Hosts", fixture, fixture.post().line(OTHER_HOST))),
         "A request with two Host headers is not carried out" },
     http! { "raw.host.no-host" ["HT-10"] [HttpOne] |case| each(case, Refused, faulty_hosts),
         "A request whose Host cannot be one is not carried out" },
-    http! { "raw.host.absolute" ["HT-11"] [HttpOne]
-        |case| async move { unless_busy(&case, whole_address).await },
+    http! { "raw.host.absolute" ["HT-11"] [HttpOne] |case| unless_busy(case, whole_address),
         "A first line with the whole address is read as the path alone" },
     http! { "raw.host.http-1-0" ["HT-12"] [HttpOne] http_1_0,
         "HTTP/1.0 is answered, and the connection ends with the answer unless it was asked to \
@@ -63,12 +63,11 @@ async fn two_accounts(case: Case) -> Result<(), Failure> {
     let fixture = Fixture::new(&case).await?;
     let theirs = case.other_account().vault().await?.id;
     let config = &case.target().config;
-    let line = |key: &str| format!("Authorization: Bearer {key}");
-    let own = line(&config.api_key);
-    let other = line(config.other_api_key.as_deref().unwrap_or_default());
-    for [first, second] in [[&own, &other], [&other, &own]] {
+    let (own, other) = (&*config.api_key, config.other_api_key.as_deref().unwrap_or_default());
+    let line = |key| format!("Authorization: Bearer {key}");
+    for [first, second] in [[own, other], [other, own]] {
         let request = case.raw_request(&Method::GET, "/vaults").without("Authorization");
-        let request = request.line(first.as_str()).line(second.as_str());
+        let request = request.line(line(first)).line(line(second));
         let reply = answer(&mut fixture.send(request.head()).await?).await?;
         if reply.status_code() == 200 {
             let listed = reply.integers("/data", "id")?;
@@ -102,10 +101,6 @@ fn folded(fixture: &Fixture) -> Vec<Sample> {
 
 fn with_bytes(fixture: &Fixture, bytes: &[u8]) -> Vec<Sample> {
     bytes.iter().map(|byte| odd_value(fixture, &[b'a', *byte, b'b'])).collect()
-}
-
-fn control_bytes(fixture: &Fixture) -> Vec<Sample> {
-    with_bytes(fixture, &[0, 1, 8, b'\r', 0x1b, 0x7f])
 }
 
 fn beyond_ascii(fixture: &Fixture) -> Vec<Sample> {
@@ -142,15 +137,12 @@ fn faulty_heads(fixture: &Fixture) -> Vec<Sample> {
     heads
 }
 
+const OTHER_HOST: &str = "Host: other.example";
 const FAULTY_HOSTS: [&str; 4] = ["Host: a b", "Host: a/b", "Host: [::1", "Host: a@b:1"];
 
-fn no_host(fixture: &Fixture) -> Vec<Sample> {
-    vec![sample("no Host", fixture.post().without("Host").json(&fixture.body()))]
-}
-
-fn two_hosts(fixture: &Fixture) -> Vec<Sample> {
-    let request = fixture.post().line("Host: other.example");
-    vec![sample("two Hosts", request.json(&fixture.body()))]
+/// The one sample of a request that creates a prompt.
+fn creating(what: &str, fixture: &Fixture, request: RawRequest) -> Vec<Sample> {
+    vec![sample(what, request.json(&fixture.body()))]
 }
 
 fn faulty_hosts(fixture: &Fixture) -> Vec<Sample> {
@@ -184,7 +176,7 @@ async fn http_1_0(case: Case) -> Result<(), Failure> {
 async fn host_status(case: Case) -> Result<(), Failure> {
     let fixture = Fixture::new(&case).await?;
     let faulty = FAULTY_HOSTS.map(|line| fixture.get().without("Host").line(line));
-    let others = [fixture.get().without("Host"), fixture.get().line("Host: other.example")];
+    let others = [fixture.get().without("Host"), fixture.get().line(OTHER_HOST)];
     for request in faulty.into_iter().chain(others) {
         let mut socket = fixture.send(request.head()).await?;
         let reply = socket.response().await?;
@@ -204,19 +196,14 @@ fn posts_with(fixture: &Fixture, methods: &[&str]) -> Vec<Sample> {
 }
 
 async fn override_ignored(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
-    let path = case.vault().await?.path();
-    let get = || wire.call(Method::GET, &path);
-    for (what, call) in [
-        ("x-http-method-override", get().header("x-http-method-override", "DELETE")),
-        ("x-http-method", get().header("x-http-method", "DELETE")),
-        ("x-method-override", get().header("x-method-override", "DELETE")),
-        ("_method", wire.call(Method::GET, &format!("{path}?_method=DELETE"))),
-    ] {
+    let (wire, vault) = (case.wire(), case.vault().await?);
+    for name in ["x-http-method-override", "x-http-method", "x-method-override"] {
+        let call = wire.call(Method::GET, &vault.path()).header(name, "DELETE");
         call.send().await?.status_in(200..=499)?;
-        check::with_context(what, wire.get(&path).await?.status(200))?;
+        check::with_context(name, vault.read().await)?;
     }
-    Ok(())
+    wire.get(&format!("{}?_method=DELETE", vault.path())).await?.status_in(200..=499)?;
+    check::with_context("_method", vault.read().await).map(drop)
 }
 
 async fn head(case: Case) -> Result<(), Failure> {
@@ -229,7 +216,7 @@ async fn head(case: Case) -> Result<(), Failure> {
         reply.status_in(200..=499)?;
         socket.send(fixture.get().head()).await?;
         if let Received::Response(next) = answered(socket.next().await?)?
-            && next.status_code() < 300
+            && next.is_success()
         {
             check::with_context("the answer after HEAD", next.equals("/data/id", fixture.vault))?;
             seen += 1;

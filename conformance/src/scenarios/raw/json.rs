@@ -2,14 +2,8 @@
 
 use std::fmt::Write as _;
 
-use http::Method;
-use serde_json::json;
-
-use crate::scenario::http;
-use crate::wire::ApiResponse;
-use crate::{Case, Failure, Scenario, check};
-
 use super::{Expect, Fixture};
+use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
@@ -24,9 +18,11 @@ pub(super) const ALL: &[Scenario] = &[
     http! { "raw.json.no-utf-8" ["HT-24"] no_utf_8,
         "A body that is no UTF-8 is refused or its bytes are replaced; the answer is JSON in \
          either case" },
-    http! { "raw.json.broken" ["HT-24"] broken,
+    http! { "raw.json.broken" ["HT-24"]
+        |case| odd_bodies(case, broken, |what, reply| reply.is_client_error(what).map(|_| false)),
         "A body that is no JSON is refused, and nothing is made of its readable part" },
-    http! { "raw.json.nearly" ["HT-24"] nearly,
+    http! { "raw.json.nearly" ["HT-24"]
+        |case| odd_bodies(case, nearly, |what, reply| check::with_context(what, no_server_error(reply))),
         "Comments, commas at the end and other dialects are read whole or refused" },
 ];
 
@@ -38,9 +34,8 @@ async fn post(case: &Case, body: impl Into<Vec<u8>>) -> Result<ApiResponse, Fail
 /// Whether it was a success. Anything else must be a client error.
 fn no_server_error(reply: &ApiResponse) -> Result<bool, Failure> {
     let status = reply.status_code();
-    let done = (200..300).contains(&status);
-    reply.ensure(done || (400..500).contains(&status), "2xx or 4xx", status)?;
-    Ok(done)
+    reply.ensure(matches!(status, 200..300 | 400..500), "2xx or 4xx", status)?;
+    Ok(reply.is_success())
 }
 
 async fn key_twice(case: Case) -> Result<(), Failure> {
@@ -48,22 +43,16 @@ async fn key_twice(case: Case) -> Result<(), Failure> {
     case.prompt().await?;
     let (first, second) = (case.name("first"), case.name("second"));
     let body = format!(
-        r#"{{"title":{0},"prompt":{0},"title":{1},"prompt":{1}}}"#,
-        json!(first),
-        json!(second)
+        r#"{{"title":"{first}","prompt":"{first}","title":"{second}","prompt":"{second}"}}"#
     );
     let reply = post(&case, body).await?;
     if no_server_error(&reply)? {
-        for field in ["title", "prompt"] {
-            let value = reply.string(&format!("/data/{field}"))?;
-            reply.ensure(
-                [&first, &second].iter().any(|one| *one == value),
-                "one of the two",
-                value,
-            )?;
+        for place in ["/data/title", "/data/prompt"] {
+            let value = reply.string(place)?;
+            reply.ensure(value == first || value == second, "one of the two", value)?;
         }
-        let stored = case.wire().get(&format!("/prompts/{}", reply.integer("/data/id")?)).await?;
-        stored.status(200)?.equals("/data/title", reply.string("/data/title")?)?;
+        let stored = case.prompt_of(&reply)?.read().await?;
+        stored.equals("/data/title", reply.string("/data/title")?)?;
     }
     Ok(())
 }
@@ -93,25 +82,9 @@ async fn numbers(case: Case) -> Result<(), Failure> {
     let prompt = case.prompt().await?;
     let path = format!("{}/save", prompt.path());
     let (long, small) = ("9".repeat(10_000), format!("0.{}1", "0".repeat(10_000)));
-    for number in [
-        "-0",
-        "-1",
-        "1e400",
-        "-1e400",
-        "1e-400",
-        "1e999999999999",
-        "9223372036854775808",
-        "18446744073709551616",
-        "0.5",
-        "NaN",
-        "Infinity",
-        "-Infinity",
-        "0x10",
-        "1_000",
-        "+1",
-        &long,
-        &small,
-    ] {
+    let numbers = "-0 -1 +1 0.5 0x10 1_000 1e400 -1e400 1e-400 1e999999999999 NaN Infinity \
+                   -Infinity 9223372036854775808 18446744073709551616";
+    for number in numbers.split(' ').chain([&*long, &small]) {
         let call = case.wire().call(Method::POST, &path);
         let body = format!(r#"{{"vaultId":{number}}}"#);
         let reply = call.body("application/json", body).send().await?;
@@ -155,50 +128,50 @@ async fn no_utf_8(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn broken(case: Case) -> Result<(), Failure> {
+/// Sends bodies that are made from a right one and from that without its last brace.
+/// A prompt is created if `created` says so, and none otherwise.
+async fn odd_bodies(
+    case: Case,
+    bodies: fn(&str, &str) -> Vec<(&'static str, String)>,
+    created: fn(&str, &ApiResponse) -> Result<bool, Failure>,
+) -> Result<(), Failure> {
     let fixture = Fixture::new(&case).await?;
     let body = fixture.body();
-    let whole = body.trim_end_matches('}');
-    for (what, broken) in [
-        ("the end is missing", whole.to_owned()),
-        ("an open string", whole.trim_end_matches(|c: char| c.is_ascii_digit()).to_owned() + "\"7"),
-        ("no value", format!("{whole},\"a\":}}")),
-        ("no colon", format!("{whole},\"a\" 1}}")),
-        ("words behind", format!("{body} words")),
-        ("a second object", format!("{body}{body}")),
-        ("a bracket behind", format!("{body}]")),
-        ("an unknown escape", format!("{whole},\"a\":\"\\x\"}}")),
-        ("a form", "title=t&prompt=p".to_owned()),
-        ("in quotes", json!(body).to_string()),
-        ("in an array", format!("[{body}]")),
-    ] {
-        let reply = post(&case, broken).await?;
-        reply.is_client_error(what)?;
-        check::with_context(what, fixture.has_created(0).await)?;
+    let mut count = 0;
+    for (what, odd) in bodies(&body, body.trim_end_matches('}')) {
+        count += usize::from(created(what, &post(&case, odd).await?)?);
+        check::with_context(what, fixture.has_created(count).await)?;
     }
     Ok(())
 }
 
-async fn nearly(case: Case) -> Result<(), Failure> {
-    let fixture = Fixture::new(&case).await?;
-    let body = fixture.body();
-    let whole = body.trim_end_matches('}');
-    let mut created = 0;
-    for (what, odd) in [
-        ("a comma at the end", format!("{whole},}}")),
+fn broken(body: &str, open: &str) -> Vec<(&'static str, String)> {
+    vec![
+        ("the end is missing", open.to_owned()),
+        ("an open string", open.trim_end_matches(|c: char| c.is_ascii_digit()).to_owned() + "\"7"),
+        ("no value", format!("{open},\"a\":}}")),
+        ("no colon", format!("{open},\"a\" 1}}")),
+        ("words behind", format!("{body} words")),
+        ("a second object", format!("{body}{body}")),
+        ("a bracket behind", format!("{body}]")),
+        ("an unknown escape", format!("{open},\"a\":\"\\x\"}}")),
+        ("a form", "title=t&prompt=p".to_owned()),
+        ("in quotes", json!(body).to_string()),
+        ("in an array", format!("[{body}]")),
+    ]
+}
+
+fn nearly(body: &str, open: &str) -> Vec<(&'static str, String)> {
+    vec![
+        ("a comma at the end", format!("{open},}}")),
         ("a comment", format!("/* a */{body}")),
         ("a comment of a line", format!("{body}// a")),
-        ("NaN", format!("{whole},\"a\":NaN}}")),
+        ("NaN", format!("{open},\"a\":NaN}}")),
         ("a byte order mark", format!("\u{feff}{body}")),
         ("single quotes", body.replace('"', "'")),
-        ("a tab in a string", format!("{whole},\"a\":\"\t\"}}")),
-        ("a number with a zero", format!("{whole},\"a\":01}}")),
+        ("a tab in a string", format!("{open},\"a\":\"\t\"}}")),
+        ("a number with a zero", format!("{open},\"a\":01}}")),
         ("an unprintable space", format!("{body}\u{c}")),
         ("a zero byte", format!("{body}\0")),
-    ] {
-        let reply = post(&case, odd).await?;
-        created += usize::from(check::with_context(what, no_server_error(&reply))?);
-        check::with_context(what, fixture.has_created(created).await)?;
-    }
-    Ok(())
+    ]
 }

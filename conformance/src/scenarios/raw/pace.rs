@@ -2,9 +2,8 @@
 
 use std::time::Duration;
 
-use crate::scenario::{http, reference};
+use crate::scenarios::prelude::*;
 use crate::wire::raw::{Received, Socket};
-use crate::{Case, Failure, Scenario, check};
 
 use super::{Fixture, answer, answered, is_refusal, nothing_follows, succeeded, unless_busy};
 
@@ -16,14 +15,11 @@ pub(super) const ALL: &[Scenario] = &[
         "A head that arrives slowly is read whole or given up, and others are served meanwhile" },
     http! { "raw.pace.breaks-off" ["HT-04"] [HttpOne] breaks_off,
         "A request that breaks off anywhere makes nothing, and others are served" },
-    http! { "raw.pace.ahead" ["HT-20"] [HttpOne]
-        |case| async move { unless_busy(&case, three_ahead).await },
+    http! { "raw.pace.ahead" ["HT-20"] [HttpOne] |case| unless_busy(case, three_ahead),
         "Requests sent ahead on one connection are answered in their order" },
-    http! { "raw.pace.expect" ["HT-21"] [HttpOne]
-        |case| async move { unless_busy(&case, continued).await },
+    http! { "raw.pace.expect" ["HT-21"] [HttpOne] |case| unless_busy(case, continued),
         "A client that waits for 100 Continue gets it, or its answer at once" },
-    reference! { "raw.pace.many-waiting" ["VA-21"] [HttpOne]
-        |case| async move { unless_busy(&case, beside_many).await },
+    reference! { "raw.pace.many-waiting" ["VA-21"] [HttpOne] |case| unless_busy(case, beside_many),
         "Fifty idle connections do not keep others from being served" },
     reference! { "raw.pace.status" ["HT-20"] [HttpOne] status,
         "A slow request is 201, two sent ahead are both answered, and a wrong key is 401 without \

@@ -1,14 +1,12 @@
-//! Paths and queries with escapes, control bytes and what is no UTF-8. An odd spelling may be
-//! refused or read as the plain one; it never reaches another resource.
+//! Paths and queries with escapes, control bytes and what is no UTF-8: an odd spelling may be
+//! refused or read as the plain one; it never reaches another resource. Heads that are larger than
+//! anybody needs.
 
-use http::Method;
+use crate::scenarios::prelude::*;
+use crate::wire::raw::{RawRequest, Received};
 
-use crate::scenario::{http, reference};
-use crate::wire::raw::Received;
-use crate::{Case, Failure, Scenario, check};
-
-use super::Expect::{Answered, Refused, Status};
-use super::{Fixture, Sample, answered, each, sample};
+use super::Expect::{Answered, Bodyless, Refused, Status};
+use super::{Fixture, Sample, each, refused, sample};
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
@@ -23,27 +21,28 @@ pub(super) const ALL: &[Scenario] = &[
     reference! { "raw.path.as-written" ["HT-24"] [HttpOne]
         |case| each(case, Status(404), |fixture| gets(fixture, spellings(fixture.vault))),
         "An escaped path is not read as the plain one, in names, ids and slashes: 404 (S-80)" },
+    http! { "raw.size.header" ["HT-13"] [HttpOne]
+        |case| each(case, Answered, |fixture| sized(fixture, &[(64 * KIB, long_header), (MIB, long_header)])),
+        "A header of 64 KiB and one of 1 MiB are taken or refused, and others are served" },
+    http! { "raw.size.headers" ["HT-13"] [HttpOne]
+        |case| each(case, Answered, |fixture| sized(fixture, &[(1000, many_headers), (10_000, many_headers)])),
+        "A thousand headers and ten thousand are taken or refused, and others are served" },
+    http! { "raw.size.first-line" ["HT-14"] [HttpOne]
+        |case| each(case, Answered, |fixture| sized(fixture, &[(64 * KIB, long_query), (MIB, long_query)])),
+        "A query of 64 KiB and one of 1 MiB are taken or refused, and others are served" },
+    http! { "raw.size.key" ["HT-13"] [HttpOne] |case| each(case, Refused, long_key),
+        "A key of 8 KiB is answered 401, or refused for its size" },
+    reference! { "raw.size.status" ["HT-13"] [HttpOne] size_status,
+        "A head of 64 KiB is taken, of 1 MiB and of more than 100 lines 431, a longer address 414 \
+         (S-80)" },
 ];
 
 fn spellings(vault: i64) -> Vec<String> {
-    let digits = vault.to_string();
-    let (first, rest) = digits.split_at(1);
-    vec![
-        format!("/%76aults/{vault}"),
-        format!("/vaults%2f{vault}"),
-        format!("/vaults%2F{vault}"),
-        format!("/vaults/%3{first}{rest}"),
-        format!("/./vaults/{vault}"),
-        format!("/vaults/../vaults/{vault}"),
-        format!("/vaults/%2e%2e/vaults/{vault}"),
-        format!("/%2e%2e/v1/vaults/{vault}"),
-        format!("/vaults/{vault}/."),
-        format!("/vaults\\{vault}"),
-        format!("/vaults/{vault};a=b"),
-        format!("/vaults/{vault}%20"),
-        format!("/vaults/+{vault}"),
-        format!("/vaults/0{vault}"),
-    ]
+    // `%3` before a digit is that digit escaped.
+    const FORMS: &str = "/%76aults/ID /vaults%2fID /vaults%2FID /vaults/%3ID /./vaults/ID \
+        /vaults/../vaults/ID /vaults/%2e%2e/vaults/ID /%2e%2e/v1/vaults/ID /vaults/ID/. /vaults\\ID \
+        /vaults/ID;a=b /vaults/ID%20 /vaults/+ID /vaults/0ID";
+    FORMS.split(' ').map(|form| form.replace("ID", &vault.to_string())).collect()
 }
 
 fn gets(fixture: &Fixture, paths: impl IntoIterator<Item = String>) -> Vec<Sample> {
@@ -54,19 +53,14 @@ fn gets(fixture: &Fixture, paths: impl IntoIterator<Item = String>) -> Vec<Sampl
 async fn odd_spelling(case: Case) -> Result<(), Failure> {
     let fixture = Fixture::new(&case).await?;
     for (path, request) in gets(&fixture, spellings(fixture.vault)) {
-        let received = fixture.send(request).await?.next().await?;
-        let status = |received: &Received| match received {
-            Received::Response(reply) => reply.status_code(),
-            Received::Closed => 0,
+        let Received::Response(reply) = fixture.send(request).await?.next().await? else {
+            continue;
         };
         // Some servers send a client on to the plain spelling.
-        if matches!(status(&received), 301 | 307 | 308) {
-            continue;
-        }
-        if let Received::Response(reply) = check::with_context(&path, answered(received))?
-            && reply.status_code() < 300
-        {
+        if reply.is_success() {
             check::with_context(&path, reply.equals("/data/id", fixture.vault))?;
+        } else if !matches!(reply.status_code(), 301 | 307 | 308) {
+            check::with_context(&path, refused(Received::Response(reply)))?;
         }
     }
     Ok(())
@@ -105,4 +99,50 @@ async fn odd_cursor(case: Case) -> Result<(), Failure> {
         gets(fixture, cursors.map(|odd| format!("/prompts?limit=1&cursor={odd}")))
     };
     each(case, Answered, cursors).await
+}
+
+const KIB: usize = 1024;
+const MIB: usize = 1024 * KIB;
+
+/// A request of a size.
+type Sized = (usize, fn(&Fixture, usize) -> RawRequest);
+
+fn sized(fixture: &Fixture, rows: &[Sized]) -> Vec<Sample> {
+    let row = |(size, request): &Sized| (format!("of {size}"), request(fixture, *size).head());
+    rows.iter().map(row).collect()
+}
+
+fn many_headers(fixture: &Fixture, count: usize) -> RawRequest {
+    (0..count).fold(fixture.get(), |request, number| request.line(format!("X-Odd-{number}: a")))
+}
+
+fn long_query(fixture: &Fixture, length: usize) -> RawRequest {
+    let path = format!("/vaults/{}?odd={}", fixture.vault, "a".repeat(length));
+    fixture.case.raw_request(&Method::GET, &path)
+}
+
+fn long_header(fixture: &Fixture, length: usize) -> RawRequest {
+    fixture.get().line(format!("X-Odd: {}", "a".repeat(length)))
+}
+
+fn long_key(fixture: &Fixture) -> Vec<Sample> {
+    let right = &fixture.case.target().config.api_key;
+    let long = format!("Authorization: Bearer {right}{}", "a".repeat(8 * KIB));
+    let request = fixture.post().without("Authorization").line(long);
+    vec![sample("a long key", request.json(&fixture.body()))]
+}
+
+async fn size_status(case: Case) -> Result<(), Failure> {
+    let rows: [(_, &[Sized]); 3] = [
+        (Status(200), &[(64 * KIB, long_header), (90, many_headers), (60 * KIB, long_query)]),
+        (Bodyless(431), &[(MIB, long_header), (101, many_headers)]),
+        (Bodyless(414), &[(70 * KIB, long_query)]),
+    ];
+    let fixture = Fixture::new(&case).await?;
+    for (expect, rows) in rows {
+        for (what, request) in sized(&fixture, rows) {
+            check::with_context(what, fixture.check(expect, &request).await)?;
+        }
+    }
+    Ok(())
 }

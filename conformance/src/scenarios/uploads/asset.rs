@@ -1,14 +1,9 @@
 //! The image at its address, once it was uploaded, and the addresses of a slot where prompts
 //! have the address of an image.
 
-use http::Method;
-use serde_json::{Value, json};
-
 use super::pictures::{of_all_types, png, png_of_size};
 use super::slot::{Slot, uploaded_urls};
-use crate::scenario::{core, reference};
-use crate::wire::ApiResponse;
-use crate::{Case, Failure, Scenario, check};
+use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
@@ -20,7 +15,8 @@ pub(super) const ALL: &[Scenario] = &[
         "uploadUrl gives an error in place of the image, before and after the upload" },
     reference! { "uploads.asset.without-delay" ["UP-15"] without_delay,
         "The image is at url as soon as the upload is answered (S-45)" },
-    reference! { "uploads.asset.nothing-before" ["UP-15"] nothing_before,
+    reference! { "uploads.asset.nothing-before" ["UP-15"]
+        |case| async move { Slot::for_png(&case, 100).await?.fetch().await?.status(404).map(drop) },
         "Before the upload url answers 404 (S-45)" },
     reference! { "uploads.asset.nothing-in-part" ["UP-15"] nothing_in_part,
         "While the bytes are on their way url answers 404 (S-45)" },
@@ -29,11 +25,19 @@ pub(super) const ALL: &[Scenario] = &[
     reference! { "uploads.asset.upload-url-without-token"
         ["UP-17", "UP-11"] upload_url_without_token,
         "Any request to uploadUrl without the token is answered 401 in the envelope (S-43)" },
-    core! { "uploads.images.image-url" ["UP-16"] image_url,
+    core! { "uploads.images.image-url" ["UP-16"]
+        |case| async move { taken(&case, json!({ "imageUrl": uploaded(&case).await?.url })).await },
         "url is taken as the imageUrl of a prompt, on create and on update" },
-    core! { "uploads.images.references" ["UP-16"] references,
+    core! { "uploads.images.references" ["UP-16"]
+        |case| async move {
+            taken(&case, json!({ "referenceMediaUrls": uploaded_urls(&case, 2).await? })).await
+        },
         "url is taken in the referenceMediaUrls of a prompt, on create and on update" },
-    reference! { "uploads.images.before-upload" ["UP-16"] before_upload,
+    reference! { "uploads.images.before-upload" ["UP-16"]
+        |case| async move {
+            let url = Slot::for_png(&case, 100).await?.url;
+            taken(&case, json!({ "imageUrl": url, "referenceMediaUrls": [url] })).await
+        },
         "url is taken before the image is there, as no address is visited (S-11)" },
     reference! { "uploads.images.no-upload-url" ["UP-17", "ER-03"] no_upload_url,
         "uploadUrl is refused as the address of an image; details name the field, without the \
@@ -47,9 +51,9 @@ async fn uploaded(case: &Case) -> Result<Slot, Failure> {
 }
 
 async fn live(case: Case) -> Result<(), Failure> {
-    for picture in of_all_types() {
-        let slot = Slot::used(&case, picture.content_type, &picture.bytes).await?;
-        check::with_context(picture.content_type, slot.is_live().await)?;
+    for (content_type, bytes) in of_all_types() {
+        let slot = Slot::used(&case, content_type, &bytes).await?;
+        check::with_context(content_type, slot.is_live().await)?;
     }
     Ok(())
 }
@@ -82,10 +86,6 @@ async fn without_delay(case: Case) -> Result<(), Failure> {
         Slot::used(&case, "image/png", &bytes).await?.shows_at_once(&bytes).await?;
     }
     Ok(())
-}
-
-async fn nothing_before(case: Case) -> Result<(), Failure> {
-    Slot::for_png(&case, 100).await?.fetch().await?.status(404).map(drop)
 }
 
 async fn nothing_in_part(case: Case) -> Result<(), Failure> {
@@ -124,21 +124,7 @@ async fn upload_url_without_token(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn image_url(case: Case) -> Result<(), Failure> {
-    let url = uploaded(&case).await?.url;
-    taken(&case, json!({ "imageUrl": url })).await
-}
-
-async fn references(case: Case) -> Result<(), Failure> {
-    let urls = uploaded_urls(&case, 2).await?;
-    taken(&case, json!({ "referenceMediaUrls": urls })).await
-}
-
-async fn before_upload(case: Case) -> Result<(), Failure> {
-    let url = Slot::for_png(&case, 100).await?.url;
-    taken(&case, json!({ "imageUrl": url, "referenceMediaUrls": [url] })).await
-}
-
+/// Create and update take these fields.
 async fn taken(case: &Case, fields: Value) -> Result<(), Failure> {
     let [create, update] = create_and_update(case, fields).await?;
     create.status(201)?;
@@ -147,13 +133,11 @@ async fn taken(case: &Case, fields: Value) -> Result<(), Failure> {
 
 async fn no_upload_url(case: Case) -> Result<(), Failure> {
     let slot = uploaded(&case).await?;
-    for (field, value) in [
-        ("imageUrl", json!(slot.upload_url)),
-        ("referenceMediaUrls", json!([slot.url, slot.upload_url])),
-    ] {
+    let (image, references) = (json!(slot.upload_url), json!([slot.url, slot.upload_url]));
+    for (field, value) in [("imageUrl", image), ("referenceMediaUrls", references)] {
         for reply in create_and_update(&case, json!({ field: value })).await? {
             reply.is_bad_request_naming(field, format!("uploadUrl as {field}"))?;
-            slot.ensure_not_shown(&reply)?;
+            slot.is_not_in(&reply)?;
         }
     }
     Ok(())

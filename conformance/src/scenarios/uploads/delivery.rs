@@ -1,14 +1,9 @@
 //! How images are served (S-45): to everybody, in parts, and to be cached for ever.
 
-use http::Method;
-use http::header::AUTHORIZATION;
-use serde_json::json;
-
 use super::pictures::{of_all_types, png};
 use super::slot::Slot;
-use crate::scenario::reference;
-use crate::wire::ApiResponse;
-use crate::{Case, Failure, Scenario, check};
+use crate::scenarios::auth::main_bearer;
+use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
@@ -39,11 +34,6 @@ async fn uploaded(case: &Case) -> Result<(Slot, Vec<u8>), Failure> {
     Ok((Slot::used(case, "image/png", &bytes).await?, bytes))
 }
 
-fn has(reply: &ApiResponse, name: &str, value: &str) -> Result<(), Failure> {
-    let got = reply.header(name);
-    reply.ensure(got == value, format!("{name}: {value}"), format!("{name}: {got}")).map(drop)
-}
-
 fn body_is(reply: &ApiResponse, bytes: &[u8]) -> Result<(), Failure> {
     let expected = format!("the right {} bytes", bytes.len());
     let got = format!("{} bytes, which are not those", reply.body().len());
@@ -55,11 +45,11 @@ async fn get(case: &Case, slot: &Slot, name: &str, value: &str) -> Result<ApiRes
 }
 
 async fn content_type(case: Case) -> Result<(), Failure> {
-    for picture in of_all_types() {
-        let slot = Slot::used(&case, picture.content_type, &picture.bytes).await?;
-        let reply = slot.fetch().await?;
-        has(&reply, "content-type", picture.content_type)?;
-        has(&reply, "x-content-type-options", "nosniff")?;
+    for (content_type, bytes) in of_all_types() {
+        let reply = Slot::used(&case, content_type, &bytes).await?.fetch().await?;
+        reply
+            .has_header("content-type", content_type)?
+            .has_header("x-content-type-options", "nosniff")?;
     }
     Ok(())
 }
@@ -67,9 +57,8 @@ async fn content_type(case: Case) -> Result<(), Failure> {
 async fn any_key(case: Case) -> Result<(), Failure> {
     let (slot, bytes) = uploaded(&case).await?;
     slot.shows_at_once(&bytes).await?;
-    let key = format!("Bearer {}", case.target().config.api_key);
-    for value in [&*key, "Bearer nobody", "Basic nobody"] {
-        let reply = get(&case, &slot, AUTHORIZATION.as_str(), value).await?;
+    for value in [&*main_bearer(&case), "Bearer nobody", "Basic nobody"] {
+        let reply = get(&case, &slot, "authorization", value).await?;
         body_is(reply.status(200)?, &bytes)?;
     }
     Ok(())
@@ -82,7 +71,7 @@ async fn for_good(case: Case) -> Result<(), Failure> {
     for word in ["public", "max-age=31536000", "immutable"] {
         reply.ensure(caching.contains(word), format!("{word} in Cache-Control"), caching)?;
     }
-    has(&reply, "access-control-allow-origin", "*")
+    reply.has_header("access-control-allow-origin", "*").map(drop)
 }
 
 async fn etag(case: Case) -> Result<(), Failure> {
@@ -90,7 +79,7 @@ async fn etag(case: Case) -> Result<(), Failure> {
     let reply = one.fetch().await?;
     let tag = reply.header("etag");
     reply.ensure(tag.len() > 2 && tag.starts_with('"'), "a strong ETag", tag)?;
-    has(&one.fetch().await?, "etag", tag)?;
+    one.fetch().await?.has_header("etag", tag)?;
     let foreign = other.fetch().await?;
     foreign.ensure(foreign.header("etag") != tag, "an ETag of its own", tag).map(drop)
 }
@@ -100,8 +89,8 @@ async fn not_modified(case: Case) -> Result<(), Failure> {
     let tag = slot.fetch().await?.header("etag").to_owned();
     for value in [tag.clone(), format!("W/{tag}"), format!("\"other\", {tag}"), "*".to_owned()] {
         let reply = get(&case, &slot, "if-none-match", &value).await?;
-        body_is(reply.has_status(304, format!("If-None-Match: {value}"))?, &[])?;
-        has(&reply, "etag", &tag)?;
+        reply.has_status(304, format!("If-None-Match: {value}"))?.has_header("etag", &tag)?;
+        body_is(&reply, &[])?;
     }
     let reply = get(&case, &slot, "if-none-match", "\"other\"").await?;
     body_is(reply.status(200)?, &bytes)
@@ -119,17 +108,18 @@ async fn ranges(case: Case) -> Result<(), Failure> {
     ] {
         let reply = get(&case, &slot, "range", &range).await?;
         let place = format!("bytes {}-{}/{size}", part.start, part.end - 1);
-        has(reply.has_status(206, &range)?, "content-range", &place)?;
+        reply.has_status(206, &range)?.has_header("content-range", &place)?;
         check::with_context(range, body_is(&reply, &bytes[part]))?;
     }
-    has(&slot.fetch().await?, "accept-ranges", "bytes")
+    slot.fetch().await?.has_header("accept-ranges", "bytes").map(drop)
 }
 
 async fn outside(case: Case) -> Result<(), Failure> {
     let (slot, bytes) = uploaded(&case).await?;
     for range in [format!("bytes={}-", bytes.len()), "bytes=5000-6000".to_owned()] {
         let reply = get(&case, &slot, "range", &range).await?;
-        has(reply.has_status(416, &range)?, "content-range", &format!("bytes */{}", bytes.len()))?;
+        let size = format!("bytes */{}", bytes.len());
+        reply.has_status(416, &range)?.has_header("content-range", &size)?;
     }
     Ok(())
 }
@@ -139,10 +129,10 @@ async fn head(case: Case) -> Result<(), Failure> {
     let shown = slot.fetch().await?;
     let reply = case.storage(Method::HEAD, &slot.url).send().await?;
     body_is(reply.status(200)?, &[])?;
-    has(&reply, "content-length", &bytes.len().to_string())?;
-    for name in ["content-type", "etag", "cache-control", "accept-ranges", "x-content-type-options"]
-    {
-        has(&reply, name, shown.header(name))?;
+    reply.has_header("content-length", &bytes.len().to_string())?;
+    let others = "content-type etag cache-control accept-ranges x-content-type-options";
+    for name in others.split(' ') {
+        reply.has_header(name, shown.header(name))?;
     }
     let unused = Slot::for_png(&case, 100).await?;
     case.storage(Method::HEAD, &unused.url).send().await?.status(404).map(drop)
@@ -150,11 +140,10 @@ async fn head(case: Case) -> Result<(), Failure> {
 
 async fn read_only(case: Case) -> Result<(), Failure> {
     let (slot, bytes) = uploaded(&case).await?;
-    let key = format!("Bearer {}", case.target().config.api_key);
-    for authorization in [key, format!("Bearer {}", slot.token)] {
+    for authorization in [main_bearer(&case), format!("Bearer {}", slot.token)] {
         for method in [Method::PUT, Method::POST, Method::PATCH, Method::DELETE] {
             let call = case.storage(method.clone(), &slot.url);
-            let call = call.header(AUTHORIZATION.as_str(), &authorization);
+            let call = call.header("authorization", &authorization);
             let reply = call.body("image/png", png([0, 0, 0])).send().await?;
             reply.has_status(405, format!("{method} of url"))?;
         }

@@ -1,23 +1,12 @@
 //! Small pictures, one pixel each, that every program which knows their type
 //! can read.
 
-/// A type that is taken, and a picture of it.
-#[derive(Clone, Debug)]
-pub(super) struct Picture {
-    /// Its `Content-Type`.
-    pub(super) content_type: &'static str,
-    /// The whole file.
-    pub(super) bytes: Vec<u8>,
-}
-
 /// The four types that are taken.
 pub(super) const TYPES: [&str; 4] = ["image/png", "image/jpeg", "image/webp", "image/gif"];
 
-/// One picture of each type, in the order of [`TYPES`].
-pub(super) fn of_all_types() -> [Picture; 4] {
-    let files = [png([40, 120, 200]), jpeg(), WEBP.to_vec(), GIF.to_vec()];
-    let mut types = TYPES.into_iter();
-    files.map(|bytes| Picture { content_type: types.next().unwrap_or_default(), bytes })
+/// Each type with a picture of it.
+pub(super) fn of_all_types() -> impl Iterator<Item = (&'static str, Vec<u8>)> {
+    TYPES.into_iter().zip([png([40, 120, 200]), jpeg(), WEBP.to_vec(), GIF.to_vec()])
 }
 
 /// The bytes of the smallest PNG that this module makes.
@@ -49,24 +38,15 @@ fn png_with(colour: [u8; 3], more: &[u8]) -> Vec<u8> {
     let mut data = vec![0x78, 0x01, 0x01, 4, 0, !4, !0];
     data.extend(line);
     data.extend(adler32(&line).to_be_bytes());
-    let parts = [
-        &b"\x89PNG\r\n\x1a\n"[..],
-        &chunk(b"IHDR", &HEADER),
-        &chunk(b"IDAT", &data),
-        more,
-        &chunk(b"IEND", &[]),
-    ];
-    parts.concat()
+    let (header, data, end) = (chunk(b"IHDR", &HEADER), chunk(b"IDAT", &data), chunk(b"IEND", &[]));
+    [b"\x89PNG\r\n\x1a\n", &header[..], &data, more, &end].concat()
 }
 
 fn chunk(kind: &[u8; 4], data: &[u8]) -> Vec<u8> {
     let length = u32::try_from(data.len()).unwrap_or(u32::MAX);
-    let mut chunk = length.to_be_bytes().to_vec();
-    chunk.extend(kind);
-    chunk.extend(data);
-    let sum = crc32fast::hash(&chunk[4..]);
-    chunk.extend(sum.to_be_bytes());
-    chunk
+    let content = [kind, data].concat();
+    let sum = crc32fast::hash(&content);
+    [&length.to_be_bytes()[..], &content, &sum.to_be_bytes()].concat()
 }
 
 fn adler32(bytes: &[u8]) -> u32 {
@@ -83,19 +63,11 @@ fn adler32(bytes: &[u8]) -> u32 {
 fn jpeg() -> Vec<u8> {
     const QUANTIZATION: &[u8] = b"\xff\xd8\xff\xdb\x00\x43\x00";
     const FRAME: &[u8] = b"\xff\xc0\x00\x0b\x08\x00\x01\x00\x01\x01\x01\x11\x00";
+    const FIRST: &[u8] = b"\xff\xc4\x00\x14\x00";
+    const SECOND: &[u8] = b"\xff\xc4\x00\x14\x10";
     const CODES: &[u8] = b"\x01\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0";
     const SCAN: &[u8] = b"\xff\xda\x00\x08\x01\x01\x00\x00\x3f\x00\x3f\xff\xd9";
-    let parts = [
-        QUANTIZATION,
-        &[1; 64],
-        FRAME,
-        b"\xff\xc4\x00\x14\x00",
-        CODES,
-        b"\xff\xc4\x00\x14\x10",
-        CODES,
-        SCAN,
-    ];
-    parts.concat()
+    [QUANTIZATION, &[1; 64], FRAME, FIRST, CODES, SECOND, CODES, SCAN].concat()
 }
 
 const WEBP: &[u8] = b"RIFF\x1c\0\0\0WEBPVP8L\x10\0\0\0/\0\0\0\0\xcdU \"\x02\xc5+l\xa1\"\x01";
@@ -122,7 +94,7 @@ mod tests {
 
     #[test]
     fn each_type_begins_as_files_of_that_type_do() {
-        let starts = of_all_types().map(|picture| picture.bytes[..3].to_vec());
+        let starts: Vec<_> = of_all_types().map(|(_, bytes)| bytes[..3].to_vec()).collect();
         assert_eq!(starts, [*b"\x89PN", *b"\xff\xd8\xff", *b"RIF", *b"GIF"]);
     }
 }

@@ -5,10 +5,9 @@
 use futures::future::{join_all, try_join_all};
 
 use super::pictures::{PNG_BYTES, of_all_types, png, png_of_size};
-use super::slot::{Slot, is_success};
-use crate::scenario::{core, reference};
-use crate::wire::{ApiResponse, Call};
-use crate::{Case, Failure, Scenario, Verdict, check};
+use super::slot::Slot;
+use crate::Verdict;
+use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
@@ -50,9 +49,9 @@ pub(super) const ALL: &[Scenario] = &[
 ];
 
 async fn answer(case: Case) -> Result<(), Failure> {
-    for picture in of_all_types() {
-        let slot = Slot::of(&case, &case.wire(), picture.content_type, picture.bytes.len()).await?;
-        slot.put(&picture.bytes).send().await?.has_status(200, picture.content_type)?;
+    for (content_type, bytes) in of_all_types() {
+        let slot = Slot::of(&case, &case.wire(), content_type, bytes.len()).await?;
+        slot.put(&bytes).send().await?.has_status(200, content_type)?;
     }
     Ok(())
 }
@@ -110,11 +109,11 @@ async fn letter_case(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A response; none where the storage hangs up on what it refuses.
-async fn unless_hung_up(call: Call) -> Result<Option<ApiResponse>, Failure> {
+/// Refused by a response, or by the end of the connection.
+async fn refused_or_hung_up(call: Call, what: &str) -> Result<(), Failure> {
     match call.send().await {
-        Ok(reply) => Ok(Some(reply)),
-        Err(failure) if failure.verdict == Verdict::Error => Ok(None),
+        Ok(reply) => reply.is_client_error(what).map(drop),
+        Err(failure) if failure.verdict == Verdict::Error => Ok(()),
         Err(failure) => Err(failure),
     }
 }
@@ -128,9 +127,8 @@ async fn larger(
     for &(declared, sent) in sizes {
         let slot = Slot::for_png(&case, declared).await?;
         let bytes = png_of_size([1, 1, 1], sent);
-        if let Some(reply) = unless_hung_up(put(&slot, &bytes)).await? {
-            reply.is_client_error(format!("{sent} bytes where {declared} were declared"))?;
-        }
+        let what = format!("{sent} bytes where {declared} were declared");
+        refused_or_hung_up(put(&slot, &bytes), &what).await?;
         slot.hides(&bytes).await?;
     }
     Ok(())
@@ -158,9 +156,7 @@ async fn broken_off(case: Case) -> Result<(), Failure> {
     let slot = Slot::for_png(&case, bytes.len()).await?;
     let half = &bytes[..bytes.len() / 2];
     let call = slot.put_in_pieces(half).header("content-length", bytes.len().to_string());
-    if let Some(reply) = unless_hung_up(call).await? {
-        reply.is_client_error("half of what the header said")?;
-    }
+    refused_or_hung_up(call, "half of what the header said").await?;
     slot.hides(half).await?;
     // By the time that another upload is live, the storage has seen the end.
     Slot::used(&case, "image/png", &bytes).await?.is_live().await?;
@@ -215,14 +211,17 @@ async fn one_is_taken(
 ) -> Result<(), Failure> {
     let (mut taken, mut others) = (Vec::new(), Vec::new());
     for (bytes, answer) in rivals.iter().zip(answers) {
-        let list = if answer.as_ref().is_ok_and(is_success) { &mut taken } else { &mut others };
+        let list = if answer.as_ref().is_ok_and(ApiResponse::is_success) {
+            &mut taken
+        } else {
+            &mut others
+        };
         list.push(&**bytes);
     }
     let [taken] = taken[..] else {
-        let status =
-            |answer: &Result<ApiResponse, _>| answer.as_ref().ok().map(ApiResponse::status_code);
-        let statuses: Vec<_> = answers.iter().map(status).collect();
-        return Err(Failure::failed("exactly one success", format!("{statuses:?}")));
+        let replies = answers.iter().flatten();
+        let statuses: Vec<_> = replies.map(ApiResponse::status_code).collect();
+        return Err(Failure::failed("exactly one success", format!("the statuses {statuses:?}")));
     };
     check::with_context("the upload that was taken", slot.shows(taken, &others).await)
 }

@@ -1,16 +1,10 @@
 //! What the reference server says to uploads that it refuses (S-43), and that nothing of them is
 //! kept. That the token is needed and the type has to be the declared one is our choice (S-82).
 
-use http::Method;
-use http::header::AUTHORIZATION;
-use serde_json::json;
-use url::Url;
-
 use super::pictures::{PNG_BYTES, of_all_types, png, png_of_size};
 use super::slot::Slot;
-use crate::scenario::reference;
-use crate::wire::Call;
-use crate::{Case, Failure, Scenario, check};
+use crate::scenarios::auth::{main_bearer, mistyped};
+use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
@@ -61,32 +55,30 @@ async fn token(case: Case) -> Result<(), Failure> {
     let used = Slot::used(&case, TYPE, &bytes()).await?;
     let foreign = Slot::of(&case, &case.other(), TYPE, PNG_BYTES).await?;
     let token = &slot.token;
-    let half = &token[..token.len() / 2];
-    let made_up = "A".repeat(43);
     let bearer = |token: &str| format!("Bearer {token}");
     for (what, value) in [
-        ("the API key", bearer(&case.target().config.api_key)),
+        ("the API key", main_bearer(&case)),
         ("the token of a slot like it", bearer(&like_it.token)),
         ("the token of a slot for another size", bearer(&larger.token)),
         ("the token of a slot for another type", bearer(&gif.token)),
         ("the token of a slot that was used", bearer(&used.token)),
         ("another account's token", bearer(&foreign.token)),
-        ("half the token", bearer(half)),
+        ("half the token", bearer(&token[..token.len() / 2])),
         ("the token twice", bearer(&format!("{token}{token}"))),
         ("a lengthened token", bearer(&format!("{token}A"))),
         ("a token with padding", bearer(&format!("{token}="))),
-        ("a made-up token", bearer(&made_up)),
+        ("a made-up token", bearer(&"A".repeat(43))),
         ("an empty token", bearer("")),
         ("no scheme", token.clone()),
         ("another scheme", format!("Basic {token}")),
         ("a scheme in lower case", format!("bearer {token}")),
         ("two spaces", format!("Bearer  {token}")),
     ] {
-        let call = slot.bare().header(AUTHORIZATION.as_str(), value).body(TYPE, bytes());
+        let call = slot.bare().header("authorization", value).body(TYPE, bytes());
         refused(401, what, call).await?;
     }
     refused(401, "no token", slot.bare().body(TYPE, bytes())).await?;
-    let twice = slot.authorized().header(AUTHORIZATION.as_str(), bearer(token));
+    let twice = slot.authorized().header("authorization", bearer(token));
     refused(401, "the token in two headers", twice.body(TYPE, bytes())).await?;
     slot.hides(&bytes()).await
 }
@@ -106,61 +98,40 @@ async fn address(case: Case) -> Result<(), Failure> {
         ("a lengthened query", format!("{base}?{query}{last}")),
         ("the query twice", format!("{base}?{query}&{query}")),
         ("another ending", format!("{}?{query}", base.replace(".png", ".gif"))),
-        ("no name", format!("{}?{query}", parent(base))),
+        ("no name", format!("{}/?{query}", base.rsplit_once('/').unwrap_or_default().0)),
     ] {
-        let reply = slot.with_upload_url(upload_url).put(&bytes()).send().await?;
+        let reply = Slot { upload_url, ..slot.clone() }.put(&bytes()).send().await?;
         // Below the directory there is no slot, so nothing to have a token for.
         let expected = if what == "no name" { 404 } else { 401 };
         reply.has_status(expected, what)?;
     }
     let (start, value) = slot.upload_url.split_once('=').unwrap_or_default();
     for place in 0..value.len() {
-        let upload_url = format!("{start}={}", with_another_at(value, place));
-        let reply = slot.with_upload_url(upload_url).put(&bytes()).send().await?;
-        reply.has_status(401, format!("another character at {place} of the query"))?;
+        let upload_url = format!("{start}={}", mistyped(value, place));
+        let reply = Slot { upload_url, ..slot.clone() }.put(&bytes()).send().await?;
+        reply.has_status(401, format!("another character at {place} from the end of the query"))?;
     }
     slot.hides(&bytes()).await?;
     other.hides(&bytes()).await
 }
 
-fn with_another_at(text: &str, place: usize) -> String {
-    let other = |character| if character == 'A' { 'B' } else { 'A' };
-    let at = |(at, character)| if at == place { other(character) } else { character };
-    text.chars().enumerate().map(at).collect()
-}
-
-fn parent(url: &str) -> String {
-    let joined = Url::parse(url).and_then(|url| url.join("."));
-    joined.map(String::from).unwrap_or_default()
-}
-
 async fn content_type(case: Case) -> Result<(), Failure> {
     let slot = slot(&case).await?;
     refused(415, "no type", slot.authorized().untyped_body(bytes())).await?;
-    for content_type in [
-        "image/jpeg",
-        "image/webp",
-        "image/gif",
-        "image/svg+xml",
-        "image/png; a=b",
-        "image/*",
-        "image",
-        "text/html",
-        "application/octet-stream",
-        "",
-    ] {
+    let others = "image/jpeg image/webp image/gif image/svg+xml image/* image text/html \
+                  application/octet-stream";
+    for content_type in others.split(' ').chain(["image/png; a=b", ""]) {
         refused(415, content_type, slot.authorized().body(content_type, bytes())).await?;
     }
     let twice = slot.put(&bytes()).header("content-type", TYPE);
     refused(415, "the type in two headers", twice).await?;
     slot.hides(&bytes()).await?;
-    for picture in of_all_types() {
-        let declared = if picture.content_type == TYPE { "image/gif" } else { TYPE };
-        let slot = Slot::of(&case, &case.wire(), declared, picture.bytes.len()).await?;
-        let what = format!("{} in a slot for {declared}", picture.content_type);
-        let call = slot.authorized().body(picture.content_type, &*picture.bytes);
-        refused(415, &what, call).await?;
-        slot.hides(&picture.bytes).await?;
+    for (content_type, bytes) in of_all_types() {
+        let declared = if content_type == TYPE { "image/gif" } else { TYPE };
+        let slot = Slot::of(&case, &case.wire(), declared, bytes.len()).await?;
+        let what = format!("{content_type} in a slot for {declared}");
+        refused(415, &what, slot.authorized().body(content_type, &*bytes)).await?;
+        slot.hides(&bytes).await?;
     }
     Ok(())
 }
@@ -193,18 +164,15 @@ async fn method(case: Case) -> Result<(), Failure> {
     let slot = slot(&case).await?;
     for method in [Method::GET, Method::POST, Method::PATCH, Method::DELETE] {
         let call = case.storage(method.clone(), &slot.upload_url);
-        let call = call.header(AUTHORIZATION.as_str(), format!("Bearer {}", slot.token));
-        let reply = call.send().await?;
-        reply.has_status(405, format!("{method} with the token"))?;
-        let allow = reply.header("allow");
-        reply.ensure(allow == "PUT", "Allow: PUT", allow)?;
+        let reply = call.header("authorization", format!("Bearer {}", slot.token)).send().await?;
+        reply.has_status(405, format!("{method} with the token"))?.has_header("allow", "PUT")?;
     }
     Ok(())
 }
 
 /// Every kind of refusal that leaves the slot as it was.
 fn refusals(slot: &Slot) -> [(&'static str, Call); 6] {
-    let forged = slot.with_token(format!("{}A", slot.token));
+    let forged = Slot { token: format!("{}A", slot.token), ..slot.clone() };
     [
         ("no token", slot.bare().body(TYPE, bytes())),
         ("another token", forged.put(&bytes())),
@@ -221,7 +189,7 @@ async fn envelope(case: Case) -> Result<(), Failure> {
         let reply = call.send().await?;
         reply.is_client_error(what)?.equals("/data", json!(null))?.equals("/details", json!({}))?;
         reply.string("/error")?;
-        slot.ensure_not_shown(&reply)?;
+        slot.is_not_in(&reply)?;
     }
     Ok(())
 }

@@ -6,16 +6,14 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures::future::try_join_all;
 use futures::{StreamExt, stream};
-use http::Method;
-use http::header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, LOCATION};
-use serde_json::json;
-use tokio::sync::oneshot;
+use http::header::LOCATION;
+use tokio::sync::oneshot::{self, Receiver, Sender};
 use tokio::time::timeout;
 use url::Url;
 
 use super::pictures::png;
-use crate::wire::{ApiResponse, Call, Wire};
-use crate::{Case, Failure};
+use crate::scenarios::auth::main_bearer;
+use crate::scenarios::prelude::*;
 
 /// How long an image may take to be live (S-45).
 const TIMEOUT: Duration = Duration::from_secs(5);
@@ -25,15 +23,10 @@ const REDIRECTS_MAX: usize = 5;
 /// How long an upload rests in its middle at most.
 const REST: Duration = Duration::from_secs(3);
 
-/// Keeps an upload from going on.
-pub(super) struct Resting {
-    _until_dropped: oneshot::Sender<()>,
-}
-
 /// The right to upload one image. A scenario may exchange parts of it.
 #[derive(Clone)]
 pub(in crate::scenarios) struct Slot {
-    case: Case,
+    pub(super) case: Case,
     pub(in crate::scenarios) upload_url: String,
     pub(super) token: String,
     pub(in crate::scenarios) url: String,
@@ -52,7 +45,7 @@ pub(in crate::scenarios) async fn uploaded_urls(
 }
 
 /// The response to a request for a slot.
-pub(super) async fn ask(
+pub(in crate::scenarios) async fn ask(
     wire: &Wire,
     content_type: &str,
     size: usize,
@@ -83,25 +76,11 @@ impl Slot {
         })
     }
 
-    /// A slot for these bytes, already used.
-    pub(super) async fn used(
-        case: &Case,
-        content_type: &str,
-        bytes: &[u8],
-    ) -> Result<Self, Failure> {
-        let slot = Self::of(case, &case.wire(), content_type, bytes.len()).await?;
+    /// A slot for an image of this type, to which these bytes were uploaded.
+    pub(super) async fn used(case: &Case, kind: &str, bytes: &[u8]) -> Result<Self, Failure> {
+        let slot = Self::of(case, &case.wire(), kind, bytes.len()).await?;
         slot.upload(bytes).await?;
         Ok(slot)
-    }
-
-    /// The same with another token.
-    pub(super) fn with_token(&self, token: impl Into<String>) -> Self {
-        Self { token: token.into(), ..self.clone() }
-    }
-
-    /// The same with another upload address.
-    pub(super) fn with_upload_url(&self, upload_url: impl Into<String>) -> Self {
-        Self { upload_url: upload_url.into(), ..self.clone() }
     }
 
     /// A `PUT` to the upload address with nothing else.
@@ -111,7 +90,7 @@ impl Slot {
 
     /// The same with the token.
     pub(super) fn authorized(&self) -> Call {
-        self.bare().header(AUTHORIZATION.as_str(), format!("Bearer {}", self.token))
+        self.bare().header("authorization", format!("Bearer {}", self.token))
     }
 
     /// The `PUT` of these bytes.
@@ -123,56 +102,43 @@ impl Slot {
     pub(super) fn put_in_pieces(&self, bytes: &[u8]) -> Call {
         let size = bytes.len().div_ceil(2).clamp(1, 9_999);
         let pieces: Vec<_> = bytes.chunks(size).map(Bytes::copy_from_slice).collect();
-        let call = self.authorized().header(CONTENT_TYPE.as_str(), &self.content_type);
+        let call = self.authorized().header("content-type", &self.content_type);
         call.pieces(stream::iter(pieces))
     }
 
     /// A `PUT` that pauses after half of the bytes. Whoever waits for that moment gets a guard:
     /// the upload goes on when it is dropped, or after [`REST`].
-    pub(super) fn put_with_a_rest(&self, bytes: &[u8]) -> (Call, oneshot::Receiver<Resting>) {
-        let (start, rest) = bytes.split_at(bytes.len() / 2);
-        let (start, rest) = (Bytes::copy_from_slice(start), Bytes::copy_from_slice(rest));
+    pub(super) fn put_with_a_rest(&self, bytes: &[u8]) -> (Call, Receiver<Sender<()>>) {
+        let [start, rest] =
+            <[_; 2]>::from(bytes.split_at(bytes.len() / 2)).map(Bytes::copy_from_slice);
         let (halfway, is_halfway) = oneshot::channel();
         let (resting, is_over) = oneshot::channel();
         let at_most = self.case.scaled(REST);
         let pieces = stream::once(async move { start }).chain(stream::once(async move {
             // The second piece is asked for only once the first is on its way.
-            if halfway.send(Resting { _until_dropped: resting }).is_ok() {
+            if halfway.send(resting).is_ok() {
                 // Either end of the wait will do.
                 let _ = timeout(at_most, is_over).await;
             }
             rest
         }));
-        let call = self.authorized().header(CONTENT_TYPE.as_str(), &self.content_type);
-        (call.header(CONTENT_LENGTH.as_str(), bytes.len().to_string()).pieces(pieces), is_halfway)
+        let call = self.authorized().header("content-type", &self.content_type);
+        (call.header("content-length", bytes.len().to_string()).pieces(pieces), is_halfway)
     }
 
     /// Uploads these bytes. Which status a success has is not asked here.
     pub(super) async fn upload(&self, bytes: &[u8]) -> Result<ApiResponse, Failure> {
         let reply = self.put(bytes).send().await?;
-        reply.ensure(is_success(&reply), "the upload to succeed", in_words(&reply))?;
+        reply.ensure(reply.is_success(), "the upload to succeed", in_words(&reply))?;
         Ok(reply)
     }
 
     /// A response repeats neither the token nor the signature of the upload address.
-    pub(in crate::scenarios) fn ensure_not_shown(
-        &self,
-        reply: &ApiResponse,
-    ) -> Result<(), Failure> {
+    pub(in crate::scenarios) fn is_not_in(&self, reply: &ApiResponse) -> Result<(), Failure> {
         let text = String::from_utf8_lossy(reply.body());
         let signature = self.upload_url.split_once('?').unwrap_or_default().1;
         let shown = text.contains(&self.token) || text.contains(signature);
         reply.ensure(!shown, "an error without token and signature", "one with them").map(drop)
-    }
-
-    /// What is at `url`.
-    pub(super) async fn fetch(&self) -> Result<ApiResponse, Failure> {
-        fetch(&self.case, &self.url).await
-    }
-
-    /// The image is at `url`, now or soon.
-    pub(super) async fn is_live(&self) -> Result<ApiResponse, Failure> {
-        is_live(&self.case, &self.url).await
     }
 
     /// The image at `url` is of the upload that was taken, and not one of the others.
@@ -189,88 +155,77 @@ impl Slot {
 
     /// Exactly these bytes are at `url` now.
     pub(super) async fn shows_at_once(&self, bytes: &[u8]) -> Result<(), Failure> {
-        are(&self.fetch().await?, bytes)
+        let reply = self.fetch().await?;
+        let same = reply.status_code() == 200 && reply.body() == bytes;
+        let expected = format!("status 200 and the {} bytes that were uploaded", bytes.len());
+        reply.ensure(same, expected, in_words(&reply)).map(drop)
     }
 
     /// Nothing of these bytes, which were refused, is at `url`.
     pub(super) async fn hides(&self, bytes: &[u8]) -> Result<(), Failure> {
-        let reply = look(&self.case, &self.url).await?;
+        let reply = self.look().await?;
         let body = reply.body();
-        let shown = is_success(&reply)
+        let shown = reply.is_success()
             && body.is_empty() == bytes.is_empty()
             && (bytes.starts_with(body) || body.starts_with(bytes));
         reply.ensure(!shown, "nothing of a refused upload at url", in_words(&reply)).map(drop)
     }
 
     /// This call is refused, and nothing of the bytes that it sent is at `url`.
-    pub(super) async fn refuses(
-        &self,
-        what: &str,
-        call: Call,
-        bytes: &[u8],
-    ) -> Result<(), Failure> {
+    pub(super) async fn refuses(&self, what: &str, call: Call, sent: &[u8]) -> Result<(), Failure> {
         call.send().await?.is_client_error(what)?;
-        self.hides(bytes).await
+        self.hides(sent).await
     }
 }
 
-/// What is at this address, behind redirects.
-pub(super) async fn fetch(case: &Case, url: &str) -> Result<ApiResponse, Failure> {
-    let mut url = url.to_owned();
-    for _ in 0..=REDIRECTS_MAX {
-        let reply = case.storage(Method::GET, &url).send().await?;
-        match redirect(&url, &reply) {
-            Some(next) => url = next,
-            None => return Ok(reply),
+impl Slot {
+    /// What is at `url`, behind redirects.
+    pub(super) async fn fetch(&self) -> Result<ApiResponse, Failure> {
+        let mut url = self.url.clone();
+        for _ in 0..=REDIRECTS_MAX {
+            let reply = self.case.storage(Method::GET, &url).send().await?;
+            match redirect(&url, &reply) {
+                Some(next) => url = next,
+                None => return Ok(reply),
+            }
         }
+        Err(Failure::failed(format!("at most {REDIRECTS_MAX} redirects"), "more of them"))
     }
-    Err(Failure::failed(format!("at most {REDIRECTS_MAX} redirects"), "more of them"))
-}
 
-/// The same, and with the key of the account where the target itself asks for one (S-45).
-async fn look(case: &Case, url: &str) -> Result<ApiResponse, Failure> {
-    let reply = fetch(case, url).await?;
-    if !matches!(reply.status_code(), 401 | 403) || !is_of_target(case, url) {
-        return Ok(reply);
+    /// The same, and with the key of the account where the target itself asks for one (S-45).
+    async fn look(&self) -> Result<ApiResponse, Failure> {
+        let reply = self.fetch().await?;
+        if !matches!(reply.status_code(), 401 | 403) || !self.is_of_target() {
+            return Ok(reply);
+        }
+        let call = self.case.storage(Method::GET, &self.url);
+        call.header("authorization", main_bearer(&self.case)).send().await
     }
-    let key = format!("Bearer {}", case.target().config.api_key);
-    case.storage(Method::GET, url).header(AUTHORIZATION.as_str(), key).send().await
-}
 
-/// Whether the API key may be sent to this address.
-fn is_of_target(case: &Case, url: &str) -> bool {
-    let root = case.target().config.base_url.origin();
-    Url::parse(url).is_ok_and(|url| url.origin() == root)
-}
-
-/// The image is at this address, now or soon. Who may read it, and whether the storage keeps
-/// its bytes, is open (S-45).
-pub(super) async fn is_live(case: &Case, url: &str) -> Result<ApiResponse, Failure> {
-    let live = |reply: &ApiResponse| reply.status_code() == 200 && !reply.body().is_empty();
-    let seen = case.until("the image at its url", TIMEOUT, || async {
-        Ok(Some(look(case, url).await?).filter(live))
-    });
-    if let Ok(reply) = seen.await {
-        return Ok(reply);
+    /// Whether the API key may be sent to `url`.
+    fn is_of_target(&self) -> bool {
+        let root = self.case.target().config.base_url.origin();
+        Url::parse(&self.url).is_ok_and(|url| url.origin() == root)
     }
-    // The last look tells more than that time has run out.
-    let reply = look(case, url).await?;
-    if matches!(reply.status_code(), 401 | 403) && !is_of_target(case, url) {
-        let reason = "the image at url is for those only who have another right than an API key";
-        return Err(Failure::blocked(reason));
+
+    /// The image is at `url`, now or soon. Who may read it, and whether the storage keeps its
+    /// bytes, is open (S-45).
+    pub(super) async fn is_live(&self) -> Result<ApiResponse, Failure> {
+        let live = |reply: &ApiResponse| reply.status_code() == 200 && !reply.body().is_empty();
+        let look = || async { Ok(Some(self.look().await?).filter(live)) };
+        if let Ok(reply) = self.case.until("the image at its url", TIMEOUT, look).await {
+            return Ok(reply);
+        }
+        // The last look tells more than that time has run out.
+        let reply = self.look().await?;
+        if matches!(reply.status_code(), 401 | 403) && !self.is_of_target() {
+            let reason =
+                "the image at url is for those only who have another right than an API key";
+            return Err(Failure::blocked(reason));
+        }
+        reply.ensure(live(&reply), "status 200 and an image", in_words(&reply))?;
+        Ok(reply)
     }
-    reply.ensure(live(&reply), "status 200 and an image", in_words(&reply))?;
-    Ok(reply)
-}
-
-fn are(reply: &ApiResponse, bytes: &[u8]) -> Result<(), Failure> {
-    let so = reply.status_code() == 200 && reply.body() == bytes;
-    let expected = format!("status 200 and the {} bytes that were uploaded", bytes.len());
-    reply.ensure(so, expected, in_words(reply)).map(drop)
-}
-
-pub(super) fn is_success(reply: &ApiResponse) -> bool {
-    (200..300).contains(&reply.status_code())
 }
 
 fn in_words(reply: &ApiResponse) -> String {
