@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::entries::without;
 use crate::exchange::Response;
 use crate::fault::Intercept;
-use crate::front::{edits, instead};
+use crate::front::{edits, edits_each, instead};
 
 /// A text over the bound is accepted: it is cut to `most` characters.
 pub(crate) fn text_taken(routes: &'static str, field: &'static str, most: usize) -> Intercept {
@@ -67,6 +67,38 @@ pub(crate) fn value_refused(
     refused: impl Fn(&Value) -> bool + Send + Sync + 'static,
 ) -> Intercept {
     instead(routes, move |ask| ask.json().get(field).is_some_and(&refused).then(|| refusal(field)))
+}
+
+/// A text of the body is refused.
+pub(crate) fn text_is_refused(
+    routes: &'static str,
+    field: &'static str,
+    bad: fn(&str) -> bool,
+) -> Intercept {
+    value_refused(routes, field, move |value| value.as_str().is_some_and(bad))
+}
+
+/// A field of answers has another value.
+pub(crate) fn shown_as(
+    routes: &'static str,
+    field: &'static str,
+    shown: impl Fn(&Value) -> Option<Value> + Send + Sync + 'static,
+) -> Intercept {
+    edits_each(routes, move |data| {
+        if let Some(other) = data.get(field).and_then(&shown) {
+            data[field] = other;
+        }
+    })
+}
+
+/// The number that a string of digits stands for.
+pub(crate) fn from_digits(value: &Value) -> Option<Value> {
+    Some(value.as_str()?.parse::<i64>().ok()?.into())
+}
+
+/// A number as the string of its digits.
+pub(crate) fn as_text(value: &Value) -> Option<Value> {
+    Some(value.to_string().into())
 }
 
 /// A field of the body is not looked at.

@@ -11,6 +11,7 @@ use crate::entries::entries;
 use crate::exchange::{Request, Response};
 use crate::fault::Intercept;
 use crate::proxy::Upstream;
+use crate::shared::Shared;
 
 type Run = dyn Fn(Request, Upstream) -> BoxFuture<'static, Response> + Send + Sync;
 type Ahead = dyn Fn(&Request, &Response) -> bool + Send + Sync;
@@ -81,6 +82,19 @@ where
         Box::pin(run(ask, upstream))
     });
     Intercept::Front(Front { routes, run, ahead: None })
+}
+
+/// As [`whole`], with a state that all requests share.
+pub(crate) fn whole_with<S, F>(
+    routes: &'static str,
+    run: impl Fn(Request, Upstream, Shared<S>) -> F + Send + Sync + 'static,
+) -> Intercept
+where
+    S: Default + Send + 'static,
+    F: Future<Output = Response> + Send + 'static,
+{
+    let state = Shared::default();
+    whole(routes, move |ask, upstream| run(ask, upstream, state.clone()))
 }
 
 /// Changes requests.
@@ -174,6 +188,44 @@ pub(crate) fn status_instead(routes: &'static str, status: u16) -> Intercept {
     answers(routes, move |_, answer| {
         if answer.is_success() {
             answer.set_code(status);
+        }
+    })
+}
+
+/// Answers with `code` in place of another status to requests for which `when` holds.
+pub(crate) fn code_instead(
+    routes: &'static str,
+    instead_of: u16,
+    code: u16,
+    when: impl Fn(&Request) -> bool + Send + Sync + 'static,
+) -> Intercept {
+    answers(routes, move |ask, answer| {
+        if answer.code() == instead_of && when(ask) {
+            answer.set_code(code);
+        }
+    })
+}
+
+/// Refuses requests for which `when` holds.
+pub(crate) fn refused(
+    routes: &'static str,
+    code: u16,
+    when: impl Fn(&Request) -> bool + Send + Sync + 'static,
+) -> Intercept {
+    instead(routes, move |ask| when(ask).then(|| Response::refusal(code, "It is refused.")))
+}
+
+/// Takes a query parameter for another value, or for none.
+pub(crate) fn parameter_as(
+    routes: &'static str,
+    name: &'static str,
+    taken: impl Fn(&str) -> Option<String> + Send + Sync + 'static,
+) -> Intercept {
+    asks(routes, move |ask| {
+        let Some(given) = ask.parameter(name) else { return };
+        let taken = taken(given);
+        if taken.as_deref() != Some(given) {
+            ask.set_parameter(name, taken.as_deref());
         }
     })
 }

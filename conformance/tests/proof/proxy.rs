@@ -16,6 +16,7 @@ use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use promptarium_server::test_support::{self, ApiService, Connection, HttpService, ResponseBody};
+use serde_json::Value;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
@@ -157,6 +158,32 @@ fn of_the_message(mut headers: HeaderMap) -> HeaderMap {
 }
 
 impl Upstream {
+    /// What the caller of `ask` finds at another path.
+    pub(crate) async fn get(&self, ask: &Request, path: impl Into<String>) -> Response {
+        self.send(&ask.another(Method::GET, path)).await
+    }
+
+    /// The entries that the caller of `ask` finds listed at another path.
+    pub(crate) async fn list(&self, ask: &Request, path: impl Into<String>) -> Vec<Value> {
+        let listed = self.get(ask, path).await.json();
+        listed["data"].as_array().cloned().unwrap_or_default()
+    }
+
+    /// Deletes what is at another path.
+    pub(crate) async fn delete(&self, ask: &Request, path: impl Into<String>) -> Response {
+        self.send(&ask.another(Method::DELETE, path)).await
+    }
+
+    /// Sends an update of what is at another path.
+    pub(crate) async fn patch(
+        &self,
+        ask: &Request,
+        path: impl Into<String>,
+        body: &Value,
+    ) -> Response {
+        self.send(&ask.another_with(Method::PATCH, path, body)).await
+    }
+
     /// The good server's answer.
     pub(crate) async fn send(&self, ask: &Request) -> Response {
         match self.exchange(ask).await {

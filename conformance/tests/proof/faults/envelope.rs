@@ -3,15 +3,15 @@
 use http::header::CONTENT_TYPE;
 use serde_json::{Value, json};
 
+use crate::bounds::{as_text, shown_as};
 use crate::entries::without;
 use crate::exchange::{ROOT, Response};
 use crate::fault::{Fault, fault};
-use crate::front::{answers, asks, edits, edits_answer, edits_data, edits_each, instead};
+use crate::front::{answers, asks, edits, edits_answer, edits_data, edits_each, instead, refused};
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Fault] = &[
-    fault! { "envelope.list-moved" ["EN-01"]
-        instead("GET /vaults", |_| Some(Response::refusal(308, "Look at /vaults/."))),
+    fault! { "envelope.list-moved" ["EN-01"] refused("GET /vaults", 308, |_| true),
         "The list of vaults is at /vaults/, and /vaults leads there." },
     fault! { "envelope.no-charset" ["EN-02"] instead("POST /**, PATCH /**", |ask| {
         let kind = ask.headers.get(CONTENT_TYPE)?.to_str().ok()?;
@@ -45,12 +45,6 @@ pub(super) const ALL: &[Fault] = &[
         }
     }),
         "The error of an updated prompt is false." },
-    fault! { "envelope.error-empty" ["EN-04"] answers("GET /vaults", |_, answer| {
-        if answer.is_success() {
-            answer.edit(|body| body["error"] = "".into());
-        }
-    }),
-        "The error of the list of vaults is an empty text." },
     fault! { "envelope.empty-list-null" ["EN-05"] edits_data("GET /vaults/*/prompts", |data| {
         if *data == json!([]) {
             *data = Value::Null;
@@ -85,19 +79,13 @@ pub(super) const ALL: &[Fault] = &[
         }
     }),
         "The last page has no nextCursor instead of null." },
-    fault! { "envelope.vault-ids-as-text" ["EN-08"]
-        edits_each("GET /vaults", |vault| vault["id"] = vault["id"].to_string().into()),
+    fault! { "envelope.vault-ids-as-text" ["EN-08"] shown_as("GET /vaults", "id", as_text),
         "The list of vaults has the ids as strings." },
-    fault! { "envelope.ids-with-fraction" ["EN-08"] edits_data("GET /vaults/*", |vault| {
-        if let Some(id) = vault["id"].as_i64() {
-            vault["id"] = serde_json::from_str(&format!("{id}.0")).unwrap_or_default();
-        }
-    }),
+    fault! { "envelope.ids-with-fraction" ["EN-08"]
+        shown_as("GET /vaults/*", "id", |id| serde_json::from_str(&format!("{id}.0")).ok()),
         "A vault is read with an id such as 7.0." },
     fault! { "envelope.membership-ids-as-text" ["EN-08"]
-        edits_data("POST /vaults/*/prompts/*/pin", |data| {
-            data["vaultPromptId"] = data["vaultPromptId"].to_string().into();
-        }),
+        shown_as("POST /vaults/*/prompts/*/pin", "vaultPromptId", as_text),
         "A pin answers with the vaultPromptId as a string." },
     fault! { "envelope.time-without-zone" ["EN-09"]
         edits_data("PATCH /vaults/*", |vault| times(vault, |time| time.replace('Z', ""))),
@@ -106,7 +94,7 @@ pub(super) const ALL: &[Fault] = &[
         edits_each("GET /vaults", |vault| times(vault, |time| time.replace('T', " "))),
         "The times of the list of vaults have a space for the T." },
     fault! { "envelope.time-as-number" ["EN-09"]
-        edits_data("GET /prompts/*", |prompt| prompt["createdAt"] = 1_700_000_000_000_i64.into()),
+        shown_as("GET /prompts/*", "createdAt", |_| Some(1_700_000_000_000_i64.into())),
         "A prompt is read with createdAt in milliseconds." },
     fault! { "envelope.time-swapped" ["EN-09"]
         edits_data("POST /prompts", |prompt| times(prompt, |time| time.replacen('-', "/", 2))),

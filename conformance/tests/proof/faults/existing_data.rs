@@ -1,6 +1,5 @@
 //! Faults for scenarios that look at what is there already.
 
-use http::Method;
 use serde_json::Value;
 
 use crate::entries::entries;
@@ -18,7 +17,7 @@ fn and_one() -> Intercept {
     let how = whole("GET /prompts", |ask, upstream| async move {
         let mut answer = upstream.send(&ask).await;
         if is_end_by_vault(&ask, &answer) {
-            let all = upstream.send(&ask.another(Method::GET, "/prompts")).await.json();
+            let all = upstream.get(&ask, "/prompts").await.json();
             let mut all = all["data"].as_array().into_iter().flatten();
             let elsewhere = |one: &&Value| {
                 let vaults = one["vaultIds"].as_array().into_iter().flatten();

@@ -110,7 +110,7 @@ pub(super) const ALL: &[Fault] = &[
             if answer.code() != 400 || !is_theirs(&ask, &upstream).await {
                 return answer;
             }
-            upstream.send(&ask.another(Method::GET, format!("/prompts/{}", ask.id(1)))).await
+            upstream.get(&ask, format!("/prompts/{}", ask.id(1))).await
         }),
         "A save into a vault of another account answers 200." },
 ];

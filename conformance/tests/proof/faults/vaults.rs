@@ -9,14 +9,16 @@ pub(super) mod list;
 pub(super) mod object;
 pub(super) mod values;
 
-use http::Method;
 use serde_json::{Value, json};
 
-use crate::bounds::{bytes, characters, ignored, ignored_if, text_refused, text_taken};
+use crate::bounds::{
+    bytes, characters, defaulted, ignored, ignored_if, taken_as, text_is_refused, text_refused,
+    text_taken, utf16_units,
+};
 use crate::entries::without;
-use crate::exchange::{Request, Response};
+use crate::exchange::Response;
 use crate::fault::{Fault, Intercept, fault};
-use crate::front::{answers, edits, instead, whole};
+use crate::front::{answers, edits, whole};
 
 /// Where a vault's fields come in.
 const WRITES: &str = "POST /vaults, PATCH /vaults/*";
@@ -25,41 +27,25 @@ const WRITES: &str = "POST /vaults, PATCH /vaults/*";
 pub(crate) const ALL: &[Fault] = &[
     fault! { "vaults.name-51" ["LI-06"] text_taken(WRITES, "name", 50),
         "A vault's name of 51 characters is accepted." },
-    fault! { "vaults.name-50" ["LI-06"] text_refused(WRITES, "name", 49, characters),
-        "A vault's name of 50 characters is refused." },
     fault! { "vaults.name-bytes" ["LI-06"] text_refused(WRITES, "name", 50, bytes),
         "The 50 characters of a name are counted in bytes." },
-    fault! { "vaults.name-utf16" ["LI-06"] instead(WRITES, |ask| {
-        let over = |text: &str| text.encode_utf16().count() > 50 && text.chars().count() <= 50;
-        refused(ask, "name", over)
-    }),
+    fault! { "vaults.name-utf16" ["LI-06"]
+        text_is_refused(WRITES, "name", |name| utf16_units(name) > 50 && characters(name) <= 50),
         "A name is counted in UTF-16 units." },
     fault! { "vaults.name-empty" ["LI-06"]
         ignored_if("PATCH /vaults/*", "name", |value| value == ""),
         "An update to the empty name is passed over and answered 200." },
-    fault! { "vaults.name-trimmed" ["VA-02"] edits(WRITES, |body| {
-        if let Some(name) = body["name"].as_str().filter(|name| name.trim() != "") {
-            body["name"] = name.trim().into();
-        }
+    fault! { "vaults.name-trimmed" ["VA-02"] taken_as(WRITES, "name", |name| {
+        name.as_str().map(str::trim).filter(|name| !name.is_empty()).map(Into::into)
     }),
         "White space around a name is cut off." },
-    fault! { "vaults.name-missing" ["VA-17"] edits("POST /vaults", |body| {
-        if body.is_object() && body.get("name").is_none() {
-            body["name"] = "Untitled".into();
-        }
-    }),
+    fault! { "vaults.name-missing" ["VA-17"] defaulted("POST /vaults", "name", "Untitled"),
         "A vault without a name is made as \"Untitled\"." },
-    fault! { "vaults.name-number" ["ER-05"] edits("POST /vaults", |body| {
-        if body["name"].is_number() {
-            body["name"] = body["name"].to_string().into();
-        }
-    }),
+    fault! { "vaults.name-number" ["ER-05"]
+        taken_as("POST /vaults", "name", |name| name.is_number().then(|| name.to_string().into())),
         "A number is taken as a name." },
     fault! { "vaults.description-201" ["LI-07"] text_taken(WRITES, "description", 200),
         "A description of 201 characters is accepted." },
-    fault! { "vaults.description-200" ["LI-07"]
-        text_refused(WRITES, "description", 199, characters),
-        "A description of 200 characters is refused." },
     fault! { "vaults.description-bytes" ["LI-07"] text_refused(WRITES, "description", 200, bytes),
         "A description is counted in bytes." },
     fault! { "vaults.description-dropped" ["VA-18"] ignored("POST /vaults", "description"),
@@ -87,7 +73,7 @@ pub(crate) const ALL: &[Fault] = &[
         "An update with a name takes no other field." },
     fault! { "vaults.patch-answers-old" ["VA-22"]
         whole("PATCH /vaults/*", |ask, upstream| async move {
-            let before = upstream.send(&ask.another(Method::GET, ask.path.as_str())).await;
+            let before = upstream.get(&ask, &*ask.path).await;
             let answer = upstream.send(&ask).await;
             if answer.is_success() { before } else { answer }
         }),
@@ -102,26 +88,20 @@ pub(crate) const ALL: &[Fault] = &[
         });
     }),
         "An update answers with the id and what it brought." },
-    fault! { "vaults.visible-by-default" ["VA-19"] edits("POST /vaults", |body| {
-        if body.is_object() && body.get("visibility").is_none() {
-            body["visibility"] = "unlisted".into();
-        }
-    }),
+    fault! { "vaults.visible-by-default" ["VA-19"]
+        defaulted("POST /vaults", "visibility", "unlisted"),
         "A new vault is unlisted by default." },
-    fault! { "vaults.visibility-private" ["VA-20"] edits("POST /vaults", |body| {
-        if body["visibility"].as_str().is_some_and(unknown) {
-            body["visibility"] = "private".into();
-        }
+    fault! { "vaults.visibility-private" ["VA-20"]
+        taken_as("POST /vaults", "visibility", |visibility| {
+        unknown(visibility.as_str()?).then(|| "private".into())
     }),
         "An unknown visibility of a create is private." },
     fault! { "vaults.visibility-kept" ["VA-20"]
         ignored_if("PATCH /vaults/*", "visibility", |value| value.as_str().is_some_and(unknown)),
         "An unknown visibility of an update is passed over." },
-    fault! { "vaults.visibility-case" ["VA-20"] edits(WRITES, |body| {
-        let lower = body["visibility"].as_str().map(str::to_lowercase);
-        if let Some(lower) = lower.filter(|lower| !unknown(lower)) {
-            body["visibility"] = lower.into();
-        }
+    fault! { "vaults.visibility-case" ["VA-20"] taken_as(WRITES, "visibility", |visibility| {
+        let lower = visibility.as_str()?.to_lowercase();
+        (!unknown(&lower)).then(|| lower.into())
     }),
         "A visibility may be in upper case." },
     fault! { "vaults.general-deleted" ["VA-12"] general_deleted(),
@@ -132,20 +112,10 @@ fn unknown(visibility: &str) -> bool {
     !["private", "unlisted", "public"].contains(&visibility)
 }
 
-/// A refusal if the field has such a text.
-pub(super) fn refused(
-    ask: &Request,
-    field: &str,
-    bad: impl FnOnce(&str) -> bool,
-) -> Option<Response> {
-    let bad = ask.text(field).is_some_and(|text| bad(&text));
-    bad.then(|| Response::refusal(400, &format!("{field} is too long")))
-}
-
 /// It only says so; the vault is there again with the next output.
 fn general_deleted() -> Intercept {
     whole("DELETE /vaults/*", |ask, upstream| async move {
-        let vault = upstream.send(&ask.another(Method::GET, ask.path.as_str())).await;
+        let vault = upstream.get(&ask, &*ask.path).await;
         if vault.json()["data"]["isSystem"] == true {
             return Response::data(200, &json!({ "id": ask.id(1), "deleted": true }));
         }

@@ -2,17 +2,16 @@
 
 mod slips;
 
-use http::Method;
 use serde_json::Value;
 
 use super::pins::mistaken;
+use crate::bounds::{from_digits, taken_as};
 use crate::exchange::Request;
-use crate::fault::{Fault, Intercept, fault};
-use crate::front::{answers, edits, edits_data, status_instead, whole};
+use crate::fault::{Fault, fault};
+use crate::front::{answers, edits_data, status_instead, whole};
 use crate::proxy::Upstream;
-use crate::store::with_fault;
 
-use self::slips::{Moves, Slip};
+use self::slips::{Slip, moves};
 
 const MOVE: &str = "POST /vaults/*/prompts/*/move";
 
@@ -43,12 +42,7 @@ pub(crate) const ALL: &[Fault] = &[
         answer.edit_data(|data| data["vaultPromptId"] = ask.id(3).into());
     }),
         "A move answers with the old membership." },
-    fault! { "contents.move-target-text" ["VC-22"] edits(MOVE, |body| {
-        let number = body["targetVaultId"].as_str().and_then(|text| text.parse::<i64>().ok());
-        if let Some(number) = number {
-            body["targetVaultId"] = number.into();
-        }
-    }),
+    fault! { "contents.move-target-text" ["VC-22"] taken_as(MOVE, "targetVaultId", from_digits),
         "targetVaultId may be a string of digits." },
     fault! { "contents.move-target-0" ["VC-22"]
         whole(MOVE, |ask, upstream| to_general(ask, upstream, |body| body["targetVaultId"] == 0)),
@@ -57,51 +51,27 @@ pub(crate) const ALL: &[Fault] = &[
         to_general(ask, upstream, |body| body.is_object() && body.get("targetVaultId").is_none())
     }),
         "A move without a target goes to the General vault." },
-    fault! { "contents.move-copies" ["VC-20"]
-        Intercept::Store("POST /vaults/*/prompts/*/move", |inner| with_fault(inner, Moves::of(Slip::Copies))),
+    fault! { "contents.move-copies" ["VC-20"] moves(Slip::Copies),
         "A move leaves the prompt in the source." },
-    fault! { "contents.move-pins" ["VC-20"]
-        Intercept::Store("POST /vaults/*/prompts/*/move", |inner| {
-            with_fault(inner, Moves::of(Slip::KeepsPin))
-        }),
+    fault! { "contents.move-pins" ["VC-20"] moves(Slip::KeepsPin),
         "A move of a pinned prompt keeps the pin." },
-    fault! { "contents.move-all" ["VC-20"]
-        Intercept::Store("POST /vaults/*/prompts/*/move", |inner| {
-            with_fault(inner, Moves::of(Slip::TakesAll))
-        }),
+    fault! { "contents.move-all" ["VC-20"] moves(Slip::TakesAll),
         "A move takes the prompt out of all other vaults." },
-    fault! { "contents.move-loses" ["VC-24"]
-        Intercept::Store("POST /vaults/*/prompts/*/move", |inner| with_fault(inner, Moves::of(Slip::Loses))),
+    fault! { "contents.move-loses" ["VC-24"] moves(Slip::Loses),
         "A move to no vault of the caller's is refused, and the prompt is gone." },
-    fault! { "contents.move-claims" ["VC-24"]
-        Intercept::Store("POST /vaults/*/prompts/*/move", |inner| with_fault(inner, Moves::of(Slip::Claims))),
+    fault! { "contents.move-claims" ["VC-24"] moves(Slip::Claims),
         "A move to no vault of the caller's is answered 200." },
-    fault! { "contents.move-gap" ["VC-21"]
-        Intercept::Store("POST /vaults/*/prompts/*/move", |inner| with_fault(inner, Moves::of(Slip::Gap))),
+    fault! { "contents.move-gap" ["VC-21"] moves(Slip::Gap),
         "For a moment of a move the prompt is in neither vault." },
-    fault! { "contents.move-overlap" ["VC-21"]
-        Intercept::Store("POST /vaults/*/prompts/*/move", |inner| {
-            with_fault(inner, Moves::of(Slip::Overlap))
-        }),
+    fault! { "contents.move-overlap" ["VC-21"] moves(Slip::Overlap),
         "For a moment of a move the prompt is in both vaults." },
-    fault! { "contents.move-again" ["VC-20"]
-        Intercept::Store("POST /vaults/*/prompts/*/move", |inner| {
-            with_fault(inner, Moves::of(Slip::Replays))
-        }),
+    fault! { "contents.move-again" ["VC-20"] moves(Slip::Replays),
         "A move that was done is answered again." },
-    fault! { "contents.move-within" ["VC-21"] Intercept::Store("POST /vaults/*/prompts/*/move", |inner| {
-        with_fault(inner, Moves::of(Slip::WithinLoses))
-    }),
+    fault! { "contents.move-within" ["VC-21"] moves(Slip::WithinLoses),
         "A move within one vault takes the prompt out of it." },
-    fault! { "contents.move-into-holder" ["VC-21"]
-        Intercept::Store("POST /vaults/*/prompts/*/move", |inner| {
-            with_fault(inner, Moves::of(Slip::HolderLoses))
-        }),
+    fault! { "contents.move-into-holder" ["VC-21"] moves(Slip::HolderLoses),
         "A move to a vault that holds the prompt takes it out of both." },
-    fault! { "contents.move-foreign-source" ["VC-23"]
-        Intercept::Store("POST /vaults/*/prompts/*/move", |inner| {
-            with_fault(inner, Moves::of(Slip::ForeignSource))
-        }),
+    fault! { "contents.move-foreign-source" ["VC-23"] moves(Slip::ForeignSource),
         "Whoever knows the ids takes a prompt out of a foreign vault." },
 ];
 
@@ -112,7 +82,7 @@ async fn to_general(
     meant: fn(&Value) -> bool,
 ) -> crate::exchange::Response {
     if meant(&ask.json()) {
-        let vaults = upstream.send(&ask.another(Method::GET, "/vaults")).await.json();
+        let vaults = upstream.get(&ask, "/vaults").await.json();
         let mut vaults = vaults["data"].as_array().into_iter().flatten();
         if let Some(general) = vaults.find(|vault| vault["isSystem"] == true) {
             ask.edit(|body| body["targetVaultId"] = general["id"].clone());

@@ -5,19 +5,17 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use http::Method;
 use promptarium::{VaultId, VaultPromptId};
-use promptarium_server::store::Caller;
-use promptarium_server::store::{Store, StoreError};
 use serde_json::Value;
 use tokio::sync::Mutex;
 
-use super::{held, loose, membership};
+use super::{loose, membership};
 use crate::entries::entries;
 use crate::exchange::{Request, Response};
 use crate::fault::{Fault, Intercept, fault};
 use crate::front::{answers, status_instead, whole};
 use crate::proxy::Upstream;
 use crate::shared::Shared;
-use crate::store::{FaultyStore, with_fault};
+use crate::store::{FaultyStore, Good, Result, in_store};
 
 const PIN: &str = "POST /vaults/*/prompts/*/pin";
 const UNPIN: &str = "DELETE /vaults/*/prompts/*/pin";
@@ -45,16 +43,13 @@ pub(crate) const ALL: &[Fault] = &[
         answer
     }),
         "An unpin answers with the state before it." },
-    fault! { "contents.pin-one-only" ["VC-27"]
-        Intercept::Store("* /vaults/*/prompts/*/pin", |inner| with_fault(inner, Pins(Slip::OneOnly))),
+    fault! { "contents.pin-one-only" ["VC-27"] pins(Slip::OneOnly),
         "A pin takes the pin of all others away." },
     fault! { "contents.pin-five" ["VC-27"] five(),
         "A vault takes five pins and refuses the sixth." },
-    fault! { "contents.pin-toggles" ["VC-29"]
-        Intercept::Store("* /vaults/*/prompts/*/pin", |inner| with_fault(inner, Pins(Slip::Toggle))),
+    fault! { "contents.pin-toggles" ["VC-29"] pins(Slip::Toggle),
         "Pinning a pinned prompt unpins it." },
-    fault! { "contents.pin-redates" ["VC-29"]
-        Intercept::Store("* /vaults/*/prompts/*/pin", |inner| with_fault(inner, Pins(Slip::Redate))),
+    fault! { "contents.pin-redates" ["VC-29"] pins(Slip::Redate),
         "Pinning a pinned prompt brings it to the top." },
     fault! { "contents.pin-again-400" ["VC-29"] whole(PIN, |ask, upstream| async move {
         match entry_of(&ask, &upstream).await {
@@ -70,21 +65,19 @@ pub(crate) const ALL: &[Fault] = &[
         }
     }),
         "Unpinning what is not pinned answers 404." },
-    fault! { "contents.unpin-again-pins" ["VC-30"]
-        Intercept::Store("* /vaults/*/prompts/*/pin", |inner| with_fault(inner, Pins(Slip::UnpinToggles))),
+    fault! { "contents.unpin-again-pins" ["VC-30"] pins(Slip::UnpinToggles),
         "Unpinning what is not pinned pins it." },
     fault! { "contents.unpin-to-top" ["VC-28"] unpinned(true),
         "An unpinned prompt counts as added now." },
     fault! { "contents.unpin-to-bottom" ["VC-28"] unpinned(false),
         "An unpinned prompt goes to the end." },
-    fault! { "contents.unpin-ignored" ["VC-28"]
-        Intercept::Store("* /vaults/*/prompts/*/pin", |inner| with_fault(inner, Pins(Slip::Stays))),
+    fault! { "contents.unpin-ignored" ["VC-28"] pins(Slip::Stays),
         "An unpin is answered and not done." },
 ];
 
 async fn listing(ask: &Request, upstream: &Upstream) -> Vec<Value> {
     let path = format!("/vaults/{}/prompts", ask.segment(1));
-    let listing = upstream.send(&ask.another(Method::GET, path)).await.json();
+    let listing = upstream.get(ask, path).await.json();
     listing["data"].as_array().cloned().unwrap_or_default()
 }
 
@@ -169,17 +162,20 @@ enum Slip {
 
 struct Pins(Slip);
 
+fn pins(slip: Slip) -> Intercept {
+    in_store("* /vaults/*/prompts/*/pin", Pins(slip))
+}
+
 #[async_trait]
 impl FaultyStore for Pins {
     async fn set_pinned(
         &self,
-        inner: &dyn Store,
-        caller: &Caller,
+        good: Good<'_>,
         vault: VaultId,
         membership: VaultPromptId,
         pinned: bool,
-    ) -> Result<(), StoreError> {
-        let there = held(inner, caller, vault).await;
+    ) -> Result {
+        let there = good.held(vault).await;
         let this = there.iter().find(|entry| entry.membership == membership);
         let is_pinned = this.is_some_and(|entry| entry.pinned);
         let pinned = match self.0 {
@@ -187,17 +183,17 @@ impl FaultyStore for Pins {
             Slip::UnpinToggles if !pinned => !is_pinned,
             Slip::Stays if is_pinned => true,
             Slip::Redate if pinned && is_pinned => {
-                inner.set_pinned(caller, vault, membership, false).await?;
+                good.set_pinned(vault, membership, false).await?;
                 true
             }
             Slip::OneOnly if pinned => {
                 for other in there.iter().filter(|entry| entry.pinned) {
-                    inner.set_pinned(caller, vault, other.membership, false).await?;
+                    good.set_pinned(vault, other.membership, false).await?;
                 }
                 true
             }
             _ => pinned,
         };
-        inner.set_pinned(caller, vault, membership, pinned).await
+        good.set_pinned(vault, membership, pinned).await
     }
 }

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::bounds::taken_as;
+use crate::bounds::{from_digits, taken_as};
 use crate::exchange::Response;
 use crate::fault::{Fault, fault};
 use crate::front::{answers, whole};
@@ -18,8 +18,7 @@ pub(crate) const ALL: &[Fault] = &[
     fault! { "generations.negative-of-any-kind" ["GE-13"]
         taken_as(QUEUE, "negativePrompt", written),
         "A negativePrompt that is no string is written as one." },
-    fault! { "generations.batch-text" ["GE-19"]
-        taken_as(QUEUE, "batchCount", |count| Some(count.as_str()?.parse::<i64>().ok()?.into())),
+    fault! { "generations.batch-text" ["GE-19"] taken_as(QUEUE, "batchCount", from_digits),
         "batchCount may be a string of digits." },
     fault! { "generations.refusal-queued" ["GE-26"] answers(QUEUE, |ask, answer| {
         if answer.code() == 502 {

@@ -1,6 +1,5 @@
 //! Faults in which prompts change, how, and what of them (PR-09, PR-10, PR-25, PR-37).
 
-use http::Method;
 use serde_json::json;
 
 use super::{UPDATE, WRITES};
@@ -19,7 +18,7 @@ pub(super) const ALL: &[Fault] = &[
             if saved.is_success() {
                 let same = json!({ "title": saved.json()["data"]["title"] });
                 let path = format!("/prompts/{}", ask.segment(1));
-                upstream.send(&ask.another_with(Method::PATCH, path, &same)).await;
+                upstream.patch(&ask, path, &same).await;
             }
             saved
         }),
@@ -35,7 +34,7 @@ pub(super) const ALL: &[Fault] = &[
     fault! { "prompts.model-beside-type" ["PR-37"] whole(UPDATE, |ask, upstream| async move {
         if let Some(kind) = ask.json().get("promptType") {
             let alone = json!({ "promptType": kind });
-            let changed = upstream.send(&ask.another_with(Method::PATCH, &*ask.path, &alone)).await;
+            let changed = upstream.patch(&ask, &*ask.path, &alone).await;
             if !changed.is_success() {
                 return changed;
             }

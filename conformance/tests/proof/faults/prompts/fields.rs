@@ -3,14 +3,17 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-use http::Method;
 use serde_json::{Value, json};
 
 use super::MODEL;
-use crate::bounds::{default, defaulted, ignored, ignored_if, refusal, taken_as, value_refused};
-use crate::entries::list_of;
+use crate::bounds::{
+    default, defaulted, from_digits, ignored, ignored_if, refusal, taken_as, value_refused,
+};
+use crate::entries::{list_of, text, without};
+use crate::exchange::{Request, Response};
 use crate::fault::{Fault, Intercept, fault};
-use crate::front::{edits, instead, whole};
+use crate::front::{edits, refused, whole};
+use crate::proxy::Upstream;
 
 const ONE: &str = "PATCH /prompts/*";
 
@@ -22,15 +25,15 @@ pub(super) const ALL: &[Fault] = &[
         "An update that leaves promptType out makes a text prompt." },
     fault! { "prompts.patch-platform-with-title" ["PR-33"] edits(ONE, |body| {
         if body.get("title").is_some() {
-            drop(body.as_object_mut().map(|body| body.remove("platform")));
+            without(body, "platform");
         }
     }),
         "An update that brings title and platform ignores platform." },
     fault! { "prompts.patch-title-required" ["PR-32"]
-        instead(ONE, |ask| ask.json().get("title").is_none().then(|| refusal("title"))),
+        refused(ONE, 400, |ask| ask.json().get("title").is_none()),
         "An update without title is refused." },
     fault! { "prompts.patch-answers-old" ["PR-31"] whole(ONE, |ask, upstream| async move {
-        let before = upstream.send(&ask.another(Method::GET, ask.path.clone())).await;
+        let before = upstream.get(&ask, &*ask.path).await;
         let answer = upstream.send(&ask).await;
         if answer.is_success() { before } else { answer }
     }),
@@ -39,22 +42,16 @@ pub(super) const ALL: &[Fault] = &[
         ignored_if(ONE, "platform", Value::is_null),
         "An update with platform null leaves the platform." },
     fault! { "prompts.patch-model-ignored" ["PR-34"] edits(ONE, |body| {
-        let known = body["modelId"].as_str().is_some_and(|model| model.starts_with("local/"));
-        if known && body.get("promptType").is_none() {
-            drop(body.as_object_mut().map(|body| body.remove("modelId")));
+        if text(body, "modelId").starts_with("local/") && body.get("promptType").is_none() {
+            without(body, "modelId");
         }
     }),
         "An update ignores the modelId, unless it changes the type." },
     fault! { "prompts.patch-aspect-ratio-refused" ["PR-34"]
         value_refused(ONE, "aspectRatio", Value::is_string),
         "An update with an aspectRatio is refused." },
-    fault! { "prompts.patch-type-ignored" ["PR-35"] edits(ONE, |body| {
-        let unknown = body["promptType"]
-            .as_str()
-            .is_some_and(|kind| !matches!(kind, "image" | "text" | "video"));
-        if unknown {
-            drop(body.as_object_mut().map(|body| body.remove("promptType")));
-        }
+    fault! { "prompts.patch-type-ignored" ["PR-35"] ignored_if(ONE, "promptType", |kind| {
+        kind.as_str().is_some_and(|kind| !matches!(kind, "image" | "text" | "video"))
     }),
         "An update takes an unknown promptType for none." },
     fault! { "prompts.patch-image-url-any" ["PR-35"] taken_as(ONE, "imageUrl", |url| {
@@ -66,7 +63,7 @@ pub(super) const ALL: &[Fault] = &[
         let body = ask.json();
         if answer.code() == 400 && body["title"].is_string() {
             let half = json!({ "title": body["title"] });
-            upstream.send(&ask.another_with(Method::PATCH, ask.path.clone(), &half)).await;
+            upstream.patch(&ask, &*ask.path, &half).await;
         }
         answer
     }),
@@ -77,37 +74,34 @@ pub(super) const ALL: &[Fault] = &[
         }
     }),
         "A text prompt without modelId becomes an image prompt." },
-    fault! { "prompts.patch-model-forgotten" ["PR-37"] instead(ONE, |ask| {
+    fault! { "prompts.patch-model-forgotten" ["PR-37"] refused(ONE, 400, |ask| {
         let body = ask.json();
-        let media = body["promptType"] == "image" || body["promptType"] == "video";
-        (media && body.get("modelId").is_none()).then(|| refusal("modelId"))
+        matches!(text(&body, "promptType"), "image" | "video") && body.get("modelId").is_none()
     }),
         "A change to image or video needs the modelId in the same request." },
     fault! { "prompts.patch-vault-ignored" ["PR-38"] ignored(ONE, "vaultId"),
         "An update ignores the vaultId." },
-    fault! { "prompts.patch-vault-moves" ["PR-38"] moves(),
+    fault! { "prompts.patch-vault-moves" ["PR-38"] whole(ONE, leaves_others),
         "An update with a vaultId takes the prompt out of its other vaults." },
     fault! { "prompts.references-appended" ["PR-39"] appended(),
         "An update appends to the referenceMediaUrls." },
-    fault! { "prompts.save-moves" ["PR-46"] moves_on_save(),
+    fault! { "prompts.save-moves" ["PR-46"] whole("POST /prompts/*/save", leaves_others),
         "A save takes the prompt out of its other vaults." },
     fault! { "prompts.save-vault-id-text" ["PR-47"]
-        taken_as("POST /prompts/*/save", "vaultId", |id| {
-            Some(id.as_str()?.parse::<i64>().ok()?.into())
-        }),
+        taken_as("POST /prompts/*/save", "vaultId", from_digits),
         "A save takes the vaultId as a string of digits." },
     fault! { "prompts.save-without-vault" ["PR-47"]
         whole("POST /prompts/*/save", |ask, upstream| async move {
             if ask.json().get("vaultId").is_some() || !ask.json().is_object() {
                 return upstream.send(&ask).await;
             }
-            upstream.send(&ask.another(Method::GET, format!("/prompts/{}", ask.id(1)))).await
+            upstream.get(&ask, format!("/prompts/{}", ask.id(1))).await
         }),
         "A save without vaultId answers with the prompt as it is." },
     fault! { "prompts.save-twice-shown" ["PR-08"]
         whole("POST /prompts/*/save", |ask, upstream| async move {
             let path = format!("/prompts/{}", ask.id(1));
-            let before = upstream.send(&ask.another(Method::GET, path)).await.json();
+            let before = upstream.get(&ask, path).await.json();
             let vault = ask.json()["vaultId"].clone();
             let mut answer = upstream.send(&ask).await;
             let was_there =
@@ -122,19 +116,8 @@ pub(super) const ALL: &[Fault] = &[
         "A second save into a vault shows it twice in vaultIds." },
 ];
 
-fn moves() -> Intercept {
-    whole(ONE, leaves_others)
-}
-
-fn moves_on_save() -> Intercept {
-    whole("POST /prompts/*/save", leaves_others)
-}
-
 /// After a success the prompt is in the vault of the body only.
-async fn leaves_others(
-    ask: crate::exchange::Request,
-    upstream: crate::proxy::Upstream,
-) -> crate::exchange::Response {
+async fn leaves_others(ask: Request, upstream: Upstream) -> Response {
     let mut answer = upstream.send(&ask).await;
     let Some(kept) = ask.json()["vaultId"].as_i64().filter(|_| answer.is_success()) else {
         return answer;
@@ -143,11 +126,11 @@ async fn leaves_others(
     for vault in data["vaultIds"].as_array().into_iter().flatten().filter_map(Value::as_i64) {
         if vault != kept {
             let listing = format!("/vaults/{vault}/prompts");
-            let listed = upstream.send(&ask.another(Method::GET, &*listing)).await.json();
+            let listed = upstream.get(&ask, &*listing).await.json();
             let entries = listed["data"].as_array().into_iter().flatten();
             for entry in entries.filter(|entry| entry["id"] == data["id"]) {
                 let membership = format!("{listing}/{}", entry["vaultPromptId"]);
-                upstream.send(&ask.another(Method::DELETE, membership)).await;
+                upstream.delete(&ask, membership).await;
             }
         }
     }

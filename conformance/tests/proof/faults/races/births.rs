@@ -5,12 +5,11 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use promptarium::{PromptId, VaultId};
-use promptarium_server::store::{Caller, NewPrompt, SharedPrompt};
-use promptarium_server::store::{Store, StoreError};
+use promptarium_server::store::{NewPrompt, SharedPrompt};
 
-use crate::fault::{Fault, Intercept, fault};
+use crate::fault::{Fault, fault};
 use crate::shared::Shared;
-use crate::store::{FaultyStore, with_fault};
+use crate::store::{FaultyStore, Good, Result, in_store};
 
 /// So long a prompt is being made: a deletion at the same moment comes in between.
 const UNDER_WAY: Duration = Duration::from_millis(150);
@@ -20,7 +19,7 @@ const DELETE: &str = "DELETE /vaults/*";
 #[rustfmt::skip]
 pub(super) const ALL: &[Fault] = &[
     fault! { "races.made-into-deleted" ["PR-27"]
-        Intercept::Store(DELETE, |inner| with_fault(inner, Births::default())),
+        in_store(DELETE, Births::default()),
         "Prompts that are being made into a vault as it is deleted still name it." },
 ];
 
@@ -33,14 +32,9 @@ struct Births {
 
 #[async_trait]
 impl FaultyStore for Births {
-    async fn create_prompt(
-        &self,
-        inner: &dyn Store,
-        caller: &Caller,
-        new: NewPrompt,
-    ) -> Result<SharedPrompt, StoreError> {
+    async fn create_prompt(&self, good: Good<'_>, new: NewPrompt) -> Result<SharedPrompt> {
         let vault = new.vault;
-        let prompt = inner.create_prompt(caller, new).await?;
+        let prompt = good.create_prompt(new).await?;
         if let Some(vault) = vault {
             let birth = (prompt.id, vault);
             self.under_way.with(|births| births.push(birth));
@@ -50,27 +44,17 @@ impl FaultyStore for Births {
         Ok(prompt)
     }
 
-    async fn delete_vault(
-        &self,
-        inner: &dyn Store,
-        caller: &Caller,
-        id: VaultId,
-    ) -> Result<(), StoreError> {
+    async fn delete_vault(&self, good: Good<'_>, id: VaultId) -> Result {
         // Those that come a little later are also under way by then.
         tokio::time::sleep(UNDER_WAY / 2).await;
-        inner.delete_vault(caller, id).await?;
+        good.delete_vault(id).await?;
         let births = self.under_way.with(|births| births.clone());
         self.named.with(|named| named.extend(births.iter().filter(|(_, vault)| *vault == id)));
         Ok(())
     }
 
-    async fn prompt(
-        &self,
-        inner: &dyn Store,
-        caller: &Caller,
-        id: PromptId,
-    ) -> Result<SharedPrompt, StoreError> {
-        let mut prompt = inner.prompt(caller, id).await?;
+    async fn prompt(&self, good: Good<'_>, id: PromptId) -> Result<SharedPrompt> {
+        let mut prompt = good.prompt(id).await?;
         let named = self.named.with(|named| named.clone());
         let vaults = named.iter().filter(|(prompt, _)| *prompt == id).map(|(_, vault)| *vault);
         Arc::make_mut(&mut prompt).vault_ids.extend(vaults);

@@ -1,6 +1,5 @@
 //! Races of moves with moves, with removals, and with the deletion of a vault.
 
-use http::Method;
 use serde_json::json;
 
 use super::crowd::{crowded, is};
@@ -39,7 +38,7 @@ pub(super) const ALL: &[Fault] = &[
                 return upstream.send(&ask).await;
             }
             let membership = ask.path.trim_end_matches("/move");
-            upstream.send(&ask.another(Method::DELETE, membership)).await;
+            upstream.delete(&ask, membership).await;
             Response::refusal(404, "There is no such vault.")
         })
     },

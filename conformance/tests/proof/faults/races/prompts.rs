@@ -5,8 +5,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use http::Method;
 use promptarium::PromptId;
-use promptarium_server::store::{Caller, PromptPatch, SharedPrompt};
-use promptarium_server::store::{Store, StoreError};
+use promptarium_server::store::{PromptPatch, SharedPrompt};
 use serde_json::json;
 use tokio::sync::watch;
 
@@ -18,7 +17,7 @@ use crate::fault::{Fault, Intercept, fault};
 use crate::front::whole;
 use crate::proxy::Upstream;
 use crate::shared::Shared;
-use crate::store::{FaultyStore, with_fault};
+use crate::store::{FaultyStore, Good, Result, in_store};
 
 /// So long half an update is to be seen.
 const BETWEEN_HALVES: Duration = Duration::from_millis(60);
@@ -99,7 +98,7 @@ pub(super) const ALL: &[Fault] = &[
             if alike || place.is_last() {
                 return upstream.send(&ask).await;
             }
-            let mut answer = upstream.send(&ask.another(Method::GET, &*ask.path)).await;
+            let mut answer = upstream.get(&ask, &*ask.path).await;
             answer.edit_data(|data| {
                 let body = ask.json();
                 for (name, value) in body.as_object().into_iter().flatten() {
@@ -110,7 +109,7 @@ pub(super) const ALL: &[Fault] = &[
         }),
         "Of updates of one prompt at once that name different fields only the last is kept." },
     fault! { "races.update-in-halves" ["PR-31"]
-        Intercept::Store(UPDATE, |inner| with_fault(inner, InHalves)),
+        in_store(UPDATE, InHalves),
         "An update writes the title, and all else a moment later." },
     fault! { "races.page-without-updated" ["PG-06"] page_without_updated(),
         "A page leaves out prompts that are being updated while it is read." },
@@ -139,11 +138,10 @@ struct InHalves;
 impl FaultyStore for InHalves {
     async fn update_prompt(
         &self,
-        inner: &dyn Store,
-        caller: &Caller,
+        good: Good<'_>,
         id: PromptId,
         mut patch: PromptPatch,
-    ) -> Result<SharedPrompt, StoreError> {
+    ) -> Result<SharedPrompt> {
         // What may be refused is not begun.
         let plain = patch.kind.is_none() && patch.vault.is_none();
         let plain = plain && patch.inputs == PromptPatch::default().inputs;
@@ -151,10 +149,10 @@ impl FaultyStore for InHalves {
         if several && plain {
             let title = patch.title.take();
             let first = PromptPatch { title, ..PromptPatch::default() };
-            inner.update_prompt(caller, id, first).await?;
+            good.update_prompt(id, first).await?;
             tokio::time::sleep(BETWEEN_HALVES).await;
         }
-        inner.update_prompt(caller, id, patch).await
+        good.update_prompt(id, patch).await
     }
 }
 

@@ -71,9 +71,9 @@ pub(super) const ALL: &[Fault] = &[
             let answer = upstream.send(&ask).await;
             if place.nth > 0 && answer.is_success() {
                 let contents = format!("/vaults/{}/prompts", answer.id());
-                let listed = upstream.send(&ask.another(Method::GET, &*contents)).await.json();
+                let listed = upstream.get(&ask, &*contents).await.json();
                 let first = format!("{contents}/{}", listed["data"][0]["vaultPromptId"]);
-                upstream.send(&ask.another(Method::DELETE, first)).await;
+                upstream.delete(&ask, first).await;
             }
             answer
         }),
@@ -174,7 +174,7 @@ fn fork_of_half() -> Intercept {
                 spoil_copies(&ask, &answer, &upstream, &halves).await;
                 return answer;
             }
-            let before = upstream.send(&ask.another(Method::GET, &*ask.path)).await.json();
+            let before = upstream.get(&ask, &*ask.path).await.json();
             let half =
                 ask.text("title").map(|title| (text(&before["data"], "prompt").to_owned(), title));
             halves.with(|halves| halves.extend(half.clone()));
@@ -196,7 +196,7 @@ async fn spoil_copies(ask: &Request, fork: &Response, upstream: &Upstream, halve
         if let Some((_, title)) = half {
             let path = format!("/prompts/{}", copy["id"]);
             let body = json!({ "title": title });
-            upstream.send(&ask.another_with(Method::PATCH, path, &body)).await;
+            upstream.patch(ask, path, &body).await;
         }
     }
 }

@@ -8,7 +8,7 @@ use http::{HeaderMap, Method};
 
 use crate::exchange::{Request, Response};
 use crate::fault::{Fault, Intercept, fault};
-use crate::front::{answers, instead, status_instead, whole};
+use crate::front::{answers, code_instead, refused, status_instead, whole};
 use crate::shared::Shared;
 
 const PUT: &str = "PUT /storage/**";
@@ -38,12 +38,6 @@ pub(crate) const ALL: &[Fault] = &[
         "A token may go on after its end." },
     fault! { "uploads.type-ignored" ["UP-12"] headers(|_, declared| declared.to_owned()),
         "The Content-Type of an upload is not looked at." },
-    fault! { "uploads.type-prefix" ["UP-12"]
-        headers(|announced, declared| match announced.starts_with("image/") {
-            true => declared.to_owned(),
-            false => announced.to_owned(),
-        }),
-        "An upload may announce any type of image." },
     fault! { "uploads.size-larger" ["UP-13"]
         bodies(|body, size| body.slice(..body.len().min(size))),
         "A body that is larger than declared is cut." },
@@ -85,11 +79,10 @@ pub(crate) const ALL: &[Fault] = &[
         "An asset is deleted with the prompt that has it as imageUrl." },
     fault! { "uploads.shown-at-upload-url" ["UP-17"]
         whole("GET /storage/**", |ask, upstream| async move {
-            let mut asset = ask.another(Method::GET, ask.path.replace("/storage/", "/assets/"));
-            asset.of_api = false;
-            let image = upstream.send(&asset).await;
-            if image.is_success() { image } else { upstream.send(&ask).await }
-        }),
+        let asset = Request { path: ask.path.replace("/storage/", "/assets/"), ..ask.clone() };
+        let image = upstream.send(&asset).await;
+        if image.is_success() { image } else { upstream.send(&ask).await }
+    }),
         "uploadUrl shows the image." },
     fault! { "uploads.early" ["UP-06"] answers("GET /assets/**", |_, answer| {
         if answer.code() == 404 {
@@ -99,20 +92,13 @@ pub(crate) const ALL: &[Fault] = &[
         }
     }),
         "Before the upload an empty image is at url." },
-    fault! { "uploads.asset-webp" ["UP-15"] instead("GET /assets/**", |ask| {
-        ask.path.ends_with(".webp").then(|| Response::refusal(404, "no such asset"))
-    }),
+    fault! { "uploads.asset-webp" ["UP-15"]
+        refused("GET /assets/**", 404, |ask| ask.path.ends_with(".webp")),
         "A WebP image is not shown at its url." },
-    fault! { "uploads.asset-403" ["UP-15"] answers("GET /assets/**", |_, answer| {
-        if answer.code() == 404 {
-            answer.set_code(403);
-        }
-    }),
+    fault! { "uploads.asset-403" ["UP-15"] code_instead("GET /assets/**", 404, 403, |_| true),
         "Where no image is yet url answers 403." },
-    fault! { "uploads.length-required" ["UP-10"] instead(PUT, |ask| {
-        let none = !ask.headers.contains_key(CONTENT_LENGTH);
-        none.then(|| Response::refusal(411, "An upload needs a Content-Length."))
-    }),
+    fault! { "uploads.length-required" ["UP-10"]
+        refused(PUT, 411, |ask| !ask.headers.contains_key(CONTENT_LENGTH)),
         "An upload without a Content-Length is refused." },
     fault! { "uploads.bytes-looked-at" ["UP-10"] answers(PUT, |ask, answer| {
         if answer.is_success() && !is_picture(&ask.body) {
@@ -120,16 +106,11 @@ pub(crate) const ALL: &[Fault] = &[
         }
     }),
         "Bytes that do not begin like an image are refused." },
-    fault! { "uploads.method-404" ["UP-10"] answers("* /storage/**", |_, answer| {
-        if answer.code() == 405 {
-            answer.set_code(404);
-        }
-    }),
+    fault! { "uploads.method-404" ["UP-10"] code_instead("* /storage/**", 405, 404, |_| true),
         "Another method than PUT is answered 404." },
-    fault! { "uploads.type-lower-case" ["UP-12"] instead(PUT, |ask| {
-        let announced = ask.headers.get(CONTENT_TYPE)?.as_bytes();
-        let upper = announced.iter().any(u8::is_ascii_uppercase);
-        upper.then(|| Response::refusal(415, "The Content-Type is not the declared one."))
+    fault! { "uploads.type-lower-case" ["UP-12"] refused(PUT, 415, |ask| {
+        let announced = ask.headers.get(CONTENT_TYPE).map(HeaderValue::as_bytes);
+        announced.is_some_and(|announced| announced.iter().any(u8::is_ascii_uppercase))
     }),
         "The Content-Type of an upload is compared with its letters' case." },
     fault! { "uploads.used-up-by-refusal" ["UP-14"] used_up_by_refusal(),

@@ -10,7 +10,7 @@ use crate::bounds::refusal;
 use crate::entries::{text, without};
 use crate::exchange::{Request, Response};
 use crate::fault::{Fault, Intercept, fault};
-use crate::front::{answers, instead, whole};
+use crate::front::{answers, refused, whole};
 use crate::shared::Shared;
 
 const UPDATE: &str = "PATCH /vaults/*";
@@ -19,7 +19,7 @@ const SHOWN: &str = "POST /vaults, GET /vaults/*, PATCH /vaults/*";
 #[rustfmt::skip]
 pub(crate) const ALL: &[Fault] = &[
     fault! { "vaults.name-once" ["VA-02"] whole("POST /vaults", |ask, upstream| async move {
-        let vaults = upstream.send(&ask.another(Method::GET, "/vaults")).await.json();
+        let vaults = upstream.get(&ask, "/vaults").await.json();
         let mut vaults = vaults["data"].as_array().into_iter().flatten();
         match ask.text("name").filter(|name| vaults.any(|vault| text(vault, "name") == name)) {
             Some(_) => Response::refusal(409, "There is a vault of this name."),
@@ -27,11 +27,10 @@ pub(crate) const ALL: &[Fault] = &[
         }
     }),
         "Two vaults cannot have one name." },
-    fault! { "vaults.patch-of-nothing" ["VA-23"] instead(UPDATE, |ask| {
+    fault! { "vaults.patch-of-nothing" ["VA-23"] refused(UPDATE, 400, |ask| {
         let body = ask.json();
-        let known = |key: &str| body.get(key).is_some();
-        let none = body.is_object() && !["name", "description", "visibility"].into_iter().any(known);
-        none.then(|| Response::refusal(400, "The update is empty."))
+        let known = ["name", "description", "visibility"];
+        body.is_object() && !known.iter().any(|key| body.get(key).is_some())
     }),
         "An update without a known field is refused." },
     fault! { "vaults.slug-first" ["VA-04"] {
@@ -62,9 +61,9 @@ pub(crate) const ALL: &[Fault] = &[
         None
     }),
         "A new name of the General vault is passed over." },
-    fault! { "vaults.general-named" ["VA-12"] of_general(|ask| refused(ask, "name")),
+    fault! { "vaults.general-named" ["VA-12"] of_general(|ask| refuses(ask, "name")),
         "The General vault is refused the name that it has." },
-    fault! { "vaults.general-described" ["VA-24"] of_general(|ask| refused(ask, "description")),
+    fault! { "vaults.general-described" ["VA-24"] of_general(|ask| refuses(ask, "description")),
         "The General vault takes no description." },
 ];
 
@@ -73,14 +72,14 @@ fn without_number(slug: &str) -> &str {
     slug.rsplit_once('-').filter(|(_, end)| number(end)).map_or(slug, |(start, _)| start)
 }
 
-fn refused(ask: &Request, field: &str) -> Option<Response> {
+fn refuses(ask: &Request, field: &str) -> Option<Response> {
     ask.json().get(field).map(|_| refusal(field))
 }
 
 /// Changes updates of the system vault, or answers them.
 fn of_general(change: fn(&mut Request) -> Option<Response>) -> Intercept {
     whole(UPDATE, move |mut ask, upstream| async move {
-        let vault = upstream.send(&ask.another(Method::GET, ask.path.as_str())).await;
+        let vault = upstream.get(&ask, &*ask.path).await;
         let system = vault.json()["data"]["isSystem"] == true;
         match system.then(|| change(&mut ask)).flatten() {
             Some(answer) => answer,

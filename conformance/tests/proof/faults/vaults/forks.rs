@@ -25,7 +25,7 @@ pub(crate) const ALL: &[Fault] = &[
         }
         let public = json!({ "visibility": "public" });
         let path = format!("/vaults/{}", fork.id());
-        let mut shown = upstream.send(&ask.another_with(Method::PATCH, path, &public)).await;
+        let mut shown = upstream.patch(&ask, path, &public).await;
         shown.set_code(201);
         shown
     }),
@@ -39,11 +39,11 @@ pub(crate) const ALL: &[Fault] = &[
     fault! { "vaults.fork-100" ["VA-33"] whole(FORK, |ask, upstream| async move {
         let mut fork = upstream.send(&ask).await;
         let path = format!("/vaults/{}/prompts", fork.id());
-        let copies = upstream.send(&ask.another(Method::GET, path)).await.json();
+        let copies = upstream.get(&ask, path).await.json();
         let copies = copies["data"].as_array().cloned().unwrap_or_default();
         for copy in copies.iter().skip(100) {
             let path = format!("/prompts/{}", copy["id"]);
-            upstream.send(&ask.another(Method::DELETE, path)).await;
+            upstream.delete(&ask, path).await;
         }
         fork.edit_data(|vault| vault["promptCount"] = copies.len().min(100).into());
         fork
@@ -52,10 +52,10 @@ pub(crate) const ALL: &[Fault] = &[
     fault! { "vaults.fork-platform" ["VA-33"] whole(FORK, |ask, upstream| async move {
         let fork = upstream.send(&ask).await;
         let path = format!("/vaults/{}/prompts", fork.id());
-        let copies = upstream.send(&ask.another(Method::GET, path)).await.json();
+        let copies = upstream.get(&ask, path).await.json();
         for copy in copies["data"].as_array().into_iter().flatten() {
             let (path, none) = (format!("/prompts/{}", copy["id"]), json!({ "platform": null }));
-            upstream.send(&ask.another_with(Method::PATCH, path, &none)).await;
+            upstream.patch(&ask, path, &none).await;
         }
         fork
     }),
@@ -98,7 +98,7 @@ fn of_copies(answer: fn(&Request) -> Option<Response>) -> Intercept {
             if ask.method == Method::POST {
                 let fork = upstream.send(&ask).await;
                 let path = format!("/vaults/{}/prompts", fork.id());
-                let listing = upstream.send(&ask.another(Method::GET, path)).await.json();
+                let listing = upstream.get(&ask, path).await.json();
                 let ids = listing["data"].as_array().into_iter().flatten();
                 copies.with(|copies| copies.extend(ids.filter_map(|copy| copy["id"].as_i64())));
                 return fork;

@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::entries::{text, without};
+use crate::bounds::{as_text, from_digits, shown_as};
+use crate::entries::without;
 use crate::exchange::Response;
 use crate::fault::{Fault, fault};
 use crate::front::{answers, edits_data, edits_each, status_instead};
@@ -15,10 +16,9 @@ pub(crate) const ALL: &[Fault] = &[
         }
     }),
         "A vault without a description has no such key." },
-    fault! { "vaults.visibility-unlisted" ["VA-24"] edits_data("GET /vaults/*", |vault| {
-        if vault["visibility"] == "unlisted" {
-            vault["visibility"] = "public".into();
-        }
+    fault! { "vaults.visibility-unlisted" ["VA-24"]
+        shown_as("GET /vaults/*", "visibility", |visibility| {
+        (visibility == "unlisted").then(|| "public".into())
     }),
         "An unlisted vault reads as public." },
     fault! { "vaults.slug-name" ["VA-04"]
@@ -36,14 +36,13 @@ pub(crate) const ALL: &[Fault] = &[
             }
         }),
         "A vault whose name has no letters has a slug of null." },
-    fault! { "vaults.id-text" ["VA-01"]
-        edits_data("GET /vaults/*", |vault| vault["id"] = vault["id"].to_string().into()),
+    fault! { "vaults.id-text" ["VA-01"] shown_as("GET /vaults/*", "id", as_text),
         "GET shows a vault's id as a string." },
     fault! { "vaults.access-type" ["VA-06"]
-        edits_data("GET /vaults/*", |vault| vault["accessType"] = json!({ "kind": null })),
+        shown_as("GET /vaults/*", "accessType", |_| Some(json!({ "kind": null }))),
         "accessType is an object." },
     fault! { "vaults.locked-number" ["VA-07"]
-        edits_data("GET /vaults/*", |vault| vault["isLocked"] = 0.into()),
+        shown_as("GET /vaults/*", "isLocked", |_| Some(0.into())),
         "isLocked is 0 in place of false." },
     fault! { "vaults.cover-missing" ["VA-08"]
         edits_data("GET /vaults/*", |vault| without(vault, "coverImageUrl")),
@@ -67,15 +66,10 @@ pub(crate) const ALL: &[Fault] = &[
         }
     }),
         "An unlisted vault is not read at its address." },
-    fault! { "vaults.visibility-word" ["VA-13"] edits_each("GET /vaults", |vault| {
-        vault["visibility"] = text(vault, "visibility").to_uppercase().into();
-    }),
+    fault! { "vaults.visibility-word" ["VA-13"]
+        shown_as("GET /vaults", "visibility", |word| Some(word.as_str()?.to_uppercase().into())),
         "The list has visibilities in capitals." },
     fault! { "vaults.description-number" ["VA-03"]
-        edits_data("GET /vaults/*, POST /vaults", |vault| {
-            if let Ok(number) = text(vault, "description").parse::<u64>() {
-                vault["description"] = number.into();
-            }
-        }),
+        shown_as("GET /vaults/*, POST /vaults", "description", from_digits),
         "A description of digits is shown as a number." },
 ];

@@ -2,24 +2,22 @@
 
 use serde_json::{Value, json};
 
+use crate::bounds::shown_as;
 use crate::exchange::Response;
 use crate::fault::{Fault, fault};
-use crate::front::{answers, edits_data, instead};
+use crate::front::{answers, code_instead, edits_data, refused};
 
 const READ: &str = "GET /vaults/*";
 
 #[rustfmt::skip]
 pub(crate) const ALL: &[Fault] = &[
-    fault! { "vaults.name-cut" ["VA-02"] edits_data(READ, |vault| {
-        let mut name = vault["name"].as_str().unwrap_or_default().to_owned();
-        name.pop();
-        vault["name"] = name.into();
+    fault! { "vaults.name-cut" ["VA-02"] shown_as(READ, "name", |name| {
+        let mut name = name.as_str()?.to_owned();
+        name.pop().map(|_| name.into())
     }),
         "A vault is read without the last character of its name." },
-    fault! { "vaults.visibility-secret" ["VA-05"] edits_data(READ, |vault| {
-        if vault["visibility"] == "private" {
-            vault["visibility"] = json!("secret");
-        }
+    fault! { "vaults.visibility-secret" ["VA-05"] shown_as(READ, "visibility", |visibility| {
+        (visibility == "private").then(|| "secret".into())
     }),
         "A private vault is read with the visibility secret." },
     fault! { "vaults.not-updated-yet" ["VA-11"] edits_data(READ, |vault| {
@@ -28,11 +26,8 @@ pub(crate) const ALL: &[Fault] = &[
         }
     }),
         "A vault that was never updated is read with the updatedAt null." },
-    fault! { "vaults.count-from-one" ["VA-10"] edits_data(READ, |vault| {
-        if vault["promptCount"] == 0 {
-            vault["promptCount"] = json!(1);
-        }
-    }),
+    fault! { "vaults.count-from-one" ["VA-10"]
+        shown_as(READ, "promptCount", |count| (*count == 0).then(|| 1.into())),
         "A vault is read with a count of one when it is empty." },
     fault! { "vaults.list-with-pagination" ["VA-15"]
         answers("GET /vaults", |_, answer| paginated(answer)),
@@ -40,15 +35,11 @@ pub(crate) const ALL: &[Fault] = &[
     fault! { "contents.listing-with-pagination" ["VC-05"]
         answers("GET /vaults/*/prompts", |_, answer| paginated(answer)),
         "A listing has a pagination." },
-    fault! { "contents.remove-id-400" ["VC-15"] instead("DELETE /vaults/*/prompts/*", |ask| {
-        (ask.id(3) <= 0).then(|| Response::refusal(400, "That is no id of a membership."))
-    }),
+    fault! { "contents.remove-id-400" ["VC-15"]
+        refused("DELETE /vaults/*/prompts/*", 400, |ask| ask.id(3) <= 0),
         "A membership's id that no membership can have is answered 400." },
-    fault! { "contents.wrong-type-422" ["VC-13"] answers("POST /vaults/*/prompts", |ask, answer| {
-        if answer.code() == 400 && !ask.json()["promptIds"].is_array() {
-            answer.set_code(422);
-        }
-    }),
+    fault! { "contents.wrong-type-422" ["VC-13"]
+        code_instead("POST /vaults/*/prompts", 400, 422, |ask| !ask.json()["promptIds"].is_array()),
         "promptIds that are no list are answered 422." },
 ];
 

@@ -5,12 +5,11 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use promptarium::{VaultId, VaultPromptId};
-use promptarium_server::store::{Caller, NewVault, VaultRecord};
-use promptarium_server::store::{Moved, Store, StoreError};
+use promptarium_server::store::{Caller, Moved, NewVault, StoreError, VaultRecord};
 
-use super::super::held;
+use crate::fault::Intercept;
 use crate::shared::Shared;
-use crate::store::FaultyStore;
+use crate::store::{FaultyStore, Good, Result, in_store};
 
 /// Long enough for whoever looks all the time, short enough to be done 40 times.
 const BETWEEN_HALVES: Duration = Duration::from_millis(25);
@@ -31,16 +30,15 @@ pub(super) enum Slip {
 }
 
 /// A move that is not quite one.
-pub(super) struct Moves {
+struct Moves {
     slip: Slip,
     done: Shared<HashMap<VaultPromptId, Moved>>,
     owners: Shared<HashMap<VaultId, Caller>>,
 }
 
-/// A move that is under way.
+/// A move that is under way, of whoever has the source.
 struct Step<'a> {
-    inner: &'a dyn Store,
-    caller: &'a Caller,
+    good: Good<'a>,
     vault: VaultId,
     membership: VaultPromptId,
     target: VaultId,
@@ -48,122 +46,92 @@ struct Step<'a> {
 
 impl Step<'_> {
     /// The good move.
-    async fn done(&self) -> Result<Moved, StoreError> {
-        self.inner.move_membership(self.caller, self.vault, self.membership, self.target).await
+    async fn done(&self) -> Result<Moved> {
+        self.good.move_membership(self.vault, self.membership, self.target).await
     }
 
-    async fn removed(&self) -> Result<(), StoreError> {
-        self.inner.remove_membership(self.caller, self.vault, self.membership).await
+    async fn removed(&self) -> Result {
+        self.good.remove_membership(self.vault, self.membership).await
     }
 
     /// Puts the prompt into the target as a save does.
-    async fn saved(&self, moved: Moved) -> Result<Moved, StoreError> {
-        self.inner.save_prompt(self.caller, moved.prompt, self.target).await?;
-        let there = held(self.inner, self.caller, self.target).await;
-        let entry = there.iter().find(|entry| entry.prompt.id == moved.prompt);
+    async fn saved(&self, moved: Moved) -> Result<Moved> {
+        self.good.save_prompt(moved.prompt, self.target).await?;
+        let entry = self.good.entry(self.target, moved.prompt).await;
         Ok(Moved { membership: entry.map_or(moved.membership, |entry| entry.membership), ..moved })
     }
 }
 
-impl Moves {
-    pub(super) fn of(slip: Slip) -> Self {
-        Self { slip, done: Shared::default(), owners: Shared::default() }
-    }
+pub(super) fn moves(slip: Slip) -> Intercept {
+    in_store(
+        "POST /vaults/*/prompts/*/move",
+        Moves { slip, done: Shared::default(), owners: Shared::default() },
+    )
+}
 
-    async fn slipped(
-        &self,
-        step: &Step<'_>,
-        old: Moved,
-        pinned: bool,
-    ) -> Result<Moved, StoreError> {
-        let Step { inner, caller, vault, target, .. } = *step;
+impl Moves {
+    async fn slipped(&self, step: &Step<'_>, old: Moved, pinned: bool) -> Result<Moved> {
+        let Step { good, vault, target, .. } = *step;
         let within = vault == target;
         match self.slip {
-            Slip::Copies if !within => step.saved(old).await,
+            Slip::Copies if !within => return step.saved(old).await,
             Slip::Gap if !within => {
                 step.removed().await?;
                 tokio::time::sleep(BETWEEN_HALVES).await;
-                step.saved(old).await
+                return step.saved(old).await;
             }
             Slip::Overlap if !within => {
                 let moved = step.saved(old).await?;
                 tokio::time::sleep(BETWEEN_HALVES).await;
                 step.removed().await?;
-                Ok(moved)
+                return Ok(moved);
             }
-            Slip::WithinLoses if within => {
-                let moved = step.done().await?;
-                inner.remove_membership(caller, target, moved.membership).await?;
-                Ok(moved)
-            }
-            Slip::HolderLoses if !within => {
-                let there = held(inner, caller, target).await;
-                let holds = there.iter().any(|entry| entry.prompt.id == old.prompt);
-                let moved = step.done().await?;
-                if holds {
-                    inner.remove_membership(caller, target, moved.membership).await?;
-                }
-                Ok(moved)
-            }
-            Slip::KeepsPin => {
-                let moved = step.done().await?;
-                inner.set_pinned(caller, target, moved.membership, pinned).await?;
-                Ok(moved)
-            }
-            Slip::TakesAll => {
-                let moved = step.done().await?;
-                let prompt = inner.prompt(caller, old.prompt).await?;
-                for other in prompt.vault_ids.iter().filter(|other| **other != target) {
-                    for entry in held(inner, caller, *other).await {
-                        if entry.prompt.id == old.prompt {
-                            inner.remove_membership(caller, *other, entry.membership).await?;
-                        }
-                    }
-                }
-                Ok(moved)
-            }
-            _ => step.done().await,
+            _ => {}
         }
+        let holds = !within && good.entry(target, old.prompt).await.is_some();
+        let moved = step.done().await?;
+        match self.slip {
+            Slip::WithinLoses if within => good.remove_membership(target, moved.membership).await?,
+            Slip::HolderLoses if holds => good.remove_membership(target, moved.membership).await?,
+            Slip::KeepsPin => good.set_pinned(target, moved.membership, pinned).await?,
+            Slip::TakesAll => good.take_out(old.prompt, |other| other != target).await?,
+            _ => {}
+        }
+        Ok(moved)
     }
 }
 
 #[async_trait]
 impl FaultyStore for Moves {
-    async fn create_vault(
-        &self,
-        inner: &dyn Store,
-        caller: &Caller,
-        new: NewVault,
-    ) -> Result<VaultRecord, StoreError> {
-        let vault = inner.create_vault(caller, new).await?;
-        self.owners.with(|owners| owners.insert(vault.id, caller.clone()));
+    async fn create_vault(&self, good: Good<'_>, new: NewVault) -> Result<VaultRecord> {
+        let vault = good.create_vault(new).await?;
+        self.owners.with(|owners| owners.insert(vault.id, good.caller.clone()));
         Ok(vault)
     }
 
     async fn move_membership(
         &self,
-        inner: &dyn Store,
-        caller: &Caller,
+        good: Good<'_>,
         vault: VaultId,
         membership: VaultPromptId,
         target: VaultId,
-    ) -> Result<Moved, StoreError> {
+    ) -> Result<Moved> {
         let owner = self.owners.with(|owners| owners.get(&vault).cloned());
-        let foreign = owner.filter(|owner| owner.account != caller.account);
-        let reader = foreign.as_ref().filter(|_| self.slip == Slip::ForeignSource);
-        let reader = reader.unwrap_or(caller);
-        let there = held(inner, reader, vault).await;
+        let foreign = owner.filter(|owner| owner.account != good.caller.account);
+        let foreign = foreign.filter(|_| self.slip == Slip::ForeignSource);
+        let reader = foreign.as_ref().map_or(good, |owner| good.of(owner));
+        let there = reader.held(vault).await;
         let Some(entry) = there.into_iter().find(|entry| entry.membership == membership) else {
             let again = self.done.with(|done| done.get(&membership).copied());
             return again.filter(|_| self.slip == Slip::Replays).ok_or(StoreError::NotFound);
         };
-        let step = Step { inner, caller: reader, vault, membership, target };
+        let step = Step { good: reader, vault, membership, target };
         let old = Moved { prompt: entry.prompt.id, membership };
-        if reader != caller {
+        if foreign.is_some() {
             step.removed().await?;
             return Ok(old);
         }
-        if inner.vault(caller, target).await.is_err() {
+        if good.vault(target).await.is_err() {
             return match self.slip {
                 Slip::Claims => Ok(old),
                 Slip::Loses => {
