@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::entries::without;
 use crate::exchange::Response;
 use crate::fault::Intercept;
-use crate::front::{edits, edits_each, instead};
+use crate::front::{edits, edits_each, instead, refused};
 
 /// A text over the bound is accepted: it is cut to `most` characters.
 pub(crate) fn text_taken(routes: &'static str, field: &'static str, most: usize) -> Intercept {
@@ -69,13 +69,13 @@ pub(crate) fn value_refused(
     instead(routes, move |ask| ask.json().get(field).is_some_and(&refused).then(|| refusal(field)))
 }
 
-/// A text of the body is refused.
+/// A text of the body is refused, with no word that it is the one.
 pub(crate) fn text_is_refused(
     routes: &'static str,
     field: &'static str,
     bad: fn(&str) -> bool,
 ) -> Intercept {
-    value_refused(routes, field, move |value| value.as_str().is_some_and(bad))
+    refused(routes, 400, move |ask| ask.text(field).is_some_and(|text| bad(&text)))
 }
 
 /// A field of answers has another value.

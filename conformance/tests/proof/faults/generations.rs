@@ -1,22 +1,24 @@
-//! Faults in generations (GE, LI-09 to LI-13): what a body may be, and the answer.
+//! Faults in generations (GE, LI-09 to LI-13) and in slots: what a body may be, and the answer.
 
 pub(super) mod answer;
 pub(super) mod jobs;
-pub(super) mod kinds;
 
 use http::Method;
 use serde_json::{Value, json};
 
 use crate::bounds::{
-    bytes, characters, default, defaulted, ignored_if, list_refused, list_taken, taken_as,
-    text_is_refused, text_refused, text_taken, value_refused,
+    bytes, characters, default, defaulted, from_digits, ignored_if, list_refused, list_taken,
+    taken_as, text_is_refused, text_refused, text_taken, value_refused,
 };
 use crate::entries::{list_of, without};
+use crate::exchange::Response;
 use crate::fault::{Fault, Intercept, fault};
 use crate::faults::uploads::in_storage;
-use crate::front::{edits, whole};
+use crate::front::{answers, edits, whole};
 
 const QUEUE: &str = "POST /generations";
+
+const SLOT: &str = "POST /uploads/images";
 
 #[rustfmt::skip]
 pub(crate) const ALL: &[Fault] = &[
@@ -154,6 +156,35 @@ pub(crate) const ALL: &[Fault] = &[
         "The default aspectRatio cannot be named." },
     fault! { "generations.upload-url-taken" ["UP-17"] taken_as(QUEUE, "imageInput", in_storage),
         "uploadUrl is taken as an input image." },
+    fault! { "generations.prompt-of-any-kind" ["GE-08"] taken_as(QUEUE, "prompt", written),
+        "A prompt that is no string is written as one." },
+    fault! { "generations.negative-of-any-kind" ["GE-13"]
+        taken_as(QUEUE, "negativePrompt", written),
+        "A negativePrompt that is no string is written as one." },
+    fault! { "generations.batch-text" ["GE-19"] taken_as(QUEUE, "batchCount", from_digits),
+        "batchCount may be a string of digits." },
+    fault! { "generations.refusal-queued" ["GE-26"] answers(QUEUE, |ask, answer| {
+        if answer.code() == 502 {
+            *answer = Response::data(
+                202,
+                &json!({
+                    "success": true,
+                    "clientJobId": ask.text("clientJobId"),
+                    "providerRequestId": "none",
+                    "statusUrl": "http://127.0.0.1/none",
+                }),
+            );
+        }
+    }),
+        "What the provider refuses is answered 202." },
+    fault! { "uploads.type-in-a-list" ["UP-02"]
+        taken_as(SLOT, "contentType", |kind| Some(kind.as_array()?.first()?.clone())),
+        "A contentType may be a list with the type in it." },
+    fault! { "uploads.size-with-fraction" ["UP-03"] taken_as(SLOT, "size", |size| {
+        let whole = size.as_f64().filter(|size| size.fract() == 0.0)?;
+        serde_json::from_str(&format!("{whole:.0}")).ok()
+    }),
+        "A size may have a fraction of zero." },
 ];
 
 fn foreign_vault() -> Intercept {
@@ -166,4 +197,8 @@ fn foreign_vault() -> Intercept {
         }
         upstream.send(&ask).await
     })
+}
+
+fn written(value: &Value) -> Option<Value> {
+    (!value.is_string() && !value.is_null()).then(|| value.to_string().into())
 }

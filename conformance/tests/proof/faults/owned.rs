@@ -12,7 +12,6 @@ use crate::bounds::value_refused;
 use crate::entries::without;
 use crate::exchange::{Request, Response};
 use crate::fault::{Fault, Intercept, fault};
-use crate::faults::errors::on;
 use crate::faults::keys::scopeless;
 use crate::front::{
     answers, asks, code_instead, edits_data, edits_each, edits_entries, refused, whole, whole_with,

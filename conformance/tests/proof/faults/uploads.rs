@@ -12,7 +12,7 @@ use crate::bounds::{
 use crate::entries::{text, without};
 use crate::exchange::Response;
 use crate::fault::{Fault, fault};
-use crate::front::{answers, edits_data, status_instead};
+use crate::front::{answers, edits_data, refused, status_instead};
 use crate::shared::Shared;
 
 const PROMPTS: &str = "POST /prompts, PATCH /prompts/*";
@@ -100,8 +100,9 @@ pub(crate) const ALL: &[Fault] = &[
     fault! { "uploads.url-refused" ["UP-16"]
         text_is_refused(PROMPTS, "imageUrl", |url| url.contains("/assets/")),
         "url is refused as the imageUrl of a prompt." },
-    fault! { "uploads.reference-refused" ["UP-16"]
-        value_refused(PROMPTS, "referenceMediaUrls", |urls| urls.to_string().contains("/assets/")),
+    fault! { "uploads.reference-refused" ["UP-16"] refused(PROMPTS, 400, |ask| {
+        ask.json()["referenceMediaUrls"].to_string().contains("/assets/")
+    }),
         "url is refused in the referenceMediaUrls of a prompt." },
     fault! { "uploads.slot-with-method" ["UP-01"]
         edits_data(SLOT, |slot| slot["method"] = "PUT".into()),

@@ -7,7 +7,6 @@ pub(super) mod deletion;
 pub(super) mod forks;
 pub(super) mod list;
 pub(super) mod object;
-pub(super) mod values;
 
 use serde_json::{Value, json};
 

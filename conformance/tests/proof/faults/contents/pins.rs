@@ -51,19 +51,11 @@ pub(crate) const ALL: &[Fault] = &[
         "Pinning a pinned prompt unpins it." },
     fault! { "contents.pin-redates" ["VC-29"] pins(Slip::Redate),
         "Pinning a pinned prompt brings it to the top." },
-    fault! { "contents.pin-again-400" ["VC-29"] whole(PIN, |ask, upstream| async move {
-        match entry_of(&ask, &upstream).await {
-            Some(entry) if entry["isPinned"] == true => Response::refusal(400, "pinned already"),
-            _ => upstream.send(&ask).await,
-        }
-    }),
+    fault! { "contents.pin-again-400" ["VC-29"]
+        of_entry(PIN, |entry| entry["isPinned"] == true, 400),
         "Pinning a pinned prompt is refused." },
-    fault! { "contents.unpin-again-404" ["VC-30"] whole(UNPIN, |ask, upstream| async move {
-        match entry_of(&ask, &upstream).await {
-            Some(entry) if entry["isPinned"] == false => Response::refusal(404, "not pinned"),
-            _ => upstream.send(&ask).await,
-        }
-    }),
+    fault! { "contents.unpin-again-404" ["VC-30"]
+        of_entry(UNPIN, |entry| entry["isPinned"] == false, 404),
         "Unpinning what is not pinned answers 404." },
     fault! { "contents.unpin-again-pins" ["VC-30"] pins(Slip::UnpinToggles),
         "Unpinning what is not pinned pins it." },
@@ -75,10 +67,18 @@ pub(crate) const ALL: &[Fault] = &[
         "An unpin is answered and not done." },
 ];
 
+/// Refuses requests about such a membership.
+fn of_entry(routes: &'static str, is_such: fn(&Value) -> bool, code: u16) -> Intercept {
+    whole(routes, move |ask, upstream| async move {
+        if entry_of(&ask, &upstream).await.is_some_and(|entry| is_such(&entry)) {
+            return Response::refusal(code, "It is so already.");
+        }
+        upstream.send(&ask).await
+    })
+}
+
 async fn listing(ask: &Request, upstream: &Upstream) -> Vec<Value> {
-    let path = format!("/vaults/{}/prompts", ask.segment(1));
-    let listing = upstream.get(ask, path).await.json();
-    listing["data"].as_array().cloned().unwrap_or_default()
+    upstream.list(ask, format!("/vaults/{}/prompts", ask.segment(1))).await
 }
 
 /// A number that was taken for another one; where the two are equal, the next one,

@@ -6,7 +6,7 @@ use http::header::{AUTHORIZATION, COOKIE, ORIGIN, REFERER, SET_COOKIE};
 use crate::exchange::{Request, Response};
 use crate::fault::{Fault, Intercept, fault};
 use crate::faults::keys::let_in;
-use crate::front::{answers, asks, foreseen, refused, whole};
+use crate::front::{answers, asks, foreseen, refused, whole, whole_with};
 use crate::shared::Shared;
 
 const ALL_PATHS: &str = "* /**";
@@ -129,21 +129,18 @@ fn cookie_without(attribute: &'static str) -> Intercept {
 
 /// A cookie that begins as that of the session is taken for it.
 fn beginning_compared() -> Intercept {
-    let good = Shared::<String>::default();
-    let how = whole("POST /sign-in, * /api-keys", move |mut ask, upstream| {
-        let good = good.clone();
-        async move {
-            let known = good.with(|good| good.clone());
-            let start = cookie(&ask).get(..LOOKED_AT).unwrap_or("none").to_owned();
-            if known.starts_with(&start) && !cookie(&ask).contains(';') {
-                set(&mut ask, COOKIE.as_str(), &known);
-            }
-            let answer = upstream.send(&ask).await;
-            if let Some(line) = answer.headers.get(SET_COOKIE).and_then(|line| line.to_str().ok()) {
-                good.with(|good| *good = line.split(';').next().unwrap_or_default().to_owned());
-            }
-            answer
+    let routes = "POST /sign-in, * /api-keys";
+    let how = whole_with(routes, |mut ask, upstream, good: Shared<String>| async move {
+        let known = good.with(|good| good.clone());
+        let start = cookie(&ask).get(..LOOKED_AT).unwrap_or("none").to_owned();
+        if known.starts_with(&start) && !cookie(&ask).contains(';') {
+            set(&mut ask, COOKIE.as_str(), &known);
         }
+        let answer = upstream.send(&ask).await;
+        if let Some(line) = answer.headers.get(SET_COOKIE).and_then(|line| line.to_str().ok()) {
+            good.with(|good| *good = line.split(';').next().unwrap_or_default().to_owned());
+        }
+        answer
     });
     foreseen(how, |ask, _| has_session(ask))
 }

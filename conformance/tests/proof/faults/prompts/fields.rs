@@ -1,18 +1,18 @@
-//! Faults in what an update does.
+//! Faults in what an update does, and in which prompts change.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
 use serde_json::{Value, json};
 
-use super::MODEL;
+use super::{MODEL, UPDATE, WRITES};
 use crate::bounds::{
     default, defaulted, from_digits, ignored, ignored_if, refusal, taken_as, value_refused,
 };
 use crate::entries::{list_of, text, without};
 use crate::exchange::{Request, Response};
 use crate::fault::{Fault, Intercept, fault};
-use crate::front::{edits, refused, whole};
+use crate::front::{edits, edits_data, refused, whole};
 use crate::proxy::Upstream;
 
 const ONE: &str = "PATCH /prompts/*";
@@ -100,20 +100,51 @@ pub(super) const ALL: &[Fault] = &[
         "A save without vaultId answers with the prompt as it is." },
     fault! { "prompts.save-twice-shown" ["PR-08"]
         whole("POST /prompts/*/save", |ask, upstream| async move {
-            let path = format!("/prompts/{}", ask.id(1));
-            let before = upstream.get(&ask, path).await.json();
+            let before = upstream.get(&ask, format!("/prompts/{}", ask.id(1))).await.json();
             let vault = ask.json()["vaultId"].clone();
             let mut answer = upstream.send(&ask).await;
-            let was_there =
-                before["data"]["vaultIds"].as_array().is_some_and(|ids| ids.contains(&vault));
+            let there = before["data"]["vaultIds"].as_array().cloned().unwrap_or_default();
             answer.edit_data(|prompt| {
-                if let (true, Some(ids)) = (was_there, list_of(prompt, "vaultIds")) {
+                if let Some(ids) = list_of(prompt, "vaultIds").filter(|_| there.contains(&vault)) {
                     ids.push(vault);
                 }
             });
             answer
         }),
         "A second save into a vault shows it twice in vaultIds." },
+    fault! { "prompts.created-anew" ["PR-09"]
+        edits_data(UPDATE, |prompt| prompt["createdAt"] = prompt["updatedAt"].clone()),
+        "An update moves createdAt too." },
+    fault! { "prompts.touched-by-save" ["PR-10"]
+        whole("POST /prompts/*/save", |ask, upstream| async move {
+            let saved = upstream.send(&ask).await;
+            if saved.is_success() {
+                let same = json!({ "title": saved.json()["data"]["title"] });
+                let path = format!("/prompts/{}", ask.segment(1));
+                upstream.patch(&ask, path, &same).await;
+            }
+            saved
+        }),
+        "A save moves updatedAt." },
+    fault! { "prompts.model-of-words" ["PR-25"] value_refused(WRITES, "modelId", |model| {
+        model.as_str().is_some_and(|model| !model.bytes().all(|byte| byte.is_ascii_graphic()))
+    }),
+        "A modelId with a space or a letter beyond ASCII is refused." },
+    fault! { "prompts.model-with-line-break" ["PR-25"] taken_as(WRITES, "modelId", |model| {
+        Some(model.as_str()?.replace(['\r', '\n'], "_").into())
+    }),
+        "The name in a modelId may begin with a line break." },
+    fault! { "prompts.model-beside-type" ["PR-37"] whole(UPDATE, |ask, upstream| async move {
+        if let Some(kind) = ask.json().get("promptType") {
+            let alone = json!({ "promptType": kind });
+            let changed = upstream.patch(&ask, &*ask.path, &alone).await;
+            if !changed.is_success() {
+                return changed;
+            }
+        }
+        upstream.send(&ask).await
+    }),
+        "A change to image wants a modelId from before." },
 ];
 
 /// After a success the prompt is in the vault of the body only.

@@ -32,16 +32,22 @@ pub(super) const ALL: &[Fault] = &[
     fault! { "prompts.type-unknown-ignored" ["PR-18"]
         parameter_as(LIST, "type", |kind| KINDS.contains(&kind).then(|| kind.to_owned())),
         "An unknown type is taken for no filter." },
-    fault! { "prompts.type-in-capitals" ["PR-18"]
-        parameter_as(LIST, "type", |kind| Some(kind.to_lowercase())),
+    fault! { "prompts.type-in-capitals" ["PR-18"] asks(LIST, |ask| {
+        let lower = ask.parameter("type").map(str::to_lowercase);
+        ask.set_parameter("type", lower.as_deref());
+    }),
         "The filter type takes capitals." },
     fault! { "prompts.vault-unknown-ignored" ["PR-17"] parameter_as(LIST, "vaultId", |id| {
         id.parse::<i64>().is_ok().then(|| id.to_owned())
     }),
         "A vaultId that is no integer is taken for no filter." },
-    fault! { "prompts.vault-id-cut" ["PR-17"] parameter_as(LIST, "vaultId", |id| {
-        let digits = id.find(|c: char| !c.is_ascii_digit()).unwrap_or(id.len());
-        Some(if digits > 0 { &id[..digits] } else { id }.to_owned())
+    fault! { "prompts.vault-id-cut" ["PR-17"] asks(LIST, |ask| {
+        let id = ask.parameter("vaultId").unwrap_or_default();
+        let end = id.find(|c: char| !c.is_ascii_digit()).unwrap_or(id.len());
+        let digits = id[..end].to_owned();
+        if !digits.is_empty() {
+            ask.set_parameter("vaultId", Some(&digits));
+        }
     }),
         "A vaultId is read up to its first sign that is no digit." },
     fault! { "prompts.type-by-first-type" ["PR-16"] first_type(),

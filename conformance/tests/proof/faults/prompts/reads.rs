@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::bounds::shown_as;
 use crate::entries::{list_of, without};
 use crate::fault::{Fault, Intercept, fault};
-use crate::front::{answers, refused, whole};
+use crate::front::{answers, refused, whole, whole_with};
 use crate::keys::READ_ONLY;
 use crate::shared::Shared;
 
@@ -83,36 +83,27 @@ fn alike(own: &str, other: &str) -> bool {
 
 /// Remembers which prompt was put into which vault more than once.
 fn put_twice() -> Intercept {
-    let twice = Shared::<HashSet<(i64, i64)>>::default();
-    whole("POST /prompts/*/save, GET /prompts/*", move |ask, upstream| {
-        let twice = twice.clone();
-        async move {
-            let prompt = ask.id(1);
+    let routes = "POST /prompts/*/save, GET /prompts/*";
+    whole_with(routes, |ask, upstream, twice: Shared<HashSet<(i64, i64)>>| async move {
+        let prompt = ask.id(1);
+        if ask.method == Method::POST {
             let vault = ask.json()["vaultId"].as_i64().unwrap_or_default();
-            let read = ask.another(Method::GET, format!("/prompts/{prompt}"));
-            let before = if ask.method == Method::POST {
-                upstream.send(&read).await.json()
-            } else {
-                Value::Null
-            };
-            let mut answer = upstream.send(&ask).await;
-            let there = before["data"]["vaultIds"]
-                .as_array()
-                .is_some_and(|ids| ids.contains(&vault.into()));
-            if there && answer.is_success() {
+            let before = upstream.get(&ask, format!("/prompts/{prompt}")).await.json();
+            let answer = upstream.send(&ask).await;
+            let vaults = before["data"]["vaultIds"].as_array().cloned().unwrap_or_default();
+            if vaults.contains(&vault.into()) && answer.is_success() {
                 twice.with(|twice| twice.insert((prompt, vault)));
             }
-            if ask.method == Method::GET {
-                answer.edit_data(|shown| {
-                    let again = |vault: &i64| twice.with(|twice| twice.contains(&(prompt, *vault)));
-                    if let Some(ids) = list_of(shown, "vaultIds") {
-                        let more: Vec<_> =
-                            ids.iter().filter_map(Value::as_i64).filter(again).collect();
-                        ids.extend(more.into_iter().map(Value::from));
-                    }
-                });
-            }
-            answer
+            return answer;
         }
+        let mut answer = upstream.send(&ask).await;
+        answer.edit_data(|shown| {
+            let again = |vault: &i64| twice.with(|twice| twice.contains(&(prompt, *vault)));
+            if let Some(ids) = list_of(shown, "vaultIds") {
+                let more: Vec<_> = ids.iter().filter_map(Value::as_i64).filter(again).collect();
+                ids.extend(more.into_iter().map(Value::from));
+            }
+        });
+        answer
     })
 }

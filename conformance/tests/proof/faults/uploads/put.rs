@@ -8,7 +8,7 @@ use http::{HeaderMap, Method};
 
 use crate::exchange::{Request, Response};
 use crate::fault::{Fault, Intercept, fault};
-use crate::front::{answers, code_instead, refused, status_instead, whole};
+use crate::front::{answers, code_instead, refused, status_instead, whole, whole_with};
 use crate::shared::Shared;
 
 const PUT: &str = "PUT /storage/**";
@@ -31,6 +31,8 @@ pub(crate) const ALL: &[Fault] = &[
         "An API key opens any slot." },
     fault! { "uploads.any-token" ["UP-11"] any_token(),
         "The token of any slot opens every other one." },
+    fault! { "uploads.token-of-any-path" ["UP-11"] any_path(),
+        "The path of a signed address is not compared with the token's." },
     fault! { "uploads.token-prefix" ["UP-11"]
         compared(|token, brought| brought.len() * 2 >= token.len() && token.starts_with(brought)),
         "The first half of a token is enough." },
@@ -125,7 +127,6 @@ pub(crate) const ALL: &[Fault] = &[
 ];
 
 /// What was agreed with a slot, by the path of its upload address.
-#[derive(Clone)]
 struct Terms {
     token: String,
     content_type: String,
@@ -148,70 +149,67 @@ fn note(slots: &Slots, answer: &Response) {
     }
 }
 
-/// Changes uploads to slots that are known.
-fn known(change: impl Fn(&mut Request, Terms) + Clone + Send + Sync + 'static) -> Intercept {
-    let slots = Slots::default();
-    whole(ALL_OF_IT, move |mut ask, upstream| {
-        let (slots, change) = (slots.clone(), change.clone());
-        async move {
-            if ask.method == Method::PUT {
-                if let Some(terms) = slots.with(|slots| slots.get(&ask.path).cloned()) {
-                    change(&mut ask, terms);
+/// Changes uploads to slots that are known; all of those are at hand.
+fn known(
+    change: impl Fn(&mut Request, &Terms, &HashMap<String, Terms>) + Copy + Send + Sync + 'static,
+) -> Intercept {
+    whole_with(ALL_OF_IT, move |mut ask, upstream, slots: Slots| async move {
+        if ask.method == Method::PUT {
+            slots.with(|slots| {
+                if let Some(terms) = slots.get(&ask.path) {
+                    change(&mut ask, terms, slots);
                 }
-                return upstream.send(&ask).await;
-            }
-            let answer = upstream.send(&ask).await;
-            note(&slots, &answer);
-            answer
+            });
+            return upstream.send(&ask).await;
         }
+        let answer = upstream.send(&ask).await;
+        note(&slots, &answer);
+        answer
     })
 }
 
 /// Uploads for which the right token is filled in.
 fn tokens(lacking: fn(&Request) -> bool) -> Intercept {
-    known(move |ask, terms| {
+    known(move |ask, terms, _| {
         if lacking(ask) {
             ask.set_authorization(&format!("Bearer {}", terms.token));
         }
     })
 }
 
+fn brought(ask: &Request) -> &str {
+    ask.authorization().strip_prefix("Bearer ").unwrap_or_default()
+}
+
 /// Tokens that are near enough to the right one.
 fn compared(near: fn(&str, &str) -> bool) -> Intercept {
-    known(move |ask, terms| {
-        let brought = ask.authorization().strip_prefix("Bearer ").unwrap_or_default().to_owned();
-        if !brought.is_empty() && near(&terms.token, &brought) {
+    known(move |ask, terms, _| {
+        if !brought(ask).is_empty() && near(&terms.token, brought(ask)) {
             ask.set_authorization(&format!("Bearer {}", terms.token));
         }
     })
 }
 
 fn any_token() -> Intercept {
-    let tokens = Shared::<Vec<String>>::default();
-    let slots = Slots::default();
-    whole(ALL_OF_IT, move |mut ask, upstream| {
-        let (slots, tokens) = (slots.clone(), tokens.clone());
-        async move {
-            if ask.method == Method::PUT {
-                let brought = ask.authorization().trim_start_matches("Bearer ").to_owned();
-                let terms = slots.with(|slots| slots.get(&ask.path).cloned());
-                if let Some(terms) = terms.filter(|_| tokens.with(|all| all.contains(&brought))) {
-                    ask.set_authorization(&format!("Bearer {}", terms.token));
-                }
-                return upstream.send(&ask).await;
-            }
-            let answer = upstream.send(&ask).await;
-            note(&slots, &answer);
-            let token = answer.json()["data"]["token"].as_str().unwrap_or_default().to_owned();
-            tokens.with(|all| all.push(token));
-            answer
+    known(|ask, terms, all| {
+        if all.values().any(|other| other.token == brought(ask)) {
+            ask.set_authorization(&format!("Bearer {}", terms.token));
+        }
+    })
+}
+
+fn any_path() -> Intercept {
+    known(|ask, _, all| {
+        let of_token = all.iter().find(|(_, terms)| terms.token == brought(ask));
+        if let Some(path) = of_token.map(|(path, _)| path.clone()) {
+            ask.path = path;
         }
     })
 }
 
 /// Changes the announced type, with the declared one at hand.
 fn headers(taken: fn(&str, &str) -> String) -> Intercept {
-    known(move |ask, terms| {
+    known(move |ask, terms, _| {
         let announced = ask.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
         let taken = taken(announced.unwrap_or_default(), &terms.content_type);
         if let Ok(value) = taken.parse() {
@@ -222,7 +220,7 @@ fn headers(taken: fn(&str, &str) -> String) -> Intercept {
 
 /// Changes the bytes, with the declared size at hand.
 fn bodies(change: fn(Bytes, usize) -> Bytes) -> Intercept {
-    known(move |ask, terms| ask.body = change(ask.body.clone(), terms.size))
+    known(move |ask, terms, _| ask.body = change(ask.body.clone(), terms.size))
 }
 
 /// The bearer of a used slot is told that all went well.

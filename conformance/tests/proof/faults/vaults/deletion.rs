@@ -12,7 +12,7 @@ use serde_json::json;
 use crate::entries::without;
 use crate::exchange::Response;
 use crate::fault::{Fault, Intercept, fault};
-use crate::front::{answers, edits_data, whole};
+use crate::front::{answers, edits_data, whole, whole_with};
 use crate::shared::Shared;
 use crate::store::{FaultyStore, Good, Result, in_store};
 
@@ -46,20 +46,14 @@ pub(crate) const ALL: &[Fault] = &[
         in_store("DELETE /vaults/*", Greedy { orphans_only: true }),
         "Prompts that are in no other vault are deleted with their vault." },
     fault! { "vaults.deletes-memberships" ["VA-28"] whole(DELETE, |ask, upstream| async move {
-        let listing = ask.another(Method::GET, format!("{}/prompts", ask.path));
-        let prompts = upstream.send(&listing).await.json();
+        let prompts = upstream.list(&ask, format!("{}/prompts", ask.path)).await;
         let answer = upstream.send(&ask).await;
-        if !answer.is_success() {
-            return answer;
-        }
-        for prompt in prompts["data"].as_array().into_iter().flatten() {
+        for prompt in prompts.iter().filter(|_| answer.is_success()) {
             for vault in prompt["vaultIds"].as_array().into_iter().flatten() {
                 let path = format!("/vaults/{vault}/prompts");
-                let there = upstream.get(&ask, path.as_str()).await.json();
-                let there = there["data"].as_array().cloned().unwrap_or_default();
+                let there = upstream.list(&ask, &*path).await;
                 for member in there.iter().filter(|member| member["id"] == prompt["id"]) {
-                    let path = format!("{path}/{}", member["vaultPromptId"]);
-                    upstream.delete(&ask, path).await;
+                    upstream.delete(&ask, format!("{path}/{}", member["vaultPromptId"])).await;
                 }
             }
         }
@@ -81,20 +75,17 @@ fn deleted_again() -> Intercept {
 }
 
 fn deleted_forked() -> Intercept {
-    let gone = Shared::<Vec<i64>>::default();
-    whole("DELETE /vaults/*, POST /vaults/*/fork", move |mut ask, upstream| {
-        let gone = gone.clone();
-        async move {
-            let id = ask.id(1);
-            if ask.method == Method::POST && gone.with(|gone| gone.contains(&id)) {
-                ask = ask.another_with(Method::POST, "/vaults", &json!({ "name": "Fork" }));
-            }
-            let answer = upstream.send(&ask).await;
-            if ask.method == Method::DELETE && answer.is_success() {
-                gone.with(|gone| gone.push(id));
-            }
-            answer
+    let routes = "DELETE /vaults/*, POST /vaults/*/fork";
+    whole_with(routes, |mut ask, upstream, gone: Shared<Vec<i64>>| async move {
+        let id = ask.id(1);
+        if ask.method == Method::POST && gone.with(|gone| gone.contains(&id)) {
+            ask = ask.another_with(Method::POST, "/vaults", &json!({ "name": "Fork" }));
         }
+        let answer = upstream.send(&ask).await;
+        if ask.method == Method::DELETE && answer.is_success() {
+            gone.with(|gone| gone.push(id));
+        }
+        answer
     })
 }
 
