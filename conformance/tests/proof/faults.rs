@@ -4,10 +4,8 @@ mod auth;
 mod contents;
 mod envelope;
 mod errors;
-mod existing_data;
 mod generations;
 mod headers;
-mod ids;
 mod isolation;
 mod keys;
 mod owned;
@@ -23,12 +21,11 @@ mod wire;
 use crate::fault::Fault;
 
 const CHAPTERS: &[&[&[Fault]]] = &[
-    &[envelope::ALL, ids::ALL, headers::ALL, wire::ALL, stream::ALL, owned::ALL],
+    &[envelope::ALL, headers::ALL, wire::ALL, stream::ALL, owned::ALL],
     &[pagination::ALL],
     prompts::ALL,
     &[
         vaults::ALL,
-        vaults::changes::ALL,
         vaults::object::ALL,
         vaults::list::ALL,
         vaults::counts::ALL,
@@ -50,7 +47,6 @@ const CHAPTERS: &[&[&[Fault]]] = &[
     &[isolation::ALL],
     &[tables::ALL],
     races::ALL,
-    &[existing_data::ALL],
 ];
 
 pub(crate) fn all() -> impl Iterator<Item = &'static Fault> {

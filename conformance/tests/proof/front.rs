@@ -97,6 +97,20 @@ where
     whole(routes, move |ask, upstream| run(ask, upstream, state.clone()))
 }
 
+/// Answers as the good server does, and then sends that another request too.
+pub(crate) fn and_sends(
+    routes: &'static str,
+    other: impl Fn(Request, &Response) -> Option<Request> + Copy + Send + Sync + 'static,
+) -> Intercept {
+    whole(routes, move |ask, upstream| async move {
+        let answer = upstream.send(&ask).await;
+        if let Some(other) = other(ask, &answer) {
+            upstream.send(&other).await;
+        }
+        answer
+    })
+}
+
 /// Changes requests.
 pub(crate) fn asks(
     routes: &'static str,
@@ -173,6 +187,28 @@ pub(crate) fn edits_each(
     change: impl Fn(&mut Value) + Send + Sync + 'static,
 ) -> Intercept {
     answers(routes, move |_, answer| answer.each(&change))
+}
+
+/// Changes the JSON bodies of successes.
+pub(crate) fn edits_success(
+    routes: &'static str,
+    change: impl Fn(&mut Value) + Send + Sync + 'static,
+) -> Intercept {
+    answers(routes, move |_, answer| {
+        if answer.is_success() {
+            answer.edit(&change);
+        }
+    })
+}
+
+/// Answers successes with 204 and no body.
+pub(crate) fn no_content(routes: &'static str) -> Intercept {
+    answers(routes, |_, answer| {
+        if answer.is_success() {
+            answer.set_code(204);
+            answer.body.clear();
+        }
+    })
 }
 
 /// Changes the entries of successes whose `data` is a list.

@@ -4,7 +4,7 @@ use super::keys::made::GENERATED;
 use super::keys::{as_main, token};
 use crate::fault::{Fault, fault};
 use crate::faults::keys::{let_in, scopeless};
-use crate::front::{code_instead, refused, whole};
+use crate::front::{and_sends, code_instead, refused};
 use crate::keys::{MAIN, OTHER, READ_ONLY, REVOKED};
 
 const ALL_PATHS: &str = "* /**";
@@ -21,15 +21,11 @@ pub(super) const ALL: &[Fault] = &[
         ask.authorization().is_empty() && ask.of_api
     }),
         "A request without key is answered 403." },
-    fault! { "auth.missing-but-deleted" ["AU-02"]
-        whole("DELETE /prompts/*", |mut ask, upstream| async move {
-            let answer = upstream.send(&ask).await;
-            if ask.authorization().is_empty() {
-                as_main(&mut ask);
-                upstream.send(&ask).await;
-            }
-            answer
-        }),
+    fault! { "auth.missing-but-deleted" ["AU-02"] and_sends("DELETE /prompts/*", |mut ask, _| {
+        let missing = ask.authorization().is_empty();
+        as_main(&mut ask);
+        missing.then_some(ask)
+    }),
         "A delete without key answers 401, and deletes." },
     fault! { "auth.key-in-query" ["AU-02"] let_in("GET /**", |ask| {
         let given = ask.query.as_deref().is_some_and(|query| query.contains(MAIN));
@@ -83,14 +79,11 @@ pub(super) const ALL: &[Fault] = &[
     fault! { "auth.read-only-deletes-prompts" ["AU-07"] scopeless("DELETE /prompts/*"),
         "A key without scope deletes prompts." },
     fault! { "auth.read-only-updates-in-secret" ["AU-07"]
-        whole("PATCH /prompts/*", |mut ask, upstream| async move {
-            let answer = upstream.send(&ask).await;
-            if token(&ask) == READ_ONLY {
-                as_main(&mut ask);
-                upstream.send(&ask).await;
-            }
-            answer
-        }),
+        and_sends("PATCH /prompts/*", |mut ask, _| {
+        let no_scope = token(&ask) == READ_ONLY;
+        as_main(&mut ask);
+        no_scope.then_some(ask)
+    }),
         "An update without scope answers 401, and is made." },
     fault! { "auth.read-only-creates-vaults" ["AU-08"] scopeless("POST /vaults"),
         "A key without scope makes vaults." },

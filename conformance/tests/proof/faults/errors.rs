@@ -7,6 +7,9 @@ use crate::entries::without;
 use crate::exchange::{Request, Response};
 use crate::fault::{Fault, Intercept, fault};
 use crate::front::{answers, code_instead, refused};
+use crate::shared::Shared;
+use http::Method;
+use std::collections::HashSet;
 
 const EVERYTHING: &str = "* /**";
 const ITEMS: &str = "* /prompts/*, * /vaults/*, * /vaults/*/prompts, * /prompts/*/save";
@@ -88,9 +91,7 @@ pub(super) const ALL: &[Fault] = &[
     fault! { "errors.plain-401" ["ER-07"] answers(EVERYTHING, |ask, answer| {
         if answer.code() == 401 && ask.of_api {
             answer.body = "Unauthorized".into();
-            answer
-                .headers
-                .insert(http::header::CONTENT_TYPE, http::HeaderValue::from_static("text/plain"));
+            answer.set_type("text/plain");
         }
     }),
         "A 401 is plain text." },
@@ -126,17 +127,13 @@ pub(super) const ALL: &[Fault] = &[
     fault! { "errors.unknown-path-html" ["ER-01"] answers(EVERYTHING, |ask, answer| {
         if answer.code() == 404 && is_unknown(ask) {
             answer.body = "<!doctype html><title>Not found</title>".into();
-            answer
-                .headers
-                .insert(http::header::CONTENT_TYPE, http::HeaderValue::from_static("text/html"));
+            answer.set_type("text/html");
         }
     }),
         "An unknown path is answered with a page of HTML." },
     fault! { "errors.as-text-plain" ["ER-01"] answers(EVERYTHING, |_, answer| {
         if !answer.is_success() {
-            answer
-                .headers
-                .insert(http::header::CONTENT_TYPE, http::HeaderValue::from_static("text/plain"));
+            answer.set_type("text/plain");
         }
     }),
         "Errors are sent as text/plain." },
@@ -156,16 +153,13 @@ fn is_unknown(ask: &Request) -> bool {
 }
 
 fn gone() -> Intercept {
-    use std::collections::HashSet;
-    use std::sync::{Mutex, PoisonError};
-    let gone: Mutex<HashSet<String>> = Mutex::default();
+    let gone = Shared::<HashSet<String>>::default();
     answers("GET /prompts/*, DELETE /prompts/*", move |ask, answer| {
-        let mut gone = gone.lock().unwrap_or_else(PoisonError::into_inner);
-        if ask.method == http::Method::DELETE && answer.is_success() {
-            gone.insert(ask.path.clone());
-        } else if ask.method == http::Method::GET
+        if ask.method == Method::DELETE && answer.is_success() {
+            gone.with(|gone| gone.insert(ask.path.clone()));
+        } else if ask.method == Method::GET
             && answer.code() == 404
-            && gone.contains(&ask.path)
+            && gone.with(|gone| gone.contains(&ask.path))
         {
             answer.set_code(410);
         }

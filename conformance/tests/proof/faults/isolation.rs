@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::entries::{entries, without};
 use crate::exchange::{Request, Response};
 use crate::fault::{Fault, Intercept, fault};
-use crate::front::whole;
+use crate::front::{and_sends, whole};
 use crate::keys::{MAIN, OTHER};
 use crate::proxy::Upstream;
 
@@ -19,13 +19,9 @@ pub(super) const ALL: &[Fault] = &[
     fault! { "isolation.prompt-deleted" ["ER-10"] open("DELETE /prompts/*", |_| true),
         "Any account deletes any prompt." },
     fault! { "isolation.prompt-deleted-in-secret" ["ER-10"]
-        whole("DELETE /prompts/*", |ask, upstream| async move {
-            let answer = upstream.send(&ask).await;
-            if answer.code() == 404 {
-                upstream.send(&of_the_other(&ask)).await;
-            }
-            answer
-        }),
+        and_sends("DELETE /prompts/*", |ask, answer| {
+        (answer.code() == 404).then(|| of_the_other(&ask))
+    }),
         "A delete of another account's prompt answers 404, and deletes." },
     fault! { "isolation.vault-read" ["ER-10"] open("GET /vaults/*", |_| true),
         "Any account reads any vault." },

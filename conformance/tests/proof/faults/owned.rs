@@ -14,7 +14,8 @@ use crate::exchange::{Request, Response};
 use crate::fault::{Fault, Intercept, fault};
 use crate::faults::keys::scopeless;
 use crate::front::{
-    answers, asks, code_instead, edits_data, edits_each, edits_entries, refused, whole, whole_with,
+    and_sends, answers, asks, code_instead, edits_data, edits_each, edits_entries, edits_success,
+    refused, whole, whole_with,
 };
 use crate::proxy::Upstream;
 use crate::shared::Shared;
@@ -55,35 +56,27 @@ pub(super) const ALL: &[Fault] = &[
         "A method that a path does not have is answered 401 without a key." },
     fault! { "owned.json-patch" ["EN-02"] asks("POST /vaults, POST /prompts", |ask| {
         if content_types(ask) == ["application/json-patch+json"] {
-            set_json(ask);
+            ask.set_json_type();
         }
     }),
         "A JSON patch is taken for JSON." },
     fault! { "owned.two-types" ["EN-02"] asks("POST /prompts", |ask| {
         if content_types(ask).len() == 2 {
-            set_json(ask);
+            ask.set_json_type();
         }
     }),
         "Of two content types the one for JSON counts." },
-    fault! { "owned.two-types-carried-out" ["HT-23"]
-        whole("POST /prompts", |ask, upstream| async move {
-            let answer = upstream.send(&ask).await;
-            if content_types(&ask).len() == 2 {
-                let mut ask = ask;
-                set_json(&mut ask);
-                upstream.send(&ask).await;
-            }
-            answer
-        }),
+    fault! { "owned.two-types-carried-out" ["HT-23"] and_sends("POST /prompts", |mut ask, _| {
+        let two = content_types(&ask).len() == 2;
+        ask.set_json_type();
+        two.then_some(ask)
+    }),
         "A request with two content types is answered 415, and carried out." },
-    fault! { "owned.other-type-by-half" ["HT-24"]
-        whole("PATCH /vaults/*", |ask, upstream| async move {
-            if content_types(&ask) == ["text/plain"] && ask.json().is_object() {
-                let name = json!({ "name": ask.json()["name"] });
-                upstream.patch(&ask, &*ask.path, &name).await;
-            }
-            upstream.send(&ask).await
-        }),
+    fault! { "owned.other-type-by-half" ["HT-24"] and_sends("PATCH /vaults/*", |ask, _| {
+        let name = json!({ "name": ask.json()["name"] });
+        let plain = content_types(&ask) == ["text/plain"] && ask.json().is_object();
+        plain.then(|| ask.another_with(Method::PATCH, &*ask.path, &name))
+    }),
         "An update in plain text is answered 415, and sets the name." },
     fault! { "owned.repeated-key" ["EN-02"]
         refused("POST /vaults", 400, |ask| count(ask, b"\"name\"") == 2),
@@ -104,16 +97,12 @@ pub(super) const ALL: &[Fault] = &[
     fault! { "owned.path-in-any-case" ["ER-01"]
         asks("GET /**", |ask| ask.path = ask.path.replace("/VAULTS", "/vaults")),
         "A path in capitals is the one in small letters." },
-    fault! { "owned.wrong-type-by-half" ["ER-05"]
-        whole("PATCH /vaults/*", |ask, upstream| async move {
-            let answer = upstream.send(&ask).await;
-            let body = ask.json();
-            if body["visibility"].is_number() && body["description"].is_string() {
-                let right = json!({ "description": body["description"] });
-                upstream.patch(&ask, &*ask.path, &right).await;
-            }
-            answer
-        }),
+    fault! { "owned.wrong-type-by-half" ["ER-05"] and_sends("PATCH /vaults/*", |ask, _| {
+        let body = ask.json();
+        let right = json!({ "description": body["description"] });
+        let mixed = body["visibility"].is_number() && body["description"].is_string();
+        mixed.then(|| ask.another_with(Method::PATCH, &*ask.path, &right))
+    }),
         "An update of a vault with a number for its visibility is refused, and sets the rest." },
     fault! { "owned.fork-with-a-body" ["VA-29"]
         refused("POST /vaults/*/fork", 400, |ask| !ask.body.is_empty()),
@@ -158,11 +147,8 @@ pub(super) const ALL: &[Fault] = &[
     fault! { "owned.empty-ratio" ["LI-04"]
         value_refused("POST /prompts", "aspectRatio", |ratio| ratio == ""),
         "An empty aspectRatio is refused." },
-    fault! { "owned.slot-with-error" ["EN-04"] answers("POST /uploads/images", |_, answer| {
-        if answer.is_success() {
-            answer.edit(|body| body["error"] = "".into());
-        }
-    }),
+    fault! { "owned.slot-with-error" ["EN-04"]
+        edits_success("POST /uploads/images", |body| body["error"] = "".into()),
         "The error of a new upload slot is the empty string." },
     fault! { "owned.hundred-and-one" ["PG-03"] edits_entries("GET /prompts", |found| {
         if found.len() == 100 {
@@ -177,14 +163,10 @@ pub(super) const ALL: &[Fault] = &[
     }),
         "What is pinned is at the end of a vault." },
     fault! { "owned.refused-move-unpins" ["VC-21"]
-        whole("POST /vaults/*/prompts/*/move", |ask, upstream| async move {
-            let answer = upstream.send(&ask).await;
-            if answer.code() == 400 {
-                let pin = ask.path.replace("/move", "/pin");
-                upstream.delete(&ask, pin).await;
-            }
-            answer
-        }),
+        and_sends("POST /vaults/*/prompts/*/move", |ask, answer| {
+        (answer.code() == 400)
+            .then(|| ask.another(Method::DELETE, ask.path.replace("/move", "/pin")))
+    }),
         "A move that is refused unpins the prompt." },
     fault! { "owned.membership-of-prompt" ["VC-01"]
         // Far from the ids of memberships, which a fresh server numbers like prompts.
@@ -295,10 +277,6 @@ fn forbidden() -> Response {
 fn content_types(ask: &Request) -> Vec<&str> {
     let all = ask.headers.get_all(CONTENT_TYPE).iter();
     all.map(|one| one.to_str().unwrap_or_default()).collect()
-}
-
-fn set_json(ask: &mut Request) {
-    ask.headers.insert(CONTENT_TYPE, http::HeaderValue::from_static("application/json"));
 }
 
 /// How often it stands in the body.

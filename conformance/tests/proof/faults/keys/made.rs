@@ -101,11 +101,8 @@ pub(in crate::faults) const ALL: &[Fault] = &[
     fault! { "keys.scopes-text" ["KE-03"]
     taken_as(CREATE, "scopes", |scopes| Some(json!([scopes.as_str()?]))),
     "One scope may stand there without a list." },
-    fault! { "keys.body-of-any-type" ["KE-06"] asks(CREATE, |ask| {
-        let json = http::HeaderValue::from_static("application/json");
-        ask.headers.insert(http::header::CONTENT_TYPE, json);
-    }),
-        "POST /api-keys takes a body of any type of content." },
+    fault! { "keys.body-of-any-type" ["KE-06"] asks(CREATE, Request::set_json_type),
+    "POST /api-keys takes a body of any type of content." },
     fault! { "keys.oldest-first" ["KE-07"] edits_entries(LIST, |list| list.reverse()),
     "Keys are listed oldest first." },
     fault! { "keys.listed-with-creation-as-use" ["KE-07"] edits_entries(LIST, |list| {

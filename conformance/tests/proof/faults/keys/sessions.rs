@@ -6,7 +6,7 @@ use http::header::{AUTHORIZATION, COOKIE, ORIGIN, REFERER, SET_COOKIE};
 use crate::exchange::{Request, Response};
 use crate::fault::{Fault, Intercept, fault};
 use crate::faults::keys::let_in;
-use crate::front::{answers, asks, foreseen, refused, whole, whole_with};
+use crate::front::{and_sends, answers, asks, foreseen, refused, whole_with};
 use crate::shared::Shared;
 
 const ALL_PATHS: &str = "* /**";
@@ -68,15 +68,11 @@ pub(in crate::faults) const ALL: &[Fault] = &[
     fault! { "sessions.referer-believed" ["KE-05"] own_if(|ask| ask.headers.contains_key(REFERER)),
     "Referer is as good as Origin." },
     fault! { "sessions.refused-and-done" ["KE-05"]
-    whole("POST /api-keys, DELETE /api-keys/*", |mut ask, upstream| async move {
-        let answer = upstream.send(&ask).await;
-        if answer.code() == 403 {
-            own(&mut ask);
-            upstream.send(&ask).await;
-        }
-        answer
+        and_sends("POST /api-keys, DELETE /api-keys/*", |mut ask, answer| {
+        own(&mut ask);
+        (answer.code() == 403).then_some(ask)
     }),
-    "What another site asks for in a session is answered 403, and done." },
+        "What another site asks for in a session is answered 403, and done." },
     fault! { "sessions.origin-not-enough" ["KE-05"] refused("POST /api-keys", 403, |ask| {
         has_session(ask) && !ask.headers.contains_key(FETCH_SITE)
     }),

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::bounds::{as_text, shown_as, taken_as};
 use crate::entries::{list_of, without};
 use crate::fault::{Fault, fault};
-use crate::front::{answers, edits_data, edits_each, status_instead};
+use crate::front::{answers, edits_data, edits_each, no_content, status_instead};
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Fault] = &[
@@ -29,8 +29,9 @@ pub(super) const ALL: &[Fault] = &[
     fault! { "prompts.status-null" ["PR-05"]
         shown_as("POST /prompts", "status", |_| Some(Value::Null)),
         "A new prompt has the status null." },
-    fault! { "prompts.images-null" ["PR-06"]
-        shown_as("GET /prompts/*", "images", |images| (*images == json!([])).then_some(Value::Null)),
+    fault! { "prompts.images-null" ["PR-06"] shown_as("GET /prompts/*", "images", |images| {
+        (*images == json!([])).then_some(Value::Null)
+    }),
         "A prompt without images shows null for them." },
     fault! { "prompts.image-size-as-text" ["PR-07"]
         edits_each("GET /prompts/*, GET /vaults/*/prompts", |prompt| {
@@ -72,12 +73,7 @@ pub(super) const ALL: &[Fault] = &[
         }
     }),
         "A read leaves vaultIds out where there are none." },
-    fault! { "prompts.delete-204" ["PR-40"] answers("DELETE /prompts/*", |_, answer| {
-        if answer.is_success() {
-            answer.set_code(204);
-            answer.body = bytes::Bytes::new();
-        }
-    }),
+    fault! { "prompts.delete-204" ["PR-40"] no_content("DELETE /prompts/*"),
         "A delete answers 204 without a body." },
     fault! { "prompts.delete-text" ["PR-40"]
         shown_as("DELETE /prompts/*", "deleted", |_| Some("true".into())),

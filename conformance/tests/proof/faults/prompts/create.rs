@@ -3,8 +3,13 @@
 use serde_json::Value;
 
 use crate::bounds::{default, defaulted, from_digits, ignored, taken_as, value_refused};
-use crate::fault::{Fault, fault};
-use crate::front::{answers, edits, refused, whole};
+use crate::entries::without;
+use crate::fault::{Fault, Intercept, fault};
+use crate::front::{and_sends, answers, edits, refused, whole};
+use crate::shared::Shared;
+use bytes::Bytes;
+use http::Method;
+use std::collections::HashMap;
 
 use super::{CREATE, MODEL, WRITES};
 
@@ -74,22 +79,17 @@ pub(super) const ALL: &[Fault] = &[
         "A text prompt with an aspectRatio is refused." },
     fault! { "prompts.vault-ignored" ["PR-27"] ignored(CREATE, "vaultId"),
         "A create ignores the vaultId." },
-    fault! { "prompts.vault-shown-only" ["PR-27"]
-        whole(CREATE, |mut ask, upstream| async move {
-            let vault = ask.json()["vaultId"].clone();
-            if !vault.is_i64() {
-                return upstream.send(&ask).await;
-            }
-            let mut real = upstream.send(&ask).await;
-            if real.is_success() {
-                let id = real.id();
-                upstream.delete(&ask, format!("/prompts/{id}")).await;
-                ask.edit(|body| drop(body.as_object_mut().map(|body| body.remove("vaultId"))));
-                real = upstream.send(&ask).await;
-                real.edit_data(|prompt| prompt["vaultIds"] = serde_json::json!([vault]));
-            }
-            real
-        }),
+    fault! { "prompts.vault-shown-only" ["PR-27"] whole(CREATE, |mut ask, upstream| async move {
+        let vault = ask.json()["vaultId"].clone();
+        let mut real = upstream.send(&ask).await;
+        if vault.is_i64() && real.is_success() {
+            upstream.delete(&ask, format!("/prompts/{}", real.id())).await;
+            ask.edit(|body| without(body, "vaultId"));
+            real = upstream.send(&ask).await;
+            real.edit_data(|prompt| prompt["vaultIds"] = serde_json::json!([vault]));
+        }
+        real
+    }),
         "A create shows the vaultId, and puts the prompt nowhere." },
     fault! { "prompts.image-url-any" ["PR-28"]
         taken_as(CREATE, "imageUrl", |url| Some(address(url.as_str()?))),
@@ -112,18 +112,14 @@ pub(super) const ALL: &[Fault] = &[
         "A create takes a number for a title." },
     fault! { "prompts.vault-id-text" ["ER-05"] taken_as(CREATE, "vaultId", from_digits),
         "A create takes the vaultId as a string of digits." },
-    fault! { "prompts.refused-but-made" ["PR-22"]
-        whole(CREATE, |ask, upstream| async move {
-            let answer = upstream.send(&ask).await;
-            let mut body = ask.json();
-            if answer.code() == 400
-                && !matches!(body["promptType"].as_str(), None | Some("text" | "image" | "video"))
-            {
-                body["promptType"] = "text".into();
-                upstream.send(&ask.another_with(http::Method::POST, "/prompts", &body)).await;
-            }
-            answer
-        }),
+    fault! { "prompts.refused-but-made" ["PR-22"] and_sends(CREATE, |ask, answer| {
+        let mut body = ask.json();
+        let known = matches!(body["promptType"].as_str(), None | Some("text" | "image" | "video"));
+        (answer.code() == 400 && !known).then(|| {
+            body["promptType"] = "text".into();
+            ask.another_with(Method::POST, "/prompts", &body)
+        })
+    }),
         "A create with an unknown promptType is refused, and made all the same." },
     fault! { "prompts.one-title-once" ["PR-19"] once(),
         "A second create with the same body answers with the first prompt." },
@@ -134,13 +130,14 @@ fn address(text: &str) -> Value {
     if text.contains(':') { text.into() } else { "https://example.com/any".into() }
 }
 
-fn once() -> crate::fault::Intercept {
-    let made = std::sync::Mutex::new(std::collections::HashMap::new());
+fn once() -> Intercept {
+    let made = Shared::<HashMap<Bytes, Bytes>>::default();
     answers(CREATE, move |ask, answer| {
-        let mut made = made.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         if answer.is_success() {
-            let first = made.entry(ask.body.clone()).or_insert_with(|| answer.body.clone());
-            answer.body = first.clone();
+            let first = |made: &mut HashMap<Bytes, Bytes>| {
+                made.entry(ask.body.clone()).or_insert_with(|| answer.body.clone()).clone()
+            };
+            answer.body = made.with(first);
         }
     })
 }

@@ -1,7 +1,6 @@
 //! Faults in what an update does, and in which prompts change.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
 
 use serde_json::{Value, json};
 
@@ -12,8 +11,10 @@ use crate::bounds::{
 use crate::entries::{list_of, text, without};
 use crate::exchange::{Request, Response};
 use crate::fault::{Fault, Intercept, fault};
-use crate::front::{edits, edits_data, refused, whole};
+use crate::front::{and_sends, edits, edits_data, refused, whole, whole_with};
 use crate::proxy::Upstream;
+use crate::shared::Shared;
+use http::Method;
 
 const ONE: &str = "PATCH /prompts/*";
 
@@ -58,14 +59,10 @@ pub(super) const ALL: &[Fault] = &[
         url.as_str().filter(|url| !url.contains(':')).map(|_| "https://example.com/any".into())
     }),
         "An update takes any text for an imageUrl." },
-    fault! { "prompts.patch-half" ["PR-35"] whole(ONE, |ask, upstream| async move {
-        let answer = upstream.send(&ask).await;
-        let body = ask.json();
-        if answer.code() == 400 && body["title"].is_string() {
-            let half = json!({ "title": body["title"] });
-            upstream.patch(&ask, &*ask.path, &half).await;
-        }
-        answer
+    fault! { "prompts.patch-half" ["PR-35"] and_sends(ONE, |ask, answer| {
+        let half = json!({ "title": ask.json()["title"] });
+        let halved = answer.code() == 400 && half["title"].is_string();
+        halved.then(|| ask.another_with(Method::PATCH, &*ask.path, &half))
     }),
         "An update with one field at fault sets the fields before it." },
     fault! { "prompts.patch-image-without-model" ["PR-36"] edits(ONE, |body| {
@@ -115,16 +112,11 @@ pub(super) const ALL: &[Fault] = &[
     fault! { "prompts.created-anew" ["PR-09"]
         edits_data(UPDATE, |prompt| prompt["createdAt"] = prompt["updatedAt"].clone()),
         "An update moves createdAt too." },
-    fault! { "prompts.touched-by-save" ["PR-10"]
-        whole("POST /prompts/*/save", |ask, upstream| async move {
-            let saved = upstream.send(&ask).await;
-            if saved.is_success() {
-                let same = json!({ "title": saved.json()["data"]["title"] });
-                let path = format!("/prompts/{}", ask.segment(1));
-                upstream.patch(&ask, path, &same).await;
-            }
-            saved
-        }),
+    fault! { "prompts.touched-by-save" ["PR-10"] and_sends("POST /prompts/*/save", |ask, saved| {
+        let same = json!({ "title": saved.json()["data"]["title"] });
+        let path = format!("/prompts/{}", ask.segment(1));
+        saved.is_success().then(|| ask.another_with(Method::PATCH, path, &same))
+    }),
         "A save moves updatedAt." },
     fault! { "prompts.model-of-words" ["PR-25"] value_refused(WRITES, "modelId", |model| {
         model.as_str().is_some_and(|model| !model.bytes().all(|byte| byte.is_ascii_graphic()))
@@ -154,14 +146,12 @@ async fn leaves_others(ask: Request, upstream: Upstream) -> Response {
         return answer;
     };
     let data = answer.json()["data"].clone();
-    for vault in data["vaultIds"].as_array().into_iter().flatten().filter_map(Value::as_i64) {
-        if vault != kept {
-            let listing = format!("/vaults/{vault}/prompts");
-            let listed = upstream.get(&ask, &*listing).await.json();
-            let entries = listed["data"].as_array().into_iter().flatten();
-            for entry in entries.filter(|entry| entry["id"] == data["id"]) {
-                let membership = format!("{listing}/{}", entry["vaultPromptId"]);
-                upstream.delete(&ask, membership).await;
+    let vaults = data["vaultIds"].as_array().into_iter().flatten().filter_map(Value::as_i64);
+    for vault in vaults.filter(|vault| *vault != kept) {
+        let listing = format!("/vaults/{vault}/prompts");
+        for entry in upstream.list(&ask, &*listing).await {
+            if entry["id"] == data["id"] {
+                upstream.delete(&ask, format!("{listing}/{}", entry["vaultPromptId"])).await;
             }
         }
     }
@@ -171,25 +161,17 @@ async fn leaves_others(ask: Request, upstream: Upstream) -> Response {
 
 /// Refuses an update whose list would be too long together with the one before.
 fn appended() -> Intercept {
-    let counts: Mutex<HashMap<i64, usize>> = Mutex::default();
-    let counts = std::sync::Arc::new(counts);
-    whole("POST /prompts, PATCH /prompts/*", move |ask, upstream| {
-        let counts = std::sync::Arc::clone(&counts);
-        async move {
-            let brought = ask.json()["referenceMediaUrls"].as_array().map(Vec::len);
-            let before = {
-                let counts = counts.lock().unwrap_or_else(PoisonError::into_inner);
-                counts.get(&ask.id(1)).copied().unwrap_or_default()
-            };
-            if brought.is_some_and(|brought| before > 0 && before + brought > 10) {
-                return refusal("referenceMediaUrls");
-            }
-            let answer = upstream.send(&ask).await;
-            if let (true, Some(brought)) = (answer.is_success(), brought) {
-                let mut counts = counts.lock().unwrap_or_else(PoisonError::into_inner);
-                counts.insert(answer.id(), before + brought);
-            }
-            answer
+    let routes = "POST /prompts, PATCH /prompts/*";
+    whole_with(routes, |ask, upstream, counts: Shared<HashMap<i64, usize>>| async move {
+        let brought = ask.json()["referenceMediaUrls"].as_array().map(Vec::len);
+        let before = counts.with(|counts| counts.get(&ask.id(1)).copied().unwrap_or_default());
+        if brought.is_some_and(|brought| before > 0 && before + brought > 10) {
+            return refusal("referenceMediaUrls");
         }
+        let answer = upstream.send(&ask).await;
+        if let (true, Some(brought)) = (answer.is_success(), brought) {
+            counts.with(|counts| counts.insert(answer.id(), before + brought));
+        }
+        answer
     })
 }

@@ -89,7 +89,7 @@ pub(crate) const ALL: &[Fault] = &[
     fault! { "uploads.early" ["UP-06"] answers("GET /assets/**", |_, answer| {
         if answer.code() == 404 {
             answer.set_code(200);
-            answer.headers.insert(CONTENT_TYPE, HeaderValue::from_static("image/png"));
+            answer.set_type("image/png");
             answer.body = Bytes::new();
         }
     }),
@@ -119,7 +119,7 @@ pub(crate) const ALL: &[Fault] = &[
         "An upload of a wrong size uses the slot up." },
     fault! { "uploads.refusal-in-text" ["ER-01"] answers(PUT, |_, answer| {
         if answer.status.is_client_error() {
-            answer.headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/plain"));
+            answer.set_type("text/plain");
             answer.body = Bytes::from_static(b"The upload was refused.");
         }
     }),

@@ -6,7 +6,9 @@ use crate::bounds::{as_text, from_digits, shown_as};
 use crate::entries::without;
 use crate::exchange::Response;
 use crate::fault::{Fault, fault};
-use crate::front::{answers, code_instead, edits_data, edits_each, refused, status_instead};
+use crate::front::{
+    answers, code_instead, edits_data, edits_each, edits_success, refused, status_instead,
+};
 
 const READ: &str = "GET /vaults/*";
 
@@ -92,11 +94,10 @@ pub(crate) const ALL: &[Fault] = &[
     fault! { "vaults.count-from-one" ["VA-10"]
         shown_as(READ, "promptCount", |count| (*count == 0).then(|| 1.into())),
         "A vault is read with a count of one when it is empty." },
-    fault! { "vaults.list-with-pagination" ["VA-15"]
-        answers("GET /vaults", |_, answer| paginated(answer)),
+    fault! { "vaults.list-with-pagination" ["VA-15"] edits_success("GET /vaults", paginated),
         "The list of vaults has a pagination." },
     fault! { "contents.listing-with-pagination" ["VC-05"]
-        answers("GET /vaults/*/prompts", |_, answer| paginated(answer)),
+        edits_success("GET /vaults/*/prompts", paginated),
         "A listing has a pagination." },
     fault! { "contents.remove-id-400" ["VC-15"]
         refused("DELETE /vaults/*/prompts/*", 400, |ask| ask.id(3) <= 0),
@@ -106,8 +107,6 @@ pub(crate) const ALL: &[Fault] = &[
         "promptIds that are no list are answered 422." },
 ];
 
-fn paginated(answer: &mut Response) {
-    if answer.is_success() {
-        answer.edit(|body| body["pagination"] = json!({ "nextCursor": null }));
-    }
+fn paginated(body: &mut Value) {
+    body["pagination"] = json!({ "nextCursor": null });
 }
