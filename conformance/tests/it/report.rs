@@ -19,7 +19,7 @@ use crate::deployed::chosen;
 use crate::isolation::{scenario, selection};
 use crate::stub::{Answer, KEY, Request, Stub};
 
-/// The piece of the keys that is secret.
+/// What stands after the last underscore of a key; the rest is no secret.
 fn secret() -> &'static str {
     KEY.rsplit('_').next().unwrap()
 }
