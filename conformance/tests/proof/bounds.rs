@@ -1,12 +1,12 @@
-//! Faults in one field of a body, which differ only in data: a bound is not kept, the
-//! greatest value is refused, a value is taken for another one or ignored.
+//! Faults in one field of a body or one parameter of a query, which differ only in data: a bound
+//! is not kept, the greatest value is refused, a value is taken for another one or ignored.
 
 use serde_json::Value;
 
 use crate::entries::without;
 use crate::exchange::Response;
 use crate::fault::Intercept;
-use crate::front::{edits, edits_each, instead, refused};
+use crate::front::{asks, edits, edits_each, instead, refused};
 
 /// A text over the bound is accepted: it is cut to `most` characters.
 pub(crate) fn text_taken(routes: &'static str, field: &'static str, most: usize) -> Intercept {
@@ -134,6 +134,21 @@ pub(crate) fn default(body: &mut Value, field: &str, value: impl Into<Value>) {
     if let Some(body) = body.as_object_mut() {
         body.entry(field).or_insert_with(|| value.into());
     }
+}
+
+/// Takes a query parameter for another value, or for none.
+pub(crate) fn parameter_as(
+    routes: &'static str,
+    name: &'static str,
+    taken: impl Fn(&str) -> Option<String> + Send + Sync + 'static,
+) -> Intercept {
+    asks(routes, move |ask| {
+        let Some(given) = ask.parameter(name) else { return };
+        let taken = taken(given);
+        if taken.as_deref() != Some(given) {
+            ask.set_parameter(name, taken.as_deref());
+        }
+    })
 }
 
 /// The server's refusal of one field.

@@ -251,21 +251,6 @@ pub(crate) fn refused(
     instead(routes, move |ask| when(ask).then(|| Response::refusal(code, "It is refused.")))
 }
 
-/// Takes a query parameter for another value, or for none.
-pub(crate) fn parameter_as(
-    routes: &'static str,
-    name: &'static str,
-    taken: impl Fn(&str) -> Option<String> + Send + Sync + 'static,
-) -> Intercept {
-    asks(routes, move |ask| {
-        let Some(given) = ask.parameter(name) else { return };
-        let taken = taken(given);
-        if taken.as_deref() != Some(given) {
-            ask.set_parameter(name, taken.as_deref());
-        }
-    })
-}
-
 /// Answers some requests itself, without asking the good server.
 pub(crate) fn instead(
     routes: &'static str,

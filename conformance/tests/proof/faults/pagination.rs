@@ -6,9 +6,10 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::{Value, json};
 
+use crate::bounds::parameter_as;
 use crate::exchange::{Request, Response};
 use crate::fault::{Fault, Intercept, fault};
-use crate::front::{answers, asks, edits_answer, parameter_as, refused, whole, whole_with};
+use crate::front::{answers, asks, edits_answer, refused, whole, whole_with};
 use crate::shared::Shared;
 use crate::store::in_store;
 

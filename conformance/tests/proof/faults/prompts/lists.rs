@@ -5,10 +5,11 @@ use std::collections::HashMap;
 use http::Method;
 use serde_json::Value;
 
+use crate::bounds::parameter_as;
 use crate::entries::{entries, without};
 use crate::exchange::{Request, Response};
 use crate::fault::{Fault, Intercept, fault};
-use crate::front::{answers, asks, edits_each, foreseen, parameter_as, status_instead, whole};
+use crate::front::{answers, asks, edits_each, foreseen, status_instead, whole};
 use crate::shared::Shared;
 
 const LIST: &str = "GET /prompts";
