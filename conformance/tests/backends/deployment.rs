@@ -1,6 +1,7 @@
 //! Starting the service in one of its forms, with the keys that scenarios need.
 
 use std::error::Error;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use promptarium_conformance::{Case, Target};
@@ -11,7 +12,6 @@ use tokio::sync::Mutex;
 
 use crate::balancer::{Balancer, Socket};
 use crate::embedded::builder;
-use crate::folder::Folder;
 use crate::form::Form;
 use crate::keys;
 
@@ -91,4 +91,28 @@ async fn replicas() -> Result<(String, Parts), NotStarted> {
     let balancer = Some(socket.forward_to(&addresses));
     let (database, files) = (Some(database), Some(files));
     Ok((base_url, Parts { servers, balancer, database, files }))
+}
+
+/// An empty folder of its own, removed with this value.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn create() -> std::io::Result<Self> {
+        let name =
+            format!("promptarium-backends-{}-{:08x}", std::process::id(), rand::random::<u32>());
+        let path = std::env::temp_dir().join(name);
+        std::fs::create_dir(&path)?;
+        Ok(Self(path))
+    }
+
+    fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        // A folder for temporary files is emptied sooner or later in any case.
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
 }

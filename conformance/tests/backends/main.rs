@@ -11,7 +11,6 @@ mod client;
 mod deployment;
 #[path = "../shared/embedded.rs"]
 mod embedded;
-mod folder;
 mod form;
 #[path = "../shared/keys.rs"]
 mod keys;

@@ -7,13 +7,10 @@ use std::time::Duration;
 
 use promptarium_conformance::RunId;
 use promptarium_conformance::report::Outcome;
-use promptarium_conformance::{
-    Blocked, ProbeError, Profile, Run, RunOptions, Selection, Suite, Target, preflight,
-    selection::Filters,
-};
+use promptarium_conformance::{Blocked, ProbeError, Profile, Run, RunOptions, Target, preflight};
 use serde_json::json;
 
-use crate::deployed::config;
+use crate::deployed::{chosen, config};
 use crate::stub::{Answer, Request, Stub};
 
 /// Queues every generation and ends none; slots are at an address where nobody is.
@@ -47,11 +44,7 @@ fn mark() -> RunId {
 }
 
 async fn look(target: &Arc<Target>, filter: &str) -> (Vec<Blocked>, Vec<Outcome>) {
-    let selection = Selection::new(
-        &Suite::builtin(),
-        Filters { filter: vec![filter.to_owned()], ..Filters::profiles(&[Profile::Core]) },
-    )
-    .unwrap();
+    let selection = chosen(&[Profile::Core], &[filter]);
     let found = preflight(target, &selection, &mark(), pending()).await.unwrap();
     let run = Run::new(Arc::clone(target), selection);
     let report = run.run(pending(), |_, _| {}).await;
@@ -81,22 +74,11 @@ async fn a_storage_that_cannot_be_reached_is_told_and_its_scenarios_are_skipped(
 async fn keys_that_are_not_there_are_told_if_a_selected_scenario_needs_them() {
     let stub = Stub::start(halfway).await;
     let target = target(&stub);
-    let needing = Selection::new(
-        &Suite::builtin(),
-        Filters { filter: vec!["isolation.".to_owned()], ..Filters::profiles(&[Profile::Core]) },
-    )
-    .unwrap();
+    let needing = chosen(&[Profile::Core], &["isolation."]);
     let found = preflight(&target, &needing, &mark(), pending()).await.unwrap();
     let mends: Vec<_> = found.iter().map(|one| one.remedy.as_str()).collect();
     assert_eq!(mends, ["set PROMPTARIUM_OTHER_API_KEY"]);
-    let without = Selection::new(
-        &Suite::builtin(),
-        Filters {
-            filter: vec!["prompts.create.".to_owned()],
-            ..Filters::profiles(&[Profile::Core])
-        },
-    )
-    .unwrap();
+    let without = chosen(&[Profile::Core], &["prompts.create."]);
     assert_eq!(preflight(&target, &without, &mark(), pending()).await.unwrap(), []);
 }
 
@@ -107,11 +89,7 @@ async fn looking_ends_when_it_is_told_to_stop() {
         _ => halfway(request),
     });
     let stub = stub.await;
-    let all = Selection::new(
-        &Suite::builtin(),
-        Filters { filter: vec!["generations.".to_owned()], ..Filters::profiles(&[Profile::Core]) },
-    )
-    .unwrap();
+    let all = chosen(&[Profile::Core], &["generations."]);
     let stop = tokio::time::sleep(Duration::from_millis(300));
     let found = preflight(&target(&stub), &all, &mark(), stop).await;
     assert_eq!(found, Err(ProbeError::Stopped));

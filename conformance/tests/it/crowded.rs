@@ -8,13 +8,11 @@ use std::time::Duration;
 
 use futures::{StreamExt as _, stream};
 use promptarium_conformance::report::{Outcome, Report};
-use promptarium_conformance::{
-    Profile, Run, RunOptions, Selection, Suite, Target, selection::Filters,
-};
+use promptarium_conformance::{Profile, Run, RunOptions, Target};
 use promptarium_server::EmbeddedServer;
 use serde_json::{Value, json};
 
-use crate::deployed::{Account, server, with_session};
+use crate::deployed::{Account, chosen, server, with_session};
 use crate::keys::{MAIN, OTHER};
 
 const PROMPTS: usize = 10_000;
@@ -92,7 +90,7 @@ async fn patient(server: &EmbeddedServer) -> Arc<Target> {
 }
 
 async fn run(target: Arc<Target>) -> Report {
-    let selection = Selection::new(&Suite::builtin(), Filters::profiles(&Profile::ALL)).unwrap();
+    let selection = chosen(&Profile::ALL, &[]);
     Run::new(target, selection).run(pending(), |_, _| {}).await
 }
 

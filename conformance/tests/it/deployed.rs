@@ -3,7 +3,8 @@
 
 use std::sync::Arc;
 
-use promptarium_conformance::{RunOptions, Target, TargetConfig};
+use promptarium_conformance::selection::Filters;
+use promptarium_conformance::{Profile, RunOptions, Selection, Suite, Target, TargetConfig};
 use promptarium_server::EmbeddedServer;
 use reqwest::Client;
 use serde_json::{Value, json};
@@ -18,6 +19,12 @@ pub(crate) async fn server() -> EmbeddedServer {
 /// What a run is told about it.
 pub(crate) fn config(base_url: &str) -> TargetConfig {
     keys::target(base_url, None).unwrap()
+}
+
+/// The built-in scenarios of these profiles whose ids begin so; all of them without a filter.
+pub(crate) fn chosen(profiles: &[Profile], filters: &[&str]) -> Selection {
+    let filter = filters.iter().map(|filter| (*filter).to_owned()).collect();
+    Selection::new(&Suite::builtin(), Filters { filter, ..Filters::profiles(profiles) }).unwrap()
 }
 
 /// The same with a link, for scenarios that need a browser session.

@@ -7,12 +7,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use promptarium_conformance::report::{Outcome, Report, Verdict};
-use promptarium_conformance::{
-    ProbeError, Profile, Run, RunOptions, Selection, Suite, Target, probe, selection::Filters,
-};
+use promptarium_conformance::{ProbeError, Profile, Run, RunOptions, Target, probe};
 use serde_json::{Value, json};
 
-use crate::deployed::config;
+use crate::deployed::{chosen, config};
 use crate::stub::{Answer, Request, Stub};
 
 /// Runs everything, also against targets that the probe would refuse.
@@ -23,7 +21,7 @@ async fn run_all(answer: impl Fn(&Request) -> Answer + Send + Sync + 'static) ->
     config.options = RunOptions { time_scale: "0.1".parse().unwrap(), ..RunOptions::default() };
     config.timeout = Duration::from_secs(3);
     config.sign_in_code = Some("a-code-that-nobody-made".to_owned());
-    let selection = Selection::new(&Suite::builtin(), Filters::profiles(&Profile::ALL)).unwrap();
+    let selection = chosen(&Profile::ALL, &[]);
     let target = Arc::new(Target::new(config).unwrap());
     let run = Run::new(target, selection).jobs(64.try_into().unwrap()).check_sanity();
     let begun = Instant::now();
@@ -50,34 +48,30 @@ async fn always(answer: Answer) -> Report {
     run_all(move |_| answer.clone()).await
 }
 
-async fn always_ok(body: Value) -> Report {
-    always(Answer::Json(200, body.to_string())).await
+/// A test that a target with each of these answers for everything passes nothing.
+macro_rules! nothing_passes {
+    ($($name:ident: [$($answer:expr),+ $(,)?];)+) => {
+        $(
+            #[tokio::test]
+            async fn $name() {
+                for answer in [$($answer),+] {
+                    assert_nothing_passed(&always(answer).await);
+                }
+            }
+        )+
+    };
 }
 
-#[tokio::test]
-async fn an_empty_object_for_everything_fails() {
-    assert_nothing_passed(&always_ok(json!({})).await);
+fn json_of(status: u16, body: &Value) -> Answer {
+    Answer::Json(status, body.to_string())
 }
 
-#[tokio::test]
-async fn no_data_for_everything_fails() {
-    assert_nothing_passed(&always_ok(json!({ "data": null, "error": null })).await);
+fn refusal(status: u16) -> Answer {
+    json_of(status, &json!({ "data": null, "error": "no", "details": {} }))
 }
 
-#[tokio::test]
-async fn empty_data_for_everything_fails() {
-    assert_nothing_passed(&always_ok(json!({ "data": {}, "error": null })).await);
-}
-
-#[tokio::test]
-async fn an_empty_list_for_everything_fails() {
-    let pagination = json!({ "nextCursor": null });
-    let body = json!({ "data": [], "error": null, "pagination": pagination });
-    assert_nothing_passed(&always_ok(body).await);
-}
-
-#[tokio::test]
-async fn a_plausible_object_for_everything_fails() {
+/// What a reader of any resource finds its fields in.
+fn plausible() -> Answer {
     let moment = "2026-01-02T03:04:05.678901Z";
     let data = json!({
         "id": 7, "title": "Dusk", "prompt": "A lighthouse", "promptType": "text",
@@ -87,51 +81,28 @@ async fn a_plausible_object_for_everything_fails() {
         "accessType": null, "isLocked": false, "coverImageUrl": null, "isSystem": false,
         "promptCount": 0, "vaultPromptId": 7, "isPinned": false,
     });
-    let body = json!({ "data": data, "error": null, "pagination": { "nextCursor": null } });
-    assert_nothing_passed(&always_ok(body).await);
+    json_of(200, &json!({ "data": data, "error": null, "pagination": { "nextCursor": null } }))
 }
 
-#[tokio::test]
-async fn a_web_page_fails() {
-    assert_nothing_passed(&always(Answer::Html(200, "<html>hello</html>")).await);
+/// A page of a list, and the last one.
+fn empty_list() -> Answer {
+    json_of(200, &json!({ "data": [], "error": null, "pagination": { "nextCursor": null } }))
 }
 
-#[tokio::test]
-async fn a_target_that_refuses_everyone_fails() {
-    assert_nothing_passed(&always(Answer::Json(401, "{}".into())).await);
-    let body = json!({ "data": null, "error": "who are you?", "details": {} });
-    assert_nothing_passed(&always(Answer::Json(401, body.to_string())).await);
-}
-
-#[tokio::test]
-async fn a_target_that_finds_nothing_or_is_broken_fails() {
-    for status in [400, 404, 500] {
-        let body = json!({ "data": null, "error": "no", "details": {} });
-        assert_nothing_passed(&always(Answer::Json(status, body.to_string())).await);
-    }
-}
-
-#[tokio::test]
-async fn a_target_that_hangs_fails_in_bounded_time() {
-    for answer in [Answer::Hang, Answer::HangAfterHead, Answer::Drip] {
-        assert_nothing_passed(&always(answer).await);
-    }
-}
-
-#[tokio::test]
-async fn a_body_without_an_end_fails_in_bounded_time() {
-    assert_nothing_passed(&always(Answer::Endless).await);
-}
-
-#[tokio::test]
-async fn a_target_that_resets_connections_or_speaks_no_http_fails() {
-    assert_nothing_passed(&always(Answer::Reset).await);
-    assert_nothing_passed(&always(Answer::Garbage).await);
-}
-
-#[tokio::test]
-async fn a_target_that_redirects_to_itself_fails() {
-    assert_nothing_passed(&always(Answer::Redirect("/api/v1/vaults")).await);
+nothing_passes! {
+    an_empty_object_for_everything_fails: [json_of(200, &json!({}))];
+    no_data_for_everything_fails: [json_of(200, &json!({ "data": null, "error": null }))];
+    empty_data_for_everything_fails: [json_of(200, &json!({ "data": {}, "error": null }))];
+    an_empty_list_for_everything_fails: [empty_list()];
+    a_plausible_object_for_everything_fails: [plausible()];
+    a_web_page_fails: [Answer::Html(200, "<html>hello</html>")];
+    a_target_that_refuses_everyone_fails: [json_of(401, &json!({})), refusal(401)];
+    a_target_that_finds_nothing_or_is_broken_fails: [refusal(400), refusal(404), refusal(500)];
+    a_target_that_hangs_fails_in_bounded_time:
+        [Answer::Hang, Answer::HangAfterHead, Answer::Drip];
+    a_body_without_an_end_fails_in_bounded_time: [Answer::Endless];
+    a_target_that_resets_connections_or_speaks_no_http_fails: [Answer::Reset, Answer::Garbage];
+    a_target_that_redirects_to_itself_fails: [Answer::Redirect("/api/v1/vaults")];
 }
 
 #[tokio::test]

@@ -12,7 +12,10 @@ use crate::stub::{Answer, Request, Stub};
 /// A scenario outside the list.
 macro_rules! scenario {
     ($id:literal, $run:path) => {
-        &promptarium_conformance::scenario! { Core $id ["VA-16"] $run, "A stand-in" }
+        scenario!($id, [], $run)
+    };
+    ($id:literal, [$($need:ident),*], $run:path) => {
+        &promptarium_conformance::scenario! { Core $id ["VA-16"] [$($need),*] $run, "A stand-in" }
     };
 }
 pub(crate) use scenario;

@@ -9,7 +9,7 @@ use promptarium_conformance::{Case, Failure, KnownFailures, Run, Scenario, Selec
 use serde_json::Value;
 
 use crate::cli::{assert_refused, folder, program, stderr, stdout};
-use crate::isolation::selection;
+use crate::isolation::{scenario, selection};
 use crate::stub::{Answer, KEY, Stub};
 
 const TODAY: Date = date(2026, 6, 1);
@@ -34,15 +34,9 @@ async fn breaks(_: Case) -> Result<(), Failure> {
     Err(Failure::error("an answer", "none"))
 }
 
-macro_rules! scenario {
-    ($id:literal, [$($need:ident),*], $run:path) => {
-        &promptarium_conformance::scenario! { Core $id ["VA-16"] [$($need),*] $run, "A stand-in" }
-    };
-}
-
-const PASSES: &Scenario = scenario!("a.b.passes", [], passes);
-const FAILS: &Scenario = scenario!("a.b.fails", [], fails);
-const BREAKS: &Scenario = scenario!("a.b.breaks", [], breaks);
+const PASSES: &Scenario = scenario!("a.b.passes", passes);
+const FAILS: &Scenario = scenario!("a.b.fails", fails);
+const BREAKS: &Scenario = scenario!("a.b.breaks", breaks);
 const SKIPPED: &Scenario = scenario!("a.b.skipped", [LocalProvider], passes);
 
 async fn run(known: &str, scenarios: &[&'static Scenario]) -> Report {

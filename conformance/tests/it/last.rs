@@ -38,11 +38,6 @@ async fn by_a_reply(case: Case) -> Result<(), Failure> {
     first.status(204).map(drop)
 }
 
-async fn waits(case: Case) -> Result<(), Failure> {
-    case.sdk()?.vaults().list().await?;
-    Ok(())
-}
-
 #[tokio::test]
 async fn an_answer_that_the_sdk_cannot_read_is_shown() {
     let stub = Stub::start(lists_a_vault).await;
@@ -77,7 +72,7 @@ async fn a_failure_about_one_answer_shows_that_and_no_other() {
 #[tokio::test]
 async fn no_answer_to_the_sdk_is_no_verdict_and_shows_the_request() {
     let stub = Stub::start(|_| Answer::Hang).await;
-    let (record, _) = record(&stub, scenario!("x.none.last", waits)).await;
+    let (record, _) = record(&stub, scenario!("x.none.last", by_the_sdk)).await;
     assert_eq!(record.outcome, Outcome::Error);
     let exchange = record.exchange.unwrap();
     assert!(!exchange.last && exchange.response.contains("no answer"), "{exchange:?}");

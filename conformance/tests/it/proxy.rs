@@ -5,7 +5,8 @@ use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use hyper::body::Incoming;
+use http_body_util::{Either, Empty};
+use hyper::body::{Bytes, Incoming};
 use hyper::header::HOST;
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode, Version};
@@ -22,6 +23,9 @@ pub(crate) struct Changes {
     /// The status of an answer.
     pub(crate) status: fn(&Method, &str, StatusCode) -> StatusCode,
 }
+
+/// A body that came from the server, or none.
+type Body = Either<Incoming, Empty<Bytes>>;
 
 /// Passes what comes in on to `to`, for as long as the test's runtime lives.
 pub(crate) fn forward(listener: TcpListener, to: SocketAddr, changes: Changes) {
@@ -43,59 +47,29 @@ async fn pass(
     mut request: Request<Incoming>,
     to: SocketAddr,
     changes: Changes,
-) -> Result<Response<either::Body>, Infallible> {
+) -> Result<Response<Body>, Infallible> {
     // A proxy is a party of its own: what HTTP tells it to refuse never gets through.
     let hosts = request.headers().get_all(HOST).iter().count();
     if request.version() == Version::HTTP_11 && hosts != 1 {
-        return Ok(either::empty(StatusCode::BAD_REQUEST));
+        return Ok(empty(StatusCode::BAD_REQUEST));
     }
     let whole = request.uri().path_and_query().map_or("/", |path| path.as_str()).to_owned();
     let Some(path) = whole.strip_prefix(changes.prefix) else {
-        return Ok(either::empty(StatusCode::NOT_FOUND));
+        return Ok(empty(StatusCode::NOT_FOUND));
     };
     let method = request.method().clone();
     *request.uri_mut() = format!("http://{to}{path}").parse().unwrap();
     let Ok(mut answer) = client.request(request).await else {
         // The server is there for as long as the test; what broke off is the request.
-        return Ok(either::empty(StatusCode::BAD_REQUEST));
+        return Ok(empty(StatusCode::BAD_REQUEST));
     };
     *answer.status_mut() = (changes.status)(&method, path, answer.status());
-    Ok(answer.map(Some).map(either::Body))
+    Ok(answer.map(Either::Left))
 }
 
-/// A body that came from the server, or none.
-mod either {
-    use std::pin::Pin;
-    use std::task::{Context, Poll};
-
-    use hyper::body::{Bytes, Frame, Incoming};
-    use hyper::{Response, StatusCode};
-
-    pub(super) struct Body(pub(super) Option<Incoming>);
-
-    pub(super) fn empty(status: StatusCode) -> Response<Body> {
-        let mut answer = Response::new(Body(None));
-        *answer.status_mut() = status;
-        answer
-    }
-
-    impl hyper::body::Body for Body {
-        type Data = Bytes;
-        type Error = hyper::Error;
-
-        fn poll_frame(
-            mut self: Pin<&mut Self>,
-            context: &mut Context<'_>,
-        ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
-            match &mut self.0 {
-                Some(body) => Pin::new(body).poll_frame(context),
-                None => Poll::Ready(None),
-            }
-        }
-
-        fn size_hint(&self) -> hyper::body::SizeHint {
-            let empty = hyper::body::SizeHint::with_exact(0);
-            self.0.as_ref().map_or(empty, hyper::body::Body::size_hint)
-        }
-    }
+/// An answer of the proxy's own.
+fn empty(status: StatusCode) -> Response<Body> {
+    let mut answer = Response::new(Either::Right(Empty::new()));
+    *answer.status_mut() = status;
+    answer
 }

@@ -1,10 +1,10 @@
 //! The flags that say how a target is reached: `--cacert` and `--http`.
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::path::PathBuf;
 
 use promptarium_server::EmbeddedServer;
 
+use crate::cli::{folder, program, stderr, stdout};
 use crate::tls::{Proxy, Socket};
 
 /// A server behind TLS, and the file of the authority that vouches for it.
@@ -24,22 +24,16 @@ async fn behind_tls(name: &str) -> Behind {
 
 /// A file of this test's own.
 fn file(name: &str, content: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("conformance-reach");
-    std::fs::create_dir_all(&folder).unwrap();
-    let file = folder.join(name);
+    let file = folder(&format!("reach-{name}")).join(name);
     std::fs::write(&file, content).unwrap();
     file
 }
 
 async fn run(server: &EmbeddedServer, arguments: &[&str]) -> (Option<i32>, String) {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_promptarium-conformance"));
-    command.arg("run").args(arguments).env_clear();
-    command.env("PROMPTARIUM_BASE_URL", server.base_url());
-    command.env("PROMPTARIUM_API_KEY", server.api_key());
-    let output = tokio::task::spawn_blocking(move || command.output().unwrap()).await.unwrap();
-    let Output { status, stdout, stderr } = output;
-    let text = String::from_utf8([stdout, stderr].concat()).unwrap();
-    (status.code(), text)
+    let variables =
+        [("PROMPTARIUM_BASE_URL", server.base_url()), ("PROMPTARIUM_API_KEY", server.api_key())];
+    let output = program(&[&["run"], arguments].concat(), &variables).await;
+    (output.status.code(), stdout(&output) + &stderr(&output))
 }
 
 const ONE: [&str; 6] =

@@ -4,12 +4,10 @@ use std::future::pending;
 
 use promptarium_conformance::report::{Outcome, Report, Verdict};
 use promptarium_conformance::selection::READ_ONLY;
-use promptarium_conformance::{
-    Profile, Run, RunOptions, Selection, Suite, Target, TargetConfig, selection::Filters,
-};
+use promptarium_conformance::{Profile, Run, RunOptions, Selection, Target, TargetConfig};
 use serde_json::json;
 
-use crate::deployed::{Account, config, server, target};
+use crate::deployed::{Account, chosen, config, server, target};
 use crate::keys::{MAIN, OTHER};
 use crate::stub::{Answer, Stub};
 
@@ -31,7 +29,7 @@ fn with(report: &Report, wanted: impl Fn(Outcome) -> bool) -> Vec<&'static str> 
 async fn the_list_names_exactly_the_scenarios_that_only_read() {
     let server = server().await;
     fill(server.base_url()).await;
-    let all = Selection::new(&Suite::builtin(), Filters::profiles(&Profile::ALL)).unwrap();
+    let all = chosen(&Profile::ALL, &[]);
     let report = run(target(server.base_url(), options()), all).await;
     let passed = with(&report, |outcome| outcome == Outcome::Passed);
     assert_eq!(passed, READ_ONLY, "{passed:#?}");
@@ -56,10 +54,7 @@ async fn fill(base_url: &str) {
 #[tokio::test(flavor = "multi_thread")]
 async fn in_empty_accounts_there_is_less_to_look_at_and_nothing_fails() {
     let server = server().await;
-    let all = Selection::new(&Suite::builtin(), Filters::profiles(&[Profile::Core]))
-        .unwrap()
-        .read_only()
-        .unwrap();
+    let all = chosen(&[Profile::Core], &[]).read_only().unwrap();
     let report = run(target(server.base_url(), options()), all).await;
     let bad = with(&report, |outcome| matches!(outcome, Outcome::Failed | Outcome::Error));
     assert!(bad.is_empty(), "{:#?}", report.records);
@@ -87,7 +82,7 @@ async fn nothing_but_get_and_head_reaches_the_target() {
         options: RunOptions { time_scale: "0.1".parse().unwrap(), ..options() },
         ..config(&stub.base_url)
     };
-    let all = Selection::new(&Suite::builtin(), Filters::profiles(&Profile::ALL)).unwrap();
+    let all = chosen(&Profile::ALL, &[]);
     run(std::sync::Arc::new(Target::new(config).unwrap()), all).await;
     let seen = stub.seen();
     assert!(seen.len() > 100, "{} requests", seen.len());

@@ -12,13 +12,15 @@ use std::future::pending;
 use std::time::Duration;
 
 use promptarium_conformance::report::{Format, text};
-use promptarium_conformance::{Case, Failure, Profile, Run, Selection, Suite, selection::Filters};
+use promptarium_conformance::selection::{Filters, Selection};
+use promptarium_conformance::{Case, Failure, Profile, Run, Suite};
 use serde_json::{Value, json as value};
 
+use crate::deployed::chosen;
 use crate::isolation::{scenario, selection};
 use crate::stub::{Answer, KEY, Request, Stub};
 
-/// The piece of the keys that is secret.
+/// What stands after the last underscore of a key; the rest is no secret.
 fn secret() -> &'static str {
     KEY.rsplit('_').next().unwrap()
 }
@@ -41,7 +43,7 @@ fn assert_silent(text: &str) {
 async fn no_report_shows_a_key_or_a_piece_of_one() {
     let stub = Stub::start(tattles).await;
     let target = stub.target();
-    let selection = Selection::new(&Suite::builtin(), Filters::profiles(&Profile::ALL)).unwrap();
+    let selection = chosen(&Profile::ALL, &[]);
     // Nothing here ever ends as it should, so nothing is worth waiting for.
     let run = Run::new(target.clone(), selection).deadline(Duration::from_secs(2));
     let report = run.run(pending(), |_, _| {}).await;
@@ -64,11 +66,7 @@ async fn no_report_shows_what_a_slot_for_an_upload_grants_access_with() {
             _ => Answer::Json(500, "{}".into()),
         }
     });
-    let selection = Selection::new(
-        &Suite::builtin(),
-        Filters { filter: vec!["uploads.".to_owned()], ..Filters::profiles(&Profile::ALL) },
-    )
-    .unwrap();
+    let selection = chosen(&Profile::ALL, &["uploads."]);
     let report = Run::new(stub.await.target(), selection).run(pending(), |_, _| {}).await;
     let text = text::render(&report) + &Format::Json.render(&report) + &format!("{report:?}");
     assert!(text.contains("/a.png?[redacted]") && text.contains("[slot]"), "{text}");

@@ -7,12 +7,10 @@ use std::time::Duration;
 use jiff::{SignedDuration, Timestamp};
 use promptarium_conformance::RunId;
 use promptarium_conformance::report::Outcome;
-use promptarium_conformance::{
-    Profile, Run, RunOptions, Selection, Suite, selection::Filters, sweep,
-};
+use promptarium_conformance::{Profile, Run, RunOptions, sweep};
 use serde_json::Value;
 
-use crate::deployed::{Account, server, target, with_session};
+use crate::deployed::{Account, chosen, server, target, with_session};
 use crate::keys::{MAIN, OTHER};
 
 fn texts(thing: &Value) -> String {
@@ -52,7 +50,7 @@ async fn whatever_a_run_keeps_is_swept_and_nothing_else() {
     }
     let before = all(base_url).await;
     let keeping = with_session(&server, RunOptions { keep: true, ..RunOptions::default() }).await;
-    let selection = Selection::new(&Suite::builtin(), Filters::profiles(&Profile::ALL)).unwrap();
+    let selection = chosen(&Profile::ALL, &[]);
     let run = Run::new(keeping, selection);
     let mark = run.run_id().clone();
     let report = run.run(pending(), |_, _| {}).await;

@@ -7,23 +7,12 @@ use std::sync::Arc;
 
 use hyper::{Method, StatusCode};
 use promptarium_conformance::report::{Outcome, Record, Report};
-use promptarium_conformance::{
-    Profile, Run, RunOptions, Selection, Suite, Target, selection::Filters,
-};
+use promptarium_conformance::{Profile, Run, RunOptions, Target};
 use tokio::net::TcpListener;
 
-use crate::deployed::{server, target, with_session};
+use crate::deployed::{chosen, server, target, with_session};
 use crate::embedded::builder;
 use crate::proxy::{Changes, forward};
-
-fn selection(filters: &[&str]) -> Selection {
-    let filters = filters.iter().map(|filter| (*filter).to_owned()).collect();
-    Selection::new(
-        &Suite::builtin(),
-        Filters { filter: filters, ..Filters::profiles(&Profile::ALL) },
-    )
-    .unwrap()
-}
 
 fn outcomes(report: &Report) -> BTreeMap<&'static str, Outcome> {
     report.records.iter().map(|record| (record.id, record.outcome)).collect()
@@ -48,8 +37,10 @@ async fn one_after_the_other_or_many_at_once_a_faulty_target_gets_the_same_verdi
     let mut seen = Vec::new();
     for (jobs, seed) in [(1, 1), (8, 2), (64, 3)] {
         let target = target(&base_url, RunOptions::default());
-        let run =
-            Run::new(target, selection(&["vaults.", "prompts.", "isolation.", "existing-data."]));
+        let run = Run::new(
+            target,
+            chosen(&Profile::ALL, &["vaults.", "prompts.", "isolation.", "existing-data."]),
+        );
         let run = run.jobs(NonZeroUsize::new(jobs).unwrap()).seed(seed);
         seen.push(outcomes(&run.run(pending(), |_, _| {}).await));
     }
@@ -75,7 +66,7 @@ async fn behind_a_prefix_of_the_path_all_is_as_it_is_without() {
         Changes { prefix: PREFIX, status: |_, _, status| status },
     );
     let target = with_session(&server, RunOptions::default()).await;
-    let report = Run::new(target, selection(&[])).run(pending(), |_, _| {}).await;
+    let report = Run::new(target, chosen(&Profile::ALL, &[])).run(pending(), |_, _| {}).await;
     // What HTTP tells a proxy to refuse, it refuses itself, in words of its own.
     let of_proxy = |id: &str| id.starts_with("raw.") && id.ends_with(".status");
     let ours = |one: &&Record| one.outcome != Outcome::Passed && !of_proxy(one.id);

@@ -10,6 +10,7 @@ use http_body_util::{BodyExt, StreamBody};
 use hyper::body::Incoming;
 use promptarium_server::test_support::{ApiService, Connection, HttpService, check_host};
 use promptarium_server::test_support::{Response, ResponseBody, ResponseBodyError};
+use tokio::time::Instant;
 
 use crate::description::{Description, Status};
 
@@ -39,16 +40,21 @@ impl Log {
 }
 
 impl HttpService for Gateway {
-    async fn handle(&self, request: Request<Incoming>, connection: &Connection) -> Response {
+    async fn handle(
+        &self,
+        request: Request<Incoming>,
+        began: Instant,
+        connection: &Connection,
+    ) -> Response {
         let (method, path) = (request.method().clone(), request.uri().path().to_owned());
         // The document describes no pages.
         if path == "/sign-in" {
-            return self.app.handle(request, connection).await;
+            return self.app.handle(request, began, connection).await;
         }
         let (head, incoming) = request.into_parts();
         let for_nobody = check_host(&head).is_err();
         let request = Request::from_parts(head, incoming);
-        let (parts, payload) = self.app.handle(request, connection).await.into_parts();
+        let (parts, payload) = self.app.handle(request, began, connection).await.into_parts();
         // A file comes piece by piece: the next one once the one before it is dropped.
         let pieces = payload.into_data_stream();
         let body = pieces.try_fold(Vec::new(), async |all, piece| Ok([all, piece.into()].concat()));

@@ -13,7 +13,6 @@ mod keys;
 #[path = "../shared/parts.rs"]
 mod parts;
 mod session;
-mod sessions;
 mod sweep;
 mod unseen;
 mod violations;
@@ -32,8 +31,7 @@ use promptarium_server::test_support::openapi_document;
 use tokio::runtime::{Handle, Runtime};
 
 use self::description::{Description, Status};
-use self::session::{Form, Session};
-use self::sessions::Sessions;
+use self::session::{Form, Session, Sessions};
 
 /// Scenarios at once, each on a server of its own.
 const AT_ONCE: usize = 8;

@@ -1,10 +1,11 @@
 //! A whole service of its own for one scenario at a time, so that what is wrong with
-//! an answer can be told of the scenario that asked.
+//! an answer can be told of the scenario that asked; and those that wait for a scenario, one more
+//! of which is started where none waits.
 
 use std::fmt;
 use std::net::Ipv4Addr;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use promptarium_conformance::{Case, Target};
 use promptarium_server::Clock;
@@ -104,5 +105,42 @@ async fn store(form: Form) -> Result<(StoreKind, Option<ScratchDatabase>), NotSt
             let store = PostgresStore::open(&url, Migration::Auto, Clock::System).await?;
             Ok((StoreKind::Shared(store), Some(database)))
         }
+    }
+}
+
+/// Those that are free.
+pub(crate) struct Sessions {
+    free: Mutex<Vec<Session>>,
+    description: Arc<Description>,
+}
+
+impl Sessions {
+    pub(crate) fn new(description: Arc<Description>) -> Self {
+        Self { free: Mutex::default(), description }
+    }
+
+    pub(crate) async fn take(&self, form: Form) -> Result<Session, NotStarted> {
+        let free = self.free(|free| {
+            let at = free.iter().position(|session| session.form == form)?;
+            Some(free.swap_remove(at))
+        });
+        match free {
+            Some(session) => Ok(session),
+            None => Session::start(form, Arc::clone(&self.description)).await,
+        }
+    }
+
+    pub(crate) fn give_back(&self, session: Session) {
+        self.free(|free| free.push(session));
+    }
+
+    pub(crate) async fn stop(&self) {
+        for session in self.free(std::mem::take) {
+            session.stop().await;
+        }
+    }
+
+    fn free<T>(&self, with: impl FnOnce(&mut Vec<Session>) -> T) -> T {
+        with(&mut self.free.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }

@@ -1,12 +1,12 @@
-//! Faults in one field of a body, which differ only in data: a bound is not kept, the
-//! greatest value is refused, a value is taken for another one or ignored.
+//! Faults in one field of a body or one parameter of a query, which differ only in data: a bound
+//! is not kept, the greatest value is refused, a value is taken for another one or ignored.
 
 use serde_json::Value;
 
 use crate::entries::without;
 use crate::exchange::Response;
 use crate::fault::Intercept;
-use crate::front::{edits, instead};
+use crate::front::{asks, edits, edits_each, instead, refused};
 
 /// A text over the bound is accepted: it is cut to `most` characters.
 pub(crate) fn text_taken(routes: &'static str, field: &'static str, most: usize) -> Intercept {
@@ -69,6 +69,38 @@ pub(crate) fn value_refused(
     instead(routes, move |ask| ask.json().get(field).is_some_and(&refused).then(|| refusal(field)))
 }
 
+/// A text of the body is refused, with no word that it is the one.
+pub(crate) fn text_is_refused(
+    routes: &'static str,
+    field: &'static str,
+    bad: fn(&str) -> bool,
+) -> Intercept {
+    refused(routes, 400, move |ask| ask.text(field).is_some_and(|text| bad(&text)))
+}
+
+/// A field of answers has another value.
+pub(crate) fn shown_as(
+    routes: &'static str,
+    field: &'static str,
+    shown: impl Fn(&Value) -> Option<Value> + Send + Sync + 'static,
+) -> Intercept {
+    edits_each(routes, move |data| {
+        if let Some(other) = data.get(field).and_then(&shown) {
+            data[field] = other;
+        }
+    })
+}
+
+/// The number that a string of digits stands for.
+pub(crate) fn from_digits(value: &Value) -> Option<Value> {
+    Some(value.as_str()?.parse::<i64>().ok()?.into())
+}
+
+/// A number as the string of its digits.
+pub(crate) fn as_text(value: &Value) -> Option<Value> {
+    Some(value.to_string().into())
+}
+
 /// A field of the body is not looked at.
 pub(crate) fn ignored(routes: &'static str, field: &'static str) -> Intercept {
     ignored_if(routes, field, |_| true)
@@ -102,6 +134,21 @@ pub(crate) fn default(body: &mut Value, field: &str, value: impl Into<Value>) {
     if let Some(body) = body.as_object_mut() {
         body.entry(field).or_insert_with(|| value.into());
     }
+}
+
+/// Takes a query parameter for another value, or for none.
+pub(crate) fn parameter_as(
+    routes: &'static str,
+    name: &'static str,
+    taken: impl Fn(&str) -> Option<String> + Send + Sync + 'static,
+) -> Intercept {
+    asks(routes, move |ask| {
+        let Some(given) = ask.parameter(name) else { return };
+        let taken = taken(given);
+        if taken.as_deref() != Some(given) {
+            ask.set_parameter(name, taken.as_deref());
+        }
+    })
 }
 
 /// The server's refusal of one field.

@@ -1,7 +1,7 @@
 //! A request and its answer as a fault sees them: whole, and easy to change.
 
 use bytes::Bytes;
-use http::{HeaderMap, Method, StatusCode};
+use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use serde_json::{Value, json};
 
 /// The beginning of every address of the API.
@@ -87,6 +87,12 @@ impl Request {
         value.and_then(|value| value.to_str().ok()).unwrap_or_default()
     }
 
+    /// Gives it the content type of JSON, in place of all that it has.
+    pub(crate) fn set_json_type(&mut self) {
+        let json = HeaderValue::from_static("application/json");
+        self.headers.insert(http::header::CONTENT_TYPE, json);
+    }
+
     pub(crate) fn set_authorization(&mut self, value: &str) {
         if let Ok(value) = value.parse() {
             self.headers.insert(http::header::AUTHORIZATION, value);
@@ -113,8 +119,7 @@ impl Request {
         body: &Value,
     ) -> Self {
         let mut ask = self.another(method, path);
-        let json = http::HeaderValue::from_static("application/json");
-        ask.headers.insert(http::header::CONTENT_TYPE, json);
+        ask.set_json_type();
         ask.set_json(body);
         ask
     }
@@ -124,7 +129,7 @@ impl Response {
     /// An answer of the fault's own.
     pub(crate) fn new(status: u16, body: &Value) -> Self {
         let mut headers = HeaderMap::new();
-        let json = http::HeaderValue::from_static("application/json");
+        let json = HeaderValue::from_static("application/json");
         headers.insert(http::header::CONTENT_TYPE, json);
         let status = StatusCode::from_u16(status).unwrap_or(StatusCode::IM_A_TEAPOT);
         Self { status, headers, body: body.to_string().into() }
@@ -155,6 +160,11 @@ impl Response {
     /// The body, or null if it is no JSON.
     pub(crate) fn json(&self) -> Value {
         serde_json::from_slice(&self.body).unwrap_or_default()
+    }
+
+    /// Gives it this content type.
+    pub(crate) fn set_type(&mut self, kind: &'static str) {
+        self.headers.insert(http::header::CONTENT_TYPE, HeaderValue::from_static(kind));
     }
 
     /// Changes the JSON body, if there is one.

@@ -31,6 +31,9 @@ impl Fault {
     }
 }
 
+/// Puts a fault into a good store.
+type Wrap = Box<dyn FnOnce(Arc<dyn Store>) -> Arc<dyn Store>>;
+
 /// Where the fault is put.
 pub(crate) enum Intercept {
     /// Between the client and a good server.
@@ -43,7 +46,7 @@ pub(crate) enum Intercept {
     /// scenarios run one by one, as each would meet the connections of the others.
     Silent(usize),
     /// Around a good store. Requests of other routes never come to what is wrong.
-    Store(&'static str, fn(Arc<dyn Store>) -> Arc<dyn Store>),
+    Store(&'static str, Wrap),
     /// In what the server is made from.
     #[expect(dead_code, reason = "for faults of the provider, the files and the clock")]
     Setting(fn(&mut Setting)),

@@ -4,10 +4,8 @@ mod auth;
 mod contents;
 mod envelope;
 mod errors;
-mod existing_data;
 mod generations;
 mod headers;
-mod ids;
 mod isolation;
 mod keys;
 mod narrow;
@@ -24,14 +22,12 @@ mod wire;
 use crate::fault::Fault;
 
 const CHAPTERS: &[&[&[Fault]]] = &[
-    &[envelope::ALL, ids::ALL, headers::ALL, wire::ALL, stream::ALL, owned::ALL, narrow::ALL],
+    &[envelope::ALL, headers::ALL, wire::ALL, stream::ALL, owned::ALL, narrow::ALL],
     &[pagination::ALL],
     prompts::ALL,
     &[
         vaults::ALL,
-        vaults::changes::ALL,
         vaults::object::ALL,
-        vaults::values::ALL,
         vaults::list::ALL,
         vaults::counts::ALL,
         vaults::deletion::ALL,
@@ -45,14 +41,13 @@ const CHAPTERS: &[&[&[Fault]]] = &[
         contents::removal::ALL,
         contents::moves::ALL,
     ],
-    &[generations::ALL, generations::answer::ALL, generations::jobs::ALL, generations::kinds::ALL],
+    &[generations::ALL, generations::answer::ALL, generations::jobs::ALL],
     &[uploads::ALL, uploads::put::ALL],
     &[keys::ALL, keys::made::ALL, keys::sessions::ALL, auth::ALL],
     &[errors::ALL],
     &[isolation::ALL],
     &[tables::ALL],
     races::ALL,
-    &[existing_data::ALL],
 ];
 
 pub(crate) fn all() -> impl Iterator<Item = &'static Fault> {

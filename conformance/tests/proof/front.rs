@@ -11,6 +11,7 @@ use crate::entries::entries;
 use crate::exchange::{Request, Response};
 use crate::fault::Intercept;
 use crate::proxy::Upstream;
+use crate::shared::Shared;
 
 type Run = dyn Fn(Request, Upstream) -> BoxFuture<'static, Response> + Send + Sync;
 type Ahead = dyn Fn(&Request, &Response) -> bool + Send + Sync;
@@ -81,6 +82,33 @@ where
         Box::pin(run(ask, upstream))
     });
     Intercept::Front(Front { routes, run, ahead: None })
+}
+
+/// As [`whole`], with a state that all requests share.
+pub(crate) fn whole_with<S, F>(
+    routes: &'static str,
+    run: impl Fn(Request, Upstream, Shared<S>) -> F + Send + Sync + 'static,
+) -> Intercept
+where
+    S: Default + Send + 'static,
+    F: Future<Output = Response> + Send + 'static,
+{
+    let state = Shared::default();
+    whole(routes, move |ask, upstream| run(ask, upstream, state.clone()))
+}
+
+/// Answers as the good server does, and then sends that another request too.
+pub(crate) fn and_sends(
+    routes: &'static str,
+    other: impl Fn(Request, &Response) -> Option<Request> + Copy + Send + Sync + 'static,
+) -> Intercept {
+    whole(routes, move |ask, upstream| async move {
+        let answer = upstream.send(&ask).await;
+        if let Some(other) = other(ask, &answer) {
+            upstream.send(&other).await;
+        }
+        answer
+    })
 }
 
 /// Changes requests.
@@ -161,6 +189,28 @@ pub(crate) fn edits_each(
     answers(routes, move |_, answer| answer.each(&change))
 }
 
+/// Changes the JSON bodies of successes.
+pub(crate) fn edits_success(
+    routes: &'static str,
+    change: impl Fn(&mut Value) + Send + Sync + 'static,
+) -> Intercept {
+    answers(routes, move |_, answer| {
+        if answer.is_success() {
+            answer.edit(&change);
+        }
+    })
+}
+
+/// Answers successes with 204 and no body.
+pub(crate) fn no_content(routes: &'static str) -> Intercept {
+    answers(routes, |_, answer| {
+        if answer.is_success() {
+            answer.set_code(204);
+            answer.body.clear();
+        }
+    })
+}
+
 /// Changes the entries of successes whose `data` is a list.
 pub(crate) fn edits_entries(
     routes: &'static str,
@@ -176,6 +226,29 @@ pub(crate) fn status_instead(routes: &'static str, status: u16) -> Intercept {
             answer.set_code(status);
         }
     })
+}
+
+/// Answers with `code` in place of another status to requests for which `when` holds.
+pub(crate) fn code_instead(
+    routes: &'static str,
+    instead_of: u16,
+    code: u16,
+    when: impl Fn(&Request) -> bool + Send + Sync + 'static,
+) -> Intercept {
+    answers(routes, move |ask, answer| {
+        if answer.code() == instead_of && when(ask) {
+            answer.set_code(code);
+        }
+    })
+}
+
+/// Refuses requests for which `when` holds.
+pub(crate) fn refused(
+    routes: &'static str,
+    code: u16,
+    when: impl Fn(&Request) -> bool + Send + Sync + 'static,
+) -> Intercept {
+    instead(routes, move |ask| when(ask).then(|| Response::refusal(code, "It is refused.")))
 }
 
 /// Answers some requests itself, without asking the good server.

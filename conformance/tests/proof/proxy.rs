@@ -16,8 +16,10 @@ use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use promptarium_server::test_support::{self, ApiService, Connection, HttpService, ResponseBody};
+use serde_json::Value;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
+use tokio::time::Instant;
 
 use crate::exchange::{ROOT, Request, Response};
 use crate::front::Front;
@@ -109,11 +111,12 @@ impl HttpService for Door {
     async fn handle(
         &self,
         request: http::Request<Incoming>,
+        began: Instant,
         connection: &Connection,
     ) -> test_support::Response {
         let (of_api, path) = below_root(request.uri().path());
         let Some((front, upstream)) = &self.front else {
-            return self.app.handle(request, connection).await;
+            return self.app.handle(request, began, connection).await;
         };
         // A body of unknown length may be there to come slowly, or never to end, but
         // where files go it is a file in pieces.
@@ -121,7 +124,7 @@ impl HttpService for Door {
         // The client below would put in a Host of its own.
         let whole = whole && request.headers().get_all(HOST).iter().count() == 1;
         if !whole || request.method() == Method::HEAD || !front.looks_at(request.method(), &path) {
-            return self.app.handle(request, connection).await;
+            return self.app.handle(request, began, connection).await;
         }
         let (parts, body) = request.into_parts();
         let Ok(body) = body.collect().await else {
@@ -157,6 +160,32 @@ fn of_the_message(mut headers: HeaderMap) -> HeaderMap {
 }
 
 impl Upstream {
+    /// What the caller of `ask` finds at another path.
+    pub(crate) async fn get(&self, ask: &Request, path: impl Into<String>) -> Response {
+        self.send(&ask.another(Method::GET, path)).await
+    }
+
+    /// The entries that the caller of `ask` finds listed at another path.
+    pub(crate) async fn list(&self, ask: &Request, path: impl Into<String>) -> Vec<Value> {
+        let listed = self.get(ask, path).await.json();
+        listed["data"].as_array().cloned().unwrap_or_default()
+    }
+
+    /// Deletes what is at another path.
+    pub(crate) async fn delete(&self, ask: &Request, path: impl Into<String>) -> Response {
+        self.send(&ask.another(Method::DELETE, path)).await
+    }
+
+    /// Sends an update of what is at another path.
+    pub(crate) async fn patch(
+        &self,
+        ask: &Request,
+        path: impl Into<String>,
+        body: &Value,
+    ) -> Response {
+        self.send(&ask.another_with(Method::PATCH, path, body)).await
+    }
+
     /// The good server's answer.
     pub(crate) async fn send(&self, ask: &Request) -> Response {
         match self.exchange(ask).await {

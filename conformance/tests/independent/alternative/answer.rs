@@ -49,6 +49,15 @@ impl Answer {
         Self { page: Some(next_cursor), ..Self::ok(Value::Array(entries)) }
     }
 
+    /// 200 for a prompt or a vault that is gone.
+    pub(super) fn deleted(choices: &Choices, id: i64) -> Self {
+        let mut data = json!({ "id": id, "deleted": true });
+        if choices.wire.extras {
+            data["undo"] = Value::Null;
+        }
+        Self::ok(data)
+    }
+
     /// The body.
     pub(super) fn envelope(self, choices: &Choices) -> Value {
         let mut body = json!({ "data": self.data, "error": null });

@@ -76,7 +76,7 @@ impl Call {
     /// first, [`Call::after_all`] asks whether they may.
     pub(super) fn fields(
         &self,
-        known: &[&str],
+        known: &str,
         may: impl Fn(&Self) -> Result<(), Refusal>,
     ) -> Result<Fields, Refusal> {
         let read = || Fields::read(self.choices, &self.request, known);

@@ -35,7 +35,7 @@ fn place(choices: &Choices, held: &Membership) -> (bool, i64, i64) {
 /// `POST /vaults/{vaultId}/prompts`.
 pub(super) fn add(store: &mut Store, call: &Call, vault: i64) -> Outcome {
     let moves = &call.choices.moves;
-    let fields = call.fields(&["promptIds"], Call::may_arrange)?;
+    let fields = call.fields("promptIds", Call::may_arrange)?;
     let ids = fields.integers("promptIds", 50)?.ok_or_else(|| bad("promptIds", "missing"))?;
     store.vault(call.account, vault)?;
     store.open_vault(call.account, vault)?;
@@ -96,7 +96,7 @@ pub(super) fn remove(store: &mut Store, call: &Call, vault: i64, id: i64) -> Out
 
 /// `POST /vaults/{vaultId}/prompts/{vaultPromptId}/move`.
 pub(super) fn relocate(store: &mut Store, call: &Call, vault: i64, id: i64) -> Outcome {
-    let fields = call.fields(&["targetVaultId"], Call::may_arrange)?;
+    let fields = call.fields("targetVaultId", Call::may_arrange)?;
     let target = fields.integer("targetVaultId")?.filter(|target| *target >= 1);
     let target = target.ok_or_else(|| bad("targetVaultId", "no id"))?;
     store.open_vault(call.account, target)?;

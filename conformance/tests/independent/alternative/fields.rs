@@ -23,7 +23,7 @@ impl Fields {
     pub(super) fn read(
         choices: &'static Choices,
         request: &ApiRequest,
-        known: &[&str],
+        known: &str,
     ) -> Result<Self, Refusal> {
         let (bodies, namespace) = (&choices.bodies, choices.namespace);
         let lenient = bodies.known_fields_only;
@@ -39,7 +39,7 @@ impl Fields {
         if bodies.twins_refused && has_twin_fields(&request.body, fields.len()) {
             return Err(unreadable());
         }
-        match fields.keys().find(|field| !known.contains(&field.as_str())) {
+        match fields.keys().find(|field| !known.split(' ').any(|name| name == *field)) {
             Some(field) if lenient => Err(bad(field, "unknown")),
             _ => Ok(Self { fields, bodies, namespace }),
         }

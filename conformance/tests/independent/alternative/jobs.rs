@@ -10,21 +10,8 @@ use super::fields::Fields;
 use super::store::{Account, Image, Store};
 use super::uploads;
 
-const FIELDS: &[&str] = &[
-    "modelId",
-    "prompt",
-    "generationType",
-    "clientJobId",
-    "negativePrompt",
-    "imageInput",
-    "imageInputs",
-    "aspectRatio",
-    "batchCount",
-    "parameters",
-    "vaultId",
-    "referenceImageUrls",
-    "imageEditEndpointId",
-];
+const FIELDS: &str = "modelId prompt generationType clientJobId negativePrompt imageInput imageInputs \
+    aspectRatio batchCount parameters vaultId referenceImageUrls imageEditEndpointId";
 const KINDS: &[&str] = &["image", "video"];
 const RATIOS: [&str; 5] = ["1:1", "9:16", "16:9", "4:5", "3:2"];
 const TEXT_MAX: usize = 100_000;

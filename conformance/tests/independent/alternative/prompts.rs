@@ -1,7 +1,5 @@
 //! The endpoints below `/prompts`.
 
-use serde_json::json;
-
 use super::answer::{Answer, Outcome, Refusal, bad, refused};
 use super::call::Call;
 use super::fields::Fields;
@@ -10,17 +8,8 @@ use super::show;
 use super::store::{Prompt, Store};
 
 pub(super) const KINDS: &[&str] = &["image", "text", "video"];
-const FIELDS: &[&str] = &[
-    "title",
-    "prompt",
-    "promptType",
-    "platform",
-    "modelId",
-    "aspectRatio",
-    "vaultId",
-    "imageUrl",
-    "referenceMediaUrls",
-];
+const FIELDS: &str = "title prompt promptType platform modelId aspectRatio vaultId imageUrl \
+    referenceMediaUrls";
 
 /// `GET /prompts`.
 pub(super) fn list(store: &Store, call: &Call) -> Outcome {
@@ -109,16 +98,12 @@ pub(super) fn delete(store: &mut Store, call: &Call, id: i64) -> Outcome {
             store.files.retain(|file| !is_gone(&file.name));
         }
     }
-    let mut data = json!({ "id": id, "deleted": true });
-    if call.choices.wire.extras {
-        data["undo"] = json!(null);
-    }
-    Ok(Answer::ok(data))
+    Ok(Answer::deleted(call.choices, id))
 }
 
 /// `POST /prompts/{promptId}/save`.
 pub(super) fn save(store: &mut Store, call: &Call, id: i64) -> Outcome {
-    let fields = call.fields(&["vaultId"], Call::may_arrange)?;
+    let fields = call.fields("vaultId", Call::may_arrange)?;
     let vault = fields.integer("vaultId")?.ok_or_else(|| bad("vaultId", "missing"))?;
     store.open_vault(call.account, vault)?;
     store.prompt(call.account, id)?;

@@ -143,26 +143,5 @@ fn seen(cursor: &str) -> Option<usize> {
 }
 
 fn pairs(query: &str) -> impl Iterator<Item = (String, String)> + '_ {
-    let parts = query.split('&').filter(|part| !part.is_empty());
-    parts.map(|part| part.split_once('=').unwrap_or((part, ""))).map(|(n, v)| (plain(n), plain(v)))
-}
-
-/// Without the escapes of a query, `+` for a space included.
-fn plain(text: &str) -> String {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let [first, tail @ ..] = rest {
-        let escape = tail.get(..2).and_then(|hex| std::str::from_utf8(hex).ok());
-        let escape = escape.and_then(|hex| u8::from_str_radix(hex, 16).ok());
-        rest = tail;
-        match (first, escape) {
-            (b'%', Some(byte)) => {
-                bytes.push(byte);
-                rest = &tail[2..];
-            }
-            (b'+', _) => bytes.push(b' '),
-            (other, _) => bytes.push(*other),
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
+    url::form_urlencoded::parse(query.as_bytes()).into_owned()
 }

@@ -25,7 +25,7 @@ pub(super) struct File {
 
 /// `POST /uploads/images`.
 pub(super) fn create(store: &mut Store, call: &Call) -> Outcome {
-    let fields = call.fields(&["contentType", "size"], Call::may_write)?;
+    let fields = call.fields("contentType size", Call::may_write)?;
     let content_type = fields.choice("contentType", TYPES)?;
     let content_type = content_type.ok_or_else(|| bad("contentType", "missing"))?;
     let size = fields.integer("size")?.ok_or_else(|| bad("size", "missing"))?;

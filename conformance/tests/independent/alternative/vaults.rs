@@ -1,6 +1,6 @@
 //! The endpoints `/vaults` and `/vaults/{vaultId}`.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::answer::{Answer, Outcome, Refusal, bad, refused};
 use super::call::Call;
@@ -8,7 +8,7 @@ use super::choices::Choices;
 use super::show;
 use super::store::{Account, Store};
 
-const FIELDS: &[&str] = &["name", "description", "visibility"];
+const FIELDS: &str = "name description visibility";
 const VISIBILITIES: &[&str] = &["public", "unlisted", "private"];
 
 /// `GET /vaults`.
@@ -88,11 +88,7 @@ pub(super) fn delete(store: &mut Store, call: &Call, id: i64) -> Outcome {
         store.memberships.retain(|held| held.vault != id);
         store.goes(call, id);
     }
-    let mut data = json!({ "id": id, "deleted": true });
-    if call.choices.wire.extras {
-        data["undo"] = json!(null);
-    }
-    Ok(Answer::ok(data))
+    Ok(Answer::deleted(call.choices, id))
 }
 
 /// Whether the account has a vault of this name, where that matters.

@@ -1,12 +1,10 @@
 //! Bytes to [`ApiRequest`] and back: reading a request to its end, writing the answer.
 
-use std::collections::VecDeque;
 use std::convert::Infallible;
-use std::pin::Pin;
-use std::task::{Context, Poll};
 
-use http_body_util::{BodyExt, Limited};
-use hyper::body::{Body, Bytes, Frame, Incoming, SizeHint};
+use http_body_util::combinators::BoxBody;
+use http_body_util::{BodyExt, Full, Limited, StreamBody};
+use hyper::body::{Bytes, Frame, Incoming};
 use hyper::header::{
     AUTHORIZATION, CONNECTION, CONTENT_TYPE, HOST, HeaderName, HeaderValue, RETRY_AFTER,
     SET_COOKIE, WWW_AUTHENTICATE,
@@ -99,8 +97,8 @@ pub(super) fn write(choices: &Choices, outcome: Outcome) -> Response<Chunks> {
         Err(refusal) => (refusal.status, refusal.envelope(choices), of_error),
     };
     let body = match choices.wire.spread_out {
-        true => Chunks::pieces(&in_ascii(&body)),
-        false => Chunks::whole(Bytes::from(body.to_string())),
+        true => pieces(&in_ascii(&body)),
+        false => Full::from(body.to_string()).boxed(),
     };
     let mut response = respond(choices, status, body);
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
@@ -109,7 +107,7 @@ pub(super) fn write(choices: &Choices, outcome: Outcome) -> Response<Chunks> {
 
 /// The response as it is.
 pub(super) fn write_raw(choices: &Choices, raw: Raw) -> Response<Chunks> {
-    let mut response = respond(choices, raw.status, Chunks::whole(raw.body));
+    let mut response = respond(choices, raw.status, Full::new(raw.body).boxed());
     for (name, value) in raw.headers {
         if let Ok(value) = HeaderValue::try_from(value) {
             response.headers_mut().insert(name, value);
@@ -157,36 +155,11 @@ fn in_ascii(value: &Value) -> String {
     text
 }
 
-/// A body in pieces; of announced length if it is one piece.
-pub(super) struct Chunks {
-    pieces: VecDeque<Bytes>,
-    length: Option<u64>,
-}
+/// A body in pieces, or of announced length if it is one piece.
+pub(super) type Chunks = BoxBody<Bytes, Infallible>;
 
-impl Chunks {
-    fn pieces(text: &str) -> Self {
-        let pieces = text.as_bytes().chunks(CHUNK_BYTES).map(Bytes::copy_from_slice);
-        Self { pieces: pieces.collect(), length: None }
-    }
-
-    fn whole(bytes: Bytes) -> Self {
-        let length = u64::try_from(bytes.len()).ok();
-        Self { pieces: VecDeque::from_iter((!bytes.is_empty()).then_some(bytes)), length }
-    }
-}
-
-impl Body for Chunks {
-    type Data = Bytes;
-    type Error = Infallible;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        _: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        Poll::Ready(self.pieces.pop_front().map(|chunk| Ok(Frame::data(chunk))))
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.length.map(SizeHint::with_exact).unwrap_or_default()
-    }
+fn pieces(text: &str) -> Chunks {
+    let pieces: Vec<_> = text.as_bytes().chunks(CHUNK_BYTES).map(Bytes::copy_from_slice).collect();
+    let frames = pieces.into_iter().map(|piece| Ok(Frame::data(piece)));
+    StreamBody::new(futures::stream::iter(frames)).boxed()
 }

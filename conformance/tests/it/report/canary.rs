@@ -3,13 +3,9 @@
 use data_encoding::{BASE64, HEXLOWER};
 use promptarium_conformance::report::Format;
 
+use super::secret;
 use crate::cli::{folder, program, stderr, stdout};
 use crate::stub::{Answer, KEY, Request, Stub};
-
-/// What stands after the last underscore; the rest of a key is no secret.
-fn secret() -> &'static str {
-    KEY.rsplit('_').next().unwrap()
-}
 
 /// The key as a target may give it back.
 fn disguises() -> Vec<String> {

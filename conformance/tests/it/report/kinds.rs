@@ -10,7 +10,7 @@ use promptarium_conformance::{
     Blocked, Case, Failure, KnownFailures, Report, Run, Scenario, Selection, Target, TargetConfig,
 };
 
-use crate::isolation::selection;
+use crate::isolation::{scenario, selection};
 use crate::stub::{Answer, KEY, Stub};
 
 /// What each format must not take for markup, for a command or for a key press.
@@ -40,21 +40,15 @@ id = "known.not.selected"
 reason = "elsewhere"
 "#;
 
-macro_rules! scenario {
-    ($id:literal, [$($need:ident),*], $run:path) => {
-        &promptarium_conformance::scenario! { Core $id ["VA-16"] [$($need),*] $run, "A stand-in" }
-    };
-}
-
 pub(super) const SCENARIOS: [&Scenario; 8] = [
-    scenario!("plain.passes.well", [], passes),
-    scenario!("plain.fails.badly", [], fails),
-    scenario!("plain.hangs.on", [], hangs),
+    scenario!("plain.passes.well", passes),
+    scenario!("plain.fails.badly", fails),
+    scenario!("plain.hangs.on", hangs),
     scenario!("plain.needs.more", [OtherAccount], passes),
-    scenario!("known.fails.as-listed", [], fails),
-    scenario!("known.passes.all-the-same", [], looks),
-    scenario!("known.is.over", [], fails),
-    scenario!("left.something.behind", [], passes),
+    scenario!("known.fails.as-listed", fails),
+    scenario!("known.passes.all-the-same", looks),
+    scenario!("known.is.over", fails),
+    scenario!("left.something.behind", passes),
 ];
 
 /// Makes a vault, which the target then does not delete.

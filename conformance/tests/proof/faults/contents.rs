@@ -9,10 +9,6 @@ pub(super) mod removal;
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
-use futures::StreamExt;
-use promptarium::VaultId;
-use promptarium_server::store::Store;
-use promptarium_server::store::{Caller, ListedPrompt};
 use serde_json::{Map, Value};
 
 use crate::entries::{entries, text};
@@ -132,10 +128,4 @@ fn moved_keeps_date() -> Intercept {
             }
         });
     })
-}
-
-/// What a vault holds, by the store itself.
-pub(super) async fn held(inner: &dyn Store, caller: &Caller, vault: VaultId) -> Vec<ListedPrompt> {
-    let Ok(contents) = inner.contents(caller, vault).await else { return Vec::new() };
-    contents.filter_map(|entry| async { entry.ok() }).collect().await
 }

@@ -3,15 +3,21 @@
 use http::header::CONTENT_TYPE;
 use serde_json::{Value, json};
 
+use crate::bounds::{as_text, shown_as};
 use crate::entries::without;
-use crate::exchange::{ROOT, Response};
+use crate::exchange::{ROOT, Request, Response};
 use crate::fault::{Fault, fault};
-use crate::front::{answers, asks, edits, edits_answer, edits_data, edits_each, instead};
+use crate::front::{
+    answers, asks, edits, edits_answer, edits_data, edits_each, edits_success, instead, refused,
+    whole,
+};
+
+/// Above every id that a server has given out so far.
+const MOST: i64 = 1 << 40;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Fault] = &[
-    fault! { "envelope.list-moved" ["EN-01"]
-        instead("GET /vaults", |_| Some(Response::refusal(308, "Look at /vaults/."))),
+    fault! { "envelope.list-moved" ["EN-01"] refused("GET /vaults", 308, |_| true),
         "The list of vaults is at /vaults/, and /vaults leads there." },
     fault! { "envelope.no-charset" ["EN-02"] instead("POST /**, PATCH /**", |ask| {
         let kind = ask.headers.get(CONTENT_TYPE)?.to_str().ok()?;
@@ -27,11 +33,8 @@ pub(super) const ALL: &[Fault] = &[
         }
     }),
         "Bodies are read as Latin-1." },
-    fault! { "envelope.success-without-error" ["EN-03"] answers("DELETE /vaults/*", |_, answer| {
-        if answer.is_success() {
-            answer.edit(|body| without(body, "error"));
-        }
-    }),
+    fault! { "envelope.success-without-error" ["EN-03"]
+        edits_success("DELETE /vaults/*", |body| without(body, "error")),
         "The answer of a deleted vault lacks the key error." },
     fault! { "envelope.error-without-data" ["EN-03"] answers("* /prompts/*", |_, answer| {
         if !answer.is_success() {
@@ -39,18 +42,9 @@ pub(super) const ALL: &[Fault] = &[
         }
     }),
         "An error of a prompt's path lacks the key data." },
-    fault! { "envelope.error-false" ["EN-04"] answers("PATCH /prompts/*", |_, answer| {
-        if answer.is_success() {
-            answer.edit(|body| body["error"] = false.into());
-        }
-    }),
+    fault! { "envelope.error-false" ["EN-04"]
+        edits_success("PATCH /prompts/*", |body| body["error"] = false.into()),
         "The error of an updated prompt is false." },
-    fault! { "envelope.error-empty" ["EN-04"] answers("GET /vaults", |_, answer| {
-        if answer.is_success() {
-            answer.edit(|body| body["error"] = "".into());
-        }
-    }),
-        "The error of the list of vaults is an empty text." },
     fault! { "envelope.empty-list-null" ["EN-05"] edits_data("GET /vaults/*/prompts", |data| {
         if *data == json!([]) {
             *data = Value::Null;
@@ -85,19 +79,13 @@ pub(super) const ALL: &[Fault] = &[
         }
     }),
         "The last page has no nextCursor instead of null." },
-    fault! { "envelope.vault-ids-as-text" ["EN-08"]
-        edits_each("GET /vaults", |vault| vault["id"] = vault["id"].to_string().into()),
+    fault! { "envelope.vault-ids-as-text" ["EN-08"] shown_as("GET /vaults", "id", as_text),
         "The list of vaults has the ids as strings." },
-    fault! { "envelope.ids-with-fraction" ["EN-08"] edits_data("GET /vaults/*", |vault| {
-        if let Some(id) = vault["id"].as_i64() {
-            vault["id"] = serde_json::from_str(&format!("{id}.0")).unwrap_or_default();
-        }
-    }),
+    fault! { "envelope.ids-with-fraction" ["EN-08"]
+        shown_as("GET /vaults/*", "id", |id| serde_json::from_str(&format!("{id}.0")).ok()),
         "A vault is read with an id such as 7.0." },
     fault! { "envelope.membership-ids-as-text" ["EN-08"]
-        edits_data("POST /vaults/*/prompts/*/pin", |data| {
-            data["vaultPromptId"] = data["vaultPromptId"].to_string().into();
-        }),
+        shown_as("POST /vaults/*/prompts/*/pin", "vaultPromptId", as_text),
         "A pin answers with the vaultPromptId as a string." },
     fault! { "envelope.time-without-zone" ["EN-09"]
         edits_data("PATCH /vaults/*", |vault| times(vault, |time| time.replace('Z', ""))),
@@ -106,7 +94,7 @@ pub(super) const ALL: &[Fault] = &[
         edits_each("GET /vaults", |vault| times(vault, |time| time.replace('T', " "))),
         "The times of the list of vaults have a space for the T." },
     fault! { "envelope.time-as-number" ["EN-09"]
-        edits_data("GET /prompts/*", |prompt| prompt["createdAt"] = 1_700_000_000_000_i64.into()),
+        shown_as("GET /prompts/*", "createdAt", |_| Some(1_700_000_000_000_i64.into())),
         "A prompt is read with createdAt in milliseconds." },
     fault! { "envelope.time-swapped" ["EN-09"]
         edits_data("POST /prompts", |prompt| times(prompt, |time| time.replacen('-', "/", 2))),
@@ -120,12 +108,100 @@ pub(super) const ALL: &[Fault] = &[
         ask.path = ask.path.replacen("/api", ROOT, 1);
     }),
         "The API answers under /api without its version." },
+    fault! { "ids.descend" ["EN-08"]
+        whole("* /prompts/**, * /vaults/**, * /generations/**", |ask, upstream| {
+            let ask = upside_down(ask);
+            async move {
+                let mut answer = upstream.send(&ask).await;
+                answer.edit(other_ids);
+                answer
+            }
+        }),
+        "Ids are counted down from a great number." },
 ];
 
 fn times(object: &mut Value, form: impl Fn(&str) -> String) {
     for name in ["createdAt", "updatedAt"] {
         if let Some(time) = object[name].as_str() {
             object[name] = form(time).into();
+        }
+    }
+}
+
+/// An id as it is shown, and back.
+fn counted_down(id: i64) -> Option<i64> {
+    (1..MOST).contains(&id).then(|| MOST - id)
+}
+
+/// The request with the server's own other_ids.
+fn upside_down(mut ask: Request) -> Request {
+    ask.path = in_text(&ask.path);
+    if let Some(query) = &mut ask.query {
+        let pairs = query.split('&');
+        let pairs = pairs.map(|pair| match pair.strip_prefix("vaultId=") {
+            Some(vault) => format!("vaultId={}", in_text(vault)),
+            None => pair.to_owned(),
+        });
+        *query = pairs.collect::<Vec<_>>().join("&");
+    }
+    ask.edit(other_ids);
+    ask
+}
+
+/// A text with the counted_down other_ids in place of those in it: whole words that are written as
+/// other_ids are.
+fn in_text(text: &str) -> String {
+    let is_word = |c: char| c.is_alphanumeric() || matches!(c, '.' | '-' | '+' | '%' | '_');
+    let mut written = String::with_capacity(text.len());
+    let mut rest = text;
+    while !rest.is_empty() {
+        let end = rest.find(|c| !is_word(c)).unwrap_or(rest.len());
+        let (word, after) = rest.split_at(end);
+        let id = word.parse::<i64>().ok().filter(|id| id.to_string() == word);
+        match id.and_then(counted_down) {
+            Some(id) => written.push_str(&id.to_string()),
+            None => written.push_str(word),
+        }
+        let next = after.find(is_word).unwrap_or(after.len());
+        written.push_str(&after[..next]);
+        rest = &after[next..];
+    }
+    written
+}
+
+/// Every id in a body.
+fn other_ids(body: &mut Value) {
+    match body {
+        Value::Array(entries) => entries.iter_mut().for_each(other_ids),
+        Value::Object(members) => {
+            for (name, value) in members {
+                match value {
+                    Value::Number(_) | Value::Array(_) if is_id(name) => numbers(value),
+                    Value::String(text) if is_told(name) => *text = in_text(text),
+                    _ => other_ids(value),
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+fn is_id(name: &str) -> bool {
+    name == "id" || name.ends_with("Id") || name.ends_with("Ids")
+}
+
+/// Whether the member is a text that tells of other_ids.
+fn is_told(name: &str) -> bool {
+    matches!(name, "error" | "promptIds" | "vaultIds" | "targetVaultId")
+}
+
+fn numbers(value: &mut Value) {
+    match value {
+        Value::Array(entries) => entries.iter_mut().for_each(numbers),
+        one => {
+            if let Some(id) = one.as_i64().and_then(counted_down) {
+                *one = id.into();
+            }
         }
     }
 }

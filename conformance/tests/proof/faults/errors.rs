@@ -6,7 +6,10 @@ use crate::bounds::taken_as;
 use crate::entries::without;
 use crate::exchange::{Request, Response};
 use crate::fault::{Fault, Intercept, fault};
-use crate::front::{answers, instead, whole};
+use crate::front::{answers, code_instead, refused};
+use crate::shared::Shared;
+use http::Method;
+use std::collections::HashSet;
 
 const EVERYTHING: &str = "* /**";
 const ITEMS: &str = "* /prompts/*, * /vaults/*, * /vaults/*/prompts, * /prompts/*/save";
@@ -42,24 +45,19 @@ pub(super) const ALL: &[Fault] = &[
         body["details"] = first.unwrap_or_else(|| json!({}));
     }),
         "The details of a 400 name one field at most." },
-    fault! { "errors.missing-422" ["ER-04"] answers("POST /prompts", |ask, answer| {
-        if answer.code() == 400 && ask.json().is_object() && ask.json().get("title").is_none() {
-            answer.set_code(422);
-        }
+    fault! { "errors.missing-422" ["ER-04"] code_instead("POST /prompts", 400, 422, |ask| {
+        ask.json().is_object() && ask.json().get("title").is_none()
     }),
         "A new prompt without title is answered 422." },
-    fault! { "errors.missing-is-default" ["ER-04"] instead("POST /vaults/*/prompts/*/move", |ask| {
-        let missing = ask.json().is_object() && ask.json().get("targetVaultId").is_none();
-        missing.then(|| Response::refusal(500, "Something went wrong."))
+    fault! { "errors.missing-is-default" ["ER-04"]
+        refused("POST /vaults/*/prompts/*/move", 500, |ask| {
+        ask.json().is_object() && ask.json().get("targetVaultId").is_none()
     }),
         "A move without targetVaultId is a server error." },
     fault! { "errors.wrong-type-422" ["ER-05"]
-        answers("POST /vaults, PATCH /vaults/*", |ask, answer| {
-            let wrong = ask.json().get("name").is_some_and(|name| !name.is_string());
-            if answer.code() == 400 && wrong {
-                answer.set_code(422);
-            }
-        }),
+        code_instead("POST /vaults, PATCH /vaults/*", 400, 422, |ask| {
+        ask.json().get("name").is_some_and(|name| !name.is_string())
+    }),
         "A vault's name that is no string is answered 422." },
     fault! { "errors.boolean-is-text" ["ER-05"]
         taken_as("POST /vaults, PATCH /vaults/*", "name", |name| {
@@ -80,27 +78,20 @@ pub(super) const ALL: &[Fault] = &[
                 .map(Into::into)
         }),
         "A vaultId with a fraction is cut." },
-    fault! { "errors.range-422" ["ER-06"] answers("GET /prompts", |ask, answer| {
+    fault! { "errors.range-422" ["ER-06"] code_instead("GET /prompts", 400, 422, |ask| {
         let limit: Option<i64> = ask.parameter("limit").and_then(|limit| limit.parse().ok());
-        if answer.code() == 400 && limit.is_some_and(|limit| !(1..=100).contains(&limit)) {
-            answer.set_code(422);
-        }
+        limit.is_some_and(|limit| !(1..=100).contains(&limit))
     }),
         "A limit out of range is answered 422." },
     fault! { "errors.too-long-413" ["ER-06"]
-        answers("POST /prompts, PATCH /prompts/*", |ask, answer| {
-            let long = ask.text("title").is_some_and(|title| title.chars().count() > 120);
-            if answer.code() == 400 && long {
-                answer.set_code(413);
-            }
-        }),
+        code_instead("POST /prompts, PATCH /prompts/*", 400, 413, |ask| {
+        ask.text("title").is_some_and(|title| title.chars().count() > 120)
+    }),
         "A title that is too long is answered 413." },
     fault! { "errors.plain-401" ["ER-07"] answers(EVERYTHING, |ask, answer| {
         if answer.code() == 401 && ask.of_api {
             answer.body = "Unauthorized".into();
-            answer
-                .headers
-                .insert(http::header::CONTENT_TYPE, http::HeaderValue::from_static("text/plain"));
+            answer.set_type("text/plain");
         }
     }),
         "A 401 is plain text." },
@@ -110,20 +101,13 @@ pub(super) const ALL: &[Fault] = &[
         }
     }),
         "A vault that never was is read with data null." },
-    fault! { "errors.absent-400" ["ER-08"] answers("PATCH /prompts/*", |_, answer| {
+    fault! { "errors.absent-400" ["ER-08"] code_instead("PATCH /prompts/*", 404, 400, |_| true),
+        "An update of a prompt that never was is answered 400." },
+    fault! { "errors.absent-deleted" ["ER-08"] answers("DELETE /vaults/*", |ask, answer| {
         if answer.code() == 404 {
-            answer.set_code(400);
+            *answer = Response::data(200, &json!({ "id": ask.id(1), "deleted": true }));
         }
     }),
-        "An update of a prompt that never was is answered 400." },
-    fault! { "errors.absent-deleted" ["ER-08"]
-        whole("DELETE /vaults/*", |ask, upstream| async move {
-            let answer = upstream.send(&ask).await;
-            if answer.code() != 404 {
-                return answer;
-            }
-            Response::data(200, &json!({ "id": ask.id(1), "deleted": true }))
-        }),
         "Deleting a vault that is not there answers 200." },
     fault! { "errors.absent-empty" ["ER-08"] answers("GET /vaults/*/prompts", |_, answer| {
         if answer.code() == 404 {
@@ -133,34 +117,23 @@ pub(super) const ALL: &[Fault] = &[
         "The prompts of a vault that is not there are an empty list." },
     fault! { "errors.deleted-410" ["ER-09"] gone(),
         "A deleted prompt is answered 410." },
-    fault! { "errors.huge-id-500" ["ER-08"] answers(ITEMS, |ask, answer| {
-        let huge =
-            ask.segment(1).len() > 18 && ask.segment(1).bytes().all(|byte| byte.is_ascii_digit());
-        if answer.code() == 404 && huge {
-            answer.set_code(500);
-        }
+    fault! { "errors.huge-id-500" ["ER-08"] code_instead(ITEMS, 404, 500, |ask| {
+        let id = ask.segment(1);
+        id.len() > 18 && id.bytes().all(|byte| byte.is_ascii_digit())
     }),
         "A path with an id of more than 64 bits is a server error." },
-    fault! { "errors.wrong-method-404" ["ER-01"] answers(EVERYTHING, |_, answer| {
-        if answer.code() == 405 {
-            answer.set_code(404);
-        }
-    }),
+    fault! { "errors.wrong-method-404" ["ER-01"] code_instead(EVERYTHING, 405, 404, |_| true),
         "A method that a path does not have is answered 404." },
     fault! { "errors.unknown-path-html" ["ER-01"] answers(EVERYTHING, |ask, answer| {
         if answer.code() == 404 && is_unknown(ask) {
             answer.body = "<!doctype html><title>Not found</title>".into();
-            answer
-                .headers
-                .insert(http::header::CONTENT_TYPE, http::HeaderValue::from_static("text/html"));
+            answer.set_type("text/html");
         }
     }),
         "An unknown path is answered with a page of HTML." },
     fault! { "errors.as-text-plain" ["ER-01"] answers(EVERYTHING, |_, answer| {
         if !answer.is_success() {
-            answer
-                .headers
-                .insert(http::header::CONTENT_TYPE, http::HeaderValue::from_static("text/plain"));
+            answer.set_type("text/plain");
         }
     }),
         "Errors are sent as text/plain." },
@@ -180,16 +153,13 @@ fn is_unknown(ask: &Request) -> bool {
 }
 
 fn gone() -> Intercept {
-    use std::collections::HashSet;
-    use std::sync::{Mutex, PoisonError};
-    let gone: Mutex<HashSet<String>> = Mutex::default();
+    let gone = Shared::<HashSet<String>>::default();
     answers("GET /prompts/*, DELETE /prompts/*", move |ask, answer| {
-        let mut gone = gone.lock().unwrap_or_else(PoisonError::into_inner);
-        if ask.method == http::Method::DELETE && answer.is_success() {
-            gone.insert(ask.path.clone());
-        } else if ask.method == http::Method::GET
+        if ask.method == Method::DELETE && answer.is_success() {
+            gone.with(|gone| gone.insert(ask.path.clone()));
+        } else if ask.method == Method::GET
             && answer.code() == 404
-            && gone.contains(&ask.path)
+            && gone.with(|gone| gone.contains(&ask.path))
         {
             answer.set_code(410);
         }

@@ -1,31 +1,29 @@
-//! Faults in generations (GE, LI-09 to LI-13): what a body may be, and the answer.
+//! Faults in generations (GE, LI-09 to LI-13) and in slots: what a body may be, and the answer.
 
 pub(super) mod answer;
 pub(super) mod jobs;
-pub(super) mod kinds;
 
 use http::Method;
 use serde_json::{Value, json};
 
-use super::vaults::refused;
 use crate::bounds::{
-    bytes, characters, default, defaulted, ignored_if, list_refused, list_taken, taken_as,
-    text_refused, text_taken, value_refused,
+    bytes, characters, default, defaulted, from_digits, ignored_if, list_refused, list_taken,
+    taken_as, text_is_refused, text_refused, text_taken, value_refused,
 };
 use crate::entries::{list_of, without};
 use crate::exchange::Response;
 use crate::fault::{Fault, Intercept, fault};
-use crate::front::{edits, instead, whole};
+use crate::faults::uploads::in_storage;
+use crate::front::{answers, edits, whole};
 
 const QUEUE: &str = "POST /generations";
+
+const SLOT: &str = "POST /uploads/images";
 
 #[rustfmt::skip]
 pub(crate) const ALL: &[Fault] = &[
     fault! { "generations.prompt-100001" ["LI-09"] text_taken(QUEUE, "prompt", 100_000),
         "A prompt of 100001 characters is accepted." },
-    fault! { "generations.prompt-100000" ["LI-09"]
-        text_refused(QUEUE, "prompt", 99_999, characters),
-        "A prompt of 100000 characters is refused." },
     fault! { "generations.prompt-bytes" ["LI-09"] text_refused(QUEUE, "prompt", 100_000, bytes),
         "A prompt is counted in bytes." },
     fault! { "generations.negative-100001" ["LI-10"] text_taken(QUEUE, "negativePrompt", 100_000),
@@ -33,13 +31,6 @@ pub(crate) const ALL: &[Fault] = &[
     fault! { "generations.negative-100000" ["LI-10"]
         text_refused(QUEUE, "negativePrompt", 99_999, characters),
         "A negativePrompt of 100000 characters is refused." },
-    fault! { "generations.texts-together" ["LI-10"] instead(QUEUE, |ask| {
-        let chars = |name| ask.text(name).map_or(0, |text| text.chars().count());
-        let (prompt, negative) = (chars("prompt"), chars("negativePrompt"));
-        let over = prompt <= 100_000 && negative <= 100_000 && prompt + negative > 100_001;
-        over.then(|| Response::refusal(400, "the texts are too long"))
-    }),
-        "Both texts together have at most 100000 characters." },
     fault! { "generations.inputs-8" ["LI-11"] list_taken(QUEUE, "imageInputs", 7),
         "imageInputs with 8 entries is accepted." },
     fault! { "generations.inputs-7" ["LI-11"] list_refused(QUEUE, "imageInputs", 6),
@@ -49,39 +40,30 @@ pub(crate) const ALL: &[Fault] = &[
     fault! { "generations.references-7" ["LI-12"] list_refused(QUEUE, "referenceImageUrls", 6),
         "referenceImageUrls with 7 entries is refused." },
     fault! { "generations.batch-5" ["LI-13"]
-        edits(QUEUE, |body| take(body, "batchCount", &json!(5), json!(4))),
+        taken_as(QUEUE, "batchCount", |count| (*count == 5).then(|| 4.into())),
         "A batchCount of 5 is taken for 4." },
-    fault! { "generations.batch-4" ["LI-13"] instead(QUEUE, |ask| {
-        let four = ask.json()["batchCount"] == 4;
-        four.then(|| Response::refusal(400, "batchCount is at most 3"))
-    }),
+    fault! { "generations.batch-4" ["LI-13"]
+        value_refused(QUEUE, "batchCount", |count| *count == 4),
         "A batchCount of 4 is refused." },
     fault! { "generations.batch-0" ["LI-13"]
-        edits(QUEUE, |body| take(body, "batchCount", &json!(0), json!(1))),
+        taken_as(QUEUE, "batchCount", |count| (*count == 0).then(|| 1.into())),
         "A batchCount of 0 is taken for 1." },
-    fault! { "generations.no-model" ["GE-07"] defaulted(QUEUE, "modelId", json!("local/fail")),
+    fault! { "generations.no-model" ["GE-07"] defaulted(QUEUE, "modelId", "local/fail"),
         "Without a modelId a model is chosen." },
-    fault! { "generations.no-prompt" ["GE-08"] defaulted(QUEUE, "prompt", json!("Untitled")),
+    fault! { "generations.no-prompt" ["GE-08"] defaulted(QUEUE, "prompt", "Untitled"),
         "A generation needs no prompt." },
-    fault! { "generations.other-type" ["GE-10"] edits(QUEUE, |body| {
-        let kind = body["generationType"].as_str();
-        if kind.is_some_and(|kind| !["image", "video"].contains(&kind)) {
-            body["generationType"] = "image".into();
-        }
+    fault! { "generations.other-type" ["GE-10"] taken_as(QUEUE, "generationType", |kind| {
+        (!["image", "video"].contains(&kind.as_str()?)).then(|| "image".into())
     }),
         "An unknown generationType is taken for image." },
-    fault! { "generations.no-video" ["GE-09"] instead(QUEUE, |ask| {
-        let video = ask.json()["generationType"] == "video";
-        video.then(|| Response::refusal(400, "there are no videos"))
-    }),
+    fault! { "generations.no-video" ["GE-09"]
+        value_refused(QUEUE, "generationType", |kind| kind == "video"),
         "A generationType of video is refused." },
-    fault! { "generations.video-by-default" ["GE-09"]
-        defaulted(QUEUE, "generationType", json!("video")),
+    fault! { "generations.video-by-default" ["GE-09"] defaulted(QUEUE, "generationType", "video"),
         "A generation is a video by default." },
-    fault! { "generations.image-no-uri" ["GE-25"]
-        ignored_if(QUEUE, "imageInput", |value| {
-            value.as_str().is_some_and(|text| !text.contains(':'))
-        }),
+    fault! { "generations.image-no-uri" ["GE-25"] ignored_if(QUEUE, "imageInput", |value| {
+        value.as_str().is_some_and(|text| !text.contains(':'))
+    }),
         "An imageInput that is no URI is passed over." },
     fault! { "generations.entry-no-uri" ["GE-25"] edits(QUEUE, |body| {
         for field in ["imageInputs", "referenceImageUrls"] {
@@ -98,19 +80,14 @@ pub(crate) const ALL: &[Fault] = &[
         }
     }),
         "Only the first entry of referenceImageUrls is looked at." },
-    fault! { "generations.one-for-list" ["GE-16"] edits(QUEUE, |body| {
-        if body["imageInputs"].is_string() {
-            body["imageInputs"] = json!([body["imageInputs"]]);
-        }
-    }),
+    fault! { "generations.one-for-list" ["GE-16"]
+        taken_as(QUEUE, "imageInputs", |url| url.is_string().then(|| json!([url]))),
         "imageInputs may be one address in place of a list." },
-    fault! { "generations.references-refused" ["GE-23"] instead(QUEUE, |ask| {
-        let none = ask.json()["referenceImageUrls"].as_array().is_some_and(Vec::is_empty);
-        none.then(|| Response::refusal(400, "referenceImageUrls is empty"))
-    }),
+    fault! { "generations.references-refused" ["GE-23"]
+        value_refused(QUEUE, "referenceImageUrls", |list| list == &json!([])),
         "An empty referenceImageUrls is refused." },
     fault! { "generations.image-refused" ["GE-15"]
-        instead(QUEUE, |ask| refused(ask, "imageInput", |url| url.contains("/assets/"))),
+        text_is_refused(QUEUE, "imageInput", |url| url.contains("/assets/")),
         "The url of an upload is refused as an imageInput." },
     fault! { "generations.parameters-text" ["GE-20"]
         ignored_if(QUEUE, "parameters", Value::is_string),
@@ -132,9 +109,9 @@ pub(crate) const ALL: &[Fault] = &[
     fault! { "generations.job-id-257" ["GE-11"] text_taken(QUEUE, "clientJobId", 256),
         "A clientJobId of 257 characters is taken." },
     fault! { "generations.negative-refused" ["GE-14"]
-        instead(QUEUE, |ask| refused(ask, "negativePrompt", |_| true)),
+        text_is_refused(QUEUE, "negativePrompt", |_| true),
         "A model refuses a negativePrompt that it does not support." },
-    fault! { "generations.ratio-default" ["GE-17"] defaulted(QUEUE, "aspectRatio", json!("16:9")),
+    fault! { "generations.ratio-default" ["GE-17"] defaulted(QUEUE, "aspectRatio", "16:9"),
         "The aspectRatio is 16:9 by default." },
     fault! { "generations.ratio-ignored" ["GE-18"]
         ignored_if(QUEUE, "aspectRatio", Value::is_string),
@@ -142,15 +119,14 @@ pub(crate) const ALL: &[Fault] = &[
     fault! { "generations.edit-ignored" ["GE-24"]
         ignored_if(QUEUE, "imageEditEndpointId", Value::is_string),
         "The editing model is not used." },
-    fault! { "generations.batch-default" ["GE-19"] defaulted(QUEUE, "batchCount", json!(2)),
+    fault! { "generations.batch-default" ["GE-19"] defaulted(QUEUE, "batchCount", 2),
         "Without batchCount there are 2 outputs." },
     fault! { "generations.vault-ignored" ["GE-21"] ignored_if(QUEUE, "vaultId", Value::is_i64),
         "The output goes to General whatever vault is named." },
     fault! { "generations.vault-of-its-own" ["GE-22"] whole(QUEUE, |mut ask, upstream| async move {
         if ask.json().get("vaultId").is_none() {
-            let new = json!({ "name": "Output" });
-            let made = ask.another_with(Method::POST, "/vaults", &new);
-            let made = upstream.send(&made).await;
+            let new = ask.another_with(Method::POST, "/vaults", &json!({ "name": "Output" }));
+            let made = upstream.send(&new).await;
             if made.is_success() {
                 ask.edit(|body| default(body, "vaultId", made.id()));
             }
@@ -161,45 +137,68 @@ pub(crate) const ALL: &[Fault] = &[
     fault! { "generations.vault-foreign" ["GE-21"] foreign_vault(),
         "For a vault that is not the caller's the output goes to General." },
     fault! { "generations.known-models" ["GE-07"]
-        instead(QUEUE, |ask| refused(ask, "modelId", |model| !model.starts_with("local/"))),
+        text_is_refused(QUEUE, "modelId", |model| !model.starts_with("local/")),
         "A modelId that prompts may not have is refused before the provider sees it." },
     fault! { "generations.prompt-trimmed" ["GE-08"]
-        instead(QUEUE, |ask| refused(ask, "prompt", |text| text.trim().is_empty())),
+        text_is_refused(QUEUE, "prompt", |text| text.trim().is_empty()),
         "A prompt of white space alone is refused." },
     fault! { "generations.negative-empty" ["GE-13"]
-        instead(QUEUE, |ask| refused(ask, "negativePrompt", str::is_empty)),
+        text_is_refused(QUEUE, "negativePrompt", str::is_empty),
         "An empty negativePrompt is refused." },
     fault! { "generations.image-of-the-web" ["GE-15"]
-        instead(QUEUE, |ask| refused(ask, "imageInput", |url| !url.starts_with("http"))),
+        text_is_refused(QUEUE, "imageInput", |url| !url.starts_with("http")),
         "An imageInput has to be an address of the web." },
     fault! { "generations.inputs-refused" ["GE-16"]
         value_refused(QUEUE, "imageInputs", |list| list == &json!([])),
         "An empty imageInputs is refused." },
     fault! { "generations.ratio-default-named" ["GE-17"]
-        instead(QUEUE, |ask| refused(ask, "aspectRatio", |ratio| ratio == "1:1")),
+        text_is_refused(QUEUE, "aspectRatio", |ratio| ratio == "1:1"),
         "The default aspectRatio cannot be named." },
-    fault! { "generations.upload-url-taken" ["UP-17"]
-        taken_as(QUEUE, "imageInput", |url| {
-            url.as_str()?.contains("/storage/").then(|| "https://example.com/a.png".into())
-        }),
+    fault! { "generations.upload-url-taken" ["UP-17"] taken_as(QUEUE, "imageInput", in_storage),
         "uploadUrl is taken as an input image." },
+    fault! { "generations.prompt-of-any-kind" ["GE-08"] taken_as(QUEUE, "prompt", written),
+        "A prompt that is no string is written as one." },
+    fault! { "generations.negative-of-any-kind" ["GE-13"]
+        taken_as(QUEUE, "negativePrompt", written),
+        "A negativePrompt that is no string is written as one." },
+    fault! { "generations.batch-text" ["GE-19"] taken_as(QUEUE, "batchCount", from_digits),
+        "batchCount may be a string of digits." },
+    fault! { "generations.refusal-queued" ["GE-26"] answers(QUEUE, |ask, answer| {
+        if answer.code() == 502 {
+            *answer = Response::data(
+                202,
+                &json!({
+                    "success": true,
+                    "clientJobId": ask.text("clientJobId"),
+                    "providerRequestId": "none",
+                    "statusUrl": "http://127.0.0.1/none",
+                }),
+            );
+        }
+    }),
+        "What the provider refuses is answered 202." },
+    fault! { "uploads.type-in-a-list" ["UP-02"]
+        taken_as(SLOT, "contentType", |kind| Some(kind.as_array()?.first()?.clone())),
+        "A contentType may be a list with the type in it." },
+    fault! { "uploads.size-with-fraction" ["UP-03"] taken_as(SLOT, "size", |size| {
+        let whole = size.as_f64().filter(|size| size.fract() == 0.0)?;
+        serde_json::from_str(&format!("{whole:.0}")).ok()
+    }),
+        "A size may have a fraction of zero." },
 ];
-
-/// Takes one value for another.
-fn take(body: &mut Value, field: &str, given: &Value, taken: Value) {
-    if body.get(field) == Some(given) {
-        body[field] = taken;
-    }
-}
 
 fn foreign_vault() -> Intercept {
     whole(QUEUE, |mut ask, upstream| async move {
         if let Some(vault) = ask.json()["vaultId"].as_i64() {
-            let found = upstream.send(&ask.another(Method::GET, format!("/vaults/{vault}"))).await;
+            let found = upstream.get(&ask, format!("/vaults/{vault}")).await;
             if found.code() == 404 {
                 ask.edit(|body| without(body, "vaultId"));
             }
         }
         upstream.send(&ask).await
     })
+}
+
+fn written(value: &Value) -> Option<Value> {
+    (!value.is_string() && !value.is_null()).then(|| value.to_string().into())
 }

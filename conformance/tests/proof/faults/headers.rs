@@ -4,18 +4,17 @@ use http::Method;
 use http::header::{AUTHORIZATION, WWW_AUTHENTICATE};
 use serde_json::Value;
 
-use crate::exchange::{Request, Response};
+use crate::exchange::Response;
 use crate::fault::{Fault, fault};
-use crate::front::{answers, asks, instead, whole};
+use crate::front::{answers, asks, instead, refused, whole};
 
 const EVERYWHERE: &str = "* /**";
 const REQUEST_ID: &str = "x-request-id";
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Fault] = &[
-    fault! { "envelope.merge-patch-only" ["EN-02"] instead("PATCH /vaults/*", |ask| {
-        let type_ = ask.headers.get("content-type").and_then(|value| value.to_str().ok());
-        (type_ == Some("application/json")).then(|| Response::refusal(415, "Send a merge patch."))
+    fault! { "envelope.merge-patch-only" ["EN-02"] refused("PATCH /vaults/*", 415, |ask| {
+        ask.headers.get("content-type").is_some_and(|kind| kind == "application/json")
     }),
         "The update of a vault takes no application/json." },
     fault! { "envelope.no-request-id" ["EN-03"] answers(EVERYWHERE, |_, answer| {
@@ -34,13 +33,11 @@ pub(super) const ALL: &[Fault] = &[
         answer.headers.remove(WWW_AUTHENTICATE);
     }),
         "A 401 has no WWW-Authenticate." },
-    fault! { "auth.unpin-refused" ["AU-01"] instead("DELETE /vaults/*/prompts/*/pin", |ask| {
-        (!ask.authorization().is_empty()).then(|| Response::refusal(401, "The key is not valid."))
-    }),
+    fault! { "auth.unpin-refused" ["AU-01"]
+        refused("DELETE /vaults/*/prompts/*/pin", 401, |ask| !ask.authorization().is_empty()),
         "Unpinning answers 401 to every key." },
-    fault! { "auth.health-needs-a-key" ["AU-01"] instead("GET /healthz", |ask| {
-        ask.authorization().is_empty().then(|| Response::refusal(401, "A key is needed."))
-    }),
+    fault! { "auth.health-needs-a-key" ["AU-01"]
+        refused("GET /healthz", 401, |ask| ask.authorization().is_empty()),
         "Whether the server is well is told to keys only." },
     fault! { "auth.two-accounts" ["HT-23"] whole("GET /vaults", |ask, upstream| async move {
         let keys: Vec<_> = ask.headers.get_all(AUTHORIZATION).iter().cloned().collect();
@@ -70,13 +67,14 @@ pub(super) const ALL: &[Fault] = &[
         }
     }),
         "A header overrides the method." },
-    fault! { "errors.options-500" ["HT-18"] instead("OPTIONS /**", |_| Some(fallen())),
+    fault! { "errors.options-500" ["HT-18"] refused("OPTIONS /**", 500, |_| true),
         "OPTIONS is a server error." },
-    fault! { "errors.deep-500" ["EN-02"]
-        instead("POST /prompts", |ask| many(ask, b'[', 1_000).then(fallen)),
+    fault! { "errors.deep-500" ["EN-02"] refused("POST /prompts", 500, |ask| {
+        ask.body.iter().filter(|byte| **byte == b'[').count() >= 1_000
+    }),
         "A body of many levels is a server error." },
-    fault! { "errors.number-500" ["ER-05"] instead("POST /prompts/*/save", |ask| {
-        ask.body.windows(5).any(|part| part == b"1e400").then(fallen)
+    fault! { "errors.number-500" ["ER-05"] refused("POST /prompts/*/save", 500, |ask| {
+        ask.body.windows(5).any(|part| part == b"1e400")
     }),
         "A number beyond every range is a server error." },
     fault! { "errors.half-pair-500" ["HT-24"] instead("POST /prompts", |ask| {
@@ -112,8 +110,4 @@ pub(super) const ALL: &[Fault] = &[
 
 fn fallen() -> Response {
     Response::refusal(500, "Something went wrong.")
-}
-
-fn many(ask: &Request, byte: u8, least: usize) -> bool {
-    ask.body.iter().filter(|one| **one == byte).count() >= least
 }

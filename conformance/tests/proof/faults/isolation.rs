@@ -3,9 +3,10 @@
 use http::Method;
 use serde_json::Value;
 
+use crate::entries::{entries, without};
 use crate::exchange::{Request, Response};
 use crate::fault::{Fault, Intercept, fault};
-use crate::front::whole;
+use crate::front::{and_sends, whole};
 use crate::keys::{MAIN, OTHER};
 use crate::proxy::Upstream;
 
@@ -18,13 +19,9 @@ pub(super) const ALL: &[Fault] = &[
     fault! { "isolation.prompt-deleted" ["ER-10"] open("DELETE /prompts/*", |_| true),
         "Any account deletes any prompt." },
     fault! { "isolation.prompt-deleted-in-secret" ["ER-10"]
-        whole("DELETE /prompts/*", |ask, upstream| async move {
-            let answer = upstream.send(&ask).await;
-            if answer.code() == 404 {
-                upstream.send(&of_the_other(&ask)).await;
-            }
-            answer
-        }),
+        and_sends("DELETE /prompts/*", |ask, answer| {
+        (answer.code() == 404).then(|| of_the_other(&ask))
+    }),
         "A delete of another account's prompt answers 404, and deletes." },
     fault! { "isolation.vault-read" ["ER-10"] open("GET /vaults/*", |_| true),
         "Any account reads any vault." },
@@ -57,8 +54,10 @@ pub(super) const ALL: &[Fault] = &[
         "Any account pins in any vault." },
     fault! { "isolation.listed" ["PR-14"] whole("GET /prompts", |ask, upstream| async move {
         let wanted = ask.parameter("type").is_some() && ask.parameter("cursor").is_none();
-        let answer = upstream.send(&ask).await;
-        if wanted { with_the_others(answer, &ask, &upstream).await } else { answer }
+        if !wanted {
+            return upstream.send(&ask).await;
+        }
+        with_the_others(ask, upstream, |_| true).await
     }),
         "The list by type holds the prompts of every account." },
     fault! { "isolation.listed-by-vault" ["PR-15"]
@@ -71,47 +70,17 @@ pub(super) const ALL: &[Fault] = &[
             if theirs.is_success() { theirs } else { answer }
         }),
         "The list with a vaultId shows the prompts of any vault." },
-    fault! { "isolation.vaults-listed" ["VA-13"] whole("GET /vaults", |ask, upstream| async move {
-        let mut answer = upstream.send(&ask).await;
-        let theirs = upstream.send(&of_the_other(&ask)).await.json();
-        answer.edit_data(|vaults| {
-            let public = theirs["data"].as_array().into_iter().flatten();
-            let public = public.filter(|vault| vault["visibility"] == "public").cloned();
-            if let Some(vaults) = vaults.as_array_mut() {
-                vaults.extend(public);
-            }
-        });
-        answer
+    fault! { "isolation.vaults-listed" ["VA-13"] whole("GET /vaults", |ask, upstream| {
+        with_the_others(ask, upstream, |vault| vault["visibility"] == "public")
     }),
         "The list of vaults holds the public vaults of every account." },
-    fault! { "isolation.created-into" ["PR-27"]
-        whole("POST /prompts", |mut ask, upstream| async move {
-            let answer = upstream.send(&ask).await;
-            if answer.code() != 400 || !is_theirs(&ask, &upstream).await {
-                return answer;
-            }
-            ask.edit(|body| drop(body.as_object_mut().map(|body| body.remove("vaultId"))));
-            upstream.send(&ask).await
-        }),
+    fault! { "isolation.created-into" ["PR-27"] into_theirs("POST /prompts", without_vault),
         "A prompt for a vault of another account is made without it." },
-    fault! { "isolation.updated-into" ["PR-38"]
-        whole("PATCH /prompts/*", |mut ask, upstream| async move {
-            let answer = upstream.send(&ask).await;
-            if answer.code() != 400 || !is_theirs(&ask, &upstream).await {
-                return answer;
-            }
-            ask.edit(|body| drop(body.as_object_mut().map(|body| body.remove("vaultId"))));
-            upstream.send(&ask).await
-        }),
+    fault! { "isolation.updated-into" ["PR-38"] into_theirs("PATCH /prompts/*", without_vault),
         "An update with a vault of another account answers 200." },
-    fault! { "isolation.saved-into" ["PR-44"]
-        whole("POST /prompts/*/save", |ask, upstream| async move {
-            let answer = upstream.send(&ask).await;
-            if answer.code() != 400 || !is_theirs(&ask, &upstream).await {
-                return answer;
-            }
-            upstream.send(&ask.another(Method::GET, format!("/prompts/{}", ask.id(1)))).await
-        }),
+    fault! { "isolation.saved-into" ["PR-44"] into_theirs("POST /prompts/*/save", |ask| {
+        ask.another(Method::GET, format!("/prompts/{}", ask.id(1)))
+    }),
         "A save into a vault of another account answers 200." },
 ];
 
@@ -147,14 +116,30 @@ pub(super) fn forbidden(routes: &'static str, of: &'static str) -> Intercept {
     })
 }
 
-async fn with_the_others(mut answer: Response, ask: &Request, upstream: &Upstream) -> Response {
-    let theirs = upstream.send(&of_the_other(ask)).await.json();
-    answer.edit_data(|list| {
-        if let (Some(list), Some(theirs)) = (list.as_array_mut(), theirs["data"].as_array()) {
-            list.extend(theirs.iter().cloned());
-        }
+/// The list with entries of the other account's at its end.
+async fn with_the_others(ask: Request, upstream: Upstream, kept: fn(&Value) -> bool) -> Response {
+    let mut answer = upstream.send(&ask).await;
+    let mut theirs = upstream.send(&of_the_other(&ask)).await;
+    entries(&mut answer, |list| {
+        entries(&mut theirs, |theirs| list.extend(theirs.drain(..).filter(kept)));
     });
     answer
+}
+
+/// What is answered in place of a refusal of another account's vault.
+fn into_theirs(routes: &'static str, instead: fn(Request) -> Request) -> Intercept {
+    whole(routes, move |ask, upstream| async move {
+        let answer = upstream.send(&ask).await;
+        if answer.code() == 400 && is_theirs(&ask, &upstream).await {
+            return upstream.send(&instead(ask)).await;
+        }
+        answer
+    })
+}
+
+fn without_vault(mut ask: Request) -> Request {
+    ask.edit(|body| without(body, "vaultId"));
+    ask
 }
 
 /// Whether the vaultId of the body is a vault of the other account.

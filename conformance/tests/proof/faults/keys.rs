@@ -6,7 +6,7 @@ pub(super) mod sessions;
 use serde_json::json;
 
 use crate::exchange::{Request, Response};
-use crate::fault::{Fault, fault};
+use crate::fault::{Fault, Intercept, fault};
 use crate::front::{answers, asks, instead};
 use crate::keys::{MAIN, READ_ONLY};
 
@@ -14,12 +14,8 @@ const ALL_PATHS: &str = "* /**";
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Fault] = &[
-    fault! { "keys.without-prefix" ["KE-02"] asks(ALL_PATHS, |ask| {
-        let of_key = MAIN.strip_prefix("promptarium_live_").is_some_and(|rest| token(ask) == rest);
-        if of_key {
-            as_main(ask);
-        }
-    }),
+    fault! { "keys.without-prefix" ["KE-02"]
+        let_in(ALL_PATHS, |ask| MAIN.strip_prefix("promptarium_live_") == Some(token(ask))),
         "A key is taken without its prefix." },
     fault! { "keys.echoed" ["KE-04"] answers("POST /api-keys", |ask, answer| {
         if answer.code() == 401 {
@@ -52,6 +48,23 @@ pub(super) fn token(ask: &Request) -> &str {
 
 pub(super) fn as_main(ask: &mut Request) {
     ask.set_authorization(&format!("Bearer {MAIN}"));
+}
+
+/// Requests for which `when` holds have the key that may do everything.
+pub(super) fn let_in(
+    routes: &'static str,
+    when: impl Fn(&Request) -> bool + Send + Sync + 'static,
+) -> Intercept {
+    asks(routes, move |ask| {
+        if when(ask) {
+            as_main(ask);
+        }
+    })
+}
+
+/// The key that may only read is taken for the one that may write.
+pub(super) fn scopeless(routes: &'static str) -> Intercept {
+    let_in(routes, |ask| token(ask) == READ_ONLY)
 }
 
 fn made() -> Response {

@@ -8,13 +8,15 @@ use http::header::{AUTHORIZATION, CONTENT_TYPE};
 use serde_json::{Value, json};
 
 use super::isolation::of_the_other;
-use super::keys::{as_main, token};
 use crate::bounds::value_refused;
 use crate::entries::without;
 use crate::exchange::{Request, Response};
 use crate::fault::{Fault, Intercept, fault};
-use crate::front::{answers, asks, edits_data, edits_each, edits_entries, instead, whole};
-use crate::keys::READ_ONLY;
+use crate::faults::keys::scopeless;
+use crate::front::{
+    and_sends, answers, asks, code_instead, edits_data, edits_each, edits_entries, edits_success,
+    refused, whole, whole_with,
+};
 use crate::proxy::Upstream;
 use crate::shared::Shared;
 
@@ -23,19 +25,19 @@ const MIB: usize = 1024 * 1024;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Fault] = &[
-    fault! { "owned.no-scope-saves" ["AU-08"] no_scope("POST /prompts/*/save"),
+    fault! { "owned.no-scope-saves" ["AU-08"] scopeless("POST /prompts/*/save"),
         "A key without the scope saves prompts." },
-    fault! { "owned.no-scope-forks" ["AU-08"] no_scope("POST /vaults/*/fork"),
+    fault! { "owned.no-scope-forks" ["AU-08"] scopeless("POST /vaults/*/fork"),
         "A key without the scope forks vaults." },
-    fault! { "owned.no-scope-adds" ["AU-08"] no_scope("POST /vaults/*/prompts"),
+    fault! { "owned.no-scope-adds" ["AU-08"] scopeless("POST /vaults/*/prompts"),
         "A key without the scope adds prompts to a vault." },
-    fault! { "owned.no-scope-removes" ["AU-08"] no_scope("DELETE /vaults/*/prompts/*"),
+    fault! { "owned.no-scope-removes" ["AU-08"] scopeless("DELETE /vaults/*/prompts/*"),
         "A key without the scope removes prompts from a vault." },
-    fault! { "owned.no-scope-moves" ["AU-08"] no_scope("POST /vaults/*/prompts/*/move"),
+    fault! { "owned.no-scope-moves" ["AU-08"] scopeless("POST /vaults/*/prompts/*/move"),
         "A key without the scope moves prompts between vaults." },
-    fault! { "owned.no-scope-pins" ["AU-08"] no_scope("POST /vaults/*/prompts/*/pin"),
+    fault! { "owned.no-scope-pins" ["AU-08"] scopeless("POST /vaults/*/prompts/*/pin"),
         "A key without the scope pins prompts." },
-    fault! { "owned.no-scope-unpins" ["AU-08"] no_scope("DELETE /vaults/*/prompts/*/pin"),
+    fault! { "owned.no-scope-unpins" ["AU-08"] scopeless("DELETE /vaults/*/prompts/*/pin"),
         "A key without the scope unpins prompts." },
     fault! { "owned.details-of-401" ["ER-03"] answers(EVERYTHING, |_, answer| {
         if answer.code() == 401 {
@@ -49,53 +51,41 @@ pub(super) const ALL: &[Fault] = &[
         }
     }),
         "Of two Authorization headers the first one counts." },
-    fault! { "owned.key-before-method" ["AU-02"] answers(EVERYTHING, |ask, answer| {
-        if answer.code() == 405 && ask.authorization().is_empty() {
-            answer.set_code(401);
-        }
-    }),
+    fault! { "owned.key-before-method" ["AU-02"]
+        code_instead(EVERYTHING, 405, 401, |ask| ask.authorization().is_empty()),
         "A method that a path does not have is answered 401 without a key." },
     fault! { "owned.json-patch" ["EN-02"] asks("POST /vaults, POST /prompts", |ask| {
         if content_types(ask) == ["application/json-patch+json"] {
-            set_json(ask);
+            ask.set_json_type();
         }
     }),
         "A JSON patch is taken for JSON." },
     fault! { "owned.two-types" ["EN-02"] asks("POST /prompts", |ask| {
         if content_types(ask).len() == 2 {
-            set_json(ask);
+            ask.set_json_type();
         }
     }),
         "Of two content types the one for JSON counts." },
-    fault! { "owned.two-types-carried-out" ["HT-23"]
-        whole("POST /prompts", |ask, upstream| async move {
-            let answer = upstream.send(&ask).await;
-            if content_types(&ask).len() == 2 {
-                let mut ask = ask;
-                set_json(&mut ask);
-                upstream.send(&ask).await;
-            }
-            answer
-        }),
-        "A request with two content types is answered 415, and carried out." },
-    fault! { "owned.other-type-by-half" ["HT-24"]
-        whole("PATCH /vaults/*", |ask, upstream| async move {
-            if content_types(&ask) == ["text/plain"] && ask.json().is_object() {
-                let name = json!({ "name": ask.json()["name"] });
-                upstream.send(&ask.another_with(Method::PATCH, ask.path.clone(), &name)).await;
-            }
-            upstream.send(&ask).await
-        }),
-        "An update in plain text is answered 415, and sets the name." },
-    fault! { "owned.repeated-key" ["EN-02"] instead("POST /vaults", |ask| {
-        (count(ask, b"\"name\"") == 2).then(|| Response::refusal(400, "A key stands twice."))
+    fault! { "owned.two-types-carried-out" ["HT-23"] and_sends("POST /prompts", |mut ask, _| {
+        let two = content_types(&ask).len() == 2;
+        ask.set_json_type();
+        two.then_some(ask)
     }),
+        "A request with two content types is answered 415, and carried out." },
+    fault! { "owned.other-type-by-half" ["HT-24"] and_sends("PATCH /vaults/*", |ask, _| {
+        let name = json!({ "name": ask.json()["name"] });
+        let plain = content_types(&ask) == ["text/plain"] && ask.json().is_object();
+        plain.then(|| ask.another_with(Method::PATCH, &*ask.path, &name))
+    }),
+        "An update in plain text is answered 415, and sets the name." },
+    fault! { "owned.repeated-key" ["EN-02"]
+        refused("POST /vaults", 400, |ask| count(ask, b"\"name\"") == 2),
         "A body in which a key stands twice is refused." },
     fault! { "owned.body-of-4-mib" ["EN-02"]
-        instead("POST /prompts", |ask| (ask.body.len() == 4 * MIB).then(too_large)),
+        refused("POST /prompts", 413, |ask| ask.body.len() == 4 * MIB),
         "A body of 4 MiB is too large." },
-    fault! { "owned.size-before-type" ["EN-02"] instead("POST /prompts", |ask| {
-        (ask.body.len() > 4 * MIB && content_types(ask) == ["text/plain"]).then(too_large)
+    fault! { "owned.size-before-type" ["EN-02"] refused("POST /prompts", 413, |ask| {
+        ask.body.len() > 4 * MIB && content_types(ask) == ["text/plain"]
     }),
         "The size of a body is looked at before its type." },
     fault! { "owned.no-details-of-413" ["ER-01"] answers(EVERYTHING, |_, answer| {
@@ -107,36 +97,31 @@ pub(super) const ALL: &[Fault] = &[
     fault! { "owned.path-in-any-case" ["ER-01"]
         asks("GET /**", |ask| ask.path = ask.path.replace("/VAULTS", "/vaults")),
         "A path in capitals is the one in small letters." },
-    fault! { "owned.wrong-type-by-half" ["ER-05"]
-        whole("PATCH /vaults/*", |ask, upstream| async move {
-            let answer = upstream.send(&ask).await;
-            let body = ask.json();
-            if body["visibility"].is_number() && body["description"].is_string() {
-                let right = json!({ "description": body["description"] });
-                upstream.send(&ask.another_with(Method::PATCH, ask.path.clone(), &right)).await;
-            }
-            answer
-        }),
-        "An update of a vault with a number for its visibility is refused, and sets the rest." },
-    fault! { "owned.fork-with-a-body" ["VA-29"] instead("POST /vaults/*/fork", |ask| {
-        (!ask.body.is_empty()).then(|| Response::refusal(400, "There may be no body."))
+    fault! { "owned.wrong-type-by-half" ["ER-05"] and_sends("PATCH /vaults/*", |ask, _| {
+        let body = ask.json();
+        let right = json!({ "description": body["description"] });
+        let mixed = body["visibility"].is_number() && body["description"].is_string();
+        mixed.then(|| ask.another_with(Method::PATCH, &*ask.path, &right))
     }),
+        "An update of a vault with a number for its visibility is refused, and sets the rest." },
+    fault! { "owned.fork-with-a-body" ["VA-29"]
+        refused("POST /vaults/*/fork", 400, |ask| !ask.body.is_empty()),
         "A fork with a body is refused." },
-    fault! { "owned.cursor-500" ["HT-24"] instead("GET /prompts", |ask| {
-        ask.parameter("cursor").is_some_and(|cursor| cursor.contains("%00")).then(fallen)
+    fault! { "owned.cursor-500" ["HT-24"] refused("GET /prompts", 500, |ask| {
+        ask.parameter("cursor").is_some_and(|cursor| cursor.contains("%00"))
     }),
         "A cursor with a zero byte is a server error." },
     fault! { "owned.million-levels-500" ["HT-24"]
-        instead("POST /prompts", |ask| (count(ask, b"[") >= 1_000_000).then(fallen)),
+        refused("POST /prompts", 500, |ask| count(ask, b"[") >= 1_000_000),
         "A body of a million levels is a server error." },
     fault! { "owned.long-number-500" ["HT-24"]
-        instead("POST /prompts/*/save", |ask| (ask.body.len() > 9_000).then(fallen)),
+        refused("POST /prompts/*/save", 500, |ask| ask.body.len() > 9_000),
         "A number of ten thousand digits is a server error." },
     fault! { "owned.unknown-escape-500" ["HT-24"]
-        instead("POST /prompts", |ask| (count(ask, b"\\x") > 0).then(fallen)),
+        refused("POST /prompts", 500, |ask| count(ask, b"\\x") > 0),
         "An escape that JSON does not know is a server error." },
     fault! { "owned.comment-500" ["HT-24"]
-        instead("POST /prompts", |ask| ask.body.starts_with(b"/*").then(fallen)),
+        refused("POST /prompts", 500, |ask| ask.body.starts_with(b"/*")),
         "A comment before a body is a server error." },
     fault! { "owned.delete-up-to-comma" ["VA-26"] asks("DELETE /vaults/*", |ask| {
         if let Some((path, _)) = ask.path.split_once(',') {
@@ -162,11 +147,8 @@ pub(super) const ALL: &[Fault] = &[
     fault! { "owned.empty-ratio" ["LI-04"]
         value_refused("POST /prompts", "aspectRatio", |ratio| ratio == ""),
         "An empty aspectRatio is refused." },
-    fault! { "owned.slot-with-error" ["EN-04"] answers("POST /uploads/images", |_, answer| {
-        if answer.is_success() {
-            answer.edit(|body| body["error"] = "".into());
-        }
-    }),
+    fault! { "owned.slot-with-error" ["EN-04"]
+        edits_success("POST /uploads/images", |body| body["error"] = "".into()),
         "The error of a new upload slot is the empty string." },
     fault! { "owned.hundred-and-one" ["PG-03"] edits_entries("GET /prompts", |found| {
         if found.len() == 100 {
@@ -181,14 +163,10 @@ pub(super) const ALL: &[Fault] = &[
     }),
         "What is pinned is at the end of a vault." },
     fault! { "owned.refused-move-unpins" ["VC-21"]
-        whole("POST /vaults/*/prompts/*/move", |ask, upstream| async move {
-            let answer = upstream.send(&ask).await;
-            if answer.code() == 400 {
-                let pin = ask.path.replace("/move", "/pin");
-                upstream.send(&ask.another(Method::DELETE, pin)).await;
-            }
-            answer
-        }),
+        and_sends("POST /vaults/*/prompts/*/move", |ask, answer| {
+        (answer.code() == 400)
+            .then(|| ask.another(Method::DELETE, ask.path.replace("/move", "/pin")))
+    }),
         "A move that is refused unpins the prompt." },
     fault! { "owned.membership-of-prompt" ["VC-01"]
         // Far from the ids of memberships, which a fresh server numbers like prompts.
@@ -205,11 +183,8 @@ pub(super) const ALL: &[Fault] = &[
         }
     }),
         "The listing of three prompts has one that is not in the vault." },
-    fault! { "owned.access-type-left-out" ["VA-06"] edits_each("GET /vaults", |vault| {
-        if let Some(vault) = vault.as_object_mut() {
-            vault.remove("accessType");
-        }
-    }),
+    fault! { "owned.access-type-left-out" ["VA-06"]
+        edits_each("GET /vaults", |vault| without(vault, "accessType")),
         "The vaults of the list have no accessType." },
     fault! { "owned.platform-of-namesakes" ["PR-33"] whole("PATCH /prompts/*", namesakes_too),
         "An update of a platform is one of the next prompts with the same platform, too." },
@@ -223,42 +198,27 @@ pub(super) const ALL: &[Fault] = &[
         "A removal of another account's membership is answered 403." },
     fault! { "owned.adding-tells-foreign" ["VC-14"]
         whole("POST /vaults/*/prompts", |ask, upstream| async move {
-            let answer = upstream.send(&ask).await;
-            let first = ask.json()["promptIds"][0].as_i64().unwrap_or_default();
-            let look = of_the_other(&ask.another(Method::GET, format!("/prompts/{first}")));
-            if answer.code() == 400 && upstream.send(&look).await.is_success() {
-                return forbidden();
-            }
-            answer
-        }),
+        let answer = upstream.send(&ask).await;
+        let first = ask.json()["promptIds"][0].as_i64().unwrap_or_default();
+        let theirs = upstream.get(&of_the_other(&ask), format!("/prompts/{first}")).await;
+        if answer.code() == 400 && theirs.is_success() { forbidden() } else { answer }
+    }),
         "Adding another account's prompt is answered 403." },
 ];
 
-/// A key that may only read is taken for one that may write.
-fn no_scope(routes: &'static str) -> Intercept {
-    asks(routes, |ask| {
-        if token(ask) == READ_ONLY {
-            as_main(ask);
-        }
-    })
-}
-
 fn cursor_of_its_maker() -> Intercept {
-    let makers: Shared<HashMap<String, String>> = Shared::default();
-    whole("GET /prompts", move |mut ask, upstream| {
-        let makers = makers.clone();
-        async move {
-            let cursor = ask.parameter("cursor").unwrap_or_default();
-            if let Some(maker) = makers.with(|makers| makers.get(cursor).cloned()) {
-                ask.set_authorization(&maker);
-            }
-            let answer = upstream.send(&ask).await;
-            if let Some(next) = answer.json()["pagination"]["nextCursor"].as_str() {
-                let maker = ask.authorization().to_owned();
-                makers.with(|makers| makers.insert(next.to_owned(), maker));
-            }
-            answer
+    let route = "GET /prompts";
+    whole_with(route, |mut ask, upstream, makers: Shared<HashMap<String, String>>| async move {
+        let cursor = ask.parameter("cursor").unwrap_or_default();
+        if let Some(maker) = makers.with(|makers| makers.get(cursor).cloned()) {
+            ask.set_authorization(&maker);
         }
+        let answer = upstream.send(&ask).await;
+        if let Some(next) = answer.json()["pagination"]["nextCursor"].as_str() {
+            let maker = ask.authorization().to_owned();
+            makers.with(|makers| makers.insert(next.to_owned(), maker));
+        }
+        answer
     })
 }
 
@@ -276,7 +236,7 @@ async fn namesakes_too(ask: Request, upstream: Upstream) -> Response {
         let is_one = next["data"]["platform"] == before["data"]["platform"];
         if is_one && tag(&next) == tag(&before) {
             let path = format!("/prompts/{id}");
-            upstream.send(&ask.another_with(Method::PATCH, path, &change)).await;
+            upstream.patch(&ask, path, &change).await;
         }
     }
     answer
@@ -300,13 +260,10 @@ fn tells_foreign(routes: &'static str) -> Intercept {
 }
 
 async fn is_member_of_the_other(ask: &Request, upstream: &Upstream) -> bool {
-    let look = |path: String| of_the_other(&ask.another(Method::GET, path));
-    let vaults = upstream.send(&look("/vaults".into())).await.json();
-    for vault in vaults["data"].as_array().into_iter().flatten() {
-        let path = format!("/vaults/{}/prompts", vault["id"]);
-        let found = upstream.send(&look(path)).await.json();
-        let mut found = found["data"].as_array().into_iter().flatten();
-        if found.any(|one| one["vaultPromptId"] == ask.id(3)) {
+    let other = of_the_other(ask);
+    for vault in upstream.list(&other, "/vaults").await {
+        let found = upstream.list(&other, format!("/vaults/{}/prompts", vault["id"])).await;
+        if found.iter().any(|one| one["vaultPromptId"] == ask.id(3)) {
             return true;
         }
     }
@@ -322,19 +279,7 @@ fn content_types(ask: &Request) -> Vec<&str> {
     all.map(|one| one.to_str().unwrap_or_default()).collect()
 }
 
-fn set_json(ask: &mut Request) {
-    ask.headers.insert(CONTENT_TYPE, http::HeaderValue::from_static("application/json"));
-}
-
 /// How often it stands in the body.
 fn count(ask: &Request, text: &[u8]) -> usize {
     ask.body.windows(text.len()).filter(|part| *part == text).count()
-}
-
-fn fallen() -> Response {
-    Response::refusal(500, "Something went wrong.")
-}
-
-fn too_large() -> Response {
-    Response::refusal(413, "The body is too large.")
 }

@@ -1,28 +1,17 @@
 //! Faults in prompts (PR, LI-02 to LI-05).
 
 mod answers;
-mod changes;
 mod create;
 mod fields;
 mod kinds;
-mod lengths;
 mod life;
 mod lists;
 mod reads;
 
 use crate::fault::Fault;
 
-pub(crate) const ALL: &[&[Fault]] = &[
-    answers::ALL,
-    changes::ALL,
-    reads::ALL,
-    fields::ALL,
-    lists::ALL,
-    create::ALL,
-    kinds::ALL,
-    lengths::ALL,
-    life::ALL,
-];
+pub(crate) const ALL: &[&[Fault]] =
+    &[answers::ALL, reads::ALL, fields::ALL, lists::ALL, create::ALL, kinds::ALL, life::ALL];
 
 /// Where a prompt is made or changed.
 const WRITES: &str = "POST /prompts, PATCH /prompts/*";

@@ -1,20 +1,16 @@
 //! Servers that are right as long as one call comes after the other, and lose,
 //! double or mix up something among calls that come at once.
 
-mod births;
 mod contents;
-mod counts;
 mod crowd;
 mod jobs;
-mod moves;
 mod prompts;
 mod vaults;
 
 use crate::exchange::{Request, Response};
 use crate::fault::Fault;
 
-pub(super) const ALL: &[&[Fault]] =
-    &[prompts::ALL, vaults::ALL, births::ALL, contents::ALL, counts::ALL, moves::ALL, jobs::ALL];
+pub(super) const ALL: &[&[Fault]] = &[prompts::ALL, vaults::ALL, contents::ALL, jobs::ALL];
 
 /// The call came at once with others, and was the one to give way.
 fn gave_way() -> Response {

@@ -1,65 +1,56 @@
 //! Faults in vaults (VA, LI-06, LI-07): the fields that come in and their limits.
 
-pub(super) mod changes;
 pub(super) mod copies;
 pub(super) mod counts;
 pub(super) mod deletion;
 pub(super) mod forks;
 pub(super) mod list;
 pub(super) mod object;
-pub(super) mod values;
+
+use std::collections::{HashMap, HashSet};
 
 use http::Method;
 use serde_json::{Value, json};
 
-use crate::bounds::{bytes, characters, ignored, ignored_if, text_refused, text_taken};
-use crate::entries::without;
+use crate::bounds::{
+    bytes, characters, defaulted, ignored, ignored_if, refusal, taken_as, text_is_refused,
+    text_refused, text_taken, utf16_units,
+};
+use crate::entries::{text, without};
 use crate::exchange::{Request, Response};
 use crate::fault::{Fault, Intercept, fault};
-use crate::front::{answers, edits, instead, whole};
+use crate::front::{answers, edits, refused, whole};
+use crate::shared::Shared;
 
 /// Where a vault's fields come in.
 const WRITES: &str = "POST /vaults, PATCH /vaults/*";
+
+const UPDATE: &str = "PATCH /vaults/*";
+const SHOWN: &str = "POST /vaults, GET /vaults/*, PATCH /vaults/*";
 
 #[rustfmt::skip]
 pub(crate) const ALL: &[Fault] = &[
     fault! { "vaults.name-51" ["LI-06"] text_taken(WRITES, "name", 50),
         "A vault's name of 51 characters is accepted." },
-    fault! { "vaults.name-50" ["LI-06"] text_refused(WRITES, "name", 49, characters),
-        "A vault's name of 50 characters is refused." },
     fault! { "vaults.name-bytes" ["LI-06"] text_refused(WRITES, "name", 50, bytes),
         "The 50 characters of a name are counted in bytes." },
-    fault! { "vaults.name-utf16" ["LI-06"] instead(WRITES, |ask| {
-        let over = |text: &str| text.encode_utf16().count() > 50 && text.chars().count() <= 50;
-        refused(ask, "name", over)
-    }),
+    fault! { "vaults.name-utf16" ["LI-06"]
+        text_is_refused(WRITES, "name", |name| utf16_units(name) > 50 && characters(name) <= 50),
         "A name is counted in UTF-16 units." },
     fault! { "vaults.name-empty" ["LI-06"]
         ignored_if("PATCH /vaults/*", "name", |value| value == ""),
         "An update to the empty name is passed over and answered 200." },
-    fault! { "vaults.name-trimmed" ["VA-02"] edits(WRITES, |body| {
-        if let Some(name) = body["name"].as_str().filter(|name| name.trim() != "") {
-            body["name"] = name.trim().into();
-        }
+    fault! { "vaults.name-trimmed" ["VA-02"] taken_as(WRITES, "name", |name| {
+        name.as_str().map(str::trim).filter(|name| !name.is_empty()).map(Into::into)
     }),
         "White space around a name is cut off." },
-    fault! { "vaults.name-missing" ["VA-17"] edits("POST /vaults", |body| {
-        if body.is_object() && body.get("name").is_none() {
-            body["name"] = "Untitled".into();
-        }
-    }),
+    fault! { "vaults.name-missing" ["VA-17"] defaulted("POST /vaults", "name", "Untitled"),
         "A vault without a name is made as \"Untitled\"." },
-    fault! { "vaults.name-number" ["ER-05"] edits("POST /vaults", |body| {
-        if body["name"].is_number() {
-            body["name"] = body["name"].to_string().into();
-        }
-    }),
+    fault! { "vaults.name-number" ["ER-05"]
+        taken_as("POST /vaults", "name", |name| name.is_number().then(|| name.to_string().into())),
         "A number is taken as a name." },
     fault! { "vaults.description-201" ["LI-07"] text_taken(WRITES, "description", 200),
         "A description of 201 characters is accepted." },
-    fault! { "vaults.description-200" ["LI-07"]
-        text_refused(WRITES, "description", 199, characters),
-        "A description of 200 characters is refused." },
     fault! { "vaults.description-bytes" ["LI-07"] text_refused(WRITES, "description", 200, bytes),
         "A description is counted in bytes." },
     fault! { "vaults.description-dropped" ["VA-18"] ignored("POST /vaults", "description"),
@@ -87,7 +78,7 @@ pub(crate) const ALL: &[Fault] = &[
         "An update with a name takes no other field." },
     fault! { "vaults.patch-answers-old" ["VA-22"]
         whole("PATCH /vaults/*", |ask, upstream| async move {
-            let before = upstream.send(&ask.another(Method::GET, ask.path.as_str())).await;
+            let before = upstream.get(&ask, &*ask.path).await;
             let answer = upstream.send(&ask).await;
             if answer.is_success() { before } else { answer }
         }),
@@ -102,53 +93,105 @@ pub(crate) const ALL: &[Fault] = &[
         });
     }),
         "An update answers with the id and what it brought." },
-    fault! { "vaults.visible-by-default" ["VA-19"] edits("POST /vaults", |body| {
-        if body.is_object() && body.get("visibility").is_none() {
-            body["visibility"] = "unlisted".into();
-        }
-    }),
+    fault! { "vaults.visible-by-default" ["VA-19"]
+        defaulted("POST /vaults", "visibility", "unlisted"),
         "A new vault is unlisted by default." },
-    fault! { "vaults.visibility-private" ["VA-20"] edits("POST /vaults", |body| {
-        if body["visibility"].as_str().is_some_and(unknown) {
-            body["visibility"] = "private".into();
-        }
+    fault! { "vaults.visibility-private" ["VA-20"]
+        taken_as("POST /vaults", "visibility", |visibility| {
+        unknown(visibility.as_str()?).then(|| "private".into())
     }),
         "An unknown visibility of a create is private." },
     fault! { "vaults.visibility-kept" ["VA-20"]
         ignored_if("PATCH /vaults/*", "visibility", |value| value.as_str().is_some_and(unknown)),
         "An unknown visibility of an update is passed over." },
-    fault! { "vaults.visibility-case" ["VA-20"] edits(WRITES, |body| {
-        let lower = body["visibility"].as_str().map(str::to_lowercase);
-        if let Some(lower) = lower.filter(|lower| !unknown(lower)) {
-            body["visibility"] = lower.into();
-        }
+    fault! { "vaults.visibility-case" ["VA-20"] taken_as(WRITES, "visibility", |visibility| {
+        let lower = visibility.as_str()?.to_lowercase();
+        (!unknown(&lower)).then(|| lower.into())
     }),
         "A visibility may be in upper case." },
     fault! { "vaults.general-deleted" ["VA-12"] general_deleted(),
         "The General vault can be deleted." },
+    fault! { "vaults.name-once" ["VA-02"] whole("POST /vaults", |ask, upstream| async move {
+        let vaults = upstream.get(&ask, "/vaults").await.json();
+        let mut vaults = vaults["data"].as_array().into_iter().flatten();
+        match ask.text("name").filter(|name| vaults.any(|vault| text(vault, "name") == name)) {
+            Some(_) => Response::refusal(409, "There is a vault of this name."),
+            None => upstream.send(&ask).await,
+        }
+    }),
+        "Two vaults cannot have one name." },
+    fault! { "vaults.patch-of-nothing" ["VA-23"] refused(UPDATE, 400, |ask| {
+        let body = ask.json();
+        let known = ["name", "description", "visibility"];
+        body.is_object() && !known.iter().any(|key| body.get(key).is_some())
+    }),
+        "An update without a known field is refused." },
+    fault! { "vaults.slug-first" ["VA-04"] {
+        let firsts = Shared::<HashMap<i64, Value>>::default();
+        answers(SHOWN, move |_, answer| {
+            let id = answer.id();
+            answer.edit_data(|vault| {
+                let slug = vault["slug"].clone();
+                vault["slug"] = firsts.with(|firsts| firsts.entry(id).or_insert(slug).clone());
+            });
+        })
+    },
+        "The slug is made from the first name, and a rename leaves it." },
+    fault! { "vaults.slug-without-number" ["VA-04"] {
+        let updated = Shared::<HashSet<i64>>::default();
+        answers(SHOWN, move |ask, answer| {
+            if ask.method == Method::PATCH && answer.is_success() {
+                updated.with(|updated| updated.insert(ask.id(1)));
+            }
+            if updated.with(|updated| updated.contains(&ask.id(1))) {
+                answer.edit_data(|vault| vault["slug"] = without_number(text(vault, "slug")).into());
+            }
+        })
+    },
+        "An update takes the number from a slug." },
+    fault! { "vaults.general-renamed" ["VA-12"] of_general(|ask| {
+        ask.edit(|body| without(body, "name"));
+        None
+    }),
+        "A new name of the General vault is passed over." },
+    fault! { "vaults.general-named" ["VA-12"] of_general(|ask| refuses(ask, "name")),
+        "The General vault is refused the name that it has." },
+    fault! { "vaults.general-described" ["VA-24"] of_general(|ask| refuses(ask, "description")),
+        "The General vault takes no description." },
 ];
 
 fn unknown(visibility: &str) -> bool {
     !["private", "unlisted", "public"].contains(&visibility)
 }
 
-/// A refusal if the field has such a text.
-pub(super) fn refused(
-    ask: &Request,
-    field: &str,
-    bad: impl FnOnce(&str) -> bool,
-) -> Option<Response> {
-    let bad = ask.text(field).is_some_and(|text| bad(&text));
-    bad.then(|| Response::refusal(400, &format!("{field} is too long")))
-}
-
 /// It only says so; the vault is there again with the next output.
 fn general_deleted() -> Intercept {
     whole("DELETE /vaults/*", |ask, upstream| async move {
-        let vault = upstream.send(&ask.another(Method::GET, ask.path.as_str())).await;
+        let vault = upstream.get(&ask, &*ask.path).await;
         if vault.json()["data"]["isSystem"] == true {
             return Response::data(200, &json!({ "id": ask.id(1), "deleted": true }));
         }
         upstream.send(&ask).await
+    })
+}
+
+fn without_number(slug: &str) -> &str {
+    let number = |end: &&str| end.bytes().all(|byte| byte.is_ascii_digit());
+    slug.rsplit_once('-').filter(|(_, end)| number(end)).map_or(slug, |(start, _)| start)
+}
+
+fn refuses(ask: &Request, field: &str) -> Option<Response> {
+    ask.json().get(field).map(|_| refusal(field))
+}
+
+/// Changes updates of the system vault, or answers them.
+fn of_general(change: fn(&mut Request) -> Option<Response>) -> Intercept {
+    whole(UPDATE, move |mut ask, upstream| async move {
+        let vault = upstream.get(&ask, &*ask.path).await;
+        let system = vault.json()["data"]["isSystem"] == true;
+        match system.then(|| change(&mut ask)).flatten() {
+            Some(answer) => answer,
+            None => upstream.send(&ask).await,
+        }
     })
 }

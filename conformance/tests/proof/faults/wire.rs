@@ -15,7 +15,7 @@ pub(super) const ALL: &[Fault] = &[
         }
     }),
         "A request without Host is carried out." },
-    fault! { "wire.two-hosts" ["HT-10"] Intercept::Heads(|lines| only_one(lines, "host", Keep::First)),
+    fault! { "wire.two-hosts" ["HT-10"] Intercept::Heads(|lines| only_first(lines, "host")),
         "Of two Host headers the first one counts." },
     fault! { "wire.any-host" ["HT-10"] Intercept::Heads(|lines| {
         if let Some((at, value)) = header(lines, "host")
@@ -26,11 +26,8 @@ pub(super) const ALL: &[Fault] = &[
     }),
         "Any value is a Host." },
     fault! { "wire.first-length" ["HT-01"]
-        Intercept::Heads(|lines| only_one(lines, "content-length", Keep::First)),
+        Intercept::Heads(|lines| only_first(lines, "content-length")),
         "Of two lengths the first one counts." },
-    fault! { "wire.last-length" ["HT-01"]
-        Intercept::Heads(|lines| only_one(lines, "content-length", Keep::Last)),
-        "Of two lengths the last one counts." },
     fault! { "wire.signed-length" ["HT-01"] Intercept::Heads(|lines| {
         if let Some((at, value)) = header(lines, "content-length")
             && let Some(digits) = value.strip_prefix('+')
@@ -138,20 +135,10 @@ pub(super) const ALL: &[Fault] = &[
         "A first line with the whole address is not understood." },
 ];
 
-/// Which of several headers of one name counts.
-#[derive(Clone, Copy)]
-enum Keep {
-    First,
-    Last,
-}
-
-fn only_one(lines: &mut Vec<String>, name: &str, keep: Keep) {
+/// Of several headers of one name the first counts.
+fn only_first(lines: &mut Vec<String>, name: &str) {
     let places: Vec<_> = headers(lines, name).map(|(at, _)| at).collect();
-    let kept = match keep {
-        Keep::First => places.first(),
-        Keep::Last => places.last(),
-    };
-    for at in places.iter().rev().filter(|at| Some(*at) != kept) {
+    for at in places.iter().skip(1).rev() {
         lines.remove(*at);
     }
 }

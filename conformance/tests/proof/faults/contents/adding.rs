@@ -3,32 +3,24 @@
 use async_trait::async_trait;
 use http::Method;
 use promptarium::{PromptId, VaultId};
-use promptarium_server::store::{Added, Store, StoreError};
-use promptarium_server::store::{Caller, SharedPrompt};
+use promptarium_server::store::{Added, SharedPrompt};
 use serde_json::{Value, json};
 
-use super::held;
+use crate::bounds::{from_digits, list_refused, list_taken, taken_as};
 use crate::entries::list_of;
 use crate::exchange::{Request, Response};
 use crate::fault::{Fault, Intercept, fault};
-use crate::front::{answers, edits, edits_data, instead, status_instead, whole};
+use crate::front::{answers, edits, edits_data, status_instead, whole};
 use crate::proxy::Upstream;
-use crate::store::{FaultyStore, with_fault};
+use crate::store::{FaultyStore, Good, Result, in_store};
 
 const ADD: &str = "POST /vaults/*/prompts";
 
 #[rustfmt::skip]
 pub(crate) const ALL: &[Fault] = &[
-    fault! { "contents.add-51" ["LI-08"] edits(ADD, |body| {
-        if let Some(ids) = list_of(body, "promptIds").filter(|ids| ids.len() == 51) {
-            ids.pop();
-        }
-    }),
+    fault! { "contents.add-51" ["LI-08"] list_taken(ADD, "promptIds", 50),
         "promptIds with 51 entries is accepted." },
-    fault! { "contents.add-50" ["LI-08"] instead(ADD, |ask| {
-        let many = ask.json()["promptIds"].as_array().is_some_and(|ids| ids.len() == 50);
-        many.then(|| Response::refusal(400, "promptIds is too long"))
-    }),
+    fault! { "contents.add-50" ["LI-08"] list_refused(ADD, "promptIds", 49),
         "promptIds with 50 entries is refused." },
     fault! { "contents.add-none" ["LI-08"] whole(ADD, |ask, upstream| async move {
         let none = ask.json()["promptIds"].as_array().is_some_and(Vec::is_empty);
@@ -41,28 +33,20 @@ pub(crate) const ALL: &[Fault] = &[
         if missing { added_none(&ask, &upstream).await } else { upstream.send(&ask).await }
     }),
         "A request without promptIds adds nothing and is answered 201." },
-    fault! { "contents.add-one-id" ["VC-13"] edits(ADD, |body| {
-        if body["promptIds"].is_i64() {
-            body["promptIds"] = json!([body["promptIds"]]);
-        }
-    }),
+    fault! { "contents.add-one-id" ["VC-13"]
+        taken_as(ADD, "promptIds", |id| id.is_i64().then(|| json!([id]))),
         "promptIds may be one id in place of a list." },
     fault! { "contents.add-text-ids" ["VC-13"] edits(ADD, |body| {
         for id in list_of(body, "promptIds").into_iter().flatten() {
-            if let Some(number) = id.as_str().and_then(|text| text.parse::<i64>().ok()) {
-                *id = number.into();
-            }
+            *id = from_digits(id).unwrap_or_else(|| id.take());
         }
     }),
         "promptIds takes ids as strings." },
     fault! { "contents.add-whole-numbers" ["VC-13"] edits(ADD, |body| {
-        for id in list_of(body, "promptIds").into_iter().flatten() {
-            let number = id.as_f64().filter(|number| id.is_f64() && number.fract() == 0.0);
-            if let Some(number) =
-                number.and_then(|number| format!("{number:.0}").parse::<i64>().ok())
-            {
-                *id = number.into();
-            }
+        for id in list_of(body, "promptIds").into_iter().flatten().filter(|id| id.is_f64()) {
+            let whole = id.as_f64().filter(|number| number.fract() == 0.0);
+            let whole = whole.and_then(|number| format!("{number:.0}").parse::<i64>().ok());
+            *id = whole.map_or_else(|| id.take(), Value::from);
         }
     }),
         "promptIds takes 7.0 for 7." },
@@ -89,7 +73,7 @@ pub(crate) const ALL: &[Fault] = &[
             0 if asked(&ask) > 0 => added_none(&ask, &upstream).await,
             some if some < asked(&ask) => {
                 let body = json!({ "promptIds": known });
-                upstream.send(&ask.another_with(Method::POST, ask.path.as_str(), &body)).await
+                upstream.send(&ask.another_with(Method::POST, &*ask.path, &body)).await
             }
             _ => upstream.send(&ask).await,
         }
@@ -101,14 +85,14 @@ pub(crate) const ALL: &[Fault] = &[
             return upstream.send(&ask).await;
         }
         let body = json!({ "promptIds": known });
-        upstream.send(&ask.another_with(Method::POST, ask.path.as_str(), &body)).await
+        upstream.send(&ask.another_with(Method::POST, &*ask.path, &body)).await
     }),
         "Ids that cannot be added are passed over if another one can." },
     fault! { "contents.add-half" ["VC-14"] whole(ADD, |ask, upstream| async move {
         let known = known(&ask, &upstream).await;
         if !known.is_empty() && known.len() < asked(&ask) {
             let body = json!({ "promptIds": known });
-            upstream.send(&ask.another_with(Method::POST, ask.path.as_str(), &body)).await;
+            upstream.send(&ask.another_with(Method::POST, &*ask.path, &body)).await;
         }
         upstream.send(&ask).await
     }),
@@ -119,20 +103,11 @@ pub(crate) const ALL: &[Fault] = &[
         }
     }),
         "Prompts added together are in the reverse order." },
-    fault! { "contents.add-again-new" ["VC-03"]
-        Intercept::Store("POST /vaults/*/prompts, POST /prompts/*/save, PATCH /prompts/*", |inner| {
-            with_fault(inner, Adding(Slip::Anew))
-        }),
+    fault! { "contents.add-again-new" ["VC-03"] adding(Slip::Anew),
         "Adding a prompt again makes its membership anew." },
-    fault! { "contents.add-takes-away" ["VC-02"]
-        Intercept::Store("POST /vaults/*/prompts, POST /prompts/*/save, PATCH /prompts/*", |inner| {
-            with_fault(inner, Adding(Slip::TakesAway))
-        }),
+    fault! { "contents.add-takes-away" ["VC-02"] adding(Slip::TakesAway),
         "Adding a prompt takes it out of its other vaults." },
-    fault! { "contents.save-takes-away" ["VC-03"]
-        Intercept::Store("POST /vaults/*/prompts, POST /prompts/*/save, PATCH /prompts/*", |inner| {
-            with_fault(inner, Adding(Slip::SaveTakesAway))
-        }),
+    fault! { "contents.save-takes-away" ["VC-03"] adding(Slip::SaveTakesAway),
         "Saving a prompt takes it out of its other vaults." },
 ];
 
@@ -148,11 +123,11 @@ fn ids(ask: &Request) -> Vec<i64> {
     numbers.filter(|numbers| numbers.len() <= 50).unwrap_or_default()
 }
 
-/// Those that are prompts of the caller.
+/// Those that are prompts of the good.caller.
 async fn known(ask: &Request, upstream: &Upstream) -> Vec<i64> {
     let mut known = Vec::new();
     for id in ids(ask) {
-        let prompt = upstream.send(&ask.another(Method::GET, format!("/prompts/{id}"))).await;
+        let prompt = upstream.get(ask, format!("/prompts/{id}")).await;
         if prompt.is_success() {
             known.push(id);
         }
@@ -162,8 +137,7 @@ async fn known(ask: &Request, upstream: &Upstream) -> Vec<i64> {
 
 /// The answer for nothing, if the vault is there.
 async fn added_none(ask: &Request, upstream: &Upstream) -> Response {
-    let vault =
-        upstream.send(&ask.another(Method::GET, format!("/vaults/{}", ask.segment(1)))).await;
+    let vault = upstream.get(ask, format!("/vaults/{}", ask.segment(1))).await;
     if !vault.is_success() {
         return vault;
     }
@@ -180,51 +154,41 @@ enum Slip {
 
 struct Adding(Slip);
 
-/// Ends the memberships of a prompt in some vaults.
-async fn part(inner: &dyn Store, caller: &Caller, id: PromptId, from: impl Fn(VaultId) -> bool) {
-    let Ok(prompt) = inner.prompt(caller, id).await else { return };
-    for vault in prompt.vault_ids.iter().copied().filter(|vault| from(*vault)) {
-        for entry in held(inner, caller, vault).await {
-            if entry.prompt.id == id {
-                let _ = inner.remove_membership(caller, vault, entry.membership).await;
-            }
-        }
-    }
+fn adding(slip: Slip) -> Intercept {
+    in_store("POST /vaults/*/prompts, POST /prompts/*/save, PATCH /prompts/*", Adding(slip))
 }
 
 #[async_trait]
 impl FaultyStore for Adding {
     async fn add_prompts(
         &self,
-        inner: &dyn Store,
-        caller: &Caller,
+        good: Good<'_>,
         vault: VaultId,
         prompts: &[PromptId],
-    ) -> Result<Added, StoreError> {
-        let before = inner.add_prompts(caller, vault, prompts).await?;
+    ) -> Result<Added> {
+        let before = good.add_prompts(vault, prompts).await?;
         for id in prompts {
             match self.0 {
-                Slip::Anew => part(inner, caller, *id, |other| other == vault).await,
-                Slip::TakesAway => part(inner, caller, *id, |other| other != vault).await,
+                Slip::Anew => good.take_out(*id, |other| other == vault).await?,
+                Slip::TakesAway => good.take_out(*id, |other| other != vault).await?,
                 Slip::SaveTakesAway => {}
             }
         }
-        inner.add_prompts(caller, vault, prompts).await?;
+        good.add_prompts(vault, prompts).await?;
         Ok(before)
     }
 
     async fn save_prompt(
         &self,
-        inner: &dyn Store,
-        caller: &Caller,
+        good: Good<'_>,
         id: PromptId,
         vault: VaultId,
-    ) -> Result<SharedPrompt, StoreError> {
-        let saved = inner.save_prompt(caller, id, vault).await?;
+    ) -> Result<SharedPrompt> {
+        let saved = good.save_prompt(id, vault).await?;
         if self.0 != Slip::SaveTakesAway {
             return Ok(saved);
         }
-        part(inner, caller, id, |other| other != vault).await;
-        inner.prompt(caller, id).await
+        good.take_out(id, |other| other != vault).await?;
+        good.prompt(id).await
     }
 }

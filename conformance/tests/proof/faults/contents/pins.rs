@@ -5,19 +5,17 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use http::Method;
 use promptarium::{VaultId, VaultPromptId};
-use promptarium_server::store::Caller;
-use promptarium_server::store::{Store, StoreError};
 use serde_json::Value;
 use tokio::sync::Mutex;
 
-use super::{held, loose, membership};
+use super::{loose, membership};
 use crate::entries::entries;
 use crate::exchange::{Request, Response};
 use crate::fault::{Fault, Intercept, fault};
 use crate::front::{answers, status_instead, whole};
 use crate::proxy::Upstream;
 use crate::shared::Shared;
-use crate::store::{FaultyStore, with_fault};
+use crate::store::{FaultyStore, Good, Result, in_store};
 
 const PIN: &str = "POST /vaults/*/prompts/*/pin";
 const UNPIN: &str = "DELETE /vaults/*/prompts/*/pin";
@@ -45,47 +43,42 @@ pub(crate) const ALL: &[Fault] = &[
         answer
     }),
         "An unpin answers with the state before it." },
-    fault! { "contents.pin-one-only" ["VC-27"]
-        Intercept::Store("* /vaults/*/prompts/*/pin", |inner| with_fault(inner, Pins(Slip::OneOnly))),
+    fault! { "contents.pin-one-only" ["VC-27"] pins(Slip::OneOnly),
         "A pin takes the pin of all others away." },
     fault! { "contents.pin-five" ["VC-27"] five(),
         "A vault takes five pins and refuses the sixth." },
-    fault! { "contents.pin-toggles" ["VC-29"]
-        Intercept::Store("* /vaults/*/prompts/*/pin", |inner| with_fault(inner, Pins(Slip::Toggle))),
+    fault! { "contents.pin-toggles" ["VC-29"] pins(Slip::Toggle),
         "Pinning a pinned prompt unpins it." },
-    fault! { "contents.pin-redates" ["VC-29"]
-        Intercept::Store("* /vaults/*/prompts/*/pin", |inner| with_fault(inner, Pins(Slip::Redate))),
+    fault! { "contents.pin-redates" ["VC-29"] pins(Slip::Redate),
         "Pinning a pinned prompt brings it to the top." },
-    fault! { "contents.pin-again-400" ["VC-29"] whole(PIN, |ask, upstream| async move {
-        match entry_of(&ask, &upstream).await {
-            Some(entry) if entry["isPinned"] == true => Response::refusal(400, "pinned already"),
-            _ => upstream.send(&ask).await,
-        }
-    }),
+    fault! { "contents.pin-again-400" ["VC-29"]
+        of_entry(PIN, |entry| entry["isPinned"] == true, 400),
         "Pinning a pinned prompt is refused." },
-    fault! { "contents.unpin-again-404" ["VC-30"] whole(UNPIN, |ask, upstream| async move {
-        match entry_of(&ask, &upstream).await {
-            Some(entry) if entry["isPinned"] == false => Response::refusal(404, "not pinned"),
-            _ => upstream.send(&ask).await,
-        }
-    }),
+    fault! { "contents.unpin-again-404" ["VC-30"]
+        of_entry(UNPIN, |entry| entry["isPinned"] == false, 404),
         "Unpinning what is not pinned answers 404." },
-    fault! { "contents.unpin-again-pins" ["VC-30"]
-        Intercept::Store("* /vaults/*/prompts/*/pin", |inner| with_fault(inner, Pins(Slip::UnpinToggles))),
+    fault! { "contents.unpin-again-pins" ["VC-30"] pins(Slip::UnpinToggles),
         "Unpinning what is not pinned pins it." },
     fault! { "contents.unpin-to-top" ["VC-28"] unpinned(true),
         "An unpinned prompt counts as added now." },
     fault! { "contents.unpin-to-bottom" ["VC-28"] unpinned(false),
         "An unpinned prompt goes to the end." },
-    fault! { "contents.unpin-ignored" ["VC-28"]
-        Intercept::Store("* /vaults/*/prompts/*/pin", |inner| with_fault(inner, Pins(Slip::Stays))),
+    fault! { "contents.unpin-ignored" ["VC-28"] pins(Slip::Stays),
         "An unpin is answered and not done." },
 ];
 
+/// Refuses requests about such a membership.
+fn of_entry(routes: &'static str, is_such: fn(&Value) -> bool, code: u16) -> Intercept {
+    whole(routes, move |ask, upstream| async move {
+        if entry_of(&ask, &upstream).await.is_some_and(|entry| is_such(&entry)) {
+            return Response::refusal(code, "It is so already.");
+        }
+        upstream.send(&ask).await
+    })
+}
+
 async fn listing(ask: &Request, upstream: &Upstream) -> Vec<Value> {
-    let path = format!("/vaults/{}/prompts", ask.segment(1));
-    let listing = upstream.send(&ask.another(Method::GET, path)).await.json();
-    listing["data"].as_array().cloned().unwrap_or_default()
+    upstream.list(ask, format!("/vaults/{}/prompts", ask.segment(1))).await
 }
 
 /// A number that was taken for another one; where the two are equal, the next one,
@@ -169,17 +162,20 @@ enum Slip {
 
 struct Pins(Slip);
 
+fn pins(slip: Slip) -> Intercept {
+    in_store("* /vaults/*/prompts/*/pin", Pins(slip))
+}
+
 #[async_trait]
 impl FaultyStore for Pins {
     async fn set_pinned(
         &self,
-        inner: &dyn Store,
-        caller: &Caller,
+        good: Good<'_>,
         vault: VaultId,
         membership: VaultPromptId,
         pinned: bool,
-    ) -> Result<(), StoreError> {
-        let there = held(inner, caller, vault).await;
+    ) -> Result {
+        let there = good.held(vault).await;
         let this = there.iter().find(|entry| entry.membership == membership);
         let is_pinned = this.is_some_and(|entry| entry.pinned);
         let pinned = match self.0 {
@@ -187,17 +183,17 @@ impl FaultyStore for Pins {
             Slip::UnpinToggles if !pinned => !is_pinned,
             Slip::Stays if is_pinned => true,
             Slip::Redate if pinned && is_pinned => {
-                inner.set_pinned(caller, vault, membership, false).await?;
+                good.set_pinned(vault, membership, false).await?;
                 true
             }
             Slip::OneOnly if pinned => {
                 for other in there.iter().filter(|entry| entry.pinned) {
-                    inner.set_pinned(caller, vault, other.membership, false).await?;
+                    good.set_pinned(vault, other.membership, false).await?;
                 }
                 true
             }
             _ => pinned,
         };
-        inner.set_pinned(caller, vault, membership, pinned).await
+        good.set_pinned(vault, membership, pinned).await
     }
 }

@@ -3,36 +3,26 @@
 use async_trait::async_trait;
 use http::Method;
 use promptarium::{VaultId, VaultPromptId};
-use promptarium_server::store::Caller;
-use promptarium_server::store::{Moved, Store, StoreError};
+use promptarium_server::store::Moved;
 use serde_json::json;
 
-use super::held;
 use super::pins::{entry_of, mistaken};
 use crate::exchange::Response;
 use crate::fault::{Fault, Intercept, fault};
 use crate::front::{answers, whole};
 use crate::shared::Shared;
-use crate::store::{FaultyStore, with_fault};
+use crate::store::{FaultyStore, Good, Result, in_store};
 
+const MEMBERSHIP: &str = "* /vaults/*/prompts/*, * /vaults/*/prompts/*/*";
 const REMOVE: &str = "DELETE /vaults/*/prompts/*";
 
 #[rustfmt::skip]
 pub(crate) const ALL: &[Fault] = &[
-    fault! { "contents.remove-deletes" ["VC-16"]
-        Intercept::Store("* /vaults/*/prompts/*, * /vaults/*/prompts/*/*", |inner| {
-            with_fault(inner, Removal(Slip::Deletes))
-        }),
+    fault! { "contents.remove-deletes" ["VC-16"] removal(Slip::Deletes),
         "A removal deletes a prompt that is in no other vault." },
-    fault! { "contents.remove-everywhere" ["VC-16"]
-        Intercept::Store("* /vaults/*/prompts/*, * /vaults/*/prompts/*/*", |inner| {
-            with_fault(inner, Removal(Slip::Everywhere))
-        }),
+    fault! { "contents.remove-everywhere" ["VC-16"] removal(Slip::Everywhere),
         "A removal takes the prompt out of all vaults." },
-    fault! { "contents.remove-neighbour" ["VC-16"]
-        Intercept::Store("* /vaults/*/prompts/*, * /vaults/*/prompts/*/*", |inner| {
-            with_fault(inner, Removal(Slip::Unpins))
-        }),
+    fault! { "contents.remove-neighbour" ["VC-16"] removal(Slip::Unpins),
         "A removal unpins the other prompts of the vault." },
     fault! { "contents.remove-answers-prompt" ["VC-15"] whole(REMOVE, |ask, upstream| async move {
         let entry = entry_of(&ask, &upstream).await;
@@ -53,25 +43,13 @@ pub(crate) const ALL: &[Fault] = &[
         "A removal answers deleted in place of removed." },
     fault! { "contents.remove-again" ["VC-15"] removed_again(),
         "Removing a removed membership answers 200." },
-    fault! { "contents.remove-any-vault" ["VC-15"]
-        Intercept::Store("* /vaults/*/prompts/*, * /vaults/*/prompts/*/*", |inner| {
-            with_fault(inner, AnyVault(Call::Remove))
-        }),
+    fault! { "contents.remove-any-vault" ["VC-15"] any_vault(Call::Remove),
         "A removal goes by the membership and not by the vault." },
-    fault! { "contents.pin-any-vault" ["VC-25"]
-        Intercept::Store("* /vaults/*/prompts/*, * /vaults/*/prompts/*/*", |inner| {
-            with_fault(inner, AnyVault(Call::Pin))
-        }),
+    fault! { "contents.pin-any-vault" ["VC-25"] any_vault(Call::Pin),
         "A pin goes by the membership and not by the vault." },
-    fault! { "contents.move-any-vault" ["VC-20"]
-        Intercept::Store("* /vaults/*/prompts/*, * /vaults/*/prompts/*/*", |inner| {
-            with_fault(inner, AnyVault(Call::Move))
-        }),
+    fault! { "contents.move-any-vault" ["VC-20"] any_vault(Call::Move),
         "A move goes by the membership and not by the vault." },
-    fault! { "contents.prompt-id-named" ["VC-01"]
-        Intercept::Store("* /vaults/*/prompts/*, * /vaults/*/prompts/*/*", |inner| {
-            with_fault(inner, AnyVault(Call::ByPrompt))
-        }),
+    fault! { "contents.prompt-id-named" ["VC-01"] any_vault(Call::ByPrompt),
         "Remove, move and pin take the prompt's id too." },
 ];
 
@@ -95,37 +73,33 @@ enum Slip {
 
 struct Removal(Slip);
 
+fn removal(slip: Slip) -> Intercept {
+    in_store(MEMBERSHIP, Removal(slip))
+}
+
 #[async_trait]
 impl FaultyStore for Removal {
     async fn remove_membership(
         &self,
-        inner: &dyn Store,
-        caller: &Caller,
+        good: Good<'_>,
         vault: VaultId,
         membership: VaultPromptId,
-    ) -> Result<(), StoreError> {
-        let there = held(inner, caller, vault).await;
-        inner.remove_membership(caller, vault, membership).await?;
+    ) -> Result {
+        let there = good.held(vault).await;
+        good.remove_membership(vault, membership).await?;
         let Some(this) = there.iter().find(|entry| entry.membership == membership) else {
             return Ok(());
         };
         let id = this.prompt.id;
         match self.0 {
             Slip::Deletes if this.prompt.vault_ids.len() == 1 => {
-                inner.delete_prompt(caller, id).await?;
+                good.delete_prompt(id).await?;
             }
             Slip::Deletes => {}
-            Slip::Everywhere => {
-                for vault in &this.prompt.vault_ids {
-                    let there = held(inner, caller, *vault).await;
-                    for entry in there.iter().filter(|entry| entry.prompt.id == id) {
-                        inner.remove_membership(caller, *vault, entry.membership).await?;
-                    }
-                }
-            }
+            Slip::Everywhere => good.take_out(id, |_| true).await?,
             Slip::Unpins => {
                 for entry in there.iter().filter(|entry| entry.pinned && entry.prompt.id != id) {
-                    inner.set_pinned(caller, vault, entry.membership, false).await?;
+                    good.set_pinned(vault, entry.membership, false).await?;
                 }
             }
         }
@@ -144,18 +118,21 @@ enum Call {
 /// Looks for a membership that the vault of the path does not hold.
 struct AnyVault(Call);
 
+fn any_vault(call: Call) -> Intercept {
+    in_store(MEMBERSHIP, AnyVault(call))
+}
+
 impl AnyVault {
     /// The vault and membership that are taken for those of the path.
     async fn found(
         &self,
         call: Call,
-        inner: &dyn Store,
-        caller: &Caller,
+        good: Good<'_>,
         vault: VaultId,
         membership: VaultPromptId,
     ) -> (VaultId, VaultPromptId) {
         if self.0 == Call::ByPrompt {
-            let there = held(inner, caller, vault).await;
+            let there = good.held(vault).await;
             let by_prompt = there.iter().find(|entry| entry.prompt.id.get() == membership.get());
             let held = there.iter().any(|entry| entry.membership == membership);
             return match by_prompt {
@@ -164,9 +141,9 @@ impl AnyVault {
             };
         }
         // The path's own vault has to be the caller's.
-        if self.0 == call && inner.vault(caller, vault).await.is_ok() {
-            for other in inner.vaults(caller).await.unwrap_or_default() {
-                let there = held(inner, caller, other.id).await;
+        if self.0 == call && good.vault(vault).await.is_ok() {
+            for other in good.vaults().await.unwrap_or_default() {
+                let there = good.held(other.id).await;
                 if there.iter().any(|entry| entry.membership == membership) {
                     return (other.id, membership);
                 }
@@ -180,36 +157,33 @@ impl AnyVault {
 impl FaultyStore for AnyVault {
     async fn remove_membership(
         &self,
-        inner: &dyn Store,
-        caller: &Caller,
+        good: Good<'_>,
         vault: VaultId,
         membership: VaultPromptId,
-    ) -> Result<(), StoreError> {
-        let (vault, id) = self.found(Call::Remove, inner, caller, vault, membership).await;
-        inner.remove_membership(caller, vault, id).await
+    ) -> Result {
+        let (vault, id) = self.found(Call::Remove, good, vault, membership).await;
+        good.remove_membership(vault, id).await
     }
 
     async fn move_membership(
         &self,
-        inner: &dyn Store,
-        caller: &Caller,
+        good: Good<'_>,
         vault: VaultId,
         membership: VaultPromptId,
         target: VaultId,
-    ) -> Result<Moved, StoreError> {
-        let (vault, id) = self.found(Call::Move, inner, caller, vault, membership).await;
-        inner.move_membership(caller, vault, id, target).await
+    ) -> Result<Moved> {
+        let (vault, id) = self.found(Call::Move, good, vault, membership).await;
+        good.move_membership(vault, id, target).await
     }
 
     async fn set_pinned(
         &self,
-        inner: &dyn Store,
-        caller: &Caller,
+        good: Good<'_>,
         vault: VaultId,
         membership: VaultPromptId,
         pinned: bool,
-    ) -> Result<(), StoreError> {
-        let (vault, id) = self.found(Call::Pin, inner, caller, vault, membership).await;
-        inner.set_pinned(caller, vault, id, pinned).await
+    ) -> Result {
+        let (vault, id) = self.found(Call::Pin, good, vault, membership).await;
+        good.set_pinned(vault, id, pinned).await
     }
 }

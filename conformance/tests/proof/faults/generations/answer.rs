@@ -3,7 +3,6 @@
 use std::collections::{BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use http::Method;
 use serde_json::{Value, json};
 
 use super::QUEUE;
@@ -124,10 +123,9 @@ async fn media(ask: &Request, upstream: &Upstream, id: &str) -> Option<Value> {
     // The longest job of the listed scenarios takes 10 s, and more on a busy machine.
     for _ in 0..1000 {
         let path = format!("/generations/{id}/status");
-        let status = upstream.send(&ask.another(Method::GET, path)).await;
+        let status = upstream.get(ask, path).await;
         if let Some(prompt) = status.json()["data"]["promptId"].as_i64() {
-            let prompt =
-                upstream.send(&ask.another(Method::GET, format!("/prompts/{prompt}"))).await;
+            let prompt = upstream.get(ask, format!("/prompts/{prompt}")).await;
             return Some(prompt.json()["data"]["images"].clone());
         }
         if status.json()["data"]["status"] == "failed" || !status.is_success() {

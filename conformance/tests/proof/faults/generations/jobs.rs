@@ -7,15 +7,13 @@ use std::time::Duration;
 use async_trait::async_trait;
 use promptarium::PromptId;
 use promptarium_server::store::{
-    AccountId, Caller, Claim, JobKey, JobRecord, JobState, Lease, NewJob, PromptImage, Release,
-    Reserved, Turn,
+    AccountId, Caller, Claim, JobRecord, JobState, Lease, NewJob, PromptImage, Release, Reserved,
+    Store, StoreError, Turn,
 };
-use promptarium_server::store::{Store, StoreError};
 
-use super::super::contents::held;
 use crate::fault::{Fault, Intercept, fault};
 use crate::shared::Shared;
-use crate::store::{FaultyStore, with_fault};
+use crate::store::{FaultyStore, Good, Result, in_store};
 
 /// How long the output is on its way after the job is said to be completed.
 const LATE: Duration = Duration::from_millis(700);
@@ -24,35 +22,25 @@ const REST: Duration = Duration::from_millis(100);
 
 #[rustfmt::skip]
 pub(crate) const ALL: &[Fault] = &[
-    fault! { "generations.job-fails" ["GE-28"]
-        Intercept::Store("POST /generations", |inner| with_fault(inner, Jobs::of(Slip::Fails))),
+    fault! { "generations.job-fails" ["GE-28"] jobs(Slip::Fails),
         "A job that is done is said to have failed." },
-    fault! { "generations.negative-fails" ["GE-14"]
-        Intercept::Store("POST /generations", |inner| with_fault(inner, Jobs::of(Slip::NegativeFails))),
+    fault! { "generations.negative-fails" ["GE-14"] jobs(Slip::NegativeFails),
         "A job with a negativePrompt fails." },
-    fault! { "generations.job-early" ["GE-32"]
-        Intercept::Store("POST /generations", |inner| with_fault(inner, Jobs::of(Slip::Early))),
+    fault! { "generations.job-early" ["GE-32"] jobs(Slip::Early),
         "A job is completed before its output is in the vault." },
-    fault! { "generations.job-lazy" ["GE-27"]
-        Intercept::Store("POST /generations", |inner| with_fault(inner, Jobs::of(Slip::Lazy))),
+    fault! { "generations.job-lazy" ["GE-27"] jobs(Slip::Lazy),
         "A job runs only once its status was asked for." },
-    fault! { "generations.output-loose" ["GE-29"]
-        Intercept::Store("POST /generations", |inner| with_fault(inner, Jobs::of(Slip::Loose))),
+    fault! { "generations.output-loose" ["GE-29"] jobs(Slip::Loose),
         "The output of a job is in no vault." },
-    fault! { "generations.output-no-images" ["GE-29"]
-        Intercept::Store("POST /generations", |inner| with_fault(inner, Jobs::of(Slip::NoImages))),
+    fault! { "generations.output-no-images" ["GE-29"] jobs(Slip::NoImages),
         "A job leaves a prompt without images." },
-    fault! { "generations.batch-short" ["GE-30"]
-        Intercept::Store("POST /generations", |inner| with_fault(inner, Jobs::of(Slip::Short))),
+    fault! { "generations.batch-short" ["GE-30"] jobs(Slip::Short),
         "A batch lacks its last output." },
-    fault! { "generations.batch-same" ["GE-30"]
-        Intercept::Store("POST /generations", |inner| with_fault(inner, Jobs::of(Slip::Same))),
+    fault! { "generations.batch-same" ["GE-30"] jobs(Slip::Same),
         "All outputs of a batch have the address of the first." },
-    fault! { "generations.batch-twice" ["GE-30"]
-        Intercept::Store("POST /generations", |inner| with_fault(inner, Jobs::of(Slip::Twice))),
+    fault! { "generations.batch-twice" ["GE-30"] jobs(Slip::Twice),
         "The outputs of a batch are saved twice." },
-    fault! { "generations.status-foreign" ["GE-31"]
-        Intercept::Store("POST /generations", |inner| with_fault(inner, Jobs::of(Slip::Foreign))),
+    fault! { "generations.status-foreign" ["GE-31"] jobs(Slip::Foreign),
         "Another account reads the status of a job by its id." },
 ];
 
@@ -76,65 +64,37 @@ struct Jobs {
     asked_for: Shared<BTreeSet<String>>,
 }
 
-impl Jobs {
-    fn of(slip: Slip) -> Self {
-        Self { slip, callers: Shared::default(), asked_for: Shared::default() }
-    }
+fn jobs(slip: Slip) -> Intercept {
+    let (callers, asked_for) = (Shared::default(), Shared::default());
+    in_store("POST /generations", Jobs { slip, callers, asked_for })
+}
 
-    async fn foreign(&self, inner: &dyn Store, id: &str) -> Result<JobRecord, StoreError> {
+impl Jobs {
+    async fn foreign(&self, good: Good<'_>, id: &str) -> Result<JobRecord> {
         for caller in self.callers.with(|callers| callers.clone()).values() {
-            if let Ok(job) = inner.job(caller, id).await {
+            if let Ok(job) = good.of(caller).job(id).await {
                 return Ok(job);
             }
         }
         Err(StoreError::NotFound)
     }
-
-    /// Takes the output out of its vault.
-    async fn loosen(
-        &self,
-        inner: &dyn Store,
-        job: &JobKey,
-        id: PromptId,
-    ) -> Result<(), StoreError> {
-        let caller = self.callers.with(|callers| callers.get(&job.account).cloned());
-        let Some(caller) = caller else { return Ok(()) };
-        for vault in inner.prompt(&caller, id).await?.vault_ids.clone() {
-            for entry in held(inner, &caller, vault).await {
-                if entry.prompt.id == id {
-                    inner.remove_membership(&caller, vault, entry.membership).await?;
-                }
-            }
-        }
-        Ok(())
-    }
 }
 
 #[async_trait]
 impl FaultyStore for Jobs {
-    async fn reserve_job(
-        &self,
-        inner: &dyn Store,
-        caller: &Caller,
-        mut new: NewJob,
-    ) -> Result<Reserved, StoreError> {
-        self.callers.with(|callers| callers.insert(caller.account, caller.clone()));
+    async fn reserve_job(&self, good: Good<'_>, mut new: NewJob) -> Result<Reserved> {
+        self.callers.with(|callers| callers.insert(good.caller.account, good.caller.clone()));
         if self.slip == Slip::NegativeFails && new.request.negative_prompt.is_some() {
             Arc::make_mut(&mut new.request).model_id = "local/fail".into();
         }
-        inner.reserve_job(caller, new).await
+        good.reserve_job(new).await
     }
 
-    async fn job(
-        &self,
-        inner: &dyn Store,
-        caller: &Caller,
-        client_job_id: &str,
-    ) -> Result<JobRecord, StoreError> {
+    async fn job(&self, good: Good<'_>, client_job_id: &str) -> Result<JobRecord> {
         self.asked_for.with(|asked| asked.insert(client_job_id.to_owned()));
-        let job = inner.job(caller, client_job_id).await;
+        let job = good.job(client_job_id).await;
         if self.slip == Slip::Foreign && matches!(job, Err(StoreError::NotFound)) {
-            return self.foreign(inner, client_job_id).await;
+            return self.foreign(good, client_job_id).await;
         }
         let mut job = job?;
         job.state = match (self.slip, job.state) {
@@ -156,7 +116,7 @@ impl FaultyStore for Jobs {
         inner: &dyn Store,
         lease: Duration,
         turn: &Turn,
-    ) -> Result<Option<Claim>, StoreError> {
+    ) -> Result<Option<Claim>> {
         let claim = inner.claim_job(lease, turn).await?;
         let Some(claim) = claim else { return Ok(None) };
         let name = &*claim.job.key.client_job_id;
@@ -172,7 +132,7 @@ impl FaultyStore for Jobs {
         inner: &dyn Store,
         lease: &Lease,
         mut images: Vec<PromptImage>,
-    ) -> Result<PromptId, StoreError> {
+    ) -> Result<PromptId> {
         match self.slip {
             Slip::Early => tokio::time::sleep(LATE).await,
             Slip::NoImages => images.clear(),
@@ -186,7 +146,10 @@ impl FaultyStore for Jobs {
         }
         let id = inner.complete_job(lease, images).await?;
         if self.slip == Slip::Loose {
-            self.loosen(inner, &lease.job, id).await?;
+            let caller = self.callers.with(|callers| callers.get(&lease.job.account).cloned());
+            if let Some(caller) = caller {
+                Good { inner, caller: &caller }.take_out(id, |_| true).await?;
+            }
         }
         Ok(id)
     }

@@ -6,13 +6,15 @@ use http::Method;
 use serde_json::{Value, json};
 
 use super::token;
-use crate::bounds::{bytes, empty_taken, refusal, taken_as, text_refused, text_taken};
+use crate::bounds::{
+    bytes, default, defaulted, empty_taken, shown_as, taken_as, text_refused, text_taken,
+};
 use crate::entries::{text, without};
 use crate::exchange::{Request, Response};
 use crate::fault::{Fault, Intercept, fault};
 use crate::front::{
-    answers, asks, edits, edits_data, edits_each, edits_entries, foreseen, instead, status_instead,
-    whole,
+    answers, asks, code_instead, edits, edits_data, edits_entries, foreseen, refused,
+    status_instead, whole,
 };
 use crate::shared::Shared;
 
@@ -42,20 +44,15 @@ pub(in crate::faults) const ALL: &[Fault] = &[
         |ask, _| is_creation(ask),
     ),
         "A new key ends with a point." },
-    fault! { "keys.new-key-unknown" ["KE-06"] instead("* /**", |ask| {
-        token(ask).starts_with(GENERATED).then(|| Response::refusal(401, "The key is unknown."))
-    }),
-        "A key that was made in a session is not known." },
-    fault! { "keys.all-may-write" ["KE-03"] edits(CREATE, |body| {
-        if body["scopes"] == json!([]) {
-            body["scopes"] = json!(["prompts:write"]);
-        }
+    fault! { "keys.new-key-unknown" ["KE-06"]
+    refused("* /**", 401, |ask| token(ask).starts_with(GENERATED)),
+    "A key that was made in a session is not known." },
+    fault! { "keys.all-may-write" ["KE-03"] taken_as(CREATE, "scopes", |scopes| {
+        (*scopes == json!([])).then(|| json!(["prompts:write"]))
     }),
         "Every new key has the scope prompts:write." },
-    fault! { "keys.none-may-write" ["KE-06"] edits(CREATE, |body| {
-        if body["scopes"] == json!(["prompts:write"]) {
-            body["scopes"] = json!([]);
-        }
+    fault! { "keys.none-may-write" ["KE-06"] taken_as(CREATE, "scopes", |scopes| {
+        (*scopes == json!(["prompts:write"])).then(|| json!([]))
     }),
         "No new key has a scope, whatever was asked for." },
     fault! { "keys.secret-in-list" ["KE-04"] remembered("POST /api-keys, GET /api-keys"),
@@ -76,12 +73,8 @@ pub(in crate::faults) const ALL: &[Fault] = &[
     fault! { "keys.name-number" ["KE-06"]
     taken_as(CREATE, "name", |name| Some(name.as_i64()?.to_string().into())),
     "A number is taken as a name." },
-    fault! { "keys.name-optional" ["KE-06"] edits(CREATE, |body| {
-        if let Some(body) = body.as_object_mut() {
-            body.entry("name").or_insert_with(|| "-".into());
-        }
-    }),
-        "A key needs no name." },
+    fault! { "keys.name-optional" ["KE-06"] defaulted(CREATE, "name", "-"),
+    "A key needs no name." },
     fault! { "keys.refused-without-details" ["KE-06"] answers(CREATE, |_, answer| {
         if answer.code() == 400 {
             answer.edit(|body| body["details"] = json!({}));
@@ -89,8 +82,8 @@ pub(in crate::faults) const ALL: &[Fault] = &[
     }),
         "The 400 of POST /api-keys names no field." },
     fault! { "keys.scopes-optional" ["KE-03"] edits(CREATE, |body| {
-        if let Some(body) = body.as_object_mut().filter(|body| body.contains_key("name")) {
-            body.entry("scopes").or_insert_with(|| json!([]));
+        if body.get("name").is_some() {
+            default(body, "scopes", json!([]));
         }
     }),
         "A key whose scopes are not said has none." },
@@ -108,11 +101,8 @@ pub(in crate::faults) const ALL: &[Fault] = &[
     fault! { "keys.scopes-text" ["KE-03"]
     taken_as(CREATE, "scopes", |scopes| Some(json!([scopes.as_str()?]))),
     "One scope may stand there without a list." },
-    fault! { "keys.body-of-any-type" ["KE-06"] asks(CREATE, |ask| {
-        let json = http::HeaderValue::from_static("application/json");
-        ask.headers.insert(http::header::CONTENT_TYPE, json);
-    }),
-        "POST /api-keys takes a body of any type of content." },
+    fault! { "keys.body-of-any-type" ["KE-06"] asks(CREATE, Request::set_json_type),
+    "POST /api-keys takes a body of any type of content." },
     fault! { "keys.oldest-first" ["KE-07"] edits_entries(LIST, |list| list.reverse()),
     "Keys are listed oldest first." },
     fault! { "keys.listed-with-creation-as-use" ["KE-07"] edits_entries(LIST, |list| {
@@ -121,15 +111,14 @@ pub(in crate::faults) const ALL: &[Fault] = &[
         }
     }),
         "The list has the time of its creation as the last use of a key that nobody used." },
-    fault! { "keys.use-not-recorded" ["KE-07"]
-    edits_each(LIST, |key| key["lastUsedAt"] = Value::Null),
+    fault! { "keys.use-not-recorded" ["KE-07"] shown_as(LIST, "lastUsedAt", |_| Some(Value::Null)),
     "lastUsedAt of every key is null." },
     fault! { "keys.revoked-not-listed" ["KE-07"] edits_entries(LIST, |list| {
         list.retain(|key| key["revokedAt"].is_null());
     }),
         "A revoked key is gone from the list." },
     fault! { "keys.revoked-without-time" ["KE-07"]
-    edits_data(REVOKE, |key| key["revokedAt"] = Value::Null),
+    shown_as(REVOKE, "revokedAt", |_| Some(Value::Null)),
     "The answer to a revocation has null as its time." },
     fault! { "keys.revoked-later" ["KE-07"] {
         let revoked = Shared::<Vec<String>>::default();
@@ -146,7 +135,7 @@ pub(in crate::faults) const ALL: &[Fault] = &[
     },
         "Revoking a key again changes the time of its revocation." },
     fault! { "keys.revoked-works-on" ["KE-07"] whole(REVOKE, |ask, upstream| async move {
-        let listed = upstream.send(&ask.another(Method::GET, "/api-keys")).await.json();
+        let listed = upstream.get(&ask, "/api-keys").await.json();
         let id = ask.segment(1);
         let mut keys = listed["data"].as_array().into_iter().flatten();
         let own = ask.headers.get("sec-fetch-site").is_some_and(|site| site == "same-origin");
@@ -159,16 +148,12 @@ pub(in crate::faults) const ALL: &[Fault] = &[
         }
     }),
         "A key is answered as revoked and works on." },
-    fault! { "keys.revoke-unknown-400" ["ER-11"] answers(REVOKE, |ask, answer| {
-        if answer.code() == 404 && ask.segment(1) != "other" {
-            *answer = refusal("publicId");
-        }
-    }),
-        "Revoking a key that does not exist is 400." },
-    fault! { "keys.revoke-of-others-403" ["ER-11"] instead(REVOKE, |ask| {
-        (ask.segment(1) == "other").then(|| Response::refusal(403, "The key is not yours."))
-    }),
-        "Revoking a key of another account is 403." },
+    fault! { "keys.revoke-unknown-400" ["ER-11"]
+    code_instead(REVOKE, 404, 400, |ask| ask.segment(1) != "other"),
+    "Revoking a key that does not exist is 400." },
+    fault! { "keys.revoke-of-others-403" ["ER-11"]
+    refused(REVOKE, 403, |ask| ask.segment(1) == "other"),
+    "Revoking a key of another account is 403." },
 ];
 
 fn is_creation(ask: &Request) -> bool {

@@ -3,10 +3,10 @@
 use http::HeaderValue;
 use http::header::{AUTHORIZATION, COOKIE, ORIGIN, REFERER, SET_COOKIE};
 
-use super::as_main;
 use crate::exchange::{Request, Response};
 use crate::fault::{Fault, Intercept, fault};
-use crate::front::{answers, asks, foreseen, instead, whole};
+use crate::faults::keys::let_in;
+use crate::front::{and_sends, answers, asks, foreseen, refused, whole_with};
 use crate::shared::Shared;
 
 const ALL_PATHS: &str = "* /**";
@@ -45,64 +45,36 @@ pub(in crate::faults) const ALL: &[Fault] = &[
         }
     }),
         "An API key beside a session is not looked at." },
-    fault! { "sessions.as-a-key" ["AU-02"] asks(ALL_PATHS, |ask| {
+    fault! { "sessions.as-a-key" ["AU-02"] let_in(ALL_PATHS, |ask| {
         let of_keys = matches!(ask.segment(0), "api-keys" | "sign-in");
-        if has_session(ask) && ask.authorization().is_empty() && !of_keys {
-            as_main(ask);
-        }
+        has_session(ask) && ask.authorization().is_empty() && !of_keys
     }),
         "A session is as good as a key for the whole API." },
-    fault! { "sessions.from-any-site" ["KE-05"] asks(KEYS, |ask| {
-        if has_session(ask) {
-            own(ask);
-        }
-    }),
-        "Nobody looks at where a request in a session comes from." },
-    fault! { "sessions.from-no-site" ["KE-05"] asks(KEYS, |ask| {
-        if has_session(ask)
-            && [FETCH_SITE, "origin", "referer"].iter().all(|name| !ask.headers.contains_key(*name))
-        {
-            own(ask);
-        }
+    fault! { "sessions.from-any-site" ["KE-05"] own_if(has_session),
+    "Nobody looks at where a request in a session comes from." },
+    fault! { "sessions.from-no-site" ["KE-05"] own_if(|ask| {
+        let named = [FETCH_SITE, "origin", "referer"];
+        has_session(ask) && !named.iter().any(|name| ask.headers.contains_key(*name))
     }),
         "A request that does not say where it comes from is taken in a session." },
-    fault! { "sessions.from-the-same-site" ["KE-05"] asks(KEYS, |ask| {
-        if is(ask, FETCH_SITE, "same-site") {
-            own(ask);
-        }
-    }),
-        "A request of a page on a neighbouring host is taken in a session." },
-    fault! { "sessions.own-origin-believed" ["KE-05"] asks(KEYS, |ask| {
-        if is(ask, FETCH_SITE, "cross-site") && ask.headers.contains_key(ORIGIN) {
-            own(ask);
-        }
+    fault! { "sessions.from-the-same-site" ["KE-05"] own_if(|ask| is(ask, FETCH_SITE, "same-site")),
+    "A request of a page on a neighbouring host is taken in a session." },
+    fault! { "sessions.own-origin-believed" ["KE-05"] own_if(|ask| {
+        is(ask, FETCH_SITE, "cross-site") && ask.headers.contains_key(ORIGIN)
     }),
         "The own origin is believed whatever Sec-Fetch-Site says." },
-    fault! { "sessions.from-null" ["KE-05"] asks(KEYS, |ask| {
-        if is(ask, "origin", "null") {
-            own(ask);
-        }
-    }),
-        "The origin null is taken for the own one." },
-    fault! { "sessions.referer-believed" ["KE-05"] asks(KEYS, |ask| {
-        if ask.headers.contains_key(REFERER) {
-            own(ask);
-        }
-    }),
-        "Referer is as good as Origin." },
+    fault! { "sessions.from-null" ["KE-05"] own_if(|ask| is(ask, "origin", "null")),
+    "The origin null is taken for the own one." },
+    fault! { "sessions.referer-believed" ["KE-05"] own_if(|ask| ask.headers.contains_key(REFERER)),
+    "Referer is as good as Origin." },
     fault! { "sessions.refused-and-done" ["KE-05"]
-    whole("POST /api-keys, DELETE /api-keys/*", |mut ask, upstream| async move {
-        let answer = upstream.send(&ask).await;
-        if answer.code() == 403 {
-            own(&mut ask);
-            upstream.send(&ask).await;
-        }
-        answer
+        and_sends("POST /api-keys, DELETE /api-keys/*", |mut ask, answer| {
+        own(&mut ask);
+        (answer.code() == 403).then_some(ask)
     }),
-    "What another site asks for in a session is answered 403, and done." },
-    fault! { "sessions.origin-not-enough" ["KE-05"] instead("POST /api-keys", |ask| {
-        let unsaid = has_session(ask) && !ask.headers.contains_key(FETCH_SITE);
-        unsaid.then(|| Response::refusal(403, "The request comes from nowhere."))
+        "What another site asks for in a session is answered 403, and done." },
+    fault! { "sessions.origin-not-enough" ["KE-05"] refused("POST /api-keys", 403, |ask| {
+        has_session(ask) && !ask.headers.contains_key(FETCH_SITE)
     }),
         "Without Sec-Fetch-Site no request is taken in a session." },
 ];
@@ -132,6 +104,15 @@ fn own(ask: &mut Request) {
     ask.headers.insert(FETCH_SITE, HeaderValue::from_static("same-origin"));
 }
 
+/// Requests in a session for which `when` holds pass for those of the server's own page.
+fn own_if(when: fn(&Request) -> bool) -> Intercept {
+    asks(KEYS, move |ask| {
+        if when(ask) {
+            own(ask);
+        }
+    })
+}
+
 fn cookie_without(attribute: &'static str) -> Intercept {
     answers(SIGN_IN, move |_, answer| {
         let line = answer.headers.get(SET_COOKIE).and_then(|line| line.to_str().ok());
@@ -144,21 +125,18 @@ fn cookie_without(attribute: &'static str) -> Intercept {
 
 /// A cookie that begins as that of the session is taken for it.
 fn beginning_compared() -> Intercept {
-    let good = Shared::<String>::default();
-    let how = whole("POST /sign-in, * /api-keys", move |mut ask, upstream| {
-        let good = good.clone();
-        async move {
-            let known = good.with(|good| good.clone());
-            let start = cookie(&ask).get(..LOOKED_AT).unwrap_or("none").to_owned();
-            if known.starts_with(&start) && !cookie(&ask).contains(';') {
-                set(&mut ask, COOKIE.as_str(), &known);
-            }
-            let answer = upstream.send(&ask).await;
-            if let Some(line) = answer.headers.get(SET_COOKIE).and_then(|line| line.to_str().ok()) {
-                good.with(|good| *good = line.split(';').next().unwrap_or_default().to_owned());
-            }
-            answer
+    let routes = "POST /sign-in, * /api-keys";
+    let how = whole_with(routes, |mut ask, upstream, good: Shared<String>| async move {
+        let known = good.with(|good| good.clone());
+        let start = cookie(&ask).get(..LOOKED_AT).unwrap_or("none").to_owned();
+        if known.starts_with(&start) && !cookie(&ask).contains(';') {
+            set(&mut ask, COOKIE.as_str(), &known);
         }
+        let answer = upstream.send(&ask).await;
+        if let Some(line) = answer.headers.get(SET_COOKIE).and_then(|line| line.to_str().ok()) {
+            good.with(|good| *good = line.split(';').next().unwrap_or_default().to_owned());
+        }
+        answer
     });
     foreseen(how, |ask, _| has_session(ask))
 }

@@ -4,23 +4,17 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
 use async_trait::async_trait;
-use promptarium_server::store::{Caller, PromptPage, PromptQuery};
-use promptarium_server::store::{Store, StoreError};
+use promptarium_server::store::{PromptPage, PromptQuery};
 
-use crate::store::FaultyStore;
+use crate::store::{FaultyStore, Good, Result};
 
 /// A store whose pages are these.
 macro_rules! pages {
-    ($(#[$doc:meta])* $name:ident, $this:ident, $inner:ident, $caller:ident, $query:ident => $page:expr) => {
+    ($(#[$doc:meta])* $name:ident, $this:ident, $good:ident, $query:ident => $page:expr) => {
         $(#[$doc])*
         #[async_trait]
         impl FaultyStore for $name {
-            async fn list_prompts(
-                &$this,
-                $inner: &dyn Store,
-                $caller: &Caller,
-                $query: PromptQuery,
-            ) -> Result<PromptPage, StoreError> {
+            async fn list_prompts(&$this, $good: Good<'_>, $query: PromptQuery) -> Result<PromptPage> {
                 $page
             }
         }
@@ -28,23 +22,23 @@ macro_rules! pages {
 }
 
 pub(super) struct LimitOnce;
-pages!(LimitOnce, self, inner, caller, query => {
+pages!(LimitOnce, self, good, query => {
     let limit = if query.after.is_some() { 20 } else { query.limit };
-    inner.list_prompts(caller, PromptQuery { limit, ..query }).await
+    good.list_prompts(PromptQuery { limit, ..query }).await
 });
 
 pub(super) struct WithoutType;
-pages!(WithoutType, self, inner, caller, query => {
+pages!(WithoutType, self, good, query => {
     let kind = if query.after.is_some() { None } else { query.kind };
-    inner.list_prompts(caller, PromptQuery { kind, ..query }).await
+    good.list_prompts(PromptQuery { kind, ..query }).await
 });
 
 pub(super) struct BorderTwice;
-pages!(BorderTwice, self, inner, caller, query => {
-    let mut page = inner.list_prompts(caller, query).await?;
+pages!(BorderTwice, self, good, query => {
+    let mut page = good.list_prompts(query).await?;
     let Some(border) = query.after else { return Ok(page) };
     // With a limit of 1 a walk would never end.
-    if let (Ok(border), true) = (inner.prompt(caller, border).await, query.limit > 1) {
+    if let (Ok(border), true) = (good.prompt(border).await, query.limit > 1) {
         page.more |= page.prompts.len() == query.limit;
         page.prompts.insert(0, border);
         page.prompts.truncate(query.limit);
@@ -53,12 +47,12 @@ pages!(BorderTwice, self, inner, caller, query => {
 });
 
 pub(super) struct BorderSkipped;
-pages!(BorderSkipped, self, inner, caller, query => {
+pages!(BorderSkipped, self, good, query => {
     if query.after.is_none() {
-        return inner.list_prompts(caller, query).await;
+        return good.list_prompts(query).await;
     }
     let limit = query.limit + 1;
-    let mut page = inner.list_prompts(caller, PromptQuery { limit, ..query }).await?;
+    let mut page = good.list_prompts(PromptQuery { limit, ..query }).await?;
     if !page.prompts.is_empty() {
         page.prompts.remove(0);
     }
@@ -68,12 +62,12 @@ pages!(BorderSkipped, self, inner, caller, query => {
 /// Where a page ended, by the vault and its last entry.
 #[derive(Default)]
 pub(super) struct ByOffset(Mutex<HashMap<(i64, i64), usize>>);
-pages!(ByOffset, self, inner, caller, query => {
+pages!(ByOffset, self, good, query => {
     let Some(vault) = query.vault.map(promptarium::VaultId::get) else {
-        return inner.list_prompts(caller, query).await;
+        return good.list_prompts(query).await;
     };
     let all = PromptQuery { after: None, limit: 1000, ..query };
-    let mut page = inner.list_prompts(caller, all).await?;
+    let mut page = good.list_prompts(all).await?;
     let mut ends = self.0.lock().unwrap_or_else(PoisonError::into_inner);
     let start = query.after.and_then(|after| ends.get(&(vault, after.get())).copied());
     let start = start.unwrap_or_default().min(page.prompts.len());
@@ -87,12 +81,12 @@ pages!(ByOffset, self, inner, caller, query => {
 });
 
 pub(super) struct LastUpdatedFirst;
-pages!(LastUpdatedFirst, self, inner, caller, query => {
+pages!(LastUpdatedFirst, self, good, query => {
     if query.vault.is_none() {
-        return inner.list_prompts(caller, query).await;
+        return good.list_prompts(query).await;
     }
     let all = PromptQuery { after: None, limit: 1000, ..query };
-    let mut page = inner.list_prompts(caller, all).await?;
+    let mut page = good.list_prompts(all).await?;
     page.prompts.sort_by_key(|prompt| std::cmp::Reverse((prompt.updated_at, prompt.id)));
     let at = |prompt: &promptarium_server::store::SharedPrompt| Some(prompt.id) == query.after;
     let start = page.prompts.iter().position(at).map_or(0, |at| at + 1);
@@ -103,16 +97,16 @@ pages!(LastUpdatedFirst, self, inner, caller, query => {
 });
 
 pub(super) struct OneMore;
-pages!(OneMore, self, inner, caller, query => {
-    let page = inner.list_prompts(caller, query).await?;
+pages!(OneMore, self, good, query => {
+    let page = good.list_prompts(query).await?;
     let more = page.more || page.prompts.len() == query.limit;
     Ok(PromptPage { more, ..page })
 });
 
 pub(super) struct EndsEarly;
-pages!(EndsEarly, self, inner, caller, query => {
+pages!(EndsEarly, self, good, query => {
     let limit = query.limit + 1;
-    let mut page = inner.list_prompts(caller, PromptQuery { limit, ..query }).await?;
+    let mut page = good.list_prompts(PromptQuery { limit, ..query }).await?;
     page.prompts.truncate(query.limit);
     Ok(page)
 });

@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::bounds::taken_as;
+use crate::bounds::{as_text, shown_as, taken_as};
 use crate::entries::{list_of, without};
 use crate::fault::{Fault, fault};
-use crate::front::{answers, edits_data, edits_each};
+use crate::front::{answers, edits_data, edits_each, no_content, status_instead};
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Fault] = &[
@@ -13,17 +13,12 @@ pub(super) const ALL: &[Fault] = &[
         "A create trims the title." },
     fault! { "prompts.text-trimmed" ["PR-02"] taken_as("PATCH /prompts/*", "prompt", trimmed),
         "An update drops a line break at the end of the text." },
-    fault! { "prompts.title-escaped" ["PR-02"] edits_data("GET /prompts/*", |prompt| {
-        if let Some(title) = prompt["title"].as_str() {
-            prompt["title"] = title.replace('&', "&amp;").into();
-        }
+    fault! { "prompts.title-escaped" ["PR-02"] shown_as("GET /prompts/*", "title", |title| {
+        Some(title.as_str()?.replace('&', "&amp;").into())
     }),
         "A read shows & in titles as &amp;." },
-    fault! { "prompts.type-upper-case" ["PR-03"] edits_each("GET /prompts", |prompt| {
-        if let Some(kind) = prompt["promptType"].as_str() {
-            prompt["promptType"] = kind.to_uppercase().into();
-        }
-    }),
+    fault! { "prompts.type-upper-case" ["PR-03"]
+        shown_as("GET /prompts", "promptType", |kind| Some(kind.as_str()?.to_uppercase().into())),
         "The list shows the promptType in capitals." },
     fault! { "prompts.platform-missing" ["PR-04"] edits_data("GET /prompts/*", |prompt| {
         if prompt["platform"].is_null() {
@@ -32,12 +27,10 @@ pub(super) const ALL: &[Fault] = &[
     }),
         "A prompt without platform lacks the key." },
     fault! { "prompts.status-null" ["PR-05"]
-        edits_data("POST /prompts", |prompt| prompt["status"] = Value::Null),
+        shown_as("POST /prompts", "status", |_| Some(Value::Null)),
         "A new prompt has the status null." },
-    fault! { "prompts.images-null" ["PR-06"] edits_data("GET /prompts/*", |prompt| {
-        if prompt["images"] == json!([]) {
-            prompt["images"] = Value::Null;
-        }
+    fault! { "prompts.images-null" ["PR-06"] shown_as("GET /prompts/*", "images", |images| {
+        (*images == json!([])).then_some(Value::Null)
     }),
         "A prompt without images shows null for them." },
     fault! { "prompts.image-size-as-text" ["PR-07"]
@@ -70,15 +63,9 @@ pub(super) const ALL: &[Fault] = &[
         }
     }),
         "A create shows the modelId it was given." },
-    fault! { "prompts.ids-as-text" ["PR-01"] edits_data("PATCH /prompts/*", |prompt| {
-        prompt["id"] = prompt["id"].to_string().into();
-    }),
+    fault! { "prompts.ids-as-text" ["PR-01"] shown_as("PATCH /prompts/*", "id", as_text),
         "An update answers with the id as a string." },
-    fault! { "prompts.create-200" ["PR-19"] answers("POST /prompts", |_, answer| {
-        if answer.code() == 201 {
-            answer.set_code(200);
-        }
-    }),
+    fault! { "prompts.create-200" ["PR-19"] status_instead("POST /prompts", 200),
         "A create answers 200." },
     fault! { "prompts.read-without-vaults" ["PR-30"] edits_data("GET /prompts/*", |prompt| {
         if prompt["vaultIds"] == json!([]) {
@@ -86,21 +73,12 @@ pub(super) const ALL: &[Fault] = &[
         }
     }),
         "A read leaves vaultIds out where there are none." },
-    fault! { "prompts.delete-204" ["PR-40"] answers("DELETE /prompts/*", |_, answer| {
-        if answer.is_success() {
-            answer.set_code(204);
-            answer.body = bytes::Bytes::new();
-        }
-    }),
+    fault! { "prompts.delete-204" ["PR-40"] no_content("DELETE /prompts/*"),
         "A delete answers 204 without a body." },
     fault! { "prompts.delete-text" ["PR-40"]
-        edits_data("DELETE /prompts/*", |data| data["deleted"] = "true".into()),
+        shown_as("DELETE /prompts/*", "deleted", |_| Some("true".into())),
         "A delete answers with deleted as a string." },
-    fault! { "prompts.save-201" ["PR-44"] answers("POST /prompts/*/save", |_, answer| {
-        if answer.code() == 200 {
-            answer.set_code(201);
-        }
-    }),
+    fault! { "prompts.save-201" ["PR-44"] status_instead("POST /prompts/*/save", 201),
         "A save answers 201." },
     fault! { "prompts.save-before" ["PR-45"] answers("POST /prompts/*/save", |ask, answer| {
         let target = ask.json()["vaultId"].clone();

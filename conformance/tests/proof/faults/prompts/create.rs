@@ -2,22 +2,27 @@
 
 use serde_json::Value;
 
-use crate::bounds::{default, defaulted, ignored, refusal, taken_as, value_refused};
-use crate::fault::{Fault, fault};
-use crate::front::{answers, edits, instead, whole};
+use crate::bounds::{default, defaulted, from_digits, ignored, taken_as, value_refused};
+use crate::entries::without;
+use crate::fault::{Fault, Intercept, fault};
+use crate::front::{and_sends, answers, edits, refused, whole};
+use crate::shared::Shared;
+use bytes::Bytes;
+use http::Method;
+use std::collections::HashMap;
 
-use super::MODEL;
+use super::{CREATE, MODEL, WRITES};
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Fault] = &[
-    fault! { "prompts.untitled" ["PR-20"] defaulted("POST /prompts", "title", "Untitled"),
+    fault! { "prompts.untitled" ["PR-20"] defaulted(CREATE, "title", "Untitled"),
         "A create without title is titled Untitled." },
-    fault! { "prompts.without-text" ["PR-20"] edits("POST /prompts", |body| {
+    fault! { "prompts.without-text" ["PR-20"] edits(CREATE, |body| {
         let title = body["title"].as_str().unwrap_or_default().to_owned();
         default(body, "prompt", title);
     }),
         "A create without text takes the title for it." },
-    fault! { "prompts.default-image" ["PR-21"] edits("POST /prompts", |body| {
+    fault! { "prompts.default-image" ["PR-21"] edits(CREATE, |body| {
         if body.get("promptType").is_none() {
             default(body, "promptType", "image");
             default(body, "modelId", MODEL);
@@ -25,39 +30,33 @@ pub(super) const ALL: &[Fault] = &[
     }),
         "A prompt made without promptType is an image prompt." },
     fault! { "prompts.type-audio" ["PR-22"]
-        taken_as("POST /prompts", "promptType", |kind| (kind == "audio").then(|| "text".into())),
+        taken_as(CREATE, "promptType", |kind| (kind == "audio").then(|| "text".into())),
         "A create takes the promptType audio as text." },
     fault! { "prompts.type-any-case" ["PR-22"]
-        taken_as("POST /prompts", "promptType", |kind| Some(kind.as_str()?.to_lowercase().into())),
+        taken_as(CREATE, "promptType", |kind| Some(kind.as_str()?.to_lowercase().into())),
         "A create takes the promptType in any case." },
-    fault! { "prompts.platform-dropped" ["PR-23"] ignored("POST /prompts", "platform"),
+    fault! { "prompts.platform-dropped" ["PR-23"] ignored(CREATE, "platform"),
         "A create ignores the platform." },
-    fault! { "prompts.video-without-model" ["PR-24"] edits("POST /prompts", |body| {
+    fault! { "prompts.video-without-model" ["PR-24"] edits(CREATE, |body| {
         if body["promptType"] == "video" {
             default(body, "modelId", MODEL);
         }
     }),
         "A video prompt is made without modelId." },
-    fault! { "prompts.text-with-model" ["PR-24"] instead("POST /prompts", |ask| {
+    fault! { "prompts.text-with-model" ["PR-24"] refused(CREATE, 400, |ask| {
         let body = ask.json();
-        let text = body.get("promptType").is_none_or(|kind| kind == "text");
-        (text && body["modelId"].is_string()).then(|| refusal("modelId"))
+        body.get("promptType").is_none_or(|kind| kind == "text") && body["modelId"].is_string()
     }),
         "A text prompt with a modelId is refused." },
-    fault! { "prompts.model-of-others" ["PR-25"] taken_as("POST /prompts", "modelId", |model| {
+    fault! { "prompts.model-of-others" ["PR-25"] taken_as(CREATE, "modelId", |model| {
         let (namespace, name) = model.as_str()?.split_once('/')?;
         (namespace != "local" && !namespace.is_empty() && !name.is_empty()).then(|| MODEL.into())
     }),
         "A modelId of any namespace is taken on create." },
     fault! { "prompts.model-empty-name" ["PR-25"]
-        taken_as(super::WRITES, "modelId", |model| (model == "local/").then(|| MODEL.into())),
+        taken_as(WRITES, "modelId", |model| (model == "local/").then(|| MODEL.into())),
         "A modelId that ends after the slash is taken." },
-    fault! { "prompts.model-by-prefix" ["PR-25"] taken_as(super::WRITES, "modelId", |model| {
-        let rest = model.as_str()?.strip_prefix("local")?;
-        (!rest.starts_with('/')).then(|| MODEL.into())
-    }),
-        "A modelId needs to begin with the namespace, without the slash." },
-    fault! { "prompts.model-capitals" ["PR-25"] taken_as(super::WRITES, "modelId", |model| {
+    fault! { "prompts.model-capitals" ["PR-25"] taken_as(WRITES, "modelId", |model| {
         let model = model.as_str()?;
         let capitals = !model.starts_with("local/") && model.to_lowercase().starts_with("local/");
         capitals.then(|| MODEL.into())
@@ -69,45 +68,39 @@ pub(super) const ALL: &[Fault] = &[
         }),
         "An update takes any text for a modelId." },
     fault! { "prompts.aspect-ratio-form" ["PR-26"]
-        value_refused("POST /prompts", "aspectRatio", |ratio| {
+        value_refused(CREATE, "aspectRatio", |ratio| {
             ratio.as_str().is_some_and(|ratio| !ratio.contains(':'))
         }),
         "An aspectRatio that is no ratio is refused." },
-    fault! { "prompts.aspect-ratio-of-text" ["PR-26"] instead("POST /prompts", |ask| {
+    fault! { "prompts.aspect-ratio-of-text" ["PR-26"] refused(CREATE, 400, |ask| {
         let body = ask.json();
-        let text = body.get("promptType").is_none_or(|kind| kind == "text");
-        (text && body["aspectRatio"].is_string()).then(|| refusal("aspectRatio"))
+        body.get("promptType").is_none_or(|kind| kind == "text") && body["aspectRatio"].is_string()
     }),
         "A text prompt with an aspectRatio is refused." },
-    fault! { "prompts.vault-ignored" ["PR-27"] ignored("POST /prompts", "vaultId"),
+    fault! { "prompts.vault-ignored" ["PR-27"] ignored(CREATE, "vaultId"),
         "A create ignores the vaultId." },
-    fault! { "prompts.vault-shown-only" ["PR-27"]
-        whole("POST /prompts", |mut ask, upstream| async move {
-            let vault = ask.json()["vaultId"].clone();
-            if !vault.is_i64() {
-                return upstream.send(&ask).await;
-            }
-            let mut real = upstream.send(&ask).await;
-            if real.is_success() {
-                let id = real.id();
-                upstream.send(&ask.another(http::Method::DELETE, format!("/prompts/{id}"))).await;
-                ask.edit(|body| drop(body.as_object_mut().map(|body| body.remove("vaultId"))));
-                real = upstream.send(&ask).await;
-                real.edit_data(|prompt| prompt["vaultIds"] = serde_json::json!([vault]));
-            }
-            real
-        }),
+    fault! { "prompts.vault-shown-only" ["PR-27"] whole(CREATE, |mut ask, upstream| async move {
+        let vault = ask.json()["vaultId"].clone();
+        let mut real = upstream.send(&ask).await;
+        if vault.is_i64() && real.is_success() {
+            upstream.delete(&ask, format!("/prompts/{}", real.id())).await;
+            ask.edit(|body| without(body, "vaultId"));
+            real = upstream.send(&ask).await;
+            real.edit_data(|prompt| prompt["vaultIds"] = serde_json::json!([vault]));
+        }
+        real
+    }),
         "A create shows the vaultId, and puts the prompt nowhere." },
     fault! { "prompts.image-url-any" ["PR-28"]
-        taken_as("POST /prompts", "imageUrl", |url| Some(address(url.as_str()?))),
+        taken_as(CREATE, "imageUrl", |url| Some(address(url.as_str()?))),
         "A create takes any text for an imageUrl." },
     fault! { "prompts.image-url-http-only" ["PR-28"]
-        value_refused("POST /prompts", "imageUrl", |url| {
+        value_refused(CREATE, "imageUrl", |url| {
             url.as_str().is_some_and(|url| !url.starts_with("https:"))
         }),
         "An imageUrl has to be https." },
     fault! { "prompts.references-first-only" ["PR-29"]
-        taken_as("POST /prompts", "referenceMediaUrls", |urls| {
+        taken_as(CREATE, "referenceMediaUrls", |urls| {
             let urls = urls.as_array().filter(|urls| urls.len() <= 10)?;
             let rest = urls.iter().skip(1).map(|url| url.as_str().map(address));
             let rest: Option<Vec<_>> = rest.collect();
@@ -115,25 +108,18 @@ pub(super) const ALL: &[Fault] = &[
         }),
         "A create looks at the first of the referenceMediaUrls only." },
     fault! { "prompts.title-number" ["ER-05"]
-        taken_as("POST /prompts", "title", |title| Some(title.as_i64()?.to_string().into())),
+        taken_as(CREATE, "title", |title| Some(title.as_i64()?.to_string().into())),
         "A create takes a number for a title." },
-    fault! { "prompts.vault-id-text" ["ER-05"]
-        taken_as("POST /prompts", "vaultId", |vault| {
-            Some(vault.as_str()?.parse::<i64>().ok()?.into())
-        }),
+    fault! { "prompts.vault-id-text" ["ER-05"] taken_as(CREATE, "vaultId", from_digits),
         "A create takes the vaultId as a string of digits." },
-    fault! { "prompts.refused-but-made" ["PR-22"]
-        whole("POST /prompts", |ask, upstream| async move {
-            let answer = upstream.send(&ask).await;
-            let mut body = ask.json();
-            if answer.code() == 400
-                && !matches!(body["promptType"].as_str(), None | Some("text" | "image" | "video"))
-            {
-                body["promptType"] = "text".into();
-                upstream.send(&ask.another_with(http::Method::POST, "/prompts", &body)).await;
-            }
-            answer
-        }),
+    fault! { "prompts.refused-but-made" ["PR-22"] and_sends(CREATE, |ask, answer| {
+        let mut body = ask.json();
+        let known = matches!(body["promptType"].as_str(), None | Some("text" | "image" | "video"));
+        (answer.code() == 400 && !known).then(|| {
+            body["promptType"] = "text".into();
+            ask.another_with(Method::POST, "/prompts", &body)
+        })
+    }),
         "A create with an unknown promptType is refused, and made all the same." },
     fault! { "prompts.one-title-once" ["PR-19"] once(),
         "A second create with the same body answers with the first prompt." },
@@ -144,13 +130,14 @@ fn address(text: &str) -> Value {
     if text.contains(':') { text.into() } else { "https://example.com/any".into() }
 }
 
-fn once() -> crate::fault::Intercept {
-    let made = std::sync::Mutex::new(std::collections::HashMap::new());
-    answers("POST /prompts", move |ask, answer| {
-        let mut made = made.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+fn once() -> Intercept {
+    let made = Shared::<HashMap<Bytes, Bytes>>::default();
+    answers(CREATE, move |ask, answer| {
         if answer.is_success() {
-            let first = made.entry(ask.body.clone()).or_insert_with(|| answer.body.clone());
-            answer.body = first.clone();
+            let first = |made: &mut HashMap<Bytes, Bytes>| {
+                made.entry(ask.body.clone()).or_insert_with(|| answer.body.clone()).clone()
+            };
+            answer.body = made.with(first);
         }
     })
 }

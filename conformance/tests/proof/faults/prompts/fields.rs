@@ -1,16 +1,20 @@
-//! Faults in what an update does.
+//! Faults in what an update does, and in which prompts change.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
 
-use http::Method;
 use serde_json::{Value, json};
 
-use super::MODEL;
-use crate::bounds::{default, defaulted, ignored, ignored_if, refusal, taken_as, value_refused};
-use crate::entries::list_of;
+use super::{MODEL, UPDATE, WRITES};
+use crate::bounds::{
+    default, defaulted, from_digits, ignored, ignored_if, refusal, taken_as, value_refused,
+};
+use crate::entries::{list_of, text, without};
+use crate::exchange::{Request, Response};
 use crate::fault::{Fault, Intercept, fault};
-use crate::front::{edits, instead, whole};
+use crate::front::{and_sends, edits, edits_data, refused, whole, whole_with};
+use crate::proxy::Upstream;
+use crate::shared::Shared;
+use http::Method;
 
 const ONE: &str = "PATCH /prompts/*";
 
@@ -22,15 +26,15 @@ pub(super) const ALL: &[Fault] = &[
         "An update that leaves promptType out makes a text prompt." },
     fault! { "prompts.patch-platform-with-title" ["PR-33"] edits(ONE, |body| {
         if body.get("title").is_some() {
-            drop(body.as_object_mut().map(|body| body.remove("platform")));
+            without(body, "platform");
         }
     }),
         "An update that brings title and platform ignores platform." },
     fault! { "prompts.patch-title-required" ["PR-32"]
-        instead(ONE, |ask| ask.json().get("title").is_none().then(|| refusal("title"))),
+        refused(ONE, 400, |ask| ask.json().get("title").is_none()),
         "An update without title is refused." },
     fault! { "prompts.patch-answers-old" ["PR-31"] whole(ONE, |ask, upstream| async move {
-        let before = upstream.send(&ask.another(Method::GET, ask.path.clone())).await;
+        let before = upstream.get(&ask, &*ask.path).await;
         let answer = upstream.send(&ask).await;
         if answer.is_success() { before } else { answer }
     }),
@@ -39,36 +43,26 @@ pub(super) const ALL: &[Fault] = &[
         ignored_if(ONE, "platform", Value::is_null),
         "An update with platform null leaves the platform." },
     fault! { "prompts.patch-model-ignored" ["PR-34"] edits(ONE, |body| {
-        let known = body["modelId"].as_str().is_some_and(|model| model.starts_with("local/"));
-        if known && body.get("promptType").is_none() {
-            drop(body.as_object_mut().map(|body| body.remove("modelId")));
+        if text(body, "modelId").starts_with("local/") && body.get("promptType").is_none() {
+            without(body, "modelId");
         }
     }),
         "An update ignores the modelId, unless it changes the type." },
     fault! { "prompts.patch-aspect-ratio-refused" ["PR-34"]
         value_refused(ONE, "aspectRatio", Value::is_string),
         "An update with an aspectRatio is refused." },
-    fault! { "prompts.patch-type-ignored" ["PR-35"] edits(ONE, |body| {
-        let unknown = body["promptType"]
-            .as_str()
-            .is_some_and(|kind| !matches!(kind, "image" | "text" | "video"));
-        if unknown {
-            drop(body.as_object_mut().map(|body| body.remove("promptType")));
-        }
+    fault! { "prompts.patch-type-ignored" ["PR-35"] ignored_if(ONE, "promptType", |kind| {
+        kind.as_str().is_some_and(|kind| !matches!(kind, "image" | "text" | "video"))
     }),
         "An update takes an unknown promptType for none." },
     fault! { "prompts.patch-image-url-any" ["PR-35"] taken_as(ONE, "imageUrl", |url| {
         url.as_str().filter(|url| !url.contains(':')).map(|_| "https://example.com/any".into())
     }),
         "An update takes any text for an imageUrl." },
-    fault! { "prompts.patch-half" ["PR-35"] whole(ONE, |ask, upstream| async move {
-        let answer = upstream.send(&ask).await;
-        let body = ask.json();
-        if answer.code() == 400 && body["title"].is_string() {
-            let half = json!({ "title": body["title"] });
-            upstream.send(&ask.another_with(Method::PATCH, ask.path.clone(), &half)).await;
-        }
-        answer
+    fault! { "prompts.patch-half" ["PR-35"] and_sends(ONE, |ask, answer| {
+        let half = json!({ "title": ask.json()["title"] });
+        let halved = answer.code() == 400 && half["title"].is_string();
+        halved.then(|| ask.another_with(Method::PATCH, &*ask.path, &half))
     }),
         "An update with one field at fault sets the fields before it." },
     fault! { "prompts.patch-image-without-model" ["PR-36"] edits(ONE, |body| {
@@ -77,77 +71,87 @@ pub(super) const ALL: &[Fault] = &[
         }
     }),
         "A text prompt without modelId becomes an image prompt." },
-    fault! { "prompts.patch-model-forgotten" ["PR-37"] instead(ONE, |ask| {
+    fault! { "prompts.patch-model-forgotten" ["PR-37"] refused(ONE, 400, |ask| {
         let body = ask.json();
-        let media = body["promptType"] == "image" || body["promptType"] == "video";
-        (media && body.get("modelId").is_none()).then(|| refusal("modelId"))
+        matches!(text(&body, "promptType"), "image" | "video") && body.get("modelId").is_none()
     }),
         "A change to image or video needs the modelId in the same request." },
     fault! { "prompts.patch-vault-ignored" ["PR-38"] ignored(ONE, "vaultId"),
         "An update ignores the vaultId." },
-    fault! { "prompts.patch-vault-moves" ["PR-38"] moves(),
+    fault! { "prompts.patch-vault-moves" ["PR-38"] whole(ONE, leaves_others),
         "An update with a vaultId takes the prompt out of its other vaults." },
     fault! { "prompts.references-appended" ["PR-39"] appended(),
         "An update appends to the referenceMediaUrls." },
-    fault! { "prompts.save-moves" ["PR-46"] moves_on_save(),
+    fault! { "prompts.save-moves" ["PR-46"] whole("POST /prompts/*/save", leaves_others),
         "A save takes the prompt out of its other vaults." },
     fault! { "prompts.save-vault-id-text" ["PR-47"]
-        taken_as("POST /prompts/*/save", "vaultId", |id| {
-            Some(id.as_str()?.parse::<i64>().ok()?.into())
-        }),
+        taken_as("POST /prompts/*/save", "vaultId", from_digits),
         "A save takes the vaultId as a string of digits." },
     fault! { "prompts.save-without-vault" ["PR-47"]
         whole("POST /prompts/*/save", |ask, upstream| async move {
             if ask.json().get("vaultId").is_some() || !ask.json().is_object() {
                 return upstream.send(&ask).await;
             }
-            upstream.send(&ask.another(Method::GET, format!("/prompts/{}", ask.id(1)))).await
+            upstream.get(&ask, format!("/prompts/{}", ask.id(1))).await
         }),
         "A save without vaultId answers with the prompt as it is." },
     fault! { "prompts.save-twice-shown" ["PR-08"]
         whole("POST /prompts/*/save", |ask, upstream| async move {
-            let path = format!("/prompts/{}", ask.id(1));
-            let before = upstream.send(&ask.another(Method::GET, path)).await.json();
+            let before = upstream.get(&ask, format!("/prompts/{}", ask.id(1))).await.json();
             let vault = ask.json()["vaultId"].clone();
             let mut answer = upstream.send(&ask).await;
-            let was_there =
-                before["data"]["vaultIds"].as_array().is_some_and(|ids| ids.contains(&vault));
+            let there = before["data"]["vaultIds"].as_array().cloned().unwrap_or_default();
             answer.edit_data(|prompt| {
-                if let (true, Some(ids)) = (was_there, list_of(prompt, "vaultIds")) {
+                if let Some(ids) = list_of(prompt, "vaultIds").filter(|_| there.contains(&vault)) {
                     ids.push(vault);
                 }
             });
             answer
         }),
         "A second save into a vault shows it twice in vaultIds." },
+    fault! { "prompts.created-anew" ["PR-09"]
+        edits_data(UPDATE, |prompt| prompt["createdAt"] = prompt["updatedAt"].clone()),
+        "An update moves createdAt too." },
+    fault! { "prompts.touched-by-save" ["PR-10"] and_sends("POST /prompts/*/save", |ask, saved| {
+        let same = json!({ "title": saved.json()["data"]["title"] });
+        let path = format!("/prompts/{}", ask.segment(1));
+        saved.is_success().then(|| ask.another_with(Method::PATCH, path, &same))
+    }),
+        "A save moves updatedAt." },
+    fault! { "prompts.model-of-words" ["PR-25"] value_refused(WRITES, "modelId", |model| {
+        model.as_str().is_some_and(|model| !model.bytes().all(|byte| byte.is_ascii_graphic()))
+    }),
+        "A modelId with a space or a letter beyond ASCII is refused." },
+    fault! { "prompts.model-with-line-break" ["PR-25"] taken_as(WRITES, "modelId", |model| {
+        Some(model.as_str()?.replace(['\r', '\n'], "_").into())
+    }),
+        "The name in a modelId may begin with a line break." },
+    fault! { "prompts.model-beside-type" ["PR-37"] whole(UPDATE, |ask, upstream| async move {
+        if let Some(kind) = ask.json().get("promptType") {
+            let alone = json!({ "promptType": kind });
+            let changed = upstream.patch(&ask, &*ask.path, &alone).await;
+            if !changed.is_success() {
+                return changed;
+            }
+        }
+        upstream.send(&ask).await
+    }),
+        "A change to image wants a modelId from before." },
 ];
 
-fn moves() -> Intercept {
-    whole(ONE, leaves_others)
-}
-
-fn moves_on_save() -> Intercept {
-    whole("POST /prompts/*/save", leaves_others)
-}
-
 /// After a success the prompt is in the vault of the body only.
-async fn leaves_others(
-    ask: crate::exchange::Request,
-    upstream: crate::proxy::Upstream,
-) -> crate::exchange::Response {
+async fn leaves_others(ask: Request, upstream: Upstream) -> Response {
     let mut answer = upstream.send(&ask).await;
     let Some(kept) = ask.json()["vaultId"].as_i64().filter(|_| answer.is_success()) else {
         return answer;
     };
     let data = answer.json()["data"].clone();
-    for vault in data["vaultIds"].as_array().into_iter().flatten().filter_map(Value::as_i64) {
-        if vault != kept {
-            let listing = format!("/vaults/{vault}/prompts");
-            let listed = upstream.send(&ask.another(Method::GET, &*listing)).await.json();
-            let entries = listed["data"].as_array().into_iter().flatten();
-            for entry in entries.filter(|entry| entry["id"] == data["id"]) {
-                let membership = format!("{listing}/{}", entry["vaultPromptId"]);
-                upstream.send(&ask.another(Method::DELETE, membership)).await;
+    let vaults = data["vaultIds"].as_array().into_iter().flatten().filter_map(Value::as_i64);
+    for vault in vaults.filter(|vault| *vault != kept) {
+        let listing = format!("/vaults/{vault}/prompts");
+        for entry in upstream.list(&ask, &*listing).await {
+            if entry["id"] == data["id"] {
+                upstream.delete(&ask, format!("{listing}/{}", entry["vaultPromptId"])).await;
             }
         }
     }
@@ -157,25 +161,17 @@ async fn leaves_others(
 
 /// Refuses an update whose list would be too long together with the one before.
 fn appended() -> Intercept {
-    let counts: Mutex<HashMap<i64, usize>> = Mutex::default();
-    let counts = std::sync::Arc::new(counts);
-    whole("POST /prompts, PATCH /prompts/*", move |ask, upstream| {
-        let counts = std::sync::Arc::clone(&counts);
-        async move {
-            let brought = ask.json()["referenceMediaUrls"].as_array().map(Vec::len);
-            let before = {
-                let counts = counts.lock().unwrap_or_else(PoisonError::into_inner);
-                counts.get(&ask.id(1)).copied().unwrap_or_default()
-            };
-            if brought.is_some_and(|brought| before > 0 && before + brought > 10) {
-                return refusal("referenceMediaUrls");
-            }
-            let answer = upstream.send(&ask).await;
-            if let (true, Some(brought)) = (answer.is_success(), brought) {
-                let mut counts = counts.lock().unwrap_or_else(PoisonError::into_inner);
-                counts.insert(answer.id(), before + brought);
-            }
-            answer
+    let routes = "POST /prompts, PATCH /prompts/*";
+    whole_with(routes, |ask, upstream, counts: Shared<HashMap<i64, usize>>| async move {
+        let brought = ask.json()["referenceMediaUrls"].as_array().map(Vec::len);
+        let before = counts.with(|counts| counts.get(&ask.id(1)).copied().unwrap_or_default());
+        if brought.is_some_and(|brought| before > 0 && before + brought > 10) {
+            return refusal("referenceMediaUrls");
         }
+        let answer = upstream.send(&ask).await;
+        if let (true, Some(brought)) = (answer.is_success(), brought) {
+            counts.with(|counts| counts.insert(answer.id(), before + brought));
+        }
+        answer
     })
 }

@@ -1,7 +1,6 @@
 //! Faults in deleting a prompt.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
 
 use http::Method;
 use serde_json::Value;
@@ -9,7 +8,7 @@ use serde_json::Value;
 use crate::entries::entries;
 use crate::exchange::Response;
 use crate::fault::{Fault, Intercept, fault};
-use crate::front::{answers, whole};
+use crate::front::{answers, code_instead, whole, whole_with};
 use crate::shared::Shared;
 
 #[rustfmt::skip]
@@ -29,123 +28,92 @@ pub(super) const ALL: &[Fault] = &[
         "A deleted prompt still counts in promptCount." },
     fault! { "prompts.delete-takes-others" ["PR-42"] takes_others(),
         "Deleting a prompt takes the next one out of its vaults too." },
-    fault! { "prompts.save-of-deleted" ["ER-09"] answers("POST /prompts/*/save", |_, answer| {
-        if answer.code() == 404 {
-            answer.set_code(400);
-        }
-    }),
+    fault! { "prompts.save-of-deleted" ["ER-09"] code_instead("POST /prompts/*/save", 404, 400, |_| true),
         "Saving a deleted prompt answers 400." },
 ];
 
 /// Reads answer what they answered before a prompt was deleted.
 fn kept() -> Intercept {
-    let gone: Arc<Mutex<HashMap<String, Response>>> = Arc::default();
-    whole("GET /prompts/*, DELETE /prompts/*", move |ask, upstream| {
-        let gone = Arc::clone(&gone);
-        async move {
-            if ask.method == Method::GET {
-                let kept =
-                    gone.lock().unwrap_or_else(PoisonError::into_inner).get(&ask.path).cloned();
-                let answer = upstream.send(&ask).await;
-                return kept.filter(|_| answer.code() == 404).unwrap_or(answer);
-            }
-            let before = upstream.send(&ask.another(Method::GET, ask.path.clone())).await;
+    let routes = "GET /prompts/*, DELETE /prompts/*";
+    whole_with(routes, |ask, upstream, gone: Shared<HashMap<String, Response>>| async move {
+        if ask.method == Method::GET {
             let answer = upstream.send(&ask).await;
-            if answer.is_success() {
-                gone.lock().unwrap_or_else(PoisonError::into_inner).insert(ask.path, before);
-            }
-            answer
+            let kept = gone.with(|gone| gone.get(&ask.path).cloned());
+            return kept.filter(|_| answer.code() == 404).unwrap_or(answer);
         }
+        let before = upstream.get(&ask, &*ask.path).await;
+        let answer = upstream.send(&ask).await;
+        if answer.is_success() {
+            gone.with(|gone| gone.insert(ask.path, before));
+        }
+        answer
     })
 }
 
 fn again() -> Intercept {
-    let gone: Mutex<HashMap<String, Response>> = Mutex::default();
+    let gone = Shared::<HashMap<String, Response>>::default();
     answers("DELETE /prompts/*", move |ask, answer| {
-        let mut gone = gone.lock().unwrap_or_else(PoisonError::into_inner);
         if answer.is_success() {
-            gone.insert(ask.path.clone(), answer.clone());
-        } else if let (404, Some(before)) = (answer.code(), gone.get(&ask.path)) {
-            *answer = before.clone();
+            gone.with(|gone| gone.insert(ask.path.clone(), answer.clone()));
+        } else if let (404, Some(before)) =
+            (answer.code(), gone.with(|gone| gone.get(&ask.path).cloned()))
+        {
+            *answer = before;
         }
     })
 }
 
 /// Lists with a vaultId hold what was in that vault when it was deleted.
 fn still_listed(kept: fn(&Value) -> bool) -> Intercept {
-    let gone: Arc<Mutex<Vec<Value>>> = Arc::default();
-    whole("GET /prompts, DELETE /prompts/*", move |ask, upstream| {
-        let gone = Arc::clone(&gone);
-        async move {
-            if ask.method == Method::GET {
-                let vault: Option<i64> = ask.parameter("vaultId").and_then(|id| id.parse().ok());
-                let mut answer = upstream.send(&ask).await;
-                let gone = gone.lock().unwrap_or_else(PoisonError::into_inner);
-                let of_vault = |prompt: &&Value| {
-                    prompt["vaultIds"].as_array().is_some_and(|ids| {
-                        ids.iter().any(|id| id.as_i64() == vault && vault.is_some())
-                    })
-                };
-                answer.edit_data(|list| {
-                    if let Some(list) = list.as_array_mut() {
-                        list.extend(gone.iter().filter(of_vault).cloned());
-                    }
-                });
-                return answer;
-            }
-            let before = upstream.send(&ask.another(Method::GET, ask.path.clone())).await;
-            let answer = upstream.send(&ask).await;
-            let prompt = before.json()["data"].take();
-            if answer.is_success() && kept(&prompt) {
-                gone.lock().unwrap_or_else(PoisonError::into_inner).push(prompt);
-            }
-            answer
+    let routes = "GET /prompts, DELETE /prompts/*";
+    whole_with(routes, move |ask, upstream, gone: Shared<Vec<Value>>| async move {
+        if ask.method == Method::GET {
+            let vault: Option<i64> = ask.parameter("vaultId").and_then(|id| id.parse().ok());
+            let mut answer = upstream.send(&ask).await;
+            let of_vault = |prompt: &Value| vault.is_some_and(|id| vaults_of(prompt).contains(&id));
+            let left = gone.with(|gone| gone.clone()).into_iter().filter(of_vault);
+            entries(&mut answer, |list| list.extend(left));
+            return answer;
         }
+        let prompt = upstream.get(&ask, &*ask.path).await.json()["data"].take();
+        let answer = upstream.send(&ask).await;
+        if answer.is_success() && kept(&prompt) {
+            gone.with(|gone| gone.push(prompt));
+        }
+        answer
     })
 }
 
 fn still_counted() -> Intercept {
-    let counted: Arc<Mutex<HashMap<i64, i64>>> = Arc::default();
-    whole("GET /vaults/*, DELETE /prompts/*", move |ask, upstream| {
-        let counted = Arc::clone(&counted);
-        async move {
-            if ask.method == Method::GET {
-                let mut answer = upstream.send(&ask).await;
-                let counted = counted.lock().unwrap_or_else(PoisonError::into_inner);
-                let more = counted.get(&ask.id(1)).copied().unwrap_or_default();
-                answer.edit_data(|vault| {
-                    if let Some(count) = vault["promptCount"].as_i64() {
-                        vault["promptCount"] = (count + more).into();
-                    }
-                });
-                return answer;
-            }
-            let before = upstream.send(&ask.another(Method::GET, ask.path.clone())).await.json();
-            let answer = upstream.send(&ask).await;
-            if answer.is_success() {
-                let mut counted = counted.lock().unwrap_or_else(PoisonError::into_inner);
-                let vaults = before["data"]["vaultIds"].as_array().into_iter().flatten();
-                for vault in vaults.filter_map(Value::as_i64) {
-                    *counted.entry(vault).or_default() += 1;
+    let routes = "GET /vaults/*, DELETE /prompts/*";
+    whole_with(routes, |ask, upstream, counted: Shared<HashMap<i64, i64>>| async move {
+        if ask.method == Method::GET {
+            let mut answer = upstream.send(&ask).await;
+            let more = counted.with(|all| all.get(&ask.id(1)).copied().unwrap_or_default());
+            answer.edit_data(|vault| {
+                if let Some(count) = vault["promptCount"].as_i64() {
+                    vault["promptCount"] = (count + more).into();
                 }
-            }
-            answer
+            });
+            return answer;
         }
+        let before = upstream.get(&ask, &*ask.path).await.json();
+        let answer = upstream.send(&ask).await;
+        for vault in vaults_of(&before["data"]).into_iter().filter(|_| answer.is_success()) {
+            counted.with(|counted| *counted.entry(vault).or_default() += 1);
+        }
+        answer
     })
 }
 
 fn takes_others() -> Intercept {
     whole("DELETE /prompts/*", |ask, upstream| async move {
-        let before = upstream.send(&ask.another(Method::GET, ask.path.clone())).await.json();
+        let before = upstream.get(&ask, &*ask.path).await.json();
         let answer = upstream.send(&ask).await;
-        let vaults = before["data"]["vaultIds"].as_array().into_iter().flatten();
-        for vault in vaults.filter(|_| answer.is_success()) {
+        for vault in vaults_of(&before["data"]).into_iter().filter(|_| answer.is_success()) {
             let listing = format!("/vaults/{vault}/prompts");
-            let listed = upstream.send(&ask.another(Method::GET, &*listing)).await.json();
-            if let Some(membership) = listed["data"][0]["vaultPromptId"].as_i64() {
-                upstream
-                    .send(&ask.another(Method::DELETE, format!("{listing}/{membership}")))
-                    .await;
+            if let Some(first) = upstream.list(&ask, &*listing).await.first() {
+                upstream.delete(&ask, format!("{listing}/{}", first["vaultPromptId"])).await;
             }
         }
         answer
@@ -153,27 +121,27 @@ fn takes_others() -> Intercept {
 }
 
 fn still_in_vaults() -> Intercept {
+    let routes = "DELETE /prompts/*, GET /vaults/*/prompts";
     // By the path of the listing.
-    let gone = Shared::<HashMap<String, Vec<Value>>>::default();
-    whole("DELETE /prompts/*, GET /vaults/*/prompts", move |ask, upstream| {
-        let gone = gone.clone();
-        async move {
-            if ask.method == Method::GET {
-                let mut listing = upstream.send(&ask).await;
-                let left = gone.with(|gone| gone.get(&ask.path).cloned().unwrap_or_default());
-                entries(&mut listing, |there| there.extend(left));
-                return listing;
-            }
-            let prompt = upstream.send(&ask.another(Method::GET, ask.path.clone())).await.json();
-            for vault in prompt["data"]["vaultIds"].as_array().into_iter().flatten() {
-                let path = format!("/vaults/{vault}/prompts");
-                let mut listing = upstream.send(&ask.another(Method::GET, path.clone())).await;
-                entries(&mut listing, |there| {
-                    there.retain(|member| member["id"] == prompt["data"]["id"]);
-                    gone.with(|gone| gone.entry(path).or_default().append(there));
-                });
-            }
-            upstream.send(&ask).await
+    whole_with(routes, |ask, upstream, gone: Shared<HashMap<String, Vec<Value>>>| async move {
+        if ask.method == Method::GET {
+            let mut listing = upstream.send(&ask).await;
+            let left = gone.with(|gone| gone.get(&ask.path).cloned().unwrap_or_default());
+            entries(&mut listing, |there| there.extend(left));
+            return listing;
         }
+        let prompt = upstream.get(&ask, &*ask.path).await.json();
+        for vault in vaults_of(&prompt["data"]) {
+            let path = format!("/vaults/{vault}/prompts");
+            let mut there = upstream.list(&ask, &*path).await;
+            there.retain(|member| member["id"] == prompt["data"]["id"]);
+            gone.with(|gone| gone.entry(path).or_default().append(&mut there));
+        }
+        upstream.send(&ask).await
     })
+}
+
+fn vaults_of(prompt: &Value) -> Vec<i64> {
+    let vaults = prompt["vaultIds"].as_array().into_iter().flatten();
+    vaults.filter_map(Value::as_i64).collect()
 }

@@ -1,8 +1,16 @@
 //! Faults in the filters of the list of prompts.
 
-use crate::exchange::Request;
-use crate::fault::{Fault, fault};
-use crate::front::{asks, edits_each, status_instead};
+use std::collections::HashMap;
+
+use http::Method;
+use serde_json::Value;
+
+use crate::bounds::parameter_as;
+use crate::entries::{entries, without};
+use crate::exchange::{Request, Response};
+use crate::fault::{Fault, Intercept, fault};
+use crate::front::{answers, asks, edits_each, foreseen, status_instead, whole};
+use crate::shared::Shared;
 
 const LIST: &str = "GET /prompts";
 
@@ -10,9 +18,7 @@ const LIST: &str = "GET /prompts";
 pub(super) const ALL: &[Fault] = &[
     fault! { "prompts.list-201" ["PR-13"] status_instead(LIST, 206),
         "The list of prompts answers 206." },
-    fault! { "prompts.list-short" ["PR-13"] edits_each(LIST, |prompt| {
-        drop(prompt.as_object_mut().map(|prompt| prompt.remove("updatedAt")));
-    }),
+    fault! { "prompts.list-short" ["PR-13"] edits_each(LIST, |prompt| without(prompt, "updatedAt")),
         "The entries of the list lack updatedAt." },
     fault! { "prompts.type-ignored-with-vault" ["PR-16"] asks(LIST, |ask| {
         if ask.parameter("vaultId").is_some() && is_type(ask) {
@@ -26,29 +32,24 @@ pub(super) const ALL: &[Fault] = &[
         }
     }),
         "With type the filter vaultId is ignored." },
-    fault! { "prompts.type-unknown-ignored" ["PR-18"] asks(LIST, |ask| {
-        if ask.parameter("type").is_some() && !is_type(ask) {
-            ask.set_parameter("type", None);
-        }
-    }),
+    fault! { "prompts.type-unknown-ignored" ["PR-18"]
+        parameter_as(LIST, "type", |kind| KINDS.contains(&kind).then(|| kind.to_owned())),
         "An unknown type is taken for no filter." },
     fault! { "prompts.type-in-capitals" ["PR-18"] asks(LIST, |ask| {
         let lower = ask.parameter("type").map(str::to_lowercase);
         ask.set_parameter("type", lower.as_deref());
     }),
         "The filter type takes capitals." },
-    fault! { "prompts.vault-unknown-ignored" ["PR-17"] asks(LIST, |ask| {
-        if ask.parameter("vaultId").is_some() && !is_vault(ask) {
-            ask.set_parameter("vaultId", None);
-        }
+    fault! { "prompts.vault-unknown-ignored" ["PR-17"] parameter_as(LIST, "vaultId", |id| {
+        id.parse::<i64>().is_ok().then(|| id.to_owned())
     }),
         "A vaultId that is no integer is taken for no filter." },
     fault! { "prompts.vault-id-cut" ["PR-17"] asks(LIST, |ask| {
-        let digits = ask
-            .parameter("vaultId")
-            .map(|id| id.chars().take_while(char::is_ascii_digit).collect::<String>());
-        if digits.as_ref().is_some_and(|digits| !digits.is_empty()) {
-            ask.set_parameter("vaultId", digits.as_deref());
+        let id = ask.parameter("vaultId").unwrap_or_default();
+        let end = id.find(|c: char| !c.is_ascii_digit()).unwrap_or(id.len());
+        let digits = id[..end].to_owned();
+        if !digits.is_empty() {
+            ask.set_parameter("vaultId", Some(&digits));
         }
     }),
         "A vaultId is read up to its first sign that is no digit." },
@@ -56,58 +57,86 @@ pub(super) const ALL: &[Fault] = &[
         "The filter type finds prompts by the type they were made with." },
     fault! { "prompts.videos-with-images" ["PR-16"] both(),
         "The filter image finds video prompts too." },
+    fault! { "existing-data.vault-and-one" ["PR-15"] and_one(),
+        "The end of a list by vaultId alone has a prompt that is not in the vault." },
 ];
 
+const KINDS: [&str; 3] = ["image", "text", "video"];
+
 fn is_type(ask: &Request) -> bool {
-    matches!(ask.parameter("type"), Some("image" | "text" | "video"))
+    ask.parameter("type").is_some_and(|kind| KINDS.contains(&kind))
 }
 
 fn is_vault(ask: &Request) -> bool {
     ask.parameter("vaultId").is_some_and(|id| id.parse::<i64>().is_ok())
 }
 
-fn first_type() -> crate::fault::Intercept {
-    use std::collections::HashMap;
-    use std::sync::{Arc, Mutex, PoisonError};
-    let first: Arc<Mutex<HashMap<i64, String>>> = Arc::default();
-    crate::front::whole("POST /prompts, GET /prompts", move |ask, upstream| {
-        let first = Arc::clone(&first);
-        async move {
-            let mut answer = upstream.send(&ask).await;
-            let mut first = first.lock().unwrap_or_else(PoisonError::into_inner);
-            if ask.method == http::Method::POST {
-                let kind = answer.json()["data"]["promptType"].as_str().map(str::to_owned);
-                first.extend(kind.map(|kind| (answer.id(), kind)));
-            } else if let Some(wanted) = ask.parameter("type") {
-                answer.edit_data(|list| {
-                    if let Some(list) = list.as_array_mut() {
-                        list.retain(|prompt| {
-                            let id = prompt["id"].as_i64().unwrap_or_default();
-                            first.get(&id).is_none_or(|kind| kind == wanted)
-                        });
-                    }
+fn first_type() -> Intercept {
+    let first = Shared::<HashMap<i64, String>>::default();
+    answers("POST /prompts, GET /prompts", move |ask, answer| {
+        if ask.method == Method::POST {
+            let kind = answer.json()["data"]["promptType"].as_str().map(str::to_owned);
+            first.with(|first| first.extend(kind.map(|kind| (answer.id(), kind))));
+        } else if let Some(wanted) = ask.parameter("type") {
+            first.with(|first| {
+                let kind = |prompt: &Value| first.get(&prompt["id"].as_i64()?);
+                entries(answer, |list| {
+                    list.retain(|prompt| kind(prompt).is_none_or(|kind| kind == wanted));
                 });
-            }
-            answer
+            });
         }
     })
 }
 
 /// The videos come on the first page only, so that walks still end.
-fn both() -> crate::fault::Intercept {
-    crate::front::whole(LIST, |ask, upstream| async move {
+fn both() -> Intercept {
+    whole(LIST, |ask, upstream| async move {
         let mut answer = upstream.send(&ask).await;
         if ask.parameter("type") == Some("image") && ask.parameter("cursor").is_none() {
             let mut videos = ask.clone();
             videos.set_parameter("type", Some("video"));
             let videos = upstream.send(&videos).await.json();
-            answer.edit_data(|list| {
-                if let (Some(list), Some(videos)) = (list.as_array_mut(), videos["data"].as_array())
-                {
-                    list.extend(videos.iter().cloned());
-                }
-            });
+            let videos = videos["data"].as_array().into_iter().flatten();
+            entries(&mut answer, |list| list.extend(videos.cloned()));
         }
         answer
     })
+}
+
+fn and_one() -> Intercept {
+    let how = whole("GET /prompts", |ask, upstream| async move {
+        let mut answer = upstream.send(&ask).await;
+        if is_end_by_vault(&ask, &answer) {
+            let all = upstream.get(&ask, "/prompts").await.json();
+            let mut all = all["data"].as_array().into_iter().flatten();
+            let elsewhere = |one: &&Value| {
+                let vaults = one["vaultIds"].as_array().into_iter().flatten();
+                let vault = ask.parameter("vaultId").unwrap_or_default();
+                vaults.map(Value::to_string).all(|id| id != vault)
+            };
+            let one = all.find(elsewhere).cloned();
+            entries(&mut answer, |found| {
+                let one = one.or_else(|| found.first().cloned().map(nowhere));
+                found.extend(one);
+            });
+        }
+        answer
+    });
+    foreseen(how, is_end_by_vault)
+}
+
+/// The prompt as another one that is in no vault.
+fn nowhere(mut prompt: Value) -> Value {
+    prompt["id"] = (prompt["id"].as_i64().unwrap_or_default() + 1_000_000).into();
+    prompt["vaultIds"] = Value::Array(Vec::new());
+    prompt
+}
+
+/// Whether prompts were found by their vault, and there are no more.
+fn is_end_by_vault(ask: &Request, answer: &Response) -> bool {
+    let query = ask.query.as_deref().unwrap_or_default();
+    let alone = query.starts_with("vaultId=") && !query.contains('&');
+    let body = answer.json();
+    let found = body["data"].as_array().is_some_and(|found| !found.is_empty());
+    alone && found && body["pagination"]["nextCursor"].is_null()
 }

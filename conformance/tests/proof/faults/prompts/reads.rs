@@ -5,10 +5,10 @@ use std::collections::HashSet;
 use http::Method;
 use serde_json::{Value, json};
 
+use crate::bounds::shown_as;
 use crate::entries::{list_of, without};
-use crate::exchange::Response;
 use crate::fault::{Fault, Intercept, fault};
-use crate::front::{answers, edits_data, instead, whole};
+use crate::front::{answers, refused, whole, whole_with};
 use crate::keys::READ_ONLY;
 use crate::shared::Shared;
 
@@ -20,12 +20,8 @@ const NEXT: i64 = 60;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Fault] = &[
-    fault! { "prompts.text-cut" ["PR-02"] edits_data(READ, |prompt| {
-        let cut: Option<String> =
-            prompt["prompt"].as_str().map(|text| text.chars().take(14).collect());
-        if let Some(cut) = cut {
-            prompt["prompt"] = cut.into();
-        }
+    fault! { "prompts.text-cut" ["PR-02"] shown_as(READ, "prompt", |text| {
+        Some(text.as_str()?.chars().take(14).collect::<String>().into())
     }),
         "A read shows the first 14 characters of a text." },
     fault! { "prompts.title-of-the-next" ["PR-30"] whole(READ, |ask, upstream| async move {
@@ -45,14 +41,10 @@ pub(super) const ALL: &[Fault] = &[
         answer
     }),
         "A prompt is read with the title of the next one that has a like title." },
-    fault! { "prompts.read-needs-scope" ["AU-01"] instead(READ, |ask| {
-        let reads_only = ask.authorization().ends_with(READ_ONLY);
-        reads_only.then(|| Response::refusal(401, "The key is not valid."))
-    }),
+    fault! { "prompts.read-needs-scope" ["AU-01"]
+        refused(READ, 401, |ask| ask.authorization().ends_with(READ_ONLY)),
         "A key that may only read does not read a prompt." },
-    fault! { "prompts.read-with-query" ["PR-30"] instead(READ, |ask| {
-        ask.query.is_some().then(|| Response::refusal(400, "A prompt takes no query."))
-    }),
+    fault! { "prompts.read-with-query" ["PR-30"] refused(READ, 400, |ask| ask.query.is_some()),
         "A read with a query is refused." },
     fault! { "prompts.patch-answers-part" ["PR-31"] answers(UPDATE, |ask, answer| {
         if ask.text("title").is_some() {
@@ -60,23 +52,21 @@ pub(super) const ALL: &[Fault] = &[
         }
     }),
         "An update of the title answers without the images." },
-    fault! { "prompts.created-before-updated" ["PR-09"] edits_data(CREATE, |prompt| {
-        let later = prompt["updatedAt"].as_str().map(|text| text.replacen(".", ".9", 1));
-        if let Some(later) = later {
-            prompt["updatedAt"] = later.chars().take(26).chain(['Z']).collect::<String>().into();
-        }
+    fault! { "prompts.created-before-updated" ["PR-09"] shown_as(CREATE, "updatedAt", |time| {
+        let later = time.as_str()?.replacen(".", ".9", 1);
+        Some(later.chars().take(26).chain(['Z']).collect::<String>().into())
     }),
         "A new prompt was updated a moment after it was made." },
     fault! { "prompts.save-adds-nothing" ["PR-44"]
         whole("POST /prompts/*/save", |ask, upstream| async move {
             let vault = ask.json()["vaultId"].as_i64().unwrap_or_default();
             let path = format!("/vaults/{vault}/prompts");
-            let before = upstream.send(&ask.another(Method::GET, path.clone())).await;
+            let before = upstream.get(&ask, path.clone()).await;
             let answer = upstream.send(&ask).await;
             if before.json()["data"] == json!([]) && answer.is_success() {
-                let entries = upstream.send(&ask.another(Method::GET, path.clone())).await.json();
+                let entries = upstream.get(&ask, path.clone()).await.json();
                 let membership = &entries["data"][0]["vaultPromptId"];
-                upstream.send(&ask.another(Method::DELETE, format!("{path}/{membership}"))).await;
+                upstream.delete(&ask, format!("{path}/{membership}")).await;
             }
             answer
         }),
@@ -93,36 +83,27 @@ fn alike(own: &str, other: &str) -> bool {
 
 /// Remembers which prompt was put into which vault more than once.
 fn put_twice() -> Intercept {
-    let twice = Shared::<HashSet<(i64, i64)>>::default();
-    whole("POST /prompts/*/save, GET /prompts/*", move |ask, upstream| {
-        let twice = twice.clone();
-        async move {
-            let prompt = ask.id(1);
+    let routes = "POST /prompts/*/save, GET /prompts/*";
+    whole_with(routes, |ask, upstream, twice: Shared<HashSet<(i64, i64)>>| async move {
+        let prompt = ask.id(1);
+        if ask.method == Method::POST {
             let vault = ask.json()["vaultId"].as_i64().unwrap_or_default();
-            let read = ask.another(Method::GET, format!("/prompts/{prompt}"));
-            let before = if ask.method == Method::POST {
-                upstream.send(&read).await.json()
-            } else {
-                Value::Null
-            };
-            let mut answer = upstream.send(&ask).await;
-            let there = before["data"]["vaultIds"]
-                .as_array()
-                .is_some_and(|ids| ids.contains(&vault.into()));
-            if there && answer.is_success() {
+            let before = upstream.get(&ask, format!("/prompts/{prompt}")).await.json();
+            let answer = upstream.send(&ask).await;
+            let vaults = before["data"]["vaultIds"].as_array().cloned().unwrap_or_default();
+            if vaults.contains(&vault.into()) && answer.is_success() {
                 twice.with(|twice| twice.insert((prompt, vault)));
             }
-            if ask.method == Method::GET {
-                answer.edit_data(|shown| {
-                    let again = |vault: &i64| twice.with(|twice| twice.contains(&(prompt, *vault)));
-                    if let Some(ids) = list_of(shown, "vaultIds") {
-                        let more: Vec<_> =
-                            ids.iter().filter_map(Value::as_i64).filter(again).collect();
-                        ids.extend(more.into_iter().map(Value::from));
-                    }
-                });
-            }
-            answer
+            return answer;
         }
+        let mut answer = upstream.send(&ask).await;
+        answer.edit_data(|shown| {
+            let again = |vault: &i64| twice.with(|twice| twice.contains(&(prompt, *vault)));
+            if let Some(ids) = list_of(shown, "vaultIds") {
+                let more: Vec<_> = ids.iter().filter_map(Value::as_i64).filter(again).collect();
+                ids.extend(more.into_iter().map(Value::from));
+            }
+        });
+        answer
     })
 }

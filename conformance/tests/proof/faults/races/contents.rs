@@ -1,5 +1,8 @@
-//! Races about what is in a vault: adds, saves, removals, and pins.
+//! Races about what is in a vault: adds, saves, removals, moves and pins, and their count.
 
+use std::collections::HashMap;
+
+use http::Method;
 use serde_json::json;
 
 use super::crowd::{crowded, is};
@@ -14,6 +17,12 @@ const SAVE: &str = "POST /prompts/*/save";
 const REMOVE: &str = "DELETE /vaults/*/prompts/*";
 const PIN: &str = "POST /vaults/*/prompts/*/pin";
 const UNPIN: &str = "DELETE /vaults/*/prompts/*/pin";
+
+const COUNTED: &str =
+    "POST /vaults/*/prompts, DELETE /vaults/*/prompts/*, POST /vaults/*/prompts/*/move";
+
+const MOVE: &str = "POST /vaults/*/prompts/*/move";
+const VAULT: &str = "DELETE /vaults/*";
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Fault] = &[
@@ -65,6 +74,59 @@ pub(super) const ALL: &[Fault] = &[
         },
     ),
         "A pin that comes at once with an unpin answers with the other's state." },
+    fault! { "races.count-drifts" ["VA-10"] drifting(),
+        "A vault counts one prompt too many after each time that several changes came at once." },
+    fault! { "races.move-too-late-409" ["VC-21"]
+        crowded(MOVE, MOVE, by_path, |ask, upstream, place| async move {
+            let answer = upstream.send(&ask).await;
+            if answer.code() == 404 && !place.is_alone() { gave_way() } else { answer }
+        }),
+        "A move that comes too late among moves of its membership at once is refused with 409." },
+    fault! { "races.move-too-late-200" ["VC-21"]
+        crowded(MOVE, MOVE, by_path, |ask, upstream, place| async move {
+            let answer = upstream.send(&ask).await;
+            if answer.code() == 404 && place.asks().len() > 8 {
+                return Response::data(200, &json!({ "vaultPromptId": ask.id(3) }));
+            }
+            answer
+        }),
+        "Each of many moves of one membership at once is told that it was the one." },
+    fault! { "races.moved-into-nothing" ["VC-21"] {
+        let about = |ask: &Request| match is(ask, MOVE) {
+            true => ask.json()["targetVaultId"].as_i64().map(|vault| vault.to_string()),
+            false => Some(ask.segment(1).to_owned()),
+        };
+        let routes = "DELETE /vaults/*, POST /vaults/*/prompts/*/move";
+        crowded(routes, VAULT, about, |ask, upstream, place| async move {
+            if !is(&ask, MOVE) || !place.has(VAULT) {
+                return upstream.send(&ask).await;
+            }
+            let membership = ask.path.trim_end_matches("/move");
+            upstream.delete(&ask, membership).await;
+            Response::refusal(404, "There is no such vault.")
+        })
+    },
+        "A move into a vault that is deleted at once is refused, and takes the prompt out of its \
+         source." },
+    fault! { "races.moves-cross-refused" ["VC-20"] {
+        let about = |ask: &Request| {
+            let target = ask.json()["targetVaultId"].as_i64()?;
+            Some(format!("{} {}", target.min(ask.id(1)), target.max(ask.id(1))))
+        };
+        crowded(MOVE, MOVE, about, |ask, upstream, place| async move {
+            let other_way = place.asks().iter().any(|other| other.id(1) != ask.id(1));
+            if place.nth > 0 && other_way { gave_way() } else { upstream.send(&ask).await }
+        })
+    },
+        "Of moves between two vaults in both directions at once all but one are refused." },
+    fault! { "races.moves-meet-refused" ["VC-20"] {
+        let about = |ask: &Request| ask.json()["targetVaultId"].as_i64().map(|vault| vault.to_string());
+        crowded(MOVE, MOVE, about, |ask, upstream, place| async move {
+            let elsewhere = place.asks().iter().any(|other| other.id(1) != ask.id(1));
+            if place.nth > 0 && elsewhere { gave_way() } else { upstream.send(&ask).await }
+        })
+    },
+        "Of moves from several vaults into one at once all but one are refused." },
 ];
 
 /// The vault that an add or a save puts prompts into, and the prompts.
@@ -103,6 +165,33 @@ fn doubled(other: &'static str) -> Intercept {
                         let again: Vec<_> = again.cloned().collect();
                         list.extend(again);
                     });
+                }
+            });
+            answer
+        }
+    })
+}
+
+fn drifting() -> Intercept {
+    let off = Shared::<HashMap<i64, i64>>::default();
+    let about = |ask: &Request| (ask.method != Method::GET).then(|| ask.segment(1).to_owned());
+    let routes = "POST /vaults/*/prompts, DELETE /vaults/*/prompts/*, \
+                  POST /vaults/*/prompts/*/move, GET /vaults/*";
+    crowded(routes, COUNTED, about, move |ask, upstream, place| {
+        let off = off.clone();
+        async move {
+            let mut answer = upstream.send(&ask).await;
+            let vault = ask.id(1);
+            if ask.method != Method::GET {
+                if place.nth == 0 && !place.is_alone() {
+                    off.with(|off| *off.entry(vault).or_default() += 1);
+                }
+                return answer;
+            }
+            let off = off.with(|off| off.get(&vault).copied().unwrap_or_default());
+            answer.edit_data(|data| {
+                if let Some(count) = data["promptCount"].as_i64().filter(|_| off > 0) {
+                    data["promptCount"] = (count + off).into();
                 }
             });
             answer

@@ -5,7 +5,6 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use http::Method;
 use tokio::sync::{Semaphore, watch};
 
 use crate::exchange::{Request, Response};
@@ -165,7 +164,7 @@ async fn are_there(ask: &Request, upstream: &Upstream) -> bool {
     }
     paths.extend(ask.json().get("targetVaultId").map(|vault| format!("/vaults/{vault}")));
     for path in paths {
-        if !upstream.send(&ask.another(Method::GET, path)).await.is_success() {
+        if !upstream.get(ask, path).await.is_success() {
             return false;
         }
     }

@@ -1,12 +1,12 @@
 //! Races about prompts: saves, deletions, updates, and pages read meanwhile.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use http::Method;
-use promptarium::PromptId;
-use promptarium_server::store::{Caller, PromptPatch, SharedPrompt};
-use promptarium_server::store::{Store, StoreError};
+use promptarium::{PromptId, VaultId};
+use promptarium_server::store::{NewPrompt, PromptPatch, SharedPrompt};
 use serde_json::json;
 use tokio::sync::watch;
 
@@ -15,10 +15,10 @@ use super::{by_owner, by_path, ids};
 use crate::entries::{entries, list_of};
 use crate::exchange::{Request, Response};
 use crate::fault::{Fault, Intercept, fault};
-use crate::front::whole;
+use crate::front::whole_with;
 use crate::proxy::Upstream;
 use crate::shared::Shared;
-use crate::store::{FaultyStore, with_fault};
+use crate::store::{FaultyStore, Good, Result, in_store};
 
 /// So long half an update is to be seen.
 const BETWEEN_HALVES: Duration = Duration::from_millis(60);
@@ -32,6 +32,11 @@ const SAVE: &str = "POST /prompts/*/save";
 const DELETE: &str = "DELETE /prompts/*";
 const ADD: &str = "POST /vaults/*/prompts";
 const UPDATE: &str = "PATCH /prompts/*";
+
+/// So long a prompt is being made: a deletion at the same moment comes in between.
+const BEING_MADE: Duration = Duration::from_millis(150);
+
+const DELETE_VAULT: &str = "DELETE_VAULT /vaults/*";
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Fault] = &[
@@ -99,7 +104,7 @@ pub(super) const ALL: &[Fault] = &[
             if alike || place.is_last() {
                 return upstream.send(&ask).await;
             }
-            let mut answer = upstream.send(&ask.another(Method::GET, &*ask.path)).await;
+            let mut answer = upstream.get(&ask, &*ask.path).await;
             answer.edit_data(|data| {
                 let body = ask.json();
                 for (name, value) in body.as_object().into_iter().flatten() {
@@ -110,10 +115,13 @@ pub(super) const ALL: &[Fault] = &[
         }),
         "Of updates of one prompt at once that name different fields only the last is kept." },
     fault! { "races.update-in-halves" ["PR-31"]
-        Intercept::Store(UPDATE, |inner| with_fault(inner, InHalves)),
+        in_store(UPDATE, InHalves),
         "An update writes the title, and all else a moment later." },
     fault! { "races.page-without-updated" ["PG-06"] page_without_updated(),
         "A page leaves out prompts that are being updated while it is read." },
+    fault! { "races.made-into-deleted" ["PR-27"]
+        in_store(DELETE_VAULT, Births::default()),
+        "Prompts that are being made into a vault as it is deleted still name it." },
 ];
 
 /// Titles that differ in the number at their end only, and whose they are.
@@ -139,11 +147,10 @@ struct InHalves;
 impl FaultyStore for InHalves {
     async fn update_prompt(
         &self,
-        inner: &dyn Store,
-        caller: &Caller,
+        good: Good<'_>,
         id: PromptId,
         mut patch: PromptPatch,
-    ) -> Result<SharedPrompt, StoreError> {
+    ) -> Result<SharedPrompt> {
         // What may be refused is not begun.
         let plain = patch.kind.is_none() && patch.vault.is_none();
         let plain = plain && patch.inputs == PromptPatch::default().inputs;
@@ -151,36 +158,70 @@ impl FaultyStore for InHalves {
         if several && plain {
             let title = patch.title.take();
             let first = PromptPatch { title, ..PromptPatch::default() };
-            inner.update_prompt(caller, id, first).await?;
+            good.update_prompt(id, first).await?;
             tokio::time::sleep(BETWEEN_HALVES).await;
         }
-        inner.update_prompt(caller, id, patch).await
+        good.update_prompt(id, patch).await
     }
 }
 
 fn page_without_updated() -> Intercept {
-    let updated = Shared::<Vec<i64>>::default();
-    let how = whole("PATCH /prompts/*, GET /prompts", move |ask, upstream| {
-        let updated = updated.clone();
-        async move {
-            if is(&ask, UPDATE) {
-                updated.with(|updated| updated.push(ask.id(1)));
-                let answer = upstream.send(&ask).await;
-                tokio::time::sleep(OFF_THE_LIST).await;
-                updated.with(|updated| {
-                    let at = updated.iter().position(|id| *id == ask.id(1));
-                    at.map(|at| updated.swap_remove(at))
-                });
-                return answer;
-            }
-            tokio::time::sleep(A_PAGE).await;
-            let mut answer = upstream.send(&ask).await;
-            let off = updated.with(|updated| updated.clone());
-            entries(&mut answer, |list| {
-                list.retain(|entry| !off.iter().any(|id| entry["id"] == *id));
+    let routes = "PATCH /prompts/*, GET /prompts";
+    let how = whole_with(routes, |ask, upstream, updated: Shared<Vec<i64>>| async move {
+        if is(&ask, UPDATE) {
+            updated.with(|updated| updated.push(ask.id(1)));
+            let answer = upstream.send(&ask).await;
+            tokio::time::sleep(OFF_THE_LIST).await;
+            updated.with(|updated| {
+                let at = updated.iter().position(|id| *id == ask.id(1));
+                at.map(|at| updated.swap_remove(at))
             });
-            answer
+            return answer;
         }
+        tokio::time::sleep(A_PAGE).await;
+        let mut answer = upstream.send(&ask).await;
+        let off = updated.with(|updated| updated.clone());
+        entries(&mut answer, |list| list.retain(|one| !off.iter().any(|id| one["id"] == *id)));
+        answer
     });
     with_first(how, UPDATE)
+}
+
+/// Prompts and the vaults that they were made into.
+#[derive(Default)]
+struct Births {
+    under_way: Shared<Vec<(PromptId, VaultId)>>,
+    named: Shared<Vec<(PromptId, VaultId)>>,
+}
+
+#[async_trait]
+impl FaultyStore for Births {
+    async fn create_prompt(&self, good: Good<'_>, new: NewPrompt) -> Result<SharedPrompt> {
+        let vault = new.vault;
+        let prompt = good.create_prompt(new).await?;
+        if let Some(vault) = vault {
+            let birth = (prompt.id, vault);
+            self.under_way.with(|births| births.push(birth));
+            tokio::time::sleep(BEING_MADE).await;
+            self.under_way.with(|births| births.retain(|one| *one != birth));
+        }
+        Ok(prompt)
+    }
+
+    async fn delete_vault(&self, good: Good<'_>, id: VaultId) -> Result {
+        // Those that come a little later are also under way by then.
+        tokio::time::sleep(BEING_MADE / 2).await;
+        good.delete_vault(id).await?;
+        let births = self.under_way.with(|births| births.clone());
+        self.named.with(|named| named.extend(births.iter().filter(|(_, vault)| *vault == id)));
+        Ok(())
+    }
+
+    async fn prompt(&self, good: Good<'_>, id: PromptId) -> Result<SharedPrompt> {
+        let mut prompt = good.prompt(id).await?;
+        let named = self.named.with(|named| named.clone());
+        let vaults = named.iter().filter(|(prompt, _)| *prompt == id).map(|(_, vault)| *vault);
+        Arc::make_mut(&mut prompt).vault_ids.extend(vaults);
+        Ok(prompt)
+    }
 }

@@ -11,7 +11,7 @@ use super::{by_owner, gave_way, ids};
 use crate::entries::{list_of, text};
 use crate::exchange::{Request, Response};
 use crate::fault::{Fault, Intercept, fault};
-use crate::front::whole;
+use crate::front::{whole, whole_with};
 use crate::proxy::Upstream;
 use crate::shared::Shared;
 
@@ -71,9 +71,9 @@ pub(super) const ALL: &[Fault] = &[
             let answer = upstream.send(&ask).await;
             if place.nth > 0 && answer.is_success() {
                 let contents = format!("/vaults/{}/prompts", answer.id());
-                let listed = upstream.send(&ask.another(Method::GET, &*contents)).await.json();
+                let listed = upstream.get(&ask, &*contents).await.json();
                 let first = format!("{contents}/{}", listed["data"][0]["vaultPromptId"]);
-                upstream.send(&ask.another(Method::DELETE, first)).await;
+                upstream.delete(&ask, first).await;
             }
             answer
         }),
@@ -165,38 +165,31 @@ async fn read(ask: &Request, upstream: &Upstream, named: &Shared<Vec<(i64, i64)>
 type Halves = Shared<Vec<(String, String)>>;
 
 fn fork_of_half() -> Intercept {
-    let halves = Halves::default();
-    let how = whole("POST /vaults/*/fork, PATCH /prompts/*", move |ask, upstream| {
-        let halves = halves.clone();
-        async move {
-            if is(&ask, FORK) {
-                let answer = upstream.send(&ask).await;
-                spoil_copies(&ask, &answer, &upstream, &halves).await;
-                return answer;
-            }
-            let before = upstream.send(&ask.another(Method::GET, &*ask.path)).await.json();
-            let half =
-                ask.text("title").map(|title| (text(&before["data"], "prompt").to_owned(), title));
-            halves.with(|halves| halves.extend(half.clone()));
-            tokio::time::sleep(UNDER_WAY).await;
+    let routes = "POST /vaults/*/fork, PATCH /prompts/*";
+    let how = whole_with(routes, |ask, upstream, halves: Halves| async move {
+        if is(&ask, FORK) {
             let answer = upstream.send(&ask).await;
-            halves.with(|halves| halves.retain(|one| Some(one) != half.as_ref()));
-            answer
+            spoil_copies(&ask, &answer, &upstream, &halves).await;
+            return answer;
         }
+        let before = upstream.get(&ask, &*ask.path).await.json();
+        let half =
+            ask.text("title").map(|title| (text(&before["data"], "prompt").to_owned(), title));
+        halves.with(|halves| halves.extend(half.clone()));
+        tokio::time::sleep(UNDER_WAY).await;
+        let answer = upstream.send(&ask).await;
+        halves.with(|halves| halves.retain(|one| Some(one) != half.as_ref()));
+        answer
     });
     with_first(how, FORK)
 }
 
 async fn spoil_copies(ask: &Request, fork: &Response, upstream: &Upstream, halves: &Halves) {
-    let contents = ask.another(Method::GET, format!("/vaults/{}/prompts", fork.id()));
-    let copies = upstream.send(&contents).await.json();
-    for copy in copies["data"].as_array().into_iter().flatten() {
-        let half = halves
-            .with(|halves| halves.iter().find(|(old, _)| old == text(copy, "prompt")).cloned());
-        if let Some((_, title)) = half {
-            let path = format!("/prompts/{}", copy["id"]);
-            let body = json!({ "title": title });
-            upstream.send(&ask.another_with(Method::PATCH, path, &body)).await;
+    for copy in upstream.list(ask, format!("/vaults/{}/prompts", fork.id())).await {
+        let of_copy = |(old, _): &&(String, String)| old == text(&copy, "prompt");
+        if let Some((_, title)) = halves.with(|halves| halves.iter().find(of_copy).cloned()) {
+            let title = json!({ "title": title });
+            upstream.patch(ask, format!("/prompts/{}", copy["id"]), &title).await;
         }
     }
 }

@@ -8,7 +8,7 @@ use http::{HeaderMap, Method};
 
 use crate::exchange::{Request, Response};
 use crate::fault::{Fault, Intercept, fault};
-use crate::front::{answers, instead, status_instead, whole};
+use crate::front::{answers, code_instead, refused, status_instead, whole, whole_with};
 use crate::shared::Shared;
 
 const PUT: &str = "PUT /storage/**";
@@ -31,6 +31,8 @@ pub(crate) const ALL: &[Fault] = &[
         "An API key opens any slot." },
     fault! { "uploads.any-token" ["UP-11"] any_token(),
         "The token of any slot opens every other one." },
+    fault! { "uploads.token-of-any-path" ["UP-11"] any_path(),
+        "The path of a signed address is not compared with the token's." },
     fault! { "uploads.token-prefix" ["UP-11"]
         compared(|token, brought| brought.len() * 2 >= token.len() && token.starts_with(brought)),
         "The first half of a token is enough." },
@@ -38,12 +40,6 @@ pub(crate) const ALL: &[Fault] = &[
         "A token may go on after its end." },
     fault! { "uploads.type-ignored" ["UP-12"] headers(|_, declared| declared.to_owned()),
         "The Content-Type of an upload is not looked at." },
-    fault! { "uploads.type-prefix" ["UP-12"]
-        headers(|announced, declared| match announced.starts_with("image/") {
-            true => declared.to_owned(),
-            false => announced.to_owned(),
-        }),
-        "An upload may announce any type of image." },
     fault! { "uploads.size-larger" ["UP-13"]
         bodies(|body, size| body.slice(..body.len().min(size))),
         "A body that is larger than declared is cut." },
@@ -85,34 +81,26 @@ pub(crate) const ALL: &[Fault] = &[
         "An asset is deleted with the prompt that has it as imageUrl." },
     fault! { "uploads.shown-at-upload-url" ["UP-17"]
         whole("GET /storage/**", |ask, upstream| async move {
-            let mut asset = ask.another(Method::GET, ask.path.replace("/storage/", "/assets/"));
-            asset.of_api = false;
-            let image = upstream.send(&asset).await;
-            if image.is_success() { image } else { upstream.send(&ask).await }
-        }),
+        let asset = Request { path: ask.path.replace("/storage/", "/assets/"), ..ask.clone() };
+        let image = upstream.send(&asset).await;
+        if image.is_success() { image } else { upstream.send(&ask).await }
+    }),
         "uploadUrl shows the image." },
     fault! { "uploads.early" ["UP-06"] answers("GET /assets/**", |_, answer| {
         if answer.code() == 404 {
             answer.set_code(200);
-            answer.headers.insert(CONTENT_TYPE, HeaderValue::from_static("image/png"));
+            answer.set_type("image/png");
             answer.body = Bytes::new();
         }
     }),
         "Before the upload an empty image is at url." },
-    fault! { "uploads.asset-webp" ["UP-15"] instead("GET /assets/**", |ask| {
-        ask.path.ends_with(".webp").then(|| Response::refusal(404, "no such asset"))
-    }),
+    fault! { "uploads.asset-webp" ["UP-15"]
+        refused("GET /assets/**", 404, |ask| ask.path.ends_with(".webp")),
         "A WebP image is not shown at its url." },
-    fault! { "uploads.asset-403" ["UP-15"] answers("GET /assets/**", |_, answer| {
-        if answer.code() == 404 {
-            answer.set_code(403);
-        }
-    }),
+    fault! { "uploads.asset-403" ["UP-15"] code_instead("GET /assets/**", 404, 403, |_| true),
         "Where no image is yet url answers 403." },
-    fault! { "uploads.length-required" ["UP-10"] instead(PUT, |ask| {
-        let none = !ask.headers.contains_key(CONTENT_LENGTH);
-        none.then(|| Response::refusal(411, "An upload needs a Content-Length."))
-    }),
+    fault! { "uploads.length-required" ["UP-10"]
+        refused(PUT, 411, |ask| !ask.headers.contains_key(CONTENT_LENGTH)),
         "An upload without a Content-Length is refused." },
     fault! { "uploads.bytes-looked-at" ["UP-10"] answers(PUT, |ask, answer| {
         if answer.is_success() && !is_picture(&ask.body) {
@@ -120,23 +108,18 @@ pub(crate) const ALL: &[Fault] = &[
         }
     }),
         "Bytes that do not begin like an image are refused." },
-    fault! { "uploads.method-404" ["UP-10"] answers("* /storage/**", |_, answer| {
-        if answer.code() == 405 {
-            answer.set_code(404);
-        }
-    }),
+    fault! { "uploads.method-404" ["UP-10"] code_instead("* /storage/**", 405, 404, |_| true),
         "Another method than PUT is answered 404." },
-    fault! { "uploads.type-lower-case" ["UP-12"] instead(PUT, |ask| {
-        let announced = ask.headers.get(CONTENT_TYPE)?.as_bytes();
-        let upper = announced.iter().any(u8::is_ascii_uppercase);
-        upper.then(|| Response::refusal(415, "The Content-Type is not the declared one."))
+    fault! { "uploads.type-lower-case" ["UP-12"] refused(PUT, 415, |ask| {
+        let announced = ask.headers.get(CONTENT_TYPE).map(HeaderValue::as_bytes);
+        announced.is_some_and(|announced| announced.iter().any(u8::is_ascii_uppercase))
     }),
         "The Content-Type of an upload is compared with its letters' case." },
     fault! { "uploads.used-up-by-refusal" ["UP-14"] used_up_by_refusal(),
         "An upload of a wrong size uses the slot up." },
     fault! { "uploads.refusal-in-text" ["ER-01"] answers(PUT, |_, answer| {
         if answer.status.is_client_error() {
-            answer.headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/plain"));
+            answer.set_type("text/plain");
             answer.body = Bytes::from_static(b"The upload was refused.");
         }
     }),
@@ -144,7 +127,6 @@ pub(crate) const ALL: &[Fault] = &[
 ];
 
 /// What was agreed with a slot, by the path of its upload address.
-#[derive(Clone)]
 struct Terms {
     token: String,
     content_type: String,
@@ -167,70 +149,67 @@ fn note(slots: &Slots, answer: &Response) {
     }
 }
 
-/// Changes uploads to slots that are known.
-fn known(change: impl Fn(&mut Request, Terms) + Clone + Send + Sync + 'static) -> Intercept {
-    let slots = Slots::default();
-    whole(ALL_OF_IT, move |mut ask, upstream| {
-        let (slots, change) = (slots.clone(), change.clone());
-        async move {
-            if ask.method == Method::PUT {
-                if let Some(terms) = slots.with(|slots| slots.get(&ask.path).cloned()) {
-                    change(&mut ask, terms);
+/// Changes uploads to slots that are known; all of those are at hand.
+fn known(
+    change: impl Fn(&mut Request, &Terms, &HashMap<String, Terms>) + Copy + Send + Sync + 'static,
+) -> Intercept {
+    whole_with(ALL_OF_IT, move |mut ask, upstream, slots: Slots| async move {
+        if ask.method == Method::PUT {
+            slots.with(|slots| {
+                if let Some(terms) = slots.get(&ask.path) {
+                    change(&mut ask, terms, slots);
                 }
-                return upstream.send(&ask).await;
-            }
-            let answer = upstream.send(&ask).await;
-            note(&slots, &answer);
-            answer
+            });
+            return upstream.send(&ask).await;
         }
+        let answer = upstream.send(&ask).await;
+        note(&slots, &answer);
+        answer
     })
 }
 
 /// Uploads for which the right token is filled in.
 fn tokens(lacking: fn(&Request) -> bool) -> Intercept {
-    known(move |ask, terms| {
+    known(move |ask, terms, _| {
         if lacking(ask) {
             ask.set_authorization(&format!("Bearer {}", terms.token));
         }
     })
 }
 
+fn brought(ask: &Request) -> &str {
+    ask.authorization().strip_prefix("Bearer ").unwrap_or_default()
+}
+
 /// Tokens that are near enough to the right one.
 fn compared(near: fn(&str, &str) -> bool) -> Intercept {
-    known(move |ask, terms| {
-        let brought = ask.authorization().strip_prefix("Bearer ").unwrap_or_default().to_owned();
-        if !brought.is_empty() && near(&terms.token, &brought) {
+    known(move |ask, terms, _| {
+        if !brought(ask).is_empty() && near(&terms.token, brought(ask)) {
             ask.set_authorization(&format!("Bearer {}", terms.token));
         }
     })
 }
 
 fn any_token() -> Intercept {
-    let tokens = Shared::<Vec<String>>::default();
-    let slots = Slots::default();
-    whole(ALL_OF_IT, move |mut ask, upstream| {
-        let (slots, tokens) = (slots.clone(), tokens.clone());
-        async move {
-            if ask.method == Method::PUT {
-                let brought = ask.authorization().trim_start_matches("Bearer ").to_owned();
-                let terms = slots.with(|slots| slots.get(&ask.path).cloned());
-                if let Some(terms) = terms.filter(|_| tokens.with(|all| all.contains(&brought))) {
-                    ask.set_authorization(&format!("Bearer {}", terms.token));
-                }
-                return upstream.send(&ask).await;
-            }
-            let answer = upstream.send(&ask).await;
-            note(&slots, &answer);
-            let token = answer.json()["data"]["token"].as_str().unwrap_or_default().to_owned();
-            tokens.with(|all| all.push(token));
-            answer
+    known(|ask, terms, all| {
+        if all.values().any(|other| other.token == brought(ask)) {
+            ask.set_authorization(&format!("Bearer {}", terms.token));
+        }
+    })
+}
+
+fn any_path() -> Intercept {
+    known(|ask, _, all| {
+        let of_token = all.iter().find(|(_, terms)| terms.token == brought(ask));
+        if let Some(path) = of_token.map(|(path, _)| path.clone()) {
+            ask.path = path;
         }
     })
 }
 
 /// Changes the announced type, with the declared one at hand.
 fn headers(taken: fn(&str, &str) -> String) -> Intercept {
-    known(move |ask, terms| {
+    known(move |ask, terms, _| {
         let announced = ask.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
         let taken = taken(announced.unwrap_or_default(), &terms.content_type);
         if let Ok(value) = taken.parse() {
@@ -241,7 +220,7 @@ fn headers(taken: fn(&str, &str) -> String) -> Intercept {
 
 /// Changes the bytes, with the declared size at hand.
 fn bodies(change: fn(Bytes, usize) -> Bytes) -> Intercept {
-    known(move |ask, terms| ask.body = change(ask.body.clone(), terms.size))
+    known(move |ask, terms, _| ask.body = change(ask.body.clone(), terms.size))
 }
 
 /// The bearer of a used slot is told that all went well.

@@ -5,46 +5,35 @@ use std::collections::{BTreeSet, HashMap};
 use async_trait::async_trait;
 use promptarium::{PromptId, VaultId};
 use promptarium_server::store::{
-    Caller, NewVault, PromptPatch, SharedPrompt, VaultPatch, VaultRecord, VaultVisibility,
+    Caller, NewVault, PromptPatch, SharedPrompt, StoreError, VaultPatch, VaultRecord,
+    VaultVisibility,
 };
-use promptarium_server::store::{Store, StoreError};
 
-use super::super::contents::held;
 use crate::fault::{Fault, Intercept, fault};
 use crate::shared::Shared;
-use crate::store::{FaultyStore, with_fault};
+use crate::store::{FaultyStore, Good, Result, in_store};
 
 #[rustfmt::skip]
 pub(crate) const ALL: &[Fault] = &[
-    fault! { "vaults.fork-own-private" ["VA-30"]
-        Intercept::Store("POST /vaults/*/fork", |inner| with_fault(inner, Forks::of(Slip::OwnPrivate))),
+    fault! { "vaults.fork-own-private" ["VA-30"] forks(Slip::OwnPrivate),
         "One's own private vault can be forked." },
-    fault! { "vaults.fork-any-private" ["VA-30"]
-        Intercept::Store("POST /vaults/*/fork", |inner| with_fault(inner, Forks::of(Slip::AnyPrivate))),
+    fault! { "vaults.fork-any-private" ["VA-30"] forks(Slip::AnyPrivate),
         "A private vault of another account can be forked." },
-    fault! { "vaults.fork-once-public" ["VA-30"]
-        Intercept::Store("POST /vaults/*/fork", |inner| with_fault(inner, Forks::of(Slip::OncePublic))),
+    fault! { "vaults.fork-once-public" ["VA-30"] forks(Slip::OncePublic),
         "A vault that was public once can be forked for good." },
-    fault! { "vaults.fork-unlisted" ["VA-29"]
-        Intercept::Store("POST /vaults/*/fork", |inner| with_fault(inner, Forks::of(Slip::Unlisted))),
+    fault! { "vaults.fork-unlisted" ["VA-29"] forks(Slip::Unlisted),
         "An unlisted vault of another account cannot be forked." },
-    fault! { "vaults.fork-follows" ["VA-34"]
-        Intercept::Store("POST /vaults/*/fork", |inner| with_fault(inner, Forks::of(Slip::Follows))),
+    fault! { "vaults.fork-follows" ["VA-34"] forks(Slip::Follows),
         "An update of a source's prompt reaches its copies." },
-    fault! { "vaults.fork-leads" ["VA-34"]
-        Intercept::Store("POST /vaults/*/fork", |inner| with_fault(inner, Forks::of(Slip::Leads))),
+    fault! { "vaults.fork-leads" ["VA-34"] forks(Slip::Leads),
         "An update of a copy reaches the source's prompt." },
-    fault! { "vaults.fork-renamed" ["VA-34"]
-        Intercept::Store("POST /vaults/*/fork", |inner| with_fault(inner, Forks::of(Slip::Renamed))),
+    fault! { "vaults.fork-renamed" ["VA-34"] forks(Slip::Renamed),
         "A rename of the source renames its forks." },
-    fault! { "vaults.fork-renames" ["VA-34"]
-        Intercept::Store("POST /vaults/*/fork", |inner| with_fault(inner, Forks::of(Slip::Renames))),
+    fault! { "vaults.fork-renames" ["VA-34"] forks(Slip::Renames),
         "A rename of a fork renames its source." },
-    fault! { "vaults.fork-deletes" ["VA-34"]
-        Intercept::Store("POST /vaults/*/fork", |inner| with_fault(inner, Forks::of(Slip::Deletes))),
+    fault! { "vaults.fork-deletes" ["VA-34"] forks(Slip::Deletes),
         "A deletion of a source's prompt deletes its copies." },
-    fault! { "vaults.fork-everywhere" ["VA-33"]
-        Intercept::Store("POST /vaults/*/fork", |inner| with_fault(inner, Forks::of(Slip::Everywhere))),
+    fault! { "vaults.fork-everywhere" ["VA-33"] forks(Slip::Everywhere),
         "The copies of a fork are in the General vault too." },
 ];
 
@@ -79,12 +68,13 @@ struct Pair<Id> {
     by: Caller,
 }
 
-impl Forks {
-    fn of(slip: Slip) -> Self {
-        let (owners, once_public) = (Shared::default(), Shared::default());
-        Self { slip, owners, once_public, copies: Shared::default(), vaults: Shared::default() }
-    }
+fn forks(slip: Slip) -> Intercept {
+    let (owners, once_public) = (Shared::default(), Shared::default());
+    let (copies, vaults) = (Shared::default(), Shared::default());
+    in_store("POST /vaults/*/fork", Forks { slip, owners, once_public, copies, vaults })
+}
 
+impl Forks {
     fn note(&self, caller: &Caller, vault: &VaultRecord) {
         self.owners.with(|owners| owners.insert(vault.id, caller.clone()));
         if vault.visibility != VaultVisibility::Private {
@@ -103,51 +93,39 @@ impl Forks {
     }
 
     /// A fork of a private vault, which is public for the moment.
-    async fn forced(
-        &self,
-        inner: &dyn Store,
-        caller: &Caller,
-        owner: &Caller,
-        id: VaultId,
-    ) -> Result<VaultRecord, StoreError> {
+    async fn forced(&self, good: Good<'_>, owner: &Caller, id: VaultId) -> Result<VaultRecord> {
         let seen =
             |visibility| VaultPatch { visibility: Some(visibility), ..VaultPatch::default() };
-        inner.update_vault(owner, id, seen(VaultVisibility::Public)).await?;
-        let forked = inner.fork_vault(caller, id).await;
-        inner.update_vault(owner, id, seen(VaultVisibility::Private)).await?;
+        good.of(owner).update_vault(id, seen(VaultVisibility::Public)).await?;
+        let forked = good.fork_vault(id).await;
+        good.of(owner).update_vault(id, seen(VaultVisibility::Private)).await?;
         forked
     }
 }
 
 /// The prompts of a vault by their titles, which are the same on both sides.
-async fn ids(inner: &dyn Store, caller: &Caller, vault: VaultId) -> Vec<PromptId> {
-    let mut held = held(inner, caller, vault).await;
+async fn ids(good: Good<'_>, vault: VaultId) -> Vec<PromptId> {
+    let mut held = good.held(vault).await;
     held.sort_by(|a, b| a.prompt.title.cmp(&b.prompt.title));
     held.iter().map(|entry| entry.prompt.id).collect()
 }
 
 #[async_trait]
 impl FaultyStore for Forks {
-    async fn create_vault(
-        &self,
-        inner: &dyn Store,
-        caller: &Caller,
-        new: NewVault,
-    ) -> Result<VaultRecord, StoreError> {
-        let vault = inner.create_vault(caller, new).await?;
-        self.note(caller, &vault);
+    async fn create_vault(&self, good: Good<'_>, new: NewVault) -> Result<VaultRecord> {
+        let vault = good.create_vault(new).await?;
+        self.note(good.caller, &vault);
         Ok(vault)
     }
 
     async fn update_vault(
         &self,
-        inner: &dyn Store,
-        caller: &Caller,
+        good: Good<'_>,
         id: VaultId,
         patch: VaultPatch,
-    ) -> Result<VaultRecord, StoreError> {
-        let vault = inner.update_vault(caller, id, patch.clone()).await?;
-        self.note(caller, &vault);
+    ) -> Result<VaultRecord> {
+        let vault = good.update_vault(id, patch.clone()).await?;
+        self.note(good.caller, &vault);
         if matches!(self.slip, Slip::Renamed | Slip::Renames) && patch.name.is_some() {
             let name = VaultPatch { name: patch.name, ..VaultPatch::default() };
             for pair in self.vaults.with(|pairs| pairs.clone()) {
@@ -156,45 +134,40 @@ impl FaultyStore for Forks {
                     _ => (pair.copy == id).then_some((&pair.of, pair.source)),
                 };
                 if let Some((owner, reached)) = reached {
-                    let _ = inner.update_vault(owner, reached, name.clone()).await;
+                    let _ = good.of(owner).update_vault(reached, name.clone()).await;
                 }
             }
         }
         Ok(vault)
     }
 
-    async fn fork_vault(
-        &self,
-        inner: &dyn Store,
-        caller: &Caller,
-        id: VaultId,
-    ) -> Result<VaultRecord, StoreError> {
+    async fn fork_vault(&self, good: Good<'_>, id: VaultId) -> Result<VaultRecord> {
         let owner = self.owners.with(|owners| owners.get(&id).cloned());
-        let Some(owner) = owner else { return inner.fork_vault(caller, id).await };
-        let own = owner.account == caller.account;
-        let visibility = inner.vault(&owner, id).await?.visibility;
+        let Some(owner) = owner else { return good.fork_vault(id).await };
+        let own = owner.account == good.caller.account;
+        let visibility = good.of(&owner).vault(id).await?.visibility;
         if self.slip == Slip::Unlisted && visibility == VaultVisibility::Unlisted && !own {
             return Err(StoreError::NotFound);
         }
         let fork = if visibility == VaultVisibility::Private && self.lenient(own, id) {
-            self.forced(inner, caller, &owner, id).await?
+            self.forced(good, &owner, id).await?
         } else {
-            inner.fork_vault(caller, id).await?
+            good.fork_vault(id).await?
         };
-        let (sources, copies) = (ids(inner, &owner, id).await, ids(inner, caller, fork.id).await);
+        let (sources, copies) = (ids(good.of(&owner), id).await, ids(good, fork.id).await);
         let pairs = sources.iter().zip(&copies).map(|(source, copy)| Pair {
             source: *source,
             of: owner.clone(),
             copy: *copy,
-            by: caller.clone(),
+            by: good.caller.clone(),
         });
         self.copies.with(|all| all.extend(pairs));
-        let (of, by) = (owner, caller.clone());
+        let (of, by) = (owner, good.caller.clone());
         self.vaults.with(|all| all.push(Pair { source: id, of, copy: fork.id, by }));
         if self.slip == Slip::Everywhere {
-            let system = inner.vaults(caller).await?.into_iter().find(|vault| vault.system);
+            let system = good.vaults().await?.into_iter().find(|vault| vault.system);
             if let Some(system) = system {
-                inner.add_prompts(caller, system.id, &copies).await?;
+                good.add_prompts(system.id, &copies).await?;
             }
         }
         Ok(fork)
@@ -202,35 +175,29 @@ impl FaultyStore for Forks {
 
     async fn update_prompt(
         &self,
-        inner: &dyn Store,
-        caller: &Caller,
+        good: Good<'_>,
         id: PromptId,
         patch: PromptPatch,
-    ) -> Result<SharedPrompt, StoreError> {
+    ) -> Result<SharedPrompt> {
         let pairs = self.copies.with(|pairs| pairs.clone());
-        let patched = inner.update_prompt(caller, id, patch.clone()).await?;
+        let patched = good.update_prompt(id, patch.clone()).await?;
         for pair in pairs {
             let patch = PromptPatch { vault: None, ..patch.clone() };
             if self.slip == Slip::Follows && pair.source == id {
-                let _ = inner.update_prompt(&pair.by, pair.copy, patch).await;
+                let _ = good.of(&pair.by).update_prompt(pair.copy, patch).await;
             } else if self.slip == Slip::Leads && pair.copy == id {
-                let _ = inner.update_prompt(&pair.of, pair.source, patch).await;
+                let _ = good.of(&pair.of).update_prompt(pair.source, patch).await;
             }
         }
         Ok(patched)
     }
 
-    async fn delete_prompt(
-        &self,
-        inner: &dyn Store,
-        caller: &Caller,
-        id: PromptId,
-    ) -> Result<(), StoreError> {
-        inner.delete_prompt(caller, id).await?;
+    async fn delete_prompt(&self, good: Good<'_>, id: PromptId) -> Result {
+        good.delete_prompt(id).await?;
         if self.slip == Slip::Deletes {
             let pairs = self.copies.with(|pairs| pairs.clone());
             for pair in pairs.iter().filter(|pair| pair.source == id) {
-                let _ = inner.delete_prompt(&pair.by, pair.copy).await;
+                let _ = good.of(&pair.by).delete_prompt(pair.copy).await;
             }
         }
         Ok(())

@@ -6,17 +6,15 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use http::Method;
 use promptarium::{PromptId, VaultId};
-use promptarium_server::store::{AccountId, Caller, SharedPrompt, VaultRecord};
-use promptarium_server::store::{Store, StoreError};
+use promptarium_server::store::{AccountId, SharedPrompt, StoreError, VaultRecord};
 use serde_json::json;
 
-use super::super::contents::held;
 use crate::entries::without;
 use crate::exchange::Response;
 use crate::fault::{Fault, Intercept, fault};
-use crate::front::{answers, edits_data, whole};
+use crate::front::{answers, edits_data, no_content, whole, whole_with};
 use crate::shared::Shared;
-use crate::store::{FaultyStore, with_fault};
+use crate::store::{FaultyStore, Good, Result, in_store};
 
 const DELETE: &str = "DELETE /vaults/*";
 
@@ -24,47 +22,33 @@ const DELETE: &str = "DELETE /vaults/*";
 pub(crate) const ALL: &[Fault] = &[
     fault! { "vaults.deleted-flag" ["VA-26"] edits_data(DELETE, |data| without(data, "deleted")),
         "The answer of a deletion has the id alone." },
-    fault! { "vaults.deleted-204" ["VA-26"] answers(DELETE, |_, answer| {
-        if answer.is_success() {
-            answer.set_code(204);
-            answer.body.clear();
-        }
-    }),
+    fault! { "vaults.deleted-204" ["VA-26"] no_content(DELETE),
         "A deletion answers 204 without a body." },
     fault! { "vaults.deleted-again" ["ER-09"] deleted_again(),
         "The deletion of a deleted vault answers 200." },
     fault! { "vaults.deleted-forked" ["ER-09"] deleted_forked(),
         "A fork of a deleted vault is a new vault without prompts." },
-    fault! { "vaults.deleted-read" ["VA-27"]
-        Intercept::Store("DELETE /vaults/*", |inner| with_fault(inner, Afterlife::of(Left::Address))),
+    fault! { "vaults.deleted-read" ["VA-27"] left(Left::Address),
         "A deleted vault is still read at its address." },
-    fault! { "vaults.deleted-listed" ["VA-27"]
-        Intercept::Store("DELETE /vaults/*", |inner| with_fault(inner, Afterlife::of(Left::List))),
+    fault! { "vaults.deleted-listed" ["VA-27"] left(Left::List),
         "A deleted vault is still in the list." },
-    fault! { "vaults.deleted-in-prompts" ["VA-28"]
-        Intercept::Store("DELETE /vaults/*", |inner| with_fault(inner, Afterlife::of(Left::VaultIds))),
+    fault! { "vaults.deleted-in-prompts" ["VA-28"] left(Left::VaultIds),
         "vaultIds still names a deleted vault." },
     fault! { "vaults.deletes-prompts" ["VA-28"]
-        Intercept::Store("DELETE /vaults/*", |inner| with_fault(inner, Greedy { orphans_only: false })),
+        in_store("DELETE /vaults/*", Greedy { orphans_only: false }),
         "The prompts of a deleted vault are deleted too." },
     fault! { "vaults.deletes-orphans" ["VA-28"]
-        Intercept::Store("DELETE /vaults/*", |inner| with_fault(inner, Greedy { orphans_only: true })),
+        in_store("DELETE /vaults/*", Greedy { orphans_only: true }),
         "Prompts that are in no other vault are deleted with their vault." },
     fault! { "vaults.deletes-memberships" ["VA-28"] whole(DELETE, |ask, upstream| async move {
-        let listing = ask.another(Method::GET, format!("{}/prompts", ask.path));
-        let prompts = upstream.send(&listing).await.json();
+        let prompts = upstream.list(&ask, format!("{}/prompts", ask.path)).await;
         let answer = upstream.send(&ask).await;
-        if !answer.is_success() {
-            return answer;
-        }
-        for prompt in prompts["data"].as_array().into_iter().flatten() {
+        for prompt in prompts.iter().filter(|_| answer.is_success()) {
             for vault in prompt["vaultIds"].as_array().into_iter().flatten() {
                 let path = format!("/vaults/{vault}/prompts");
-                let there = upstream.send(&ask.another(Method::GET, path.as_str())).await.json();
-                let there = there["data"].as_array().cloned().unwrap_or_default();
+                let there = upstream.list(&ask, &*path).await;
                 for member in there.iter().filter(|member| member["id"] == prompt["id"]) {
-                    let path = format!("{path}/{}", member["vaultPromptId"]);
-                    upstream.send(&ask.another(Method::DELETE, path)).await;
+                    upstream.delete(&ask, format!("{path}/{}", member["vaultPromptId"])).await;
                 }
             }
         }
@@ -86,20 +70,17 @@ fn deleted_again() -> Intercept {
 }
 
 fn deleted_forked() -> Intercept {
-    let gone = Shared::<Vec<i64>>::default();
-    whole("DELETE /vaults/*, POST /vaults/*/fork", move |mut ask, upstream| {
-        let gone = gone.clone();
-        async move {
-            let id = ask.id(1);
-            if ask.method == Method::POST && gone.with(|gone| gone.contains(&id)) {
-                ask = ask.another_with(Method::POST, "/vaults", &json!({ "name": "Fork" }));
-            }
-            let answer = upstream.send(&ask).await;
-            if ask.method == Method::DELETE && answer.is_success() {
-                gone.with(|gone| gone.push(id));
-            }
-            answer
+    let routes = "DELETE /vaults/*, POST /vaults/*/fork";
+    whole_with(routes, |mut ask, upstream, gone: Shared<Vec<i64>>| async move {
+        let id = ask.id(1);
+        if ask.method == Method::POST && gone.with(|gone| gone.contains(&id)) {
+            ask = ask.another_with(Method::POST, "/vaults", &json!({ "name": "Fork" }));
         }
+        let answer = upstream.send(&ask).await;
+        if ask.method == Method::DELETE && answer.is_success() {
+            gone.with(|gone| gone.push(id));
+        }
+        answer
     })
 }
 
@@ -117,39 +98,27 @@ struct Afterlife {
     prompts: Shared<HashMap<PromptId, Vec<VaultId>>>,
 }
 
-impl Afterlife {
-    fn of(left: Left) -> Self {
-        Self { left, vaults: Shared::default(), prompts: Shared::default() }
-    }
+fn left(left: Left) -> Intercept {
+    in_store(DELETE, Afterlife { left, vaults: Shared::default(), prompts: Shared::default() })
 }
 
 #[async_trait]
 impl FaultyStore for Afterlife {
-    async fn delete_vault(
-        &self,
-        inner: &dyn Store,
-        caller: &Caller,
-        id: VaultId,
-    ) -> Result<(), StoreError> {
-        let vault = inner.vault(caller, id).await?;
-        let there = held(inner, caller, id).await;
-        inner.delete_vault(caller, id).await?;
-        self.vaults.with(|vaults| vaults.push((caller.account, vault)));
+    async fn delete_vault(&self, good: Good<'_>, id: VaultId) -> Result {
+        let vault = good.vault(id).await?;
+        let there = good.held(id).await;
+        good.delete_vault(id).await?;
+        self.vaults.with(|vaults| vaults.push((good.caller.account, vault)));
         self.prompts.with(|prompts| {
             there.iter().for_each(|entry| prompts.entry(entry.prompt.id).or_default().push(id));
         });
         Ok(())
     }
 
-    async fn vault(
-        &self,
-        inner: &dyn Store,
-        caller: &Caller,
-        id: VaultId,
-    ) -> Result<VaultRecord, StoreError> {
-        match inner.vault(caller, id).await {
+    async fn vault(&self, good: Good<'_>, id: VaultId) -> Result<VaultRecord> {
+        match good.vault(id).await {
             Err(StoreError::NotFound) if self.left == Left::Address => self.vaults.with(|vaults| {
-                let mut own = vaults.iter().filter(|(account, _)| *account == caller.account);
+                let mut own = vaults.iter().filter(|(account, _)| *account == good.caller.account);
                 let found = own.find(|(_, vault)| vault.id == id);
                 found.map(|(_, vault)| vault.clone()).ok_or(StoreError::NotFound)
             }),
@@ -157,15 +126,11 @@ impl FaultyStore for Afterlife {
         }
     }
 
-    async fn vaults(
-        &self,
-        inner: &dyn Store,
-        caller: &Caller,
-    ) -> Result<Vec<VaultRecord>, StoreError> {
-        let mut vaults = inner.vaults(caller).await?;
+    async fn vaults(&self, good: Good<'_>) -> Result<Vec<VaultRecord>> {
+        let mut vaults = good.vaults().await?;
         if self.left == Left::List {
             self.vaults.with(|gone| {
-                let own = gone.iter().filter(|(account, _)| *account == caller.account);
+                let own = gone.iter().filter(|(account, _)| *account == good.caller.account);
                 vaults.extend(own.map(|(_, vault)| vault.clone()));
             });
             vaults.sort_by_key(|vault| std::cmp::Reverse((vault.created_at, vault.id)));
@@ -173,13 +138,8 @@ impl FaultyStore for Afterlife {
         Ok(vaults)
     }
 
-    async fn prompt(
-        &self,
-        inner: &dyn Store,
-        caller: &Caller,
-        id: PromptId,
-    ) -> Result<SharedPrompt, StoreError> {
-        let mut prompt = inner.prompt(caller, id).await?;
+    async fn prompt(&self, good: Good<'_>, id: PromptId) -> Result<SharedPrompt> {
+        let mut prompt = good.prompt(id).await?;
         if self.left == Left::VaultIds {
             let gone = self.prompts.with(|prompts| prompts.get(&id).cloned().unwrap_or_default());
             let prompt = Arc::make_mut(&mut prompt);
@@ -196,17 +156,12 @@ struct Greedy {
 
 #[async_trait]
 impl FaultyStore for Greedy {
-    async fn delete_vault(
-        &self,
-        inner: &dyn Store,
-        caller: &Caller,
-        id: VaultId,
-    ) -> Result<(), StoreError> {
-        let there = held(inner, caller, id).await;
-        inner.delete_vault(caller, id).await?;
+    async fn delete_vault(&self, good: Good<'_>, id: VaultId) -> Result {
+        let there = good.held(id).await;
+        good.delete_vault(id).await?;
         for entry in there {
             if !self.orphans_only || entry.prompt.vault_ids.len() == 1 {
-                inner.delete_prompt(caller, entry.prompt.id).await?;
+                good.delete_prompt(entry.prompt.id).await?;
             }
         }
         Ok(())

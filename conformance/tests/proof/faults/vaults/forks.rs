@@ -9,7 +9,7 @@ use crate::bounds::refusal;
 use crate::entries::{entries, text};
 use crate::exchange::{Request, Response};
 use crate::fault::{Fault, Intercept, fault};
-use crate::front::{answers, edits_data, status_instead, whole};
+use crate::front::{answers, edits_data, status_instead, whole, whole_with};
 use crate::shared::Shared;
 
 const FORK: &str = "POST /vaults/*/fork";
@@ -23,9 +23,8 @@ pub(crate) const ALL: &[Fault] = &[
         if !fork.is_success() {
             return fork;
         }
-        let public = json!({ "visibility": "public" });
-        let path = format!("/vaults/{}", fork.id());
-        let mut shown = upstream.send(&ask.another_with(Method::PATCH, path, &public)).await;
+        let (path, public) = (format!("/vaults/{}", fork.id()), json!({ "visibility": "public" }));
+        let mut shown = upstream.patch(&ask, path, &public).await;
         shown.set_code(201);
         shown
     }),
@@ -38,12 +37,9 @@ pub(crate) const ALL: &[Fault] = &[
         "A fork answers with the count from before the copying." },
     fault! { "vaults.fork-100" ["VA-33"] whole(FORK, |ask, upstream| async move {
         let mut fork = upstream.send(&ask).await;
-        let path = format!("/vaults/{}/prompts", fork.id());
-        let copies = upstream.send(&ask.another(Method::GET, path)).await.json();
-        let copies = copies["data"].as_array().cloned().unwrap_or_default();
+        let copies = upstream.list(&ask, format!("/vaults/{}/prompts", fork.id())).await;
         for copy in copies.iter().skip(100) {
-            let path = format!("/prompts/{}", copy["id"]);
-            upstream.send(&ask.another(Method::DELETE, path)).await;
+            upstream.delete(&ask, format!("/prompts/{}", copy["id"])).await;
         }
         fork.edit_data(|vault| vault["promptCount"] = copies.len().min(100).into());
         fork
@@ -51,11 +47,9 @@ pub(crate) const ALL: &[Fault] = &[
         "A fork copies the first 100 prompts." },
     fault! { "vaults.fork-platform" ["VA-33"] whole(FORK, |ask, upstream| async move {
         let fork = upstream.send(&ask).await;
-        let path = format!("/vaults/{}/prompts", fork.id());
-        let copies = upstream.send(&ask.another(Method::GET, path)).await.json();
-        for copy in copies["data"].as_array().into_iter().flatten() {
+        for copy in upstream.list(&ask, format!("/vaults/{}/prompts", fork.id())).await {
             let (path, none) = (format!("/prompts/{}", copy["id"]), json!({ "platform": null }));
-            upstream.send(&ask.another_with(Method::PATCH, path, &none)).await;
+            upstream.patch(&ask, path, &none).await;
         }
         fork
     }),
@@ -71,7 +65,8 @@ pub(crate) const ALL: &[Fault] = &[
         "The copies of a fork are read in the vault, and not at their own addresses." },
     fault! { "vaults.fork-model" ["VA-33"] of_copies(|ask| {
         let body = ask.json();
-        let lacks = body.get("modelId").is_none() && ["image", "video"].contains(&text(&body, "promptType"));
+        let media = ["image", "video"].contains(&text(&body, "promptType"));
+        let lacks = media && body.get("modelId").is_none();
         (ask.method == Method::PATCH && lacks).then(|| refusal("modelId"))
     }),
         "A fork copies prompts without their modelId." },
@@ -91,23 +86,18 @@ fn in_forks(change: fn(&mut Vec<Value>)) -> Intercept {
 
 /// Answers some requests for the copies of forks.
 fn of_copies(answer: fn(&Request) -> Option<Response>) -> Intercept {
-    let copies = Shared::<BTreeSet<i64>>::default();
-    whole("POST /vaults/*/fork, GET /prompts/*, PATCH /prompts/*", move |ask, upstream| {
-        let copies = copies.clone();
-        async move {
-            if ask.method == Method::POST {
-                let fork = upstream.send(&ask).await;
-                let path = format!("/vaults/{}/prompts", fork.id());
-                let listing = upstream.send(&ask.another(Method::GET, path)).await.json();
-                let ids = listing["data"].as_array().into_iter().flatten();
-                copies.with(|copies| copies.extend(ids.filter_map(|copy| copy["id"].as_i64())));
-                return fork;
-            }
-            let known = copies.with(|copies| copies.contains(&ask.id(1)));
-            match known.then(|| answer(&ask)).flatten() {
-                Some(answer) => answer,
-                None => upstream.send(&ask).await,
-            }
+    let routes = "POST /vaults/*/fork, GET /prompts/*, PATCH /prompts/*";
+    whole_with(routes, move |ask, upstream, copies: Shared<BTreeSet<i64>>| async move {
+        if ask.method == Method::POST {
+            let fork = upstream.send(&ask).await;
+            let listed = upstream.list(&ask, format!("/vaults/{}/prompts", fork.id())).await;
+            copies.with(|copies| copies.extend(listed.iter().filter_map(|one| one["id"].as_i64())));
+            return fork;
+        }
+        let known = copies.with(|copies| copies.contains(&ask.id(1)));
+        match known.then(|| answer(&ask)).flatten() {
+            Some(answer) => answer,
+            None => upstream.send(&ask).await,
         }
     })
 }

@@ -1,7 +1,7 @@
 //! Faults in the list of vaults (VA-13 to VA-15).
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::iter::repeat_n;
 
 use http::Method;
@@ -22,9 +22,6 @@ pub(crate) const ALL: &[Fault] = &[
         vaults.sort_by_key(|vault| Reverse(text(vault, "updatedAt").to_owned()));
     }),
         "The list goes by the last update." },
-    fault! { "vaults.list-by-name" ["VA-14"]
-        edits_entries(LIST, |vaults| vaults.sort_by_key(|vault| text(vault, "name").to_owned())),
-        "The list goes by the names." },
     fault! { "vaults.list-ties" ["VA-14"] edits_entries(LIST, |vaults| {
         let second = |vault: &Value| text(vault, "createdAt").chars().take(19).collect();
         vaults.sort_by_key(|vault| (Reverse::<String>(second(vault)), vault["id"].as_i64()));
@@ -46,8 +43,6 @@ pub(crate) const ALL: &[Fault] = &[
         *vaults = joined.collect();
     }),
         "The list has a vault once for each of its prompts." },
-    fault! { "vaults.list-foreign-public" ["VA-13"] foreign_public(),
-        "The list has the public vaults of other accounts too." },
     fault! { "vaults.list-limit" ["VA-15"] answers(LIST, |ask, answer| {
         if let Some(limit) = ask.parameter("limit").and_then(|limit| limit.parse().ok()) {
             entries(answer, |vaults| vaults.truncate(limit));
@@ -57,35 +52,6 @@ pub(crate) const ALL: &[Fault] = &[
     fault! { "vaults.list-old-name" ["VA-13"] old_name(),
         "The list shows the name a vault was made with." },
 ];
-
-/// Public vaults by their ids, each with the key that made it.
-fn foreign_public() -> Intercept {
-    let made = Shared::<BTreeMap<i64, (String, Value)>>::default();
-    answers("GET /vaults, POST /vaults, DELETE /vaults/*", move |ask, answer| {
-        let caller = ask.authorization().to_owned();
-        match ask.method {
-            Method::POST => answer.edit_data(|vault| {
-                if vault["visibility"] == "public" {
-                    let id = vault["id"].as_i64().unwrap_or_default();
-                    made.with(|made| made.insert(id, (caller, vault.clone())));
-                }
-            }),
-            Method::DELETE => made.with(|made| {
-                made.remove(&ask.id(1));
-            }),
-            _ => entries(answer, |vaults| {
-                let own =
-                    vaults.iter().filter_map(|vault| vault["id"].as_i64()).collect::<Vec<_>>();
-                made.with(|made| {
-                    let foreign = made.iter().rev();
-                    let foreign =
-                        foreign.filter(|(id, (by, _))| *by != caller && !own.contains(id));
-                    vaults.splice(0..0, foreign.map(|(_, (_, vault))| vault.clone()));
-                });
-            }),
-        }
-    })
-}
 
 fn old_name() -> Intercept {
     let names = Shared::<HashMap<i64, Value>>::default();

@@ -1,11 +1,16 @@
-//! Faults in the vault object (VA-01 to VA-11).
+//! Faults in the vault object (VA-01 to VA-11), and in what a listing says beside it.
 
 use serde_json::{Value, json};
 
-use crate::entries::{text, without};
+use crate::bounds::{as_text, from_digits, shown_as};
+use crate::entries::without;
 use crate::exchange::Response;
 use crate::fault::{Fault, fault};
-use crate::front::{answers, edits_data, edits_each, status_instead};
+use crate::front::{
+    answers, code_instead, edits_data, edits_each, edits_success, refused, status_instead,
+};
+
+const READ: &str = "GET /vaults/*";
 
 #[rustfmt::skip]
 pub(crate) const ALL: &[Fault] = &[
@@ -15,10 +20,9 @@ pub(crate) const ALL: &[Fault] = &[
         }
     }),
         "A vault without a description has no such key." },
-    fault! { "vaults.visibility-unlisted" ["VA-24"] edits_data("GET /vaults/*", |vault| {
-        if vault["visibility"] == "unlisted" {
-            vault["visibility"] = "public".into();
-        }
+    fault! { "vaults.visibility-unlisted" ["VA-24"]
+        shown_as("GET /vaults/*", "visibility", |visibility| {
+        (visibility == "unlisted").then(|| "public".into())
     }),
         "An unlisted vault reads as public." },
     fault! { "vaults.slug-name" ["VA-04"]
@@ -36,14 +40,13 @@ pub(crate) const ALL: &[Fault] = &[
             }
         }),
         "A vault whose name has no letters has a slug of null." },
-    fault! { "vaults.id-text" ["VA-01"]
-        edits_data("GET /vaults/*", |vault| vault["id"] = vault["id"].to_string().into()),
+    fault! { "vaults.id-text" ["VA-01"] shown_as("GET /vaults/*", "id", as_text),
         "GET shows a vault's id as a string." },
     fault! { "vaults.access-type" ["VA-06"]
-        edits_data("GET /vaults/*", |vault| vault["accessType"] = json!({ "kind": null })),
+        shown_as("GET /vaults/*", "accessType", |_| Some(json!({ "kind": null }))),
         "accessType is an object." },
     fault! { "vaults.locked-number" ["VA-07"]
-        edits_data("GET /vaults/*", |vault| vault["isLocked"] = 0.into()),
+        shown_as("GET /vaults/*", "isLocked", |_| Some(0.into())),
         "isLocked is 0 in place of false." },
     fault! { "vaults.cover-missing" ["VA-08"]
         edits_data("GET /vaults/*", |vault| without(vault, "coverImageUrl")),
@@ -67,15 +70,43 @@ pub(crate) const ALL: &[Fault] = &[
         }
     }),
         "An unlisted vault is not read at its address." },
-    fault! { "vaults.visibility-word" ["VA-13"] edits_each("GET /vaults", |vault| {
-        vault["visibility"] = text(vault, "visibility").to_uppercase().into();
-    }),
+    fault! { "vaults.visibility-word" ["VA-13"]
+        shown_as("GET /vaults", "visibility", |word| Some(word.as_str()?.to_uppercase().into())),
         "The list has visibilities in capitals." },
     fault! { "vaults.description-number" ["VA-03"]
-        edits_data("GET /vaults/*, POST /vaults", |vault| {
-            if let Ok(number) = text(vault, "description").parse::<u64>() {
-                vault["description"] = number.into();
-            }
-        }),
+        shown_as("GET /vaults/*, POST /vaults", "description", from_digits),
         "A description of digits is shown as a number." },
+    fault! { "vaults.name-cut" ["VA-02"] shown_as(READ, "name", |name| {
+        let mut name = name.as_str()?.to_owned();
+        name.pop().map(|_| name.into())
+    }),
+        "A vault is read without the last character of its name." },
+    fault! { "vaults.visibility-secret" ["VA-05"] shown_as(READ, "visibility", |visibility| {
+        (visibility == "private").then(|| "secret".into())
+    }),
+        "A private vault is read with the visibility secret." },
+    fault! { "vaults.not-updated-yet" ["VA-11"] edits_data(READ, |vault| {
+        if vault["updatedAt"] == vault["createdAt"] {
+            vault["updatedAt"] = Value::Null;
+        }
+    }),
+        "A vault that was never updated is read with the updatedAt null." },
+    fault! { "vaults.count-from-one" ["VA-10"]
+        shown_as(READ, "promptCount", |count| (*count == 0).then(|| 1.into())),
+        "A vault is read with a count of one when it is empty." },
+    fault! { "vaults.list-with-pagination" ["VA-15"] edits_success("GET /vaults", paginated),
+        "The list of vaults has a pagination." },
+    fault! { "contents.listing-with-pagination" ["VC-05"]
+        edits_success("GET /vaults/*/prompts", paginated),
+        "A listing has a pagination." },
+    fault! { "contents.remove-id-400" ["VC-15"]
+        refused("DELETE /vaults/*/prompts/*", 400, |ask| ask.id(3) <= 0),
+        "A membership's id that no membership can have is answered 400." },
+    fault! { "contents.wrong-type-422" ["VC-13"]
+        code_instead("POST /vaults/*/prompts", 400, 422, |ask| !ask.json()["promptIds"].is_array()),
+        "promptIds that are no list are answered 422." },
 ];
+
+fn paginated(body: &mut Value) {
+    body["pagination"] = json!({ "nextCursor": null });
+}
