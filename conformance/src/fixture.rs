@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 pub use self::list::{List, Page, Walk};
 pub use self::member::{Entry, Member};
 pub use self::prompt::{Prompt, vault_ids};
-pub use self::vault::Vault;
+pub use self::vault::{Vault, Way};
 use crate::wire::ApiResponse;
 use crate::{Case, Failure};
 
@@ -194,6 +194,19 @@ impl Case {
         reply.success()?;
         Ok(reply)
     }
+}
+
+/// These fields of the object in `data` are as in an earlier reply.
+pub fn same_fields<'f>(
+    now: &ApiResponse,
+    before: &ApiResponse,
+    fields: impl IntoIterator<Item = &'f str>,
+) -> Result<(), Failure> {
+    for field in fields {
+        let place = format!("/data/{field}");
+        now.equals(&place, before.at(&place)?.clone())?;
+    }
+    Ok(())
 }
 
 /// The body with these fields, which replace its own.

@@ -2,20 +2,29 @@
 //! what they did not create, so a run with `--read-only` has mostly these. Where an account is
 //! empty they are skipped.
 
-mod foreign;
 mod prompts;
 mod vaults;
 
 use std::time::Duration;
 
-use serde_json::Value;
 use url::form_urlencoded::byte_serialize;
 
-use crate::fixture::Vault;
-use crate::wire::{ApiResponse, Wire};
-use crate::{Case, Failure, Scenario, Verdict};
+use super::endpoints::absent;
+use super::prelude::*;
+use crate::Verdict;
+use crate::wire::Wire;
 
-pub(super) const ALL: &[&[Scenario]] = &[prompts::ALL, vaults::ALL, foreign::ALL];
+pub(super) const ALL: &[&[Scenario]] = &[prompts::ALL, vaults::ALL, FOREIGN];
+
+#[rustfmt::skip]
+const FOREIGN: &[Scenario] = &[
+    core! { "existing-data.foreign.prompt" ["ER-08", "ER-10"] [OtherAccount]
+        |case| hidden(case, "/prompts", &[""]),
+        "A prompt that another account has is 404, as one that nobody has" },
+    core! { "existing-data.foreign.vault" ["ER-08", "ER-10"] [OtherAccount]
+        |case| hidden(case, "/vaults", &["", "/prompts"]),
+        "A vault that another account has is 404 with its contents, as one that nobody has" },
+];
 
 /// How many entries of a list are read.
 const SOME: usize = 10;
@@ -165,4 +174,42 @@ impl Type {
             Self::OneOf(words) => value.as_str().is_some_and(|text| words.contains(&text)),
         }
     }
+}
+
+/// What one account sees at these addresses, the other does not. One of the two
+/// may be empty.
+async fn hidden(case: Case, collection: &str, below: &[&str]) -> Result<(), Failure> {
+    let (case, main, other) = (&case, case.wire(), case.other());
+    let first = hidden_from(case, &main, &other, collection, below).await;
+    match (first, hidden_from(case, &other, &main, collection, below).await) {
+        (Err(failure), _) | (_, Err(failure)) if failure.verdict != Verdict::Blocked => {
+            Err(failure)
+        }
+        (Err(nothing), Err(_)) => Err(nothing),
+        _ => Ok(()),
+    }
+}
+
+async fn hidden_from(
+    case: &Case,
+    owner: &Wire,
+    stranger: &Wire,
+    collection: &str,
+    below: &[&str],
+) -> Result<(), Failure> {
+    create_data(&case.on(owner.clone())).await?;
+    stable(case, || async {
+        for entry in present(owner, collection).await?.1 {
+            for rest in below {
+                let path = format!("{collection}/{}{rest}", entry["id"]);
+                // What is deleted meanwhile is 404 for both, and as good.
+                stranger.get(&path).await?.status(404)?;
+            }
+            if let Some(id) = entry["id"].as_i64() {
+                stranger.get(&format!("{collection}/{}", absent(id))).await?.status(404)?;
+            }
+        }
+        Ok(())
+    })
+    .await
 }

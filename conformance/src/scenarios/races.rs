@@ -1,22 +1,17 @@
-//! Different calls on one thing at the same moment. Whichever comes first, what is
-//! there afterwards is what some order of them would have left.
+//! Different calls on one thing at the same moment. Whichever comes first, what is there afterwards
+//! is what some order of them would have left. No reader and no copy meets the fields of two updates
+//! (S-76), and generations under one clientJobId are one job (S-36).
 
-mod fields;
-mod jobs;
+use std::collections::BTreeSet;
+use std::time::Duration;
 
 use futures::future::{try_join, try_join3};
-use serde_json::json;
 
-use crate::fixture::{Member, Vault, race};
-use crate::scenario::core;
-use crate::wire::ApiResponse;
-use crate::{Case, Failure, Scenario, check};
+use super::prelude::*;
+use crate::case::{state, status_path};
 
 #[rustfmt::skip]
-pub(super) const ALL: &[&[Scenario]] = &[MEMBERSHIPS, fields::ALL, jobs::ALL];
-
-#[rustfmt::skip]
-const MEMBERSHIPS: &[Scenario] = &[
+pub(super) const ALL: &[Scenario] = &[
     core! { "races.membership.four-ways" ["PR-42", "VA-10", "VC-21"] four_ways,
         "While a prompt is moved, removed, pinned and deleted at once it ends in no vault, and \
          counts are true" },
@@ -29,6 +24,18 @@ const MEMBERSHIPS: &[Scenario] = &[
         "Two vaults deleted while prompts move between them leave no membership and all prompts" },
     core! { "races.prompt.created-while-vault-goes" ["PR-27", "VA-28"] created_while_vault_goes,
         "A prompt made into a vault that is being deleted is there without it, or was refused" },
+    reference! { "races.prompt.updates" ["PR-31", "PR-33"] updates,
+        "Of many updates of several fields at once one stands as a whole (S-76)" },
+    reference! { "races.prompt.whole-when-read" ["PR-31", "PR-33"] whole_when_read,
+        "Whoever reads a prompt while it is updated sees the fields of one update (S-76)" },
+    reference! { "races.vault.forked-whole" ["VA-33"] [OtherAccount] forked_whole,
+        "Forks made while prompts are updated hold each prompt with the fields of one update \
+         (S-76)" },
+    reference! { "races.job.same-id" ["GE-11"] [LocalProvider] same_id,
+        "Thirty-two equal generations under one clientJobId at once are one job (S-36)" },
+    reference! { "races.job.two-bodies" ["GE-11"] [LocalProvider] two_bodies,
+        "Of two bodies under one clientJobId at once one is taken, and the other refused each \
+         time (S-36)" },
 ];
 
 /// Four moves, removals and pins of one membership at once; the replies to the first two.
@@ -125,4 +132,126 @@ async fn created_while_vault_goes(case: Case) -> Result<(), Failure> {
         case.prompt_of(reply)?.expect_vaults([&vault], []).await?;
     }
     Ok(())
+}
+
+/// Three fields that name their update.
+fn fields(case: &Case) -> Value {
+    let round = case.name("round");
+    json!({ "title": round, "prompt": round, "platform": round })
+}
+
+/// The three fields of a prompt are those of one update.
+fn is_of_one_update(reply: &ApiResponse, place: &str) -> Result<(), Failure> {
+    let title = reply.string(&format!("{place}/title"))?;
+    for field in ["prompt", "platform"] {
+        reply.equals(&format!("{place}/{field}"), title)?;
+    }
+    Ok(())
+}
+
+async fn updates(case: Case) -> Result<(), Failure> {
+    let prompt = case.under_contention().prompt().await?;
+    for _ in 0..4 {
+        for reply in race::times(8, || prompt.update(fields(&case))).await? {
+            is_of_one_update(reply.status(200)?, "/data")?;
+        }
+        is_of_one_update(&prompt.read().await?, "/data")?;
+    }
+    Ok(())
+}
+
+async fn whole_when_read(case: Case) -> Result<(), Failure> {
+    let prompt = case.under_contention().prompt().await?;
+    prompt.update(fields(&case)).await?.status(200)?;
+    let updates = async {
+        for _ in 0..12 {
+            prompt.update(fields(&case)).await?.status(200)?;
+        }
+        Ok(())
+    };
+    let reads = async {
+        for _ in 0..6 {
+            for reply in race::times(4, || prompt.read()).await? {
+                is_of_one_update(&reply, "/data")?;
+            }
+        }
+        Ok(())
+    };
+    try_join(updates, reads).await.map(drop)
+}
+
+async fn forked_whole(case: Case) -> Result<(), Failure> {
+    let (case, owner) = (case.under_contention(), case.other_account().under_contention());
+    let (vault, _) = owner.vault_with(json!({ "visibility": "public" })).await?;
+    let members = vault.fill(4).await?;
+    for member in &members {
+        member.prompt.update(fields(&case)).await?.status(200)?;
+    }
+    let updates = members.iter().cycle().take(16);
+    let updates = race::all(updates.map(|member| member.prompt.update(fields(&case))));
+    let source = case.vault_at(vault.id);
+    let (updates, forks) = try_join(updates, race::times(4, || source.fork())).await?;
+    race::expect_no_server_error(&updates)?;
+    for forked in forks {
+        let fork = case.vault_at(forked.status(201)?.integer("/data/id")?);
+        let listing = fork.listing().await?;
+        let count = listing.array("/data")?.len();
+        listing.ensure(count == members.len(), "4 copies", count)?;
+        for at in 0..count {
+            is_of_one_update(&listing, &format!("/data/{at}"))?;
+        }
+    }
+    Ok(())
+}
+
+async fn generate(
+    case: &Case,
+    id: &str,
+    prompt: &str,
+    vault: &Vault,
+) -> Result<ApiResponse, Failure> {
+    let body = json!({
+        "modelId": "local/plasma", "prompt": prompt, "clientJobId": id, "vaultId": vault.id,
+    });
+    case.wire().post("/generations", body).await
+}
+
+/// How long a job of the local provider may take.
+const TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Once the job has ended, one output came of it.
+async fn expect_one_output(case: &Case, id: &str, vault: &Vault) -> Result<(), Failure> {
+    let ended = || async {
+        let reply = case.wire().get(&status_path(id)).await?;
+        Ok(state(&reply).is_some_and(|state| state == "completed").then_some(()))
+    };
+    case.until("the job to be completed", TIMEOUT, ended).await?;
+    vault.expect_size(1).await
+}
+
+async fn same_id(case: Case) -> Result<(), Failure> {
+    let case = case.under_contention();
+    let (vault, id, prompt) = (case.vault().await?, case.name("job"), case.name("same"));
+    let mut requests = BTreeSet::new();
+    let replies = race::times(32, || generate(&case, &id, &prompt, &vault)).await?;
+    for reply in &replies {
+        requests.insert(reply.status(202)?.string("/data/providerRequestId")?);
+    }
+    check::equal("the number of requests at the provider", &requests.len(), &1)?;
+    expect_one_output(&case, &id, &vault).await
+}
+
+async fn two_bodies(case: Case) -> Result<(), Failure> {
+    let case = case.under_contention();
+    let (vault, id) = (case.vault().await?, case.name("job"));
+    let texts = [case.name("one"), case.name("two")];
+    let calls = (0..32).map(|at| generate(&case, &id, &texts[at % 2], &vault));
+    let replies = race::all(calls).await?;
+    let taken: BTreeSet<_> =
+        (0..32).filter(|at| replies[*at].status_code() == 202).map(|at| at % 2).collect();
+    check::equal("the number of bodies that were taken", &taken.len(), &1)?;
+    for (at, reply) in replies.iter().enumerate() {
+        reply.status(if taken.contains(&(at % 2)) { 202 } else { 400 })?;
+    }
+    expect_one_output(&case, &id, &vault).await
 }

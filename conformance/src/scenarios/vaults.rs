@@ -1,9 +1,6 @@
 //! Vaults themselves: what they show, creating, listing, changing, deleting and
 //! forking them. What is in a vault belongs to `contents`.
 
-mod count;
-mod create;
-mod delete;
 mod fork;
 mod general;
 mod list;
@@ -12,22 +9,15 @@ mod race;
 mod slug;
 mod update;
 
-use serde_json::Value;
-
-use crate::wire::ApiResponse;
-use crate::{Case, Failure, Scenario};
+use super::prelude::*;
 
 pub(super) const ALL: &[&[Scenario]] = &[
     object::ALL,
-    count::ALL,
     slug::ALL,
     general::ALL,
-    create::ALL,
     list::ALL,
     update::ALL,
-    delete::ALL,
     fork::ALL,
-    fork::independence::ALL,
     fork::choices::ALL,
     race::ALL,
 ];

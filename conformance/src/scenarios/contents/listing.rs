@@ -1,12 +1,9 @@
-//! `GET /vaults/{vaultId}/prompts`: what its entries are. Their order is in
-//! `order`.
+//! `GET /vaults/{vaultId}/prompts`: what its entries are, and their order.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
-use serde_json::{Value, json};
-
-use crate::scenario::{core, reference};
-use crate::{Case, Failure, Scenario, check};
+use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
@@ -14,7 +11,8 @@ pub(super) const ALL: &[Scenario] = &[
         "Each entry of a vault's listing is the whole prompt object" },
     core! { "contents.listing.added-fields" ["VC-04"] added_fields,
         "Each entry has vaultPromptId, an integer, and isPinned, a boolean" },
-    core! { "contents.listing.empty" ["VC-04"] empty,
+    core! { "contents.listing.empty" ["VC-04"]
+        |case| async move { case.vault().await?.expect_size(0).await },
         "The listing of an empty vault is an empty array" },
     core! { "contents.listing.only-its-own" ["VC-04"] only_its_own,
         "The listing holds the prompts of this vault and no others" },
@@ -24,8 +22,25 @@ pub(super) const ALL: &[Scenario] = &[
         "isPinned is about the vault that is listed, not about another" },
     reference! { "contents.listing.ignores-queries" ["VC-05"] ignores_queries,
         "The listing takes no notice of a query" },
-    reference! { "contents.listing.no-pagination-key" ["VC-05"] no_pagination_key,
+    reference! { "contents.listing.no-pagination-key" ["VC-05"]
+        |case| async move { case.vault().await?.listing().await?.has_keys(&["data", "error"]).map(drop) },
         "The answer has no key but data and error" },
+    core! { "contents.order.newest-first" ["VC-09"] |case| by_date(case, newest_first),
+        "Prompts that are not pinned are listed by the date they were added, newest first" },
+    core! { "contents.order.every-way-in" ["VC-09"] |case| by_date(case, every_way_in),
+        "The order goes by the date of adding, whichever call added the prompt" },
+    core! { "contents.order.update-moves-nothing" ["VC-09"] update_moves_nothing,
+        "An update of a prompt does not move it in its vault" },
+    core! { "contents.order.pinned-first" ["VC-07"] pinned_first,
+        "Pinned prompts come before all others" },
+    core! { "contents.order.by-pin-date" ["VC-08"] |case| by_date(case, by_pin_date),
+        "Pinned prompts are ordered among themselves by the date they were pinned" },
+    reference! { "contents.order.last-pinned-on-top" ["VC-08"] last_pinned_on_top,
+        "The prompt that was pinned last comes first" },
+    reference! { "contents.order.pinned-anew" ["VC-08"] pinned_anew,
+        "A prompt that is unpinned and pinned again is the newest pin" },
+    reference! { "contents.order.added-together" ["VC-09"] added_together,
+        "Of prompts added by one request the last of the list ends on top" },
 ];
 
 async fn whole_prompts(case: Case) -> Result<(), Failure> {
@@ -61,10 +76,6 @@ async fn added_fields(case: Case) -> Result<(), Failure> {
         listing.boolean(&format!("/data/{n}/isPinned"))?;
     }
     Ok(())
-}
-
-async fn empty(case: Case) -> Result<(), Failure> {
-    case.vault().await?.listing().await?.equals("/data", json!([])).map(drop)
 }
 
 async fn only_its_own(case: Case) -> Result<(), Failure> {
@@ -117,7 +128,114 @@ async fn ignores_queries(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-/// S-32 and S-68.
-async fn no_pagination_key(case: Case) -> Result<(), Failure> {
-    case.vault().await?.listing().await?.has_keys(&["data", "error"]).map(drop)
+/// Without pauses, and if that fails once more with them, see [`check::by_date`].
+async fn by_date<F>(case: Case, attempt: impl Fn(Case, Duration) -> F) -> Result<(), Failure>
+where
+    F: Future<Output = Result<(), Failure>>,
+{
+    check::by_date(|pause| attempt(case.clone(), pause)).await
+}
+
+/// Neither the order in which five were created nor the reverse of it.
+const MIXED: [usize; 5] = [2, 0, 4, 1, 3];
+
+async fn newest_first(case: Case, pause: Duration) -> Result<(), Failure> {
+    let (vault, prompts) = (case.vault().await?, case.prompts_in_turn(5).await?);
+    for n in MIXED {
+        tokio::time::sleep(pause).await;
+        vault.add_in_turn([&prompts[n]]).await?;
+    }
+    vault.expect_prompts(MIXED.iter().rev().map(|n| &prompts[*n])).await
+}
+
+async fn every_way_in(case: Case, pause: Duration) -> Result<(), Failure> {
+    let (vault, prompts) = (case.vault().await?, case.prompts_in_turn(5).await?);
+    let into = json!({ "vaultId": vault.id });
+    vault.add_in_turn([&prompts[3]]).await?;
+    tokio::time::sleep(pause).await;
+    prompts[1].save_into(&vault).await?.status(200)?;
+    tokio::time::sleep(pause).await;
+    prompts[2].update(into.clone()).await?.status(200)?;
+    tokio::time::sleep(pause).await;
+    let (created, _) = case.prompt_with(into).await?;
+    tokio::time::sleep(pause).await;
+    vault.add_in_turn([&prompts[0]]).await?;
+    vault.expect_prompts([&prompts[0], &created, &prompts[2], &prompts[1], &prompts[3]]).await
+}
+
+async fn update_moves_nothing(case: Case) -> Result<(), Failure> {
+    let vault = case.vault().await?;
+    vault.add_in_turn(&case.prompts_in_turn(5).await?).await?;
+    let before = vault.prompts().await?;
+    for prompt in before.iter().skip(2) {
+        let fields = json!({ "title": case.name("changed") });
+        case.prompt_at(*prompt).update(fields).await?.status(200)?;
+    }
+    vault.expect_prompts(before).await
+}
+
+async fn pinned_first(case: Case) -> Result<(), Failure> {
+    let vault = case.vault().await?;
+    let members = vault.fill(5).await?;
+    let pinned = [&members[0], &members[2]];
+    for member in pinned {
+        member.pinned().await?;
+    }
+    let listing = vault.listing().await?;
+    let listed = listing.integers("/data", "id")?;
+    let top: Vec<_> = listed.iter().take(2).collect();
+    let on_top = ids(pinned).iter().all(|id| top.contains(&id));
+    listing.ensure(on_top, "the two pinned prompts on top", format!("{listed:?}")).map(drop)
+}
+
+/// A vault of five, all of them pinned in the mixed order; the members, the last pinned first.
+async fn pinned_in_turn(case: &Case, pause: Duration) -> Result<(Vault, Vec<Member>), Failure> {
+    let vault = case.vault().await?;
+    let members = vault.fill(5).await?;
+    for n in MIXED {
+        tokio::time::sleep(pause).await;
+        members[n].pinned().await?;
+    }
+    Ok((vault, MIXED.iter().rev().map(|n| members[*n].clone()).collect()))
+}
+
+/// S-24: core takes either direction.
+async fn by_pin_date(case: Case, pause: Duration) -> Result<(), Failure> {
+    let (vault, latest_first) = pinned_in_turn(&case, pause).await?;
+    match vault.expect_prompts(latest_first.iter().rev()).await {
+        Ok(()) => Ok(()),
+        Err(_) => check::with_context("or the reverse", vault.expect_prompts(&latest_first).await),
+    }
+}
+
+/// S-24.
+async fn last_pinned_on_top(case: Case) -> Result<(), Failure> {
+    let (vault, latest_first) = pinned_in_turn(&case, Duration::ZERO).await?;
+    vault.expect_prompts(&latest_first).await
+}
+
+/// S-24.
+async fn pinned_anew(case: Case) -> Result<(), Failure> {
+    let vault = case.vault().await?;
+    let members = vault.fill(3).await?;
+    for member in &members {
+        member.pinned().await?;
+    }
+    members[0].unpin().await?.status(200)?;
+    members[0].pinned().await?;
+    vault.expect_prompts([0, 2, 1].map(|n| &members[n])).await
+}
+
+/// S-25. The ids of the memberships ascend in the order of adding.
+async fn added_together(case: Case) -> Result<(), Failure> {
+    let (vault, prompts) = (case.vault().await?, case.prompts_in_turn(5).await?);
+    let mixed = MIXED.map(|n| &prompts[n]);
+    for half in [&mixed[..2], &mixed[2..]] {
+        vault.add(half).await?.status(201)?;
+    }
+    vault.expect_prompts(mixed.iter().rev()).await?;
+    let listing = vault.listing().await?;
+    let memberships = listing.integers("/data", "vaultPromptId")?;
+    let descend = memberships.is_sorted_by(|one, next| one > next);
+    listing.ensure(descend, "descending vaultPromptIds", format!("{memberships:?}")).map(drop)
 }

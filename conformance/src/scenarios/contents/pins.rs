@@ -1,9 +1,8 @@
 //! `POST` and `DELETE …/pin`. The order of several pins is in `order`.
 
 use super::vault_with_distinct_ids;
-use crate::fixture::{Entry, Member, Vault};
-use crate::scenario::core;
-use crate::{Case, Failure, Scenario};
+use crate::fixture::Entry;
+use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[

@@ -6,13 +6,8 @@ pub(super) mod moves;
 
 use std::collections::BTreeSet;
 
+use crate::scenarios::prelude::*;
 use futures::future::{try_join, try_join3};
-use serde_json::json;
-
-use crate::fixture::{Member, Prompt, race};
-use crate::scenario::{core, reference};
-use crate::wire::ApiResponse;
-use crate::{Case, Failure, Scenario, check};
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[

@@ -3,8 +3,7 @@
 use std::collections::HashSet;
 
 use super::{Type, create_data, have_members, present, same_at_its_own_address, some, stable};
-use crate::scenario::core;
-use crate::{Case, Failure, Scenario, check};
+use crate::scenarios::prelude::*;
 
 /// As many pages as are read to see the end of a list.
 const PAGES_MAX: usize = 300;

@@ -1,8 +1,7 @@
 //! Existing vaults, and what is in them.
 
 use super::{Type, create_data, have_members, present, same_at_its_own_address, shaped, stable};
-use crate::scenario::core;
-use crate::{Case, Failure, Scenario, check};
+use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[

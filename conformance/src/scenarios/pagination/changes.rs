@@ -2,11 +2,9 @@
 //! nothing here; our server shows each prompt that stays exactly once (S-02).
 
 use futures::future::{try_join, try_join_all};
-use serde_json::json;
 
-use crate::fixture::{Page, Prompt, PromptId, Vault, Walk};
-use crate::scenario::reference;
-use crate::{Case, Failure, Scenario, check};
+use crate::fixture::{Page, PromptId, Walk};
+use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[

@@ -2,9 +2,7 @@
 //! with other filters, under another key.
 
 use crate::fixture::{List, Walk};
-use crate::scenario::{core, reference};
-use crate::wire::ApiResponse;
-use crate::{Case, Failure, Scenario, check};
+use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[

@@ -1,10 +1,6 @@
 //! `DELETE /prompts/{promptId}`: its answer, and where the prompt is gone from.
 
-use serde_json::json;
-
-use crate::fixture::{Prompt, Vault, race};
-use crate::scenario::{core, reference};
-use crate::{Case, Failure, Scenario, check};
+use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[

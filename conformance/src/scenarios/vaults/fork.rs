@@ -1,18 +1,13 @@
-//! Forking a vault of another account, which is what core knows of it: a
-//! server may refuse the fork of one's own (S-22). That the copy is on its own
-//! from then on is in `independence`, what else is copied in `choices`.
+//! Forking a vault of another account, which is what core knows of it: a server may refuse the fork
+//! of one's own (S-22). After a fork nothing that happens on one side shows on the other. What else
+//! is copied is in `choices`.
 
 pub(super) mod choices;
-pub(super) mod independence;
 
 use std::collections::BTreeSet;
 
-use serde_json::{Value, json};
-
 use super::{list, same_object};
-use crate::fixture::{Vault, ids};
-use crate::scenario::core;
-use crate::{Case, Failure, Scenario, check};
+use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
@@ -20,7 +15,8 @@ pub(super) const ALL: &[Scenario] = &[
         "A public and an unlisted vault of another account can be forked" },
     core! { "vaults.fork.answer" ["VA-29"] [OtherAccount] answer,
         "A fork answers 201 with the vault object that is then in the caller's list" },
-    core! { "vaults.fork.own-private" ["VA-30"] own_private,
+    core! { "vaults.fork.own-private" ["VA-30"]
+        |case| async move { case.vault().await?.fork().await?.is_client_error(PRIVATE).map(drop) },
         "A private vault of the caller cannot be forked" },
     core! { "vaults.fork.made-private" ["VA-30"] [OtherAccount] made_private,
         "A vault that was made private again cannot be forked" },
@@ -34,7 +30,22 @@ pub(super) const ALL: &[Scenario] = &[
         "A fork holds a copy of every prompt of the source" },
     core! { "vaults.fork.new-records" ["VA-33"] [OtherAccount] new_records,
         "The prompts of a fork are new records with ids of their own, which the caller owns" },
+    core! { "vaults.fork.source-prompts-change" ["VA-34"] [OtherAccount]
+        |case| prompts_change(case, Side::Source),
+        "Changes of the source's prompts do not reach the copies" },
+    core! { "vaults.fork.copies-change" ["VA-34"] [OtherAccount]
+        |case| prompts_change(case, Side::Fork),
+        "Changes of the copies do not reach the source's prompts" },
+    core! { "vaults.fork.source-vault-changes" ["VA-34"] [OtherAccount]
+        |case| vault_changes(case, Side::Source),
+        "Changes of the source vault do not reach the fork" },
+    core! { "vaults.fork.fork-changes" ["VA-34"] [OtherAccount]
+        |case| vault_changes(case, Side::Fork),
+        "Changes of the fork do not reach the source vault" },
 ];
+
+/// What is refused.
+const PRIVATE: &str = "the fork of a private vault";
 
 /// A vault of the other account with new prompts.
 pub(super) async fn source(
@@ -71,16 +82,11 @@ async fn answer(case: Case) -> Result<(), Failure> {
     same_object(&forked, forked.at("/data")?, &list(&case).await?.entry(fork.id)?)
 }
 
-async fn own_private(case: Case) -> Result<(), Failure> {
-    let reply = case.vault().await?.fork().await?;
-    reply.is_client_error("the fork of a private vault").map(drop)
-}
-
 async fn made_private(case: Case) -> Result<(), Failure> {
     let source = source(&case, "public", 1).await?;
     source.update(json!({ "visibility": "private" })).await?.status(200)?;
     let reply = case.vault_at(source.id).fork().await?;
-    reply.is_client_error("the fork of a vault that is private by now").map(drop)
+    reply.is_client_error(PRIVATE).map(drop)
 }
 
 async fn is_private(case: Case) -> Result<(), Failure> {
@@ -139,4 +145,89 @@ async fn new_records(case: Case) -> Result<(), Failure> {
         reply.ensure(is_new, "an id of its own", "the id of a source prompt")?;
     }
     Ok(())
+}
+
+/// What is changed.
+enum Side {
+    Source,
+    Fork,
+}
+
+/// A source of the other account with three prompts, and the caller's fork: first the one that
+/// is changed, then the one that must stay.
+async fn changed_and_kept(case: &Case, changed: Side) -> Result<(Vault, Vault), Failure> {
+    let source = source(case, "public", 3).await?;
+    let (fork, _) = case.fork_of(&source).await?;
+    // A scenario may delete the fork, and the copies are not found by it then.
+    for copy in fork.prompts().await? {
+        case.adopt_prompt(copy.into());
+    }
+    Ok(match changed {
+        Side::Source => (source, fork),
+        Side::Fork => (fork, source),
+    })
+}
+
+async fn prompts_change(case: Case, changed: Side) -> Result<(), Failure> {
+    let (here, there) = &changed_and_kept(&case, changed).await?;
+    let before = State::of(there).await?;
+    let members = here.members().await?;
+    let fields = json!({
+        "title": case.name("changed"),
+        "prompt": "A lighthouse at dawn",
+        "platform": "poster",
+        "promptType": "image",
+        "modelId": case.image_model(),
+    });
+    members[0].prompt.update(fields).await?.status(200)?;
+    before.unchanged(there, "an update of a prompt").await?;
+    members[1].prompt.delete().await?.status(200)?;
+    before.unchanged(there, "the deletion of a prompt").await
+}
+
+async fn vault_changes(case: Case, changed: Side) -> Result<(), Failure> {
+    let (here, there) = &changed_and_kept(&case, changed).await?;
+    let before = State::of(there).await?;
+    let members = here.members().await?;
+    let fields = json!({
+        "name": case.name("renamed"),
+        "description": "changed",
+        "visibility": "unlisted",
+    });
+    here.update(fields).await?.status(200)?;
+    before.unchanged(there, "an update of the vault").await?;
+    here.fill(1).await?;
+    before.unchanged(there, "the addition of a prompt").await?;
+    members[0].pinned().await?;
+    before.unchanged(there, "a pin").await?;
+    members[0].remove().await?.status(200)?;
+    before.unchanged(there, "the removal of a prompt").await?;
+    here.delete().await?.status(200)?;
+    before.unchanged(there, "the deletion of the vault").await
+}
+
+/// What a change on the other side must not touch.
+#[derive(Debug, PartialEq)]
+struct State {
+    fields: [Value; 4],
+    memberships: Vec<[Value; 3]>,
+    texts: BTreeSet<String>,
+}
+
+impl State {
+    async fn of(vault: &Vault) -> Result<Self, Failure> {
+        let read = vault.read().await?;
+        let data = read.at("/data")?;
+        let memberships = vault.listing().await?.array("/data")?;
+        let keys = ["id", "vaultPromptId", "isPinned"];
+        Ok(Self {
+            fields: ["name", "description", "visibility", "promptCount"].map(|it| data[it].clone()),
+            memberships: memberships.iter().map(|it| keys.map(|key| it[key].clone())).collect(),
+            texts: texts(vault).await?,
+        })
+    }
+
+    async fn unchanged(&self, vault: &Vault, step: &str) -> Result<(), Failure> {
+        check::equal(&format!("the other side after {step}"), &Self::of(vault).await?, self)
+    }
 }

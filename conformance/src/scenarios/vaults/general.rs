@@ -1,12 +1,8 @@
 //! The General vault and what may be done to it. A system vault belongs to the
 //! whole account, so core only looks, and what is changed here is put back.
 
-use serde_json::json;
-
 use super::list;
-use crate::fixture::Vault;
-use crate::scenario::reference;
-use crate::{Case, Failure, Scenario};
+use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[

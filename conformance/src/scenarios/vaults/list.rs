@@ -1,19 +1,23 @@
-//! `GET /vaults`: what is in it and in which order.
+//! `POST` and `GET /vaults`: what a create answers, what is in the list and in which order. The
+//! bounds of the fields are in `fields`.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
 
 use futures::future::try_join_all;
-use serde_json::{Value, json};
 
 use super::{list, same_object};
-use crate::fixture::Vault;
-use crate::scenario::{core, reference};
-use crate::{Case, Failure, Scenario};
+use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core! { "vaults.list.own" ["VA-13"] own,
+    core! { "vaults.create.answer" ["VA-16"] answer,
+        "A create answers 201 with the vault object that is then at its address" },
+    core! { "vaults.create.refused-makes-nothing" ["VA-20"] refused_makes_nothing,
+        "A refused create makes no vault" },
+    reference! { "vaults.create.equal-names" ["VA-02"] equal_names,
+        "Two vaults may have the same name" },
+    core! { "vaults.list.own" ["VA-13", "VA-21"] own,
         "The list has the caller's vaults of every visibility, each as its own address shows it" },
     core! { "vaults.list.once" ["VA-13"] once,
         "The list has each of the caller's vaults once" },
@@ -27,9 +31,36 @@ pub(super) const ALL: &[Scenario] = &[
         "The list takes no notice of a query" },
     reference! { "vaults.list.ties" ["VA-14"] ties,
         "The list is ordered by descending createdAt, then by descending id" },
-    reference! { "vaults.list.no-pagination-key" ["VA-15"] no_pagination_key,
+    reference! { "vaults.list.no-pagination-key" ["VA-15"]
+        |case| async move { list(&case).await?.has_keys(&["data", "error"]).map(drop) },
         "The answer has no key but data and error" },
 ];
+
+async fn answer(case: Case) -> Result<(), Failure> {
+    let fields = json!({ "description": "Boats, cranes, gulls", "visibility": "unlisted" });
+    let (vault, created) = case.vault_with(fields).await?;
+    let read = vault.read().await?;
+    same_object(created.status(201)?, created.at("/data")?, read.at("/data")?)
+}
+
+async fn refused_makes_nothing(case: Case) -> Result<(), Failure> {
+    let name = case.name("never");
+    let body = json!({ "name": name, "visibility": "secret" });
+    case.wire().post("/vaults", body).await?.is_bad_request("visibility \"secret\"")?;
+    let vaults = list(&case).await?;
+    let made = vaults.array("/data")?.iter().any(|vault| vault["name"] == *name);
+    vaults.ensure(!made, "no vault of the refused create", "one with its name").map(drop)
+}
+
+/// S-17.
+async fn equal_names(case: Case) -> Result<(), Failure> {
+    let name = Value::from(case.name("twin"));
+    for _ in 0..2 {
+        let reply = case.wire().post("/vaults", json!({ "name": name })).await?;
+        reply.status(201)?.equals("/data/name", name.clone())?;
+    }
+    Ok(())
+}
 
 async fn own(case: Case) -> Result<(), Failure> {
     for visibility in ["private", "unlisted", "public"] {
@@ -126,9 +157,4 @@ async fn ties(case: Case) -> Result<(), Failure> {
     let descending = keys.is_sorted_by(|a, b| a > b);
     let what = "descending createdAt, then descending id";
     vaults.ensure(descending, what, format!("{keys:?}")).map(drop)
-}
-
-/// S-68.
-async fn no_pagination_key(case: Case) -> Result<(), Failure> {
-    list(&case).await?.has_keys(&["data", "error"]).map(drop)
 }

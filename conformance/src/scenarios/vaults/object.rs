@@ -1,13 +1,12 @@
-//! The fields of a vault, one fact each, as the vault's own address shows
-//! them. The slug has a file of its own, and so has the count of prompts.
+//! The fields of a vault, one fact each, as the vault's own address shows them, and `promptCount`
+//! against what the vault lists, after every call that can change it. The slug has a file of its
+//! own; what the calls do to the contents is proved in `contents`.
 
 use std::collections::BTreeSet;
 
 use futures::future::try_join_all;
-use serde_json::{Value, json};
 
-use crate::scenario::{core, reference};
-use crate::{Case, Failure, Scenario, check};
+use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
@@ -15,7 +14,7 @@ pub(super) const ALL: &[Scenario] = &[
         "Every vault has an integer id of its own" },
     core! { "vaults.object.name" ["VA-02"] name,
         "A vault shows its name" },
-    core! { "vaults.object.description" ["VA-03"] description,
+    core! { "vaults.object.description" ["VA-03", "VA-18"] description,
         "A vault shows its description, a string or null" },
     core! { "vaults.object.visibility" ["VA-05"]
         |case| shows(case, "visibility", "private, unlisted or public", is_visibility),
@@ -39,6 +38,18 @@ pub(super) const ALL: &[Scenario] = &[
     reference! { "vaults.object.no-description" ["VA-03"]
         |case| shows(case, "description", "null", Value::is_null),
         "A vault made without a description shows null" },
+    core! { "vaults.create.defaults" ["VA-19"]
+        |case| shows(case, "visibility", "\"private\"", |value| value == "private"),
+        "A vault made from a name alone is private" },
+    core! { "vaults.count.starts-at-zero" ["VA-10"]
+        |case| shows(case, "promptCount", "0", |value| *value == 0),
+        "A new vault has a promptCount of 0" },
+    core! { "vaults.count.after-adding" ["VA-10"] after_adding,
+        "promptCount is true after each way of putting prompts into the vault" },
+    core! { "vaults.count.after-taking-out" ["VA-10"] after_taking_out,
+        "promptCount is true after each way of taking prompts out of the vault" },
+    core! { "vaults.count.in-the-list" ["VA-10"] in_the_list,
+        "The list of vaults shows the same promptCount as the vault" },
 ];
 
 /// A new vault shows a value that fits in this field.
@@ -63,11 +74,10 @@ fn is_visibility(value: &Value) -> bool {
 
 async fn id(case: Case) -> Result<(), Failure> {
     let vaults = try_join_all((0..8).map(|_| case.vault())).await?;
-    let mut distinct = BTreeSet::new();
     for vault in &vaults {
         vault.read().await?.equals("/data/id", vault.id)?;
-        distinct.insert(vault.id);
     }
+    let distinct: BTreeSet<_> = vaults.iter().map(|vault| vault.id).collect();
     check::equal("the number of distinct ids of 8 vaults", &distinct.len(), &8)
 }
 
@@ -99,4 +109,48 @@ async fn plain(case: Case) -> Result<(), Failure> {
     vault.equals("/data/accessType", Value::Null)?;
     vault.equals("/data/isLocked", false)?;
     vault.equals("/data/coverImageUrl", Value::Null).map(drop)
+}
+
+async fn true_after(step: &str, vault: &Vault) -> Result<(), Failure> {
+    let counted = vault.counts_what_it_lists().await;
+    check::with_context(format!("after {step}"), counted).map(drop)
+}
+
+async fn after_adding(case: Case) -> Result<(), Failure> {
+    let [vault, source] = case.vaults().await?;
+    let (prompts, [moving]) = (case.prompts(5).await?, source.filled().await?);
+    for (prompt, way) in prompts.iter().zip([Way::Add, Way::Save, Way::Update]) {
+        vault.put(prompt, way).await?.success()?;
+        true_after(&format!("{way:?} of a prompt"), &vault).await?;
+    }
+    vault.add(&prompts[3..]).await?.success()?;
+    true_after("adding two prompts", &vault).await?;
+    moving.move_to(&vault).await?.success()?;
+    true_after("moving a prompt in", &vault).await?;
+    case.prompt_with(json!({ "vaultId": vault.id })).await?;
+    true_after("creating a prompt with the vaultId", &vault).await?;
+    // Whatever these answer (S-26).
+    vault.add(&prompts).await?;
+    true_after("adding prompts again", &vault).await?;
+    prompts[0].save_into(&vault).await?;
+    true_after("saving a prompt again", &vault).await
+}
+
+async fn after_taking_out(case: Case) -> Result<(), Failure> {
+    let [vault, target] = case.vaults().await?;
+    let [removed, moved, deleted, _] = vault.filled().await?;
+    removed.remove().await?.status(200)?;
+    true_after("removing a prompt", &vault).await?;
+    moved.move_to(&target).await?.status(200)?;
+    true_after("moving a prompt out", &vault).await?;
+    deleted.prompt.delete().await?.status(200)?;
+    true_after("deleting a prompt", &vault).await
+}
+
+async fn in_the_list(case: Case) -> Result<(), Failure> {
+    let vault = case.vault().await?;
+    vault.fill(3).await?;
+    let vaults = super::list(&case).await?;
+    let (count, listed) = (&vaults.entry(vault.id)?["promptCount"], vault.members().await?.len());
+    vaults.ensure(*count == listed, format!("a promptCount of {listed}"), count).map(drop)
 }

@@ -3,12 +3,8 @@
 use std::collections::BTreeSet;
 
 use futures::future::try_join;
-use serde_json::json;
 
-use crate::fixture::{Vault, race};
-use crate::scenario::{core, reference};
-use crate::wire::ApiResponse;
-use crate::{Case, Failure, Scenario, check};
+use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[

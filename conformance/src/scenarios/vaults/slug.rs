@@ -1,10 +1,7 @@
 //! What can be said of a vault's slug: core knows only that it fits into a
 //! URL, the reference server derives it as S-16 says.
 
-use serde_json::json;
-
-use crate::scenario::{core, reference};
-use crate::{Case, Failure, Scenario, check};
+use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[

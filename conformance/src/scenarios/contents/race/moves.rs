@@ -4,12 +4,8 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use crate::scenarios::prelude::*;
 use futures::future::{join, join_all, try_join, try_join_all};
-
-use crate::fixture::{Member, Prompt, Vault, race, vault_ids};
-use crate::scenario::{core, reference};
-use crate::wire::ApiResponse;
-use crate::{Case, Failure, Scenario, check};
 
 #[rustfmt::skip]
 pub(in super::super) const ALL: &[Scenario] = &[

@@ -1,11 +1,6 @@
 //! What the reference server carries over in a fork, and how it refuses one.
 
-use serde_json::{Value, json};
-
-use crate::fixture::{Member, Vault};
-use crate::scenario::reference;
-use crate::wire::ApiResponse;
-use crate::{Case, Failure, Scenario, check};
+use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
 pub(in super::super) const ALL: &[Scenario] = &[
