@@ -5,14 +5,11 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
-use crate::{Failure, Verdict};
+use crate::Verdict;
+use crate::failure::{Failure, Result};
 
 /// The two are equal.
-pub fn equal<T: PartialEq + Debug + ?Sized>(
-    what: &str,
-    got: &T,
-    expected: &T,
-) -> Result<(), Failure> {
+pub fn equal<T: PartialEq + Debug + ?Sized>(what: &str, got: &T, expected: &T) -> Result {
     if got == expected {
         return Ok(());
     }
@@ -20,7 +17,7 @@ pub fn equal<T: PartialEq + Debug + ?Sized>(
 }
 
 /// It holds.
-pub fn ensure(holds: bool, expected: &str, got: impl Into<String>) -> Result<(), Failure> {
+pub fn ensure(holds: bool, expected: &str, got: impl Into<String>) -> Result {
     if holds { Ok(()) } else { Err(Failure::failed(expected, got)) }
 }
 
@@ -43,9 +40,9 @@ pub fn key_parts(key: &str) -> Option<(&str, &str, &str)> {
 /// What an order by date is seen from. It is tried without pauses, and once
 /// more with pauses of over a second before the target is at fault: a server
 /// may keep dates by the second, and then equal dates have no order.
-pub async fn by_date<F>(attempt: impl Fn(Duration) -> F) -> Result<(), Failure>
+pub async fn by_date<F>(attempt: impl Fn(Duration) -> F) -> Result
 where
-    F: Future<Output = Result<(), Failure>>,
+    F: Future<Output = Result>,
 {
     match attempt(Duration::ZERO).await {
         Err(failure) if failure.verdict == Verdict::Failed => {
@@ -98,7 +95,7 @@ pub fn stable_fields(value: &Value) -> Value {
 }
 
 /// Says in a failure which round of a loop it was, such as the field and its value.
-pub fn with_context<T>(what: impl Display, result: Result<T, Failure>) -> Result<T, Failure> {
+pub fn with_context<T>(what: impl Display, result: Result<T>) -> Result<T> {
     result
         .map_err(|failure| Failure { expected: format!("{what}: {}", failure.expected), ..failure })
 }

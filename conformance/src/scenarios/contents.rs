@@ -15,10 +15,7 @@ pub(super) const ALL: &[&[Scenario]] =
 
 /// A new vault with prompts. The id of no membership is that of its prompt: where both are the
 /// same number, one that is taken for the other does not show.
-async fn vault_with_distinct_ids(
-    case: &Case,
-    count: usize,
-) -> Result<(Vault, Vec<Member>), Failure> {
+async fn vault_with_distinct_ids(case: &Case, count: usize) -> Result<(Vault, Vec<Member>)> {
     let mut tries = 0;
     loop {
         let vault = case.vault().await?;

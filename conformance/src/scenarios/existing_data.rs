@@ -35,9 +35,9 @@ const READS_MAX: u32 = 5;
 
 /// Reads again after a failure, as data of others comes, goes and changes between two responses.
 /// A fault of the target shows each time.
-async fn stable<F>(case: &Case, once: impl Fn() -> F) -> Result<(), Failure>
+async fn stable<F>(case: &Case, once: impl Fn() -> F) -> Result
 where
-    F: Future<Output = Result<(), Failure>>,
+    F: Future<Output = Result>,
 {
     for n in 1..READS_MAX {
         match once().await {
@@ -51,7 +51,7 @@ where
 }
 
 /// A vault with prompts in it, so that there is something to read; none in a run that only reads.
-async fn create_data(case: &Case) -> Result<Option<Vault>, Failure> {
+async fn create_data(case: &Case) -> Result<Option<Vault>> {
     if case.target().options().read_only {
         return Ok(None);
     }
@@ -62,11 +62,7 @@ async fn create_data(case: &Case) -> Result<Option<Vault>, Failure> {
 
 /// Each of the first entries of the collection at its own address. Those that are
 /// deleted meanwhile say nothing.
-async fn same_at_its_own_address(
-    case: Case,
-    collection: &str,
-    members: &[&str],
-) -> Result<(), Failure> {
+async fn same_at_its_own_address(case: Case, collection: &str, members: &[&str]) -> Result {
     let (case, wire) = (&case, &case.wire());
     create_data(case).await?;
     for id in present(wire, collection).await?.1.iter().filter_map(|entry| entry["id"].as_i64()) {
@@ -87,7 +83,7 @@ async fn same_at_its_own_address(
 
 /// The first entries of the list that this answers with. A page may be empty while
 /// others follow (S-71).
-async fn some(wire: &Wire, path: &str) -> Result<(ApiResponse, Vec<Value>), Failure> {
+async fn some(wire: &Wire, path: &str) -> Result<(ApiResponse, Vec<Value>)> {
     let mut reply = wire.get(path).await?;
     for _ in 0..EMPTY_PAGES_MAX {
         let Some(cursor) = after_an_empty_page(reply.status(200)?)? else { break };
@@ -100,13 +96,13 @@ async fn some(wire: &Wire, path: &str) -> Result<(ApiResponse, Vec<Value>), Fail
     Ok((reply, entries))
 }
 
-fn after_an_empty_page(reply: &ApiResponse) -> Result<Option<String>, Failure> {
+fn after_an_empty_page(reply: &ApiResponse) -> Result<Option<String>> {
     let empty = reply.array("/data")?.is_empty();
     Ok(reply.string("/pagination/nextCursor").ok().filter(|_| empty).map(str::to_owned))
 }
 
 /// The first entries of the list, of which there is at least one.
-async fn present(wire: &Wire, path: &str) -> Result<(ApiResponse, Vec<Value>), Failure> {
+async fn present(wire: &Wire, path: &str) -> Result<(ApiResponse, Vec<Value>)> {
     let (reply, entries) = some(wire, path).await?;
     if entries.is_empty() {
         let what = path.split('?').next().unwrap_or(path);
@@ -116,11 +112,7 @@ async fn present(wire: &Wire, path: &str) -> Result<(ApiResponse, Vec<Value>), F
 }
 
 /// The first entries of a collection have these members, of these types.
-async fn have_members(
-    case: Case,
-    collection: &str,
-    members: &[(&str, Type)],
-) -> Result<(), Failure> {
+async fn have_members(case: Case, collection: &str, members: &[(&str, Type)]) -> Result {
     let wire = &case.wire();
     create_data(&case).await?;
     stable(&case, || async move {
@@ -131,7 +123,7 @@ async fn have_members(
 }
 
 /// Every entry has these members, of these types.
-fn shaped(reply: &ApiResponse, entries: &[Value], members: &[(&str, Type)]) -> Result<(), Failure> {
+fn shaped(reply: &ApiResponse, entries: &[Value], members: &[(&str, Type)]) -> Result {
     for entry in entries {
         for (name, kind) in members {
             let value = &entry[*name];
@@ -178,7 +170,7 @@ impl Type {
 
 /// What one account sees at these addresses, the other does not. One of the two
 /// may be empty.
-async fn hidden(case: Case, collection: &str, below: &[&str]) -> Result<(), Failure> {
+async fn hidden(case: Case, collection: &str, below: &[&str]) -> Result {
     let (case, main, other) = (&case, case.wire(), case.other());
     let first = hidden_from(case, &main, &other, collection, below).await;
     match (first, hidden_from(case, &other, &main, collection, below).await) {
@@ -196,7 +188,7 @@ async fn hidden_from(
     stranger: &Wire,
     collection: &str,
     below: &[&str],
-) -> Result<(), Failure> {
+) -> Result {
     create_data(&case.on(owner.clone())).await?;
     stable(case, || async {
         for entry in present(owner, collection).await?.1 {

@@ -55,7 +55,7 @@ const PAGES: &[Scenario] = &[
         "The bounds of limit hold beside a vault, a type and a cursor" },
 ];
 
-async fn next_cursor(case: Case) -> Result<(), Failure> {
+async fn next_cursor(case: Case) -> Result {
     let (vault, _) = case.stocked_vault(2).await?;
     let (all, list) = (case.list(), vault.list());
     let text = all.clone().with("type", "text");
@@ -67,7 +67,7 @@ async fn next_cursor(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn beginning(case: Case) -> Result<(), Failure> {
+async fn beginning(case: Case) -> Result {
     let (vault, _) = case.stocked_vault(5).await?;
     let list = vault.list().limit(2);
     let first = list.page().await?;
@@ -81,7 +81,7 @@ async fn each_once<const N: usize>(
     case: Case,
     entries: usize,
     limits: [Option<usize>; N],
-) -> Result<(), Failure> {
+) -> Result {
     let (vault, prompts) = case.stocked_vault(entries).await?;
     for limit in limits {
         let list = limit.into_iter().fold(vault.list(), List::limit);
@@ -90,7 +90,7 @@ async fn each_once<const N: usize>(
     Ok(())
 }
 
-async fn each_once_by_type(case: Case) -> Result<(), Failure> {
+async fn each_once_by_type(case: Case) -> Result {
     let (vault, mut texts) = case.stocked_vault(3).await?;
     let mut images = Vec::new();
     for _ in 0..4 {
@@ -107,7 +107,7 @@ async fn each_once_by_type(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn while_entries_follow(case: Case) -> Result<(), Failure> {
+async fn while_entries_follow(case: Case) -> Result {
     let (vault, prompts) = case.stocked_vault(5).await?;
     for limit in [1, 2, 4] {
         let list = vault.list().limit(limit);
@@ -127,7 +127,7 @@ async fn while_entries_follow(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn no_empty_last(case: Case) -> Result<(), Failure> {
+async fn no_empty_last(case: Case) -> Result {
     let (vault, _) = case.stocked_vault(6).await?;
     for (limit, expected) in [(1, 6), (2, 3), (3, 2), (6, 1), (100, 1)] {
         let walk = vault.list().limit(limit).walk().await?;
@@ -137,7 +137,7 @@ async fn no_empty_last(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn newest_first(case: Case) -> Result<(), Failure> {
+async fn newest_first(case: Case) -> Result {
     let (vault, prompts) = case.stocked_vault(5).await?;
     let walk = vault.list().limit(2).walk().await?;
     walk.expect_in_order(prompts.iter().rev())?;
@@ -149,7 +149,7 @@ async fn newest_first(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn order_is_fixed(case: Case) -> Result<(), Failure> {
+async fn order_is_fixed(case: Case) -> Result {
     let (vault, prompts) = case.stocked_vault(4).await?;
     let (elsewhere, list) = (case.vault().await?, vault.list().limit(1));
     let first = list.page().await?;
@@ -160,7 +160,7 @@ async fn order_is_fixed(case: Case) -> Result<(), Failure> {
     list.walk_from(first).await?.expect_in_order(prompts.iter().rev())
 }
 
-async fn order_of_vault(case: Case) -> Result<(), Failure> {
+async fn order_of_vault(case: Case) -> Result {
     let (vault, prompts) = (case.vault().await?, case.prompts_in_turn(4).await?);
     for n in [2, 0, 3, 1] {
         vault.add([&prompts[n]]).await?.status(201)?;
@@ -169,7 +169,7 @@ async fn order_of_vault(case: Case) -> Result<(), Failure> {
     check::equal("the list of the vault", &page.ids, &ids(prompts.iter().rev()))
 }
 
-fn holds_at_most(page: &Page, limit: usize) -> Result<(), Failure> {
+fn holds_at_most(page: &Page, limit: usize) -> Result {
     let got = format!("{} entries", page.ids.len());
     page.reply.ensure(page.ids.len() <= limit, format!("at most {limit} entries"), got).map(drop)
 }
@@ -179,13 +179,13 @@ async fn first_page_holds_at_most(
     most: usize,
     entries: usize,
     limit: Option<usize>,
-) -> Result<(), Failure> {
+) -> Result {
     let (vault, _) = case.stocked_vault(entries).await?;
     let list = limit.into_iter().fold(vault.list(), List::limit);
     holds_at_most(&list.page().await?, most)
 }
 
-async fn size(case: Case) -> Result<(), Failure> {
+async fn size(case: Case) -> Result {
     let (vault, _) = case.stocked_vault(9).await?;
     for limit in [1, 2, 3, 7] {
         let list = vault.list().limit(limit);
@@ -196,13 +196,13 @@ async fn size(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn default_is_twenty(case: Case) -> Result<(), Failure> {
+async fn default_is_twenty(case: Case) -> Result {
     let (vault, _) = case.stocked_vault(21).await?;
     let page = vault.list().page().await?;
     page.reply.ensure(page.ids.len() == 20, "20 entries", page.ids.len()).map(drop)
 }
 
-async fn pages_are_full(case: Case) -> Result<(), Failure> {
+async fn pages_are_full(case: Case) -> Result {
     let (vault, _) = case.stocked_vault(8).await?;
     for (limit, expected) in
         [(1, vec![1; 8]), (2, vec![2; 4]), (3, vec![3, 3, 2]), (7, vec![7, 1]), (100, vec![8])]
@@ -215,7 +215,7 @@ async fn pages_are_full(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn only_digits(case: Case) -> Result<(), Failure> {
+async fn only_digits(case: Case) -> Result {
     for limit in ["+5", " 5", "5 ", "5.0", "1e1", "0x5", "5_0", "٥", "5\u{0}"] {
         let reply = case.list().with("limit", limit).get().await?;
         reply.is_bad_request(format!("limit {limit:?}"))?.string("/details/limit")?;
@@ -223,7 +223,7 @@ async fn only_digits(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn every_filter(case: Case) -> Result<(), Failure> {
+async fn every_filter(case: Case) -> Result {
     let vault = case.vault().await?;
     vault.fill(2).await?;
     let first = vault.list().limit(1).page().await?;

@@ -2,6 +2,7 @@
 
 pub(super) use serde_json::{Value, json};
 
+pub(super) use crate::failure::Result;
 pub(super) use crate::fixture::{Member, Prompt, Vault, Way, ids, race, same_fields, vault_ids};
 pub(super) use crate::scenario::{core, reference};
 pub(super) use crate::wire::ApiResponse;

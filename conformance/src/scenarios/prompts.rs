@@ -25,13 +25,13 @@ pub(super) const ALL: &[&[Scenario]] = &[
 
 /// The replies to a create, and to an update of a new text prompt without a model, with the same
 /// fields. Most rules about fields hold for both.
-async fn create_and_update(case: &Case, fields: Value) -> Result<[ApiResponse; 2], Failure> {
+async fn create_and_update(case: &Case, fields: Value) -> Result<[ApiResponse; 2]> {
     let created = case.create_prompt(fields.clone()).await?;
     Ok([created, case.prompt().await?.update(fields).await?])
 }
 
 /// Both are refused with a message under this field's name.
-async fn both_name_field(case: &Case, field: &str, fields: Value) -> Result<(), Failure> {
+async fn both_name_field(case: &Case, field: &str, fields: Value) -> Result {
     for reply in create_and_update(case, fields).await? {
         reply.status(400)?.string(&format!("/details/{field}"))?;
     }
@@ -39,7 +39,7 @@ async fn both_name_field(case: &Case, field: &str, fields: Value) -> Result<(), 
 }
 
 /// Both succeed.
-async fn both_accepted(case: &Case, fields: Value) -> Result<[ApiResponse; 2], Failure> {
+async fn both_accepted(case: &Case, fields: Value) -> Result<[ApiResponse; 2]> {
     let replies = create_and_update(case, fields).await?;
     for reply in &replies {
         reply.success()?;
@@ -48,7 +48,7 @@ async fn both_accepted(case: &Case, fields: Value) -> Result<[ApiResponse; 2], F
 }
 
 /// A create with each of these fields succeeds.
-async fn created_with<const N: usize>(case: Case, fields: [Value; N]) -> Result<(), Failure> {
+async fn created_with<const N: usize>(case: Case, fields: [Value; N]) -> Result {
     for fields in fields {
         case.create_prompt(fields).await?.success()?;
     }

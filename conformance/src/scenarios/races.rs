@@ -18,8 +18,12 @@ pub(super) const ALL: &[Scenario] = &[
     core! { "races.membership.moved-or-gone" ["VC-20", "VC-21"] moved_or_gone,
         "Of moves, removals and pins at once, the prompt is in the target if a move succeeded and \
          nowhere else" },
-    core! { "races.vault.deleted-while-moved" ["VA-28", "VC-21"] deleted_while_moved,
+    core! { "races.vault.deleted-while-moved" ["VA-28", "VC-21"]
+        |case| moved_while_deleted(case, Deleted::Source),
         "A vault deleted while its prompts are moved away leaves each where its answer says" },
+    core! { "contents.race.target-deleted" ["VC-21"] 
+        |case| moved_while_deleted(case, Deleted::Target),
+        "A move to a vault that is being deleted is either done or changes nothing" },
     core! { "races.vault.source-and-target" ["VA-28", "VC-21"] source_and_target,
         "Two vaults deleted while prompts move between them leave no membership and all prompts" },
     core! { "races.prompt.created-while-vault-goes" ["PR-27", "VA-28"] created_while_vault_goes,
@@ -42,7 +46,7 @@ pub(super) const ALL: &[Scenario] = &[
 async fn moved_removed_and_pinned(
     member: &Member,
     target: &Vault,
-) -> Result<[Vec<ApiResponse>; 2], Failure> {
+) -> Result<[Vec<ApiResponse>; 2]> {
     let moves = race::times(4, || member.move_to(target));
     let removals = race::times(4, || member.remove());
     let pins = race::times(4, || member.pin());
@@ -53,14 +57,13 @@ async fn moved_removed_and_pinned(
     Ok([moves, removals])
 }
 
-async fn expect_count(vault: &Vault, expected: usize) -> Result<(), Failure> {
+async fn expect_count(vault: &Vault, expected: usize) -> Result {
     let count = vault.counts_what_it_lists().await?;
     check::equal(&format!("the prompts of vault {}", vault.id), &count, &expected)
 }
 
-async fn four_ways(case: Case) -> Result<(), Failure> {
-    let [source, target] = case.under_contention().vaults().await?;
-    let [member, _] = source.filled().await?;
+async fn four_ways(case: Case) -> Result {
+    let (source, target, [member, _]) = case.under_contention().source_and_target().await?;
     let deletions = race::times(4, || member.prompt.delete());
     let ([moves, _], deletions) =
         try_join(moved_removed_and_pinned(&member, &target), deletions).await?;
@@ -71,10 +74,9 @@ async fn four_ways(case: Case) -> Result<(), Failure> {
     expect_count(&target, 0).await
 }
 
-async fn moved_or_gone(case: Case) -> Result<(), Failure> {
+async fn moved_or_gone(case: Case) -> Result {
     for _ in 0..4 {
-        let [source, target] = case.under_contention().vaults().await?;
-        let [member] = source.filled().await?;
+        let (source, target, [member]) = case.under_contention().source_and_target().await?;
         let [moves, removals] = moved_removed_and_pinned(&member, &target).await?;
         let moved = race::expect_one_success_at_most(&moves)?;
         // A removal that finds nothing may be told of success (S-31).
@@ -89,21 +91,35 @@ async fn moved_or_gone(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn deleted_while_moved(case: Case) -> Result<(), Failure> {
-    let [source, target] = case.under_contention().vaults().await?;
-    let members = source.fill(8).await?;
+/// The vault that is deleted while prompts are moved.
+#[derive(PartialEq)]
+enum Deleted {
+    Source,
+    Target,
+}
+
+async fn moved_while_deleted(case: Case, deleted: Deleted) -> Result {
+    let (source, target, members) = case.under_contention().source_and_target::<8>().await?;
     let moves = race::all(members.iter().map(|member| member.move_to(&target)));
-    let (moves, deleted) = try_join(moves, source.delete()).await?;
-    deleted.status(200)?;
+    let (gone, kept) = match deleted {
+        Deleted::Source => (&source, &target),
+        Deleted::Target => (&target, &source),
+    };
+    let (moves, deletion) = try_join(moves, gone.delete()).await?;
+    deletion.status(200)?;
     for (member, reply) in members.iter().zip(moves) {
-        let holder = (reply.status_code() == 200).then_some(&target);
+        let moved = reply.status_code() == 200;
+        let holder = (moved == (deleted == Deleted::Source)).then_some(kept);
         let vaults = member.prompt.expect_vaults([&source, &target], holder).await;
         check::with_context(format!("after a move with status {}", reply.status_code()), vaults)?;
     }
-    target.counts_what_it_lists().await.map(drop)
+    match deleted {
+        Deleted::Source => kept.counts_what_it_lists().await.map(drop),
+        Deleted::Target => Ok(()),
+    }
 }
 
-async fn source_and_target(case: Case) -> Result<(), Failure> {
+async fn source_and_target(case: Case) -> Result {
     let vaults: [Vault; 2] = case.under_contention().vaults().await?;
     let mut moves = Vec::new();
     for (from, to) in [(0, 1), (1, 0)] {
@@ -121,7 +137,7 @@ async fn source_and_target(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn created_while_vault_goes(case: Case) -> Result<(), Failure> {
+async fn created_while_vault_goes(case: Case) -> Result {
     let case = case.under_contention();
     let vault = case.vault().await?;
     let creations = race::times(12, || case.create_prompt(json!({ "vaultId": vault.id })));
@@ -141,7 +157,7 @@ fn fields(case: &Case) -> Value {
 }
 
 /// The three fields of a prompt are those of one update.
-fn is_of_one_update(reply: &ApiResponse, place: &str) -> Result<(), Failure> {
+fn is_of_one_update(reply: &ApiResponse, place: &str) -> Result {
     let title = reply.string(&format!("{place}/title"))?;
     for field in ["prompt", "platform"] {
         reply.equals(&format!("{place}/{field}"), title)?;
@@ -149,7 +165,7 @@ fn is_of_one_update(reply: &ApiResponse, place: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn updates(case: Case) -> Result<(), Failure> {
+async fn updates(case: Case) -> Result {
     let prompt = case.under_contention().prompt().await?;
     for _ in 0..4 {
         for reply in race::times(8, || prompt.update(fields(&case))).await? {
@@ -160,7 +176,7 @@ async fn updates(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn whole_when_read(case: Case) -> Result<(), Failure> {
+async fn whole_when_read(case: Case) -> Result {
     let prompt = case.under_contention().prompt().await?;
     prompt.update(fields(&case)).await?.status(200)?;
     let updates = async {
@@ -180,7 +196,7 @@ async fn whole_when_read(case: Case) -> Result<(), Failure> {
     try_join(updates, reads).await.map(drop)
 }
 
-async fn forked_whole(case: Case) -> Result<(), Failure> {
+async fn forked_whole(case: Case) -> Result {
     let (case, owner) = (case.under_contention(), case.other_account().under_contention());
     let (vault, _) = owner.vault_with(json!({ "visibility": "public" })).await?;
     let members = vault.fill(4).await?;
@@ -204,12 +220,7 @@ async fn forked_whole(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn generate(
-    case: &Case,
-    id: &str,
-    prompt: &str,
-    vault: &Vault,
-) -> Result<ApiResponse, Failure> {
+async fn generate(case: &Case, id: &str, prompt: &str, vault: &Vault) -> Result<ApiResponse> {
     let body = json!({
         "modelId": "local/plasma", "prompt": prompt, "clientJobId": id, "vaultId": vault.id,
     });
@@ -220,7 +231,7 @@ async fn generate(
 const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Once the job has ended, one output came of it.
-async fn expect_one_output(case: &Case, id: &str, vault: &Vault) -> Result<(), Failure> {
+async fn expect_one_output(case: &Case, id: &str, vault: &Vault) -> Result {
     let ended = || async {
         let reply = case.wire().get(&status_path(id)).await?;
         Ok(state(&reply).is_some_and(|state| state == "completed").then_some(()))
@@ -229,7 +240,7 @@ async fn expect_one_output(case: &Case, id: &str, vault: &Vault) -> Result<(), F
     vault.expect_size(1).await
 }
 
-async fn same_id(case: Case) -> Result<(), Failure> {
+async fn same_id(case: Case) -> Result {
     let case = case.under_contention();
     let (vault, id, prompt) = (case.vault().await?, case.name("job"), case.name("same"));
     let mut requests = BTreeSet::new();
@@ -241,7 +252,7 @@ async fn same_id(case: Case) -> Result<(), Failure> {
     expect_one_output(&case, &id, &vault).await
 }
 
-async fn two_bodies(case: Case) -> Result<(), Failure> {
+async fn two_bodies(case: Case) -> Result {
     let case = case.under_contention();
     let (vault, id) = (case.vault().await?, case.name("job"));
     let texts = [case.name("one"), case.name("two")];

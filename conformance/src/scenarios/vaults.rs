@@ -23,7 +23,7 @@ pub(super) const ALL: &[&[Scenario]] = &[
 ];
 
 /// All vaults of the caller.
-async fn list(case: &Case) -> Result<ApiResponse, Failure> {
+async fn list(case: &Case) -> Result<ApiResponse> {
     let reply = case.wire().get("/vaults").await?;
     reply.status(200)?;
     Ok(reply)
@@ -32,7 +32,7 @@ async fn list(case: &Case) -> Result<ApiResponse, Failure> {
 /// The vault in this reply has the keys of the vault object and the values of `expected`, but
 /// for the moments and the cover, which a server may pick and sign anew for every
 /// answer (S-15).
-fn same_object(reply: &ApiResponse, got: &Value, expected: &Value) -> Result<(), Failure> {
+fn same_object(reply: &ApiResponse, got: &Value, expected: &Value) -> Result {
     const VALUES: [&str; 9] = [
         "id",
         "name",

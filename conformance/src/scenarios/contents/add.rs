@@ -16,20 +16,21 @@ pub(super) const ALL: &[Scenario] = &[
         |case| async move { not_added(&case, &case.other_account().prompt().await?).await },
         "A request with the id of another account's prompt is no success and does not add it" },
     reference! { "contents.add.all-or-nothing" ["VC-14"] all_or_nothing,
-        "One id that cannot be added keeps the whole list out" },
+        "One id that cannot be added keeps the whole list out (S-27)" },
     core! { "contents.add-again.vault-ids" ["PR-08"] names_the_vault_once,
         "vaultIds names a vault once, however often the prompt was put into it" },
     reference! { "contents.add-again.changes-nothing" ["PR-38", "PR-44", "VC-03"] changes_nothing,
-        "Putting a prompt into its vault again leaves membership, place and pin as they are" },
+        "Putting a prompt into its vault again leaves membership, place and pin as they are \
+         (S-26)" },
     reference! { "contents.add-again.counts-new" ["VC-11"] counts_new,
-        "added counts the prompts that were not in the vault before" },
+        "added counts the prompts that were not in the vault before (S-26)" },
     reference! { "contents.add-again.twice-in-one" ["VC-11"] twice_in_one,
-        "An id that is in promptIds twice counts once" },
+        "An id that is in promptIds twice counts once (S-26)" },
     reference! { "contents.add-again.limit-as-sent" ["LI-08"] limit_as_sent,
-        "The limit of 50 is on the entries as sent" },
+        "The limit of 50 is on the entries as sent (S-26)" },
 ];
 
-async fn puts_in(case: Case) -> Result<(), Failure> {
+async fn puts_in(case: Case) -> Result {
     let (vault, prompts) = (case.vault().await?, case.prompts(4).await?);
     for some in [&prompts[..1], &prompts[1..]] {
         vault.add(some).await?.status(201)?;
@@ -37,7 +38,7 @@ async fn puts_in(case: Case) -> Result<(), Failure> {
     vault.expect_prompts_in_any_order(&prompts).await
 }
 
-async fn answer(case: Case) -> Result<(), Failure> {
+async fn answer(case: Case) -> Result {
     let (vault, prompts) = (case.vault().await?, case.prompts(6).await?);
     for (some, count) in [(&prompts[..1], 1), (&prompts[1..3], 3), (&prompts[3..], 6)] {
         let reply = vault.add(some).await?;
@@ -47,14 +48,14 @@ async fn answer(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn deleted_prompt(case: &Case) -> Result<Prompt, Failure> {
+async fn deleted_prompt(case: &Case) -> Result<Prompt> {
     let prompt = case.prompt().await?;
     prompt.delete().await?.status(200)?;
     Ok(prompt)
 }
 
 /// A refusal may come after the good ids of the list were added (S-27).
-async fn not_added(case: &Case, prompt: &Prompt) -> Result<(), Failure> {
+async fn not_added(case: &Case, prompt: &Prompt) -> Result {
     let (vault, known) = (case.vault().await?, case.prompt().await?);
     for prompts in [vec![prompt], vec![&known, prompt], vec![prompt, &known]] {
         vault.add(prompts).await?.is_client_error("promptIds with one that cannot be added")?;
@@ -65,8 +66,7 @@ async fn not_added(case: &Case, prompt: &Prompt) -> Result<(), Failure> {
     listing.ensure(!listed.contains(&prompt.id), what, format!("{listed:?}")).map(drop)
 }
 
-/// S-27.
-async fn all_or_nothing(case: Case) -> Result<(), Failure> {
+async fn all_or_nothing(case: Case) -> Result {
     let (vault, known) = (case.vault().await?, case.prompt().await?);
     let unknown = deleted_prompt(&case).await?;
     for prompts in [[&known, &unknown], [&unknown, &known]] {
@@ -77,7 +77,7 @@ async fn all_or_nothing(case: Case) -> Result<(), Failure> {
 }
 
 /// S-26: a server may refuse the second time.
-async fn names_the_vault_once(case: Case) -> Result<(), Failure> {
+async fn names_the_vault_once(case: Case) -> Result {
     let (vault, prompt) = (case.vault().await?, case.prompt().await?);
     prompt.save_into(&vault).await?.status(200)?;
     vault.add([&prompt]).await?;
@@ -95,10 +95,8 @@ async fn names_the_vault_once(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-/// S-26.
-async fn changes_nothing(case: Case) -> Result<(), Failure> {
-    let vault = case.vault().await?;
-    let members = vault.fill(4).await?;
+async fn changes_nothing(case: Case) -> Result {
+    let (vault, members) = case.filled_vault::<4>().await?;
     members[0].pinned().await?;
     members[1].pinned().await?;
     let before = vault.entries().await?;
@@ -113,8 +111,7 @@ async fn changes_nothing(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-/// S-26.
-async fn counts_new(case: Case) -> Result<(), Failure> {
+async fn counts_new(case: Case) -> Result {
     let (vault, prompts) = (case.vault().await?, case.prompts(4).await?);
     for (some, added, count) in
         [(&prompts[..2], 2, 2), (&prompts[..2], 0, 2), (&prompts[1..], 2, 4)]
@@ -125,8 +122,7 @@ async fn counts_new(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-/// S-26.
-async fn twice_in_one(case: Case) -> Result<(), Failure> {
+async fn twice_in_one(case: Case) -> Result {
     let vault = case.vault().await?;
     let (a, b) = (case.prompt().await?, case.prompt().await?);
     let reply = vault.add([&a, &b, &a, &a]).await?;
@@ -134,8 +130,7 @@ async fn twice_in_one(case: Case) -> Result<(), Failure> {
     vault.expect_size(2).await
 }
 
-/// S-26.
-async fn limit_as_sent(case: Case) -> Result<(), Failure> {
+async fn limit_as_sent(case: Case) -> Result {
     let (vault, prompt) = (case.vault().await?, case.prompt().await?);
     vault.add([&prompt; 51]).await?.is_bad_request("one id 51 times")?;
     let reply = vault.add([&prompt; 50]).await?;

@@ -21,7 +21,7 @@ pub(super) const ALL: &[Scenario] = &[
     core! { "contents.listing.pinned-here" ["VC-06"] pinned_here,
         "isPinned is about the vault that is listed, not about another" },
     reference! { "contents.listing.ignores-queries" ["VC-05"] ignores_queries,
-        "The listing takes no notice of a query" },
+        "The listing takes no notice of a query (S-03, S-32)" },
     reference! { "contents.listing.no-pagination-key" ["VC-05"]
         |case| async move { case.vault().await?.listing().await?.has_keys(&["data", "error"]).map(drop) },
         "The answer has no key but data and error" },
@@ -36,14 +36,14 @@ pub(super) const ALL: &[Scenario] = &[
     core! { "contents.order.by-pin-date" ["VC-08"] |case| by_date(case, by_pin_date),
         "Pinned prompts are ordered among themselves by the date they were pinned" },
     reference! { "contents.order.last-pinned-on-top" ["VC-08"] last_pinned_on_top,
-        "The prompt that was pinned last comes first" },
+        "The prompt that was pinned last comes first (S-24)" },
     reference! { "contents.order.pinned-anew" ["VC-08"] pinned_anew,
-        "A prompt that is unpinned and pinned again is the newest pin" },
+        "A prompt that is unpinned and pinned again is the newest pin (S-24)" },
     reference! { "contents.order.added-together" ["VC-09"] added_together,
         "Of prompts added by one request the last of the list ends on top" },
 ];
 
-async fn whole_prompts(case: Case) -> Result<(), Failure> {
+async fn whole_prompts(case: Case) -> Result {
     let [vault, second] = case.vaults().await?;
     let fields = json!({
         "vaultId": vault.id,
@@ -67,7 +67,7 @@ async fn whole_prompts(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn added_fields(case: Case) -> Result<(), Failure> {
+async fn added_fields(case: Case) -> Result {
     let vault = case.vault().await?;
     vault.add_in_turn(&case.prompts(3).await?).await?;
     let listing = vault.listing().await?;
@@ -78,7 +78,7 @@ async fn added_fields(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn only_its_own(case: Case) -> Result<(), Failure> {
+async fn only_its_own(case: Case) -> Result {
     let [vault, second] = case.vaults().await?;
     let prompts = case.prompts(5).await?;
     vault.add_in_turn(&prompts[..3]).await?;
@@ -87,7 +87,7 @@ async fn only_its_own(case: Case) -> Result<(), Failure> {
 }
 
 /// More prompts than the longest page of this API has entries.
-async fn whole(case: Case) -> Result<(), Failure> {
+async fn whole(case: Case) -> Result {
     let vault = case.vault().await?;
     let mut expected = BTreeSet::new();
     for _ in 0..7 {
@@ -104,9 +104,8 @@ async fn whole(case: Case) -> Result<(), Failure> {
     listing.ensure(next.is_null(), "no cursor to a next page", next).map(drop)
 }
 
-async fn pinned_here(case: Case) -> Result<(), Failure> {
-    let [pinned, plain] = case.vaults().await?;
-    let [member] = pinned.filled().await?;
+async fn pinned_here(case: Case) -> Result {
+    let (pinned, plain, [member]) = case.source_and_target().await?;
     plain.add_in_turn([&member]).await?;
     member.pinned().await?;
     for (vault, expected) in [(pinned, true), (plain, false)] {
@@ -115,8 +114,7 @@ async fn pinned_here(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-/// S-03 and S-32.
-async fn ignores_queries(case: Case) -> Result<(), Failure> {
+async fn ignores_queries(case: Case) -> Result {
     let vault = case.vault().await?;
     vault.fill(3).await?;
     let listing = vault.listing().await?;
@@ -129,9 +127,9 @@ async fn ignores_queries(case: Case) -> Result<(), Failure> {
 }
 
 /// Without pauses, and if that fails once more with them, see [`check::by_date`].
-async fn by_date<F>(case: Case, attempt: impl Fn(Case, Duration) -> F) -> Result<(), Failure>
+async fn by_date<F>(case: Case, attempt: impl Fn(Case, Duration) -> F) -> Result
 where
-    F: Future<Output = Result<(), Failure>>,
+    F: Future<Output = Result>,
 {
     check::by_date(|pause| attempt(case.clone(), pause)).await
 }
@@ -139,7 +137,7 @@ where
 /// Neither the order in which five were created nor the reverse of it.
 const MIXED: [usize; 5] = [2, 0, 4, 1, 3];
 
-async fn newest_first(case: Case, pause: Duration) -> Result<(), Failure> {
+async fn newest_first(case: Case, pause: Duration) -> Result {
     let (vault, prompts) = (case.vault().await?, case.prompts_in_turn(5).await?);
     for n in MIXED {
         tokio::time::sleep(pause).await;
@@ -148,7 +146,7 @@ async fn newest_first(case: Case, pause: Duration) -> Result<(), Failure> {
     vault.expect_prompts(MIXED.iter().rev().map(|n| &prompts[*n])).await
 }
 
-async fn every_way_in(case: Case, pause: Duration) -> Result<(), Failure> {
+async fn every_way_in(case: Case, pause: Duration) -> Result {
     let (vault, prompts) = (case.vault().await?, case.prompts_in_turn(5).await?);
     let into = json!({ "vaultId": vault.id });
     vault.add_in_turn([&prompts[3]]).await?;
@@ -163,7 +161,7 @@ async fn every_way_in(case: Case, pause: Duration) -> Result<(), Failure> {
     vault.expect_prompts([&prompts[0], &created, &prompts[2], &prompts[1], &prompts[3]]).await
 }
 
-async fn update_moves_nothing(case: Case) -> Result<(), Failure> {
+async fn update_moves_nothing(case: Case) -> Result {
     let vault = case.vault().await?;
     vault.add_in_turn(&case.prompts_in_turn(5).await?).await?;
     let before = vault.prompts().await?;
@@ -174,9 +172,8 @@ async fn update_moves_nothing(case: Case) -> Result<(), Failure> {
     vault.expect_prompts(before).await
 }
 
-async fn pinned_first(case: Case) -> Result<(), Failure> {
-    let vault = case.vault().await?;
-    let members = vault.fill(5).await?;
+async fn pinned_first(case: Case) -> Result {
+    let (vault, members) = case.filled_vault::<5>().await?;
     let pinned = [&members[0], &members[2]];
     for member in pinned {
         member.pinned().await?;
@@ -189,9 +186,8 @@ async fn pinned_first(case: Case) -> Result<(), Failure> {
 }
 
 /// A vault of five, all of them pinned in the mixed order; the members, the last pinned first.
-async fn pinned_in_turn(case: &Case, pause: Duration) -> Result<(Vault, Vec<Member>), Failure> {
-    let vault = case.vault().await?;
-    let members = vault.fill(5).await?;
+async fn pinned_in_turn(case: &Case, pause: Duration) -> Result<(Vault, Vec<Member>)> {
+    let (vault, members) = case.filled_vault::<5>().await?;
     for n in MIXED {
         tokio::time::sleep(pause).await;
         members[n].pinned().await?;
@@ -200,7 +196,7 @@ async fn pinned_in_turn(case: &Case, pause: Duration) -> Result<(Vault, Vec<Memb
 }
 
 /// S-24: core takes either direction.
-async fn by_pin_date(case: Case, pause: Duration) -> Result<(), Failure> {
+async fn by_pin_date(case: Case, pause: Duration) -> Result {
     let (vault, latest_first) = pinned_in_turn(&case, pause).await?;
     match vault.expect_prompts(latest_first.iter().rev()).await {
         Ok(()) => Ok(()),
@@ -208,16 +204,13 @@ async fn by_pin_date(case: Case, pause: Duration) -> Result<(), Failure> {
     }
 }
 
-/// S-24.
-async fn last_pinned_on_top(case: Case) -> Result<(), Failure> {
+async fn last_pinned_on_top(case: Case) -> Result {
     let (vault, latest_first) = pinned_in_turn(&case, Duration::ZERO).await?;
     vault.expect_prompts(&latest_first).await
 }
 
-/// S-24.
-async fn pinned_anew(case: Case) -> Result<(), Failure> {
-    let vault = case.vault().await?;
-    let members = vault.fill(3).await?;
+async fn pinned_anew(case: Case) -> Result {
+    let (vault, members) = case.filled_vault::<3>().await?;
     for member in &members {
         member.pinned().await?;
     }
@@ -227,7 +220,7 @@ async fn pinned_anew(case: Case) -> Result<(), Failure> {
 }
 
 /// S-25. The ids of the memberships ascend in the order of adding.
-async fn added_together(case: Case) -> Result<(), Failure> {
+async fn added_together(case: Case) -> Result {
     let (vault, prompts) = (case.vault().await?, case.prompts_in_turn(5).await?);
     let mixed = MIXED.map(|n| &prompts[n]);
     for half in [&mixed[..2], &mixed[2..]] {

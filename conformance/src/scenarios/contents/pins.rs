@@ -21,7 +21,7 @@ pub(super) const ALL: &[Scenario] = &[
 ];
 
 /// A vault with four prompts, in the order of the listing: the latest added first.
-async fn four(case: &Case) -> Result<(Vault, Vec<Member>), Failure> {
+async fn four(case: &Case) -> Result<(Vault, Vec<Member>)> {
     let vault = case.vault().await?;
     vault.fill(4).await?;
     let members = vault.members().await?;
@@ -29,14 +29,14 @@ async fn four(case: &Case) -> Result<(Vault, Vec<Member>), Failure> {
     Ok((vault, members))
 }
 
-async fn pin_answer(case: Case) -> Result<(), Failure> {
+async fn pin_answer(case: Case) -> Result {
     let (_, members) = vault_with_distinct_ids(&case, 4).await?;
     let reply = members[1].pin().await?;
     reply.status(200)?.equals("/data/vaultPromptId", members[1].id)?;
     reply.equals("/data/isPinned", true).map(drop)
 }
 
-async fn unpin_answer(case: Case) -> Result<(), Failure> {
+async fn unpin_answer(case: Case) -> Result {
     let (_, members) = vault_with_distinct_ids(&case, 4).await?;
     members[1].pinned().await?;
     let reply = members[1].unpin().await?;
@@ -44,7 +44,7 @@ async fn unpin_answer(case: Case) -> Result<(), Failure> {
     reply.equals("/data/isPinned", false).map(drop)
 }
 
-async fn to_the_top(case: Case) -> Result<(), Failure> {
+async fn to_the_top(case: Case) -> Result {
     let (vault, listed) = four(&case).await?;
     listed[2].pinned().await?;
     let top = Entry { pinned: true, ..listed[2].entry() };
@@ -52,7 +52,7 @@ async fn to_the_top(case: Case) -> Result<(), Failure> {
     vault.expect_entries(&[&[top], &others[..]].concat()).await
 }
 
-async fn back_to_its_place(case: Case) -> Result<(), Failure> {
+async fn back_to_its_place(case: Case) -> Result {
     let (vault, listed) = four(&case).await?;
     for n in [1, 3] {
         listed[n].pinned().await?;
@@ -63,7 +63,7 @@ async fn back_to_its_place(case: Case) -> Result<(), Failure> {
     vault.expect_entries(&[0, 1, 2, 3].map(|n| listed[n].entry())).await
 }
 
-async fn pin_again(case: Case) -> Result<(), Failure> {
+async fn pin_again(case: Case) -> Result {
     let (vault, listed) = four(&case).await?;
     for member in &listed[..3] {
         member.pinned().await?;
@@ -77,7 +77,7 @@ async fn pin_again(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn unpin_again(case: Case) -> Result<(), Failure> {
+async fn unpin_again(case: Case) -> Result {
     let (vault, listed) = four(&case).await?;
     listed[0].pinned().await?;
     let before = vault.entries().await?;

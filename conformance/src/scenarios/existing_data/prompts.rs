@@ -38,7 +38,7 @@ const PROMPT: &[(&str, Type)] = &[
     ("updatedAt", Type::Timestamp),
 ];
 
-async fn filters(case: Case) -> Result<(), Failure> {
+async fn filters(case: Case) -> Result {
     let wire = case.wire();
     let own = create_data(&case).await?;
     if own.is_some() {
@@ -69,7 +69,7 @@ async fn filters(case: Case) -> Result<(), Failure> {
     .await
 }
 
-async fn pages(case: Case) -> Result<(), Failure> {
+async fn pages(case: Case) -> Result {
     create_data(&case).await?;
     let list = case.list().limit(2);
     stable(&case, || async {
@@ -92,7 +92,7 @@ async fn pages(case: Case) -> Result<(), Failure> {
     .await
 }
 
-async fn end(case: Case) -> Result<(), Failure> {
+async fn end(case: Case) -> Result {
     create_data(&case).await?;
     let list = case.list().limit(100);
     stable(&case, || async {

@@ -39,7 +39,7 @@ const VAULT: &[(&str, Type)] = &[
 const MEMBERSHIP: &[(&str, Type)] =
     &[("id", Type::Integer), ("vaultPromptId", Type::Integer), ("isPinned", Type::Boolean)];
 
-async fn order(case: Case) -> Result<(), Failure> {
+async fn order(case: Case) -> Result {
     let wire = case.wire();
     create_data(&case).await?;
     let reply = wire.get("/vaults").await?;
@@ -51,7 +51,7 @@ async fn order(case: Case) -> Result<(), Failure> {
     reply.ensure(descend, "descending createdAt", format!("{first_wrong:?}")).map(drop)
 }
 
-async fn count(case: Case) -> Result<(), Failure> {
+async fn count(case: Case) -> Result {
     let wire = &case.wire();
     create_data(&case).await?;
     for vault in present(wire, "/vaults").await?.1 {
@@ -76,7 +76,7 @@ async fn count(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn contents(case: Case) -> Result<(), Failure> {
+async fn contents(case: Case) -> Result {
     let wire = case.wire();
     let own = create_data(&case).await?;
     if let Some(vault) = &own

@@ -1,13 +1,11 @@
 //! The places: every id of every path, body and query. A test holds the table to the endpoints.
 
 use http::Method;
-use serde_json::{Value, json};
 
-use crate::Failure;
 use crate::scenarios::endpoints::{
-    CONTENTS, FORK, Ids, MEMBERSHIP, MOVE, PIN, PROMPT, SAVE, VAULT,
+    self, CONTENTS, FORK, Ids, MEMBERSHIP, MOVE, PIN, PROMPT, SAVE, VAULT,
 };
-use crate::wire::{ApiResponse, Wire};
+use crate::scenarios::prelude::*;
 
 /// What kind of thing an id names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,48 +95,26 @@ impl Kind {
 
 impl Place {
     /// The call with the caller's own ids everywhere but here.
-    pub(super) async fn call(
-        &self,
-        wire: &Wire,
-        own: &Ids,
-        id: i64,
-    ) -> Result<ApiResponse, Failure> {
-        let path = match self.place {
-            Where::Path => {
-                own.in_path(&self.template.replace(&format!("{{{}}}", self.field), &id.to_string()))
+    pub(super) async fn call(&self, case: &Case, own: &Ids, id: i64) -> Result<ApiResponse> {
+        let ids = match (self.place, self.kind) {
+            (Where::Path, Kind::Prompt) => Ids { prompt: id, ..*own },
+            (Where::Path, Kind::Vault) => Ids { vault: id, ..*own },
+            (Where::Path, Kind::Membership) => {
+                Ids { membership: id, removable_membership: id, ..*own }
             }
-            Where::Body => own.in_path(self.template),
-            Where::Query => format!("{}?{}={id}", own.in_path(self.template), self.field),
+            (Where::Body | Where::Query, _) => *own,
         };
         let method = Method::from_bytes(self.method.as_bytes()).unwrap_or_default();
-        let call = wire.call(method, &path);
-        let in_body = |name: &str, own: i64| {
-            if self.place == Where::Body && self.field == name { id } else { own }
-        };
-        let call = match self.body(own, in_body) {
-            Some(body) => call.json(&body),
-            None => call,
-        };
-        call.send().await
-    }
-
-    /// A body that would do something if the ids were right.
-    fn body(&self, own: &Ids, id: impl Fn(&str, i64) -> i64) -> Option<Value> {
-        let body = match (self.method, self.template) {
-            ("POST", "/prompts") => {
-                json!({ "title": "strange", "prompt": "p", "vaultId": id("vaultId", own.vault) })
+        let mut endpoint = endpoints::one(case, &ids, &method, self.template)?;
+        match (self.place, &mut endpoint.body) {
+            (Where::Query, _) => endpoint.path += &format!("?{}={id}", self.field),
+            (Where::Body, Some(body)) if self.field == "promptIds" => {
+                body[self.field] = json!([id])
             }
-            ("PATCH", PROMPT) if self.place == Where::Body => {
-                json!({ "title": "strange", "vaultId": id("vaultId", own.second_vault) })
-            }
-            ("PATCH", PROMPT) => json!({ "title": "strange" }),
-            ("POST", SAVE) => json!({ "vaultId": id("vaultId", own.second_vault) }),
-            ("PATCH", VAULT) => json!({ "name": "strange", "visibility": "public" }),
-            ("POST", CONTENTS) => json!({ "promptIds": [id("promptIds", own.addable_prompt)] }),
-            ("POST", MOVE) => json!({ "targetVaultId": id("targetVaultId", own.second_vault) }),
-            _ => return None,
-        };
-        Some(body)
+            (Where::Body, Some(body)) => body[self.field] = json!(id),
+            _ => {}
+        }
+        endpoint.send(&case.wire()).await
     }
 
     pub(super) fn words(&self) -> String {

@@ -25,7 +25,7 @@ pub(super) const ALL: &[Scenario] = &[
         "A cursor of another account is refused with 400, naming cursor (S-02)" },
 ];
 
-async fn of_another_account(case: Case) -> Result<(), Failure> {
+async fn of_another_account(case: Case) -> Result {
     case.stocked_vault(2).await?;
     let owner = case.other_account();
     let (_, theirs) = owner.stocked_vault(3).await?;
@@ -40,7 +40,7 @@ async fn of_another_account(case: Case) -> Result<(), Failure> {
     reply.ensure(!shown, "no prompt of another account", format!("{ids:?}")).map(drop)
 }
 
-async fn again(case: Case) -> Result<(), Failure> {
+async fn again(case: Case) -> Result {
     let (vault, _) = case.stocked_vault(5).await?;
     let list = vault.list().limit(2);
     let first = list.page().await?;
@@ -50,7 +50,7 @@ async fn again(case: Case) -> Result<(), Failure> {
     check::equal("the page of a cursor used twice", &again.ids, &second.ids)
 }
 
-async fn other_limit(case: Case) -> Result<(), Failure> {
+async fn other_limit(case: Case) -> Result {
     let (vault, prompts) = case.stocked_vault(9).await?;
     let list = vault.list();
     let mut walk = Walk::from(list.clone().limit(1).page().await?);
@@ -63,7 +63,7 @@ async fn other_limit(case: Case) -> Result<(), Failure> {
     check::with_context("limit 2, then none", list.walk_from(first).await?.expect_once(&prompts))
 }
 
-async fn order_of_parameters(case: Case) -> Result<(), Failure> {
+async fn order_of_parameters(case: Case) -> Result {
     let (vault, _) = case.stocked_vault(4).await?;
     let list = vault.list().with("type", "text").limit(2);
     let first = list.page().await?;
@@ -73,14 +73,14 @@ async fn order_of_parameters(case: Case) -> Result<(), Failure> {
     check::equal("the page of the same query in another order", &reversed.ids, &expected.ids)
 }
 
-async fn other_key(case: Case) -> Result<(), Failure> {
+async fn other_key(case: Case) -> Result {
     let (vault, prompts) = case.stocked_vault(3).await?;
     let list = vault.list().limit(1);
     let first = list.page().await?;
     list.on(case.read_only()).walk_from(first).await?.expect_once(&prompts)
 }
 
-async fn mangled(case: Case) -> Result<(), Failure> {
+async fn mangled(case: Case) -> Result {
     let (vault, _) = case.stocked_vault(3).await?;
     let list = vault.list().limit(1);
     let first = list.page().await?;
@@ -136,7 +136,7 @@ fn mangled_forms(cursor: &str) -> Vec<String> {
     forms
 }
 
-async fn other_filters(case: Case) -> Result<(), Failure> {
+async fn other_filters(case: Case) -> Result {
     let (vault, _) = case.stocked_vault(3).await?;
     let (all, of_vault, of_another) = (case.list(), vault.list(), case.vault().await?.list());
     let typed = |list: &List, kind: &str| list.clone().with("type", kind);
@@ -158,7 +158,7 @@ async fn other_filters(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn refused_of_another_account(case: Case) -> Result<(), Failure> {
+async fn refused_of_another_account(case: Case) -> Result {
     let owner = case.other_account();
     owner.stocked_vault(2).await?;
     let first = owner.list().limit(1).page().await?;
@@ -166,6 +166,6 @@ async fn refused_of_another_account(case: Case) -> Result<(), Failure> {
     refused(&reply, "a cursor of another account")
 }
 
-fn refused(reply: &ApiResponse, what: &str) -> Result<(), Failure> {
+fn refused(reply: &ApiResponse, what: &str) -> Result {
     reply.is_bad_request(what)?.string("/details/cursor").map(drop)
 }

@@ -55,7 +55,7 @@ const GOOD: [&str; 4] = [
 
 const SEVERAL: [&[&str]; 3] = [&GOOD, &["https://example.com/a.png"], &[]];
 
-async fn twice(case: Case) -> Result<(), Failure> {
+async fn twice(case: Case) -> Result {
     let body = json!({ "title": case.name("twice"), "prompt": "The same words" });
     let first = case.wire().post("/prompts", body.clone()).await?;
     let second = case.wire().post("/prompts", body).await?;
@@ -65,12 +65,12 @@ async fn twice(case: Case) -> Result<(), Failure> {
 }
 
 /// The answer to a create with these fields shows this value.
-async fn shown(case: Case, fields: Value, field: &str, value: Value) -> Result<(), Failure> {
+async fn shown(case: Case, fields: Value, field: &str, value: Value) -> Result {
     let (_, created) = case.prompt_with(fields).await?;
     created.equals(&format!("/data/{field}"), value).map(drop)
 }
 
-async fn platform(case: Case) -> Result<(), Failure> {
+async fn platform(case: Case) -> Result {
     for platform in ["poster", "Midjourney v7", "социальные сети"] {
         let (prompt, created) = case.prompt_with(json!({ "platform": platform })).await?;
         for reply in [created, prompt.get().await?] {
@@ -80,17 +80,17 @@ async fn platform(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn platform_absent(case: Case) -> Result<(), Failure> {
+async fn platform_absent(case: Case) -> Result {
     shown(case.clone(), json!({}), "platform", Value::Null).await?;
     shown(case, json!({ "platform": null }), "platform", Value::Null).await
 }
 
-async fn timestamps_equal(case: Case) -> Result<(), Failure> {
+async fn timestamps_equal(case: Case) -> Result {
     let (_, created) = case.prompt_with(json!({})).await?;
     created.equals("/data/updatedAt", created.string("/data/createdAt")?).map(drop)
 }
 
-async fn references_replaced(case: Case) -> Result<(), Failure> {
+async fn references_replaced(case: Case) -> Result {
     let ten = |round: usize| {
         let urls = (0..10).map(|n| format!("https://example.com/{round}/{n}.png"));
         json!({ "referenceMediaUrls": urls.collect::<Vec<_>>() })
@@ -102,7 +102,7 @@ async fn references_replaced(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn any_scheme(case: Case) -> Result<(), Failure> {
+async fn any_scheme(case: Case) -> Result {
     let of_length = |length| format!("{:a<length$}", "https://example.com/");
     let long = of_length(2048);
     for url in [
@@ -121,7 +121,7 @@ async fn any_scheme(case: Case) -> Result<(), Failure> {
     both_name_field(&case, "referenceMediaUrls", json!({ "referenceMediaUrls": [url] })).await
 }
 
-async fn untouched(case: Case) -> Result<(), Failure> {
+async fn untouched(case: Case) -> Result {
     for text in [
         "  spaces around\t",
         "\r\nline\nbreaks\u{2028}",
@@ -143,12 +143,12 @@ async fn untouched(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn blank(case: Case) -> Result<(), Failure> {
+async fn blank(case: Case) -> Result {
     both_accepted(&case, json!({ "title": " " })).await?;
     both_accepted(&case, json!({ "prompt": " " })).await.map(drop)
 }
 
-async fn any_platform(case: Case) -> Result<(), Failure> {
+async fn any_platform(case: Case) -> Result {
     for platform in ["", " ", "漢字 😀", &"😀".repeat(200)] {
         for reply in both_accepted(&case, json!({ "platform": platform })).await? {
             reply.equals("/data/platform", platform)?;
@@ -157,7 +157,7 @@ async fn any_platform(case: Case) -> Result<(), Failure> {
     both_name_field(&case, "platform", json!({ "platform": "p".repeat(201) })).await
 }
 
-async fn platform_cleared(case: Case) -> Result<(), Failure> {
+async fn platform_cleared(case: Case) -> Result {
     let (prompt, _) = case.prompt_with(json!({ "platform": "poster" })).await?;
     for _ in 0..2 {
         let reply = prompt.update(json!({ "platform": null })).await?;

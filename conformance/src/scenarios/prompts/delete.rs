@@ -24,19 +24,19 @@ pub(super) const ALL: &[Scenario] = &[
         "The data of a delete is the id and deleted, and nothing else (S-68)" },
 ];
 
-async fn answer(case: Case) -> Result<(), Failure> {
+async fn answer(case: Case) -> Result {
     let prompt = case.prompt().await?;
     let reply = prompt.delete().await?;
     reply.status(200)?.equals("/data/id", prompt.id)?.equals("/data/deleted", true).map(drop)
 }
 
-async fn gone(case: Case) -> Result<(), Failure> {
+async fn gone(case: Case) -> Result {
     let prompt = case.prompt().await?;
     prompt.delete().await?;
     prompt.get().await?.status(404).map(drop)
 }
 
-async fn not_listed(case: Case) -> Result<(), Failure> {
+async fn not_listed(case: Case) -> Result {
     let prompt = case.prompt().await?;
     case.list().find(&case, [&prompt]).await?;
     prompt.delete().await?;
@@ -44,7 +44,7 @@ async fn not_listed(case: Case) -> Result<(), Failure> {
 }
 
 /// A prompt that is no more, and the vaults it was in.
-async fn deleted_member(case: &Case) -> Result<(Prompt, [Vault; 2]), Failure> {
+async fn deleted_member(case: &Case) -> Result<(Prompt, [Vault; 2])> {
     let (vaults, prompt) = (case.vaults().await?, case.prompt().await?);
     for vault in &vaults {
         vault.add_in_turn([&prompt]).await?;
@@ -53,21 +53,21 @@ async fn deleted_member(case: &Case) -> Result<(Prompt, [Vault; 2]), Failure> {
     Ok((prompt, vaults))
 }
 
-async fn in_no_vault(case: Case) -> Result<(), Failure> {
+async fn in_no_vault(case: Case) -> Result {
     for vault in deleted_member(&case).await?.1 {
         vault.expect_size(0).await?;
     }
     Ok(())
 }
 
-async fn not_counted(case: Case) -> Result<(), Failure> {
+async fn not_counted(case: Case) -> Result {
     for vault in deleted_member(&case).await?.1 {
         vault.read().await?.equals("/data/promptCount", 0)?;
     }
     Ok(())
 }
 
-async fn not_by_vault(case: Case) -> Result<(), Failure> {
+async fn not_by_vault(case: Case) -> Result {
     let (prompt, vaults) = deleted_member(&case).await?;
     for vault in vaults {
         vault.list().walk().await?.expect_none([&prompt])?;
@@ -75,9 +75,8 @@ async fn not_by_vault(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn others_stay(case: Case) -> Result<(), Failure> {
-    let vault = case.vault().await?;
-    let [_, deleted, _, _] = vault.filled().await?;
+async fn others_stay(case: Case) -> Result {
+    let (vault, [_, deleted, _, _]) = case.filled_vault().await?;
     let others = |ids: Vec<i64>| ids.into_iter().filter(|id| *id != deleted.prompt.id);
     let expected: Vec<_> = others(vault.prompts().await?).collect();
     deleted.prompt.delete().await?;
@@ -85,7 +84,7 @@ async fn others_stay(case: Case) -> Result<(), Failure> {
     check::equal("the other prompts of the vault", &left, &expected)
 }
 
-async fn at_once(case: Case) -> Result<(), Failure> {
+async fn at_once(case: Case) -> Result {
     let prompt = case.prompt().await?;
     let replies = race::times(16, || prompt.delete()).await?;
     race::expect_successes(&replies, 1)?;
@@ -95,7 +94,7 @@ async fn at_once(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn exact_answer(case: Case) -> Result<(), Failure> {
+async fn exact_answer(case: Case) -> Result {
     let prompt = case.prompt().await?;
     let expected = json!({ "id": prompt.id, "deleted": true });
     prompt.delete().await?.equals("/data", expected).map(drop)

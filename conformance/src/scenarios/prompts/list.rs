@@ -40,15 +40,12 @@ fn typed(case: &Case, kind: &str) -> Value {
 }
 
 /// A new prompt of a type.
-async fn prompt_of(case: &Case, kind: &str) -> Result<Prompt, Failure> {
+async fn prompt_of(case: &Case, kind: &str) -> Result<Prompt> {
     Ok(case.prompt_with(typed(case, kind)).await?.0)
 }
 
 /// The list holds exactly these prompts, each once.
-async fn holds(
-    list: &List,
-    prompts: impl IntoIterator<Item = impl PromptId>,
-) -> Result<(), Failure> {
+async fn holds(list: &List, prompts: impl IntoIterator<Item = impl PromptId>) -> Result {
     let mut got = list.walk().await?.ids();
     let mut expected = ids(prompts);
     got.sort_unstable();
@@ -56,7 +53,7 @@ async fn holds(
     check::equal(&format!("the prompts of {}", list.path()), &got, &expected)
 }
 
-async fn answer(case: Case) -> Result<(), Failure> {
+async fn answer(case: Case) -> Result {
     let (vault, _) = case.stocked_vault(2).await?;
     for page in vault.list().walk().await?.pages {
         for at in 0..page.ids.len() {
@@ -66,7 +63,7 @@ async fn answer(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn holds_own(case: Case) -> Result<(), Failure> {
+async fn holds_own(case: Case) -> Result {
     let (_, mut prompts) = case.stocked_vault(2).await?;
     for kind in TYPES {
         prompts.push(prompt_of(&case, kind).await?);
@@ -74,7 +71,7 @@ async fn holds_own(case: Case) -> Result<(), Failure> {
     case.list().find(&case, &prompts).await
 }
 
-async fn vault(case: Case) -> Result<(), Failure> {
+async fn vault(case: Case) -> Result {
     let (first, inside) = case.stocked_vault(3).await?;
     let (second, outside) = case.stocked_vault(2).await?;
     let empty = case.vault().await?;
@@ -84,16 +81,15 @@ async fn vault(case: Case) -> Result<(), Failure> {
     holds(&empty.list(), [0; 0]).await
 }
 
-async fn vault_follows_changes(case: Case) -> Result<(), Failure> {
-    let vault = case.vault().await?;
-    let [removed, kept] = vault.filled().await?;
+async fn vault_follows_changes(case: Case) -> Result {
+    let (vault, [removed, kept]) = case.filled_vault().await?;
     let late = case.prompt().await?;
     vault.add([&late]).await?.status(201)?;
     removed.remove().await?.status(200)?;
     holds(&vault.list(), [&kept.prompt, &late]).await
 }
 
-async fn kind(case: Case) -> Result<(), Failure> {
+async fn kind(case: Case) -> Result {
     for kind in TYPES {
         let (list, prompt) = (case.list().with("type", kind), prompt_of(&case, kind).await?);
         list.find(&case, [&prompt]).await?;
@@ -110,7 +106,7 @@ async fn kind(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn type_and_vault(case: Case) -> Result<(), Failure> {
+async fn type_and_vault(case: Case) -> Result {
     let [vault, other] = case.vaults().await?;
     for kind in TYPES {
         let inside = [prompt_of(&case, kind).await?, prompt_of(&case, kind).await?];
@@ -124,7 +120,7 @@ async fn type_and_vault(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn type_follows_changes(case: Case) -> Result<(), Failure> {
+async fn type_follows_changes(case: Case) -> Result {
     let (vault, prompt) = (case.vault().await?, prompt_of(&case, "text").await?);
     vault.add([&prompt]).await?.status(201)?;
     for now in ["image", "video", "text"] {
@@ -138,14 +134,14 @@ async fn type_follows_changes(case: Case) -> Result<(), Failure> {
 }
 
 /// It was refused with 400, and details name this parameter and no other.
-fn names_only(reply: &ApiResponse, name: &str) -> Result<(), Failure> {
+fn names_only(reply: &ApiResponse, name: &str) -> Result {
     let details = reply.status(400)?.at("/details")?;
     let mut named = details.as_object().into_iter().flatten().map(|(name, _)| name);
     let only = named.next().is_some_and(|first| first == name) && named.next().is_none();
     reply.ensure(only, format!("details of {name} alone"), details).map(drop)
 }
 
-async fn vault_only_digits(case: Case) -> Result<(), Failure> {
+async fn vault_only_digits(case: Case) -> Result {
     let vault = case.vault().await?.id;
     for form in [
         format!("+{vault}"),
@@ -164,7 +160,7 @@ async fn vault_only_digits(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn empty(case: Case) -> Result<(), Failure> {
+async fn empty(case: Case) -> Result {
     for name in ["limit", "cursor", "vaultId", "type"] {
         for query in [format!("/prompts?{name}="), format!("/prompts?{name}")] {
             names_only(&case.wire().get(&query).await?, name)?;
@@ -173,7 +169,7 @@ async fn empty(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn repeated(case: Case) -> Result<(), Failure> {
+async fn repeated(case: Case) -> Result {
     let (vault, _) = case.stocked_vault(2).await?;
     let cursor = case.list().limit(1).page().await?.next.unwrap_or_default();
     let vault = vault.id.to_string();
@@ -192,7 +188,7 @@ async fn repeated(case: Case) -> Result<(), Failure> {
     names_only(&reply, "type")
 }
 
-async fn unknown(case: Case) -> Result<(), Failure> {
+async fn unknown(case: Case) -> Result {
     let (vault, prompts) = case.stocked_vault(2).await?;
     let unknown = "sort=title&sort=&Limit=0&page=x&vaultid=abc&=&%00&promptType=audio";
     let path = format!("/prompts?{unknown}&vaultId={}&&", vault.id);

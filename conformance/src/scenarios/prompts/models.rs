@@ -83,20 +83,14 @@ fn off_the_pattern(case: &Case) -> Vec<Value> {
     spellings.into_iter().chain(capitals).map(|model| json!({ "modelId": model })).collect()
 }
 
-async fn refused_on_create(
-    case: &Case,
-    faulty: impl IntoIterator<Item = Value>,
-) -> Result<(), Failure> {
+async fn refused_on_create(case: &Case, faulty: impl IntoIterator<Item = Value>) -> Result {
     for fields in faulty {
         case.create_prompt(fields).await?.status(400)?;
     }
     Ok(())
 }
 
-async fn refused_on_update(
-    case: &Case,
-    faulty: impl IntoIterator<Item = Value>,
-) -> Result<(), Failure> {
+async fn refused_on_update(case: &Case, faulty: impl IntoIterator<Item = Value>) -> Result {
     let prompt = case.prompt().await?;
     for fields in faulty {
         prompt.update(fields).await?.status(400)?;
@@ -104,7 +98,7 @@ async fn refused_on_update(
     Ok(())
 }
 
-async fn optional_for_text(case: Case) -> Result<(), Failure> {
+async fn optional_for_text(case: Case) -> Result {
     let model = case.image_model().to_owned();
     let fields = [
         json!({ "promptType": "text" }),
@@ -114,7 +108,7 @@ async fn optional_for_text(case: Case) -> Result<(), Failure> {
     created_with(case, fields).await
 }
 
-async fn pattern_on_create(case: Case) -> Result<(), Failure> {
+async fn pattern_on_create(case: Case) -> Result {
     for kind in ["image", "text"] {
         let faulty = off_the_pattern(&case).into_iter().map(|fields| merged(of_type(kind), fields));
         refused_on_create(&case, faulty).await?;
@@ -123,12 +117,12 @@ async fn pattern_on_create(case: Case) -> Result<(), Failure> {
 }
 
 /// The prompt becomes one of this type without a model in the request.
-async fn becomes(prompt: &Prompt, kind: &str) -> Result<(), Failure> {
+async fn becomes(prompt: &Prompt, kind: &str) -> Result {
     let changed = prompt.update(of_type(kind)).await?;
     changed.success()?.equals("/data/promptType", kind).map(drop)
 }
 
-async fn brought_by_change(case: Case) -> Result<(), Failure> {
+async fn brought_by_change(case: Case) -> Result {
     for fields in with_models(&case) {
         let changed = case.prompt().await?.update(fields.clone()).await?;
         changed.success()?.equals("/data/promptType", fields["promptType"].clone())?;
@@ -136,7 +130,7 @@ async fn brought_by_change(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn set_at_creation(case: Case) -> Result<(), Failure> {
+async fn set_at_creation(case: Case) -> Result {
     for (kind, model) in MEDIA.into_iter().zip([case.image_model(), case.video_model()]) {
         let (prompt, _) = case.prompt_with(json!({ "modelId": model })).await?;
         becomes(&prompt, kind).await?;
@@ -144,7 +138,7 @@ async fn set_at_creation(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn set_by_update(case: Case) -> Result<(), Failure> {
+async fn set_by_update(case: Case) -> Result {
     for (kind, model) in MEDIA.into_iter().zip([case.image_model(), case.video_model()]) {
         let prompt = case.prompt().await?;
         prompt.update(json!({ "modelId": model })).await?.success()?;
@@ -154,7 +148,7 @@ async fn set_by_update(case: Case) -> Result<(), Failure> {
 }
 
 /// An image prompt becomes one of each of these types in turn.
-async fn image_becomes<const N: usize>(case: Case, kinds: [&str; N]) -> Result<(), Failure> {
+async fn image_becomes<const N: usize>(case: Case, kinds: [&str; N]) -> Result {
     let [image, _] = with_models(&case);
     let (prompt, _) = case.prompt_with(image).await?;
     for kind in kinds {
@@ -163,7 +157,7 @@ async fn image_becomes<const N: usize>(case: Case, kinds: [&str; N]) -> Result<(
     Ok(())
 }
 
-async fn any_name(case: Case) -> Result<(), Failure> {
+async fn any_name(case: Case) -> Result {
     let space = namespace(&case);
     let longest = "é".repeat(256 - space.chars().count() - 1);
     for name in ["x", "a/b/c", "//", " ", "é漢😀", "no such model", &longest] {
@@ -173,7 +167,7 @@ async fn any_name(case: Case) -> Result<(), Failure> {
     both_name_field(&case, "modelId", fields).await
 }
 
-async fn line_break(case: Case) -> Result<(), Failure> {
+async fn line_break(case: Case) -> Result {
     for name in ["\n", "\nplasma", "\r\n"] {
         let fields = json!({ "modelId": format!("{}/{name}", namespace(&case)) });
         both_name_field(&case, "modelId", fields).await?;
@@ -181,7 +175,7 @@ async fn line_break(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn named(case: Case) -> Result<(), Failure> {
+async fn named(case: Case) -> Result {
     for fields in MEDIA.map(of_type).into_iter().chain(off_the_pattern(&case)) {
         both_name_field(&case, "modelId", fields).await?;
     }

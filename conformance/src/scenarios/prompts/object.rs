@@ -65,7 +65,7 @@ const FIELDS: [&str; 10] = [
 ];
 
 /// Every key of the prompt object is there.
-pub(super) fn whole(reply: &ApiResponse, place: &str) -> Result<(), Failure> {
+pub(super) fn whole(reply: &ApiResponse, place: &str) -> Result {
     FIELDS.iter().try_for_each(|field| reply.at(&format!("{place}/{field}")).map(drop))
 }
 
@@ -74,8 +74,8 @@ pub(super) fn whole(reply: &ApiResponse, place: &str) -> Result<(), Failure> {
 async fn in_every_answer(
     case: &Case,
     fields: Value,
-    check: impl Fn(&ApiResponse, &str) -> Result<(), Failure>,
-) -> Result<(), Failure> {
+    check: impl Fn(&ApiResponse, &str) -> Result,
+) -> Result {
     let [first, second] = case.vaults().await?;
     let (prompt, created) = case.prompt_with(fields).await?;
     let read = prompt.get().await?;
@@ -105,12 +105,7 @@ fn all_inputs(case: &Case) -> Value {
 }
 
 /// Every answer shows values that fit in these fields, with all inputs and without any.
-async fn shows(
-    case: Case,
-    fields: &[&str],
-    what: &str,
-    fits: impl Fn(&Value) -> bool,
-) -> Result<(), Failure> {
+async fn shows(case: Case, fields: &[&str], what: &str, fits: impl Fn(&Value) -> bool) -> Result {
     let check = |reply: &ApiResponse, prompt: &str| {
         fields.iter().try_for_each(|field| {
             let value = reply.at(&format!("{prompt}/{field}"))?;
@@ -125,7 +120,7 @@ fn is_timestamp(value: &Value) -> bool {
     value.as_str().and_then(check::timestamp).is_some()
 }
 
-async fn hides(case: Case, fields: &[&str]) -> Result<(), Failure> {
+async fn hides(case: Case, fields: &[&str]) -> Result {
     let check = |reply: &ApiResponse, prompt: &str| {
         let prompt = reply.at(prompt)?;
         let hidden = fields.iter().all(|field| prompt.get(field).is_none());
@@ -134,17 +129,17 @@ async fn hides(case: Case, fields: &[&str]) -> Result<(), Failure> {
     in_every_answer(&case, all_inputs(&case), check).await
 }
 
-async fn exact_fields(case: Case) -> Result<(), Failure> {
+async fn exact_fields(case: Case) -> Result {
     let check = |reply: &ApiResponse, prompt: &str| reply.has_only(prompt, &FIELDS).map(drop);
     in_every_answer(&case, all_inputs(&case), check).await
 }
 
-async fn id_unique(case: Case) -> Result<(), Failure> {
+async fn id_unique(case: Case) -> Result {
     let distinct = BTreeSet::from_iter(ids(case.prompts(16).await?));
     check::equal("the number of different ids of 16 prompts", &distinct.len(), &16)
 }
 
-async fn title_and_text(case: Case) -> Result<(), Failure> {
+async fn title_and_text(case: Case) -> Result {
     for (title, text) in [
         ("Dusk", "A lighthouse at dusk"),
         ("\"Quoted\" \\ / & <b> %20 ${x} '; --", "{\"json\": [1, null]}\nand a second line"),
@@ -158,7 +153,7 @@ async fn title_and_text(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn kind(case: Case) -> Result<(), Failure> {
+async fn kind(case: Case) -> Result {
     for (kind, model) in
         [("image", case.image_model()), ("video", case.video_model()), ("text", case.image_model())]
     {
@@ -171,7 +166,7 @@ async fn kind(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn names_its_vaults(case: Case) -> Result<(), Failure> {
+async fn names_its_vaults(case: Case) -> Result {
     let (vaults, prompt) = (case.vaults::<4>().await?, case.prompt().await?);
     for inside in 1..=3 {
         vaults[inside - 1].add_in_turn([&prompt]).await?;
@@ -180,7 +175,7 @@ async fn names_its_vaults(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn same_everywhere(case: Case) -> Result<(), Failure> {
+async fn same_everywhere(case: Case) -> Result {
     let vault = case.vault().await?;
     let mut fields = all_inputs(&case);
     fields["vaultId"] = json!(vault.id);
@@ -195,7 +190,7 @@ async fn same_everywhere(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn vault_ids_order(case: Case) -> Result<(), Failure> {
+async fn vault_ids_order(case: Case) -> Result {
     let (vaults, prompt) = (case.vaults::<4>().await?, case.prompt().await?);
     prompt.read().await?.equals("/data/vaultIds", json!([]))?;
     for at in [2, 0, 3, 1, 2] {

@@ -39,7 +39,7 @@ pub(super) const ALL: &[Scenario] = &[
         "An update that is refused changes none of the fields it names" },
 ];
 
-async fn the_one_named(case: Case) -> Result<(), Failure> {
+async fn the_one_named(case: Case) -> Result {
     for _ in 0..3 {
         case.prompt().await?;
         let title = case.name("named");
@@ -50,7 +50,7 @@ async fn the_one_named(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn query_ignored(case: Case) -> Result<(), Failure> {
+async fn query_ignored(case: Case) -> Result {
     let prompt = case.prompt().await?;
     let path = format!("{}?limit=0&type=x&vaultId=", prompt.path());
     case.wire().get(&path).await?.status(200)?.equals("/data/id", prompt.id).map(drop)
@@ -66,17 +66,17 @@ fn shown(case: &Case) -> [(&'static str, Value); 4] {
 }
 
 /// An image prompt, since every prompt may become a text prompt, and the reply that shows it.
-async fn before(case: &Case) -> Result<(Prompt, ApiResponse), Failure> {
+async fn before(case: &Case) -> Result<(Prompt, ApiResponse)> {
     let model = case.image_model();
     case.prompt_with(json!({ "promptType": "image", "modelId": model, "platform": "before" })).await
 }
 
-async fn answer(case: Case) -> Result<(), Failure> {
+async fn answer(case: Case) -> Result {
     let reply = case.prompt().await?.update(json!({ "title": case.name("new") })).await?;
     whole(reply.status(200)?, "/data")
 }
 
-async fn answer_is_new(case: Case) -> Result<(), Failure> {
+async fn answer_is_new(case: Case) -> Result {
     let (prompt, _) = before(&case).await?;
     for (field, value) in shown(&case) {
         let reply = prompt.update(json!({ field: value })).await?;
@@ -85,7 +85,7 @@ async fn answer_is_new(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn stored(case: Case) -> Result<(), Failure> {
+async fn stored(case: Case) -> Result {
     let (prompt, _) = before(&case).await?;
     for (field, value) in shown(&case) {
         prompt.update(json!({ field: value })).await?.success()?;
@@ -101,7 +101,7 @@ async fn stored(case: Case) -> Result<(), Failure> {
         .try_for_each(|(field, value)| read.equals(&format!("/data/{field}"), value).map(drop))
 }
 
-async fn omitted_stays(case: Case) -> Result<(), Failure> {
+async fn omitted_stays(case: Case) -> Result {
     for (field, value) in shown(&case) {
         let (prompt, before) = before(&case).await?;
         prompt.update(json!({ field: value })).await?.success()?;
@@ -111,7 +111,7 @@ async fn omitted_stays(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn omitted_model_stays(case: Case) -> Result<(), Failure> {
+async fn omitted_model_stays(case: Case) -> Result {
     let (prompt, _) = case.prompt_with(json!({ "modelId": case.image_model() })).await?;
     for fields in [
         json!({ "title": "New", "prompt": "New", "platform": "new" }),
@@ -123,7 +123,7 @@ async fn omitted_model_stays(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn input_only(case: Case) -> Result<(), Failure> {
+async fn input_only(case: Case) -> Result {
     let prompt = case.prompt().await?;
     for fields in [
         json!({ "modelId": case.image_model() }),
@@ -138,7 +138,7 @@ async fn input_only(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn only_the_one_named(case: Case) -> Result<(), Failure> {
+async fn only_the_one_named(case: Case) -> Result {
     let ((prompt, _), (other, kept)) = (before(&case).await?, before(&case).await?);
     for (field, value) in shown(&case) {
         prompt.update(json!({ field: value })).await?.success()?;
@@ -146,7 +146,7 @@ async fn only_the_one_named(case: Case) -> Result<(), Failure> {
     same_fields(&other.get().await?, &kept, SHOWN)
 }
 
-async fn at_once(case: Case) -> Result<(), Failure> {
+async fn at_once(case: Case) -> Result {
     let (prompt, _) = before(&case.under_contention()).await?;
     for round in 0..16 {
         let (title, platform) = (format!("title {round}"), format!("platform {round}"));
@@ -174,7 +174,7 @@ fn faults() -> [Value; 7] {
     ]
 }
 
-async fn create_makes_nothing(case: Case) -> Result<(), Failure> {
+async fn create_makes_nothing(case: Case) -> Result {
     let mut refused = 0;
     for fault in faults().into_iter().chain([json!({ "prompt": null }), json!({ "title": null })]) {
         let vault = case.vault().await?;
@@ -189,14 +189,14 @@ async fn create_makes_nothing(case: Case) -> Result<(), Failure> {
 }
 
 /// What a refusal leaves behind is seen only where there was one.
-fn some_refused(count: usize) -> Result<(), Failure> {
+fn some_refused(count: usize) -> Result {
     if count > 0 {
         return Ok(());
     }
     Err(Failure::blocked("no faulty request was refused; other scenarios say which should be"))
 }
 
-async fn update_changes_nothing(case: Case) -> Result<(), Failure> {
+async fn update_changes_nothing(case: Case) -> Result {
     let mut refused = 0;
     for fault in faults() {
         let vault = case.vault().await?;

@@ -32,42 +32,42 @@ pub(super) const ALL: &[Scenario] = &[
         "A create with the vaultId of no vault makes no prompt (S-57)" },
 ];
 
-fn shows(reply: &ApiResponse, vault: &Vault) -> Result<(), Failure> {
+fn shows(reply: &ApiResponse, vault: &Vault) -> Result {
     let shown = reply.success()?.array("/data/vaultIds")?;
     let what = format!("vaultIds with {}", vault.id);
     reply.ensure(shown.contains(&json!(vault.id)), what, format!("{shown:?}")).map(drop)
 }
 
-async fn create_shows(case: Case) -> Result<(), Failure> {
+async fn create_shows(case: Case) -> Result {
     let vault = case.vault().await?;
     shows(&case.create_prompt(json!({ "vaultId": vault.id })).await?, &vault)
 }
 
-async fn create_listed(case: Case) -> Result<(), Failure> {
+async fn create_listed(case: Case) -> Result {
     let vault = case.vault().await?;
     let (prompt, _) = case.prompt_with(json!({ "vaultId": vault.id })).await?;
     vault.expect_prompts([&prompt]).await
 }
 
 /// A new prompt is put into a new vault, which then lists it once: the reply, and the vault.
-async fn put_in(case: &Case, way: Way) -> Result<(ApiResponse, Vault), Failure> {
+async fn put_in(case: &Case, way: Way) -> Result<(ApiResponse, Vault)> {
     let (vault, prompt) = (case.vault().await?, case.prompt().await?);
     let reply = vault.put(&prompt, way).await?;
     vault.expect_prompts([&prompt]).await?;
     Ok((reply, vault))
 }
 
-async fn update_adds(case: Case) -> Result<(), Failure> {
+async fn update_adds(case: Case) -> Result {
     let (reply, vault) = put_in(&case, Way::Update).await?;
     shows(&reply, &vault)
 }
 
-async fn save_shows(case: Case) -> Result<(), Failure> {
+async fn save_shows(case: Case) -> Result {
     let (vault, prompt) = (case.vault().await?, case.prompt().await?);
     shows(&prompt.save_into(&vault).await?, &vault)
 }
 
-async fn keeps_others(case: Case, way: Way) -> Result<(), Failure> {
+async fn keeps_others(case: Case, way: Way) -> Result {
     let (prompt, [vault, first, second]) = (case.prompt().await?, case.vaults().await?);
     for other in [&first, &second] {
         other.add_in_turn([&prompt]).await?;
@@ -77,13 +77,13 @@ async fn keeps_others(case: Case, way: Way) -> Result<(), Failure> {
     second.expect_prompts([&prompt]).await
 }
 
-async fn answer(case: Case) -> Result<(), Failure> {
+async fn answer(case: Case) -> Result {
     let (prompt, vault) = (case.prompt().await?, case.vault().await?);
     let reply = prompt.save_into(&vault).await?;
     whole(reply.status(200)?.equals("/data/id", prompt.id)?, "/data")
 }
 
-async fn at_once(case: Case) -> Result<(), Failure> {
+async fn at_once(case: Case) -> Result {
     let case = case.under_contention();
     let (prompt, vaults) = (case.prompt().await?, case.vaults::<8>().await?);
     let saves = race::all(vaults.iter().map(|vault| prompt.save_into(vault))).await?;
@@ -91,7 +91,7 @@ async fn at_once(case: Case) -> Result<(), Failure> {
     prompt.expect_vaults(&vaults, &vaults).await
 }
 
-async fn again_at_once(case: Case) -> Result<(), Failure> {
+async fn again_at_once(case: Case) -> Result {
     let (prompt, vault) = (case.prompt().await?, case.vault().await?);
     for reply in race::times(16, || prompt.save_into(&vault)).await? {
         reply.status(200)?.equals("/data/vaultIds", json!([vault.id]))?;
@@ -99,7 +99,7 @@ async fn again_at_once(case: Case) -> Result<(), Failure> {
     check::equal("memberships and promptCount", &vault.counts_what_it_lists().await?, &1)
 }
 
-async fn refused_create_makes_nothing(case: Case) -> Result<(), Failure> {
+async fn refused_create_makes_nothing(case: Case) -> Result {
     let (vault, title) = (case.vault().await?, case.name("never"));
     vault.delete().await?.status(200)?;
     case.create_prompt(json!({ "title": title, "vaultId": vault.id })).await?.status(400)?;

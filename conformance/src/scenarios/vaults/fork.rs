@@ -48,11 +48,7 @@ pub(super) const ALL: &[Scenario] = &[
 const PRIVATE: &str = "the fork of a private vault";
 
 /// A vault of the other account with new prompts.
-pub(super) async fn source(
-    case: &Case,
-    visibility: &str,
-    prompts: usize,
-) -> Result<Vault, Failure> {
+pub(super) async fn source(case: &Case, visibility: &str, prompts: usize) -> Result<Vault> {
     let owner = case.other_account();
     let (vault, _) = owner.vault_with(json!({ "visibility": visibility })).await?;
     vault.fill(prompts).await?;
@@ -60,14 +56,14 @@ pub(super) async fn source(
 }
 
 /// What a person wrote into each prompt of the vault, whatever the order.
-async fn texts(vault: &Vault) -> Result<BTreeSet<String>, Failure> {
+async fn texts(vault: &Vault) -> Result<BTreeSet<String>> {
     let prompts = vault.listing().await?.array("/data")?;
     let written = ["title", "prompt", "promptType", "platform"];
     let text = |prompt: &Value| Value::from_iter(written.map(|key| (key, prompt[key].clone())));
     Ok(prompts.iter().map(|prompt| text(prompt).to_string()).collect())
 }
 
-async fn public_and_unlisted(case: Case) -> Result<(), Failure> {
+async fn public_and_unlisted(case: Case) -> Result {
     for visibility in ["public", "unlisted"] {
         let source = source(&case, visibility, 1).await?;
         let reply = case.vault_at(source.id).fork().await?;
@@ -76,20 +72,20 @@ async fn public_and_unlisted(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn answer(case: Case) -> Result<(), Failure> {
+async fn answer(case: Case) -> Result {
     let source = source(&case, "public", 2).await?;
     let (fork, forked) = case.fork_of(&source).await?;
     same_object(&forked, forked.at("/data")?, &list(&case).await?.entry(fork.id)?)
 }
 
-async fn made_private(case: Case) -> Result<(), Failure> {
+async fn made_private(case: Case) -> Result {
     let source = source(&case, "public", 1).await?;
     source.update(json!({ "visibility": "private" })).await?.status(200)?;
     let reply = case.vault_at(source.id).fork().await?;
     reply.is_client_error(PRIVATE).map(drop)
 }
 
-async fn is_private(case: Case) -> Result<(), Failure> {
+async fn is_private(case: Case) -> Result {
     let (fork, forked) = case.fork_of(&source(&case, "public", 1).await?).await?;
     for reply in [forked, fork.read().await?] {
         reply.equals("/data/visibility", "private")?.equals("/data/isSystem", false)?;
@@ -97,7 +93,7 @@ async fn is_private(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn count(case: Case) -> Result<(), Failure> {
+async fn count(case: Case) -> Result {
     for prompts in [0, 1, 4] {
         let (fork, forked) = case.fork_of(&source(&case, "public", prompts).await?).await?;
         forked.equals("/data/promptCount", fork.counts_what_it_lists().await?)?;
@@ -105,7 +101,7 @@ async fn count(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn copies(case: Case) -> Result<(), Failure> {
+async fn copies(case: Case) -> Result {
     let source_vault = source(&case, "public", 3).await?;
     let into = source_vault.id;
     for fields in [
@@ -122,7 +118,7 @@ async fn copies(case: Case) -> Result<(), Failure> {
     fork.expect_size(0).await
 }
 
-async fn whole(case: Case) -> Result<(), Failure> {
+async fn whole(case: Case) -> Result {
     let source = source(&case, "public", 0).await?;
     for _ in 0..7 {
         source.add(&case.other_account().prompts(15).await?).await?.status(201)?;
@@ -134,7 +130,7 @@ async fn whole(case: Case) -> Result<(), Failure> {
     check::ensure(copies == sources, "copies of all 105 prompts of the source", "other texts")
 }
 
-async fn new_records(case: Case) -> Result<(), Failure> {
+async fn new_records(case: Case) -> Result {
     let source = source(&case, "public", 3).await?;
     let (fork, _) = case.fork_of(&source).await?;
     let sources = ids(source.members().await?);
@@ -155,7 +151,7 @@ enum Side {
 
 /// A source of the other account with three prompts, and the caller's fork: first the one that
 /// is changed, then the one that must stay.
-async fn changed_and_kept(case: &Case, changed: Side) -> Result<(Vault, Vault), Failure> {
+async fn changed_and_kept(case: &Case, changed: Side) -> Result<(Vault, Vault)> {
     let source = source(case, "public", 3).await?;
     let (fork, _) = case.fork_of(&source).await?;
     // A scenario may delete the fork, and the copies are not found by it then.
@@ -168,7 +164,7 @@ async fn changed_and_kept(case: &Case, changed: Side) -> Result<(Vault, Vault), 
     })
 }
 
-async fn prompts_change(case: Case, changed: Side) -> Result<(), Failure> {
+async fn prompts_change(case: Case, changed: Side) -> Result {
     let (here, there) = &changed_and_kept(&case, changed).await?;
     let before = State::of(there).await?;
     let members = here.members().await?;
@@ -185,7 +181,7 @@ async fn prompts_change(case: Case, changed: Side) -> Result<(), Failure> {
     before.unchanged(there, "the deletion of a prompt").await
 }
 
-async fn vault_changes(case: Case, changed: Side) -> Result<(), Failure> {
+async fn vault_changes(case: Case, changed: Side) -> Result {
     let (here, there) = &changed_and_kept(&case, changed).await?;
     let before = State::of(there).await?;
     let members = here.members().await?;
@@ -215,7 +211,7 @@ struct State {
 }
 
 impl State {
-    async fn of(vault: &Vault) -> Result<Self, Failure> {
+    async fn of(vault: &Vault) -> Result<Self> {
         let read = vault.read().await?;
         let data = read.at("/data")?;
         let memberships = vault.listing().await?.array("/data")?;
@@ -227,7 +223,7 @@ impl State {
         })
     }
 
-    async fn unchanged(&self, vault: &Vault, step: &str) -> Result<(), Failure> {
+    async fn unchanged(&self, vault: &Vault, step: &str) -> Result {
         check::equal(&format!("the other side after {step}"), &Self::of(vault).await?, self)
     }
 }

@@ -16,7 +16,7 @@ pub(super) const ALL: &[Scenario] = &[
     core! { "vaults.create.refused-makes-nothing" ["VA-20"] refused_makes_nothing,
         "A refused create makes no vault" },
     reference! { "vaults.create.equal-names" ["VA-02"] equal_names,
-        "Two vaults may have the same name" },
+        "Two vaults may have the same name (S-17)" },
     core! { "vaults.list.own" ["VA-13", "VA-21"] own,
         "The list has the caller's vaults of every visibility, each as its own address shows it" },
     core! { "vaults.list.once" ["VA-13"] once,
@@ -28,7 +28,7 @@ pub(super) const ALL: &[Scenario] = &[
     core! { "vaults.list.whole" ["VA-15"] whole,
         "One response holds the whole list, however long it is" },
     reference! { "vaults.list.ignores-queries" ["VA-15"] ignores_queries,
-        "The list takes no notice of a query" },
+        "The list takes no notice of a query (S-03)" },
     reference! { "vaults.list.ties" ["VA-14"] ties,
         "The list is ordered by descending createdAt, then by descending id" },
     reference! { "vaults.list.no-pagination-key" ["VA-15"]
@@ -36,14 +36,14 @@ pub(super) const ALL: &[Scenario] = &[
         "The answer has no key but data and error" },
 ];
 
-async fn answer(case: Case) -> Result<(), Failure> {
+async fn answer(case: Case) -> Result {
     let fields = json!({ "description": "Boats, cranes, gulls", "visibility": "unlisted" });
     let (vault, created) = case.vault_with(fields).await?;
     let read = vault.read().await?;
     same_object(created.status(201)?, created.at("/data")?, read.at("/data")?)
 }
 
-async fn refused_makes_nothing(case: Case) -> Result<(), Failure> {
+async fn refused_makes_nothing(case: Case) -> Result {
     let name = case.name("never");
     let body = json!({ "name": name, "visibility": "secret" });
     case.wire().post("/vaults", body).await?.is_bad_request("visibility \"secret\"")?;
@@ -52,8 +52,7 @@ async fn refused_makes_nothing(case: Case) -> Result<(), Failure> {
     vaults.ensure(!made, "no vault of the refused create", "one with its name").map(drop)
 }
 
-/// S-17.
-async fn equal_names(case: Case) -> Result<(), Failure> {
+async fn equal_names(case: Case) -> Result {
     let name = Value::from(case.name("twin"));
     for _ in 0..2 {
         let reply = case.wire().post("/vaults", json!({ "name": name })).await?;
@@ -62,7 +61,7 @@ async fn equal_names(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn own(case: Case) -> Result<(), Failure> {
+async fn own(case: Case) -> Result {
     for visibility in ["private", "unlisted", "public"] {
         let (vault, _) = case.vault_with(json!({ "visibility": visibility })).await?;
         // What the list shows may not be what the vault was created with.
@@ -73,7 +72,7 @@ async fn own(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn once(case: Case) -> Result<(), Failure> {
+async fn once(case: Case) -> Result {
     let [vault, second] = case.vaults().await?;
     // One that was joined with its contents would be there for each of them.
     second.add_in_turn(&vault.fill(3).await?).await?;
@@ -84,12 +83,12 @@ async fn once(case: Case) -> Result<(), Failure> {
     vaults.ensure(distinct.len() == listed.len(), "each vault once", got).map(drop)
 }
 
-async fn newest_first(case: Case) -> Result<(), Failure> {
+async fn newest_first(case: Case) -> Result {
     let (older, newer) = two_dates(&case).await?;
     older_after_newer(&case, &older, &newer).await
 }
 
-async fn update_moves_nothing(case: Case) -> Result<(), Failure> {
+async fn update_moves_nothing(case: Case) -> Result {
     let (older, newer) = two_dates(&case).await?;
     let fields = json!({ "name": case.name("renamed"), "visibility": "unlisted" });
     older.update(fields).await?.status(200)?;
@@ -97,7 +96,7 @@ async fn update_moves_nothing(case: Case) -> Result<(), Failure> {
 }
 
 /// Two vaults whose `createdAt` differ, however coarse the target's clock is.
-async fn two_dates(case: &Case) -> Result<(Vault, Vault), Failure> {
+async fn two_dates(case: &Case) -> Result<(Vault, Vault)> {
     let (older, created) = case.vault_with(json!({})).await?;
     let first = created.timestamp("/data/createdAt")?;
     let next = || async {
@@ -108,7 +107,7 @@ async fn two_dates(case: &Case) -> Result<(Vault, Vault), Failure> {
     Ok((older, newer))
 }
 
-async fn older_after_newer(case: &Case, older: &Vault, newer: &Vault) -> Result<(), Failure> {
+async fn older_after_newer(case: &Case, older: &Vault, newer: &Vault) -> Result {
     let vaults = list(case).await?;
     let ids = vaults.integers("/data", "id")?;
     let places = [older, newer].map(|vault| ids.iter().position(|id| *id == vault.id));
@@ -118,7 +117,7 @@ async fn older_after_newer(case: &Case, older: &Vault, newer: &Vault) -> Result<
 }
 
 /// More vaults than the longest page of this API has entries.
-async fn whole(case: Case) -> Result<(), Failure> {
+async fn whole(case: Case) -> Result {
     let mut made = BTreeSet::new();
     for _ in 0..7 {
         let vaults = try_join_all((0..15).map(|_| case.vault())).await?;
@@ -133,8 +132,7 @@ async fn whole(case: Case) -> Result<(), Failure> {
     vaults.ensure(next.is_null(), "no cursor to a next page", next).map(drop)
 }
 
-/// S-03.
-async fn ignores_queries(case: Case) -> Result<(), Failure> {
+async fn ignores_queries(case: Case) -> Result {
     let made: [Vault; 2] = case.vaults().await?;
     for query in ["limit=1", "limit=0", "cursor=none", "limit=1&limit=2", "visibility=", "x=%00"] {
         let reply = case.wire().get(&format!("/vaults?{query}")).await?;
@@ -147,7 +145,7 @@ async fn ignores_queries(case: Case) -> Result<(), Failure> {
 }
 
 /// S-20. Vaults created side by side may well have equal dates.
-async fn ties(case: Case) -> Result<(), Failure> {
+async fn ties(case: Case) -> Result {
     try_join_all((0..12).map(|_| case.vault())).await?;
     let vaults = list(&case).await?;
     let mut keys = Vec::new();

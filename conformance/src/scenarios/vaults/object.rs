@@ -34,7 +34,7 @@ pub(super) const ALL: &[Scenario] = &[
     core! { "vaults.object.timestamps" ["VA-11"] timestamps,
         "A vault's createdAt and updatedAt are timestamps" },
     reference! { "vaults.object.plain" ["VA-06", "VA-07", "VA-08"] plain,
-        "A vault has no access type, no lock and no cover image" },
+        "A vault has no access type, no lock and no cover image (S-13, S-14, S-15)" },
     reference! { "vaults.object.no-description" ["VA-03"]
         |case| shows(case, "description", "null", Value::is_null),
         "A vault made without a description shows null" },
@@ -53,12 +53,7 @@ pub(super) const ALL: &[Scenario] = &[
 ];
 
 /// A new vault shows a value that fits in this field.
-async fn shows(
-    case: Case,
-    field: &str,
-    what: &str,
-    fits: impl Fn(&Value) -> bool,
-) -> Result<(), Failure> {
+async fn shows(case: Case, field: &str, what: &str, fits: impl Fn(&Value) -> bool) -> Result {
     let vault = case.vault().await?.read().await?;
     let value = vault.at(&format!("/data/{field}"))?;
     vault.ensure(fits(value), format!("{field} to be {what}"), value).map(drop)
@@ -72,7 +67,7 @@ fn is_visibility(value: &Value) -> bool {
     ["private", "unlisted", "public"].iter().any(|it| value == it)
 }
 
-async fn id(case: Case) -> Result<(), Failure> {
+async fn id(case: Case) -> Result {
     let vaults = try_join_all((0..8).map(|_| case.vault())).await?;
     for vault in &vaults {
         vault.read().await?.equals("/data/id", vault.id)?;
@@ -81,13 +76,13 @@ async fn id(case: Case) -> Result<(), Failure> {
     check::equal("the number of distinct ids of 8 vaults", &distinct.len(), &8)
 }
 
-async fn name(case: Case) -> Result<(), Failure> {
+async fn name(case: Case) -> Result {
     let name = case.name("named");
     let (vault, _) = case.vault_with(json!({ "name": name })).await?;
     vault.read().await?.equals("/data/name", name).map(drop)
 }
 
-async fn description(case: Case) -> Result<(), Failure> {
+async fn description(case: Case) -> Result {
     // A text stays a text, whatever it looks like.
     let texts = ["Boats, cranes, gulls", "7", "1e3", "true", "null", "{}"].map(Value::from);
     for description in texts.into_iter().chain([Value::Null]) {
@@ -97,26 +92,25 @@ async fn description(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn timestamps(case: Case) -> Result<(), Failure> {
+async fn timestamps(case: Case) -> Result {
     let vault = case.vault().await?.read().await?;
     vault.timestamp("/data/createdAt")?;
     vault.timestamp("/data/updatedAt").map(drop)
 }
 
-/// S-13, S-14 and S-15.
-async fn plain(case: Case) -> Result<(), Failure> {
+async fn plain(case: Case) -> Result {
     let vault = case.vault().await?.read().await?;
     vault.equals("/data/accessType", Value::Null)?;
     vault.equals("/data/isLocked", false)?;
     vault.equals("/data/coverImageUrl", Value::Null).map(drop)
 }
 
-async fn true_after(step: &str, vault: &Vault) -> Result<(), Failure> {
+async fn true_after(step: &str, vault: &Vault) -> Result {
     let counted = vault.counts_what_it_lists().await;
     check::with_context(format!("after {step}"), counted).map(drop)
 }
 
-async fn after_adding(case: Case) -> Result<(), Failure> {
+async fn after_adding(case: Case) -> Result {
     let [vault, source] = case.vaults().await?;
     let (prompts, [moving]) = (case.prompts(5).await?, source.filled().await?);
     for (prompt, way) in prompts.iter().zip([Way::Add, Way::Save, Way::Update]) {
@@ -136,9 +130,8 @@ async fn after_adding(case: Case) -> Result<(), Failure> {
     true_after("saving a prompt again", &vault).await
 }
 
-async fn after_taking_out(case: Case) -> Result<(), Failure> {
-    let [vault, target] = case.vaults().await?;
-    let [removed, moved, deleted, _] = vault.filled().await?;
+async fn after_taking_out(case: Case) -> Result {
+    let (vault, target, [removed, moved, deleted, _]) = case.source_and_target().await?;
     removed.remove().await?.status(200)?;
     true_after("removing a prompt", &vault).await?;
     moved.move_to(&target).await?.status(200)?;
@@ -147,7 +140,7 @@ async fn after_taking_out(case: Case) -> Result<(), Failure> {
     true_after("deleting a prompt", &vault).await
 }
 
-async fn in_the_list(case: Case) -> Result<(), Failure> {
+async fn in_the_list(case: Case) -> Result {
     let vault = case.vault().await?;
     vault.fill(3).await?;
     let vaults = super::list(&case).await?;

@@ -15,11 +15,11 @@ pub(super) const ALL: &[Scenario] = &[
     core! { "vaults.update.clears-description" ["VA-25"] clears_description,
         "description null in an update clears the description" },
     reference! { "vaults.update.nothing-known" ["VA-23"] nothing_known,
-        "An update without a known field answers 200 and changes nothing" },
+        "An update without a known field answers 200 and changes nothing (S-19, S-67)" },
     reference! { "vaults.update.updated-at" ["VA-11"] updated_at,
-        "Every update with a known field moves updatedAt on, and createdAt stays" },
+        "Every update with a known field moves updatedAt on, and createdAt stays (S-19)" },
     reference! { "vaults.update.contents-leave-updated-at" ["VA-11"] contents_leave_updated_at,
-        "A change of its contents leaves a vault's updatedAt" },
+        "A change of its contents leaves a vault's updatedAt (S-19)" },
     core! { "vaults.delete.answer" ["VA-26"] delete_answer,
         "A deletion answers 200 with the vault's id and deleted true" },
     core! { "vaults.delete.gone" ["VA-27"] gone,
@@ -33,19 +33,19 @@ pub(super) const ALL: &[Scenario] = &[
 ];
 
 /// A vault with all that can be set, and nothing at its default.
-async fn without_defaults(case: &Case) -> Result<(Vault, ApiResponse), Failure> {
+async fn without_defaults(case: &Case) -> Result<(Vault, ApiResponse)> {
     let fields = json!({ "description": "Boats, cranes, gulls", "visibility": "unlisted" });
     case.vault_with(fields).await
 }
 
-async fn answer(case: Case) -> Result<(), Failure> {
+async fn answer(case: Case) -> Result {
     let (vault, _) = without_defaults(&case).await?;
     vault.fill(1).await?;
     let reply = vault.update(json!({ "name": case.name("renamed") })).await?;
     same_object(&reply, reply.data(200)?, vault.read().await?.at("/data")?)
 }
 
-async fn one_field(case: Case) -> Result<(), Failure> {
+async fn one_field(case: Case) -> Result {
     let changes = [
         ("name", Value::from(case.name("renamed"))),
         ("description", json!("Cranes")),
@@ -63,7 +63,7 @@ async fn one_field(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn sets(case: Case) -> Result<(), Failure> {
+async fn sets(case: Case) -> Result {
     let vault = case.vault().await?;
     for visibility in ["public", "unlisted", "private"] {
         let fields = json!({
@@ -83,14 +83,13 @@ async fn sets(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn clears_description(case: Case) -> Result<(), Failure> {
+async fn clears_description(case: Case) -> Result {
     let (vault, _) = without_defaults(&case).await?;
     vault.update(json!({ "description": null })).await?.status(200)?;
     vault.read().await?.equals("/data/description", Value::Null).map(drop)
 }
 
-/// S-19 and S-67.
-async fn nothing_known(case: Case) -> Result<(), Failure> {
+async fn nothing_known(case: Case) -> Result {
     let (vault, created) = without_defaults(&case).await?;
     for fields in [json!({}), json!({ "colour": "red", "isLocked": true, "slug": "mine" })] {
         let reply = vault.update(fields).await?;
@@ -99,8 +98,7 @@ async fn nothing_known(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-/// S-19.
-async fn updated_at(case: Case) -> Result<(), Failure> {
+async fn updated_at(case: Case) -> Result {
     let (vault, created) = without_defaults(&case).await?;
     let first = created.at("/data/createdAt")?.clone();
     created.equals("/data/updatedAt", first.clone())?;
@@ -116,8 +114,7 @@ async fn updated_at(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-/// S-19.
-async fn contents_leave_updated_at(case: Case) -> Result<(), Failure> {
+async fn contents_leave_updated_at(case: Case) -> Result {
     let (vault, created) = without_defaults(&case).await?;
     let target = case.vault().await?;
     let [pinned, moved, removed] = vault.filled().await?;
@@ -128,13 +125,13 @@ async fn contents_leave_updated_at(case: Case) -> Result<(), Failure> {
     same_fields(&vault.read().await?, &created, ["updatedAt"])
 }
 
-async fn delete_answer(case: Case) -> Result<(), Failure> {
+async fn delete_answer(case: Case) -> Result {
     let vault = case.vault().await?;
     let reply = vault.delete().await?;
     reply.status(200)?.equals("/data/id", vault.id)?.equals("/data/deleted", true).map(drop)
 }
 
-async fn gone(case: Case) -> Result<(), Failure> {
+async fn gone(case: Case) -> Result {
     let [empty, full] = case.vaults().await?;
     full.fill(2).await?;
     for (vault, what) in [(empty, "an empty vault"), (full, "a vault with prompts")] {
@@ -147,9 +144,8 @@ async fn gone(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn prompts_stay(case: Case) -> Result<(), Failure> {
-    let vault = case.vault().await?;
-    let members = vault.fill(3).await?;
+async fn prompts_stay(case: Case) -> Result {
+    let (vault, members) = case.filled_vault::<3>().await?;
     members[0].pinned().await?;
     vault.delete().await?.status(200)?;
     for member in members {
@@ -158,7 +154,7 @@ async fn prompts_stay(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn memberships_end(case: Case) -> Result<(), Failure> {
+async fn memberships_end(case: Case) -> Result {
     let [deleted, kept] = case.vaults().await?;
     let prompts = case.prompts(2).await?;
     deleted.add_in_turn(&prompts).await?;
@@ -168,7 +164,7 @@ async fn memberships_end(case: Case) -> Result<(), Failure> {
     prompts[1].expect_vaults([&deleted, &kept], []).await
 }
 
-async fn others_stay(case: Case) -> Result<(), Failure> {
+async fn others_stay(case: Case) -> Result {
     let [deleted, kept] = case.vaults().await?;
     deleted.add_in_turn(&kept.fill(3).await?).await?;
     let before = kept.entries().await?;

@@ -40,7 +40,7 @@ pub(crate) const ALL: &[Fault] = &[
     fault! { "contents.listing-with-pagination" ["VC-05"]
         answers("GET /vaults/*/prompts", |_, answer| paginated(answer)),
         "A listing has a pagination." },
-    fault! { "contents.remove-id-400" ["VC-15"] instead("DELETE /vaults/*/prompts/*", |ask| {
+    fault! { "contents.remove-id-400" ["ER-08"] instead("DELETE /vaults/*/prompts/*", |ask| {
         (ask.id(3) <= 0).then(|| Response::refusal(400, "That is no id of a membership."))
     }),
         "A membership's id that no membership can have is answered 400." },
