@@ -57,31 +57,14 @@ where
 /// may change by itself (S-04, S-13, S-14, S-15) and for its own (S-68), and
 /// `vaultIds` in one order (S-07). A list is taken entry by entry.
 pub fn stable_fields(value: &Value) -> Value {
-    const FIELDS: [&str; 17] = [
-        "id",
-        "title",
-        "prompt",
-        "promptType",
-        "platform",
-        "vaultIds",
-        "vaultPromptId",
-        "isPinned",
-        "name",
-        "description",
-        "slug",
-        "visibility",
-        "isSystem",
-        "promptCount",
-        "createdAt",
-        "updatedAt",
-        "images",
-    ];
+    const FIELDS: &str = "id title prompt promptType platform vaultIds vaultPromptId isPinned name \
+        description slug visibility isSystem promptCount createdAt updatedAt images";
     let object = match value {
         Value::Array(entries) => return entries.iter().map(stable_fields).collect(),
         Value::Object(object) => object,
         other => return other.clone(),
     };
-    let kept = FIELDS.into_iter().filter_map(|field| {
+    let kept = FIELDS.split(' ').filter_map(|field| {
         let mut value = object.get(field)?.clone();
         match (field, value.as_array_mut()) {
             ("vaultIds", Some(ids)) => ids.sort_by_key(Value::as_i64),

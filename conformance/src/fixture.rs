@@ -5,7 +5,6 @@
 //! succeeds.
 
 mod list;
-mod member;
 mod prompt;
 pub mod race;
 mod vault;
@@ -14,8 +13,7 @@ use futures::future::try_join_all;
 use serde_json::{Value, json};
 
 pub use self::list::{List, Page, Walk};
-pub use self::member::{Entry, Member};
-pub use self::prompt::{Prompt, vault_ids};
+pub use self::prompt::{Entry, Member, Prompt, vault_ids};
 pub use self::vault::{Vault, Way};
 use crate::Case;
 use crate::failure::{Failure, Result};

@@ -5,13 +5,12 @@ mod add;
 mod listing;
 mod membership;
 mod moves;
-mod pins;
 mod race;
 
 use super::prelude::*;
 
 pub(super) const ALL: &[&[Scenario]] =
-    &[membership::ALL, listing::ALL, add::ALL, moves::ALL, pins::ALL, race::ALL, race::moves::ALL];
+    &[membership::ALL, listing::ALL, add::ALL, moves::ALL, race::ALL, race::moves::ALL];
 
 /// A new vault with prompts. The id of no membership is that of its prompt: where both are the
 /// same number, one that is taken for the other does not show.

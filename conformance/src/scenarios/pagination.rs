@@ -5,8 +5,6 @@
 mod changes;
 mod cursors;
 
-use std::collections::HashSet;
-
 use super::prelude::*;
 use crate::fixture::{List, Page};
 
@@ -14,11 +12,9 @@ pub(super) const ALL: &[&[Scenario]] = &[PAGES, cursors::ALL, changes::ALL];
 
 #[rustfmt::skip]
 const PAGES: &[Scenario] = &[
-    core! { "pagination.pages.next-cursor" ["PG-01", "EN-07"] next_cursor,
-        "Every page carries pagination.nextCursor, a string or null" },
     core! { "pagination.pages.beginning" ["PG-05"] beginning,
         "Without cursor the list starts at its beginning, also in the middle of a walk" },
-    core! { "pagination.pages.each-once" ["PG-06", "PG-08", "PG-09"]
+    core! { "pagination.pages.each-once" ["PG-01", "PG-06", "PG-07", "PG-08", "PG-09"]
         |case| each_once(case, 14, [1, 2, 3, 7, 100].map(Some)),
         "A walk with any page size meets each entry exactly once and ends at a null nextCursor" },
     core! { "pagination.pages.each-once-by-default" ["PG-06"] |case| each_once(case, 45, [None]),
@@ -27,8 +23,6 @@ const PAGES: &[Scenario] = &[
         "A walk with limit 100 over 101 entries meets each exactly once" },
     core! { "pagination.pages.each-once-by-type" ["PG-06", "PR-16"] each_once_by_type,
         "A walk with vaultId and type keeps both and meets each entry exactly once" },
-    core! { "pagination.pages.while-entries-follow" ["PG-07"] while_entries_follow,
-        "nextCursor is a string while entries follow" },
     reference! { "pagination.pages.no-empty-last" ["PG-08"] no_empty_last,
         "A page with the last entry has no next cursor, also if it is full" },
     reference! { "pagination.pages.newest-first" ["PG-05", "PG-06"] newest_first,
@@ -49,23 +43,9 @@ const PAGES: &[Scenario] = &[
         "Without limit a page holds exactly 20 entries while more follow" },
     reference! { "pagination.limit.pages-are-full" ["PG-03"] pages_are_full,
         "Every page but the last holds exactly as many entries as limit says" },
-    reference! { "pagination.limit.only-digits" ["PG-04"] only_digits,
-        "A limit with a sign, a space, a fraction or an exponent is refused, naming limit (S-03)" },
     reference! { "pagination.limit.every-filter" ["LI-01"] every_filter,
         "The bounds of limit hold beside a vault, a type and a cursor" },
 ];
-
-async fn next_cursor(case: Case) -> Result {
-    let (vault, _) = case.stocked_vault(2).await?;
-    let (all, list) = (case.list(), vault.list());
-    let text = all.clone().with("type", "text");
-    for list in [all, text, list.clone().limit(1), list.limit(100)] {
-        let reply = list.get().await?;
-        let cursor = reply.at("/pagination/nextCursor")?;
-        reply.ensure(cursor.is_string() || cursor.is_null(), "a string or null", cursor)?;
-    }
-    Ok(())
-}
 
 async fn beginning(case: Case) -> Result {
     let (vault, _) = case.stocked_vault(5).await?;
@@ -103,26 +83,6 @@ async fn each_once_by_type(case: Case) -> Result {
         let walk = vault.list().with("type", "image").limit(limit).walk().await?;
         walk.expect_once(&images)?;
         walk.expect_none(&texts)?;
-    }
-    Ok(())
-}
-
-async fn while_entries_follow(case: Case) -> Result {
-    let (vault, prompts) = case.stocked_vault(5).await?;
-    for limit in [1, 2, 4] {
-        let list = vault.list().limit(limit);
-        let mut left: HashSet<_> = ids(&prompts).into_iter().collect();
-        let mut page = list.page().await?;
-        // That each page brings something new is for other scenarios to see.
-        for _ in 0..100 {
-            left.retain(|id| !page.ids.contains(id));
-            if left.is_empty() {
-                break;
-            }
-            let follow = page.next.is_some();
-            page.reply.ensure(follow, "a string as nextCursor", "null before the last entry")?;
-            page = list.clone().after(&page).page().await?;
-        }
     }
     Ok(())
 }
@@ -211,14 +171,6 @@ async fn pages_are_full(case: Case) -> Result {
         let sizes = pages.iter().map(|page| page.ids.len());
         let sizes: Vec<_> = sizes.filter(|size| *size > 0).collect();
         check::equal(&format!("the page sizes with limit {limit}"), &sizes, &expected)?;
-    }
-    Ok(())
-}
-
-async fn only_digits(case: Case) -> Result {
-    for limit in ["+5", " 5", "5 ", "5.0", "1e1", "0x5", "5_0", "٥", "5\u{0}"] {
-        let reply = case.list().with("limit", limit).get().await?;
-        reply.is_bad_request(format!("limit {limit:?}"))?.string("/details/limit")?;
     }
     Ok(())
 }

@@ -1,7 +1,8 @@
-//! Memberships: what they are called, that a prompt has one for each of its vaults, and
-//! `DELETE /vaults/{vaultId}/prompts/{vaultPromptId}`.
+//! Memberships: what they are called, that a prompt has one for each of its vaults, and the calls
+//! that remove and pin them. The order of several pins is in `listing`.
 
 use super::vault_with_distinct_ids;
+use crate::fixture::Entry;
 use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
@@ -15,7 +16,7 @@ pub(super) const ALL: &[Scenario] = &[
     reference! { "contents.membership.wrong-vault"
         ["VC-15", "VC-20", "VC-21", "VC-25", "VC-26"] wrong_vault,
         "A membership of another vault than the path's is found by no call and stays as it is" },
-    core! { "contents.remove.answer" ["VC-15"] answer,
+    core! { "contents.remove.answer" ["VC-15"] |case| answer(case, Call::Remove),
         "A removal answers 200 with the membership's id and removed true" },
     core! { "contents.remove.takes-out" ["VC-15", "VC-16"] takes_out,
         "A removal takes the prompt out of the vault, and the prompt stays in the account" },
@@ -25,6 +26,18 @@ pub(super) const ALL: &[Scenario] = &[
         "A removal leaves the other prompts of the vault as they are" },
     reference! { "contents.remove.again" ["VC-15"] again,
         "A membership that was removed is not found (S-31)" },
+    core! { "contents.pin.answer" ["VC-25"] |case| answer(case, Call::Pin),
+        "A pin answers 200 with the membership's id and isPinned true" },
+    core! { "contents.unpin.answer" ["VC-26"] |case| answer(case, Call::Unpin),
+        "An unpin answers 200 with the membership's id and isPinned false" },
+    core! { "contents.pin.to-the-top" ["VC-27"] to_the_top,
+        "A pinned prompt is shown as pinned and is on top of the listing" },
+    core! { "contents.unpin.back-to-its-place" ["VC-28"] back_to_its_place,
+        "An unpinned prompt is back where the normal order has it" },
+    core! { "contents.pin.again" ["VC-29"] pin_again,
+        "Pinning a pinned prompt answers 200 and changes nothing" },
+    core! { "contents.unpin.again" ["VC-30"] unpin_again,
+        "Unpinning a prompt that is not pinned answers 200 and changes nothing" },
 ];
 
 async fn own_id(case: Case) -> Result {
@@ -37,6 +50,28 @@ async fn own_id(case: Case) -> Result {
     memberships.sort_unstable();
     memberships.dedup();
     check::equal("the number of distinct vaultPromptIds", &memberships.len(), &4)
+}
+
+/// The calls that answer with the id of the membership.
+enum Call {
+    Pin,
+    Unpin,
+    Remove,
+}
+
+async fn answer(case: Case, call: Call) -> Result {
+    let (_, members) = vault_with_distinct_ids(&case, 4).await?;
+    let member = &members[1];
+    let (reply, field, value) = match call {
+        Call::Pin => (member.pin().await?, "isPinned", true),
+        Call::Unpin => {
+            member.pinned().await?;
+            (member.unpin().await?, "isPinned", false)
+        }
+        Call::Remove => (member.remove().await?, "removed", true),
+    };
+    reply.status(200)?.equals("/data/vaultPromptId", member.id)?;
+    reply.equals(&format!("/data/{field}"), value).map(drop)
 }
 
 /// The prompt is one whose id is no membership of the vault by chance: where
@@ -98,13 +133,6 @@ async fn wrong_vault(case: Case) -> Result {
     Ok(())
 }
 
-async fn answer(case: Case) -> Result {
-    let (_, members) = vault_with_distinct_ids(&case, 2).await?;
-    let reply = members[0].remove().await?;
-    reply.status(200)?.equals("/data/vaultPromptId", members[0].id)?;
-    reply.equals("/data/removed", true).map(drop)
-}
-
 async fn takes_out(case: Case) -> Result {
     let (vault, [member]) = case.filled_vault().await?;
     member.remove().await?.status(200)?;
@@ -143,4 +171,56 @@ async fn again(case: Case) -> Result {
         reply.has_status(404, format!("the {call} of a removed membership"))?;
     }
     Ok(())
+}
+
+/// A vault with four prompts, in the order of the listing: the latest added first.
+async fn four(case: &Case) -> Result<(Vault, Vec<Member>)> {
+    let vault = case.vault().await?;
+    vault.fill(4).await?;
+    let members = vault.members().await?;
+    vault.expect_size(4).await?;
+    Ok((vault, members))
+}
+
+async fn to_the_top(case: Case) -> Result {
+    let (vault, listed) = four(&case).await?;
+    listed[2].pinned().await?;
+    let top = Entry { pinned: true, ..listed[2].entry() };
+    let others = [0, 1, 3].map(|n| listed[n].entry());
+    vault.expect_entries(&[&[top], &others[..]].concat()).await
+}
+
+async fn back_to_its_place(case: Case) -> Result {
+    let (vault, listed) = four(&case).await?;
+    for n in [1, 3] {
+        listed[n].pinned().await?;
+    }
+    for n in [3, 1] {
+        listed[n].unpin().await?.status(200)?;
+    }
+    vault.expect_entries(&[0, 1, 2, 3].map(|n| listed[n].entry())).await
+}
+
+async fn pin_again(case: Case) -> Result {
+    let (vault, listed) = four(&case).await?;
+    for member in &listed[..3] {
+        member.pinned().await?;
+    }
+    let before = vault.entries().await?;
+    for member in &listed[..3] {
+        let reply = member.pin().await?;
+        reply.has_status(200, "the pin of a pinned prompt")?.equals("/data/isPinned", true)?;
+        vault.expect_entries(&before).await?;
+    }
+    Ok(())
+}
+
+async fn unpin_again(case: Case) -> Result {
+    let (vault, listed) = four(&case).await?;
+    listed[0].pinned().await?;
+    let before = vault.entries().await?;
+    let reply = listed[2].unpin().await?;
+    reply.has_status(200, "the unpin of a prompt that is not pinned")?;
+    reply.equals("/data/isPinned", false)?;
+    vault.expect_entries(&before).await
 }

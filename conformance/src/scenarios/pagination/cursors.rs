@@ -97,25 +97,9 @@ async fn mangled(case: Case) -> Result {
 /// The cursor with each of its characters changed, cut at each place, longer,
 /// and things that never were a cursor.
 fn mangled_forms(cursor: &str) -> Vec<String> {
-    let mut forms: Vec<String> = [
-        "abc",
-        "1",
-        "0",
-        "-1",
-        "null",
-        "undefined",
-        "é",
-        "😀",
-        "\u{0}",
-        "../..",
-        "=",
-        "AAAA",
-        "%",
-        "eyJpZCI6MX0",
-        " ",
-    ]
-    .map(str::to_owned)
-    .to_vec();
+    let others = "abc 1 0 -1 null undefined é 😀 ../.. = AAAA % eyJpZCI6MX0";
+    let others = others.split(' ').chain(["\u{0}", " "]).map(str::to_owned);
+    let mut forms: Vec<String> = others.collect();
     let chars: Vec<char> = cursor.chars().collect();
     for at in 0..chars.len() {
         let mut changed = chars.clone();

@@ -21,8 +21,12 @@ pub(super) const ALL: &[Scenario] = &[
         "With type and vaultId the list holds exactly the prompts that match both" },
     core! { "prompts.list.type-follows-changes" ["PR-16"] type_follows_changes,
         "A prompt that changes its type changes the lists with type" },
-    reference! { "prompts.queries.vault-only-digits" ["PR-17"] vault_only_digits,
+    reference! { "prompts.queries.vault-only-digits" ["PR-17"]
+        |case| async move { only_digits(&case, "vaultId", case.vault().await?.id).await },
         "A query vaultId is a decimal integer of at most 64 bits and nothing else (S-03)" },
+    reference! { "pagination.limit.only-digits" ["PG-04"]
+        |case| async move { only_digits(&case, "limit", 5).await },
+        "A limit with a sign, a space, a fraction or an exponent is refused, naming limit (S-03)" },
     reference! { "prompts.queries.empty" ["PG-04", "PR-17", "PR-18"] empty,
         "A known parameter that is empty is refused with 400, naming it (S-03)" },
     reference! { "prompts.queries.repeated" ["PG-04", "PR-17", "PR-18"] repeated,
@@ -141,21 +145,12 @@ fn names_only(reply: &ApiResponse, name: &str) -> Result {
     reply.ensure(only, format!("details of {name} alone"), details).map(drop)
 }
 
-async fn vault_only_digits(case: Case) -> Result {
-    let vault = case.vault().await?.id;
-    for form in [
-        format!("+{vault}"),
-        format!(" {vault}"),
-        format!("{vault} "),
-        format!("{vault}.0"),
-        format!("{vault}e0"),
-        format!("0x{vault:x}"),
-        format!("{vault}\0"),
-        "9223372036854775808".to_owned(),
-        "-9223372036854775809".to_owned(),
-        "٥".to_owned(),
-    ] {
-        names_only(&case.list().with("vaultId", &form).get().await?, "vaultId")?;
+/// A parameter that takes this value takes nothing but its digits.
+async fn only_digits(case: &Case, name: &'static str, value: i64) -> Result {
+    let forms = ["+{}", " {}", "{} ", "{}.0", "{}e0", "0x{}", "{}_0", "{}\0", "٥"];
+    for form in forms.iter().chain(&["9223372036854775808", "-9223372036854775809"]) {
+        let form = form.replace("{}", &value.to_string());
+        names_only(&case.list().with(name, &form).get().await?, name)?;
     }
     Ok(())
 }

@@ -66,21 +66,10 @@ fn off_the_pattern(case: &Case) -> Vec<Value> {
     // A namespace without letters has no other spelling.
     let capitals = Some(format!("{}/plasma", space.to_uppercase()));
     let capitals = capitals.filter(|model| !model.starts_with(space));
-    let spellings = [
-        space.to_owned(),
-        format!("{space}/"),
-        "plasma".to_owned(),
-        String::new(),
-        "/".to_owned(),
-        "/plasma".to_owned(),
-        format!("/{space}/plasma"),
-        format!("x{space}/plasma"),
-        format!("{space}x/plasma"),
-        format!("other/{space}/plasma"),
-        format!("{space}:plasma"),
-        format!("{space}\\plasma"),
-    ];
-    spellings.into_iter().chain(capitals).map(|model| json!({ "modelId": model })).collect()
+    let forms = "{} {}/ plasma / /plasma /{}/plasma x{}/plasma {}x/plasma other/{}/plasma \
+        {}:plasma {}\\plasma";
+    let spellings = forms.split(' ').chain([""]).map(|form| form.replace("{}", space));
+    spellings.chain(capitals).map(|model| json!({ "modelId": model })).collect()
 }
 
 async fn refused_on_create(case: &Case, faulty: impl IntoIterator<Item = Value>) -> Result {
