@@ -19,7 +19,7 @@ pub(super) const PIN: &str = "/vaults/{vaultId}/prompts/{vaultPromptId}/pin";
 pub(super) const MOVE: &str = "/vaults/{vaultId}/prompts/{vaultPromptId}/move";
 
 /// What the paths and the bodies of the table name.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Ids {
     /// The prompt of the paths.
     pub(super) prompt: i64,

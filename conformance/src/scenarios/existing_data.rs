@@ -2,8 +2,7 @@
 //! what they did not create, so a run with `--read-only` has mostly these. Where an account is
 //! empty they are skipped.
 
-mod prompts;
-mod vaults;
+mod lists;
 
 use std::time::Duration;
 
@@ -14,7 +13,7 @@ use super::prelude::*;
 use crate::Verdict;
 use crate::wire::Wire;
 
-pub(super) const ALL: &[&[Scenario]] = &[prompts::ALL, vaults::ALL, FOREIGN];
+pub(super) const ALL: &[&[Scenario]] = &[lists::ALL, FOREIGN];
 
 #[rustfmt::skip]
 const FOREIGN: &[Scenario] = &[

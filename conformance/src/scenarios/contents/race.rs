@@ -13,7 +13,8 @@ use futures::future::{try_join, try_join3};
 pub(super) const ALL: &[Scenario] = &[
     core! { "contents.race.adds" ["VA-10", "VC-10", "VC-11"] adds,
         "Prompts added at the same time are all there, and added and promptCount say so" },
-    reference! { "contents.race.same-adds" ["VC-10"] same_adds,
+    reference! { "contents.race.same-adds" ["VC-10"]
+        |case| async move { overlapping_adds(&case, |_| 8).await?.0.expect_size(8).await },
         "Prompts added many times at once are in the vault once each" },
     reference! { "contents.race.adds-and-saves" ["VC-03"] adds_and_saves,
         "A prompt put into a vault in several ways at once is there once" },
@@ -47,27 +48,25 @@ async fn adds(case: Case) -> Result {
     vault.counts_what_it_lists().await.map(drop)
 }
 
-async fn same_adds(case: Case) -> Result {
+/// Requests at once that each add so many of the same eight prompts, each from another end.
+async fn overlapping_adds(
+    case: &Case,
+    size: impl Fn(usize) -> usize,
+) -> Result<(Vault, Vec<ApiResponse>)> {
     let case = case.under_contention();
     let (vault, mut prompts) = (case.vault().await?, case.prompts(8).await?);
-    // Each request names them from another end.
-    let calls = (0..16).map(|_| {
+    let calls = (0..16).map(|n| {
         prompts.rotate_left(3);
-        vault.add(prompts.clone())
+        vault.add(prompts[..size(n)].to_vec())
     });
-    race::all(calls).await?;
-    vault.expect_size(8).await
+    let replies = race::all(calls).await?;
+    Ok((vault, replies))
 }
 
 async fn sum_of_added(case: Case) -> Result {
-    let case = case.under_contention();
-    let (vault, mut prompts) = (case.vault().await?, case.prompts(8).await?);
-    let calls = (0..16).map(|n: usize| {
-        prompts.rotate_left(3);
-        vault.add(prompts[..1 + n % 8].to_vec())
-    });
+    let (vault, replies) = overlapping_adds(&case, |n| 1 + n % 8).await?;
     let mut sum = 0;
-    for reply in race::all(calls).await? {
+    for reply in replies {
         sum += reply.status(201)?.integer("/data/added")?;
     }
     let held = vault.prompts().await?.len();

@@ -131,49 +131,29 @@ impl Place {
 mod tests {
     use std::sync::Arc;
 
-    use super::{PLACES, Where};
+    use super::{PLACES, Place, Where};
     use crate::scenarios::endpoints::{self, Ids};
     use crate::{Case, Target, TargetConfig};
-
-    fn has(method: &str, template: &str, place: Where, name: &str) -> bool {
-        PLACES.iter().any(|row| {
-            (row.method, row.template, row.place, row.field) == (method, template, place, name)
-        })
-    }
 
     #[test]
     fn every_id_of_every_endpoint_is_in_the_table() {
         let config = TargetConfig::new("http://127.0.0.1:1/api/v1".parse().unwrap(), "a-long-key");
         let case = Case::new(Arc::new(Target::new(config).unwrap()), "t");
-        let ids = Ids {
-            prompt: 1,
-            vault: 2,
-            membership: 3,
-            removable_membership: 4,
-            addable_prompt: 5,
-            second_vault: 6,
-        };
-        let mut missing = Vec::new();
-        let mut expect = |endpoint: &endpoints::Endpoint, place, name: &str| {
-            if !has(endpoint.method.as_str(), endpoint.template, place, name) {
-                missing.push(format!("{endpoint}: {place:?} {name}"));
-            }
-        };
-        for endpoint in endpoints::all(&case, &ids) {
-            for name in ["promptId", "vaultId", "vaultPromptId"] {
-                if endpoint.template.contains(&format!("{{{name}}}")) {
-                    expect(&endpoint, Where::Path, name);
-                }
-            }
-            for name in
-                endpoint.body.as_ref().and_then(|body| body.as_object()).into_iter().flatten()
-            {
-                if name.0.ends_with("Id") || name.0.ends_with("Ids") {
-                    expect(&endpoint, Where::Body, name.0);
-                }
+        for endpoint in endpoints::all(&case, &Ids::default()) {
+            let in_path = ["promptId", "vaultId", "vaultPromptId"]
+                .into_iter()
+                .filter(|name| endpoint.template.contains(&format!("{{{name}}}")))
+                .map(|name| (Where::Path, name));
+            let fields = endpoint.body.iter().filter_map(|body| body.as_object()).flatten();
+            let in_body = fields
+                .map(|(name, _)| (Where::Body, name.as_str()))
+                .filter(|(_, name)| name.ends_with("Id") || name.ends_with("Ids"));
+            for (place, field) in in_path.chain(in_body) {
+                let expected = (endpoint.method.as_str(), endpoint.template, place, field);
+                let row = |it: &Place| (it.method, it.template, it.place, it.field) == expected;
+                assert!(PLACES.iter().any(row), "{endpoint}: {place:?} {field}");
             }
         }
-        assert!(missing.is_empty(), "{missing:#?}");
     }
 
     #[test]
