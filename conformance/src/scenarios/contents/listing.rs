@@ -132,10 +132,12 @@ const MIXED: [usize; 5] = [2, 0, 4, 1, 3];
 
 async fn every_way_in(case: Case, pause: Duration) -> Result {
     let (vault, prompts) = (case.vault().await?, case.prompts_in_turn(5).await?);
-    for (n, way) in [(3, Way::Add), (1, Way::Save), (2, Way::Update)] {
-        vault.put(&prompts[n], way).await?.success()?;
+    vault.add_in_turn([&prompts[3]]).await?;
+    for (n, way) in [(1, Way::Save), (2, Way::Update)] {
         tokio::time::sleep(pause).await;
+        vault.put(&prompts[n], way).await?.status(200)?;
     }
+    tokio::time::sleep(pause).await;
     let (created, _) = case.prompt_with(json!({ "vaultId": vault.id })).await?;
     tokio::time::sleep(pause).await;
     vault.add_in_turn([&prompts[0]]).await?;
