@@ -109,7 +109,7 @@ impl Place {
         match (self.place, &mut endpoint.body) {
             (Where::Query, _) => endpoint.path += &format!("?{}={id}", self.field),
             (Where::Body, Some(body)) if self.field == "promptIds" => {
-                body[self.field] = json!([id])
+                body[self.field] = json!([id]);
             }
             (Where::Body, Some(body)) => body[self.field] = json!(id),
             _ => {}
