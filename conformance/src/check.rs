@@ -5,14 +5,11 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
-use crate::{Failure, Verdict};
+use crate::Verdict;
+use crate::failure::{Failure, Result};
 
 /// The two are equal.
-pub fn equal<T: PartialEq + Debug + ?Sized>(
-    what: &str,
-    got: &T,
-    expected: &T,
-) -> Result<(), Failure> {
+pub fn equal<T: PartialEq + Debug + ?Sized>(what: &str, got: &T, expected: &T) -> Result {
     if got == expected {
         return Ok(());
     }
@@ -20,7 +17,7 @@ pub fn equal<T: PartialEq + Debug + ?Sized>(
 }
 
 /// It holds.
-pub fn ensure(holds: bool, expected: &str, got: impl Into<String>) -> Result<(), Failure> {
+pub fn ensure(holds: bool, expected: &str, got: impl Into<String>) -> Result {
     if holds { Ok(()) } else { Err(Failure::failed(expected, got)) }
 }
 
@@ -43,9 +40,9 @@ pub fn key_parts(key: &str) -> Option<(&str, &str, &str)> {
 /// What an order by date is seen from. It is tried without pauses, and once
 /// more with pauses of over a second before the target is at fault: a server
 /// may keep dates by the second, and then equal dates have no order.
-pub async fn by_date<F>(attempt: impl Fn(Duration) -> F) -> Result<(), Failure>
+pub async fn by_date<F>(attempt: impl Fn(Duration) -> F) -> Result
 where
-    F: Future<Output = Result<(), Failure>>,
+    F: Future<Output = Result>,
 {
     match attempt(Duration::ZERO).await {
         Err(failure) if failure.verdict == Verdict::Failed => {
@@ -60,31 +57,14 @@ where
 /// may change by itself (S-04, S-13, S-14, S-15) and for its own (S-68), and
 /// `vaultIds` in one order (S-07). A list is taken entry by entry.
 pub fn stable_fields(value: &Value) -> Value {
-    const FIELDS: [&str; 17] = [
-        "id",
-        "title",
-        "prompt",
-        "promptType",
-        "platform",
-        "vaultIds",
-        "vaultPromptId",
-        "isPinned",
-        "name",
-        "description",
-        "slug",
-        "visibility",
-        "isSystem",
-        "promptCount",
-        "createdAt",
-        "updatedAt",
-        "images",
-    ];
+    const FIELDS: &str = "id title prompt promptType platform vaultIds vaultPromptId isPinned name \
+        description slug visibility isSystem promptCount createdAt updatedAt images";
     let object = match value {
         Value::Array(entries) => return entries.iter().map(stable_fields).collect(),
         Value::Object(object) => object,
         other => return other.clone(),
     };
-    let kept = FIELDS.into_iter().filter_map(|field| {
+    let kept = FIELDS.split(' ').filter_map(|field| {
         let mut value = object.get(field)?.clone();
         match (field, value.as_array_mut()) {
             ("vaultIds", Some(ids)) => ids.sort_by_key(Value::as_i64),
@@ -98,7 +78,7 @@ pub fn stable_fields(value: &Value) -> Value {
 }
 
 /// Says in a failure which round of a loop it was, such as the field and its value.
-pub fn with_context<T>(what: impl Display, result: Result<T, Failure>) -> Result<T, Failure> {
+pub fn with_context<T>(what: impl Display, result: Result<T>) -> Result<T> {
     result
         .map_err(|failure| Failure { expected: format!("{what}: {}", failure.expected), ..failure })
 }

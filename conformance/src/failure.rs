@@ -19,6 +19,9 @@ pub struct Failure {
     pub exchange: Option<RawExchange>,
 }
 
+/// What a step of a scenario gives, or why the scenario ends there.
+pub(crate) type Result<T = ()> = std::result::Result<T, Failure>;
+
 /// Who is at fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {

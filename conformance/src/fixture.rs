@@ -5,7 +5,6 @@
 //! succeeds.
 
 mod list;
-mod member;
 mod prompt;
 pub mod race;
 mod vault;
@@ -14,11 +13,11 @@ use futures::future::try_join_all;
 use serde_json::{Value, json};
 
 pub use self::list::{List, Page, Walk};
-pub use self::member::{Entry, Member};
-pub use self::prompt::{Prompt, vault_ids};
-pub use self::vault::Vault;
+pub use self::prompt::{Entry, Member, Prompt, vault_ids};
+pub use self::vault::{Vault, Way};
+use crate::Case;
+use crate::failure::{Failure, Result};
 use crate::wire::ApiResponse;
-use crate::{Case, Failure};
 
 /// A resource of one collection, and the calls that prompts and vaults share.
 macro_rules! resource {
@@ -38,24 +37,24 @@ macro_rules! resource {
             }
 
             /// `GET`, whatever the answer.
-            pub async fn get(&self) -> Result<ApiResponse, Failure> {
+            pub async fn get(&self) -> Result<ApiResponse> {
                 self.case.wire().get(&self.path()).await
             }
 
             /// The reply that shows it.
-            pub async fn read(&self) -> Result<ApiResponse, Failure> {
+            pub async fn read(&self) -> Result<ApiResponse> {
                 let reply = self.get().await?;
                 reply.status(200)?;
                 Ok(reply)
             }
 
             /// `PATCH` with these fields.
-            pub async fn update(&self, fields: serde_json::Value) -> Result<ApiResponse, Failure> {
+            pub async fn update(&self, fields: serde_json::Value) -> Result<ApiResponse> {
                 self.case.wire().patch(&self.path(), fields).await
             }
 
             /// `DELETE`.
-            pub async fn delete(&self) -> Result<ApiResponse, Failure> {
+            pub async fn delete(&self) -> Result<ApiResponse> {
                 self.case.wire().delete(&self.path()).await
             }
         }
@@ -96,7 +95,7 @@ const FEW: usize = 20;
 
 impl Case {
     /// `POST /prompts` with these fields besides a title and a text.
-    pub async fn create_prompt(&self, fields: Value) -> Result<ApiResponse, Failure> {
+    pub async fn create_prompt(&self, fields: Value) -> Result<ApiResponse> {
         // In both, as a scenario may need another text in one of them.
         let text = self.name("A lighthouse at dusk");
         let body = merged(json!({ "title": self.name("prompt"), "prompt": text }), fields);
@@ -104,23 +103,23 @@ impl Case {
     }
 
     /// A new prompt with these fields, and the reply to its creation.
-    pub async fn prompt_with(&self, fields: Value) -> Result<(Prompt, ApiResponse), Failure> {
+    pub async fn prompt_with(&self, fields: Value) -> Result<(Prompt, ApiResponse)> {
         let created = self.created(self.create_prompt(fields).await?)?;
         Ok((self.prompt_of(&created)?, created))
     }
 
     /// A new text prompt.
-    pub async fn prompt(&self) -> Result<Prompt, Failure> {
+    pub async fn prompt(&self) -> Result<Prompt> {
         Ok(self.prompt_with(json!({})).await?.0)
     }
 
     /// New text prompts, created side by side.
-    pub async fn prompts(&self, count: usize) -> Result<Vec<Prompt>, Failure> {
+    pub async fn prompts(&self, count: usize) -> Result<Vec<Prompt>> {
         try_join_all((0..count).map(|_| self.prompt())).await
     }
 
     /// New text prompts, created one after the other.
-    pub async fn prompts_in_turn(&self, count: usize) -> Result<Vec<Prompt>, Failure> {
+    pub async fn prompts_in_turn(&self, count: usize) -> Result<Vec<Prompt>> {
         let mut prompts = Vec::with_capacity(count);
         for _ in 0..count {
             prompts.push(self.prompt().await?);
@@ -129,7 +128,7 @@ impl Case {
     }
 
     /// The prompt in `data` of a reply.
-    pub fn prompt_of(&self, reply: &ApiResponse) -> Result<Prompt, Failure> {
+    pub fn prompt_of(&self, reply: &ApiResponse) -> Result<Prompt> {
         Ok(self.prompt_at(reply.integer("/data/id")?))
     }
 
@@ -139,7 +138,7 @@ impl Case {
     }
 
     /// A new vault with these fields besides a name, and the reply to its creation.
-    pub async fn vault_with(&self, fields: Value) -> Result<(Vault, ApiResponse), Failure> {
+    pub async fn vault_with(&self, fields: Value) -> Result<(Vault, ApiResponse)> {
         let mut body = json!({ "name": self.name("vault") });
         if fields.get("name").is_some() {
             // The name is the scenario's own, so the run id goes elsewhere.
@@ -151,12 +150,12 @@ impl Case {
     }
 
     /// A new private vault.
-    pub async fn vault(&self) -> Result<Vault, Failure> {
+    pub async fn vault(&self) -> Result<Vault> {
         Ok(self.vault_with(json!({})).await?.0)
     }
 
     /// New private vaults.
-    pub async fn vaults<const N: usize>(&self) -> Result<[Vault; N], Failure> {
+    pub async fn vaults<const N: usize>(&self) -> Result<[Vault; N]> {
         let mut vaults = Vec::with_capacity(N);
         for _ in 0..N {
             vaults.push(self.vault().await?);
@@ -165,10 +164,24 @@ impl Case {
     }
 
     /// A new vault with new prompts in it, the oldest first.
-    pub async fn stocked_vault(&self, count: usize) -> Result<(Vault, Vec<Prompt>), Failure> {
+    pub async fn stocked_vault(&self, count: usize) -> Result<(Vault, Vec<Prompt>)> {
         let vault = self.vault().await?;
         let prompts = vault.stock(count).await?;
         Ok((vault, prompts))
+    }
+
+    /// A new vault, and new prompts in it, added one after the other, the first one first.
+    pub async fn filled_vault<const N: usize>(&self) -> Result<(Vault, [Member; N])> {
+        let vault = self.vault().await?;
+        let members = vault.filled().await?;
+        Ok((vault, members))
+    }
+
+    /// Two new vaults, and new prompts in the first one, the first added first.
+    pub async fn source_and_target<const N: usize>(&self) -> Result<(Vault, Vault, [Member; N])> {
+        let [source, target] = self.vaults().await?;
+        let members = source.filled().await?;
+        Ok((source, target, members))
     }
 
     /// The vault with this id, whoever owns it.
@@ -177,14 +190,14 @@ impl Case {
     }
 
     /// A new fork of a vault, and the reply to its creation.
-    pub async fn fork_of(&self, vault: &Vault) -> Result<(Vault, ApiResponse), Failure> {
+    pub async fn fork_of(&self, vault: &Vault) -> Result<(Vault, ApiResponse)> {
         let forked = self.vault_at(vault.id).fork().await?;
         Ok((self.vault_at(forked.status(201)?.integer("/data/id")?), forked))
     }
 
     /// The reply to a creation that has to succeed. A scenario that creates many resources is
     /// skipped where an account may not hold so many: quotas are open (S-62).
-    fn created(&self, reply: ApiResponse) -> Result<ApiResponse, Failure> {
+    fn created(&self, reply: ApiResponse) -> Result<ApiResponse> {
         let (status, count) = (reply.status_code(), self.created_count());
         if matches!(status, 402 | 403 | 409 | 422 | 507) && count >= FEW {
             return Err(Failure::blocked(format!(
@@ -194,6 +207,19 @@ impl Case {
         reply.success()?;
         Ok(reply)
     }
+}
+
+/// These fields of the object in `data` are as in an earlier reply.
+pub fn same_fields<'f>(
+    now: &ApiResponse,
+    before: &ApiResponse,
+    fields: impl IntoIterator<Item = &'f str>,
+) -> Result {
+    for field in fields {
+        let place = format!("/data/{field}");
+        now.equals(&place, before.at(&place)?.clone())?;
+    }
+    Ok(())
 }
 
 /// The body with these fields, which replace its own.

@@ -39,7 +39,7 @@ const CHAPTERS: &[&[&[Scenario]]] = &[
     errors::ALL,
     &[isolation::ALL],
     raw::ALL,
-    races::ALL,
+    &[races::ALL],
     existing_data::ALL,
 ];
 

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::Case;
-use crate::Failure;
+use crate::failure::{Failure, Result};
 use crate::ledger::{Created, Resource};
 use crate::run_id::RunId;
 use crate::target::Auth;
@@ -15,7 +15,7 @@ impl Case {
     ///
     /// # Errors
     /// If something is left; the text names it.
-    pub async fn clean_up(&self) -> Result<(), Failure> {
+    pub async fn clean_up(&self) -> Result {
         drop(self.ledger.no_request_in_flight().await);
         let created = self.ledger.take_created();
         let vault = |created: &Created| match created.resource {
@@ -35,12 +35,7 @@ impl Case {
         Err(Failure::error("everything the scenario created to be deleted", left.join("; ")))
     }
 
-    async fn remove(
-        &self,
-        by: &Auth,
-        resource: &Resource,
-        own: &HashSet<i64>,
-    ) -> Result<(), Failure> {
+    async fn remove(&self, by: &Auth, resource: &Resource, own: &HashSet<i64>) -> Result {
         let keep = self.target.options().keep;
         if keep && recognizable_by_run_id(&self.wire_as(by.clone()), resource).await? {
             return Ok(());
@@ -72,7 +67,7 @@ impl Case {
 }
 
 /// Whether `sweep` would find this resource by the run id in its texts, or it is gone.
-async fn recognizable_by_run_id(wire: &Wire, resource: &Resource) -> Result<bool, Failure> {
+async fn recognizable_by_run_id(wire: &Wire, resource: &Resource) -> Result<bool> {
     let path = match resource {
         Resource::Prompt(id) => format!("/prompts/{id}"),
         Resource::Vault(id) | Resource::Fork(id) => format!("/vaults/{id}"),
@@ -86,7 +81,7 @@ async fn recognizable_by_run_id(wire: &Wire, resource: &Resource) -> Result<bool
 }
 
 /// Deletes it; a 404 is fine too.
-pub(crate) async fn delete_if_present(wire: &Wire, path: &str) -> Result<(), Failure> {
+pub(crate) async fn delete_if_present(wire: &Wire, path: &str) -> Result {
     let reply = wire.delete(path).await?;
     match reply.status_code() {
         200..300 | 404 => Ok(()),

@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::{Case, delete_if_present};
-use crate::Failure;
+use crate::failure::Result;
 use crate::ledger::Job;
 use crate::wire::{ApiResponse, Wire};
 
@@ -42,12 +42,7 @@ impl Case {
     /// Waits until the job has ended and deletes what it saved. Where a status
     /// does not name the prompt, it is known by the case's tag in its text;
     /// all that is in a vault of the case's `own` is the case's.
-    pub(super) async fn remove_job(
-        &self,
-        wire: &Wire,
-        job: &Job,
-        own: bool,
-    ) -> Result<(), Failure> {
+    pub(super) async fn remove_job(&self, wire: &Wire, job: &Job, own: bool) -> Result {
         let Some(status) = self.end_of(wire, &job.id).await? else {
             return Ok(());
         };
@@ -67,7 +62,7 @@ impl Case {
 
     /// The last status; none if there is no such job, or if what is answered
     /// has no data, so that no timeout would make a status of it.
-    async fn end_of(&self, wire: &Wire, id: &str) -> Result<Option<ApiResponse>, Failure> {
+    async fn end_of(&self, wire: &Wire, id: &str) -> Result<Option<ApiResponse>> {
         let path = &status_path(id);
         let what = format!("the job {id:?} to end");
         let ask = || async move {
@@ -85,7 +80,7 @@ impl Case {
         self.until(&what, timeout, ask).await
     }
 
-    async fn tagged_in_system_vaults(&self, wire: &Wire) -> Result<Vec<i64>, Failure> {
+    async fn tagged_in_system_vaults(&self, wire: &Wire) -> Result<Vec<i64>> {
         // Between spaces, as `Case::name` writes it: `mem-1` is not `mem-12`.
         let tag = format!(" {} ", self.tag);
         let has_tag = |text: &Value| text.as_str().is_some_and(|text| text.contains(&tag));
@@ -102,7 +97,7 @@ impl Case {
 }
 
 /// What is in a vault; nothing if it is gone.
-async fn listed(wire: &Wire, vault: i64) -> Result<Vec<Value>, Failure> {
+async fn listed(wire: &Wire, vault: i64) -> Result<Vec<Value>> {
     let listing = wire.get(&format!("/vaults/{vault}/prompts")).await?;
     Ok(listing.array("/data").unwrap_or_default())
 }

@@ -118,7 +118,7 @@ fn scenario(row: &'static Row, credential: &'static Credential) -> Option<Scenar
     })
 }
 
-async fn refused(case: Case, row: &Row, credential: &Credential) -> Result<(), Failure> {
+async fn refused(case: Case, row: &Row, credential: &Credential) -> Result {
     let wire = case.wire();
     let ids = Ids::make(&case).await?;
     let before = ids.state(&wire).await?;

@@ -46,7 +46,7 @@ impl Authorization {
     }
 
     /// The call with these values is answered 401.
-    pub(super) async fn unauthorized(&self, call: Call) -> Result<ApiResponse, Failure> {
+    pub(super) async fn unauthorized(&self, call: Call) -> Result<ApiResponse> {
         let call = self.values.iter().fold(call, |call, value| call.header("authorization", value));
         let reply = call.send().await?;
         check::with_context(&self.name, reply.status(401))?;
@@ -54,7 +54,7 @@ impl Authorization {
     }
 
     /// `GET /vaults` with these values is answered 401.
-    async fn vaults_unauthorized(&self, case: &Case) -> Result<ApiResponse, Failure> {
+    async fn vaults_unauthorized(&self, case: &Case) -> Result<ApiResponse> {
         self.unauthorized(case.anonymous().call(Method::GET, "/vaults")).await
     }
 }
@@ -80,7 +80,7 @@ pub(super) fn mistyped(key: &str, from_end: usize) -> String {
 }
 
 /// Every error among these is one of authentication and says so; there is at least one.
-fn say_so(mut replies: Vec<ApiResponse>) -> Result<(), Failure> {
+fn say_so(mut replies: Vec<ApiResponse>) -> Result {
     replies.retain(|reply| reply.status_code() >= 400);
     if replies.is_empty() {
         let reason = "no request was refused; other scenarios say which should be";
@@ -90,7 +90,7 @@ fn say_so(mut replies: Vec<ApiResponse>) -> Result<(), Failure> {
 }
 
 /// No header, a malformed one, a truncated, a mistyped and an unknown key.
-async fn refusals(case: &Case) -> Result<Vec<ApiResponse>, Failure> {
+async fn refusals(case: &Case) -> Result<Vec<ApiResponse>> {
     let key = main_key(case);
     let cut = key.get(..key.len() - 1).unwrap_or_default();
     let mut replies = vec![case.anonymous().get("/vaults").await?];
@@ -103,15 +103,12 @@ async fn refusals(case: &Case) -> Result<Vec<ApiResponse>, Failure> {
     Ok(replies)
 }
 
-async fn without_scope(case: &Case) -> Result<ApiResponse, Failure> {
+async fn without_scope(case: &Case) -> Result<ApiResponse> {
     case.read_only().post("/vaults", json!({ "name": case.name("vault") })).await
 }
 
 /// All of these with the status 401 are right in another respect too; there is at least one.
-async fn each_401(
-    case: Case,
-    check: fn(&ApiResponse) -> Result<&ApiResponse, Failure>,
-) -> Result<(), Failure> {
+async fn each_401(case: Case, check: fn(&ApiResponse) -> Result<&ApiResponse>) -> Result {
     let mut replies = [refusals(&case).await?, vec![without_scope(&case).await?]].concat();
     replies.retain(|reply| reply.status_code() == 401);
     check::ensure(!replies.is_empty(), "a refusal with status 401", "none")?;
@@ -124,7 +121,7 @@ fn unknown(key: &str) -> String {
     format!("{}_{secret}", mistyped(before, 0))
 }
 
-async fn texts(case: Case) -> Result<(), Failure> {
+async fn texts(case: Case) -> Result {
     let (replies, scope) = (refusals(&case).await?, without_scope(&case).await?);
     let mut seen = Vec::new();
     // No header, a malformed one, an unknown key, and a key without the scope.
@@ -136,7 +133,7 @@ async fn texts(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn one_text(case: Case) -> Result<(), Failure> {
+async fn one_text(case: Case) -> Result {
     let revoked = case.revoked().get("/vaults").await?;
     let text = revoked.status(401)?.string("/error")?;
     let key = main_key(&case);

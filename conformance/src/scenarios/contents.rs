@@ -2,38 +2,19 @@
 //! them out, move them and pin them.
 
 mod add;
-mod add_again;
 mod listing;
 mod membership;
 mod moves;
-mod order;
-mod pins;
 mod race;
-mod remove;
 
-use crate::fixture::{Member, Vault};
-use crate::{Case, Failure, Scenario};
+use super::prelude::*;
 
-pub(super) const ALL: &[&[Scenario]] = &[
-    membership::ALL,
-    listing::ALL,
-    order::ALL,
-    add::ALL,
-    add_again::ALL,
-    remove::ALL,
-    moves::ALL,
-    moves::choices::ALL,
-    pins::ALL,
-    race::ALL,
-    race::moves::ALL,
-];
+pub(super) const ALL: &[&[Scenario]] =
+    &[membership::ALL, listing::ALL, add::ALL, moves::ALL, race::ALL, race::moves::ALL];
 
 /// A new vault with prompts. The id of no membership is that of its prompt: where both are the
 /// same number, one that is taken for the other does not show.
-async fn vault_with_distinct_ids(
-    case: &Case,
-    count: usize,
-) -> Result<(Vault, Vec<Member>), Failure> {
+async fn vault_with_distinct_ids(case: &Case, count: usize) -> Result<(Vault, Vec<Member>)> {
     let mut tries = 0;
     loop {
         let vault = case.vault().await?;

@@ -5,10 +5,9 @@
 use std::fmt;
 
 use http::Method;
-use serde_json::{Value, json};
 
-use crate::wire::{ApiResponse, Call, Wire};
-use crate::{Case, Failure, check};
+use super::prelude::*;
+use crate::wire::{Call, Wire};
 
 pub(super) const PROMPT: &str = "/prompts/{promptId}";
 pub(super) const SAVE: &str = "/prompts/{promptId}/save";
@@ -20,7 +19,7 @@ pub(super) const PIN: &str = "/vaults/{vaultId}/prompts/{vaultPromptId}/pin";
 pub(super) const MOVE: &str = "/vaults/{vaultId}/prompts/{vaultPromptId}/move";
 
 /// What the paths and the bodies of the table name.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Ids {
     /// The prompt of the paths.
     pub(super) prompt: i64,
@@ -47,7 +46,7 @@ pub(super) struct Endpoint {
 
 impl Ids {
     /// Two vaults, a prompt in neither, and two prompts in the first.
-    pub(super) async fn make(case: &Case) -> Result<Self, Failure> {
+    pub(super) async fn make(case: &Case) -> Result<Self> {
         let [vault, second_vault] = case.vaults().await?;
         let prompt = case.prompt().await?.id;
         let [first, second] = vault.filled().await?;
@@ -75,7 +74,7 @@ impl Ids {
     }
 
     /// All that the ids name, as its owner reads it.
-    pub(super) async fn state(&self, wire: &Wire) -> Result<Value, Failure> {
+    pub(super) async fn state(&self, wire: &Wire) -> Result<Value> {
         let Self { prompt, vault, second_vault: target, .. } = self;
         let mut state = Vec::new();
         for path in [
@@ -117,7 +116,7 @@ impl Endpoint {
         }
     }
 
-    pub(super) async fn send(&self, wire: &Wire) -> Result<ApiResponse, Failure> {
+    pub(super) async fn send(&self, wire: &Wire) -> Result<ApiResponse> {
         self.call(wire).send().await
     }
 
@@ -196,12 +195,7 @@ pub(super) fn beyond(case: &Case) -> Vec<Endpoint> {
 }
 
 /// One row of the table. A scenario without its row would prove nothing, so that is an error.
-pub(super) fn one(
-    case: &Case,
-    ids: &Ids,
-    method: &Method,
-    template: &str,
-) -> Result<Endpoint, Failure> {
+pub(super) fn one(case: &Case, ids: &Ids, method: &Method, template: &str) -> Result<Endpoint> {
     let mut rows = all(case, ids).into_iter().chain(beyond(case));
     let found = rows.find(|row| row.method == *method && row.template == template);
     found.ok_or_else(|| Failure::error(format!("the endpoint {method} {template}"), "no such row"))
@@ -209,7 +203,7 @@ pub(super) fn one(
 
 /// The successes of all endpoints on things made for this. What is refused is
 /// left out: other scenarios report that.
-pub(super) async fn successes(case: &Case) -> Result<Vec<(Endpoint, ApiResponse)>, Failure> {
+pub(super) async fn successes(case: &Case) -> Result<Vec<(Endpoint, ApiResponse)>> {
     let ids = Ids::make(case).await?;
     let mut replies = Vec::new();
     for endpoint in all(case, &ids) {
@@ -222,7 +216,7 @@ pub(super) async fn successes(case: &Case) -> Result<Vec<(Endpoint, ApiResponse)
 
 /// Refusals of all endpoints: without a key, with ids of nothing in the path, with a faulty field
 /// in the body. What is no refusal is left out, as above.
-pub(super) async fn refusals(case: &Case) -> Result<Vec<(Endpoint, ApiResponse)>, Failure> {
+pub(super) async fn refusals(case: &Case) -> Result<Vec<(Endpoint, ApiResponse)>> {
     let ids = Ids::make(case).await?;
     let (wire, there) = (&case.wire(), all(case, &ids));
     let gone = all(case, &ids.absent());
@@ -249,17 +243,14 @@ pub(super) async fn refusals(case: &Case) -> Result<Vec<(Endpoint, ApiResponse)>
 /// The success of each endpoint is right.
 pub(super) async fn each_success(
     case: Case,
-    check: fn(&Endpoint, &ApiResponse) -> Result<(), Failure>,
-) -> Result<(), Failure> {
+    check: fn(&Endpoint, &ApiResponse) -> Result,
+) -> Result {
     let replies = successes(&case).await?;
     replies.iter().try_for_each(|(endpoint, reply)| check(endpoint, reply))
 }
 
 /// Each refusal is right.
-pub(super) async fn each_refusal(
-    case: Case,
-    check: fn(&ApiResponse) -> Result<(), Failure>,
-) -> Result<(), Failure> {
+pub(super) async fn each_refusal(case: Case, check: fn(&ApiResponse) -> Result) -> Result {
     let replies = refusals(&case).await?;
     replies.iter().try_for_each(|(_, reply)| check(reply))
 }
@@ -269,7 +260,7 @@ fn faulty_field(endpoint: &Endpoint) -> String {
     fields.and_then(|fields| fields.keys().next()).cloned().unwrap_or_default()
 }
 
-fn some<T>(replies: Vec<T>, what: &str) -> Result<Vec<T>, Failure> {
+fn some<T>(replies: Vec<T>, what: &str) -> Result<Vec<T>> {
     if replies.is_empty() {
         return Err(Failure::failed(format!("{what} on any endpoint"), "none"));
     }

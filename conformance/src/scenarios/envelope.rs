@@ -27,7 +27,7 @@ const REQUESTS: &[Scenario] = &[
         "An x-request-id that is too long or has other characters is replaced (S-69)" },
 ];
 
-async fn base_url(case: Case) -> Result<(), Failure> {
+async fn base_url(case: Case) -> Result {
     let base = case.target().base_url();
     check::ensure(base.ends_with("/api/v1"), "a base URL that ends in /api/v1", base)?;
     for path in ["/prompts", "/vaults"] {
@@ -36,7 +36,7 @@ async fn base_url(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn json(case: Case) -> Result<(), Failure> {
+async fn json(case: Case) -> Result {
     let ids = Ids::make(&case).await?;
     for endpoint in endpoints::all(&case, &ids).iter().filter(|endpoint| endpoint.body.is_some()) {
         endpoint.send(&case.wire()).await?.success()?;
@@ -44,7 +44,7 @@ async fn json(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn only_v1(case: Case) -> Result<(), Failure> {
+async fn only_v1(case: Case) -> Result {
     // The HTTP client resolves the dots before it sends.
     for prefix in ["/../v2", "/../v0", "/../V1", "/../v1.0", "/..", "/../../v1", "/v1", "/api/v1"] {
         case.wire().get(&format!("{prefix}/vaults")).await?.status(404)?;
@@ -52,7 +52,7 @@ async fn only_v1(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn present(case: Case) -> Result<(), Failure> {
+async fn present(case: Case) -> Result {
     let mut seen = BTreeSet::new();
     for (_, reply) in [successes(&case).await?, refusals(&case).await?].concat() {
         let id = request_id(&reply)?;
@@ -65,7 +65,7 @@ async fn present(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn taken_over(case: Case) -> Result<(), Failure> {
+async fn taken_over(case: Case) -> Result {
     let longest = "x".repeat(128);
     for id in ["a", "AZaz09._-", "0b2f6c1e-4a5d-4d6a-9f7e-1c2d3e4f5a6b", &longest] {
         for (wire, path) in [
@@ -82,7 +82,7 @@ async fn taken_over(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn replaced(case: Case) -> Result<(), Failure> {
+async fn replaced(case: Case) -> Result {
     let long = "x".repeat(129);
     let odd: [&[u8]; 8] =
         [b"", b"a b", b"a/b", b"a,b", b"a\"b", b"{\"a\":1}", "\u{e9}".as_bytes(), long.as_bytes()];
@@ -97,7 +97,7 @@ async fn replaced(case: Case) -> Result<(), Failure> {
 }
 
 /// The one id of an answer, which has the form the server makes and takes.
-fn request_id(reply: &ApiResponse) -> Result<String, Failure> {
+fn request_id(reply: &ApiResponse) -> Result<String> {
     let values: Vec<_> = reply.headers().get_all("x-request-id").iter().collect();
     let [Ok(id)] = values.iter().map(|value| value.to_str()).collect::<Vec<_>>()[..] else {
         return Err(reply.failure("one x-request-id", format!("{values:?}")));

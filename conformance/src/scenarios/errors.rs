@@ -26,38 +26,38 @@ const SHAPE: &[Scenario] = &[
         "A 400 maps every failing query parameter to one message, all at once (S-60)" },
 ];
 
-fn keys(reply: &ApiResponse) -> Result<(), Failure> {
+fn keys(reply: &ApiResponse) -> Result {
     let body = reply.json()?;
     let all = ["data", "error", "details"].iter().all(|key| body.get(key).is_some());
     reply.ensure(all, "the keys data, error and details", body).map(drop)
 }
 
-fn text(reply: &ApiResponse) -> Result<(), Failure> {
+fn text(reply: &ApiResponse) -> Result {
     let error = reply.json()?.get("error").unwrap_or(&Value::Null);
     let readable = error.as_str().is_some_and(|error| !error.trim().is_empty());
     reply.ensure(readable, "a text in error", error).map(drop)
 }
 
-fn details(reply: &ApiResponse) -> Result<(), Failure> {
+fn details(reply: &ApiResponse) -> Result {
     let details = reply.json()?.get("details");
     let right = details.is_none_or(Value::is_object);
     reply.ensure(right, "an object in details", json!(details)).map(drop)
 }
 
-fn empty_details(reply: &ApiResponse) -> Result<(), Failure> {
+fn empty_details(reply: &ApiResponse) -> Result {
     if reply.status_code() == 400 {
         return Ok(());
     }
     reply.equals("/details", json!({})).map(drop)
 }
 
-fn content_type(reply: &ApiResponse) -> Result<(), Failure> {
+fn content_type(reply: &ApiResponse) -> Result {
     let value = reply.header("content-type");
     let essence = value.split(';').next().unwrap_or(value);
     reply.ensure(essence == "application/json", "application/json", value).map(drop)
 }
 
-async fn query(case: Case) -> Result<(), Failure> {
+async fn query(case: Case) -> Result {
     for (query, fields) in [
         // A cursor belongs to its filters and can be judged only where they are right.
         ("limit=0&vaultId=a&type=b", &["limit", "vaultId", "type"][..]),
@@ -70,7 +70,7 @@ async fn query(case: Case) -> Result<(), Failure> {
 }
 
 /// A 400 whose details map these fields and no other, each to a text.
-pub(super) fn names_exactly(reply: &ApiResponse, fields: &[&str]) -> Result<(), Failure> {
+pub(super) fn names_exactly(reply: &ApiResponse, fields: &[&str]) -> Result {
     let details = reply.status(400)?.has_only("/details", fields)?.at("/details")?;
     let is_text = |(_, text): (_, &Value)| text.as_str().is_some_and(|text| !text.is_empty());
     let texts = details.as_object().into_iter().flatten().all(is_text);
@@ -78,6 +78,6 @@ pub(super) fn names_exactly(reply: &ApiResponse, fields: &[&str]) -> Result<(), 
 }
 
 /// The body of an error in which no field is at fault (S-59, S-60).
-fn error_body(reply: &ApiResponse) -> Result<(), Failure> {
+fn error_body(reply: &ApiResponse) -> Result {
     reply.equals("/data", json!(null))?.equals("/details", json!({}))?.string("/error").map(drop)
 }

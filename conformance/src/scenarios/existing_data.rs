@@ -2,20 +2,28 @@
 //! what they did not create, so a run with `--read-only` has mostly these. Where an account is
 //! empty they are skipped.
 
-mod foreign;
-mod prompts;
-mod vaults;
+mod lists;
 
 use std::time::Duration;
 
-use serde_json::Value;
 use url::form_urlencoded::byte_serialize;
 
-use crate::fixture::Vault;
-use crate::wire::{ApiResponse, Wire};
-use crate::{Case, Failure, Scenario, Verdict};
+use super::endpoints::absent;
+use super::prelude::*;
+use crate::Verdict;
+use crate::wire::Wire;
 
-pub(super) const ALL: &[&[Scenario]] = &[prompts::ALL, vaults::ALL, foreign::ALL];
+pub(super) const ALL: &[&[Scenario]] = &[lists::ALL, FOREIGN];
+
+#[rustfmt::skip]
+const FOREIGN: &[Scenario] = &[
+    core! { "existing-data.foreign.prompt" ["ER-08", "ER-10"] [OtherAccount]
+        |case| hidden(case, "/prompts", &[""]),
+        "A prompt that another account has is 404, as one that nobody has" },
+    core! { "existing-data.foreign.vault" ["ER-08", "ER-10"] [OtherAccount]
+        |case| hidden(case, "/vaults", &["", "/prompts"]),
+        "A vault that another account has is 404 with its contents, as one that nobody has" },
+];
 
 /// How many entries of a list are read.
 const SOME: usize = 10;
@@ -26,9 +34,9 @@ const READS_MAX: u32 = 5;
 
 /// Reads again after a failure, as data of others comes, goes and changes between two responses.
 /// A fault of the target shows each time.
-async fn stable<F>(case: &Case, once: impl Fn() -> F) -> Result<(), Failure>
+async fn stable<F>(case: &Case, once: impl Fn() -> F) -> Result
 where
-    F: Future<Output = Result<(), Failure>>,
+    F: Future<Output = Result>,
 {
     for n in 1..READS_MAX {
         match once().await {
@@ -42,7 +50,7 @@ where
 }
 
 /// A vault with prompts in it, so that there is something to read; none in a run that only reads.
-async fn create_data(case: &Case) -> Result<Option<Vault>, Failure> {
+async fn create_data(case: &Case) -> Result<Option<Vault>> {
     if case.target().options().read_only {
         return Ok(None);
     }
@@ -53,11 +61,7 @@ async fn create_data(case: &Case) -> Result<Option<Vault>, Failure> {
 
 /// Each of the first entries of the collection at its own address. Those that are
 /// deleted meanwhile say nothing.
-async fn same_at_its_own_address(
-    case: Case,
-    collection: &str,
-    members: &[&str],
-) -> Result<(), Failure> {
+async fn same_at_its_own_address(case: Case, collection: &str, members: &[&str]) -> Result {
     let (case, wire) = (&case, &case.wire());
     create_data(case).await?;
     for id in present(wire, collection).await?.1.iter().filter_map(|entry| entry["id"].as_i64()) {
@@ -78,7 +82,7 @@ async fn same_at_its_own_address(
 
 /// The first entries of the list that this answers with. A page may be empty while
 /// others follow (S-71).
-async fn some(wire: &Wire, path: &str) -> Result<(ApiResponse, Vec<Value>), Failure> {
+async fn some(wire: &Wire, path: &str) -> Result<(ApiResponse, Vec<Value>)> {
     let mut reply = wire.get(path).await?;
     for _ in 0..EMPTY_PAGES_MAX {
         let Some(cursor) = after_an_empty_page(reply.status(200)?)? else { break };
@@ -91,13 +95,13 @@ async fn some(wire: &Wire, path: &str) -> Result<(ApiResponse, Vec<Value>), Fail
     Ok((reply, entries))
 }
 
-fn after_an_empty_page(reply: &ApiResponse) -> Result<Option<String>, Failure> {
+fn after_an_empty_page(reply: &ApiResponse) -> Result<Option<String>> {
     let empty = reply.array("/data")?.is_empty();
     Ok(reply.string("/pagination/nextCursor").ok().filter(|_| empty).map(str::to_owned))
 }
 
 /// The first entries of the list, of which there is at least one.
-async fn present(wire: &Wire, path: &str) -> Result<(ApiResponse, Vec<Value>), Failure> {
+async fn present(wire: &Wire, path: &str) -> Result<(ApiResponse, Vec<Value>)> {
     let (reply, entries) = some(wire, path).await?;
     if entries.is_empty() {
         let what = path.split('?').next().unwrap_or(path);
@@ -107,11 +111,7 @@ async fn present(wire: &Wire, path: &str) -> Result<(ApiResponse, Vec<Value>), F
 }
 
 /// The first entries of a collection have these members, of these types.
-async fn have_members(
-    case: Case,
-    collection: &str,
-    members: &[(&str, Type)],
-) -> Result<(), Failure> {
+async fn have_members(case: Case, collection: &str, members: &[(&str, Type)]) -> Result {
     let wire = &case.wire();
     create_data(&case).await?;
     stable(&case, || async move {
@@ -122,7 +122,7 @@ async fn have_members(
 }
 
 /// Every entry has these members, of these types.
-fn shaped(reply: &ApiResponse, entries: &[Value], members: &[(&str, Type)]) -> Result<(), Failure> {
+fn shaped(reply: &ApiResponse, entries: &[Value], members: &[(&str, Type)]) -> Result {
     for entry in entries {
         for (name, kind) in members {
             let value = &entry[*name];
@@ -165,4 +165,42 @@ impl Type {
             Self::OneOf(words) => value.as_str().is_some_and(|text| words.contains(&text)),
         }
     }
+}
+
+/// What one account sees at these addresses, the other does not. One of the two
+/// may be empty.
+async fn hidden(case: Case, collection: &str, below: &[&str]) -> Result {
+    let (case, main, other) = (&case, case.wire(), case.other());
+    let first = hidden_from(case, &main, &other, collection, below).await;
+    match (first, hidden_from(case, &other, &main, collection, below).await) {
+        (Err(failure), _) | (_, Err(failure)) if failure.verdict != Verdict::Blocked => {
+            Err(failure)
+        }
+        (Err(nothing), Err(_)) => Err(nothing),
+        _ => Ok(()),
+    }
+}
+
+async fn hidden_from(
+    case: &Case,
+    owner: &Wire,
+    stranger: &Wire,
+    collection: &str,
+    below: &[&str],
+) -> Result {
+    create_data(&case.on(owner.clone())).await?;
+    stable(case, || async {
+        for entry in present(owner, collection).await?.1 {
+            for rest in below {
+                let path = format!("{collection}/{}{rest}", entry["id"]);
+                // What is deleted meanwhile is 404 for both, and as good.
+                stranger.get(&path).await?.status(404)?;
+            }
+            if let Some(id) = entry["id"].as_i64() {
+                stranger.get(&format!("{collection}/{}", absent(id))).await?.status(404)?;
+            }
+        }
+        Ok(())
+    })
+    .await
 }

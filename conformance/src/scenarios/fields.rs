@@ -6,16 +6,14 @@ mod checks;
 mod request;
 mod table;
 mod values;
-mod whole;
 
 use std::sync::LazyLock;
-
-use serde_json::json;
 
 use self::checks::{accepted, all_named, all_refused, entry_named, named, one_accepted};
 use self::request::{Correct, Request};
 use self::table::{FIELDS, Field, Kind, Presence};
-use crate::{Case, Failure, Profile, Scenario};
+use super::prelude::*;
+use crate::Profile;
 
 /// The scenarios of all fields, and of each request as a whole.
 pub(super) static ALL: LazyLock<Vec<Scenario>> = LazyLock::new(|| {
@@ -28,7 +26,7 @@ pub(super) static ALL: LazyLock<Vec<Scenario>> = LazyLock::new(|| {
             Scenario::generated(profile, id, title, rules, field.source, run)
         })
     });
-    of_fields.chain(whole::all()).collect()
+    of_fields.chain(checks::of_requests()).collect()
 });
 
 /// `promptType` is `prompt-type`.
@@ -164,7 +162,7 @@ impl Fact {
         rules
     }
 
-    async fn hold(self, case: Case, field: &'static Field) -> Result<(), Failure> {
+    async fn hold(self, case: Case, field: &'static Field) -> Result {
         let call = field.request.correct(&case).await?;
         let values = self.values(&call, field).await?;
         match self {
@@ -197,7 +195,7 @@ impl Fact {
 
 impl Fact {
     /// The values that are tried, as JSON is written.
-    async fn values(self, call: &Correct, field: &Field) -> Result<Vec<String>, Failure> {
+    async fn values(self, call: &Correct, field: &Field) -> Result<Vec<String>> {
         let entries = |good: &str, bad: &[&str]| -> Vec<String> {
             let of = |bad: &&str| match field.kind {
                 Kind::Uris(..) => json!([good, bad]).to_string(),

@@ -49,12 +49,7 @@ const QUEUED: &[Scenario] = &[
         "Without a clientJobId the answer has a UUID, another one each time" },
 ];
 
-async fn members(
-    case: Case,
-    names: &[&str],
-    expected: &str,
-    holds: fn(&Value) -> bool,
-) -> Result<(), Failure> {
+async fn members(case: Case, names: &[&str], expected: &str, holds: fn(&Value) -> bool) -> Result {
     let answer = Job::queue(&case, json!({})).await?.answer;
     for name in names {
         let value = answer.at(&format!("/data/{name}"))?;
@@ -63,7 +58,7 @@ async fn members(
     Ok(())
 }
 
-async fn status_url(case: Case) -> Result<(), Failure> {
+async fn status_url(case: Case) -> Result {
     for fields in [json!({}), json!({ "clientJobId": own_id(&case) })] {
         let job = Job::queue(&case, fields).await?;
         let expected = format!("{}/generations/{}/status", case.target().base_url(), job.id);
@@ -75,7 +70,7 @@ async fn status_url(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn no_media(case: Case) -> Result<(), Failure> {
+async fn no_media(case: Case) -> Result {
     let job = Job::queue(&case, json!({})).await?;
     let members = job.answer.at("/data")?.as_object().into_iter().flatten();
     for (name, value) in members {
@@ -91,7 +86,7 @@ async fn no_media(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn given_id(case: Case) -> Result<(), Failure> {
+async fn given_id(case: Case) -> Result {
     for id in [own_id(&case), format!("{}_Ab-9_", own_id(&case).to_uppercase())] {
         let job = Job::queue(&case, json!({ "clientJobId": id })).await?;
         job.answer.equals("/data/clientJobId", id)?;
@@ -99,7 +94,7 @@ async fn given_id(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn made_id(case: Case) -> Result<(), Failure> {
+async fn made_id(case: Case) -> Result {
     let body = body_for_a_vault(&case, json!({})).await?;
     let mut ids = BTreeSet::new();
     // The same request again: a new id is new, and does not follow from the request.

@@ -5,14 +5,12 @@ mod places;
 
 use std::sync::LazyLock;
 
-use http::HeaderMap;
-use serde_json::{Value, json};
-
 pub(super) use self::places::PLACES;
 use self::places::{Kind, Place, Where};
 use super::endpoints::{Ids, absent};
-use crate::wire::{ApiResponse, Wire};
-use crate::{Case, Failure, Need, Profile, Scenario, check};
+use super::prelude::*;
+use crate::{Need, Profile};
+use http::HeaderMap;
 
 /// Scenarios for each place.
 pub(super) static ALL: LazyLock<Vec<Scenario>> = LazyLock::new(|| {
@@ -93,17 +91,17 @@ impl Stranger {
         })
     }
 
-    async fn hold(self, case: Case, place: &Place) -> Result<(), Failure> {
+    async fn hold(self, case: Case, place: &Place) -> Result {
         match self {
             Self::Absent => {
                 let own = Ids::make(&case).await?;
                 let nothing = absent(place.kind.of(&own));
-                refused(&case.wire(), place, &own, &own, nothing).await
+                refused(&case, place, &own, &own, nothing).await
             }
             Self::Deleted => {
                 let own = Ids::make(&case).await?;
                 let gone = deleted(&case, place.kind).await?;
-                refused(&case.wire(), place, &own, &own, gone).await
+                refused(&case, place, &own, &own, gone).await
             }
             Self::Foreign => foreign(&case, place).await,
             Self::Named => named(&case, place).await,
@@ -113,7 +111,7 @@ impl Stranger {
 }
 
 /// The id of a prompt or a vault that is no more.
-async fn deleted(case: &Case, kind: Kind) -> Result<i64, Failure> {
+async fn deleted(case: &Case, kind: Kind) -> Result<i64> {
     let (deletion, id) = match kind {
         Kind::Prompt => {
             let prompt = case.prompt().await?;
@@ -129,16 +127,10 @@ async fn deleted(case: &Case, kind: Kind) -> Result<i64, Failure> {
 }
 
 /// The id is refused in this place, beside these ids, and the caller has what it had.
-async fn refused(
-    wire: &Wire,
-    place: &Place,
-    own: &Ids,
-    beside: &Ids,
-    id: i64,
-) -> Result<(), Failure> {
-    let before = own.state(wire).await?;
-    place.refuses(&place.call(wire, beside, id).await?)?;
-    check::equal("what was there", &own.state(wire).await?, &before)
+async fn refused(case: &Case, place: &Place, own: &Ids, beside: &Ids, id: i64) -> Result {
+    let before = own.state(&case.wire()).await?;
+    place.refuses(&place.call(case, beside, id).await?)?;
+    check::equal("what was there", &own.state(&case.wire()).await?, &before)
 }
 
 /// What stands beside a foreign id. A foreign vault has its own membership beside it, as nothing
@@ -158,7 +150,7 @@ pub(super) fn owners_and_strangers(case: &Case) -> [(Case, Case); 2] {
     [(other.clone(), case.clone()), (case.clone(), other)]
 }
 
-async fn foreign(case: &Case, place: &Place) -> Result<(), Failure> {
+async fn foreign(case: &Case, place: &Place) -> Result {
     for (owner, stranger) in owners_and_strangers(case) {
         let owned = Ids::make(&owner).await?;
         let own = Ids::make(&stranger).await?;
@@ -173,7 +165,7 @@ async fn foreign(case: &Case, place: &Place) -> Result<(), Failure> {
             let before = owned.state(&owner.wire()).await?;
             let id = place.kind.of(&owned);
             let beside = beside(place, &owned, &own);
-            let answer = refused(&stranger.wire(), place, &own, &beside, id).await;
+            let answer = refused(&stranger, place, &own, &beside, id).await;
             check::with_context(visibility, answer)?;
             check::equal("what the owner has", &owned.state(&owner.wire()).await?, &before)?;
         }
@@ -181,8 +173,7 @@ async fn foreign(case: &Case, place: &Place) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn named(case: &Case, place: &Place) -> Result<(), Failure> {
-    let wire = case.wire();
+async fn named(case: &Case, place: &Place) -> Result {
     let own = Ids::make(case).await?;
     let mut ids = vec![absent(place.kind.of(&own))];
     if place.kind != Kind::Membership {
@@ -192,7 +183,7 @@ async fn named(case: &Case, place: &Place) -> Result<(), Failure> {
         ids.extend([i64::MAX, i64::MIN, 0, -1]);
     }
     for id in ids {
-        let reply = place.call(&wire, &own, id).await?;
+        let reply = place.call(case, &own, id).await?;
         let named = match place.place {
             Where::Path => reply.status(404).map(drop),
             Where::Body | Where::Query => {
@@ -204,32 +195,27 @@ async fn named(case: &Case, place: &Place) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn alike(case: &Case, place: &Place) -> Result<(), Failure> {
+async fn alike(case: &Case, place: &Place) -> Result {
     for (owner, stranger) in owners_and_strangers(case) {
         let owned = Ids::make(&owner).await?;
         let own = Ids::make(&stranger).await?;
-        compare(&stranger.wire(), place, &owned, &own).await?;
+        compare(&stranger, place, &owned, &own).await?;
     }
     Ok(())
 }
 
 /// An id of the owner and one of nothing are answered alike.
-pub(super) async fn compare(
-    wire: &Wire,
-    place: &Place,
-    owned: &Ids,
-    own: &Ids,
-) -> Result<(), Failure> {
+pub(super) async fn compare(case: &Case, place: &Place, owned: &Ids, own: &Ids) -> Result {
     let foreign = place.kind.of(owned);
     let nothing = absent(foreign);
     let beside = beside(place, owned, own);
-    let expected = place.call(wire, &beside, nothing).await?;
-    let got = place.call(wire, &beside, foreign).await?;
+    let expected = place.call(case, &beside, nothing).await?;
+    let got = place.call(case, &beside, foreign).await?;
     check::with_context(place.words(), same(&got, &expected, (foreign, nothing)))
 }
 
 /// Status, body and headers are the same. An answer may repeat the id that was sent.
-fn same(got: &ApiResponse, expected: &ApiResponse, ids: (i64, i64)) -> Result<(), Failure> {
+fn same(got: &ApiResponse, expected: &ApiResponse, ids: (i64, i64)) -> Result {
     let text = |reply: &ApiResponse, id: i64| {
         String::from_utf8_lossy(reply.body()).replace(&id.to_string(), "<id>")
     };
@@ -249,7 +235,7 @@ fn names(headers: &HeaderMap) -> Vec<&str> {
 
 impl Place {
     /// Refused; a query may also find nothing.
-    fn refuses(&self, reply: &ApiResponse) -> Result<(), Failure> {
+    fn refuses(&self, reply: &ApiResponse) -> Result {
         let of_path = self.place == Where::Path && self.kind != Kind::Membership;
         let checked = match (reply.status_code(), self.place) {
             (200, Where::Query) => reply.equals("/data", Value::Array(Vec::new())),

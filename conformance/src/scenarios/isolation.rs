@@ -3,13 +3,10 @@
 
 use std::time::{Duration, Instant};
 
-use serde_json::json;
-
 use super::endpoints::Ids;
 use super::ids::{PLACES, compare, owners_and_strangers};
+use super::prelude::*;
 use crate::fixture::Walk;
-use crate::scenario::{core, reference};
-use crate::{Case, Failure, Scenario};
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
@@ -25,7 +22,7 @@ pub(super) const ALL: &[Scenario] = &[
 /// very many prompts it ends before the last page.
 const WALK: Duration = Duration::from_secs(5);
 
-async fn prompts(case: Case) -> Result<(), Failure> {
+async fn prompts(case: Case) -> Result {
     for (owner, stranger) in owners_and_strangers(&case) {
         let image = json!({ "promptType": "image", "modelId": case.image_model() });
         let foreign = [owner.prompt().await?, owner.prompt_with(image).await?.0];
@@ -40,7 +37,7 @@ async fn prompts(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn vaults(case: Case) -> Result<(), Failure> {
+async fn vaults(case: Case) -> Result {
     for (owner, stranger) in owners_and_strangers(&case) {
         for visibility in ["private", "unlisted", "public"] {
             let (vault, _) = owner.vault_with(json!({ "visibility": visibility })).await?;
@@ -53,11 +50,12 @@ async fn vaults(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn read_only(case: Case) -> Result<(), Failure> {
+async fn read_only(case: Case) -> Result {
     let owned = Ids::make(&case.other_account()).await?;
     let own = Ids::make(&case).await?;
+    let reader = case.on(case.read_only());
     for place in PLACES {
-        compare(&case.read_only(), place, &owned, &own).await?;
+        compare(&reader, place, &owned, &own).await?;
     }
     Ok(())
 }

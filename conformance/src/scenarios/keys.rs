@@ -34,12 +34,12 @@ const OF_A_KEY: &[Scenario] = &[
         "Public id and secret are letters and digits (S-49)" },
 ];
 
-fn taken_apart(case: &Case) -> Result<(&str, &str, &str), Failure> {
+fn taken_apart(case: &Case) -> Result<(&str, &str, &str)> {
     parts_of(main_key(case))
 }
 
 /// Vendor, public id and secret of a key, which a failure must not show.
-fn parts_of(key: &str) -> Result<(&str, &str, &str), Failure> {
+fn parts_of(key: &str) -> Result<(&str, &str, &str)> {
     check::key_parts(key).ok_or_else(|| {
         let got = format!("a key of {} characters in another form", key.len());
         Failure::failed("a key of the form <vendor>_live_<public_id>_<secret>", got)
@@ -57,7 +57,7 @@ struct NewKey {
 }
 
 impl NewKey {
-    async fn make(case: &Case, scopes: &[&str]) -> Result<Self, Failure> {
+    async fn make(case: &Case, scopes: &[&str]) -> Result<Self> {
         let session = case.session().await?;
         let body = json!({ "name": case.name("key"), "scopes": scopes });
         let answer = session.post("/api-keys", body).await?;
@@ -71,17 +71,17 @@ impl NewKey {
         format!("/api-keys/{}", self.id)
     }
 
-    async fn revoke(&self) -> Result<ApiResponse, Failure> {
+    async fn revoke(&self) -> Result<ApiResponse> {
         self.session.delete(&self.path()).await
     }
 
     /// `GET /prompts` with this key.
-    async fn read(&self) -> Result<ApiResponse, Failure> {
+    async fn read(&self) -> Result<ApiResponse> {
         self.call(Method::GET, "/prompts").send().await
     }
 
     /// `POST /vaults` with this key.
-    async fn write(&self) -> Result<ApiResponse, Failure> {
+    async fn write(&self) -> Result<ApiResponse> {
         let body = json!({ "name": self.case.name("vault") });
         self.call(Method::POST, "/vaults").json(&body).send().await
     }
@@ -92,7 +92,7 @@ impl NewKey {
         call.header("authorization", format!("Bearer {}", self.key))
     }
 
-    async fn listed(&self) -> Result<Value, Failure> {
+    async fn listed(&self) -> Result<Value> {
         let list = self.session.get("/api-keys").await?;
         let found = list.status(200)?.array("/data")?.into_iter().find(|one| self.is(one));
         found.ok_or_else(|| list.failure("the key in the list", "no such entry"))
@@ -103,7 +103,7 @@ impl NewKey {
     }
 
     /// The record of its creation, without the key.
-    fn record(&self) -> Result<Value, Failure> {
+    fn record(&self) -> Result<Value> {
         let mut record = self.answer.at("/data")?.clone();
         if let Some(fields) = record.as_object_mut() {
             fields.remove("key");
@@ -113,7 +113,7 @@ impl NewKey {
 }
 
 /// The secret of a key is not in a response.
-fn hides(reply: &ApiResponse, secret: &str) -> Result<(), Failure> {
+fn hides(reply: &ApiResponse, secret: &str) -> Result {
     let mut texts = reply.headers().values().map(HeaderValue::as_bytes).chain([&reply.body()[..]]);
     let shown = texts.any(|text| text.windows(secret.len()).any(|part| part == secret.as_bytes()));
     reply.ensure(!shown, "an answer without the secret of the key", "one with it").map(drop)
@@ -124,21 +124,21 @@ fn is_plain(part: &str) -> bool {
     !part.is_empty() && part.chars().all(|c| c.is_ascii_alphanumeric())
 }
 
-async fn parts(case: Case) -> Result<(), Failure> {
+async fn parts(case: Case) -> Result {
     let (vendor, id, secret) = taken_apart(&case)?;
     let empty = [vendor, id, secret].iter().any(|part| part.is_empty());
     check::ensure(!empty, "no part of the key to be empty", "an empty one")?;
     case.wire().get("/vaults").await?.status(200).map(drop)
 }
 
-async fn alphabet(case: Case) -> Result<(), Failure> {
+async fn alphabet(case: Case) -> Result {
     let (_, id, secret) = taken_apart(&case)?;
     // A failure must not show them.
     check::ensure(is_plain(id), "letters and digits in the public id", "other characters")?;
     check::ensure(is_plain(secret), "letters and digits in the secret", "other characters")
 }
 
-async fn whole(case: Case) -> Result<(), Failure> {
+async fn whole(case: Case) -> Result {
     let (_, id, secret) = taken_apart(&case)?;
     for (name, token) in [
         ("without the vendor", format!("live_{id}_{secret}")),
@@ -152,7 +152,7 @@ async fn whole(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn never_shown(case: Case) -> Result<(), Failure> {
+async fn never_shown(case: Case) -> Result {
     let (_, _, secret) = taken_apart(&case)?;
     for (_, reply) in [successes(&case).await?, refusals(&case).await?].concat() {
         hides(&reply, secret)?;
@@ -160,16 +160,16 @@ async fn never_shown(case: Case) -> Result<(), Failure> {
     hides(&create(&case, case.wire()).await?, secret)
 }
 
-async fn create(case: &Case, wire: Wire) -> Result<ApiResponse, Failure> {
+async fn create(case: &Case, wire: Wire) -> Result<ApiResponse> {
     let body = json!({ "name": case.name("key"), "scopes": ["prompts:write"] });
     wire.post("/api-keys", body).await
 }
 
-async fn refused(case: Case, wire: fn(&Case) -> Wire) -> Result<(), Failure> {
+async fn refused(case: Case, wire: fn(&Case) -> Wire) -> Result {
     create(&case, wire(&case)).await?.status_in(400..=599).map(drop)
 }
 
-async fn status(case: Case) -> Result<(), Failure> {
+async fn status(case: Case) -> Result {
     for wire in [case.wire(), case.read_only(), case.anonymous()] {
         for body in [json!({ "name": "n", "scopes": ["prompts:write"] }), json!({}), json!([])] {
             let reply = wire.post("/api-keys", body).await?;

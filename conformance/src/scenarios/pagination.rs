@@ -1,10 +1,209 @@
-//! Pages and cursors of `GET /prompts`.
+//! Pages of `GET /prompts`: where a walk begins, how it goes on, where it ends, in which order it
+//! goes, and the query `limit`. What a cursor is good for is in `cursors`, lists that change under
+//! way are in `changes`.
 
 mod changes;
 mod cursors;
-mod limit;
-mod pages;
 
-use crate::Scenario;
+use super::prelude::*;
+use crate::fixture::{List, Page};
 
-pub(super) const ALL: &[&[Scenario]] = &[pages::ALL, limit::ALL, cursors::ALL, changes::ALL];
+pub(super) const ALL: &[&[Scenario]] = &[PAGES, cursors::ALL, changes::ALL];
+
+#[rustfmt::skip]
+const PAGES: &[Scenario] = &[
+    core! { "pagination.pages.next-cursor" ["PG-01", "EN-07"] next_cursor,
+        "Every page carries pagination.nextCursor, a string or null" },
+    core! { "pagination.pages.beginning" ["PG-05"] beginning,
+        "Without cursor the list starts at its beginning, also in the middle of a walk" },
+    core! { "pagination.pages.each-once" ["PG-06", "PG-07", "PG-08", "PG-09"]
+        |case| each_once(case, 14, [1, 2, 3, 7, 100].map(Some)),
+        "A walk with any page size meets each entry exactly once and ends at a null nextCursor" },
+    core! { "pagination.pages.each-once-by-default" ["PG-06"] |case| each_once(case, 45, [None]),
+        "A walk without limit meets each entry exactly once" },
+    core! { "pagination.pages.each-once-of-101" ["PG-06"] |case| each_once(case, 101, [Some(100)]),
+        "A walk with limit 100 over 101 entries meets each exactly once" },
+    core! { "pagination.pages.each-once-by-type" ["PG-06", "PR-16"] each_once_by_type,
+        "A walk with vaultId and type keeps both and meets each entry exactly once" },
+    reference! { "pagination.pages.no-empty-last" ["PG-08"] no_empty_last,
+        "A page with the last entry has no next cursor, also if it is full" },
+    reference! { "pagination.pages.newest-first" ["PG-05", "PG-06"] newest_first,
+        "The list is ordered by descending id, with and without filters (S-01)" },
+    reference! { "pagination.pages.order-is-fixed" ["PG-06"] order_is_fixed,
+        "An update or a save does not move a prompt in the list (S-01)" },
+    reference! { "pagination.pages.order-of-vault" ["PG-06", "PR-15"] order_of_vault,
+        "The list of a vault is ordered by id, whatever the order of adding (S-01)" },
+    core! { "pagination.limit.default" ["PG-02"]
+        |case| first_page_holds_at_most(case, 20, 25, None),
+        "Without limit a page holds at most 20 entries" },
+    core! { "pagination.limit.size" ["PG-03"] size,
+        "A page holds at most as many entries as limit says" },
+    core! { "pagination.limit.hundred" ["PG-03"]
+        |case| first_page_holds_at_most(case, 100, 101, Some(100)),
+        "With limit 100 a page holds at most 100 of 101 entries" },
+    reference! { "pagination.limit.default-is-twenty" ["PG-02"] default_is_twenty,
+        "Without limit a page holds exactly 20 entries while more follow" },
+    reference! { "pagination.limit.pages-are-full" ["PG-03"] pages_are_full,
+        "Every page but the last holds exactly as many entries as limit says" },
+    reference! { "pagination.limit.every-filter" ["LI-01"] every_filter,
+        "The bounds of limit hold beside a vault, a type and a cursor" },
+];
+
+async fn next_cursor(case: Case) -> Result {
+    let (vault, _) = case.stocked_vault(2).await?;
+    let (all, list) = (case.list(), vault.list());
+    let text = all.clone().with("type", "text");
+    for list in [all, text, list.clone().limit(1), list.limit(100)] {
+        let reply = list.get().await?;
+        let cursor = reply.at("/pagination/nextCursor")?;
+        reply.ensure(cursor.is_string() || cursor.is_null(), "a string or null", cursor)?;
+    }
+    Ok(())
+}
+
+async fn beginning(case: Case) -> Result {
+    let (vault, _) = case.stocked_vault(5).await?;
+    let list = vault.list().limit(2);
+    let first = list.page().await?;
+    list.clone().after(&first).page().await?;
+    let again = list.page().await?;
+    check::equal("the page without a cursor", &again.ids, &first.ids)
+}
+
+/// A walk over so many entries with each of these limits.
+async fn each_once<const N: usize>(
+    case: Case,
+    entries: usize,
+    limits: [Option<usize>; N],
+) -> Result {
+    let (vault, prompts) = case.stocked_vault(entries).await?;
+    for limit in limits {
+        let list = limit.into_iter().fold(vault.list(), List::limit);
+        check::with_context(list.path(), list.walk().await?.expect_once(&prompts))?;
+    }
+    Ok(())
+}
+
+async fn each_once_by_type(case: Case) -> Result {
+    let (vault, mut texts) = case.stocked_vault(3).await?;
+    let mut images = Vec::new();
+    for _ in 0..4 {
+        let fields = json!({ "promptType": "image", "modelId": case.image_model() });
+        images.push(case.prompt_with(fields).await?.0);
+        texts.extend(vault.stock(1).await?);
+    }
+    vault.add_all(&images).await?;
+    for limit in [1, 2, 3] {
+        let walk = vault.list().with("type", "image").limit(limit).walk().await?;
+        walk.expect_once(&images)?;
+        walk.expect_none(&texts)?;
+    }
+    Ok(())
+}
+
+async fn no_empty_last(case: Case) -> Result {
+    let (vault, _) = case.stocked_vault(6).await?;
+    for (limit, expected) in [(1, 6), (2, 3), (3, 2), (6, 1), (100, 1)] {
+        let walk = vault.list().limit(limit).walk().await?;
+        let what = format!("the number of pages of 6 entries with limit {limit}");
+        check::equal(&what, &walk.pages.len(), &expected)?;
+    }
+    Ok(())
+}
+
+async fn newest_first(case: Case) -> Result {
+    let (vault, prompts) = case.stocked_vault(5).await?;
+    let walk = vault.list().limit(2).walk().await?;
+    walk.expect_in_order(prompts.iter().rev())?;
+    for list in [case.list(), case.list().with("type", "text")] {
+        let page = list.limit(100).page().await?;
+        let descending = page.ids.is_sorted_by(|one, next| one > next);
+        page.reply.ensure(descending, "descending ids", format!("{:?}", page.ids))?;
+    }
+    Ok(())
+}
+
+async fn order_is_fixed(case: Case) -> Result {
+    let (vault, prompts) = case.stocked_vault(4).await?;
+    let (elsewhere, list) = (case.vault().await?, vault.list().limit(1));
+    let first = list.page().await?;
+    for prompt in [&prompts[0], &prompts[2]] {
+        prompt.update(json!({ "title": "Moved?" })).await?.success()?;
+        prompt.save_into(&elsewhere).await?.status(200)?;
+    }
+    list.walk_from(first).await?.expect_in_order(prompts.iter().rev())
+}
+
+async fn order_of_vault(case: Case) -> Result {
+    let (vault, prompts) = (case.vault().await?, case.prompts_in_turn(4).await?);
+    for n in [2, 0, 3, 1] {
+        vault.add([&prompts[n]]).await?.status(201)?;
+    }
+    let page = vault.list().page().await?;
+    check::equal("the list of the vault", &page.ids, &ids(prompts.iter().rev()))
+}
+
+fn holds_at_most(page: &Page, limit: usize) -> Result {
+    let got = format!("{} entries", page.ids.len());
+    page.reply.ensure(page.ids.len() <= limit, format!("at most {limit} entries"), got).map(drop)
+}
+
+async fn first_page_holds_at_most(
+    case: Case,
+    most: usize,
+    entries: usize,
+    limit: Option<usize>,
+) -> Result {
+    let (vault, _) = case.stocked_vault(entries).await?;
+    let list = limit.into_iter().fold(vault.list(), List::limit);
+    holds_at_most(&list.page().await?, most)
+}
+
+async fn size(case: Case) -> Result {
+    let (vault, _) = case.stocked_vault(9).await?;
+    for limit in [1, 2, 3, 7] {
+        let list = vault.list().limit(limit);
+        let first = list.page().await?;
+        holds_at_most(&first, limit)?;
+        holds_at_most(&list.after(&first).page().await?, limit)?;
+    }
+    Ok(())
+}
+
+async fn default_is_twenty(case: Case) -> Result {
+    let (vault, _) = case.stocked_vault(21).await?;
+    let page = vault.list().page().await?;
+    page.reply.ensure(page.ids.len() == 20, "20 entries", page.ids.len()).map(drop)
+}
+
+async fn pages_are_full(case: Case) -> Result {
+    let (vault, _) = case.stocked_vault(8).await?;
+    for (limit, expected) in
+        [(1, vec![1; 8]), (2, vec![2; 4]), (3, vec![3, 3, 2]), (7, vec![7, 1]), (100, vec![8])]
+    {
+        let pages = vault.list().limit(limit).walk().await?.pages;
+        let sizes = pages.iter().map(|page| page.ids.len());
+        let sizes: Vec<_> = sizes.filter(|size| *size > 0).collect();
+        check::equal(&format!("the page sizes with limit {limit}"), &sizes, &expected)?;
+    }
+    Ok(())
+}
+
+async fn every_filter(case: Case) -> Result {
+    let vault = case.vault().await?;
+    vault.fill(2).await?;
+    let first = vault.list().limit(1).page().await?;
+    let (all, list) = (case.list(), vault.list());
+    for filtered in [
+        list.clone(),
+        all.clone().with("type", "text"),
+        all.with("type", "video"),
+        list.after(&first),
+    ] {
+        for (limit, status) in [("1", 200), ("100", 200), ("0", 400), ("101", 400), ("-1", 400)] {
+            let reply = filtered.clone().with("limit", limit).get().await?;
+            reply.has_status(status, format!("limit {limit}"))?;
+        }
+    }
+    Ok(())
+}

@@ -1,54 +1,37 @@
 //! Prompts themselves: the object, making, reading, changing, deleting and
 //! saving them, and the filters of their list.
 
-mod choices;
 mod create;
 mod delete;
-mod faults;
-mod filters;
+mod list;
 mod models;
 mod object;
-mod queries;
-mod read;
-mod save;
-mod text;
 mod update;
 mod updated_at;
-mod urls;
 mod vaults;
 
-use serde_json::Value;
-
-use crate::wire::ApiResponse;
-use crate::{Case, Failure, Scenario};
+use super::prelude::*;
 
 pub(super) const ALL: &[&[Scenario]] = &[
     object::ALL,
-    choices::ALL,
     create::ALL,
     models::ALL,
-    urls::ALL,
-    text::ALL,
-    faults::ALL,
     vaults::ALL,
-    read::ALL,
     update::ALL,
     updated_at::ALL,
     delete::ALL,
-    save::ALL,
-    filters::ALL,
-    queries::ALL,
+    list::ALL,
 ];
 
 /// The replies to a create, and to an update of a new text prompt without a model, with the same
 /// fields. Most rules about fields hold for both.
-async fn create_and_update(case: &Case, fields: Value) -> Result<[ApiResponse; 2], Failure> {
+async fn create_and_update(case: &Case, fields: Value) -> Result<[ApiResponse; 2]> {
     let created = case.create_prompt(fields.clone()).await?;
     Ok([created, case.prompt().await?.update(fields).await?])
 }
 
 /// Both are refused with a message under this field's name.
-async fn both_name_field(case: &Case, field: &str, fields: Value) -> Result<(), Failure> {
+async fn both_name_field(case: &Case, field: &str, fields: Value) -> Result {
     for reply in create_and_update(case, fields).await? {
         reply.status(400)?.string(&format!("/details/{field}"))?;
     }
@@ -56,7 +39,7 @@ async fn both_name_field(case: &Case, field: &str, fields: Value) -> Result<(), 
 }
 
 /// Both succeed.
-async fn both_accepted(case: &Case, fields: Value) -> Result<[ApiResponse; 2], Failure> {
+async fn both_accepted(case: &Case, fields: Value) -> Result<[ApiResponse; 2]> {
     let replies = create_and_update(case, fields).await?;
     for reply in &replies {
         reply.success()?;
@@ -65,7 +48,7 @@ async fn both_accepted(case: &Case, fields: Value) -> Result<[ApiResponse; 2], F
 }
 
 /// A create with each of these fields succeeds.
-async fn created_with<const N: usize>(case: Case, fields: [Value; N]) -> Result<(), Failure> {
+async fn created_with<const N: usize>(case: Case, fields: [Value; N]) -> Result {
     for fields in fields {
         case.create_prompt(fields).await?.success()?;
     }

@@ -1,41 +1,52 @@
-//! Different calls on one thing at the same moment. Whichever comes first, what is
-//! there afterwards is what some order of them would have left.
+//! Different calls on one thing at the same moment. Whichever comes first, what is there afterwards
+//! is what some order of them would have left. No reader and no copy meets the fields of two updates
+//! (S-76), and generations under one clientJobId are one job (S-36).
 
-mod fields;
-mod jobs;
+use std::collections::BTreeSet;
+use std::time::Duration;
 
 use futures::future::{try_join, try_join3};
-use serde_json::json;
 
-use crate::fixture::{Member, Vault, race};
-use crate::scenario::core;
-use crate::wire::ApiResponse;
-use crate::{Case, Failure, Scenario, check};
+use super::prelude::*;
+use crate::case::{state, status_path};
 
 #[rustfmt::skip]
-pub(super) const ALL: &[&[Scenario]] = &[MEMBERSHIPS, fields::ALL, jobs::ALL];
-
-#[rustfmt::skip]
-const MEMBERSHIPS: &[Scenario] = &[
+pub(super) const ALL: &[Scenario] = &[
     core! { "races.membership.four-ways" ["PR-42", "VA-10", "VC-21"] four_ways,
         "While a prompt is moved, removed, pinned and deleted at once it ends in no vault, and \
          counts are true" },
     core! { "races.membership.moved-or-gone" ["VC-20", "VC-21"] moved_or_gone,
         "Of moves, removals and pins at once, the prompt is in the target if a move succeeded and \
          nowhere else" },
-    core! { "races.vault.deleted-while-moved" ["VA-28", "VC-21"] deleted_while_moved,
+    core! { "races.vault.deleted-while-moved" ["VA-28", "VC-21"]
+        |case| moved_while_deleted(case, Deleted::Source),
         "A vault deleted while its prompts are moved away leaves each where its answer says" },
+    core! { "contents.race.target-deleted" ["VC-21"] 
+        |case| moved_while_deleted(case, Deleted::Target),
+        "A move to a vault that is being deleted is either done or changes nothing" },
     core! { "races.vault.source-and-target" ["VA-28", "VC-21"] source_and_target,
         "Two vaults deleted while prompts move between them leave no membership and all prompts" },
     core! { "races.prompt.created-while-vault-goes" ["PR-27", "VA-28"] created_while_vault_goes,
         "A prompt made into a vault that is being deleted is there without it, or was refused" },
+    reference! { "races.prompt.updates" ["PR-31", "PR-33"] updates,
+        "Of many updates of several fields at once one stands as a whole (S-76)" },
+    reference! { "races.prompt.whole-when-read" ["PR-31", "PR-33"] whole_when_read,
+        "Whoever reads a prompt while it is updated sees the fields of one update (S-76)" },
+    reference! { "races.vault.forked-whole" ["VA-33"] [OtherAccount] forked_whole,
+        "Forks made while prompts are updated hold each prompt with the fields of one update \
+         (S-76)" },
+    reference! { "races.job.same-id" ["GE-11"] [LocalProvider] same_id,
+        "Thirty-two equal generations under one clientJobId at once are one job (S-36)" },
+    reference! { "races.job.two-bodies" ["GE-11"] [LocalProvider] two_bodies,
+        "Of two bodies under one clientJobId at once one is taken, and the other refused each \
+         time (S-36)" },
 ];
 
 /// Four moves, removals and pins of one membership at once; the replies to the first two.
 async fn moved_removed_and_pinned(
     member: &Member,
     target: &Vault,
-) -> Result<[Vec<ApiResponse>; 2], Failure> {
+) -> Result<[Vec<ApiResponse>; 2]> {
     let moves = race::times(4, || member.move_to(target));
     let removals = race::times(4, || member.remove());
     let pins = race::times(4, || member.pin());
@@ -46,14 +57,13 @@ async fn moved_removed_and_pinned(
     Ok([moves, removals])
 }
 
-async fn expect_count(vault: &Vault, expected: usize) -> Result<(), Failure> {
+async fn expect_count(vault: &Vault, expected: usize) -> Result {
     let count = vault.counts_what_it_lists().await?;
     check::equal(&format!("the prompts of vault {}", vault.id), &count, &expected)
 }
 
-async fn four_ways(case: Case) -> Result<(), Failure> {
-    let [source, target] = case.under_contention().vaults().await?;
-    let [member, _] = source.filled().await?;
+async fn four_ways(case: Case) -> Result {
+    let (source, target, [member, _]) = case.under_contention().source_and_target().await?;
     let deletions = race::times(4, || member.prompt.delete());
     let ([moves, _], deletions) =
         try_join(moved_removed_and_pinned(&member, &target), deletions).await?;
@@ -64,10 +74,9 @@ async fn four_ways(case: Case) -> Result<(), Failure> {
     expect_count(&target, 0).await
 }
 
-async fn moved_or_gone(case: Case) -> Result<(), Failure> {
+async fn moved_or_gone(case: Case) -> Result {
     for _ in 0..4 {
-        let [source, target] = case.under_contention().vaults().await?;
-        let [member] = source.filled().await?;
+        let (source, target, [member]) = case.under_contention().source_and_target().await?;
         let [moves, removals] = moved_removed_and_pinned(&member, &target).await?;
         let moved = race::expect_one_success_at_most(&moves)?;
         // A removal that finds nothing may be told of success (S-31).
@@ -82,21 +91,35 @@ async fn moved_or_gone(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn deleted_while_moved(case: Case) -> Result<(), Failure> {
-    let [source, target] = case.under_contention().vaults().await?;
-    let members = source.fill(8).await?;
+/// The vault that is deleted while prompts are moved.
+#[derive(PartialEq)]
+enum Deleted {
+    Source,
+    Target,
+}
+
+async fn moved_while_deleted(case: Case, deleted: Deleted) -> Result {
+    let (source, target, members) = case.under_contention().source_and_target::<8>().await?;
     let moves = race::all(members.iter().map(|member| member.move_to(&target)));
-    let (moves, deleted) = try_join(moves, source.delete()).await?;
-    deleted.status(200)?;
+    let (gone, kept) = match deleted {
+        Deleted::Source => (&source, &target),
+        Deleted::Target => (&target, &source),
+    };
+    let (moves, deletion) = try_join(moves, gone.delete()).await?;
+    deletion.status(200)?;
     for (member, reply) in members.iter().zip(moves) {
-        let holder = (reply.status_code() == 200).then_some(&target);
+        let moved = reply.status_code() == 200;
+        let holder = (moved == (deleted == Deleted::Source)).then_some(kept);
         let vaults = member.prompt.expect_vaults([&source, &target], holder).await;
         check::with_context(format!("after a move with status {}", reply.status_code()), vaults)?;
     }
-    target.counts_what_it_lists().await.map(drop)
+    match deleted {
+        Deleted::Source => kept.counts_what_it_lists().await.map(drop),
+        Deleted::Target => Ok(()),
+    }
 }
 
-async fn source_and_target(case: Case) -> Result<(), Failure> {
+async fn source_and_target(case: Case) -> Result {
     let vaults: [Vault; 2] = case.under_contention().vaults().await?;
     let mut moves = Vec::new();
     for (from, to) in [(0, 1), (1, 0)] {
@@ -114,7 +137,7 @@ async fn source_and_target(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn created_while_vault_goes(case: Case) -> Result<(), Failure> {
+async fn created_while_vault_goes(case: Case) -> Result {
     let case = case.under_contention();
     let vault = case.vault().await?;
     let creations = race::times(12, || case.create_prompt(json!({ "vaultId": vault.id })));
@@ -125,4 +148,121 @@ async fn created_while_vault_goes(case: Case) -> Result<(), Failure> {
         case.prompt_of(reply)?.expect_vaults([&vault], []).await?;
     }
     Ok(())
+}
+
+/// Three fields that name their update.
+fn fields(case: &Case) -> Value {
+    let round = case.name("round");
+    json!({ "title": round, "prompt": round, "platform": round })
+}
+
+/// The three fields of a prompt are those of one update.
+fn is_of_one_update(reply: &ApiResponse, place: &str) -> Result {
+    let title = reply.string(&format!("{place}/title"))?;
+    for field in ["prompt", "platform"] {
+        reply.equals(&format!("{place}/{field}"), title)?;
+    }
+    Ok(())
+}
+
+async fn updates(case: Case) -> Result {
+    let prompt = case.under_contention().prompt().await?;
+    for _ in 0..4 {
+        for reply in race::times(8, || prompt.update(fields(&case))).await? {
+            is_of_one_update(reply.status(200)?, "/data")?;
+        }
+        is_of_one_update(&prompt.read().await?, "/data")?;
+    }
+    Ok(())
+}
+
+async fn whole_when_read(case: Case) -> Result {
+    let prompt = case.under_contention().prompt().await?;
+    prompt.update(fields(&case)).await?.status(200)?;
+    let updates = async {
+        for _ in 0..12 {
+            prompt.update(fields(&case)).await?.status(200)?;
+        }
+        Ok(())
+    };
+    let reads = async {
+        for _ in 0..6 {
+            for reply in race::times(4, || prompt.read()).await? {
+                is_of_one_update(&reply, "/data")?;
+            }
+        }
+        Ok(())
+    };
+    try_join(updates, reads).await.map(drop)
+}
+
+async fn forked_whole(case: Case) -> Result {
+    let (case, owner) = (case.under_contention(), case.other_account().under_contention());
+    let (vault, _) = owner.vault_with(json!({ "visibility": "public" })).await?;
+    let members = vault.fill(4).await?;
+    for member in &members {
+        member.prompt.update(fields(&case)).await?.status(200)?;
+    }
+    let updates = members.iter().cycle().take(16);
+    let updates = race::all(updates.map(|member| member.prompt.update(fields(&case))));
+    let source = case.vault_at(vault.id);
+    let (updates, forks) = try_join(updates, race::times(4, || source.fork())).await?;
+    race::expect_no_server_error(&updates)?;
+    for forked in forks {
+        let fork = case.vault_at(forked.status(201)?.integer("/data/id")?);
+        let listing = fork.listing().await?;
+        let count = listing.array("/data")?.len();
+        listing.ensure(count == members.len(), "4 copies", count)?;
+        for at in 0..count {
+            is_of_one_update(&listing, &format!("/data/{at}"))?;
+        }
+    }
+    Ok(())
+}
+
+async fn generate(case: &Case, id: &str, prompt: &str, vault: &Vault) -> Result<ApiResponse> {
+    let body = json!({
+        "modelId": "local/plasma", "prompt": prompt, "clientJobId": id, "vaultId": vault.id,
+    });
+    case.wire().post("/generations", body).await
+}
+
+/// How long a job of the local provider may take.
+const TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Once the job has ended, one output came of it.
+async fn expect_one_output(case: &Case, id: &str, vault: &Vault) -> Result {
+    let ended = || async {
+        let reply = case.wire().get(&status_path(id)).await?;
+        Ok(state(&reply).is_some_and(|state| state == "completed").then_some(()))
+    };
+    case.until("the job to be completed", TIMEOUT, ended).await?;
+    vault.expect_size(1).await
+}
+
+async fn same_id(case: Case) -> Result {
+    let case = case.under_contention();
+    let (vault, id, prompt) = (case.vault().await?, case.name("job"), case.name("same"));
+    let mut requests = BTreeSet::new();
+    let replies = race::times(32, || generate(&case, &id, &prompt, &vault)).await?;
+    for reply in &replies {
+        requests.insert(reply.status(202)?.string("/data/providerRequestId")?);
+    }
+    check::equal("the number of requests at the provider", &requests.len(), &1)?;
+    expect_one_output(&case, &id, &vault).await
+}
+
+async fn two_bodies(case: Case) -> Result {
+    let case = case.under_contention();
+    let (vault, id) = (case.vault().await?, case.name("job"));
+    let texts = [case.name("one"), case.name("two")];
+    let calls = (0..32).map(|at| generate(&case, &id, &texts[at % 2], &vault));
+    let replies = race::all(calls).await?;
+    let taken: BTreeSet<_> =
+        (0..32).filter(|at| replies[*at].status_code() == 202).map(|at| at % 2).collect();
+    check::equal("the number of bodies that were taken", &taken.len(), &1)?;
+    for (at, reply) in replies.iter().enumerate() {
+        reply.status(if taken.contains(&(at % 2)) { 202 } else { 400 })?;
+    }
+    expect_one_output(&case, &id, &vault).await
 }

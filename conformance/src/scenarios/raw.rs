@@ -45,11 +45,7 @@ fn sample(what: impl Into<String>, bytes: Vec<u8>) -> Sample {
 }
 
 /// Sends each request on a connection of its own. Others are served after each of them.
-async fn each(
-    case: Case,
-    expect: Expect,
-    requests: fn(&Fixture) -> Vec<Sample>,
-) -> Result<(), Failure> {
+async fn each(case: Case, expect: Expect, requests: fn(&Fixture) -> Vec<Sample>) -> Result {
     let fixture = Fixture::new(&case).await?;
     for (what, bytes) in requests(&fixture) {
         check::with_context(what, fixture.check(expect, &bytes).await)?;
@@ -66,7 +62,7 @@ struct Fixture {
 }
 
 impl Fixture {
-    async fn new(case: &Case) -> Result<Self, Failure> {
+    async fn new(case: &Case) -> Result<Self> {
         let vault = case.vault().await?.id;
         case.track(&Auth::Main, Resource::Fork(vault));
         Ok(Self { case: case.clone(), vault })
@@ -99,24 +95,24 @@ impl Fixture {
     }
 
     /// How many prompts were created, asked on a connection that has seen nothing odd.
-    async fn created(&self) -> Result<usize, Failure> {
+    async fn created(&self) -> Result<usize> {
         Ok(self.case.vault_at(self.vault).members().await?.len())
     }
 
     /// So many prompts were created.
-    async fn has_created(&self, expected: usize) -> Result<(), Failure> {
+    async fn has_created(&self, expected: usize) -> Result {
         check::equal("the number of prompts created", &self.created().await?, &expected)
     }
 
     /// A connection on which this was sent.
-    async fn send(&self, bytes: impl AsRef<[u8]>) -> Result<Socket, Failure> {
+    async fn send(&self, bytes: impl AsRef<[u8]>) -> Result<Socket> {
         let mut socket = self.case.socket().await?;
         socket.send(bytes).await?;
         Ok(socket)
     }
 
     /// Sends the request on a connection of its own.
-    async fn check(&self, expect: Expect, bytes: &[u8]) -> Result<(), Failure> {
+    async fn check(&self, expect: Expect, bytes: &[u8]) -> Result {
         let mut socket = self.send(bytes).await?;
         match expect {
             Expect::Ignored => {}
@@ -139,9 +135,9 @@ impl Fixture {
 
 /// Runs an attempt on a fixture of its own, again if the target is busy: a socket repeats nothing
 /// by itself (S-62).
-async fn unless_busy<F>(case: Case, attempt: impl Fn(Fixture) -> F) -> Result<(), Failure>
+async fn unless_busy<F>(case: Case, attempt: impl Fn(Fixture) -> F) -> Result
 where
-    F: Future<Output = Result<(), Failure>>,
+    F: Future<Output = Result>,
 {
     for pause in [100, 400, 1600] {
         match attempt(Fixture::new(&case).await?).await {
@@ -160,7 +156,7 @@ fn is_busy(failure: &Failure) -> bool {
 }
 
 /// Refused, by a response that says so or without one.
-fn refused(received: Received) -> Result<Received, Failure> {
+fn refused(received: Received) -> Result<Received> {
     if let Received::Response(reply) = &received {
         let status = reply.status_code();
         let expected = "a status of 400 to 499 or the end of the connection";
@@ -175,7 +171,7 @@ fn is_refusal(status: u16) -> bool {
 }
 
 /// Carried out or refused.
-fn answered(received: Received) -> Result<Received, Failure> {
+fn answered(received: Received) -> Result<Received> {
     if succeeded(&received) { Ok(received) } else { refused(received) }
 }
 
@@ -184,7 +180,7 @@ fn succeeded(received: &Received) -> bool {
 }
 
 /// Nothing more is carried out on this connection.
-async fn nothing_follows(mut socket: Socket) -> Result<(), Failure> {
+async fn nothing_follows(mut socket: Socket) -> Result {
     socket.finish().await;
     loop {
         match socket.next().await? {
@@ -195,7 +191,7 @@ async fn nothing_follows(mut socket: Socket) -> Result<(), Failure> {
 }
 
 /// A response that must be there, carried out or refused.
-async fn answer(socket: &mut Socket) -> Result<ApiResponse, Failure> {
+async fn answer(socket: &mut Socket) -> Result<ApiResponse> {
     match answered(socket.next().await?)? {
         Received::Response(reply) => Ok(reply),
         Received::Closed => Err(socket.failure("an answer", "the end of the connection")),

@@ -57,23 +57,23 @@ const SLOTS: &[Scenario] = &[
 
 const KEYS: &[&str] = &["contentType", "expiresIn", "path", "size", "token", "uploadUrl", "url"];
 
-async fn slot(case: &Case, content_type: &str, size: usize) -> Result<ApiResponse, Failure> {
+async fn slot(case: &Case, content_type: &str, size: usize) -> Result<ApiResponse> {
     let reply = ask(&case.wire(), content_type, size).await?;
     reply.at("/data/uploadUrl")?;
     Ok(reply)
 }
 
-async fn png_slot(case: &Case) -> Result<ApiResponse, Failure> {
+async fn png_slot(case: &Case) -> Result<ApiResponse> {
     slot(case, "image/png", 100).await
 }
 
-async fn created(case: Case) -> Result<(), Failure> {
+async fn created(case: Case) -> Result {
     let reply = ask(&case.wire(), "image/png", 100).await?;
     let slot = reply.status(201)?.at("/data")?;
     reply.ensure(slot.is_object(), "a slot in data", slot).map(drop)
 }
 
-async fn exact_content_types(case: Case) -> Result<(), Failure> {
+async fn exact_content_types(case: Case) -> Result {
     let others = ["IMAGE/PNG", "image/Png", "image/png; charset=utf-8", "image/png;"];
     for content_type in others.into_iter().chain([" image/png", "image/png "]) {
         let reply = ask(&case.wire(), content_type, 100).await?;
@@ -82,7 +82,7 @@ async fn exact_content_types(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn web_address(case: Case, place: &str) -> Result<(), Failure> {
+async fn web_address(case: Case, place: &str) -> Result {
     let reply = png_slot(&case).await?;
     let text = reply.string(place)?;
     let url = Url::parse(text).ok();
@@ -92,7 +92,7 @@ async fn web_address(case: Case, place: &str) -> Result<(), Failure> {
     reply.ensure(is_web, format!("a web address at {place}"), got).map(drop)
 }
 
-async fn token(case: Case) -> Result<(), Failure> {
+async fn token(case: Case) -> Result {
     let reply = png_slot(&case).await?;
     let token = reply.string("/data/token")?;
     let fits = !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_graphic());
@@ -100,13 +100,13 @@ async fn token(case: Case) -> Result<(), Failure> {
     reply.ensure(fits, "a token of visible ASCII characters", got).map(drop)
 }
 
-async fn path(case: Case) -> Result<(), Failure> {
+async fn path(case: Case) -> Result {
     let reply = png_slot(&case).await?;
     reply.ensure(!reply.string("/data/path")?.is_empty(), "a path", "an empty string").map(drop)
 }
 
 /// Slots of each type and of several sizes have these fields.
-async fn says(case: Case, fields: fn(&str, usize) -> Value) -> Result<(), Failure> {
+async fn says(case: Case, fields: fn(&str, usize) -> Value) -> Result {
     for content_type in TYPES {
         for size in [100, 12_345, 1_000_000] {
             let reply = slot(&case, content_type, size).await?;
@@ -118,7 +118,7 @@ async fn says(case: Case, fields: fn(&str, usize) -> Value) -> Result<(), Failur
     Ok(())
 }
 
-async fn own_address(case: Case) -> Result<(), Failure> {
+async fn own_address(case: Case) -> Result {
     let mut seen = HashSet::new();
     for _ in 0..4 {
         let reply = png_slot(&case).await?;
@@ -130,7 +130,7 @@ async fn own_address(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn name(case: Case) -> Result<(), Failure> {
+async fn name(case: Case) -> Result {
     for (content_type, ending) in TYPES.into_iter().zip(["png", "jpg", "webp", "gif"]) {
         let reply = slot(&case, content_type, 100).await?;
         let (path, url) = (reply.string("/data/path")?, reply.string("/data/url")?);
@@ -144,7 +144,7 @@ async fn name(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn unguessable(case: Case) -> Result<(), Failure> {
+async fn unguessable(case: Case) -> Result {
     // 45 bits: by chance two of sixteen are equal in one of 300 thousand million runs.
     const START: usize = 9;
     let mut starts = HashSet::new();
@@ -160,7 +160,7 @@ async fn unguessable(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn no_secrets_in_url(case: Case) -> Result<(), Failure> {
+async fn no_secrets_in_url(case: Case) -> Result {
     let reply = png_slot(&case).await?;
     let url = reply.string("/data/url")?;
     reply.ensure(!url.contains(['?', '#']), "a url without a query", url)?;

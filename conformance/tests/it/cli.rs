@@ -277,7 +277,7 @@ async fn a_read_only_key_that_may_not_read_skips_what_needs_it_and_says_why() {
 async fn what_a_run_keeps_is_told_and_swept_by_its_mark() {
     let server = deployed::server().await;
     let variables = [("PROMPTARIUM_BASE_URL", server.base_url()), ("PROMPTARIUM_API_KEY", MAIN)];
-    let ran = program(&["run", "--keep", "--filter", "vaults.create."], &variables).await;
+    let ran = program(&["run", "--keep", "--filter", "vaults.object."], &variables).await;
     assert_eq!(ran.status.code(), Some(0), "{}", stdout(&ran));
     let told = stderr(&ran);
     let mark = told.lines().last().unwrap().rsplit(' ').next().unwrap();

@@ -35,7 +35,7 @@ pub(super) const ALL: &[Scenario] = &[
         "A key without prompts:write reads all that the account's other keys read (S-48, S-50)" },
 ];
 
-async fn accepted(case: Case) -> Result<(), Failure> {
+async fn accepted(case: Case) -> Result {
     let ids = Ids::make(&case).await?;
     for endpoint in endpoints::all(&case, &ids) {
         let reply = endpoint.send(&case.wire()).await?;
@@ -45,10 +45,7 @@ async fn accepted(case: Case) -> Result<(), Failure> {
 }
 
 /// Every endpoint answers 401 to each of these, made from the right key.
-async fn refused_everywhere(
-    case: Case,
-    forms: fn(&str) -> Vec<Authorization>,
-) -> Result<(), Failure> {
+async fn refused_everywhere(case: Case, forms: fn(&str) -> Vec<Authorization>) -> Result {
     let ids = Ids::make(&case).await?;
     let endpoints = endpoints::all(&case, &ids);
     for form in forms(main_key(&case)) {
@@ -81,7 +78,7 @@ fn two(key: &str) -> Vec<Authorization> {
     ]
 }
 
-async fn elsewhere(case: Case) -> Result<(), Failure> {
+async fn elsewhere(case: Case) -> Result {
     let key = main_key(&case);
     let get = |path: &str| case.anonymous().call(Method::GET, path);
     let bearer = format!("Bearer {key}");
@@ -96,7 +93,7 @@ async fn elsewhere(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn health(case: Case) -> Result<(), Failure> {
+async fn health(case: Case) -> Result {
     // The HTTP client resolves the dots before it sends.
     for path in ["/../../healthz", "/../../readyz"] {
         case.anonymous().get(path).await?.status(200)?;
@@ -106,7 +103,7 @@ async fn health(case: Case) -> Result<(), Failure> {
 
 /// `GET /vaults` answers 401 to each of these keys, made from the right one. The first text says
 /// what it is.
-async fn keys_refused(case: Case, keys: fn(&str) -> Vec<(String, String)>) -> Result<(), Failure> {
+async fn keys_refused(case: Case, keys: fn(&str) -> Vec<(String, String)>) -> Result {
     let case = &case;
     let tries = keys(main_key(case)).into_iter().map(|(name, key)| async move {
         Authorization::new(name, format!("Bearer {key}")).vaults_unauthorized(case).await
@@ -144,7 +141,7 @@ fn in_other_case(c: char) -> char {
     if c.is_ascii_lowercase() { c.to_ascii_uppercase() } else { c.to_ascii_lowercase() }
 }
 
-async fn reads(case: Case) -> Result<(), Failure> {
+async fn reads(case: Case) -> Result {
     let ids = Ids::make(&case).await?;
     let (wire, reader) = (case.wire(), case.read_only());
     for endpoint in endpoints::all(&case, &ids).into_iter().filter(Endpoint::reads) {

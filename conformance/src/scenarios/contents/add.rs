@@ -1,10 +1,7 @@
-//! `POST /vaults/{vaultId}/prompts`: what it takes, answers and refuses.
+//! `POST /vaults/{vaultId}/prompts`: what it takes, answers and refuses. A prompt that is in the
+//! vault already, and ids that come twice.
 
-use serde_json::json;
-
-use crate::fixture::Prompt;
-use crate::scenario::{core, reference};
-use crate::{Case, Failure, Scenario};
+use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
@@ -12,17 +9,28 @@ pub(super) const ALL: &[Scenario] = &[
         "The prompts that promptIds names are in the vault afterwards" },
     core! { "contents.add.answer" ["VC-11"] answer,
         "The answer says how many were added, to which vault, and its count afterwards" },
-    core! { "contents.add.unknown-prompt" ["VC-14"] unknown_prompt,
+    core! { "contents.add.unknown-prompt" ["VC-14"]
+        |case| async move { not_added(&case, &deleted_prompt(&case).await?).await },
         "A request with the id of a deleted prompt is no success and does not add it" },
-    core! { "contents.add.foreign-prompt" ["VC-14"] [OtherAccount] foreign_prompt,
+    core! { "contents.add.foreign-prompt" ["VC-14"] [OtherAccount]
+        |case| async move { not_added(&case, &case.other_account().prompt().await?).await },
         "A request with the id of another account's prompt is no success and does not add it" },
     reference! { "contents.add.all-or-nothing" ["VC-14"] all_or_nothing,
-        "One id that cannot be added keeps the whole list out" },
-    reference! { "contents.add.impossible-ids" ["VC-14"] impossible_ids,
-        "Ids that no prompt can have are refused like those of no prompt" },
+        "One id that cannot be added keeps the whole list out (S-27)" },
+    core! { "contents.add-again.vault-ids" ["PR-08"] names_the_vault_once,
+        "vaultIds names a vault once, however often the prompt was put into it" },
+    reference! { "contents.add-again.changes-nothing" ["PR-38", "PR-44", "VC-03"] changes_nothing,
+        "Putting a prompt into its vault again leaves membership, place and pin as they are \
+         (S-26)" },
+    reference! { "contents.add-again.counts-new" ["VC-11"] counts_new,
+        "added counts the prompts that were not in the vault before (S-26)" },
+    reference! { "contents.add-again.twice-in-one" ["VC-11"] twice_in_one,
+        "An id that is in promptIds twice counts once (S-26)" },
+    reference! { "contents.add-again.limit-as-sent" ["LI-08"] limit_as_sent,
+        "The limit of 50 is on the entries as sent (S-26)" },
 ];
 
-async fn puts_in(case: Case) -> Result<(), Failure> {
+async fn puts_in(case: Case) -> Result {
     let (vault, prompts) = (case.vault().await?, case.prompts(4).await?);
     for some in [&prompts[..1], &prompts[1..]] {
         vault.add(some).await?.status(201)?;
@@ -30,7 +38,7 @@ async fn puts_in(case: Case) -> Result<(), Failure> {
     vault.expect_prompts_in_any_order(&prompts).await
 }
 
-async fn answer(case: Case) -> Result<(), Failure> {
+async fn answer(case: Case) -> Result {
     let (vault, prompts) = (case.vault().await?, case.prompts(6).await?);
     for (some, count) in [(&prompts[..1], 1), (&prompts[1..3], 3), (&prompts[3..], 6)] {
         let reply = vault.add(some).await?;
@@ -40,24 +48,14 @@ async fn answer(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn deleted_prompt(case: &Case) -> Result<Prompt, Failure> {
+async fn deleted_prompt(case: &Case) -> Result<Prompt> {
     let prompt = case.prompt().await?;
     prompt.delete().await?.status(200)?;
     Ok(prompt)
 }
 
-async fn unknown_prompt(case: Case) -> Result<(), Failure> {
-    let deleted = deleted_prompt(&case).await?;
-    not_added(&case, &deleted).await
-}
-
-async fn foreign_prompt(case: Case) -> Result<(), Failure> {
-    let foreign = case.other_account().prompt().await?;
-    not_added(&case, &foreign).await
-}
-
 /// A refusal may come after the good ids of the list were added (S-27).
-async fn not_added(case: &Case, prompt: &Prompt) -> Result<(), Failure> {
+async fn not_added(case: &Case, prompt: &Prompt) -> Result {
     let (vault, known) = (case.vault().await?, case.prompt().await?);
     for prompts in [vec![prompt], vec![&known, prompt], vec![prompt, &known]] {
         vault.add(prompts).await?.is_client_error("promptIds with one that cannot be added")?;
@@ -68,8 +66,7 @@ async fn not_added(case: &Case, prompt: &Prompt) -> Result<(), Failure> {
     listing.ensure(!listed.contains(&prompt.id), what, format!("{listed:?}")).map(drop)
 }
 
-/// S-27.
-async fn all_or_nothing(case: Case) -> Result<(), Failure> {
+async fn all_or_nothing(case: Case) -> Result {
     let (vault, known) = (case.vault().await?, case.prompt().await?);
     let unknown = deleted_prompt(&case).await?;
     for prompts in [[&known, &unknown], [&unknown, &known]] {
@@ -79,12 +76,63 @@ async fn all_or_nothing(case: Case) -> Result<(), Failure> {
     vault.listing().await?.equals("/data", json!([])).map(drop)
 }
 
-/// S-57.
-async fn impossible_ids(case: Case) -> Result<(), Failure> {
-    let vault = case.vault().await?;
-    for id in [0, -1, i64::MIN, i64::MAX] {
-        let reply = vault.add([id]).await?;
-        reply.is_bad_request(format!("promptIds [{id}]"))?.string("/details/promptIds")?;
+/// S-26: a server may refuse the second time.
+async fn names_the_vault_once(case: Case) -> Result {
+    let (vault, prompt) = (case.vault().await?, case.prompt().await?);
+    prompt.save_into(&vault).await?.status(200)?;
+    vault.add([&prompt]).await?;
+    let again = [prompt.save_into(&vault).await?, vault.put(&prompt, Way::Update).await?];
+    let shown = again.into_iter().filter(|reply| reply.status_code() == 200);
+    for reply in shown.chain([prompt.read().await?]) {
+        let named = vault_ids(&reply)?;
+        let times = named.iter().filter(|id| **id == vault.id).count();
+        reply.ensure(
+            times == 1,
+            format!("vaultIds with {} once", vault.id),
+            format!("{named:?}"),
+        )?;
     }
     Ok(())
+}
+
+async fn changes_nothing(case: Case) -> Result {
+    let (vault, members) = case.filled_vault::<4>().await?;
+    members[0].pinned().await?;
+    members[1].pinned().await?;
+    let before = vault.entries().await?;
+    for member in [&members[0], &members[2]] {
+        vault.add([member]).await?.status(201)?;
+        for way in [Way::Save, Way::Update] {
+            let reply = vault.put(&member.prompt, way).await?;
+            reply.status(200)?.equals("/data/vaultIds", json!([vault.id]))?;
+        }
+        vault.expect_entries(&before).await?;
+    }
+    Ok(())
+}
+
+async fn counts_new(case: Case) -> Result {
+    let (vault, prompts) = (case.vault().await?, case.prompts(4).await?);
+    for (some, added, count) in
+        [(&prompts[..2], 2, 2), (&prompts[..2], 0, 2), (&prompts[1..], 2, 4)]
+    {
+        let reply = vault.add(some).await?;
+        reply.status(201)?.equals("/data/added", added)?.equals("/data/promptCount", count)?;
+    }
+    Ok(())
+}
+
+async fn twice_in_one(case: Case) -> Result {
+    let vault = case.vault().await?;
+    let (a, b) = (case.prompt().await?, case.prompt().await?);
+    let reply = vault.add([&a, &b, &a, &a]).await?;
+    reply.status(201)?.equals("/data/added", 2)?.equals("/data/promptCount", 2)?;
+    vault.expect_size(2).await
+}
+
+async fn limit_as_sent(case: Case) -> Result {
+    let (vault, prompt) = (case.vault().await?, case.prompt().await?);
+    vault.add([&prompt; 51]).await?.is_bad_request("one id 51 times")?;
+    let reply = vault.add([&prompt; 50]).await?;
+    reply.has_status(201, "one id 50 times")?.equals("/data/added", 1).map(drop)
 }

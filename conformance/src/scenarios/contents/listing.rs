@@ -1,12 +1,10 @@
-//! `GET /vaults/{vaultId}/prompts`: what its entries are. Their order is in
-//! `order`.
+//! `GET /vaults/{vaultId}/prompts`: what its entries are, and their order.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
-use serde_json::{Value, json};
-
-use crate::scenario::{core, reference};
-use crate::{Case, Failure, Scenario, check};
+use crate::scenarios::prelude::*;
+use crate::scenarios::vaults::holds_all;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
@@ -14,7 +12,8 @@ pub(super) const ALL: &[Scenario] = &[
         "Each entry of a vault's listing is the whole prompt object" },
     core! { "contents.listing.added-fields" ["VC-04"] added_fields,
         "Each entry has vaultPromptId, an integer, and isPinned, a boolean" },
-    core! { "contents.listing.empty" ["VC-04"] empty,
+    core! { "contents.listing.empty" ["VC-04"]
+        |case| async move { case.vault().await?.expect_size(0).await },
         "The listing of an empty vault is an empty array" },
     core! { "contents.listing.only-its-own" ["VC-04"] only_its_own,
         "The listing holds the prompts of this vault and no others" },
@@ -23,12 +22,27 @@ pub(super) const ALL: &[Scenario] = &[
     core! { "contents.listing.pinned-here" ["VC-06"] pinned_here,
         "isPinned is about the vault that is listed, not about another" },
     reference! { "contents.listing.ignores-queries" ["VC-05"] ignores_queries,
-        "The listing takes no notice of a query" },
-    reference! { "contents.listing.no-pagination-key" ["VC-05"] no_pagination_key,
+        "The listing takes no notice of a query (S-03, S-32)" },
+    reference! { "contents.listing.no-pagination-key" ["VC-05"]
+        |case| async move { case.vault().await?.listing().await?.has_keys(&["data", "error"]).map(drop) },
         "The answer has no key but data and error" },
+    core! { "contents.order.every-way-in" ["VC-09"] |case| by_date(case, every_way_in),
+        "The order goes by the date of adding, whichever call added the prompt" },
+    core! { "contents.order.update-moves-nothing" ["VC-09"] update_moves_nothing,
+        "An update of a prompt does not move it in its vault" },
+    core! { "contents.order.pinned-first" ["VC-07"] pinned_first,
+        "Pinned prompts come before all others" },
+    core! { "contents.order.by-pin-date" ["VC-08"] |case| by_date(case, by_pin_date),
+        "Pinned prompts are ordered among themselves by the date they were pinned" },
+    reference! { "contents.order.last-pinned-on-top" ["VC-08"] last_pinned_on_top,
+        "The prompt that was pinned last comes first (S-24)" },
+    reference! { "contents.order.pinned-anew" ["VC-08"] pinned_anew,
+        "A prompt that is unpinned and pinned again is the newest pin (S-24)" },
+    reference! { "contents.order.added-together" ["VC-09"] added_together,
+        "Of prompts added by one request the last of the list ends on top" },
 ];
 
-async fn whole_prompts(case: Case) -> Result<(), Failure> {
+async fn whole_prompts(case: Case) -> Result {
     let [vault, second] = case.vaults().await?;
     let fields = json!({
         "vaultId": vault.id,
@@ -52,7 +66,7 @@ async fn whole_prompts(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn added_fields(case: Case) -> Result<(), Failure> {
+async fn added_fields(case: Case) -> Result {
     let vault = case.vault().await?;
     vault.add_in_turn(&case.prompts(3).await?).await?;
     let listing = vault.listing().await?;
@@ -63,11 +77,7 @@ async fn added_fields(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn empty(case: Case) -> Result<(), Failure> {
-    case.vault().await?.listing().await?.equals("/data", json!([])).map(drop)
-}
-
-async fn only_its_own(case: Case) -> Result<(), Failure> {
+async fn only_its_own(case: Case) -> Result {
     let [vault, second] = case.vaults().await?;
     let prompts = case.prompts(5).await?;
     vault.add_in_turn(&prompts[..3]).await?;
@@ -76,7 +86,7 @@ async fn only_its_own(case: Case) -> Result<(), Failure> {
 }
 
 /// More prompts than the longest page of this API has entries.
-async fn whole(case: Case) -> Result<(), Failure> {
+async fn whole(case: Case) -> Result {
     let vault = case.vault().await?;
     let mut expected = BTreeSet::new();
     for _ in 0..7 {
@@ -84,18 +94,11 @@ async fn whole(case: Case) -> Result<(), Failure> {
         vault.add(&prompts).await?.status(201)?;
         expected.extend(prompts.iter().map(|prompt| prompt.id));
     }
-    let listing = vault.listing().await?;
-    let listed: BTreeSet<_> = listing.integers("/data", "id")?.into_iter().collect();
-    let missing = expected.difference(&listed).count();
-    let what = "all of 105 prompts in one response";
-    listing.ensure(missing == 0, what, format!("{missing} of them missing"))?;
-    let next = listing.json()?.pointer("/pagination/nextCursor").unwrap_or(&Value::Null);
-    listing.ensure(next.is_null(), "no cursor to a next page", next).map(drop)
+    holds_all(&vault.listing().await?, &expected)
 }
 
-async fn pinned_here(case: Case) -> Result<(), Failure> {
-    let [pinned, plain] = case.vaults().await?;
-    let [member] = pinned.filled().await?;
+async fn pinned_here(case: Case) -> Result {
+    let (pinned, plain, [member]) = case.source_and_target().await?;
     plain.add_in_turn([&member]).await?;
     member.pinned().await?;
     for (vault, expected) in [(pinned, true), (plain, false)] {
@@ -104,8 +107,7 @@ async fn pinned_here(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-/// S-03 and S-32.
-async fn ignores_queries(case: Case) -> Result<(), Failure> {
+async fn ignores_queries(case: Case) -> Result {
     let vault = case.vault().await?;
     vault.fill(3).await?;
     let listing = vault.listing().await?;
@@ -117,7 +119,99 @@ async fn ignores_queries(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-/// S-32 and S-68.
-async fn no_pagination_key(case: Case) -> Result<(), Failure> {
-    case.vault().await?.listing().await?.has_keys(&["data", "error"]).map(drop)
+/// Without pauses, and if that fails once more with them, see [`check::by_date`].
+async fn by_date<F>(case: Case, attempt: impl Fn(Case, Duration) -> F) -> Result
+where
+    F: Future<Output = Result>,
+{
+    check::by_date(|pause| attempt(case.clone(), pause)).await
+}
+
+/// Neither the order in which five were created nor the reverse of it.
+const MIXED: [usize; 5] = [2, 0, 4, 1, 3];
+
+async fn every_way_in(case: Case, pause: Duration) -> Result {
+    let (vault, prompts) = (case.vault().await?, case.prompts_in_turn(5).await?);
+    vault.add_in_turn([&prompts[3]]).await?;
+    for (n, way) in [(1, Way::Save), (2, Way::Update)] {
+        tokio::time::sleep(pause).await;
+        vault.put(&prompts[n], way).await?.status(200)?;
+    }
+    tokio::time::sleep(pause).await;
+    let (created, _) = case.prompt_with(json!({ "vaultId": vault.id })).await?;
+    tokio::time::sleep(pause).await;
+    vault.add_in_turn([&prompts[0]]).await?;
+    vault.expect_prompts([&prompts[0], &created, &prompts[2], &prompts[1], &prompts[3]]).await
+}
+
+async fn update_moves_nothing(case: Case) -> Result {
+    let vault = case.vault().await?;
+    vault.add_in_turn(&case.prompts_in_turn(5).await?).await?;
+    let before = vault.prompts().await?;
+    for prompt in before.iter().skip(2) {
+        let fields = json!({ "title": case.name("changed") });
+        case.prompt_at(*prompt).update(fields).await?.status(200)?;
+    }
+    vault.expect_prompts(before).await
+}
+
+async fn pinned_first(case: Case) -> Result {
+    let (vault, members) = case.filled_vault::<5>().await?;
+    let pinned = [&members[0], &members[2]];
+    for member in pinned {
+        member.pinned().await?;
+    }
+    let listing = vault.listing().await?;
+    let listed = listing.integers("/data", "id")?;
+    let top: Vec<_> = listed.iter().take(2).collect();
+    let on_top = ids(pinned).iter().all(|id| top.contains(&id));
+    listing.ensure(on_top, "the two pinned prompts on top", format!("{listed:?}")).map(drop)
+}
+
+/// A vault of five, all of them pinned in the mixed order; the members, the last pinned first.
+async fn pinned_in_turn(case: &Case, pause: Duration) -> Result<(Vault, Vec<Member>)> {
+    let (vault, members) = case.filled_vault::<5>().await?;
+    for n in MIXED {
+        tokio::time::sleep(pause).await;
+        members[n].pinned().await?;
+    }
+    Ok((vault, MIXED.iter().rev().map(|n| members[*n].clone()).collect()))
+}
+
+/// S-24: core takes either direction.
+async fn by_pin_date(case: Case, pause: Duration) -> Result {
+    let (vault, latest_first) = pinned_in_turn(&case, pause).await?;
+    match vault.expect_prompts(latest_first.iter().rev()).await {
+        Ok(()) => Ok(()),
+        Err(_) => check::with_context("or the reverse", vault.expect_prompts(&latest_first).await),
+    }
+}
+
+async fn last_pinned_on_top(case: Case) -> Result {
+    let (vault, latest_first) = pinned_in_turn(&case, Duration::ZERO).await?;
+    vault.expect_prompts(&latest_first).await
+}
+
+async fn pinned_anew(case: Case) -> Result {
+    let (vault, members) = case.filled_vault::<3>().await?;
+    for member in &members {
+        member.pinned().await?;
+    }
+    members[0].unpin().await?.status(200)?;
+    members[0].pinned().await?;
+    vault.expect_prompts([0, 2, 1].map(|n| &members[n])).await
+}
+
+/// S-25. The ids of the memberships ascend in the order of adding.
+async fn added_together(case: Case) -> Result {
+    let (vault, prompts) = (case.vault().await?, case.prompts_in_turn(5).await?);
+    let mixed = MIXED.map(|n| &prompts[n]);
+    for half in [&mixed[..2], &mixed[2..]] {
+        vault.add(half).await?.status(201)?;
+    }
+    vault.expect_prompts(mixed.iter().rev()).await?;
+    let listing = vault.listing().await?;
+    let memberships = listing.integers("/data", "vaultPromptId")?;
+    let descend = memberships.is_sorted_by(|one, next| one > next);
+    listing.ensure(descend, "descending vaultPromptIds", format!("{memberships:?}")).map(drop)
 }

@@ -1,8 +1,9 @@
-//! Memberships: what they are called, and that a prompt has one for each of
-//! its vaults.
+//! Memberships: what they are called, that a prompt has one for each of its vaults, and the calls
+//! that remove and pin them. The order of several pins is in `listing`.
 
-use crate::scenario::{core, reference};
-use crate::{Case, Failure, Scenario, check};
+use super::vault_with_distinct_ids;
+use crate::fixture::Entry;
+use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
@@ -10,16 +11,36 @@ pub(super) const ALL: &[Scenario] = &[
         "A prompt has another vaultPromptId in each of its vaults" },
     core! { "contents.membership.not-the-prompt-id" ["VC-01"] not_the_prompt_id,
         "Pin, move and remove take the membership's id, not the prompt's" },
-    core! { "contents.membership.many-vaults" ["VC-02"] many_vaults,
-        "A prompt can be in many vaults at the same time" },
     core! { "contents.membership.others-kept" ["VC-03"] others_kept,
         "Saving or adding a prompt leaves its other memberships as they are" },
     reference! { "contents.membership.wrong-vault"
         ["VC-15", "VC-20", "VC-21", "VC-25", "VC-26"] wrong_vault,
         "A membership of another vault than the path's is found by no call and stays as it is" },
+    core! { "contents.remove.answer" ["VC-15"] |case| answer(case, Call::Remove),
+        "A removal answers 200 with the membership's id and removed true" },
+    core! { "contents.remove.takes-out" ["VC-15", "VC-16"] takes_out,
+        "A removal takes the prompt out of the vault, and the prompt stays in the account" },
+    core! { "contents.remove.other-vaults-stay" ["VC-16"] other_vaults_stay,
+        "A removed prompt stays in its other vaults" },
+    core! { "contents.remove.others-stay" ["VC-16"] others_stay,
+        "A removal leaves the other prompts of the vault as they are" },
+    reference! { "contents.remove.again" ["VC-15"] again,
+        "A membership that was removed is not found (S-31)" },
+    core! { "contents.pin.answer" ["VC-25"] |case| answer(case, Call::Pin),
+        "A pin answers 200 with the membership's id and isPinned true" },
+    core! { "contents.unpin.answer" ["VC-26"] |case| answer(case, Call::Unpin),
+        "An unpin answers 200 with the membership's id and isPinned false" },
+    core! { "contents.pin.to-the-top" ["VC-27"] to_the_top,
+        "A pinned prompt is shown as pinned and is on top of the listing" },
+    core! { "contents.unpin.back-to-its-place" ["VC-28"] back_to_its_place,
+        "An unpinned prompt is back where the normal order has it" },
+    core! { "contents.pin.again" ["VC-29"] pin_again,
+        "Pinning a pinned prompt answers 200 and changes nothing" },
+    core! { "contents.unpin.again" ["VC-30"] unpin_again,
+        "Unpinning a prompt that is not pinned answers 200 and changes nothing" },
 ];
 
-async fn own_id(case: Case) -> Result<(), Failure> {
+async fn own_id(case: Case) -> Result {
     let prompt = case.prompt().await?;
     let mut memberships = Vec::new();
     for vault in case.vaults::<4>().await? {
@@ -31,9 +52,31 @@ async fn own_id(case: Case) -> Result<(), Failure> {
     check::equal("the number of distinct vaultPromptIds", &memberships.len(), &4)
 }
 
+/// The calls that answer with the id of the membership.
+enum Call {
+    Pin,
+    Unpin,
+    Remove,
+}
+
+async fn answer(case: Case, call: Call) -> Result {
+    let (_, members) = vault_with_distinct_ids(&case, 4).await?;
+    let member = &members[1];
+    let (reply, field, value) = match call {
+        Call::Pin => (member.pin().await?, "isPinned", true),
+        Call::Unpin => {
+            member.pinned().await?;
+            (member.unpin().await?, "isPinned", false)
+        }
+        Call::Remove => (member.remove().await?, "removed", true),
+    };
+    reply.status(200)?.equals("/data/vaultPromptId", member.id)?;
+    reply.equals(&format!("/data/{field}"), value).map(drop)
+}
+
 /// The prompt is one whose id is no membership of the vault by chance: where
 /// both kinds count from 1, the prompt left out in the middle sees to it.
-async fn not_the_prompt_id(case: Case) -> Result<(), Failure> {
+async fn not_the_prompt_id(case: Case) -> Result {
     let [vault, target] = case.vaults().await?;
     vault.fill(2).await?;
     case.prompt().await?;
@@ -52,19 +95,7 @@ async fn not_the_prompt_id(case: Case) -> Result<(), Failure> {
     vault.expect_entries(&before).await
 }
 
-async fn many_vaults(case: Case) -> Result<(), Failure> {
-    let (vaults, prompt) = (case.vaults::<5>().await?, case.prompt().await?);
-    for vault in &vaults {
-        vault.add_in_turn([&prompt]).await?;
-    }
-    prompt.expect_vaults(&vaults, &vaults).await?;
-    for vault in vaults {
-        vault.expect_prompts([&prompt]).await?;
-    }
-    Ok(())
-}
-
-async fn others_kept(case: Case) -> Result<(), Failure> {
+async fn others_kept(case: Case) -> Result {
     let [first, added, saved] = case.vaults().await?;
     let [member, _] = first.filled().await?;
     member.pinned().await?;
@@ -76,7 +107,7 @@ async fn others_kept(case: Case) -> Result<(), Failure> {
 }
 
 /// S-31. The other vault holds the prompts too, under memberships of its own.
-async fn wrong_vault(case: Case) -> Result<(), Failure> {
+async fn wrong_vault(case: Case) -> Result {
     let [vault, second, target] = case.vaults().await?;
     let [pinned, plain] = vault.filled().await?;
     second.add_in_turn([&pinned, &plain]).await?;
@@ -100,4 +131,96 @@ async fn wrong_vault(case: Case) -> Result<(), Failure> {
         vault.expect_entries(&before).await?;
     }
     Ok(())
+}
+
+async fn takes_out(case: Case) -> Result {
+    let (vault, [member]) = case.filled_vault().await?;
+    member.remove().await?.status(200)?;
+    vault.expect_size(0).await?;
+    member.prompt.expect_vaults([&vault], []).await
+}
+
+async fn other_vaults_stay(case: Case) -> Result {
+    let (_, second, [member]) = case.source_and_target().await?;
+    second.add_in_turn([&member]).await?;
+    let before = second.entries().await?;
+    member.remove().await?.status(200)?;
+    second.expect_entries(&before).await?;
+    member.prompt.expect_vaults([&second], [&second]).await
+}
+
+async fn others_stay(case: Case) -> Result {
+    let (vault, [pinned, removed, _, _]) = case.filled_vault().await?;
+    pinned.pinned().await?;
+    let mut expected = vault.entries().await?;
+    removed.remove().await?.status(200)?;
+    expected.retain(|entry| entry.membership != removed.id);
+    vault.expect_entries(&expected).await
+}
+
+async fn again(case: Case) -> Result {
+    let (_, target, [removed]) = case.source_and_target().await?;
+    removed.remove().await?.status(200)?;
+    let replies = [
+        ("pin", removed.pin().await?),
+        ("unpin", removed.unpin().await?),
+        ("move", removed.move_to(&target).await?),
+        ("removal", removed.remove().await?),
+    ];
+    for (call, reply) in replies {
+        reply.has_status(404, format!("the {call} of a removed membership"))?;
+    }
+    Ok(())
+}
+
+/// A vault with four prompts, in the order of the listing: the latest added first.
+async fn four(case: &Case) -> Result<(Vault, Vec<Member>)> {
+    let vault = case.vault().await?;
+    vault.fill(4).await?;
+    let members = vault.members().await?;
+    vault.expect_size(4).await?;
+    Ok((vault, members))
+}
+
+async fn to_the_top(case: Case) -> Result {
+    let (vault, listed) = four(&case).await?;
+    listed[2].pinned().await?;
+    let top = Entry { pinned: true, ..listed[2].entry() };
+    let others = [0, 1, 3].map(|n| listed[n].entry());
+    vault.expect_entries(&[&[top], &others[..]].concat()).await
+}
+
+async fn back_to_its_place(case: Case) -> Result {
+    let (vault, listed) = four(&case).await?;
+    for n in [1, 3] {
+        listed[n].pinned().await?;
+    }
+    for n in [3, 1] {
+        listed[n].unpin().await?.status(200)?;
+    }
+    vault.expect_entries(&[0, 1, 2, 3].map(|n| listed[n].entry())).await
+}
+
+async fn pin_again(case: Case) -> Result {
+    let (vault, listed) = four(&case).await?;
+    for member in &listed[..3] {
+        member.pinned().await?;
+    }
+    let before = vault.entries().await?;
+    for member in &listed[..3] {
+        let reply = member.pin().await?;
+        reply.has_status(200, "the pin of a pinned prompt")?.equals("/data/isPinned", true)?;
+        vault.expect_entries(&before).await?;
+    }
+    Ok(())
+}
+
+async fn unpin_again(case: Case) -> Result {
+    let (vault, listed) = four(&case).await?;
+    listed[0].pinned().await?;
+    let before = vault.entries().await?;
+    let reply = listed[2].unpin().await?;
+    reply.has_status(200, "the unpin of a prompt that is not pinned")?;
+    reply.equals("/data/isPinned", false)?;
+    vault.expect_entries(&before).await
 }

@@ -1,14 +1,8 @@
-//! `POST …/move`: what a move does, answers and leaves. What the reference server chose is in
-//! `choices`.
-
-pub(super) mod choices;
-
-use serde_json::json;
+//! `POST …/move`: what a move does, answers and leaves.
 
 use super::vault_with_distinct_ids;
-use crate::fixture::{Member, Vault};
-use crate::scenario::core;
-use crate::{Case, Failure, Scenario, check};
+use crate::fixture::Entry;
+use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
@@ -28,19 +22,21 @@ pub(super) const ALL: &[Scenario] = &[
         "A move leaves the other prompts of both vaults, and the prompt's other vaults" },
     core! { "contents.move.refused-changes-nothing" ["VC-21"] refused_changes_nothing,
         "A move that is refused leaves the membership as it is" },
+    reference! { "contents.move.into-a-holder" ["VC-19", "VC-20", "VC-21"] into_a_holder,
+        "A move to a vault that holds the prompt replaces the membership there by a new one \
+         (S-28)" },
+    reference! { "contents.move.within-one-vault" ["VC-19", "VC-20", "VC-21"] within_one_vault,
+        "A move to the vault it comes from gives a new membership on top, not pinned (S-29)" },
+    reference! { "contents.move.unpins" ["VC-20"] unpins,
+        "A pinned prompt is not pinned after a move (S-30)" },
+    reference! { "contents.move.on-top" ["VC-09", "VC-20"] on_top,
+        "A moved prompt is on top of the target's part that is not pinned" },
+    reference! { "contents.move.old-membership-404" ["VC-20"] old_membership_404,
+        "The membership in the source is not found after a move (S-31)" },
 ];
 
-/// Two vaults, the first with members, the first added first.
-async fn source_and_target<const N: usize>(
-    case: &Case,
-) -> Result<(Vault, Vault, [Member; N]), Failure> {
-    let [source, target] = case.vaults().await?;
-    let members = source.filled().await?;
-    Ok((source, target, members))
-}
-
-async fn answer_integers(case: Case) -> Result<(), Failure> {
-    let (_, target, [member]) = source_and_target(&case).await?;
+async fn answer_integers(case: Case) -> Result {
+    let (_, target, [member]) = case.source_and_target().await?;
     let reply = member.move_to(&target).await?;
     reply.status(200)?;
     for key in ["promptId", "sourceVaultId", "targetVaultId", "vaultPromptId"] {
@@ -49,7 +45,7 @@ async fn answer_integers(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn answer_values(case: Case) -> Result<(), Failure> {
+async fn answer_values(case: Case) -> Result {
     let target = case.vault().await?;
     let (source, members) = vault_with_distinct_ids(&case, 2).await?;
     let reply = members[1].move_to(&target).await?;
@@ -58,8 +54,8 @@ async fn answer_values(case: Case) -> Result<(), Failure> {
     reply.equals("/data/targetVaultId", target.id).map(drop)
 }
 
-async fn new_membership(case: Case) -> Result<(), Failure> {
-    let (_, target, members) = source_and_target::<2>(&case).await?;
+async fn new_membership(case: Case) -> Result {
+    let (_, target, members) = case.source_and_target::<2>().await?;
     for member in members {
         let reply = member.move_to(&target).await?;
         let new = reply.integer("/data/vaultPromptId")?;
@@ -70,24 +66,24 @@ async fn new_membership(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn new_membership_works(case: Case) -> Result<(), Failure> {
-    let (source, target, [member]) = source_and_target(&case).await?;
+async fn new_membership_works(case: Case) -> Result {
+    let (source, target, [member]) = case.source_and_target().await?;
     let moved = member.moved_to(&target).await?;
     moved.pin().await?.has_status(200, "the pin of the new membership")?;
     let back = moved.moved_to(&source).await?;
     back.remove().await?.has_status(200, "the removal of it").map(drop)
 }
 
-async fn from_source_to_target(case: Case) -> Result<(), Failure> {
-    let (source, target, [member]) = source_and_target(&case).await?;
+async fn from_source_to_target(case: Case) -> Result {
+    let (source, target, [member]) = case.source_and_target().await?;
     member.move_to(&target).await?.status(200)?;
     source.expect_size(0).await?;
     target.expect_prompts([&member]).await?;
     member.prompt.expect_vaults([&source, &target], [&target]).await
 }
 
-async fn old_membership_ends(case: Case) -> Result<(), Failure> {
-    let (source, target, [old, _]) = source_and_target(&case).await?;
+async fn old_membership_ends(case: Case) -> Result {
+    let (source, target, [old, _]) = case.source_and_target().await?;
     old.move_to(&target).await?.status(200)?;
     let before = target.entries().await?;
     for vault in [&source, &target] {
@@ -100,8 +96,8 @@ async fn old_membership_ends(case: Case) -> Result<(), Failure> {
     target.expect_entries(&before).await
 }
 
-async fn others_stay(case: Case) -> Result<(), Failure> {
-    let (source, target, [pinned, moved, _]) = source_and_target(&case).await?;
+async fn others_stay(case: Case) -> Result {
+    let (source, target, [pinned, moved, _]) = case.source_and_target().await?;
     let third = case.vault().await?;
     third.add_in_turn([&moved]).await?;
     target.fill(2).await?;
@@ -117,14 +113,66 @@ async fn others_stay(case: Case) -> Result<(), Failure> {
     check::equal("the other prompts of the target", &others, &kept)
 }
 
-async fn refused_changes_nothing(case: Case) -> Result<(), Failure> {
-    let (source, _, [_, member, _]) = source_and_target(&case).await?;
+async fn refused_changes_nothing(case: Case) -> Result {
+    let (source, _, [_, member, _]) = case.source_and_target().await?;
     member.pinned().await?;
     let before = source.entries().await?;
     let path = format!("{}/move", member.path());
     for body in [json!({}), json!({ "targetVaultId": "x" }), json!({ "targetVaultId": 0 })] {
         case.wire().post(&path, body).await?.status(400)?;
         source.expect_entries(&before).await?;
+    }
+    Ok(())
+}
+
+async fn into_a_holder(case: Case) -> Result {
+    let (source, target, [member]) = case.source_and_target().await?;
+    target.add_in_turn([&member]).await?;
+    let held = target.member_of(&member.prompt).await?;
+    held.pinned().await?;
+    let [first, second] = target.filled().await?;
+
+    let reply = member.move_to(&target).await?;
+    let new = reply.status(200)?.integer("/data/vaultPromptId")?;
+    reply.ensure(new != held.id && new != member.id, "a new vaultPromptId", new)?;
+    let moved = Entry { membership: new, ..member.entry() };
+    target.expect_entries(&[moved, second.entry(), first.entry()]).await?;
+    source.expect_size(0).await?;
+    held.remove().await?.has_status(404, "the replaced membership").map(drop)
+}
+
+async fn within_one_vault(case: Case) -> Result {
+    let (source, _, [member, second, third]) = case.source_and_target().await?;
+    member.pinned().await?;
+    let reply = member.move_to(&source).await?;
+    let new = reply.status(200)?.integer("/data/vaultPromptId")?;
+    reply.ensure(new != member.id, "a new vaultPromptId", new)?;
+    let moved = Entry { membership: new, ..member.entry() };
+    source.expect_entries(&[moved, third.entry(), second.entry()]).await
+}
+
+async fn unpins(case: Case) -> Result {
+    let (_, target, [member]) = case.source_and_target().await?;
+    member.pinned().await?;
+    let moved = member.moved_to(&target).await?;
+    target.expect_entries(&[moved.entry()]).await
+}
+
+/// S-30. The prompt that is moved was added before those of the target.
+async fn on_top(case: Case) -> Result {
+    let (_, target, [member]) = case.source_and_target().await?;
+    let [pinned, second, third] = target.filled().await?;
+    pinned.pinned().await?;
+    member.move_to(&target).await?.status(200)?;
+    target.expect_prompts([&pinned, &member, &third, &second]).await
+}
+
+async fn old_membership_404(case: Case) -> Result {
+    let (source, target, [old]) = case.source_and_target().await?;
+    old.move_to(&target).await?.status(200)?;
+    for vault in [source, target] {
+        let old = vault.membership(old.id, &old.prompt);
+        old.remove().await?.has_status(404, "the old membership")?;
     }
     Ok(())
 }

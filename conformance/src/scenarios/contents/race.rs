@@ -6,23 +6,20 @@ pub(super) mod moves;
 
 use std::collections::BTreeSet;
 
+use crate::scenarios::prelude::*;
 use futures::future::{try_join, try_join3};
-use serde_json::json;
-
-use crate::fixture::{Member, Prompt, race};
-use crate::scenario::{core, reference};
-use crate::wire::ApiResponse;
-use crate::{Case, Failure, Scenario, check};
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
     core! { "contents.race.adds" ["VA-10", "VC-10", "VC-11"] adds,
         "Prompts added at the same time are all there, and added and promptCount say so" },
-    reference! { "contents.race.same-adds" ["VC-10"] same_adds,
+    reference! { "contents.race.same-adds" ["VC-10"]
+        |case| async move { overlapping_adds(&case, |_| 8).await?.0.expect_size(8).await },
         "Prompts added many times at once are in the vault once each" },
     reference! { "contents.race.adds-and-saves" ["VC-03"] adds_and_saves,
         "A prompt put into a vault in several ways at once is there once" },
-    core! { "contents.race.removes" ["VC-15", "VC-16"] removes,
+    core! { "contents.race.removes" ["VC-15", "VC-16"]
+        |case| async move { race::expect_success(&many_removals(&case).await?) },
         "Of many removals of one membership at least one succeeds, and it alone is gone" },
     core! { "contents.race.adds-and-removes" ["VA-10"] adds_and_removes,
         "The count is true after prompts were added and removed at the same time" },
@@ -34,13 +31,14 @@ pub(super) const ALL: &[Scenario] = &[
         "Pins and unpins at the same time answer with their own state, and lose no prompt" },
     core! { "contents.race.many-pins" ["VC-27"] many_pins,
         "Different prompts pinned at the same time are all pinned" },
-    reference! { "contents.race.one-removes" ["VC-15"] one_removes,
+    reference! { "contents.race.one-removes" ["VC-15"]
+        |case| async move { race::expect_successes(&many_removals(&case).await?, 1) },
         "Of many removals of one membership exactly one succeeds (S-76)" },
     reference! { "contents.race.sum-of-added" ["VC-11"] sum_of_added,
         "The added of adds at the same time sum up to the prompts that were added" },
 ];
 
-async fn adds(case: Case) -> Result<(), Failure> {
+async fn adds(case: Case) -> Result {
     let case = case.under_contention();
     let (vault, prompts) = (case.vault().await?, case.prompts(16).await?);
     for reply in race::all(prompts.chunks(2).map(|some| vault.add(some))).await? {
@@ -50,34 +48,32 @@ async fn adds(case: Case) -> Result<(), Failure> {
     vault.counts_what_it_lists().await.map(drop)
 }
 
-async fn same_adds(case: Case) -> Result<(), Failure> {
+/// Requests at once that each add so many of the same eight prompts, each from another end.
+async fn overlapping_adds(
+    case: &Case,
+    size: impl Fn(usize) -> usize,
+) -> Result<(Vault, Vec<ApiResponse>)> {
     let case = case.under_contention();
     let (vault, mut prompts) = (case.vault().await?, case.prompts(8).await?);
-    // Each request names them from another end.
-    let calls = (0..16).map(|_| {
+    let calls = (0..16).map(|n| {
         prompts.rotate_left(3);
-        vault.add(prompts.clone())
+        vault.add(prompts[..size(n)].to_vec())
     });
-    race::all(calls).await?;
-    vault.expect_size(8).await
+    let replies = race::all(calls).await?;
+    Ok((vault, replies))
 }
 
-async fn sum_of_added(case: Case) -> Result<(), Failure> {
-    let case = case.under_contention();
-    let (vault, mut prompts) = (case.vault().await?, case.prompts(8).await?);
-    let calls = (0..16).map(|n: usize| {
-        prompts.rotate_left(3);
-        vault.add(prompts[..1 + n % 8].to_vec())
-    });
+async fn sum_of_added(case: Case) -> Result {
+    let (vault, replies) = overlapping_adds(&case, |n| 1 + n % 8).await?;
     let mut sum = 0;
-    for reply in race::all(calls).await? {
+    for reply in replies {
         sum += reply.status(201)?.integer("/data/added")?;
     }
     let held = vault.prompts().await?.len();
     check::equal("the sum of added", &usize::try_from(sum).ok(), &Some(held))
 }
 
-async fn adds_and_saves(case: Case) -> Result<(), Failure> {
+async fn adds_and_saves(case: Case) -> Result {
     let case = case.under_contention();
     let (vault, prompt) = (case.vault().await?, case.prompt().await?);
     let adds = race::times(6, || vault.add([&prompt]));
@@ -88,24 +84,15 @@ async fn adds_and_saves(case: Case) -> Result<(), Failure> {
     vault.expect_size(1).await
 }
 
-async fn removes(case: Case) -> Result<(), Failure> {
-    race::expect_success(&many_removals(&case).await?)
-}
-
-async fn one_removes(case: Case) -> Result<(), Failure> {
-    race::expect_successes(&many_removals(&case).await?, 1)
-}
-
 /// The replies to many removals of one membership at once; the other one of the vault stays.
-async fn many_removals(case: &Case) -> Result<Vec<ApiResponse>, Failure> {
-    let vault = case.under_contention().vault().await?;
-    let [member, other] = vault.filled().await?;
+async fn many_removals(case: &Case) -> Result<Vec<ApiResponse>> {
+    let (vault, [member, other]) = case.under_contention().filled_vault().await?;
     let replies = race::times(16, || member.remove()).await?;
     vault.expect_prompts([&other]).await?;
     Ok(replies)
 }
 
-async fn adds_and_removes(case: Case) -> Result<(), Failure> {
+async fn adds_and_removes(case: Case) -> Result {
     let case = case.under_contention();
     let vault = case.vault().await?;
     let (members, prompts) = (vault.fill(8).await?, case.prompts(8).await?);
@@ -117,7 +104,7 @@ async fn adds_and_removes(case: Case) -> Result<(), Failure> {
     vault.counts_what_it_lists().await.map(drop)
 }
 
-async fn deleted_while_added(case: Case) -> Result<(), Failure> {
+async fn deleted_while_added(case: Case) -> Result {
     let case = case.under_contention();
     let (vault, prompts) = (case.vault().await?, case.prompts(8).await?);
     let adds = race::all(prompts.iter().map(|prompt| vault.add([prompt])));
@@ -127,9 +114,8 @@ async fn deleted_while_added(case: Case) -> Result<(), Failure> {
     vault.expect_size(0).await
 }
 
-async fn pins(case: Case) -> Result<(), Failure> {
-    let vault = case.under_contention().vault().await?;
-    let [_, member, _, _] = vault.filled().await?;
+async fn pins(case: Case) -> Result {
+    let (vault, [_, member, _, _]) = case.under_contention().filled_vault().await?;
     race::expect_status(&race::times(16, || member.pin()).await?, 200)?;
     let listed = vault.entries().await?;
     let pinned: Vec<_> = listed.iter().map(|entry| (entry.membership, entry.pinned)).collect();
@@ -138,9 +124,8 @@ async fn pins(case: Case) -> Result<(), Failure> {
     check::ensure(only_this && on_top, "one pin, on top", format!("{pinned:?}"))
 }
 
-async fn pins_and_unpins(case: Case) -> Result<(), Failure> {
-    let vault = case.under_contention().vault().await?;
-    let [_, member, _] = vault.filled().await?;
+async fn pins_and_unpins(case: Case) -> Result {
+    let (vault, [_, member, _]) = case.under_contention().filled_vault().await?;
     let pins = race::times(12, || member.pin());
     let unpins = race::times(12, || member.unpin());
     let (pins, unpins) = try_join(pins, unpins).await?;
@@ -152,9 +137,8 @@ async fn pins_and_unpins(case: Case) -> Result<(), Failure> {
     vault.expect_size(3).await
 }
 
-async fn many_pins(case: Case) -> Result<(), Failure> {
-    let vault = case.under_contention().vault().await?;
-    let members = vault.fill(8).await?;
+async fn many_pins(case: Case) -> Result {
+    let (vault, members) = case.under_contention().filled_vault::<8>().await?;
     let pins = members[..6].iter().map(Member::pin);
     race::expect_status(&race::all(pins).await?, 200)?;
     let listed = vault.entries().await?;

@@ -32,18 +32,18 @@ pub(super) const ALL: &[Scenario] = &[
          details" },
 ];
 
-fn success_keys(_: &Endpoint, reply: &ApiResponse) -> Result<(), Failure> {
+fn success_keys(_: &Endpoint, reply: &ApiResponse) -> Result {
     let body = reply.json()?;
     let both = ["data", "error"].iter().all(|key| body.get(key).is_some());
     reply.ensure(both, "a JSON object with the keys data and error", body).map(drop)
 }
 
-fn success_error(_: &Endpoint, reply: &ApiResponse) -> Result<(), Failure> {
+fn success_error(_: &Endpoint, reply: &ApiResponse) -> Result {
     let error = reply.json()?.get("error").unwrap_or(&Value::Null);
     reply.ensure(error.is_null(), "error to be null", error).map(drop)
 }
 
-fn data_of(endpoint: &Endpoint, reply: &ApiResponse) -> Result<(), Failure> {
+fn data_of(endpoint: &Endpoint, reply: &ApiResponse) -> Result {
     let data = reply.at("/data")?;
     if endpoint.lists() {
         return reply.ensure(data.is_array(), "an array in data", data).map(drop);
@@ -51,7 +51,7 @@ fn data_of(endpoint: &Endpoint, reply: &ApiResponse) -> Result<(), Failure> {
     reply.ensure(data.is_object(), "an object in data", data).map(drop)
 }
 
-async fn success_data(case: Case) -> Result<(), Failure> {
+async fn success_data(case: Case) -> Result {
     each_success(case.clone(), data_of).await?;
     let vault = case.vault().await?;
     for path in [vault.list().path(), format!("{}/prompts", vault.path())] {
@@ -62,13 +62,13 @@ async fn success_data(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-fn error_data(reply: &ApiResponse) -> Result<(), Failure> {
+fn error_data(reply: &ApiResponse) -> Result {
     let body = reply.json()?;
     let is_null = |key| body.get(key).is_none_or(Value::is_null);
     reply.ensure(is_null("error") || is_null("data"), "data to be null", body).map(drop)
 }
 
-fn success_no_more(endpoint: &Endpoint, reply: &ApiResponse) -> Result<(), Failure> {
+fn success_no_more(endpoint: &Endpoint, reply: &ApiResponse) -> Result {
     let paginated = endpoint.lists() && endpoint.template == "/prompts";
     let keys = ["data", "error", "pagination"];
     reply.has_only("", if paginated { &keys } else { &keys[..2] }).map(drop)
@@ -76,13 +76,13 @@ fn success_no_more(endpoint: &Endpoint, reply: &ApiResponse) -> Result<(), Failu
 
 // Generations and uploads are not in the table of endpoints that the scenarios above go through.
 
-async fn queued(case: &Case) -> Result<ApiResponse, Failure> {
+async fn queued(case: &Case) -> Result<ApiResponse> {
     let job = send(case, json!({ "vaultId": case.vault().await?.id })).await?;
     job.success()?;
     Ok(job)
 }
 
-async fn jobs_and_slots(case: Case) -> Result<(), Failure> {
+async fn jobs_and_slots(case: Case) -> Result {
     let (wire, job) = (&case.wire(), queued(&case).await?);
     let status = wire.get(&status_path(job.string("/data/clientJobId")?)).await?;
     for reply in [job, status, ask(wire, "image/png", 100).await?] {
@@ -92,7 +92,7 @@ async fn jobs_and_slots(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn refused_jobs_and_slots(case: Case) -> Result<(), Failure> {
+async fn refused_jobs_and_slots(case: Case) -> Result {
     let (wire, nobody) = (&case.wire(), &case.anonymous());
     let job = queued(&case).await?;
     for reply in [

@@ -34,7 +34,7 @@ const ID: &[&str] =
     &["id", "promptId", "vaultId", "sourceVaultId", "targetVaultId", "vaultPromptId"];
 const TIMESTAMP: &[&str] = &["createdAt", "updatedAt"];
 
-async fn ids(case: Case) -> Result<(), Failure> {
+async fn ids(case: Case) -> Result {
     for (_, reply) in successes(&case).await? {
         let data = reply.at("/data")?;
         for id in found(data, ID) {
@@ -58,11 +58,7 @@ fn is_in_our_form(text: &str) -> bool {
     form.eq("0000-00-00T00:00:00.000000Z".chars())
 }
 
-async fn each_timestamp(
-    case: Case,
-    expected: &str,
-    holds: fn(&str) -> bool,
-) -> Result<(), Failure> {
+async fn each_timestamp(case: Case, expected: &str, holds: fn(&str) -> bool) -> Result {
     let mut seen = 0;
     for (_, reply) in successes(&case).await? {
         for value in found(reply.at("/data")?, TIMESTAMP) {
@@ -87,7 +83,7 @@ fn found<'v>(value: &'v Value, keys: &[&str]) -> Vec<&'v Value> {
     }
 }
 
-async fn ascending(case: Case) -> Result<(), Failure> {
+async fn ascending(case: Case) -> Result {
     let vault = case.vault().await?;
     let members = vault.fill(3).await?;
     rising("prompts", &fixture::ids(&members))?;
@@ -96,13 +92,13 @@ async fn ascending(case: Case) -> Result<(), Failure> {
     rising("vaults", &[vault.id, case.vault().await?.id])
 }
 
-fn rising(what: &str, ids: &[i64]) -> Result<(), Failure> {
+fn rising(what: &str, ids: &[i64]) -> Result {
     let positive = ids.iter().all(|id| *id > 0);
     let expected = format!("positive ids of {what} that ascend");
     check::ensure(positive && ids.is_sorted_by(|a, b| a < b), &expected, format!("{ids:?}"))
 }
 
-async fn across_accounts(case: Case) -> Result<(), Failure> {
+async fn across_accounts(case: Case) -> Result {
     let (mut prompts, mut vaults) = (Vec::new(), Vec::new());
     for case in [&case, &case.other_account(), &case] {
         prompts.push(case.prompt().await?.id);
@@ -112,7 +108,7 @@ async fn across_accounts(case: Case) -> Result<(), Failure> {
     rising("vaults", &vaults)
 }
 
-async fn never_again(case: Case) -> Result<(), Failure> {
+async fn never_again(case: Case) -> Result {
     let (prompt, vault) = (case.prompt().await?, case.vault().await?);
     prompt.delete().await?.status(200)?;
     vault.delete().await?.status(200)?;
@@ -120,7 +116,7 @@ async fn never_again(case: Case) -> Result<(), Failure> {
     rising("vaults", &[vault.id, case.vault().await?.id])
 }
 
-async fn kept(case: Case) -> Result<(), Failure> {
+async fn kept(case: Case) -> Result {
     for value in [
         " ",
         "  two spaces around  ",
@@ -143,12 +139,12 @@ async fn kept(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-fn stored(field: &str, value: &str, replies: [&ApiResponse; 2]) -> Result<(), Failure> {
+fn stored(field: &str, value: &str, replies: [&ApiResponse; 2]) -> Result {
     replies[0].status(201)?;
     replies.iter().try_for_each(|reply| reply.equals(&format!("/data/{field}"), value).map(drop))
 }
 
-async fn half_surrogate(case: Case) -> Result<(), Failure> {
+async fn half_surrogate(case: Case) -> Result {
     let prompt = case.prompt().await?;
     for escape in [r"\ud83d", r"\ude00", r"\ude00\ud83d", r"\ud83dx"] {
         let call = case.wire().call(http::Method::PATCH, &prompt.path());
@@ -158,7 +154,7 @@ async fn half_surrogate(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn empty(case: Case) -> Result<(), Failure> {
+async fn empty(case: Case) -> Result {
     case.create_prompt(json!({ "aspectRatio": "" })).await?.status(201)?;
     let (_, created) = case.vault_with(json!({ "description": "" })).await?;
     created.status(201)?.equals("/data/description", "").map(drop)

@@ -33,14 +33,14 @@ pub(super) const ALL: &[Scenario] = &[
 
 const MIB: usize = 1024 * 1024;
 
-async fn with_body(case: &Case) -> Result<Vec<Endpoint>, Failure> {
+async fn with_body(case: &Case) -> Result<Vec<Endpoint>> {
     let ids = Ids::make(case).await?;
     let mut endpoints = endpoints::all(case, &ids);
     endpoints.retain(|endpoint| endpoint.body.is_some());
     Ok(endpoints)
 }
 
-async fn changes_nothing(case: Case) -> Result<(), Failure> {
+async fn changes_nothing(case: Case) -> Result {
     let wire = case.wire();
     let ids = Ids::make(&case).await?;
     let before = ids.state(&wire).await?;
@@ -61,8 +61,8 @@ async fn each_body(
     case: &Case,
     endpoints: &[Endpoint],
     bodies: &[&[u8]],
-    check: impl Fn(&[u8], &ApiResponse) -> Result<(), Failure>,
-) -> Result<(), Failure> {
+    check: impl Fn(&[u8], &ApiResponse) -> Result,
+) -> Result {
     for endpoint in endpoints {
         for body in bodies {
             let call = case.wire().call(endpoint.method.clone(), &endpoint.path);
@@ -74,7 +74,7 @@ async fn each_body(
     Ok(())
 }
 
-async fn without_fields(case: Case) -> Result<(), Failure> {
+async fn without_fields(case: Case) -> Result {
     let mut posts = with_body(&case).await?;
     posts.retain(|endpoint| endpoint.method == Method::POST);
     let bodies: [&[u8]; 7] = [b"{}", b"", b"[]", b"null", b"\"text\"", b"5", b"true"];
@@ -86,7 +86,7 @@ async fn without_fields(case: Case) -> Result<(), Failure> {
     .await
 }
 
-async fn content_type(case: Case) -> Result<(), Failure> {
+async fn content_type(case: Case) -> Result {
     let wire = case.wire();
     let others = "text/plain application/x-www-form-urlencoded application/jsonp \
                   application/json-patch+json application/vnd.api+json text/json json */*";
@@ -104,7 +104,7 @@ async fn content_type(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn content_type_forms(case: Case) -> Result<(), Failure> {
+async fn content_type_forms(case: Case) -> Result {
     let prompt = case.prompt().await?;
     for form in [
         "application/json; charset=utf-8",
@@ -118,7 +118,7 @@ async fn content_type_forms(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn no_json(case: Case) -> Result<(), Failure> {
+async fn no_json(case: Case) -> Result {
     let (deep, deep_object) = ("[".repeat(100_000), r#"{"a":"#.repeat(100_000));
     let texts = ["", "   ", "{", "}", "[]", "null", "\"text\"", "5", &deep, &deep_object];
     let titles: [&[u8]; 10] = [
@@ -140,7 +140,7 @@ async fn no_json(case: Case) -> Result<(), Failure> {
     .await
 }
 
-async fn unasked(case: Case) -> Result<(), Failure> {
+async fn unasked(case: Case) -> Result {
     let ids = Ids::make(&case).await?;
     let unlisted = json!({ "visibility": "unlisted" });
     case.vault_at(ids.vault).update(unlisted).await?.status(200)?;
@@ -158,18 +158,18 @@ fn padded(case: &Case, bytes: usize) -> String {
     body + &spaces
 }
 
-async fn post(case: &Case, path: &str, body: impl Into<Vec<u8>>) -> Result<ApiResponse, Failure> {
+async fn post(case: &Case, path: &str, body: impl Into<Vec<u8>>) -> Result<ApiResponse> {
     case.wire().call(Method::POST, path).body("application/json", body).send().await
 }
 
-async fn too_large(case: Case) -> Result<(), Failure> {
+async fn too_large(case: Case) -> Result {
     for bytes in [4 * MIB + 1, 5 * MIB] {
         error_body(post(&case, "/prompts", padded(&case, bytes)).await?.status(413)?)?;
     }
     Ok(())
 }
 
-async fn repeated_key(case: Case) -> Result<(), Failure> {
+async fn repeated_key(case: Case) -> Result {
     let name = case.name("last");
     let body = format!(r#"{{ "name": "", "name": {} }}"#, json!(name));
     post(&case, "/vaults", body).await?.status(201)?.equals("/data/name", name)?;

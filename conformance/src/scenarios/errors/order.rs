@@ -22,7 +22,7 @@ pub(super) const ALL: &[Scenario] = &[
         "A path id that names nothing is reported before a body id that names nothing (S-56)" },
 ];
 
-async fn method_before_key(case: Case) -> Result<(), Failure> {
+async fn method_before_key(case: Case) -> Result {
     for path in ["/prompts", "/prompts/1", "/vaults/abc", "/vaults/1/prompts/2/pin", "/api-keys"] {
         case.anonymous().call(Method::PUT, path).send().await?.status(405)?;
     }
@@ -31,11 +31,7 @@ async fn method_before_key(case: Case) -> Result<(), Failure> {
 
 /// Every endpoint with an absent id, an id that is no integer, and a body
 /// that is neither JSON nor announced as such, all answered 401.
-async fn unauthorized(
-    case: Case,
-    wire: fn(&Case) -> Wire,
-    of: fn(&Endpoint) -> bool,
-) -> Result<(), Failure> {
+async fn unauthorized(case: Case, wire: fn(&Case) -> Wire, of: fn(&Endpoint) -> bool) -> Result {
     let wire = &wire(&case);
     let ids = Ids::make(&case).await?.absent();
     let endpoints = endpoints::all(&case, &ids).into_iter().chain(endpoints::beyond(&case));
@@ -50,12 +46,12 @@ async fn unauthorized(
     Ok(())
 }
 
-async fn key_before_rest(case: Case) -> Result<(), Failure> {
+async fn key_before_rest(case: Case) -> Result {
     case.anonymous().get("/prompts?limit=0").await?.status(401)?;
     unauthorized(case, Case::anonymous, |_| true).await
 }
 
-async fn type_before_body(case: Case) -> Result<(), Failure> {
+async fn type_before_body(case: Case) -> Result {
     let wire = case.wire();
     let large = vec![b' '; 5 * 1024 * 1024];
     let call = wire.call(Method::POST, "/prompts");
@@ -68,7 +64,7 @@ async fn type_before_body(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn body_before_path_ids(case: Case) -> Result<(), Failure> {
+async fn body_before_path_ids(case: Case) -> Result {
     let ids = Ids::make(&case).await?.absent();
     for (method, template, body) in [
         (Method::PATCH, PROMPT, json!({ "title": 5 })),
@@ -83,7 +79,7 @@ async fn body_before_path_ids(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn path_ids_before_body_ids(case: Case) -> Result<(), Failure> {
+async fn path_ids_before_body_ids(case: Case) -> Result {
     let wire = case.wire();
     let there = Ids::make(&case).await?;
     let none = Ids {

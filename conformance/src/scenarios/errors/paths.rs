@@ -25,7 +25,7 @@ pub(super) const ALL: &[Scenario] = &[
         "A path id that is no plain decimal integer, negative or too large is 404 (S-58)" },
 ];
 
-async fn not_allowed(case: Case) -> Result<(), Failure> {
+async fn not_allowed(case: Case) -> Result {
     let wire = case.wire();
     let (ids, all) = paths(&case).await?;
     let before = ids.state(&wire).await?;
@@ -58,14 +58,14 @@ async fn not_allowed(case: Case) -> Result<(), Failure> {
 }
 
 /// Every path with the methods that the API has there.
-async fn paths(case: &Case) -> Result<(Ids, Vec<Endpoint>), Failure> {
+async fn paths(case: &Case) -> Result<(Ids, Vec<Endpoint>)> {
     let ids = Ids::make(case).await?;
     let mut all = endpoints::all(case, &Ids { removable_membership: ids.membership, ..ids });
     all.extend(endpoints::beyond(case));
     Ok((ids, all))
 }
 
-async fn head_and_options(case: Case) -> Result<(), Failure> {
+async fn head_and_options(case: Case) -> Result {
     let wire = case.wire();
     let (ids, all) = paths(&case).await?;
     let before = ids.state(&wire).await?;
@@ -79,7 +79,7 @@ async fn head_and_options(case: Case) -> Result<(), Failure> {
     check::equal("what was there", &ids.state(&wire).await?, &before)
 }
 
-async fn unknown(case: Case) -> Result<(), Failure> {
+async fn unknown(case: Case) -> Result {
     const PATHS: &str = "/ /nowhere /prompt /prompts/1/pin /prompts/1/save/2 /vaults/1/save \
         /vaults/1/fork/2 /vaults/1/prompts/2/unpin /api-keys/1/2";
     for path in PATHS.split(' ') {
@@ -93,7 +93,7 @@ async fn unknown(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn trailing_slash(case: Case) -> Result<(), Failure> {
+async fn trailing_slash(case: Case) -> Result {
     let wire = case.wire();
     let ids = Ids::make(&case).await?;
     let before = ids.state(&wire).await?;
@@ -104,7 +104,7 @@ async fn trailing_slash(case: Case) -> Result<(), Failure> {
     check::equal("what was there", &ids.state(&wire).await?, &before)
 }
 
-async fn as_written(case: Case) -> Result<(), Failure> {
+async fn as_written(case: Case) -> Result {
     const PATHS: &str = "/Prompts /VAULTS //prompts /vaults//prompts /vaults//{vaultId} \
         /Vaults/{vaultId} /vaults/{vaultId}/Prompts /vaults/{vaultId};a=b /prompts/{promptId}.json \
         /prompts%2F{promptId}";
@@ -115,7 +115,7 @@ async fn as_written(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn no_integer(case: Case) -> Result<(), Failure> {
+async fn no_integer(case: Case) -> Result {
     // A segment of dots alone is resolved by the HTTP client and never sent.
     const SEGMENTS: &str = "abc 0 -1 1.0 1e3 0x1 +1 1,2 1;2 %201 1%20 %00 %FF null true * %D9%A1 \
         9223372036854775808 -9223372036854775809 99999999999999999999999999";

@@ -1,12 +1,13 @@
-//! Values of a field are sent, and the answers are looked at.
-
-use serde_json::{Value, json};
+//! Values of a field are sent, and the answers are looked at; what holds for the body of each
+//! request as a whole.
 
 use super::request::{Correct, Request};
 use super::table::Field;
 use super::{Fact, facts, values};
+use crate::Profile;
+use crate::scenarios::errors::names_exactly;
 use crate::scenarios::generations::job::taken_by_model;
-use crate::{Failure, Profile};
+use crate::scenarios::prelude::*;
 
 /// What stands in a message for a value.
 fn shown(field: &Field, value: &str) -> String {
@@ -14,11 +15,7 @@ fn shown(field: &Field, value: &str) -> String {
 }
 
 /// Each value is refused with 400, and nothing changes.
-pub(super) async fn all_refused(
-    call: &Correct,
-    field: &Field,
-    values: &[String],
-) -> Result<(), Failure> {
+pub(super) async fn all_refused(call: &Correct, field: &Field, values: &[String]) -> Result {
     for value in values {
         call.with(&[(field.name, value)]).await?.is_bad_request(shown(field, value))?;
     }
@@ -26,11 +23,7 @@ pub(super) async fn all_refused(
 }
 
 /// Each value is refused with 400 and a message under the name of the field.
-pub(super) async fn all_named(
-    call: &Correct,
-    field: &Field,
-    values: &[String],
-) -> Result<(), Failure> {
+pub(super) async fn all_named(call: &Correct, field: &Field, values: &[String]) -> Result {
     for value in values {
         let reply = call.with(&[(field.name, value)]).await?;
         reply.is_bad_request_naming(field.name, shown(field, value))?;
@@ -39,7 +32,7 @@ pub(super) async fn all_named(
 }
 
 /// Whatever is refused for the profile core names the field.
-pub(super) async fn named(call: &Correct, field: &Field) -> Result<(), Failure> {
+pub(super) async fn named(call: &Correct, field: &Field) -> Result {
     for fact in facts(field).into_iter().filter(|fact| fact.profile() == Profile::Core) {
         match fact {
             Fact::First | Fact::Last | Fact::Words => {}
@@ -53,7 +46,7 @@ pub(super) async fn named(call: &Correct, field: &Field) -> Result<(), Failure> 
     Ok(())
 }
 
-pub(super) async fn entry_named(call: &Correct, field: &Field) -> Result<(), Failure> {
+pub(super) async fn entry_named(call: &Correct, field: &Field) -> Result {
     for at in [1, 4] {
         let mut urls = vec![values::URI; 5];
         urls[at - 1] = "plainword";
@@ -68,11 +61,7 @@ pub(super) async fn entry_named(call: &Correct, field: &Field) -> Result<(), Fai
 }
 
 /// Each value is accepted, and shown where the answer has the field.
-pub(super) async fn accepted(
-    call: &Correct,
-    field: &Field,
-    values: &[String],
-) -> Result<(), Failure> {
+pub(super) async fn accepted(call: &Correct, field: &Field, values: &[String]) -> Result {
     for value in values {
         accepted_one(call, field, value).await?;
     }
@@ -80,7 +69,7 @@ pub(super) async fn accepted(
 }
 
 /// A server may refuse a name that is taken (S-17), and a single letter easily is.
-pub(super) async fn one_accepted(call: &Correct, field: &Field) -> Result<(), Failure> {
+pub(super) async fn one_accepted(call: &Correct, field: &Field) -> Result {
     let mut last = Ok(());
     for letter in 'a'..='z' {
         last = accepted_one(call, field, &json!(letter).to_string()).await;
@@ -91,17 +80,8 @@ pub(super) async fn one_accepted(call: &Correct, field: &Field) -> Result<(), Fa
     last
 }
 
-async fn accepted_one(call: &Correct, field: &Field, value: &str) -> Result<(), Failure> {
-    const SHOWN: [&str; 8] = [
-        "title",
-        "prompt",
-        "promptType",
-        "name",
-        "description",
-        "visibility",
-        "contentType",
-        "size",
-    ];
+async fn accepted_one(call: &Correct, field: &Field, value: &str) -> Result {
+    const SHOWN: &str = "title prompt promptType name description visibility contentType size";
     let beside = beside(call, field, value);
     let beside = beside.iter().map(|(name, value)| (*name, value.as_str()));
     let changed: Vec<_> = [(field.name, value)].into_iter().chain(beside).collect();
@@ -113,7 +93,7 @@ async fn accepted_one(call: &Correct, field: &Field, value: &str) -> Result<(), 
     let got = format!("status {}", reply.status_code());
     reply.ensure(success, format!("a success for {}", shown(field, value)), got)?;
     let shows = !matches!(field.request, Request::Generate | Request::ListPrompts);
-    if shows && SHOWN.contains(&field.name) {
+    if shows && SHOWN.split(' ').any(|name| name == field.name) {
         let value: Value = serde_json::from_str(value).unwrap_or_default();
         reply.equals(&format!("/data/{}", field.name), value)?;
     }
@@ -131,4 +111,76 @@ fn beside(call: &Correct, field: &Field, value: &str) -> Option<(&'static str, S
         (_, r#""video""#) => Some(("modelId", json!(call.case.video_model()).to_string())),
         _ => None,
     }
+}
+
+/// Two scenarios for each request with a body.
+pub(super) fn of_requests() -> impl Iterator<Item = Scenario> {
+    let bodies = Request::ALL.iter().copied().filter(|request| request.has_body());
+    bodies.flat_map(|request| {
+        let (id, name) = request.names();
+        let source = concat!(file!(), ":", line!());
+        let all_at_once = Scenario::generated(
+            Profile::Reference,
+            format!("fields.{id}.all-at-once"),
+            format!("{name}: a refusal names every field at fault at once and no other (S-60)"),
+            vec!["ER-03"],
+            source,
+            move |case| all_at_once(case, request),
+        );
+        let unknown = Scenario::generated(
+            Profile::Reference,
+            format!("fields.{id}.unknown-ignored"),
+            format!("{name}: fields that it does not know are ignored (S-67)"),
+            vec![request.rule(), "EN-02"],
+            source,
+            move |case| unknown_ignored(case, request),
+        );
+        [all_at_once, unknown]
+    })
+}
+
+/// A type that no field has, and nothing at all.
+async fn all_at_once(case: Case, request: Request) -> Result {
+    let call = request.correct(&case).await?;
+    let all: Vec<_> = request.fields().map(|field| field.name).collect();
+    // `parameters` is the one object.
+    let wrong =
+        |name: &&'static str| (*name, if *name == "parameters" { "7" } else { r#"{"a":1}"# });
+    names(&call.send(all.iter().map(wrong)).await?, &all)?;
+    let required = request.required();
+    if !required.is_empty() {
+        names(&call.send([].into_iter()).await?, &required)?;
+    }
+    Ok(())
+}
+
+/// A 400 whose details and whose error name these fields, the details no other.
+fn names(reply: &ApiResponse, fields: &[&str]) -> Result {
+    names_exactly(reply, fields)?;
+    let error = reply.string("/error")?;
+    let unnamed = fields.iter().find(|field| !error.contains(**field));
+    reply.ensure(unnamed.is_none(), format!("an error that names {fields:?}"), error).map(drop)
+}
+
+async fn unknown_ignored(case: Case, request: Request) -> Result {
+    let call = request.correct(&case).await?;
+    let unknown = [
+        ("unknown", r#"{"a":[{},[null]]}"#),
+        ("", r#""""#),
+        ("id", "1"),
+        ("isSystem", "true"),
+        ("status", r#""archived""#),
+        ("vaultIds", r#"["x"]"#),
+        ("images", "[1]"),
+        ("createdAt", "5"),
+        ("Title", "5"),
+        ("prompt_type", r#""audio""#),
+    ];
+    let reply = call.with(&unknown).await?;
+    reply.status_in(200..=299)?;
+    if request == Request::CreatePrompt || request == Request::UpdatePrompt {
+        reply.equals("/data/status", "active")?.equals("/data/images", json!([]))?;
+        reply.equals("/data/vaultIds", json!([]))?;
+    }
+    Ok(())
 }

@@ -2,11 +2,9 @@
 //! as it is written, so that `1.0`, escapes and numbers beyond 64 bits can be sent.
 
 use http::Method;
-use serde_json::{Value, json};
 
 use super::table::{FIELDS, Field, Presence};
-use crate::wire::ApiResponse;
-use crate::{Case, Failure, check};
+use crate::scenarios::prelude::*;
 
 macro_rules! requests {
     ($($request:ident $id:literal $name:literal $rule:literal;)+) => {
@@ -59,7 +57,7 @@ impl Request {
     }
 
     /// Everything that a correct call needs, and the call.
-    pub(super) async fn correct(self, case: &Case) -> Result<Correct, Failure> {
+    pub(super) async fn correct(self, case: &Case) -> Result<Correct> {
         let (path, watched, body) = match self {
             Self::CreatePrompt => {
                 ("/prompts".into(), None, json!({ "title": case.name("prompt"), "prompt": "Dusk" }))
@@ -82,8 +80,7 @@ impl Request {
                 (path.clone(), Some(path), json!({ "promptIds": [case.prompt().await?.id] }))
             }
             Self::MovePrompt => {
-                let [source, target] = case.vaults().await?;
-                let [member] = source.filled().await?;
+                let (source, target, [member]) = case.source_and_target().await?;
                 let listing = format!("{}/prompts", source.path());
                 let body = json!({ "targetVaultId": target.id });
                 (format!("{}/move", member.path()), Some(listing), body)
@@ -129,14 +126,14 @@ impl Correct {
     }
 
     /// Sends the call with these fields in place of its own.
-    pub(super) async fn with(&self, changed: &[(&str, &str)]) -> Result<ApiResponse, Failure> {
+    pub(super) async fn with(&self, changed: &[(&str, &str)]) -> Result<ApiResponse> {
         let own = self.fields.iter().map(|(name, value)| (name.as_str(), value.as_str()));
         let own = own.filter(|(name, _)| changed.iter().all(|(other, _)| other != name));
         self.send(own.chain(changed.iter().copied())).await
     }
 
     /// Sends the call without a field.
-    pub(super) async fn without(&self, field: &str) -> Result<ApiResponse, Failure> {
+    pub(super) async fn without(&self, field: &str) -> Result<ApiResponse> {
         let own = self.fields.iter().map(|(name, value)| (name.as_str(), value.as_str()));
         self.send(own.filter(|(name, _)| *name != field)).await
     }
@@ -145,7 +142,7 @@ impl Correct {
     pub(super) async fn send<'f>(
         &self,
         fields: impl Iterator<Item = (&'f str, &'f str)>,
-    ) -> Result<ApiResponse, Failure> {
+    ) -> Result<ApiResponse> {
         let wire = self.case.wire();
         if !self.request.has_body() {
             return wire.get(&format!("{}?{}", self.path, query(fields))).await;
@@ -161,7 +158,7 @@ impl Correct {
     }
 
     /// What the call would change is as it was before.
-    pub(super) async fn changed_nothing(&self) -> Result<(), Failure> {
+    pub(super) async fn changed_nothing(&self) -> Result {
         let Some(path) = &self.watched else { return Ok(()) };
         let reply = self.case.wire().get(path).await?;
         let now = check::stable_fields(reply.data(200)?);

@@ -1,11 +1,9 @@
 //! Values of each kind of field, as JSON is written: some that it takes, and some it does not.
 
-use serde_json::{Value, json};
-
 use super::request::{Correct, Request};
 use super::table::{Field, Kind};
+use crate::scenarios::prelude::*;
 use crate::scenarios::uploads::slot::uploaded_urls;
-use crate::{Failure, fixture};
 
 /// Letters of one, two and three bytes, each one UTF-16 unit and one grapheme, and a mix: they
 /// count as one however characters are counted, but not in bytes.
@@ -77,11 +75,7 @@ pub(super) fn ratio(count: usize) -> String {
 }
 
 /// So many addresses of images that can be fetched wherever the request may fetch them.
-pub(super) async fn addresses(
-    call: &Correct,
-    field: &Field,
-    count: usize,
-) -> Result<String, Failure> {
+pub(super) async fn addresses(call: &Correct, field: &Field, count: usize) -> Result<String> {
     if field.name == "referenceMediaUrls" {
         let urls = (0..count).map(|n| format!("https://example.com/{n}.png"));
         return Ok(Value::from_iter(urls).to_string());
@@ -91,8 +85,8 @@ pub(super) async fn addresses(
 }
 
 /// The ids of so many new prompts.
-pub(super) async fn prompts(call: &Correct, count: usize) -> Result<String, Failure> {
-    Ok(json!(fixture::ids(call.case.prompts(count).await?)).to_string())
+pub(super) async fn prompts(call: &Correct, count: usize) -> Result<String> {
+    Ok(json!(ids(call.case.prompts(count).await?)).to_string())
 }
 
 /// Values of other types. `null` is not among them, as a server may take it as a field that is

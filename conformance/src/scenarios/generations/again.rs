@@ -37,12 +37,12 @@ pub(super) const ALL: &[Scenario] = &[
         "An id for which the provider accepted no job is free for another body (S-36, S-38)" },
 ];
 
-async fn own_request(case: &Case, mut fields: Value) -> Result<Value, Failure> {
+async fn own_request(case: &Case, mut fields: Value) -> Result<Value> {
     fields["clientJobId"] = json!(own_id(case));
     body_for_a_vault(case, fields).await
 }
 
-async fn same_body(case: Case) -> Result<(), Failure> {
+async fn same_body(case: Case) -> Result {
     let body = own_request(&case, json!({ "batchCount": 2 })).await?;
     let first = Job::submit(&case, body.clone()).await?;
     let second = Job::submit(&case, body).await?;
@@ -53,7 +53,7 @@ async fn same_body(case: Case) -> Result<(), Failure> {
     first.outputs().await?.counts(2)?.one().map(drop)
 }
 
-async fn after_the_end(case: Case) -> Result<(), Failure> {
+async fn after_the_end(case: Case) -> Result {
     for (fields, outputs) in [(json!({}), 1), (failing(json!({})), 0)] {
         let body = own_request(&case, fields).await?;
         let first = Job::submit(&case, body.clone()).await?;
@@ -69,13 +69,13 @@ async fn after_the_end(case: Case) -> Result<(), Failure> {
 }
 
 /// As many jobs as there are different values of `providerRequestId` among them.
-fn are_different(requests: &[Value], expected: usize) -> Result<(), Failure> {
+fn are_different(requests: &[Value], expected: usize) -> Result {
     let different: HashSet<_> = requests.iter().map(Value::to_string).collect();
     let got = format!("{requests:?}");
     check::ensure(different.len() == expected, &format!("{expected} different jobs"), got)
 }
 
-async fn form_of_the_body(case: Case) -> Result<(), Failure> {
+async fn form_of_the_body(case: Case) -> Result {
     let (id, name) = (own_id(&case), case.name("A harbour"));
     let forms = [
         format!(
@@ -98,7 +98,7 @@ async fn form_of_the_body(case: Case) -> Result<(), Failure> {
     are_different(&requests, 1)
 }
 
-async fn two_accounts(case: Case) -> Result<(), Failure> {
+async fn two_accounts(case: Case) -> Result {
     let id = own_id(&case);
     let mut requests = Vec::new();
     for (wire, name) in [(case.wire(), "mine"), (case.other(), "yours")] {
@@ -113,7 +113,7 @@ async fn two_accounts(case: Case) -> Result<(), Failure> {
     are_different(&requests, 2)
 }
 
-async fn any_text(case: Case) -> Result<(), Failure> {
+async fn any_text(case: Case) -> Result {
     let long = "l".repeat(150);
     let odd =
         ["/", "?", "%", "%2F", " ", "#", "..", "a/../b", "\\", "\"", "+", "&=;", "漢é😀", &long];
@@ -137,7 +137,7 @@ async fn any_text(case: Case) -> Result<(), Failure> {
     join_all(tries).await.into_iter().collect()
 }
 
-async fn case_matters(case: Case) -> Result<(), Failure> {
+async fn case_matters(case: Case) -> Result {
     let base = own_id(&case);
     let mut requests = Vec::new();
     // The last two look alike: one letter, and a letter with a combining mark.
@@ -150,7 +150,7 @@ async fn case_matters(case: Case) -> Result<(), Failure> {
 }
 
 /// Two values that differ for each field but the id.
-async fn differences(case: &Case) -> Result<Vec<(Value, Value)>, Failure> {
+async fn differences(case: &Case) -> Result<Vec<(Value, Value)>> {
     let [one, two] = case.vaults().await?.map(|vault| vault.id);
     let url = |n: u8| format!("https://example.com/{n}.png");
     Ok(vec![
@@ -173,7 +173,7 @@ async fn differences(case: &Case) -> Result<Vec<(Value, Value)>, Failure> {
     ])
 }
 
-async fn other_body(case: Case) -> Result<(), Failure> {
+async fn other_body(case: Case) -> Result {
     for (one, two) in differences(&case).await? {
         let plain = body(&case, failing(json!({ "clientJobId": own_id(&case) })));
         let with = |fields: &Value| merged(plain.clone(), fields.clone());
@@ -184,7 +184,7 @@ async fn other_body(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn conflict_harmless(case: Case) -> Result<(), Failure> {
+async fn conflict_harmless(case: Case) -> Result {
     let (id, name) = (own_id(&case), case.name("first"));
     let request = body(&case, failing(json!({ "clientJobId": id, "prompt": name })));
     let job = Job::submit(&case, request.clone()).await?;
@@ -199,7 +199,7 @@ async fn conflict_harmless(case: Case) -> Result<(), Failure> {
     again.answer.equals("/data", job.answer.at("/data")?.clone()).map(drop)
 }
 
-async fn refused_leaves_no_job(case: Case) -> Result<(), Failure> {
+async fn refused_leaves_no_job(case: Case) -> Result {
     let id = own_id(&case);
     send(&case, json!({ "clientJobId": id, "modelId": REFUSE })).await?.status(502)?;
     status(&case.wire(), &id).await?.has_status(404, "the status of a job that was refused")?;

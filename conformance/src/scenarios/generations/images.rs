@@ -30,28 +30,28 @@ pub(super) const ALL: &[Scenario] = &[
 ];
 
 /// A job that has saved two outputs, and these.
-async fn two(case: &Case) -> Result<(Job, Outputs), Failure> {
+async fn two(case: &Case) -> Result<(Job, Outputs)> {
     let job = Job::finish(case, json!({ "batchCount": 2 })).await?;
     let saved = job.outputs().await?.any()?;
     Ok((job, saved))
 }
 
 /// The outputs, which are entries of `images`; a server may show them elsewhere (S-39).
-fn in_images(saved: Outputs) -> Result<Outputs, Failure> {
+fn in_images(saved: Outputs) -> Result<Outputs> {
     if saved.images().is_empty() {
         return Err(Failure::blocked("the outputs are not in images, so no entry can be seen"));
     }
     Ok(saved)
 }
 
-async fn delete_prompts(case: &Case, saved: &Outputs) -> Result<(), Failure> {
+async fn delete_prompts(case: &Case, saved: &Outputs) -> Result {
     for path in saved.paths() {
         case.wire().delete(&path).await?.status(200)?;
     }
     Ok(())
 }
 
-async fn members(case: Case) -> Result<(), Failure> {
+async fn members(case: Case) -> Result {
     let saved = in_images(two(&case).await?.1)?;
     for image in saved.images() {
         let is_sized = image["width"].is_i64() && image["height"].is_i64();
@@ -64,7 +64,7 @@ async fn members(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn everywhere(case: Case) -> Result<(), Failure> {
+async fn everywhere(case: Case) -> Result {
     let (job, saved) = two(&case).await?;
     let pages = job.own_vault()?.list().walk().await?.pages;
     for (prompt, path) in saved.prompts.iter().zip(saved.paths()) {
@@ -96,7 +96,7 @@ fn unsigned(images: &Value) -> Vec<(Option<i64>, Option<i64>, Option<&str>)> {
     images
 }
 
-async fn fetched(case: Case) -> Result<(), Failure> {
+async fn fetched(case: Case) -> Result {
     for url in in_images(two(&case).await?.1)?.urls() {
         let file = fetch(&case, url).await?;
         let empty = file.body().is_empty() && file.status_code() == 200;
@@ -105,7 +105,7 @@ async fn fetched(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn distinct(case: Case) -> Result<(), Failure> {
+async fn distinct(case: Case) -> Result {
     let saved = Job::finish(&case, json!({ "batchCount": 4 })).await?.outputs().await?;
     saved.counts(4)?;
     let saved = in_images(saved)?;
@@ -114,7 +114,7 @@ async fn distinct(case: Case) -> Result<(), Failure> {
     check::equal("the number of different addresses", &different.len(), &urls.len())
 }
 
-async fn unlinked(case: Case) -> Result<(), Failure> {
+async fn unlinked(case: Case) -> Result {
     let (job, saved) = two(&case).await?;
     delete_prompts(&case, &saved).await?;
     job.outputs().await?.counts(0)?;
@@ -122,7 +122,7 @@ async fn unlinked(case: Case) -> Result<(), Failure> {
     check::equal("what is left in the list", &left, &vec![])
 }
 
-async fn files_remain(case: Case) -> Result<(), Failure> {
+async fn files_remain(case: Case) -> Result {
     let saved = two(&case).await?.1;
     delete_prompts(&case, &saved).await?;
     for url in saved.counts(2)?.urls() {
@@ -131,7 +131,7 @@ async fn files_remain(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn kept_by_update(case: Case) -> Result<(), Failure> {
+async fn kept_by_update(case: Case) -> Result {
     let saved = two(&case).await?.1;
     let prompt = saved.one()?;
     let path = format!("/prompts/{}", prompt["id"]);
@@ -141,7 +141,7 @@ async fn kept_by_update(case: Case) -> Result<(), Failure> {
     changed.status(200)?.equals("/data/images", prompt["images"].clone()).map(drop)
 }
 
-async fn forked(case: Case) -> Result<(), Failure> {
+async fn forked(case: Case) -> Result {
     let (job, saved) = two(&case).await?;
     let vault = job.own_vault()?;
     vault.update(json!({ "visibility": "public" })).await?.status(200)?;

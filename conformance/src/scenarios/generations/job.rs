@@ -36,23 +36,19 @@ pub(super) fn body(case: &Case, fields: Value) -> Value {
 }
 
 /// The same for a new vault.
-pub(super) async fn body_for_a_vault(case: &Case, fields: Value) -> Result<Value, Failure> {
+pub(super) async fn body_for_a_vault(case: &Case, fields: Value) -> Result<Value> {
     let mut body = body(case, fields);
     body["vaultId"] = json!(case.vault().await?.id);
     Ok(body)
 }
 
 /// Asks for a generation with these fields beside a good model and text.
-pub(in crate::scenarios) async fn send(case: &Case, fields: Value) -> Result<ApiResponse, Failure> {
+pub(in crate::scenarios) async fn send(case: &Case, fields: Value) -> Result<ApiResponse> {
     case.wire().post("/generations", body(case, fields)).await
 }
 
 /// A generation with these fields is 400, and details name the field.
-pub(super) async fn refused(
-    case: &Case,
-    field: &str,
-    fields: Value,
-) -> Result<ApiResponse, Failure> {
+pub(super) async fn refused(case: &Case, field: &str, fields: Value) -> Result<ApiResponse> {
     let what: String = fields.to_string().chars().take(120).collect();
     let reply = send(case, fields).await?;
     reply.is_bad_request_naming(field, what)?;
@@ -76,7 +72,7 @@ pub(super) fn own_id(case: &Case) -> String {
 }
 
 /// The status of a job as it is now.
-pub(super) async fn status(wire: &Wire, id: &str) -> Result<ApiResponse, Failure> {
+pub(super) async fn status(wire: &Wire, id: &str) -> Result<ApiResponse> {
     wire.get(&status_path(id)).await
 }
 
@@ -86,7 +82,7 @@ pub(in crate::scenarios) fn taken_by_model(
     case: &Case,
     answer: &ApiResponse,
     input: &str,
-) -> Result<(), Failure> {
+) -> Result {
     let (status, model) = (answer.status_code(), case.image_model());
     if !matches!(status, 400 | 403..=499 | 502) || model == PLASMA {
         return Ok(());
@@ -102,9 +98,9 @@ pub(super) async fn within_a_jobs_time<T, F>(
     case: &Case,
     what: &str,
     probe: impl FnMut() -> F,
-) -> Result<T, Failure>
+) -> Result<T>
 where
-    F: Future<Output = Result<Option<T>, Failure>>,
+    F: Future<Output = Result<Option<T>>>,
 {
     case.waits_for_jobs()?;
     case.until(what, TIMEOUT, probe).await
@@ -112,12 +108,12 @@ where
 
 impl Job {
     /// Queues a generation with these fields for a new vault.
-    pub(super) async fn queue(case: &Case, fields: Value) -> Result<Self, Failure> {
+    pub(super) async fn queue(case: &Case, fields: Value) -> Result<Self> {
         Self::submit(case, body_for_a_vault(case, fields).await?).await
     }
 
     /// The same with a field that not every model takes: what its provider refuses is skipped.
-    pub(super) async fn queue_input(case: &Case, fields: Value) -> Result<Self, Failure> {
+    pub(super) async fn queue_input(case: &Case, fields: Value) -> Result<Self> {
         let names: Vec<_> =
             fields.as_object().into_iter().flatten().map(|(name, _)| name).collect();
         let input = json!(names).to_string();
@@ -128,7 +124,7 @@ impl Job {
     }
 
     /// Queues a generation with these fields and waits until it is completed.
-    pub(super) async fn finish(case: &Case, fields: Value) -> Result<Self, Failure> {
+    pub(super) async fn finish(case: &Case, fields: Value) -> Result<Self> {
         case.waits_for_jobs()?;
         let job = Self::queue(case, fields).await?;
         job.wait_completed().await?;
@@ -136,23 +132,23 @@ impl Job {
     }
 
     /// Queues exactly this request.
-    pub(super) async fn submit(case: &Case, body: Value) -> Result<Self, Failure> {
+    pub(super) async fn submit(case: &Case, body: Value) -> Result<Self> {
         let answer = case.wire().post("/generations", body.clone()).await?;
         Self::queued(case, &body, answer)
     }
 
-    fn queued(case: &Case, body: &Value, answer: ApiResponse) -> Result<Self, Failure> {
+    fn queued(case: &Case, body: &Value, answer: ApiResponse) -> Result<Self> {
         let id = answer.status(202)?.string("/data/clientJobId")?.to_owned();
         Ok(Self { case: case.clone(), id, vault: body["vaultId"].as_i64(), answer })
     }
 
     /// Its status as it is now, whatever that is.
-    pub(super) async fn status(&self) -> Result<ApiResponse, Failure> {
+    pub(super) async fn status(&self) -> Result<ApiResponse> {
         status(&self.case.wire(), &self.id).await
     }
 
     /// Waits until it is `completed`; the status that says so.
-    pub(super) async fn wait_completed(&self) -> Result<ApiResponse, Failure> {
+    pub(super) async fn wait_completed(&self) -> Result<ApiResponse> {
         let completed = || async {
             let reply = self.status().await?;
             reply.status_in(200..=299)?;
@@ -167,7 +163,7 @@ impl Job {
     }
 
     /// Waits until it has ended, well or not; its last status.
-    pub(super) async fn wait_ended(&self) -> Result<ApiResponse, Failure> {
+    pub(super) async fn wait_ended(&self) -> Result<ApiResponse> {
         let ended = || async {
             let reply = self.status().await?;
             reply.status(200)?;
@@ -178,12 +174,12 @@ impl Job {
     }
 
     /// What is in its vault now.
-    pub(super) async fn outputs(&self) -> Result<Outputs, Failure> {
+    pub(super) async fn outputs(&self) -> Result<Outputs> {
         Outputs::in_vault(&self.own_vault()?).await
     }
 
     /// The vault that the request named.
-    pub(super) fn own_vault(&self) -> Result<Vault, Failure> {
+    pub(super) fn own_vault(&self) -> Result<Vault> {
         let without = || Failure::error("a job for a vault", "a request without vaultId");
         Ok(self.case.vault_at(self.vault.ok_or_else(without)?))
     }

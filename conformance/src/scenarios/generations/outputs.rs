@@ -17,7 +17,7 @@ pub(super) struct Outputs {
 
 impl Outputs {
     /// What is in a vault.
-    pub(super) async fn in_vault(vault: &Vault) -> Result<Self, Failure> {
+    pub(super) async fn in_vault(vault: &Vault) -> Result<Self> {
         let listing = vault.listing().await?;
         let prompts = listing.array("/data")?;
         Ok(Self { listing, prompts })
@@ -43,7 +43,7 @@ impl Outputs {
     }
 
     /// There are so many outputs.
-    pub(super) fn counts(&self, expected: usize) -> Result<&Self, Failure> {
+    pub(super) fn counts(&self, expected: usize) -> Result<&Self> {
         let count = self.count();
         let what = format!("{expected} outputs in the vault");
         self.listing.ensure(count == expected, what, count)?;
@@ -51,13 +51,13 @@ impl Outputs {
     }
 
     /// There is at least one.
-    pub(super) fn any(self) -> Result<Self, Failure> {
+    pub(super) fn any(self) -> Result<Self> {
         self.listing.ensure(self.count() > 0, "an output in the vault", "an empty vault")?;
         Ok(self)
     }
 
     /// There is one prompt; that one.
-    pub(super) fn one(&self) -> Result<&Value, Failure> {
+    pub(super) fn one(&self) -> Result<&Value> {
         match &self.prompts[..] {
             [prompt] => Ok(prompt),
             prompts => Err(self.listing.failure("one prompt in the vault", prompts.len())),
@@ -72,7 +72,7 @@ impl Outputs {
 
 /// Fetches a file without a key, as a browser does. A redirect to where it is will do, and that
 /// only some may see it (S-77).
-pub(super) async fn fetch(case: &Case, url: &str) -> Result<ApiResponse, Failure> {
+pub(super) async fn fetch(case: &Case, url: &str) -> Result<ApiResponse> {
     let base = case.target().base_url().parse::<url::Url>();
     let whole = base.and_then(|base| base.join(url));
     let whole = whole.map_err(|_| Failure::failed("an image with an address", url))?;

@@ -29,7 +29,7 @@ pub(super) const ALL: &[Scenario] = &[
 /// The longest ratio that is not refused for its length.
 const NINES: &str = "9999999999999999999999999999999999999999999999999999999999999999";
 
-async fn refusal(case: Case) -> Result<(), Failure> {
+async fn refusal(case: Case) -> Result {
     let id = own_id(&case);
     let reply = send(&case, json!({ "modelId": REFUSE, "clientJobId": id })).await?;
     let reason = reply.status(502)?.equals("/details", json!({}))?.string("/error")?;
@@ -42,7 +42,7 @@ async fn refusal(case: Case) -> Result<(), Failure> {
 }
 
 /// The provider refuses a generation with each of these values of a field: 502.
-async fn refused(case: Case, field: &str, values: &[&str]) -> Result<(), Failure> {
+async fn refused(case: Case, field: &str, values: &[&str]) -> Result {
     for value in values {
         let reply = send(&case, json!({ field: value })).await?;
         reply.has_status(502, format!("the {field} {value:.20?}"))?;
@@ -51,7 +51,7 @@ async fn refused(case: Case, field: &str, values: &[&str]) -> Result<(), Failure
 }
 
 /// Width and height of the one output of a generation with these fields.
-async fn sides(case: &Case, fields: Value) -> Result<(i64, i64), Failure> {
+async fn sides(case: &Case, fields: Value) -> Result<(i64, i64)> {
     let saved = Job::finish(case, fields).await?.outputs().await?;
     let image = saved.images().first().map(|image| (&image["width"], &image["height"]));
     image.and_then(|(width, height)| width.as_i64().zip(height.as_i64())).ok_or_else(|| {
@@ -59,7 +59,7 @@ async fn sides(case: &Case, fields: Value) -> Result<(i64, i64), Failure> {
     })
 }
 
-async fn ratios(case: Case) -> Result<(), Failure> {
+async fn ratios(case: Case) -> Result {
     for (ratio, (x, y)) in
         [("1:1", (1, 1)), ("9:16", (9, 16)), ("16:9", (16, 9)), ("4:5", (4, 5)), ("3:2", (3, 2))]
     {
@@ -71,12 +71,12 @@ async fn ratios(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn ratio_default(case: Case) -> Result<(), Failure> {
+async fn ratio_default(case: Case) -> Result {
     let (width, height) = sides(&case, json!({})).await?;
     check::equal("the width", &width, &height)
 }
 
-async fn parameters(case: Case) -> Result<(), Failure> {
+async fn parameters(case: Case) -> Result {
     let prompt = case.name("A harbour");
     let mut pictures = Vec::new();
     for seed in [1, 1, 2] {
@@ -89,7 +89,7 @@ async fn parameters(case: Case) -> Result<(), Failure> {
     check::ensure(pictures[1] != pictures[2], "another picture for another seed", "the same")
 }
 
-async fn editing_model(case: Case) -> Result<(), Failure> {
+async fn editing_model(case: Case) -> Result {
     let input = uploaded_urls(&case, 1).await?.swap_remove(0);
     let with = |model: &str, editing: &str| json!({ "modelId": model, "imageEditEndpointId": editing, "imageInput": input });
     Job::finish(&case, with(REFUSE, PLASMA)).await?;

@@ -50,26 +50,26 @@ pub(super) const ALL: &[Scenario] = &[
          next refused by name (S-11, S-36, S-38)" },
 ];
 
-async fn accepted(case: Case, fields: Vec<Value>) -> Result<(), Failure> {
+async fn accepted(case: Case, fields: Vec<Value>) -> Result {
     for fields in fields {
         Job::queue(&case, fields).await?;
     }
     Ok(())
 }
 
-async fn empty_refused(case: Case, fields: &[&str]) -> Result<(), Failure> {
+async fn empty_refused(case: Case, fields: &[&str]) -> Result {
     for field in fields {
         refused(&case, field, json!({ *field: "" })).await?;
     }
     Ok(())
 }
 
-async fn image(case: Case) -> Result<(), Failure> {
+async fn image(case: Case) -> Result {
     let url = uploaded_urls(&case, 1).await?.swap_remove(0);
     Job::queue_input(&case, json!({ "imageInput": url })).await.map(drop)
 }
 
-async fn images(case: Case, field: &str) -> Result<(), Failure> {
+async fn images(case: Case, field: &str) -> Result {
     let urls = uploaded_urls(&case, 3).await?;
     for some in [&urls[..], &urls[..1], &[]] {
         Job::queue_input(&case, json!({ field: some })).await?;
@@ -77,7 +77,7 @@ async fn images(case: Case, field: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn from_images(case: Case) -> Result<(), Failure> {
+async fn from_images(case: Case) -> Result {
     let urls = uploaded_urls(&case, 2).await?;
     for fields in [
         json!({ "imageInput": urls[0] }),
@@ -90,14 +90,14 @@ async fn from_images(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn not_uploaded(case: Case) -> Result<(), Failure> {
+async fn not_uploaded(case: Case) -> Result {
     let (slot, id) = (Slot::for_png(&case, 100).await?, own_id(&case));
     send(&case, json!({ "imageInput": slot.url, "clientJobId": id })).await?.status(502)?;
     let shown = status(&case.wire(), &id).await?;
     shown.has_status(404, "the status of a job that was refused").map(drop)
 }
 
-async fn upload_url(case: Case) -> Result<(), Failure> {
+async fn upload_url(case: Case) -> Result {
     let slot = Slot::for_png(&case, 100).await?;
     let url = &slot.upload_url;
     for (field, value) in [
@@ -123,7 +123,7 @@ fn any_scheme() -> Vec<Value> {
 }
 
 /// With every letter escaped, which is the longest body that a service has to take.
-async fn both_texts(case: Case) -> Result<(), Failure> {
+async fn both_texts(case: Case) -> Result {
     const TEXT: usize = 100_000;
     let vault = case.vault().await?.id;
     // `sweep` finds the output by the name.
@@ -161,7 +161,7 @@ fn filled(beginning: &str, count: usize) -> Value {
     Value::from(format!("{beginning}{}", "0".repeat(count - beginning.chars().count())))
 }
 
-async fn chosen(case: Case) -> Result<(), Failure> {
+async fn chosen(case: Case) -> Result {
     for (field, most, value) in CHOSEN {
         let value = |count| value(count, &own_id(&case));
         let last = send(&case, json!({ field: value(most) })).await?;

@@ -23,11 +23,11 @@ pub(super) const ALL: &[Scenario] = &[
         "The prompt is like any other: active, on top of the vault, not pinned, with its model" },
 ];
 
-async fn saved(case: &Case, fields: Value) -> Result<Outputs, Failure> {
+async fn saved(case: &Case, fields: Value) -> Result<Outputs> {
     Job::finish(case, fields).await?.outputs().await
 }
 
-async fn one_prompt(case: Case) -> Result<(), Failure> {
+async fn one_prompt(case: Case) -> Result {
     for count in 1..=4 {
         let job = Job::finish(&case, json!({ "batchCount": count })).await?;
         let saved = job.outputs().await?;
@@ -43,7 +43,7 @@ fn video() -> Value {
     json!({ "generationType": "video", "modelId": PLASMA_VIDEO })
 }
 
-async fn kind(case: Case) -> Result<(), Failure> {
+async fn kind(case: Case) -> Result {
     for (fields, expected) in
         [(json!({}), "image"), (json!({ "generationType": "image" }), "image"), (video(), "video")]
     {
@@ -53,7 +53,7 @@ async fn kind(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn texts(case: Case) -> Result<(), Failure> {
+async fn texts(case: Case) -> Result {
     let first = |text: &str, count: usize| -> String { text.chars().take(count).collect() };
     for (count, letter) in
         [(60, "s"), (120, "漢"), (121, "😀"), (15_000, "é"), (15_001, "é"), (100_000, "漢")]
@@ -70,14 +70,14 @@ async fn texts(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn space_around(case: Case) -> Result<(), Failure> {
+async fn space_around(case: Case) -> Result {
     let text = format!(" \n{}\t ", case.name("space around"));
     let saved = saved(&case, json!({ "prompt": text })).await?;
     check::equal("the text", &saved.one()?["prompt"], &json!(text))?;
     check::equal("the title", &saved.one()?["title"], &json!(text.trim()))
 }
 
-async fn files(case: Case) -> Result<(), Failure> {
+async fn files(case: Case) -> Result {
     let wide = json!({ "aspectRatio": "16:9", "batchCount": 2 });
     for (fields, expected) in [(wide, "image/png"), (video(), "image/gif")] {
         let saved = saved(&case, fields).await?;
@@ -91,7 +91,7 @@ async fn files(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn as_any_prompt(case: Case) -> Result<(), Failure> {
+async fn as_any_prompt(case: Case) -> Result {
     let job = Job::finish(&case, json!({})).await?;
     let saved = job.outputs().await?;
     let prompt = saved.one()?;

@@ -48,7 +48,7 @@ const STATES: [&str; 3] = ["queued", "in_progress", "completed"];
 const MEMBERS: &str = "clientJobId createdAt error generationType promptId providerRequestId \
                        status updatedAt vaultId";
 
-async fn again_and_again(case: Case) -> Result<(), Failure> {
+async fn again_and_again(case: Case) -> Result {
     let (job, wire) = (Job::queue(&case, json!({})).await?, case.wire());
     let url = job.answer.string("/data/statusUrl")?;
     // The key belongs nowhere but below the API root.
@@ -73,7 +73,7 @@ fn below(root: &Url, url: &Url) -> Option<String> {
 }
 
 /// The status has its members; which are null follows from its state.
-fn well_formed(reply: &ApiResponse) -> Result<(), Failure> {
+fn well_formed(reply: &ApiResponse) -> Result {
     let data = reply.data(200)?;
     reply.has_only("/data", &MEMBERS.split(' ').collect::<Vec<_>>())?;
     reply.integer("/data/vaultId")?;
@@ -96,7 +96,7 @@ fn well_formed(reply: &ApiResponse) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn members(case: Case) -> Result<(), Failure> {
+async fn members(case: Case) -> Result {
     for fields in [slow(0.3), failing(json!({}))] {
         let job = Job::queue(&case, fields).await?;
         well_formed(&job.status().await?)?;
@@ -105,7 +105,7 @@ async fn members(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn of_the_job(case: Case) -> Result<(), Failure> {
+async fn of_the_job(case: Case) -> Result {
     let video = json!({ "generationType": "video", "modelId": PLASMA_VIDEO });
     for (kind, mut fields) in
         [("image", json!({})), ("image", json!({ "generationType": "image" })), ("video", video)]
@@ -124,7 +124,7 @@ async fn of_the_job(case: Case) -> Result<(), Failure> {
 
 /// A busy server may miss that a job is in progress, and the longer that takes the less likely
 /// that is.
-async fn order(case: Case) -> Result<(), Failure> {
+async fn order(case: Case) -> Result {
     let mut last = Vec::new();
     for seconds in [1.5, 4.0, 10.0] {
         last = states(&case, seconds).await?;
@@ -136,7 +136,7 @@ async fn order(case: Case) -> Result<(), Failure> {
 }
 
 /// The states of a job that takes so long; they begin and end as they should, and none comes back.
-async fn states(case: &Case, seconds: f64) -> Result<Vec<String>, Failure> {
+async fn states(case: &Case, seconds: f64) -> Result<Vec<String>> {
     let job = &Job::queue(case, slow(seconds)).await?;
     let seen = &Mutex::new(Vec::<String>::new());
     let ask = || async move {
@@ -155,7 +155,7 @@ async fn states(case: &Case, seconds: f64) -> Result<Vec<String>, Failure> {
 }
 
 /// Whichever of the two is read first, the other agrees when it is read next.
-async fn together(case: Case) -> Result<(), Failure> {
+async fn together(case: Case) -> Result {
     let job = &Job::queue(&case, slow(0.5)).await?;
     let ask = || async move {
         let saved = job.outputs().await?.count();
@@ -171,7 +171,7 @@ async fn together(case: Case) -> Result<(), Failure> {
     within_a_jobs_time(&case, "the job to be completed", ask).await
 }
 
-async fn prompt_deleted(case: Case) -> Result<(), Failure> {
+async fn prompt_deleted(case: Case) -> Result {
     let job = Job::queue(&case, json!({})).await?;
     let before = job.wait_completed().await?;
     let path = format!("/prompts/{}", before.integer("/data/promptId")?);
@@ -179,7 +179,7 @@ async fn prompt_deleted(case: Case) -> Result<(), Failure> {
     job.status().await?.status(200)?.equals("/data", before.at("/data")?.clone()).map(drop)
 }
 
-async fn unknown_404(case: Case) -> Result<(), Failure> {
+async fn unknown_404(case: Case) -> Result {
     let long = "x".repeat(2000);
     for id in [&own_id(&case), "0", "a b", "ä/ö", "%", "%2F", "?#", "\u{1f600}", "a\0b", &long] {
         let reply = status(&case.wire(), id).await?;
@@ -188,14 +188,14 @@ async fn unknown_404(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn failed_state(case: Case) -> Result<(), Failure> {
+async fn failed_state(case: Case) -> Result {
     let last = Job::queue(&case, failing(json!({}))).await?.wait_ended().await?;
     last.equals("/data/status", "failed")?.equals("/error", json!(null))?;
     let message = last.string("/data/error")?;
     last.ensure(message.contains(FAIL), "the provider's message", message).map(drop)
 }
 
-async fn nothing_saved(case: Case) -> Result<(), Failure> {
+async fn nothing_saved(case: Case) -> Result {
     let job = Job::queue(&case, failing(json!({ "batchCount": 4 }))).await?;
     job.wait_ended().await?.equals("/data/promptId", json!(null))?;
     // Another job gives it time to save something after all.
@@ -203,7 +203,7 @@ async fn nothing_saved(case: Case) -> Result<(), Failure> {
     job.outputs().await?.counts(0).map(drop)
 }
 
-async fn nothing_queued(case: Case) -> Result<(), Failure> {
+async fn nothing_queued(case: Case) -> Result {
     let id = own_id(&case);
     let body = body_for_a_vault(&case, json!({ "clientJobId": id })).await?;
     let vault = body["vaultId"].as_i64().unwrap_or_default();
@@ -218,19 +218,19 @@ async fn nothing_queued(case: Case) -> Result<(), Failure> {
 }
 
 /// Status code and data of the status of a job, but for its id.
-async fn shown_status(case: &Case, id: &str) -> Result<(u16, String), Failure> {
+async fn shown_status(case: &Case, id: &str) -> Result<(u16, String)> {
     let reply = status(&case.wire(), id).await?;
     let data = reply.at("/data").map(Value::to_string).unwrap_or_default();
     Ok((reply.status_code(), data.replace(id, "")))
 }
 
-async fn status_read_only(case: Case) -> Result<(), Failure> {
+async fn status_read_only(case: Case) -> Result {
     let job = Job::queue(&case, failing(json!({}))).await?;
     let reply = status(&case.read_only(), &job.id).await?;
     reply.status(200)?.equals("/data/clientJobId", job.id).map(drop)
 }
 
-async fn foreign_output(case: Case) -> Result<(), Failure> {
+async fn foreign_output(case: Case) -> Result {
     for path in Job::finish(&case, json!({})).await?.outputs().await?.paths() {
         case.wire().get(&path).await?.status(200)?;
         case.other().get(&path).await?.status(404)?;
@@ -238,7 +238,7 @@ async fn foreign_output(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn foreign_status(case: Case) -> Result<(), Failure> {
+async fn foreign_status(case: Case) -> Result {
     let job = Job::queue(&case, json!({ "clientJobId": own_id(&case) })).await?;
     let foreign = status(&case.other(), &job.id).await?;
     let unknown = status(&case.other(), &own_id(&case)).await?;

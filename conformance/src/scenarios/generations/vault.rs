@@ -49,20 +49,20 @@ pub(super) const ALL: &[Scenario] = &[
         "Deleting the vault afterwards leaves the output in the account" },
 ];
 
-async fn by_itself(case: Case) -> Result<(), Failure> {
+async fn by_itself(case: Case) -> Result {
     let job = &Job::queue(&case, json!({})).await?;
     let saved = || async move { Ok((job.outputs().await?.count() > 0).then_some(())) };
     within_a_jobs_time(&case, "an output to be in the vault", saved).await
 }
 
-async fn completed_input(case: &Case, fields: Value) -> Result<Job, Failure> {
+async fn completed_input(case: &Case, fields: Value) -> Result<Job> {
     case.waits_for_jobs()?;
     let job = Job::queue_input(case, fields).await?;
     job.wait_completed().await?;
     Ok(job)
 }
 
-async fn batch(case: Case) -> Result<(), Failure> {
+async fn batch(case: Case) -> Result {
     let case = &case;
     let counts = (1..=4).map(|count| async move {
         let job = completed_input(case, json!({ "batchCount": count })).await?;
@@ -72,18 +72,18 @@ async fn batch(case: Case) -> Result<(), Failure> {
 }
 
 /// Later is when another job, queued after the first one's end, is done too.
-async fn once(case: Case) -> Result<(), Failure> {
+async fn once(case: Case) -> Result {
     let job = Job::finish(&case, json!({ "batchCount": 2 })).await?;
     Job::finish(&case, json!({})).await?;
     job.wait_completed().await?;
     job.outputs().await?.counts(2).map(drop)
 }
 
-async fn negative_prompt(case: Case) -> Result<(), Failure> {
+async fn negative_prompt(case: Case) -> Result {
     completed_input(&case, json!({ "negativePrompt": "people, text" })).await.map(drop)
 }
 
-async fn named(case: Case) -> Result<(), Failure> {
+async fn named(case: Case) -> Result {
     let other = case.vault().await?;
     Job::finish(&case, json!({})).await?.outputs().await?.any()?;
     Outputs::in_vault(&other).await?.counts(0).map(drop)
@@ -91,7 +91,7 @@ async fn named(case: Case) -> Result<(), Failure> {
 
 /// Two jobs, since a service may make General for the first. Other scenarios use these vaults
 /// too, so what is new there may be theirs; the scenario `status-general` looks closer.
-async fn general(case: Case) -> Result<(), Failure> {
+async fn general(case: Case) -> Result {
     let wire = case.wire();
     let mut taking: Option<HashSet<i64>> = None;
     for _ in 0..2 {
@@ -108,7 +108,7 @@ async fn general(case: Case) -> Result<(), Failure> {
 
 /// The prompts in all vaults that no run has made, each with its vault. General is one of these
 /// vaults, and need not be a system vault (S-18).
-async fn in_other_vaults(wire: &Wire) -> Result<Vec<(i64, i64)>, Failure> {
+async fn in_other_vaults(wire: &Wire) -> Result<Vec<(i64, i64)>> {
     let mut found = Vec::new();
     let vaults = wire.get("/vaults").await?;
     for vault in vaults.status(200)?.array("/data")? {
@@ -126,14 +126,14 @@ async fn in_other_vaults(wire: &Wire) -> Result<Vec<(i64, i64)>, Failure> {
     Ok(found)
 }
 
-async fn absent_vault(case: Case) -> Result<(), Failure> {
+async fn absent_vault(case: Case) -> Result {
     for vault in [absent(case.vault().await?.id), 0, -1] {
         vault_refused(&case, vault).await?;
     }
     Ok(())
 }
 
-async fn foreign(case: Case) -> Result<(), Failure> {
+async fn foreign(case: Case) -> Result {
     for visibility in ["private", "unlisted", "public"] {
         let fields = json!({ "visibility": visibility });
         vault_refused(&case, case.other_account().vault_with(fields).await?.0.id).await?;
@@ -141,12 +141,12 @@ async fn foreign(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn vault_refused(case: &Case, vault: i64) -> Result<(), Failure> {
+async fn vault_refused(case: &Case, vault: i64) -> Result {
     let reply = send(case, json!({ "vaultId": vault })).await?;
     reply.is_client_error(format!("vaultId {vault}")).map(drop)
 }
 
-async fn refusals_named(case: Case) -> Result<(), Failure> {
+async fn refusals_named(case: Case) -> Result {
     let deleted = case.vault().await?;
     deleted.delete().await?.status(200)?;
     let public = json!({ "visibility": "public" });
@@ -160,7 +160,7 @@ async fn refusals_named(case: Case) -> Result<(), Failure> {
 }
 
 /// The General vault's id.
-async fn general_id(wire: &Wire) -> Result<i64, Failure> {
+async fn general_id(wire: &Wire) -> Result<i64> {
     let vaults = wire.get("/vaults").await?;
     let found = vaults.array("/data")?.into_iter().find(|vault| vault["isSystem"] == true);
     found
@@ -168,13 +168,13 @@ async fn general_id(wire: &Wire) -> Result<i64, Failure> {
         .ok_or_else(|| vaults.failure("a system vault in the list", "none"))
 }
 
-async fn output_is_in(case: &Case, job: &Job, vaults: &[i64]) -> Result<(), Failure> {
+async fn output_is_in(case: &Case, job: &Job, vaults: &[i64]) -> Result {
     let prompt = job.wait_completed().await?.integer("/data/promptId")?;
     let of_output = vault_ids(&case.prompt_at(prompt).get().await?)?;
     check::equal("the vaults of the output", &of_output[..], vaults)
 }
 
-async fn status_general(case: Case) -> Result<(), Failure> {
+async fn status_general(case: Case) -> Result {
     let general = general_id(&case.wire()).await?;
     for fields in [json!({}), json!({ "vaultId": general })] {
         let job = Job::submit(&case, body(&case, fields)).await?;
@@ -184,14 +184,14 @@ async fn status_general(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn deleted_before_the_end(case: Case) -> Result<(), Failure> {
+async fn deleted_before_the_end(case: Case) -> Result {
     let job = Job::queue(&case, slow(1.0)).await?;
     job.own_vault()?.delete().await?.status(200)?;
     job.wait_completed().await?;
     output_is_in(&case, &job, &[general_id(&case.wire()).await?]).await
 }
 
-async fn deleted_afterwards(case: Case) -> Result<(), Failure> {
+async fn deleted_afterwards(case: Case) -> Result {
     let job = Job::queue(&case, json!({})).await?;
     let prompt = job.wait_completed().await?.at("/data/promptId")?.clone();
     job.own_vault()?.delete().await?.status(200)?;

@@ -1,13 +1,11 @@
 //! The places: every id of every path, body and query. A test holds the table to the endpoints.
 
 use http::Method;
-use serde_json::{Value, json};
 
-use crate::Failure;
 use crate::scenarios::endpoints::{
-    CONTENTS, FORK, Ids, MEMBERSHIP, MOVE, PIN, PROMPT, SAVE, VAULT,
+    self, CONTENTS, FORK, Ids, MEMBERSHIP, MOVE, PIN, PROMPT, SAVE, VAULT,
 };
-use crate::wire::{ApiResponse, Wire};
+use crate::scenarios::prelude::*;
 
 /// What kind of thing an id names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,48 +95,26 @@ impl Kind {
 
 impl Place {
     /// The call with the caller's own ids everywhere but here.
-    pub(super) async fn call(
-        &self,
-        wire: &Wire,
-        own: &Ids,
-        id: i64,
-    ) -> Result<ApiResponse, Failure> {
-        let path = match self.place {
-            Where::Path => {
-                own.in_path(&self.template.replace(&format!("{{{}}}", self.field), &id.to_string()))
+    pub(super) async fn call(&self, case: &Case, own: &Ids, id: i64) -> Result<ApiResponse> {
+        let ids = match (self.place, self.kind) {
+            (Where::Path, Kind::Prompt) => Ids { prompt: id, ..*own },
+            (Where::Path, Kind::Vault) => Ids { vault: id, ..*own },
+            (Where::Path, Kind::Membership) => {
+                Ids { membership: id, removable_membership: id, ..*own }
             }
-            Where::Body => own.in_path(self.template),
-            Where::Query => format!("{}?{}={id}", own.in_path(self.template), self.field),
+            (Where::Body | Where::Query, _) => *own,
         };
         let method = Method::from_bytes(self.method.as_bytes()).unwrap_or_default();
-        let call = wire.call(method, &path);
-        let in_body = |name: &str, own: i64| {
-            if self.place == Where::Body && self.field == name { id } else { own }
-        };
-        let call = match self.body(own, in_body) {
-            Some(body) => call.json(&body),
-            None => call,
-        };
-        call.send().await
-    }
-
-    /// A body that would do something if the ids were right.
-    fn body(&self, own: &Ids, id: impl Fn(&str, i64) -> i64) -> Option<Value> {
-        let body = match (self.method, self.template) {
-            ("POST", "/prompts") => {
-                json!({ "title": "strange", "prompt": "p", "vaultId": id("vaultId", own.vault) })
+        let mut endpoint = endpoints::one(case, &ids, &method, self.template)?;
+        match (self.place, &mut endpoint.body) {
+            (Where::Query, _) => endpoint.path += &format!("?{}={id}", self.field),
+            (Where::Body, Some(body)) if self.field == "promptIds" => {
+                body[self.field] = json!([id]);
             }
-            ("PATCH", PROMPT) if self.place == Where::Body => {
-                json!({ "title": "strange", "vaultId": id("vaultId", own.second_vault) })
-            }
-            ("PATCH", PROMPT) => json!({ "title": "strange" }),
-            ("POST", SAVE) => json!({ "vaultId": id("vaultId", own.second_vault) }),
-            ("PATCH", VAULT) => json!({ "name": "strange", "visibility": "public" }),
-            ("POST", CONTENTS) => json!({ "promptIds": [id("promptIds", own.addable_prompt)] }),
-            ("POST", MOVE) => json!({ "targetVaultId": id("targetVaultId", own.second_vault) }),
-            _ => return None,
-        };
-        Some(body)
+            (Where::Body, Some(body)) => body[self.field] = json!(id),
+            _ => {}
+        }
+        endpoint.send(&case.wire()).await
     }
 
     pub(super) fn words(&self) -> String {
@@ -155,49 +131,29 @@ impl Place {
 mod tests {
     use std::sync::Arc;
 
-    use super::{PLACES, Where};
+    use super::{PLACES, Place, Where};
     use crate::scenarios::endpoints::{self, Ids};
     use crate::{Case, Target, TargetConfig};
-
-    fn has(method: &str, template: &str, place: Where, name: &str) -> bool {
-        PLACES.iter().any(|row| {
-            (row.method, row.template, row.place, row.field) == (method, template, place, name)
-        })
-    }
 
     #[test]
     fn every_id_of_every_endpoint_is_in_the_table() {
         let config = TargetConfig::new("http://127.0.0.1:1/api/v1".parse().unwrap(), "a-long-key");
         let case = Case::new(Arc::new(Target::new(config).unwrap()), "t");
-        let ids = Ids {
-            prompt: 1,
-            vault: 2,
-            membership: 3,
-            removable_membership: 4,
-            addable_prompt: 5,
-            second_vault: 6,
-        };
-        let mut missing = Vec::new();
-        let mut expect = |endpoint: &endpoints::Endpoint, place, name: &str| {
-            if !has(endpoint.method.as_str(), endpoint.template, place, name) {
-                missing.push(format!("{endpoint}: {place:?} {name}"));
-            }
-        };
-        for endpoint in endpoints::all(&case, &ids) {
-            for name in ["promptId", "vaultId", "vaultPromptId"] {
-                if endpoint.template.contains(&format!("{{{name}}}")) {
-                    expect(&endpoint, Where::Path, name);
-                }
-            }
-            for name in
-                endpoint.body.as_ref().and_then(|body| body.as_object()).into_iter().flatten()
-            {
-                if name.0.ends_with("Id") || name.0.ends_with("Ids") {
-                    expect(&endpoint, Where::Body, name.0);
-                }
+        for endpoint in endpoints::all(&case, &Ids::default()) {
+            let in_path = ["promptId", "vaultId", "vaultPromptId"]
+                .into_iter()
+                .filter(|name| endpoint.template.contains(&format!("{{{name}}}")))
+                .map(|name| (Where::Path, name));
+            let fields = endpoint.body.iter().filter_map(|body| body.as_object()).flatten();
+            let in_body = fields
+                .map(|(name, _)| (Where::Body, name.as_str()))
+                .filter(|(_, name)| name.ends_with("Id") || name.ends_with("Ids"));
+            for (place, field) in in_path.chain(in_body) {
+                let expected = (endpoint.method.as_str(), endpoint.template, place, field);
+                let row = |it: &Place| (it.method, it.template, it.place, it.field) == expected;
+                assert!(PLACES.iter().any(row), "{endpoint}: {place:?} {field}");
             }
         }
-        assert!(missing.is_empty(), "{missing:#?}");
     }
 
     #[test]

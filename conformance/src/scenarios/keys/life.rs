@@ -56,7 +56,7 @@ const WRITE: &[&str] = &["prompts:write"];
 /// A use may be recorded after the response.
 const RECORDED: Duration = Duration::from_secs(10);
 
-async fn created(case: Case) -> Result<(), Failure> {
+async fn created(case: Case) -> Result {
     let NewKey { answer, .. } = NewKey::make(&case, WRITE).await?;
     answer.status(201)?.equals("/error", None::<&str>)?.equals("/data/scopes", WRITE)?;
     answer.equals("/data/lastUsedAt", None::<&str>)?.equals("/data/revokedAt", None::<&str>)?;
@@ -65,7 +65,7 @@ async fn created(case: Case) -> Result<(), Failure> {
     answer.ensure(name.starts_with("key "), "the name that was sent", name).map(drop)
 }
 
-async fn form(case: Case) -> Result<(), Failure> {
+async fn form(case: Case) -> Result {
     let NewKey { id, key, answer, .. } = NewKey::make(&case, WRITE).await?;
     let (vendor, public_id, secret) = parts_of(&key)?;
     let (expected, _, _) = taken_apart(&case)?;
@@ -78,26 +78,26 @@ async fn form(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn works(case: Case) -> Result<(), Failure> {
+async fn works(case: Case) -> Result {
     let new = NewKey::make(&case, WRITE).await?;
     new.read().await?.success()?;
     new.write().await?.success().map(drop)
 }
 
-async fn only_reads(case: Case) -> Result<(), Failure> {
+async fn only_reads(case: Case) -> Result {
     let new = NewKey::make(&case, &[]).await?;
     new.read().await?.success()?;
     new.write().await?.status(401).map(drop)
 }
 
-async fn only_once(case: Case) -> Result<(), Failure> {
+async fn only_once(case: Case) -> Result {
     let new = NewKey::make(&case, WRITE).await?;
     let (_, _, secret) = parts_of(&new.key)?;
     hides(new.session.get("/api-keys").await?.status(200)?, secret)?;
     hides(new.revoke().await?.status(200)?, secret)
 }
 
-async fn newest_first(case: Case) -> Result<(), Failure> {
+async fn newest_first(case: Case) -> Result {
     let case = &case;
     check::by_date(|pause| async move {
         let first = NewKey::make(case, &[]).await?;
@@ -113,12 +113,12 @@ async fn newest_first(case: Case) -> Result<(), Failure> {
     .await
 }
 
-async fn record(case: Case) -> Result<(), Failure> {
+async fn record(case: Case) -> Result {
     let new = NewKey::make(&case, WRITE).await?;
     check::equal("the listed record", &new.listed().await?, &new.record()?)
 }
 
-async fn last_used(case: Case) -> Result<(), Failure> {
+async fn last_used(case: Case) -> Result {
     let new = &NewKey::make(&case, &[]).await?;
     let unused = new.listed().await?["lastUsedAt"].clone();
     check::equal("lastUsedAt of a key that nobody has used", &unused, &Value::Null)?;
@@ -132,7 +132,7 @@ async fn last_used(case: Case) -> Result<(), Failure> {
     check::ensure(is_time, "lastUsedAt to be a timestamp", used.to_string())
 }
 
-async fn listed_revoked(case: Case) -> Result<(), Failure> {
+async fn listed_revoked(case: Case) -> Result {
     let new = NewKey::make(&case, &[]).await?;
     let revocation = new.revoke().await?;
     let listed = new.listed().await?["revokedAt"].clone();
@@ -140,7 +140,7 @@ async fn listed_revoked(case: Case) -> Result<(), Failure> {
     check::equal("revokedAt in the list", &listed, revocation.at("/data/revokedAt")?)
 }
 
-async fn revoked(case: Case) -> Result<(), Failure> {
+async fn revoked(case: Case) -> Result {
     let new = NewKey::make(&case, WRITE).await?;
     let reply = new.revoke().await?;
     reply.status(200)?.timestamp("/data/revokedAt")?;
@@ -149,7 +149,7 @@ async fn revoked(case: Case) -> Result<(), Failure> {
     reply.equals("/data", expected).map(drop)
 }
 
-async fn next_request(case: Case) -> Result<(), Failure> {
+async fn next_request(case: Case) -> Result {
     let new = NewKey::make(&case, WRITE).await?;
     // A server may cache what it knows of a key.
     new.read().await?;
@@ -158,13 +158,13 @@ async fn next_request(case: Case) -> Result<(), Failure> {
     new.write().await?.status(401).map(drop)
 }
 
-async fn again(case: Case) -> Result<(), Failure> {
+async fn again(case: Case) -> Result {
     let new = NewKey::make(&case, &[]).await?;
     let time = new.revoke().await?.at("/data/revokedAt")?.clone();
     new.revoke().await?.status(200)?.equals("/data/revokedAt", time).map(drop)
 }
 
-async fn unknown(case: Case) -> Result<(), Failure> {
+async fn unknown(case: Case) -> Result {
     let session = case.session().await?;
     for id in ["p1aaaaaaaaaaaaaa", "1", "nobody", "%C3%A9", "%00"] {
         let reply = session.delete(&format!("/api-keys/{id}")).await?;
@@ -173,7 +173,7 @@ async fn unknown(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn other_account(case: Case) -> Result<(), Failure> {
+async fn other_account(case: Case) -> Result {
     let session = case.session().await?;
     let key = case.target().config.other_api_key.as_deref().unwrap_or_default();
     let (_, id, _) = parts_of(key)?;
@@ -184,13 +184,13 @@ async fn other_account(case: Case) -> Result<(), Failure> {
 const NAME_MAX: usize = 100;
 const BODY_BYTES_MAX: usize = 4 * 1024 * 1024;
 
-async fn name_refused(case: Case) -> Result<(), Failure> {
+async fn name_refused(case: Case) -> Result {
     let long = "é".repeat(NAME_MAX + 1);
     let names = json!([null, "", " \t\u{a0}", long, "a\u{0}", 7, ["a"]]);
     refused(case, "name", json!({ "scopes": [] }), names).await
 }
 
-async fn scopes_refused(case: Case) -> Result<(), Failure> {
+async fn scopes_refused(case: Case) -> Result {
     let name = json!({ "name": case.name("key") });
     let (unknown, twice) = (["prompts:read"], ["prompts:write", "prompts:write"]);
     let others = json!([null, unknown, twice, ["Prompts:Write"], [""], [7], "prompts:write", {}]);
@@ -198,7 +198,7 @@ async fn scopes_refused(case: Case) -> Result<(), Failure> {
 }
 
 /// The body without the field, and with each of these values of it, is refused for the field.
-async fn refused(case: Case, field: &str, body: Value, values: Value) -> Result<(), Failure> {
+async fn refused(case: Case, field: &str, body: Value, values: Value) -> Result {
     let session = case.session().await?;
     let values = values.as_array().into_iter().flatten();
     let with_each = values.map(|value| merged(body.clone(), json!({ field: value })));
@@ -209,7 +209,7 @@ async fn refused(case: Case, field: &str, body: Value, values: Value) -> Result<
     Ok(())
 }
 
-async fn name_lengths(case: Case) -> Result<(), Failure> {
+async fn name_lengths(case: Case) -> Result {
     let session = case.session().await?;
     let name = case.name("key");
     let padding = "é".repeat(NAME_MAX - name.chars().count() - 1);
@@ -221,7 +221,7 @@ async fn name_lengths(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn body(case: Case) -> Result<(), Failure> {
+async fn body(case: Case) -> Result {
     let session = case.session().await?;
     let call = || session.call(Method::POST, "/api-keys");
     let good = json!({ "name": case.name("key"), "scopes": ["prompts:write"] }).to_string();

@@ -29,7 +29,7 @@ pub(super) const ALL: &[Scenario] = &[
         "Without Sec-Fetch-Site the target's own Origin is enough (S-81)" },
 ];
 
-async fn cookie(case: Case) -> Result<(), Failure> {
+async fn cookie(case: Case) -> Result {
     let session = case.signed_in().await?;
     let sign_in = ApiResponse::of(&session.sign_in)?;
     let set = sign_in.headers().get_all(SET_COOKIE).iter().count();
@@ -47,7 +47,7 @@ async fn cookie(case: Case) -> Result<(), Failure> {
     sign_in.ensure(bound, "a name that begins with __Host-", name).map(drop)
 }
 
-async fn code_once(case: Case) -> Result<(), Failure> {
+async fn code_once(case: Case) -> Result {
     case.session().await?;
     let reply = send_code(&case).await?;
     let set = reply.status(401)?.headers().contains_key(SET_COOKIE);
@@ -59,7 +59,7 @@ fn with_cookie(case: &Case, method: Method, path: &str, cookie: &str) -> Call {
     case.anonymous().call(method, path).header("cookie", cookie)
 }
 
-async fn other_cookies(case: Case) -> Result<(), Failure> {
+async fn other_cookies(case: Case) -> Result {
     let cookie = &case.signed_in().await?.cookie;
     let (start, last) = cookie.split_at(cookie.len() - 1);
     let other = if last == "A" { "B" } else { "A" };
@@ -76,7 +76,7 @@ async fn other_cookies(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn not_beside_a_key(case: Case) -> Result<(), Failure> {
+async fn not_beside_a_key(case: Case) -> Result {
     let new = NewKey::make(&case, &[]).await?;
     let body = json!({ "name": case.name("key"), "scopes": [] });
     let all = "/api-keys";
@@ -87,7 +87,7 @@ async fn not_beside_a_key(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn no_key(case: Case) -> Result<(), Failure> {
+async fn no_key(case: Case) -> Result {
     let session = case.session().await?;
     let ids = Ids::make(&case).await?;
     for endpoint in endpoints::all(&case, &ids) {
@@ -96,7 +96,7 @@ async fn no_key(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn cross_site(case: Case) -> Result<(), Failure> {
+async fn cross_site(case: Case) -> Result {
     let new = NewKey::make(&case, &[]).await?;
     let cookie = &case.signed_in().await?.cookie;
     let own = case.target().config.base_url.origin().ascii_serialization();
@@ -128,7 +128,7 @@ async fn cross_site(case: Case) -> Result<(), Failure> {
     list.ensure(done.is_none(), expected, format!("{done:?}")).map(drop)
 }
 
-async fn own_origin(case: Case) -> Result<(), Failure> {
+async fn own_origin(case: Case) -> Result {
     let cookie = &case.signed_in().await?.cookie;
     let own = case.target().config.base_url.origin().ascii_serialization();
     let call = with_cookie(&case, Method::POST, "/api-keys", cookie).header("origin", own);

@@ -2,11 +2,9 @@
 //! nothing here; our server shows each prompt that stays exactly once (S-02).
 
 use futures::future::{try_join, try_join_all};
-use serde_json::json;
 
-use crate::fixture::{Page, Prompt, PromptId, Vault, Walk};
-use crate::scenario::reference;
-use crate::{Case, Failure, Scenario, check};
+use crate::fixture::{Page, PromptId, Walk};
+use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
@@ -34,7 +32,7 @@ pub(super) const ALL: &[Scenario] = &[
         "Such a walk over the whole list meets each that stays once too (S-02)" },
 ];
 
-async fn created(case: Case) -> Result<(), Failure> {
+async fn created(case: Case) -> Result {
     let (vault, stay) = case.stocked_vault(7).await?;
     let list = vault.list().limit(2);
     let (mut new, mut walk) = (Vec::new(), Walk::from(list.page().await?));
@@ -46,14 +44,14 @@ async fn created(case: Case) -> Result<(), Failure> {
     walk.expect_none(&new)
 }
 
-async fn delete_all(case: &Case, prompts: &[impl PromptId]) -> Result<(), Failure> {
+async fn delete_all(case: &Case, prompts: &[impl PromptId]) -> Result {
     for prompt in prompts {
         case.prompt_at(prompt.prompt_id()).delete().await?.status(200)?;
     }
     Ok(())
 }
 
-async fn deleted(case: Case) -> Result<(), Failure> {
+async fn deleted(case: Case) -> Result {
     let (vault, prompts) = case.stocked_vault(8).await?;
     let list = vault.list().limit(2);
     let first = list.page().await?;
@@ -66,7 +64,7 @@ async fn deleted(case: Case) -> Result<(), Failure> {
     check::equal("deleted prompts after the first page", &walk.among(gone), &vec![])
 }
 
-async fn cursor_entry_deleted(case: Case) -> Result<(), Failure> {
+async fn cursor_entry_deleted(case: Case) -> Result {
     let (vault, prompts) = case.stocked_vault(6).await?;
     let delete = |page: &Page| {
         let (case, ids) = (case.clone(), page.ids.clone());
@@ -75,7 +73,7 @@ async fn cursor_entry_deleted(case: Case) -> Result<(), Failure> {
     vault.list().limit(2).walk_with(delete).await?.expect_once(&prompts)
 }
 
-async fn all_deleted(case: Case) -> Result<(), Failure> {
+async fn all_deleted(case: Case) -> Result {
     let (vault, prompts) = case.stocked_vault(3).await?;
     let list = vault.list().limit(1);
     let first = list.page().await?;
@@ -84,7 +82,7 @@ async fn all_deleted(case: Case) -> Result<(), Failure> {
     check::equal("ids and next cursor", &(rest.ids, rest.next), &(vec![], None))
 }
 
-async fn removed_from_vault(case: Case) -> Result<(), Failure> {
+async fn removed_from_vault(case: Case) -> Result {
     let vault = case.vault().await?;
     let mut members = vault.fill(5).await?;
     let list = vault.list().limit(1);
@@ -96,7 +94,7 @@ async fn removed_from_vault(case: Case) -> Result<(), Failure> {
     walk.expect_none([&removed])
 }
 
-async fn added_to_vault(case: Case) -> Result<(), Failure> {
+async fn added_to_vault(case: Case) -> Result {
     let older = case.prompt().await?;
     let (vault, mut stay) = case.stocked_vault(3).await?;
     let between = case.prompt().await?;
@@ -107,7 +105,7 @@ async fn added_to_vault(case: Case) -> Result<(), Failure> {
     list.walk_from(first).await?.expect_once(&stay)
 }
 
-async fn updated(case: Case) -> Result<(), Failure> {
+async fn updated(case: Case) -> Result {
     let (vault, prompts) = case.stocked_vault(6).await?;
     let update = |_: &Page| async {
         for prompt in &prompts {
@@ -118,7 +116,7 @@ async fn updated(case: Case) -> Result<(), Failure> {
     vault.list().limit(2).walk_with(update).await?.expect_once(&prompts)
 }
 
-async fn other_type(case: Case) -> Result<(), Failure> {
+async fn other_type(case: Case) -> Result {
     let (vault, prompts) = case.stocked_vault(4).await?;
     let list = vault.list().with("type", "text").limit(1);
     let first = list.page().await?;
@@ -129,7 +127,7 @@ async fn other_type(case: Case) -> Result<(), Failure> {
     walk.expect_none([&prompts[1]])
 }
 
-async fn vault_deleted(case: Case) -> Result<(), Failure> {
+async fn vault_deleted(case: Case) -> Result {
     let (vault, _) = case.stocked_vault(2).await?;
     let list = vault.list().limit(1);
     let first = list.page().await?;
@@ -137,21 +135,21 @@ async fn vault_deleted(case: Case) -> Result<(), Failure> {
     list.after(&first).get().await?.status(400)?.string("/details/vaultId").map(drop)
 }
 
-async fn at_once(case: Case) -> Result<(), Failure> {
+async fn at_once(case: Case) -> Result {
     let (vault, stay) = case.stocked_vault(12).await?;
     let list = vault.list().limit(2);
     let (walk, ()) = try_join(list.walk(), disturb(&case, &vault, &stay)).await?;
     walk.expect_once(&stay)
 }
 
-async fn at_once_unfiltered(case: Case) -> Result<(), Failure> {
+async fn at_once_unfiltered(case: Case) -> Result {
     let (vault, stay) = case.stocked_vault(12).await?;
     let (walk, ()) = try_join(walk_to(&case, &stay[0]), disturb(&case, &vault, &stay)).await?;
     walk.expect_once(&stay)
 }
 
 /// Walks the whole list in small pages until it is past `oldest`.
-async fn walk_to(case: &Case, oldest: &Prompt) -> Result<Walk, Failure> {
+async fn walk_to(case: &Case, oldest: &Prompt) -> Result<Walk> {
     let list = case.list().limit(5);
     let mut walk = Walk::from(list.page().await?);
     while walk.last().ids.iter().all(|id| *id >= oldest.id) {
@@ -163,7 +161,7 @@ async fn walk_to(case: &Case, oldest: &Prompt) -> Result<Walk, Failure> {
 }
 
 /// Creates, changes and deletes prompts in the vault, several at a time.
-async fn disturb(case: &Case, vault: &Vault, stay: &[Prompt]) -> Result<(), Failure> {
+async fn disturb(case: &Case, vault: &Vault, stay: &[Prompt]) -> Result {
     let at_once = stay.chunks(3).map(|some| async move {
         for prompt in some {
             let created = case.prompt().await?;

@@ -2,9 +2,7 @@
 //! with other filters, under another key.
 
 use crate::fixture::{List, Walk};
-use crate::scenario::{core, reference};
-use crate::wire::ApiResponse;
-use crate::{Case, Failure, Scenario, check};
+use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
@@ -27,7 +25,7 @@ pub(super) const ALL: &[Scenario] = &[
         "A cursor of another account is refused with 400, naming cursor (S-02)" },
 ];
 
-async fn of_another_account(case: Case) -> Result<(), Failure> {
+async fn of_another_account(case: Case) -> Result {
     case.stocked_vault(2).await?;
     let owner = case.other_account();
     let (_, theirs) = owner.stocked_vault(3).await?;
@@ -42,7 +40,7 @@ async fn of_another_account(case: Case) -> Result<(), Failure> {
     reply.ensure(!shown, "no prompt of another account", format!("{ids:?}")).map(drop)
 }
 
-async fn again(case: Case) -> Result<(), Failure> {
+async fn again(case: Case) -> Result {
     let (vault, _) = case.stocked_vault(5).await?;
     let list = vault.list().limit(2);
     let first = list.page().await?;
@@ -52,7 +50,7 @@ async fn again(case: Case) -> Result<(), Failure> {
     check::equal("the page of a cursor used twice", &again.ids, &second.ids)
 }
 
-async fn other_limit(case: Case) -> Result<(), Failure> {
+async fn other_limit(case: Case) -> Result {
     let (vault, prompts) = case.stocked_vault(9).await?;
     let list = vault.list();
     let mut walk = Walk::from(list.clone().limit(1).page().await?);
@@ -65,7 +63,7 @@ async fn other_limit(case: Case) -> Result<(), Failure> {
     check::with_context("limit 2, then none", list.walk_from(first).await?.expect_once(&prompts))
 }
 
-async fn order_of_parameters(case: Case) -> Result<(), Failure> {
+async fn order_of_parameters(case: Case) -> Result {
     let (vault, _) = case.stocked_vault(4).await?;
     let list = vault.list().with("type", "text").limit(2);
     let first = list.page().await?;
@@ -75,14 +73,14 @@ async fn order_of_parameters(case: Case) -> Result<(), Failure> {
     check::equal("the page of the same query in another order", &reversed.ids, &expected.ids)
 }
 
-async fn other_key(case: Case) -> Result<(), Failure> {
+async fn other_key(case: Case) -> Result {
     let (vault, prompts) = case.stocked_vault(3).await?;
     let list = vault.list().limit(1);
     let first = list.page().await?;
     list.on(case.read_only()).walk_from(first).await?.expect_once(&prompts)
 }
 
-async fn mangled(case: Case) -> Result<(), Failure> {
+async fn mangled(case: Case) -> Result {
     let (vault, _) = case.stocked_vault(3).await?;
     let list = vault.list().limit(1);
     let first = list.page().await?;
@@ -99,25 +97,9 @@ async fn mangled(case: Case) -> Result<(), Failure> {
 /// The cursor with each of its characters changed, cut at each place, longer,
 /// and things that never were a cursor.
 fn mangled_forms(cursor: &str) -> Vec<String> {
-    let mut forms: Vec<String> = [
-        "abc",
-        "1",
-        "0",
-        "-1",
-        "null",
-        "undefined",
-        "é",
-        "😀",
-        "\u{0}",
-        "../..",
-        "=",
-        "AAAA",
-        "%",
-        "eyJpZCI6MX0",
-        " ",
-    ]
-    .map(str::to_owned)
-    .to_vec();
+    let others = "abc 1 0 -1 null undefined é 😀 ../.. = AAAA % eyJpZCI6MX0";
+    let others = others.split(' ').chain(["\u{0}", " "]).map(str::to_owned);
+    let mut forms: Vec<String> = others.collect();
     let chars: Vec<char> = cursor.chars().collect();
     for at in 0..chars.len() {
         let mut changed = chars.clone();
@@ -138,7 +120,7 @@ fn mangled_forms(cursor: &str) -> Vec<String> {
     forms
 }
 
-async fn other_filters(case: Case) -> Result<(), Failure> {
+async fn other_filters(case: Case) -> Result {
     let (vault, _) = case.stocked_vault(3).await?;
     let (all, of_vault, of_another) = (case.list(), vault.list(), case.vault().await?.list());
     let typed = |list: &List, kind: &str| list.clone().with("type", kind);
@@ -160,7 +142,7 @@ async fn other_filters(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn refused_of_another_account(case: Case) -> Result<(), Failure> {
+async fn refused_of_another_account(case: Case) -> Result {
     let owner = case.other_account();
     owner.stocked_vault(2).await?;
     let first = owner.list().limit(1).page().await?;
@@ -168,6 +150,6 @@ async fn refused_of_another_account(case: Case) -> Result<(), Failure> {
     refused(&reply, "a cursor of another account")
 }
 
-fn refused(reply: &ApiResponse, what: &str) -> Result<(), Failure> {
+fn refused(reply: &ApiResponse, what: &str) -> Result {
     reply.is_bad_request(what)?.string("/details/cursor").map(drop)
 }

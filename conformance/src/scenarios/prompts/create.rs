@@ -1,26 +1,30 @@
-//! `POST /prompts`: its answer, what it cannot do without, its defaults.
-//! Models, addresses, vaults and lengths have files of their own.
+//! `POST /prompts`, and what its fields take on an update too: defaults, texts and addresses.
+//! Models and vaults have files of their own, the bounds of all fields are in `fields`.
 
-use serde_json::json;
-
-use super::created_with;
 use super::object::whole;
-use crate::scenario::{core, reference};
-use crate::{Case, Failure, Scenario};
+use super::{both_accepted, both_name_field, created_with};
+use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core! { "prompts.create.answer" ["PR-19"] answer,
+    core! { "prompts.create.answer" ["PR-19"]
+        |case| async move { whole(case.create_prompt(json!({})).await?.status(201)?, "/data") },
         "A create answers 201 with the whole prompt object" },
     core! { "prompts.create.twice" ["PR-19", "PR-01"] twice,
         "Two creates with the same body make two prompts" },
-    core! { "prompts.create.type-default" ["PR-21"] type_default,
+    core! { "prompts.create.type-default" ["PR-21"]
+        |case| shown(case, json!({}), "promptType", json!("text")),
         "A prompt that was made without promptType is a text prompt" },
     core! { "prompts.create.platform" ["PR-23"] platform,
         "A new prompt shows the platform it was made with" },
-    core! { "prompts.create.aspect-ratio" ["PR-26"]
-        |case| created_with(case, ["1:1", "16:9", "9:16"].map(|it| json!({ "aspectRatio": it }))),
-        "A create takes an aspectRatio" },
+    core! { "prompts.urls.image" ["PR-28"]
+        |case| created_with(case, GOOD.map(|url| json!({ "imageUrl": url }))),
+        "A create takes an imageUrl that is a URL" },
+    core! { "prompts.urls.references" ["PR-29"]
+        |case| created_with(case, SEVERAL.map(|urls| json!({ "referenceMediaUrls": urls }))),
+        "A create takes referenceMediaUrls, of several URIs or none" },
+    core! { "prompts.urls.references-replaced" ["PR-39"] references_replaced,
+        "An update replaces the referenceMediaUrls: ten new ones fit where ten were" },
     reference! { "prompts.create.platform-absent" ["PR-04", "PR-23"] platform_absent,
         "A prompt that was made without platform, or with null, shows null (S-09)" },
     reference! { "prompts.create.timestamps-equal" ["PR-09"] timestamps_equal,
@@ -28,15 +32,30 @@ pub(super) const ALL: &[Scenario] = &[
     reference! { "prompts.create.aspect-ratio-free" ["PR-26"]
         |case| created_with(case, ANY_TEXT.map(|it| json!({ "aspectRatio": it }))),
         "Any text is an aspectRatio, the empty one too (S-66)" },
+    reference! { "prompts.urls.any-scheme" ["PR-28", "PR-29"] any_scheme,
+        "A URL may have any scheme and 2048 characters, not 2049, and entries may repeat (S-11)" },
+    reference! { "prompts.text.untouched" ["PR-02", "PR-04"] untouched,
+        "Texts are neither trimmed nor normalised, and control characters stay (S-66)" },
+    reference! { "prompts.text.blank" ["LI-02", "LI-03"] blank,
+        "A title and a prompt of one space are accepted (S-66)" },
+    reference! { "prompts.text.any-platform" ["PR-04", "PR-23", "PR-33"] any_platform,
+        "Any text of at most 200 characters is a platform, the empty one too (S-09)" },
+    reference! { "prompts.text.platform-cleared" ["PR-04", "PR-33"] platform_cleared,
+        "An update with platform null clears the platform (S-09)" },
 ];
 
 const ANY_TEXT: [&str; 5] = ["", "wide", "16/9", " 1:1 ", "😀"];
 
-async fn answer(case: Case) -> Result<(), Failure> {
-    whole(case.create_prompt(json!({})).await?.status(201)?, "/data")
-}
+const GOOD: [&str; 4] = [
+    "https://example.com/a.png",
+    "http://example.com",
+    "https://user@example.com:8443/a%20b.png?size=1&x=%C3%A9#part",
+    "https://192.0.2.1/a.webp",
+];
 
-async fn twice(case: Case) -> Result<(), Failure> {
+const SEVERAL: [&[&str]; 3] = [&GOOD, &["https://example.com/a.png"], &[]];
+
+async fn twice(case: Case) -> Result {
     let body = json!({ "title": case.name("twice"), "prompt": "The same words" });
     let first = case.wire().post("/prompts", body.clone()).await?;
     let second = case.wire().post("/prompts", body).await?;
@@ -45,12 +64,13 @@ async fn twice(case: Case) -> Result<(), Failure> {
     second.ensure(first != id, "another id", id).map(drop)
 }
 
-async fn type_default(case: Case) -> Result<(), Failure> {
-    let (_, created) = case.prompt_with(json!({})).await?;
-    created.equals("/data/promptType", "text").map(drop)
+/// The answer to a create with these fields shows this value.
+async fn shown(case: Case, fields: Value, field: &str, value: Value) -> Result {
+    let (_, created) = case.prompt_with(fields).await?;
+    created.equals(&format!("/data/{field}"), value).map(drop)
 }
 
-async fn platform(case: Case) -> Result<(), Failure> {
+async fn platform(case: Case) -> Result {
     for platform in ["poster", "Midjourney v7", "социальные сети"] {
         let (prompt, created) = case.prompt_with(json!({ "platform": platform })).await?;
         for reply in [created, prompt.get().await?] {
@@ -60,15 +80,88 @@ async fn platform(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn platform_absent(case: Case) -> Result<(), Failure> {
-    for fields in [json!({}), json!({ "platform": null })] {
-        let reply = case.create_prompt(fields).await?;
-        reply.success()?.equals("/data/platform", json!(null))?;
+async fn platform_absent(case: Case) -> Result {
+    shown(case.clone(), json!({}), "platform", Value::Null).await?;
+    shown(case, json!({ "platform": null }), "platform", Value::Null).await
+}
+
+async fn timestamps_equal(case: Case) -> Result {
+    let (_, created) = case.prompt_with(json!({})).await?;
+    created.equals("/data/updatedAt", created.string("/data/createdAt")?).map(drop)
+}
+
+async fn references_replaced(case: Case) -> Result {
+    let ten = |round: usize| {
+        let urls = (0..10).map(|n| format!("https://example.com/{round}/{n}.png"));
+        json!({ "referenceMediaUrls": urls.collect::<Vec<_>>() })
+    };
+    let (prompt, _) = case.prompt_with(ten(0)).await?;
+    for round in 1..=3 {
+        prompt.update(ten(round)).await?.success()?;
     }
     Ok(())
 }
 
-async fn timestamps_equal(case: Case) -> Result<(), Failure> {
-    let (_, created) = case.prompt_with(json!({})).await?;
-    created.equals("/data/updatedAt", created.string("/data/createdAt")?).map(drop)
+async fn any_scheme(case: Case) -> Result {
+    let of_length = |length| format!("{:a<length$}", "https://example.com/");
+    let long = of_length(2048);
+    for url in [
+        "s3://bucket/key.png",
+        "urn:isbn:9780141036144",
+        "data:image/png;base64,AAAA",
+        "ftp://example.com/a.png",
+        "https://例え.example/画像.png",
+        &long,
+    ] {
+        both_accepted(&case, json!({ "imageUrl": url })).await?;
+        both_accepted(&case, json!({ "referenceMediaUrls": [url, url, GOOD[0]] })).await?;
+    }
+    let url = of_length(2049);
+    both_name_field(&case, "imageUrl", json!({ "imageUrl": url })).await?;
+    both_name_field(&case, "referenceMediaUrls", json!({ "referenceMediaUrls": [url] })).await
+}
+
+async fn untouched(case: Case) -> Result {
+    for text in [
+        "  spaces around\t",
+        "\r\nline\nbreaks\u{2028}",
+        "e\u{301} is not é",
+        "\u{fb01} \u{212b} \u{1e9b}\u{323}",
+        "\u{1}\u{7f}\u{9f}\u{fffe}\u{e000}",
+        "\u{202e}right to left\u{feff}",
+        "👩\u{200d}👧 \u{10ffff}",
+    ] {
+        let fields = json!({ "title": text, "prompt": text, "platform": text });
+        for reply in both_accepted(&case, fields).await? {
+            let read = case.prompt_of(&reply)?.get().await?;
+            for reply in [reply, read] {
+                reply.equals("/data/title", text)?;
+                reply.equals("/data/prompt", text)?.equals("/data/platform", text)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+async fn blank(case: Case) -> Result {
+    both_accepted(&case, json!({ "title": " " })).await?;
+    both_accepted(&case, json!({ "prompt": " " })).await.map(drop)
+}
+
+async fn any_platform(case: Case) -> Result {
+    for platform in ["", " ", "漢字 😀", &"😀".repeat(200)] {
+        for reply in both_accepted(&case, json!({ "platform": platform })).await? {
+            reply.equals("/data/platform", platform)?;
+        }
+    }
+    both_name_field(&case, "platform", json!({ "platform": "p".repeat(201) })).await
+}
+
+async fn platform_cleared(case: Case) -> Result {
+    let (prompt, _) = case.prompt_with(json!({ "platform": "poster" })).await?;
+    for _ in 0..2 {
+        let reply = prompt.update(json!({ "platform": null })).await?;
+        reply.success()?.equals("/data/platform", Value::Null)?;
+    }
+    prompt.get().await?.equals("/data/platform", Value::Null).map(drop)
 }

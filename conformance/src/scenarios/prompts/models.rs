@@ -1,25 +1,26 @@
 //! The field `modelId`: its form, and when a prompt has to have one.
 
-use serde_json::json;
-
 use super::{both_accepted, both_name_field, created_with};
-use crate::fixture::Prompt;
-use crate::scenario::{core, reference};
-use crate::{Case, Failure, Scenario};
+use crate::fixture::merged;
+use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core! { "prompts.models.required-to-create" ["PR-24"] required_to_create,
+    core! { "prompts.models.required-to-create" ["PR-24"]
+        |case| async move { refused_on_create(&case, MEDIA.map(of_type)).await },
         "An image or video prompt without modelId is refused with 400" },
     core! { "prompts.models.optional-for-text" ["PR-24"] optional_for_text,
         "A text prompt is made without modelId and with one" },
-    core! { "prompts.models.accepted" ["PR-24", "PR-25"] accepted,
+    core! { "prompts.models.accepted" ["PR-24", "PR-25"]
+        |case| async move { created_with(case.clone(), with_models(&case)).await },
         "A modelId in the provider's namespace makes an image and a video prompt" },
     core! { "prompts.models.pattern-on-create" ["PR-25"] pattern_on_create,
         "A create with a modelId off the pattern is refused with 400, whatever the type" },
-    core! { "prompts.models.pattern-on-update" ["PR-35"] pattern_on_update,
+    core! { "prompts.models.pattern-on-update" ["PR-35"]
+        |case| async move { refused_on_update(&case, off_the_pattern(&case)).await },
         "An update with a modelId off the pattern is refused with 400" },
-    core! { "prompts.models.required-to-change" ["PR-36"] required_to_change,
+    core! { "prompts.models.required-to-change" ["PR-36"]
+        |case| async move { refused_on_update(&case, MEDIA.map(of_type)).await },
         "A change to image or video without any modelId is refused with 400" },
     core! { "prompts.models.brought-by-change" ["PR-37"] brought_by_change,
         "A change to image or video is accepted with a modelId in the request" },
@@ -27,9 +28,11 @@ pub(super) const ALL: &[Scenario] = &[
         "A change to image or video is accepted if the prompt was made with a modelId" },
     core! { "prompts.models.set-by-update" ["PR-37", "PR-34"] set_by_update,
         "A change to image or video is accepted if an update before it brought a modelId" },
-    core! { "prompts.models.between-media" ["PR-37"] between_media,
+    core! { "prompts.models.between-media" ["PR-37"]
+        |case| image_becomes(case, ["video", "image"]),
         "An image prompt becomes a video prompt, and back, without a new modelId" },
-    reference! { "prompts.models.kept-as-text" ["PR-37"] kept_as_text,
+    reference! { "prompts.models.kept-as-text" ["PR-37"]
+        |case| image_becomes(case, ["text", "image", "text", "video"]),
         "A prompt that becomes a text prompt keeps its modelId (S-05)" },
     reference! { "prompts.models.any-name" ["PR-25"] any_name,
         "Any name in the namespace makes a modelId, of at most 256 characters; whether the model \
@@ -40,46 +43,51 @@ pub(super) const ALL: &[Scenario] = &[
         "A modelId that lacks or does not match is named in details" },
 ];
 
+/// The types that need a model.
+const MEDIA: [&str; 2] = ["image", "video"];
+
+fn of_type(kind: &str) -> Value {
+    json!({ "promptType": kind })
+}
+
+/// Each of the types with a model for it.
+fn with_models(case: &Case) -> [Value; 2] {
+    [("image", case.image_model()), ("video", case.video_model())]
+        .map(|(kind, model)| json!({ "promptType": kind, "modelId": model }))
+}
+
 /// The prefix of the provider's models, from a model the target is known to have.
 fn namespace(case: &Case) -> &str {
     case.image_model().split('/').next().unwrap_or_default()
 }
 
-fn off_the_pattern(case: &Case) -> Vec<String> {
+fn off_the_pattern(case: &Case) -> Vec<Value> {
     let space = namespace(case);
     // A namespace without letters has no other spelling.
     let capitals = Some(format!("{}/plasma", space.to_uppercase()));
     let capitals = capitals.filter(|model| !model.starts_with(space));
-    let spellings = [
-        space.to_owned(),
-        format!("{space}/"),
-        "plasma".to_owned(),
-        String::new(),
-        "/".to_owned(),
-        "/plasma".to_owned(),
-        format!("/{space}/plasma"),
-        format!("x{space}/plasma"),
-        format!("{space}x/plasma"),
-        format!("other/{space}/plasma"),
-        format!("{space}:plasma"),
-        format!("{space}\\plasma"),
-    ];
-    spellings.into_iter().chain(capitals).collect()
+    let forms = "{} {}/ plasma / /plasma /{}/plasma x{}/plasma {}x/plasma other/{}/plasma \
+        {}:plasma {}\\plasma";
+    let spellings = forms.split(' ').chain([""]).map(|form| form.replace("{}", space));
+    spellings.chain(capitals).map(|model| json!({ "modelId": model })).collect()
 }
 
-/// The type, the update of a text prompt to it, and a model for it.
-fn media(case: &Case) -> [(&'static str, &str); 2] {
-    [("image", case.image_model()), ("video", case.video_model())]
-}
-
-async fn required_to_create(case: Case) -> Result<(), Failure> {
-    for (kind, _) in media(&case) {
-        case.create_prompt(json!({ "promptType": kind })).await?.status(400)?;
+async fn refused_on_create(case: &Case, faulty: impl IntoIterator<Item = Value>) -> Result {
+    for fields in faulty {
+        case.create_prompt(fields).await?.status(400)?;
     }
     Ok(())
 }
 
-async fn optional_for_text(case: Case) -> Result<(), Failure> {
+async fn refused_on_update(case: &Case, faulty: impl IntoIterator<Item = Value>) -> Result {
+    let prompt = case.prompt().await?;
+    for fields in faulty {
+        prompt.update(fields).await?.status(400)?;
+    }
+    Ok(())
+}
+
+async fn optional_for_text(case: Case) -> Result {
     let model = case.image_model().to_owned();
     let fields = [
         json!({ "promptType": "text" }),
@@ -89,61 +97,38 @@ async fn optional_for_text(case: Case) -> Result<(), Failure> {
     created_with(case, fields).await
 }
 
-async fn accepted(case: Case) -> Result<(), Failure> {
-    let fields = media(&case).map(|(kind, model)| json!({ "promptType": kind, "modelId": model }));
-    created_with(case, fields).await
-}
-
-async fn pattern_on_create(case: Case) -> Result<(), Failure> {
-    for model in off_the_pattern(&case) {
-        for kind in ["image", "text"] {
-            let fields = json!({ "modelId": model, "promptType": kind });
-            case.create_prompt(fields).await?.status(400)?;
-        }
-    }
-    Ok(())
-}
-
-async fn pattern_on_update(case: Case) -> Result<(), Failure> {
-    let prompt = case.prompt().await?;
-    for model in off_the_pattern(&case) {
-        prompt.update(json!({ "modelId": model })).await?.status(400)?;
-    }
-    Ok(())
-}
-
-async fn required_to_change(case: Case) -> Result<(), Failure> {
-    for (kind, _) in media(&case) {
-        case.prompt().await?.update(json!({ "promptType": kind })).await?.status(400)?;
+async fn pattern_on_create(case: Case) -> Result {
+    for kind in ["image", "text"] {
+        let faulty = off_the_pattern(&case).into_iter().map(|fields| merged(of_type(kind), fields));
+        refused_on_create(&case, faulty).await?;
     }
     Ok(())
 }
 
 /// The prompt becomes one of this type without a model in the request.
-async fn becomes(prompt: &Prompt, kind: &str) -> Result<(), Failure> {
-    let changed = prompt.update(json!({ "promptType": kind })).await?;
+async fn becomes(prompt: &Prompt, kind: &str) -> Result {
+    let changed = prompt.update(of_type(kind)).await?;
     changed.success()?.equals("/data/promptType", kind).map(drop)
 }
 
-async fn brought_by_change(case: Case) -> Result<(), Failure> {
-    for (kind, model) in media(&case) {
-        let fields = json!({ "promptType": kind, "modelId": model });
-        let changed = case.prompt().await?.update(fields).await?;
-        changed.success()?.equals("/data/promptType", kind)?;
+async fn brought_by_change(case: Case) -> Result {
+    for fields in with_models(&case) {
+        let changed = case.prompt().await?.update(fields.clone()).await?;
+        changed.success()?.equals("/data/promptType", fields["promptType"].clone())?;
     }
     Ok(())
 }
 
-async fn set_at_creation(case: Case) -> Result<(), Failure> {
-    for (kind, model) in media(&case) {
+async fn set_at_creation(case: Case) -> Result {
+    for (kind, model) in MEDIA.into_iter().zip([case.image_model(), case.video_model()]) {
         let (prompt, _) = case.prompt_with(json!({ "modelId": model })).await?;
         becomes(&prompt, kind).await?;
     }
     Ok(())
 }
 
-async fn set_by_update(case: Case) -> Result<(), Failure> {
-    for (kind, model) in media(&case) {
+async fn set_by_update(case: Case) -> Result {
+    for (kind, model) in MEDIA.into_iter().zip([case.image_model(), case.video_model()]) {
         let prompt = case.prompt().await?;
         prompt.update(json!({ "modelId": model })).await?.success()?;
         becomes(&prompt, kind).await?;
@@ -151,37 +136,27 @@ async fn set_by_update(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn between_media(case: Case) -> Result<(), Failure> {
-    let prompt = image_prompt(&case).await?;
-    becomes(&prompt, "video").await?;
-    becomes(&prompt, "image").await
-}
-
-async fn kept_as_text(case: Case) -> Result<(), Failure> {
-    let prompt = image_prompt(&case).await?;
-    for kind in ["text", "image", "text", "video"] {
+/// An image prompt becomes one of each of these types in turn.
+async fn image_becomes<const N: usize>(case: Case, kinds: [&str; N]) -> Result {
+    let [image, _] = with_models(&case);
+    let (prompt, _) = case.prompt_with(image).await?;
+    for kind in kinds {
         becomes(&prompt, kind).await?;
     }
     Ok(())
 }
 
-async fn image_prompt(case: &Case) -> Result<Prompt, Failure> {
-    let fields = json!({ "promptType": "image", "modelId": case.image_model() });
-    Ok(case.prompt_with(fields).await?.0)
-}
-
-async fn any_name(case: Case) -> Result<(), Failure> {
+async fn any_name(case: Case) -> Result {
     let space = namespace(&case);
     let longest = "é".repeat(256 - space.chars().count() - 1);
     for name in ["x", "a/b/c", "//", " ", "é漢😀", "no such model", &longest] {
-        let fields = json!({ "modelId": format!("{space}/{name}") });
-        both_accepted(&case, fields).await?;
+        both_accepted(&case, json!({ "modelId": format!("{space}/{name}") })).await?;
     }
     let fields = json!({ "modelId": format!("{space}/{longest}n") });
     both_name_field(&case, "modelId", fields).await
 }
 
-async fn line_break(case: Case) -> Result<(), Failure> {
+async fn line_break(case: Case) -> Result {
     for name in ["\n", "\nplasma", "\r\n"] {
         let fields = json!({ "modelId": format!("{}/{name}", namespace(&case)) });
         both_name_field(&case, "modelId", fields).await?;
@@ -189,12 +164,9 @@ async fn line_break(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn named(case: Case) -> Result<(), Failure> {
-    for kind in ["image", "video"] {
-        both_name_field(&case, "modelId", json!({ "promptType": kind })).await?;
-    }
-    for model in off_the_pattern(&case) {
-        both_name_field(&case, "modelId", json!({ "modelId": model })).await?;
+async fn named(case: Case) -> Result {
+    for fields in MEDIA.map(of_type).into_iter().chain(off_the_pattern(&case)) {
+        both_name_field(&case, "modelId", fields).await?;
     }
     Ok(())
 }

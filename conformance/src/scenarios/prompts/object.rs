@@ -1,20 +1,14 @@
-//! The prompt object, wherever an answer holds one: which fields it has, of
-//! which types, and what it does not show. What our server chose beyond that is
-//! in `choices`.
+//! The prompt object, wherever an answer holds one: which fields it has, of which types, and what
+//! it does not show.
 
 use std::collections::BTreeSet;
 
-use futures::future::try_join_all;
-use serde_json::{Value, json};
-
-use crate::scenario::core;
-use crate::wire::ApiResponse;
-use crate::{Case, Failure, Scenario, check};
+use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
     core! { "prompts.object.id" ["PR-01", "EN-08"]
-        |case| shows(case, "id", "an integer", Value::is_i64),
+        |case| shows(case, &["id"], "an integer", Value::is_i64),
         "The id is an integer in every answer" },
     core! { "prompts.object.id-unique" ["PR-01"] id_unique,
         "Prompts that are made at the same moment have different ids" },
@@ -23,57 +17,55 @@ pub(super) const ALL: &[Scenario] = &[
     core! { "prompts.object.type" ["PR-03"] kind,
         "The promptType of a prompt is the one it was made with" },
     core! { "prompts.object.platform" ["PR-04"]
-        |case| shows(case, "platform", "a string or null", |it| it.is_string() || it.is_null()),
+        |case| shows(case, &["platform"], "a string or null", |it| it.is_string() || it.is_null()),
         "The platform is a string or null" },
     core! { "prompts.object.status" ["PR-05"]
-        |case| shows(case, "status", "a string", Value::is_string),
+        |case| shows(case, &["status"], "a string", Value::is_string),
         "The status is a string" },
     core! { "prompts.object.images" ["PR-06"]
-        |case| shows(case, "images", "an array", Value::is_array),
+        |case| shows(case, &["images"], "an array", Value::is_array),
         "The images are an array" },
-    core! { "prompts.object.vault-ids" ["PR-08"] vault_ids,
+    core! { "prompts.object.vault-ids" ["PR-08", "VC-02"] names_its_vaults,
         "The vaultIds are integers and name every vault the prompt is in, and no other" },
-    core! { "prompts.object.timestamps" ["PR-09", "EN-09"] timestamps,
+    core! { "prompts.object.timestamps" ["PR-09", "EN-09"]
+        |case| shows(case, &["createdAt", "updatedAt"], "an ISO 8601 timestamp", is_timestamp),
         "The createdAt and updatedAt are ISO 8601 timestamps" },
     core! { "prompts.object.no-membership" ["PR-11"]
         |case| hides(case, &["vaultPromptId", "isPinned"]),
         "No prompt object but those of a vault's listing has vaultPromptId or isPinned" },
     core! { "prompts.object.no-input" ["PR-12"]
-        |case| hides(case, INPUT_ONLY),
+        |case| hides(case, &["modelId", "aspectRatio", "vaultId", "imageUrl", "referenceMediaUrls"]),
         "A prompt object does not show the fields that are input only" },
+    reference! { "prompts.object.same-everywhere"
+        ["PR-13", "PR-19", "PR-30", "PR-31", "PR-44"] same_everywhere,
+        "Create, read, list, save and an update of nothing answer with equal objects (S-07)" },
+    reference! { "prompts.object.exact-fields" ["PR-11", "PR-12"] exact_fields,
+        "A prompt object has its ten fields and no other (S-05)" },
+    reference! { "prompts.object.status-active" ["PR-05"]
+        |case| shows(case, &["status"], "\"active\"", |it| it == "active"),
+        "Every prompt has the status active and keeps it (S-04)" },
+    reference! { "prompts.object.images-empty" ["PR-06"]
+        |case| shows(case, &["images"], "[]", |it| *it == json!([])),
+        "The images are empty until a generation fills them, imageUrl or not (S-05, S-06)" },
+    reference! { "prompts.object.vault-ids-order" ["PR-08"] vault_ids_order,
+        "The vaultIds ascend, each once, and are empty without a vault (S-07)" },
 ];
 
-pub(super) const FIELDS: [&str; 10] = [
-    "id",
-    "title",
-    "prompt",
-    "promptType",
-    "platform",
-    "status",
-    "images",
-    "vaultIds",
-    "createdAt",
-    "updatedAt",
-];
-
-const INPUT_ONLY: &[&str] =
-    &["modelId", "aspectRatio", "vaultId", "imageUrl", "referenceMediaUrls"];
+const FIELDS: &str =
+    "id title prompt promptType platform status images vaultIds createdAt updatedAt";
 
 /// Every key of the prompt object is there.
-pub(super) fn whole(reply: &ApiResponse, place: &str) -> Result<(), Failure> {
-    for field in FIELDS {
-        reply.at(&format!("{place}/{field}"))?;
-    }
-    Ok(())
+pub(super) fn whole(reply: &ApiResponse, place: &str) -> Result {
+    FIELDS.split(' ').try_for_each(|field| reply.at(&format!("{place}/{field}")).map(drop))
 }
 
 /// Checks each answer that shows a new prompt with these fields; the check is given the answer
 /// and the place of the prompt in it.
-pub(super) async fn in_every_answer(
+async fn in_every_answer(
     case: &Case,
     fields: Value,
-    check: impl Fn(&ApiResponse, &str) -> Result<(), Failure>,
-) -> Result<(), Failure> {
+    check: impl Fn(&ApiResponse, &str) -> Result,
+) -> Result {
     let [first, second] = case.vaults().await?;
     let (prompt, created) = case.prompt_with(fields).await?;
     let read = prompt.get().await?;
@@ -91,7 +83,7 @@ pub(super) async fn in_every_answer(
 }
 
 /// All that a create takes besides title, text and vault.
-pub(super) fn all_inputs(case: &Case) -> Value {
+fn all_inputs(case: &Case) -> Value {
     json!({
         "promptType": "image",
         "platform": "poster",
@@ -102,28 +94,43 @@ pub(super) fn all_inputs(case: &Case) -> Value {
     })
 }
 
-/// Every answer shows a value that fits in this field, with a platform and without one.
-async fn shows(
-    case: Case,
-    field: &str,
-    what: &str,
-    fits: impl Fn(&Value) -> bool,
-) -> Result<(), Failure> {
+/// Every answer shows values that fit in these fields, with all inputs and without any.
+async fn shows(case: Case, fields: &[&str], what: &str, fits: impl Fn(&Value) -> bool) -> Result {
     let check = |reply: &ApiResponse, prompt: &str| {
-        let value = reply.at(&format!("{prompt}/{field}"))?;
-        reply.ensure(fits(value), format!("{field} to be {what}"), value).map(drop)
+        fields.iter().try_for_each(|field| {
+            let value = reply.at(&format!("{prompt}/{field}"))?;
+            reply.ensure(fits(value), format!("{field} to be {what}"), value).map(drop)
+        })
     };
     in_every_answer(&case, json!({}), check).await?;
-    in_every_answer(&case, json!({ "platform": "poster" }), check).await
+    in_every_answer(&case, all_inputs(&case), check).await
 }
 
-async fn id_unique(case: Case) -> Result<(), Failure> {
-    let prompts = try_join_all((0..16).map(|_| case.prompt())).await?;
-    let distinct: BTreeSet<_> = prompts.iter().map(|prompt| prompt.id).collect();
+fn is_timestamp(value: &Value) -> bool {
+    value.as_str().and_then(check::timestamp).is_some()
+}
+
+async fn hides(case: Case, fields: &[&str]) -> Result {
+    let check = |reply: &ApiResponse, prompt: &str| {
+        let prompt = reply.at(prompt)?;
+        let hidden = fields.iter().all(|field| prompt.get(field).is_none());
+        reply.ensure(hidden, format!("none of {fields:?}"), prompt).map(drop)
+    };
+    in_every_answer(&case, all_inputs(&case), check).await
+}
+
+async fn exact_fields(case: Case) -> Result {
+    let fields: Vec<_> = FIELDS.split(' ').collect();
+    let check = |reply: &ApiResponse, prompt: &str| reply.has_only(prompt, &fields).map(drop);
+    in_every_answer(&case, all_inputs(&case), check).await
+}
+
+async fn id_unique(case: Case) -> Result {
+    let distinct = BTreeSet::from_iter(ids(case.prompts(16).await?));
     check::equal("the number of different ids of 16 prompts", &distinct.len(), &16)
 }
 
-async fn title_and_text(case: Case) -> Result<(), Failure> {
+async fn title_and_text(case: Case) -> Result {
     for (title, text) in [
         ("Dusk", "A lighthouse at dusk"),
         ("\"Quoted\" \\ / & <b> %20 ${x} '; --", "{\"json\": [1, null]}\nand a second line"),
@@ -137,7 +144,7 @@ async fn title_and_text(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn kind(case: Case) -> Result<(), Failure> {
+async fn kind(case: Case) -> Result {
     for (kind, model) in
         [("image", case.image_model()), ("video", case.video_model()), ("text", case.image_model())]
     {
@@ -150,7 +157,7 @@ async fn kind(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn vault_ids(case: Case) -> Result<(), Failure> {
+async fn names_its_vaults(case: Case) -> Result {
     let (vaults, prompt) = (case.vaults::<4>().await?, case.prompt().await?);
     for inside in 1..=3 {
         vaults[inside - 1].add_in_turn([&prompt]).await?;
@@ -159,20 +166,28 @@ async fn vault_ids(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn timestamps(case: Case) -> Result<(), Failure> {
-    let check = |reply: &ApiResponse, prompt: &str| {
-        reply.timestamp(&format!("{prompt}/createdAt"))?;
-        reply.timestamp(&format!("{prompt}/updatedAt")).map(drop)
-    };
-    in_every_answer(&case, json!({}), check).await
+async fn same_everywhere(case: Case) -> Result {
+    let vault = case.vault().await?;
+    let mut fields = all_inputs(&case);
+    fields["vaultId"] = json!(vault.id);
+    let (prompt, created) = case.prompt_with(fields).await?;
+    let expected = created.at("/data")?;
+    vault.list().get().await?.equals("/data/0", expected.clone())?;
+    for reply in
+        [prompt.get().await?, prompt.update(json!({})).await?, prompt.save_into(&vault).await?]
+    {
+        reply.equals("/data", expected.clone())?;
+    }
+    Ok(())
 }
 
-async fn hides(case: Case, fields: &[&str]) -> Result<(), Failure> {
-    let check = |reply: &ApiResponse, prompt: &str| {
-        let prompt = reply.at(prompt)?;
-        let mut absent = fields.iter().map(|field| (field, prompt.get(field).is_none()));
-        let present = absent.find(|(_, absent)| !absent);
-        reply.ensure(present.is_none(), format!("none of {fields:?}"), prompt).map(drop)
-    };
-    in_every_answer(&case, all_inputs(&case), check).await
+async fn vault_ids_order(case: Case) -> Result {
+    let (vaults, prompt) = (case.vaults::<4>().await?, case.prompt().await?);
+    prompt.read().await?.equals("/data/vaultIds", json!([]))?;
+    for at in [2, 0, 3, 1, 2] {
+        vaults[at].add_in_turn([&prompt]).await?;
+    }
+    let mut expected = vaults.map(|vault| vault.id);
+    expected.sort_unstable();
+    prompt.read().await?.equals("/data/vaultIds", json!(expected)).map(drop)
 }

@@ -1,16 +1,21 @@
-//! `PATCH /prompts/{promptId}`: its answer, what it sets, what it leaves.
+//! `GET` and `PATCH /prompts/{promptId}`: their answers, what an update sets, what it leaves, and
+//! what a refused create or update leaves behind.
 
 use futures::future::try_join;
-use serde_json::{Value, json};
 
 use super::object::whole;
-use crate::fixture::Prompt;
-use crate::scenario::core;
-use crate::wire::ApiResponse;
-use crate::{Case, Failure, Scenario};
+use crate::fixture::merged;
+use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
+    core! { "prompts.read.answer" ["PR-30"]
+        |case| async move { whole(&case.prompt().await?.read().await?, "/data") },
+        "A read answers 200 with the whole prompt object" },
+    core! { "prompts.read.the-one-named" ["PR-30"] the_one_named,
+        "A read answers with the prompt that the path names" },
+    reference! { "prompts.read.query-ignored" ["PR-30"] query_ignored,
+        "A read ignores every query (S-03)" },
     core! { "prompts.update.answer" ["PR-31"] answer,
         "An update answers 200 with the whole prompt object" },
     core! { "prompts.update.answer-is-new" ["PR-31"] answer_is_new,
@@ -27,30 +32,51 @@ pub(super) const ALL: &[Scenario] = &[
         "An update leaves every other prompt as it is" },
     core! { "prompts.update.at-once" ["PR-32"] at_once,
         "Updates of different fields at the same moment undo nothing of each other" },
+    core! { "prompts.faults.create-makes-nothing"
+        ["PR-20", "PR-22", "PR-24", "PR-25", "PR-28", "PR-29"] create_makes_nothing,
+        "A create that is refused makes no prompt" },
+    core! { "prompts.faults.update-changes-nothing" ["PR-35", "PR-36"] update_changes_nothing,
+        "An update that is refused changes none of the fields it names" },
 ];
 
-/// A field that a prompt shows, and a new value for it.
+async fn the_one_named(case: Case) -> Result {
+    for _ in 0..3 {
+        case.prompt().await?;
+        let title = case.name("named");
+        let (prompt, _) = case.prompt_with(json!({ "title": title })).await?;
+        case.prompt().await?;
+        prompt.read().await?.equals("/data/id", prompt.id)?.equals("/data/title", title)?;
+    }
+    Ok(())
+}
+
+async fn query_ignored(case: Case) -> Result {
+    let prompt = case.prompt().await?;
+    let path = format!("{}?limit=0&type=x&vaultId=", prompt.path());
+    case.wire().get(&path).await?.status(200)?.equals("/data/id", prompt.id).map(drop)
+}
+
+/// The fields that an update sets and a prompt shows.
+const SHOWN: [&str; 4] = ["title", "prompt", "promptType", "platform"];
+
+/// Each of them with a new value.
 fn shown(case: &Case) -> [(&'static str, Value); 4] {
-    [
-        ("title", json!(case.name("new"))),
-        ("prompt", json!("A harbour at dawn")),
-        ("promptType", json!("text")),
-        ("platform", json!("poster")),
-    ]
+    let values = [&case.name("new"), "A harbour at dawn", "text", "poster"];
+    std::array::from_fn(|at| (SHOWN[at], json!(values[at])))
 }
 
 /// An image prompt, since every prompt may become a text prompt, and the reply that shows it.
-async fn before(case: &Case) -> Result<(Prompt, ApiResponse), Failure> {
+async fn before(case: &Case) -> Result<(Prompt, ApiResponse)> {
     let model = case.image_model();
     case.prompt_with(json!({ "promptType": "image", "modelId": model, "platform": "before" })).await
 }
 
-async fn answer(case: Case) -> Result<(), Failure> {
+async fn answer(case: Case) -> Result {
     let reply = case.prompt().await?.update(json!({ "title": case.name("new") })).await?;
     whole(reply.status(200)?, "/data")
 }
 
-async fn answer_is_new(case: Case) -> Result<(), Failure> {
+async fn answer_is_new(case: Case) -> Result {
     let (prompt, _) = before(&case).await?;
     for (field, value) in shown(&case) {
         let reply = prompt.update(json!({ field: value })).await?;
@@ -59,7 +85,7 @@ async fn answer_is_new(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn stored(case: Case) -> Result<(), Failure> {
+async fn stored(case: Case) -> Result {
     let (prompt, _) = before(&case).await?;
     for (field, value) in shown(&case) {
         prompt.update(json!({ field: value })).await?.success()?;
@@ -71,26 +97,21 @@ async fn stored(case: Case) -> Result<(), Failure> {
     let fields = all.iter().map(|(field, value)| ((*field).to_owned(), value.clone())).collect();
     prompt.update(Value::Object(fields)).await?.success()?;
     let read = prompt.get().await?;
-    for (field, value) in all {
-        read.equals(&format!("/data/{field}"), value)?;
-    }
-    Ok(())
+    all.into_iter()
+        .try_for_each(|(field, value)| read.equals(&format!("/data/{field}"), value).map(drop))
 }
 
-async fn omitted_stays(case: Case) -> Result<(), Failure> {
+async fn omitted_stays(case: Case) -> Result {
     for (field, value) in shown(&case) {
         let (prompt, before) = before(&case).await?;
         prompt.update(json!({ field: value })).await?.success()?;
-        let read = prompt.get().await?;
-        for (other, _) in shown(&case).iter().filter(|(other, _)| *other != field) {
-            let place = format!("/data/{other}");
-            read.equals(&place, before.at(&place)?.clone())?;
-        }
+        let others = SHOWN.into_iter().filter(|other| *other != field);
+        same_fields(&prompt.get().await?, &before, others)?;
     }
     Ok(())
 }
 
-async fn omitted_model_stays(case: Case) -> Result<(), Failure> {
+async fn omitted_model_stays(case: Case) -> Result {
     let (prompt, _) = case.prompt_with(json!({ "modelId": case.image_model() })).await?;
     for fields in [
         json!({ "title": "New", "prompt": "New", "platform": "new" }),
@@ -102,7 +123,7 @@ async fn omitted_model_stays(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn input_only(case: Case) -> Result<(), Failure> {
+async fn input_only(case: Case) -> Result {
     let prompt = case.prompt().await?;
     for fields in [
         json!({ "modelId": case.image_model() }),
@@ -117,20 +138,15 @@ async fn input_only(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn only_the_one_named(case: Case) -> Result<(), Failure> {
+async fn only_the_one_named(case: Case) -> Result {
     let ((prompt, _), (other, kept)) = (before(&case).await?, before(&case).await?);
     for (field, value) in shown(&case) {
         prompt.update(json!({ field: value })).await?.success()?;
     }
-    let read = other.get().await?;
-    for (field, _) in shown(&case) {
-        let place = format!("/data/{field}");
-        read.equals(&place, kept.at(&place)?.clone())?;
-    }
-    Ok(())
+    same_fields(&other.get().await?, &kept, SHOWN)
 }
 
-async fn at_once(case: Case) -> Result<(), Failure> {
+async fn at_once(case: Case) -> Result {
     let (prompt, _) = before(&case.under_contention()).await?;
     for round in 0..16 {
         let (title, platform) = (format!("title {round}"), format!("platform {round}"));
@@ -143,4 +159,63 @@ async fn at_once(case: Case) -> Result<(), Failure> {
         read.equals("/data/title", title)?.equals("/data/platform", platform)?;
     }
     Ok(())
+}
+
+/// Faults that each make create and update refuse.
+fn faults() -> [Value; 7] {
+    [
+        json!({ "title": "" }),
+        json!({ "prompt": 7 }),
+        json!({ "promptType": "audio" }),
+        json!({ "promptType": "image" }),
+        json!({ "modelId": "nowhere" }),
+        json!({ "imageUrl": "plainword" }),
+        json!({ "referenceMediaUrls": ["plainword"] }),
+    ]
+}
+
+async fn create_makes_nothing(case: Case) -> Result {
+    let mut refused = 0;
+    for fault in faults().into_iter().chain([json!({ "prompt": null }), json!({ "title": null })]) {
+        let vault = case.vault().await?;
+        let fields = merged(fault, json!({ "vaultId": vault.id }));
+        // That a fault is refused is for other scenarios to see.
+        if case.create_prompt(fields).await?.status_code() == 400 {
+            refused += 1;
+            vault.expect_size(0).await?;
+        }
+    }
+    some_refused(refused)
+}
+
+/// What a refusal leaves behind is seen only where there was one.
+fn some_refused(count: usize) -> Result {
+    if count > 0 {
+        return Ok(());
+    }
+    Err(Failure::blocked("no faulty request was refused; other scenarios say which should be"))
+}
+
+async fn update_changes_nothing(case: Case) -> Result {
+    let mut refused = 0;
+    for fault in faults() {
+        let vault = case.vault().await?;
+        let (prompt, before) = case.prompt_with(json!({ "platform": "before" })).await?;
+        let fields = json!({
+            "title": "After",
+            "prompt": "After",
+            "platform": "after",
+            "vaultId": vault.id,
+        });
+        // That a fault is refused is for other scenarios to see.
+        if prompt.update(merged(fields, fault)).await?.status_code() != 400 {
+            continue;
+        }
+        refused += 1;
+        let read = prompt.get().await?;
+        same_fields(&read, &before, SHOWN)?;
+        let joined = read.array("/data/vaultIds")?.contains(&json!(vault.id));
+        read.ensure(!joined, "vaultIds without the vault of a refused update", "it is there")?;
+    }
+    some_refused(refused)
 }

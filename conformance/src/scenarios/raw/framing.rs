@@ -92,7 +92,7 @@ fn beside_chunks(fixture: &Fixture) -> Vec<Sample> {
     [[CHUNKED, &length], [&length, CHUNKED]].map(row).into()
 }
 
-async fn chunks_behind(case: Case) -> Result<(), Failure> {
+async fn chunks_behind(case: Case) -> Result {
     let fixture = Fixture::new(&case).await?;
     let request = fixture.typed().line(length(4)).line(CHUNKED);
     let first = request.body(chunked(&fixture.body()));
@@ -154,7 +154,7 @@ fn well_formed(fixture: &Fixture) -> Vec<Sample> {
     vec![in_chunks(fixture, &chunks)]
 }
 
-async fn taken_whole(fixture: Fixture) -> Result<(), Failure> {
+async fn taken_whole(fixture: Fixture) -> Result {
     for (_, request) in well_formed(&fixture) {
         let reply = answer(&mut fixture.send(request).await?).await?;
         if reply.status_code() != 411 {
@@ -164,7 +164,7 @@ async fn taken_whole(fixture: Fixture) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn chunks_status(case: Case) -> Result<(), Failure> {
+async fn chunks_status(case: Case) -> Result {
     each(case.clone(), NamesBody, bad_sizes).await?;
     each(case.clone(), NamesBody, wrong_sizes).await?;
     each(case.clone(), Bodyless(400), other_codings).await?;
@@ -177,7 +177,7 @@ fn too_short_by(fixture: &Fixture, missing: usize) -> Sample {
     sample(format!("{missing} bytes are missing"), request)
 }
 
-async fn too_short(case: Case) -> Result<(), Failure> {
+async fn too_short(case: Case) -> Result {
     let rows = |fixture: &Fixture| [1, 100, 100_000].map(|some| too_short_by(fixture, some)).into();
     each(case.clone(), Ignored, rows).await?;
     // The client that has gone without a word leaves nothing either.
@@ -186,7 +186,7 @@ async fn too_short(case: Case) -> Result<(), Failure> {
     fixture.has_created(0).await
 }
 
-async fn rubbish_behind(case: Case) -> Result<(), Failure> {
+async fn rubbish_behind(case: Case) -> Result {
     for rubbish in ["}\r\n\r\n", "\0\0\0\0\r\n\r\n", "POST\r\n\r\n", "0\r\n\r\n"] {
         let created = unless_busy(case.clone(), |fixture| created_before(fixture, rubbish)).await;
         check::with_context(format!("{rubbish:?}"), created)?;
@@ -194,7 +194,7 @@ async fn rubbish_behind(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn created_before(fixture: Fixture, rubbish: &str) -> Result<(), Failure> {
+async fn created_before(fixture: Fixture, rubbish: &str) -> Result {
     let request = [fixture.whole_post(), rubbish.as_bytes().to_vec()].concat();
     let mut socket = fixture.send(request).await?;
     socket.response().await?.status(201)?;
@@ -202,7 +202,7 @@ async fn created_before(fixture: Fixture, rubbish: &str) -> Result<(), Failure> 
     fixture.has_created(1).await
 }
 
-async fn on_get_and_delete(case: Case) -> Result<(), Failure> {
+async fn on_get_and_delete(case: Case) -> Result {
     let fixture = Fixture::new(&case).await?;
     let hidden = String::from_utf8_lossy(&fixture.whole_post()).into_owned();
     let delete = case.raw_request(&Method::DELETE, &case.vault().await?.path());
@@ -217,7 +217,7 @@ async fn on_get_and_delete(case: Case) -> Result<(), Failure> {
 
 const JSON: &str = "application/json";
 
-async fn sent_under(fixture: &Fixture, types: [&str; 2]) -> Result<ApiResponse, Failure> {
+async fn sent_under(fixture: &Fixture, types: [&str; 2]) -> Result<ApiResponse> {
     let body = fixture.body();
     let line = |one: &str| format!("Content-Type: {one}");
     let request = fixture.post().line(line(types[0])).line(line(types[1])).line(length(body.len()));
@@ -225,7 +225,7 @@ async fn sent_under(fixture: &Fixture, types: [&str; 2]) -> Result<ApiResponse, 
 }
 
 /// Requests with two types are carried out or refused, and answered with this status if it is given.
-async fn two_types(case: Case, status: Option<u16>) -> Result<(), Failure> {
+async fn two_types(case: Case, status: Option<u16>) -> Result {
     let fixture = Fixture::new(&case).await?;
     let mut created = 0;
     for types in [[JSON, JSON], [JSON, "text/plain"], ["text/plain", JSON]] {
@@ -239,7 +239,7 @@ async fn two_types(case: Case, status: Option<u16>) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn other_types(case: Case) -> Result<(), Failure> {
+async fn other_types(case: Case) -> Result {
     let vault = case.vault().await?;
     for other in [&[][..], &["text/plain"], &["application/problem+json"], &["x"], &[";"]] {
         let name = case.name("named");

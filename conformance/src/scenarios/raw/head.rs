@@ -59,7 +59,7 @@ pub(super) const ALL: &[Scenario] = &[
 ];
 
 /// Each account has a vault, and the list may show only that of the key it was answered under.
-async fn two_accounts(case: Case) -> Result<(), Failure> {
+async fn two_accounts(case: Case) -> Result {
     let fixture = Fixture::new(&case).await?;
     let theirs = case.other_account().vault().await?.id;
     let config = &case.target().config;
@@ -150,14 +150,14 @@ fn faulty_hosts(fixture: &Fixture) -> Vec<Sample> {
     FAULTY_HOSTS.map(|line| sample(line, request(line))).into()
 }
 
-async fn whole_address(fixture: Fixture) -> Result<(), Failure> {
+async fn whole_address(fixture: Fixture) -> Result {
     let base = fixture.case.target().base_url();
     let line = format!("GET {base}/vaults/{} HTTP/1.1", fixture.vault);
     let mut socket = fixture.send(fixture.get().first(line).head()).await?;
     socket.response().await?.status(200)?.equals("/data/id", fixture.vault).map(drop)
 }
 
-async fn http_1_0(case: Case) -> Result<(), Failure> {
+async fn http_1_0(case: Case) -> Result {
     /// How soon the connection ends. Servers keep connections that may go on for longer.
     const ENDS: Duration = Duration::from_secs(5);
     let fixture = Fixture::new(&case).await?;
@@ -173,7 +173,7 @@ async fn http_1_0(case: Case) -> Result<(), Failure> {
     }
 }
 
-async fn host_status(case: Case) -> Result<(), Failure> {
+async fn host_status(case: Case) -> Result {
     let fixture = Fixture::new(&case).await?;
     let faulty = FAULTY_HOSTS.map(|line| fixture.get().without("Host").line(line));
     let others = [fixture.get().without("Host"), fixture.get().line(OTHER_HOST)];
@@ -195,7 +195,7 @@ fn posts_with(fixture: &Fixture, methods: &[&str]) -> Vec<Sample> {
     methods.iter().map(|method| sample(*method, request(method))).collect()
 }
 
-async fn override_ignored(case: Case) -> Result<(), Failure> {
+async fn override_ignored(case: Case) -> Result {
     let (wire, vault) = (case.wire(), case.vault().await?);
     for name in ["x-http-method-override", "x-http-method", "x-method-override"] {
         let call = wire.call(Method::GET, &vault.path()).header(name, "DELETE");
@@ -206,7 +206,7 @@ async fn override_ignored(case: Case) -> Result<(), Failure> {
     check::with_context("_method", vault.read().await).map(drop)
 }
 
-async fn head(case: Case) -> Result<(), Failure> {
+async fn head(case: Case) -> Result {
     let fixture = Fixture::new(&case).await?;
     let mut seen = 0;
     for path in ["/prompts", "/vaults", "/vaults/0"] {

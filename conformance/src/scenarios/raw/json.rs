@@ -27,18 +27,18 @@ pub(super) const ALL: &[Scenario] = &[
 ];
 
 /// `POST /prompts` with a body that need not be JSON.
-async fn post(case: &Case, body: impl Into<Vec<u8>>) -> Result<ApiResponse, Failure> {
+async fn post(case: &Case, body: impl Into<Vec<u8>>) -> Result<ApiResponse> {
     case.wire().call(Method::POST, "/prompts").body("application/json", body).send().await
 }
 
 /// Whether it was a success. Anything else must be a client error.
-fn no_server_error(reply: &ApiResponse) -> Result<bool, Failure> {
+fn no_server_error(reply: &ApiResponse) -> Result<bool> {
     let status = reply.status_code();
     reply.ensure(matches!(status, 200..300 | 400..500), "2xx or 4xx", status)?;
     Ok(reply.is_success())
 }
 
-async fn key_twice(case: Case) -> Result<(), Failure> {
+async fn key_twice(case: Case) -> Result {
     // A target that refuses everything proves nothing.
     case.prompt().await?;
     let (first, second) = (case.name("first"), case.name("second"));
@@ -57,7 +57,7 @@ async fn key_twice(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn deep(case: Case) -> Result<(), Failure> {
+async fn deep(case: Case) -> Result {
     let fixture = Fixture::new(&case).await?;
     for levels in [100, 10_000, 1_000_000] {
         let arrays = "[".repeat(levels) + &"]".repeat(levels);
@@ -78,7 +78,7 @@ async fn deep(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn numbers(case: Case) -> Result<(), Failure> {
+async fn numbers(case: Case) -> Result {
     let prompt = case.prompt().await?;
     let path = format!("{}/save", prompt.path());
     let (long, small) = ("9".repeat(10_000), format!("0.{}1", "0".repeat(10_000)));
@@ -93,7 +93,7 @@ async fn numbers(case: Case) -> Result<(), Failure> {
     prompt.read().await.map(drop)
 }
 
-async fn half_pairs(case: Case) -> Result<(), Failure> {
+async fn half_pairs(case: Case) -> Result {
     // A target that refuses everything proves nothing.
     case.prompt().await?;
     for half in
@@ -111,7 +111,7 @@ async fn half_pairs(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn no_utf_8(case: Case) -> Result<(), Failure> {
+async fn no_utf_8(case: Case) -> Result {
     // A target that refuses everything proves nothing.
     case.prompt().await?;
     let odd: [&[u8]; 6] =
@@ -133,8 +133,8 @@ async fn no_utf_8(case: Case) -> Result<(), Failure> {
 async fn odd_bodies(
     case: Case,
     bodies: fn(&str, &str) -> Vec<(&'static str, String)>,
-    created: fn(&str, &ApiResponse) -> Result<bool, Failure>,
-) -> Result<(), Failure> {
+    created: fn(&str, &ApiResponse) -> Result<bool>,
+) -> Result {
     let fixture = Fixture::new(&case).await?;
     let body = fixture.body();
     let mut count = 0;

@@ -34,7 +34,7 @@ const SETTLED: Duration = Duration::from_millis(300);
 
 /// Sends all but the last byte in pieces with pauses, in which other requests must be answered;
 /// then the last byte.
-async fn drip(fixture: &Fixture, socket: &mut Socket, bytes: &[u8]) -> Result<(), Failure> {
+async fn drip(fixture: &Fixture, socket: &mut Socket, bytes: &[u8]) -> Result {
     let (nearly, last) = bytes.split_at(bytes.len() - 1);
     for piece in nearly.chunks(nearly.len().div_ceil(PIECES)) {
         socket.send(piece).await?;
@@ -45,26 +45,26 @@ async fn drip(fixture: &Fixture, socket: &mut Socket, bytes: &[u8]) -> Result<()
 }
 
 /// Sends `slow` slowly behind `first`, which make up a request that creates a prompt.
-async fn whole_or_not(fixture: &Fixture, first: &[u8], slow: &[u8]) -> Result<(), Failure> {
+async fn whole_or_not(fixture: &Fixture, first: &[u8], slow: &[u8]) -> Result {
     let mut socket = fixture.send(first).await?;
     drip(fixture, &mut socket, slow).await?;
     let received = answered(socket.next().await?)?;
     fixture.has_created(usize::from(succeeded(&received))).await
 }
 
-async fn slow_body(case: Case) -> Result<(), Failure> {
+async fn slow_body(case: Case) -> Result {
     let fixture = Fixture::new(&case).await?;
     let body = fixture.body();
     let head = fixture.typed().line(format!("Content-Length: {}", body.len())).head();
     whole_or_not(&fixture, &head, body.as_bytes()).await
 }
 
-async fn slow_head(case: Case) -> Result<(), Failure> {
+async fn slow_head(case: Case) -> Result {
     let fixture = Fixture::new(&case).await?;
     whole_or_not(&fixture, b"", &fixture.whole_post()).await
 }
 
-async fn breaks_off(case: Case) -> Result<(), Failure> {
+async fn breaks_off(case: Case) -> Result {
     let fixture = Fixture::new(&case).await?;
     let request = fixture.whole_post();
     let (length, step) = (request.len(), request.len() / 10);
@@ -77,7 +77,7 @@ async fn breaks_off(case: Case) -> Result<(), Failure> {
     fixture.has_created(0).await
 }
 
-async fn three_ahead(fixture: Fixture) -> Result<(), Failure> {
+async fn three_ahead(fixture: Fixture) -> Result {
     let requests = [fixture.get().head(), fixture.whole_post(), fixture.get().head()];
     let mut socket = fixture.send(requests.concat()).await?;
     socket.response().await?.status(200)?.equals("/data/promptCount", 0)?;
@@ -92,7 +92,7 @@ async fn three_ahead(fixture: Fixture) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn continued(fixture: Fixture) -> Result<(), Failure> {
+async fn continued(fixture: Fixture) -> Result {
     let body = fixture.body();
     let request = fixture.typed().line(format!("Content-Length: {}", body.len()));
     let mut socket = fixture.send(request.line("Expect: 100-continue").head()).await?;
@@ -109,7 +109,7 @@ async fn continued(fixture: Fixture) -> Result<(), Failure> {
     fixture.has_created(0).await
 }
 
-async fn beside_many(fixture: Fixture) -> Result<(), Failure> {
+async fn beside_many(fixture: Fixture) -> Result {
     let mut waiting = Vec::new();
     for number in 0..50 {
         let part = if number % 2 == 0 { &fixture.post().head()[..20] } else { &[] };
@@ -123,7 +123,7 @@ async fn beside_many(fixture: Fixture) -> Result<(), Failure> {
     check::equal("the prompts created meanwhile", &created.len(), &4)
 }
 
-async fn status(case: Case) -> Result<(), Failure> {
+async fn status(case: Case) -> Result {
     let fixture = Fixture::new(&case).await?;
     let mut socket = fixture.send(b"").await?;
     drip(&fixture, &mut socket, &fixture.whole_post()).await?;

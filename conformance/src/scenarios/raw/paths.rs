@@ -50,7 +50,7 @@ fn gets(fixture: &Fixture, paths: impl IntoIterator<Item = String>) -> Vec<Sampl
     paths.into_iter().map(|path| sample(path.as_str(), get(&path))).collect()
 }
 
-async fn odd_spelling(case: Case) -> Result<(), Failure> {
+async fn odd_spelling(case: Case) -> Result {
     let fixture = Fixture::new(&case).await?;
     for (path, request) in gets(&fixture, spellings(fixture.vault)) {
         let Received::Response(reply) = fixture.send(request).await?.next().await? else {
@@ -66,7 +66,7 @@ async fn odd_spelling(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn no_other_thing(case: Case) -> Result<(), Failure> {
+async fn no_other_thing(case: Case) -> Result {
     let fixture = Fixture::new(&case).await?;
     for behind in
         ["%00", "%", "%zz", "%ff", "%0d%0a", "%2f", "%2fprompts", "%3f", ".0", "e0", ",1", "%c0%80"]
@@ -80,7 +80,7 @@ async fn no_other_thing(case: Case) -> Result<(), Failure> {
 
 const NO_TEXT: [&str; 6] = ["%ff", "%c3%28", "%ed%a0%80", "%", "%zz", "%00"];
 
-async fn no_text(case: Case) -> Result<(), Failure> {
+async fn no_text(case: Case) -> Result {
     let queries = |fixture: &Fixture| {
         let fields = ["limit=5", "vaultId=1", "type=text"].into_iter();
         let with_each = |field| NO_TEXT.map(|odd| format!("/prompts?{field}{odd}"));
@@ -90,7 +90,7 @@ async fn no_text(case: Case) -> Result<(), Failure> {
     case.wire().get("/prompts?limit=1").await?.status(200).map(drop)
 }
 
-async fn odd_cursor(case: Case) -> Result<(), Failure> {
+async fn odd_cursor(case: Case) -> Result {
     // A target that refuses everything proves nothing.
     case.wire().get("/prompts?limit=1").await?.status(200)?.array("/data")?;
     let cursors = |fixture: &Fixture| {
@@ -132,7 +132,7 @@ fn long_key(fixture: &Fixture) -> Vec<Sample> {
     vec![sample("a long key", request.json(&fixture.body()))]
 }
 
-async fn size_status(case: Case) -> Result<(), Failure> {
+async fn size_status(case: Case) -> Result {
     let rows: [(_, &[Sized]); 3] = [
         (Status(200), &[(64 * KIB, long_header), (90, many_headers), (60 * KIB, long_query)]),
         (Bodyless(431), &[(MIB, long_header), (101, many_headers)]),

@@ -46,11 +46,11 @@ pub(super) const ALL: &[Scenario] = &[
 
 const COLOUR: [u8; 3] = [10, 20, 30];
 
-async fn uploaded(case: &Case) -> Result<Slot, Failure> {
+async fn uploaded(case: &Case) -> Result<Slot> {
     Slot::used(case, "image/png", &png(COLOUR)).await
 }
 
-async fn live(case: Case) -> Result<(), Failure> {
+async fn live(case: Case) -> Result {
     for (content_type, bytes) in of_all_types() {
         let slot = Slot::used(&case, content_type, &bytes).await?;
         check::with_context(content_type, slot.is_live().await)?;
@@ -58,7 +58,7 @@ async fn live(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn read_again(case: Case) -> Result<(), Failure> {
+async fn read_again(case: Case) -> Result {
     let slot = uploaded(&case).await?;
     for round in 1..=10 {
         check::with_context(format!("reading {round}"), slot.is_live().await)?;
@@ -66,7 +66,7 @@ async fn read_again(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn not_at_upload_url(case: Case) -> Result<(), Failure> {
+async fn not_at_upload_url(case: Case) -> Result {
     let bytes = png(COLOUR);
     let slot = Slot::for_png(&case, bytes.len()).await?;
     for upload in [true, false] {
@@ -80,7 +80,7 @@ async fn not_at_upload_url(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn without_delay(case: Case) -> Result<(), Failure> {
+async fn without_delay(case: Case) -> Result {
     for number in 0..10 {
         let bytes = png([number, 20, 30]);
         Slot::used(&case, "image/png", &bytes).await?.shows_at_once(&bytes).await?;
@@ -88,7 +88,7 @@ async fn without_delay(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn nothing_in_part(case: Case) -> Result<(), Failure> {
+async fn nothing_in_part(case: Case) -> Result {
     let bytes = png_of_size(COLOUR, 500_000);
     let slot = Slot::for_png(&case, bytes.len()).await?;
     let (call, halfway) = slot.put_with_a_rest(&bytes);
@@ -104,14 +104,14 @@ async fn nothing_in_part(case: Case) -> Result<(), Failure> {
     slot.is_live().await.map(drop)
 }
 
-async fn outlives_prompt(case: Case) -> Result<(), Failure> {
+async fn outlives_prompt(case: Case) -> Result {
     let slot = uploaded(&case).await?;
     let fields = json!({ "imageUrl": slot.url, "referenceMediaUrls": [slot.url] });
     case.prompt_with(fields).await?.0.delete().await?.status(200)?;
     slot.shows_at_once(&png(COLOUR)).await
 }
 
-async fn upload_url_without_token(case: Case) -> Result<(), Failure> {
+async fn upload_url_without_token(case: Case) -> Result {
     for slot in [Slot::for_png(&case, 100).await?, uploaded(&case).await?] {
         for method in [Method::GET, Method::POST, Method::PUT, Method::PATCH, Method::DELETE] {
             let reply = case.storage(method.clone(), &slot.upload_url).send().await?;
@@ -125,13 +125,13 @@ async fn upload_url_without_token(case: Case) -> Result<(), Failure> {
 }
 
 /// Create and update take these fields.
-async fn taken(case: &Case, fields: Value) -> Result<(), Failure> {
+async fn taken(case: &Case, fields: Value) -> Result {
     let [create, update] = create_and_update(case, fields).await?;
     create.status(201)?;
     update.status(200).map(drop)
 }
 
-async fn no_upload_url(case: Case) -> Result<(), Failure> {
+async fn no_upload_url(case: Case) -> Result {
     let slot = uploaded(&case).await?;
     let (image, references) = (json!(slot.upload_url), json!([slot.url, slot.upload_url]));
     for (field, value) in [("imageUrl", image), ("referenceMediaUrls", references)] {
@@ -144,7 +144,7 @@ async fn no_upload_url(case: Case) -> Result<(), Failure> {
 }
 
 /// The responses to a create and to an update with these fields.
-async fn create_and_update(case: &Case, fields: Value) -> Result<[ApiResponse; 2], Failure> {
+async fn create_and_update(case: &Case, fields: Value) -> Result<[ApiResponse; 2]> {
     let update = case.prompt().await?.update(fields.clone()).await?;
     Ok([case.create_prompt(fields).await?, update])
 }

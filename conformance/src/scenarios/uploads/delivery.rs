@@ -29,22 +29,22 @@ pub(super) const ALL: &[Scenario] = &[
         "Nothing is at other names, nor at the directory (S-45)" },
 ];
 
-async fn uploaded(case: &Case) -> Result<(Slot, Vec<u8>), Failure> {
+async fn uploaded(case: &Case) -> Result<(Slot, Vec<u8>)> {
     let bytes = png([90, 60, 30]);
     Ok((Slot::used(case, "image/png", &bytes).await?, bytes))
 }
 
-fn body_is(reply: &ApiResponse, bytes: &[u8]) -> Result<(), Failure> {
+fn body_is(reply: &ApiResponse, bytes: &[u8]) -> Result {
     let expected = format!("the right {} bytes", bytes.len());
     let got = format!("{} bytes, which are not those", reply.body().len());
     reply.ensure(reply.body() == bytes, expected, got).map(drop)
 }
 
-async fn get(case: &Case, slot: &Slot, name: &str, value: &str) -> Result<ApiResponse, Failure> {
+async fn get(case: &Case, slot: &Slot, name: &str, value: &str) -> Result<ApiResponse> {
     case.storage(Method::GET, &slot.url).header(name, value).send().await
 }
 
-async fn content_type(case: Case) -> Result<(), Failure> {
+async fn content_type(case: Case) -> Result {
     for (content_type, bytes) in of_all_types() {
         let reply = Slot::used(&case, content_type, &bytes).await?.fetch().await?;
         reply
@@ -54,7 +54,7 @@ async fn content_type(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn any_key(case: Case) -> Result<(), Failure> {
+async fn any_key(case: Case) -> Result {
     let (slot, bytes) = uploaded(&case).await?;
     slot.shows_at_once(&bytes).await?;
     for value in [&*main_bearer(&case), "Bearer nobody", "Basic nobody"] {
@@ -64,7 +64,7 @@ async fn any_key(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn for_good(case: Case) -> Result<(), Failure> {
+async fn for_good(case: Case) -> Result {
     let (slot, _) = uploaded(&case).await?;
     let reply = slot.fetch().await?;
     let caching = reply.header("cache-control");
@@ -74,7 +74,7 @@ async fn for_good(case: Case) -> Result<(), Failure> {
     reply.has_header("access-control-allow-origin", "*").map(drop)
 }
 
-async fn etag(case: Case) -> Result<(), Failure> {
+async fn etag(case: Case) -> Result {
     let ((one, _), (other, _)) = (uploaded(&case).await?, uploaded(&case).await?);
     let reply = one.fetch().await?;
     let tag = reply.header("etag");
@@ -84,7 +84,7 @@ async fn etag(case: Case) -> Result<(), Failure> {
     foreign.ensure(foreign.header("etag") != tag, "an ETag of its own", tag).map(drop)
 }
 
-async fn not_modified(case: Case) -> Result<(), Failure> {
+async fn not_modified(case: Case) -> Result {
     let (slot, bytes) = uploaded(&case).await?;
     let tag = slot.fetch().await?.header("etag").to_owned();
     for value in [tag.clone(), format!("W/{tag}"), format!("\"other\", {tag}"), "*".to_owned()] {
@@ -96,7 +96,7 @@ async fn not_modified(case: Case) -> Result<(), Failure> {
     body_is(reply.status(200)?, &bytes)
 }
 
-async fn ranges(case: Case) -> Result<(), Failure> {
+async fn ranges(case: Case) -> Result {
     let (slot, bytes) = uploaded(&case).await?;
     let size = bytes.len();
     for (range, part) in [
@@ -114,7 +114,7 @@ async fn ranges(case: Case) -> Result<(), Failure> {
     slot.fetch().await?.has_header("accept-ranges", "bytes").map(drop)
 }
 
-async fn outside(case: Case) -> Result<(), Failure> {
+async fn outside(case: Case) -> Result {
     let (slot, bytes) = uploaded(&case).await?;
     for range in [format!("bytes={}-", bytes.len()), "bytes=5000-6000".to_owned()] {
         let reply = get(&case, &slot, "range", &range).await?;
@@ -124,7 +124,7 @@ async fn outside(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn head(case: Case) -> Result<(), Failure> {
+async fn head(case: Case) -> Result {
     let (slot, bytes) = uploaded(&case).await?;
     let shown = slot.fetch().await?;
     let reply = case.storage(Method::HEAD, &slot.url).send().await?;
@@ -138,7 +138,7 @@ async fn head(case: Case) -> Result<(), Failure> {
     case.storage(Method::HEAD, &unused.url).send().await?.status(404).map(drop)
 }
 
-async fn read_only(case: Case) -> Result<(), Failure> {
+async fn read_only(case: Case) -> Result {
     let (slot, bytes) = uploaded(&case).await?;
     for authorization in [main_bearer(&case), format!("Bearer {}", slot.token)] {
         for method in [Method::PUT, Method::POST, Method::PATCH, Method::DELETE] {
@@ -151,7 +151,7 @@ async fn read_only(case: Case) -> Result<(), Failure> {
     slot.shows_at_once(&bytes).await
 }
 
-async fn other_names(case: Case) -> Result<(), Failure> {
+async fn other_names(case: Case) -> Result {
     let (slot, _) = uploaded(&case).await?;
     let (directory, name) = slot.url.rsplit_once('/').unwrap_or_default();
     let (stem, _) = name.rsplit_once('.').unwrap_or_default();

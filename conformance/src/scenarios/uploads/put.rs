@@ -48,7 +48,7 @@ pub(super) const ALL: &[Scenario] = &[
          shown" },
 ];
 
-async fn answer(case: Case) -> Result<(), Failure> {
+async fn answer(case: Case) -> Result {
     for (content_type, bytes) in of_all_types() {
         let slot = Slot::of(&case, &case.wire(), content_type, bytes.len()).await?;
         slot.put(&bytes).send().await?.has_status(200, content_type)?;
@@ -56,19 +56,19 @@ async fn answer(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn empty_body(case: Case) -> Result<(), Failure> {
+async fn empty_body(case: Case) -> Result {
     let bytes = png([1, 2, 3]);
     let reply = Slot::for_png(&case, bytes.len()).await?.upload(&bytes).await?;
     let got = format!("{} bytes", reply.body().len());
     reply.ensure(reply.body().is_empty(), "an empty body", got).map(drop)
 }
 
-async fn largest(case: Case) -> Result<(), Failure> {
+async fn largest(case: Case) -> Result {
     let bytes = png_of_size([9, 9, 9], 10_485_760);
     Slot::used(&case, "image/png", &bytes).await?.is_live().await.map(drop)
 }
 
-async fn side_by_side(case: Case) -> Result<(), Failure> {
+async fn side_by_side(case: Case) -> Result {
     let pictures: Vec<_> = (0..12).map(|number| png_of_size([number, 0, 255], 3_000)).collect();
     let case = &case;
     let slots = try_join_all(pictures.iter().map(|bytes| Slot::for_png(case, bytes.len()))).await?;
@@ -79,7 +79,7 @@ async fn side_by_side(case: Case) -> Result<(), Failure> {
     try_join_all(uploads).await.map(drop)
 }
 
-async fn any_bytes(case: Case) -> Result<(), Failure> {
+async fn any_bytes(case: Case) -> Result {
     for (content_type, bytes) in [
         ("image/png", &b"x"[..]),
         ("image/png", b"<html><script>alert(1)</script></html>"),
@@ -92,14 +92,14 @@ async fn any_bytes(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn without_length(case: Case) -> Result<(), Failure> {
+async fn without_length(case: Case) -> Result {
     let bytes = png_of_size([7, 7, 7], 200_000);
     let slot = Slot::for_png(&case, bytes.len()).await?;
     slot.put_in_pieces(&bytes).send().await?.status_in(200..=299)?;
     slot.is_live().await.map(drop)
 }
 
-async fn letter_case(case: Case) -> Result<(), Failure> {
+async fn letter_case(case: Case) -> Result {
     let bytes = png([1, 2, 3]);
     for content_type in ["IMAGE/PNG", "image/Png"] {
         let slot = Slot::for_png(&case, bytes.len()).await?;
@@ -110,7 +110,7 @@ async fn letter_case(case: Case) -> Result<(), Failure> {
 }
 
 /// Refused by a response, or by the end of the connection.
-async fn refused_or_hung_up(call: Call, what: &str) -> Result<(), Failure> {
+async fn refused_or_hung_up(call: Call, what: &str) -> Result {
     match call.send().await {
         Ok(reply) => reply.is_client_error(what).map(drop),
         Err(failure) if failure.verdict == Verdict::Error => Ok(()),
@@ -119,11 +119,7 @@ async fn refused_or_hung_up(call: Call, what: &str) -> Result<(), Failure> {
 }
 
 /// Pairs of the declared size and the size that is sent.
-async fn larger(
-    case: Case,
-    sizes: &[(usize, usize)],
-    put: fn(&Slot, &[u8]) -> Call,
-) -> Result<(), Failure> {
+async fn larger(case: Case, sizes: &[(usize, usize)], put: fn(&Slot, &[u8]) -> Call) -> Result {
     for &(declared, sent) in sizes {
         let slot = Slot::for_png(&case, declared).await?;
         let bytes = png_of_size([1, 1, 1], sent);
@@ -134,7 +130,7 @@ async fn larger(
     Ok(())
 }
 
-async fn smaller(case: Case) -> Result<(), Failure> {
+async fn smaller(case: Case) -> Result {
     for declared in [PNG_BYTES + 1, 1_000_000] {
         let slot = Slot::for_png(&case, declared).await?;
         for bytes in [png([2, 2, 2]), Vec::new()] {
@@ -145,13 +141,13 @@ async fn smaller(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn smaller_in_pieces(case: Case) -> Result<(), Failure> {
+async fn smaller_in_pieces(case: Case) -> Result {
     let bytes = png([4, 4, 4]);
     let slot = Slot::for_png(&case, bytes.len() + 1).await?;
     slot.refuses("a byte too few", slot.put_in_pieces(&bytes), &bytes).await
 }
 
-async fn broken_off(case: Case) -> Result<(), Failure> {
+async fn broken_off(case: Case) -> Result {
     let bytes = png_of_size([5, 5, 5], 100_000);
     let slot = Slot::for_png(&case, bytes.len()).await?;
     let half = &bytes[..bytes.len() / 2];
@@ -163,7 +159,7 @@ async fn broken_off(case: Case) -> Result<(), Failure> {
     slot.hides(half).await
 }
 
-async fn second(case: Case) -> Result<(), Failure> {
+async fn second(case: Case) -> Result {
     let (first, other) = (png([1, 0, 0]), png([0, 1, 0]));
     let slot = Slot::used(&case, "image/png", &first).await?;
     for (what, bytes) in [("the same bytes again", &first), ("other bytes", &other)] {
@@ -172,14 +168,14 @@ async fn second(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn first_stays(case: Case) -> Result<(), Failure> {
+async fn first_stays(case: Case) -> Result {
     let (first, second) = (png([1, 0, 0]), png([0, 1, 0]));
     let slot = Slot::used(&case, "image/png", &first).await?;
     slot.put(&second).send().await?;
     slot.shows(&first, &[&second]).await
 }
 
-async fn race(case: Case) -> Result<(), Failure> {
+async fn race(case: Case) -> Result {
     for round in 0..5 {
         let rivals: Vec<_> = (0..6).map(|n| png_of_size([round, n, 0], 100_000)).collect();
         let slot = Slot::for_png(&case, 100_000).await?;
@@ -189,7 +185,7 @@ async fn race(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn overtaken(case: Case) -> Result<(), Failure> {
+async fn overtaken(case: Case) -> Result {
     let rivals = [[1, 1, 0], [0, 1, 1]].map(|colour| png_of_size(colour, 50_000));
     let slot = Slot::for_png(&case, 50_000).await?;
     let (slow, halfway) = slot.put_with_a_rest(&rivals[0]);
@@ -204,11 +200,7 @@ async fn overtaken(case: Case) -> Result<(), Failure> {
 }
 
 /// One of the uploads was a success, and its image is shown. The others may have been hung up on.
-async fn one_is_taken(
-    slot: &Slot,
-    rivals: &[Vec<u8>],
-    answers: &[Result<ApiResponse, Failure>],
-) -> Result<(), Failure> {
+async fn one_is_taken(slot: &Slot, rivals: &[Vec<u8>], answers: &[Result<ApiResponse>]) -> Result {
     let (mut taken, mut others) = (Vec::new(), Vec::new());
     for (bytes, answer) in rivals.iter().zip(answers) {
         let list = if answer.as_ref().is_ok_and(ApiResponse::is_success) {

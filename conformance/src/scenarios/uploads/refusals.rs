@@ -36,18 +36,18 @@ fn bytes() -> Vec<u8> {
     png([0, 0, 200])
 }
 
-async fn slot(case: &Case) -> Result<Slot, Failure> {
+async fn slot(case: &Case) -> Result<Slot> {
     Slot::for_png(case, PNG_BYTES).await
 }
 
-async fn refused(status: u16, what: &str, call: Call) -> Result<(), Failure> {
+async fn refused(status: u16, what: &str, call: Call) -> Result {
     let reply = call.send().await?;
     reply.has_status(status, what)?;
     let asks = reply.headers().contains_key("www-authenticate");
     reply.ensure(asks == (status == 401), "WWW-Authenticate with 401 only", asks).map(drop)
 }
 
-async fn token(case: Case) -> Result<(), Failure> {
+async fn token(case: Case) -> Result {
     let slot = slot(&case).await?;
     let like_it = Slot::for_png(&case, PNG_BYTES).await?;
     let larger = Slot::for_png(&case, PNG_BYTES + 1).await?;
@@ -83,7 +83,7 @@ async fn token(case: Case) -> Result<(), Failure> {
     slot.hides(&bytes()).await
 }
 
-async fn address(case: Case) -> Result<(), Failure> {
+async fn address(case: Case) -> Result {
     let (slot, other) = (slot(&case).await?, slot(&case).await?);
     let (base, query) = slot.upload_url.split_once('?').unwrap_or_default();
     let (other_base, other_query) = other.upload_url.split_once('?').unwrap_or_default();
@@ -115,7 +115,7 @@ async fn address(case: Case) -> Result<(), Failure> {
     other.hides(&bytes()).await
 }
 
-async fn content_type(case: Case) -> Result<(), Failure> {
+async fn content_type(case: Case) -> Result {
     let slot = slot(&case).await?;
     refused(415, "no type", slot.authorized().untyped_body(bytes())).await?;
     let others = "image/jpeg image/webp image/gif image/svg+xml image/* image text/html \
@@ -136,7 +136,7 @@ async fn content_type(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn larger(case: Case) -> Result<(), Failure> {
+async fn larger(case: Case) -> Result {
     let slot = slot(&case).await?;
     for size in [PNG_BYTES + 12, 100_000] {
         refused(413, "too many bytes", slot.put(&png_of_size([1, 1, 1], size))).await?;
@@ -145,7 +145,7 @@ async fn larger(case: Case) -> Result<(), Failure> {
     refused(413, "one byte too many, in pieces", slot.put_in_pieces(&one_more)).await
 }
 
-async fn smaller(case: Case) -> Result<(), Failure> {
+async fn smaller(case: Case) -> Result {
     let slot = slot(&case).await?;
     for size in [PNG_BYTES - 1, 1, 0] {
         refused(400, &format!("{size} bytes"), slot.put(&bytes()[..size])).await?;
@@ -153,14 +153,14 @@ async fn smaller(case: Case) -> Result<(), Failure> {
     refused(400, "one byte, in pieces", slot.put_in_pieces(b"x")).await
 }
 
-async fn used(case: Case) -> Result<(), Failure> {
+async fn used(case: Case) -> Result {
     let slot = Slot::used(&case, TYPE, &bytes()).await?;
     refused(400, "the same bytes", slot.put(&bytes())).await?;
     refused(400, "too many bytes", slot.put(&png_of_size([1, 1, 1], 100))).await?;
     refused(401, "no token", slot.bare().body(TYPE, bytes())).await
 }
 
-async fn method(case: Case) -> Result<(), Failure> {
+async fn method(case: Case) -> Result {
     let slot = slot(&case).await?;
     for method in [Method::GET, Method::POST, Method::PATCH, Method::DELETE] {
         let call = case.storage(method.clone(), &slot.upload_url);
@@ -183,7 +183,7 @@ fn refusals(slot: &Slot) -> [(&'static str, Call); 6] {
     ]
 }
 
-async fn envelope(case: Case) -> Result<(), Failure> {
+async fn envelope(case: Case) -> Result {
     let slot = slot(&case).await?;
     for (what, call) in refusals(&slot) {
         let reply = call.send().await?;
@@ -194,7 +194,7 @@ async fn envelope(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn not_used_up(case: Case) -> Result<(), Failure> {
+async fn not_used_up(case: Case) -> Result {
     let slot = slot(&case).await?;
     for (what, call) in refusals(&slot) {
         check::with_context(what, slot.refuses(what, call, &bytes()).await)?;

@@ -34,10 +34,7 @@ pub(in crate::scenarios) struct Slot {
 }
 
 /// The addresses of so many new uploads.
-pub(in crate::scenarios) async fn uploaded_urls(
-    case: &Case,
-    count: usize,
-) -> Result<Vec<String>, Failure> {
+pub(in crate::scenarios) async fn uploaded_urls(case: &Case, count: usize) -> Result<Vec<String>> {
     let colours = (0..count).map(|number| png([number as u8, 60, 90]));
     let upload = |bytes: Vec<u8>| async move { Slot::used(case, "image/png", &bytes).await };
     let slots = try_join_all(colours.map(upload)).await?;
@@ -49,13 +46,13 @@ pub(in crate::scenarios) async fn ask(
     wire: &Wire,
     content_type: &str,
     size: usize,
-) -> Result<ApiResponse, Failure> {
+) -> Result<ApiResponse> {
     wire.post("/uploads/images", json!({ "contentType": content_type, "size": size })).await
 }
 
 impl Slot {
     /// A slot of the account under test for a PNG of this size.
-    pub(in crate::scenarios) async fn for_png(case: &Case, size: usize) -> Result<Self, Failure> {
+    pub(in crate::scenarios) async fn for_png(case: &Case, size: usize) -> Result<Self> {
         Self::of(case, &case.wire(), "image/png", size).await
     }
 
@@ -65,7 +62,7 @@ impl Slot {
         wire: &Wire,
         content_type: &str,
         size: usize,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self> {
         let reply = ask(wire, content_type, size).await?;
         Ok(Self {
             case: case.clone(),
@@ -77,7 +74,7 @@ impl Slot {
     }
 
     /// A slot for an image of this type, to which these bytes were uploaded.
-    pub(super) async fn used(case: &Case, kind: &str, bytes: &[u8]) -> Result<Self, Failure> {
+    pub(super) async fn used(case: &Case, kind: &str, bytes: &[u8]) -> Result<Self> {
         let slot = Self::of(case, &case.wire(), kind, bytes.len()).await?;
         slot.upload(bytes).await?;
         Ok(slot)
@@ -127,14 +124,14 @@ impl Slot {
     }
 
     /// Uploads these bytes. Which status a success has is not asked here.
-    pub(super) async fn upload(&self, bytes: &[u8]) -> Result<ApiResponse, Failure> {
+    pub(super) async fn upload(&self, bytes: &[u8]) -> Result<ApiResponse> {
         let reply = self.put(bytes).send().await?;
         reply.ensure(reply.is_success(), "the upload to succeed", in_words(&reply))?;
         Ok(reply)
     }
 
     /// A response repeats neither the token nor the signature of the upload address.
-    pub(in crate::scenarios) fn is_not_in(&self, reply: &ApiResponse) -> Result<(), Failure> {
+    pub(in crate::scenarios) fn is_not_in(&self, reply: &ApiResponse) -> Result {
         let text = String::from_utf8_lossy(reply.body());
         let signature = self.upload_url.split_once('?').unwrap_or_default().1;
         let shown = text.contains(&self.token) || text.contains(signature);
@@ -142,7 +139,7 @@ impl Slot {
     }
 
     /// The image at `url` is of the upload that was taken, and not one of the others.
-    pub(super) async fn shows(&self, taken: &[u8], others: &[&[u8]]) -> Result<(), Failure> {
+    pub(super) async fn shows(&self, taken: &[u8], others: &[&[u8]]) -> Result {
         let reply = self.is_live().await?;
         let body: &[u8] = reply.body();
         let other = others.contains(&body);
@@ -154,7 +151,7 @@ impl Slot {
     }
 
     /// Exactly these bytes are at `url` now.
-    pub(super) async fn shows_at_once(&self, bytes: &[u8]) -> Result<(), Failure> {
+    pub(super) async fn shows_at_once(&self, bytes: &[u8]) -> Result {
         let reply = self.fetch().await?;
         let same = reply.status_code() == 200 && reply.body() == bytes;
         let expected = format!("status 200 and the {} bytes that were uploaded", bytes.len());
@@ -162,7 +159,7 @@ impl Slot {
     }
 
     /// Nothing of these bytes, which were refused, is at `url`.
-    pub(super) async fn hides(&self, bytes: &[u8]) -> Result<(), Failure> {
+    pub(super) async fn hides(&self, bytes: &[u8]) -> Result {
         let reply = self.look().await?;
         let body = reply.body();
         let shown = reply.is_success()
@@ -172,7 +169,7 @@ impl Slot {
     }
 
     /// This call is refused, and nothing of the bytes that it sent is at `url`.
-    pub(super) async fn refuses(&self, what: &str, call: Call, sent: &[u8]) -> Result<(), Failure> {
+    pub(super) async fn refuses(&self, what: &str, call: Call, sent: &[u8]) -> Result {
         call.send().await?.is_client_error(what)?;
         self.hides(sent).await
     }
@@ -180,7 +177,7 @@ impl Slot {
 
 impl Slot {
     /// What is at `url`, behind redirects.
-    pub(super) async fn fetch(&self) -> Result<ApiResponse, Failure> {
+    pub(super) async fn fetch(&self) -> Result<ApiResponse> {
         let mut url = self.url.clone();
         for _ in 0..=REDIRECTS_MAX {
             let reply = self.case.storage(Method::GET, &url).send().await?;
@@ -193,7 +190,7 @@ impl Slot {
     }
 
     /// The same, and with the key of the account where the target itself asks for one (S-45).
-    async fn look(&self) -> Result<ApiResponse, Failure> {
+    async fn look(&self) -> Result<ApiResponse> {
         let reply = self.fetch().await?;
         if !matches!(reply.status_code(), 401 | 403) || !self.is_of_target() {
             return Ok(reply);
@@ -210,7 +207,7 @@ impl Slot {
 
     /// The image is at `url`, now or soon. Who may read it, and whether the storage keeps its
     /// bytes, is open (S-45).
-    pub(super) async fn is_live(&self) -> Result<ApiResponse, Failure> {
+    pub(super) async fn is_live(&self) -> Result<ApiResponse> {
         let live = |reply: &ApiResponse| reply.status_code() == 200 && !reply.body().is_empty();
         let look = || async { Ok(Some(self.look().await?).filter(live)) };
         if let Ok(reply) = self.case.until("the image at its url", TIMEOUT, look).await {

@@ -1,31 +1,26 @@
 //! The General vault and what may be done to it. A system vault belongs to the
 //! whole account, so core only looks, and what is changed here is put back.
 
-use serde_json::json;
-
 use super::list;
-use crate::fixture::Vault;
-use crate::scenario::reference;
-use crate::{Case, Failure, Scenario};
+use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
     reference! { "vaults.general.listed" ["VA-09", "VA-12", "VA-13"] listed,
-        "The list holds one system vault, named General" },
+        "The list holds one system vault, named General (S-18)" },
     reference! { "vaults.general.no-rename" ["VA-12"] no_rename,
-        "The General vault cannot be renamed" },
+        "The General vault cannot be renamed (S-18)" },
     reference! { "vaults.general.same-name" ["VA-12"] same_name,
-        "Sending the General vault the name it has is no change of its name" },
+        "Sending the General vault the name it has is no change of its name (S-18)" },
     reference! { "vaults.general.no-delete" ["VA-12"] no_delete,
-        "The General vault cannot be deleted" },
+        "The General vault cannot be deleted (S-18)" },
     reference! { "vaults.general.other-fields" ["VA-24"] other_fields,
-        "The description of the General vault can be changed" },
+        "The description of the General vault can be changed (S-18)" },
     reference! { "vaults.general.holds-prompts" ["VC-10", "VC-15"] holds_prompts,
-        "Prompts go into the General vault and out of it as in any vault" },
+        "Prompts go into the General vault and out of it as in any vault (S-18)" },
 ];
 
-/// S-18.
-async fn listed(case: Case) -> Result<(), Failure> {
+async fn listed(case: Case) -> Result {
     let vaults = list(&case).await?;
     let entries = vaults.array("/data")?;
     let system = entries.iter().filter(|vault| vault["isSystem"] == true);
@@ -34,7 +29,7 @@ async fn listed(case: Case) -> Result<(), Failure> {
 }
 
 /// The system vault of the account.
-async fn general(case: &Case) -> Result<Vault, Failure> {
+async fn general(case: &Case) -> Result<Vault> {
     let vaults = list(case).await?;
     let entries = vaults.array("/data")?;
     let general = entries.iter().find(|vault| vault["isSystem"] == true);
@@ -43,30 +38,26 @@ async fn general(case: &Case) -> Result<Vault, Failure> {
     Ok(case.vault_at(id))
 }
 
-/// S-18.
-async fn no_rename(case: Case) -> Result<(), Failure> {
+async fn no_rename(case: Case) -> Result {
     let general = general(&case).await?;
     let reply = general.update(json!({ "name": case.name("vault") })).await?;
     reply.is_bad_request("another name of the General vault")?.string("/details/name")?;
     general.read().await?.equals("/data/name", "General").map(drop)
 }
 
-/// S-18.
-async fn same_name(case: Case) -> Result<(), Failure> {
+async fn same_name(case: Case) -> Result {
     let reply = general(&case).await?.update(json!({ "name": "General" })).await?;
     reply.status(200)?.equals("/data/name", "General").map(drop)
 }
 
-/// S-18.
-async fn no_delete(case: Case) -> Result<(), Failure> {
+async fn no_delete(case: Case) -> Result {
     let general = general(&case).await?;
     let reply = general.delete().await?;
     reply.is_bad_request("the deletion of the General vault")?.equals("/details", json!({}))?;
     general.read().await.map(drop)
 }
 
-/// S-18.
-async fn other_fields(case: Case) -> Result<(), Failure> {
+async fn other_fields(case: Case) -> Result {
     let general = general(&case).await?;
     let before = general.read().await?.at("/data/description")?.clone();
     let description = case.name("note");
@@ -76,8 +67,7 @@ async fn other_fields(case: Case) -> Result<(), Failure> {
     put_back.status(200)?.equals("/data/description", before).map(drop)
 }
 
-/// S-18.
-async fn holds_prompts(case: Case) -> Result<(), Failure> {
+async fn holds_prompts(case: Case) -> Result {
     let (general, prompt) = (general(&case).await?, case.prompt().await?);
     let added = general.add([&prompt]).await?;
     added.status(201)?.equals("/data/added", 1)?;

@@ -1,37 +1,67 @@
-//! `GET /vaults`: what is in it and in which order.
+//! `POST` and `GET /vaults`: what a create answers, what is in the list and in which order. The
+//! bounds of the fields are in `fields`.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
 
 use futures::future::try_join_all;
-use serde_json::{Value, json};
 
-use super::{list, same_object};
-use crate::fixture::Vault;
-use crate::scenario::{core, reference};
-use crate::{Case, Failure, Scenario};
+use super::{holds_all, list, same_object};
+use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core! { "vaults.list.own" ["VA-13"] own,
+    core! { "vaults.create.answer" ["VA-16"] answer,
+        "A create answers 201 with the vault object that is then at its address" },
+    core! { "vaults.create.refused-makes-nothing" ["VA-20"] refused_makes_nothing,
+        "A refused create makes no vault" },
+    reference! { "vaults.create.equal-names" ["VA-02"] equal_names,
+        "Two vaults may have the same name (S-17)" },
+    core! { "vaults.list.own" ["VA-13", "VA-21"] own,
         "The list has the caller's vaults of every visibility, each as its own address shows it" },
     core! { "vaults.list.once" ["VA-13"] once,
         "The list has each of the caller's vaults once" },
-    core! { "vaults.list.newest-first" ["VA-14"] newest_first,
+    core! { "vaults.list.newest-first" ["VA-14"] |case| newest_first(case, false),
         "The list has a vault before those that were created earlier" },
-    core! { "vaults.list.update-moves-nothing" ["VA-14"] update_moves_nothing,
+    core! { "vaults.list.update-moves-nothing" ["VA-14"] |case| newest_first(case, true),
         "An update does not move a vault in the list" },
     core! { "vaults.list.whole" ["VA-15"] whole,
         "One response holds the whole list, however long it is" },
     reference! { "vaults.list.ignores-queries" ["VA-15"] ignores_queries,
-        "The list takes no notice of a query" },
+        "The list takes no notice of a query (S-03)" },
     reference! { "vaults.list.ties" ["VA-14"] ties,
         "The list is ordered by descending createdAt, then by descending id" },
-    reference! { "vaults.list.no-pagination-key" ["VA-15"] no_pagination_key,
+    reference! { "vaults.list.no-pagination-key" ["VA-15"]
+        |case| async move { list(&case).await?.has_keys(&["data", "error"]).map(drop) },
         "The answer has no key but data and error" },
 ];
 
-async fn own(case: Case) -> Result<(), Failure> {
+async fn answer(case: Case) -> Result {
+    let fields = json!({ "description": "Boats, cranes, gulls", "visibility": "unlisted" });
+    let (vault, created) = case.vault_with(fields).await?;
+    let read = vault.read().await?;
+    same_object(created.status(201)?, created.at("/data")?, read.at("/data")?)
+}
+
+async fn refused_makes_nothing(case: Case) -> Result {
+    let name = case.name("never");
+    let body = json!({ "name": name, "visibility": "secret" });
+    case.wire().post("/vaults", body).await?.is_bad_request("visibility \"secret\"")?;
+    let vaults = list(&case).await?;
+    let made = vaults.array("/data")?.iter().any(|vault| vault["name"] == *name);
+    vaults.ensure(!made, "no vault of the refused create", "one with its name").map(drop)
+}
+
+async fn equal_names(case: Case) -> Result {
+    let name = Value::from(case.name("twin"));
+    for _ in 0..2 {
+        let reply = case.wire().post("/vaults", json!({ "name": name })).await?;
+        reply.status(201)?.equals("/data/name", name.clone())?;
+    }
+    Ok(())
+}
+
+async fn own(case: Case) -> Result {
     for visibility in ["private", "unlisted", "public"] {
         let (vault, _) = case.vault_with(json!({ "visibility": visibility })).await?;
         // What the list shows may not be what the vault was created with.
@@ -42,7 +72,7 @@ async fn own(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn once(case: Case) -> Result<(), Failure> {
+async fn once(case: Case) -> Result {
     let [vault, second] = case.vaults().await?;
     // One that was joined with its contents would be there for each of them.
     second.add_in_turn(&vault.fill(3).await?).await?;
@@ -53,32 +83,21 @@ async fn once(case: Case) -> Result<(), Failure> {
     vaults.ensure(distinct.len() == listed.len(), "each vault once", got).map(drop)
 }
 
-async fn newest_first(case: Case) -> Result<(), Failure> {
-    let (older, newer) = two_dates(&case).await?;
-    older_after_newer(&case, &older, &newer).await
-}
-
-async fn update_moves_nothing(case: Case) -> Result<(), Failure> {
-    let (older, newer) = two_dates(&case).await?;
-    let fields = json!({ "name": case.name("renamed"), "visibility": "unlisted" });
-    older.update(fields).await?.status(200)?;
-    older_after_newer(&case, &older, &newer).await
-}
-
-/// Two vaults whose `createdAt` differ, however coarse the target's clock is.
-async fn two_dates(case: &Case) -> Result<(Vault, Vault), Failure> {
+/// Of two vaults the later one comes first, also once the earlier one was `updated`.
+async fn newest_first(case: Case, updated: bool) -> Result {
     let (older, created) = case.vault_with(json!({})).await?;
     let first = created.timestamp("/data/createdAt")?;
+    // However coarse the target's clock is.
     let next = || async {
         let (newer, created) = case.vault_with(json!({})).await?;
         Ok((created.timestamp("/data/createdAt")? > first).then_some(newer))
     };
     let newer = case.until("a vault with a later createdAt", Duration::from_secs(5), next).await?;
-    Ok((older, newer))
-}
-
-async fn older_after_newer(case: &Case, older: &Vault, newer: &Vault) -> Result<(), Failure> {
-    let vaults = list(case).await?;
+    if updated {
+        let fields = json!({ "name": case.name("renamed"), "visibility": "unlisted" });
+        older.update(fields).await?.status(200)?;
+    }
+    let vaults = list(&case).await?;
     let ids = vaults.integers("/data", "id")?;
     let places = [older, newer].map(|vault| ids.iter().position(|id| *id == vault.id));
     let in_order = matches!(places, [Some(older), Some(newer)] if newer < older);
@@ -87,23 +106,17 @@ async fn older_after_newer(case: &Case, older: &Vault, newer: &Vault) -> Result<
 }
 
 /// More vaults than the longest page of this API has entries.
-async fn whole(case: Case) -> Result<(), Failure> {
+async fn whole(case: Case) -> Result {
     let mut made = BTreeSet::new();
     for _ in 0..7 {
         let vaults = try_join_all((0..15).map(|_| case.vault())).await?;
         made.extend(vaults.iter().map(|vault| vault.id));
     }
     let vaults = list(&case).await?;
-    let listed: BTreeSet<_> = vaults.integers("/data", "id")?.into_iter().collect();
-    let missing = made.difference(&listed).count();
-    let expected = "all of 105 new vaults in one response";
-    vaults.ensure(missing == 0, expected, format!("{missing} of them missing"))?;
-    let next = vaults.json()?.pointer("/pagination/nextCursor").unwrap_or(&Value::Null);
-    vaults.ensure(next.is_null(), "no cursor to a next page", next).map(drop)
+    holds_all(&vaults, &made)
 }
 
-/// S-03.
-async fn ignores_queries(case: Case) -> Result<(), Failure> {
+async fn ignores_queries(case: Case) -> Result {
     let made: [Vault; 2] = case.vaults().await?;
     for query in ["limit=1", "limit=0", "cursor=none", "limit=1&limit=2", "visibility=", "x=%00"] {
         let reply = case.wire().get(&format!("/vaults?{query}")).await?;
@@ -116,7 +129,7 @@ async fn ignores_queries(case: Case) -> Result<(), Failure> {
 }
 
 /// S-20. Vaults created side by side may well have equal dates.
-async fn ties(case: Case) -> Result<(), Failure> {
+async fn ties(case: Case) -> Result {
     try_join_all((0..12).map(|_| case.vault())).await?;
     let vaults = list(&case).await?;
     let mut keys = Vec::new();
@@ -126,9 +139,4 @@ async fn ties(case: Case) -> Result<(), Failure> {
     let descending = keys.is_sorted_by(|a, b| a > b);
     let what = "descending createdAt, then descending id";
     vaults.ensure(descending, what, format!("{keys:?}")).map(drop)
-}
-
-/// S-68.
-async fn no_pagination_key(case: Case) -> Result<(), Failure> {
-    list(&case).await?.has_keys(&["data", "error"]).map(drop)
 }

@@ -1,14 +1,13 @@
-//! The fields of a vault, one fact each, as the vault's own address shows
-//! them. The slug has a file of its own, and so has the count of prompts.
+//! The fields of a vault, one fact each, as the vault's own address shows them, and `promptCount`
+//! against what the vault lists, after every call that can change it. The slug has a file of its
+//! own; what the calls do to the contents is proved in `contents`.
 
 use std::collections::BTreeSet;
 
 use futures::future::try_join_all;
-use serde_json::{Value, json};
 
 use super::list;
-use crate::scenario::{core, reference};
-use crate::{Case, Failure, Scenario, check};
+use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
@@ -16,7 +15,7 @@ pub(super) const ALL: &[Scenario] = &[
         "Every vault has an integer id of its own" },
     core! { "vaults.object.name" ["VA-02"] name,
         "A vault shows its name" },
-    core! { "vaults.object.description" ["VA-03"] description,
+    core! { "vaults.object.description" ["VA-03", "VA-18"] description,
         "A vault shows its description, a string or null" },
     core! { "vaults.object.visibility" ["VA-05"]
         |case| shows(case, "visibility", "private, unlisted or public", is_visibility),
@@ -36,19 +35,26 @@ pub(super) const ALL: &[Scenario] = &[
     core! { "vaults.object.timestamps" ["VA-11"] timestamps,
         "A vault's createdAt and updatedAt are timestamps" },
     reference! { "vaults.object.plain" ["VA-06", "VA-07", "VA-08"] plain,
-        "A vault has no access type, no lock and no cover image" },
+        "A vault has no access type, no lock and no cover image (S-13, S-14, S-15)" },
     reference! { "vaults.object.no-description" ["VA-03"]
         |case| shows(case, "description", "null", Value::is_null),
         "A vault made without a description shows null" },
+    core! { "vaults.create.defaults" ["VA-19"]
+        |case| shows(case, "visibility", "\"private\"", |value| value == "private"),
+        "A vault made from a name alone is private" },
+    core! { "vaults.count.starts-at-zero" ["VA-10"]
+        |case| shows(case, "promptCount", "0", |value| *value == 0),
+        "A new vault has a promptCount of 0" },
+    core! { "vaults.count.after-adding" ["VA-10"] after_adding,
+        "promptCount is true after each way of putting prompts into the vault" },
+    core! { "vaults.count.after-taking-out" ["VA-10"] after_taking_out,
+        "promptCount is true after each way of taking prompts out of the vault" },
+    core! { "vaults.count.in-the-list" ["VA-10"] in_the_list,
+        "The list of vaults shows the same promptCount as the vault" },
 ];
 
 /// A new vault shows a value that fits in this field, in every answer.
-async fn shows(
-    case: Case,
-    field: &str,
-    what: &str,
-    fits: impl Fn(&Value) -> bool,
-) -> Result<(), Failure> {
+async fn shows(case: Case, field: &str, what: &str, fits: impl Fn(&Value) -> bool) -> Result {
     let (vault, created) = case.vault_with(json!({})).await?;
     let updated = vault.update(json!({ "visibility": "private" })).await?;
     for reply in [created, vault.read().await?, updated] {
@@ -69,23 +75,22 @@ fn is_visibility(value: &Value) -> bool {
     ["private", "unlisted", "public"].iter().any(|it| value == it)
 }
 
-async fn id(case: Case) -> Result<(), Failure> {
+async fn id(case: Case) -> Result {
     let vaults = try_join_all((0..8).map(|_| case.vault())).await?;
-    let mut distinct = BTreeSet::new();
     for vault in &vaults {
         vault.read().await?.equals("/data/id", vault.id)?;
-        distinct.insert(vault.id);
     }
+    let distinct: BTreeSet<_> = vaults.iter().map(|vault| vault.id).collect();
     check::equal("the number of distinct ids of 8 vaults", &distinct.len(), &8)
 }
 
-async fn name(case: Case) -> Result<(), Failure> {
+async fn name(case: Case) -> Result {
     let name = case.name("named");
     let (vault, _) = case.vault_with(json!({ "name": name })).await?;
     vault.read().await?.equals("/data/name", name).map(drop)
 }
 
-async fn description(case: Case) -> Result<(), Failure> {
+async fn description(case: Case) -> Result {
     // A text stays a text, whatever it looks like.
     let texts = ["Boats, cranes, gulls", "7", "1e3", "true", "null", "{}"].map(Value::from);
     for description in texts.into_iter().chain([Value::Null]) {
@@ -95,16 +100,58 @@ async fn description(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn timestamps(case: Case) -> Result<(), Failure> {
+async fn timestamps(case: Case) -> Result {
     let vault = case.vault().await?.read().await?;
     vault.timestamp("/data/createdAt")?;
     vault.timestamp("/data/updatedAt").map(drop)
 }
 
-/// S-13, S-14 and S-15.
-async fn plain(case: Case) -> Result<(), Failure> {
+async fn plain(case: Case) -> Result {
     let vault = case.vault().await?.read().await?;
     vault.equals("/data/accessType", Value::Null)?;
     vault.equals("/data/isLocked", false)?;
     vault.equals("/data/coverImageUrl", Value::Null).map(drop)
+}
+
+async fn true_after(step: &str, vault: &Vault) -> Result {
+    let counted = vault.counts_what_it_lists().await;
+    check::with_context(format!("after {step}"), counted).map(drop)
+}
+
+async fn after_adding(case: Case) -> Result {
+    let [vault, source] = case.vaults().await?;
+    let (prompts, [moving]) = (case.prompts(5).await?, source.filled().await?);
+    for (prompt, way) in prompts.iter().zip([Way::Add, Way::Save, Way::Update]) {
+        vault.put(prompt, way).await?.success()?;
+        true_after(&format!("{way:?} of a prompt"), &vault).await?;
+    }
+    vault.add(&prompts[3..]).await?.success()?;
+    true_after("adding two prompts", &vault).await?;
+    moving.move_to(&vault).await?.success()?;
+    true_after("moving a prompt in", &vault).await?;
+    case.prompt_with(json!({ "vaultId": vault.id })).await?;
+    true_after("creating a prompt with the vaultId", &vault).await?;
+    // Whatever these answer (S-26).
+    vault.add(&prompts).await?;
+    true_after("adding prompts again", &vault).await?;
+    prompts[0].save_into(&vault).await?;
+    true_after("saving a prompt again", &vault).await
+}
+
+async fn after_taking_out(case: Case) -> Result {
+    let (vault, target, [removed, moved, deleted, _]) = case.source_and_target().await?;
+    removed.remove().await?.status(200)?;
+    true_after("removing a prompt", &vault).await?;
+    moved.move_to(&target).await?.status(200)?;
+    true_after("moving a prompt out", &vault).await?;
+    deleted.prompt.delete().await?.status(200)?;
+    true_after("deleting a prompt", &vault).await
+}
+
+async fn in_the_list(case: Case) -> Result {
+    let vault = case.vault().await?;
+    vault.fill(3).await?;
+    let vaults = super::list(&case).await?;
+    let (count, listed) = (&vaults.entry(vault.id)?["promptCount"], vault.members().await?.len());
+    vaults.ensure(*count == listed, format!("a promptCount of {listed}"), count).map(drop)
 }

@@ -3,12 +3,8 @@
 use std::collections::BTreeSet;
 
 use futures::future::try_join;
-use serde_json::json;
 
-use crate::fixture::{Vault, race};
-use crate::scenario::{core, reference};
-use crate::wire::ApiResponse;
-use crate::{Case, Failure, Scenario, check};
+use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
@@ -20,33 +16,30 @@ pub(super) const ALL: &[Scenario] = &[
         "Forks of one vault at the same time are whole and have no prompt in common" },
     core! { "vaults.race.fork-while-adding" ["VA-32"] [OtherAccount] fork_while_adding,
         "A fork made while prompts are added counts what it holds" },
-    reference! { "vaults.race.one-deletes" ["VA-27"] one_deletes,
+    reference! { "vaults.race.one-deletes" ["VA-27"]
+        |case| async move { race::expect_successes(&deleted_by_many(&case).await?.1, 1) },
         "Of many deletions of one vault exactly one succeeds (S-76)" },
     reference! { "vaults.race.updates" ["VA-24"] updates,
         "Of many updates at the same time one stands as a whole" },
     reference! { "vaults.race.slugs" ["VA-04"] slugs,
-        "Vaults made at the same time under one name have slugs of their own" },
+        "Vaults made at the same time under one name have slugs of their own (S-16)" },
 ];
 
-async fn deletes(case: Case) -> Result<(), Failure> {
+async fn deletes(case: Case) -> Result {
     let (vault, deletions) = deleted_by_many(&case).await?;
     race::expect_success(&deletions)?;
     vault.get().await?.status(404).map(drop)
 }
 
-async fn one_deletes(case: Case) -> Result<(), Failure> {
-    race::expect_successes(&deleted_by_many(&case).await?.1, 1)
-}
-
 /// A vault that many requests delete at once, and their replies.
-async fn deleted_by_many(case: &Case) -> Result<(Vault, Vec<ApiResponse>), Failure> {
+async fn deleted_by_many(case: &Case) -> Result<(Vault, Vec<ApiResponse>)> {
     let vault = case.under_contention().vault().await?;
     vault.fill(2).await?;
     let deletions = race::times(16, || vault.delete()).await?;
     Ok((vault, deletions))
 }
 
-async fn delete_while_adding(case: Case) -> Result<(), Failure> {
+async fn delete_while_adding(case: Case) -> Result {
     let case = case.under_contention();
     let (vault, prompts) = (case.vault().await?, case.prompts(16).await?);
     let adds = race::all(prompts.iter().map(|prompt| vault.add([prompt])));
@@ -58,7 +51,7 @@ async fn delete_while_adding(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn forks(case: Case) -> Result<(), Failure> {
+async fn forks(case: Case) -> Result {
     let case = case.under_contention();
     let source = case.vault_at(super::fork::source(&case, "public", 4).await?.id);
     let replies = race::times(8, || source.fork()).await?;
@@ -71,7 +64,7 @@ async fn forks(case: Case) -> Result<(), Failure> {
     check::equal("the number of distinct copies", &copies.len(), &(4 * replies.len()))
 }
 
-async fn fork_while_adding(case: Case) -> Result<(), Failure> {
+async fn fork_while_adding(case: Case) -> Result {
     let (case, owner) = (case.under_contention(), case.other_account().under_contention());
     let source = super::fork::source(&case, "public", 1).await?;
     let prompts = owner.prompts(8).await?;
@@ -85,7 +78,7 @@ async fn fork_while_adding(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn updates(case: Case) -> Result<(), Failure> {
+async fn updates(case: Case) -> Result {
     let vault = case.under_contention().vault().await?;
     let texts: Vec<_> = (0..16).map(|_| case.name("pair")).collect();
     let fields = texts.iter().map(|text| json!({ "name": text, "description": text }));
@@ -96,8 +89,7 @@ async fn updates(case: Case) -> Result<(), Failure> {
     now.equals("/data/description", name).map(drop)
 }
 
-/// S-16.
-async fn slugs(case: Case) -> Result<(), Failure> {
+async fn slugs(case: Case) -> Result {
     let (wire, body) = (case.wire().under_contention(), json!({ "name": case.name("same") }));
     let replies = race::times(12, || wire.post("/vaults", body.clone())).await?;
     let mut slugs = BTreeSet::new();

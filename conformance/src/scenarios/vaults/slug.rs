@@ -1,23 +1,21 @@
 //! What can be said of a vault's slug: core knows only that it fits into a
 //! URL, the reference server derives it as S-16 says.
 
-use serde_json::json;
-
-use crate::scenario::{core, reference};
-use crate::{Case, Failure, Scenario, check};
+use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
     core! { "vaults.slug.url-safe" ["VA-04"] url_safe,
         "A slug has only characters that are safe in a URL" },
     reference! { "vaults.slug.form" ["VA-04"] form,
-        "A slug is the name in lower-case ASCII letters and digits, joined by single dashes" },
+        "A slug is the name in lower-case ASCII letters and digits, joined by single dashes \
+         (S-16)" },
     reference! { "vaults.slug.from-nothing" ["VA-04"] from_nothing,
-        "A name without letters and digits gives the slug vault" },
+        "A name without letters and digits gives the slug vault (S-16)" },
     reference! { "vaults.slug.unique" ["VA-04"] unique,
-        "A slug that is taken gets the smallest free number" },
+        "A slug that is taken gets the smallest free number (S-16, S-17)" },
     reference! { "vaults.slug.follows-rename" ["VA-04"] follows_rename,
-        "A rename makes a new slug" },
+        "A rename makes a new slug (S-16)" },
     reference! { "vaults.slug.kept" ["VA-04"] kept,
         "An update that leaves the name as it is leaves the slug" },
 ];
@@ -27,7 +25,7 @@ fn unique_word() -> String {
     format!("{:012x}", rand::random::<u64>() >> 16)
 }
 
-async fn url_safe(case: Case) -> Result<(), Failure> {
+async fn url_safe(case: Case) -> Result {
     for name in ["plain", "a b", "Öl 漢字", "50% off", "a/b?c#d", "<\"&'>", "😀 e\u{301}"] {
         let name = format!("{name} {}", unique_word());
         let (_, created) = case.vault_with(json!({ "name": name })).await?;
@@ -45,8 +43,7 @@ fn is_url_safe(slug: &str) -> bool {
     slug.chars().all(|c| c.is_ascii_alphanumeric() || "-._~!$&'()*+,;=:@%".contains(c))
 }
 
-/// S-16.
-async fn form(case: Case) -> Result<(), Failure> {
+async fn form(case: Case) -> Result {
     let names = [
         ("Harbour Dusk", "harbour-dusk"),
         ("  Harbour -- Dusk!! ", "harbour-dusk"),
@@ -62,8 +59,7 @@ async fn form(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-/// S-16.
-async fn from_nothing(case: Case) -> Result<(), Failure> {
+async fn from_nothing(case: Case) -> Result {
     let (_, created) = case.vault_with(json!({ "name": "!?!" })).await?;
     let slug = created.string("/data/slug")?;
     let number = slug.strip_prefix("vault-").and_then(|n| n.parse::<u64>().ok());
@@ -71,8 +67,7 @@ async fn from_nothing(case: Case) -> Result<(), Failure> {
     created.ensure(fits, "the slug vault, or vault with a number if that is taken", slug).map(drop)
 }
 
-/// S-16 and S-17.
-async fn unique(case: Case) -> Result<(), Failure> {
+async fn unique(case: Case) -> Result {
     let word = unique_word();
     let name = json!({ "name": format!("Twin {word}") });
     let mut vaults = Vec::new();
@@ -86,8 +81,7 @@ async fn unique(case: Case) -> Result<(), Failure> {
     created.equals("/data/slug", format!("twin-{word}-2")).map(drop)
 }
 
-/// S-16.
-async fn follows_rename(case: Case) -> Result<(), Failure> {
+async fn follows_rename(case: Case) -> Result {
     let (vault, word) = (case.vault().await?, unique_word());
     let reply = vault.update(json!({ "name": format!("Renamed {word}") })).await?;
     reply.status(200)?.equals("/data/slug", format!("renamed-{word}")).map(drop)
@@ -95,7 +89,7 @@ async fn follows_rename(case: Case) -> Result<(), Failure> {
 
 /// S-16. The number of a slug shows that none is made anew: the plain form is
 /// free again by then.
-async fn kept(case: Case) -> Result<(), Failure> {
+async fn kept(case: Case) -> Result {
     let name = json!({ "name": format!("Kept {}", unique_word()) });
     let (first, _) = case.vault_with(name.clone()).await?;
     let (second, created) = case.vault_with(name.clone()).await?;

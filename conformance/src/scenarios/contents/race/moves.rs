@@ -4,12 +4,8 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use crate::scenarios::prelude::*;
 use futures::future::{join, join_all, try_join, try_join_all};
-
-use crate::fixture::{Member, Prompt, Vault, race, vault_ids};
-use crate::scenario::{core, reference};
-use crate::wire::ApiResponse;
-use crate::{Case, Failure, Scenario, check};
 
 #[rustfmt::skip]
 pub(in super::super) const ALL: &[Scenario] = &[
@@ -27,26 +23,23 @@ pub(in super::super) const ALL: &[Scenario] = &[
         "Whoever reads a prompt while it is moved sees it in exactly one of the two vaults" },
     core! { "contents.race.counted-in-one-vault" ["VA-10", "VC-21"] counted_in_one_vault,
         "Whoever lists the vaults while a prompt is moved sees it counted in exactly one" },
-    core! { "contents.race.target-deleted" ["VC-21"] target_deleted,
-        "A move to a vault that is being deleted is either done or changes nothing" },
     reference! { "contents.race.removal-after-move" ["VC-21"] |case| moved_or_removed(case, true),
         "Where a move succeeded no removal of the same membership does (S-31)" },
     reference! { "contents.race.moves-into-a-holder" ["VC-20"] moves_into_a_holder,
-        "Moves of one prompt from many vaults into one leave it there once" },
+        "Moves of one prompt from many vaults into one leave it there once (S-28)" },
     reference! { "contents.race.losers-404" ["VC-21"] losers_404,
-        "The moves that lose answer 404" },
+        "The moves that lose answer 404 (S-31)" },
 ];
 
-async fn moves_to_one_vault(case: Case) -> Result<(), Failure> {
-    let [source, target] = case.under_contention().vaults().await?;
-    let [member] = source.filled().await?;
+async fn moves_to_one_vault(case: Case) -> Result {
+    let (source, target, [member]) = case.under_contention().source_and_target().await?;
     let moves = race::times(16, || member.move_to(&target)).await?;
     race::expect_successes(&moves, 1)?;
     source.expect_size(0).await?;
     target.expect_size(1).await
 }
 
-async fn moves_to_many_vaults(case: Case) -> Result<(), Failure> {
+async fn moves_to_many_vaults(case: Case) -> Result {
     let case = case.under_contention();
     let (source, targets) = (case.vault().await?, case.vaults::<8>().await?);
     let [member] = source.filled().await?;
@@ -62,10 +55,9 @@ async fn moves_to_many_vaults(case: Case) -> Result<(), Failure> {
 
 /// Until a move wins, for which the removals come a little later in each round. A removal that
 /// finds nothing may be told of success (S-31, S-76), unless only `one_kind` may.
-async fn moved_or_removed(case: Case, one_kind: bool) -> Result<(), Failure> {
+async fn moved_or_removed(case: Case, one_kind: bool) -> Result {
     for later in 0..8 {
-        let [source, target] = case.under_contention().vaults().await?;
-        let [member] = source.filled().await?;
+        let (source, target, [member]) = case.under_contention().source_and_target().await?;
         let removals = async {
             tokio::time::sleep(Duration::from_millis(later)).await;
             race::times(8, || member.remove()).await
@@ -89,7 +81,7 @@ async fn moved_or_removed(case: Case, one_kind: bool) -> Result<(), Failure> {
 
 /// Six prompts each of two vaults change places at once: the vaults, each with the members that
 /// came to it, and the replies.
-async fn crossed(case: &Case) -> Result<([(Vault, Vec<Member>); 2], Vec<ApiResponse>), Failure> {
+async fn crossed(case: &Case) -> Result<([(Vault, Vec<Member>); 2], Vec<ApiResponse>)> {
     let [left, right] = case.under_contention().vaults().await?;
     let (there, back) = (left.fill(6).await?, right.fill(6).await?);
     let rightward = there.iter().map(|member| (member, &right));
@@ -98,14 +90,14 @@ async fn crossed(case: &Case) -> Result<([(Vault, Vec<Member>); 2], Vec<ApiRespo
     Ok(([(left, back), (right, there)], replies))
 }
 
-async fn moves_counted(case: Case) -> Result<(), Failure> {
+async fn moves_counted(case: Case) -> Result {
     for (vault, _) in crossed(&case).await?.0 {
         vault.counts_what_it_lists().await?;
     }
     Ok(())
 }
 
-async fn moves_cross(case: Case) -> Result<(), Failure> {
+async fn moves_cross(case: Case) -> Result {
     let (vaults, replies) = crossed(&case).await?;
     race::expect_status(&replies, 200)?;
     for (vault, members) in vaults {
@@ -115,12 +107,9 @@ async fn moves_cross(case: Case) -> Result<(), Failure> {
 }
 
 /// Moves a prompt to and fro between two vaults while several readers look.
-async fn moved_and_seen<F>(
-    case: &Case,
-    look: impl Fn(Prompt, [Vault; 2]) -> F,
-) -> Result<(), Failure>
+async fn moved_and_seen<F>(case: &Case, look: impl Fn(Prompt, [Vault; 2]) -> F) -> Result
 where
-    F: Future<Output = Result<(), Failure>>,
+    F: Future<Output = Result>,
 {
     let vaults: [Vault; 2] = case.under_contention().vaults().await?;
     let [member] = vaults[0].filled().await?;
@@ -141,14 +130,14 @@ where
     seen.into_iter().collect()
 }
 
-async fn to_and_fro([left, right]: &[Vault; 2], mut member: Member) -> Result<(), Failure> {
+async fn to_and_fro([left, right]: &[Vault; 2], mut member: Member) -> Result {
     for _ in 0..20 {
         member = member.moved_to(right).await?.moved_to(left).await?;
     }
     Ok(())
 }
 
-async fn seen_in_one_vault(case: Case) -> Result<(), Failure> {
+async fn seen_in_one_vault(case: Case) -> Result {
     let look = |prompt: Prompt, vaults: [Vault; 2]| async move {
         let reply = prompt.read().await?;
         let named = vault_ids(&reply)?;
@@ -159,7 +148,7 @@ async fn seen_in_one_vault(case: Case) -> Result<(), Failure> {
     moved_and_seen(&case, look).await
 }
 
-async fn counted_in_one_vault(case: Case) -> Result<(), Failure> {
+async fn counted_in_one_vault(case: Case) -> Result {
     let wire = case.wire().under_contention();
     let look = |_, vaults: [Vault; 2]| {
         let wire = wire.clone();
@@ -177,22 +166,7 @@ async fn counted_in_one_vault(case: Case) -> Result<(), Failure> {
     moved_and_seen(&case, look).await
 }
 
-async fn target_deleted(case: Case) -> Result<(), Failure> {
-    let [source, target] = case.under_contention().vaults().await?;
-    let members = source.fill(8).await?;
-    let moves = race::all(members.iter().map(|member| member.move_to(&target)));
-    let (moves, deleted) = try_join(moves, target.delete()).await?;
-    deleted.status(200)?;
-    for (member, reply) in members.iter().zip(moves) {
-        let left = (reply.status_code() != 200).then_some(&source);
-        let vaults = member.prompt.expect_vaults([&source, &target], left).await;
-        check::with_context(format!("after a move with status {}", reply.status_code()), vaults)?;
-    }
-    Ok(())
-}
-
-/// S-28.
-async fn moves_into_a_holder(case: Case) -> Result<(), Failure> {
+async fn moves_into_a_holder(case: Case) -> Result {
     let case = case.under_contention();
     let (target, sources) = (case.vault().await?, case.vaults::<8>().await?);
     let prompt = case.prompt().await?;
@@ -206,10 +180,8 @@ async fn moves_into_a_holder(case: Case) -> Result<(), Failure> {
     target.expect_size(1).await
 }
 
-/// S-31.
-async fn losers_404(case: Case) -> Result<(), Failure> {
-    let [source, target] = case.under_contention().vaults().await?;
-    let [member] = source.filled().await?;
+async fn losers_404(case: Case) -> Result {
+    let (_, target, [member]) = case.under_contention().source_and_target().await?;
     let replies = race::times(16, || member.move_to(&target)).await?;
     for reply in replies.iter().filter(|reply| reply.status_code() != 200) {
         reply.has_status(404, "a move that came too late")?;

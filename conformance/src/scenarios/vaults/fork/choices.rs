@@ -1,43 +1,37 @@
 //! What the reference server carries over in a fork, and how it refuses one.
 
-use serde_json::{Value, json};
-
-use crate::fixture::{Member, Vault};
-use crate::scenario::reference;
-use crate::wire::ApiResponse;
-use crate::{Case, Failure, Scenario, check};
+use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
 pub(in super::super) const ALL: &[Scenario] = &[
     reference! { "vaults.fork.own" ["VA-29"] own,
-        "The caller's own public or unlisted vault can be forked" },
+        "The caller's own public or unlisted vault can be forked (S-22)" },
     reference! { "vaults.fork.fields" ["VA-29"] [OtherAccount] fields,
-        "A fork has the name and the description of the source" },
+        "A fork has the name and the description of the source (S-22)" },
     reference! { "vaults.fork.slug" ["VA-04"] slug,
-        "A fork has a slug that is free in the caller's account" },
+        "A fork has a slug that is free in the caller's account (S-16, S-22)" },
     reference! { "vaults.fork.order" ["VA-33"] order,
         "The copies are in the order in which the source's prompts were added" },
     reference! { "vaults.fork.no-pins" ["VA-33"] no_pins,
         "Pins are not copied" },
     reference! { "vaults.fork.only-there" ["VA-33"] only_there,
-        "The copies are in the new vault only" },
+        "The copies are in the new vault only (S-22)" },
     reference! { "vaults.fork.hidden-fields" ["VA-33"] hidden_fields,
         "A fork copies what no response shows, such as modelId" },
     reference! { "vaults.fork.dates" ["VA-11", "VA-33"] dates,
-        "The dates of a fork and its copies are the moment of the fork" },
+        "The dates of a fork and its copies are the moment of the fork (S-22)" },
     reference! { "vaults.fork.own-private-400" ["VA-30"] own_private,
-        "The fork of one's own private vault is refused with 400 and no details" },
+        "The fork of one's own private vault is refused with 400 and no details (S-23)" },
 ];
 
 /// A public vault of the caller with members, the first added first.
-async fn public(case: &Case, prompts: usize) -> Result<(Vault, Vec<Member>), Failure> {
+async fn public(case: &Case, prompts: usize) -> Result<(Vault, Vec<Member>)> {
     let (vault, _) = case.vault_with(json!({ "visibility": "public" })).await?;
     let members = vault.fill(prompts).await?;
     Ok((vault, members))
 }
 
-/// S-22.
-async fn own(case: Case) -> Result<(), Failure> {
+async fn own(case: Case) -> Result {
     let (vault, _) = public(&case, 2).await?;
     for visibility in ["public", "unlisted"] {
         vault.update(json!({ "visibility": visibility })).await?.status(200)?;
@@ -47,8 +41,7 @@ async fn own(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-/// S-22.
-async fn fields(case: Case) -> Result<(), Failure> {
+async fn fields(case: Case) -> Result {
     for description in [json!("Boats, cranes, gulls"), Value::Null] {
         let fields = json!({ "visibility": "public", "description": description });
         let (vault, created) = case.other_account().vault_with(fields).await?;
@@ -60,8 +53,7 @@ async fn fields(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-/// S-16 and S-22.
-async fn slug(case: Case) -> Result<(), Failure> {
+async fn slug(case: Case) -> Result {
     let (vault, _) = public(&case, 0).await?;
     let source = vault.read().await?;
     let slug = source.string("/data/slug")?;
@@ -73,13 +65,13 @@ async fn slug(case: Case) -> Result<(), Failure> {
 }
 
 /// Titles of a vault's prompts as listed.
-async fn titles(vault: &Vault) -> Result<Vec<Value>, Failure> {
+async fn titles(vault: &Vault) -> Result<Vec<Value>> {
     let prompts = vault.listing().await?.array("/data")?;
     Ok(prompts.iter().map(|prompt| prompt["title"].clone()).collect())
 }
 
 /// S-22. The prompts are added in another order than they were created.
-async fn order(case: Case) -> Result<(), Failure> {
+async fn order(case: Case) -> Result {
     let (vault, _) = public(&case, 2).await?;
     vault.add_in_turn(case.prompts_in_turn(3).await?.iter().rev()).await?;
     let (fork, _) = case.fork_of(&vault).await?;
@@ -88,7 +80,7 @@ async fn order(case: Case) -> Result<(), Failure> {
 }
 
 /// S-22. A pinned prompt is copied to the place its adding gave it.
-async fn no_pins(case: Case) -> Result<(), Failure> {
+async fn no_pins(case: Case) -> Result {
     let (vault, members) = public(&case, 3).await?;
     let sources = titles(&vault).await?;
     members[0].pinned().await?;
@@ -99,8 +91,7 @@ async fn no_pins(case: Case) -> Result<(), Failure> {
     check::equal("the titles of the copies as listed", &titles(&fork).await?, &sources)
 }
 
-/// S-22.
-async fn only_there(case: Case) -> Result<(), Failure> {
+async fn only_there(case: Case) -> Result {
     let (vault, members) = public(&case, 2).await?;
     case.vault().await?.add_in_turn([&members[0]]).await?;
     let (fork, _) = case.fork_of(&vault).await?;
@@ -111,7 +102,7 @@ async fn only_there(case: Case) -> Result<(), Failure> {
 }
 
 /// S-05 and S-22. A text prompt may become an image only if it has a model.
-async fn hidden_fields(case: Case) -> Result<(), Failure> {
+async fn hidden_fields(case: Case) -> Result {
     let (vault, _) = public(&case, 0).await?;
     let fields = json!({ "modelId": case.image_model(), "vaultId": vault.id });
     case.prompt_with(fields).await?;
@@ -123,8 +114,7 @@ async fn hidden_fields(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-/// S-22.
-async fn dates(case: Case) -> Result<(), Failure> {
+async fn dates(case: Case) -> Result {
     let (vault, members) = public(&case, 2).await?;
     let before = members[1].prompt.read().await?.timestamp("/data/createdAt")?;
     let (fork, forked) = case.fork_of(&vault).await?;
@@ -143,8 +133,7 @@ async fn dates(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-/// S-23.
-async fn own_private(case: Case) -> Result<(), Failure> {
+async fn own_private(case: Case) -> Result {
     let reply = case.vault().await?.fork().await?;
     reply
         .is_bad_request("the fork of one's own private vault")?

@@ -99,7 +99,7 @@ pub(crate) const ALL: &[Fault] = &[
     fault! { "contents.listing-with-pagination" ["VC-05"]
         edits_success("GET /vaults/*/prompts", paginated),
         "A listing has a pagination." },
-    fault! { "contents.remove-id-400" ["VC-15"]
+    fault! { "contents.remove-id-400" ["ER-08"]
         refused("DELETE /vaults/*/prompts/*", 400, |ask| ask.id(3) <= 0),
         "A membership's id that no membership can have is answered 400." },
     fault! { "contents.wrong-type-422" ["VC-13"]

@@ -1,11 +1,9 @@
-//! `GET /prompts`: what it holds, and its filters `vaultId` and `type`.
-
-use serde_json::{Value, json};
+//! `GET /prompts`: what it holds, its filters `vaultId` and `type`, and queries that are not as they
+//! should be.
 
 use super::object::whole;
-use crate::fixture::{List, Prompt, PromptId, Walk, ids};
-use crate::scenario::core;
-use crate::{Case, Failure, Scenario, check};
+use crate::fixture::{List, PromptId, Walk};
+use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
@@ -13,7 +11,7 @@ pub(super) const ALL: &[Scenario] = &[
         "The list answers 200 with an array of whole prompt objects" },
     core! { "prompts.list.holds-own" ["PR-13", "PR-14"] holds_own,
         "The list without filters holds every prompt of the caller, in a vault or not" },
-    core! { "prompts.list.vault" ["PR-15"] vault,
+    core! { "prompts.list.vault" ["PR-15", "PG-08"] vault,
         "With vaultId the list holds exactly the prompts of that vault" },
     core! { "prompts.list.vault-follows-changes" ["PR-15"] vault_follows_changes,
         "The list with vaultId follows what is put into the vault and taken out of it" },
@@ -23,6 +21,18 @@ pub(super) const ALL: &[Scenario] = &[
         "With type and vaultId the list holds exactly the prompts that match both" },
     core! { "prompts.list.type-follows-changes" ["PR-16"] type_follows_changes,
         "A prompt that changes its type changes the lists with type" },
+    reference! { "prompts.queries.vault-only-digits" ["PR-17"]
+        |case| async move { only_digits(&case, "vaultId", case.vault().await?.id).await },
+        "A query vaultId is a decimal integer of at most 64 bits and nothing else (S-03)" },
+    reference! { "pagination.limit.only-digits" ["PG-04"]
+        |case| async move { only_digits(&case, "limit", 5).await },
+        "A limit with a sign, a space, a fraction or an exponent is refused, naming limit (S-03)" },
+    reference! { "prompts.queries.empty" ["PG-04", "PR-17", "PR-18"] empty,
+        "A known parameter that is empty is refused with 400, naming it (S-03)" },
+    reference! { "prompts.queries.repeated" ["PG-04", "PR-17", "PR-18"] repeated,
+        "A known parameter that is given twice is refused with 400, naming it (S-03)" },
+    reference! { "prompts.queries.unknown" ["PR-13"] unknown,
+        "Unknown parameters are ignored, given twice and empty too (S-03)" },
 ];
 
 const TYPES: [&str; 3] = ["image", "text", "video"];
@@ -34,15 +44,12 @@ fn typed(case: &Case, kind: &str) -> Value {
 }
 
 /// A new prompt of a type.
-async fn prompt_of(case: &Case, kind: &str) -> Result<Prompt, Failure> {
+async fn prompt_of(case: &Case, kind: &str) -> Result<Prompt> {
     Ok(case.prompt_with(typed(case, kind)).await?.0)
 }
 
 /// The list holds exactly these prompts, each once.
-async fn holds(
-    list: &List,
-    prompts: impl IntoIterator<Item = impl PromptId>,
-) -> Result<(), Failure> {
+async fn holds(list: &List, prompts: impl IntoIterator<Item = impl PromptId>) -> Result {
     let mut got = list.walk().await?.ids();
     let mut expected = ids(prompts);
     got.sort_unstable();
@@ -50,7 +57,7 @@ async fn holds(
     check::equal(&format!("the prompts of {}", list.path()), &got, &expected)
 }
 
-async fn answer(case: Case) -> Result<(), Failure> {
+async fn answer(case: Case) -> Result {
     let (vault, _) = case.stocked_vault(2).await?;
     for page in vault.list().walk().await?.pages {
         for at in 0..page.ids.len() {
@@ -60,7 +67,7 @@ async fn answer(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn holds_own(case: Case) -> Result<(), Failure> {
+async fn holds_own(case: Case) -> Result {
     let (_, mut prompts) = case.stocked_vault(2).await?;
     for kind in TYPES {
         prompts.push(prompt_of(&case, kind).await?);
@@ -68,7 +75,7 @@ async fn holds_own(case: Case) -> Result<(), Failure> {
     case.list().find(&case, &prompts).await
 }
 
-async fn vault(case: Case) -> Result<(), Failure> {
+async fn vault(case: Case) -> Result {
     let (first, inside) = case.stocked_vault(3).await?;
     let (second, outside) = case.stocked_vault(2).await?;
     let empty = case.vault().await?;
@@ -78,16 +85,15 @@ async fn vault(case: Case) -> Result<(), Failure> {
     holds(&empty.list(), [0; 0]).await
 }
 
-async fn vault_follows_changes(case: Case) -> Result<(), Failure> {
-    let vault = case.vault().await?;
-    let [removed, kept] = vault.filled().await?;
+async fn vault_follows_changes(case: Case) -> Result {
+    let (vault, [removed, kept]) = case.filled_vault().await?;
     let late = case.prompt().await?;
     vault.add([&late]).await?.status(201)?;
     removed.remove().await?.status(200)?;
     holds(&vault.list(), [&kept.prompt, &late]).await
 }
 
-async fn kind(case: Case) -> Result<(), Failure> {
+async fn kind(case: Case) -> Result {
     for kind in TYPES {
         let (list, prompt) = (case.list().with("type", kind), prompt_of(&case, kind).await?);
         list.find(&case, [&prompt]).await?;
@@ -104,7 +110,7 @@ async fn kind(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn type_and_vault(case: Case) -> Result<(), Failure> {
+async fn type_and_vault(case: Case) -> Result {
     let [vault, other] = case.vaults().await?;
     for kind in TYPES {
         let inside = [prompt_of(&case, kind).await?, prompt_of(&case, kind).await?];
@@ -118,7 +124,7 @@ async fn type_and_vault(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn type_follows_changes(case: Case) -> Result<(), Failure> {
+async fn type_follows_changes(case: Case) -> Result {
     let (vault, prompt) = (case.vault().await?, prompt_of(&case, "text").await?);
     vault.add([&prompt]).await?.status(201)?;
     for now in ["image", "video", "text"] {
@@ -129,4 +135,59 @@ async fn type_follows_changes(case: Case) -> Result<(), Failure> {
         }
     }
     Ok(())
+}
+
+/// It was refused with 400, and details name this parameter and no other.
+fn names_only(reply: &ApiResponse, name: &str) -> Result {
+    let details = reply.status(400)?.at("/details")?;
+    let mut named = details.as_object().into_iter().flatten().map(|(name, _)| name);
+    let only = named.next().is_some_and(|first| first == name) && named.next().is_none();
+    reply.ensure(only, format!("details of {name} alone"), details).map(drop)
+}
+
+/// A parameter that takes this value takes nothing but its digits.
+async fn only_digits(case: &Case, name: &'static str, value: i64) -> Result {
+    let forms = ["+{}", " {}", "{} ", "{}.0", "{}e0", "0x{}", "{}_0", "{}\0", "٥"];
+    for form in forms.iter().chain(&["9223372036854775808", "-9223372036854775809"]) {
+        let form = form.replace("{}", &value.to_string());
+        names_only(&case.list().with(name, &form).get().await?, name)?;
+    }
+    Ok(())
+}
+
+async fn empty(case: Case) -> Result {
+    for name in ["limit", "cursor", "vaultId", "type"] {
+        for query in [format!("/prompts?{name}="), format!("/prompts?{name}")] {
+            names_only(&case.wire().get(&query).await?, name)?;
+        }
+    }
+    Ok(())
+}
+
+async fn repeated(case: Case) -> Result {
+    let (vault, _) = case.stocked_vault(2).await?;
+    let cursor = case.list().limit(1).page().await?.next.unwrap_or_default();
+    let vault = vault.id.to_string();
+    let list = case.list();
+    for (name, first, second) in [
+        ("limit", "5", "5"),
+        ("cursor", &*cursor, &*cursor),
+        ("vaultId", &*vault, &*vault),
+        ("type", "text", "text"),
+        ("limit", "5", "6"),
+        ("type", "text", "image"),
+    ] {
+        names_only(&list.clone().with(name, first).with(name, second).get().await?, name)?;
+    }
+    let reply = list.with("type", "text").limit(5).with("type", "").get().await?;
+    names_only(&reply, "type")
+}
+
+async fn unknown(case: Case) -> Result {
+    let (vault, prompts) = case.stocked_vault(2).await?;
+    let unknown = "sort=title&sort=&Limit=0&page=x&vaultid=abc&=&%00&promptType=audio";
+    let path = format!("/prompts?{unknown}&vaultId={}&&", vault.id);
+    let reply = case.wire().get(&path).await?;
+    let listed = reply.status(200)?.integers("/data", "id")?;
+    check::equal("the list", &listed, &ids(prompts.iter().rev()))
 }
