@@ -92,7 +92,7 @@ fn test(
         Err(reason) => return (Outcome::Error, Err(reason.into())),
     };
     let tag = format!("{}-{number}", form.tag());
-    let record = handle.block_on(run::one(&target, scenario, &tag, Run::DEADLINE, pending()));
+    let record = handle.block_on(run::one(&target, scenario, &tag, 5 * Run::DEADLINE, pending()));
     match record.outcome {
         Outcome::Passed if record.left_behind.is_none() => (Outcome::Passed, Ok(())),
         Outcome::Passed => (Outcome::Failed, Err(text::record(&record).into())),

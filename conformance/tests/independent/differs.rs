@@ -74,6 +74,6 @@ pub(crate) async fn each_choice_differs(targets: &[Arc<Target>]) -> Result<(), F
 async fn passes(target: &Arc<Target>, scenario: &'static Scenario, number: usize) -> bool {
     let never = std::future::pending();
     let tag = format!("oth-{number}");
-    let record = run::one(target, scenario, &tag, Run::DEADLINE, never).await;
+    let record = run::one(target, scenario, &tag, 5 * Run::DEADLINE, never).await;
     matches!(record.outcome, Outcome::Passed)
 }

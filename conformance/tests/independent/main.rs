@@ -107,7 +107,7 @@ fn test(
     let _alone = is_skipped.then(|| alone.write());
     let _together = (!is_skipped).then(|| alone.read());
     let never = std::future::pending();
-    let record = handle.block_on(run::one(target, scenario, tag, Run::DEADLINE, never));
+    let record = handle.block_on(run::one(target, scenario, tag, 5 * Run::DEADLINE, never));
     match record.outcome {
         Outcome::Passed if record.left_behind.is_none() => Ok(()),
         Outcome::Skipped if is_skipped => Ok(()),

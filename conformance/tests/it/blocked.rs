@@ -32,7 +32,7 @@ fn halfway(request: &Request) -> Answer {
 
 fn target(stub: &Stub) -> Arc<Target> {
     let mut config = config(&stub.base_url);
-    config.options = RunOptions { time_scale: "0.1".parse().unwrap(), ..RunOptions::default() };
+    config.options = RunOptions { time_scale: 0.1, ..RunOptions::default() };
     // Jobs and scenarios are waited for a tenth of the time, answers as long as ever.
     config.timeout = Duration::from_secs(300);
     (config.other_api_key, config.revoked_api_key) = (None, None);

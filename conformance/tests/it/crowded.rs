@@ -85,8 +85,7 @@ async fn fill(account: &Account) -> Vec<String> {
 
 /// Patient: two runs share the processor with other tests, and speed is not what is tested.
 async fn patient(server: &EmbeddedServer) -> Arc<Target> {
-    with_session(server, RunOptions { time_scale: "5".parse().unwrap(), ..RunOptions::default() })
-        .await
+    with_session(server, RunOptions { time_scale: 5.0, ..RunOptions::default() }).await
 }
 
 async fn run(target: Arc<Target>) -> Report {

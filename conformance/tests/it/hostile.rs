@@ -18,7 +18,7 @@ async fn run_all(answer: impl Fn(&Request) -> Answer + Send + Sync + 'static) ->
     let stub = Stub::start(answer).await;
     let mut config = config(&stub.base_url);
     // A tenth of what a user waits without any flag; no answer is worth more here.
-    config.options = RunOptions { time_scale: "0.1".parse().unwrap(), ..RunOptions::default() };
+    config.options = RunOptions { time_scale: 0.1, ..RunOptions::default() };
     config.timeout = Duration::from_secs(3);
     config.sign_in_code = Some("a-code-that-nobody-made".to_owned());
     let selection = chosen(&Profile::ALL, &[]);

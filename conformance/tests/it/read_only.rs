@@ -79,7 +79,7 @@ async fn nothing_but_get_and_head_reaches_the_target() {
     });
     let stub = stub.await;
     let config = TargetConfig {
-        options: RunOptions { time_scale: "0.1".parse().unwrap(), ..options() },
+        options: RunOptions { time_scale: 0.1, ..options() },
         ..config(&stub.base_url)
     };
     let all = chosen(&Profile::ALL, &[]);

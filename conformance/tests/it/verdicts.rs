@@ -65,7 +65,9 @@ async fn behind_a_prefix_of_the_path_all_is_as_it_is_without() {
         server.local_addr(),
         Changes { prefix: PREFIX, status: |_, _, status| status },
     );
-    let target = with_session(&server, RunOptions::default()).await;
+    // Other tests share the processor, and speed is not what is tested.
+    let patient = RunOptions { time_scale: 5.0, ..RunOptions::default() };
+    let target = with_session(&server, patient).await;
     let report = Run::new(target, chosen(&Profile::ALL, &[])).run(pending(), |_, _| {}).await;
     // What HTTP tells a proxy to refuse, it refuses itself, in words of its own.
     let of_proxy = |id: &str| id.starts_with("raw.") && id.ends_with(".status");

@@ -90,7 +90,8 @@ impl Shared {
         handle.block_on(async {
             let session = self.sessions.take(form).await?;
             let tag = session.next_tag();
-            let record = run::one(&session.target, scenario, &tag, Run::DEADLINE, pending()).await;
+            let record =
+                run::one(&session.target, scenario, &tag, 5 * Run::DEADLINE, pending()).await;
             self.finish(session).map_err(|told| format!("{}:\n{told}", scenario.id))?;
             match record.outcome {
                 Outcome::Passed => Ok(()),

@@ -77,7 +77,7 @@ async fn exchanges_of(
 ) -> Result<(&'static str, Vec<(Request, Response)>), NotStarted> {
     let seen = Exchanges::default();
     let running = Running::good(Some(front::nothing(Arc::clone(&seen)))).await?;
-    run::one(&running.target, scenario, "reachable", Run::DEADLINE, pending()).await;
+    run::one(&running.target, scenario, "reachable", 5 * Run::DEADLINE, pending()).await;
     let mut exchanges = std::mem::take(&mut *seen.lock().unwrap_or_else(PoisonError::into_inner));
     exchanges.truncate(exchanges.len() - clean_up(&exchanges));
     Ok((scenario.id, exchanges))

@@ -94,7 +94,7 @@ fn test(
             .await;
         let target = &reached.as_ref().map_err(Failed::from)?.target;
         let tag = format!("{}-{number}", &way.name[..3]);
-        let record = run::one(target, scenario, &tag, Run::DEADLINE, pending()).await;
+        let record = run::one(target, scenario, &tag, 5 * Run::DEADLINE, pending()).await;
         let cannot = way.http == Http::Two && scenario.needs.contains(&Need::HttpOne);
         match record.outcome {
             Outcome::Passed if record.left_behind.is_none() && !cannot => Ok(()),

@@ -4,14 +4,14 @@
 use super::jobs::{Job, State};
 use super::store::{Account, Membership, Store};
 
-const KINDS: [&str; 4] = ["image", "text", "video", "audio"];
-const VISIBILITIES: [&str; 4] = ["public", "unlisted", "private", "team"];
+const KINDS: [&str; 3] = ["image", "text", "video"];
+const VISIBILITIES: [&str; 3] = ["public", "unlisted", "private"];
 
-/// One more prompt, some of a kind that came to the API later (S-70), now and then a new vault for it and others, and a job.
+/// One more prompt, now and then a new vault for it and others, and a job.
 pub(super) fn add(store: &mut Store, owner: Account, number: usize) {
     let (title, text) = (format!("Älteres {number}"), "漢 é \u{1f600} \"\\\n".repeat(number + 1));
     let mut prompt = store.new_prompt(owner, title, text);
-    prompt.kind = KINDS[number % 4];
+    prompt.kind = KINDS[number % KINDS.len()];
     prompt.model = Some("retired/model".to_owned());
     // In the future, as if a clock had once gone wrong.
     prompt.created += 86_400_000 * i64::try_from(number).unwrap_or_default();
@@ -19,7 +19,7 @@ pub(super) fn add(store: &mut Store, owner: Account, number: usize) {
     store.prompts.push(prompt);
     if number.is_multiple_of(9) {
         let mut vault = store.new_vault(owner, &format!("Mappe {number}"));
-        vault.visibility = VISIBILITIES[number % 4];
+        vault.visibility = VISIBILITIES[number / 9 % VISIBILITIES.len()];
         (vault.is_locked, vault.is_system) = (number.is_multiple_of(2), number.is_multiple_of(4));
         vault.created -= 60_000;
         store.vaults.insert(0, vault);
