@@ -106,6 +106,7 @@ async fn text_of_a_failure() -> (String, Value) {
     let run = Run::new(stub.target(), selection(&[scenario!("vaults.create.visible", visible)]));
     let mut report = run.seed(7).run(pending(), |_, _| {}).await;
     (report.duration_ms, report.records[0].duration_ms) = (1234, 567);
+    report.records[0].source = "src/scenarios/vaults.rs:7";
     let fixed = |text: String| {
         let text = text.replace(&stub.base_url, "http://target/api/v1");
         text.replace(&report.run_id, "run").replace(&report.started_at, "then")

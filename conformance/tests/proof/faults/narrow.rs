@@ -12,7 +12,7 @@ use crate::bounds::{default, taken_as};
 use crate::entries::{list_of, without};
 use crate::exchange::Response;
 use crate::fault::{Fault, Intercept, fault};
-use crate::front::{answers, asks, edits, edits_data, edits_each, edits_entries, instead, whole};
+use crate::front::{answers, asks, edits, edits_data, edits_each, instead, whole};
 use crate::keys::{MAIN, READ_ONLY};
 use crate::shared::Shared;
 
@@ -277,11 +277,25 @@ fn queued_again() -> Intercept {
 }
 
 fn output_listed_late() -> Intercept {
-    let listed = Shared::<HashSet<i64>>::default();
-    edits_entries("GET /vaults/*/prompts", move |found| {
-        found.retain(|one| {
-            let id = one["id"].as_i64().unwrap_or_default();
-            one["images"] == json!([]) || !listed.with(|listed| listed.insert(id))
+    // The outputs of jobs that were seen completed, and whether they are to be listed.
+    let outputs = Shared::<HashMap<i64, bool>>::default();
+    answers("GET /generations/*/status, GET /vaults/*/prompts", move |ask, answer| {
+        outputs.with(|outputs| {
+            if ask.segment(0) == "generations" {
+                if let Some(id) = answer.json()["data"]["promptId"].as_i64() {
+                    outputs.entry(id).or_insert(false);
+                }
+                return;
+            }
+            answer.edit_data(|data| {
+                let is_listed = |one: &Value| {
+                    let id = one["id"].as_i64().unwrap_or_default();
+                    outputs.get_mut(&id).is_none_or(|is_listed| std::mem::replace(is_listed, true))
+                };
+                if let Some(found) = data.as_array_mut() {
+                    found.retain(is_listed);
+                }
+            });
         });
     })
 }
