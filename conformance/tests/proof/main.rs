@@ -1,7 +1,7 @@
 //! The suite proves itself: servers that are good but for one deliberate fault,
 //! each of which must turn the right scenarios red and leave the others green.
 //!
-//! Every fault is a test of its own name. Usually it meets the scenarios that
+//! Every fault is a test of its own name. Usually it meets the scenarios of its rule that
 //! `conformance/proof.tsv` lists for it and a share of the others.
 //! `PROMPTARIUM_PROOF=full` takes every scenario under every fault and writes the
 //! table anew; `PROMPTARIUM_PROOF=reachable` does so too, but leaves out scenarios
@@ -54,7 +54,7 @@ const AT_ONCE: usize = 4;
 /// Which scenarios a fault meets.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Mode {
-    /// The listed ones, and a share of the others.
+    /// The listed ones of its rule, and a share of the others.
     Usual,
     /// Those that send a request it looks at; the table is written.
     Reachable,
@@ -120,7 +120,10 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     trials.push(Trial::test("existing_data::each_can_fail", move || {
         handle.block_on(existing_data::each_can_fail())
     }));
-    for fault in faults::all() {
+    // Those that run alone come first: later each would wait for the longest of the others.
+    let mut ordered: Vec<_> = faults::all().collect();
+    ordered.sort_by_key(|fault| !proof.runs_alone(fault));
+    for fault in ordered {
         let (handle, proof) = (runtime.handle().clone(), Arc::clone(&proof));
         let known = mode == Mode::New && table::listed(fault.id).is_some();
         let trial = Trial::test(fault.id, move || proof.test(&handle, fault));
@@ -146,18 +149,17 @@ async fn good_server(front: Option<front::Front>, share: bool) -> Result<(), Fai
 
 impl Proof {
     fn test(&self, handle: &Handle, fault: &'static Fault) -> Result<(), Failed> {
-        // Calls that are to come at once come late on a busy machine.
-        let race =
-            fault.is_race() || table::listed(fault.id).is_some_and(|red| red.is_timing_dependent());
-        let _alone = race.then(|| self.quiet.write());
-        let _beside = (!race).then(|| self.quiet.read());
+        let alone = self.runs_alone(fault);
+        let _alone = alone.then(|| self.quiet.write());
+        let _beside = (!alone).then(|| self.quiet.read());
         handle.block_on(async {
             let running = Running::faulty(fault).await?;
             let listed = table::listed(fault.id);
             if self.mode == Mode::Usual {
                 let listed = listed.ok_or("the table has no line for it; run script/proof")?;
+                let own = listed.of_rule(fault.rule);
                 let wanted = |scenario: &Scenario| {
-                    listed.always.contains(scenario.id) || trial::in_share(fault.id, scenario.id)
+                    own.contains(scenario.id) || trial::in_share(fault.id, scenario.id)
                 };
                 let outcomes = trial::outcomes(&running, wanted).await;
                 outcomes.as_listed(fault, &listed)?;
@@ -187,6 +189,17 @@ impl Proof {
 }
 
 impl Proof {
+    /// Calls that are to come at once come late on a busy machine.
+    fn runs_alone(&self, fault: &Fault) -> bool {
+        let listed = table::listed(fault.id).unwrap_or_default();
+        let raced = |id: &String| trial::timing_dependent(id);
+        fault.is_race()
+            || match self.mode {
+                Mode::Usual => listed.of_rule(fault.rule).iter().any(raced),
+                _ => listed.always.iter().any(raced),
+            }
+    }
+
     fn is_run(&self, scenario: &str) -> bool {
         self.only.is_empty() || self.only.iter().any(|start| scenario.starts_with(start))
     }

@@ -46,15 +46,17 @@ impl Red {
         self.at_times.extend(earlier.at_times.into_iter().filter(&kept));
     }
 
-    /// Whether something that is timing_dependent has to be red.
-    pub(crate) fn is_timing_dependent(&self) -> bool {
-        self.always.iter().any(|id| timing_dependent(id))
+    /// The scenarios of this rule among those that are red each time.
+    pub(crate) fn of_rule(&self, rule: &str) -> Ids {
+        self.always.iter().filter(|id| rules_of(id).contains(&rule)).cloned().collect()
     }
 
     /// A scenario of the fault's rule is red each time.
     pub(crate) fn shows(&self, fault: &Fault) -> Result<(), String> {
-        let shown = self.always.iter().any(|id| rules_of(id).contains(&fault.rule));
-        if shown { Ok(()) } else { Err(format!("no scenario of {} is red each time", fault.rule)) }
+        if self.of_rule(fault.rule).is_empty() {
+            return Err(format!("no scenario of {} is red each time", fault.rule));
+        }
+        Ok(())
     }
 }
 
@@ -142,21 +144,20 @@ impl Outcomes {
 
     /// Red is what the table lists, among the scenarios that ran.
     pub(crate) fn as_listed(&self, fault: &Fault, listed: &Red) -> Result<(), String> {
-        let Red { mut always, at_times } = self.red(fault);
-        always.extend(at_times);
+        let Red { always: mut red, at_times } = self.red(fault);
+        red.extend(at_times);
         let unlisted = self
             .red_records()
             .filter(|record| !listed.contains(record.id) && !timing_dependent(record.id));
         let unlisted: Vec<_> = unlisted.map(in_words).collect();
-        let (raced, confirmed): (Vec<_>, Vec<_>) =
-            listed.always.iter().partition(|id| timing_dependent(id));
-        let mut pale: Vec<_> = confirmed
-            .into_iter()
-            .filter(|id| !always.contains(*id))
-            .map(|id| format!("{id} is not red"))
-            .collect();
+        let ran = |id: &&String| self.0.iter().any(|record| record.id == *id);
+        let still = listed.always.iter().filter(ran).filter(|id| !timing_dependent(id));
+        let not_red = still.filter(|id| !red.contains(*id)).map(|id| format!("{id} is not red"));
+        let mut pale: Vec<_> = not_red.collect();
         // Whether a race is lost in just this way is chance, that none is would not be.
-        if !raced.is_empty() && raced.iter().all(|id| !always.contains(*id)) {
+        let mut raced = listed.of_rule(fault.rule);
+        raced.retain(|id| timing_dependent(id));
+        if !raced.is_empty() && raced.is_disjoint(&red) {
             pale.push(format!("none of these is red: {raced:?}"));
         }
         if unlisted.is_empty() && pale.is_empty() {
