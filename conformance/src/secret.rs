@@ -3,16 +3,23 @@
 
 mod forms;
 
-use std::borrow::Cow;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde_json::Value;
 
-use self::forms::{Form, PIECE};
+use self::forms::{Finder, Form, PIECE};
 
 /// What must not show: the keys a run was given, and what answers granted access with.
 #[derive(Default)]
-pub(crate) struct Secrets(Mutex<Vec<Secret>>);
+pub(crate) struct Secrets(Mutex<Kept>);
+
+#[derive(Default)]
+struct Kept {
+    /// The longest comes first, as one may begin with another.
+    secrets: Vec<Secret>,
+    /// Made when a text is redacted, and anew after a secret was added.
+    finder: Option<Finder>,
+}
 
 struct Secret {
     /// The variable that stands for it in a shell line.
@@ -20,8 +27,15 @@ struct Secret {
     /// What replaces it in any other text.
     placeholder: &'static str,
     text: String,
-    /// Of the part that is secret.
+    /// Of the text, and of the part of it that is secret.
     forms: Vec<Form>,
+}
+
+impl Secret {
+    /// Each with its placeholder.
+    fn forms(&self) -> impl Iterator<Item = (&'static str, &Form)> {
+        self.forms.iter().map(|form| (self.placeholder, form))
+    }
 }
 
 impl Secrets {
@@ -61,45 +75,36 @@ impl Secrets {
         self.keep(variable, "[key]", key, key.rsplit('_').next().unwrap_or(key));
     }
 
-    /// The longest comes first, as one may begin with another.
     fn keep(&self, variable: &'static str, placeholder: &'static str, text: &str, secret: &str) {
-        let mut all = self.all();
-        if text.len() >= PIECE && all.iter().all(|secret| secret.text != text) {
-            let (text, forms) = (text.to_owned(), forms::of(secret));
-            all.push(Secret { variable, placeholder, text, forms });
-            all.sort_by_key(|secret| std::cmp::Reverse(secret.text.len()));
+        let mut kept = self.kept();
+        if text.len() >= PIECE && kept.secrets.iter().all(|secret| secret.text != text) {
+            let forms = forms::of(text, secret);
+            let text = text.to_owned();
+            kept.secrets.push(Secret { variable, placeholder, text, forms });
+            kept.secrets.sort_by_key(|secret| std::cmp::Reverse(secret.text.len()));
+            kept.finder = None;
         }
     }
 
-    fn all(&self) -> MutexGuard<'_, Vec<Secret>> {
+    fn kept(&self) -> MutexGuard<'_, Kept> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The text without any secret and without any long piece of its secret part, as a
     /// target may repeat a truncated key, or encode it.
-    pub(crate) fn redact<'t>(&self, text: impl Into<Cow<'t, str>>) -> String {
-        let mut text = text.into();
-        let all = self.all();
-        for secret in all.iter() {
-            if text.contains(&secret.text) {
-                text = text.replace(&secret.text, secret.placeholder).into();
-            }
-        }
-        for secret in all.iter() {
-            for form in &secret.forms {
-                while let Some(found) = form.longest_piece(&text) {
-                    text = text.replace(found, secret.placeholder).into();
-                }
-            }
-        }
-        text.into_owned()
+    pub(crate) fn redact(&self, text: impl AsRef<str>) -> String {
+        let Kept { secrets, finder } = &mut *self.kept();
+        let finder =
+            finder.get_or_insert_with(|| Finder::new(secrets.iter().flat_map(Secret::forms)));
+        finder.redact(text.as_ref())
     }
 
     /// An `Authorization` value for double quotes in a shell line: a key becomes its variable, a
     /// truncated key the same piece of its variable, and what resembles a key is redacted.
     pub(crate) fn in_shell(&self, value: &str) -> String {
-        let all = self.all();
-        for Secret { variable, text, .. } in all.iter() {
+        let kept = self.kept();
+        let all = &kept.secrets;
+        for Secret { variable, text, .. } in all {
             if let Some((before, after)) = value.split_once(text) {
                 let (before, after) = (for_double_quotes(before), for_double_quotes(after));
                 return format!("{before}${{{variable}}}{after}");
@@ -116,7 +121,7 @@ impl Secrets {
         if all.iter().any(|secret| common(&secret.text) >= PIECE) {
             return format!("{scheme} [redacted]");
         }
-        drop(all);
+        drop(kept);
         for_double_quotes(&self.redact(value))
     }
 }

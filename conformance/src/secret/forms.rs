@@ -1,5 +1,9 @@
-//! The forms in which a target may give a secret back: as it is, or in one of the usual encodings.
+//! The forms in which a target may give a secret back: as it is, or in one of the usual encodings;
+//! whole, or a piece of it.
 
+use std::iter::zip;
+
+use aho_corasick::{AhoCorasick, Input, MatchKind};
 use data_encoding::{BASE64_NOPAD, BASE64URL_NOPAD, HEXLOWER, HEXUPPER};
 
 /// Pieces of a secret that are at least this long never show.
@@ -8,32 +12,30 @@ pub(super) const PIECE: usize = 8;
 /// `PIECE + STRIDE - 1` characters is found.
 const STRIDE: usize = 4;
 
-/// A secret in one encoding.
+/// A text that must not show, and no piece of it that is at least so long.
 pub(super) struct Form {
     text: String,
-    /// How long a piece must be to be one.
     piece: usize,
-    /// What every text in this encoding holds; spares most texts the search.
-    sign: &'static str,
 }
 
-/// The secret as it is and in every encoding that is looked for.
-pub(super) fn of(secret: &str) -> Vec<Form> {
+/// The whole text, and its secret part as it is and in every encoding that is looked for.
+pub(super) fn of(text: &str, secret: &str) -> Vec<Form> {
     let bytes = secret.as_bytes();
     let each = |encode: fn(&u8) -> String| bytes.iter().map(encode).collect::<String>();
-    let form = |text, piece, sign| Form { text, piece, sign };
+    let form = |text, piece| Form { text, piece };
     let mut forms = vec![
-        form(secret.to_owned(), PIECE, ""),
-        form(HEXLOWER.encode(bytes), 2 * PIECE, ""),
-        form(HEXUPPER.encode(bytes), 2 * PIECE, ""),
-        form(each(|byte| format!("%{byte:02x}")), 3 * PIECE, "%"),
-        form(each(|byte| format!("%{byte:02X}")), 3 * PIECE, "%"),
-        form(each(|byte| format!("\\u{byte:04x}")), 6 * PIECE, "\\u00"),
-        form(each(|byte| format!("\\u{byte:04X}")), 6 * PIECE, "\\u00"),
+        form(text.to_owned(), text.len()),
+        form(secret.to_owned(), PIECE),
+        form(HEXLOWER.encode(bytes), 2 * PIECE),
+        form(HEXUPPER.encode(bytes), 2 * PIECE),
+        form(each(|byte| format!("%{byte:02x}")), 3 * PIECE),
+        form(each(|byte| format!("%{byte:02X}")), 3 * PIECE),
+        form(each(|byte| format!("\\u{byte:04x}")), 6 * PIECE),
+        form(each(|byte| format!("\\u{byte:04X}")), 6 * PIECE),
     ];
     for before in 0..3 {
         for alphabet in [&BASE64_NOPAD, &BASE64URL_NOPAD] {
-            forms.push(form(within(alphabet, before, bytes), PIECE, ""));
+            forms.push(form(within(alphabet, before, bytes), PIECE));
         }
     }
     forms.retain(|form| form.text.len() >= form.piece);
@@ -50,24 +52,51 @@ fn within(alphabet: &data_encoding::Encoding, before: usize, secret: &[u8]) -> S
     encoded.get(own).unwrap_or_default().to_owned()
 }
 
-impl Form {
-    /// The first piece of it in `text`, as long as it goes.
-    pub(super) fn longest_piece(&self, text: &str) -> Option<&str> {
-        let (secret, length) = (self.text.as_str(), self.piece);
-        if !text.contains(self.sign) {
-            return None;
+/// Finds every form of every secret in one pass over a text.
+pub(super) struct Finder {
+    pieces: AhoCorasick,
+    /// Of each piece: what replaces it, and what stands before and after it in its form.
+    around: Vec<(&'static str, String, String)>,
+}
+
+impl Finder {
+    /// Finds these, each with what replaces it.
+    pub(super) fn new<'f>(forms: impl Iterator<Item = (&'static str, &'f Form)>) -> Self {
+        let (mut pieces, mut around) = (Vec::new(), Vec::new());
+        for (placeholder, Form { text, piece }) in forms {
+            for start in (0..text.len()).step_by(STRIDE) {
+                let end = start + piece;
+                let (Some(found), Some(after)) = (text.get(start..end), text.get(end..)) else {
+                    continue;
+                };
+                pieces.push(found);
+                around.push((placeholder, text[..start].to_owned(), after.to_owned()));
+            }
         }
-        let starts = (0..secret.len()).step_by(STRIDE);
-        let mut pieces =
-            starts.filter_map(|start| Some((start, secret.get(start..start + length)?)));
-        let (mut start, piece) = pieces.find(|(_, piece)| text.contains(piece))?;
-        let mut end = start + piece.len();
-        while start > 0 && secret.get(start - 1..end).is_some_and(|longer| text.contains(longer)) {
-            start -= 1;
-        }
-        while secret.get(start..=end).is_some_and(|longer| text.contains(longer)) {
-            end += 1;
-        }
-        secret.get(start..end)
+        let mut builder = AhoCorasick::builder();
+        let pieces = builder.match_kind(MatchKind::LeftmostLongest).build(pieces);
+        #[expect(clippy::expect_used, reason = "a run keeps some hundred secrets")]
+        let pieces = pieces.expect("fewer than two billion pieces");
+        Self { pieces, around }
     }
+
+    /// The text without any of them. Each is replaced as far as it goes.
+    pub(super) fn redact(&self, text: &str) -> String {
+        let (mut shown, mut rest) = (String::with_capacity(text.len()), text);
+        while let Some(found) = self.pieces.find(Input::new(rest)) {
+            let (placeholder, before, after) = &self.around[found.pattern()];
+            let (left, right) = (&rest[..found.start()], &rest[found.end()..]);
+            let more_left = common(left.chars().rev(), before.chars().rev());
+            let more_right = common(right.chars(), after.chars());
+            shown.push_str(&left[..left.len() - more_left]);
+            shown.push_str(placeholder);
+            rest = &right[more_right..];
+        }
+        shown + rest
+    }
+}
+
+/// How many bytes two texts have in common from where they begin.
+fn common(one: impl Iterator<Item = char>, other: impl Iterator<Item = char>) -> usize {
+    zip(one, other).take_while(|(one, other)| one == other).map(|(one, _)| one.len_utf8()).sum()
 }
