@@ -35,9 +35,10 @@ use crate::limits::LOCAL_PAINTERS;
 /// How long `local/slow` takes, and the longest that `parameters.seconds` can ask for.
 const SLOW_SECONDS: f64 = 3.0;
 const SLOW_SECONDS_MAX: f64 = 600.0;
-/// The longer side of a picture and of an animation, in pixels.
-const PICTURE: u32 = 512;
-const ANIMATION: u32 = 256;
+/// The longer side of a picture and of an animation, in pixels. Without optimization a pixel takes
+/// many times as long, and painting would take a third of the time of the tests.
+const PICTURE: u32 = if cfg!(debug_assertions) { 192 } else { 512 };
+const ANIMATION: u32 = if cfg!(debug_assertions) { 96 } else { 256 };
 /// The longest side in units of the shorter one.
 const RATIO_MAX: f64 = 4.0;
 const FRAMES: u16 = 12;
