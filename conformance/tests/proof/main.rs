@@ -122,7 +122,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     }));
     // Those that run alone come first: later each would wait for the longest of the others.
     let mut ordered: Vec<_> = faults::all().collect();
-    ordered.sort_by_key(|fault| !proof.runs_alone(fault));
+    ordered.sort_by_key(|fault| !runs_alone(fault));
     for fault in ordered {
         let (handle, proof) = (runtime.handle().clone(), Arc::clone(&proof));
         let known = mode == Mode::New && table::listed(fault.id).is_some();
@@ -149,7 +149,7 @@ async fn good_server(front: Option<front::Front>, share: bool) -> Result<(), Fai
 
 impl Proof {
     fn test(&self, handle: &Handle, fault: &'static Fault) -> Result<(), Failed> {
-        let alone = self.runs_alone(fault);
+        let alone = runs_alone(fault);
         let _alone = alone.then(|| self.quiet.write());
         let _beside = (!alone).then(|| self.quiet.read());
         handle.block_on(async {
@@ -189,20 +189,15 @@ impl Proof {
 }
 
 impl Proof {
-    /// Calls that are to come at once come late on a busy machine.
-    fn runs_alone(&self, fault: &Fault) -> bool {
-        let listed = table::listed(fault.id).unwrap_or_default();
-        let raced = |id: &String| trial::timing_dependent(id);
-        fault.is_race()
-            || match self.mode {
-                Mode::Usual => listed.of_rule(fault.rule).iter().any(raced),
-                _ => listed.always.iter().any(raced),
-            }
-    }
-
     fn is_run(&self, scenario: &str) -> bool {
         self.only.is_empty() || self.only.iter().any(|start| scenario.starts_with(start))
     }
+}
+
+/// Calls that are to come at once come late on a busy machine.
+fn runs_alone(fault: &Fault) -> bool {
+    let own = table::listed(fault.id).unwrap_or_default().of_rule(fault.rule);
+    fault.is_race() || own.iter().any(|id| trial::timing_dependent(id))
 }
 
 /// Faults without a unique name, a sentence or a rule.
