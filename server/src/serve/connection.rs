@@ -12,10 +12,11 @@ use std::convert::Infallible;
 use std::net::Ipv4Addr;
 use std::pin::pin;
 use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::Request;
+use http::{Request, Version};
 use http_body_util::BodyExt;
 use hyper::body::{Body, Incoming};
 use hyper::service::service_fn;
@@ -95,14 +96,25 @@ pub(super) async fn serve_connection(
     let activity = SharedActivity::new(heads);
     let requests = activity.clone();
     let answer = service_fn(move |request: Request<Incoming>| {
+        let poll_at_once = request.version() < Version::HTTP_2 && request.body().is_end_stream();
         let (in_flight, began) = requests.begin_request(request.version());
         let shared = shared.clone();
-        async move {
+        let mut response = Box::pin(async move {
             let (service, connection) = &*shared;
-            // Pinned here: a future of kilobytes is not copied from one wrapper to the next.
             let response = pin!(service.handle(request, began, connection));
             let response = time_budget::of_request(response).await;
             Ok::<_, Infallible>(response.map(|body| tracked(body, in_flight)))
+        });
+        // hyper's next step is to read on, and it allocates another buffer of 8 KiB if this request,
+        // which refers to the first one, still exists. If the response is not ready, hyper polls
+        // it after that, with a waker.
+        let mut context = Context::from_waker(Waker::noop());
+        let first = poll_at_once.then(|| response.as_mut().poll(&mut context));
+        async move {
+            match first {
+                Some(Poll::Ready(response)) => response,
+                _ => response.await,
+            }
         }
     });
     let stream = TrackedStream::new(stream, activity.clone());
