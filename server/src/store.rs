@@ -75,8 +75,8 @@ pub trait KeyStore: Send + Sync + 'static {
     /// The time it takes does not tell apart a wrong secret, a revoked key and none (S-53).
     async fn find_key(&self, public_id: &str, digest: &[u8; 32]) -> Result<Option<KeyRecord>>;
 
-    /// Notes that a request has proved to have this key: the time of its last use, to within a
-    /// minute. Does not wait until that is stored.
+    /// Notes that a request has proved to have this key: the time of its last use, at most once per
+    /// `LAST_USE_PRECISION`. Does not wait until that is stored.
     async fn record_use(&self, key: &KeyRecord) -> Result<()>;
 
     /// Checks that the caller's key is not revoked at this moment.

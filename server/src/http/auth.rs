@@ -107,12 +107,13 @@ pub(crate) async fn authenticate(
         Some(proof) => proof,
         None => {
             let record = find(text, vendor, store).await?;
+            // Not at each request: `LAST_USE_PRECISION` allows for the lifetime of a proof.
+            store.record_use(&record).await?;
             let proof = Arc::new(Proof { text: text.into(), record, at: now });
             *proved.0.lock() = Some(proof.clone());
             proof
         }
     };
-    store.record_use(&proof.record).await?;
     Ok(proof.record.caller())
 }
 

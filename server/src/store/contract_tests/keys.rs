@@ -19,7 +19,7 @@ contract_tests! {
     a_revoked_key_is_refused_by_the_next_call
     revoking_again_keeps_the_first_time
     a_key_that_the_account_does_not_have_cannot_be_revoked
-    the_last_use_of_a_key_is_recorded_once_a_minute
+    the_last_use_of_a_key_is_recorded_at_intervals
 }
 
 impl StoreUnderTest {
@@ -139,7 +139,7 @@ async fn a_key_that_the_account_does_not_have_cannot_be_revoked(db: Arc<StoreUnd
     db.store.confirm_key(&bob).await.unwrap();
 }
 
-async fn the_last_use_of_a_key_is_recorded_once_a_minute(db: Arc<StoreUnderTest>) {
+async fn the_last_use_of_a_key_is_recorded_at_intervals(db: Arc<StoreUnderTest>) {
     let alice = db.caller("alice").await;
     let key = db.store.find_key("key-of-alice", &[7; 32]).await.unwrap().unwrap();
     assert_eq!(db.store.api_keys(&alice).await.unwrap()[0].last_used_at, None);
