@@ -34,9 +34,9 @@ fn write_prompt_fields(object: &mut Object<'_>, prompt: &PromptRecord) {
     object.number("id", prompt.id.get());
     object.text("title", &prompt.title);
     object.text("prompt", &prompt.text);
-    object.text("promptType", prompt.kind.as_str());
+    object.plain_text("promptType", prompt.kind.as_str());
     object.optional_text("platform", prompt.platform.as_deref());
-    object.text("status", "active");
+    object.plain_text("status", "active");
     object.array("images", &prompt.images, |json, image| image.write_json(json));
     object.array("vaultIds", &prompt.vault_ids, |json, id| write_number(json, id.get()));
     object.time("createdAt", prompt.created_at);
@@ -62,7 +62,7 @@ impl WriteJson for VaultRecord {
         object.text("name", &self.name);
         object.optional_text("description", self.description.as_deref());
         object.text("slug", &self.slug);
-        object.text("visibility", self.visibility.as_str());
+        object.plain_text("visibility", self.visibility.as_str());
         object.optional_text("accessType", None);
         object.boolean("isLocked", false);
         object.optional_text("coverImageUrl", self.cover_image_url.as_deref());

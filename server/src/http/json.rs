@@ -59,6 +59,16 @@ impl<'a> Object<'a> {
         write_text(self.field(name), text);
     }
 
+    /// A text that has nothing to escape.
+    #[inline]
+    pub(crate) fn plain_text(&mut self, name: &'static str, text: &'static str) {
+        debug_assert!(!needs_escapes(text.as_bytes()), "{text}");
+        let json = self.field(name);
+        json.push(b'"');
+        json.extend_from_slice(text.as_bytes());
+        json.push(b'"');
+    }
+
     #[inline]
     pub(crate) fn optional_text(&mut self, name: &'static str, text: Option<&str>) {
         match text {
@@ -129,20 +139,18 @@ fn write_array<T>(json: &mut Vec<u8>, entries: &[T], write: impl Fn(&mut Vec<u8>
 
 /// Whether a string of these bytes is not its own JSON.
 pub(crate) fn needs_escapes(text: &[u8]) -> bool {
-    const CHUNK: usize = 16;
     // Without an early exit, so that a chunk is compared at once.
     fn has_special(bytes: &[u8]) -> bool {
         let is_special = |byte: u8| byte < b' ' || byte == b'"' || byte == b'\\';
         bytes.iter().fold(false, |found, byte| found | is_special(*byte))
     }
-    match text.last_chunk::<CHUNK>() {
-        // The last chunk may overlap the one before.
-        Some(last) => {
-            let (chunks, _) = text.as_chunks::<CHUNK>();
-            has_special(last) || chunks.iter().any(|chunk| has_special(chunk))
-        }
-        None => has_special(text),
+    /// `None` if there is no whole chunk. The last chunk may overlap the one before.
+    fn in_chunks<const BYTES: usize>(text: &[u8]) -> Option<bool> {
+        let last = text.last_chunk::<BYTES>()?;
+        let (chunks, _) = text.as_chunks::<BYTES>();
+        Some(has_special(last) || chunks.iter().any(|chunk| has_special(chunk)))
     }
+    in_chunks::<16>(text).or_else(|| in_chunks::<8>(text)).unwrap_or_else(|| has_special(text))
 }
 
 #[cfg(test)]

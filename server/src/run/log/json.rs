@@ -51,7 +51,7 @@ where
 {
     let mut fields = Fields(Object::begin(line));
     fields.0.time("timestamp", Timestamp::now());
-    fields.0.text("level", event.metadata().level().as_str());
+    fields.0.plain_text("level", event.metadata().level().as_str());
     event.record(&mut fields);
     fields.0.text("target", event.metadata().target());
     for span in context.event_scope().into_iter().flatten() {
