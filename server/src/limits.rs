@@ -164,8 +164,7 @@ pub(crate) const SIGN_IN_CODE_LIFETIME: Duration = Duration::from_secs(15 * 60);
 /// How long a session lasts at most, and how long without a request.
 pub(crate) const SESSION_MAX: Duration = Duration::from_secs(30 * 24 * 3600);
 pub(crate) const SESSION_IDLE: Duration = Duration::from_secs(7 * 24 * 3600);
-/// How far apart the recorded times of the last use of a session or a key are. A connection reports
-/// the use of its key every 10 seconds, so they are exact to within a minute.
+/// Between recorded uses of a session or a key. A connection reports the use of a key every 10 s.
 pub(crate) const LAST_USE_PRECISION: Duration = Duration::from_secs(50);
 /// Keys of one account that are not revoked.
 pub(crate) const API_KEYS_MAX: usize = 100;
