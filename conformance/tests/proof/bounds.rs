@@ -28,8 +28,8 @@ pub(crate) fn text_refused(
     most: usize,
     measure: fn(&str) -> usize,
 ) -> Intercept {
-    instead(routes, move |ask| {
-        let long = ask.text(field).is_some_and(|text| measure(&text) > most);
+    instead(routes, move |request| {
+        let long = request.text(field).is_some_and(|text| measure(&text) > most);
         long.then(|| refusal(field))
     })
 }
@@ -66,7 +66,9 @@ pub(crate) fn value_refused(
     field: &'static str,
     refused: impl Fn(&Value) -> bool + Send + Sync + 'static,
 ) -> Intercept {
-    instead(routes, move |ask| ask.json().get(field).is_some_and(&refused).then(|| refusal(field)))
+    instead(routes, move |request| {
+        request.json().get(field).is_some_and(&refused).then(|| refusal(field))
+    })
 }
 
 /// A text of the body is refused, with no word that it is the one.
@@ -75,7 +77,7 @@ pub(crate) fn text_is_refused(
     field: &'static str,
     bad: fn(&str) -> bool,
 ) -> Intercept {
-    refused(routes, 400, move |ask| ask.text(field).is_some_and(|text| bad(&text)))
+    refused(routes, 400, move |request| request.text(field).is_some_and(|text| bad(&text)))
 }
 
 /// A field of answers has another value.
@@ -142,11 +144,11 @@ pub(crate) fn parameter_as(
     name: &'static str,
     taken: impl Fn(&str) -> Option<String> + Send + Sync + 'static,
 ) -> Intercept {
-    asks(routes, move |ask| {
-        let Some(given) = ask.parameter(name) else { return };
+    asks(routes, move |request| {
+        let Some(given) = request.parameter(name) else { return };
         let taken = taken(given);
         if taken.as_deref() != Some(given) {
-            ask.set_parameter(name, taken.as_deref());
+            request.set_parameter(name, taken.as_deref());
         }
     })
 }

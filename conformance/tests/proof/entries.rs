@@ -5,8 +5,8 @@ use serde_json::Value;
 use crate::exchange::Response;
 
 /// Changes the entries of a success whose `data` is a list.
-pub(crate) fn entries(answer: &mut Response, change: impl FnOnce(&mut Vec<Value>)) {
-    answer.edit_data(|data| {
+pub(crate) fn entries(response: &mut Response, change: impl FnOnce(&mut Vec<Value>)) {
+    response.edit_data(|data| {
         if let Value::Array(entries) = data {
             change(entries);
         }

@@ -1,4 +1,4 @@
-//! A request and its answer as a fault sees them: whole, and easy to change.
+//! A request and its response as a fault sees them: whole, and easy to change.
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
@@ -22,7 +22,7 @@ pub(crate) struct Request {
     pub(crate) body: Bytes,
 }
 
-/// An answer on its way to the client.
+/// A response on its way to the client.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Response {
     pub(crate) status: StatusCode,
@@ -118,10 +118,10 @@ impl Request {
         path: impl Into<String>,
         body: &Value,
     ) -> Self {
-        let mut ask = self.another(method, path);
-        ask.set_json_type();
-        ask.set_json(body);
-        ask
+        let mut request = self.another(method, path);
+        request.set_json_type();
+        request.set_json(body);
+        request
     }
 }
 

@@ -36,13 +36,13 @@ impl Front {
     }
 
     /// Whether it may change this exchange with a good server.
-    pub(crate) fn may_change(&self, ask: &Request, answer: &Response) -> bool {
-        self.looks_at(&ask.method, &ask.path)
-            && self.ahead.as_ref().is_none_or(|ahead| ahead(ask, answer))
+    pub(crate) fn may_change(&self, request: &Request, response: &Response) -> bool {
+        self.looks_at(&request.method, &request.path)
+            && self.ahead.as_ref().is_none_or(|ahead| ahead(request, response))
     }
 
-    pub(crate) async fn answer(&self, ask: Request, upstream: Upstream) -> Response {
-        (self.run)(ask, upstream).await
+    pub(crate) async fn respond(&self, request: Request, upstream: Upstream) -> Response {
+        (self.run)(request, upstream).await
     }
 }
 
@@ -78,8 +78,8 @@ pub(crate) fn whole<F>(
 where
     F: Future<Output = Response> + Send + 'static,
 {
-    let run = Arc::new(move |ask, upstream| -> BoxFuture<'static, Response> {
-        Box::pin(run(ask, upstream))
+    let run = Arc::new(move |request, upstream| -> BoxFuture<'static, Response> {
+        Box::pin(run(request, upstream))
     });
     Intercept::Front(Front { routes, run, ahead: None })
 }
@@ -94,7 +94,7 @@ where
     F: Future<Output = Response> + Send + 'static,
 {
     let state = Shared::default();
-    whole(routes, move |ask, upstream| run(ask, upstream, state.clone()))
+    whole(routes, move |request, upstream| run(request, upstream, state.clone()))
 }
 
 /// Answers as the good server does, and then sends that another request too.
@@ -102,12 +102,12 @@ pub(crate) fn and_sends(
     routes: &'static str,
     other: impl Fn(Request, &Response) -> Option<Request> + Copy + Send + Sync + 'static,
 ) -> Intercept {
-    whole(routes, move |ask, upstream| async move {
-        let answer = upstream.send(&ask).await;
-        if let Some(other) = other(ask, &answer) {
+    whole(routes, move |request, upstream| async move {
+        let response = upstream.send(&request).await;
+        if let Some(other) = other(request, &response) {
             upstream.send(&other).await;
         }
-        answer
+        response
     })
 }
 
@@ -119,15 +119,15 @@ pub(crate) fn asks(
     let change = Arc::new(change);
     let ahead = {
         let change = Arc::clone(&change);
-        move |ask: &Request, _: &Response| {
-            let mut changed = ask.clone();
+        move |request: &Request, _: &Response| {
+            let mut changed = request.clone();
             change(&mut changed);
-            changed != *ask
+            changed != *request
         }
     };
-    let how = whole(routes, move |mut ask, upstream| {
-        change(&mut ask);
-        async move { upstream.send(&ask).await }
+    let how = whole(routes, move |mut request, upstream| {
+        change(&mut request);
+        async move { upstream.send(&request).await }
     });
     foreseen(how, ahead)
 }
@@ -140,18 +140,18 @@ pub(crate) fn answers(
     let change = Arc::new(change);
     let ahead = {
         let change = Arc::clone(&change);
-        move |ask: &Request, answer: &Response| {
-            let mut changed = answer.clone();
-            change(ask, &mut changed);
-            changed != *answer
+        move |request: &Request, response: &Response| {
+            let mut changed = response.clone();
+            change(request, &mut changed);
+            changed != *response
         }
     };
-    let how = whole(routes, move |ask, upstream| {
+    let how = whole(routes, move |request, upstream| {
         let change = Arc::clone(&change);
         async move {
-            let mut answer = upstream.send(&ask).await;
-            change(&ask, &mut answer);
-            answer
+            let mut response = upstream.send(&request).await;
+            change(&request, &mut response);
+            response
         }
     });
     foreseen(how, ahead)
@@ -162,7 +162,7 @@ pub(crate) fn edits(
     routes: &'static str,
     change: impl Fn(&mut Value) + Send + Sync + 'static,
 ) -> Intercept {
-    asks(routes, move |ask| ask.edit(&change))
+    asks(routes, move |request| request.edit(&change))
 }
 
 /// Changes the JSON bodies of answers.
@@ -170,7 +170,7 @@ pub(crate) fn edits_answer(
     routes: &'static str,
     change: impl Fn(&mut Value) + Send + Sync + 'static,
 ) -> Intercept {
-    answers(routes, move |_, answer| answer.edit(&change))
+    answers(routes, move |_, response| response.edit(&change))
 }
 
 /// Changes the `data` of successes.
@@ -178,7 +178,7 @@ pub(crate) fn edits_data(
     routes: &'static str,
     change: impl Fn(&mut Value) + Send + Sync + 'static,
 ) -> Intercept {
-    answers(routes, move |_, answer| answer.edit_data(&change))
+    answers(routes, move |_, response| response.edit_data(&change))
 }
 
 /// Changes the `data` of successes, or each entry where it is a list.
@@ -186,7 +186,7 @@ pub(crate) fn edits_each(
     routes: &'static str,
     change: impl Fn(&mut Value) + Send + Sync + 'static,
 ) -> Intercept {
-    answers(routes, move |_, answer| answer.each(&change))
+    answers(routes, move |_, response| response.each(&change))
 }
 
 /// Changes the JSON bodies of successes.
@@ -194,19 +194,19 @@ pub(crate) fn edits_success(
     routes: &'static str,
     change: impl Fn(&mut Value) + Send + Sync + 'static,
 ) -> Intercept {
-    answers(routes, move |_, answer| {
-        if answer.is_success() {
-            answer.edit(&change);
+    answers(routes, move |_, response| {
+        if response.is_success() {
+            response.edit(&change);
         }
     })
 }
 
 /// Answers successes with 204 and no body.
 pub(crate) fn no_content(routes: &'static str) -> Intercept {
-    answers(routes, |_, answer| {
-        if answer.is_success() {
-            answer.set_code(204);
-            answer.body.clear();
+    answers(routes, |_, response| {
+        if response.is_success() {
+            response.set_code(204);
+            response.body.clear();
         }
     })
 }
@@ -216,14 +216,14 @@ pub(crate) fn edits_entries(
     routes: &'static str,
     change: impl Fn(&mut Vec<Value>) + Send + Sync + 'static,
 ) -> Intercept {
-    answers(routes, move |_, answer| entries(answer, &change))
+    answers(routes, move |_, response| entries(response, &change))
 }
 
 /// Answers successes with another status.
 pub(crate) fn status_instead(routes: &'static str, status: u16) -> Intercept {
-    answers(routes, move |_, answer| {
-        if answer.is_success() {
-            answer.set_code(status);
+    answers(routes, move |_, response| {
+        if response.is_success() {
+            response.set_code(status);
         }
     })
 }
@@ -235,9 +235,9 @@ pub(crate) fn code_instead(
     code: u16,
     when: impl Fn(&Request) -> bool + Send + Sync + 'static,
 ) -> Intercept {
-    answers(routes, move |ask, answer| {
-        if answer.code() == instead_of && when(ask) {
-            answer.set_code(code);
+    answers(routes, move |request, response| {
+        if response.code() == instead_of && when(request) {
+            response.set_code(code);
         }
     })
 }
@@ -248,25 +248,25 @@ pub(crate) fn refused(
     code: u16,
     when: impl Fn(&Request) -> bool + Send + Sync + 'static,
 ) -> Intercept {
-    instead(routes, move |ask| when(ask).then(|| Response::refusal(code, "It is refused.")))
+    instead(routes, move |request| when(request).then(|| Response::refusal(code, "It is refused.")))
 }
 
 /// Answers some requests itself, without asking the good server.
 pub(crate) fn instead(
     routes: &'static str,
-    answer: impl Fn(&Request) -> Option<Response> + Send + Sync + 'static,
+    respond: impl Fn(&Request) -> Option<Response> + Send + Sync + 'static,
 ) -> Intercept {
-    let answer = Arc::new(answer);
+    let respond = Arc::new(respond);
     let ahead = {
-        let answer = Arc::clone(&answer);
-        move |ask: &Request, _: &Response| answer(ask).is_some()
+        let respond = Arc::clone(&respond);
+        move |request: &Request, _: &Response| respond(request).is_some()
     };
-    let how = whole(routes, move |ask, upstream| {
-        let answer = answer(&ask);
+    let how = whole(routes, move |request, upstream| {
+        let response = respond(&request);
         async move {
-            match answer {
-                Some(answer) => answer,
-                None => upstream.send(&ask).await,
+            match response {
+                Some(response) => response,
+                None => upstream.send(&request).await,
             }
         }
     });
@@ -289,13 +289,13 @@ pub(crate) fn foreseen(
 
 /// Looks at everything, changes nothing and writes it all down.
 pub(crate) fn nothing(seen: Exchanges) -> Front {
-    let run = move |ask: Request, upstream: Upstream| -> BoxFuture<'static, Response> {
+    let run = move |request: Request, upstream: Upstream| -> BoxFuture<'static, Response> {
         let seen = Arc::clone(&seen);
         Box::pin(async move {
-            let answer = upstream.send(&ask).await;
+            let response = upstream.send(&request).await;
             let mut seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
-            seen.push((ask, answer.clone()));
-            answer
+            seen.push((request, response.clone()));
+            response
         })
     };
     Front { routes: "* /**", run: Arc::new(run), ahead: None }

@@ -111,7 +111,7 @@ async fn connection(
                     Step::Wait => (std::mem::take(&mut came.bytes), true),
                     Step::Next(bytes) => (bytes, came.ended),
                     Step::Last(bytes) => (bytes, true),
-                    Step::Answer(answer) => return Err(Over::Answered(answer)),
+                    Step::Answer(response) => return Err(Over::Answered(response)),
                 };
                 came.bytes.clear();
                 // A server may answer before it has read all, and read no more.
@@ -137,8 +137,8 @@ async fn connection(
     match over {
         Ok(_) => Ok(()),
         Err(Over::Broken(error)) => Err(error),
-        Err(Over::Answered(answer)) => {
-            client.write_all(answer).await?;
+        Err(Over::Answered(response)) => {
+            client.write_all(response).await?;
             client.shutdown().await?;
             // The answer would be lost to a client that still sends.
             copy(&mut client, &mut sink()).await.map(drop)

@@ -132,8 +132,8 @@ impl HttpService for Door {
         };
         let query = parts.uri.query().map(str::to_owned);
         let (method, headers, body) = (parts.method, parts.headers, body.to_bytes());
-        let ask = Request { method, path, of_api, query, headers, body };
-        reply(front.answer(ask, upstream.clone()).await)
+        let request = Request { method, path, of_api, query, headers, body };
+        reply(front.respond(request, upstream.clone()).await)
     }
 }
 
@@ -144,10 +144,10 @@ fn below_root(path: &str) -> (bool, String) {
     }
 }
 
-fn reply(answer: Response) -> test_support::Response {
-    let mut reply = test_support::Response::new(ResponseBody::Left(answer.body.into()));
-    *reply.status_mut() = answer.status;
-    *reply.headers_mut() = of_the_message(answer.headers);
+fn reply(response: Response) -> test_support::Response {
+    let mut reply = test_support::Response::new(ResponseBody::Left(response.body.into()));
+    *reply.status_mut() = response.status;
+    *reply.headers_mut() = of_the_message(response.headers);
     reply
 }
 
@@ -160,53 +160,53 @@ fn of_the_message(mut headers: HeaderMap) -> HeaderMap {
 }
 
 impl Upstream {
-    /// What the caller of `ask` finds at another path.
-    pub(crate) async fn get(&self, ask: &Request, path: impl Into<String>) -> Response {
-        self.send(&ask.another(Method::GET, path)).await
+    /// What the caller of `request` finds at another path.
+    pub(crate) async fn get(&self, request: &Request, path: impl Into<String>) -> Response {
+        self.send(&request.another(Method::GET, path)).await
     }
 
-    /// The entries that the caller of `ask` finds listed at another path.
-    pub(crate) async fn list(&self, ask: &Request, path: impl Into<String>) -> Vec<Value> {
-        let listed = self.get(ask, path).await.json();
+    /// The entries that the caller of `request` finds listed at another path.
+    pub(crate) async fn list(&self, request: &Request, path: impl Into<String>) -> Vec<Value> {
+        let listed = self.get(request, path).await.json();
         listed["data"].as_array().cloned().unwrap_or_default()
     }
 
     /// Deletes what is at another path.
-    pub(crate) async fn delete(&self, ask: &Request, path: impl Into<String>) -> Response {
-        self.send(&ask.another(Method::DELETE, path)).await
+    pub(crate) async fn delete(&self, request: &Request, path: impl Into<String>) -> Response {
+        self.send(&request.another(Method::DELETE, path)).await
     }
 
     /// Sends an update of what is at another path.
     pub(crate) async fn patch(
         &self,
-        ask: &Request,
+        request: &Request,
         path: impl Into<String>,
         body: &Value,
     ) -> Response {
-        self.send(&ask.another_with(Method::PATCH, path, body)).await
+        self.send(&request.another_with(Method::PATCH, path, body)).await
     }
 
-    /// The good server's answer.
-    pub(crate) async fn send(&self, ask: &Request) -> Response {
-        match self.exchange(ask).await {
-            Ok(answer) => answer,
+    /// The good server's response.
+    pub(crate) async fn send(&self, request: &Request) -> Response {
+        match self.exchange(request).await {
+            Ok(response) => response,
             // No scenario expects that, and nobody takes it for the server's.
-            Err(error) => Response::refusal(599, &format!("the proxy has no answer: {error}")),
+            Err(error) => Response::refusal(599, &format!("the proxy has no response: {error}")),
         }
     }
 
     async fn exchange(
         &self,
-        ask: &Request,
+        request: &Request,
     ) -> Result<Response, Box<dyn std::error::Error + Send + Sync>> {
-        let root = if ask.of_api { ROOT } else { "" };
-        let query = ask.query.as_ref().map(|query| format!("?{query}")).unwrap_or_default();
-        let uri = format!("http://{}{root}{}{query}", self.address, ask.path);
-        let mut request = http::Request::new(Full::new(ask.body.clone()));
-        *request.method_mut() = ask.method.clone();
-        *request.uri_mut() = uri.parse()?;
-        *request.headers_mut() = of_the_message(ask.headers.clone());
-        let (parts, body) = self.client.request(request).await?.into_parts();
+        let root = if request.of_api { ROOT } else { "" };
+        let query = request.query.as_ref().map(|query| format!("?{query}")).unwrap_or_default();
+        let uri = format!("http://{}{root}{}{query}", self.address, request.path);
+        let mut sent = http::Request::new(Full::new(request.body.clone()));
+        *sent.method_mut() = request.method.clone();
+        *sent.uri_mut() = uri.parse()?;
+        *sent.headers_mut() = of_the_message(request.headers.clone());
+        let (parts, body) = self.client.request(sent).await?.into_parts();
         let body = body.collect().await?.to_bytes();
         Ok(Response { status: parts.status, headers: parts.headers, body })
     }

@@ -49,11 +49,11 @@ impl Reachable {
             // A fault may remember things, so each scenario meets a new one.
             match (fault.how)() {
                 Intercept::Front(front) => {
-                    exchanges.iter().any(|(ask, answer)| front.may_change(ask, answer))
+                    exchanges.iter().any(|(request, response)| front.may_change(request, response))
                 }
                 Intercept::Store(routes, _) => exchanges
                     .iter()
-                    .any(|(ask, _)| front::any_matches(routes, &ask.method, &ask.path)),
+                    .any(|(request, _)| front::any_matches(routes, &request.method, &request.path)),
                 Intercept::Setting(_)
                 | Intercept::Heads(_)
                 | Intercept::Stream(_)
@@ -86,12 +86,12 @@ async fn exchanges_of(
 /// How many exchanges at the end only take away what the scenario made, which is
 /// after its verdict: everything once more, the latest first.
 fn clean_up(exchanges: &[(Request, Response)]) -> usize {
-    let made = exchanges.iter().filter_map(|(ask, answer)| {
-        let made = ask.method == Method::POST && answer.is_success();
-        match ask.path.as_str() {
-            "/prompts" | "/vaults" if made => Some(format!("{}/{}", ask.path, answer.id())),
+    let made = exchanges.iter().filter_map(|(request, response)| {
+        let made = request.method == Method::POST && response.is_success();
+        match request.path.as_str() {
+            "/prompts" | "/vaults" if made => Some(format!("{}/{}", request.path, response.id())),
             "/api-keys" if made => {
-                let id = answer.json()["data"]["publicId"].as_str()?.to_owned();
+                let id = response.json()["data"]["publicId"].as_str()?.to_owned();
                 Some(format!("/api-keys/{id}"))
             }
             _ => None,
@@ -99,7 +99,7 @@ fn clean_up(exchanges: &[(Request, Response)]) -> usize {
     });
     let made: Vec<_> = made.collect();
     let last = &exchanges[exchanges.len().saturating_sub(made.len())..];
-    let deleted = last.iter().filter(|(ask, _)| ask.method == Method::DELETE);
-    let deleted: Vec<_> = deleted.map(|(ask, _)| ask.path.clone()).collect();
+    let deleted = last.iter().filter(|(request, _)| request.method == Method::DELETE);
+    let deleted: Vec<_> = deleted.map(|(request, _)| request.path.clone()).collect();
     if deleted.iter().eq(made.iter().rev()) { made.len() } else { 0 }
 }

@@ -32,9 +32,9 @@ pub(crate) const ALL: &[Fault] = &[
     fault! { "contents.entries-short" ["VC-04"]
         edits_each(LISTING, |entry| keep(entry, |key, _| key != "prompt")),
         "Entries of a listing leave the prompt's text out." },
-    fault! { "contents.entries-one-vault" ["VC-04"] answers(LISTING, |ask, answer| {
-        let vault = ask.id(1);
-        answer.each(|entry| entry["vaultIds"] = vec![vault].into());
+    fault! { "contents.entries-one-vault" ["VC-04"] answers(LISTING, |request, response| {
+        let vault = request.id(1);
+        response.each(|entry| entry["vaultIds"] = vec![vault].into());
     }),
         "vaultIds of an entry names the listed vault alone." },
     fault! { "contents.empty-null" ["VC-04"] edits_data(LISTING, |data| {
@@ -46,27 +46,27 @@ pub(crate) const ALL: &[Fault] = &[
     fault! { "contents.listing-100" ["VC-05"]
         edits_entries(LISTING, |members| members.truncate(100)),
         "A listing ends after 100 prompts." },
-    fault! { "contents.listing-limit" ["VC-05"] answers(LISTING, |ask, answer| {
-        if let Some(limit) = ask.parameter("limit").and_then(|limit| limit.parse().ok()) {
-            entries(answer, |members| members.truncate(limit));
+    fault! { "contents.listing-limit" ["VC-05"] answers(LISTING, |request, response| {
+        if let Some(limit) = request.parameter("limit").and_then(|limit| limit.parse().ok()) {
+            entries(response, |members| members.truncate(limit));
         }
     }),
         "A listing takes a limit." },
     fault! { "contents.oldest-first" ["VC-09"]
-        answers(LISTING, |_, answer| loose(answer, <[serde_json::Value]>::reverse)),
+        answers(LISTING, |_, response| loose(response, <[serde_json::Value]>::reverse)),
         "Prompts that are not pinned are oldest first." },
-    fault! { "contents.by-creation" ["VC-09"] answers(LISTING, |_, answer| {
-        loose(answer, |loose| loose.sort_by_key(|entry| Reverse(entry["id"].as_i64())));
+    fault! { "contents.by-creation" ["VC-09"] answers(LISTING, |_, response| {
+        loose(response, |loose| loose.sort_by_key(|entry| Reverse(entry["id"].as_i64())));
     }),
         "A listing goes by the prompts' creation." },
-    fault! { "contents.by-update" ["VC-09"] answers(LISTING, |_, answer| {
-        loose(answer, |loose| {
+    fault! { "contents.by-update" ["VC-09"] answers(LISTING, |_, response| {
+        loose(response, |loose| {
             loose.sort_by_key(|entry| Reverse(text(entry, "updatedAt").to_owned()));
         });
     }),
         "A listing goes by the prompts' last update." },
-    fault! { "contents.by-title" ["VC-09"] answers(LISTING, |_, answer| {
-        loose(answer, |loose| loose.sort_by_key(|entry| text(entry, "title").to_owned()));
+    fault! { "contents.by-title" ["VC-09"] answers(LISTING, |_, response| {
+        loose(response, |loose| loose.sort_by_key(|entry| text(entry, "title").to_owned()));
     }),
         "A listing goes by the prompts' titles." },
     fault! { "contents.moved-keeps-date" ["VC-09"] moved_keeps_date(),
@@ -77,12 +77,12 @@ pub(crate) const ALL: &[Fault] = &[
     fault! { "contents.pins-last" ["VC-07"]
         edits_entries(LISTING, |members| members.sort_by_key(|entry| entry["isPinned"] == true)),
         "Pinned prompts come after all others." },
-    fault! { "contents.pins-by-adding" ["VC-08"] answers(LISTING, |_, answer| {
-        pinned(answer, |pinned| pinned.sort_by_key(|entry| Reverse(membership(entry))));
+    fault! { "contents.pins-by-adding" ["VC-08"] answers(LISTING, |_, response| {
+        pinned(response, |pinned| pinned.sort_by_key(|entry| Reverse(membership(entry))));
     }),
         "Pinned prompts go by the date they were added." },
     fault! { "contents.pins-oldest-first" ["VC-08"]
-        answers(LISTING, |_, answer| pinned(answer, <[serde_json::Value]>::reverse)),
+        answers(LISTING, |_, response| pinned(response, <[serde_json::Value]>::reverse)),
         "The prompt pinned first is on top." },
 ];
 
@@ -98,16 +98,16 @@ fn membership(entry: &Value) -> i64 {
 }
 
 /// Changes the part that is not pinned.
-pub(super) fn loose(answer: &mut Response, change: impl FnOnce(&mut [Value])) {
-    entries(answer, |members| {
+pub(super) fn loose(response: &mut Response, change: impl FnOnce(&mut [Value])) {
+    entries(response, |members| {
         let pinned = members.iter().take_while(|entry| entry["isPinned"] == true).count();
         change(&mut members[pinned..]);
     });
 }
 
 /// Changes the pinned part.
-fn pinned(answer: &mut Response, change: impl FnOnce(&mut [Value])) {
-    entries(answer, |members| {
+fn pinned(response: &mut Response, change: impl FnOnce(&mut [Value])) {
+    entries(response, |members| {
         let pinned = members.iter().take_while(|entry| entry["isPinned"] == true).count();
         change(&mut members[..pinned]);
     });
@@ -116,14 +116,14 @@ fn pinned(answer: &mut Response, change: impl FnOnce(&mut [Value])) {
 /// New memberships go by the age of those they come from.
 fn moved_keeps_date() -> Intercept {
     let ages = Shared::<HashMap<i64, i64>>::default();
-    answers("GET /vaults/*/prompts, POST /vaults/*/prompts/*/move", move |ask, answer| {
+    answers("GET /vaults/*/prompts, POST /vaults/*/prompts/*/move", move |request, response| {
         ages.with(|ages| {
             let age = |id: i64| ages.get(&id).copied().unwrap_or(id);
-            if ask.segment(4) != "move" {
-                loose(answer, |loose| loose.sort_by_key(|entry| Reverse(age(membership(entry)))));
-            } else if answer.is_success() {
-                let new = answer.json()["data"]["vaultPromptId"].as_i64().unwrap_or_default();
-                let old = age(ask.id(3));
+            if request.segment(4) != "move" {
+                loose(response, |loose| loose.sort_by_key(|entry| Reverse(age(membership(entry)))));
+            } else if response.is_success() {
+                let new = response.json()["data"]["vaultPromptId"].as_i64().unwrap_or_default();
+                let old = age(request.id(3));
                 ages.insert(new, old);
             }
         });

@@ -19,8 +19,8 @@ const MOST: i64 = 1 << 40;
 pub(super) const ALL: &[Fault] = &[
     fault! { "envelope.list-moved" ["EN-01"] refused("GET /vaults", 308, |_| true),
         "The list of vaults is at /vaults/, and /vaults leads there." },
-    fault! { "envelope.no-charset" ["EN-02"] instead("POST /**, PATCH /**", |ask| {
-        let kind = ask.headers.get(CONTENT_TYPE)?.to_str().ok()?;
+    fault! { "envelope.no-charset" ["EN-02"] instead("POST /**, PATCH /**", |request| {
+        let kind = request.headers.get(CONTENT_TYPE)?.to_str().ok()?;
         (kind.starts_with("application/json") && kind.contains(';'))
             .then(|| Response::refusal(415, "Content-Type has to be application/json."))
     }),
@@ -36,9 +36,9 @@ pub(super) const ALL: &[Fault] = &[
     fault! { "envelope.success-without-error" ["EN-03"]
         edits_success("DELETE /vaults/*", |body| without(body, "error")),
         "The answer of a deleted vault lacks the key error." },
-    fault! { "envelope.error-without-data" ["EN-03"] answers("* /prompts/*", |_, answer| {
-        if !answer.is_success() {
-            answer.edit(|body| without(body, "data"));
+    fault! { "envelope.error-without-data" ["EN-03"] answers("* /prompts/*", |_, response| {
+        if !response.is_success() {
+            response.edit(|body| without(body, "data"));
         }
     }),
         "An error of a prompt's path lacks the key data." },
@@ -54,16 +54,16 @@ pub(super) const ALL: &[Fault] = &[
     fault! { "envelope.data-in-a-list" ["EN-05"]
         edits_data("DELETE /prompts/*", |data| *data = json!([data.take()])),
         "A deleted prompt is answered with data in a list." },
-    fault! { "envelope.error-with-data" ["EN-06"] answers("* /prompts/*, * /vaults/*", |_, answer| {
-        if answer.code() == 404 {
-            answer.edit(|body| body["data"] = json!({}));
+    fault! { "envelope.error-with-data" ["EN-06"] answers("* /prompts/*, * /vaults/*", |_, response| {
+        if response.code() == 404 {
+            response.edit(|body| body["data"] = json!({}));
         }
     }),
         "A 404 has an empty object as data." },
-    fault! { "envelope.refused-body-back" ["EN-06"] answers("POST /vaults", |ask, answer| {
-        if answer.code() == 400 {
-            let body = ask.json();
-            answer.edit(|answer| answer["data"] = body);
+    fault! { "envelope.refused-body-back" ["EN-06"] answers("POST /vaults", |request, response| {
+        if response.code() == 400 {
+            let body = request.json();
+            response.edit(|response| response["data"] = body);
         }
     }),
         "A 400 of a new vault has the refused body as data." },
@@ -99,22 +99,22 @@ pub(super) const ALL: &[Fault] = &[
     fault! { "envelope.time-swapped" ["EN-09"]
         edits_data("POST /prompts", |prompt| times(prompt, |time| time.replacen('-', "/", 2))),
         "A new prompt has its times with day and month exchanged and slashes." },
-    fault! { "envelope.version-2-too" ["VE-02"] asks("* /api/v2/**", |ask| {
-        ask.path = ask.path.replacen("/api/v2", "", 1);
-        ask.of_api = true;
+    fault! { "envelope.version-2-too" ["VE-02"] asks("* /api/v2/**", |request| {
+        request.path = request.path.replacen("/api/v2", "", 1);
+        request.of_api = true;
     }),
         "The same API answers under /api/v2." },
-    fault! { "envelope.version-left-out" ["VE-01"] asks("* /api/vaults", |ask| {
-        ask.path = ask.path.replacen("/api", ROOT, 1);
+    fault! { "envelope.version-left-out" ["VE-01"] asks("* /api/vaults", |request| {
+        request.path = request.path.replacen("/api", ROOT, 1);
     }),
         "The API answers under /api without its version." },
     fault! { "ids.descend" ["EN-08"]
-        whole("* /prompts/**, * /vaults/**, * /generations/**", |ask, upstream| {
-            let ask = upside_down(ask);
+        whole("* /prompts/**, * /vaults/**, * /generations/**", |request, upstream| {
+            let request = upside_down(request);
             async move {
-                let mut answer = upstream.send(&ask).await;
-                answer.edit(other_ids);
-                answer
+                let mut response = upstream.send(&request).await;
+                response.edit(other_ids);
+                response
             }
         }),
         "Ids are counted down from a great number." },
@@ -134,9 +134,9 @@ fn counted_down(id: i64) -> Option<i64> {
 }
 
 /// The request with the server's own other_ids.
-fn upside_down(mut ask: Request) -> Request {
-    ask.path = in_text(&ask.path);
-    if let Some(query) = &mut ask.query {
+fn upside_down(mut request: Request) -> Request {
+    request.path = in_text(&request.path);
+    if let Some(query) = &mut request.query {
         let pairs = query.split('&');
         let pairs = pairs.map(|pair| match pair.strip_prefix("vaultId=") {
             Some(vault) => format!("vaultId={}", in_text(vault)),
@@ -144,8 +144,8 @@ fn upside_down(mut ask: Request) -> Request {
         });
         *query = pairs.collect::<Vec<_>>().join("&");
     }
-    ask.edit(other_ids);
-    ask
+    request.edit(other_ids);
+    request
 }
 
 /// A text with the counted_down other_ids in place of those in it: whole words that are written as

@@ -45,18 +45,18 @@ pub(super) const ALL: &[Fault] = &[
         body["details"] = first.unwrap_or_else(|| json!({}));
     }),
         "The details of a 400 name one field at most." },
-    fault! { "errors.missing-422" ["ER-04"] code_instead("POST /prompts", 400, 422, |ask| {
-        ask.json().is_object() && ask.json().get("title").is_none()
+    fault! { "errors.missing-422" ["ER-04"] code_instead("POST /prompts", 400, 422, |request| {
+        request.json().is_object() && request.json().get("title").is_none()
     }),
         "A new prompt without title is answered 422." },
     fault! { "errors.missing-is-default" ["ER-04"]
-        refused("POST /vaults/*/prompts/*/move", 500, |ask| {
-        ask.json().is_object() && ask.json().get("targetVaultId").is_none()
+        refused("POST /vaults/*/prompts/*/move", 500, |request| {
+        request.json().is_object() && request.json().get("targetVaultId").is_none()
     }),
         "A move without targetVaultId is a server error." },
     fault! { "errors.wrong-type-422" ["ER-05"]
-        code_instead("POST /vaults, PATCH /vaults/*", 400, 422, |ask| {
-        ask.json().get("name").is_some_and(|name| !name.is_string())
+        code_instead("POST /vaults, PATCH /vaults/*", 400, 422, |request| {
+        request.json().get("name").is_some_and(|name| !name.is_string())
     }),
         "A vault's name that is no string is answered 422." },
     fault! { "errors.boolean-is-text" ["ER-05"]
@@ -78,62 +78,62 @@ pub(super) const ALL: &[Fault] = &[
                 .map(Into::into)
         }),
         "A vaultId with a fraction is cut." },
-    fault! { "errors.range-422" ["ER-06"] code_instead("GET /prompts", 400, 422, |ask| {
-        let limit: Option<i64> = ask.parameter("limit").and_then(|limit| limit.parse().ok());
+    fault! { "errors.range-422" ["ER-06"] code_instead("GET /prompts", 400, 422, |request| {
+        let limit: Option<i64> = request.parameter("limit").and_then(|limit| limit.parse().ok());
         limit.is_some_and(|limit| !(1..=100).contains(&limit))
     }),
         "A limit out of range is answered 422." },
     fault! { "errors.too-long-413" ["ER-06"]
-        code_instead("POST /prompts, PATCH /prompts/*", 400, 413, |ask| {
-        ask.text("title").is_some_and(|title| title.chars().count() > 120)
+        code_instead("POST /prompts, PATCH /prompts/*", 400, 413, |request| {
+        request.text("title").is_some_and(|title| title.chars().count() > 120)
     }),
         "A title that is too long is answered 413." },
-    fault! { "errors.plain-401" ["ER-07"] answers(EVERYTHING, |ask, answer| {
-        if answer.code() == 401 && ask.of_api {
-            answer.body = "Unauthorized".into();
-            answer.set_type("text/plain");
+    fault! { "errors.plain-401" ["ER-07"] answers(EVERYTHING, |request, response| {
+        if response.code() == 401 && request.of_api {
+            response.body = "Unauthorized".into();
+            response.set_type("text/plain");
         }
     }),
         "A 401 is plain text." },
-    fault! { "errors.absent-200" ["ER-08"] answers("GET /vaults/*", |_, answer| {
-        if answer.code() == 404 {
-            *answer = Response::data(200, &Value::Null);
+    fault! { "errors.absent-200" ["ER-08"] answers("GET /vaults/*", |_, response| {
+        if response.code() == 404 {
+            *response = Response::data(200, &Value::Null);
         }
     }),
         "A vault that never was is read with data null." },
     fault! { "errors.absent-400" ["ER-08"] code_instead("PATCH /prompts/*", 404, 400, |_| true),
         "An update of a prompt that never was is answered 400." },
-    fault! { "errors.absent-deleted" ["ER-08"] answers("DELETE /vaults/*", |ask, answer| {
-        if answer.code() == 404 {
-            *answer = Response::data(200, &json!({ "id": ask.id(1), "deleted": true }));
+    fault! { "errors.absent-deleted" ["ER-08"] answers("DELETE /vaults/*", |request, response| {
+        if response.code() == 404 {
+            *response = Response::data(200, &json!({ "id": request.id(1), "deleted": true }));
         }
     }),
         "Deleting a vault that is not there answers 200." },
-    fault! { "errors.absent-empty" ["ER-08"] answers("GET /vaults/*/prompts", |_, answer| {
-        if answer.code() == 404 {
-            *answer = Response::data(200, &json!([]));
+    fault! { "errors.absent-empty" ["ER-08"] answers("GET /vaults/*/prompts", |_, response| {
+        if response.code() == 404 {
+            *response = Response::data(200, &json!([]));
         }
     }),
         "The prompts of a vault that is not there are an empty list." },
     fault! { "errors.deleted-410" ["ER-09"] gone(),
         "A deleted prompt is answered 410." },
-    fault! { "errors.huge-id-500" ["ER-08"] code_instead(ITEMS, 404, 500, |ask| {
-        let id = ask.segment(1);
+    fault! { "errors.huge-id-500" ["ER-08"] code_instead(ITEMS, 404, 500, |request| {
+        let id = request.segment(1);
         id.len() > 18 && id.bytes().all(|byte| byte.is_ascii_digit())
     }),
         "A path with an id of more than 64 bits is a server error." },
     fault! { "errors.wrong-method-404" ["ER-01"] code_instead(EVERYTHING, 405, 404, |_| true),
         "A method that a path does not have is answered 404." },
-    fault! { "errors.unknown-path-html" ["ER-01"] answers(EVERYTHING, |ask, answer| {
-        if answer.code() == 404 && is_unknown(ask) {
-            answer.body = "<!doctype html><title>Not found</title>".into();
-            answer.set_type("text/html");
+    fault! { "errors.unknown-path-html" ["ER-01"] answers(EVERYTHING, |request, response| {
+        if response.code() == 404 && is_unknown(request) {
+            response.body = "<!doctype html><title>Not found</title>".into();
+            response.set_type("text/html");
         }
     }),
         "An unknown path is answered with a page of HTML." },
-    fault! { "errors.as-text-plain" ["ER-01"] answers(EVERYTHING, |_, answer| {
-        if !answer.is_success() {
-            answer.set_type("text/plain");
+    fault! { "errors.as-text-plain" ["ER-01"] answers(EVERYTHING, |_, response| {
+        if !response.is_success() {
+            response.set_type("text/plain");
         }
     }),
         "Errors are sent as text/plain." },
@@ -141,27 +141,27 @@ pub(super) const ALL: &[Fault] = &[
 
 /// Changes the body of every answer of this status.
 fn on(status: u16, change: fn(&mut Value)) -> Intercept {
-    answers(EVERYTHING, move |ask, answer| {
-        if answer.code() == status && ask.of_api {
-            answer.edit(change);
+    answers(EVERYTHING, move |request, response| {
+        if response.code() == status && request.of_api {
+            response.edit(change);
         }
     })
 }
 
-fn is_unknown(ask: &Request) -> bool {
-    !["prompts", "vaults", "generations", "uploads", "api-keys"].contains(&ask.segment(0))
+fn is_unknown(request: &Request) -> bool {
+    !["prompts", "vaults", "generations", "uploads", "api-keys"].contains(&request.segment(0))
 }
 
 fn gone() -> Intercept {
     let gone = Shared::<HashSet<String>>::default();
-    answers("GET /prompts/*, DELETE /prompts/*", move |ask, answer| {
-        if ask.method == Method::DELETE && answer.is_success() {
-            gone.with(|gone| gone.insert(ask.path.clone()));
-        } else if ask.method == Method::GET
-            && answer.code() == 404
-            && gone.with(|gone| gone.contains(&ask.path))
+    answers("GET /prompts/*, DELETE /prompts/*", move |request, response| {
+        if request.method == Method::DELETE && response.is_success() {
+            gone.with(|gone| gone.insert(request.path.clone()));
+        } else if request.method == Method::GET
+            && response.code() == 404
+            && gone.with(|gone| gone.contains(&request.path))
         {
-            answer.set_code(410);
+            response.set_code(410);
         }
     })
 }

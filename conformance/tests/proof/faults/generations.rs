@@ -123,15 +123,15 @@ pub(crate) const ALL: &[Fault] = &[
         "Without batchCount there are 2 outputs." },
     fault! { "generations.vault-ignored" ["GE-21"] ignored_if(QUEUE, "vaultId", Value::is_i64),
         "The output goes to General whatever vault is named." },
-    fault! { "generations.vault-of-its-own" ["GE-22"] whole(QUEUE, |mut ask, upstream| async move {
-        if ask.json().get("vaultId").is_none() {
-            let new = ask.another_with(Method::POST, "/vaults", &json!({ "name": "Output" }));
+    fault! { "generations.vault-of-its-own" ["GE-22"] whole(QUEUE, |mut request, upstream| async move {
+        if request.json().get("vaultId").is_none() {
+            let new = request.another_with(Method::POST, "/vaults", &json!({ "name": "Output" }));
             let made = upstream.send(&new).await;
             if made.is_success() {
-                ask.edit(|body| default(body, "vaultId", made.id()));
+                request.edit(|body| default(body, "vaultId", made.id()));
             }
         }
-        upstream.send(&ask).await
+        upstream.send(&request).await
     }),
         "Without vaultId the output goes to a vault that is made for it." },
     fault! { "generations.vault-foreign" ["GE-21"] foreign_vault(),
@@ -163,13 +163,13 @@ pub(crate) const ALL: &[Fault] = &[
         "A negativePrompt that is no string is written as one." },
     fault! { "generations.batch-text" ["GE-19"] taken_as(QUEUE, "batchCount", from_digits),
         "batchCount may be a string of digits." },
-    fault! { "generations.refusal-queued" ["GE-26"] answers(QUEUE, |ask, answer| {
-        if answer.code() == 502 {
-            *answer = Response::data(
+    fault! { "generations.refusal-queued" ["GE-26"] answers(QUEUE, |request, response| {
+        if response.code() == 502 {
+            *response = Response::data(
                 202,
                 &json!({
                     "success": true,
-                    "clientJobId": ask.text("clientJobId"),
+                    "clientJobId": request.text("clientJobId"),
                     "providerRequestId": "none",
                     "statusUrl": "http://127.0.0.1/none",
                 }),
@@ -188,14 +188,14 @@ pub(crate) const ALL: &[Fault] = &[
 ];
 
 fn foreign_vault() -> Intercept {
-    whole(QUEUE, |mut ask, upstream| async move {
-        if let Some(vault) = ask.json()["vaultId"].as_i64() {
-            let found = upstream.get(&ask, format!("/vaults/{vault}")).await;
+    whole(QUEUE, |mut request, upstream| async move {
+        if let Some(vault) = request.json()["vaultId"].as_i64() {
+            let found = upstream.get(&request, format!("/vaults/{vault}")).await;
             if found.code() == 404 {
-                ask.edit(|body| without(body, "vaultId"));
+                request.edit(|body| without(body, "vaultId"));
             }
         }
-        upstream.send(&ask).await
+        upstream.send(&request).await
     })
 }
 

@@ -15,39 +15,39 @@ const ALL_PATHS: &str = "* /**";
 #[rustfmt::skip]
 pub(super) const ALL: &[Fault] = &[
     fault! { "keys.without-prefix" ["KE-02"]
-        let_in(ALL_PATHS, |ask| MAIN.strip_prefix("promptarium_live_") == Some(token(ask))),
+        let_in(ALL_PATHS, |request| MAIN.strip_prefix("promptarium_live_") == Some(token(request))),
         "A key is taken without its prefix." },
-    fault! { "keys.echoed" ["KE-04"] answers("POST /api-keys", |ask, answer| {
-        if answer.code() == 401 {
-            let text = format!("The key {} opens no session.", token(ask));
-            answer.edit(|body| body["error"] = text.into());
+    fault! { "keys.echoed" ["KE-04"] answers("POST /api-keys", |request, response| {
+        if response.code() == 401 {
+            let text = format!("The key {} opens no session.", token(request));
+            response.edit(|body| body["error"] = text.into());
         }
     }),
         "The 401 of POST /api-keys quotes the key." },
-    fault! { "keys.secret-in-header" ["KE-04"] answers("GET /vaults", |ask, answer| {
-        if let Some(Ok(secret)) = token(ask).rsplit('_').next().map(str::parse) {
-            answer.headers.insert("x-key", secret);
+    fault! { "keys.secret-in-header" ["KE-04"] answers("GET /vaults", |request, response| {
+        if let Some(Ok(secret)) = token(request).rsplit('_').next().map(str::parse) {
+            response.headers.insert("x-key", secret);
         }
     }),
         "The list of vaults has the secret part of the key in a header." },
     fault! { "keys.made-with-a-key" ["KE-05"]
-        instead("POST /api-keys", |ask| (token(ask) == MAIN).then(made)),
+        instead("POST /api-keys", |request| (token(request) == MAIN).then(made)),
         "POST /api-keys makes a key for a key with prompts:write." },
     fault! { "keys.made-with-any-key" ["KE-05"]
-        instead("POST /api-keys", |ask| (token(ask) == READ_ONLY).then(made)),
+        instead("POST /api-keys", |request| (token(request) == READ_ONLY).then(made)),
         "POST /api-keys makes a key for a key that may only read." },
-    fault! { "keys.made-for-anybody" ["KE-05"] instead("POST /api-keys", |ask| {
-        (token(ask).is_empty() && !sessions::has_session(ask)).then(made)
+    fault! { "keys.made-for-anybody" ["KE-05"] instead("POST /api-keys", |request| {
+        (token(request).is_empty() && !sessions::has_session(request)).then(made)
     }),
         "POST /api-keys makes a key for a caller without key and session." },
 ];
 
-pub(super) fn token(ask: &Request) -> &str {
-    ask.authorization().strip_prefix("Bearer ").unwrap_or_default()
+pub(super) fn token(request: &Request) -> &str {
+    request.authorization().strip_prefix("Bearer ").unwrap_or_default()
 }
 
-pub(super) fn as_main(ask: &mut Request) {
-    ask.set_authorization(&format!("Bearer {MAIN}"));
+pub(super) fn as_main(request: &mut Request) {
+    request.set_authorization(&format!("Bearer {MAIN}"));
 }
 
 /// Requests for which `when` holds have the key that may do everything.
@@ -55,16 +55,16 @@ pub(super) fn let_in(
     routes: &'static str,
     when: impl Fn(&Request) -> bool + Send + Sync + 'static,
 ) -> Intercept {
-    asks(routes, move |ask| {
-        if when(ask) {
-            as_main(ask);
+    asks(routes, move |request| {
+        if when(request) {
+            as_main(request);
         }
     })
 }
 
 /// The key that may only read is taken for the one that may write.
 pub(super) fn scopeless(routes: &'static str) -> Intercept {
-    let_in(routes, |ask| token(ask) == READ_ONLY)
+    let_in(routes, |request| token(request) == READ_ONLY)
 }
 
 fn made() -> Response {

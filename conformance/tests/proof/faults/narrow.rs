@@ -21,40 +21,40 @@ const SLOT: &str = "POST /uploads/images";
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Fault] = &[
-    fault! { "narrow.no-scope-slot-403" ["AU-10"] answers(SLOT, |ask, answer| {
-        if answer.code() == 401 && token(ask) == READ_ONLY {
-            answer.set_code(403);
+    fault! { "narrow.no-scope-slot-403" ["AU-10"] answers(SLOT, |request, response| {
+        if response.code() == 401 && token(request) == READ_ONLY {
+            response.set_code(403);
         }
     }),
         "An upload slot for a key without the scope is 403." },
-    fault! { "narrow.cursor-in-a-list" ["EN-07"] answers("GET /prompts", |ask, answer| {
-        if ask.parameter("limit").is_some() {
-            answer.edit(|body| if body["pagination"]["nextCursor"].is_string() {
+    fault! { "narrow.cursor-in-a-list" ["EN-07"] answers("GET /prompts", |request, response| {
+        if request.parameter("limit").is_some() {
+            response.edit(|body| if body["pagination"]["nextCursor"].is_string() {
                 body["pagination"]["nextCursor"] = json!([body["pagination"]["nextCursor"]]);
             });
         }
     }),
         "With a limit nextCursor is a list of one cursor." },
     fault! { "narrow.version-in-capitals" ["VE-01"]
-        asks("* /api/V1/**", |ask| ask.path = ask.path.replacen("/V1", "/v1", 1)),
+        asks("* /api/V1/**", |request| request.path = request.path.replacen("/V1", "/v1", 1)),
         "The API answers under /api/V1 too." },
-    fault! { "narrow.pagination-without-type" ["PG-01"] answers("GET /prompts", |ask, answer| {
-        if ask.parameter("type").is_some() {
-            answer.edit(|body| without(body, "pagination"));
+    fault! { "narrow.pagination-without-type" ["PG-01"] answers("GET /prompts", |request, response| {
+        if request.parameter("type").is_some() {
+            response.edit(|body| without(body, "pagination"));
         }
     }),
         "A list of one type has no pagination." },
-    fault! { "narrow.list-from-second" ["PG-05"] answers("GET /prompts", |ask, answer| {
-        if ask.parameter("limit").is_some() && ask.parameter("cursor").is_none() {
-            answer.edit_data(|data| if let Some(found) = data.as_array_mut() {
+    fault! { "narrow.list-from-second" ["PG-05"] answers("GET /prompts", |request, response| {
+        if request.parameter("limit").is_some() && request.parameter("cursor").is_none() {
+            response.edit_data(|data| if let Some(found) = data.as_array_mut() {
                 found.drain(..found.len().min(1));
             });
         }
     }),
         "Without a cursor a list with a limit starts at its second entry." },
-    fault! { "narrow.page-of-one-ends" ["PG-07"] answers("GET /prompts", |ask, answer| {
-        if ask.parameter("cursor").is_some() {
-            answer.edit(|body| if body["data"].as_array().is_some_and(|found| found.len() == 1) {
+    fault! { "narrow.page-of-one-ends" ["PG-07"] answers("GET /prompts", |request, response| {
+        if request.parameter("cursor").is_some() {
+            response.edit(|body| if body["data"].as_array().is_some_and(|found| found.len() == 1) {
                 body["pagination"]["nextCursor"] = Value::Null;
             });
         }
@@ -83,9 +83,9 @@ pub(super) const ALL: &[Fault] = &[
     fault! { "narrow.update-shows-references" ["PR-12"]
         edits_data("PATCH /prompts/*", |prompt| prompt["referenceMediaUrls"] = json!([])),
         "The answer of an update has referenceMediaUrls." },
-    fault! { "narrow.default-not-shown" ["PR-21"] answers("POST /prompts", |ask, answer| {
-        if ask.json().get("promptType").is_none() {
-            answer.edit_data(|prompt| prompt["promptType"] = Value::Null);
+    fault! { "narrow.default-not-shown" ["PR-21"] answers("POST /prompts", |request, response| {
+        if request.json().get("promptType").is_none() {
+            response.edit_data(|prompt| prompt["promptType"] = Value::Null);
         }
     }),
         "A prompt that is created without a promptType is shown without one." },
@@ -118,17 +118,17 @@ pub(super) const ALL: &[Fault] = &[
     fault! { "narrow.updated-is-system" ["VA-09"]
         edits_data("PATCH /vaults/*", |vault| vault["isSystem"] = true.into()),
         "A vault that was updated is a system vault in the answer." },
-    fault! { "narrow.described-200" ["VA-16"] answers("POST /vaults", |ask, answer| {
-        if answer.code() == 201 && ask.json()["description"].is_string() {
-            answer.set_code(200);
+    fault! { "narrow.described-200" ["VA-16"] answers("POST /vaults", |request, response| {
+        if response.code() == 201 && request.json()["description"].is_string() {
+            response.set_code(200);
         }
     }),
         "A vault with a description is created with 200." },
     fault! { "narrow.description-null-as-text" ["VA-25"]
         taken_as("PATCH /vaults/*", "description", |text| text.is_null().then(|| "null".into())),
         "A description of null becomes the text null." },
-    fault! { "narrow.null-adds-nothing" ["VC-12"] instead("POST /vaults/*/prompts", |ask| {
-        let body = ask.json();
+    fault! { "narrow.null-adds-nothing" ["VC-12"] instead("POST /vaults/*/prompts", |request| {
+        let body = request.json();
         (body.is_object() && body["promptIds"].is_null()).then(|| Response::data(201, &json!([])))
     }),
         "promptIds that are missing or null are an empty list, which is accepted." },
@@ -139,24 +139,24 @@ pub(super) const ALL: &[Fault] = &[
         }),
         "The vaultPromptId that a move answers with is no membership." },
     fault! { "narrow.move-tells-foreign-vault" ["VC-23"]
-        whole("POST /vaults/*/prompts/*/move", |ask, upstream| async move {
-            let answer = upstream.send(&ask).await;
-            let vault = ask.another(Method::GET, format!("/vaults/{}", ask.id(1)));
-            if answer.code() == 404 && upstream.send(&of_the_other(&vault)).await.is_success() {
+        whole("POST /vaults/*/prompts/*/move", |request, upstream| async move {
+            let response = upstream.send(&request).await;
+            let vault = request.another(Method::GET, format!("/vaults/{}", request.id(1)));
+            if response.code() == 404 && upstream.send(&of_the_other(&vault)).await.is_success() {
                 return Response::refusal(403, "The vault belongs to another account.");
             }
-            answer
+            response
         }),
         "A move out of another account's vault is answered 403." },
-    fault! { "narrow.generation-into-vault-200" ["GE-01"] answers(QUEUE, |ask, answer| {
-        if answer.code() == 202 && ask.json()["vaultId"].is_i64() {
-            answer.set_code(200);
+    fault! { "narrow.generation-into-vault-200" ["GE-01"] answers(QUEUE, |request, response| {
+        if response.code() == 202 && request.json()["vaultId"].is_i64() {
+            response.set_code(200);
         }
     }),
         "A generation into a named vault is answered 200." },
-    fault! { "narrow.made-id-not-shown" ["GE-02"] answers(QUEUE, |ask, answer| {
-        if ask.json().get("clientJobId").is_none() {
-            answer.edit_data(|data| without(data, "clientJobId"));
+    fault! { "narrow.made-id-not-shown" ["GE-02"] answers(QUEUE, |request, response| {
+        if request.json().get("clientJobId").is_none() {
+            response.edit_data(|data| without(data, "clientJobId"));
         }
     }),
         "A clientJobId that the service made is not in the answer." },
@@ -169,8 +169,8 @@ pub(super) const ALL: &[Fault] = &[
     fault! { "narrow.type-in-any-case" ["GE-10"]
         taken_as(QUEUE, "generationType", |kind| Some(kind.as_str()?.to_lowercase().into())),
         "A generationType may have capitals." },
-    fault! { "narrow.vault-required" ["GE-22"] instead(QUEUE, |ask| {
-        let body = ask.json();
+    fault! { "narrow.vault-required" ["GE-22"] instead(QUEUE, |request| {
+        let body = request.json();
         let missing = body.is_object() && body.get("vaultId").is_none();
         missing.then(|| Response::refusal(400, "vaultId is required"))
     }),
@@ -180,9 +180,9 @@ pub(super) const ALL: &[Fault] = &[
             (!value.is_string() && !value.is_null()).then(|| value.to_string().into())
         }),
         "An imageEditEndpointId that is no string is written as one." },
-    fault! { "narrow.refusal-503" ["GE-26"] answers(QUEUE, |_, answer| {
-        if answer.code() == 502 {
-            *answer = Response::refusal(503, "The provider does not take the request.");
+    fault! { "narrow.refusal-503" ["GE-26"] answers(QUEUE, |_, response| {
+        if response.code() == 502 {
+            *response = Response::refusal(503, "The provider does not take the request.");
         }
     }),
         "What the provider refuses is answered 503." },
@@ -197,15 +197,15 @@ pub(super) const ALL: &[Fault] = &[
         data["key"] = key.into();
     }),
         "A new key has test in place of live." },
-    fault! { "narrow.key-without-vendor" ["KE-02"] asks("* /**", |ask| {
-        if MAIN.strip_prefix("promptarium_").is_some_and(|rest| token(ask) == rest) {
-            as_main(ask);
+    fault! { "narrow.key-without-vendor" ["KE-02"] asks("* /**", |request| {
+        if MAIN.strip_prefix("promptarium_").is_some_and(|rest| token(request) == rest) {
+            as_main(request);
         }
     }),
         "A key is taken without its vendor." },
-    fault! { "narrow.upload-url-null" ["UP-04"] answers(SLOT, |ask, answer| {
-        if ask.json()["contentType"] == "image/png" {
-            answer.edit_data(|slot| slot["uploadUrl"] = json!({ "href": slot["uploadUrl"] }));
+    fault! { "narrow.upload-url-null" ["UP-04"] answers(SLOT, |request, response| {
+        if request.json()["contentType"] == "image/png" {
+            response.edit_data(|slot| slot["uploadUrl"] = json!({ "href": slot["uploadUrl"] }));
         }
     }),
         "The uploadUrl of a PNG is an object." },
@@ -218,43 +218,44 @@ pub(super) const ALL: &[Fault] = &[
 
 fn references_set_once() -> Intercept {
     let replaced = Shared::<HashSet<String>>::default();
-    instead("PATCH /prompts/*", move |ask| {
-        let sets = ask.json()["referenceMediaUrls"].is_array();
-        let again = sets && !replaced.with(|replaced| replaced.insert(ask.path.clone()));
+    instead("PATCH /prompts/*", move |request| {
+        let sets = request.json()["referenceMediaUrls"].is_array();
+        let again = sets && !replaced.with(|replaced| replaced.insert(request.path.clone()));
         again.then(|| Response::refusal(400, "referenceMediaUrls were replaced before"))
     })
 }
 
 fn files_deleted_too() -> Intercept {
     let deleted = Shared::<Vec<String>>::default();
-    whole("DELETE /prompts/*, GET /assets/**", move |ask, upstream| {
+    whole("DELETE /prompts/*, GET /assets/**", move |request, upstream| {
         let deleted = deleted.clone();
         async move {
-            if ask.method == Method::GET {
+            if request.method == Method::GET {
                 let is_deleted =
-                    deleted.with(|urls| urls.iter().any(|url| url.ends_with(&ask.path)));
+                    deleted.with(|urls| urls.iter().any(|url| url.ends_with(&request.path)));
                 return match is_deleted {
                     true => Response::refusal(404, "no such asset"),
-                    false => upstream.send(&ask).await,
+                    false => upstream.send(&request).await,
                 };
             }
-            let prompt = upstream.send(&ask.another(Method::GET, ask.path.clone())).await.json();
-            let answer = upstream.send(&ask).await;
+            let prompt =
+                upstream.send(&request.another(Method::GET, request.path.clone())).await.json();
+            let response = upstream.send(&request).await;
             let images = prompt["data"]["images"].as_array().into_iter().flatten();
             let urls = images.filter_map(|image| Some(image["url"].as_str()?.to_owned()));
-            deleted.with(|deleted| deleted.extend(urls.filter(|_| answer.is_success())));
-            answer
+            deleted.with(|deleted| deleted.extend(urls.filter(|_| response.is_success())));
+            response
         }
     })
 }
 
 fn output_after_status() -> Intercept {
     let asked = Shared::<HashSet<i64>>::default();
-    answers("GET /generations/*/status, GET /vaults/*/prompts", move |ask, answer| {
-        if ask.segment(0) == "generations" {
-            asked.with(|asked| asked.extend(answer.json()["data"]["vaultId"].as_i64()));
-        } else if !asked.with(|asked| asked.contains(&ask.id(1))) {
-            answer.edit_data(|data| {
+    answers("GET /generations/*/status, GET /vaults/*/prompts", move |request, response| {
+        if request.segment(0) == "generations" {
+            asked.with(|asked| asked.extend(response.json()["data"]["vaultId"].as_i64()));
+        } else if !asked.with(|asked| asked.contains(&request.id(1))) {
+            response.edit_data(|data| {
                 if let Some(found) = data.as_array_mut() {
                     found.retain(|one| one["images"] == json!([]));
                 }
@@ -265,13 +266,13 @@ fn output_after_status() -> Intercept {
 
 fn queued_again() -> Intercept {
     let requests = Shared::<HashMap<String, usize>>::default();
-    answers("POST /generations, GET /generations/*/status", move |ask, answer| {
-        if let Some(id) = ask.text("clientJobId") {
+    answers("POST /generations, GET /generations/*/status", move |request, response| {
+        if let Some(id) = request.text("clientJobId") {
             requests.with(|requests| *requests.entry(id).or_default() += 1);
         } else if requests
-            .with(|requests| requests.get(ask.segment(1)).is_some_and(|count| *count > 1))
+            .with(|requests| requests.get(request.segment(1)).is_some_and(|count| *count > 1))
         {
-            answer.edit_data(|job| job["status"] = "queued".into());
+            response.edit_data(|job| job["status"] = "queued".into());
         }
     })
 }
@@ -279,15 +280,15 @@ fn queued_again() -> Intercept {
 fn output_listed_late() -> Intercept {
     // The outputs of jobs that were seen completed, and whether they are to be listed.
     let outputs = Shared::<HashMap<i64, bool>>::default();
-    answers("GET /generations/*/status, GET /vaults/*/prompts", move |ask, answer| {
+    answers("GET /generations/*/status, GET /vaults/*/prompts", move |request, response| {
         outputs.with(|outputs| {
-            if ask.segment(0) == "generations" {
-                if let Some(id) = answer.json()["data"]["promptId"].as_i64() {
+            if request.segment(0) == "generations" {
+                if let Some(id) = response.json()["data"]["promptId"].as_i64() {
                     outputs.entry(id).or_insert(false);
                 }
                 return;
             }
-            answer.edit_data(|data| {
+            response.edit_data(|data| {
                 let is_listed = |one: &Value| {
                     let id = one["id"].as_i64().unwrap_or_default();
                     outputs.get_mut(&id).is_none_or(|is_listed| std::mem::replace(is_listed, true))

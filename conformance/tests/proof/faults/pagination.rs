@@ -44,9 +44,9 @@ pub(super) const ALL: &[Fault] = &[
         Some(if negative { limit.trim_start_matches('-') } else { limit }.to_owned())
     }),
         "A limit below 0 is taken without its sign." },
-    fault! { "pagination.limit-100" ["LI-01"] refused(LIST, 400, |ask| limit(ask) == Some(100)),
+    fault! { "pagination.limit-100" ["LI-01"] refused(LIST, 400, |request| limit(request) == Some(100)),
         "A limit of 100 is refused." },
-    fault! { "pagination.limit-1" ["LI-01"] refused(LIST, 400, |ask| limit(ask) == Some(1)),
+    fault! { "pagination.limit-1" ["LI-01"] refused(LIST, 400, |request| limit(request) == Some(1)),
         "A limit of 1 is refused." },
     fault! { "pagination.limit-word" ["PG-04"]
         limit_as(|limit| (!limit.contains(char::is_alphabetic)).then(|| limit.to_owned())),
@@ -64,9 +64,9 @@ pub(super) const ALL: &[Fault] = &[
         "The pages of a vault are counted from the start of the list." },
     fault! { "pagination.last-updated-first" ["PG-06"] in_store(LIST, LastUpdatedFirst),
         "The list of a vault begins with what was updated last." },
-    fault! { "pagination.cursor-forgotten-with-type" ["PG-06"] asks(LIST, |ask| {
-        if ask.parameter("type").is_some() {
-            ask.set_parameter("cursor", None);
+    fault! { "pagination.cursor-forgotten-with-type" ["PG-06"] asks(LIST, |request| {
+        if request.parameter("type").is_some() {
+            request.set_parameter("cursor", None);
         }
     }),
         "With type the cursor is ignored." },
@@ -86,21 +86,21 @@ pub(super) const ALL: &[Fault] = &[
         "A cursor is good for one request." },
     fault! { "pagination.cursor-not-taken-back" ["PG-09"] dashed(),
         "A cursor that comes back as it was given is not understood." },
-    fault! { "pagination.cursor-mangled" ["PG-09"] whole(LIST, |mut ask, upstream| async move {
-        let answer = upstream.send(&ask).await;
-        if answer.code() == 400 && ask.parameter("cursor").is_some() {
-            ask.set_parameter("cursor", None);
-            return upstream.send(&ask).await;
+    fault! { "pagination.cursor-mangled" ["PG-09"] whole(LIST, |mut request, upstream| async move {
+        let response = upstream.send(&request).await;
+        if response.code() == 400 && request.parameter("cursor").is_some() {
+            request.set_parameter("cursor", None);
+            return upstream.send(&request).await;
         }
-        answer
+        response
     }),
         "A cursor that is none begins the list anew." },
     fault! { "pagination.cursor-keeps-start" ["PG-05"] goes_on(),
         "A request without cursor goes on where the caller's last one stopped." },
 ];
 
-fn limit(ask: &Request) -> Option<i64> {
-    ask.parameter("limit")?.parse().ok()
+fn limit(request: &Request) -> Option<i64> {
+    request.parameter("limit")?.parse().ok()
 }
 
 fn limit_as(taken: fn(&str) -> Option<String>) -> Intercept {
@@ -108,16 +108,16 @@ fn limit_as(taken: fn(&str) -> Option<String>) -> Intercept {
 }
 
 fn default_limit(limit: &'static str) -> Intercept {
-    asks(LIST, move |ask| {
-        if ask.parameter("limit").is_none() {
-            ask.set_parameter("limit", Some(limit));
+    asks(LIST, move |request| {
+        if request.parameter("limit").is_none() {
+            request.set_parameter("limit", Some(limit));
         }
     })
 }
 
 fn of_empty() -> Intercept {
-    answers(LIST, |_, answer: &mut Response| {
-        answer.edit(|body| {
+    answers(LIST, |_, response: &mut Response| {
+        response.edit(|body| {
             if body["data"] == json!([]) {
                 body["pagination"]["nextCursor"] = "end".into();
             }
@@ -127,15 +127,17 @@ fn of_empty() -> Intercept {
 
 fn once() -> Intercept {
     let used = Shared::<HashSet<String>>::default();
-    refused(LIST, 400, move |ask| {
-        ask.parameter("cursor").is_some_and(|cursor| !used.with(|used| used.insert(cursor.into())))
+    refused(LIST, 400, move |request| {
+        request
+            .parameter("cursor")
+            .is_some_and(|cursor| !used.with(|used| used.insert(cursor.into())))
     })
 }
 
 /// Gives cursors out that do not come back as they are known.
 fn dashed() -> Intercept {
-    answers(LIST, |_, answer| {
-        answer.edit(|body| {
+    answers(LIST, |_, response| {
+        response.edit(|body| {
             if let Some(cursor) = body["pagination"]["nextCursor"].as_str() {
                 body["pagination"]["nextCursor"] = cursor.replacen(|_| true, "-", 1).into();
             }
@@ -145,20 +147,20 @@ fn dashed() -> Intercept {
 
 /// Remembers where a list with a vaultId and a limit stopped.
 fn goes_on() -> Intercept {
-    whole_with(LIST, |mut ask, upstream, stops: Shared<HashMap<String, Value>>| async move {
-        if ask.parameter("vaultId").is_none() {
-            return upstream.send(&ask).await;
+    whole_with(LIST, |mut request, upstream, stops: Shared<HashMap<String, Value>>| async move {
+        if request.parameter("vaultId").is_none() {
+            return upstream.send(&request).await;
         }
-        let mut list = ask.clone();
+        let mut list = request.clone();
         list.set_parameter("cursor", None);
-        let list = format!("{} {}", ask.authorization(), list.query.unwrap_or_default());
+        let list = format!("{} {}", request.authorization(), list.query.unwrap_or_default());
         let stop = stops.with(|stops| stops.get(&list).cloned());
-        if let (None, Some(Value::String(stop))) = (ask.parameter("cursor"), stop) {
-            ask.set_parameter("cursor", Some(&stop));
+        if let (None, Some(Value::String(stop))) = (request.parameter("cursor"), stop) {
+            request.set_parameter("cursor", Some(&stop));
         }
-        let answer = upstream.send(&ask).await;
-        let next = answer.json()["pagination"]["nextCursor"].take();
+        let response = upstream.send(&request).await;
+        let next = response.json()["pagination"]["nextCursor"].take();
         stops.with(|stops| stops.insert(list, next));
-        answer
+        response
     })
 }

@@ -19,19 +19,19 @@ fn gave_way() -> Response {
 
 /// Calls of one key at one path.
 #[expect(clippy::unnecessary_wraps, reason = "as `crowded` wants it")]
-fn by_path(ask: &Request) -> Option<String> {
-    Some(format!("{} {}", ask.authorization(), ask.path))
+fn by_path(request: &Request) -> Option<String> {
+    Some(format!("{} {}", request.authorization(), request.path))
 }
 
 /// Calls of one key at or below one vault, or one prompt.
 #[expect(clippy::unnecessary_wraps, reason = "as `crowded` wants it")]
-fn by_owner(ask: &Request) -> Option<String> {
-    Some(format!("{} {}", ask.authorization(), ask.segment(1)))
+fn by_owner(request: &Request) -> Option<String> {
+    Some(format!("{} {}", request.authorization(), request.segment(1)))
 }
 
 /// The prompts that an add names.
-fn ids(ask: &Request) -> Vec<i64> {
-    let body = ask.json();
+fn ids(request: &Request) -> Vec<i64> {
+    let body = request.json();
     let ids = body["promptIds"].as_array().into_iter().flatten();
     ids.filter_map(serde_json::Value::as_i64).collect()
 }

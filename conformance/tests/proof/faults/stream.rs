@@ -104,9 +104,9 @@ fn stream(look: impl Fn(&Came) -> Step + Send + Sync + 'static) -> Intercept {
 }
 
 /// Answers requests itself that have such a head.
-fn heads(answer: &'static [u8], wrong: fn(&[String]) -> bool) -> Intercept {
+fn heads(response: &'static [u8], wrong: fn(&[String]) -> bool) -> Intercept {
     stream(move |came| match came.head() {
-        Some((lines, _)) if wrong(&lines) => Step::Answer(answer),
+        Some((lines, _)) if wrong(&lines) => Step::Answer(response),
         None if came.is_head_open() => Step::Wait,
         _ => Step::Last(came.bytes.clone()),
     })

@@ -24,17 +24,17 @@ const FIELDS: &str = "title prompt promptType platform modelId aspectRatio vault
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Fault] = &[
-    fault! { "tables.unknown-field" ["EN-02"] refused(WRITES, 400, |ask| {
-        ask.of_api && ask.json().as_object().is_some_and(|body| body.keys().any(is_unknown))
+    fault! { "tables.unknown-field" ["EN-02"] refused(WRITES, 400, |request| {
+        request.of_api && request.json().as_object().is_some_and(|body| body.keys().any(is_unknown))
     }),
         "A field that the API does not know is refused." },
     fault! { "tables.wrong-field-422" ["ER-05"]
-        code_instead(WRITES, 400, 422, |ask| ask.of_api && ask.json().is_object()),
+        code_instead(WRITES, 400, 422, |request| request.of_api && request.json().is_object()),
         "A body with a wrong field is answered 422." },
-    fault! { "tables.out-of-bounds-422" ["ER-06"] code_instead(WRITES, 400, 422, |ask| {
-        let body = ask.json();
+    fault! { "tables.out-of-bounds-422" ["ER-06"] code_instead(WRITES, 400, 422, |request| {
+        let body = request.json();
         let mut values = body.as_object().into_iter().flat_map(serde_json::Map::values);
-        ask.of_api && values.any(|value| value == "" || value.is_array() || value.is_number())
+        request.of_api && values.any(|value| value == "" || value.is_array() || value.is_number())
     }),
         "A body with an empty text, a number or a list that is refused is answered 422." },
     fault! { "tables.null-platform" ["PR-23"]
@@ -59,10 +59,10 @@ pub(super) const ALL: &[Fault] = &[
         value_refused("POST /generations", "parameters", |all| *all == json!({})),
         "Parameters without an entry are refused." },
     fault! { "tables.list-of-videos" ["PR-16"]
-        refused("GET /prompts", 400, |ask| ask.parameter("type") == Some("video")),
+        refused("GET /prompts", 400, |request| request.parameter("type") == Some("video")),
         "The list has no type video." },
-    fault! { "tables.list-of-no-vault" ["PR-15"] code_instead("GET /prompts", 400, 500, |ask| {
-        ask.parameter("vaultId").is_some()
+    fault! { "tables.list-of-no-vault" ["PR-15"] code_instead("GET /prompts", 400, 500, |request| {
+        request.parameter("vaultId").is_some()
     }),
         "The list of a vault that is not there is a server error." },
     fault! { "tables.save-into-nothing" ["PR-44"]
@@ -74,7 +74,7 @@ pub(super) const ALL: &[Fault] = &[
     fault! { "tables.deleted-410" ["ER-09"] deleted_410(),
         "What is below a deleted prompt or vault is answered 410." },
     fault! { "tables.no-scope-403" ["AU-07"]
-        code_instead("* /**", 401, 403, |ask| ask.authorization().ends_with(READ_ONLY)),
+        code_instead("* /**", 401, 403, |request| request.authorization().ends_with(READ_ONLY)),
         "A key without the scope is answered 403." },
     fault! { "tables.pin-of-nothing" ["VC-25"]
         code_instead("POST /vaults/*/prompts/*/pin", 404, 500, |_| true),
@@ -105,14 +105,15 @@ fn is_unknown(field: &String) -> bool {
 
 fn deleted_410() -> Intercept {
     let deleted: Shared<HashSet<String>> = Shared::default();
-    answers("* /prompts/**, * /vaults/**", move |ask, answer| {
-        if ask.method == Method::DELETE && answer.is_success() {
-            deleted.with(|deleted| deleted.insert(ask.path.clone()));
-        } else if answer.code() == 404 {
-            let below =
-                |path: &String| ask.path == *path || ask.path.starts_with(&format!("{path}/"));
+    answers("* /prompts/**, * /vaults/**", move |request, response| {
+        if request.method == Method::DELETE && response.is_success() {
+            deleted.with(|deleted| deleted.insert(request.path.clone()));
+        } else if response.code() == 404 {
+            let below = |path: &String| {
+                request.path == *path || request.path.starts_with(&format!("{path}/"))
+            };
             if deleted.with(|deleted| deleted.iter().any(below)) {
-                answer.set_code(410);
+                response.set_code(410);
             }
         }
     })

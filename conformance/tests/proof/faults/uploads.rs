@@ -30,9 +30,9 @@ pub(crate) const ALL: &[Fault] = &[
         "A size is at most 10 megabytes of 1000 times 1000." },
     fault! { "uploads.asset-late" ["UP-15"] {
         let looked_at = Shared::<HashSet<String>>::default();
-        answers("GET /assets/**", move |ask, answer| {
-            if looked_at.with(|paths| paths.insert(ask.path.clone())) {
-                *answer = Response::refusal(404, "There is nothing here.");
+        answers("GET /assets/**", move |request, response| {
+            if looked_at.with(|paths| paths.insert(request.path.clone())) {
+                *response = Response::refusal(404, "There is nothing here.");
             }
         })
     },
@@ -100,8 +100,8 @@ pub(crate) const ALL: &[Fault] = &[
     fault! { "uploads.url-refused" ["UP-16"]
         text_is_refused(PROMPTS, "imageUrl", |url| url.contains("/assets/")),
         "url is refused as the imageUrl of a prompt." },
-    fault! { "uploads.reference-refused" ["UP-16"] refused(PROMPTS, 400, |ask| {
-        ask.json()["referenceMediaUrls"].to_string().contains("/assets/")
+    fault! { "uploads.reference-refused" ["UP-16"] refused(PROMPTS, 400, |request| {
+        request.json()["referenceMediaUrls"].to_string().contains("/assets/")
     }),
         "url is refused in the referenceMediaUrls of a prompt." },
     fault! { "uploads.slot-with-method" ["UP-01"]

@@ -77,15 +77,15 @@ pub(crate) const ALL: &[Fault] = &[
     }),
         "An update with a name takes no other field." },
     fault! { "vaults.patch-answers-old" ["VA-22"]
-        whole("PATCH /vaults/*", |ask, upstream| async move {
-            let before = upstream.get(&ask, &*ask.path).await;
-            let answer = upstream.send(&ask).await;
-            if answer.is_success() { before } else { answer }
+        whole("PATCH /vaults/*", |request, upstream| async move {
+            let before = upstream.get(&request, &*request.path).await;
+            let response = upstream.send(&request).await;
+            if response.is_success() { before } else { response }
         }),
         "An update answers with the vault before it." },
-    fault! { "vaults.patch-answers-part" ["VA-22"] answers("PATCH /vaults/*", |ask, answer| {
-        let body = ask.json();
-        answer.edit_data(|vault| {
+    fault! { "vaults.patch-answers-part" ["VA-22"] answers("PATCH /vaults/*", |request, response| {
+        let body = request.json();
+        response.edit_data(|vault| {
             let kept = |key: &str| key == "id" || body.get(key).is_some();
             if let Value::Object(fields) = vault {
                 fields.retain(|key, _| kept(key));
@@ -111,26 +111,26 @@ pub(crate) const ALL: &[Fault] = &[
         "A visibility may be in upper case." },
     fault! { "vaults.general-deleted" ["VA-12"] general_deleted(),
         "The General vault can be deleted." },
-    fault! { "vaults.name-once" ["VA-02"] whole("POST /vaults", |ask, upstream| async move {
-        let vaults = upstream.get(&ask, "/vaults").await.json();
+    fault! { "vaults.name-once" ["VA-02"] whole("POST /vaults", |request, upstream| async move {
+        let vaults = upstream.get(&request, "/vaults").await.json();
         let mut vaults = vaults["data"].as_array().into_iter().flatten();
-        match ask.text("name").filter(|name| vaults.any(|vault| text(vault, "name") == name)) {
+        match request.text("name").filter(|name| vaults.any(|vault| text(vault, "name") == name)) {
             Some(_) => Response::refusal(409, "There is a vault of this name."),
-            None => upstream.send(&ask).await,
+            None => upstream.send(&request).await,
         }
     }),
         "Two vaults cannot have one name." },
-    fault! { "vaults.patch-of-nothing" ["VA-23"] refused(UPDATE, 400, |ask| {
-        let body = ask.json();
+    fault! { "vaults.patch-of-nothing" ["VA-23"] refused(UPDATE, 400, |request| {
+        let body = request.json();
         let known = ["name", "description", "visibility"];
         body.is_object() && !known.iter().any(|key| body.get(key).is_some())
     }),
         "An update without a known field is refused." },
     fault! { "vaults.slug-first" ["VA-04"] {
         let firsts = Shared::<HashMap<i64, Value>>::default();
-        answers(SHOWN, move |_, answer| {
-            let id = answer.id();
-            answer.edit_data(|vault| {
+        answers(SHOWN, move |_, response| {
+            let id = response.id();
+            response.edit_data(|vault| {
                 let slug = vault["slug"].clone();
                 vault["slug"] = firsts.with(|firsts| firsts.entry(id).or_insert(slug).clone());
             });
@@ -139,24 +139,24 @@ pub(crate) const ALL: &[Fault] = &[
         "The slug is made from the first name, and a rename leaves it." },
     fault! { "vaults.slug-without-number" ["VA-04"] {
         let updated = Shared::<HashSet<i64>>::default();
-        answers(SHOWN, move |ask, answer| {
-            if ask.method == Method::PATCH && answer.is_success() {
-                updated.with(|updated| updated.insert(ask.id(1)));
+        answers(SHOWN, move |request, response| {
+            if request.method == Method::PATCH && response.is_success() {
+                updated.with(|updated| updated.insert(request.id(1)));
             }
-            if updated.with(|updated| updated.contains(&ask.id(1))) {
-                answer.edit_data(|vault| vault["slug"] = without_number(text(vault, "slug")).into());
+            if updated.with(|updated| updated.contains(&request.id(1))) {
+                response.edit_data(|vault| vault["slug"] = without_number(text(vault, "slug")).into());
             }
         })
     },
         "An update takes the number from a slug." },
-    fault! { "vaults.general-renamed" ["VA-12"] of_general(|ask| {
-        ask.edit(|body| without(body, "name"));
+    fault! { "vaults.general-renamed" ["VA-12"] of_general(|request| {
+        request.edit(|body| without(body, "name"));
         None
     }),
         "A new name of the General vault is passed over." },
-    fault! { "vaults.general-named" ["VA-12"] of_general(|ask| refuses(ask, "name")),
+    fault! { "vaults.general-named" ["VA-12"] of_general(|request| refuses(request, "name")),
         "The General vault is refused the name that it has." },
-    fault! { "vaults.general-described" ["VA-24"] of_general(|ask| refuses(ask, "description")),
+    fault! { "vaults.general-described" ["VA-24"] of_general(|request| refuses(request, "description")),
         "The General vault takes no description." },
 ];
 
@@ -166,12 +166,12 @@ fn unknown(visibility: &str) -> bool {
 
 /// It only says so; the vault is there again with the next output.
 fn general_deleted() -> Intercept {
-    whole("DELETE /vaults/*", |ask, upstream| async move {
-        let vault = upstream.get(&ask, &*ask.path).await;
+    whole("DELETE /vaults/*", |request, upstream| async move {
+        let vault = upstream.get(&request, &*request.path).await;
         if vault.json()["data"]["isSystem"] == true {
-            return Response::data(200, &json!({ "id": ask.id(1), "deleted": true }));
+            return Response::data(200, &json!({ "id": request.id(1), "deleted": true }));
         }
-        upstream.send(&ask).await
+        upstream.send(&request).await
     })
 }
 
@@ -180,18 +180,18 @@ fn without_number(slug: &str) -> &str {
     slug.rsplit_once('-').filter(|(_, end)| number(end)).map_or(slug, |(start, _)| start)
 }
 
-fn refuses(ask: &Request, field: &str) -> Option<Response> {
-    ask.json().get(field).map(|_| refusal(field))
+fn refuses(request: &Request, field: &str) -> Option<Response> {
+    request.json().get(field).map(|_| refusal(field))
 }
 
 /// Changes updates of the system vault, or answers them.
 fn of_general(change: fn(&mut Request) -> Option<Response>) -> Intercept {
-    whole(UPDATE, move |mut ask, upstream| async move {
-        let vault = upstream.get(&ask, &*ask.path).await;
+    whole(UPDATE, move |mut request, upstream| async move {
+        let vault = upstream.get(&request, &*request.path).await;
         let system = vault.json()["data"]["isSystem"] == true;
-        match system.then(|| change(&mut ask)).flatten() {
-            Some(answer) => answer,
-            None => upstream.send(&ask).await,
+        match system.then(|| change(&mut request)).flatten() {
+            Some(response) => response,
+            None => upstream.send(&request).await,
         }
     })
 }

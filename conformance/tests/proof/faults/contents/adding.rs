@@ -22,15 +22,15 @@ pub(crate) const ALL: &[Fault] = &[
         "promptIds with 51 entries is accepted." },
     fault! { "contents.add-50" ["LI-08"] list_refused(ADD, "promptIds", 49),
         "promptIds with 50 entries is refused." },
-    fault! { "contents.add-none" ["LI-08"] whole(ADD, |ask, upstream| async move {
-        let none = ask.json()["promptIds"].as_array().is_some_and(Vec::is_empty);
-        if none { added_none(&ask, &upstream).await } else { upstream.send(&ask).await }
+    fault! { "contents.add-none" ["LI-08"] whole(ADD, |request, upstream| async move {
+        let none = request.json()["promptIds"].as_array().is_some_and(Vec::is_empty);
+        if none { added_none(&request, &upstream).await } else { upstream.send(&request).await }
     }),
         "promptIds without an entry is accepted." },
-    fault! { "contents.add-no-list" ["VC-12"] whole(ADD, |ask, upstream| async move {
-        let body = ask.json();
+    fault! { "contents.add-no-list" ["VC-12"] whole(ADD, |request, upstream| async move {
+        let body = request.json();
         let missing = body.is_object() && body.get("promptIds").is_none();
-        if missing { added_none(&ask, &upstream).await } else { upstream.send(&ask).await }
+        if missing { added_none(&request, &upstream).await } else { upstream.send(&request).await }
     }),
         "A request without promptIds adds nothing and is answered 201." },
     fault! { "contents.add-one-id" ["VC-13"]
@@ -57,44 +57,44 @@ pub(crate) const ALL: &[Fault] = &[
         data["promptCount"] = old.into();
     }),
         "Adding answers with the count from before." },
-    fault! { "contents.add-answers-list" ["VC-11"] answers(ADD, |ask, answer| {
-        let ids = ask.json()["promptIds"].clone();
-        answer.edit_data(|data| data["added"] = ids);
+    fault! { "contents.add-answers-list" ["VC-11"] answers(ADD, |request, response| {
+        let ids = request.json()["promptIds"].clone();
+        response.edit_data(|data| data["added"] = ids);
     }),
         "added is the list of the ids." },
-    fault! { "contents.add-counts-sent" ["VC-11"] answers(ADD, |ask, answer| {
-        let sent = ask.json()["promptIds"].as_array().map_or(0, Vec::len);
-        answer.edit_data(|data| data["added"] = sent.into());
+    fault! { "contents.add-counts-sent" ["VC-11"] answers(ADD, |request, response| {
+        let sent = request.json()["promptIds"].as_array().map_or(0, Vec::len);
+        response.edit_data(|data| data["added"] = sent.into());
     }),
         "added counts prompts that were there already." },
-    fault! { "contents.add-passes-over" ["VC-14"] whole(ADD, |ask, upstream| async move {
-        let known = known(&ask, &upstream).await;
+    fault! { "contents.add-passes-over" ["VC-14"] whole(ADD, |request, upstream| async move {
+        let known = known(&request, &upstream).await;
         match known.len() {
-            0 if asked(&ask) > 0 => added_none(&ask, &upstream).await,
-            some if some < asked(&ask) => {
+            0 if asked(&request) > 0 => added_none(&request, &upstream).await,
+            some if some < asked(&request) => {
                 let body = json!({ "promptIds": known });
-                upstream.send(&ask.another_with(Method::POST, &*ask.path, &body)).await
+                upstream.send(&request.another_with(Method::POST, &*request.path, &body)).await
             }
-            _ => upstream.send(&ask).await,
+            _ => upstream.send(&request).await,
         }
     }),
         "Ids that cannot be added are passed over with 201." },
-    fault! { "contents.add-some-pass-over" ["VC-14"] whole(ADD, |ask, upstream| async move {
-        let known = known(&ask, &upstream).await;
-        if known.is_empty() || known.len() == asked(&ask) {
-            return upstream.send(&ask).await;
+    fault! { "contents.add-some-pass-over" ["VC-14"] whole(ADD, |request, upstream| async move {
+        let known = known(&request, &upstream).await;
+        if known.is_empty() || known.len() == asked(&request) {
+            return upstream.send(&request).await;
         }
         let body = json!({ "promptIds": known });
-        upstream.send(&ask.another_with(Method::POST, &*ask.path, &body)).await
+        upstream.send(&request.another_with(Method::POST, &*request.path, &body)).await
     }),
         "Ids that cannot be added are passed over if another one can." },
-    fault! { "contents.add-half" ["VC-14"] whole(ADD, |ask, upstream| async move {
-        let known = known(&ask, &upstream).await;
-        if !known.is_empty() && known.len() < asked(&ask) {
+    fault! { "contents.add-half" ["VC-14"] whole(ADD, |request, upstream| async move {
+        let known = known(&request, &upstream).await;
+        if !known.is_empty() && known.len() < asked(&request) {
             let body = json!({ "promptIds": known });
-            upstream.send(&ask.another_with(Method::POST, &*ask.path, &body)).await;
+            upstream.send(&request.another_with(Method::POST, &*request.path, &body)).await;
         }
-        upstream.send(&ask).await
+        upstream.send(&request).await
     }),
         "A list with an id that cannot be added is refused, but the others are in." },
     fault! { "contents.add-reversed" ["VC-09"] edits(ADD, |body| {
@@ -112,22 +112,22 @@ pub(crate) const ALL: &[Fault] = &[
 ];
 
 /// How many whole numbers `promptIds` has.
-fn asked(ask: &Request) -> usize {
-    ids(ask).len()
+fn asked(request: &Request) -> usize {
+    ids(request).len()
 }
 
-fn ids(ask: &Request) -> Vec<i64> {
-    let body = ask.json();
+fn ids(request: &Request) -> Vec<i64> {
+    let body = request.json();
     let ids = body["promptIds"].as_array().cloned().unwrap_or_default();
     let numbers: Option<Vec<_>> = ids.iter().map(Value::as_i64).collect();
     numbers.filter(|numbers| numbers.len() <= 50).unwrap_or_default()
 }
 
 /// Those that are prompts of the good.caller.
-async fn known(ask: &Request, upstream: &Upstream) -> Vec<i64> {
+async fn known(request: &Request, upstream: &Upstream) -> Vec<i64> {
     let mut known = Vec::new();
-    for id in ids(ask) {
-        let prompt = upstream.get(ask, format!("/prompts/{id}")).await;
+    for id in ids(request) {
+        let prompt = upstream.get(request, format!("/prompts/{id}")).await;
         if prompt.is_success() {
             known.push(id);
         }
@@ -136,13 +136,13 @@ async fn known(ask: &Request, upstream: &Upstream) -> Vec<i64> {
 }
 
 /// The answer for nothing, if the vault is there.
-async fn added_none(ask: &Request, upstream: &Upstream) -> Response {
-    let vault = upstream.get(ask, format!("/vaults/{}", ask.segment(1))).await;
+async fn added_none(request: &Request, upstream: &Upstream) -> Response {
+    let vault = upstream.get(request, format!("/vaults/{}", request.segment(1))).await;
     if !vault.is_success() {
         return vault;
     }
     let count = &vault.json()["data"]["promptCount"];
-    Response::data(201, &json!({ "added": 0, "vaultId": ask.id(1), "promptCount": count }))
+    Response::data(201, &json!({ "added": 0, "vaultId": request.id(1), "promptCount": count }))
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]

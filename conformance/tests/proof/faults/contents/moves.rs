@@ -35,24 +35,24 @@ pub(crate) const ALL: &[Fault] = &[
         data["targetVaultId"] = source;
     }),
         "A move answers with source and target swapped." },
-    fault! { "contents.move-answers-membership" ["VC-18"] answers(MOVE, |ask, answer| {
-        answer.edit_data(|data| {
+    fault! { "contents.move-answers-membership" ["VC-18"] answers(MOVE, |request, response| {
+        response.edit_data(|data| {
             let right = data["promptId"].as_i64().unwrap_or_default();
-            data["promptId"] = mistaken(&ask.id(3).into(), right);
+            data["promptId"] = mistaken(&request.id(3).into(), right);
         });
     }),
         "A move answers with the membership as the prompt." },
-    fault! { "contents.move-answers-old" ["VC-19"] answers(MOVE, |ask, answer| {
-        answer.edit_data(|data| data["vaultPromptId"] = ask.id(3).into());
+    fault! { "contents.move-answers-old" ["VC-19"] answers(MOVE, |request, response| {
+        response.edit_data(|data| data["vaultPromptId"] = request.id(3).into());
     }),
         "A move answers with the old membership." },
     fault! { "contents.move-target-text" ["VC-22"] taken_as(MOVE, "targetVaultId", from_digits),
         "targetVaultId may be a string of digits." },
     fault! { "contents.move-target-0" ["VC-22"]
-        whole(MOVE, |ask, upstream| to_general(ask, upstream, |body| body["targetVaultId"] == 0)),
+        whole(MOVE, |request, upstream| to_general(request, upstream, |body| body["targetVaultId"] == 0)),
         "targetVaultId 0 stands for the General vault." },
-    fault! { "contents.move-no-target" ["VC-22"] whole(MOVE, |ask, upstream| {
-        to_general(ask, upstream, |body| body.is_object() && body.get("targetVaultId").is_none())
+    fault! { "contents.move-no-target" ["VC-22"] whole(MOVE, |request, upstream| {
+        to_general(request, upstream, |body| body.is_object() && body.get("targetVaultId").is_none())
     }),
         "A move without a target goes to the General vault." },
     fault! { "contents.move-copies" ["VC-20"] moves(Slip::Copies),
@@ -81,18 +81,18 @@ pub(crate) const ALL: &[Fault] = &[
 
 /// Sends the move to the General vault if its body asks for that.
 async fn to_general(
-    mut ask: Request,
+    mut request: Request,
     upstream: Upstream,
     meant: fn(&Value) -> bool,
 ) -> crate::exchange::Response {
-    if meant(&ask.json()) {
-        let vaults = upstream.get(&ask, "/vaults").await.json();
+    if meant(&request.json()) {
+        let vaults = upstream.get(&request, "/vaults").await.json();
         let mut vaults = vaults["data"].as_array().into_iter().flatten();
         if let Some(general) = vaults.find(|vault| vault["isSystem"] == true) {
-            ask.edit(|body| body["targetVaultId"] = general["id"].clone());
+            request.edit(|body| body["targetVaultId"] = general["id"].clone());
         }
     }
-    upstream.send(&ask).await
+    upstream.send(&request).await
 }
 
 /// Long enough for whoever looks all the time, short enough to be done 40 times.

@@ -24,23 +24,23 @@ const UNPIN: &str = "DELETE /vaults/*/prompts/*/pin";
 pub(crate) const ALL: &[Fault] = &[
     fault! { "contents.pin-201" ["VC-25"] status_instead(PIN, 201),
         "A pin answers 201." },
-    fault! { "contents.pin-answers-prompt" ["VC-25"] whole(PIN, |ask, upstream| async move {
-        let mut answer = upstream.send(&ask).await;
-        if let Some(entry) = entry_of(&ask, &upstream).await {
-            answer.edit_data(|data| {
-                data["vaultPromptId"] = mistaken(&entry["id"], ask.id(3));
+    fault! { "contents.pin-answers-prompt" ["VC-25"] whole(PIN, |request, upstream| async move {
+        let mut response = upstream.send(&request).await;
+        if let Some(entry) = entry_of(&request, &upstream).await {
+            response.edit_data(|data| {
+                data["vaultPromptId"] = mistaken(&entry["id"], request.id(3));
             });
         }
-        answer
+        response
     }),
         "A pin answers with the prompt's id." },
-    fault! { "contents.unpin-answers-old" ["VC-26"] whole(UNPIN, |ask, upstream| async move {
-        let before = entry_of(&ask, &upstream).await;
-        let mut answer = upstream.send(&ask).await;
+    fault! { "contents.unpin-answers-old" ["VC-26"] whole(UNPIN, |request, upstream| async move {
+        let before = entry_of(&request, &upstream).await;
+        let mut response = upstream.send(&request).await;
         if let Some(entry) = before {
-            answer.edit_data(|data| data["isPinned"] = entry["isPinned"].clone());
+            response.edit_data(|data| data["isPinned"] = entry["isPinned"].clone());
         }
-        answer
+        response
     }),
         "An unpin answers with the state before it." },
     fault! { "contents.pin-one-only" ["VC-27"] pins(Slip::OneOnly),
@@ -69,16 +69,16 @@ pub(crate) const ALL: &[Fault] = &[
 
 /// Refuses requests about such a membership.
 fn of_entry(routes: &'static str, is_such: fn(&Value) -> bool, code: u16) -> Intercept {
-    whole(routes, move |ask, upstream| async move {
-        if entry_of(&ask, &upstream).await.is_some_and(|entry| is_such(&entry)) {
+    whole(routes, move |request, upstream| async move {
+        if entry_of(&request, &upstream).await.is_some_and(|entry| is_such(&entry)) {
             return Response::refusal(code, "It is so already.");
         }
-        upstream.send(&ask).await
+        upstream.send(&request).await
     })
 }
 
-async fn listing(ask: &Request, upstream: &Upstream) -> Vec<Value> {
-    upstream.list(ask, format!("/vaults/{}/prompts", ask.segment(1))).await
+async fn listing(request: &Request, upstream: &Upstream) -> Vec<Value> {
+    upstream.list(request, format!("/vaults/{}/prompts", request.segment(1))).await
 }
 
 /// A number that was taken for another one; where the two are equal, the next one,
@@ -89,24 +89,24 @@ pub(super) fn mistaken(taken: &Value, right: i64) -> Value {
 }
 
 /// The entry of the vault's listing that the path names.
-pub(super) async fn entry_of(ask: &Request, upstream: &Upstream) -> Option<Value> {
-    listing(ask, upstream).await.into_iter().find(|entry| membership(entry) == ask.id(3))
+pub(super) async fn entry_of(request: &Request, upstream: &Upstream) -> Option<Value> {
+    listing(request, upstream).await.into_iter().find(|entry| membership(entry) == request.id(3))
 }
 
 /// One pin at a time, so that the sixth is the sixth also among pins at once.
 fn five() -> Intercept {
     let turn = Arc::new(Mutex::new(()));
-    whole(PIN, move |ask, upstream| {
+    whole(PIN, move |request, upstream| {
         let turn = Arc::clone(&turn);
         async move {
             let _turn = turn.lock().await;
-            let there = listing(&ask, &upstream).await;
+            let there = listing(&request, &upstream).await;
             let pinned = there.iter().filter(|entry| entry["isPinned"] == true).count();
-            let this = there.iter().find(|entry| membership(entry) == ask.id(3));
+            let this = there.iter().find(|entry| membership(entry) == request.id(3));
             if pinned >= 5 && this.is_some_and(|entry| entry["isPinned"] == false) {
                 return Response::refusal(400, "there are five pins already");
             }
-            upstream.send(&ask).await
+            upstream.send(&request).await
         }
     })
 }
@@ -114,9 +114,9 @@ fn five() -> Intercept {
 /// Prompts that were unpinned lose their place.
 fn unpinned(to_top: bool) -> Intercept {
     let done = Shared::<Vec<i64>>::default();
-    answers("GET /vaults/*/prompts, DELETE /vaults/*/prompts/*/pin", move |ask, answer| {
-        if ask.method == Method::DELETE {
-            done.with(|done| done.push(ask.id(3)));
+    answers("GET /vaults/*/prompts, DELETE /vaults/*/prompts/*/pin", move |request, response| {
+        if request.method == Method::DELETE {
+            done.with(|done| done.push(request.id(3)));
             return;
         }
         done.with(|done| {
@@ -128,7 +128,7 @@ fn unpinned(to_top: bool) -> Intercept {
                     Some(_) => 1,
                 }
             };
-            loose(answer, |loose| loose.sort_by_key(rank));
+            loose(response, |loose| loose.sort_by_key(rank));
         });
     })
 }
@@ -136,9 +136,9 @@ fn unpinned(to_top: bool) -> Intercept {
 /// A pin is kept with the prompt, and not with the membership.
 pub(super) fn everywhere() -> Intercept {
     let pins = Shared::<Vec<i64>>::default();
-    answers("GET /vaults/*/prompts", move |_, answer| {
+    answers("GET /vaults/*/prompts", move |_, response| {
         pins.with(|pins| {
-            entries(answer, |members| {
+            entries(response, |members| {
                 for entry in members.iter_mut() {
                     let id = entry["id"].as_i64().unwrap_or_default();
                     if entry["isPinned"] == true && !pins.contains(&id) {

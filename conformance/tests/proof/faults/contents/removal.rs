@@ -24,20 +24,20 @@ pub(crate) const ALL: &[Fault] = &[
         "A removal takes the prompt out of all vaults." },
     fault! { "contents.remove-neighbour" ["VC-16"] removal(Slip::Unpins),
         "A removal unpins the other prompts of the vault." },
-    fault! { "contents.remove-answers-prompt" ["VC-15"] whole(REMOVE, |ask, upstream| async move {
-        let entry = entry_of(&ask, &upstream).await;
-        let mut answer = upstream.send(&ask).await;
+    fault! { "contents.remove-answers-prompt" ["VC-15"] whole(REMOVE, |request, upstream| async move {
+        let entry = entry_of(&request, &upstream).await;
+        let mut response = upstream.send(&request).await;
         if let Some(entry) = entry {
-            answer.edit_data(|data| {
-                data["vaultPromptId"] = mistaken(&entry["id"], ask.id(3));
+            response.edit_data(|data| {
+                data["vaultPromptId"] = mistaken(&entry["id"], request.id(3));
             });
         }
-        answer
+        response
     }),
         "A removal answers with the prompt's id." },
-    fault! { "contents.remove-deleted" ["VC-15"] answers(REMOVE, |ask, answer| {
-        answer.edit_data(|data| {
-            *data = json!({ "vaultPromptId": ask.id(3), "deleted": true });
+    fault! { "contents.remove-deleted" ["VC-15"] answers(REMOVE, |request, response| {
+        response.edit_data(|data| {
+            *data = json!({ "vaultPromptId": request.id(3), "deleted": true });
         });
     }),
         "A removal answers deleted in place of removed." },
@@ -55,11 +55,13 @@ pub(crate) const ALL: &[Fault] = &[
 
 fn removed_again() -> Intercept {
     let gone = Shared::<Vec<String>>::default();
-    answers(REMOVE, move |ask, answer| {
-        if answer.is_success() {
-            gone.with(|gone| gone.push(ask.path.clone()));
-        } else if ask.method == Method::DELETE && gone.with(|gone| gone.contains(&ask.path)) {
-            *answer = Response::data(200, &json!({ "vaultPromptId": ask.id(3), "removed": true }));
+    answers(REMOVE, move |request, response| {
+        if response.is_success() {
+            gone.with(|gone| gone.push(request.path.clone()));
+        } else if request.method == Method::DELETE && gone.with(|gone| gone.contains(&request.path))
+        {
+            *response =
+                Response::data(200, &json!({ "vaultPromptId": request.id(3), "removed": true }));
         }
     })
 }

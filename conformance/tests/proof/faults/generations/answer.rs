@@ -33,9 +33,9 @@ pub(crate) const ALL: &[Fault] = &[
         data["clientJobId"] = id.into();
     }),
         "A clientJobId comes back in lower case." },
-    fault! { "generations.id-cut" ["GE-11"] answers(QUEUE, |ask, answer| {
-        let given = ask.text("clientJobId").is_some();
-        answer.edit_data(|data| {
+    fault! { "generations.id-cut" ["GE-11"] answers(QUEUE, |request, response| {
+        let given = request.text("clientJobId").is_some();
+        response.edit_data(|data| {
             let id = data["clientJobId"].as_str().unwrap_or_default();
             if given {
                 data["clientJobId"] = id.chars().take(32).collect::<String>().into();
@@ -45,10 +45,10 @@ pub(crate) const ALL: &[Fault] = &[
         "A clientJobId comes back with at most 32 characters." },
     fault! { "generations.id-counted" ["GE-12"] counted(),
         "An id that was made is a number and no UUID." },
-    fault! { "generations.id-of-body" ["GE-12"] asks(QUEUE, |ask| {
+    fault! { "generations.id-of-body" ["GE-12"] asks(QUEUE, |request| {
         let mut hash = DefaultHasher::new();
-        ask.body.hash(&mut hash);
-        super_id(ask, &format!("7d3f5a10-92c4-4e1b-8a6f-{:012x}", hash.finish() >> 16));
+        request.body.hash(&mut hash);
+        super_id(request, &format!("7d3f5a10-92c4-4e1b-8a6f-{:012x}", hash.finish() >> 16));
     }),
         "An id that was made follows from the body." },
     fault! { "generations.request-id-number" ["GE-04"]
@@ -66,23 +66,23 @@ pub(crate) const ALL: &[Fault] = &[
         data["statusUrl"] = url.replace(id, provider).into();
     }),
         "statusUrl names the provider's id." },
-    fault! { "generations.answer-waits" ["GE-06"] whole(QUEUE, |ask, upstream| async move {
-        let mut answer = upstream.send(&ask).await;
-        let id = answer.json()["data"]["clientJobId"].as_str().unwrap_or_default().to_owned();
-        if let Some(images) = media(&ask, &upstream, &id).await {
-            answer.edit_data(|data| data["images"] = images);
+    fault! { "generations.answer-waits" ["GE-06"] whole(QUEUE, |request, upstream| async move {
+        let mut response = upstream.send(&request).await;
+        let id = response.json()["data"]["clientJobId"].as_str().unwrap_or_default().to_owned();
+        if let Some(images) = media(&request, &upstream, &id).await {
+            response.edit_data(|data| data["images"] = images);
         }
-        answer
+        response
     }),
         "The answer waits for the job and brings its media." },
     fault! { "generations.id-again" ["GE-11"] first_job(),
         "A clientJobId with another body gives the first job." },
     fault! { "generations.status-once" ["GE-31"] forgotten(),
         "A job that was seen completed is forgotten." },
-    fault! { "generations.status-unknown" ["GE-31"] answers(STATUS, |ask, answer| {
-        if answer.code() == 404 {
-            let id = ask.segment(1);
-            *answer = Response::data(200, &json!({ "clientJobId": id, "status": "failed" }));
+    fault! { "generations.status-unknown" ["GE-31"] answers(STATUS, |request, response| {
+        if response.code() == 404 {
+            let id = request.segment(1);
+            *response = Response::data(200, &json!({ "clientJobId": id, "status": "failed" }));
         }
     }),
         "The status of an unknown job is 200 and \"failed\"." },
@@ -93,39 +93,39 @@ pub(crate) const ALL: &[Fault] = &[
         one_of_a_kind(|_, id| id.to_lowercase(), |_, id| id.to_owned()),
         "A clientJobId that differs from another one in case alone is a conflict." },
     fault! { "generations.id-of-all-accounts" ["GE-11"]
-        one_of_a_kind(|_, id| id.to_owned(), |ask, _| ask.authorization().to_owned()),
+        one_of_a_kind(|_, id| id.to_owned(), |request, _| request.authorization().to_owned()),
         "A clientJobId that another account has used is a conflict." },
     fault! { "generations.body-compared-by-bytes" ["GE-11"]
-        one_of_a_kind(|ask, id| format!("{id} {}", ask.authorization()), |ask, _| {
-            String::from_utf8_lossy(&ask.body).into_owned()
+        one_of_a_kind(|request, id| format!("{id} {}", request.authorization()), |request, _| {
+            String::from_utf8_lossy(&request.body).into_owned()
         }),
         "The same request in another form of JSON is a conflict." },
 ];
 
 /// Gives a generation without an id this one.
-fn super_id(ask: &mut Request, id: &str) {
-    ask.edit(|body| default(body, "clientJobId", id));
+fn super_id(request: &mut Request, id: &str) {
+    request.edit(|body| default(body, "clientJobId", id));
 }
 
 fn counted() -> Intercept {
     let last = Shared::<u32>::default();
-    asks(QUEUE, move |ask| {
+    asks(QUEUE, move |request| {
         let next = last.with(|last| {
             *last += 1;
             *last
         });
-        super_id(ask, &format!("{next:08}"));
+        super_id(request, &format!("{next:08}"));
     })
 }
 
 /// The images of a job that is done soon.
-async fn media(ask: &Request, upstream: &Upstream, id: &str) -> Option<Value> {
+async fn media(request: &Request, upstream: &Upstream, id: &str) -> Option<Value> {
     // The longest job of the listed scenarios takes 10 s, and more on a busy machine.
     for _ in 0..1000 {
         let path = format!("/generations/{id}/status");
-        let status = upstream.get(ask, path).await;
+        let status = upstream.get(request, path).await;
         if let Some(prompt) = status.json()["data"]["promptId"].as_i64() {
-            let prompt = upstream.get(ask, format!("/prompts/{prompt}")).await;
+            let prompt = upstream.get(request, format!("/prompts/{prompt}")).await;
             return Some(prompt.json()["data"]["images"].clone());
         }
         if status.json()["data"]["status"] == "failed" || !status.is_success() {
@@ -138,15 +138,15 @@ async fn media(ask: &Request, upstream: &Upstream, id: &str) -> Option<Value> {
 
 fn first_job() -> Intercept {
     let first = Shared::<HashMap<(String, String), Response>>::default();
-    answers(QUEUE, move |ask, answer| {
-        let Some(id) = ask.text("clientJobId") else { return };
-        let key = (ask.authorization().to_owned(), id);
-        if answer.is_success() {
-            first.with(|first| first.insert(key, answer.clone()));
-        } else if ask.text("prompt").is_some_and(|text| !text.is_empty())
+    answers(QUEUE, move |request, response| {
+        let Some(id) = request.text("clientJobId") else { return };
+        let key = (request.authorization().to_owned(), id);
+        if response.is_success() {
+            first.with(|first| first.insert(key, response.clone()));
+        } else if request.text("prompt").is_some_and(|text| !text.is_empty())
             && let Some(before) = first.with(|first| first.get(&key).cloned())
         {
-            *answer = before;
+            *response = before;
         }
     })
 }
@@ -157,24 +157,26 @@ fn one_of_a_kind(
     form: fn(&Request, &str) -> String,
 ) -> Intercept {
     let firsts = Shared::<HashMap<String, String>>::default();
-    answers(QUEUE, move |ask, answer| {
-        let Some(id) = ask.text("clientJobId").filter(|_| answer.is_success()) else { return };
-        let form = form(ask, &id);
+    answers(QUEUE, move |request, response| {
+        let Some(id) = request.text("clientJobId").filter(|_| response.is_success()) else {
+            return;
+        };
+        let form = form(request, &id);
         let first =
-            firsts.with(|firsts| firsts.entry(kind(ask, &id)).or_insert(form.clone()).clone());
+            firsts.with(|firsts| firsts.entry(kind(request, &id)).or_insert(form.clone()).clone());
         if first != form {
-            *answer = Response::refusal(409, "clientJobId is that of another job");
+            *response = Response::refusal(409, "clientJobId is that of another job");
         }
     })
 }
 
 fn forgotten() -> Intercept {
     let seen = Shared::<BTreeSet<String>>::default();
-    answers(STATUS, move |ask, answer| {
-        if answer.json()["data"]["status"] == "completed"
-            && !seen.with(|seen| seen.insert(ask.path.clone()))
+    answers(STATUS, move |request, response| {
+        if response.json()["data"]["status"] == "completed"
+            && !seen.with(|seen| seen.insert(request.path.clone()))
         {
-            *answer = Response::refusal(404, "no such job");
+            *response = Response::refusal(404, "no such job");
         }
     })
 }

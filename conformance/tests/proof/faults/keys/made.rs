@@ -31,21 +31,21 @@ pub(in crate::faults) const ALL: &[Fault] = &[
     fault! { "keys.create-without-name" ["KE-06"] edits_data(CREATE, |data| without(data, "name")),
     "The answer to the creation of a key leaves its name out." },
     fault! { "keys.with-a-point" ["KE-01"] foreseen(
-        whole("* /**", |mut ask, upstream| async move {
-            if let Some(key) = token(&ask).strip_suffix('.').map(str::to_owned) {
-                ask.set_authorization(&format!("Bearer {key}"));
+        whole("* /**", |mut request, upstream| async move {
+            if let Some(key) = token(&request).strip_suffix('.').map(str::to_owned) {
+                request.set_authorization(&format!("Bearer {key}"));
             }
-            let mut answer = upstream.send(&ask).await;
-            if is_creation(&ask) {
-                answer.edit_data(|data| data["key"] = format!("{}.", text(data, "key")).into());
+            let mut response = upstream.send(&request).await;
+            if is_creation(&request) {
+                response.edit_data(|data| data["key"] = format!("{}.", text(data, "key")).into());
             }
-            answer
+            response
         }),
-        |ask, _| is_creation(ask),
+        |request, _| is_creation(request),
     ),
         "A new key ends with a point." },
     fault! { "keys.new-key-unknown" ["KE-06"]
-    refused("* /**", 401, |ask| token(ask).starts_with(GENERATED)),
+    refused("* /**", 401, |request| token(request).starts_with(GENERATED)),
     "A key that was made in a session is not known." },
     fault! { "keys.all-may-write" ["KE-03"] taken_as(CREATE, "scopes", |scopes| {
         (*scopes == json!([])).then(|| json!(["prompts:write"]))
@@ -75,9 +75,9 @@ pub(in crate::faults) const ALL: &[Fault] = &[
     "A number is taken as a name." },
     fault! { "keys.name-optional" ["KE-06"] defaulted(CREATE, "name", "-"),
     "A key needs no name." },
-    fault! { "keys.refused-without-details" ["KE-06"] answers(CREATE, |_, answer| {
-        if answer.code() == 400 {
-            answer.edit(|body| body["details"] = json!({}));
+    fault! { "keys.refused-without-details" ["KE-06"] answers(CREATE, |_, response| {
+        if response.code() == 400 {
+            response.edit(|body| body["details"] = json!({}));
         }
     }),
         "The 400 of POST /api-keys names no field." },
@@ -122,54 +122,54 @@ pub(in crate::faults) const ALL: &[Fault] = &[
     "The answer to a revocation has null as its time." },
     fault! { "keys.revoked-later" ["KE-07"] {
         let revoked = Shared::<Vec<String>>::default();
-        answers(REVOKE, move |ask, answer| {
+        answers(REVOKE, move |request, response| {
             let again = revoked.with(|ids| {
-                let id = ask.segment(1).to_owned();
+                let id = request.segment(1).to_owned();
                 ids.push(id.clone());
                 ids.iter().filter(|one| **one == id).count() > 1
             });
             if again {
-                answer.edit_data(|key| key["revokedAt"] = LATER.into());
+                response.edit_data(|key| key["revokedAt"] = LATER.into());
             }
         })
     },
         "Revoking a key again changes the time of its revocation." },
-    fault! { "keys.revoked-works-on" ["KE-07"] whole(REVOKE, |ask, upstream| async move {
-        let listed = upstream.get(&ask, "/api-keys").await.json();
-        let id = ask.segment(1);
+    fault! { "keys.revoked-works-on" ["KE-07"] whole(REVOKE, |request, upstream| async move {
+        let listed = upstream.get(&request, "/api-keys").await.json();
+        let id = request.segment(1);
         let mut keys = listed["data"].as_array().into_iter().flatten();
-        let own = ask.headers.get("sec-fetch-site").is_some_and(|site| site == "same-origin");
+        let own = request.headers.get("sec-fetch-site").is_some_and(|site| site == "same-origin");
         match keys.find(|key| own && key["publicId"] == id).cloned() {
             Some(mut key) => {
                 key["revokedAt"] = key["createdAt"].clone();
                 Response::data(200, &key)
             }
-            None => upstream.send(&ask).await,
+            None => upstream.send(&request).await,
         }
     }),
         "A key is answered as revoked and works on." },
     fault! { "keys.revoke-unknown-400" ["ER-11"]
-    code_instead(REVOKE, 404, 400, |ask| ask.segment(1) != "other"),
+    code_instead(REVOKE, 404, 400, |request| request.segment(1) != "other"),
     "Revoking a key that does not exist is 400." },
     fault! { "keys.revoke-of-others-403" ["ER-11"]
-    refused(REVOKE, 403, |ask| ask.segment(1) == "other"),
+    refused(REVOKE, 403, |request| request.segment(1) == "other"),
     "Revoking a key of another account is 403." },
 ];
 
-fn is_creation(ask: &Request) -> bool {
-    ask.of_api && ask.method == Method::POST && ask.path == "/api-keys"
+fn is_creation(request: &Request) -> bool {
+    request.of_api && request.method == Method::POST && request.path == "/api-keys"
 }
 
 /// The answers of these routes have the key of every record whose creation was seen.
 fn remembered(routes: &'static str) -> Intercept {
     let keys = Shared::<HashMap<String, Value>>::default();
-    answers(routes, move |ask, answer| {
-        if is_creation(ask) {
-            let data = answer.json()["data"].clone();
+    answers(routes, move |request, response| {
+        if is_creation(request) {
+            let data = response.json()["data"].clone();
             keys.with(|keys| keys.insert(text(&data, "publicId").to_owned(), data["key"].clone()));
             return;
         }
-        answer.each(|record| {
+        response.each(|record| {
             if let Some(key) = keys.with(|keys| keys.get(text(record, "publicId")).cloned()) {
                 record["key"] = key;
             }

@@ -26,99 +26,99 @@ pub(in crate::faults) const ALL: &[Fault] = &[
     "The cookie of a session is that of one path." },
     fault! { "sessions.code-twice" ["KE-05"] {
         let first = Shared::<Option<Response>>::default();
-        answers(SIGN_IN, move |_, answer| {
-            let first = first.with(|first| first.get_or_insert_with(|| answer.clone()).clone());
-            *answer = first;
+        answers(SIGN_IN, move |_, response| {
+            let first = first.with(|first| first.get_or_insert_with(|| response.clone()).clone());
+            *response = first;
         })
     },
         "A sign-in code works again." },
-    fault! { "sessions.first-of-two-cookies" ["KE-05"] asks(KEYS, |ask| {
-        let first = cookie(ask).split(';').next().unwrap_or_default().to_owned();
-        set(ask, COOKIE.as_str(), &first);
+    fault! { "sessions.first-of-two-cookies" ["KE-05"] asks(KEYS, |request| {
+        let first = cookie(request).split(';').next().unwrap_or_default().to_owned();
+        set(request, COOKIE.as_str(), &first);
     }),
         "Of two cookies of the session the first one counts." },
     fault! { "sessions.beginning-of-a-cookie" ["KE-05"] beginning_compared(),
     "Of a session's cookie only the beginning is compared." },
-    fault! { "sessions.beside-a-key" ["KE-05"] asks(KEYS, |ask| {
-        if has_session(ask) {
-            ask.headers.remove(AUTHORIZATION);
+    fault! { "sessions.beside-a-key" ["KE-05"] asks(KEYS, |request| {
+        if has_session(request) {
+            request.headers.remove(AUTHORIZATION);
         }
     }),
         "An API key beside a session is not looked at." },
-    fault! { "sessions.as-a-key" ["AU-02"] let_in(ALL_PATHS, |ask| {
-        let of_keys = matches!(ask.segment(0), "api-keys" | "sign-in");
-        has_session(ask) && ask.authorization().is_empty() && !of_keys
+    fault! { "sessions.as-a-key" ["AU-02"] let_in(ALL_PATHS, |request| {
+        let of_keys = matches!(request.segment(0), "api-keys" | "sign-in");
+        has_session(request) && request.authorization().is_empty() && !of_keys
     }),
         "A session is as good as a key for the whole API." },
     fault! { "sessions.from-any-site" ["KE-05"] own_if(has_session),
     "Nobody looks at where a request in a session comes from." },
-    fault! { "sessions.from-no-site" ["KE-05"] own_if(|ask| {
+    fault! { "sessions.from-no-site" ["KE-05"] own_if(|request| {
         let named = [FETCH_SITE, "origin", "referer"];
-        has_session(ask) && !named.iter().any(|name| ask.headers.contains_key(*name))
+        has_session(request) && !named.iter().any(|name| request.headers.contains_key(*name))
     }),
         "A request that does not say where it comes from is taken in a session." },
-    fault! { "sessions.from-the-same-site" ["KE-05"] own_if(|ask| is(ask, FETCH_SITE, "same-site")),
+    fault! { "sessions.from-the-same-site" ["KE-05"] own_if(|request| is(request, FETCH_SITE, "same-site")),
     "A request of a page on a neighbouring host is taken in a session." },
-    fault! { "sessions.own-origin-believed" ["KE-05"] own_if(|ask| {
-        is(ask, FETCH_SITE, "cross-site") && ask.headers.contains_key(ORIGIN)
+    fault! { "sessions.own-origin-believed" ["KE-05"] own_if(|request| {
+        is(request, FETCH_SITE, "cross-site") && request.headers.contains_key(ORIGIN)
     }),
         "The own origin is believed whatever Sec-Fetch-Site says." },
-    fault! { "sessions.from-null" ["KE-05"] own_if(|ask| is(ask, "origin", "null")),
+    fault! { "sessions.from-null" ["KE-05"] own_if(|request| is(request, "origin", "null")),
     "The origin null is taken for the own one." },
-    fault! { "sessions.referer-believed" ["KE-05"] own_if(|ask| ask.headers.contains_key(REFERER)),
+    fault! { "sessions.referer-believed" ["KE-05"] own_if(|request| request.headers.contains_key(REFERER)),
     "Referer is as good as Origin." },
     fault! { "sessions.refused-and-done" ["KE-05"]
-        and_sends("POST /api-keys, DELETE /api-keys/*", |mut ask, answer| {
-        own(&mut ask);
-        (answer.code() == 403).then_some(ask)
+        and_sends("POST /api-keys, DELETE /api-keys/*", |mut request, response| {
+        own(&mut request);
+        (response.code() == 403).then_some(request)
     }),
         "What another site asks for in a session is answered 403, and done." },
-    fault! { "sessions.origin-not-enough" ["KE-05"] refused("POST /api-keys", 403, |ask| {
-        has_session(ask) && !ask.headers.contains_key(FETCH_SITE)
+    fault! { "sessions.origin-not-enough" ["KE-05"] refused("POST /api-keys", 403, |request| {
+        has_session(request) && !request.headers.contains_key(FETCH_SITE)
     }),
         "Without Sec-Fetch-Site no request is taken in a session." },
 ];
 
-fn cookie(ask: &Request) -> &str {
-    ask.headers.get(COOKIE).and_then(|value| value.to_str().ok()).unwrap_or_default()
+fn cookie(request: &Request) -> &str {
+    request.headers.get(COOKIE).and_then(|value| value.to_str().ok()).unwrap_or_default()
 }
 
-pub(super) fn has_session(ask: &Request) -> bool {
-    cookie(ask).starts_with(NAME)
+pub(super) fn has_session(request: &Request) -> bool {
+    cookie(request).starts_with(NAME)
 }
 
-fn is(ask: &Request, name: &str, value: &str) -> bool {
-    ask.headers.get(name).is_some_and(|one| one == value)
+fn is(request: &Request, name: &str, value: &str) -> bool {
+    request.headers.get(name).is_some_and(|one| one == value)
 }
 
-fn set(ask: &mut Request, name: &'static str, value: &str) {
+fn set(request: &mut Request, name: &'static str, value: &str) {
     if let Ok(value) = HeaderValue::from_str(value)
-        && ask.headers.contains_key(name)
+        && request.headers.contains_key(name)
     {
-        ask.headers.insert(name, value);
+        request.headers.insert(name, value);
     }
 }
 
 /// As if a page of the server's own had sent it.
-fn own(ask: &mut Request) {
-    ask.headers.insert(FETCH_SITE, HeaderValue::from_static("same-origin"));
+fn own(request: &mut Request) {
+    request.headers.insert(FETCH_SITE, HeaderValue::from_static("same-origin"));
 }
 
 /// Requests in a session for which `when` holds pass for those of the server's own page.
 fn own_if(when: fn(&Request) -> bool) -> Intercept {
-    asks(KEYS, move |ask| {
-        if when(ask) {
-            own(ask);
+    asks(KEYS, move |request| {
+        if when(request) {
+            own(request);
         }
     })
 }
 
 fn cookie_without(attribute: &'static str) -> Intercept {
-    answers(SIGN_IN, move |_, answer| {
-        let line = answer.headers.get(SET_COOKIE).and_then(|line| line.to_str().ok());
+    answers(SIGN_IN, move |_, response| {
+        let line = response.headers.get(SET_COOKIE).and_then(|line| line.to_str().ok());
         let changed = line.map(|line| line.replace(attribute, ""));
         if let Some(Ok(line)) = changed.map(HeaderValue::try_from) {
-            answer.headers.insert(SET_COOKIE, line);
+            response.headers.insert(SET_COOKIE, line);
         }
     })
 }
@@ -126,17 +126,17 @@ fn cookie_without(attribute: &'static str) -> Intercept {
 /// A cookie that begins as that of the session is taken for it.
 fn beginning_compared() -> Intercept {
     let routes = "POST /sign-in, * /api-keys";
-    let how = whole_with(routes, |mut ask, upstream, good: Shared<String>| async move {
+    let how = whole_with(routes, |mut request, upstream, good: Shared<String>| async move {
         let known = good.with(|good| good.clone());
-        let start = cookie(&ask).get(..LOOKED_AT).unwrap_or("none").to_owned();
-        if known.starts_with(&start) && !cookie(&ask).contains(';') {
-            set(&mut ask, COOKIE.as_str(), &known);
+        let start = cookie(&request).get(..LOOKED_AT).unwrap_or("none").to_owned();
+        if known.starts_with(&start) && !cookie(&request).contains(';') {
+            set(&mut request, COOKIE.as_str(), &known);
         }
-        let answer = upstream.send(&ask).await;
-        if let Some(line) = answer.headers.get(SET_COOKIE).and_then(|line| line.to_str().ok()) {
+        let response = upstream.send(&request).await;
+        if let Some(line) = response.headers.get(SET_COOKIE).and_then(|line| line.to_str().ok()) {
             good.with(|good| *good = line.split(';').next().unwrap_or_default().to_owned());
         }
-        answer
+        response
     });
-    foreseen(how, |ask, _| has_session(ask))
+    foreseen(how, |request, _| has_session(request))
 }

@@ -57,9 +57,9 @@ pub(super) const ALL: &[Fault] = &[
     fault! { "prompts.pin-everywhere" ["PR-11"]
         edits_data("GET /prompts/*", |prompt| prompt["isPinned"] = false.into()),
         "A read shows isPinned." },
-    fault! { "prompts.model-shown" ["PR-12"] answers("POST /prompts", |ask, answer| {
-        if let Some(model) = ask.text("modelId") {
-            answer.edit_data(|prompt| prompt["modelId"] = model.into());
+    fault! { "prompts.model-shown" ["PR-12"] answers("POST /prompts", |request, response| {
+        if let Some(model) = request.text("modelId") {
+            response.edit_data(|prompt| prompt["modelId"] = model.into());
         }
     }),
         "A create shows the modelId it was given." },
@@ -80,9 +80,9 @@ pub(super) const ALL: &[Fault] = &[
         "A delete answers with deleted as a string." },
     fault! { "prompts.save-201" ["PR-44"] status_instead("POST /prompts/*/save", 201),
         "A save answers 201." },
-    fault! { "prompts.save-before" ["PR-45"] answers("POST /prompts/*/save", |ask, answer| {
-        let target = ask.json()["vaultId"].clone();
-        answer.edit_data(|prompt| {
+    fault! { "prompts.save-before" ["PR-45"] answers("POST /prompts/*/save", |request, response| {
+        let target = request.json()["vaultId"].clone();
+        response.edit_data(|prompt| {
             if let Some(vaults) = list_of(prompt, "vaultIds") {
                 vaults.retain(|vault| *vault != target);
             }

@@ -43,8 +43,8 @@ pub(super) const ALL: &[Fault] = &[
         }
     }),
         "A video prompt is made without modelId." },
-    fault! { "prompts.text-with-model" ["PR-24"] refused(CREATE, 400, |ask| {
-        let body = ask.json();
+    fault! { "prompts.text-with-model" ["PR-24"] refused(CREATE, 400, |request| {
+        let body = request.json();
         body.get("promptType").is_none_or(|kind| kind == "text") && body["modelId"].is_string()
     }),
         "A text prompt with a modelId is refused." },
@@ -72,20 +72,20 @@ pub(super) const ALL: &[Fault] = &[
             ratio.as_str().is_some_and(|ratio| !ratio.contains(':'))
         }),
         "An aspectRatio that is no ratio is refused." },
-    fault! { "prompts.aspect-ratio-of-text" ["PR-26"] refused(CREATE, 400, |ask| {
-        let body = ask.json();
+    fault! { "prompts.aspect-ratio-of-text" ["PR-26"] refused(CREATE, 400, |request| {
+        let body = request.json();
         body.get("promptType").is_none_or(|kind| kind == "text") && body["aspectRatio"].is_string()
     }),
         "A text prompt with an aspectRatio is refused." },
     fault! { "prompts.vault-ignored" ["PR-27"] ignored(CREATE, "vaultId"),
         "A create ignores the vaultId." },
-    fault! { "prompts.vault-shown-only" ["PR-27"] whole(CREATE, |mut ask, upstream| async move {
-        let vault = ask.json()["vaultId"].clone();
-        let mut real = upstream.send(&ask).await;
+    fault! { "prompts.vault-shown-only" ["PR-27"] whole(CREATE, |mut request, upstream| async move {
+        let vault = request.json()["vaultId"].clone();
+        let mut real = upstream.send(&request).await;
         if vault.is_i64() && real.is_success() {
-            upstream.delete(&ask, format!("/prompts/{}", real.id())).await;
-            ask.edit(|body| without(body, "vaultId"));
-            real = upstream.send(&ask).await;
+            upstream.delete(&request, format!("/prompts/{}", real.id())).await;
+            request.edit(|body| without(body, "vaultId"));
+            real = upstream.send(&request).await;
             real.edit_data(|prompt| prompt["vaultIds"] = serde_json::json!([vault]));
         }
         real
@@ -112,12 +112,12 @@ pub(super) const ALL: &[Fault] = &[
         "A create takes a number for a title." },
     fault! { "prompts.vault-id-text" ["ER-05"] taken_as(CREATE, "vaultId", from_digits),
         "A create takes the vaultId as a string of digits." },
-    fault! { "prompts.refused-but-made" ["PR-22"] and_sends(CREATE, |ask, answer| {
-        let mut body = ask.json();
+    fault! { "prompts.refused-but-made" ["PR-22"] and_sends(CREATE, |request, response| {
+        let mut body = request.json();
         let known = matches!(body["promptType"].as_str(), None | Some("text" | "image" | "video"));
-        (answer.code() == 400 && !known).then(|| {
+        (response.code() == 400 && !known).then(|| {
             body["promptType"] = "text".into();
-            ask.another_with(Method::POST, "/prompts", &body)
+            request.another_with(Method::POST, "/prompts", &body)
         })
     }),
         "A create with an unknown promptType is refused, and made all the same." },
@@ -132,12 +132,12 @@ fn address(text: &str) -> Value {
 
 fn once() -> Intercept {
     let made = Shared::<HashMap<Bytes, Bytes>>::default();
-    answers(CREATE, move |ask, answer| {
-        if answer.is_success() {
+    answers(CREATE, move |request, response| {
+        if response.is_success() {
             let first = |made: &mut HashMap<Bytes, Bytes>| {
-                made.entry(ask.body.clone()).or_insert_with(|| answer.body.clone()).clone()
+                made.entry(request.body.clone()).or_insert_with(|| response.body.clone()).clone()
             };
-            answer.body = made.with(first);
+            response.body = made.with(first);
         }
     })
 }

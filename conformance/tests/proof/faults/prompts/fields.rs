@@ -31,12 +31,12 @@ pub(super) const ALL: &[Fault] = &[
     }),
         "An update that brings title and platform ignores platform." },
     fault! { "prompts.patch-title-required" ["PR-32"]
-        refused(ONE, 400, |ask| ask.json().get("title").is_none()),
+        refused(ONE, 400, |request| request.json().get("title").is_none()),
         "An update without title is refused." },
-    fault! { "prompts.patch-answers-old" ["PR-31"] whole(ONE, |ask, upstream| async move {
-        let before = upstream.get(&ask, &*ask.path).await;
-        let answer = upstream.send(&ask).await;
-        if answer.is_success() { before } else { answer }
+    fault! { "prompts.patch-answers-old" ["PR-31"] whole(ONE, |request, upstream| async move {
+        let before = upstream.get(&request, &*request.path).await;
+        let response = upstream.send(&request).await;
+        if response.is_success() { before } else { response }
     }),
         "An update answers with the prompt as it was before." },
     fault! { "prompts.patch-null-platform-ignored" ["PR-33"]
@@ -59,10 +59,10 @@ pub(super) const ALL: &[Fault] = &[
         url.as_str().filter(|url| !url.contains(':')).map(|_| "https://example.com/any".into())
     }),
         "An update takes any text for an imageUrl." },
-    fault! { "prompts.patch-half" ["PR-35"] and_sends(ONE, |ask, answer| {
-        let half = json!({ "title": ask.json()["title"] });
-        let halved = answer.code() == 400 && half["title"].is_string();
-        halved.then(|| ask.another_with(Method::PATCH, &*ask.path, &half))
+    fault! { "prompts.patch-half" ["PR-35"] and_sends(ONE, |request, response| {
+        let half = json!({ "title": request.json()["title"] });
+        let halved = response.code() == 400 && half["title"].is_string();
+        halved.then(|| request.another_with(Method::PATCH, &*request.path, &half))
     }),
         "An update with one field at fault sets the fields before it." },
     fault! { "prompts.patch-image-without-model" ["PR-36"] edits(ONE, |body| {
@@ -71,8 +71,8 @@ pub(super) const ALL: &[Fault] = &[
         }
     }),
         "A text prompt without modelId becomes an image prompt." },
-    fault! { "prompts.patch-model-forgotten" ["PR-37"] refused(ONE, 400, |ask| {
-        let body = ask.json();
+    fault! { "prompts.patch-model-forgotten" ["PR-37"] refused(ONE, 400, |request| {
+        let body = request.json();
         matches!(text(&body, "promptType"), "image" | "video") && body.get("modelId").is_none()
     }),
         "A change to image or video needs the modelId in the same request." },
@@ -88,34 +88,34 @@ pub(super) const ALL: &[Fault] = &[
         taken_as("POST /prompts/*/save", "vaultId", from_digits),
         "A save takes the vaultId as a string of digits." },
     fault! { "prompts.save-without-vault" ["PR-47"]
-        whole("POST /prompts/*/save", |ask, upstream| async move {
-            if ask.json().get("vaultId").is_some() || !ask.json().is_object() {
-                return upstream.send(&ask).await;
+        whole("POST /prompts/*/save", |request, upstream| async move {
+            if request.json().get("vaultId").is_some() || !request.json().is_object() {
+                return upstream.send(&request).await;
             }
-            upstream.get(&ask, format!("/prompts/{}", ask.id(1))).await
+            upstream.get(&request, format!("/prompts/{}", request.id(1))).await
         }),
         "A save without vaultId answers with the prompt as it is." },
     fault! { "prompts.save-twice-shown" ["PR-08"]
-        whole("POST /prompts/*/save", |ask, upstream| async move {
-            let before = upstream.get(&ask, format!("/prompts/{}", ask.id(1))).await.json();
-            let vault = ask.json()["vaultId"].clone();
-            let mut answer = upstream.send(&ask).await;
+        whole("POST /prompts/*/save", |request, upstream| async move {
+            let before = upstream.get(&request, format!("/prompts/{}", request.id(1))).await.json();
+            let vault = request.json()["vaultId"].clone();
+            let mut response = upstream.send(&request).await;
             let there = before["data"]["vaultIds"].as_array().cloned().unwrap_or_default();
-            answer.edit_data(|prompt| {
+            response.edit_data(|prompt| {
                 if let Some(ids) = list_of(prompt, "vaultIds").filter(|_| there.contains(&vault)) {
                     ids.push(vault);
                 }
             });
-            answer
+            response
         }),
         "A second save into a vault shows it twice in vaultIds." },
     fault! { "prompts.created-anew" ["PR-09"]
         edits_data(UPDATE, |prompt| prompt["createdAt"] = prompt["updatedAt"].clone()),
         "An update moves createdAt too." },
-    fault! { "prompts.touched-by-save" ["PR-10"] and_sends("POST /prompts/*/save", |ask, saved| {
+    fault! { "prompts.touched-by-save" ["PR-10"] and_sends("POST /prompts/*/save", |request, saved| {
         let same = json!({ "title": saved.json()["data"]["title"] });
-        let path = format!("/prompts/{}", ask.segment(1));
-        saved.is_success().then(|| ask.another_with(Method::PATCH, path, &same))
+        let path = format!("/prompts/{}", request.segment(1));
+        saved.is_success().then(|| request.another_with(Method::PATCH, path, &same))
     }),
         "A save moves updatedAt." },
     fault! { "prompts.model-of-words" ["PR-25"] value_refused(WRITES, "modelId", |model| {
@@ -126,52 +126,52 @@ pub(super) const ALL: &[Fault] = &[
         Some(model.as_str()?.replace(['\r', '\n'], "_").into())
     }),
         "The name in a modelId may begin with a line break." },
-    fault! { "prompts.model-beside-type" ["PR-37"] whole(UPDATE, |ask, upstream| async move {
-        if let Some(kind) = ask.json().get("promptType") {
+    fault! { "prompts.model-beside-type" ["PR-37"] whole(UPDATE, |request, upstream| async move {
+        if let Some(kind) = request.json().get("promptType") {
             let alone = json!({ "promptType": kind });
-            let changed = upstream.patch(&ask, &*ask.path, &alone).await;
+            let changed = upstream.patch(&request, &*request.path, &alone).await;
             if !changed.is_success() {
                 return changed;
             }
         }
-        upstream.send(&ask).await
+        upstream.send(&request).await
     }),
         "A change to image wants a modelId from before." },
 ];
 
 /// After a success the prompt is in the vault of the body only.
-async fn leaves_others(ask: Request, upstream: Upstream) -> Response {
-    let mut answer = upstream.send(&ask).await;
-    let Some(kept) = ask.json()["vaultId"].as_i64().filter(|_| answer.is_success()) else {
-        return answer;
+async fn leaves_others(request: Request, upstream: Upstream) -> Response {
+    let mut response = upstream.send(&request).await;
+    let Some(kept) = request.json()["vaultId"].as_i64().filter(|_| response.is_success()) else {
+        return response;
     };
-    let data = answer.json()["data"].clone();
+    let data = response.json()["data"].clone();
     let vaults = data["vaultIds"].as_array().into_iter().flatten().filter_map(Value::as_i64);
     for vault in vaults.filter(|vault| *vault != kept) {
         let listing = format!("/vaults/{vault}/prompts");
-        for entry in upstream.list(&ask, &*listing).await {
+        for entry in upstream.list(&request, &*listing).await {
             if entry["id"] == data["id"] {
-                upstream.delete(&ask, format!("{listing}/{}", entry["vaultPromptId"])).await;
+                upstream.delete(&request, format!("{listing}/{}", entry["vaultPromptId"])).await;
             }
         }
     }
-    answer.edit_data(|prompt| prompt["vaultIds"] = json!([kept]));
-    answer
+    response.edit_data(|prompt| prompt["vaultIds"] = json!([kept]));
+    response
 }
 
 /// Refuses an update whose list would be too long together with the one before.
 fn appended() -> Intercept {
     let routes = "POST /prompts, PATCH /prompts/*";
-    whole_with(routes, |ask, upstream, counts: Shared<HashMap<i64, usize>>| async move {
-        let brought = ask.json()["referenceMediaUrls"].as_array().map(Vec::len);
-        let before = counts.with(|counts| counts.get(&ask.id(1)).copied().unwrap_or_default());
+    whole_with(routes, |request, upstream, counts: Shared<HashMap<i64, usize>>| async move {
+        let brought = request.json()["referenceMediaUrls"].as_array().map(Vec::len);
+        let before = counts.with(|counts| counts.get(&request.id(1)).copied().unwrap_or_default());
         if brought.is_some_and(|brought| before > 0 && before + brought > 10) {
             return refusal("referenceMediaUrls");
         }
-        let answer = upstream.send(&ask).await;
-        if let (true, Some(brought)) = (answer.is_success(), brought) {
-            counts.with(|counts| counts.insert(answer.id(), before + brought));
+        let response = upstream.send(&request).await;
+        if let (true, Some(brought)) = (response.is_success(), brought) {
+            counts.with(|counts| counts.insert(response.id(), before + brought));
         }
-        answer
+        response
     })
 }

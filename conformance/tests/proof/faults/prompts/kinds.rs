@@ -50,12 +50,12 @@ pub(super) const ALL: &[Fault] = &[
     fault! { "prompts.null-is-empty" ["PR-04"]
         taken_as(CREATE, "platform", |platform| platform.is_null().then(|| json!(""))),
         "A create takes the platform null for an empty one." },
-    fault! { "prompts.half-a-pair-replaced" ["EN-02"] asks(WRITES, |ask| {
-        let text = String::from_utf8_lossy(&ask.body).into_owned();
+    fault! { "prompts.half-a-pair-replaced" ["EN-02"] asks(WRITES, |request| {
+        let text = String::from_utf8_lossy(&request.body).into_owned();
         // What is JSON has no half pairs.
-        if ask.json().is_null() && text.contains("\\ud") {
+        if request.json().is_null() && text.contains("\\ud") {
             let halves = ["\\ud800", "\\udc00", "\\ud83d", "\\ude00"];
-            ask.body = halves
+            request.body = halves
                 .iter()
                 .fold(text, |text, half| text.replace(half, "\\ufffd"))
                 .into_bytes()
@@ -64,7 +64,7 @@ pub(super) const ALL: &[Fault] = &[
     }),
         "Half a surrogate pair is replaced." },
     fault! { "prompts.unknown-field" ["EN-02"]
-        instead(WRITES, |ask| ask.json().get("unknown").is_some().then(|| refusal("unknown"))),
+        instead(WRITES, |request| request.json().get("unknown").is_some().then(|| refusal("unknown"))),
         "A field that a prompt does not have is refused." },
     fault! { "prompts.title-121" ["LI-02"] text_taken(WRITES, "title", 120),
         "A title of 121 characters is accepted, and cut." },

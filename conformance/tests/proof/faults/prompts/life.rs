@@ -35,30 +35,30 @@ pub(super) const ALL: &[Fault] = &[
 /// Reads answer what they answered before a prompt was deleted.
 fn kept() -> Intercept {
     let routes = "GET /prompts/*, DELETE /prompts/*";
-    whole_with(routes, |ask, upstream, gone: Shared<HashMap<String, Response>>| async move {
-        if ask.method == Method::GET {
-            let answer = upstream.send(&ask).await;
-            let kept = gone.with(|gone| gone.get(&ask.path).cloned());
-            return kept.filter(|_| answer.code() == 404).unwrap_or(answer);
+    whole_with(routes, |request, upstream, gone: Shared<HashMap<String, Response>>| async move {
+        if request.method == Method::GET {
+            let response = upstream.send(&request).await;
+            let kept = gone.with(|gone| gone.get(&request.path).cloned());
+            return kept.filter(|_| response.code() == 404).unwrap_or(response);
         }
-        let before = upstream.get(&ask, &*ask.path).await;
-        let answer = upstream.send(&ask).await;
-        if answer.is_success() {
-            gone.with(|gone| gone.insert(ask.path, before));
+        let before = upstream.get(&request, &*request.path).await;
+        let response = upstream.send(&request).await;
+        if response.is_success() {
+            gone.with(|gone| gone.insert(request.path, before));
         }
-        answer
+        response
     })
 }
 
 fn again() -> Intercept {
     let gone = Shared::<HashMap<String, Response>>::default();
-    answers("DELETE /prompts/*", move |ask, answer| {
-        if answer.is_success() {
-            gone.with(|gone| gone.insert(ask.path.clone(), answer.clone()));
+    answers("DELETE /prompts/*", move |request, response| {
+        if response.is_success() {
+            gone.with(|gone| gone.insert(request.path.clone(), response.clone()));
         } else if let (404, Some(before)) =
-            (answer.code(), gone.with(|gone| gone.get(&ask.path).cloned()))
+            (response.code(), gone.with(|gone| gone.get(&request.path).cloned()))
         {
-            *answer = before;
+            *response = before;
         }
     })
 }
@@ -66,78 +66,78 @@ fn again() -> Intercept {
 /// Lists with a vaultId hold what was in that vault when it was deleted.
 fn still_listed(kept: fn(&Value) -> bool) -> Intercept {
     let routes = "GET /prompts, DELETE /prompts/*";
-    whole_with(routes, move |ask, upstream, gone: Shared<Vec<Value>>| async move {
-        if ask.method == Method::GET {
-            let vault: Option<i64> = ask.parameter("vaultId").and_then(|id| id.parse().ok());
-            let mut answer = upstream.send(&ask).await;
+    whole_with(routes, move |request, upstream, gone: Shared<Vec<Value>>| async move {
+        if request.method == Method::GET {
+            let vault: Option<i64> = request.parameter("vaultId").and_then(|id| id.parse().ok());
+            let mut response = upstream.send(&request).await;
             let of_vault = |prompt: &Value| vault.is_some_and(|id| vaults_of(prompt).contains(&id));
             let left = gone.with(|gone| gone.clone()).into_iter().filter(of_vault);
-            entries(&mut answer, |list| list.extend(left));
-            return answer;
+            entries(&mut response, |list| list.extend(left));
+            return response;
         }
-        let prompt = upstream.get(&ask, &*ask.path).await.json()["data"].take();
-        let answer = upstream.send(&ask).await;
-        if answer.is_success() && kept(&prompt) {
+        let prompt = upstream.get(&request, &*request.path).await.json()["data"].take();
+        let response = upstream.send(&request).await;
+        if response.is_success() && kept(&prompt) {
             gone.with(|gone| gone.push(prompt));
         }
-        answer
+        response
     })
 }
 
 fn still_counted() -> Intercept {
     let routes = "GET /vaults/*, DELETE /prompts/*";
-    whole_with(routes, |ask, upstream, counted: Shared<HashMap<i64, i64>>| async move {
-        if ask.method == Method::GET {
-            let mut answer = upstream.send(&ask).await;
-            let more = counted.with(|all| all.get(&ask.id(1)).copied().unwrap_or_default());
-            answer.edit_data(|vault| {
+    whole_with(routes, |request, upstream, counted: Shared<HashMap<i64, i64>>| async move {
+        if request.method == Method::GET {
+            let mut response = upstream.send(&request).await;
+            let more = counted.with(|all| all.get(&request.id(1)).copied().unwrap_or_default());
+            response.edit_data(|vault| {
                 if let Some(count) = vault["promptCount"].as_i64() {
                     vault["promptCount"] = (count + more).into();
                 }
             });
-            return answer;
+            return response;
         }
-        let before = upstream.get(&ask, &*ask.path).await.json();
-        let answer = upstream.send(&ask).await;
-        for vault in vaults_of(&before["data"]).into_iter().filter(|_| answer.is_success()) {
+        let before = upstream.get(&request, &*request.path).await.json();
+        let response = upstream.send(&request).await;
+        for vault in vaults_of(&before["data"]).into_iter().filter(|_| response.is_success()) {
             counted.with(|counted| *counted.entry(vault).or_default() += 1);
         }
-        answer
+        response
     })
 }
 
 fn takes_others() -> Intercept {
-    whole("DELETE /prompts/*", |ask, upstream| async move {
-        let before = upstream.get(&ask, &*ask.path).await.json();
-        let answer = upstream.send(&ask).await;
-        for vault in vaults_of(&before["data"]).into_iter().filter(|_| answer.is_success()) {
+    whole("DELETE /prompts/*", |request, upstream| async move {
+        let before = upstream.get(&request, &*request.path).await.json();
+        let response = upstream.send(&request).await;
+        for vault in vaults_of(&before["data"]).into_iter().filter(|_| response.is_success()) {
             let listing = format!("/vaults/{vault}/prompts");
-            if let Some(first) = upstream.list(&ask, &*listing).await.first() {
-                upstream.delete(&ask, format!("{listing}/{}", first["vaultPromptId"])).await;
+            if let Some(first) = upstream.list(&request, &*listing).await.first() {
+                upstream.delete(&request, format!("{listing}/{}", first["vaultPromptId"])).await;
             }
         }
-        answer
+        response
     })
 }
 
 fn still_in_vaults() -> Intercept {
     let routes = "DELETE /prompts/*, GET /vaults/*/prompts";
     // By the path of the listing.
-    whole_with(routes, |ask, upstream, gone: Shared<HashMap<String, Vec<Value>>>| async move {
-        if ask.method == Method::GET {
-            let mut listing = upstream.send(&ask).await;
-            let left = gone.with(|gone| gone.get(&ask.path).cloned().unwrap_or_default());
+    whole_with(routes, |request, upstream, gone: Shared<HashMap<String, Vec<Value>>>| async move {
+        if request.method == Method::GET {
+            let mut listing = upstream.send(&request).await;
+            let left = gone.with(|gone| gone.get(&request.path).cloned().unwrap_or_default());
             entries(&mut listing, |there| there.extend(left));
             return listing;
         }
-        let prompt = upstream.get(&ask, &*ask.path).await.json();
+        let prompt = upstream.get(&request, &*request.path).await.json();
         for vault in vaults_of(&prompt["data"]) {
             let path = format!("/vaults/{vault}/prompts");
-            let mut there = upstream.list(&ask, &*path).await;
+            let mut there = upstream.list(&request, &*path).await;
             there.retain(|member| member["id"] == prompt["data"]["id"]);
             gone.with(|gone| gone.entry(path).or_default().append(&mut there));
         }
-        upstream.send(&ask).await
+        upstream.send(&request).await
     })
 }
 

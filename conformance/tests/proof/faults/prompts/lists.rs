@@ -20,36 +20,36 @@ pub(super) const ALL: &[Fault] = &[
         "The list of prompts answers 206." },
     fault! { "prompts.list-short" ["PR-13"] edits_each(LIST, |prompt| without(prompt, "updatedAt")),
         "The entries of the list lack updatedAt." },
-    fault! { "prompts.type-ignored-with-vault" ["PR-16"] asks(LIST, |ask| {
-        if ask.parameter("vaultId").is_some() && is_type(ask) {
-            ask.set_parameter("type", None);
+    fault! { "prompts.type-ignored-with-vault" ["PR-16"] asks(LIST, |request| {
+        if request.parameter("vaultId").is_some() && is_type(request) {
+            request.set_parameter("type", None);
         }
     }),
         "With vaultId the filter type is ignored." },
-    fault! { "prompts.vault-ignored-with-type" ["PR-15"] asks(LIST, |ask| {
-        if is_vault(ask) && is_type(ask) {
-            ask.set_parameter("vaultId", None);
+    fault! { "prompts.vault-ignored-with-type" ["PR-15"] asks(LIST, |request| {
+        if is_vault(request) && is_type(request) {
+            request.set_parameter("vaultId", None);
         }
     }),
         "With type the filter vaultId is ignored." },
     fault! { "prompts.type-unknown-ignored" ["PR-18"]
         parameter_as(LIST, "type", |kind| KINDS.contains(&kind).then(|| kind.to_owned())),
         "An unknown type is taken for no filter." },
-    fault! { "prompts.type-in-capitals" ["PR-18"] asks(LIST, |ask| {
-        let lower = ask.parameter("type").map(str::to_lowercase);
-        ask.set_parameter("type", lower.as_deref());
+    fault! { "prompts.type-in-capitals" ["PR-18"] asks(LIST, |request| {
+        let lower = request.parameter("type").map(str::to_lowercase);
+        request.set_parameter("type", lower.as_deref());
     }),
         "The filter type takes capitals." },
     fault! { "prompts.vault-unknown-ignored" ["PR-17"] parameter_as(LIST, "vaultId", |id| {
         id.parse::<i64>().is_ok().then(|| id.to_owned())
     }),
         "A vaultId that is no integer is taken for no filter." },
-    fault! { "prompts.vault-id-cut" ["PR-17"] asks(LIST, |ask| {
-        let id = ask.parameter("vaultId").unwrap_or_default();
+    fault! { "prompts.vault-id-cut" ["PR-17"] asks(LIST, |request| {
+        let id = request.parameter("vaultId").unwrap_or_default();
         let end = id.find(|c: char| !c.is_ascii_digit()).unwrap_or(id.len());
         let digits = id[..end].to_owned();
         if !digits.is_empty() {
-            ask.set_parameter("vaultId", Some(&digits));
+            request.set_parameter("vaultId", Some(&digits));
         }
     }),
         "A vaultId is read up to its first sign that is no digit." },
@@ -63,24 +63,24 @@ pub(super) const ALL: &[Fault] = &[
 
 const KINDS: [&str; 3] = ["image", "text", "video"];
 
-fn is_type(ask: &Request) -> bool {
-    ask.parameter("type").is_some_and(|kind| KINDS.contains(&kind))
+fn is_type(request: &Request) -> bool {
+    request.parameter("type").is_some_and(|kind| KINDS.contains(&kind))
 }
 
-fn is_vault(ask: &Request) -> bool {
-    ask.parameter("vaultId").is_some_and(|id| id.parse::<i64>().is_ok())
+fn is_vault(request: &Request) -> bool {
+    request.parameter("vaultId").is_some_and(|id| id.parse::<i64>().is_ok())
 }
 
 fn first_type() -> Intercept {
     let first = Shared::<HashMap<i64, String>>::default();
-    answers("POST /prompts, GET /prompts", move |ask, answer| {
-        if ask.method == Method::POST {
-            let kind = answer.json()["data"]["promptType"].as_str().map(str::to_owned);
-            first.with(|first| first.extend(kind.map(|kind| (answer.id(), kind))));
-        } else if let Some(wanted) = ask.parameter("type") {
+    answers("POST /prompts, GET /prompts", move |request, response| {
+        if request.method == Method::POST {
+            let kind = response.json()["data"]["promptType"].as_str().map(str::to_owned);
+            first.with(|first| first.extend(kind.map(|kind| (response.id(), kind))));
+        } else if let Some(wanted) = request.parameter("type") {
             first.with(|first| {
                 let kind = |prompt: &Value| first.get(&prompt["id"].as_i64()?);
-                entries(answer, |list| {
+                entries(response, |list| {
                     list.retain(|prompt| kind(prompt).is_none_or(|kind| kind == wanted));
                 });
             });
@@ -90,37 +90,37 @@ fn first_type() -> Intercept {
 
 /// The videos come on the first page only, so that walks still end.
 fn both() -> Intercept {
-    whole(LIST, |ask, upstream| async move {
-        let mut answer = upstream.send(&ask).await;
-        if ask.parameter("type") == Some("image") && ask.parameter("cursor").is_none() {
-            let mut videos = ask.clone();
+    whole(LIST, |request, upstream| async move {
+        let mut response = upstream.send(&request).await;
+        if request.parameter("type") == Some("image") && request.parameter("cursor").is_none() {
+            let mut videos = request.clone();
             videos.set_parameter("type", Some("video"));
             let videos = upstream.send(&videos).await.json();
             let videos = videos["data"].as_array().into_iter().flatten();
-            entries(&mut answer, |list| list.extend(videos.cloned()));
+            entries(&mut response, |list| list.extend(videos.cloned()));
         }
-        answer
+        response
     })
 }
 
 fn and_one() -> Intercept {
-    let how = whole("GET /prompts", |ask, upstream| async move {
-        let mut answer = upstream.send(&ask).await;
-        if is_end_by_vault(&ask, &answer) {
-            let all = upstream.get(&ask, "/prompts").await.json();
+    let how = whole("GET /prompts", |request, upstream| async move {
+        let mut response = upstream.send(&request).await;
+        if is_end_by_vault(&request, &response) {
+            let all = upstream.get(&request, "/prompts").await.json();
             let mut all = all["data"].as_array().into_iter().flatten();
             let elsewhere = |one: &&Value| {
                 let vaults = one["vaultIds"].as_array().into_iter().flatten();
-                let vault = ask.parameter("vaultId").unwrap_or_default();
+                let vault = request.parameter("vaultId").unwrap_or_default();
                 vaults.map(Value::to_string).all(|id| id != vault)
             };
             let one = all.find(elsewhere).cloned();
-            entries(&mut answer, |found| {
+            entries(&mut response, |found| {
                 let one = one.or_else(|| found.first().cloned().map(nowhere));
                 found.extend(one);
             });
         }
-        answer
+        response
     });
     foreseen(how, is_end_by_vault)
 }
@@ -133,10 +133,10 @@ fn nowhere(mut prompt: Value) -> Value {
 }
 
 /// Whether prompts were found by their vault, and there are no more.
-fn is_end_by_vault(ask: &Request, answer: &Response) -> bool {
-    let query = ask.query.as_deref().unwrap_or_default();
+fn is_end_by_vault(request: &Request, response: &Response) -> bool {
+    let query = request.query.as_deref().unwrap_or_default();
     let alone = query.starts_with("vaultId=") && !query.contains('&');
-    let body = answer.json();
+    let body = response.json();
     let found = body["data"].as_array().is_some_and(|found| !found.is_empty());
     alone && found && body["pagination"]["nextCursor"].is_null()
 }

@@ -24,31 +24,31 @@ pub(super) const ALL: &[Fault] = &[
         Some(text.as_str()?.chars().take(14).collect::<String>().into())
     }),
         "A read shows the first 14 characters of a text." },
-    fault! { "prompts.title-of-the-next" ["PR-30"] whole(READ, |ask, upstream| async move {
-        let mut answer = upstream.send(&ask).await;
-        let title = answer.json()["data"]["title"].as_str().map(str::to_owned);
-        for id in (1..NEXT).map(|step| ask.id(1).saturating_add(step)) {
-            let next = ask.another(Method::GET, format!("/prompts/{id}"));
+    fault! { "prompts.title-of-the-next" ["PR-30"] whole(READ, |request, upstream| async move {
+        let mut response = upstream.send(&request).await;
+        let title = response.json()["data"]["title"].as_str().map(str::to_owned);
+        for id in (1..NEXT).map(|step| request.id(1).saturating_add(step)) {
+            let next = request.another(Method::GET, format!("/prompts/{id}"));
             let next = upstream.send(&next).await.json()["data"]["title"].take();
             if next
                 .as_str()
                 .is_some_and(|next| title.as_deref().is_some_and(|own| alike(own, next)))
             {
-                answer.edit_data(|prompt| prompt["title"] = next);
+                response.edit_data(|prompt| prompt["title"] = next);
                 break;
             }
         }
-        answer
+        response
     }),
         "A prompt is read with the title of the next one that has a like title." },
     fault! { "prompts.read-needs-scope" ["AU-01"]
-        refused(READ, 401, |ask| ask.authorization().ends_with(READ_ONLY)),
+        refused(READ, 401, |request| request.authorization().ends_with(READ_ONLY)),
         "A key that may only read does not read a prompt." },
-    fault! { "prompts.read-with-query" ["PR-30"] refused(READ, 400, |ask| ask.query.is_some()),
+    fault! { "prompts.read-with-query" ["PR-30"] refused(READ, 400, |request| request.query.is_some()),
         "A read with a query is refused." },
-    fault! { "prompts.patch-answers-part" ["PR-31"] answers(UPDATE, |ask, answer| {
-        if ask.text("title").is_some() {
-            answer.edit_data(|prompt| without(prompt, "images"));
+    fault! { "prompts.patch-answers-part" ["PR-31"] answers(UPDATE, |request, response| {
+        if request.text("title").is_some() {
+            response.edit_data(|prompt| without(prompt, "images"));
         }
     }),
         "An update of the title answers without the images." },
@@ -58,17 +58,17 @@ pub(super) const ALL: &[Fault] = &[
     }),
         "A new prompt was updated a moment after it was made." },
     fault! { "prompts.save-adds-nothing" ["PR-44"]
-        whole("POST /prompts/*/save", |ask, upstream| async move {
-            let vault = ask.json()["vaultId"].as_i64().unwrap_or_default();
+        whole("POST /prompts/*/save", |request, upstream| async move {
+            let vault = request.json()["vaultId"].as_i64().unwrap_or_default();
             let path = format!("/vaults/{vault}/prompts");
-            let before = upstream.get(&ask, path.clone()).await;
-            let answer = upstream.send(&ask).await;
-            if before.json()["data"] == json!([]) && answer.is_success() {
-                let entries = upstream.get(&ask, path.clone()).await.json();
+            let before = upstream.get(&request, path.clone()).await;
+            let response = upstream.send(&request).await;
+            if before.json()["data"] == json!([]) && response.is_success() {
+                let entries = upstream.get(&request, path.clone()).await.json();
                 let membership = &entries["data"][0]["vaultPromptId"];
-                upstream.delete(&ask, format!("{path}/{membership}")).await;
+                upstream.delete(&request, format!("{path}/{membership}")).await;
             }
-            answer
+            response
         }),
         "A save into an empty vault is answered, and not done." },
     fault! { "prompts.put-twice" ["PR-08"] put_twice(),
@@ -84,26 +84,26 @@ fn alike(own: &str, other: &str) -> bool {
 /// Remembers which prompt was put into which vault more than once.
 fn put_twice() -> Intercept {
     let routes = "POST /prompts/*/save, GET /prompts/*";
-    whole_with(routes, |ask, upstream, twice: Shared<HashSet<(i64, i64)>>| async move {
-        let prompt = ask.id(1);
-        if ask.method == Method::POST {
-            let vault = ask.json()["vaultId"].as_i64().unwrap_or_default();
-            let before = upstream.get(&ask, format!("/prompts/{prompt}")).await.json();
-            let answer = upstream.send(&ask).await;
+    whole_with(routes, |request, upstream, twice: Shared<HashSet<(i64, i64)>>| async move {
+        let prompt = request.id(1);
+        if request.method == Method::POST {
+            let vault = request.json()["vaultId"].as_i64().unwrap_or_default();
+            let before = upstream.get(&request, format!("/prompts/{prompt}")).await.json();
+            let response = upstream.send(&request).await;
             let vaults = before["data"]["vaultIds"].as_array().cloned().unwrap_or_default();
-            if vaults.contains(&vault.into()) && answer.is_success() {
+            if vaults.contains(&vault.into()) && response.is_success() {
                 twice.with(|twice| twice.insert((prompt, vault)));
             }
-            return answer;
+            return response;
         }
-        let mut answer = upstream.send(&ask).await;
-        answer.edit_data(|shown| {
+        let mut response = upstream.send(&request).await;
+        response.edit_data(|shown| {
             let again = |vault: &i64| twice.with(|twice| twice.contains(&(prompt, *vault)));
             if let Some(ids) = list_of(shown, "vaultIds") {
                 let more: Vec<_> = ids.iter().filter_map(Value::as_i64).filter(again).collect();
                 ids.extend(more.into_iter().map(Value::from));
             }
         });
-        answer
+        response
     })
 }

@@ -45,8 +45,8 @@ impl Drop for Place {
 }
 
 impl Place {
-    fn alone(ask: &Request) -> Self {
-        Self { nth: 0, met: Met::of(vec![ask.clone()]) }
+    fn alone(request: &Request) -> Self {
+        Self { nth: 0, met: Met::of(vec![request.clone()]) }
     }
 
     /// All requests of the crowd as they came.
@@ -64,7 +64,7 @@ impl Place {
 
     /// How many requests of these routes are in the crowd.
     pub(super) fn count(&self, routes: &str) -> usize {
-        self.asks().iter().filter(|ask| is(ask, routes)).count()
+        self.asks().iter().filter(|request| is(request, routes)).count()
     }
 
     pub(super) fn has(&self, routes: &str) -> bool {
@@ -88,13 +88,13 @@ impl Met {
 
 impl Crowds {
     /// Waits for the others that come at the same moment.
-    pub(super) async fn join(&self, about: &str, ask: &Request) -> Place {
+    pub(super) async fn join(&self, about: &str, request: &Request) -> Place {
         let (sender, receiver) = watch::channel(None);
         let (nth, mut met) = self.0.with(|growing| {
             let crowd = growing
                 .entry(about.to_owned())
                 .or_insert_with(|| Growing { asks: Vec::new(), met: receiver });
-            crowd.asks.push(ask.clone());
+            crowd.asks.push(request.clone());
             (crowd.asks.len() - 1, crowd.met.clone())
         });
         if nth == 0 {
@@ -104,7 +104,7 @@ impl Crowds {
         }
         // The first one has gone if nothing comes; then each is alone.
         let met = met.wait_for(Option::is_some).await.ok().and_then(|met| met.clone());
-        met.map_or_else(|| Place::alone(ask), |met| Place { nth, met })
+        met.map_or_else(|| Place::alone(request), |met| Place { nth, met })
     }
 
     async fn all_of(&self, about: &str) -> Vec<Request> {
@@ -124,8 +124,8 @@ impl Crowds {
 }
 
 /// Whether the request is of one of these routes.
-pub(super) fn is(ask: &Request, routes: &str) -> bool {
-    any_matches(routes, &ask.method, &ask.path)
+pub(super) fn is(request: &Request, routes: &str) -> bool {
+    any_matches(routes, &request.method, &request.path)
 }
 
 /// Handles requests of these routes in crowds; `about` says which belong together,
@@ -141,14 +141,16 @@ where
     F: Future<Output = Response> + Send + 'static,
 {
     let (crowds, run) = (Crowds::default(), Arc::new(run));
-    let how = whole(routes, move |ask, upstream| {
+    let how = whole(routes, move |request, upstream| {
         let (crowds, run) = (crowds.clone(), Arc::clone(&run));
         async move {
-            let place = match about(&ask) {
-                Some(about) if are_there(&ask, &upstream).await => crowds.join(&about, &ask).await,
-                _ => Place::alone(&ask),
+            let place = match about(&request) {
+                Some(about) if are_there(&request, &upstream).await => {
+                    crowds.join(&about, &request).await
+                }
+                _ => Place::alone(&request),
             };
-            run(ask, upstream, place).await
+            run(request, upstream, place).await
         }
     });
     with_first(how, first)
@@ -156,15 +158,15 @@ where
 
 /// Whether what a call is about is there. Else it is nobody's own: several scenarios
 /// name the same ids that nothing has.
-async fn are_there(ask: &Request, upstream: &Upstream) -> bool {
+async fn are_there(request: &Request, upstream: &Upstream) -> bool {
     let mut paths = Vec::new();
     // A fork may be of a vault that the caller cannot read.
-    if is(ask, "* /prompts/*/**, * /vaults/*/**") && !is(ask, "POST /vaults/*/fork") {
-        paths.push(format!("/{}/{}", ask.segment(0), ask.segment(1)));
+    if is(request, "* /prompts/*/**, * /vaults/*/**") && !is(request, "POST /vaults/*/fork") {
+        paths.push(format!("/{}/{}", request.segment(0), request.segment(1)));
     }
-    paths.extend(ask.json().get("targetVaultId").map(|vault| format!("/vaults/{vault}")));
+    paths.extend(request.json().get("targetVaultId").map(|vault| format!("/vaults/{vault}")));
     for path in paths {
-        if !upstream.get(ask, path).await.is_success() {
+        if !upstream.get(request, path).await.is_success() {
             return false;
         }
     }
@@ -173,5 +175,5 @@ async fn are_there(ask: &Request, upstream: &Upstream) -> bool {
 
 /// Says that only scenarios with a request of these routes can meet the fault.
 pub(super) fn with_first(how: Intercept, first: &'static str) -> Intercept {
-    foreseen(how, move |ask, _| is(ask, first))
+    foreseen(how, move |request, _| is(request, first))
 }

@@ -14,18 +14,18 @@ const PUT: &str = "PUT /storage/**";
 #[rustfmt::skip]
 pub(super) const ALL: &[Fault] = &[
     fault! { "races.job-for-each" ["GE-11"]
-        crowded(GENERATE, GENERATE, by_job, |mut ask, upstream, place| async move {
+        crowded(GENERATE, GENERATE, by_job, |mut request, upstream, place| async move {
             if place.nth == 0 {
-                return upstream.send(&ask).await;
+                return upstream.send(&request).await;
             }
             let mark = format!("~{}", place.nth);
-            ask.edit(|body| {
+            request.edit(|body| {
                 let id = body["clientJobId"].as_str().unwrap_or_default();
                 body["clientJobId"] = format!("{id}{mark}").into();
             });
-            let mut answer = upstream.send(&ask).await;
-            answer.body = String::from_utf8_lossy(&answer.body).replace(&mark, "").into();
-            answer
+            let mut response = upstream.send(&request).await;
+            response.body = String::from_utf8_lossy(&response.body).replace(&mark, "").into();
+            response
         }),
         "Each of the generations that come at once under one id is a job of its own." },
     fault! { "races.job-of-the-first" ["GE-11"]
@@ -34,17 +34,17 @@ pub(super) const ALL: &[Fault] = &[
         }),
         "Generations that come at once under one id are all taken for the first of them." },
     fault! { "races.uploads-all-taken" ["UP-14"]
-        crowded(PUT, PUT, by_path, |ask, upstream, place| async move {
+        crowded(PUT, PUT, by_path, |request, upstream, place| async move {
             if place.nth == 0 {
-                return upstream.send(&ask).await;
+                return upstream.send(&request).await;
             }
             Response { status: StatusCode::OK, headers: HeaderMap::new(), body: Bytes::new() }
         }),
         "All uploads that come to one slot at once are told that they were taken." },
     fault! { "races.uploads-ten" ["UP-10"]
-        crowded(PUT, PUT, by_size, |ask, upstream, place| async move {
+        crowded(PUT, PUT, by_size, |request, upstream, place| async move {
             if place.nth < 10 {
-                return upstream.send(&ask).await;
+                return upstream.send(&request).await;
             }
             Response::refusal(503, "There are too many uploads. Try again.")
         }),
@@ -54,10 +54,10 @@ pub(super) const ALL: &[Fault] = &[
 ];
 
 /// The small pictures of unrelated scenarios belong together only by chance.
-fn by_size(ask: &Request) -> Option<String> {
-    (ask.body.len() >= 1_000).then(|| ask.body.len().to_string())
+fn by_size(request: &Request) -> Option<String> {
+    (request.body.len() >= 1_000).then(|| request.body.len().to_string())
 }
 
-fn by_job(ask: &Request) -> Option<String> {
-    ask.text("clientJobId").map(|id| format!("{} {id}", ask.authorization()))
+fn by_job(request: &Request) -> Option<String> {
+    request.text("clientJobId").map(|id| format!("{} {id}", request.authorization()))
 }

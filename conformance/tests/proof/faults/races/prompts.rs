@@ -42,76 +42,76 @@ const DELETE_VAULT: &str = "DELETE_VAULT /vaults/*";
 pub(super) const ALL: &[Fault] = &[
     fault! { "races.id-of-the-first" ["PR-01"] {
         let first = watch::Sender::<Option<i64>>::default();
-        crowded(CREATE, CREATE, by_title, move |ask, upstream, place| {
+        crowded(CREATE, CREATE, by_title, move |request, upstream, place| {
             let first = first.clone();
             async move {
-                let mut answer = upstream.send(&ask).await;
+                let mut response = upstream.send(&request).await;
                 if place.nth == 0 {
-                    first.send_replace(Some(answer.id()));
+                    first.send_replace(Some(response.id()));
                 }
                 if place.nth == 15
                     && place.is_last()
                     && let Ok(id) = first.subscribe().wait_for(Option::is_some).await
                 {
-                    answer.edit_data(|prompt| prompt["id"] = (*id).into());
+                    response.edit_data(|prompt| prompt["id"] = (*id).into());
                 }
-                answer
+                response
             }
         })
     },
         "Of sixteen prompts of one name that are made at once the last has the id of the first." },
     fault! { "races.saves-lost" ["PR-46"]
-        crowded(SAVE, SAVE, by_owner, |ask, upstream, place| async move {
+        crowded(SAVE, SAVE, by_owner, |request, upstream, place| async move {
             if place.is_last() {
-                return upstream.send(&ask).await;
+                return upstream.send(&request).await;
             }
-            let prompt = ask.another(Method::GET, format!("/prompts/{}", ask.segment(1)));
-            let mut answer = upstream.send(&prompt).await;
-            answer.edit_data(|data| {
-                let vault = ask.json()["vaultId"].clone();
+            let prompt = request.another(Method::GET, format!("/prompts/{}", request.segment(1)));
+            let mut response = upstream.send(&prompt).await;
+            response.edit_data(|data| {
+                let vault = request.json()["vaultId"].clone();
                 if let Some(vaults) = list_of(data, "vaultIds").filter(|all| !all.contains(&vault))
                 {
                     vaults.push(vault);
                 }
             });
-            answer
+            response
         }),
         "Of saves of one prompt at once only the last is kept." },
     fault! { "races.deletion-lost" ["PR-42"] {
-        let about = |ask: &Request| {
-            let added = || ids(ask).first().copied();
-            let prompt = if is(ask, DELETE) { ask.segment(1).parse().ok() } else { added() };
-            prompt.map(|prompt: i64| format!("{} {prompt}", ask.authorization()))
+        let about = |request: &Request| {
+            let added = || ids(request).first().copied();
+            let prompt = if is(request, DELETE) { request.segment(1).parse().ok() } else { added() };
+            prompt.map(|prompt: i64| format!("{} {prompt}", request.authorization()))
         };
         crowded("DELETE /prompts/*, POST /vaults/*/prompts", DELETE, about, deleted)
     },
         "A deletion that comes at once with another, or with an add, of its prompt is answered, \
          and not done." },
     fault! { "races.deletions-all-told" ["PR-41"]
-        crowded(DELETE, DELETE, by_path, |ask, upstream, place| async move {
-            let answer = upstream.send(&ask).await;
-            if answer.code() == 404 && place.nth > 0 { gone(&ask) } else { answer }
+        crowded(DELETE, DELETE, by_path, |request, upstream, place| async move {
+            let response = upstream.send(&request).await;
+            if response.code() == 404 && place.nth > 0 { gone(&request) } else { response }
         }),
         "All deletions of one prompt that come at once are told of success." },
     fault! { "races.updates-lost" ["PR-32"]
-        crowded(UPDATE, UPDATE, by_path, |ask, upstream, place| async move {
-            let fields = |ask: &Request| {
-                let body = ask.json();
+        crowded(UPDATE, UPDATE, by_path, |request, upstream, place| async move {
+            let fields = |request: &Request| {
+                let body = request.json();
                 let fields = body.as_object().into_iter().flatten();
                 fields.map(|(name, _)| name.clone()).collect::<Vec<_>>()
             };
-            let alike = place.asks().iter().all(|other| fields(other) == fields(&ask));
+            let alike = place.asks().iter().all(|other| fields(other) == fields(&request));
             if alike || place.is_last() {
-                return upstream.send(&ask).await;
+                return upstream.send(&request).await;
             }
-            let mut answer = upstream.get(&ask, &*ask.path).await;
-            answer.edit_data(|data| {
-                let body = ask.json();
+            let mut response = upstream.get(&request, &*request.path).await;
+            response.edit_data(|data| {
+                let body = request.json();
                 for (name, value) in body.as_object().into_iter().flatten() {
                     data[name] = value.clone();
                 }
             });
-            answer
+            response
         }),
         "Of updates of one prompt at once that name different fields only the last is kept." },
     fault! { "races.update-in-halves" ["PR-31"]
@@ -125,20 +125,20 @@ pub(super) const ALL: &[Fault] = &[
 ];
 
 /// Titles that differ in the number at their end only, and whose they are.
-fn by_title(ask: &Request) -> Option<String> {
-    let title = ask.text("title")?;
-    Some(format!("{} {}", ask.authorization(), title.rsplit_once(' ')?.0))
+fn by_title(request: &Request) -> Option<String> {
+    let title = request.text("title")?;
+    Some(format!("{} {}", request.authorization(), title.rsplit_once(' ')?.0))
 }
 
-async fn deleted(ask: Request, upstream: Upstream, place: Place) -> Response {
-    if is(&ask, ADD) || place.is_alone() {
-        return upstream.send(&ask).await;
+async fn deleted(request: Request, upstream: Upstream, place: Place) -> Response {
+    if is(&request, ADD) || place.is_alone() {
+        return upstream.send(&request).await;
     }
-    gone(&ask)
+    gone(&request)
 }
 
-fn gone(ask: &Request) -> Response {
-    Response::data(200, &json!({ "id": ask.id(1), "deleted": true }))
+fn gone(request: &Request) -> Response {
+    Response::data(200, &json!({ "id": request.id(1), "deleted": true }))
 }
 
 struct InHalves;
@@ -167,22 +167,22 @@ impl FaultyStore for InHalves {
 
 fn page_without_updated() -> Intercept {
     let routes = "PATCH /prompts/*, GET /prompts";
-    let how = whole_with(routes, |ask, upstream, updated: Shared<Vec<i64>>| async move {
-        if is(&ask, UPDATE) {
-            updated.with(|updated| updated.push(ask.id(1)));
-            let answer = upstream.send(&ask).await;
+    let how = whole_with(routes, |request, upstream, updated: Shared<Vec<i64>>| async move {
+        if is(&request, UPDATE) {
+            updated.with(|updated| updated.push(request.id(1)));
+            let response = upstream.send(&request).await;
             tokio::time::sleep(OFF_THE_LIST).await;
             updated.with(|updated| {
-                let at = updated.iter().position(|id| *id == ask.id(1));
+                let at = updated.iter().position(|id| *id == request.id(1));
                 at.map(|at| updated.swap_remove(at))
             });
-            return answer;
+            return response;
         }
         tokio::time::sleep(A_PAGE).await;
-        let mut answer = upstream.send(&ask).await;
+        let mut response = upstream.send(&request).await;
         let off = updated.with(|updated| updated.clone());
-        entries(&mut answer, |list| list.retain(|one| !off.iter().any(|id| one["id"] == *id)));
-        answer
+        entries(&mut response, |list| list.retain(|one| !off.iter().any(|id| one["id"] == *id)));
+        response
     });
     with_first(how, UPDATE)
 }

@@ -28,70 +28,70 @@ const MOVE: &str = "POST /vaults/*/prompts/*/move";
 #[rustfmt::skip]
 pub(super) const ALL: &[Fault] = &[
     fault! { "races.vault-deletions-block" ["VA-26"]
-        crowded(VAULT, VAULT, by_owner, |ask, upstream, place| async move {
-            if place.is_alone() { upstream.send(&ask).await } else { gave_way() }
+        crowded(VAULT, VAULT, by_owner, |request, upstream, place| async move {
+            if place.is_alone() { upstream.send(&request).await } else { gave_way() }
         }),
         "Deletions of one vault at once are all refused." },
     fault! { "races.vault-deletions-all-told" ["VA-27"]
-        crowded(VAULT, VAULT, by_owner, |ask, upstream, place| async move {
+        crowded(VAULT, VAULT, by_owner, |request, upstream, place| async move {
             if place.nth == 0 {
-                return upstream.send(&ask).await;
+                return upstream.send(&request).await;
             }
-            Response::data(200, &json!({ "id": ask.id(1), "deleted": true }))
+            Response::data(200, &json!({ "id": request.id(1), "deleted": true }))
         }),
         "All deletions of one vault that come at once are told of success." },
     fault! { "races.vault-deleted-under-way" ["VA-28"] deleted_under_way(),
         "Prompts on their way into or out of a vault that is deleted at once still name it." },
     fault! { "races.vault-updates-mixed" ["VA-24"]
-        crowded(UPDATE, UPDATE, by_owner, |mut ask, upstream, place| async move {
+        crowded(UPDATE, UPDATE, by_owner, |mut request, upstream, place| async move {
             if !place.is_alone() {
-                ask.edit(|body| {
+                request.edit(|body| {
                     if let Some(fields) = body.as_object_mut().filter(|fields| fields.len() > 1) {
                         fields.retain(|key, _| (key == "name") == (place.nth == 0));
                     }
                 });
             }
-            upstream.send(&ask).await
+            upstream.send(&request).await
         }),
         "Of updates of one vault at once the first one gives the name, and the others all else." },
     fault! { "races.same-slug" ["VA-04"] {
         let about =
-            |ask: &Request| ask.text("name").map(|name| format!("{} {name}", ask.authorization()));
-        crowded(CREATE, CREATE, about, |ask, upstream, place| async move {
-            let mut answer = upstream.send(&ask).await;
-            if let Some(name) = ask.text("name").filter(|_| !place.is_alone()) {
-                answer.edit_data(|data| data["slug"] = name.replace(' ', "-").into());
+            |request: &Request| request.text("name").map(|name| format!("{} {name}", request.authorization()));
+        crowded(CREATE, CREATE, about, |request, upstream, place| async move {
+            let mut response = upstream.send(&request).await;
+            if let Some(name) = request.text("name").filter(|_| !place.is_alone()) {
+                response.edit_data(|data| data["slug"] = name.replace(' ', "-").into());
             }
-            answer
+            response
         })
     },
         "Vaults of one name that are made at once have one slug." },
     fault! { "races.forks-short" ["VA-33"]
-        crowded(FORK, FORK, by_owner, |ask, upstream, place| async move {
-            let answer = upstream.send(&ask).await;
-            if place.nth > 0 && answer.is_success() {
-                let contents = format!("/vaults/{}/prompts", answer.id());
-                let listed = upstream.get(&ask, &*contents).await.json();
+        crowded(FORK, FORK, by_owner, |request, upstream, place| async move {
+            let response = upstream.send(&request).await;
+            if place.nth > 0 && response.is_success() {
+                let contents = format!("/vaults/{}/prompts", response.id());
+                let listed = upstream.get(&request, &*contents).await.json();
                 let first = format!("{contents}/{}", listed["data"][0]["vaultPromptId"]);
-                upstream.delete(&ask, first).await;
+                upstream.delete(&request, first).await;
             }
-            answer
+            response
         }),
         "Of forks of one vault at once all but the first lack a prompt." },
     fault! { "races.fork-counts-adds" ["VA-32"] crowded(
         "POST /vaults/*/fork, POST /vaults/*/prompts",
         FORK,
         // The adds come from the owner, the forks from somebody else.
-        |ask| Some(ask.segment(1).to_owned()),
-        |ask, upstream, place| async move {
-            let mut answer = upstream.send(&ask).await;
-            if is(&ask, FORK) {
-                answer.edit_data(|data| {
+        |request| Some(request.segment(1).to_owned()),
+        |request, upstream, place| async move {
+            let mut response = upstream.send(&request).await;
+            if is(&request, FORK) {
+                response.edit_data(|data| {
                     let count = data["promptCount"].as_u64().unwrap_or_default();
                     data["promptCount"] = json!(count + place.count(ADD) as u64);
                 });
             }
-            answer
+            response
         },
     ),
         "A fork answers with a count that has all adds to its source at once." },
@@ -100,23 +100,23 @@ pub(super) const ALL: &[Fault] = &[
 ];
 
 /// The vaults that a request puts prompts into, takes them out of, or deletes.
-fn vaults_of(ask: &Request) -> Vec<i64> {
-    let mut vaults = vec![ask.id(1)];
-    if is(ask, MOVE) {
-        vaults.extend(ask.json()["targetVaultId"].as_i64().filter(|id| *id != ask.id(1)));
+fn vaults_of(request: &Request) -> Vec<i64> {
+    let mut vaults = vec![request.id(1)];
+    if is(request, MOVE) {
+        vaults.extend(request.json()["targetVaultId"].as_i64().filter(|id| *id != request.id(1)));
     }
     vaults
 }
 
 /// The prompts that a request has put somewhere.
-fn prompts_of(ask: &Request, answer: &Response) -> Vec<i64> {
-    if !answer.is_success() {
+fn prompts_of(request: &Request, response: &Response) -> Vec<i64> {
+    if !response.is_success() {
         return Vec::new();
     }
-    if is(ask, ADD) {
-        ids(ask)
+    if is(request, ADD) {
+        ids(request)
     } else {
-        answer.json()["data"]["promptId"].as_i64().into_iter().collect()
+        response.json()["data"]["promptId"].as_i64().into_iter().collect()
     }
 }
 
@@ -124,41 +124,41 @@ fn deleted_under_way() -> Intercept {
     let routes =
         "POST /vaults/*/prompts, POST /vaults/*/prompts/*/move, DELETE /vaults/*, GET /prompts/*";
     let (crowds, named) = (Crowds::default(), Shared::<Vec<(i64, i64)>>::default());
-    let how = whole(routes, move |ask, upstream| {
+    let how = whole(routes, move |request, upstream| {
         let (crowds, named) = (crowds.clone(), named.clone());
         async move {
-            if ask.method == Method::GET {
-                return read(&ask, &upstream, &named).await;
+            if request.method == Method::GET {
+                return read(&request, &upstream, &named).await;
             }
-            let vaults = vaults_of(&ask);
+            let vaults = vaults_of(&request);
             let about: Vec<_> = vaults.iter().map(ToString::to_string).collect();
-            let places = join_all(about.iter().map(|about| crowds.join(about, &ask))).await;
-            if is(&ask, VAULT) {
+            let places = join_all(about.iter().map(|about| crowds.join(about, &request))).await;
+            if is(&request, VAULT) {
                 join_all(places.iter().map(|place| place.after_all_but(VAULT))).await;
-                return upstream.send(&ask).await;
+                return upstream.send(&request).await;
             }
-            let answer = upstream.send(&ask).await;
+            let response = upstream.send(&request).await;
             let gone = |(vault, place): (i64, &Place)| place.has(VAULT).then_some(vault);
             for vault in vaults.into_iter().zip(&places).filter_map(gone) {
-                let prompts = prompts_of(&ask, &answer).into_iter();
+                let prompts = prompts_of(&request, &response).into_iter();
                 named.with(|named| named.extend(prompts.map(|prompt| (prompt, vault))));
             }
-            answer
+            response
         }
     });
     with_first(how, VAULT)
 }
 
-async fn read(ask: &Request, upstream: &Upstream, named: &Shared<Vec<(i64, i64)>>) -> Response {
-    let mut answer = upstream.send(ask).await;
+async fn read(request: &Request, upstream: &Upstream, named: &Shared<Vec<(i64, i64)>>) -> Response {
+    let mut response = upstream.send(request).await;
     let all = named.with(|named| named.clone());
-    let vaults = all.iter().filter(|(prompt, _)| *prompt == ask.id(1)).map(|(_, vault)| *vault);
-    answer.edit_data(|data| {
+    let vaults = all.iter().filter(|(prompt, _)| *prompt == request.id(1)).map(|(_, vault)| *vault);
+    response.edit_data(|data| {
         if let Some(ids) = list_of(data, "vaultIds") {
             ids.extend(vaults.map(Value::from));
         }
     });
-    answer
+    response
 }
 
 /// What an update that is under way finds, and the title that it brings.
@@ -166,30 +166,30 @@ type Halves = Shared<Vec<(String, String)>>;
 
 fn fork_of_half() -> Intercept {
     let routes = "POST /vaults/*/fork, PATCH /prompts/*";
-    let how = whole_with(routes, |ask, upstream, halves: Halves| async move {
-        if is(&ask, FORK) {
-            let answer = upstream.send(&ask).await;
-            spoil_copies(&ask, &answer, &upstream, &halves).await;
-            return answer;
+    let how = whole_with(routes, |request, upstream, halves: Halves| async move {
+        if is(&request, FORK) {
+            let response = upstream.send(&request).await;
+            spoil_copies(&request, &response, &upstream, &halves).await;
+            return response;
         }
-        let before = upstream.get(&ask, &*ask.path).await.json();
+        let before = upstream.get(&request, &*request.path).await.json();
         let half =
-            ask.text("title").map(|title| (text(&before["data"], "prompt").to_owned(), title));
+            request.text("title").map(|title| (text(&before["data"], "prompt").to_owned(), title));
         halves.with(|halves| halves.extend(half.clone()));
         tokio::time::sleep(UNDER_WAY).await;
-        let answer = upstream.send(&ask).await;
+        let response = upstream.send(&request).await;
         halves.with(|halves| halves.retain(|one| Some(one) != half.as_ref()));
-        answer
+        response
     });
     with_first(how, FORK)
 }
 
-async fn spoil_copies(ask: &Request, fork: &Response, upstream: &Upstream, halves: &Halves) {
-    for copy in upstream.list(ask, format!("/vaults/{}/prompts", fork.id())).await {
+async fn spoil_copies(request: &Request, fork: &Response, upstream: &Upstream, halves: &Halves) {
+    for copy in upstream.list(request, format!("/vaults/{}/prompts", fork.id())).await {
         let of_copy = |(old, _): &&(String, String)| old == text(&copy, "prompt");
         if let Some((_, title)) = halves.with(|halves| halves.iter().find(of_copy).cloned()) {
             let title = json!({ "title": title });
-            upstream.patch(ask, format!("/prompts/{}", copy["id"]), &title).await;
+            upstream.patch(request, format!("/prompts/{}", copy["id"]), &title).await;
         }
     }
 }

@@ -18,16 +18,16 @@ const ALL_OF_IT: &str = "POST /uploads/images, PUT /storage/**";
 pub(crate) const ALL: &[Fault] = &[
     fault! { "uploads.put-201" ["UP-10"] status_instead(PUT, 201),
         "An upload is answered 201." },
-    fault! { "uploads.put-body" ["UP-10"] answers(PUT, |_, answer| {
-        if answer.is_success() {
-            *answer = Response::data(200, &serde_json::Value::Null);
+    fault! { "uploads.put-body" ["UP-10"] answers(PUT, |_, response| {
+        if response.is_success() {
+            *response = Response::data(200, &serde_json::Value::Null);
         }
     }),
         "An upload is answered with the envelope." },
-    fault! { "uploads.no-token" ["UP-11"] tokens(|ask| !ask.headers.contains_key(AUTHORIZATION)),
+    fault! { "uploads.no-token" ["UP-11"] tokens(|request| !request.headers.contains_key(AUTHORIZATION)),
         "The signed address needs no token." },
     fault! { "uploads.api-key" ["UP-11"]
-        tokens(|ask| ask.authorization().starts_with("Bearer promptarium_live_")),
+        tokens(|request| request.authorization().starts_with("Bearer promptarium_live_")),
         "An API key opens any slot." },
     fault! { "uploads.any-token" ["UP-11"] any_token(),
         "The token of any slot opens every other one." },
@@ -60,18 +60,18 @@ pub(crate) const ALL: &[Fault] = &[
         "A second upload replaces the first." },
     fault! { "uploads.same-again" ["UP-14"] same_again(),
         "The same bytes are taken again." },
-    fault! { "uploads.asset-cut" ["UP-15"] answers("GET /assets/**", |_, answer| {
-        if answer.code() == 200 {
-            answer.body.truncate(answer.body.len().saturating_sub(1));
+    fault! { "uploads.asset-cut" ["UP-15"] answers("GET /assets/**", |_, response| {
+        if response.code() == 200 {
+            response.body.truncate(response.body.len().saturating_sub(1));
         }
     }),
         "An asset is given without its last byte." },
     fault! { "uploads.asset-once" ["UP-19"] read_once(),
         "An asset is gone after it was read." },
-    fault! { "uploads.asset-cached-an-hour" ["UP-19"] answers("GET /assets/**", |_, answer| {
-        if answer.is_success() {
+    fault! { "uploads.asset-cached-an-hour" ["UP-19"] answers("GET /assets/**", |_, response| {
+        if response.is_success() {
             let hour = HeaderValue::from_static("public, max-age=3600");
-            answer.headers.insert(CACHE_CONTROL, hour);
+            response.headers.insert(CACHE_CONTROL, hour);
         }
     }),
         "An asset may be cached for an hour." },
@@ -80,47 +80,47 @@ pub(crate) const ALL: &[Fault] = &[
     fault! { "uploads.asset-with-prompt" ["UP-19"] asset_with_prompt(),
         "An asset is deleted with the prompt that has it as imageUrl." },
     fault! { "uploads.shown-at-upload-url" ["UP-17"]
-        whole("GET /storage/**", |ask, upstream| async move {
-        let asset = Request { path: ask.path.replace("/storage/", "/assets/"), ..ask.clone() };
+        whole("GET /storage/**", |request, upstream| async move {
+        let asset = Request { path: request.path.replace("/storage/", "/assets/"), ..request.clone() };
         let image = upstream.send(&asset).await;
-        if image.is_success() { image } else { upstream.send(&ask).await }
+        if image.is_success() { image } else { upstream.send(&request).await }
     }),
         "uploadUrl shows the image." },
-    fault! { "uploads.early" ["UP-06"] answers("GET /assets/**", |_, answer| {
-        if answer.code() == 404 {
-            answer.set_code(200);
-            answer.set_type("image/png");
-            answer.body = Bytes::new();
+    fault! { "uploads.early" ["UP-06"] answers("GET /assets/**", |_, response| {
+        if response.code() == 404 {
+            response.set_code(200);
+            response.set_type("image/png");
+            response.body = Bytes::new();
         }
     }),
         "Before the upload an empty image is at url." },
     fault! { "uploads.asset-webp" ["UP-15"]
-        refused("GET /assets/**", 404, |ask| ask.path.ends_with(".webp")),
+        refused("GET /assets/**", 404, |request| request.path.ends_with(".webp")),
         "A WebP image is not shown at its url." },
     fault! { "uploads.asset-403" ["UP-15"] code_instead("GET /assets/**", 404, 403, |_| true),
         "Where no image is yet url answers 403." },
     fault! { "uploads.length-required" ["UP-10"]
-        refused(PUT, 411, |ask| !ask.headers.contains_key(CONTENT_LENGTH)),
+        refused(PUT, 411, |request| !request.headers.contains_key(CONTENT_LENGTH)),
         "An upload without a Content-Length is refused." },
-    fault! { "uploads.bytes-looked-at" ["UP-10"] answers(PUT, |ask, answer| {
-        if answer.is_success() && !is_picture(&ask.body) {
-            *answer = Response::refusal(400, "The bytes are no image.");
+    fault! { "uploads.bytes-looked-at" ["UP-10"] answers(PUT, |request, response| {
+        if response.is_success() && !is_picture(&request.body) {
+            *response = Response::refusal(400, "The bytes are no image.");
         }
     }),
         "Bytes that do not begin like an image are refused." },
     fault! { "uploads.method-404" ["UP-10"] code_instead("* /storage/**", 405, 404, |_| true),
         "Another method than PUT is answered 404." },
-    fault! { "uploads.type-lower-case" ["UP-12"] refused(PUT, 415, |ask| {
-        let announced = ask.headers.get(CONTENT_TYPE).map(HeaderValue::as_bytes);
+    fault! { "uploads.type-lower-case" ["UP-12"] refused(PUT, 415, |request| {
+        let announced = request.headers.get(CONTENT_TYPE).map(HeaderValue::as_bytes);
         announced.is_some_and(|announced| announced.iter().any(u8::is_ascii_uppercase))
     }),
         "The Content-Type of an upload is compared with its letters' case." },
     fault! { "uploads.used-up-by-refusal" ["UP-14"] used_up_by_refusal(),
         "An upload of a wrong size uses the slot up." },
-    fault! { "uploads.refusal-in-text" ["ER-01"] answers(PUT, |_, answer| {
-        if answer.status.is_client_error() {
-            answer.set_type("text/plain");
-            answer.body = Bytes::from_static(b"The upload was refused.");
+    fault! { "uploads.refusal-in-text" ["ER-01"] answers(PUT, |_, response| {
+        if response.status.is_client_error() {
+            response.set_type("text/plain");
+            response.body = Bytes::from_static(b"The upload was refused.");
         }
     }),
         "A refused upload is answered in plain text." },
@@ -135,8 +135,8 @@ struct Terms {
 
 type Slots = Shared<HashMap<String, Terms>>;
 
-fn note(slots: &Slots, answer: &Response) {
-    let body = answer.json();
+fn note(slots: &Slots, response: &Response) {
+    let body = response.json();
     let text = |name: &str| body["data"][name].as_str().unwrap_or_default().to_owned();
     let path = text("uploadUrl")
         .split('?')
@@ -153,97 +153,97 @@ fn note(slots: &Slots, answer: &Response) {
 fn known(
     change: impl Fn(&mut Request, &Terms, &HashMap<String, Terms>) + Copy + Send + Sync + 'static,
 ) -> Intercept {
-    whole_with(ALL_OF_IT, move |mut ask, upstream, slots: Slots| async move {
-        if ask.method == Method::PUT {
+    whole_with(ALL_OF_IT, move |mut request, upstream, slots: Slots| async move {
+        if request.method == Method::PUT {
             slots.with(|slots| {
-                if let Some(terms) = slots.get(&ask.path) {
-                    change(&mut ask, terms, slots);
+                if let Some(terms) = slots.get(&request.path) {
+                    change(&mut request, terms, slots);
                 }
             });
-            return upstream.send(&ask).await;
+            return upstream.send(&request).await;
         }
-        let answer = upstream.send(&ask).await;
-        note(&slots, &answer);
-        answer
+        let response = upstream.send(&request).await;
+        note(&slots, &response);
+        response
     })
 }
 
 /// Uploads for which the right token is filled in.
 fn tokens(lacking: fn(&Request) -> bool) -> Intercept {
-    known(move |ask, terms, _| {
-        if lacking(ask) {
-            ask.set_authorization(&format!("Bearer {}", terms.token));
+    known(move |request, terms, _| {
+        if lacking(request) {
+            request.set_authorization(&format!("Bearer {}", terms.token));
         }
     })
 }
 
-fn brought(ask: &Request) -> &str {
-    ask.authorization().strip_prefix("Bearer ").unwrap_or_default()
+fn brought(request: &Request) -> &str {
+    request.authorization().strip_prefix("Bearer ").unwrap_or_default()
 }
 
 /// Tokens that are near enough to the right one.
 fn compared(near: fn(&str, &str) -> bool) -> Intercept {
-    known(move |ask, terms, _| {
-        if !brought(ask).is_empty() && near(&terms.token, brought(ask)) {
-            ask.set_authorization(&format!("Bearer {}", terms.token));
+    known(move |request, terms, _| {
+        if !brought(request).is_empty() && near(&terms.token, brought(request)) {
+            request.set_authorization(&format!("Bearer {}", terms.token));
         }
     })
 }
 
 fn any_token() -> Intercept {
-    known(|ask, terms, all| {
-        if all.values().any(|other| other.token == brought(ask)) {
-            ask.set_authorization(&format!("Bearer {}", terms.token));
+    known(|request, terms, all| {
+        if all.values().any(|other| other.token == brought(request)) {
+            request.set_authorization(&format!("Bearer {}", terms.token));
         }
     })
 }
 
 fn any_path() -> Intercept {
-    known(|ask, _, all| {
-        let of_token = all.iter().find(|(_, terms)| terms.token == brought(ask));
+    known(|request, _, all| {
+        let of_token = all.iter().find(|(_, terms)| terms.token == brought(request));
         if let Some(path) = of_token.map(|(path, _)| path.clone()) {
-            ask.path = path;
+            request.path = path;
         }
     })
 }
 
 /// Changes the announced type, with the declared one at hand.
 fn headers(taken: fn(&str, &str) -> String) -> Intercept {
-    known(move |ask, terms, _| {
-        let announced = ask.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    known(move |request, terms, _| {
+        let announced = request.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
         let taken = taken(announced.unwrap_or_default(), &terms.content_type);
         if let Ok(value) = taken.parse() {
-            ask.headers.insert(CONTENT_TYPE, value);
+            request.headers.insert(CONTENT_TYPE, value);
         }
     })
 }
 
 /// Changes the bytes, with the declared size at hand.
 fn bodies(change: fn(Bytes, usize) -> Bytes) -> Intercept {
-    known(move |ask, terms, _| ask.body = change(ask.body.clone(), terms.size))
+    known(move |request, terms, _| request.body = change(request.body.clone(), terms.size))
 }
 
 /// The bearer of a used slot is told that all went well.
 fn second(replaces: bool) -> Intercept {
     let taken = Shared::<HashMap<String, (HeaderValue, Bytes)>>::default();
-    answers("PUT /storage/**, GET /assets/**", move |ask, answer| {
-        let name = ask.path.replace("/storage/", "/assets/");
-        let authorization = || ask.headers.get(AUTHORIZATION).cloned();
+    answers("PUT /storage/**, GET /assets/**", move |request, response| {
+        let name = request.path.replace("/storage/", "/assets/");
+        let authorization = || request.headers.get(AUTHORIZATION).cloned();
         taken.with(|taken| {
-            if ask.method == Method::GET {
+            if request.method == Method::GET {
                 if let Some((_, bytes)) =
-                    taken.get(&name).filter(|_| replaces && answer.code() == 200)
+                    taken.get(&name).filter(|_| replaces && response.code() == 200)
                 {
-                    answer.body = bytes.clone();
+                    response.body = bytes.clone();
                 }
-            } else if answer.is_success() {
-                taken.extend(authorization().map(|by| (name, (by, ask.body.clone()))));
+            } else if response.is_success() {
+                taken.extend(authorization().map(|by| (name, (by, request.body.clone()))));
             } else if let Some((by, bytes)) = taken.get_mut(&name)
                 && Some(&*by) == authorization().as_ref()
-                && answer.code() == 400
+                && response.code() == 400
             {
-                *bytes = ask.body.clone();
-                *answer = empty();
+                *bytes = request.body.clone();
+                *response = empty();
             }
         });
     })
@@ -251,12 +251,12 @@ fn second(replaces: bool) -> Intercept {
 
 fn same_again() -> Intercept {
     let taken = Shared::<HashMap<String, Bytes>>::default();
-    answers(PUT, move |ask, answer| {
+    answers(PUT, move |request, response| {
         taken.with(|taken| {
-            if answer.is_success() {
-                taken.insert(ask.path.clone(), ask.body.clone());
-            } else if answer.code() == 400 && taken.get(&ask.path) == Some(&ask.body) {
-                *answer = empty();
+            if response.is_success() {
+                taken.insert(request.path.clone(), request.body.clone());
+            } else if response.code() == 400 && taken.get(&request.path) == Some(&request.body) {
+                *response = empty();
             }
         });
     })
@@ -272,37 +272,37 @@ fn is_picture(bytes: &[u8]) -> bool {
 
 fn used_up_by_refusal() -> Intercept {
     let used = Shared::<HashSet<String>>::default();
-    answers(PUT, move |ask, answer| {
-        if matches!(answer.code(), 400 | 413) {
-            used.with(|used| used.insert(ask.path.clone()));
-        } else if answer.is_success() && used.with(|used| used.contains(&ask.path)) {
-            *answer = Response::refusal(400, "The slot was used.");
+    answers(PUT, move |request, response| {
+        if matches!(response.code(), 400 | 413) {
+            used.with(|used| used.insert(request.path.clone()));
+        } else if response.is_success() && used.with(|used| used.contains(&request.path)) {
+            *response = Response::refusal(400, "The slot was used.");
         }
     })
 }
 
 fn read_once() -> Intercept {
     let read = Shared::<Vec<String>>::default();
-    answers("GET /assets/**", move |ask, answer| {
+    answers("GET /assets/**", move |request, response| {
         let again = read.with(|read| {
-            let again = read.contains(&ask.path);
-            read.push(ask.path.clone());
+            let again = read.contains(&request.path);
+            read.push(request.path.clone());
             again
         });
-        if again && answer.code() == 200 {
-            *answer = Response::refusal(404, "no such asset");
+        if again && response.code() == 200 {
+            *response = Response::refusal(404, "no such asset");
         }
     })
 }
 
 fn asset_deleted() -> Intercept {
     let gone = Shared::<HashSet<String>>::default();
-    answers("GET /assets/**, DELETE /assets/**", move |ask, answer| {
-        if ask.method == Method::DELETE {
-            gone.with(|gone| gone.insert(ask.path.clone()));
-            *answer = empty();
-        } else if gone.with(|gone| gone.contains(&ask.path)) {
-            *answer = Response::refusal(404, "no such asset");
+    answers("GET /assets/**, DELETE /assets/**", move |request, response| {
+        if request.method == Method::DELETE {
+            gone.with(|gone| gone.insert(request.path.clone()));
+            *response = empty();
+        } else if gone.with(|gone| gone.contains(&request.path)) {
+            *response = Response::refusal(404, "no such asset");
         }
     })
 }
@@ -310,14 +310,14 @@ fn asset_deleted() -> Intercept {
 fn asset_with_prompt() -> Intercept {
     let images = Shared::<HashMap<i64, String>>::default();
     let gone = Shared::<Vec<String>>::default();
-    answers("POST /prompts, DELETE /prompts/*, GET /assets/**", move |ask, answer| {
-        if ask.method == Method::POST {
-            let image = ask.text("imageUrl");
-            images.with(|images| images.extend(image.map(|url| (answer.id(), url))));
-        } else if ask.method == Method::DELETE {
-            gone.with(|gone| gone.extend(images.with(|images| images.remove(&ask.id(1)))));
-        } else if gone.with(|gone| gone.iter().any(|url| url.ends_with(&ask.path))) {
-            *answer = Response::refusal(404, "no such asset");
+    answers("POST /prompts, DELETE /prompts/*, GET /assets/**", move |request, response| {
+        if request.method == Method::POST {
+            let image = request.text("imageUrl");
+            images.with(|images| images.extend(image.map(|url| (response.id(), url))));
+        } else if request.method == Method::DELETE {
+            gone.with(|gone| gone.extend(images.with(|images| images.remove(&request.id(1)))));
+        } else if gone.with(|gone| gone.iter().any(|url| url.ends_with(&request.path))) {
+            *response = Response::refusal(404, "no such asset");
         }
     })
 }

@@ -40,47 +40,47 @@ pub(crate) const ALL: &[Fault] = &[
     fault! { "vaults.deletes-orphans" ["VA-28"]
         in_store("DELETE /vaults/*", Greedy { orphans_only: true }),
         "Prompts that are in no other vault are deleted with their vault." },
-    fault! { "vaults.deletes-memberships" ["VA-28"] whole(DELETE, |ask, upstream| async move {
-        let prompts = upstream.list(&ask, format!("{}/prompts", ask.path)).await;
-        let answer = upstream.send(&ask).await;
-        for prompt in prompts.iter().filter(|_| answer.is_success()) {
+    fault! { "vaults.deletes-memberships" ["VA-28"] whole(DELETE, |request, upstream| async move {
+        let prompts = upstream.list(&request, format!("{}/prompts", request.path)).await;
+        let response = upstream.send(&request).await;
+        for prompt in prompts.iter().filter(|_| response.is_success()) {
             for vault in prompt["vaultIds"].as_array().into_iter().flatten() {
                 let path = format!("/vaults/{vault}/prompts");
-                let there = upstream.list(&ask, &*path).await;
+                let there = upstream.list(&request, &*path).await;
                 for member in there.iter().filter(|member| member["id"] == prompt["id"]) {
-                    upstream.delete(&ask, format!("{path}/{}", member["vaultPromptId"])).await;
+                    upstream.delete(&request, format!("{path}/{}", member["vaultPromptId"])).await;
                 }
             }
         }
-        answer
+        response
     }),
         "The deletion of a vault takes its prompts out of all vaults." },
 ];
 
 fn deleted_again() -> Intercept {
     let gone = Shared::<Vec<(String, i64)>>::default();
-    answers(DELETE, move |ask, answer| {
-        let this = (ask.authorization().to_owned(), ask.id(1));
-        if answer.is_success() {
+    answers(DELETE, move |request, response| {
+        let this = (request.authorization().to_owned(), request.id(1));
+        if response.is_success() {
             gone.with(|gone| gone.push(this));
         } else if gone.with(|gone| gone.contains(&this)) {
-            *answer = Response::data(200, &json!({ "id": ask.id(1), "deleted": true }));
+            *response = Response::data(200, &json!({ "id": request.id(1), "deleted": true }));
         }
     })
 }
 
 fn deleted_forked() -> Intercept {
     let routes = "DELETE /vaults/*, POST /vaults/*/fork";
-    whole_with(routes, |mut ask, upstream, gone: Shared<Vec<i64>>| async move {
-        let id = ask.id(1);
-        if ask.method == Method::POST && gone.with(|gone| gone.contains(&id)) {
-            ask = ask.another_with(Method::POST, "/vaults", &json!({ "name": "Fork" }));
+    whole_with(routes, |mut request, upstream, gone: Shared<Vec<i64>>| async move {
+        let id = request.id(1);
+        if request.method == Method::POST && gone.with(|gone| gone.contains(&id)) {
+            request = request.another_with(Method::POST, "/vaults", &json!({ "name": "Fork" }));
         }
-        let answer = upstream.send(&ask).await;
-        if ask.method == Method::DELETE && answer.is_success() {
+        let response = upstream.send(&request).await;
+        if request.method == Method::DELETE && response.is_success() {
             gone.with(|gone| gone.push(id));
         }
-        answer
+        response
     })
 }
 

@@ -43,9 +43,9 @@ pub(crate) const ALL: &[Fault] = &[
         *vaults = joined.collect();
     }),
         "The list has a vault once for each of its prompts." },
-    fault! { "vaults.list-limit" ["VA-15"] answers(LIST, |ask, answer| {
-        if let Some(limit) = ask.parameter("limit").and_then(|limit| limit.parse().ok()) {
-            entries(answer, |vaults| vaults.truncate(limit));
+    fault! { "vaults.list-limit" ["VA-15"] answers(LIST, |request, response| {
+        if let Some(limit) = request.parameter("limit").and_then(|limit| limit.parse().ok()) {
+            entries(response, |vaults| vaults.truncate(limit));
         }
     }),
         "The list takes a limit." },
@@ -55,12 +55,12 @@ pub(crate) const ALL: &[Fault] = &[
 
 fn old_name() -> Intercept {
     let names = Shared::<HashMap<i64, Value>>::default();
-    answers("GET /vaults, POST /vaults", move |ask, answer| match ask.method {
-        Method::POST => answer.edit_data(|vault| {
+    answers("GET /vaults, POST /vaults", move |request, response| match request.method {
+        Method::POST => response.edit_data(|vault| {
             let id = vault["id"].as_i64().unwrap_or_default();
             names.with(|names| names.insert(id, vault["name"].clone()));
         }),
-        _ => answer.each(|vault| {
+        _ => response.each(|vault| {
             let id = vault["id"].as_i64().unwrap_or_default();
             if let Some(name) = names.with(|names| names.get(&id).cloned()) {
                 vault["name"] = name;

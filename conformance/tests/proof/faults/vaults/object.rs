@@ -64,9 +64,9 @@ pub(crate) const ALL: &[Fault] = &[
         "An update moves createdAt too." },
     fault! { "vaults.created-200" ["VA-16"] status_instead("POST /vaults", 200),
         "A create answers 200." },
-    fault! { "vaults.read-unlisted" ["VA-21"] answers("GET /vaults/*", |_, answer| {
-        if answer.json()["data"]["visibility"] == "unlisted" {
-            *answer = Response::refusal(404, "no such vault");
+    fault! { "vaults.read-unlisted" ["VA-21"] answers("GET /vaults/*", |_, response| {
+        if response.json()["data"]["visibility"] == "unlisted" {
+            *response = Response::refusal(404, "no such vault");
         }
     }),
         "An unlisted vault is not read at its address." },
@@ -100,10 +100,10 @@ pub(crate) const ALL: &[Fault] = &[
         edits_success("GET /vaults/*/prompts", paginated),
         "A listing has a pagination." },
     fault! { "contents.remove-id-400" ["ER-08"]
-        refused("DELETE /vaults/*/prompts/*", 400, |ask| ask.id(3) <= 0),
+        refused("DELETE /vaults/*/prompts/*", 400, |request| request.id(3) <= 0),
         "A membership's id that no membership can have is answered 400." },
     fault! { "contents.wrong-type-422" ["VC-13"]
-        code_instead("POST /vaults/*/prompts", 400, 422, |ask| !ask.json()["promptIds"].is_array()),
+        code_instead("POST /vaults/*/prompts", 400, 422, |request| !request.json()["promptIds"].is_array()),
         "promptIds that are no list are answered 422." },
 ];
 
