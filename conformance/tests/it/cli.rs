@@ -273,59 +273,6 @@ async fn a_read_only_key_that_may_not_read_skips_what_needs_it_and_says_why() {
     server.shutdown().await;
 }
 
-#[tokio::test]
-async fn what_a_run_keeps_is_told_and_swept_by_its_mark() {
-    let server = deployed::server().await;
-    let variables = [("PROMPTARIUM_BASE_URL", server.base_url()), ("PROMPTARIUM_API_KEY", MAIN)];
-    let ran = program(&["run", "--keep", "--filter", "vaults.object."], &variables).await;
-    assert_eq!(ran.status.code(), Some(0), "{}", stdout(&ran));
-    let told = stderr(&ran);
-    let mark = told.lines().last().unwrap().rsplit(' ').next().unwrap();
-    assert!(told.contains("sweep --run ptc-"), "{told}");
-    let account = Account::new(server.base_url(), MAIN);
-    let kept = account.vaults().await.len();
-    assert!(kept > 3, "{kept} vaults");
-    let young = program(&["sweep"], &variables).await;
-    assert!(stdout(&young).starts_with("left alone: "), "{}", stdout(&young));
-    let dry = program(&["sweep", "--run", mark, "--dry-run"], &variables).await;
-    assert!(stdout(&dry).starts_with("would delete: "), "{}", stdout(&dry));
-    assert_eq!(account.vaults().await.len(), kept);
-    let swept = program(&["sweep", "--run", mark], &variables).await;
-    assert_eq!(swept.status.code(), Some(0), "{}", stderr(&swept));
-    assert!(stdout(&swept).starts_with("deleted: "), "{}", stdout(&swept));
-    assert!(account.vaults().await.iter().all(|vault| vault["isSystem"] == true));
-    let again = program(&["sweep"], &variables).await;
-    assert_eq!(stdout(&again), "nothing to delete\n");
-    server.shutdown().await;
-}
-
-#[tokio::test]
-async fn a_target_that_answers_everybody_alike_passes_nothing() {
-    let body = r#"{"data":[],"error":null,"pagination":{"nextCursor":null}}"#;
-    let stub = Stub::start(move |_| Answer::Json(200, body.into())).await;
-    let variables = [("PROMPTARIUM_API_KEY", KEY), ("PROMPTARIUM_BASE_URL", &stub.base_url)];
-    let output =
-        program(&["run", "--read-only", "--filter", "existing-data.vaults.order"], &variables)
-            .await;
-    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
-    assert!(stdout(&output).contains("0 passed"), "{}", stdout(&output));
-    assert!(stdout(&output).contains("tells a good request from a bad one"));
-}
-
-#[tokio::test]
-async fn a_run_that_only_reads_says_what_it_cannot_test() {
-    let server = deployed::server().await;
-    let variables = [("PROMPTARIUM_BASE_URL", server.base_url()), ("PROMPTARIUM_API_KEY", MAIN)];
-    let output = program(&["run", "--read-only"], &variables).await;
-    assert_eq!(output.status.code(), Some(0), "{}", stdout(&output));
-    for part in ["cannot test whatever writes", "PROMPTARIUM_OTHER_API_KEY", "verdict: partial"] {
-        assert!(stdout(&output).contains(part), "{part}: {}", stdout(&output));
-    }
-    let none = program(&["run", "--read-only", "--filter", "vaults.create."], &variables).await;
-    assert_refused(&none, 2, "no scenario is selected");
-    server.shutdown().await;
-}
-
 #[cfg(unix)]
 #[tokio::test(flavor = "multi_thread")]
 async fn a_second_signal_leaves_at_once_and_says_how_to_sweep() {

@@ -7,6 +7,7 @@ use promptarium_conformance::selection::READ_ONLY;
 use promptarium_conformance::{Profile, Run, RunOptions, Selection, Target, TargetConfig};
 use serde_json::json;
 
+use crate::cli::{assert_refused, program, stdout};
 use crate::deployed::{Account, chosen, config, server, target};
 use crate::keys::{MAIN, OTHER};
 use crate::stub::{Answer, Stub};
@@ -89,4 +90,18 @@ async fn nothing_but_get_and_head_reaches_the_target() {
     let reads = |line: &&String| line.starts_with("GET ") || line.starts_with("HEAD ");
     let written: Vec<_> = seen.iter().filter(|line| !reads(line)).collect();
     assert!(written.is_empty(), "{written:#?}");
+}
+
+#[tokio::test]
+async fn a_run_that_only_reads_says_what_it_cannot_test() {
+    let server = server().await;
+    let variables = [("PROMPTARIUM_BASE_URL", server.base_url()), ("PROMPTARIUM_API_KEY", MAIN)];
+    let output = program(&["run", "--read-only"], &variables).await;
+    assert_eq!(output.status.code(), Some(0), "{}", stdout(&output));
+    for part in ["cannot test whatever writes", "PROMPTARIUM_OTHER_API_KEY", "verdict: partial"] {
+        assert!(stdout(&output).contains(part), "{part}: {}", stdout(&output));
+    }
+    let none = program(&["run", "--read-only", "--filter", "vaults.create."], &variables).await;
+    assert_refused(&none, 2, "no scenario is selected");
+    server.shutdown().await;
 }

@@ -10,9 +10,11 @@ use promptarium_conformance::report::{Outcome, Record, Report};
 use promptarium_conformance::{Profile, Run, RunOptions, Target};
 use tokio::net::TcpListener;
 
+use crate::cli::{program, stderr, stdout};
 use crate::deployed::{chosen, server, target, with_session};
 use crate::embedded::builder;
 use crate::proxy::{Changes, forward};
+use crate::stub::{Answer, KEY, Stub};
 
 fn outcomes(report: &Report) -> BTreeMap<&'static str, Outcome> {
     report.records.iter().map(|record| (record.id, record.outcome)).collect()
@@ -86,4 +88,17 @@ async fn every_wait_is_stretched_by_the_time_scale() {
     let plain: Arc<Target> = target("http://127.0.0.1:1/api/v1", RunOptions::default());
     assert_eq!(scaled.timeout(), plain.timeout().mul_f64(2.5));
     assert_eq!(scaled.scaled(Run::DEADLINE), Run::DEADLINE.mul_f64(2.5));
+}
+
+#[tokio::test]
+async fn a_target_that_gives_all_requests_the_same_response_passes_nothing() {
+    let body = r#"{"data":[],"error":null,"pagination":{"nextCursor":null}}"#;
+    let stub = Stub::start(move |_| Answer::Json(200, body.into())).await;
+    let variables = [("PROMPTARIUM_API_KEY", KEY), ("PROMPTARIUM_BASE_URL", &stub.base_url)];
+    let output =
+        program(&["run", "--read-only", "--filter", "existing-data.vaults.order"], &variables)
+            .await;
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    assert!(stdout(&output).contains("0 passed"), "{}", stdout(&output));
+    assert!(stdout(&output).contains("tells a good request from a bad one"));
 }
