@@ -97,7 +97,7 @@ impl Server {
 
     async fn database(&self, template: &str) -> Result<ScratchDatabase, NoScratch> {
         let name = fresh("scratch");
-        self.commands(&[&format!("CREATE DATABASE {name} TEMPLATE {template}")]).await?;
+        self.command(&format!("CREATE DATABASE {name} TEMPLATE {template}")).await?;
         Ok(ScratchDatabase { name, server: self.clone() })
     }
 
@@ -131,13 +131,12 @@ impl Server {
         Ok(Connector::new(&DatabaseUrl::parse(&self.url).map_err(NoScratch::Address)?))
     }
 
-    /// Commands, each on its own, on the server itself.
-    async fn commands(&self, texts: &[&str]) -> Result<(), NoScratch> {
+    /// A command on the server itself. On a busy machine one may take longer than a statement of
+    /// the service may.
+    async fn command(&self, text: &str) -> Result<(), NoScratch> {
         let client = self.connector()?.connect().await.map_err(ConnectError::from)?;
-        for text in texts {
-            client.batch_execute(text).await?;
-        }
-        Ok(())
+        client.batch_execute("SET statement_timeout = 0").await?;
+        Ok(client.batch_execute(text).await?)
     }
 }
 
@@ -155,7 +154,7 @@ impl Drop for ScratchDatabase {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
             let dropped = runtime.map(|runtime| {
                 let text = format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)");
-                runtime.block_on(server.commands(&["SET statement_timeout = 0", &text]))
+                runtime.block_on(server.command(&text))
             });
             // The server is thrown away after the tests in any case.
             drop(dropped);
