@@ -3,9 +3,9 @@
 //!
 //! Every fault is a test of its own name. Usually it meets the scenarios of its rule that
 //! `conformance/proof.tsv` lists for it and a share of the others.
-//! `PROMPTARIUM_PROOF=full` takes every scenario under every fault and writes the
-//! table anew; `PROMPTARIUM_PROOF=reachable` does so too, but leaves out scenarios
-//! that send no request the fault looks at, and with `new` faults that the table
+//! `PROMPTARIUM_PROOF=full` takes every scenario under every fault and compares it with the
+//! table; `PROMPTARIUM_PROOF=reachable` writes the table anew, and leaves out scenarios
+//! that send no request the fault looks at, and with `new` also faults that the table
 //! has already. A filter rewrites the lines of the faults it names. With
 //! `PROMPTARIUM_PROOF_ONLY=fields.,ids.` only scenarios whose ids begin so are run,
 //! and the lines keep the others.
@@ -60,8 +60,14 @@ enum Mode {
     Reachable,
     /// The same for faults without a line, and none for the others.
     New,
-    /// All; the table is written.
+    /// All.
     Full,
+}
+
+impl Mode {
+    fn writes_table(self) -> bool {
+        matches!(self, Self::Reachable | Self::New)
+    }
 }
 
 struct Proof {
@@ -95,7 +101,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     });
     let mut trials = vec![
         Trial::test("page::it_and_the_table_fit_the_faults", {
-            move || if mode == Mode::Usual { none(&table::drift()?) } else { Ok(()) }
+            move || if mode.writes_table() { Ok(()) } else { none(&table::drift()?) }
         }),
         Trial::test("rules::each_has_a_fault_or_a_reason", || {
             let bare = coverage::unproved();
@@ -103,7 +109,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
         }),
         Trial::test("faults::each_has_a_unique_name_and_a_rule", || none(&slips())),
         Trial::test("scenarios::each_turns_red_under_a_fault", {
-            move || if mode == Mode::Usual { none(&unseen::drift()) } else { Ok(()) }
+            move || if mode.writes_table() { Ok(()) } else { none(&unseen::drift()) }
         }),
     ];
     let good: [(_, fn() -> _); 2] = [
@@ -130,7 +136,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
         trials.push(trial.with_ignored_flag(known));
     }
     let conclusion = libtest_mimic::run(&arguments, trials);
-    if mode != Mode::Usual && !arguments.list {
+    if mode.writes_table() && !arguments.list {
         proof.rows.write()?;
     }
     Ok(conclusion.exit_code())
@@ -155,22 +161,18 @@ impl Proof {
         handle.block_on(async {
             let running = Running::faulty(fault).await?;
             let listed = table::listed(fault.id);
-            if self.mode == Mode::Usual {
+            if !self.mode.writes_table() {
                 let listed = listed.ok_or("the table has no line for it; run script/proof")?;
                 let own = listed.of_rule(fault.rule);
-                let wanted = |scenario: &Scenario| {
-                    own.contains(scenario.id) || trial::in_share(fault.id, scenario.id)
+                let wanted = |scenario: &Scenario| match self.mode {
+                    Mode::Full => self.is_run(scenario.id),
+                    _ => own.contains(scenario.id) || trial::in_share(fault.id, scenario.id),
                 };
                 let outcomes = trial::outcomes(&running, wanted).await;
                 outcomes.as_listed(fault, &listed)?;
                 return Ok(outcomes.caught(fault)?);
             }
-            let reachable = match self.mode {
-                Mode::Reachable | Mode::New => {
-                    self.reachable.by(fault, |id| self.is_run(id)).await?
-                }
-                _ => None,
-            };
+            let reachable = self.reachable.by(fault, |id| self.is_run(id)).await?;
             let wanted = |scenario: &Scenario| {
                 self.is_run(scenario.id)
                     && reachable.as_ref().is_none_or(|reachable| reachable.contains(scenario.id))
