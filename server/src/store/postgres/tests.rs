@@ -52,7 +52,12 @@ async fn number(store: &PostgresStore, statement: &str) -> i64 {
     query(store, statement, &[]).await[0].get(0)
 }
 
-/// All rows of a statement, which is sent over a connection of its own.
+/// All rows of a statement, which is sent over a connection of its own. It may fill a table, which
+/// on a busy machine takes longer than a statement of the service may.
 async fn query(store: &PostgresStore, statement: &str, params: Params<'_>) -> Vec<Row> {
-    store.db.exclusive().await.unwrap().query(statement, params).await.unwrap()
+    let connection = store.db.exclusive().await.unwrap();
+    connection.batch_execute("BEGIN; SET LOCAL statement_timeout = 0").await.unwrap();
+    let rows = connection.query(statement, params).await.unwrap();
+    connection.batch_execute("COMMIT").await.unwrap();
+    rows
 }
