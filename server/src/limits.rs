@@ -164,7 +164,7 @@ pub(crate) const SIGN_IN_CODE_LIFETIME: Duration = Duration::from_secs(15 * 60);
 /// How long a session lasts at most, and how long without a request.
 pub(crate) const SESSION_MAX: Duration = Duration::from_secs(30 * 24 * 3600);
 pub(crate) const SESSION_IDLE: Duration = Duration::from_secs(7 * 24 * 3600);
-/// Between recorded uses of a session or a key. A connection reports the use of a key every 10 s.
+/// Between two recorded uses of a session or a key, whose use a connection reports every 10 s.
 pub(crate) const LAST_USE_PRECISION: Duration = Duration::from_secs(50);
 /// Keys of one account that are not revoked.
 pub(crate) const API_KEYS_MAX: usize = 100;

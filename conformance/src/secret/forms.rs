@@ -3,7 +3,7 @@
 
 use std::iter::zip;
 
-use aho_corasick::{AhoCorasick, Input, MatchKind};
+use aho_corasick::{AhoCorasick, MatchKind};
 use data_encoding::{BASE64_NOPAD, BASE64URL_NOPAD, HEXLOWER, HEXUPPER};
 
 /// Pieces of a secret that are at least this long never show.
@@ -12,9 +12,10 @@ pub(super) const PIECE: usize = 8;
 /// `PIECE + STRIDE - 1` characters is found.
 const STRIDE: usize = 4;
 
-/// A text that must not show, and no piece of it that is at least so long.
+/// A text that must not show in a report.
 pub(super) struct Form {
     text: String,
+    /// The length of its shortest piece that must not show either, in bytes.
     piece: usize,
 }
 
@@ -55,12 +56,12 @@ fn within(alphabet: &data_encoding::Encoding, before: usize, secret: &[u8]) -> S
 /// Finds every form of every secret in one pass over a text.
 pub(super) struct Finder {
     pieces: AhoCorasick,
-    /// Of each piece: what replaces it, and what stands before and after it in its form.
+    /// Of each piece: its placeholder, and what stands before and after it in its form.
     around: Vec<(&'static str, String, String)>,
 }
 
 impl Finder {
-    /// Finds these, each with what replaces it.
+    /// Each form comes with its placeholder.
     pub(super) fn new<'f>(forms: impl Iterator<Item = (&'static str, &'f Form)>) -> Self {
         let (mut pieces, mut around) = (Vec::new(), Vec::new());
         for (placeholder, Form { text, piece }) in forms {
@@ -80,10 +81,10 @@ impl Finder {
         Self { pieces, around }
     }
 
-    /// The text without any of them. Each is replaced as far as it goes.
+    /// The text with a placeholder for each piece, and for what continues it on both sides.
     pub(super) fn redact(&self, text: &str) -> String {
         let (mut shown, mut rest) = (String::with_capacity(text.len()), text);
-        while let Some(found) = self.pieces.find(Input::new(rest)) {
+        while let Some(found) = self.pieces.find(rest) {
             let (placeholder, before, after) = &self.around[found.pattern()];
             let (left, right) = (&rest[..found.start()], &rest[found.end()..]);
             let more_left = common(left.chars().rev(), before.chars().rev());
@@ -96,7 +97,7 @@ impl Finder {
     }
 }
 
-/// How many bytes two texts have in common from where they begin.
+/// The length in bytes of the beginning that two texts have in common.
 fn common(one: impl Iterator<Item = char>, other: impl Iterator<Item = char>) -> usize {
     zip(one, other).take_while(|(one, other)| one == other).map(|(one, _)| one.len_utf8()).sum()
 }

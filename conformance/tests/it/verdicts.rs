@@ -80,7 +80,7 @@ async fn behind_a_prefix_of_the_path_all_is_as_it_is_without() {
 }
 
 #[tokio::test]
-async fn every_wait_is_stretched_by_the_time_scale() {
+async fn every_wait_is_scaled_by_the_time_scale() {
     let scaled = target(
         "http://127.0.0.1:1/api/v1",
         RunOptions { time_scale: 2.5, ..RunOptions::default() },

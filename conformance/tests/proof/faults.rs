@@ -42,7 +42,7 @@ const CHAPTERS: &[&[&[Fault]]] = &[
         contents::moves::ALL,
     ],
     &[generations::ALL, generations::answer::ALL, generations::jobs::ALL],
-    &[uploads::ALL, uploads::put::ALL],
+    &[uploads::ALL, uploads::put::ALL, uploads::asset::ALL],
     &[keys::ALL, keys::made::ALL, keys::sessions::ALL, auth::ALL],
     &[errors::ALL],
     &[isolation::ALL],

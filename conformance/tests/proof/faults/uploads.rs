@@ -1,5 +1,6 @@
 //! Faults in uploads (UP, LI-14, LI-15): the slot and what is asked for it.
 
+pub(super) mod asset;
 pub(super) mod put;
 
 use std::collections::HashSet;

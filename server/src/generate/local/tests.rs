@@ -148,11 +148,12 @@ async fn an_uploaded_image_shows_in_the_picture() {
         };
         let Output::File(first) = &outputs[0] else { panic!("{outputs:?}") };
         let picture = image::load_from_memory(&first.bytes).unwrap().into_luma8();
-        let light = |is_left: bool| {
+        let mean_luma = |is_left: bool| {
             let half = picture.enumerate_pixels().filter(|(x, ..)| (*x < PICTURE / 2) == is_left);
             half.map(|(.., pixel)| u32::from(pixel.0[0])).sum::<u32>() / (PICTURE * PICTURE / 2)
         };
-        assert!(light(true) + 40 < light(false), "{format:?}: {} {}", light(true), light(false));
+        let (dark, light) = (mean_luma(true), mean_luma(false));
+        assert!(dark + 40 < light, "{format:?}: {dark} {light}");
     }
 }
 

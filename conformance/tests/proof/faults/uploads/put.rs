@@ -1,9 +1,9 @@
-//! Faults in the upload itself, and in the asset it leaves (UP-10 to UP-19).
+//! Faults in the upload itself (UP-10 to UP-14, UP-17).
 
 use std::collections::{HashMap, HashSet};
 
 use bytes::Bytes;
-use http::header::{AUTHORIZATION, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, HeaderValue};
+use http::header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, HeaderValue};
 use http::{HeaderMap, Method};
 
 use crate::exchange::{Request, Response};
@@ -60,25 +60,6 @@ pub(crate) const ALL: &[Fault] = &[
         "A second upload replaces the first." },
     fault! { "uploads.same-again" ["UP-14"] same_again(),
         "The same bytes are taken again." },
-    fault! { "uploads.asset-cut" ["UP-15"] answers("GET /assets/**", |_, response| {
-        if response.code() == 200 {
-            response.body.truncate(response.body.len().saturating_sub(1));
-        }
-    }),
-        "An asset is given without its last byte." },
-    fault! { "uploads.asset-once" ["UP-19"] read_once(),
-        "An asset is gone after it was read." },
-    fault! { "uploads.asset-cached-an-hour" ["UP-19"] answers("GET /assets/**", |_, response| {
-        if response.is_success() {
-            let hour = HeaderValue::from_static("public, max-age=3600");
-            response.headers.insert(CACHE_CONTROL, hour);
-        }
-    }),
-        "An asset may be cached for an hour." },
-    fault! { "uploads.asset-deleted" ["UP-19"] asset_deleted(),
-        "DELETE of its url deletes an asset." },
-    fault! { "uploads.asset-with-prompt" ["UP-19"] asset_with_prompt(),
-        "An asset is deleted with the prompt that has it as imageUrl." },
     fault! { "uploads.shown-at-upload-url" ["UP-17"]
         whole("GET /storage/**", |request, upstream| async move {
         let asset = Request { path: request.path.replace("/storage/", "/assets/"), ..request.clone() };
@@ -86,19 +67,6 @@ pub(crate) const ALL: &[Fault] = &[
         if image.is_success() { image } else { upstream.send(&request).await }
     }),
         "uploadUrl shows the image." },
-    fault! { "uploads.early" ["UP-06"] answers("GET /assets/**", |_, response| {
-        if response.code() == 404 {
-            response.set_code(200);
-            response.set_type("image/png");
-            response.body = Bytes::new();
-        }
-    }),
-        "Before the upload an empty image is at url." },
-    fault! { "uploads.asset-webp" ["UP-15"]
-        refused("GET /assets/**", 404, |request| request.path.ends_with(".webp")),
-        "A WebP image is not shown at its url." },
-    fault! { "uploads.asset-403" ["UP-15"] code_instead("GET /assets/**", 404, 403, |_| true),
-        "Where no image is yet url answers 403." },
     fault! { "uploads.length-required" ["UP-10"]
         refused(PUT, 411, |request| !request.headers.contains_key(CONTENT_LENGTH)),
         "An upload without a Content-Length is refused." },
@@ -262,7 +230,7 @@ fn same_again() -> Intercept {
     })
 }
 
-fn empty() -> Response {
+pub(super) fn empty() -> Response {
     Response { status: http::StatusCode::OK, headers: HeaderMap::new(), body: Bytes::new() }
 }
 
@@ -277,47 +245,6 @@ fn used_up_by_refusal() -> Intercept {
             used.with(|used| used.insert(request.path.clone()));
         } else if response.is_success() && used.with(|used| used.contains(&request.path)) {
             *response = Response::refusal(400, "The slot was used.");
-        }
-    })
-}
-
-fn read_once() -> Intercept {
-    let read = Shared::<Vec<String>>::default();
-    answers("GET /assets/**", move |request, response| {
-        let again = read.with(|read| {
-            let again = read.contains(&request.path);
-            read.push(request.path.clone());
-            again
-        });
-        if again && response.code() == 200 {
-            *response = Response::refusal(404, "no such asset");
-        }
-    })
-}
-
-fn asset_deleted() -> Intercept {
-    let gone = Shared::<HashSet<String>>::default();
-    answers("GET /assets/**, DELETE /assets/**", move |request, response| {
-        if request.method == Method::DELETE {
-            gone.with(|gone| gone.insert(request.path.clone()));
-            *response = empty();
-        } else if gone.with(|gone| gone.contains(&request.path)) {
-            *response = Response::refusal(404, "no such asset");
-        }
-    })
-}
-
-fn asset_with_prompt() -> Intercept {
-    let images = Shared::<HashMap<i64, String>>::default();
-    let gone = Shared::<Vec<String>>::default();
-    answers("POST /prompts, DELETE /prompts/*, GET /assets/**", move |request, response| {
-        if request.method == Method::POST {
-            let image = request.text("imageUrl");
-            images.with(|images| images.extend(image.map(|url| (response.id(), url))));
-        } else if request.method == Method::DELETE {
-            gone.with(|gone| gone.extend(images.with(|images| images.remove(&request.id(1)))));
-        } else if gone.with(|gone| gone.iter().any(|url| url.ends_with(&request.path))) {
-            *response = Response::refusal(404, "no such asset");
         }
     })
 }
