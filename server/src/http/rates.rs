@@ -217,8 +217,8 @@ impl RateHeaders {
 
     pub(crate) fn write(&self, headers: &mut HeaderMap) {
         for (name, text) in [(POLICY, &self.policy), (CURRENT, &self.current)] {
-            if let Ok(value) = HeaderValue::from_str(text)
-                && !text.is_empty()
+            if !text.is_empty()
+                && let Ok(value) = HeaderValue::from_str(text)
             {
                 headers.insert(name, value);
             }

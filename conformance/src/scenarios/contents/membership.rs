@@ -174,11 +174,13 @@ async fn again(case: Case) -> Result {
 }
 
 /// A vault with four prompts, in the order of the listing: the latest added first.
-async fn four(case: &Case) -> Result<(Vault, Vec<Member>)> {
+async fn four(case: &Case) -> Result<(Vault, [Member; 4])> {
     let vault = case.vault().await?;
     vault.fill(4).await?;
-    let members = vault.members().await?;
     vault.expect_size(4).await?;
+    let members = vault.members().await?.try_into().map_err(|members: Vec<_>| {
+        Failure::failed("a list of four prompts", format!("{} prompts", members.len()))
+    })?;
     Ok((vault, members))
 }
 

@@ -64,6 +64,14 @@ impl Outputs {
         }
     }
 
+    /// The address of the only image.
+    pub(super) fn one_url(&self) -> Result<&str> {
+        match self.urls()[..] {
+            [url] => Ok(url),
+            ref urls => Err(self.listing.failure("one image with an address", urls.len())),
+        }
+    }
+
     /// The path of each prompt.
     pub(super) fn paths(&self) -> impl Iterator<Item = String> {
         self.prompts.iter().map(|prompt| format!("/prompts/{}", prompt["id"]))

@@ -53,7 +53,7 @@ where
     fields.0.time("timestamp", Timestamp::now());
     fields.0.plain_text("level", event.metadata().level().as_str());
     event.record(&mut fields);
-    fields.0.text("target", event.metadata().target());
+    fields.0.plain_text("target", event.metadata().target());
     for span in context.event_scope().into_iter().flatten() {
         let extensions = span.extensions();
         if let Some(formatted) = extensions.get::<FormattedFields<N>>() {
