@@ -1,9 +1,12 @@
 //! The log of the process: one line per event, to stderr.
 //!
 //! A system call per request is a tenth of what a request costs. So the lines of responses are
-//! collected, and written together: when there are enough of them, after [`FLUSH_DELAY`], with the
+//! collected, and written together: when there are enough of them, after [`FLUSH_DELAY`], before the
 //! next other line, and at the end of the program. All other lines are written at once: of a
 //! generation that the provider accepted, the line may be all that is left after a crash.
+//!
+//! Each thread collects its own. Lines of responses that two threads sent are not in the order of
+//! their times; any other line comes after those that were logged before it.
 
 mod json;
 
@@ -12,7 +15,8 @@ use std::sync::Arc;
 use std::thread::{self, Thread};
 use std::time::Duration;
 
-use parking_lot::Mutex;
+use parking_lot::{Mutex, MutexGuard};
+use thread_local::ThreadLocal;
 use tracing::{Level, Metadata};
 use tracing_subscriber::fmt::MakeWriter;
 use tracing_subscriber::fmt::format::JsonFields;
@@ -57,49 +61,55 @@ pub(super) struct FlushOnDrop(Log<io::Stderr>);
 
 impl Drop for FlushOnDrop {
     fn drop(&mut self) {
-        self.0.buffer.lock().flush();
+        drop(self.0.buffers.flush());
     }
 }
 
 /// Lines that are written to `W` together. Clones share them.
 struct Log<W> {
-    buffer: Arc<Mutex<Buffer<W>>>,
+    buffers: Arc<Buffers<W>>,
     flusher: Option<Thread>,
 }
 
-struct Buffer<W> {
-    lines: Vec<u8>,
-    output: W,
+struct Buffers<W> {
+    /// With one for all threads, its memory would move between the processors with each line.
+    lines: ThreadLocal<Mutex<Vec<u8>>>,
+    /// Locked before lines are.
+    output: Mutex<W>,
 }
 
-impl<W: Write> Buffer<W> {
-    /// A failure to write the log stops nothing.
-    fn flush(&mut self) {
-        let _ = self.output.write_all(&self.lines);
-        self.lines.clear();
+impl<W: Write> Buffers<W> {
+    /// Writes the lines of all threads. A failure to write the log stops nothing.
+    fn flush(&self) -> MutexGuard<'_, W> {
+        let mut output = self.output.lock();
+        for lines in &self.lines {
+            let mut lines = lines.lock();
+            let _ = output.write_all(&lines);
+            lines.clear();
+        }
+        output
     }
 }
 
 impl<W: Write + Send + 'static> Log<W> {
     fn new(output: W) -> Self {
-        let lines = Vec::with_capacity(2 * FLUSH_BYTES);
-        let buffer = Arc::new(Mutex::new(Buffer { lines, output }));
-        let of_flusher = buffer.clone();
+        let buffers = Arc::new(Buffers { lines: ThreadLocal::new(), output: Mutex::new(output) });
+        let of_flusher = buffers.clone();
         // The first line of an empty buffer unparks it.
         let flusher = thread::Builder::new().name("log".to_owned()).spawn(move || {
             loop {
                 thread::park();
                 thread::sleep(FLUSH_DELAY);
-                of_flusher.lock().flush();
+                drop(of_flusher.flush());
             }
         });
-        Self { buffer, flusher: flusher.ok().map(|handle| handle.thread().clone()) }
+        Self { buffers, flusher: flusher.ok().map(|handle| handle.thread().clone()) }
     }
 }
 
 impl<W> Clone for Log<W> {
     fn clone(&self) -> Self {
-        Self { buffer: self.buffer.clone(), flusher: self.flusher.clone() }
+        Self { buffers: self.buffers.clone(), flusher: self.flusher.clone() }
     }
 }
 
@@ -124,17 +134,23 @@ impl<'a, W: Write + 'a> MakeWriter<'a> for Log<W> {
 
 impl<W: Write> Write for LineWriter<'_, W> {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
-        let mut buffer = self.log.buffer.lock();
-        let is_first = buffer.lines.is_empty();
-        buffer.lines.extend_from_slice(line);
-        match &self.log.flusher {
-            Some(flusher) if !self.at_once && buffer.lines.len() < FLUSH_BYTES => {
-                drop(buffer);
-                if is_first {
+        let Log { buffers, flusher } = self.log;
+        match flusher {
+            Some(flusher) if !self.at_once => {
+                let mut lines = buffers.lines.get_or_default().lock();
+                let is_first = lines.is_empty();
+                lines.extend_from_slice(line);
+                let is_full = lines.len() >= FLUSH_BYTES;
+                drop(lines);
+                if is_full {
+                    drop(buffers.flush());
+                } else if is_first {
                     flusher.unpark();
                 }
             }
-            _ => buffer.flush(),
+            _ => {
+                let _ = buffers.flush().write_all(line);
+            }
         }
         Ok(line.len())
     }
@@ -186,7 +202,21 @@ mod tests {
             warn!(target: RESPONSES, "four");
             info!(target: RESPONSES, "five");
         });
-        assert_eq!(pieces, [" INFO one\n INFO two\n INFO three\n", " WARN four\n"]);
+        assert_eq!(pieces, [" INFO one\n INFO two\n", " INFO three\n", " WARN four\n"]);
+    }
+
+    #[test]
+    fn another_line_comes_after_the_responses_of_all_threads() {
+        let output = Output::default();
+        let log = Log::new(output.clone());
+        let log = Log { flusher: Some(thread::current()), ..log };
+        let write = |line: &[u8], at_once| LineWriter { log: &log, at_once }.write(line).unwrap();
+        thread::scope(|scope| {
+            scope.spawn(|| write(b"one\n", false)).join().unwrap();
+        });
+        write(b"two\n", false);
+        write(b"three\n", true);
+        assert_eq!(output.0.lock().concat(), "one\ntwo\nthree\n");
     }
 
     #[test]

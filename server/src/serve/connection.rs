@@ -16,6 +16,8 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use bytes::Bytes;
+use futures::stream::FuturesUnordered;
+use futures::{FutureExt, StreamExt};
 use http::{Request, Version};
 use http_body_util::BodyExt;
 use hyper::body::{Body, Incoming};
@@ -119,10 +121,18 @@ pub(super) async fn serve_connection(
     });
     let stream = TrackedStream::new(stream, activity.clone());
     let mut connection = pin!(builder.serve_connection(TokioIo::new(stream), answer));
-    let mut check = pin!(sleep_until(Instant::now() + timeouts.check_interval()));
-    let (mut draining, mut closing) = (false, false);
+    // A set polls its futures only when they are woken. On their own they would be polled with each
+    // request, and `drain` locks what all connections share.
+    let drained = async move {
+        let _ = drain.changed().await;
+        Event::Drain
+    };
+    let check_at = |time| sleep_until(time).map(|()| Event::Check).boxed();
+    let mut events = FuturesUnordered::from_iter([drained.boxed()]);
+    events.push(check_at(Instant::now() + timeouts.check_interval()));
+    let mut closing = false;
     loop {
-        tokio::select! {
+        let event = tokio::select! {
             biased;
             ended = connection.as_mut() => {
                 if let Err(error) = ended {
@@ -130,29 +140,35 @@ pub(super) async fn serve_connection(
                 }
                 return;
             }
-            _ = drain.changed(), if !draining => {
-                draining = true;
+            Some(event) = events.next() => event,
+        };
+        if matches!(event, Event::Drain) {
+            connection.as_mut().graceful_shutdown();
+            continue;
+        }
+        // Not in the head of `match`: dropping the connection takes the lock too.
+        let next = activity.lock().next(Instant::now(), &timeouts);
+        match next {
+            Next::CheckAt(time) => events.push(check_at(time)),
+            Next::Close if !closing => {
+                closing = true;
                 connection.as_mut().graceful_shutdown();
+                events.push(check_at(Instant::now() + timeouts.close));
             }
-            () = check.as_mut() => {
-                // Not in the head of `match`: dropping the connection takes the lock too.
-                let next = activity.lock().next(Instant::now(), &timeouts);
-                match next {
-                    Next::CheckAt(time) => check.as_mut().reset(time),
-                    Next::Close if !closing => {
-                        closing = true;
-                        connection.as_mut().graceful_shutdown();
-                        check.as_mut().reset(Instant::now() + timeouts.close);
-                    }
-                    Next::Close => return,
-                    Next::Abort(reason) => {
-                        tracing::debug!(reason, "a connection is cut");
-                        return;
-                    }
-                }
+            Next::Close => return,
+            Next::Abort(reason) => {
+                tracing::debug!(reason, "a connection is cut");
+                return;
             }
         }
     }
+}
+
+enum Event {
+    /// Requests in flight are the last ones.
+    Drain,
+    /// Time to look for what stalls.
+    Check,
 }
 
 /// Keeps the request in flight until hyper drops the body of its response.
