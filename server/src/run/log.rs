@@ -72,14 +72,15 @@ struct Log<W> {
 }
 
 struct Buffers<W> {
-    /// With one for all threads, its memory would move between the processors with each line.
+    /// Of each thread: with one buffer for all, its cache lines move between the processors.
     lines: ThreadLocal<Mutex<Vec<u8>>>,
     /// Locked before lines are.
     output: Mutex<W>,
 }
 
 impl<W: Write> Buffers<W> {
-    /// Writes the lines of all threads. A failure to write the log stops nothing.
+    /// Writes the lines of all threads and returns the output, which is still locked. A failure to
+    /// write the log stops nothing.
     fn flush(&self) -> MutexGuard<'_, W> {
         let mut output = self.output.lock();
         for lines in &self.lines {

@@ -121,8 +121,8 @@ pub(super) async fn serve_connection(
     });
     let stream = TrackedStream::new(stream, activity.clone());
     let mut connection = pin!(builder.serve_connection(TokioIo::new(stream), answer));
-    // A set polls its futures only when they are woken. On their own they would be polled with each
-    // request, and `drain` locks what all connections share.
+    // `FuturesUnordered` polls a future only when it is woken. Otherwise both would be polled with
+    // each request, and `drain` takes a lock that all connections share.
     let drained = async move {
         let _ = drain.changed().await;
         Event::Drain
@@ -164,10 +164,11 @@ pub(super) async fn serve_connection(
     }
 }
 
+/// What happens to a connection besides its requests.
 enum Event {
-    /// Requests in flight are the last ones.
+    /// The server stops.
     Drain,
-    /// Time to look for what stalls.
+    /// It is time to check whether the connection is idle or stalls.
     Check,
 }
 
