@@ -7,6 +7,7 @@ pub(crate) mod browser;
 pub(crate) mod connection;
 pub(crate) mod cursor;
 pub(crate) mod error;
+pub(crate) mod headers;
 pub(crate) mod json;
 pub(crate) mod memory;
 pub(crate) mod path;

@@ -41,12 +41,12 @@ pub mod test_support {
     pub use crate::domain::{BASE_PATH, ModelNamespace, PublicUrl, Vendor};
     pub use crate::generate::JobSettings;
     pub use crate::http::body::{BODY_BYTES_MAX, BODY_SECONDS_MAX};
-    pub use crate::http::connection::Connection;
+    pub use crate::http::connection::{Connection, check_host};
     pub use crate::http::response::{Response, ResponseBody, ResponseBodyError};
     pub use crate::serve::connection_count::ConnectionCount;
     pub use crate::serve::listener::{HttpService, Limits, serve};
     pub use crate::serve::routes::{Routes, table as route_table};
-    pub use crate::serve::service::{ApiService, check_host};
+    pub use crate::serve::service::ApiService;
     pub use crate::start::{Service, ServiceParts, StoreKind, start};
     pub use crate::store::memory::MemoryStore;
     pub use crate::store::postgres::scratch::ScratchDatabase;

@@ -21,6 +21,7 @@ use crate::domain::{Caller, Media};
 use crate::http::auth::{AuthError, bearer};
 use crate::http::body::{ExactBody, content_type};
 use crate::http::error::ApiError;
+use crate::http::headers::sole;
 use crate::http::response::{self, Response};
 use crate::http::validate::{integer, json_fields, one_of};
 use crate::limits::UPLOAD_BUFFER_BYTES;
@@ -140,8 +141,7 @@ pub(crate) async fn asset(api: &Api, request: Request<'_>) -> HandlerResult {
 
 /// The header `Range`, if there is one and its `If-Range` is `etag` (RFC 9110, 14.2).
 fn only_range<'a>(headers: &'a HeaderMap, etag: &str) -> Option<&'a str> {
-    let mut ranges = headers.get_all(RANGE).iter();
-    let range = ranges.next().filter(|_| ranges.next().is_none())?;
+    let range = sole(headers, &RANGE)?;
     let applies = headers.get_all(IF_RANGE).iter().all(|condition| condition == etag);
     range.to_str().ok().filter(|_| applies)
 }

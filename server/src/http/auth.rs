@@ -4,16 +4,16 @@
 //! refusal is 401 (ER-07). `find_key` of the store may answer from a cache; where no other step
 //! of the store checks the key, `ApiService` or the handler asks again.
 
-use std::sync::Arc;
 use std::time::Duration;
 
+use constant_time_eq::{constant_time_eq, constant_time_eq_32};
 use http::HeaderMap;
 use http::header::AUTHORIZATION;
 use parking_lot::Mutex;
-use subtle::ConstantTimeEq;
 use tokio::time::{Instant, sleep_until};
 
 use crate::domain::{Caller, KeyRecord, Vendor};
+use crate::http::headers::{Repeated, at_most_one};
 use crate::limits::KEY_REFUSAL_TIME;
 use crate::store::{Store, StoreError};
 
@@ -71,21 +71,22 @@ pub enum AuthError {
 }
 
 /// The last key that a request of a connection has proved to have. The next one with the same key
-/// needs neither digest nor look-up. Like what `find_key` returns, the record may be stale.
+/// needs neither digest nor look-up. Like what `find_key` returns, the caller may be stale.
 #[derive(Default)]
-pub(crate) struct ProvedKey(Mutex<Option<Arc<Proof>>>);
+pub(crate) struct ProvedKey(Mutex<Option<Proof>>);
 
 struct Proof {
     text: Box<str>,
-    record: KeyRecord,
+    caller: Caller,
     at: Instant,
 }
 
 impl ProvedKey {
-    fn get(&self, text: &str, now: Instant) -> Option<Arc<Proof>> {
-        let proof = self.0.lock().clone()?;
-        let is_same = bool::from(proof.text.as_bytes().ct_eq(text.as_bytes()));
-        (is_same && now.duration_since(proof.at) < KEY_PROOF_LIFETIME).then_some(proof)
+    fn caller(&self, text: &str, now: Instant) -> Option<Caller> {
+        let proof = self.0.lock();
+        let Proof { text: proved, caller, at } = proof.as_ref()?;
+        let is_same = constant_time_eq(proved.as_bytes(), text.as_bytes());
+        (is_same && now.duration_since(*at) < KEY_PROOF_LIFETIME).then(|| caller.clone())
     }
 
     /// For a key that is revoked: the store refuses it, and need not be asked for it.
@@ -103,18 +104,19 @@ pub(crate) async fn authenticate(
     store: &dyn Store,
 ) -> Result<Caller, AuthError> {
     let text = bearer(headers)?;
-    let proof = match proved.get(text, now) {
-        Some(proof) => proof,
-        None => {
-            let record = find(text, vendor, store).await?;
-            // Not at each request: `LAST_USE_PRECISION` allows for the lifetime of a proof.
-            store.record_use(&record).await?;
-            let proof = Arc::new(Proof { text: text.into(), record, at: now });
-            *proved.0.lock() = Some(proof.clone());
-            proof
-        }
+    if let Some(caller) = proved.caller(text, now) {
+        return Ok(caller);
+    }
+    let found = async {
+        let record = find(text, vendor, store).await?;
+        // Not at each request: `LAST_USE_PRECISION` allows for the lifetime of a proof.
+        store.record_use(&record).await?;
+        Ok::<_, AuthError>(record.caller())
     };
-    Ok(proof.record.caller())
+    // In a box, because few requests need it and each would allocate memory for it.
+    let caller = Box::pin(found).await?;
+    *proved.0.lock() = Some(Proof { text: text.into(), caller: caller.clone(), at: now });
+    Ok(caller)
 }
 
 /// The key with this text, which is in the store and was not revoked.
@@ -122,8 +124,9 @@ async fn find(text: &str, vendor: &Vendor, store: &dyn Store) -> Result<KeyRecor
     let key = vendor.read(text).map_err(|_| AuthError::Invalid)?;
     let (digest, began) = (key.digest(), Instant::now());
     let record = store.find_key(key.public_id(), &digest).await?;
-    let is_valid =
-        |record: &KeyRecord| bool::from(record.key.digest.ct_eq(&digest)) && !record.key.revoked;
+    let is_valid = |record: &KeyRecord| {
+        constant_time_eq_32(&record.key.digest, &digest) && !record.key.revoked
+    };
     if let Some(record) = record.filter(is_valid) {
         return Ok(record);
     }
@@ -134,13 +137,9 @@ async fn find(text: &str, vendor: &Vendor, store: &dyn Store) -> Result<KeyRecor
 
 /// What follows `Bearer` in the only header `Authorization`.
 pub(crate) fn bearer(headers: &HeaderMap) -> Result<&str, AuthError> {
-    let mut values = headers.get_all(AUTHORIZATION).iter();
-    let value = values.next().ok_or(AuthError::Missing)?;
-    if values.next().is_some() {
-        return Err(AuthError::Repeated);
-    }
-    let value = value.to_str().ok().and_then(|value| value.strip_prefix("Bearer "));
-    value.ok_or(AuthError::Malformed)
+    let value = at_most_one(headers, &AUTHORIZATION).map_err(|Repeated| AuthError::Repeated)?;
+    let text = value.ok_or(AuthError::Missing)?.to_str().ok();
+    text.and_then(|text| text.strip_prefix("Bearer ")).ok_or(AuthError::Malformed)
 }
 
 #[cfg(test)]

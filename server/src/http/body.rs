@@ -12,6 +12,7 @@ use http_body_util::{BodyDataStream, BodyExt, Limited};
 use hyper::body::{Body, Incoming};
 use tokio::time::{Instant, timeout, timeout_at};
 
+use crate::http::headers::sole;
 use crate::http::memory::{Memory, OverBudget};
 pub use crate::limits::{BODY_BYTES_MAX, BODY_SECONDS_MAX};
 use crate::limits::{DISCARD_BYTES_MAX, DISCARD_STALL_TIMEOUT, FORM_BYTES_MAX, UPLOAD_RATE_MIN};
@@ -152,7 +153,5 @@ impl<'a> ExactBody<'a> {
 
 /// The only `Content-Type`.
 pub(crate) fn content_type(headers: &HeaderMap) -> Option<&[u8]> {
-    let mut values = headers.get_all(CONTENT_TYPE).iter();
-    let value = values.next().filter(|_| values.next().is_none())?;
-    Some(value.as_bytes().trim_ascii())
+    Some(sole(headers, &CONTENT_TYPE)?.as_bytes().trim_ascii())
 }

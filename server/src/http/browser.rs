@@ -10,6 +10,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use crate::domain::{PublicUrl, SecretToken, SessionRecord};
 use crate::http::auth::AuthError;
 use crate::http::error::ApiError;
+use crate::http::headers::sole;
 use crate::limits::SESSION_MAX;
 use crate::store::Store;
 
@@ -134,12 +135,6 @@ pub(crate) fn asks_for_page(parts: &Parts) -> bool {
     matches!(parts.method, Method::GET | Method::HEAD)
         && !parts.uri.path().starts_with("/api/")
         && types.any(|media| media.trim().eq_ignore_ascii_case("text/html"))
-}
-
-/// The only value of a header.
-fn sole<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a HeaderValue> {
-    let mut values = headers.get_all(name).iter();
-    values.next().filter(|_| values.next().is_none())
 }
 
 #[cfg(test)]

@@ -2,12 +2,15 @@
 
 use std::net::IpAddr;
 
-use http::HeaderValue;
 use http::header::HOST;
 use http::request::Parts;
+use http::uri::Authority;
+use http::{HeaderValue, Version};
 use parking_lot::Mutex;
 
 use crate::http::auth::ProvedKey;
+use crate::http::error::ApiError;
+use crate::http::headers::{Repeated, at_most_one, sole};
 
 /// Longer values are not kept: they would take memory that nobody counts.
 const HOST_BYTES_MAX: usize = 300;
@@ -34,8 +37,9 @@ impl Connection {
         parts: &Parts,
         check: impl Fn(&Parts) -> Result<(), E>,
     ) -> Result<(), E> {
-        let mut hosts = parts.headers.get_all(HOST).iter().map(HeaderValue::as_bytes);
-        let (Some(host), None) = (hosts.next(), hosts.next()) else { return check(parts) };
+        let Some(host) = sole(&parts.headers, &HOST).map(HeaderValue::as_bytes) else {
+            return check(parts);
+        };
         if host.is_empty() || host.len() > HOST_BYTES_MAX {
             return check(parts);
         }
@@ -45,6 +49,22 @@ impl Connection {
         }
         Ok(())
     }
+}
+
+/// Checks `Host` up to HTTP/1.1; HTTP/2 has `:authority`, which hyper has checked. The server
+/// does not use it, but a proxy in front may read a request without, with two or with an
+/// invalid one otherwise, and HTTP/1.1 wants such a request refused (RFC 9112, section 3.2).
+pub fn check_host(parts: &Parts) -> Result<(), ApiError> {
+    let host = at_most_one(&parts.headers, &HOST);
+    let is_valid = match host.map(|host| host.map(HeaderValue::as_bytes)) {
+        _ if parts.version > Version::HTTP_11 => true,
+        Ok(None) => parts.version < Version::HTTP_11,
+        // It is empty where the target has no host.
+        Ok(Some(b"")) => true,
+        Ok(Some(host)) => !host.contains(&b'@') && Authority::try_from(host).is_ok(),
+        Err(Repeated) => false,
+    };
+    if is_valid { Ok(()) } else { Err(ApiError::Host) }
 }
 
 #[cfg(test)]

@@ -23,7 +23,7 @@ use tracing_subscriber::fmt::format::JsonFields;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
-use self::json::JsonLine;
+use self::json::JsonLines;
 use crate::config::{LogConfig, LogFormat};
 use crate::serve::service::LOG_TARGET as RESPONSES;
 
@@ -45,7 +45,8 @@ pub(super) fn init(config: &LogConfig) -> FlushOnDrop {
             lines.with_ansi(terminal).with_target(false).finish().with(filter).try_init()
         }
         LogFormat::Json => {
-            let lines = lines.fmt_fields(JsonFields::new()).event_format(JsonLine);
+            let lines = lines.with_writer(io::sink).fmt_fields(JsonFields::new());
+            let lines = lines.event_format(JsonLines(log.clone()));
             lines.finish().with(filter).try_init()
         }
     };
@@ -106,6 +107,29 @@ impl<W: Write + Send + 'static> Log<W> {
         });
         Self { buffers, flusher: flusher.ok().map(|handle| handle.thread().clone()) }
     }
+
+    /// Adds the line that `write` appends. The line of a response must not log anything itself.
+    fn add(&self, at_once: bool, write: impl FnOnce(&mut Vec<u8>)) {
+        match &self.flusher {
+            Some(flusher) if !at_once => {
+                let mut lines = self.buffers.lines.get_or_default().lock();
+                let is_first = lines.is_empty();
+                write(&mut lines);
+                let is_full = lines.len() >= FLUSH_BYTES;
+                drop(lines);
+                if is_full {
+                    drop(self.buffers.flush());
+                } else if is_first {
+                    flusher.unpark();
+                }
+            }
+            _ => {
+                let mut line = Vec::new();
+                write(&mut line);
+                let _ = self.buffers.flush().write_all(&line);
+            }
+        }
+    }
 }
 
 impl<W> Clone for Log<W> {
@@ -114,13 +138,18 @@ impl<W> Clone for Log<W> {
     }
 }
 
+/// Whether the line of this event is not that of a response, or that of a failure.
+fn is_at_once(event: &Metadata<'_>) -> bool {
+    event.target() != RESPONSES || *event.level() <= Level::WARN
+}
+
 /// Adds one line to a log.
 struct LineWriter<'a, W> {
     log: &'a Log<W>,
     at_once: bool,
 }
 
-impl<'a, W: Write + 'a> MakeWriter<'a> for Log<W> {
+impl<'a, W: Write + Send + 'static> MakeWriter<'a> for Log<W> {
     type Writer = LineWriter<'a, W>;
 
     fn make_writer(&'a self) -> Self::Writer {
@@ -128,31 +157,13 @@ impl<'a, W: Write + 'a> MakeWriter<'a> for Log<W> {
     }
 
     fn make_writer_for(&'a self, event: &Metadata<'_>) -> Self::Writer {
-        let is_response = event.target() == RESPONSES && *event.level() > Level::WARN;
-        LineWriter { log: self, at_once: !is_response }
+        LineWriter { log: self, at_once: is_at_once(event) }
     }
 }
 
-impl<W: Write> Write for LineWriter<'_, W> {
+impl<W: Write + Send + 'static> Write for LineWriter<'_, W> {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
-        let Log { buffers, flusher } = self.log;
-        match flusher {
-            Some(flusher) if !self.at_once => {
-                let mut lines = buffers.lines.get_or_default().lock();
-                let is_first = lines.is_empty();
-                lines.extend_from_slice(line);
-                let is_full = lines.len() >= FLUSH_BYTES;
-                drop(lines);
-                if is_full {
-                    drop(buffers.flush());
-                } else if is_first {
-                    flusher.unpark();
-                }
-            }
-            _ => {
-                let _ = buffers.flush().write_all(line);
-            }
-        }
+        self.log.add(self.at_once, |lines| lines.extend_from_slice(line));
         Ok(line.len())
     }
 

@@ -10,7 +10,7 @@ mod frames;
 
 use std::convert::Infallible;
 use std::net::Ipv4Addr;
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
@@ -18,6 +18,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures::stream::FuturesUnordered;
 use futures::{FutureExt, StreamExt};
+use http::request::Parts;
 use http::{Request, Version};
 use http_body_util::BodyExt;
 use hyper::body::{Body, Incoming};
@@ -30,6 +31,7 @@ use tokio::time::{Instant, sleep_until};
 
 pub(super) use self::activity::HeadBudget;
 use self::activity::{InFlight, Next, SharedActivity, TrackedStream};
+use crate::http::body;
 use crate::http::connection::Connection;
 use crate::http::response::{Response, ResponseBody, ResponseBodyError};
 use crate::limits;
@@ -40,7 +42,8 @@ pub trait HttpService: Clone + Send + Sync + 'static {
     /// Handles one request, whose head had arrived when it `began`.
     fn handle(
         &self,
-        request: Request<Incoming>,
+        parts: &Parts,
+        body: &mut Incoming,
         began: Instant,
         connection: &Connection,
     ) -> impl Future<Output = Response> + Send;
@@ -98,26 +101,25 @@ pub(super) async fn serve_connection(
     let activity = SharedActivity::new(heads);
     let requests = activity.clone();
     let answer = service_fn(move |request: Request<Incoming>| {
-        let poll_at_once = request.version() < Version::HTTP_2 && request.body().is_end_stream();
-        let (in_flight, began) = requests.begin_request(request.version());
+        let (parts, mut request_body) = request.into_parts();
+        let is_http1 = parts.version < Version::HTTP_2;
+        let poll_at_once = is_http1 && request_body.is_end_stream();
+        let (in_flight, began) = requests.begin_request(parts.version);
         let shared = shared.clone();
-        let mut response = Box::pin(async move {
+        let response = Box::pin(async move {
             let (service, connection) = &*shared;
-            let response = pin!(service.handle(request, began, connection));
-            let response = time_budget::of_request(response).await;
+            let response = {
+                let response = pin!(service.handle(&parts, &mut request_body, began, connection));
+                time_budget::of_request(response).await
+            };
+            if is_http1 {
+                body::discard(request_body);
+            }
             Ok::<_, Infallible>(response.map(|body| tracked(body, in_flight)))
         });
         // hyper's next step is to read on, and it allocates another buffer of 8 KiB if this request,
-        // which refers to the first one, still exists. If the response is not ready, hyper polls
-        // it after that, with a waker.
-        let mut context = Context::from_waker(Waker::noop());
-        let first = poll_at_once.then(|| response.as_mut().poll(&mut context));
-        async move {
-            match first {
-                Some(Poll::Ready(response)) => response,
-                _ => response.await,
-            }
-        }
+        // which refers to the first one, still exists.
+        started(response, poll_at_once)
     });
     let stream = TrackedStream::new(stream, activity.clone());
     let mut connection = pin!(builder.serve_connection(TokioIo::new(stream), answer));
@@ -160,6 +162,22 @@ pub(super) async fn serve_connection(
                 tracing::debug!(reason, "a connection is cut");
                 return;
             }
+        }
+    }
+}
+
+/// The same future, which was polled already if `at_once`. If it was not ready, the next poll, which
+/// must follow, gives it a waker.
+fn started<T>(
+    mut future: Pin<Box<impl Future<Output = T>>>,
+    at_once: bool,
+) -> impl Future<Output = T> {
+    let mut context = Context::from_waker(Waker::noop());
+    let first = at_once.then(|| future.as_mut().poll(&mut context));
+    async move {
+        match first {
+            Some(Poll::Ready(output)) => output,
+            _ => future.await,
         }
     }
 }

@@ -8,7 +8,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
-use http::{Method, Request, StatusCode};
+use http::request::Parts;
+use http::{Method, StatusCode};
 use hyper::body::Incoming;
 use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::counter::Counter;
@@ -254,9 +255,15 @@ pub(crate) async fn serve_metrics(listener: TcpListener, metrics: Arc<Metrics>) 
 }
 
 impl HttpService for Arc<Metrics> {
-    async fn handle(&self, request: Request<Incoming>, _: Instant, _: &Connection) -> Response {
+    async fn handle(
+        &self,
+        parts: &Parts,
+        _: &mut Incoming,
+        _: Instant,
+        _: &Connection,
+    ) -> Response {
         const TEXT: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
-        let error = match (request.uri().path(), request.method()) {
+        let error = match (parts.uri.path(), &parts.method) {
             ("/metrics", &Method::GET) => {
                 if let Some(database) = &self.database {
                     database.update();
@@ -272,6 +279,6 @@ impl HttpService for Arc<Metrics> {
             ("/metrics", _) => ApiError::WrongMethod("GET".to_owned()),
             _ => ApiError::UnknownPath,
         };
-        response::failure(&error, RequestTarget::new("", request.method()))
+        response::failure(&error, RequestTarget::new("", &parts.method))
     }
 }

@@ -22,7 +22,7 @@ use crate::web;
 type HandlerFuture<'a> = BoxFuture<'a, HandlerResult>;
 
 /// A handler that needs a caller.
-pub(crate) type AuthedHandler = for<'a> fn(&'a Api, &'a Caller, Request<'a>) -> HandlerFuture<'a>;
+type AuthedHandler = for<'a> fn(&'a Api, &'a Caller, Request<'a>) -> HandlerFuture<'a>;
 
 /// What answers the requests of a route.
 #[derive(Clone, Copy, Debug)]
@@ -137,7 +137,6 @@ pub struct RouteMatch<'a> {
     /// Its row in the table.
     pub index: usize,
     pub route: &'a Route,
-    pub params: PathParams<'a>,
 }
 
 /// The table, ready for lookup.
@@ -178,8 +177,12 @@ impl Routes {
         &self.rows
     }
 
-    /// The route of a request, by method and path.
-    pub fn find<'a>(&'a self, method: &Method, path: &'a str) -> Result<RouteMatch<'a>, ApiError> {
+    /// The route of a request, by method and path, and the parameters in the path.
+    pub fn find<'a>(
+        &'a self,
+        method: &Method,
+        path: &'a str,
+    ) -> Result<(RouteMatch<'a>, PathParams<'a>), ApiError> {
         let found = self.router.at(path).map_err(|_| ApiError::UnknownPath)?;
         let rows = || found.value.iter().map(|index| (*index, &self.rows[*index]));
         let (index, route) = rows()
@@ -189,7 +192,7 @@ impl Routes {
                 ApiError::WrongMethod(methods.join(", "))
             })?;
         let params = PathParams::new(found.params.iter().map(|(_, value)| value));
-        Ok(RouteMatch { index, route, params })
+        Ok((RouteMatch { index, route }, params))
     }
 }
 
@@ -205,9 +208,9 @@ mod tests {
             let path = path.replace("{vaultPromptId}", "3").replace("{clientJobId}", "4");
             let path = path.replace("{name}", "5").replace("{publicId}", "6");
             let path = path.replace("{sessionId}", "7");
-            assert_eq!(routes.find(&row.method, &path).unwrap().index, index, "{path}");
+            assert_eq!(routes.find(&row.method, &path).unwrap().0.index, index, "{path}");
             match routes.find(&Method::TRACE, &path) {
-                Ok(other) => assert_eq!(other.route.access, Access::UploadToken, "{path}"),
+                Ok((other, _)) => assert_eq!(other.route.access, Access::UploadToken, "{path}"),
                 Err(ApiError::WrongMethod(allow)) => {
                     assert!(
                         allow.split(", ").any(|method| method == row.method),

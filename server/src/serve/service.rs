@@ -8,24 +8,23 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use data_encoding::HEXLOWER;
 use futures::FutureExt;
-use http::header::{CACHE_CONTROL, HOST, STRICT_TRANSPORT_SECURITY, X_CONTENT_TYPE_OPTIONS};
+use http::header::{CACHE_CONTROL, STRICT_TRANSPORT_SECURITY, X_CONTENT_TYPE_OPTIONS};
 use http::request::Parts;
-use http::uri::Authority;
-use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Version};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use hyper::body::Incoming;
 use tokio::time::Instant;
 use tracing::Instrument;
+use uuid::Uuid;
 
 use crate::api::{Api, HandlerResult, Request};
-use crate::domain::SessionRecord;
+use crate::domain::{Caller, SessionRecord};
 use crate::error_chain::error_chain;
 use crate::http::auth::{Access, AuthError, ProvedKey, authenticate};
-use crate::http::body;
 use crate::http::browser::asks_for_page;
-use crate::http::connection::Connection;
+use crate::http::connection::{Connection, check_host};
 use crate::http::error::ApiError;
+use crate::http::headers::sole;
 use crate::http::memory::Memory;
 use crate::http::path::RequestTarget;
 use crate::http::rates::RateHeaders;
@@ -33,7 +32,7 @@ use crate::http::response::{self, Response};
 use crate::limits::REQUEST_ID_CHARS_MAX;
 use crate::serve::listener::HttpService;
 use crate::serve::metrics::{Metrics, refusal};
-use crate::serve::routes::{AuthedHandler, Handler, Route, RouteMatch, Routes};
+use crate::serve::routes::{Handler, Route, RouteMatch, Routes};
 use crate::store::StoreError;
 use crate::web;
 
@@ -59,56 +58,25 @@ impl HttpService for Arc<ApiService> {
     /// Every request gets a response, also if its handler panics.
     async fn handle(
         &self,
-        request: http::Request<Incoming>,
+        parts: &Parts,
+        body: &mut Incoming,
         began: Instant,
         connection: &Connection,
     ) -> Response {
-        let (parts, mut incoming) = request.into_parts();
         let id = request_id(&parts.headers);
-        let found = self.routes.find(&parts.method, parts.uri.path());
-        let route = found.as_ref().ok().copied();
-        let (api, body) = (&self.api, &mut incoming);
-        let (mut session, mut rates) = (None, RateHeaders::default());
-        let work = async {
-            connection.check_host(&parts, check_host)?;
-            let RouteMatch { route, params, .. } = found?;
-            let memory = api.memory.of(None);
-            let mut request =
-                Request { params, parts: &parts, peer: connection.peer, body, memory };
-            match route.handler {
-                Handler::Open(handler) | Handler::Page(handler) => handler(api, request).await,
-                Handler::Dashboard(handler) => {
-                    let outcome = async {
-                        let found = api.site.session(&parts.headers, &*api.store).await?;
-                        let session = &*session.insert(found);
-                        api.rates.count(&session.caller(), route.name, &mut rates)?;
-                        api.site.check_source(&parts.method, &parts.headers)?;
-                        request.memory = api.memory.of(Some(session.account));
-                        let memory = request.memory;
-                        let response = handler(api, session, request).await?;
-                        counted(&parts.method, memory, response)
-                    };
-                    web::or_sign_in(&api.site, outcome.await)
-                }
-                Handler::Authed(handler) => {
-                    let key = (&connection.key, began);
-                    authed(api, route, handler, key, request, &mut rates).await
-                }
-            }
-        };
-        // Unwind safe: all shared state is behind the store, whose steps are atomic.
         let id_text = id.to_str().unwrap_or_default();
         let span = tracing::debug_span!("request", id = id_text);
-        let outcome = AssertUnwindSafe(pin!(work)).catch_unwind().instrument(span).await;
+        let mut known = Known::default();
+        let outcome = {
+            let work = pin!(self.respond(parts, body, began, connection, &mut known));
+            // Unwind safe: all shared state is behind the store, whose steps are atomic.
+            AssertUnwindSafe(work).catch_unwind().instrument(span).await
+        };
         let outcome = outcome.unwrap_or_else(|panic| Err(ApiError::Panic(panic_text(&*panic))));
-        if parts.version < Version::HTTP_2 {
-            body::discard(incoming);
-        }
-
         let (mut response, error) = match outcome {
             Ok(response) => (response, None),
             Err(error) => {
-                let response = self.failure(&error, &parts, route, session, id_text).await;
+                let response = Box::pin(self.failure(&error, parts, &mut known, id_text)).await;
                 (response, Some(error))
             }
         };
@@ -116,9 +84,9 @@ impl HttpService for Arc<ApiService> {
             response = response::without_body(response);
         }
         let (status, elapsed) = (response.status(), began.elapsed());
-        self.record(&parts.method, route, status, elapsed, id_text, error.as_ref());
+        self.record(&parts.method, known.route, status, elapsed, id_text, error.as_ref());
         let headers = response.headers_mut();
-        rates.write(headers);
+        known.rates.write(headers);
         headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
         headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
         if self.api.site.is_https() {
@@ -129,22 +97,108 @@ impl HttpService for Arc<ApiService> {
     }
 }
 
+/// What is known of a request when it succeeds or fails.
+#[derive(Default)]
+struct Known<'a> {
+    route: Option<RouteMatch<'a>>,
+    session: Option<Box<SessionRecord>>,
+    rates: RateHeaders,
+}
+
 impl ApiService {
+    /// Finds the route of a request and its caller, and runs its handler. What few requests do is
+    /// in a box: otherwise each request allocates memory for it.
+    async fn respond<'a>(
+        &'a self,
+        parts: &'a Parts,
+        body: &mut Incoming,
+        began: Instant,
+        connection: &Connection,
+        known: &mut Known<'a>,
+    ) -> HandlerResult {
+        let api = &self.api;
+        let (RouteMatch { route, .. }, params) = {
+            let found = self.routes.find(&parts.method, parts.uri.path());
+            known.route = found.as_ref().ok().map(|(found, _)| *found);
+            connection.check_host(parts, check_host)?;
+            found?
+        };
+        let memory = api.memory.of(None);
+        let mut request = Request { params, parts, peer: connection.peer, body, memory };
+        match route.handler {
+            Handler::Open(handler) | Handler::Page(handler) => handler(api, request).await,
+            Handler::Dashboard(handler) => {
+                let outcome = async {
+                    let found = api.site.session(&parts.headers, &*api.store).await?;
+                    let session = &**known.session.insert(Box::new(found));
+                    api.rates.count(&session.caller(), route.name, &mut known.rates)?;
+                    api.site.check_source(&parts.method, &parts.headers)?;
+                    request.memory = api.memory.of(Some(session.account));
+                    let memory = request.memory;
+                    let response = handler(api, session, request).await?;
+                    counted(&parts.method, memory, response)
+                };
+                web::or_sign_in(&api.site, Box::pin(outcome).await)
+            }
+            Handler::Authed(handler) => {
+                let (headers, proved) = (&parts.headers, &connection.key);
+                let caller = match route.access {
+                    Access::Session => {
+                        Box::pin(api.site.authenticate(parts, &*api.store)).await?.caller()
+                    }
+                    _ => authenticate(headers, proved, began, &api.vendor, &*api.store).await?,
+                };
+                api.rates.count(&caller, route.name, &mut known.rates)?;
+                request.memory = api.memory.of(Some(caller.account));
+                let memory = request.memory;
+                let outcome = match route.access {
+                    Access::Write if !caller.scopes.prompts_write => Err(AuthError::Scope.into()),
+                    _ => handler(api, &caller, request).await,
+                };
+                let counted = |response| counted(&parts.method, memory, response);
+                let error = match outcome.and_then(counted) {
+                    Ok(response) => return Ok(response),
+                    Err(error) => error,
+                };
+                // It is 401 if no step of the store has checked the key and it is revoked.
+                if error.needs_key_recheck() {
+                    self.confirm_key(&caller, route, proved).await?;
+                }
+                Err(error)
+            }
+        }
+    }
+
+    /// Checks that the caller's key is not revoked, or that the session has not ended.
+    async fn confirm_key(
+        &self,
+        caller: &Caller,
+        route: &Route,
+        proved: &ProvedKey,
+    ) -> Result<(), AuthError> {
+        self.api.store.confirm_key(caller).await.map_err(|error| match error {
+            StoreError::KeyRevoked if route.access == Access::Session => AuthError::NoSession,
+            error => {
+                proved.forget();
+                error.into()
+            }
+        })
+    }
+
     /// The response to a failed request: a page if the route is one, or if a browser found no route.
     async fn failure(
         &self,
         error: &ApiError,
         parts: &Parts,
-        found: Option<RouteMatch<'_>>,
-        session: Option<SessionRecord>,
+        known: &mut Known<'_>,
         request_id: &str,
     ) -> Response {
         let (site, store) = (&self.api.site, &*self.api.store);
-        let template = found.map_or("", |found| found.route.path);
+        let template = known.route.map_or("", |found| found.route.path);
         let target = RequestTarget::new(template, &parts.method);
-        let session = match found.map(|found| found.route.handler) {
+        let session = match known.route.map(|found| found.route.handler) {
             // Not asked for again: if it is not known, the store may be what failed.
-            Some(Handler::Dashboard(_)) => session,
+            Some(Handler::Dashboard(_)) => known.session.take().map(|session| *session),
             Some(Handler::Page(_)) => site.session(&parts.headers, store).await.ok(),
             None if asks_for_page(parts) => site.session(&parts.headers, store).await.ok(),
             _ => return response::failure(error, target),
@@ -197,42 +251,6 @@ impl ApiService {
     }
 }
 
-/// Runs the handler of a request that needs a key, or a session in its place.
-async fn authed(
-    api: &Api,
-    route: &Route,
-    handler: AuthedHandler,
-    (proved, now): (&ProvedKey, Instant),
-    mut request: Request<'_>,
-    rates: &mut RateHeaders,
-) -> HandlerResult {
-    let (parts, is_session) = (request.parts, route.access == Access::Session);
-    let caller = match is_session {
-        true => api.site.authenticate(parts, &*api.store).await?.caller(),
-        false => authenticate(&parts.headers, proved, now, &api.vendor, &*api.store).await?,
-    };
-    api.rates.count(&caller, route.name, rates)?;
-    let memory = api.memory.of(Some(caller.account));
-    request.memory = memory;
-    let outcome = match route.access {
-        Access::Write if !caller.scopes.prompts_write => Err(AuthError::Scope.into()),
-        _ => handler(api, &caller, request)
-            .await
-            .and_then(|response| counted(&parts.method, memory, response)),
-    };
-    // A failure is 401 if no step of the store has checked the key and it is revoked.
-    if outcome.as_ref().is_err_and(ApiError::needs_key_recheck) {
-        api.store.confirm_key(&caller).await.map_err(|error| match error {
-            StoreError::KeyRevoked if is_session => AuthError::NoSession,
-            error => {
-                proved.forget();
-                error.into()
-            }
-        })?;
-    }
-    outcome
-}
-
 /// The response, whose body counts against the caller's memory. What a write has done cannot be
 /// refused any more; its response has one record at most.
 fn counted(method: &Method, memory: Memory<'_>, response: Response) -> HandlerResult {
@@ -250,22 +268,6 @@ fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
         .to_owned()
 }
 
-/// Checks `Host` up to HTTP/1.1; HTTP/2 has `:authority`, which hyper has checked. The server
-/// does not use it, but a proxy in front may read a request without, with two or with an
-/// invalid one otherwise, and HTTP/1.1 wants such a request refused (RFC 9112, section 3.2).
-pub fn check_host(parts: &Parts) -> Result<(), ApiError> {
-    let mut hosts = parts.headers.get_all(HOST).iter().map(HeaderValue::as_bytes);
-    let is_valid = match (hosts.next(), hosts.next()) {
-        _ if parts.version > Version::HTTP_11 => true,
-        (None, _) => parts.version < Version::HTTP_11,
-        // It is empty where the target has no host.
-        (Some(b""), None) => true,
-        (Some(host), None) => !host.contains(&b'@') && Authority::try_from(host).is_ok(),
-        _ => false,
-    };
-    if is_valid { Ok(()) } else { Err(ApiError::Host) }
-}
-
 /// The id of a request, for its response and the log: a client's own id of 1 to 128 letters,
 /// digits, `.`, `_` and `-`, or a random one. Anything else could break a log line.
 fn request_id(headers: &HeaderMap) -> HeaderValue {
@@ -273,13 +275,12 @@ fn request_id(headers: &HeaderMap) -> HeaderValue {
     let is_usable = |id: &HeaderValue| {
         (1..=REQUEST_ID_CHARS_MAX).contains(&id.len()) && id.as_bytes().iter().all(plain)
     };
-    let mut given = headers.get_all(&REQUEST_ID).iter();
-    match (given.next(), given.next()) {
-        (Some(id), None) if is_usable(id) => id.clone(),
+    match sole(headers, &REQUEST_ID) {
+        Some(id) if is_usable(id) => id.clone(),
         _ => {
             let mut id = [0; 32];
-            HEXLOWER.encode_mut(&rand::random::<u128>().to_ne_bytes(), &mut id);
-            HeaderValue::from_bytes(&id).unwrap_or_else(|_| HeaderValue::from_static("none"))
+            let id = Uuid::from_u128(rand::random()).simple().encode_lower(&mut id);
+            HeaderValue::from_str(id).unwrap_or_else(|_| HeaderValue::from_static("none"))
         }
     }
 }

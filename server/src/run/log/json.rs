@@ -15,36 +15,31 @@ use tracing_subscriber::fmt::format::Writer;
 use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields, FormattedFields};
 use tracing_subscriber::registry::LookupSpan;
 
+use super::{Log, is_at_once};
 use crate::http::json::{Object, needs_escapes, write_text, write_value};
 
-/// Most lines are shorter.
-const LINE_BYTES: usize = 512;
+/// Adds the lines of events to a log, past the writer of `tracing-subscriber`, which would copy
+/// them. The fields of spans have to be formatted as JSON too.
+pub(super) struct JsonLines<W>(pub(super) Log<W>);
 
-/// Formats events; the fields of spans have to be formatted as JSON too.
-pub(super) struct JsonLine;
-
-impl<S, N> FormatEvent<S, N> for JsonLine
+impl<S, N, W> FormatEvent<S, N> for JsonLines<W>
 where
+    W: Write + Send + 'static,
     S: Subscriber + for<'a> LookupSpan<'a>,
     N: for<'a> FormatFields<'a> + 'static,
 {
     fn format_event(
         &self,
         context: &FmtContext<'_, S, N>,
-        mut writer: Writer<'_>,
+        _: Writer<'_>,
         event: &Event<'_>,
     ) -> fmt::Result {
-        let mut line = Vec::with_capacity(LINE_BYTES);
-        write_line(&mut line, context, event).map_err(|_| fmt::Error)?;
-        writer.write_str(str::from_utf8(&line).map_err(|_| fmt::Error)?)
+        self.0.add(is_at_once(event.metadata()), |lines| write_line(lines, context, event));
+        Ok(())
     }
 }
 
-fn write_line<S, N>(
-    line: &mut Vec<u8>,
-    context: &FmtContext<'_, S, N>,
-    event: &Event<'_>,
-) -> serde_json::Result<()>
+fn write_line<S, N>(line: &mut Vec<u8>, context: &FmtContext<'_, S, N>, event: &Event<'_>)
 where
     S: Subscriber + for<'a> LookupSpan<'a>,
     N: for<'a> FormatFields<'a> + 'static,
@@ -56,14 +51,14 @@ where
     fields.0.plain_text("target", event.metadata().target());
     for span in context.event_scope().into_iter().flatten() {
         let extensions = span.extensions();
-        if let Some(formatted) = extensions.get::<FormattedFields<N>>() {
-            let formatted: &RawValue = serde_json::from_str(formatted)?;
+        if let Some(formatted) = extensions.get::<FormattedFields<N>>()
+            && let Ok(formatted) = serde_json::from_str::<&RawValue>(formatted)
+        {
             fields.0.field(span.name()).extend_from_slice(formatted.get().as_bytes());
         }
     }
     fields.0.end();
     line.push(b'\n');
-    Ok(())
 }
 
 /// The fields of an event.
@@ -131,9 +126,9 @@ mod tests {
     #[test]
     fn a_line_has_time_level_fields_target_and_spans() {
         let output = Output::default();
-        let of_subscriber = output.clone();
-        let lines = tracing_subscriber::fmt().with_writer(move || of_subscriber.clone());
-        let lines = lines.fmt_fields(JsonFields::new()).event_format(JsonLine).finish();
+        let lines = JsonLines(Log::new(output.clone()));
+        let lines = tracing_subscriber::fmt().fmt_fields(JsonFields::new()).event_format(lines);
+        let lines = lines.with_writer(std::io::sink).finish();
         tracing::subscriber::with_default(lines, || {
             let _span = tracing::info_span!("request", id = "r1").entered();
             let (cause, note) = (None::<&str>, Some("\u{1}"));

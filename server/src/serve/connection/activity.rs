@@ -1,6 +1,7 @@
 //! What a connection is doing, as its socket and its requests report it.
 
 use std::io::{self, IoSlice, Write as _};
+use std::mem;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -170,18 +171,21 @@ impl Drop for InFlight {
 pub(super) struct TrackedStream {
     stream: TcpStream,
     activity: SharedActivity,
+    /// Whether the socket has taken too few bytes since the last flush.
+    is_blocked: bool,
     /// Bytes that were read after the last one was written.
     discarded: Option<usize>,
 }
 
 impl TrackedStream {
     pub(super) const fn new(stream: TcpStream, activity: SharedActivity) -> Self {
-        Self { stream, activity, discarded: None }
+        Self { stream, activity, is_blocked: false, discarded: None }
     }
 
-    fn written(&self, outcome: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
+    fn written(&mut self, outcome: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
         match &outcome {
             Poll::Pending => {
+                self.is_blocked = true;
                 self.activity.lock().blocked_since.get_or_insert_with(Instant::now);
             }
             Poll::Ready(Ok(bytes)) => {
@@ -260,11 +264,11 @@ impl AsyncWrite for TrackedStream {
 
     /// hyper flushes once the socket has taken everything there is to write.
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let mut activity = self.activity.lock();
-        if activity.blocked_since.take().is_some() {
+        if mem::take(&mut self.is_blocked) {
+            let mut activity = self.activity.lock();
+            activity.blocked_since = None;
             activity.progressed(Instant::now());
         }
-        drop(activity);
         Pin::new(&mut self.stream).poll_flush(context)
     }
 
@@ -272,7 +276,7 @@ impl AsyncWrite for TrackedStream {
     /// connection, and the reset can overtake the response: the peer's writes fail, and a proxy drops
     /// what it has not passed on. So the rest is read and discarded, until the head is too slow.
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let Self { stream, activity, discarded } = &mut *self;
+        let Self { stream, activity, discarded, .. } = &mut *self;
         let mut stream = Pin::new(stream);
         if discarded.is_none() {
             ready!(stream.as_mut().poll_shutdown(context))?;

@@ -2,6 +2,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 
 use bytes::Bytes;
 use http::Response;
+use http::request::Parts;
 use http_body_util::Empty;
 use hyper::client::conn::http2;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -34,11 +35,12 @@ struct Fixture;
 impl HttpService for Fixture {
     async fn handle(
         &self,
-        request: Request<Incoming>,
+        parts: &Parts,
+        _: &mut Incoming,
         _: Instant,
         _: &Connection,
     ) -> Response<ResponseBody> {
-        let body = match request.uri().path() {
+        let body = match parts.uri.path() {
             "/large" => Bytes::from(vec![b'x'; LARGE]),
             "/silent" => std::future::pending().await,
             _ => Bytes::new(),

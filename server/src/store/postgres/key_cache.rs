@@ -6,8 +6,8 @@
 
 use std::sync::Arc;
 
+use constant_time_eq::constant_time_eq_32;
 use quick_cache::sync::Cache;
-use subtle::ConstantTimeEq;
 
 use super::db::{Db, Params, Statement};
 use super::rows::{micros, now};
@@ -51,7 +51,7 @@ impl KeyCache {
     /// sooner than a key that does not exist.
     pub(super) fn find(&self, public_id: &str, digest: &[u8; 32]) -> Option<KeyRecord> {
         let key = self.0.get(public_id)?;
-        bool::from(key.record.key.digest.ct_eq(digest)).then(|| key.record.clone())
+        constant_time_eq_32(&key.record.key.digest, digest).then(|| key.record.clone())
     }
 
     pub(super) fn insert(&self, record: KeyRecord) {
