@@ -21,7 +21,7 @@ type Result<T = ()> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
 const KEY: &str = "promptarium_live_bench_s3cret";
 const CONNECTIONS: &str = "32";
 const DURATION: &str = "2s";
-const ROUNDS: usize = 7;
+const ROUNDS: usize = 15;
 
 /// What `wrk` sends: a path below the base URL, and a body if it is a `POST`.
 #[derive(Clone, Copy)]

@@ -31,9 +31,6 @@ pub(super) struct Activity {
     blocked_since: Option<Instant>,
     /// The last begin or end of a request, or [`limits::PROGRESS_BYTES`] read or written.
     last_progress: Instant,
-    /// Bytes read and written since then.
-    bytes: usize,
-    frames: Frames,
     head: HeadMemory,
 }
 
@@ -103,15 +100,7 @@ impl Activity {
         if deadline <= now { end } else { Next::CheckAt(deadline.min(next_check)) }
     }
 
-    fn transferred(&mut self, bytes: usize) {
-        self.bytes += bytes;
-        if self.bytes >= limits::PROGRESS_BYTES {
-            self.progressed(Instant::now());
-        }
-    }
-
     fn progressed(&mut self, now: Instant) {
-        self.bytes = 0;
         self.last_progress = now;
         self.blocked_since = self.blocked_since.map(|_| now);
     }
@@ -130,8 +119,6 @@ impl SharedActivity {
             head_read: now,
             blocked_since: None,
             last_progress: now,
-            bytes: 0,
-            frames: Frames::new(now),
             head: HeadMemory { budget, bytes: 0 },
         })))
     }
@@ -171,6 +158,9 @@ impl Drop for InFlight {
 pub(super) struct TrackedStream {
     stream: TcpStream,
     activity: SharedActivity,
+    /// Bytes read and written that are not noted as progress yet.
+    bytes: usize,
+    frames: Frames,
     /// Whether the socket has taken too few bytes since the last flush.
     is_blocked: bool,
     /// Bytes that were read after the last one was written.
@@ -178,8 +168,17 @@ pub(super) struct TrackedStream {
 }
 
 impl TrackedStream {
-    pub(super) const fn new(stream: TcpStream, activity: SharedActivity) -> Self {
-        Self { stream, activity, is_blocked: false, discarded: None }
+    pub(super) fn new(stream: TcpStream, activity: SharedActivity) -> Self {
+        let frames = Frames::new(Instant::now());
+        Self { stream, activity, bytes: 0, frames, is_blocked: false, discarded: None }
+    }
+
+    fn transferred(&mut self, bytes: usize) {
+        self.bytes += bytes;
+        if self.bytes >= limits::PROGRESS_BYTES {
+            self.bytes = 0;
+            self.activity.lock().progressed(Instant::now());
+        }
     }
 
     fn written(&mut self, outcome: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
@@ -189,9 +188,8 @@ impl TrackedStream {
                 self.activity.lock().blocked_since.get_or_insert_with(Instant::now);
             }
             Poll::Ready(Ok(bytes)) => {
-                let mut activity = self.activity.lock();
-                activity.transferred(*bytes);
-                activity.frames.wrote(*bytes);
+                self.transferred(*bytes);
+                self.frames.wrote(*bytes);
             }
             Poll::Ready(Err(_)) => {}
         }
@@ -209,8 +207,8 @@ impl AsyncRead for TrackedStream {
         let outcome = Pin::new(&mut self.stream).poll_read(context, buffer);
         let bytes = buffer.filled().len() - before;
         if bytes > 0 {
+            self.transferred(bytes);
             let mut activity = self.activity.lock();
-            activity.transferred(bytes);
             // HTTP/2 frames need not belong to a request.
             if activity.requests_in_flight == 0 && !activity.is_http2 {
                 activity.head_read = Instant::now();
@@ -219,7 +217,8 @@ impl AsyncRead for TrackedStream {
                     return Poll::Ready(Err(io::Error::other("too many large request heads")));
                 }
             }
-            if !activity.frames.read(&buffer.filled()[before..]) {
+            drop(activity);
+            if !self.frames.read(&buffer.filled()[before..]) {
                 return Poll::Ready(Err(io::Error::other("too many HTTP/2 control frames")));
             }
         }
