@@ -56,7 +56,10 @@ impl HeadMemory {
     }
 
     fn complete(&mut self) {
-        self.budget.0.fetch_sub(self.counted(), Relaxed);
+        // All connections share the budget, and most heads take nothing of it.
+        if self.counted() > 0 {
+            self.budget.0.fetch_sub(self.counted(), Relaxed);
+        }
         self.bytes = 0;
     }
 
