@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
 use futures::stream::{self, StreamExt, TryStreamExt};
-use http::{Request, StatusCode};
+use http::StatusCode;
+use http::request::Parts;
 use http_body_util::{BodyExt, StreamBody};
 use hyper::body::Incoming;
 use promptarium_server::test_support::{ApiService, Connection, HttpService, check_host};
@@ -42,19 +43,19 @@ impl Log {
 impl HttpService for Gateway {
     async fn handle(
         &self,
-        request: Request<Incoming>,
+        parts: &Parts,
+        body: &mut Incoming,
         began: Instant,
         connection: &Connection,
     ) -> Response {
-        let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+        let (method, path) = (&parts.method, parts.uri.path());
+        let answer = self.app.handle(parts, body, began, connection).await;
         // The document describes no pages.
         if path == "/sign-in" {
-            return self.app.handle(request, began, connection).await;
+            return answer;
         }
-        let (head, incoming) = request.into_parts();
-        let for_nobody = check_host(&head).is_err();
-        let request = Request::from_parts(head, incoming);
-        let (parts, payload) = self.app.handle(request, began, connection).await.into_parts();
+        let for_nobody = check_host(parts).is_err();
+        let (parts, payload) = answer.into_parts();
         // A file comes piece by piece: the next one once the one before it is dropped.
         let pieces = payload.into_data_stream();
         let body = pieces.try_fold(Vec::new(), async |all, piece| Ok([all, piece.into()].concat()));
@@ -70,7 +71,7 @@ impl HttpService for Gateway {
         if for_nobody && parts.status == StatusCode::BAD_REQUEST {
             return Response::from_parts(parts, ResponseBody::Left(body.into()));
         }
-        let judged = self.description.judge(&method, &path, parts.status, &parts.headers, &body);
+        let judged = self.description.judge(method, path, parts.status, &parts.headers, &body);
         let of = |violation| format!("  {method} {path}: {violation}");
         self.log.add(judged.seen, judged.violations.into_iter().map(of).collect());
         Response::from_parts(parts, ResponseBody::Left(body.into()))

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::header::{CONNECTION, CONTENT_LENGTH, EXPECT, HOST, TRANSFER_ENCODING};
+use http::request::Parts;
 use http::{HeaderMap, Method};
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Body, Incoming};
@@ -110,28 +111,29 @@ fn listen(listener: TcpListener, door: Door) -> JoinHandle<()> {
 impl HttpService for Door {
     async fn handle(
         &self,
-        request: http::Request<Incoming>,
+        parts: &Parts,
+        body: &mut Incoming,
         began: Instant,
         connection: &Connection,
     ) -> test_support::Response {
-        let (of_api, path) = below_root(request.uri().path());
+        let (of_api, path) = below_root(parts.uri.path());
         let Some((front, upstream)) = &self.front else {
-            return self.app.handle(request, began, connection).await;
+            return self.app.handle(parts, body, began, connection).await;
         };
         // A body of unknown length may be there to come slowly, or never to end, but
         // where files go it is a file in pieces.
-        let whole = request.body().size_hint().exact().is_some() || path.starts_with(STORAGE);
+        let whole = body.size_hint().exact().is_some() || path.starts_with(STORAGE);
         // The client below would put in a Host of its own.
-        let whole = whole && request.headers().get_all(HOST).iter().count() == 1;
-        if !whole || request.method() == Method::HEAD || !front.looks_at(request.method(), &path) {
-            return self.app.handle(request, began, connection).await;
+        let whole = whole && parts.headers.get_all(HOST).iter().count() == 1;
+        if !whole || parts.method == Method::HEAD || !front.looks_at(&parts.method, &path) {
+            return self.app.handle(parts, body, began, connection).await;
         }
-        let (parts, body) = request.into_parts();
         let Ok(body) = body.collect().await else {
             return reply(Response::refusal(400, "The body broke off."));
         };
         let query = parts.uri.query().map(str::to_owned);
-        let (method, headers, body) = (parts.method, parts.headers, body.to_bytes());
+        let (method, headers) = (parts.method.clone(), parts.headers.clone());
+        let body = body.to_bytes();
         let request = Request { method, path, of_api, query, headers, body };
         reply(front.respond(request, upstream.clone()).await)
     }
