@@ -108,7 +108,8 @@ impl<W: Write + Send + 'static> Log<W> {
         Self { buffers, flusher: flusher.ok().map(|handle| handle.thread().clone()) }
     }
 
-    /// Adds the line that `write` appends. The line of a response must not log anything itself.
+    /// Adds the line that `write` appends. Unless it is written `at_once`, `write` must not log: the
+    /// buffer is locked.
     fn add(&self, at_once: bool, write: impl FnOnce(&mut Vec<u8>)) {
         match &self.flusher {
             Some(flusher) if !at_once => {
@@ -138,7 +139,7 @@ impl<W> Clone for Log<W> {
     }
 }
 
-/// Whether the line of this event is not that of a response, or that of a failure.
+/// Whether the line of this event does not wait: any but that of a response without a failure.
 fn is_at_once(event: &Metadata<'_>) -> bool {
     event.target() != RESPONSES || *event.level() <= Level::WARN
 }
