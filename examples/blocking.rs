@@ -92,7 +92,7 @@ fn generate(client: &Client, vault: VaultId) -> Result {
 }
 
 fn clean_up(client: &Client, vault: VaultId) -> Result {
-    for member in client.vault(vault).prompts().list().send_blocking()? {
+    for member in client.vault(vault).list().send_blocking()? {
         client.prompts().delete(member.id).send_blocking()?;
     }
     client.vaults().delete(vault).send_blocking()?;

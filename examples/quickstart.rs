@@ -101,7 +101,7 @@ async fn lists(client: &Client, vault: VaultId) -> Result {
 
 async fn pins_and_moves(client: &Client, from: VaultId, to: VaultId) -> Result {
     chapter("Pin the oldest, move the newest");
-    let contents = client.vault(from).prompts();
+    let contents = client.vault(from);
     let before = contents.list().await?;
     if let (Some(newest), Some(oldest)) = (before.first(), before.last()) {
         contents.pin(oldest.vault_prompt_id).await?;
@@ -184,7 +184,7 @@ async fn clean_up(client: &Client, vaults: &[VaultId]) -> Result {
     chapter("Delete what the tour created");
     let mut deleted = 0;
     for &vault in vaults {
-        for member in client.vault(vault).prompts().list().await? {
+        for member in client.vault(vault).list().await? {
             client.prompts().delete(member.id).await?;
             deleted += 1;
         }

@@ -1,55 +1,45 @@
-//! The client: a module for each resource, and below them what all calls share.
+//! The client: what all calls of one account share.
 
 mod builder;
-mod call;
-mod config;
-mod error;
-mod methods;
-mod pages;
-mod raw;
-mod reply;
-mod request;
-mod retry;
-mod send;
-mod timeout;
-mod trace;
-pub mod transport;
-
-mod assets;
-mod contents;
-mod generations;
-mod prompts;
-mod uploads;
-mod vaults;
-
-#[cfg(feature = "blocking")]
-pub mod blocking;
 
 use std::fmt;
 use std::sync::Arc;
 
-pub use assets::{Asset, DownloadAsset, SaveAsset};
 pub use builder::ClientBuilder;
-pub use call::Call;
-pub use contents::{VaultContents, VaultHandle};
-pub use error::{Error, ErrorKind};
-pub use generations::{CreateGeneration, FinishedGeneration, GenerationRef, Wait, Watch};
-pub use pages::{Items, Pages};
-pub use prompts::{CreatePrompt, ListPrompts, UpdatePrompt};
-pub use raw::{Meta, RawRequest, RawResponse, WithMeta};
-pub use retry::{RetryBudget, RetryPolicy};
-pub use uploads::{UploadImage, UploadProgress, UploadSource, UploadedImage};
-pub use vaults::{CreateVault, UpdateVault};
 
-use crate::model::VaultId;
-use config::Config;
+use crate::error::Error;
+use crate::send::config::{self, Config, Credentials};
+use crate::send::throttle::{Pressure, Throttle};
 
 /// A client of one deployment of the API with one API key.
 ///
-/// Cheap to clone; clones share connections and settings. Calls need a Tokio runtime, or the
-/// feature [`blocking`](crate#features). `Debug` shows the base URL and never the key.
+/// Cheap to clone; clones share connections, settings, the retry budget and the rate limit. Calls
+/// need a Tokio runtime, or the feature [`blocking`](crate#features). `Debug` shows the base URL
+/// and never the key.
+///
+/// # Rate limits
+///
+/// After a response 429 all clones pause together for its `Retry-After`, and then send at a rate
+/// that is learned from the responses, each task in its turn. Such responses neither count as
+/// attempts nor use the retry budget. [`pressure`](Self::pressure) shows the state.
+///
+/// # Connections
+///
+/// These hold for the client's own HTTP client; [`ClientBuilder::http_client`] takes another one.
+///
+/// - Idle connections are closed after 4 seconds, before servers that keep them for 5 seconds
+///   (Node.js) close them.
+/// - Each Tokio runtime has its own connections, so a client may be kept in a `static` and used
+///   from several runtimes, for example by `#[tokio::test]` functions.
+/// - The proxies of the environment are used (`HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY`,
+///   `NO_PROXY`), except for a base URL on the loopback interface. A proxy for plain `http://` URLs
+///   sees the API key.
+/// - `https://` uses the certificate store of the operating system. Without one, as in a minimal
+///   container image, an `http://` base URL works, and `https://` fails with an error that says so.
+/// - After `fork()` the child process must make a new runtime; blocking calls do so by themselves.
+///   Forking while another thread makes a call is not supported.
 #[derive(Clone)]
-pub struct Client(Arc<Config>);
+pub struct Client(pub(crate) Arc<Config>);
 
 impl Client {
     /// A client with default settings.
@@ -71,7 +61,7 @@ impl Client {
     /// # Ok::<(), promptarium::Error>(())
     /// ```
     pub fn new(base_url: impl AsRef<str>, api_key: impl Into<String>) -> Result<Self, Error> {
-        Self::builder().base_url(base_url).api_key(api_key).build()
+        ClientBuilder::new().base_url(base_url).api_key(api_key).build()
     }
 
     /// A client with default settings from the variables `PROMPTARIUM_BASE_URL` and
@@ -94,47 +84,36 @@ impl Client {
         ClientBuilder::new()
     }
 
+    /// A client with another API key that shares connections, settings and the retry budget with
+    /// this one, for example for the tenants of a server. The rate limit is that of the key.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::is_config`] for a key that cannot be used.
+    pub fn with_api_key(&self, api_key: impl AsRef<str>) -> Result<Self, Error> {
+        let credentials = Credentials::Fixed(config::checked_authorization(api_key.as_ref())?);
+        let throttle = Arc::new(Throttle::default());
+        Ok(Self(Arc::new(Config { credentials, throttle, ..(*self.0).clone() })))
+    }
+
     /// The root of the API, without a trailing slash.
     #[must_use]
     pub fn base_url(&self) -> &str {
         self.0.base_url.as_str().trim_end_matches('/')
     }
 
-    /// One vault and the prompts in it. Sends nothing.
+    /// How the service limits the rate of this client and its clones now, for logs and displays.
+    ///
+    /// ```
+    /// # let client = promptarium::Client::new("https://prompts.example/api/v1", "k")?;
+    /// let pressure = client.pressure();
+    /// assert_eq!((pressure.rate, pressure.waiting), (None, 0));
+    /// # Ok::<(), promptarium::Error>(())
+    /// ```
     #[must_use]
-    pub fn vault(&self, id: VaultId) -> VaultHandle {
-        VaultHandle { client: self.clone(), id }
+    pub fn pressure(&self) -> Pressure {
+        self.0.throttle.pressure(self.0.budget.left())
     }
-}
-
-/// Declares the types of the resources, and the methods of [`Client`] that return them.
-macro_rules! resources {
-    ($($method:ident: $name:ident = $text:literal;)*) => {
-        $(
-            #[doc = concat!($text, "; returned by [`Client::", stringify!($method), "`].")]
-            #[derive(Debug, Clone)]
-            pub struct $name {
-                client: Client,
-            }
-        )*
-
-        /// The resources of the API.
-        impl Client {$(
-            #[doc = concat!($text, ".")]
-            #[must_use]
-            pub fn $method(&self) -> $name {
-                $name { client: self.clone() }
-            }
-        )*}
-    };
-}
-
-resources! {
-    prompts: Prompts = "The prompts of the account";
-    vaults: Vaults = "The vaults of the account";
-    generations: Generations = "Image and video generations";
-    uploads: Uploads = "Image uploads";
-    assets: Assets = "Downloads of uploaded and generated media";
 }
 
 impl fmt::Debug for Client {

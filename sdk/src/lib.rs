@@ -55,7 +55,7 @@
 //!
 //! ```
 //! # use promptarium::*; async fn example(client: Client, vault: VaultId, id: PromptId) -> Result<(), Error> {
-//! let contents = client.vault(vault).prompts();
+//! let contents = client.vault(vault);
 //! let Some(member) = contents.find(id).await? else { return Ok(()) };
 //! contents.pin(member.vault_prompt_id).await?;
 //! # Ok(()) }
@@ -200,32 +200,52 @@
 #[doc = include_str!("../README.md")]
 struct Readme;
 
+#[cfg(feature = "blocking")]
+pub mod blocking;
+#[cfg(feature = "client")]
+mod call;
 #[cfg(feature = "client")]
 mod client;
-#[cfg(feature = "blocking")]
-pub use client::blocking;
 #[cfg(feature = "client")]
-pub use client::{
-    Asset, Client, ClientBuilder, Error, ErrorKind, FinishedGeneration, GenerationRef, Items, Meta,
-    Pages, RawResponse, RetryBudget, RetryPolicy, UploadProgress, UploadSource, UploadedImage,
-    Watch, WithMeta, transport,
+mod error;
+#[cfg(feature = "client")]
+mod macros;
+#[cfg(feature = "client")]
+mod pages;
+#[cfg(feature = "client")]
+pub mod resources;
+#[cfg(feature = "client")]
+mod response;
+#[cfg(feature = "client")]
+mod send;
+#[cfg(feature = "client")]
+pub mod transport;
+
+#[cfg(feature = "client")]
+pub use {
+    client::{Client, ClientBuilder},
+    error::{Error, ErrorKind},
+    pages::{Items, Pages},
+    resources::assets::Asset,
+    resources::generations::{FinishedGeneration, GenerationRef, Watch},
+    resources::uploads::{UploadProgress, UploadSource, UploadedImage},
+    response::{RawResponse, WithMeta},
+    send::outcome::Outcome,
+    send::policy::{RetryBudget, RetryPolicy},
+    send::throttle::Pressure,
 };
-
-/// The resources of the API, as the methods of [`Client`] return them.
-#[cfg(feature = "client")]
-pub mod resources {
-    pub use crate::client::{
-        Assets, Generations, Prompts, Uploads, VaultContents, VaultHandle, Vaults,
-    };
-}
-
 /// The calls of the API: a type for each that has optional arguments, with the methods that set
 /// them, and [`Call`](request::Call) for the others.
 #[cfg(feature = "client")]
 pub mod request {
-    pub use crate::client::{
-        Call, CreateGeneration, CreatePrompt, CreateVault, DownloadAsset, ListPrompts, RawRequest,
-        SaveAsset, UpdatePrompt, UpdateVault, UploadImage, Wait,
+    pub use crate::call::Call;
+    pub use crate::resources::{
+        assets::{DownloadAsset, SaveAsset},
+        generations::{CreateGeneration, Wait},
+        prompts::{CreatePrompt, ListPrompts, UpdatePrompt},
+        raw::RawRequest,
+        uploads::UploadImage,
+        vaults::{CreateVault, UpdateVault},
     };
 }
 

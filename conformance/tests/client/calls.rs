@@ -48,7 +48,7 @@ type Call = (&'static str, bool, BoxFuture<'static, Result<(), Error>>);
 fn calls(client: &Client, ids: Ids) -> Vec<Call> {
     let Ids { prompt, vault, membership, own: (target, loose) } = ids;
     let (prompts, vaults) = (client.prompts(), client.vaults());
-    let contents = client.vault(vault).prompts();
+    let contents = client.vault(vault);
     macro_rules! calls {
         ($($name:literal $writes:literal $call:expr;)+) => {
             vec![$(($name, $writes, {
@@ -151,7 +151,7 @@ async fn invalid(case: Case) -> Result<(), Failure> {
     expect_error("a new long title", renamed, INVALID)?;
     expect_error("a long name", vaults.create(&*long).await, INVALID)?;
     expect_error("a new empty name", vaults.update(ids.vault).name("").await, INVALID)?;
-    let contents = client.vault(ids.vault).prompts();
+    let contents = client.vault(ids.vault);
     expect_error("no prompts", contents.add(Vec::<PromptId>::new()).await, INVALID)?;
     for size in [0, 101] {
         let mut items = prompts.list().page_size(size).items();

@@ -152,7 +152,7 @@ async fn fork(case: Case) -> Result<(), Failure> {
 async fn contents(case: Case) -> Result<(), Failure> {
     let [source, target] = case.vaults().await?;
     let [first_member, second_member] = source.filled().await?;
-    let contents = case.sdk()?.vault(VaultId::new(source.id)).prompts();
+    let contents = case.sdk()?.vault(VaultId::new(source.id));
     let new = case.prompts(2).await?;
     let added = contents.add(new.iter().map(|prompt| PromptId::new(prompt.id))).await?;
     check::equal("the answer", &(added.added, added.prompt_count), &(2, 4))?;

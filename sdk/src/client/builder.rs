@@ -5,11 +5,15 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::config::{self, Config};
-use super::retry::{RetryBudget, RetryPolicy};
-use super::timeout::{Limits, TimeLimit};
-use super::transport::{HttpClient, Transport};
-use super::{Client, Error};
+use futures_core::future::BoxFuture;
+
+use super::Client;
+use crate::error::Error;
+use crate::send::config::{self, Config, Credentials};
+use crate::send::policy::{RetryBudget, RetryPolicy};
+use crate::send::throttle::Throttle;
+use crate::send::timeout::{Limits, TimeLimit};
+use crate::transport::{HttpClient, Transport};
 
 /// Settings of a [`Client`].
 ///
@@ -31,13 +35,19 @@ use super::{Client, Error};
 #[must_use = "a builder does nothing until `build` is called"]
 pub struct ClientBuilder {
     base_url: Option<String>,
-    api_key: Option<String>,
+    api_key: Option<ApiKey>,
     user_agent: Option<String>,
     limits: Limits,
     max_response_size: u64,
     retry: RetryPolicy,
     budget: RetryBudget,
     http_client: Option<HttpClient>,
+}
+
+#[derive(Clone)]
+enum ApiKey {
+    Text(String),
+    Provider(Credentials),
 }
 
 impl ClientBuilder {
@@ -53,6 +63,7 @@ impl ClientBuilder {
                 attempt: Duration::from_secs(60),
                 call: Duration::from_secs(120),
                 call_setting: TimeLimit::Call,
+                deadline: None,
             },
             max_response_size: 128 * 1024 * 1024,
             retry: RetryPolicy::new(),
@@ -86,7 +97,42 @@ impl ClientBuilder {
     ///
     /// It is sent to URLs below the base URL only, and is in no `Debug` output and no error.
     pub fn api_key(mut self, api_key: impl Into<String>) -> Self {
-        self.api_key = Some(api_key.into());
+        self.api_key = Some(ApiKey::Text(api_key.into()));
+        self
+    }
+
+    /// Asks this function for the API key before each attempt of a call, for keys that are rotated
+    /// or come from a vault. It should cache the key.
+    ///
+    /// An error of it fails the call with [`Error::is_config`], without a retry. The time that it
+    /// takes counts in the timeouts of the call.
+    ///
+    /// ```
+    /// use promptarium::Client;
+    ///
+    /// async fn current_key() -> std::io::Result<String> {
+    ///     Ok("promptarium_live_a1_s3cret".to_owned())
+    /// }
+    ///
+    /// let client = Client::builder()
+    ///     .base_url("https://prompts.example/api/v1")
+    ///     .api_key_provider(current_key)
+    ///     .build()?;
+    /// # Ok::<(), promptarium::Error>(())
+    /// ```
+    pub fn api_key_provider<F, E>(
+        mut self,
+        provider: impl Fn() -> F + Send + Sync + 'static,
+    ) -> Self
+    where
+        F: Future<Output = Result<String, E>> + Send + 'static,
+        E: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        let provider = move || {
+            let key = provider();
+            Box::pin(async move { key.await.map_err(Into::into) }) as BoxFuture<'static, _>
+        };
+        self.api_key = Some(ApiKey::Provider(Credentials::Provider(Arc::new(provider))));
         self
     }
 
@@ -177,9 +223,11 @@ impl ClientBuilder {
         let base_url = self.base_url.ok_or_else(|| Error::config("the base URL is not set"))?;
         let base_url = config::check_base_url(&base_url)
             .map_err(|problem| Error::config(format!("the base URL cannot be used: {problem}")))?;
-        let api_key = self.api_key.ok_or_else(|| Error::config("the API key is not set"))?;
-        let authorization = config::authorization(&api_key)
-            .map_err(|problem| Error::config(format!("the API key cannot be used: {problem}")))?;
+        let credentials = match self.api_key {
+            Some(ApiKey::Text(key)) => Credentials::Fixed(config::checked_authorization(&key)?),
+            Some(ApiKey::Provider(provider)) => provider,
+            None => return Err(Error::config("the API key is not set")),
+        };
         let user_agent = config::user_agent(self.user_agent.as_deref())?;
         let http_client = match self.http_client {
             Some(http_client) => http_client,
@@ -187,13 +235,14 @@ impl ClientBuilder {
         };
         Ok(Client(Arc::new(Config {
             base_url,
-            headers: config::headers(authorization, user_agent.clone()),
+            credentials,
             user_agent,
             limits: self.limits,
             max_response_size: self.max_response_size,
             retry: self.retry,
             budget: self.budget,
             http_client,
+            throttle: Arc::new(Throttle::default()),
         })))
     }
 }

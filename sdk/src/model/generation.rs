@@ -75,8 +75,10 @@ pub(crate) struct OutputHint {
     pub(crate) vault: Option<VaultId>,
     pub(crate) text: Option<String>,
     pub(crate) outputs: Option<u32>,
-    /// When the job was sent first, by the clock of the client.
-    pub(crate) since: Option<Timestamp>,
+    /// The job was queued at this time at the earliest.
+    pub(crate) earliest: Option<Timestamp>,
+    /// The job was queued at this time at the latest.
+    pub(crate) latest: Option<Timestamp>,
 }
 
 /// It is no part of the response, so jobs that differ in nothing else are equal.

@@ -59,27 +59,27 @@ async fn calls_on_the_contents_of_a_vault_give_the_membership() {
     let mut member = prompt(7);
     member["vaultPromptId"] = json!(21);
     member["isPinned"] = json!(true);
-    let all = decoded(200, json!([member]), |c| c.vault(VAULT).prompts().list()).await;
+    let all = decoded(200, json!([member]), |c| c.vault(VAULT).list()).await;
     assert_eq!((all[0].id, all[0].vault_prompt_id, all[0].is_pinned), (PROMPT, MEMBERSHIP, true));
 
     let added = json!({ "added": 1, "vaultId": 3, "promptCount": 2 });
-    let added = decoded(201, added, |c| c.vault(VAULT).prompts().add([PROMPT])).await;
+    let added = decoded(201, added, |c| c.vault(VAULT).add([PROMPT])).await;
     assert_eq!((added.added, added.vault_id, added.prompt_count), (1, VAULT, 2));
 
     let removed = json!({ "vaultPromptId": 21, "removed": true });
-    let removed = decoded(200, removed, |c| c.vault(VAULT).prompts().remove(MEMBERSHIP)).await;
+    let removed = decoded(200, removed, |c| c.vault(VAULT).remove(MEMBERSHIP)).await;
     assert_eq!((removed.vault_prompt_id, removed.removed), (MEMBERSHIP, true));
 
     let moved = json!({
         "promptId": 7, "sourceVaultId": 3, "targetVaultId": 4, "vaultPromptId": 22,
     });
     let target = VaultId::new(4);
-    let moved = decoded(200, moved, |c| c.vault(VAULT).prompts().move_to(MEMBERSHIP, target)).await;
+    let moved = decoded(200, moved, |c| c.vault(VAULT).move_to(MEMBERSHIP, target)).await;
     assert_eq!((moved.prompt_id, moved.source_vault_id), (PROMPT, VAULT));
     assert_eq!((moved.target_vault_id, moved.vault_prompt_id), (target, VaultPromptId::new(22)));
 
     let state = |pinned: bool| json!({ "vaultPromptId": 21, "isPinned": pinned });
-    let contents = |c: &Client| c.vault(VAULT).prompts();
+    let contents = |c: &Client| c.vault(VAULT);
     assert!(decoded(200, state(true), |c| contents(c).pin(MEMBERSHIP)).await.is_pinned);
     assert!(!decoded(200, state(false), |c| contents(c).unpin(MEMBERSHIP)).await.is_pinned);
 }
@@ -95,8 +95,8 @@ async fn a_deletion_may_be_answered_without_a_body() {
     let gone = no_content(|c| c.prompts().delete(PROMPT)).await;
     assert_eq!((gone.id, gone.deleted), (PROMPT, true));
     assert_eq!(no_content(|c| c.vaults().delete(VAULT)).await.id, VAULT);
-    assert!(no_content(|c| c.vault(VAULT).prompts().remove(MEMBERSHIP)).await.removed);
-    assert!(!no_content(|c| c.vault(VAULT).prompts().unpin(MEMBERSHIP)).await.is_pinned);
+    assert!(no_content(|c| c.vault(VAULT).remove(MEMBERSHIP)).await.removed);
+    assert!(!no_content(|c| c.vault(VAULT).unpin(MEMBERSHIP)).await.is_pinned);
 }
 
 #[tokio::test]
@@ -115,7 +115,7 @@ async fn absent_resources_are_none() {
     member["isPinned"] = json!(false);
     let find = |id| {
         let member = member.clone();
-        decoded(200, json!([member]), move |c| c.vault(VAULT).prompts().find(PromptId::new(id)))
+        decoded(200, json!([member]), move |c| c.vault(VAULT).find(PromptId::new(id)))
     };
     assert_eq!(find(7).await.unwrap().vault_prompt_id, MEMBERSHIP);
     assert!(find(8).await.is_none());

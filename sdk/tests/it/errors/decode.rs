@@ -30,7 +30,7 @@ async fn a_decode_error_names_the_position_and_the_reason() {
     let mut member = prompt(7);
     member["vaultPromptId"] = json!(true);
     let answer = ResponseTemplate::new(200).set_body_json(envelope(&json!([member])));
-    let error = outcome(answer, |client| client.vault(3.into()).prompts().list());
+    let error = outcome(answer, |client| client.vault(3.into()).list());
     let error = error.await.unwrap_err();
     assert!(error.to_string().contains("at `data[0].vaultPromptId`"), "{error}");
 }

@@ -81,7 +81,7 @@ async fn vaults_fork() {
 
 #[tokio::test]
 async fn contents_list() {
-    assert_snapshot!(wire(|client| client.vault(VAULT).prompts().list()).await, @"
+    assert_snapshot!(wire(|client| client.vault(VAULT).list()).await, @"
     GET /api/v1/vaults/3/prompts
     accept: application/json
     authorization: Bearer test_live_a1_s3cret
@@ -90,7 +90,7 @@ async fn contents_list() {
 
 #[tokio::test]
 async fn contents_add() {
-    let add = |client: &Client| client.vault(VAULT).prompts().add([PROMPT, PromptId::new(8)]);
+    let add = |client: &Client| client.vault(VAULT).add([PROMPT, PromptId::new(8)]);
     assert_snapshot!(wire(add).await, @r#"
     POST /api/v1/vaults/3/prompts
     accept: application/json
@@ -103,7 +103,7 @@ async fn contents_add() {
 
 #[tokio::test]
 async fn contents_remove() {
-    assert_snapshot!(wire(|client| client.vault(VAULT).prompts().remove(MEMBERSHIP)).await, @"
+    assert_snapshot!(wire(|client| client.vault(VAULT).remove(MEMBERSHIP)).await, @"
     DELETE /api/v1/vaults/3/prompts/21
     accept: application/json
     authorization: Bearer test_live_a1_s3cret
@@ -112,7 +112,7 @@ async fn contents_remove() {
 
 #[tokio::test]
 async fn contents_move() {
-    let to = |client: &Client| client.vault(VAULT).prompts().move_to(MEMBERSHIP, VaultId::new(4));
+    let to = |client: &Client| client.vault(VAULT).move_to(MEMBERSHIP, VaultId::new(4));
     assert_snapshot!(wire(to).await, @r#"
     POST /api/v1/vaults/3/prompts/21/move
     accept: application/json
@@ -125,13 +125,13 @@ async fn contents_move() {
 
 #[tokio::test]
 async fn contents_pin_and_unpin() {
-    assert_snapshot!(wire(|client| client.vault(VAULT).prompts().pin(MEMBERSHIP)).await, @"
+    assert_snapshot!(wire(|client| client.vault(VAULT).pin(MEMBERSHIP)).await, @"
     POST /api/v1/vaults/3/prompts/21/pin
     accept: application/json
     authorization: Bearer test_live_a1_s3cret
     content-length: 0
     ");
-    assert_snapshot!(wire(|client| client.vault(VAULT).prompts().unpin(MEMBERSHIP)).await, @"
+    assert_snapshot!(wire(|client| client.vault(VAULT).unpin(MEMBERSHIP)).await, @"
     DELETE /api/v1/vaults/3/prompts/21/pin
     accept: application/json
     authorization: Bearer test_live_a1_s3cret

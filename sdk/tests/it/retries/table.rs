@@ -33,8 +33,8 @@ const COLUMNS: [(&str, &[Make]); 4] = [
     (
         "idempotent POST",
         &[
-            |client| nothing(client.vault(VaultId::new(3)).prompts().pin(VaultPromptId::new(21))),
-            |client| nothing(client.vault(VaultId::new(3)).prompts().unpin(VaultPromptId::new(21))),
+            |client| nothing(client.vault(VaultId::new(3)).pin(VaultPromptId::new(21))),
+            |client| nothing(client.vault(VaultId::new(3)).unpin(VaultPromptId::new(21))),
             |client| nothing(client.uploads().slot(ImageContentType::Png, 9)),
             |client| read(client.post("/usage").idempotent()),
         ],
@@ -44,7 +44,7 @@ const COLUMNS: [(&str, &[Make]); 4] = [
         &[
             |client| nothing(client.prompts().delete(PromptId::new(7))),
             |client| nothing(client.vaults().delete(VaultId::new(3))),
-            |client| nothing(client.vault(VaultId::new(3)).prompts().remove(VaultPromptId::new(1))),
+            |client| nothing(client.vault(VaultId::new(3)).remove(VaultPromptId::new(1))),
             |client| read(client.put("/usage").json(&7)),
         ],
     ),
@@ -55,7 +55,7 @@ const COLUMNS: [(&str, &[Make]); 4] = [
             |client| nothing(client.prompts().update(PromptId::new(7)).title("t")),
             |client| nothing(client.vaults().create("n")),
             |client| nothing(client.vaults().fork(VaultId::new(3))),
-            |client| nothing(client.vault(VaultId::new(3)).prompts().add([PromptId::new(7)])),
+            |client| nothing(client.vault(VaultId::new(3)).add([PromptId::new(7)])),
             |client| read(client.request(Method::POST, "/usage")),
         ],
     ),

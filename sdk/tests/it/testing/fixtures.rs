@@ -124,6 +124,6 @@ fn fixtures_belong_together() {
 async fn a_client_decodes_a_fixture() {
     let script = Script::new();
     script.get("/vaults/{vaultId}/prompts").always(Answer::data(&vec![fixture::vault_prompt()]));
-    let contents = client(&script).vault(VaultId::new(3)).prompts().list().await.unwrap();
+    let contents = client(&script).vault(VaultId::new(3)).list().await.unwrap();
     assert_eq!(contents, [fixture::vault_prompt()]);
 }

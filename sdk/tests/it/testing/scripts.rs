@@ -44,7 +44,7 @@ async fn without_a_path_any_request_gets_the_next_answer() {
     let client = client(&script);
     let vault = client.vaults().create("Landscapes").await.unwrap();
     let prompt = client.prompts().create("Harbour", "A harbour").await.unwrap();
-    client.vault(vault.id).prompts().add([prompt.id]).await.unwrap();
+    client.vault(vault.id).add([prompt.id]).await.unwrap();
     assert_eq!(script.calls(), ["POST /vaults", "POST /prompts", "POST /vaults/3/prompts"]);
 }
 

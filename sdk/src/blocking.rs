@@ -1,0 +1,192 @@
+//! Calls for programs without an async runtime: the same client and the same calls, ended by
+//! `send_blocking()` in place of `.await`, and iterators in place of streams. Feature `blocking`.
+//!
+//! ```no_run
+//! use promptarium::Client;
+//!
+//! fn main() -> Result<(), promptarium::Error> {
+//!     let client = Client::from_env()?;
+//!     let vault = client.vaults().create("Harbours").send_blocking()?;
+//!     let prompt = client.prompts().create("Dusk", "A harbour at dusk").vault(vault.id);
+//!     println!("prompt {}", prompt.send_blocking()?.id);
+//!     for prompt in client.prompts().list().vault(vault.id).items().blocking() {
+//!         println!("{}", prompt?.title);
+//!     }
+//!     Ok(())
+//! }
+//! ```
+//!
+//! | | async | blocking |
+//! |---|---|---|
+//! | any call, upload, download, wait | `.await` | `.send_blocking()` |
+//! | a list | `.items()`, `.pages()`: streams | `.items().blocking()`, `.pages().blocking()`: iterators |
+//! | the progress of a job | `.watch()`: a stream | `.watch().blocking()`: an iterator |
+//!
+//! # Threads
+//!
+//! A call runs on the thread that makes it, callbacks such as `on_progress` included. One thread
+//! for the whole process drives connections and timers, so any number of threads may call at once.
+//!
+//! A blocking call works inside async code too, on a thread made for it, but blocks the thread of
+//! the executor; await the call instead.
+
+use std::fmt;
+use std::future::poll_fn;
+use std::io::{self, Read};
+use std::ops::{Deref, DerefMut};
+use std::panic::resume_unwind;
+use std::pin::Pin;
+use std::sync::OnceLock;
+use std::task::{Context, Poll};
+use std::thread;
+
+use futures_core::Stream;
+use tokio::io::{AsyncRead, ReadBuf};
+use tokio::runtime::{Builder, Handle};
+
+use crate::error::Error;
+use crate::resources::uploads::UploadSource;
+
+/// The runtime of all blocking calls; a thread of its own drives it.
+fn runtime() -> Result<&'static Handle, Error> {
+    static RUNTIME: OnceLock<Handle> = OnceLock::new();
+    if let Some(handle) = RUNTIME.get() {
+        return Ok(handle);
+    }
+    let started = start().map_err(no_thread)?;
+    // If two threads start at once, the runtime of one of them stays unused.
+    Ok(RUNTIME.get_or_init(|| started))
+}
+
+fn start() -> io::Result<Handle> {
+    let runtime = Builder::new_current_thread().enable_all().build()?;
+    let handle = runtime.handle().clone();
+    let drive = move || runtime.block_on(std::future::pending::<()>());
+    thread::Builder::new().name("promptarium".to_owned()).spawn(drive)?;
+    Ok(handle)
+}
+
+fn no_thread(source: io::Error) -> Error {
+    Error::set_up("thread for blocking calls", source)
+}
+
+/// Blocks the thread until the future has ended.
+pub(crate) fn wait<F>(future: F) -> Result<F::Output, Error>
+where
+    F: Future<Output: Send> + Send,
+{
+    let runtime = runtime()?;
+    if Handle::try_current().is_err() {
+        return Ok(runtime.block_on(future));
+    }
+    // Tokio panics when a thread of a runtime is blocked, so another thread waits.
+    let joined = thread::scope(|scope| {
+        let waiting = thread::Builder::new().spawn_scoped(scope, || runtime.block_on(future));
+        waiting.map(thread::ScopedJoinHandle::join)
+    });
+    match joined.map_err(no_thread)? {
+        Ok(output) => Ok(output),
+        Err(panic) => resume_unwind(panic),
+    }
+}
+
+/// A stream as an iterator, with the methods of the stream: [`Items`](crate::Items),
+/// [`Pages`](crate::Pages) or [`Watch`](crate::Watch).
+///
+/// ```no_run
+/// # fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
+/// let mut prompts = client.prompts().list().page_size(100).items().blocking();
+/// while let Some(prompt) = prompts.next() {
+///     println!("{}, resume from {:?}", prompt?.title, prompts.cursor());
+/// }
+/// # Ok(()) }
+/// ```
+#[must_use = "an iterator requests only what is taken from it"]
+pub struct Blocking<S>(Option<S>);
+
+impl<S> Blocking<S> {
+    pub(crate) const fn new(stream: S) -> Self {
+        Self(Some(stream))
+    }
+}
+
+impl<T: Send, S> Iterator for Blocking<S>
+where
+    S: Stream<Item = Result<T, Error>> + Send + Unpin,
+{
+    type Item = Result<T, Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let stream = self.0.as_mut()?;
+        wait(poll_fn(|cx| Pin::new(&mut *stream).poll_next(cx))).unwrap_or_else(|e| Some(Err(e)))
+    }
+}
+
+#[expect(clippy::expect_used, reason = "the stream is absent only while this is dropped")]
+impl<S> Deref for Blocking<S> {
+    type Target = S;
+
+    fn deref(&self) -> &S {
+        self.0.as_ref().expect("the stream is there until it is dropped")
+    }
+}
+
+#[expect(clippy::expect_used, reason = "the stream is absent only while this is dropped")]
+impl<S> DerefMut for Blocking<S> {
+    fn deref_mut(&mut self) -> &mut S {
+        self.0.as_mut().expect("the stream is there until it is dropped")
+    }
+}
+
+impl<S> Drop for Blocking<S> {
+    fn drop(&mut self) {
+        // A request in flight returns its connection to the pool, which needs the runtime.
+        let _entered = runtime().map(Handle::enter);
+        self.0 = None;
+    }
+}
+
+impl<S: fmt::Debug> fmt::Debug for Blocking<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// An upload source that reads `size` bytes from a blocking reader, for calls that end in
+/// `send_blocking`.
+///
+/// It is read on the thread that makes the call; no timeout ends a read that blocks. As with
+/// [`UploadSource::reader`], the upload cannot be retried
+/// ([`is_not_replayable`](Error::is_not_replayable)).
+///
+/// ```no_run
+/// # fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
+/// use promptarium::blocking::reader;
+///
+/// let image = client.uploads().image(reader(std::io::stdin(), 48_213)).send_blocking()?;
+/// # Ok(()) }
+/// ```
+pub fn reader(reader: impl Read + Send + 'static, size: u64) -> UploadSource {
+    UploadSource::reader(BlockingReader(Box::new(reader)), size)
+}
+
+struct BlockingReader(Box<dyn Read + Send>);
+
+impl AsyncRead for BlockingReader {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let free = buffer.initialize_unfilled();
+        let read = loop {
+            match self.0.read(free) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                read => break read?,
+            }
+        };
+        // A reader may claim more than there was room for.
+        buffer.advance(read.min(buffer.remaining()));
+        Poll::Ready(Ok(()))
+    }
+}

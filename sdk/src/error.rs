@@ -1,0 +1,305 @@
+//! The error type of the client.
+//!
+//! `Display` is one line. Neither it nor `Debug` shows the API key, and no URL is shown with its
+//! query.
+
+mod body;
+mod kind;
+mod make;
+
+use std::borrow::Cow;
+use std::fmt;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{Method, StatusCode};
+
+use crate::model::{Cursor, GenerationStatus, JobId};
+use crate::send::History;
+use crate::send::outcome::{AttemptFailure, Outcome};
+use crate::send::request::Route;
+use crate::send::retry_after::RetryAfter;
+pub(crate) use body::{ErrorBody, Excerpt, Problem};
+pub use kind::ErrorKind;
+
+pub(crate) type Cause = Box<dyn std::error::Error + Send + Sync>;
+
+/// Why a call failed.
+///
+/// [`kind`](Self::kind) and the predicates tell errors apart. `Display` is one line with the call,
+/// the status, the message of the service, the invalid fields and the request id.
+///
+/// ```
+/// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
+/// match client.prompts().create("", "A harbour at dusk").await {
+///     Ok(prompt) => println!("stored as {}", prompt.id),
+///     Err(error) if error.is_invalid() => {
+///         for (field, text) in error.field_errors() {
+///             println!("{field}: {text}");
+///         }
+///     }
+///     Err(error) => return Err(error),
+/// }
+/// # Ok(()) }
+/// ```
+pub struct Error {
+    kind: ErrorKind,
+    facts: Box<Facts>,
+}
+
+#[derive(Default)]
+struct Facts {
+    /// What went wrong, without the call.
+    text: String,
+    source: Option<Cause>,
+    /// How the last attempt failed, if one was made.
+    failure: Option<AttemptFailure>,
+    /// The attempts of the call.
+    history: History,
+    /// A timeout while connecting, which is of the kind `Connect`.
+    is_connect_timeout: bool,
+    status: Option<StatusCode>,
+    problem: Option<Problem>,
+    body: Option<Bytes>,
+    retry_after: Option<RetryAfter>,
+    request_id: Option<String>,
+    route: Option<Route>,
+    job: Option<JobId>,
+    /// Whether `text` contains the id of the job.
+    text_names_job: bool,
+    last_status: Option<GenerationStatus>,
+    /// The cursor in a page that cannot be decoded.
+    next_cursor: Option<Cursor>,
+}
+
+/// What is known of the error.
+impl Error {
+    /// The class of the error.
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        self.kind
+    }
+
+    /// Whether the same call may succeed later: the server was not reached, timed out, closed the
+    /// connection, sent `Retry-After`, or answered 408, 425, 429 or 5xx except 501, 505 and 511.
+    ///
+    /// Sending it again may carry it out twice unless [`outcome`](Self::outcome) is
+    /// [`Outcome::NotDone`].
+    #[must_use]
+    pub fn is_retryable(&self) -> bool {
+        match self.facts.failure {
+            Some(failure) => failure.is_transient(self.facts.retry_after.is_some()),
+            None => self.kind == ErrorKind::Timeout,
+        }
+    }
+
+    /// Whether the service carried out the call although it failed, over all attempts.
+    ///
+    /// Always [`Outcome::NotDone`] for calls that can be repeated without effect: reading,
+    /// pinning, unpinning and requesting a slot.
+    #[must_use]
+    pub fn outcome(&self) -> Outcome {
+        self.facts.history.outcome
+    }
+
+    /// Whether the service may have carried out the call although it failed, so that sending it
+    /// again may carry it out twice: [`outcome`](Self::outcome) is not [`Outcome::NotDone`].
+    ///
+    /// [`job_id`](Self::job_id) names the job of a generation; ask for its status later.
+    #[must_use]
+    pub fn is_outcome_unknown(&self) -> bool {
+        self.outcome() != Outcome::NotDone
+    }
+
+    /// The status of the response, if one was received.
+    #[must_use]
+    pub fn status(&self) -> Option<StatusCode> {
+        self.facts.status
+    }
+
+    /// `Retry-After` of the response, relative to its `Date`. `None` also if it cannot be read.
+    #[must_use]
+    pub fn retry_after(&self) -> Option<Duration> {
+        self.facts.retry_after.and_then(RetryAfter::delay)
+    }
+
+    /// The message of an error response of the API, or the reason why a generation failed.
+    #[must_use]
+    pub fn message(&self) -> Option<&str> {
+        match (&self.facts.problem, &self.facts.last_status) {
+            (Some(problem), _) => Some(&problem.message),
+            (None, Some(status)) => status.error.as_deref(),
+            (None, None) => None,
+        }
+    }
+
+    /// The generation that the call was about. For
+    /// [`create`](crate::resources::Generations::create) it is the id that was sent, by which the
+    /// job can be found if the service queued it although the call failed.
+    #[must_use]
+    pub fn job_id(&self) -> Option<&JobId> {
+        self.facts.job.as_ref()
+    }
+
+    /// The last status of that generation, if one was received.
+    #[must_use]
+    pub fn last_status(&self) -> Option<&GenerationStatus> {
+        self.facts.last_status.as_ref()
+    }
+
+    /// The invalid fields of the request, each with what is wrong with it. Empty if the service
+    /// named none.
+    pub fn field_errors(&self) -> impl Iterator<Item = (&str, Cow<'_, str>)> {
+        self.facts.problem.iter().flat_map(Problem::field_errors)
+    }
+
+    /// What is wrong with this field, by its JSON name, such as `promptType`.
+    #[must_use]
+    pub fn field_error(&self, field: &str) -> Option<Cow<'_, str>> {
+        self.field_errors().find_map(|(name, text)| (name == field).then_some(text))
+    }
+
+    /// The id of the request in the logs of the service (`x-request-id`).
+    #[must_use]
+    pub fn request_id(&self) -> Option<&str> {
+        self.facts.request_id.as_deref()
+    }
+
+    /// The method of the request that failed, if one was made.
+    #[must_use]
+    pub fn method(&self) -> Option<&Method> {
+        self.facts.route.as_ref().map(|route| &route.method)
+    }
+
+    /// The path template of the request, such as `/prompts/{promptId}`; `{uploadUrl}` for the bytes
+    /// of an upload and `{url}` for an asset.
+    #[must_use]
+    pub fn path_template(&self) -> Option<&str> {
+        self.facts.route.as_ref().map(|route| &*route.template)
+    }
+
+    /// How many times the request was sent; 0 if it was not.
+    #[must_use]
+    pub fn attempts(&self) -> u32 {
+        self.facts.history.attempts
+    }
+
+    /// The cursor of the page after one that cannot be decoded, from which a list can continue;
+    /// see also [`Items::skip`](crate::Items::skip).
+    #[must_use]
+    pub fn next_cursor(&self) -> Option<&Cursor> {
+        self.facts.next_cursor.as_ref()
+    }
+
+    /// The body of the error response, up to 256 KiB; `None` if there is none or if it repeats a
+    /// credential.
+    #[must_use]
+    pub fn body(&self) -> Option<&[u8]> {
+        self.facts.body.as_deref()
+    }
+}
+
+impl Error {
+    pub(crate) fn of(mut self, route: Route, request_id: Option<String>) -> Self {
+        self.facts.route = Some(route);
+        self.facts.request_id = request_id;
+        self
+    }
+
+    pub(crate) fn of_call(mut self, history: History, job: Option<JobId>) -> Self {
+        self.facts.history = history;
+        self.with_job(job)
+    }
+
+    /// Names the job, unless the error names one.
+    pub(crate) fn with_job(mut self, job: Option<JobId>) -> Self {
+        self.facts.job = self.facts.job.or(job);
+        self
+    }
+
+    pub(crate) fn of_response(
+        mut self,
+        retry_after: Option<RetryAfter>,
+        body: Option<Bytes>,
+    ) -> Self {
+        self.facts.retry_after = retry_after;
+        self.facts.body = body;
+        self
+    }
+
+    pub(crate) fn with_next_cursor(mut self, next: Option<Cursor>) -> Self {
+        self.facts.next_cursor = next;
+        self
+    }
+
+    /// How the last attempt failed, if one was made.
+    pub(crate) const fn attempt_failure(&self) -> Option<AttemptFailure> {
+        self.facts.failure
+    }
+
+    /// The status of an error response.
+    pub(crate) const fn error_status(&self) -> Option<&StatusCode> {
+        match &self.facts.failure {
+            Some(AttemptFailure::Response(status)) if status.as_u16() >= 400 => Some(status),
+            _ => None,
+        }
+    }
+
+    /// Whether the service says that it does not have what was asked for, whatever the body.
+    pub(crate) fn is_absent(&self) -> bool {
+        matches!(self.facts.status, Some(StatusCode::NOT_FOUND | StatusCode::GONE))
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(route) = &self.facts.route {
+            write!(f, "{} {}: ", route.method, route.template)?;
+        }
+        f.write_str(&self.facts.text)?;
+        let mut notes = Vec::new();
+        if let Some(id) = &self.facts.request_id {
+            notes.push(format!("request id {}", Excerpt::of(id)));
+        }
+        let History { attempts, outcome, budget_is_empty } = self.facts.history;
+        if attempts > 1 {
+            notes.push(format!("after {attempts} attempts"));
+        }
+        if budget_is_empty {
+            notes.push("not retried, as the retry budget of the client is empty".to_owned());
+        }
+        if let Some(after) = self.retry_after() {
+            notes.push(format!("retry after {after:?}"));
+        }
+        match outcome {
+            Outcome::NotDone => {}
+            Outcome::Unknown => {
+                notes.push("it is unknown whether the service carried it out".to_owned());
+            }
+            Outcome::Done => notes.push("the service carried it out".to_owned()),
+        }
+        if let Some(job) = self.facts.job.as_ref().filter(|_| !self.facts.text_names_job) {
+            notes.push(format!("job \"{}\"", Excerpt::of(job.as_str())));
+        }
+        if notes.is_empty() { Ok(()) } else { write!(f, " ({})", notes.join(", ")) }
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Error")
+            .field("route", &self.facts.route)
+            .field("request_id", &self.facts.request_id)
+            .field("attempts", &self.attempts())
+            .field("kind", &self.kind)
+            .field("text", &self.facts.text)
+            .field("source", &self.facts.source)
+            .finish_non_exhaustive()
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.facts.source.as_ref().map(|source| &**source as _)
+    }
+}

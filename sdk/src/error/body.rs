@@ -1,0 +1,130 @@
+//! Texts from outside in errors: bodies of error responses, and short parts of any text.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
+
+use crate::model;
+
+const EXCERPT_BYTES: usize = 200;
+
+/// Bytes of an excerpt after the position of a decode error.
+const BYTES_AFTER: usize = 40;
+
+/// Part of a text from outside, on one line, with `…` where it was cut.
+#[derive(Debug, Clone)]
+pub(crate) struct Excerpt(String);
+
+impl Excerpt {
+    pub(crate) fn of(text: &str) -> Self {
+        Self::start(text.as_bytes())
+    }
+
+    pub(crate) fn start(bytes: &[u8]) -> Self {
+        Self::window(bytes, 0)
+    }
+
+    /// The bytes around the position of an error of `serde_json`. Lines and columns count from 1,
+    /// columns in bytes.
+    pub(crate) fn at(bytes: &[u8], line: usize, column: usize) -> Self {
+        let lines = bytes.split_inclusive(|byte| *byte == b'\n');
+        let before: usize = lines.take(line.saturating_sub(1)).map(<[u8]>::len).sum();
+        let end = (before + column).saturating_add(BYTES_AFTER).min(bytes.len());
+        Self::window(bytes, end.saturating_sub(EXCERPT_BYTES))
+    }
+
+    pub(crate) const fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    fn window(bytes: &[u8], from: usize) -> Self {
+        let to = bytes.len().min(from + EXCERPT_BYTES);
+        let part = String::from_utf8_lossy(&bytes[from..to]);
+        // A cut within a character leaves a replacement character.
+        let part = if from > 0 { part.trim_start_matches('\u{fffd}') } else { &part };
+        let part = if to < bytes.len() { part.trim_end_matches('\u{fffd}') } else { part };
+        let words = part.split(|c: char| c.is_whitespace() || c.is_control());
+        let words: Vec<_> = words.filter(|word| !word.is_empty()).collect();
+        let cut = |is_cut| if is_cut { "…" } else { "" };
+        Self(format!("{}{}{}", cut(from > 0), words.join(" "), cut(to < bytes.len())))
+    }
+}
+
+impl fmt::Display for Excerpt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+#[derive(Debug)]
+pub(crate) enum ErrorBody {
+    /// An error response of the API.
+    Envelope(Problem),
+    /// Anything else, for example the page of a proxy.
+    Other(Excerpt),
+    /// A body in this content encoding, which is not decoded.
+    Encoded(Excerpt),
+    /// A body that repeats a credential.
+    Withheld,
+}
+
+impl fmt::Display for ErrorBody {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let problem = match self {
+            Self::Envelope(problem) => problem,
+            Self::Other(body) if body.is_empty() => return f.write_str(", with an empty body"),
+            Self::Other(body) => return write!(f, ", with a body that is not the API's: {body}"),
+            Self::Encoded(encoding) => return write!(f, ", with a body encoded as {encoding}"),
+            Self::Withheld => {
+                return f
+                    .write_str(", with a body that is not shown because it repeats a credential");
+            }
+        };
+        if !problem.message.trim().is_empty() {
+            write!(f, ": {}", Excerpt::of(&problem.message))?;
+        }
+        for (index, (field, text)) in problem.field_errors().enumerate() {
+            let mark = if index == 0 { " [" } else { "; " };
+            write!(f, "{mark}{}: {}", Excerpt::of(field), Excerpt::of(&text))?;
+        }
+        f.write_str(if problem.field_errors().next().is_some() { "]" } else { "" })
+    }
+}
+
+/// The body of an error response: a message, and details such as the invalid fields.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Problem {
+    /// What went wrong, for people (`error` in JSON). It is also read from `error.message`.
+    #[serde(rename = "error", deserialize_with = "message")]
+    pub(super) message: String,
+    /// An object, which may map invalid fields to what is wrong with them, or any other JSON value.
+    #[serde(default)]
+    details: Value,
+}
+
+impl Problem {
+    /// The invalid fields of `details`, each with what is wrong with it.
+    ///
+    /// A field with an array of texts is returned once for each. Of an object the `message` is
+    /// returned, any other value as JSON.
+    pub(crate) fn field_errors(&self) -> impl Iterator<Item = (&str, Cow<'_, str>)> {
+        let pairs = self.details.as_object().into_iter().flatten();
+        pairs.flat_map(|(field, issues)| {
+            let issues = match issues {
+                Value::Array(list) => list.as_slice(),
+                one => std::slice::from_ref(one),
+            };
+            issues.iter().map(move |issue| (field.as_str(), model::text(issue)))
+        })
+    }
+}
+
+fn message<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    let value = Value::deserialize(deserializer)?;
+    model::message(&value)
+        .map(str::to_owned)
+        .ok_or_else(|| D::Error::custom("an error without text"))
+}

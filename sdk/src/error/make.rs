@@ -1,0 +1,279 @@
+//! Constructors of errors, with their texts.
+
+use std::time::Duration;
+use std::{fmt, io};
+
+use http::StatusCode;
+use url::Url;
+
+use super::{Cause, Error, ErrorBody, ErrorKind, Excerpt, Facts};
+use crate::model::{Cursor, GenerationStatus, JobId, without_credentials};
+use crate::send::outcome::AttemptFailure;
+use crate::send::timeout::{TimeLimit, TimedOut};
+use crate::transport::{Failure, FailureKind};
+
+const INCOMPLETE: &str = "before the whole response was received";
+
+/// Before anything is sent.
+impl Error {
+    fn new(kind: ErrorKind, text: impl Into<String>) -> Self {
+        Self { kind, facts: Box::new(Facts { text: text.into(), ..Facts::default() }) }
+    }
+
+    fn of_status(kind: ErrorKind, status: StatusCode, text: impl Into<String>) -> Self {
+        let mut error = Self::new(kind, text).failing(AttemptFailure::Response(status));
+        error.facts.status = Some(status);
+        error
+    }
+
+    fn failing(mut self, failure: AttemptFailure) -> Self {
+        self.facts.failure = Some(failure);
+        self
+    }
+
+    pub(crate) fn because(mut self, source: impl Into<Cause>) -> Self {
+        self.facts.source = Some(source.into());
+        self
+    }
+
+    pub(crate) fn config(text: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Config, text)
+    }
+
+    /// Something that the client needs cannot be set up.
+    pub(crate) fn set_up(what: &str, source: impl Into<Cause>) -> Self {
+        let source = source.into();
+        Self::config(format!("cannot set up the {what}: {}", root(&*source))).because(source)
+    }
+
+    pub(crate) fn input(text: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Input, text)
+    }
+
+    pub(crate) fn file(name: impl fmt::Display, action: &str, source: io::Error) -> Self {
+        Self::input(format!("{name} cannot be {action}: {source}")).because(source)
+    }
+}
+
+/// Without a whole response.
+impl Error {
+    pub(crate) fn no_response(url: &Url, source: Failure) -> Self {
+        use FailureKind::{Connecting, Exchanging, InvalidUrl, NotProcessed};
+        let to = origin(url);
+        let (kind, text) = match (source.kind, source.is_timeout) {
+            (InvalidUrl, _) => return Self::input("the URL is invalid").because(source),
+            (Connecting, true) => {
+                (ErrorKind::Connect, format!("connecting to {to} timed out (connect_timeout)"))
+            }
+            (Connecting, false) => {
+                (ErrorKind::Connect, format!("cannot connect to {to}: {}", root(&source)))
+            }
+            (NotProcessed, _) => {
+                (ErrorKind::Transport, format!("{to} refused to process the request"))
+            }
+            (Exchanging, true) => {
+                (ErrorKind::Timeout, format!("the HTTP client timed out while waiting for {to}"))
+            }
+            (Exchanging, false) => (
+                ErrorKind::Transport,
+                format!("connection to {to} closed before a response was received"),
+            ),
+        };
+        let failure = match source.kind {
+            Exchanging => AttemptFailure::NoResponse,
+            InvalidUrl | Connecting | NotProcessed => AttemptFailure::NotSent,
+        };
+        let mut error = Self::new(kind, text).failing(failure);
+        error.facts.is_connect_timeout = source.kind == Connecting && source.is_timeout;
+        error.because(source)
+    }
+
+    pub(crate) fn incomplete(status: StatusCode, source: Failure) -> Self {
+        let (kind, ending) = if source.is_timeout {
+            (ErrorKind::Timeout, "the HTTP client timed out")
+        } else {
+            (ErrorKind::Transport, "connection closed")
+        };
+        let text = format!("{ending} {INCOMPLETE} ({status})");
+        Self::of_status(kind, status, text)
+            .failing(AttemptFailure::Incomplete(status))
+            .because(source)
+    }
+
+    /// With the status if the head of the response was received.
+    pub(crate) fn timed_out(url: &Url, limit: TimedOut, status: Option<StatusCode>) -> Self {
+        let (failure, when) = match status {
+            Some(status) => {
+                (AttemptFailure::Incomplete(status), format!("{INCOMPLETE} ({status})"))
+            }
+            None => (AttemptFailure::NoResponse, format!("while waiting for {}", origin(url))),
+        };
+        let mut error = Self::expired(limit, &when).failing(failure);
+        error.facts.status = status;
+        error
+    }
+
+    /// The time ended before the request was sent, since the service limits the rate.
+    pub(crate) fn throttled(limit: TimedOut) -> Self {
+        Self::expired(limit, "while the client paused for the rate limit of the service")
+            .failing(AttemptFailure::NotSent)
+    }
+
+    /// The time ended before the provider of the API key returned one.
+    pub(crate) fn no_key_in_time(limit: TimedOut) -> Self {
+        Self::expired(limit, "while waiting for the provider of the API key")
+            .failing(AttemptFailure::NotSent)
+    }
+
+    fn expired(TimedOut { limit, after }: TimedOut, when: &str) -> Self {
+        let what = match limit {
+            TimeLimit::Idle => format!("no data for {after:?} (idle_timeout)"),
+            TimeLimit::Attempt => format!("timed out after {after:?} (request_timeout)"),
+            TimeLimit::Call => format!("timed out after {after:?} (overall_timeout)"),
+            TimeLimit::Whole => format!("timed out after {after:?} (timeout)"),
+        };
+        Self::new(ErrorKind::Timeout, format!("{what} {when}"))
+    }
+
+    pub(crate) fn call_timed_out(url: &str, after: Duration) -> Self {
+        let text = format!("timed out after {after:?} (timeout) while waiting for ");
+        Self::new(ErrorKind::Timeout, text + &without_query(url))
+    }
+}
+
+/// With the status of a response.
+impl Error {
+    pub(crate) fn answered_early(status: StatusCode) -> Self {
+        let text = format!("the server answered {status} before all bytes were sent");
+        Self::of_status(ErrorKind::Transport, status, text)
+    }
+
+    /// A redirect that is not followed for this reason; `None` without a valid `Location`.
+    pub(crate) fn redirect(status: StatusCode, to: Option<&Url>, reason: &str) -> Self {
+        let text = match to.map(|to| without_query(to.as_str())) {
+            Some(to) => format!("{status} redirects to {to}; not followed: {reason}"),
+            None => format!("{status} has no valid Location"),
+        };
+        Self::of_status(ErrorKind::Redirect, status, text)
+    }
+
+    /// A response from this URL, to which the HTTP client was redirected.
+    pub(crate) fn followed(status: StatusCode, url: &Url) -> Self {
+        let text = format!(
+            "{status} from {}: the HTTP client followed a redirect; build it with \
+             `redirect::Policy::none()`",
+            without_query(url.as_str())
+        );
+        Self::of_status(ErrorKind::Redirect, status, text)
+    }
+
+    pub(crate) fn response(
+        kind: ErrorKind,
+        status: StatusCode,
+        body: ErrorBody,
+        hint: &str,
+    ) -> Self {
+        let text = format!("{status}{body}{hint}");
+        let mut error = Self::of_status(kind, status, text);
+        if let ErrorBody::Envelope(problem) = body {
+            error.facts.problem = Some(problem);
+        }
+        error
+    }
+
+    /// A success that cannot be decoded for this reason, with the part of the body at fault.
+    pub(crate) fn decode(
+        status: StatusCode,
+        path: Option<&str>,
+        reason: &str,
+        near: Option<&Excerpt>,
+    ) -> Self {
+        let at = path.map(|path| format!(" at `{path}`")).unwrap_or_default();
+        let near = near.map(|near| format!(", near {near}")).unwrap_or_default();
+        let text = format!("cannot decode response{at}: {reason} ({status}){near}");
+        Self::of_status(ErrorKind::Decode, status, text)
+    }
+
+    pub(crate) fn too_large(status: StatusCode, max: u64, setting: &str) -> Self {
+        let text = format!("response larger than {max} bytes ({setting}; {status})");
+        Self::of_status(ErrorKind::TooLarge, status, text)
+    }
+}
+
+/// Of several requests.
+impl Error {
+    pub(crate) fn not_replayable(cause: Self) -> Self {
+        let text = "the upload must be retried, but its reader can be read only once";
+        Self::new(ErrorKind::NotReplayable, text).because(cause)
+    }
+
+    pub(crate) fn pagination_loop(cursor: Option<&Cursor>) -> Self {
+        let cursor = Excerpt::start(cursor.map_or("", Cursor::as_str).as_bytes());
+        let text = format!("pagination loop: the server returned cursor \"{cursor}\" twice");
+        Self::new(ErrorKind::PaginationLoop, text)
+    }
+
+    fn of_job(
+        kind: ErrorKind,
+        job: JobId,
+        last_status: Option<GenerationStatus>,
+        text: impl FnOnce(Excerpt) -> String,
+    ) -> Self {
+        let mut error = Self::new(kind, text(Excerpt::of(job.as_str())));
+        (error.facts.job, error.facts.last_status) = (Some(job), last_status);
+        error.facts.text_names_job = true;
+        error
+    }
+
+    pub(crate) fn job_failed(job: JobId, status: GenerationStatus) -> Self {
+        let reason = status.error.as_deref().filter(|reason| !reason.trim().is_empty());
+        let reason = reason.map(|reason| format!(": {}", Excerpt::of(reason))).unwrap_or_default();
+        Self::of_job(ErrorKind::JobFailed, job, Some(status), |id| {
+            format!("the generation \"{id}\" failed{reason}")
+        })
+    }
+
+    pub(crate) fn output_not_found(
+        job: JobId,
+        status: GenerationStatus,
+        place: impl fmt::Display,
+    ) -> Self {
+        Self::of_job(ErrorKind::OutputNotFound, job, Some(status), |id| {
+            format!("the output of the generation \"{id}\" was not found: {place}")
+        })
+    }
+
+    pub(crate) fn wait_timeout(
+        job: JobId,
+        after: Duration,
+        last: Option<GenerationStatus>,
+        cause: Option<Self>,
+    ) -> Self {
+        let status = last.as_ref().map_or_else(
+            || "nothing was heard of it".to_owned(),
+            |last| format!("it was {} when last asked", Excerpt::of(last.state.as_str())),
+        );
+        let mut error = Self::of_job(ErrorKind::WaitTimeout, job, last, |id| {
+            format!("the generation \"{id}\" was not finished within {after:?}; {status}")
+        });
+        error.facts.source = cause.map(Cause::from);
+        error
+    }
+}
+
+/// The text of the innermost cause, which says most.
+fn root(error: &(dyn std::error::Error + 'static)) -> String {
+    let root = std::iter::successors(Some(error), |error| error.source()).last();
+    root.map(ToString::to_string).unwrap_or_default()
+}
+
+fn origin(url: &Url) -> String {
+    url.origin().ascii_serialization()
+}
+
+/// A URL without the parts that may be secret.
+fn without_query(url: &str) -> String {
+    let url = url.split(['?', '#']).next().unwrap_or_default();
+    let shown = Url::parse(url).map(without_credentials);
+    Excerpt::of(shown.as_ref().map_or(url, Url::as_str)).to_string()
+}

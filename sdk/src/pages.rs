@@ -1,0 +1,396 @@
+//! Pagination of every list: a function from cursor to page becomes a stream of pages, and that a
+//! stream of items.
+
+use std::collections::HashSet;
+use std::fmt;
+use std::hash::{BuildHasher, RandomState};
+use std::task::{Context, Poll, ready};
+use std::{mem, vec};
+
+use futures_core::future::BoxFuture;
+
+use crate::error::Error;
+use crate::macros::stream;
+use crate::model::{Cursor, Page};
+use crate::send::reply::FetchedPage;
+
+type Fetch<T> = dyn FnMut(Option<Cursor>) -> Fetching<T> + Send;
+type Fetching<T> = BoxFuture<'static, Result<FetchedPage<T>, Error>>;
+
+/// A stream of the pages of a list. A page is requested when the stream is polled for it, or
+/// [one page earlier](crate::request::ListPrompts::prefetch).
+///
+/// It ends after the last page, after `max_items`, and after an error, from which
+/// [`retry`](Self::retry) resumes. An empty page with a cursor does not end it; a cursor that the
+/// service returns a second time ends it with [`Error::is_pagination_loop`]. From a page that cannot
+/// be decoded, [`skip`](Self::skip) continues with the page after it. The stream owns its client;
+/// dropping it cancels the request in flight.
+///
+/// ```
+/// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
+/// let mut pages = client.prompts().list().page_size(100).pages();
+/// while let Some(page) = pages.next().await {
+///     println!("{} prompts, resume from {:?}", page?.items.len(), pages.cursor());
+/// }
+/// # Ok(()) }
+/// ```
+#[must_use = "a stream fetches only when it is polled"]
+pub struct Pages<T> {
+    fetch: Box<Fetch<T>>,
+    state: State<T>,
+    cursor: Option<Cursor>,
+    used: Used,
+    left: Option<usize>,
+    prefetch: bool,
+    /// A request that was sent ahead failed, so the page is requested when it is needed.
+    prefetch_failed: bool,
+}
+
+enum State<T> {
+    Idle,
+    Fetching {
+        page: Fetching<T>,
+        is_prefetch: bool,
+    },
+    /// Received, but not yet returned.
+    Fetched(Result<FetchedPage<T>, Error>),
+    /// With the cursor after a page that was received and cannot be decoded.
+    Failed {
+        next_cursor: Option<Cursor>,
+    },
+    Looping,
+    Ended,
+}
+
+impl<T> Pages<T> {
+    pub(crate) fn new(
+        cursor: Option<Cursor>,
+        max_items: Option<usize>,
+        prefetch: bool,
+        fetch: impl FnMut(Option<Cursor>) -> Fetching<T> + Send + 'static,
+    ) -> Self {
+        let mut used = Used::default();
+        if let Some(cursor) = &cursor {
+            used.insert(cursor);
+        }
+        let state = if max_items == Some(0) { State::Ended } else { State::Idle };
+        let (fetch, left) = (Box::new(fetch), max_items);
+        Self { fetch, state, cursor, used, left, prefetch, prefetch_failed: false }
+    }
+
+    /// The cursor of the next page, or after an error of the page that failed. A prefetched page
+    /// is still the next one.
+    ///
+    /// Give it to [`cursor`](crate::request::ListPrompts::cursor) of a later list with the same
+    /// filters, also in another process: it is text and implements serde. `None` is the beginning
+    /// of the list, and the end if the stream ended without error. If `max_items` cut a page, it
+    /// is the cursor of that page, so that no item is missed.
+    #[must_use]
+    pub const fn cursor(&self) -> Option<&Cursor> {
+        self.cursor.as_ref()
+    }
+
+    /// After an error: requests the page that failed again when the stream is polled next. Nothing
+    /// comes twice and nothing is skipped.
+    ///
+    /// `false`, without effect, if the stream did not end with an error, or with
+    /// [`Error::is_pagination_loop`], which a retry does not mend.
+    ///
+    /// ```
+    /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
+    /// let mut pages = client.prompts().list().pages();
+    /// while let Some(page) = pages.next().await {
+    ///     match page {
+    ///         Ok(page) => println!("{} prompts", page.items.len()),
+    ///         Err(error) if error.is_retryable() && pages.retry() => {
+    ///             tokio::time::sleep(std::time::Duration::from_secs(5)).await;
+    ///         }
+    ///         Err(error) => return Err(error),
+    ///     }
+    /// }
+    /// # Ok(()) }
+    /// ```
+    pub fn retry(&mut self) -> bool {
+        let failed = matches!(self.state, State::Failed { .. });
+        if failed {
+            self.state = State::Idle;
+        }
+        failed
+    }
+
+    /// After an error of a page that was received and cannot be decoded
+    /// ([`Error::next_cursor`]): continues with the page after it. The whole page is skipped;
+    /// [`Items::skip`] skips one item.
+    ///
+    /// `false`, without effect, after other errors.
+    pub fn skip(&mut self) -> bool {
+        let State::Failed { next_cursor } = &mut self.state else { return false };
+        let Some(next) = next_cursor.take() else { return false };
+        self.cursor = Some(next);
+        self.state = self.next_state();
+        true
+    }
+
+    fn poll_page(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Page<T>, Error>>> {
+        let page = ready!(self.poll_fetched(cx, true));
+        Poll::Ready(page.map(|page| page.and_then(FetchedPage::whole)))
+    }
+
+    /// The next page; with `whole`, an error if one of its items cannot be decoded.
+    fn poll_fetched(
+        &mut self,
+        cx: &mut Context<'_>,
+        whole: bool,
+    ) -> Poll<Option<Result<FetchedPage<T>, Error>>> {
+        self.advance(cx, false);
+        match mem::replace(&mut self.state, State::Ended) {
+            State::Fetched(Ok(page)) if whole && page.items.iter().any(Result::is_err) => {
+                self.state = State::Failed { next_cursor: page.next_cursor.clone() };
+                Poll::Ready(Some(Ok(page)))
+            }
+            State::Fetched(Ok(mut page)) => {
+                self.finish_page(&mut page);
+                self.prefetch_page(cx);
+                Poll::Ready(Some(Ok(page)))
+            }
+            State::Fetched(Err(error)) => {
+                self.state = State::Failed { next_cursor: None };
+                Poll::Ready(Some(Err(error)))
+            }
+            State::Looping => Poll::Ready(Some(Err(Error::pagination_loop(self.cursor.as_ref())))),
+            unready => {
+                let pending = matches!(unready, State::Fetching { .. });
+                self.state = unready;
+                if pending { Poll::Pending } else { Poll::Ready(None) }
+            }
+        }
+    }
+
+    /// Starts or advances the request for the next page, if pages are prefetched. There is no task
+    /// that would poll it, so this is called with each item.
+    fn prefetch_page(&mut self, cx: &mut Context<'_>) {
+        if self.prefetch && !self.prefetch_failed {
+            self.advance(cx, true);
+        }
+    }
+
+    fn advance(&mut self, cx: &mut Context<'_>, is_prefetch: bool) {
+        loop {
+            if matches!(self.state, State::Idle) {
+                let page = (self.fetch)(self.cursor.clone());
+                self.state = State::Fetching { page, is_prefetch };
+            }
+            let State::Fetching { page, is_prefetch: sent_ahead } = &mut self.state else { return };
+            let Poll::Ready(page) = page.as_mut().poll(cx) else { return };
+            if *sent_ahead && page.is_err() {
+                // Its timeouts expired while nobody polled it, or it failed some time ago.
+                (self.state, self.prefetch_failed) = (State::Idle, true);
+                if is_prefetch {
+                    return;
+                }
+                continue;
+            }
+            self.state = State::Fetched(page);
+            return;
+        }
+    }
+
+    /// Cuts the page to `max_items` and finds what comes after it.
+    fn finish_page(&mut self, page: &mut FetchedPage<T>) {
+        if let Some(left) = &mut self.left {
+            if page.items.len() > *left {
+                page.items.truncate(*left);
+                page.next_cursor.clone_from(&self.cursor);
+            }
+            *left -= page.items.len();
+        }
+        self.cursor.clone_from(&page.next_cursor);
+        self.state = self.next_state();
+    }
+
+    /// What comes after a page, by the cursor that it returned.
+    fn next_state(&mut self) -> State<T> {
+        self.prefetch_failed = false;
+        match &self.cursor {
+            None => State::Ended,
+            Some(_) if self.left == Some(0) => State::Ended,
+            Some(cursor) if self.used.insert(cursor) => State::Idle,
+            Some(_) => State::Looping,
+        }
+    }
+}
+
+stream!([T] Pages<T> -> Page<T>, poll_page);
+
+impl<T> fmt::Debug for Pages<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Pages").field("cursor", &self.cursor).finish_non_exhaustive()
+    }
+}
+
+/// A stream of the items of a list over all its pages. A page is requested when the items of the
+/// page before are used up, or [earlier](crate::request::ListPrompts::prefetch).
+///
+/// It ends after the last item, after `max_items`, and after an error, from which
+/// [`retry`](Self::retry) resumes.
+///
+/// ```
+/// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
+/// let mut prompts = client.prompts().list().items();
+/// while let Some(prompt) = prompts.try_next().await? {
+///     println!("{}", prompt.title);
+/// }
+/// # Ok(()) }
+/// ```
+#[must_use = "a stream fetches only when it is polled"]
+pub struct Items<T> {
+    pages: Pages<T>,
+    page: vec::IntoIter<Result<T, Error>>,
+    /// Where the page in `page` was fetched from.
+    page_cursor: Option<Cursor>,
+    /// The last item could not be decoded.
+    item_failed: bool,
+}
+
+impl<T> Items<T> {
+    pub(crate) fn new(pages: Pages<T>) -> Self {
+        Self { pages, page: Vec::new().into_iter(), page_cursor: None, item_failed: false }
+    }
+
+    /// The cursor from which a later list misses no item.
+    ///
+    /// While items of a page are left it is the cursor of that page, so its first items come
+    /// again; otherwise it is [`Pages::cursor`].
+    #[must_use]
+    pub fn cursor(&self) -> Option<&Cursor> {
+        if self.page.len() == 0 { self.pages.cursor() } else { self.page_cursor.as_ref() }
+    }
+
+    /// The rest of the list in one vector.
+    ///
+    /// # Errors
+    ///
+    /// That of the first page that fails; the items before it are lost.
+    pub async fn collect(mut self) -> Result<Vec<T>, Error> {
+        let mut items = Vec::new();
+        while let Some(item) = self.try_next().await? {
+            items.push(item);
+        }
+        Ok(items)
+    }
+
+    /// After an error: requests the page that failed again when the stream is polled next, as
+    /// [`Pages::retry`]. The items continue after the last one that was returned. `false` after an
+    /// item that cannot be decoded: [`skip`](Self::skip) it.
+    pub fn retry(&mut self) -> bool {
+        self.pages.retry()
+    }
+
+    /// After an item that cannot be decoded: continues with the item after it. `false`, without
+    /// effect, after other errors.
+    ///
+    /// ```
+    /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
+    /// let mut prompts = client.prompts().list().items();
+    /// while let Some(prompt) = prompts.next().await {
+    ///     match prompt {
+    ///         Ok(prompt) => println!("{}", prompt.title),
+    ///         Err(error) if prompts.skip() => eprintln!("skipped: {error}"),
+    ///         Err(error) => return Err(error),
+    ///     }
+    /// }
+    /// # Ok(()) }
+    /// ```
+    pub fn skip(&mut self) -> bool {
+        std::mem::take(&mut self.item_failed)
+    }
+
+    fn poll_item(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<T, Error>>> {
+        if self.item_failed {
+            return Poll::Ready(None);
+        }
+        loop {
+            if let Some(item) = self.page.next() {
+                self.item_failed = item.is_err();
+                self.pages.prefetch_page(cx);
+                return Poll::Ready(Some(item));
+            }
+            let asked = self.pages.cursor().cloned();
+            match ready!(self.pages.poll_fetched(cx, false)) {
+                Some(Ok(page)) => {
+                    self.page = page.items.into_iter();
+                    self.page_cursor = asked;
+                }
+                Some(Err(error)) => return Poll::Ready(Some(Err(error))),
+                None => return Poll::Ready(None),
+            }
+        }
+    }
+}
+
+stream!([T] Items<T> -> T, poll_item);
+
+impl<T> fmt::Debug for Items<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Items").field("cursor", &self.cursor()).finish_non_exhaustive()
+    }
+}
+
+/// The cursors that were used, eight bytes of each, so that memory stays small.
+///
+/// Two cursors with the same hash would end a list with an error although it does not loop. Among
+/// 10,000 cursors that happens once in some 10¹¹ lists. The keys of the hash are random for each
+/// list, so no service can bring it about.
+#[derive(Default)]
+struct Used {
+    keys: RandomState,
+    hashes: HashSet<u64>,
+}
+
+impl Used {
+    fn insert(&mut self, cursor: &Cursor) -> bool {
+        self.hashes.insert(self.keys.hash_one(cursor))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn ten_thousand_pages_keep_no_more_than_the_pages_at_hand() {
+        const PAGES: usize = 10_000;
+        for (prefetch, most) in [(false, 10), (true, 20)] {
+            // Each item holds a clone, so the clones are the items that are alive.
+            let alive = Arc::new(());
+            let counted = alive.clone();
+            let mut items = Items::new(Pages::new(None, None, prefetch, move |cursor| {
+                let number = cursor.map_or(0, |cursor| cursor.as_str().parse().unwrap());
+                let items = number * 10..number * 10 + 10;
+                let items = items.map(|n| Ok((n, counted.clone()))).collect();
+                // The last page starts over.
+                let next = if number + 1 < PAGES { number + 1 } else { 1 };
+                Box::pin(async move {
+                    // Not ready at once, as no answer is.
+                    tokio::task::yield_now().await;
+                    Ok(FetchedPage { items, next_cursor: Some(next.to_string().into()) })
+                })
+            }));
+            let (mut count, mut peak) = (0, 0);
+            let error = loop {
+                match items.next().await.expect("the loop is an error") {
+                    Ok((number, _)) => {
+                        assert_eq!(number, count);
+                        count += 1;
+                        peak = peak.max(Arc::strong_count(&alive) - 2);
+                    }
+                    Err(error) => break error,
+                }
+            };
+            assert!(error.is_pagination_loop());
+            assert_eq!((count, peak), (PAGES * 10, most));
+        }
+    }
+}

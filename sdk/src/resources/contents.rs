@@ -1,0 +1,148 @@
+//! The prompts in one vault: list, find, add, remove, move, pin.
+
+use http::Method;
+use serde_json::json;
+
+use crate::call::Call;
+use crate::client::Client;
+use crate::model::{
+    AddedPrompts, MovedPrompt, PinState, PromptId, RemovedPrompt, VaultId, VaultPrompt,
+    VaultPromptId,
+};
+use crate::path;
+use crate::send::request::Request;
+
+impl Client {
+    /// One vault and the prompts in it. Sends nothing.
+    #[must_use]
+    pub fn vault(&self, id: VaultId) -> VaultContents {
+        VaultContents { client: self.clone(), vault: id }
+    }
+}
+
+/// The prompts in one vault; returned by [`Client::vault`].
+///
+/// To remove, move and pin, give the id of the membership (`vaultPromptId`), which
+/// [`list`](Self::list) and [`find`](Self::find) return.
+#[derive(Debug, Clone)]
+pub struct VaultContents {
+    pub(super) client: Client,
+    vault: VaultId,
+}
+
+impl VaultContents {
+    /// Lists the prompts in the vault: pinned prompts first, then the newest members. This list
+    /// has no pages.
+    ///
+    /// ```
+    /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
+    /// for prompt in client.vault(VaultId::new(3)).list().await? {
+    ///     println!("{} (membership {})", prompt.title, prompt.vault_prompt_id);
+    /// }
+    /// # Ok(()) }
+    /// ```
+    pub fn list(&self) -> Call<Vec<VaultPrompt>> {
+        self.client.call(self.request(Method::GET))
+    }
+
+    /// Finds the membership of a prompt, which pinning, moving and removing ask for; `None` if
+    /// the prompt is not in the vault. It downloads the whole list of the vault.
+    ///
+    /// ```
+    /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
+    /// let contents = client.vault(VaultId::new(3));
+    /// if let Some(member) = contents.find(PromptId::new(7)).await? {
+    ///     contents.pin(member.vault_prompt_id).await?;
+    /// }
+    /// # Ok(()) }
+    /// ```
+    pub fn find(&self, prompt: PromptId) -> Call<Option<VaultPrompt>> {
+        Call::new(self.client.context(), self.request(Method::GET), move |reply| {
+            let members: Vec<VaultPrompt> = reply.data()?;
+            Ok(members.into_iter().find(|member| member.id == prompt))
+        })
+    }
+
+    /// Adds prompts of the account, [`ADDED_PROMPTS`](crate::limits::ADDED_PROMPTS) at a time.
+    ///
+    /// ```
+    /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
+    /// let prompts = [PromptId::new(7), PromptId::new(8)];
+    /// let done = client.vault(VaultId::new(3)).add(prompts).await?;
+    /// println!("{} added, {} now", done.added, done.prompt_count);
+    /// # Ok(()) }
+    /// ```
+    pub fn add(&self, prompts: impl IntoIterator<Item = PromptId>) -> Call<AddedPrompts> {
+        let prompts: Vec<_> = prompts.into_iter().collect();
+        self.client.call(self.request(Method::POST).json(&json!({ "promptIds": prompts })))
+    }
+
+    /// Removes a prompt from the vault. The prompt itself remains.
+    ///
+    /// ```
+    /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
+    /// client.vault(VaultId::new(3)).remove(VaultPromptId::new(21)).await?;
+    /// # Ok(()) }
+    /// ```
+    pub fn remove(&self, membership: VaultPromptId) -> Call<RemovedPrompt> {
+        let path = path::vault_prompt(self.vault, membership);
+        let request = Request::new(Method::DELETE, path::VAULT_PROMPT, path);
+        let removed = RemovedPrompt { vault_prompt_id: membership, removed: true };
+        Call::new(self.client.context(), request, move |reply| reply.data_or(removed.clone()))
+    }
+
+    /// Moves a prompt to another vault of the account, atomically. The response has its new
+    /// membership.
+    ///
+    /// ```
+    /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
+    /// let contents = client.vault(VaultId::new(3));
+    /// let moved = contents.move_to(VaultPromptId::new(21), VaultId::new(4)).await?;
+    /// client.vault(VaultId::new(4)).pin(moved.vault_prompt_id).await?;
+    /// # Ok(()) }
+    /// ```
+    pub fn move_to(&self, membership: VaultPromptId, target: VaultId) -> Call<MovedPrompt> {
+        let path = path::vault_prompt_move(self.vault, membership);
+        let request = Request::new(Method::POST, path::VAULT_PROMPT_MOVE, path);
+        self.client.call(request.json(&json!({ "targetVaultId": target })))
+    }
+
+    /// Pins a prompt to the top of the vault. Idempotent.
+    ///
+    /// ```
+    /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
+    /// let state = client.vault(VaultId::new(3)).pin(VaultPromptId::new(21)).await?;
+    /// assert!(state.is_pinned);
+    /// # Ok(()) }
+    /// ```
+    pub fn pin(&self, membership: VaultPromptId) -> Call<PinState> {
+        self.pinning(Method::POST, membership, true)
+    }
+
+    /// Unpins a prompt. Idempotent.
+    ///
+    /// ```
+    /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
+    /// client.vault(VaultId::new(3)).unpin(VaultPromptId::new(21)).await?;
+    /// # Ok(()) }
+    /// ```
+    pub fn unpin(&self, membership: VaultPromptId) -> Call<PinState> {
+        self.pinning(Method::DELETE, membership, false)
+    }
+
+    fn request(&self, method: Method) -> Request {
+        Request::new(method, path::VAULT_PROMPTS, path::vault_prompts(self.vault))
+    }
+
+    fn pinning(
+        &self,
+        method: Method,
+        membership: VaultPromptId,
+        is_pinned: bool,
+    ) -> Call<PinState> {
+        let path = path::vault_prompt_pin(self.vault, membership);
+        let request = Request::new(method, path::VAULT_PROMPT_PIN, path).idempotent();
+        let state = PinState { vault_prompt_id: membership, is_pinned };
+        Call::new(self.client.context(), request, move |reply| reply.data_or(state.clone()))
+    }
+}

@@ -1,0 +1,216 @@
+//! Waits for the end of a job, and returns its output.
+
+use std::fmt;
+
+use futures_core::future::BoxFuture;
+use serde::{Deserialize, Serialize};
+use tokio::time::{Instant, sleep};
+
+use super::output;
+use super::watch::{GenerationRef, Watch, polling};
+use crate::call::Context;
+use crate::error::Error;
+use crate::macros::{awaitable, options};
+use crate::model::{GenerationJob, GenerationStatus, OutputHint, Prompt, PromptImage, VaultId};
+use crate::send::timeout::until;
+use crate::send::trace::Span;
+
+type OnChange<'a> = dyn FnMut(&GenerationStatus) + Send + 'a;
+
+/// Queues the job, within this deadline.
+type Create =
+    dyn FnOnce(Option<Instant>) -> BoxFuture<'static, Result<GenerationJob, Error>> + Send;
+
+/// Waits until a job has ended, and returns its output. Nothing is sent until it is awaited.
+///
+/// Returned by [`Generations::wait`](crate::resources::Generations::wait), and by
+/// [`and_wait`](crate::request::CreateGeneration::and_wait) of a call, which then is sent first. It
+/// polls as [`Watch`] does. One [`timeout`](Self::timeout) bounds the call, the polls and the search
+/// for the output. Dropping the future stops the polling.
+///
+/// # Output
+///
+/// The prompts that the status of the completed job names. If it names none, or contradicts itself,
+/// they are looked up in the target vault: prompts with the text of the job and images, made after
+/// the job was queued. Where more of them fit than the job has outputs, none is chosen.
+///
+/// # Errors
+///
+/// [`Error::is_job_failed`] if the generation failed, [`Error::is_wait_timeout`] if it did not end
+/// in time, and [`Error::is_output_not_found`] if it completed without output that can be found.
+/// With `and_wait` also those of the call. A poll that fails with an error that is not transient,
+/// such as 401 or 404, ends the wait. All errors name the job ([`Error::job_id`]).
+///
+/// ```
+/// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
+/// use std::time::Duration;
+///
+/// let finished = client
+///     .generations()
+///     .wait("invoice-17")
+///     .timeout(Duration::from_secs(120))
+///     .on_change(|status| println!("{}", status.state))
+///     .await;
+/// match finished {
+///     Ok(finished) => println!("{} images", finished.images().count()),
+///     Err(error) if error.is_job_failed() => println!("no image: {error}"),
+///     Err(error) if error.is_wait_timeout() => println!("still running: {error}"),
+///     Err(error) => return Err(error),
+/// }
+/// # Ok(()) }
+/// ```
+#[must_use = "a job is waited for only when this is awaited, or by `send`"]
+pub struct Wait<'a> {
+    create: Option<Box<Create>>,
+    watch: Watch,
+    output: OutputHint,
+    on_change: Box<OnChange<'a>>,
+}
+
+polling!(['a] Wait<'a>, watch.polling);
+
+impl<'a> Wait<'a> {
+    pub(super) fn new(context: Context, job: GenerationRef, create: Option<Box<Create>>) -> Self {
+        let watch = Watch::new(context, &job);
+        Self { create, watch, output: job.output, on_change: Box::new(|_| ()) }
+    }
+
+    /// Calls this with the first status, each that differs from the one before, and the final one.
+    /// It may borrow, unless the wait is moved to a task.
+    ///
+    /// ```
+    /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
+    /// let mut states = Vec::new();
+    /// let wait = client.generations().wait("invoice-17");
+    /// wait.on_change(|status| states.push(status.state.clone())).await?;
+    /// println!("{states:?}");
+    /// # Ok(()) }
+    /// ```
+    pub fn on_change<'b>(self, on_change: impl FnMut(&GenerationStatus) + Send + 'b) -> Wait<'b> {
+        Wait { on_change: Box::new(on_change), ..self }
+    }
+
+    /// The vault that takes the output, for a job that is known by its id only.
+    pub fn vault(mut self, vault: VaultId) -> Self {
+        self.output.vault = Some(vault);
+        self
+    }
+
+    /// The text of the generation, for a job that is known by its id only. It tells its output
+    /// from that of other jobs in the same vault.
+    pub fn text(mut self, text: impl Into<String>) -> Self {
+        self.output.text = Some(text.into());
+        self
+    }
+
+    async fn run(mut self) -> Result<FinishedGeneration, Error> {
+        let deadline = self.watch.start();
+        if let Some(create) = self.create.take() {
+            let job = create(deadline).await?;
+            self.watch.queued(job.client_job_id);
+            let OutputHint { vault, text, .. } = self.output;
+            self.output = job.output;
+            self.output.vault = vault.or(self.output.vault);
+            self.output.text = text.or(self.output.text);
+        }
+        let span = Span::wait(&self.watch.job);
+        let job = self.watch.job.clone();
+        let outcome = span.around(self.run_within(deadline, &span)).await;
+        outcome.map_err(|error| error.with_job(Some(job))).inspect_err(|error| span.failed(error))
+    }
+
+    async fn run_within(
+        mut self,
+        deadline: Option<Instant>,
+        span: &Span,
+    ) -> Result<FinishedGeneration, Error> {
+        while let Some(change) = self.watch.next().await {
+            let status = change?;
+            span.changed(&status);
+            (self.on_change)(&status);
+            if status.state.is_success() {
+                let prompts = self.find_output(&status, deadline).await?;
+                return Ok(FinishedGeneration { status, prompts });
+            }
+            if status.state.is_final() {
+                return Err(Error::job_failed(self.watch.job.clone(), status));
+            }
+        }
+        // A watch ends only after one of the above.
+        Err(self.watch.timed_out())
+    }
+
+    /// Looks for the output several times, since a service may show it a little later.
+    async fn find_output(
+        &mut self,
+        status: &GenerationStatus,
+        deadline: Option<Instant>,
+    ) -> Result<Vec<Prompt>, Error> {
+        const ATTEMPTS: u32 = 4;
+        let mut problem = "the time for the wait ended before it was looked for".to_owned();
+        let context = self.watch.context.clone();
+        let output = self.output.clone();
+        let looking = async {
+            let mut attempt = 1;
+            loop {
+                match output::find(&context, status, &output).await {
+                    Ok(Ok(prompts)) => return Ok(Some(prompts)),
+                    Ok(Err(place)) => {
+                        problem = place;
+                        attempt += 1;
+                    }
+                    // Retried until the deadline, as polls are.
+                    Err(error) if error.is_retryable() => problem = error.to_string(),
+                    Err(error) => return Err(error),
+                }
+                if attempt > ATTEMPTS {
+                    return Ok(None);
+                }
+                sleep(self.watch.delay(None)).await;
+            }
+        };
+        match until(deadline, looking).await {
+            Ok(Ok(Some(prompts))) => Ok(prompts),
+            Ok(Err(error)) => Err(error),
+            Ok(Ok(None)) | Err(_) => {
+                Err(Error::output_not_found(self.watch.job.clone(), status.clone(), problem))
+            }
+        }
+    }
+}
+
+options!(['a] Wait<'a>, watch.context);
+awaitable!(['a] Wait<'a>, 'a -> FinishedGeneration, Wait::run);
+
+impl fmt::Debug for Wait<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Wait").field("watch", &self.watch).finish_non_exhaustive()
+    }
+}
+
+/// A completed generation with its output.
+///
+/// ```
+/// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
+/// let finished = client.generations().wait("invoice-17").await?;
+/// for image in finished.images() {
+///     println!("{}", image.url);
+/// }
+/// # Ok(()) }
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct FinishedGeneration {
+    /// The final status.
+    pub status: GenerationStatus,
+    /// The prompts that hold the output; never empty.
+    pub prompts: Vec<Prompt>,
+}
+
+impl FinishedGeneration {
+    /// The images of all prompts: one for each output.
+    pub fn images(&self) -> impl Iterator<Item = &PromptImage> {
+        self.prompts.iter().flat_map(|prompt| &prompt.images)
+    }
+}

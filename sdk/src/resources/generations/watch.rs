@@ -1,0 +1,293 @@
+//! Polls the status of a job and streams its changes. There is no task: dropping the stream stops
+//! the polling.
+
+use std::fmt;
+use std::task::{Context as TaskContext, Poll};
+use std::time::Duration;
+
+use futures_core::future::BoxFuture;
+use tokio::time::error::Elapsed;
+use tokio::time::{Instant, sleep};
+
+use super::status_request;
+use crate::call::{Call, Context, in_runtime};
+use crate::error::Error;
+use crate::macros::{options, stream};
+use crate::model::{GenerationJob, GenerationStatus, JobId, OutputHint, Timestamp};
+use crate::send::policy::Backoff;
+use crate::send::retry_after::RetryAfter;
+use crate::send::timeout::until;
+
+/// For this long after a job was queued, 404 does not mean that there is no such job: a replica may
+/// not have it yet.
+const NEW_JOB: Duration = Duration::from_secs(10);
+
+type Step = BoxFuture<'static, Result<Result<Polled, Error>, Elapsed>>;
+type Change = Result<GenerationStatus, Error>;
+
+struct Polled {
+    status: GenerationStatus,
+    retry_after: Option<Duration>,
+}
+
+/// A job to ask for: its id, or the [`GenerationJob`] that
+/// [`create`](crate::resources::Generations::create) returned, which also knows the vault and the
+/// text of the output that [`wait`](crate::resources::Generations::wait) looks for.
+#[derive(Debug, Clone)]
+pub struct GenerationRef {
+    pub(super) id: JobId,
+    pub(super) output: OutputHint,
+}
+
+impl From<&GenerationJob> for GenerationRef {
+    fn from(job: &GenerationJob) -> Self {
+        Self { id: job.client_job_id.clone(), output: job.output.clone() }
+    }
+}
+
+impl From<GenerationJob> for GenerationRef {
+    fn from(job: GenerationJob) -> Self {
+        Self::from(&job)
+    }
+}
+
+impl<Id: Into<JobId>> From<Id> for GenerationRef {
+    fn from(id: Id) -> Self {
+        Self { id: id.into(), output: OutputHint::default() }
+    }
+}
+
+/// A stream of the status of a job: the first one, each that differs from the one before, and
+/// last the final one. Returned by [`Generations::watch`](crate::resources::Generations::watch).
+///
+/// The delay between polls grows, has jitter, and is at least `Retry-After`. A poll that fails
+/// with a transient error ([`Error::is_retryable`]) or cannot be decoded does not end the stream,
+/// nor does 404 in the 10 seconds after the job was queued; another error and the timeout
+/// ([`Error::is_wait_timeout`]) do, and name the job. A failed job is not an error here: its final
+/// status says so. The timeout starts with the first poll.
+///
+/// ```
+/// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
+/// let mut changes = client.generations().watch("invoice-17");
+/// while let Some(status) = changes.next().await {
+///     println!("{}", status?.state);
+/// }
+/// # Ok(()) }
+/// ```
+#[must_use = "a stream polls the job only when it is polled"]
+pub struct Watch {
+    pub(super) context: Context,
+    pub(super) job: JobId,
+    /// The end of the time in which the service may not know the job yet.
+    new_until: Option<Instant>,
+    pub(super) polling: Polling,
+    backoff: Option<Backoff>,
+    /// The end of the timeout, which starts with the first poll; `Some(None)` if there is none.
+    deadline: Option<Option<Instant>>,
+    /// The wait before the next poll.
+    delay: Duration,
+    /// That wait and the poll.
+    step: Option<Step>,
+    ended: bool,
+    last_status: Option<GenerationStatus>,
+    last_error: Option<Error>,
+}
+
+/// How often and how long a job is polled.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Polling {
+    pub(super) interval: Duration,
+    pub(super) max_interval: Duration,
+    pub(super) timeout: Duration,
+}
+
+/// The setters of [`Polling`].
+macro_rules! polling {
+    ([$($generic:tt)*] $name:ty, $($path:ident).+) => {
+        /// How often and how long the job is polled.
+        impl<$($generic)*> $name {
+            /// The delay before the second poll; 250 milliseconds by default. It doubles with each
+            /// poll; with jitter, the delay is between half of it and the whole.
+            pub const fn poll_interval(mut self, interval: std::time::Duration) -> Self {
+                self.$($path).+.interval = interval;
+                self
+            }
+
+            /// The longest delay between two polls; 3 seconds by default. It also bounds
+            /// [`poll_interval`](Self::poll_interval).
+            pub const fn max_poll_interval(mut self, interval: std::time::Duration) -> Self {
+                self.$($path).+.max_interval = interval;
+                self
+            }
+
+            /// How long all of it may take; 10 minutes by default, [`Duration::MAX`] for no
+            /// limit. The job itself continues after it.
+            ///
+            /// [`Duration::MAX`]: std::time::Duration::MAX
+            pub const fn timeout(mut self, timeout: std::time::Duration) -> Self {
+                self.$($path).+.timeout = timeout;
+                self
+            }
+        }
+    };
+}
+
+pub(super) use polling;
+
+polling!([] Watch, polling);
+options!([] Watch, context);
+
+impl Watch {
+    pub(super) fn new(mut context: Context, job: &GenerationRef) -> Self {
+        // That of a single call.
+        context.options.set().timeout = None;
+        let queued = job.output.latest.map(|latest| Timestamp::now().duration_since(latest));
+        let age = queued.map(|age| Duration::try_from(age).unwrap_or_default());
+        let new_for = age.map(|age| NEW_JOB.saturating_sub(age));
+        Self {
+            context,
+            job: job.id.clone(),
+            new_until: new_for.map(|new_for| Instant::now() + new_for),
+            polling: Polling {
+                interval: Duration::from_millis(250),
+                max_interval: Duration::from_secs(3),
+                timeout: Duration::from_secs(600),
+            },
+            backoff: None,
+            deadline: None,
+            delay: Duration::ZERO,
+            step: None,
+            ended: false,
+            last_status: None,
+            last_error: None,
+        }
+    }
+
+    /// The id of the job.
+    #[must_use]
+    pub const fn job_id(&self) -> &JobId {
+        &self.job
+    }
+
+    /// The status of the last poll that succeeded.
+    #[must_use]
+    pub const fn last_status(&self) -> Option<&GenerationStatus> {
+        self.last_status.as_ref()
+    }
+
+    /// The transient error of the last poll, if it failed.
+    #[must_use]
+    pub const fn last_error(&self) -> Option<&Error> {
+        self.last_error.as_ref()
+    }
+
+    /// The end of all of it; starts the time.
+    pub(super) fn start(&mut self) -> Option<Instant> {
+        let timeout = self.polling.timeout;
+        *self.deadline.get_or_insert_with(|| Instant::now().checked_add(timeout))
+    }
+
+    /// Records that the job was queued now.
+    pub(super) fn queued(&mut self, job: JobId) {
+        self.job = job;
+        self.new_until = Some(Instant::now() + NEW_JOB);
+    }
+
+    pub(super) fn delay(&mut self, retry_after: Option<Duration>) -> Duration {
+        let Polling { interval, max_interval, .. } = self.polling;
+        self.backoff.get_or_insert_with(|| Backoff::new(interval, max_interval)).delay(retry_after)
+    }
+
+    fn poll_change(&mut self, cx: &mut TaskContext<'_>) -> Poll<Option<Change>> {
+        while !self.ended {
+            let mut step = self.step.take().unwrap_or_else(|| self.next_step());
+            let Poll::Ready(outcome) = step.as_mut().poll(cx) else {
+                self.step = Some(step);
+                return Poll::Pending;
+            };
+            let change = match outcome {
+                Ok(outcome) => self.take(outcome),
+                Err(_) => {
+                    self.ended = true;
+                    Some(Err(self.timed_out()))
+                }
+            };
+            if change.is_some() {
+                return Poll::Ready(change);
+            }
+        }
+        Poll::Ready(None)
+    }
+
+    /// Waits and polls once. A poll is not retried by itself, since the watch polls again.
+    fn next_step(&mut self) -> Step {
+        let Context { client, options } = self.context.clone();
+        let context = Context { client, options: options.without_retries() };
+        let call = Call::new(context, status_request(&self.job), |reply| {
+            let retry_after = reply.retry_after().and_then(RetryAfter::delay);
+            Ok(Polled { status: reply.data()?, retry_after })
+        });
+        let (delay, deadline) = (self.delay, self.start());
+        let poll = async move {
+            // Even a sleep of zero takes a tick of the timer.
+            if !delay.is_zero() {
+                sleep(delay).await;
+            }
+            call.run().await
+        };
+        Box::pin(async move { until(deadline, in_runtime(poll)).await })
+    }
+
+    /// Decides what follows from a poll, and whether it is a change.
+    fn take(&mut self, outcome: Result<Polled, Error>) -> Option<Change> {
+        let (retry_after, is_final) = match &outcome {
+            Err(error) if self.is_transient(error) => (error.retry_after(), false),
+            Err(_) => (None, true),
+            Ok(polled) => (polled.retry_after, polled.status.state.is_final()),
+        };
+        self.ended = is_final;
+        if !is_final {
+            self.delay = self.delay(retry_after);
+        }
+        match outcome {
+            Ok(Polled { status, .. }) => {
+                self.last_error = None;
+                let changed = self.last_status.as_ref() != Some(&status);
+                self.last_status = Some(status.clone());
+                changed.then_some(Ok(status))
+            }
+            Err(error) if is_final => Some(Err(error)),
+            Err(error) => {
+                self.last_error = Some(error);
+                None
+            }
+        }
+    }
+
+    /// Whether a later poll may succeed. An answer of success that cannot be read says nothing
+    /// about the job.
+    fn is_transient(&self, error: &Error) -> bool {
+        let is_new = self.new_until.is_some_and(|until| Instant::now() < until);
+        error.is_retryable()
+            || error.is_decode()
+            || error.status().is_some_and(|status| status.is_success())
+            || (is_new && error.is_absent())
+    }
+
+    pub(super) fn timed_out(&mut self) -> Error {
+        let (last, timeout) = (self.last_status.clone(), self.polling.timeout);
+        Error::wait_timeout(self.job.clone(), timeout, last, self.last_error.take())
+    }
+}
+
+stream!(Watch -> GenerationStatus, poll_change);
+
+impl fmt::Debug for Watch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Watch")
+            .field("job", &self.job)
+            .field("polling", &self.polling)
+            .field("last_status", &self.last_status)
+            .finish_non_exhaustive()
+    }
+}

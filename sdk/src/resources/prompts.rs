@@ -1,0 +1,219 @@
+//! The account's prompts: one method and one call for each endpoint.
+
+mod list;
+
+use http::Method;
+use serde_json::json;
+
+use super::Prompts;
+use crate::call::Call;
+use crate::macros::{body, call, optional, url_list};
+use crate::model::{AssetUrl, Deleted, Prompt, PromptId, PromptType, VaultId};
+use crate::path;
+use crate::send::reply::Reply;
+use crate::send::request::Request;
+pub use list::ListPrompts;
+
+impl Prompts {
+    /// Lists prompts, newest first: one page, a stream of pages, or a stream of prompts.
+    ///
+    /// ```
+    /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
+    /// use promptarium::PromptType;
+    ///
+    /// let newest = client.prompts().list().page_size(5).page().await?;
+    /// let all = client.prompts().list().collect().await?;
+    ///
+    /// let mut images = client.prompts().list().prompt_type(PromptType::Image).items();
+    /// while let Some(prompt) = images.try_next().await? {
+    ///     println!("{}", prompt.title);
+    /// }
+    /// # Ok(()) }
+    /// ```
+    pub fn list(&self) -> ListPrompts {
+        ListPrompts::new(self.client.context())
+    }
+
+    /// Stores a prompt: a text prompt, unless [`image`](CreatePrompt::image) or
+    /// [`video`](CreatePrompt::video) says otherwise.
+    ///
+    /// The title has [`PROMPT_TITLE_CHARS`](crate::limits::PROMPT_TITLE_CHARS), the text
+    /// [`PROMPT_TEXT_CHARS`](crate::limits::PROMPT_TEXT_CHARS) characters; the service refuses
+    /// others with [`Error::is_invalid`](crate::Error::is_invalid).
+    ///
+    /// ```
+    /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
+    /// let note = client.prompts().create("Tone", "Answer in two sentences.").await?;
+    ///
+    /// let image = client
+    ///     .prompts()
+    ///     .create("Dusk", "A harbour at dusk")
+    ///     .image("local/plasma")
+    ///     .aspect_ratio("16:9")
+    ///     .await?;
+    /// # Ok(()) }
+    /// ```
+    pub fn create(&self, title: impl Into<String>, text: impl Into<String>) -> CreatePrompt {
+        let (title, prompt) = (Some(title.into()), Some(text.into()));
+        let body = PromptFields { title, prompt, ..PromptFields::default() };
+        CreatePrompt { context: self.client.context(), body }
+    }
+
+    /// Reads one prompt.
+    ///
+    /// ```
+    /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
+    /// let prompt = client.prompts().get(PromptId::new(7)).await?;
+    /// println!("{}", prompt.text);
+    /// # Ok(()) }
+    /// ```
+    pub fn get(&self, id: PromptId) -> Call<Prompt> {
+        self.client.call(Request::new(Method::GET, path::PROMPT, path::prompt(id)))
+    }
+
+    /// Reads one prompt; `None` if the service does not have it.
+    ///
+    /// ```
+    /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
+    /// if let Some(prompt) = client.prompts().get_opt(PromptId::new(7)).await? {
+    ///     println!("{}", prompt.text);
+    /// }
+    /// # Ok(()) }
+    /// ```
+    pub fn get_opt(&self, id: PromptId) -> Call<Option<Prompt>> {
+        let request = Request::new(Method::GET, path::PROMPT, path::prompt(id));
+        Call::new(self.client.context(), request, Reply::data_if_found)
+    }
+
+    /// Changes the fields that are set, and no others. Returns the whole prompt as it is
+    /// afterwards.
+    ///
+    /// ```
+    /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
+    /// let prompt =
+    ///     client.prompts().update(PromptId::new(7)).title("Dawn").clear_platform().await?;
+    /// # Ok(()) }
+    /// ```
+    pub fn update(&self, id: PromptId) -> UpdatePrompt {
+        UpdatePrompt { context: self.client.context(), id, body: PromptFields::default() }
+    }
+
+    /// Deletes a prompt permanently, removes it from every vault and unlinks its images.
+    ///
+    /// ```
+    /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
+    /// client.prompts().delete(PromptId::new(7)).await?;
+    /// # Ok(()) }
+    /// ```
+    pub fn delete(&self, id: PromptId) -> Call<Deleted<PromptId>> {
+        let request = Request::new(Method::DELETE, path::PROMPT, path::prompt(id));
+        Call::new(self.client.context(), request, move |reply| {
+            reply.data_or(Deleted { id, deleted: true })
+        })
+    }
+
+    /// Adds a prompt to a vault; it stays in all others. Returns the prompt as it is afterwards.
+    ///
+    /// ```
+    /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
+    /// let prompt = client.prompts().save(PromptId::new(7), VaultId::new(3)).await?;
+    /// assert!(prompt.vault_ids.contains(&VaultId::new(3)));
+    /// # Ok(()) }
+    /// ```
+    pub fn save(&self, id: PromptId, vault: VaultId) -> Call<Prompt> {
+        let request = Request::new(Method::POST, path::PROMPT_SAVE, path::prompt_save(id));
+        self.client.call(request.json(&json!({ "vaultId": vault })))
+    }
+}
+
+body! {
+    PromptFields {
+        title: String,
+        prompt: String,
+        platform: Option<String>,
+        prompt_type: PromptType,
+        model_id: String,
+        aspect_ratio: String,
+        vault_id: VaultId,
+        image_url: AssetUrl,
+        reference_media_urls: Vec<AssetUrl>,
+    }
+}
+
+/// The fields that create and update share.
+macro_rules! fields {
+    () => {
+        /// Makes it an image prompt for this model. The model's id starts with the namespace of
+        /// the provider, such as `local/plasma`.
+        pub fn image(self, model_id: impl Into<String>) -> Self {
+            self.prompt_type(PromptType::Image).model_id(model_id)
+        }
+
+        /// Makes it a video prompt for this model. The model's id starts with the namespace of
+        /// the provider, such as `local/plasma-video`.
+        pub fn video(self, model_id: impl Into<String>) -> Self {
+            self.prompt_type(PromptType::Video).model_id(model_id)
+        }
+
+        optional! {
+            /// A free label for the platform or tool that the prompt is meant for.
+            platform, set_platform => body.platform: String;
+            /// The type. Image and video prompts need a model too.
+            prompt_type, set_prompt_type => body.prompt_type: PromptType;
+            /// The model it is meant for; the id starts with the namespace of the provider. Input
+            /// only: no response shows it.
+            model_id, set_model_id => body.model_id: String;
+            /// The aspect ratio, such as `16:9`; at most
+            /// [`PROMPT_ASPECT_RATIO_CHARS_MAX`](crate::limits::PROMPT_ASPECT_RATIO_CHARS_MAX)
+            /// characters. Input only: no response shows it.
+            aspect_ratio, set_aspect_ratio => body.aspect_ratio: String;
+            /// Adds the prompt to this vault. An update removes it from none.
+            vault, set_vault => body.vault_id: VaultId;
+            /// An image that belongs to the prompt: a URL, or that of an upload. Input only: no
+            /// response shows it, and [`Prompt::images`](crate::Prompt::images) are generated ones.
+            image_url, set_image_url => body.image_url: AssetUrl;
+        }
+
+        url_list! {
+            /// Reference media: at most
+            /// [`PROMPT_REFERENCE_MEDIA_URLS_MAX`](crate::limits::PROMPT_REFERENCE_MEDIA_URLS_MAX)
+            /// URLs, in place of those set before. Input only: no response shows them.
+            reference_media_urls => body.reference_media_urls
+        }
+    };
+}
+
+/// Fields of the prompt.
+impl CreatePrompt {
+    fields!();
+}
+
+call! {
+    /// Stores a prompt: `POST /prompts`; returned by [`Prompts::create`].
+    CreatePrompt { body: PromptFields } -> Prompt,
+    |call| Request::new(Method::POST, path::PROMPTS, path::PROMPTS).json(&call.body)
+}
+
+/// Fields to change.
+impl UpdatePrompt {
+    optional! {
+        /// A new title of [`PROMPT_TITLE_CHARS`](crate::limits::PROMPT_TITLE_CHARS) characters.
+        title, set_title => body.title: String;
+        /// A new text of [`PROMPT_TEXT_CHARS`](crate::limits::PROMPT_TEXT_CHARS) characters.
+        text, set_text => body.prompt: String;
+    }
+
+    /// Removes the label.
+    pub fn clear_platform(mut self) -> Self {
+        self.body.platform = Some(None);
+        self
+    }
+
+    fields!();
+}
+
+call! {
+    /// Changes a prompt: `PATCH /prompts/{promptId}`; returned by [`Prompts::update`].
+    UpdatePrompt { id: PromptId, body: PromptFields } -> Prompt,
+    |call| Request::new(Method::PATCH, path::PROMPT, path::prompt(call.id)).json(&call.body)
+}

@@ -1,0 +1,254 @@
+//! Uploads in two steps: a slot from the service, then the bytes to the storage, and both again where
+//! that helps.
+
+mod put;
+mod source;
+
+use std::fmt;
+use std::time::Duration;
+
+use http::Method;
+use serde_json::json;
+use tokio::time::{Instant, sleep};
+
+use super::Uploads;
+use crate::call::{Call, Context};
+use crate::error::Error;
+use crate::macros::{awaitable, options};
+use crate::model::{AssetUrl, ImageContentType, UploadSlot};
+use crate::path;
+use crate::send::policy::Backoff;
+use crate::send::request::Request;
+use crate::send::timeout::until;
+use crate::send::trace::Span;
+pub use source::UploadSource;
+use source::{Opened, content_type, type_of_name};
+
+impl Uploads {
+    /// Uploads an image in both steps: requests a slot and sends the bytes. Takes the path of a
+    /// file, bytes, or an [`UploadSource`]; a `&str` is a path.
+    ///
+    /// ```
+    /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
+    /// let image = client.uploads().image("harbour.png").await?;
+    /// let job = client
+    ///     .generations()
+    ///     .create("local/plasma", "The same at night")
+    ///     .image_input(&image.url)
+    ///     .await?;
+    /// # Ok(()) }
+    /// ```
+    pub fn image(&self, source: impl Into<UploadSource>) -> UploadImage<'static> {
+        UploadImage {
+            context: self.client.context(),
+            source: source.into(),
+            content_type: None,
+            on_progress: Box::new(|_| ()),
+            timeout: Duration::MAX,
+        }
+    }
+
+    /// Requests a slot only, for bytes that another program sends, for example a browser. The
+    /// bytes must have exactly this type and size.
+    ///
+    /// ```
+    /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
+    /// use promptarium::ImageContentType;
+    ///
+    /// let slot = client.uploads().slot(ImageContentType::Png, 48_213).await?;
+    /// println!("PUT to {} with the token", slot.upload_url);
+    /// # Ok(()) }
+    /// ```
+    #[expect(clippy::needless_pass_by_value, reason = "the other calls take their arguments so")]
+    pub fn slot(&self, content_type: ImageContentType, size: u64) -> Call<UploadSlot> {
+        let body = json!({ "contentType": content_type, "size": size });
+        // Retries are safe: a slot that is not used has no effect.
+        let request = Request::new(Method::POST, path::UPLOADS_IMAGES, path::UPLOADS_IMAGES);
+        let request = request.idempotent().json(&body);
+        Call::new(self.client.context(), request, |reply| reply.withheld().data())
+    }
+}
+
+/// How often the bytes are sent at most, each time with a slot of its own.
+const ATTEMPTS_MAX: u32 = 3;
+
+/// The backoff after an error of the storage.
+const INITIAL_BACKOFF: Duration = Duration::from_millis(250);
+const MAX_BACKOFF: Duration = Duration::from_secs(5);
+
+const MAX_RETRY_AFTER: Duration = Duration::from_secs(60);
+
+type OnProgress<'a> = dyn FnMut(UploadProgress) + Send + 'a;
+
+/// Uploads one image; returned by [`Uploads::image`](crate::resources::Uploads::image). Nothing is
+/// read or sent until it is awaited.
+///
+/// The type is detected from the first bytes; type and size are checked before anything is sent.
+/// The bytes go to the storage with the token of the slot, without the API key. The client's
+/// [`idle_timeout`](crate::ClientBuilder::idle_timeout) applies to every step; the whole has no
+/// time limit unless [`timeout`](Self::timeout) is set. Dropping the future cancels the upload.
+///
+/// If the slot has expired or the storage fails, the upload is retried with a new slot, at most
+/// twice.
+///
+/// # Errors
+///
+/// [`Error::is_input`] for an image that cannot be uploaded as it is,
+/// [`Error::is_not_replayable`] when a reader would have to be read twice, and the errors of
+/// both calls.
+///
+/// ```
+/// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
+/// let image = client
+///     .uploads()
+///     .image("harbour.png")
+///     .on_progress(|progress| println!("{} of {} bytes", progress.sent, progress.total))
+///     .await?;
+/// println!("{}", image.url);
+/// # Ok(()) }
+/// ```
+#[must_use = "an image is uploaded only when this is awaited, or by `send`"]
+pub struct UploadImage<'a> {
+    context: Context,
+    source: UploadSource,
+    content_type: Option<ImageContentType>,
+    on_progress: Box<OnProgress<'a>>,
+    timeout: Duration,
+}
+
+impl<'a> UploadImage<'a> {
+    /// The type of the image, in place of the one that the name of the file suggests. If the
+    /// first bytes are of another type the upload fails with [`Error::is_input`].
+    pub fn content_type(mut self, content_type: ImageContentType) -> Self {
+        self.content_type = Some(content_type);
+        self
+    }
+
+    /// Calls this with the progress: with 0 bytes when an attempt begins, then after each chunk,
+    /// and last with all bytes.
+    ///
+    /// It runs between two chunks, so a slow callback slows the upload down. It may borrow, unless
+    /// the upload is moved to a task.
+    pub fn on_progress<'b>(
+        self,
+        callback: impl FnMut(UploadProgress) + Send + 'b,
+    ) -> UploadImage<'b> {
+        UploadImage { on_progress: Box::new(callback), ..self }
+    }
+
+    /// How long the whole may take, retries included; no limit by default. After it the upload
+    /// fails with [`Error::is_timeout`].
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = timeout;
+        self
+    }
+
+    async fn run_in_time(self) -> Result<UploadedImage, Error> {
+        let (client, timeout) = (self.context.client.clone(), self.timeout);
+        let span = Span::upload();
+        let end = Instant::now().checked_add(timeout);
+        let outcome = until(end, span.around(self.run(&span))).await;
+        let late = |_| Err(Error::call_timed_out(client.base_url(), timeout));
+        outcome.unwrap_or_else(late).inspect_err(|error| span.failed(error))
+    }
+
+    async fn run(mut self, span: &Span) -> Result<UploadedImage, Error> {
+        let mut opened = Opened::open(self.source).await?;
+        let name = opened.path.as_deref().and_then(type_of_name);
+        let content_type = content_type(&opened.head, name, self.content_type)
+            .map_err(|problem| Error::input(format!("{} {problem}", opened.name)))?;
+        let mut backoff = Backoff::new(INITIAL_BACKOFF, MAX_BACKOFF);
+        let (total, mut attempt) = (opened.size, 1);
+        loop {
+            let asked = Instant::now();
+            let mut slot = self.context.client.uploads().slot(content_type.clone(), total);
+            slot.context.options = self.context.options.clone();
+            let slot = slot.run().await?;
+            let chunks = opened.chunks().await?;
+            let mut progress = UploadProgress { attempt, sent: 0, total };
+            (self.on_progress)(progress);
+            let mut on_sent = |sent| {
+                progress.sent = sent;
+                (self.on_progress)(progress);
+            };
+            let put = span.put(slot.upload_url.expose(), attempt, total);
+            let outcome = put.around(self.context.put_bytes(&slot, chunks, &mut on_sent)).await;
+            put.ended(outcome.as_ref().copied());
+            let Err(error) = outcome else {
+                let UploadSlot { url, path, .. } = slot;
+                return Ok(UploadedImage { url, path, content_type, size: total });
+            };
+            let lifetime = Duration::from_secs(slot.expires_in_seconds);
+            let ran_out = Instant::now().saturating_duration_since(asked) >= lifetime;
+            let Some(delay) = again_after(&error, ran_out, &mut backoff) else {
+                return Err(error);
+            };
+            if !opened.is_replayable() {
+                return Err(Error::not_replayable(error));
+            }
+            if attempt == ATTEMPTS_MAX {
+                return Err(error);
+            }
+            attempt += 1;
+            span.again(attempt, delay, Err(&error));
+            sleep(delay).await;
+        }
+    }
+}
+
+/// The backoff before a retry with a new slot; `None` if a retry does not help.
+fn again_after(error: &Error, ran_out: bool, backoff: &mut Backoff) -> Option<Duration> {
+    // Storages differ in how they refuse an expired slot.
+    let refused_late = ran_out && error.status().is_some_and(|status| status.is_client_error());
+    if error.is_slot_refused() || refused_late {
+        return Some(Duration::ZERO);
+    }
+    let retry_after = error.retry_after();
+    (error.is_retryable() && retry_after.is_none_or(|after| after <= MAX_RETRY_AFTER))
+        .then(|| backoff.delay(retry_after))
+}
+
+options!(['a] UploadImage<'a>, context);
+awaitable!(['a] UploadImage<'a>, 'a -> UploadedImage, UploadImage::run_in_time);
+
+impl fmt::Debug for UploadImage<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("UploadImage")
+            .field("client", &self.context.client)
+            .field("source", &self.source)
+            .field("content_type", &self.content_type)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The progress of an upload.
+///
+/// ```
+/// # fn shown(progress: promptarium::UploadProgress) -> String {
+/// format!("{} % of attempt {}", progress.sent * 100 / progress.total, progress.attempt)
+/// # }
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct UploadProgress {
+    /// The attempt, counting from 1. Each starts from the first byte with a new slot.
+    pub attempt: u32,
+    /// Bytes handed to the connection.
+    pub sent: u64,
+    /// Bytes of the image; at least 1.
+    pub total: u64,
+}
+
+/// An uploaded image.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct UploadedImage {
+    /// Its permanent URL, for later calls.
+    pub url: AssetUrl,
+    /// Its path in the storage.
+    pub path: String,
+    /// Its type.
+    pub content_type: ImageContentType,
+    /// Its size in bytes.
+    pub size: u64,
+}

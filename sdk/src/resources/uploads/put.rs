@@ -1,0 +1,172 @@
+//! Sends the bytes of an upload to the storage, without the API key.
+
+use std::future::{pending, poll_fn};
+use std::pin::{Pin, pin};
+use std::task::{Poll, ready};
+
+use bytes::Bytes;
+use http::header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, USER_AGENT};
+use http::{HeaderMap, HeaderValue, Method, Response, StatusCode};
+use http_body::{Frame, SizeHint};
+use tokio::sync::mpsc;
+
+use super::source::Chunks;
+use crate::call::Context;
+use crate::error::Error;
+use crate::model::UploadSlot;
+use crate::send::config::bearer;
+use crate::send::incoming::{Incoming, MaxSize};
+use crate::send::reply::{repeats, repeats_query};
+use crate::send::request::Route;
+use crate::send::timeout::{Running, TimedOut};
+use crate::transport::{Body, Failure};
+
+const CHUNKS_QUEUED: usize = 1;
+
+impl Context {
+    /// Uploads all bytes of `source` to `slot`; `on_sent` gets the number of bytes handed to the
+    /// connection. Returns the status of the success.
+    ///
+    /// The bytes are read in this future and not in a task, so dropping it cancels the upload.
+    pub(super) async fn put_bytes(
+        &self,
+        slot: &UploadSlot,
+        source: Chunks<'_>,
+        on_sent: &mut (dyn FnMut(u64) + Send),
+    ) -> Result<StatusCode, Error> {
+        let route = Route::new(Method::PUT, Route::UPLOAD);
+        let url = slot.upload_url.expose();
+        let fail = |error: Error| error.of(route.clone(), None);
+        let running = Running::idle_only(self.options.limits(&self.client.0));
+        let (chunks, queue) = mpsc::channel(CHUNKS_QUEUED);
+        let body = Queue { chunks: queue, left: source.size() };
+        let (headers, body) = (self.upload_headers(slot, body.left)?, Body::new(body));
+        let mut sending = pin!(self.client.0.http_client.send(Method::PUT, url, headers, body));
+        let mut reading = pin!(read_all(source, chunks, &running, on_sent));
+
+        let mut complete = false;
+        let first = poll_fn(|cx| {
+            if let Poll::Ready(outcome) = reading.as_mut().poll(cx) {
+                return Poll::Ready(First::Read(outcome));
+            }
+            sending.as_mut().poll(cx).map(First::Answered)
+        });
+        let response = match first.await {
+            First::Answered(response) => response,
+            First::Read(Err(ReadError::Source(error))) => return Err(error),
+            First::Read(Err(ReadError::TimedOut(limit))) => {
+                return Err(fail(Error::timed_out(url, limit, None)));
+            }
+            First::Read(Ok(())) => {
+                complete = true;
+                match running.head(sending).await {
+                    Ok(response) => response,
+                    Err(limit) => return Err(fail(Error::timed_out(url, limit, None))),
+                }
+            }
+        };
+        let response = response.map_err(|failure| fail(Error::no_response(url, failure)))?;
+        // The body of a success is not read.
+        let max = MaxSize { bytes: 0, setting: "" };
+        let response = Incoming::new(route, url.clone(), response, running, max);
+        self.outcome(response, complete, slot).await
+    }
+
+    fn upload_headers(&self, slot: &UploadSlot, size: u64) -> Result<HeaderMap, Error> {
+        let invalid = |what| Error::input(format!("the {what} of the slot cannot be sent"));
+        let token = bearer(slot.token.expose()).ok_or_else(|| invalid("token"))?;
+        let content_type = HeaderValue::try_from(slot.content_type.as_str())
+            .map_err(|_| invalid("content type"))?;
+        let mut headers = HeaderMap::new();
+        headers.insert(AUTHORIZATION, token);
+        headers.insert(CONTENT_TYPE, content_type);
+        headers.insert(CONTENT_LENGTH, size.into());
+        headers.insert(USER_AGENT, self.client.0.user_agent.clone());
+        self.options.add_headers(&mut headers);
+        Ok(headers)
+    }
+
+    async fn outcome(
+        &self,
+        response: Incoming,
+        complete: bool,
+        slot: &UploadSlot,
+    ) -> Result<StatusCode, Error> {
+        response.check_url()?;
+        let status = response.head.status;
+        if status.is_success() {
+            let early = || response.fail(Error::answered_early(status));
+            return if complete { Ok(status) } else { Err(early()) };
+        }
+        let reply = response.refusal().await;
+        let withheld = repeats_query(&reply.body, slot.upload_url.expose())
+            || repeats(&String::from_utf8_lossy(&reply.body), slot.token.expose());
+        Err(reply.refused_as(withheld))
+    }
+}
+
+/// What happens first: the end of reading, or a response.
+enum First {
+    Read(Result<(), ReadError>),
+    Answered(Result<Response<Body>, Failure>),
+}
+
+enum ReadError {
+    Source(Error),
+    TimedOut(TimedOut),
+}
+
+async fn read_all(
+    mut source: Chunks<'_>,
+    chunks: mpsc::Sender<Bytes>,
+    running: &Running,
+    on_sent: &mut (dyn FnMut(u64) + Send),
+) -> Result<(), ReadError> {
+    while let Some(chunk) = source.next().await.map_err(ReadError::Source)? {
+        match running.step(chunks.send(chunk)).await {
+            Ok(Ok(())) => on_sent(source.sent()),
+            // The connection takes no more bytes; the response says why.
+            Ok(Err(_)) => pending().await,
+            Err(limit) => return Err(ReadError::TimedOut(limit)),
+        }
+    }
+    Ok(())
+}
+
+/// The body of the request: chunks from a queue.
+struct Queue {
+    chunks: mpsc::Receiver<Bytes>,
+    left: u64,
+}
+
+/// Reading stopped before the last byte, which closes the connection.
+#[derive(Debug, thiserror::Error)]
+#[error("the upload was cancelled")]
+struct Cancelled;
+
+impl http_body::Body for Queue {
+    type Data = Bytes;
+    type Error = Failure;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut std::task::Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Failure>>> {
+        if self.left == 0 {
+            return Poll::Ready(None);
+        }
+        let Some(chunk) = ready!(self.chunks.poll_recv(cx)) else {
+            return Poll::Ready(Some(Err(Failure::exchanging(Cancelled))));
+        };
+        self.left = self.left.saturating_sub(chunk.len() as u64);
+        Poll::Ready(Some(Ok(Frame::data(chunk))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.left == 0
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        SizeHint::with_exact(self.left)
+    }
+}

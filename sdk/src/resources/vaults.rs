@@ -1,0 +1,165 @@
+//! The account's vaults: one method and one call for each endpoint. The prompts in a vault are
+//! in `contents`.
+
+use http::Method;
+
+use super::Vaults;
+use crate::call::Call;
+use crate::macros::{body, call, optional};
+use crate::model::{Deleted, Vault, VaultId, Visibility};
+use crate::path;
+use crate::send::reply::Reply;
+use crate::send::request::Request;
+
+impl Vaults {
+    /// Lists all vaults of the account, the system vaults included, newest first. This list has
+    /// no pages.
+    ///
+    /// ```
+    /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
+    /// for vault in client.vaults().list().await? {
+    ///     println!("{}: {} prompts", vault.name, vault.prompt_count);
+    /// }
+    /// # Ok(()) }
+    /// ```
+    pub fn list(&self) -> Call<Vec<Vault>> {
+        self.client.call(Request::new(Method::GET, path::VAULTS, path::VAULTS))
+    }
+
+    /// Creates a vault; it is private unless [`visibility`](CreateVault::visibility) is set.
+    ///
+    /// The name has [`VAULT_NAME_CHARS`](crate::limits::VAULT_NAME_CHARS) characters.
+    ///
+    /// ```
+    /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
+    /// use promptarium::Visibility;
+    ///
+    /// let vault = client
+    ///     .vaults()
+    ///     .create("Harbours")
+    ///     .description("Boats, cranes, gulls")
+    ///     .visibility(Visibility::Unlisted)
+    ///     .await?;
+    /// # Ok(()) }
+    /// ```
+    pub fn create(&self, name: impl Into<String>) -> CreateVault {
+        let body = VaultFields { name: Some(name.into()), ..VaultFields::default() };
+        CreateVault { context: self.client.context(), body }
+    }
+
+    /// Reads one vault of the account.
+    ///
+    /// ```
+    /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
+    /// let vault = client.vaults().get(VaultId::new(3)).await?;
+    /// # Ok(()) }
+    /// ```
+    pub fn get(&self, id: VaultId) -> Call<Vault> {
+        self.client.call(Request::new(Method::GET, path::VAULT, path::vault(id)))
+    }
+
+    /// Reads one vault; `None` if the service does not have it.
+    ///
+    /// ```
+    /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
+    /// let exists = client.vaults().get_opt(VaultId::new(3)).await?.is_some();
+    /// # Ok(()) }
+    /// ```
+    pub fn get_opt(&self, id: VaultId) -> Call<Option<Vault>> {
+        let request = Request::new(Method::GET, path::VAULT, path::vault(id));
+        Call::new(self.client.context(), request, Reply::data_if_found)
+    }
+
+    /// Changes the fields that are set, and no others. Returns the whole vault as it is
+    /// afterwards.
+    ///
+    /// ```
+    /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
+    /// let vault = client.vaults().update(VaultId::new(3)).name("Ports").clear_description().await?;
+    /// # Ok(()) }
+    /// ```
+    pub fn update(&self, id: VaultId) -> UpdateVault {
+        UpdateVault { context: self.client.context(), id, body: VaultFields::default() }
+    }
+
+    /// Deletes a vault permanently. Its prompts remain.
+    ///
+    /// ```
+    /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
+    /// client.vaults().delete(VaultId::new(3)).await?;
+    /// # Ok(()) }
+    /// ```
+    pub fn delete(&self, id: VaultId) -> Call<Deleted<VaultId>> {
+        let request = Request::new(Method::DELETE, path::VAULT, path::vault(id));
+        Call::new(self.client.context(), request, move |reply| {
+            reply.data_or(Deleted { id, deleted: true })
+        })
+    }
+
+    /// Copies a public or unlisted vault with all its prompts into the account. Returns the new
+    /// vault, which is private.
+    ///
+    /// ```
+    /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
+    /// let copy = client.vaults().fork(VaultId::new(3)).await?;
+    /// println!("{} prompts copied", copy.prompt_count);
+    /// # Ok(()) }
+    /// ```
+    pub fn fork(&self, id: VaultId) -> Call<Vault> {
+        self.client.call(Request::new(Method::POST, path::VAULT_FORK, path::vault_fork(id)))
+    }
+}
+
+body! {
+    VaultFields {
+        name: String,
+        description: Option<String>,
+        visibility: Visibility,
+    }
+}
+
+macro_rules! fields {
+    () => {
+        optional! {
+            /// Who may see the vault.
+            visibility, set_visibility => body.visibility: Visibility;
+            /// The description, of at most
+            /// [`VAULT_DESCRIPTION_CHARS_MAX`](crate::limits::VAULT_DESCRIPTION_CHARS_MAX)
+            /// characters.
+            description, set_description => body.description: String;
+        }
+    };
+}
+
+/// Fields of the vault.
+impl CreateVault {
+    fields!();
+}
+
+call! {
+    /// Creates a vault: `POST /vaults`; returned by [`Vaults::create`].
+    CreateVault { body: VaultFields } -> Vault,
+    |call| Request::new(Method::POST, path::VAULTS, path::VAULTS).json(&call.body)
+}
+
+/// Fields to change.
+impl UpdateVault {
+    optional! {
+        /// A new name of [`VAULT_NAME_CHARS`](crate::limits::VAULT_NAME_CHARS) characters.
+        name, set_name => body.name: String;
+    }
+
+    /// Removes the description.
+    pub fn clear_description(mut self) -> Self {
+        self.body.description = Some(None);
+        self
+    }
+
+    fields!();
+}
+
+call! {
+    /// Changes a vault: `PATCH /vaults/{vaultId}`; returned by [`Vaults::update`].
+    UpdateVault { id: VaultId, body: VaultFields } -> Vault,
+    |call| Request::new(Method::PATCH, path::VAULT, path::vault(call.id)).json(&call.body)
+}

@@ -1,0 +1,175 @@
+//! Sends calls to the service and retries them: the one place that sends the API key.
+
+pub(crate) mod config;
+pub(crate) mod incoming;
+pub(crate) mod outcome;
+pub(crate) mod policy;
+pub(crate) mod reply;
+pub(crate) mod request;
+mod retry;
+pub(crate) mod retry_after;
+pub(crate) mod throttle;
+pub(crate) mod timeout;
+pub(crate) mod trace;
+
+use std::time::Duration;
+
+use http::header::{CONTENT_LENGTH, CONTENT_TYPE};
+use http::{HeaderMap, HeaderValue, Method};
+use tokio::time::Instant;
+use url::Url;
+
+use self::config::{CallOptions, Config};
+use self::incoming::{Incoming, MaxSize, check_call};
+use self::outcome::AttemptFailure;
+use self::reply::Reply;
+use self::request::Request;
+use self::retry::Attempts;
+pub(crate) use self::retry::History;
+use self::retry_after::RetryAfter;
+use self::timeout::{Limits, Running, TimedOut, until};
+use self::trace::Span;
+use crate::error::Error;
+use crate::transport::Body;
+
+impl Config {
+    /// Sends a request, with retries, and returns the last response, whatever its status.
+    pub(crate) async fn send(
+        &self,
+        request: &Request,
+        options: &CallOptions,
+    ) -> Result<Reply, Error> {
+        if let Some(invalid) = &request.invalid {
+            return Err(Error::input(invalid.clone()));
+        }
+        options.check()?;
+        let limits = options.limits(self);
+        let sending = Sending { config: self, request, options, limits, end: limits.end() };
+        let policy = options.policy(self);
+        let mut attempts = Attempts::new(policy, &self.budget, request.idempotency);
+        let span = Span::call(&request.route, &self.base_url);
+        let mut outcome = Err(sending.no_turn());
+        loop {
+            let Ok(sent_at) = until(sending.end, self.throttle.turn()).await else { break };
+            attempts.begin();
+            let attempt = span.attempt(&request.route, &self.base_url, attempts.history.attempts);
+            outcome = attempt.around(sending.attempt()).await;
+            let status = outcome.as_ref().map(|reply| reply.status);
+            attempt.ended(status);
+            let (failure, retry_after) = match &outcome {
+                Ok(reply) if reply.status.is_success() => (None, None),
+                Ok(reply) => (Some(AttemptFailure::Response(reply.status)), reply.retry_after()),
+                Err(error) => (error.attempt_failure(), None),
+            };
+            match failure {
+                Some(failure) if failure.is_rate_limit() => {
+                    let delay = retry_after.and_then(RetryAfter::delay);
+                    // It concerns this call only, or every other call would wait for it too.
+                    if !policy.is_too_long(delay) {
+                        self.throttle.refused(sent_at, delay);
+                    }
+                }
+                Some(AttemptFailure::NotSent | AttemptFailure::NoResponse) => {}
+                _ => self.throttle.accepted(),
+            }
+            let Some(failure) = failure else {
+                attempts.succeeded();
+                break;
+            };
+            let Some(delay) = attempts.next(failure, retry_after, sending.left()) else { break };
+            let status = outcome.as_ref().map(|reply| reply.status);
+            span.again(attempts.history.attempts + 1, delay, status);
+            tokio::time::sleep(delay).await;
+        }
+        let (history, job) = (attempts.history, request.job.clone());
+        match outcome {
+            Ok(mut reply) => {
+                (reply.history, reply.job) = (history, job);
+                Ok(reply.of_call(span, self))
+            }
+            Err(error) => {
+                span.ended(Err(&error));
+                Err(error.of_call(history, job))
+            }
+        }
+    }
+}
+
+struct Sending<'a> {
+    config: &'a Config,
+    request: &'a Request,
+    options: &'a CallOptions,
+    limits: Limits,
+    end: Option<Instant>,
+}
+
+impl Sending<'_> {
+    /// The time left for the call; `None` without a limit.
+    fn left(&self) -> Option<Duration> {
+        self.end.map(|end| end.saturating_duration_since(Instant::now()))
+    }
+
+    /// The error of a call whose time ended before it was sent.
+    fn no_turn(&self) -> Error {
+        let limit = TimedOut { limit: self.limits.call_setting, after: self.limits.call };
+        Error::throttled(limit).of(self.request.route.clone(), None)
+    }
+
+    async fn attempt(&self) -> Result<Reply, Error> {
+        let Config { base_url, http_client, max_response_size, credentials, .. } = self.config;
+        let route = &self.request.route;
+        let fail = |error: Error| error.of(route.clone(), None);
+        let max = MaxSize { bytes: *max_response_size, setting: "max_response_size" };
+        let running = Running::new(self.limits, self.end);
+        let authorization = running.head(credentials.authorization()).await;
+        let authorization = authorization
+            .unwrap_or_else(|limit| Err(Error::no_key_in_time(limit)))
+            .map_err(fail)?;
+        let began = Instant::now();
+        let (mut url, mut redirects) = (self.url(), 0);
+        loop {
+            let body = self.request.body.clone().map(Body::full).unwrap_or_default();
+            let headers = self.headers(authorization.clone());
+            let sending = http_client.send(route.method.clone(), &url, headers, body);
+            let response = match running.head(sending).await {
+                Ok(Ok(response)) => response,
+                Ok(Err(failure)) => return Err(fail(Error::no_response(&url, failure))),
+                Err(limit) => return Err(fail(Error::timed_out(&url, limit, None))),
+            };
+            let elapsed = began.elapsed();
+            let incoming = Incoming::new(route.clone(), url, response, running, max);
+            incoming.check_url()?;
+            let check =
+                |_: &Url, to: Option<&Url>| check_call(&route.method, base_url, to, redirects);
+            match incoming.redirect(check)? {
+                Some(next) => url = next,
+                None => {
+                    let reply = incoming.reply().await?;
+                    return Ok(reply.of_attempt(authorization, elapsed));
+                }
+            }
+            redirects += 1;
+        }
+    }
+
+    fn url(&self) -> Url {
+        let mut url = self.config.base_url.clone();
+        url.set_path(&format!("{}{}", url.path().trim_end_matches('/'), self.request.path));
+        if !self.request.query.is_empty() {
+            url.query_pairs_mut().extend_pairs(&self.request.query);
+        }
+        url
+    }
+
+    fn headers(&self, authorization: HeaderValue) -> HeaderMap {
+        let mut headers = self.config.headers(authorization);
+        if self.request.body.is_some() {
+            headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        } else if matches!(self.request.route.method, Method::POST | Method::PUT | Method::PATCH) {
+            // Without a length some servers refuse these (411), and by itself none is sent.
+            headers.insert(CONTENT_LENGTH, HeaderValue::from_static("0"));
+        }
+        self.options.add_headers(&mut headers);
+        headers
+    }
+}

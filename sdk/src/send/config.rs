@@ -1,0 +1,231 @@
+//! The settings of a client, checked before anything is sent, and the options of one call in their
+//! place.
+//!
+//! No error repeats the key or the base URL: if the two are swapped, either is the secret.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_core::future::BoxFuture;
+use http::header::{
+    ACCEPT, AUTHORIZATION, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, HOST, TRANSFER_ENCODING,
+    USER_AGENT,
+};
+use http::{HeaderMap, HeaderName, HeaderValue};
+use tokio::time::Instant;
+use url::Url;
+
+use super::policy::{RetryBudget, RetryPolicy};
+use super::throttle::Throttle;
+use super::timeout::{Limits, TimeLimit};
+use crate::error::{Cause, Error};
+use crate::transport::HttpClient;
+
+/// The settings of a client, and what its clones share.
+#[derive(Clone)]
+pub(crate) struct Config {
+    pub(crate) base_url: Url,
+    pub(crate) credentials: Credentials,
+    pub(crate) user_agent: HeaderValue,
+    pub(crate) limits: Limits,
+    pub(crate) max_response_size: u64,
+    pub(crate) retry: RetryPolicy,
+    pub(crate) budget: RetryBudget,
+    pub(crate) http_client: HttpClient,
+    pub(crate) throttle: Arc<Throttle>,
+}
+
+/// The source of the API key.
+#[derive(Clone)]
+pub(crate) enum Credentials {
+    Fixed(HeaderValue),
+    Provider(Arc<KeyProvider>),
+}
+
+type KeyProvider = dyn Fn() -> BoxFuture<'static, Result<String, Cause>> + Send + Sync;
+
+impl Credentials {
+    /// The `Authorization` header of an attempt.
+    pub(crate) async fn authorization(&self) -> Result<HeaderValue, Error> {
+        match self {
+            Self::Fixed(authorization) => Ok(authorization.clone()),
+            Self::Provider(provider) => {
+                let failed =
+                    |source| Error::config("the provider of the API key failed").because(source);
+                let key = provider().await.map_err(failed)?;
+                authorization(&key).map_err(|problem| {
+                    Error::config(format!("the API key of the provider cannot be used: {problem}"))
+                })
+            }
+        }
+    }
+}
+
+impl Config {
+    /// The headers of every call.
+    pub(crate) fn headers(&self, authorization: HeaderValue) -> HeaderMap {
+        let mut headers = HeaderMap::with_capacity(5);
+        headers.insert(AUTHORIZATION, authorization);
+        headers.insert(USER_AGENT, self.user_agent.clone());
+        headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
+        headers
+    }
+}
+
+pub(crate) fn check_base_url(text: &str) -> Result<Url, &'static str> {
+    let mut url = Url::parse(text.trim()).map_err(|_| "it is not an absolute URL")?;
+    if !matches!(url.scheme(), "http" | "https") {
+        return Err("its scheme is neither http nor https");
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err("it contains a user name or a password");
+    }
+    if url.query().is_some() || url.fragment().is_some() {
+        return Err("it contains a query or a fragment");
+    }
+    let path = url.path().trim_end_matches('/').to_owned();
+    url.set_path(&path);
+    Ok(url)
+}
+
+/// The `Authorization` header of a key that a program set.
+pub(crate) fn checked_authorization(api_key: &str) -> Result<HeaderValue, Error> {
+    authorization(api_key)
+        .map_err(|problem| Error::config(format!("the API key cannot be used: {problem}")))
+}
+
+/// The `Authorization` header, or why the key cannot be used.
+pub(crate) fn authorization(api_key: &str) -> Result<HeaderValue, &'static str> {
+    if api_key.trim().is_empty() {
+        return Err("it is blank");
+    }
+    if !api_key.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return Err("it contains a space, a line break or another character that is not in a key");
+    }
+    bearer(api_key).ok_or("it contains a character that is not allowed in a header")
+}
+
+/// Marked as sensitive, so that `Debug` does not show it.
+pub(crate) fn bearer(token: &str) -> Option<HeaderValue> {
+    let mut value = HeaderValue::try_from(format!("Bearer {token}")).ok()?;
+    value.set_sensitive(true);
+    Some(value)
+}
+
+pub(crate) fn user_agent(suffix: Option<&str>) -> Result<HeaderValue, Error> {
+    let own = concat!("promptarium/", env!("CARGO_PKG_VERSION"));
+    let whole = suffix.map_or_else(|| own.to_owned(), |suffix| format!("{own} {suffix}"));
+    HeaderValue::try_from(whole).map_err(|_| {
+        Error::config("the user agent contains a character that is not allowed in a header")
+    })
+}
+
+/// Neither redirects nor retries: both are done by `send`, which protects the key and knows which
+/// requests are idempotent.
+pub(crate) fn http_client(connect_timeout: Duration) -> Result<reqwest::Client, Error> {
+    // Without a provider reqwest panics.
+    #[cfg(all(feature = "rustls-no-provider", not(feature = "rustls")))]
+    if rustls::crypto::CryptoProvider::get_default().is_none() {
+        return Err(Error::config(
+            "no crypto provider for TLS is installed; call `CryptoProvider::install_default` of \
+             rustls before the first client is built",
+        ));
+    }
+    let builder = reqwest::Client::builder();
+    // Another crate of the program may have switched reqwest's feature on.
+    #[cfg(not(feature = "http2"))]
+    let builder = builder.http1_only();
+    builder
+        .connect_timeout(connect_timeout)
+        .redirect(reqwest::redirect::Policy::none())
+        .retry(reqwest::retry::never())
+        .build()
+        .map_err(|source| Error::set_up("HTTP client", source.without_url()))
+}
+
+/// Headers that the client sets.
+const RESERVED: [HeaderName; 6] =
+    [AUTHORIZATION, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, HOST, TRANSFER_ENCODING];
+
+/// The options of one call; most calls have none.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct CallOptions(Option<Box<Options>>);
+
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Options {
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) request_timeout: Option<Duration>,
+    pub(crate) idle_timeout: Option<Duration>,
+    pub(crate) retry: Option<RetryPolicy>,
+    /// The end of a wait that the call is part of.
+    pub(crate) deadline: Option<Instant>,
+    headers: HeaderMap,
+    /// What is wrong with a header; the error of the call when it is sent.
+    invalid: Option<String>,
+}
+
+impl CallOptions {
+    /// No error repeats the value, which may be secret.
+    pub(crate) fn header(&mut self, name: &str, value: &str) {
+        let own = self.set();
+        let Ok(known) = HeaderName::try_from(name) else {
+            own.invalid = Some(format!("{name:?} is not a valid header name"));
+            return;
+        };
+        if RESERVED.contains(&known) {
+            own.invalid = Some(format!("the header {known} is set by the client"));
+            return;
+        }
+        match HeaderValue::try_from(value) {
+            Ok(mut value) => {
+                value.set_sensitive(true);
+                own.headers.append(known, value);
+            }
+            Err(_) => {
+                own.invalid = Some(format!(
+                    "the value of the header {known} contains a character that is not allowed"
+                ));
+            }
+        }
+    }
+
+    pub(crate) fn without_retries(mut self) -> Self {
+        self.set().retry = Some(RetryPolicy::never());
+        self
+    }
+
+    pub(crate) fn set(&mut self) -> &mut Options {
+        self.0.get_or_insert_default()
+    }
+
+    pub(crate) fn limits(&self, config: &Config) -> Limits {
+        let mut limits = config.limits;
+        if let Some(own) = &self.0 {
+            if let Some(timeout) = own.timeout {
+                (limits.call, limits.call_setting) = (timeout, TimeLimit::Whole);
+            }
+            limits.attempt = own.request_timeout.unwrap_or(limits.attempt);
+            limits.idle = own.idle_timeout.unwrap_or(limits.idle);
+            // A call that may take longer than usual may wait longer for the first byte.
+            let longer = own.request_timeout.or(own.timeout).unwrap_or_default();
+            limits.first_byte = limits.idle.max(longer);
+            limits.deadline = own.deadline;
+        }
+        limits
+    }
+
+    pub(crate) fn policy<'a>(&'a self, config: &'a Config) -> &'a RetryPolicy {
+        self.0.as_ref().and_then(|own| own.retry.as_ref()).unwrap_or(&config.retry)
+    }
+
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        let invalid = self.0.as_ref().and_then(|own| own.invalid.as_ref());
+        invalid.map_or(Ok(()), |problem| Err(Error::input(problem.clone())))
+    }
+
+    pub(crate) fn add_headers(&self, headers: &mut HeaderMap) {
+        if let Some(own) = &self.0 {
+            headers.extend(own.headers.clone());
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! A response: its redirects, and its body as it is received.
+
+use std::time::Duration;
+
+use bytes::{Bytes, BytesMut};
+use http::header::{CONTENT_TYPE, LOCATION};
+use http::response::Parts;
+use http::{HeaderMap, Method, Response, StatusCode};
+use tokio::time::timeout;
+use url::Url;
+
+use super::reply::{Reply, request_id};
+use super::request::Route;
+use super::timeout::Running;
+use crate::error::Error;
+use crate::transport::{Body, FinalUrl};
+
+const ERROR_BYTES_MAX: usize = 256 * 1024;
+
+const ERROR_BODY_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// The largest body in bytes, and the setting that says so.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct MaxSize {
+    pub(crate) bytes: u64,
+    pub(crate) setting: &'static str,
+}
+
+pub(crate) struct Incoming {
+    pub(crate) head: Parts,
+    pub(crate) url: Url,
+    route: Route,
+    body: Body,
+    running: Running,
+    max: MaxSize,
+    received: u64,
+}
+
+impl Incoming {
+    pub(crate) fn new(
+        route: Route,
+        url: Url,
+        response: Response<Body>,
+        running: Running,
+        max: MaxSize,
+    ) -> Self {
+        let (head, body) = response.into_parts();
+        Self { head, url, route, body, running, max, received: 0 }
+    }
+
+    /// Where the response redirects to, or why that is not followed.
+    pub(crate) fn redirect(
+        &self,
+        check: impl Fn(&Url, Option<&Url>) -> Result<(), &'static str>,
+    ) -> Result<Option<Url>, Error> {
+        let status = self.head.status;
+        if !is_redirect(status) {
+            return Ok(None);
+        }
+        let to = location(&self.url, &self.head.headers);
+        match check(&self.url, to.as_ref()) {
+            Ok(()) => Ok(to),
+            Err(reason) => Err(self.fail(Error::redirect(status, to.as_ref(), reason))),
+        }
+    }
+
+    /// Fails if the HTTP client followed a redirect, with which it sent the key.
+    pub(crate) fn check_url(&self) -> Result<(), Error> {
+        match self.head.extensions.get() {
+            Some(FinalUrl(url)) => Err(self.fail(Error::followed(self.head.status, url))),
+            None => Ok(()),
+        }
+    }
+
+    /// Fails if the body is too large by its length.
+    pub(crate) fn check_length(&self) -> Result<(), Error> {
+        self.check_size(self.body.length().unwrap_or_default())
+    }
+
+    fn check_size(&self, size: u64) -> Result<(), Error> {
+        if size <= self.max.bytes {
+            return Ok(());
+        }
+        Err(self.fail(Error::too_large(self.head.status, self.max.bytes, self.max.setting)))
+    }
+
+    pub(crate) async fn chunk(&mut self) -> Result<Option<Bytes>, Error> {
+        let status = self.head.status;
+        let chunk = match self.running.step(self.body.chunk()).await {
+            Ok(Ok(chunk)) => chunk,
+            Ok(Err(source)) => return Err(self.fail(Error::incomplete(status, source))),
+            Err(limit) => return Err(self.fail(Error::timed_out(&self.url, limit, Some(status)))),
+        };
+        self.received += chunk.as_ref().map_or(0, |chunk| chunk.len() as u64);
+        self.check_size(self.received)?;
+        Ok(chunk)
+    }
+
+    async fn whole(&mut self) -> Result<Bytes, Error> {
+        self.check_length()?;
+        // A body of one chunk is not copied.
+        let Some(first) = self.chunk().await? else { return Ok(Bytes::new()) };
+        let Some(second) = self.chunk().await? else { return Ok(first) };
+        let mut chunks = vec![first, second];
+        while let Some(chunk) = self.chunk().await? {
+            chunks.push(chunk);
+        }
+        Ok(chunks.concat().into())
+    }
+
+    /// The beginning of the body of an error response, as far as it arrives in time: the status is
+    /// known, and a slow body must not delay what follows from it.
+    async fn start(&mut self) -> Bytes {
+        let mut start = BytesMut::new();
+        let receiving = async {
+            while start.len() < ERROR_BYTES_MAX {
+                let Ok(Ok(Some(chunk))) = self.running.step(self.body.chunk()).await else { break };
+                start.extend_from_slice(&chunk);
+            }
+        };
+        // What was received until then is enough.
+        let _ = timeout(ERROR_BODY_TIMEOUT, receiving).await;
+        start.truncate(ERROR_BYTES_MAX);
+        start.freeze()
+    }
+
+    /// Receives the body. That of an error may be incomplete: its status says more.
+    pub(crate) async fn reply(mut self) -> Result<Reply, Error> {
+        let status = self.head.status;
+        if status.is_client_error() || status.is_server_error() {
+            return Ok(self.refusal().await);
+        }
+        let body = self.whole().await?;
+        Ok(Reply::new(self.route, status, self.head.headers, body))
+    }
+
+    /// Receives the beginning of the body of a response that is not a success.
+    pub(crate) async fn refusal(mut self) -> Reply {
+        let body = self.start().await;
+        Reply::new(self.route, self.head.status, self.head.headers, body)
+    }
+
+    pub(crate) fn content_type(&self) -> Option<String> {
+        let value = self.head.headers.get(CONTENT_TYPE)?;
+        value.to_str().ok().map(str::to_owned)
+    }
+
+    pub(crate) fn fail(&self, error: Error) -> Error {
+        error.of(self.route.clone(), request_id(&self.head.headers))
+    }
+}
+
+const REDIRECTS_MAX: u32 = 5;
+
+/// The URL that a response redirects to. `None` without a valid `Location`. Some servers send it
+/// as UTF-8, not percent-encoded.
+fn location(from: &Url, headers: &HeaderMap) -> Option<Url> {
+    let mut to = from.join(std::str::from_utf8(headers.get(LOCATION)?.as_bytes()).ok()?).ok()?;
+    to.set_fragment(None);
+    Some(to)
+}
+
+const fn is_redirect(status: StatusCode) -> bool {
+    matches!(status.as_u16(), 301 | 302 | 303 | 307 | 308)
+}
+
+/// Whether a call of the API may be redirected to this URL, or why not: the API key is sent to
+/// URLs below the base URL only.
+pub(crate) fn check_call(
+    method: &Method,
+    base_url: &Url,
+    to: Option<&Url>,
+    redirects: u32,
+) -> Result<(), &'static str> {
+    let to = to.filter(|to| is_web(to)).ok_or(NOT_WEB)?;
+    if to.origin() != base_url.origin() {
+        return Err("the API key is not sent to another origin");
+    }
+    let root = base_url.path().trim_end_matches('/');
+    if !to.path().strip_prefix(root).is_some_and(|rest| rest.starts_with('/')) {
+        return Err("the API key is not sent to URLs outside of the base URL");
+    }
+    if *method != Method::GET {
+        return Err("only GET requests are redirected");
+    }
+    check_count(redirects)
+}
+
+/// Whether a download may be redirected to this URL, or why not. There is no key to protect.
+pub(crate) fn check_asset(
+    from: &Url,
+    to: Option<&Url>,
+    redirects: u32,
+) -> Result<(), &'static str> {
+    let to = to.filter(|to| is_web(to)).ok_or(NOT_WEB)?;
+    if from.scheme() == "https" && to.scheme() != "https" {
+        return Err("it leads from https to http");
+    }
+    check_count(redirects)
+}
+
+pub(crate) fn is_web(url: &Url) -> bool {
+    matches!(url.scheme(), "http" | "https")
+}
+
+const NOT_WEB: &str = "it is not an http or https URL";
+
+const fn check_count(redirects: u32) -> Result<(), &'static str> {
+    if redirects < REDIRECTS_MAX { Ok(()) } else { Err("there were 5 redirects before") }
+}

@@ -1,0 +1,120 @@
+//! A request as a plain value, relative to the base URL and without the key.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use bytes::Bytes;
+use http::Method;
+use serde::Serialize;
+
+use super::outcome::Idempotency;
+use crate::model::JobId;
+
+/// Method and path template of a call, for errors and logs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Route {
+    pub(crate) method: Method,
+    pub(crate) template: Cow<'static, str>,
+}
+
+impl Route {
+    pub(crate) const UPLOAD: &str = "{uploadUrl}";
+
+    pub(crate) const ASSET: &str = "{url}";
+
+    pub(crate) fn new(method: Method, template: impl Into<Cow<'static, str>>) -> Self {
+        Self { method, template: template.into() }
+    }
+}
+
+/// One request, relative to a base URL. `Debug` shows neither the values of the query nor the
+/// body, which may contain secrets.
+#[derive(Clone)]
+pub(crate) struct Request {
+    pub(crate) route: Route,
+    pub(crate) path: Cow<'static, str>,
+    pub(crate) query: Vec<(Cow<'static, str>, String)>,
+    /// JSON.
+    pub(crate) body: Option<Bytes>,
+    pub(crate) idempotency: Idempotency,
+    /// The generation that it is about, for errors.
+    pub(crate) job: Option<JobId>,
+    /// The request that tells whether this one was carried out. Then this one costs money, and is
+    /// never repeated on suspicion.
+    pub(crate) status: Option<Box<Self>>,
+    /// Why it cannot be sent.
+    pub(crate) invalid: Option<String>,
+}
+
+impl Request {
+    /// A request to `path`, which is `template` with its ids filled in.
+    pub(crate) fn new(
+        method: Method,
+        template: impl Into<Cow<'static, str>>,
+        path: impl Into<Cow<'static, str>>,
+    ) -> Self {
+        let (idempotency, route) = (Idempotency::of(&method), Route::new(method, template));
+        Self {
+            route,
+            path: path.into(),
+            query: Vec::new(),
+            body: None,
+            idempotency,
+            job: None,
+            status: None,
+            invalid: None,
+        }
+    }
+
+    /// Marks that repeating the request has no effect and the same response.
+    pub(crate) const fn idempotent(mut self) -> Self {
+        self.idempotency = Idempotency::SameResponse;
+        self
+    }
+
+    pub(crate) fn job(mut self, job: JobId) -> Self {
+        self.job = Some(job);
+        self
+    }
+
+    pub(crate) fn status(mut self, status: Self) -> Self {
+        self.status = Some(Box::new(status));
+        self
+    }
+
+    pub(crate) fn query(
+        mut self,
+        name: impl Into<Cow<'static, str>>,
+        value: Option<impl ToString>,
+    ) -> Self {
+        self.query.extend(value.map(|value| (name.into(), value.to_string())));
+        self
+    }
+
+    pub(crate) fn json(mut self, body: &impl Serialize) -> Self {
+        match serde_json::to_vec(body) {
+            Ok(bytes) => self.body = Some(bytes.into()),
+            Err(error) => {
+                let text = format!("the body of the request cannot be serialized: {error}");
+                self.invalid = Some(text);
+            }
+        }
+        self
+    }
+
+    /// Makes sending fail with this text, if there is one.
+    pub(crate) fn invalid_if(mut self, invalid: Option<String>) -> Self {
+        self.invalid = self.invalid.or(invalid);
+        self
+    }
+}
+
+impl fmt::Debug for Request {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let query: Vec<_> = self.query.iter().map(|(name, _)| name).collect();
+        f.debug_struct("Request")
+            .field("route", &self.route)
+            .field("query", &query)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,91 @@
+//! Whether and when a call is sent again. Values only: nothing here sends or sleeps.
+
+use std::time::Duration;
+
+use super::outcome::{AttemptFailure, Idempotency, Outcome};
+use super::policy::{Backoff, RetryBudget, RetryPolicy};
+use super::retry_after::RetryAfter;
+
+/// The attempts of one call.
+pub(super) struct Attempts<'a> {
+    policy: &'a RetryPolicy,
+    budget: &'a RetryBudget,
+    idempotency: Idempotency,
+    backoff: Backoff,
+    /// The attempts that `max_attempts` counts.
+    counted: u32,
+    pub(super) history: History,
+}
+
+/// What is known of the attempts of a call when it ends.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct History {
+    /// How many times the request was sent.
+    pub(crate) attempts: u32,
+    /// That of the attempt which may have done most.
+    pub(crate) outcome: Outcome,
+    /// Whether only the [`RetryBudget`] prevented a retry.
+    pub(crate) budget_is_empty: bool,
+}
+
+impl<'a> Attempts<'a> {
+    pub(super) fn new(
+        policy: &'a RetryPolicy,
+        budget: &'a RetryBudget,
+        idempotency: Idempotency,
+    ) -> Self {
+        budget.earn();
+        let (backoff, history) = (policy.backoff(), History::default());
+        Self { policy, budget, idempotency, backoff, counted: 0, history }
+    }
+
+    pub(super) const fn begin(&mut self) {
+        self.history.attempts = self.history.attempts.saturating_add(1);
+    }
+
+    /// Records that the service carried the request out.
+    pub(super) fn succeeded(&mut self) {
+        if self.idempotency != Idempotency::SameResponse {
+            self.history.outcome = Outcome::Done;
+        }
+    }
+
+    /// The delay before the next attempt; `None` if this failure is final. A delay that takes all
+    /// the time `left` for the call is not started.
+    pub(super) fn next(
+        &mut self,
+        failure: AttemptFailure,
+        retry_after: Option<RetryAfter>,
+        left: Option<Duration>,
+    ) -> Option<Duration> {
+        // A call that can be repeated without harm has no outcome to worry about.
+        if self.idempotency != Idempotency::SameResponse {
+            self.history.outcome = self.history.outcome.max(failure.outcome());
+        }
+        let delay = retry_after.and_then(RetryAfter::delay);
+        if self.policy.max_attempts <= 1
+            || self.policy.is_too_long(delay)
+            || !failure.allows_retry(self.idempotency, retry_after.is_some())
+        {
+            return None;
+        }
+        // The service asks for less speed and says when: that is no failure of the call.
+        let is_backpressure = failure.is_rate_limit() && retry_after.is_some();
+        if !is_backpressure {
+            self.counted += 1;
+            if self.counted >= self.policy.max_attempts {
+                return None;
+            }
+        }
+        // Clients that were refused together return in turn, by the throttle.
+        let delay = match delay.filter(|delay| is_backpressure && !delay.is_zero()) {
+            Some(delay) => delay,
+            None => self.backoff.delay(delay),
+        };
+        if left.is_some_and(|left| delay >= left) {
+            return None;
+        }
+        self.history.budget_is_empty = !is_backpressure && !self.budget.spend();
+        (!self.history.budget_is_empty).then_some(delay)
+    }
+}

@@ -1,0 +1,203 @@
+//! Keeps a client below the rate limit of a service: after a 429 all clones of the client pause
+//! together, and then send at a rate that is learned from the responses.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::time::{Instant, sleep_until};
+
+/// Responses are counted in windows of this length.
+const WINDOW: Duration = Duration::from_secs(1);
+
+/// The pause after a 429 without `Retry-After`.
+const DEFAULT_PAUSE: Duration = Duration::from_millis(500);
+
+/// After a 429 the rate becomes this part of the rate that the service accepted.
+const DECREASE: f64 = 0.85;
+
+/// The rate grows by this part in each second without a 429.
+const GROWTH_PER_SECOND: f64 = 0.02;
+
+/// Requests per second.
+const RATE_MIN: f64 = 0.1;
+
+/// Without a 429 and without a waiting request for this long, the rate is no longer limited.
+const RELEASE_AFTER: Duration = Duration::from_secs(30);
+
+/// How a service limits the rate of a client; returned by [`Client::pressure`](crate::Client::pressure).
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub struct Pressure {
+    /// Requests per second that the client sends at most; `None` while the service limits nothing.
+    pub rate: Option<f64>,
+    /// How long the client sends nothing, after a response 429.
+    pub paused_for: Duration,
+    /// Requests that wait for their turn.
+    pub waiting: usize,
+    /// Retries that are left in the [`RetryBudget`](crate::RetryBudget); `None` if it is
+    /// unlimited.
+    pub retries_left: Option<u64>,
+}
+
+#[derive(Default)]
+pub(crate) struct Throttle {
+    /// Held by the request whose turn is next. Tokio's mutex is fair: first come, first served.
+    queue: tokio::sync::Mutex<()>,
+    waiting: AtomicUsize,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    accepted: Accepted,
+    /// `None` while the rate is not limited.
+    limit: Option<Limit>,
+}
+
+/// The requests that the service accepted, in this window and the one before.
+#[derive(Default)]
+struct Accepted {
+    window: Option<Instant>,
+    count: u32,
+    before: u32,
+}
+
+struct Limit {
+    rate: f64,
+    rate_since: Instant,
+    /// The end of the pause, or the earliest time of the next request.
+    next: Instant,
+    paused_until: Instant,
+    /// A 429 to a request that was sent earlier says nothing new.
+    decreased_at: Instant,
+    last_wait: Instant,
+}
+
+/// Counts a waiting request, also if its future is dropped.
+struct Waiting<'a>(&'a AtomicUsize);
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl Throttle {
+    /// Waits for the turn of a request. Returns the time at which it is sent.
+    pub(crate) async fn turn(&self) -> Instant {
+        let now = Instant::now();
+        if self.state().limit.is_none() {
+            return now;
+        }
+        self.waiting.fetch_add(1, Ordering::Relaxed);
+        let _waiting = Waiting(&self.waiting);
+        let _first = self.queue.lock().await;
+        loop {
+            let now = Instant::now();
+            let Some(next) = self.state().next_turn(now) else { return now };
+            sleep_until(next).await;
+        }
+    }
+
+    /// Records that the service accepted a request, whatever else its response was.
+    pub(crate) fn accepted(&self) {
+        self.state().accepted.add(Instant::now());
+    }
+
+    /// Records that the service refused the request that was sent at this time with 429.
+    pub(crate) fn refused(&self, sent_at: Instant, retry_after: Option<Duration>) {
+        self.state().refused(sent_at, Instant::now(), retry_after.unwrap_or(DEFAULT_PAUSE));
+    }
+
+    pub(crate) fn pressure(&self, retries_left: Option<u64>) -> Pressure {
+        let (now, state) = (Instant::now(), self.state());
+        let limit = state.limit.as_ref();
+        Pressure {
+            rate: limit.map(|limit| limit.rate_at(now)),
+            paused_for: limit
+                .map(|limit| limit.paused_until.saturating_duration_since(now))
+                .unwrap_or_default(),
+            waiting: self.waiting.load(Ordering::Relaxed),
+            retries_left,
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    /// The time to wait for, or `None` after taking the turn.
+    fn next_turn(&mut self, now: Instant) -> Option<Instant> {
+        let limit = self.limit.as_mut()?;
+        if limit.next > now {
+            limit.last_wait = now;
+            return Some(limit.next);
+        }
+        if now.duration_since(limit.last_wait.max(limit.decreased_at)) > RELEASE_AFTER {
+            self.limit = None;
+            return None;
+        }
+        limit.next = now + Duration::from_secs_f64(1.0 / limit.rate_at(now));
+        None
+    }
+
+    fn refused(&mut self, sent_at: Instant, now: Instant, pause: Duration) {
+        // A longer pause than that no call waits for.
+        let paused_until = now + pause.min(Duration::from_secs(3600));
+        let measured = self.accepted.rate(now, pause) * DECREASE;
+        let limit = self.limit.get_or_insert_with(|| Limit {
+            rate: measured.max(RATE_MIN),
+            rate_since: now,
+            next: now,
+            paused_until: now,
+            decreased_at: now,
+            last_wait: now,
+        });
+        if sent_at > limit.decreased_at {
+            limit.rate = measured.min(limit.rate_at(now) * DECREASE).max(RATE_MIN);
+            (limit.rate_since, limit.decreased_at) = (now, now);
+        }
+        limit.paused_until = limit.paused_until.max(paused_until);
+        limit.next = limit.next.max(limit.paused_until);
+    }
+}
+
+impl Limit {
+    /// Growth starts when the pause is over.
+    fn rate_at(&self, now: Instant) -> f64 {
+        let since = self.rate_since.max(self.paused_until);
+        let seconds = now.saturating_duration_since(since).as_secs_f64();
+        (self.rate * (1.0 + GROWTH_PER_SECOND).powf(seconds)).min(1e6)
+    }
+}
+
+impl Accepted {
+    fn add(&mut self, now: Instant) {
+        self.advance(now);
+        self.count = self.count.saturating_add(1);
+    }
+
+    fn advance(&mut self, now: Instant) {
+        let start = *self.window.get_or_insert(now);
+        let age = now.duration_since(start);
+        if age >= WINDOW {
+            self.before = if age < WINDOW * 2 { self.count } else { 0 };
+            (self.window, self.count) = (Some(now), 0);
+        }
+    }
+
+    /// Accepted requests per second: those of the two windows, over the time from their start to
+    /// the time at which the service accepts requests again.
+    fn rate(&mut self, now: Instant, pause: Duration) -> f64 {
+        self.advance(now);
+        let start = self.window.unwrap_or(now);
+        let mut seconds = (now.duration_since(start) + pause).as_secs_f64().max(1.0);
+        if self.before > 0 {
+            seconds = now.duration_since(start).as_secs_f64() + WINDOW.as_secs_f64();
+        }
+        f64::from(self.before.saturating_add(self.count)) / seconds
+    }
+}

@@ -1,0 +1,121 @@
+//! The time limits of calls, and those of one exchange; each step is under all of them.
+
+use std::future::poll_fn;
+use std::pin::pin;
+use std::task::Poll;
+use std::time::Duration;
+
+use tokio::time::error::Elapsed;
+use tokio::time::{Instant, timeout_at};
+
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Limits {
+    pub(crate) connect: Duration,
+    pub(crate) idle: Duration,
+    /// As `idle`, for the beginning of the response.
+    pub(crate) first_byte: Duration,
+    pub(crate) attempt: Duration,
+    pub(crate) call: Duration,
+    /// The setting that `call` comes from.
+    pub(crate) call_setting: TimeLimit,
+    /// The end of a wait that the call is part of.
+    pub(crate) deadline: Option<Instant>,
+}
+
+/// The setting whose time limit expired.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TimeLimit {
+    /// `idle_timeout` of the client or the call.
+    Idle,
+    /// `request_timeout` of the client or the call.
+    Attempt,
+    /// `overall_timeout` of the client.
+    Call,
+    /// `timeout` of the call.
+    Whole,
+}
+
+impl Limits {
+    /// The end of a call that begins now; `None` without a limit.
+    pub(crate) fn end(&self) -> Option<Instant> {
+        let end = Instant::now().checked_add(self.call);
+        end.into_iter().chain(self.deadline).min()
+    }
+
+    /// How long the first byte of a response is waited for at most.
+    pub(crate) fn response(&self) -> Duration {
+        self.first_byte.min(self.attempt).min(self.call)
+    }
+}
+
+/// Runs `work` until `end`; without one there is no time limit.
+pub(crate) async fn until<T>(
+    end: Option<Instant>,
+    work: impl Future<Output = T>,
+) -> Result<T, Elapsed> {
+    match end {
+        Some(end) => timeout_at(end, work).await,
+        None => Ok(work.await),
+    }
+}
+
+/// Time limits that have started.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Running {
+    idle: Duration,
+    first_byte: Duration,
+    /// The limit that ends first among those of the attempt and the call: its end, setting and
+    /// length.
+    end: Option<(Instant, TimeLimit, Duration)>,
+}
+
+/// The limit that expired, and its length.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct TimedOut {
+    pub(crate) limit: TimeLimit,
+    pub(crate) after: Duration,
+}
+
+impl Running {
+    pub(crate) const fn idle_only(limits: Limits) -> Self {
+        Self { idle: limits.idle, first_byte: limits.first_byte, end: None }
+    }
+
+    /// The limits of an attempt that starts now, within a call that ends at `call_end`.
+    pub(crate) fn new(limits: Limits, call_end: Option<Instant>) -> Self {
+        let attempt_end = Instant::now().checked_add(limits.attempt);
+        let attempt_end = attempt_end.map(|end| (end, TimeLimit::Attempt, limits.attempt));
+        let call_end = call_end.map(|end| (end, limits.call_setting, limits.call));
+        let end = attempt_end.into_iter().chain(call_end).min_by_key(|(end, ..)| *end);
+        Self { end, ..Self::idle_only(limits) }
+    }
+
+    /// Bounds a step of sending or receiving.
+    pub(crate) async fn step<T>(&self, step: impl Future<Output = T>) -> Result<T, TimedOut> {
+        let mut step = pin!(step);
+        // Most chunks are there already and need neither the clock nor a timer.
+        match poll_fn(|cx| Poll::Ready(step.as_mut().poll(cx))).await {
+            Poll::Ready(done) => Ok(done),
+            Poll::Pending => self.within(self.idle, step).await,
+        }
+    }
+
+    /// Bounds the wait for the head of a response.
+    pub(crate) async fn head<T>(&self, head: impl Future<Output = T>) -> Result<T, TimedOut> {
+        self.within(self.first_byte, head).await
+    }
+
+    async fn within<T>(
+        &self,
+        idle: Duration,
+        step: impl Future<Output = T>,
+    ) -> Result<T, TimedOut> {
+        let idle_end = Instant::now().checked_add(idle).map(|end| (end, TimeLimit::Idle, idle));
+        let first = self.end.into_iter().chain(idle_end).min_by_key(|(end, ..)| *end);
+        until(first.map(|(end, ..)| end), step).await.map_err(|_| {
+            let (limit, after) =
+                first.map_or((TimeLimit::Idle, idle), |(_, limit, after)| (limit, after));
+            TimedOut { limit, after }
+        })
+    }
+}
