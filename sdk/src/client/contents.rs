@@ -7,8 +7,8 @@ use super::Client;
 use super::call::Call;
 use super::request::Request;
 use crate::model::{
-    AddedPrompts, MovedPrompt, PinState, PromptId, RemovedPrompt, VaultId, VaultPrompt,
-    VaultPromptId,
+    AddedPrompts, ExtraFields, MovedPrompt, PinState, PromptId, RemovedPrompt, VaultId,
+    VaultPrompt, VaultPromptId,
 };
 use crate::path;
 
@@ -101,7 +101,8 @@ impl VaultContents {
     pub fn remove(&self, membership: VaultPromptId) -> Call<RemovedPrompt> {
         let path = path::vault_prompt(self.vault, membership);
         let request = Request::new(Method::DELETE, path::VAULT_PROMPT, path);
-        let removed = RemovedPrompt { vault_prompt_id: membership, removed: true };
+        let removed =
+            RemovedPrompt { vault_prompt_id: membership, removed: true, extra: ExtraFields::new() };
         self.client.call_with(request, move |reply| reply.data_or(removed.clone()))
     }
 
@@ -156,7 +157,7 @@ impl VaultContents {
     ) -> Call<PinState> {
         let path = path::vault_prompt_pin(self.vault, membership);
         let request = Request::new(method, path::VAULT_PROMPT_PIN, path).idempotent();
-        let state = PinState { vault_prompt_id: membership, is_pinned };
+        let state = PinState { vault_prompt_id: membership, is_pinned, extra: ExtraFields::new() };
         self.client.call_with(request, move |reply| reply.data_or(state.clone()))
     }
 }

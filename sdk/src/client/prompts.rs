@@ -10,7 +10,7 @@ use super::call::Call;
 use super::methods::{body, endpoint, optional, url_list};
 use super::reply::Reply;
 use super::request::Request;
-use crate::model::{AssetUrl, Deleted, Prompt, PromptId, PromptType, VaultId};
+use crate::model::{AssetUrl, Deleted, ExtraFields, Prompt, PromptId, PromptType, VaultId};
 use crate::path;
 pub use list::ListPrompts;
 
@@ -107,7 +107,9 @@ impl Prompts {
     /// ```
     pub fn delete(&self, id: PromptId) -> Call<Deleted<PromptId>> {
         let request = Request::new(Method::DELETE, path::PROMPT, path::prompt(id));
-        self.client.call_with(request, move |reply| reply.data_or(Deleted { id, deleted: true }))
+        self.client.call_with(request, move |reply| {
+            reply.data_or(Deleted { id, deleted: true, extra: ExtraFields::new() })
+        })
     }
 
     /// Adds a prompt to a vault; it stays in all others. Returns the prompt as it is afterwards.

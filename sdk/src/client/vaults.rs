@@ -8,7 +8,7 @@ use super::call::Call;
 use super::methods::{body, endpoint, optional};
 use super::reply::Reply;
 use super::request::Request;
-use crate::model::{Deleted, Vault, VaultId, Visibility};
+use crate::model::{Deleted, ExtraFields, Vault, VaultId, Visibility};
 use crate::path;
 
 impl Vaults {
@@ -91,7 +91,9 @@ impl Vaults {
     /// ```
     pub fn delete(&self, id: VaultId) -> Call<Deleted<VaultId>> {
         let request = Request::new(Method::DELETE, path::VAULT, path::vault(id));
-        self.client.call_with(request, move |reply| reply.data_or(Deleted { id, deleted: true }))
+        self.client.call_with(request, move |reply| {
+            reply.data_or(Deleted { id, deleted: true, extra: ExtraFields::new() })
+        })
     }
 
     /// Copies a public or unlisted vault with all its prompts into the account. Returns the new

@@ -164,10 +164,11 @@ impl CreateGeneration {
 
     fn output(&self, since: Option<Timestamp>) -> OutputHint {
         OutputHint {
-            vault: self.body.optional.vault_id,
-            text: Some(self.body.prompt.clone()),
-            outputs: self.body.optional.batch_count,
-            since,
+            vault_id: self.body.optional.vault_id,
+            prompt: Some(self.body.prompt.clone()),
+            batch_count: self.body.optional.batch_count,
+            sent_at: since,
+            ..OutputHint::default()
         }
     }
 }
@@ -191,17 +192,21 @@ impl Endpoint for CreateGeneration {
     fn read(&self, reply: Reply) -> Result<GenerationJob, Error> {
         // The job was queued, but it is not certain that it has this id.
         let since = reply.since;
-        let mut data: Value = reply.accepted()?.data().map_err(Error::outcome_unknown)?;
-        let text = |name: &str, data: &mut Value| match data.get_mut(name).map(Value::take) {
+        let mut data = match reply.accepted()?.data().map_err(Error::outcome_unknown)? {
+            Value::Object(data) => data,
+            _ => Map::new(),
+        };
+        let mut text = |name: &str| match data.remove(name) {
             Some(Value::String(text)) => Some(text),
             _ => None,
         };
         Ok(GenerationJob {
-            client_job_id: text("clientJobId", &mut data)
+            client_job_id: text("clientJobId")
                 .map_or_else(|| self.body.client_job_id.clone(), JobId::from),
-            provider_request_id: text("providerRequestId", &mut data),
-            status_url: text("statusUrl", &mut data),
-            output: self.output(since),
+            provider_request_id: text("providerRequestId"),
+            status_url: text("statusUrl"),
+            output_hint: self.output(since),
+            extra: data.into(),
         })
     }
 

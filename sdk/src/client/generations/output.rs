@@ -36,11 +36,11 @@ async fn in_vault(
     status: &GenerationStatus,
     hint: &OutputHint,
 ) -> Result<Result<Vec<Prompt>, String>, Error> {
-    let vaults = match hint.vault.or(status.vault_id) {
+    let vaults = match hint.vault_id.or(status.vault_id) {
         Some(vault) => vec![vault],
         None => system_vaults(client).await?,
     };
-    let since = hint.since.or(status.created_at);
+    let since = hint.sent_at.or(status.created_at);
     let since = since.and_then(|since| since.checked_sub(CLOCK_SKEW).ok());
     let mut members = Vec::new();
     for vault in &vaults {
@@ -49,7 +49,7 @@ async fn in_vault(
     let mut found: Vec<_> = members
         .into_iter()
         .map(|member| member.prompt)
-        .filter(|prompt| hint.text.as_ref().is_none_or(|text| *text == prompt.text))
+        .filter(|prompt| hint.prompt.as_ref().is_none_or(|text| *text == prompt.text))
         .filter(|prompt| !prompt.images.is_empty())
         .filter(|prompt| since.is_none_or(|since| prompt.created_at >= since))
         .collect();
@@ -59,7 +59,7 @@ async fn in_vault(
         [vault] => format!("vault {vault}"),
         [..] => "General".to_owned(),
     };
-    let outputs = hint.outputs.unwrap_or(1);
+    let outputs = hint.batch_count.unwrap_or(1);
     let (mut count, mut needed) = (0, 0);
     for prompt in &found {
         if count >= outputs {
@@ -68,13 +68,13 @@ async fn in_vault(
         count = count.saturating_add(u32::try_from(prompt.images.len()).unwrap_or(u32::MAX));
         needed += 1;
     }
-    if hint.text.is_none() && found.len() > needed {
+    if hint.prompt.is_none() && found.len() > needed {
         return Ok(Err(format!(
             "the status names no prompt, and several prompts of {place} may be the output; set `text`"
         )));
     }
     if count < outputs {
-        let text = hint.text.as_ref().map_or("", |_| " with its text");
+        let text = hint.prompt.as_ref().map_or("", |_| " with its text");
         return Ok(Err(format!(
             "the status names no prompt, and {place} has {count} of {outputs} images of new \
              prompts{text}"

@@ -28,7 +28,7 @@ pub struct GenerationRef {
 
 impl From<&GenerationJob> for GenerationRef {
     fn from(job: &GenerationJob) -> Self {
-        Self { id: job.client_job_id.clone(), output: job.output.clone() }
+        Self { id: job.client_job_id.clone(), output: job.output_hint.clone() }
     }
 }
 
@@ -132,14 +132,14 @@ impl<'a> Wait<'a> {
 
     /// The vault that takes the output, for a job that is known by its id only.
     pub fn vault(mut self, vault: VaultId) -> Self {
-        self.output.vault = Some(vault);
+        self.output.vault_id = Some(vault);
         self
     }
 
     /// The text of the generation, for a job that is known by its id only. It tells its output
     /// from that of other jobs in the same vault.
     pub fn text(mut self, text: impl Into<String>) -> Self {
-        self.output.text = Some(text.into());
+        self.output.prompt = Some(text.into());
         self
     }
 
@@ -147,10 +147,10 @@ impl<'a> Wait<'a> {
         if let Some(create) = self.create.take() {
             let job = create.send().await?;
             self.watch.job = job.client_job_id;
-            let OutputHint { vault, text, .. } = self.output;
-            self.output = job.output;
-            self.output.vault = vault.or(self.output.vault);
-            self.output.text = text.or(self.output.text);
+            let OutputHint { vault_id, prompt, .. } = self.output;
+            self.output = job.output_hint;
+            self.output.vault_id = vault_id.or(self.output.vault_id);
+            self.output.prompt = prompt.or(self.output.prompt);
         }
         let span = Span::wait(&self.watch.job);
         let outcome = span.around(self.run_within(&span)).await;
@@ -208,7 +208,7 @@ impl fmt::Debug for Wait<'_> {
 /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
 /// let finished = client.generations().wait("invoice-17").await?;
 /// for image in finished.images() {
-///     println!("{} ({} by {})", image.url, image.width, image.height);
+///     println!("{} ({:?} by {:?})", image.url, image.width, image.height);
 /// }
 /// # Ok(()) }
 /// ```

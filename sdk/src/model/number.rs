@@ -1,0 +1,100 @@
+//! Integers and timestamps, in every form with a certain meaning.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use jiff::Timestamp;
+use jiff::civil::DateTime;
+use jiff::tz::Offset;
+use serde::de::{Error, Unexpected, Visitor};
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
+
+use crate::model::object::{Field, Text};
+
+/// Decodes an integer, also one that is written as a float, such as `1024.0` and `7e0`.
+pub(crate) fn integer<'de, T, D>(deserializer: D) -> Result<T, D::Error>
+where
+    T: TryFrom<i128>,
+    D: Deserializer<'de>,
+{
+    deserializer.deserialize_i64(Integer(PhantomData))
+}
+
+struct Integer<T>(PhantomData<T>);
+
+impl<T: TryFrom<i128>> Visitor<'_> for Integer<T> {
+    type Value = T;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(std::any::type_name::<T>())
+    }
+
+    fn visit_i64<E: Error>(self, value: i64) -> Result<T, E> {
+        T::try_from(value.into()).map_err(|_| E::invalid_value(Unexpected::Signed(value), &self))
+    }
+
+    fn visit_u64<E: Error>(self, value: u64) -> Result<T, E> {
+        T::try_from(value.into()).map_err(|_| E::invalid_value(Unexpected::Unsigned(value), &self))
+    }
+
+    fn visit_f64<E: Error>(self, value: f64) -> Result<T, E> {
+        integral(value)
+            .and_then(|value| T::try_from(value).ok())
+            .ok_or_else(|| E::invalid_type(Unexpected::Float(value), &self))
+    }
+}
+
+/// The integer that a float is. Beyond 2⁵³ a float may stand for several.
+fn integral(value: f64) -> Option<i128> {
+    const LIMIT: f64 = 9_007_199_254_740_992.0;
+    #[expect(clippy::cast_possible_truncation, reason = "it is integral and in range")]
+    (value.fract() == 0.0 && value.abs() < LIMIT).then_some(value as i128)
+}
+
+impl Field for u64 {
+    fn decode<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        integer(deserializer)
+    }
+}
+
+/// A number that nothing depends on: if it is not one, it is unknown.
+impl Field for u32 {
+    fn decode<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        integer(deserializer)
+    }
+
+    fn decode_optional<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Option<Self>, D::Error> {
+        Value::deserialize(deserializer).map(|value| integer(value).ok())
+    }
+}
+
+/// A timestamp, which the specification calls only an ISO 8601 string: with any offset and any
+/// number of fractional digits, of which nine are kept. A missing offset means UTC.
+impl Field for Timestamp {
+    fn decode<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let Text(text) = Text::deserialize(deserializer)?;
+        parse(&text)
+            .or_else(|error| parse(&with_nine_digits(&text).ok_or(error)?))
+            .map_err(|error| D::Error::custom(format!("not an ISO 8601 timestamp: {error}")))
+    }
+}
+
+fn parse(text: &str) -> Result<Timestamp, jiff::Error> {
+    text.parse().or_else(|strict| {
+        // The error is that of the strict form, which services should send.
+        let civil: DateTime = text.parse().map_err(|_| strict)?;
+        Offset::UTC.to_timestamp(civil)
+    })
+}
+
+/// The text without the fractional digits after the ninth; `None` if there are none.
+fn with_nine_digits(text: &str) -> Option<String> {
+    let (seconds, fraction) = text.split_once(['.', ','])?;
+    let zone = fraction.trim_start_matches(|digit: char| digit.is_ascii_digit());
+    let digits = fraction.strip_suffix(zone)?;
+    digits.get(9..).filter(|rest| !rest.is_empty())?;
+    Some(format!("{seconds}.{}{zone}", digits.get(..9)?))
+}
