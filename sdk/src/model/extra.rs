@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
-use std::ops::{Deref, DerefMut};
+use std::ops::Deref;
 
 use serde::de::{Error, MapAccess};
 use serde::ser::SerializeMap;
@@ -52,12 +52,6 @@ impl Deref for ExtraFields {
     }
 }
 
-impl DerefMut for ExtraFields {
-    fn deref_mut(&mut self) -> &mut Self::Target {
-        &mut self.0
-    }
-}
-
 impl fmt::Debug for ExtraFields {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_set().entries(self.0.keys()).finish()
@@ -78,7 +72,7 @@ impl Members for ExtraFields {
         name: Cow<'de, str>,
         map: &mut A,
     ) -> Result<(), A::Error> {
-        partial.insert(name.into_owned(), map.next_value()?);
+        partial.0.insert(name.into_owned(), map.next_value()?);
         Ok(())
     }
 
@@ -91,8 +85,8 @@ impl Members for ExtraFields {
         map: &mut M,
         is_written: &dyn Fn(&str) -> bool,
     ) -> Result<(), M::Error> {
-        let fields = self.iter().filter(|(name, _)| !is_written(name));
-        fields.into_iter().try_for_each(|(name, value)| map.serialize_entry(name, value))
+        let mut fields = self.iter().filter(|(name, _)| !is_written(name));
+        fields.try_for_each(|(name, value)| map.serialize_entry(name, value))
     }
 
     fn has_extra(&self, name: &str) -> bool {

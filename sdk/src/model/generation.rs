@@ -1,5 +1,7 @@
 //! Generations: images and videos made by a model provider.
 
+use serde::{Deserialize, Deserializer};
+
 use crate::model::object::{Field, model};
 use crate::model::open_enum::open_enum;
 use crate::model::{JobId, Timestamp, VaultId};
@@ -75,6 +77,10 @@ model! {
 
 impl Field for OutputHint {
     const OMITTED: bool = true;
+
+    fn decode<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Option::deserialize(deserializer).map(Option::unwrap_or_default)
+    }
 
     fn missing() -> Option<Self> {
         Some(Self::default())

@@ -1,7 +1,6 @@
 //! Integers and timestamps, in every form with a certain meaning.
 
 use std::fmt;
-use std::marker::PhantomData;
 
 use jiff::Timestamp;
 use jiff::civil::DateTime;
@@ -18,38 +17,37 @@ where
     T: TryFrom<i128>,
     D: Deserializer<'de>,
 {
-    deserializer.deserialize_i64(Integer(PhantomData))
+    let value = deserializer.deserialize_i64(Integer(std::any::type_name::<T>()))?;
+    T::try_from(value).map_err(|_| D::Error::custom(format_args!("{value} is out of range")))
 }
 
-struct Integer<T>(PhantomData<T>);
+/// Takes numbers that stand for one integer; its expectation is this name.
+struct Integer(&'static str);
 
-impl<T: TryFrom<i128>> Visitor<'_> for Integer<T> {
-    type Value = T;
+impl Visitor<'_> for Integer {
+    type Value = i128;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(std::any::type_name::<T>())
+        f.write_str(self.0)
     }
 
-    fn visit_i64<E: Error>(self, value: i64) -> Result<T, E> {
-        T::try_from(value.into()).map_err(|_| E::invalid_value(Unexpected::Signed(value), &self))
+    fn visit_i64<E: Error>(self, value: i64) -> Result<i128, E> {
+        Ok(value.into())
     }
 
-    fn visit_u64<E: Error>(self, value: u64) -> Result<T, E> {
-        T::try_from(value.into()).map_err(|_| E::invalid_value(Unexpected::Unsigned(value), &self))
+    fn visit_u64<E: Error>(self, value: u64) -> Result<i128, E> {
+        Ok(value.into())
     }
 
-    fn visit_f64<E: Error>(self, value: f64) -> Result<T, E> {
-        integral(value)
-            .and_then(|value| T::try_from(value).ok())
-            .ok_or_else(|| E::invalid_type(Unexpected::Float(value), &self))
+    fn visit_f64<E: Error>(self, value: f64) -> Result<i128, E> {
+        /// 2⁵⁰. Far larger ones may stand for several integers, and are not parsed exactly.
+        const LIMIT: f64 = 1_125_899_906_842_624.0;
+        if value.fract() != 0.0 || value.abs() >= LIMIT {
+            return Err(E::invalid_type(Unexpected::Float(value), &self));
+        }
+        #[expect(clippy::cast_possible_truncation, reason = "it is integral and in range")]
+        Ok(value as i128)
     }
-}
-
-/// The integer that a float is. Beyond 2⁵³ a float may stand for several.
-fn integral(value: f64) -> Option<i128> {
-    const LIMIT: f64 = 9_007_199_254_740_992.0;
-    #[expect(clippy::cast_possible_truncation, reason = "it is integral and in range")]
-    (value.fract() == 0.0 && value.abs() < LIMIT).then_some(value as i128)
 }
 
 impl Field for u64 {

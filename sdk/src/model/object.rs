@@ -88,6 +88,10 @@ pub(crate) trait Members: Sized {
     /// The members that have been read.
     type Partial;
 
+    fn decode<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(Object(PhantomData))
+    }
+
     fn start() -> Self::Partial;
 
     /// Reads the value of the member with this name.
@@ -111,7 +115,7 @@ pub(crate) trait Members: Sized {
 }
 
 /// Decodes a JSON object in one pass.
-pub(crate) struct Object<T>(pub(crate) PhantomData<T>);
+struct Object<T>(PhantomData<T>);
 
 impl<'de, T: Members> Visitor<'de> for Object<T> {
     type Value = T;
@@ -136,22 +140,6 @@ impl<'de, T: Members> Visitor<'de> for Object<T> {
 /// ([`Field`]). The last field, after `;`, takes the members that are not fields: by default it is
 /// `extra`. `by` names a function that decodes the model in another way.
 macro_rules! model {
-    (
-        $(#[$meta:meta])*
-        $vis:vis struct $name:ident $(<$generic:ident>)? $(by $decode:ident)? {
-            $( $(#[$doc:meta])* $field_vis:vis $field:ident $(as $wire:literal)?: $type:ty, )+
-        }
-    ) => {
-        $crate::model::object::model! {
-            $(#[$meta])*
-            $vis struct $name $(<$generic>)? $(by $decode)? {
-                $( $(#[$doc])* $field_vis $field $(as $wire)?: $type, )+
-                ;
-                /// Fields that this version of the crate does not know.
-                pub extra: $crate::model::ExtraFields,
-            }
-        }
-    };
     (
         $(#[$meta:meta])*
         $vis:vis struct $name:ident $(<$generic:ident>)? $(by $decode:ident)? {
@@ -185,6 +173,10 @@ macro_rules! model {
                 const NAME: &'static str = stringify!($name);
 
                 type Partial = Partial $(<$generic>)?;
+
+                $( fn decode<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                    $decode(deserializer)
+                } )?
 
                 fn start() -> Self::Partial {
                     Partial { $( $field: None, )+ $rest: <$rest_type>::start() }
@@ -253,10 +245,24 @@ macro_rules! model {
 
             impl<'de $(, $generic: Field + Serialize)?> Deserialize<'de> for $name $(<$generic>)? {
                 fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                    $crate::model::object::decode!(deserializer $(, $decode)?)
+                    <Self as Members>::decode(deserializer)
                 }
             }
         };
+    };
+    (
+        $(#[$meta:meta])*
+        $vis:vis struct $name:ident $(<$generic:ident>)? $(by $decode:ident)? { $($fields:tt)+ }
+    ) => {
+        $crate::model::object::model! {
+            $(#[$meta])*
+            $vis struct $name $(<$generic>)? $(by $decode)? {
+                $($fields)+
+                ;
+                /// Fields that this version of the crate does not know.
+                pub extra: $crate::model::ExtraFields,
+            }
+        }
     };
 }
 
@@ -270,13 +276,4 @@ macro_rules! wire {
     };
 }
 
-macro_rules! decode {
-    ($deserializer:ident) => {
-        $deserializer.deserialize_map($crate::model::object::Object(std::marker::PhantomData))
-    };
-    ($deserializer:ident, $decode:ident) => {
-        $decode($deserializer)
-    };
-}
-
-pub(crate) use {decode, model, wire};
+pub(crate) use {model, wire};

@@ -49,3 +49,60 @@ fn surrogate(text: &[u8]) -> Option<Half> {
 pub(crate) fn without_bom(body: &[u8]) -> &[u8] {
     body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(body)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(body: &[u8]) -> Option<String> {
+        repaired(body).map(|body| String::from_utf8(body).unwrap())
+    }
+
+    #[test]
+    fn half_of_a_surrogate_pair_is_replaced() {
+        for (body, expected) in [
+            (r#""a \ud83d""#, r#""a \ufffd""#),
+            (r#""\uDE00 b""#, r#""\ufffd b""#),
+            (r#""\uD83Dx\uDe00""#, r#""\ufffdx\ufffd""#),
+            (r#""\ude00\ud83d""#, r#""\ufffd\ufffd""#),
+            (r#""\ud83d\ud83d\ude00""#, r#""\ufffd\ud83d\ude00""#),
+            (r#""\ud83d\n\\\ud83d""#, r#""\ufffd\n\\\ufffd""#),
+            (r#"{"a":"\ud83d","b":"\u0041"}"#, r#"{"a":"\ufffd","b":"\u0041"}"#),
+        ] {
+            assert_eq!(text(body.as_bytes()).as_deref(), Some(expected), "{body}");
+            assert!(serde_json::from_str::<serde_json::Value>(body).is_err(), "{body}");
+            assert!(serde_json::from_str::<serde_json::Value>(expected).is_ok(), "{expected}");
+        }
+    }
+
+    #[test]
+    fn other_text_remains() {
+        for body in [
+            r#""\ud83d\ude00 \uD83D\uDE00 😀""#,
+            r#""\\ud83d""#,
+            r#""\\\\ud83d \" \u00e9 \ufffd""#,
+            r#""ud83d""#,
+            r#""\ud8"#,
+            r#""\ud83x""#,
+            r"\",
+            "",
+        ] {
+            assert_eq!(text(body.as_bytes()), None, "{body}");
+        }
+    }
+
+    #[test]
+    fn invalid_utf_8_is_replaced() {
+        assert_eq!(text(b"\"a\xff b\"").as_deref(), Some("\"a\u{fffd} b\""));
+        assert_eq!(text(b"\"\xe2\x98\"").as_deref(), Some("\"\u{fffd}\""));
+        assert_eq!(text(b"\"\xf0 \\ud83d\"").as_deref(), Some("\"\u{fffd} \\ufffd\""));
+    }
+
+    #[test]
+    fn a_byte_order_mark_at_the_start_is_removed() {
+        assert_eq!(without_bom(b"\xef\xbb\xbf{}"), b"{}");
+        for body in [&b"{}\xef\xbb\xbf"[..], b"\xef\xbb", b""] {
+            assert_eq!(without_bom(body), body);
+        }
+    }
+}

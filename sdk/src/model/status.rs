@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
@@ -63,7 +62,12 @@ fn decode<'de, D: Deserializer<'de>>(deserializer: D) -> Result<GenerationStatus
     }
     let (prompt_id, prompt_ids) = reader.prompts();
     let failed = state == GenerationState::Failed;
-    let error = ["error", "message", "reason"].into_iter().filter(|_| failed);
+    let error = ["error", "message", "reason"].into_iter().find_map(|name| {
+        let text = reader.field(name, |value| error_text(value).filter(|_| failed))?;
+        Some((name, text))
+    });
+    let (error_name, error) = error.unzip();
+    reader.read.extend(error_name.map(|_| "error"));
     let mut status = GenerationStatus {
         state,
         prompt_id,
@@ -72,15 +76,16 @@ fn decode<'de, D: Deserializer<'de>>(deserializer: D) -> Result<GenerationStatus
         provider_request_id: reader.field("providerRequestId", decoded),
         generation_type: reader.field("generationType", decoded),
         vault_id: reader.field("vaultId", decoded),
-        error: error.into_iter().find_map(|name| reader.field(name, error_text)),
-        message: None,
-        created_at: reader.field("createdAt", |value| Timestamp::decode(value).ok()),
-        updated_at: reader.field("updatedAt", |value| Timestamp::decode(value).ok()),
+        message: if error_name == Some("message") {
+            None
+        } else {
+            reader.field("message", |value| word(value).map(str::to_owned))
+        },
+        error,
+        created_at: reader.field("createdAt", decoded),
+        updated_at: reader.field("updatedAt", decoded),
         extra: Map::new().into(),
     };
-    if !reader.read.contains(&"message") {
-        status.message = reader.field("message", |value| word(value).map(str::to_owned));
-    }
     let Reader { read, .. } = reader;
     let mut extra = if let Value::Object(members) = body { members } else { Map::new() };
     extra.retain(|name, _| !read.contains(&name.as_str()));
@@ -145,15 +150,17 @@ fn children(value: &Value) -> Box<dyn Iterator<Item = &Value> + '_> {
 /// Reads fields of the object with the state, or else of the outermost one.
 struct Reader<'a> {
     objects: [Option<&'a Map<String, Value>>; 2],
-    /// The names of the fields that were read or are `null`.
+    /// The names of the fields that were read, or are `null` in the outermost object.
     read: Vec<&'static str>,
 }
 
 impl Reader<'_> {
     fn field<T>(&mut self, name: &'static str, read: impl Fn(&Value) -> Option<T>) -> Option<T> {
         let values = self.objects.iter().flatten().filter_map(|object| object.get(name));
-        let value = values.clone().find_map(read);
-        if value.is_some() || values.into_iter().all(Value::is_null) {
+        let value = values.into_iter().find_map(read);
+        let [_, outermost] = self.objects;
+        let is_null = outermost.and_then(|object| object.get(name)).is_some_and(Value::is_null);
+        if value.is_some() || is_null {
             self.read.push(name);
         }
         value
@@ -234,8 +241,8 @@ fn drop_other_prompts(extra: &mut Map<String, Value>, status: &GenerationStatus)
     }
 }
 
-fn decoded<T: DeserializeOwned>(value: &Value) -> Option<T> {
-    T::deserialize(value).ok()
+fn decoded<T: Field>(value: &Value) -> Option<T> {
+    T::decode(value).ok()
 }
 
 /// Text that is not blank.
@@ -244,11 +251,9 @@ fn word(value: &Value) -> Option<&str> {
 }
 
 fn error_text(value: &Value) -> Option<String> {
-    match value {
-        Value::Null | Value::Bool(false) => None,
-        Value::String(text) if text.trim().is_empty() => None,
-        value => Some(text(value).into_owned()),
-    }
+    let is_error = !matches!(value, Value::Null | Value::Bool(false));
+    let text = Some(text(value)).filter(|text| is_error && !text.trim().is_empty());
+    text.map(Cow::into_owned)
 }
 
 /// The text of a message: a string, or the `message` of an object.
