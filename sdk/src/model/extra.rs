@@ -13,9 +13,9 @@ use crate::model::object::Members;
 
 /// The fields of a response that this version of the crate does not know, by name.
 ///
-/// They are kept when a model is decoded and serialized again, and count in comparisons. A field
-/// that has the name of a known one is not serialized. `Debug` shows names only, since values may
-/// be secret.
+/// They are kept when a model is decoded and serialized again, and count in comparisons. One with
+/// the name of a known field is serialized only if that is absent. `Debug` shows names only, since
+/// values may be secret.
 ///
 /// ```
 /// # use serde_json::{from_value, json, to_value};

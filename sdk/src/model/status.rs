@@ -15,7 +15,7 @@ model! {
     /// the text of `status` or `state` in the outermost object that has one. Where two objects of
     /// one level, or `status` and `state` of one object, have different known states, it is
     /// unknown, and its text is both: `queued / failed`. The other fields are those of the object
-    /// with the state, or else of the outermost one.
+    /// with the state, or else of the outermost one, whose other members are in `extra`.
     ///
     /// ```
     /// use promptarium::{GenerationState, GenerationStatus};
@@ -106,16 +106,15 @@ fn state(body: &Value) -> (GenerationState, Option<&Map<String, Value>>) {
         let mut named = objects.filter_map(|object| Some((own_state(object)?, object)));
         if let Some((first, object)) = named.next() {
             let other = named.map(|(state, _)| state).find(|state| *state != first);
-            return (
-                other.map_or_else(|| first.clone(), |other| both(&first, &other)),
-                Some(object),
-            );
+            let state = other.map(|other| both(&first, &other)).unwrap_or(first);
+            return (state, Some(object));
         }
         level = level.into_iter().flat_map(children).collect();
     }
     (GenerationState::from("unreadable"), None)
 }
 
+/// The state that the object names itself.
 fn own_state(object: &Map<String, Value>) -> Option<GenerationState> {
     let read = |name| object.get(name).and_then(word).map(state_of);
     let is_known = |state: &GenerationState| !matches!(state, GenerationState::Unknown(_));
@@ -139,11 +138,11 @@ fn state_of(text: &str) -> GenerationState {
     known.next().cloned().unwrap_or_else(|| GenerationState::from(text))
 }
 
-fn children(value: &Value) -> Box<dyn Iterator<Item = &Value> + '_> {
+fn children(value: &Value) -> Vec<&Value> {
     match value {
-        Value::Object(members) => Box::new(members.values()),
-        Value::Array(values) => Box::new(values.iter()),
-        _ => Box::new(std::iter::empty()),
+        Value::Object(members) => members.values().collect(),
+        Value::Array(values) => values.iter().collect(),
+        _ => Vec::new(),
     }
 }
 
@@ -201,7 +200,7 @@ impl NamedPrompts {
             let others = object.iter().filter(|(name, _)| !is_output(name) && !is_input(name));
             others.for_each(|(_, value)| self.add_within(value));
         } else {
-            children(value).for_each(|value| self.add_within(value));
+            children(value).into_iter().for_each(|value| self.add_within(value));
         }
     }
 

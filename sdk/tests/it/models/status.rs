@@ -164,6 +164,15 @@ fn values_that_cannot_be_read_are_absent_and_kept_as_extra_fields() {
 }
 
 #[test]
+fn members_that_were_not_read_are_encoded_after_the_fields() {
+    let read = status(&json!({
+        "job": { "status": "COMPLETED", "progress": 1 }, "vaultId": 3, "promptId": 5,
+        "output": { "promptId": 9 },
+    }));
+    assert_snapshot!(serde_json::to_string(&read).unwrap(), @r#"{"clientJobId":null,"providerRequestId":null,"status":"completed","generationType":null,"vaultId":3,"promptIds":[],"error":null,"message":null,"createdAt":null,"updatedAt":null,"job":{"progress":1,"status":"COMPLETED"},"output":{"promptId":9},"promptId":5}"#);
+}
+
+#[test]
 fn only_a_failed_job_has_an_error() {
     let read = |more: Value| {
         let read = status(&more);
