@@ -1,13 +1,11 @@
 //! Integers and timestamps, in every form with a certain meaning.
 
-use std::fmt;
-
 use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::Offset;
-use serde::de::{Error, Unexpected, Visitor};
+use serde::de::{Error, Unexpected};
 use serde::{Deserialize, Deserializer};
-use serde_json::Value;
+use serde_json::{Number, Value};
 
 use crate::model::object::{Field, Text};
 
@@ -17,37 +15,16 @@ where
     T: TryFrom<i128>,
     D: Deserializer<'de>,
 {
-    let value = deserializer.deserialize_i64(Integer(std::any::type_name::<T>()))?;
-    T::try_from(value).map_err(|_| D::Error::custom(format_args!("{value} is out of range")))
-}
-
-/// Takes numbers that stand for one integer; its expectation is this name.
-struct Integer(&'static str);
-
-impl Visitor<'_> for Integer {
-    type Value = i128;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.0)
-    }
-
-    fn visit_i64<E: Error>(self, value: i64) -> Result<i128, E> {
-        Ok(value.into())
-    }
-
-    fn visit_u64<E: Error>(self, value: u64) -> Result<i128, E> {
-        Ok(value.into())
-    }
-
-    fn visit_f64<E: Error>(self, value: f64) -> Result<i128, E> {
-        /// 2⁵⁰. Far larger ones may stand for several integers, and are not parsed exactly.
-        const LIMIT: f64 = 1_125_899_906_842_624.0;
-        if value.fract() != 0.0 || value.abs() >= LIMIT {
-            return Err(E::invalid_type(Unexpected::Float(value), &self));
-        }
-        #[expect(clippy::cast_possible_truncation, reason = "it is integral and in range")]
-        Ok(value as i128)
-    }
+    /// 2⁵⁰. Far larger floats may stand for several integers, and are not parsed exactly.
+    const LIMIT: f64 = 1_125_899_906_842_624.0;
+    let number = Number::deserialize(deserializer)?;
+    let float = number.as_f64().filter(|float| float.fract() == 0.0 && float.abs() < LIMIT);
+    #[expect(clippy::cast_possible_truncation, reason = "it is integral and in range")]
+    let integer = number.as_i128().or(float.map(|float| float as i128));
+    integer.and_then(|integer| T::try_from(integer).ok()).ok_or_else(|| {
+        let expected = std::any::type_name::<T>();
+        D::Error::invalid_value(Unexpected::Other(&number.to_string()), &expected)
+    })
 }
 
 impl Field for u64 {

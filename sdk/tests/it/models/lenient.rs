@@ -28,8 +28,8 @@ fn an_integer_may_be_written_as_a_float() {
     {
         assert!(integer_in(text).is_err(), "{text}");
     }
-    assert_snapshot!(integer_in("-1").unwrap_err(), @"-1 is out of range at line 1 column 11");
-    assert_snapshot!(integer_in("1.5").unwrap_err(), @"invalid type: floating point `1.5`, expected u64 at line 1 column 12");
+    assert_snapshot!(integer_in("-1").unwrap_err(), @"invalid value: -1, expected u64 at line 1 column 11");
+    assert_snapshot!(integer_in("1.5").unwrap_err(), @"invalid value: 1.5, expected u64 at line 1 column 12");
 }
 
 #[test]

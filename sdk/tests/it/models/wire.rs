@@ -180,7 +180,7 @@ fn a_field_that_cannot_be_decoded_has_a_path() {
     let member = with(prompt(), json!({ "vaultPromptId": 21, "isPinned": true }));
     let wrong = |more: Value| path(json!([member.clone(), with(member.clone(), more)]));
     assert_snapshot!(wrong(json!({ "title": 1 })), @"[1].title: invalid type: integer `1`, expected a string");
-    assert_snapshot!(wrong(json!({ "vaultPromptId": 1.5 })), @"[1].vaultPromptId: invalid type: floating point `1.5`, expected i64");
+    assert_snapshot!(wrong(json!({ "vaultPromptId": 1.5 })), @"[1].vaultPromptId: invalid value: 1.5, expected i64");
     assert_snapshot!(wrong(json!({ "images": [{ "url": "u" }] })), @"[1].images[0]: missing field `createdAt`");
 }
 
