@@ -262,8 +262,8 @@ pub mod testing;
 #[warn(clippy::arithmetic_side_effects, clippy::indexing_slicing, clippy::string_slice)]
 mod model;
 pub use model::{
-    AddedPrompts, AssetUrl, Cursor, Deleted, GenerationJob, GenerationState, GenerationStatus,
-    GenerationType, ImageContentType, JobId, MovedPrompt, Page, PinState, Prompt, PromptId,
-    PromptImage, PromptStatus, PromptType, RemovedPrompt, Timestamp, UnknownValue, UploadSlot,
-    UploadToken, UploadUrl, Vault, VaultId, VaultPrompt, VaultPromptId, Visibility,
+    AddedPrompts, AssetUrl, Cursor, Deleted, ExtraFields, GenerationJob, GenerationState,
+    GenerationStatus, GenerationType, ImageContentType, JobId, MovedPrompt, Page, PinState, Prompt,
+    PromptId, PromptImage, PromptStatus, PromptType, RemovedPrompt, Timestamp, UnknownValue,
+    UploadSlot, UploadToken, UploadUrl, Vault, VaultId, VaultPrompt, VaultPromptId, Visibility,
 };

@@ -1,6 +1,7 @@
 //! The limits of the API, for programs that validate input before they send it.
 //!
-//! The client does not check them: the service does, and names the failing fields in its error
+//! The client checks none of them, except that an upload must have at least one byte. The service
+//! checks them, and names the failing fields in its error
 //! ([`is_invalid`](crate::Error::is_invalid)). The length of text is its number of [`char`]s.
 
 use std::ops::RangeInclusive;

@@ -4,7 +4,10 @@ use std::fmt;
 use std::num::ParseIntError;
 use std::str::FromStr;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
+
+use crate::model::number::integer;
+use crate::model::object::Field;
 
 macro_rules! integer_id {
     ($(#[$doc:meta])* $name:ident) => {
@@ -18,7 +21,7 @@ macro_rules! integer_id {
         #[doc = concat!("assert_eq!(format!(\"{id} {id:?}\"), \"42 ", stringify!($name), "(42)\");")]
         /// # Ok::<(), std::num::ParseIntError>(())
         /// ```
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
         #[serde(transparent)]
         pub struct $name(i64);
 
@@ -47,6 +50,20 @@ macro_rules! integer_id {
                 Self(value)
             }
         }
+
+        impl From<$name> for i64 {
+            fn from(id: $name) -> Self {
+                id.0
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                integer(deserializer).map(Self)
+            }
+        }
+
+        impl Field for $name {}
 
         impl FromStr for $name {
             type Err = ParseIntError;
@@ -82,6 +99,8 @@ macro_rules! text {
         #[derive(Clone, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
         #[serde(transparent)]
         pub struct $name(String);
+
+        impl $crate::model::object::Field for $name {}
 
         impl $name {
             /// The text.

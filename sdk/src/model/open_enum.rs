@@ -11,7 +11,7 @@ use std::fmt;
 /// use promptarium::PromptType;
 ///
 /// assert_eq!(PromptType::from("audio").as_str(), "audio");
-/// assert_eq!(PromptType::from("audio"), "audio".into());
+/// assert_eq!(PromptType::from("audio"), "audio");
 /// ```
 ///
 /// A pattern cannot match the text of the variant:
@@ -76,6 +76,20 @@ macro_rules! open_enum {
             }
         }
 
+        impl PartialEq<str> for $name {
+            fn eq(&self, text: &str) -> bool {
+                self.as_str() == text
+            }
+        }
+
+        impl PartialEq<&str> for $name {
+            fn eq(&self, text: &&str) -> bool {
+                self.as_str() == *text
+            }
+        }
+
+        impl $crate::model::object::Field for $name {}
+
         impl std::fmt::Display for $name {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 f.pad(self.as_str())
@@ -90,8 +104,8 @@ macro_rules! open_enum {
 
         impl<'de> serde::Deserialize<'de> for $name {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                let text = <std::borrow::Cow<'de, str>>::deserialize(deserializer)?;
-                Ok(Self::from(text.as_ref()))
+                let text = $crate::model::object::Text::deserialize(deserializer)?;
+                Ok(Self::from(&*text.0))
             }
         }
     };

@@ -29,6 +29,23 @@ impl<T> Page<T> {
     pub const fn new(items: Vec<T>, next_cursor: Option<Cursor>) -> Self {
         Self { items, next_cursor }
     }
+
+    /// The number of items.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.items.len()
+    }
+
+    /// Whether the page has no items. Others may follow.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.items.is_empty()
+    }
+
+    /// The items, borrowed.
+    pub fn iter(&self) -> std::slice::Iter<'_, T> {
+        self.items.iter()
+    }
 }
 
 impl<T> IntoIterator for Page<T> {

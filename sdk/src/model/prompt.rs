@@ -2,10 +2,9 @@
 
 use std::ops::Deref;
 
-use serde::{Deserialize, Deserializer, Serialize};
-
+use crate::model::object::model;
 use crate::model::open_enum::open_enum;
-use crate::model::{AssetUrl, PromptId, Timestamp, VaultId, VaultPromptId, timestamp};
+use crate::model::{AssetUrl, PromptId, Timestamp, VaultId, VaultPromptId};
 
 open_enum! {
     /// The type of output that a prompt is for.
@@ -27,97 +26,67 @@ open_enum! {
     }
 }
 
-/// Declares [`Prompt`], and [`VaultPrompt`] as it is on the wire, from one list of fields.
-///
-/// Decoding through `#[serde(flatten)]` would lose the path of a field that cannot be decoded.
-macro_rules! prompt {
-    ($($(#[$meta:meta])* $field:ident: $type:ty,)*) => {
-        /// A stored prompt.
-        #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-        #[serde(rename_all = "camelCase")]
-        #[non_exhaustive]
-        pub struct Prompt {
-            $($(#[$meta])* pub $field: $type,)*
-        }
-
-        #[derive(Deserialize)]
-        #[serde(rename_all = "camelCase")]
-        struct FlatVaultPrompt {
-            $($(#[$meta])* $field: $type,)*
-            vault_prompt_id: VaultPromptId,
-            is_pinned: bool,
-        }
-
-        impl From<FlatVaultPrompt> for VaultPrompt {
-            fn from(flat: FlatVaultPrompt) -> Self {
-                Self {
-                    prompt: Prompt { $($field: flat.$field,)* },
-                    vault_prompt_id: flat.vault_prompt_id,
-                    is_pinned: flat.is_pinned,
-                }
-            }
-        }
-    };
+model! {
+    /// A stored prompt.
+    ///
+    /// Some fields can be sent, but a response does not have them: `modelId`, `aspectRatio`,
+    /// `imageUrl` and `referenceMediaUrls`
+    /// ([`CreatePrompt`](crate::request::CreatePrompt)). So a copy of an image or video prompt
+    /// cannot be made from a `Prompt` alone. [`images`](Self::images) are those that generations
+    /// made.
+    #[derive(Hash)]
+    pub struct Prompt {
+        /// The id.
+        pub id: PromptId,
+        /// The title, of [`PROMPT_TITLE_CHARS`](crate::limits::PROMPT_TITLE_CHARS) characters.
+        pub title: String,
+        /// The text (`prompt` on the wire), of
+        /// [`PROMPT_TEXT_CHARS`](crate::limits::PROMPT_TEXT_CHARS) characters.
+        pub text as "prompt": String,
+        /// The type of output that the prompt is for.
+        pub prompt_type as "promptType": PromptType,
+        /// A free label for the platform or tool that the prompt is meant for.
+        pub platform: Option<String>,
+        /// The status.
+        pub status: PromptStatus,
+        /// Images that belong to the prompt.
+        pub images: Vec<PromptImage>,
+        /// The vaults that contain the prompt.
+        pub vault_ids as "vaultIds": Vec<VaultId>,
+        /// When the prompt was created.
+        pub created_at as "createdAt": Timestamp,
+        /// When the prompt was last changed.
+        pub updated_at as "updatedAt": Timestamp,
+    }
 }
 
-prompt! {
-    /// The id.
-    id: PromptId,
-    /// The title, of [`PROMPT_TITLE_CHARS`](crate::limits::PROMPT_TITLE_CHARS) characters.
-    title: String,
-    /// The text (`prompt` on the wire), of
-    /// [`PROMPT_TEXT_CHARS`](crate::limits::PROMPT_TEXT_CHARS) characters.
-    #[serde(rename = "prompt")]
-    text: String,
-    /// The type of output that the prompt is for.
-    prompt_type: PromptType,
-    /// A free label for the platform or tool that the prompt is meant for.
-    #[serde(default)]
-    platform: Option<String>,
-    /// The status.
-    status: PromptStatus,
-    /// Images that belong to the prompt.
-    #[serde(default, deserialize_with = "null_is_empty")]
-    images: Vec<PromptImage>,
-    /// The vaults that contain the prompt.
-    #[serde(default, deserialize_with = "null_is_empty")]
-    vault_ids: Vec<VaultId>,
-    /// When the prompt was created.
-    #[serde(deserialize_with = "timestamp")]
-    created_at: Timestamp,
-    /// When the prompt was last changed.
-    #[serde(deserialize_with = "timestamp")]
-    updated_at: Timestamp,
+model! {
+    /// An image of a prompt.
+    #[derive(Hash)]
+    pub struct PromptImage {
+        /// The URL of the image.
+        pub url: AssetUrl,
+        /// Width in pixels; `None` if the service does not know it.
+        pub width: Option<u32>,
+        /// Height in pixels; `None` if the service does not know it.
+        pub height: Option<u32>,
+        /// When the image was created.
+        pub created_at as "createdAt": Timestamp,
+    }
 }
 
-/// An image of a prompt.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct PromptImage {
-    /// The URL of the image.
-    pub url: AssetUrl,
-    /// Width in pixels.
-    pub width: u32,
-    /// Height in pixels.
-    pub height: u32,
-    /// When the image was created.
-    #[serde(deserialize_with = "timestamp")]
-    pub created_at: Timestamp,
-}
-
-/// A prompt in a vault. Dereferences to the [`Prompt`].
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", from = "FlatVaultPrompt")]
-#[non_exhaustive]
-pub struct VaultPrompt {
-    /// The prompt.
-    #[serde(flatten)]
-    pub prompt: Prompt,
-    /// The id of the membership, which removing, moving and pinning take.
-    pub vault_prompt_id: VaultPromptId,
-    /// Whether the prompt is pinned to the top of this vault.
-    pub is_pinned: bool,
+model! {
+    /// A prompt in a vault. Dereferences to the [`Prompt`].
+    #[derive(Hash)]
+    pub struct VaultPrompt {
+        /// The id of the membership, which removing, moving and pinning take.
+        pub vault_prompt_id as "vaultPromptId": VaultPromptId,
+        /// Whether the prompt is pinned to the top of this vault.
+        pub is_pinned as "isPinned": bool,
+        ;
+        /// The prompt. On the wire its fields are beside the others.
+        pub prompt: Prompt,
+    }
 }
 
 impl Deref for VaultPrompt {
@@ -126,10 +95,4 @@ impl Deref for VaultPrompt {
     fn deref(&self) -> &Prompt {
         &self.prompt
     }
-}
-
-fn null_is_empty<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
-    deserializer: D,
-) -> Result<Vec<T>, D::Error> {
-    Option::<Vec<T>>::deserialize(deserializer).map(Option::unwrap_or_default)
 }

@@ -3,7 +3,6 @@
 //! A slot has two URLs that must not be confused, so they are two types: the signed one, a secret
 //! that accepts the bytes once, and the permanent one of the image.
 
-use std::borrow::Cow;
 use std::fmt;
 
 use serde::de::Error as _;
@@ -11,6 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use url::Url;
 
 use crate::model::id::text;
+use crate::model::object::{Field, Text, model};
 use crate::model::open_enum::open_enum;
 
 open_enum! {
@@ -27,28 +27,26 @@ open_enum! {
     }
 }
 
-/// The permission to upload one image of the declared type and size.
-///
-/// Serialized, it contains its secrets; `Debug` does not.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct UploadSlot {
-    /// The signed URL that accepts the bytes, once.
-    pub upload_url: UploadUrl,
-    /// The token that authorizes the upload in place of the API key.
-    pub token: UploadToken,
-    /// The permanent URL of the image, for later calls.
-    pub url: AssetUrl,
-    /// The path of the image in the storage.
-    pub path: String,
-    /// The declared type.
-    pub content_type: ImageContentType,
-    /// The declared size in bytes.
-    pub size: u64,
-    /// The lifetime of the slot in seconds (`expiresIn`).
-    #[serde(rename = "expiresIn")]
-    pub expires_in_seconds: u64,
+model! {
+    /// The permission to upload one image of the declared type and size.
+    ///
+    /// Serialized, it contains its secrets; `Debug` does not.
+    pub struct UploadSlot {
+        /// The signed URL that accepts the bytes, once.
+        pub upload_url as "uploadUrl": UploadUrl,
+        /// The token that authorizes the upload in place of the API key.
+        pub token: UploadToken,
+        /// The permanent URL of the image, for later calls.
+        pub url: AssetUrl,
+        /// The path of the image in the storage.
+        pub path: String,
+        /// The declared type.
+        pub content_type as "contentType": ImageContentType,
+        /// The declared size in bytes.
+        pub size: u64,
+        /// The lifetime of the slot in seconds (`expiresIn`).
+        pub expires_in_seconds as "expiresIn": u64,
+    }
 }
 
 /// The signed URL that accepts the bytes of one upload. The URL of the image is an [`AssetUrl`].
@@ -69,10 +67,12 @@ impl UploadUrl {
 impl<'de> Deserialize<'de> for UploadUrl {
     /// The error does not contain the URL.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = Cow::<'de, str>::deserialize(deserializer)?;
+        let Text(text) = Text::deserialize(deserializer)?;
         Url::parse(&text).map(Self).map_err(|_| D::Error::custom("not an absolute URL"))
     }
 }
+
+impl Field for UploadUrl {}
 
 impl fmt::Display for UploadUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -109,6 +109,8 @@ impl fmt::Debug for UploadUrl {
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct UploadToken(String);
+
+impl Field for UploadToken {}
 
 impl UploadToken {
     /// The token, a secret.

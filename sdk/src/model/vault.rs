@@ -1,9 +1,8 @@
 //! Vaults, and the responses of calls that change their contents.
 
-use serde::{Deserialize, Serialize};
-
+use crate::model::object::model;
 use crate::model::open_enum::open_enum;
-use crate::model::{AssetUrl, PromptId, Timestamp, VaultId, VaultPromptId, timestamp};
+use crate::model::{AssetUrl, PromptId, Timestamp, VaultId, VaultPromptId};
 
 open_enum! {
     /// The visibility of a vault.
@@ -17,99 +16,88 @@ open_enum! {
     }
 }
 
-/// A named collection of prompts.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct Vault {
-    /// The id.
-    pub id: VaultId,
-    /// The name, of [`VAULT_NAME_CHARS`](crate::limits::VAULT_NAME_CHARS) characters.
-    pub name: String,
-    /// The description.
-    #[serde(default)]
-    pub description: Option<String>,
-    /// The name in a form for URLs.
-    pub slug: String,
-    /// The visibility.
-    pub visibility: Visibility,
-    /// How access is controlled. The specification shows only `null`.
-    #[serde(default)]
-    pub access_type: Option<String>,
-    /// Whether the vault is locked against changes.
-    pub is_locked: bool,
-    /// The URL of the cover image.
-    #[serde(default)]
-    pub cover_image_url: Option<AssetUrl>,
-    /// Whether the service created the vault for the account.
-    pub is_system: bool,
-    /// The number of prompts in the vault.
-    pub prompt_count: u64,
-    /// When the vault was created.
-    #[serde(deserialize_with = "timestamp")]
-    pub created_at: Timestamp,
-    /// When the vault was last changed.
-    #[serde(deserialize_with = "timestamp")]
-    pub updated_at: Timestamp,
+model! {
+    /// A named collection of prompts.
+    pub struct Vault {
+        /// The id.
+        pub id: VaultId,
+        /// The name, of [`VAULT_NAME_CHARS`](crate::limits::VAULT_NAME_CHARS) characters.
+        pub name: String,
+        /// The description.
+        pub description: Option<String>,
+        /// The name in a form for URLs.
+        pub slug: String,
+        /// The visibility.
+        pub visibility: Visibility,
+        /// How access is controlled. The specification shows only `null`.
+        pub access_type as "accessType": Option<String>,
+        /// Whether the vault is locked against changes.
+        pub is_locked as "isLocked": bool,
+        /// The URL of the cover image.
+        pub cover_image_url as "coverImageUrl": Option<AssetUrl>,
+        /// Whether the service created the vault for the account.
+        pub is_system as "isSystem": bool,
+        /// The number of prompts in the vault.
+        pub prompt_count as "promptCount": u64,
+        /// When the vault was created.
+        pub created_at as "createdAt": Timestamp,
+        /// When the vault was last changed.
+        pub updated_at as "updatedAt": Timestamp,
+    }
 }
 
-/// The response to deleting a prompt or a vault.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct Deleted<Id> {
-    /// The id of what was deleted.
-    pub id: Id,
-    /// `true`.
-    pub deleted: bool,
+model! {
+    /// The response to deleting a prompt or a vault.
+    pub struct Deleted<Id> {
+        /// The id of what was deleted.
+        pub id: Id,
+        /// `true`.
+        pub deleted: bool,
+    }
 }
 
-/// The response to adding prompts to a vault.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct AddedPrompts {
-    /// The number of prompts that were added.
-    pub added: u64,
-    /// The vault.
-    pub vault_id: VaultId,
-    /// The number of prompts in the vault now.
-    pub prompt_count: u64,
+model! {
+    /// The response to adding prompts to a vault.
+    pub struct AddedPrompts {
+        /// The number of prompts that were added.
+        pub added: u64,
+        /// The vault.
+        pub vault_id as "vaultId": VaultId,
+        /// The number of prompts in the vault now.
+        pub prompt_count as "promptCount": u64,
+    }
 }
 
-/// The response to removing a prompt from a vault. The prompt itself remains.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct RemovedPrompt {
-    /// The membership that was removed.
-    pub vault_prompt_id: VaultPromptId,
-    /// `true`.
-    pub removed: bool,
+model! {
+    /// The response to removing a prompt from a vault. The prompt itself remains.
+    pub struct RemovedPrompt {
+        /// The membership that was removed.
+        pub vault_prompt_id as "vaultPromptId": VaultPromptId,
+        /// `true`.
+        pub removed: bool,
+    }
 }
 
-/// The response to moving a prompt to another vault.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct MovedPrompt {
-    /// The prompt.
-    pub prompt_id: PromptId,
-    /// The vault that contained it.
-    pub source_vault_id: VaultId,
-    /// The vault that contains it now.
-    pub target_vault_id: VaultId,
-    /// The new membership, in the target vault.
-    pub vault_prompt_id: VaultPromptId,
+model! {
+    /// The response to moving a prompt to another vault.
+    pub struct MovedPrompt {
+        /// The prompt.
+        pub prompt_id as "promptId": PromptId,
+        /// The vault that contained it.
+        pub source_vault_id as "sourceVaultId": VaultId,
+        /// The vault that contains it now.
+        pub target_vault_id as "targetVaultId": VaultId,
+        /// The new membership, in the target vault.
+        pub vault_prompt_id as "vaultPromptId": VaultPromptId,
+    }
 }
 
-/// The response to pinning or unpinning a prompt.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct PinState {
-    /// The membership.
-    pub vault_prompt_id: VaultPromptId,
-    /// Whether the prompt is pinned now.
-    pub is_pinned: bool,
+model! {
+    /// The response to pinning or unpinning a prompt.
+    pub struct PinState {
+        /// The membership.
+        pub vault_prompt_id as "vaultPromptId": VaultPromptId,
+        /// Whether the prompt is pinned now.
+        pub is_pinned as "isPinned": bool,
+    }
 }

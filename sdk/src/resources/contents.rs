@@ -6,8 +6,8 @@ use serde_json::json;
 use crate::call::Call;
 use crate::client::Client;
 use crate::model::{
-    AddedPrompts, MovedPrompt, PinState, PromptId, RemovedPrompt, VaultId, VaultPrompt,
-    VaultPromptId,
+    AddedPrompts, ExtraFields, MovedPrompt, PinState, PromptId, RemovedPrompt, VaultId,
+    VaultPrompt, VaultPromptId,
 };
 use crate::path;
 use crate::send::request::Request;
@@ -87,7 +87,8 @@ impl VaultContents {
     pub fn remove(&self, membership: VaultPromptId) -> Call<RemovedPrompt> {
         let path = path::vault_prompt(self.vault, membership);
         let request = Request::new(Method::DELETE, path::VAULT_PROMPT, path);
-        let removed = RemovedPrompt { vault_prompt_id: membership, removed: true };
+        let removed =
+            RemovedPrompt { vault_prompt_id: membership, removed: true, extra: ExtraFields::new() };
         Call::new(self.client.context(), request, move |reply| reply.data_or(removed.clone()))
     }
 
@@ -142,7 +143,7 @@ impl VaultContents {
     ) -> Call<PinState> {
         let path = path::vault_prompt_pin(self.vault, membership);
         let request = Request::new(method, path::VAULT_PROMPT_PIN, path).idempotent();
-        let state = PinState { vault_prompt_id: membership, is_pinned };
+        let state = PinState { vault_prompt_id: membership, is_pinned, extra: ExtraFields::new() };
         Call::new(self.client.context(), request, move |reply| reply.data_or(state.clone()))
     }
 }

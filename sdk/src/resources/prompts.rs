@@ -8,7 +8,7 @@ use serde_json::json;
 use super::Prompts;
 use crate::call::Call;
 use crate::macros::{body, call, optional, url_list};
-use crate::model::{AssetUrl, Deleted, Prompt, PromptId, PromptType, VaultId};
+use crate::model::{AssetUrl, Deleted, ExtraFields, Prompt, PromptId, PromptType, VaultId};
 use crate::path;
 use crate::send::reply::Reply;
 use crate::send::request::Request;
@@ -108,7 +108,7 @@ impl Prompts {
     pub fn delete(&self, id: PromptId) -> Call<Deleted<PromptId>> {
         let request = Request::new(Method::DELETE, path::PROMPT, path::prompt(id));
         Call::new(self.client.context(), request, move |reply| {
-            reply.data_or(Deleted { id, deleted: true })
+            reply.data_or(Deleted { id, deleted: true, extra: ExtraFields::new() })
         })
     }
 

@@ -6,7 +6,7 @@ use http::Method;
 use super::Vaults;
 use crate::call::Call;
 use crate::macros::{body, call, optional};
-use crate::model::{Deleted, Vault, VaultId, Visibility};
+use crate::model::{Deleted, ExtraFields, Vault, VaultId, Visibility};
 use crate::path;
 use crate::send::reply::Reply;
 use crate::send::request::Request;
@@ -92,7 +92,7 @@ impl Vaults {
     pub fn delete(&self, id: VaultId) -> Call<Deleted<VaultId>> {
         let request = Request::new(Method::DELETE, path::VAULT, path::vault(id));
         Call::new(self.client.context(), request, move |reply| {
-            reply.data_or(Deleted { id, deleted: true })
+            reply.data_or(Deleted { id, deleted: true, extra: ExtraFields::new() })
         })
     }
 

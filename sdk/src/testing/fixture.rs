@@ -15,10 +15,10 @@ use serde_json::json;
 use super::{ASSETS_URL, STORAGE_URL};
 use crate::model::OutputHint;
 use crate::{
-    AddedPrompts, Asset, AssetUrl, Deleted, FinishedGeneration, GenerationJob, GenerationState,
-    GenerationStatus, GenerationType, JobId, MovedPrompt, Page, PinState, Prompt, PromptId,
-    PromptImage, PromptStatus, PromptType, RemovedPrompt, Timestamp, UploadSlot, UploadedImage,
-    Vault, VaultId, VaultPrompt, VaultPromptId, Visibility,
+    AddedPrompts, Asset, AssetUrl, Deleted, ExtraFields, FinishedGeneration, GenerationJob,
+    GenerationState, GenerationStatus, GenerationType, JobId, MovedPrompt, Page, PinState, Prompt,
+    PromptId, PromptImage, PromptStatus, PromptType, RemovedPrompt, Timestamp, UploadSlot,
+    UploadedImage, Vault, VaultId, VaultPrompt, VaultPromptId, Visibility,
 };
 
 /// 1 March 2026, 11:00.
@@ -44,6 +44,7 @@ pub fn prompt() -> Prompt {
         vault_ids: vec![VaultId::new(3)],
         created_at: CREATED,
         updated_at: UPDATED,
+        extra: ExtraFields::new(),
     }
 }
 
@@ -51,7 +52,8 @@ pub fn prompt() -> Prompt {
 #[must_use]
 pub fn prompt_image() -> PromptImage {
     let url = AssetUrl::from(format!("{ASSETS_URL}/1.png"));
-    PromptImage { url, width: 1024, height: 576, created_at: CREATED }
+    let (width, height) = (Some(1024), Some(576));
+    PromptImage { url, width, height, created_at: CREATED, extra: ExtraFields::new() }
 }
 
 /// [`prompt`] in vault 3, as membership 21, not pinned.
@@ -76,6 +78,7 @@ pub fn vault() -> Vault {
         prompt_count: 1,
         created_at: CREATED,
         updated_at: UPDATED,
+        extra: ExtraFields::new(),
     }
 }
 
@@ -88,19 +91,23 @@ pub const fn page<T>(items: Vec<T>) -> Page<T> {
 /// This prompt or vault was deleted.
 #[must_use]
 pub const fn deleted<Id>(id: Id) -> Deleted<Id> {
-    Deleted { id, deleted: true }
+    Deleted { id, deleted: true, extra: ExtraFields::new() }
 }
 
 /// One prompt was added to vault 3, which has no other.
 #[must_use]
 pub const fn added_prompts() -> AddedPrompts {
-    AddedPrompts { added: 1, vault_id: VaultId::new(3), prompt_count: 1 }
+    AddedPrompts { added: 1, vault_id: VaultId::new(3), prompt_count: 1, extra: ExtraFields::new() }
 }
 
 /// Membership 21 was removed.
 #[must_use]
 pub const fn removed_prompt() -> RemovedPrompt {
-    RemovedPrompt { vault_prompt_id: VaultPromptId::new(21), removed: true }
+    RemovedPrompt {
+        vault_prompt_id: VaultPromptId::new(21),
+        removed: true,
+        extra: ExtraFields::new(),
+    }
 }
 
 /// Prompt 7 was moved from vault 3 to vault 4, as membership 22.
@@ -111,13 +118,14 @@ pub const fn moved_prompt() -> MovedPrompt {
         source_vault_id: VaultId::new(3),
         target_vault_id: VaultId::new(4),
         vault_prompt_id: VaultPromptId::new(22),
+        extra: ExtraFields::new(),
     }
 }
 
 /// Membership 21 is pinned.
 #[must_use]
 pub const fn pin_state() -> PinState {
-    PinState { vault_prompt_id: VaultPromptId::new(21), is_pinned: true }
+    PinState { vault_prompt_id: VaultPromptId::new(21), is_pinned: true, extra: ExtraFields::new() }
 }
 
 /// The queued job `job-1`.
@@ -127,7 +135,8 @@ pub fn generation_job() -> GenerationJob {
         client_job_id: JobId::from("job-1"),
         provider_request_id: Some("request-1".to_owned()),
         status_url: Some(format!("{}/generations/job-1/status", super::BASE_URL)),
-        output: OutputHint::default(),
+        output_hint: OutputHint::default(),
+        extra: ExtraFields::new(),
     }
 }
 
@@ -154,6 +163,8 @@ pub fn generation_status(state: GenerationState) -> GenerationStatus {
         updated_at: Some(UPDATED),
         state,
         prompt_ids: Vec::new(),
+        message: None,
+        extra: ExtraFields::new(),
     }
 }
 

@@ -1,6 +1,9 @@
 //! The value of each call after a success.
 
-use promptarium::{Client, Error, PromptId, VaultId, VaultPromptId, Visibility};
+use insta::assert_snapshot;
+use promptarium::{
+    Client, Error, GenerationJob, PromptId, Timestamp, VaultId, VaultPromptId, Visibility,
+};
 use serde_json::{Value, json};
 use wiremock::ResponseTemplate;
 
@@ -136,4 +139,29 @@ async fn a_page_without_next_cursor_is_not_the_last_page() {
     let start =
         "GET /prompts: cannot decode response at `pagination`: missing field `nextCursor` (200 OK)";
     assert!(error.to_string().starts_with(start), "{error}");
+}
+
+#[tokio::test]
+async fn a_queued_job_can_be_stored_with_what_is_known_of_its_output() {
+    let accepted = json!({ "success": true, "clientJobId": "j", "providerRequestId": "r" });
+    let queue = |vault: i64| {
+        let accepted = accepted.clone();
+        decoded(202, accepted, move |c| {
+            let call = c.generations().create("local/plasma", "A harbour").client_job_id("j");
+            call.vault(VaultId::new(vault)).batch_count(2)
+        })
+    };
+    let before = Timestamp::now();
+    let job = queue(77).await;
+    let mut stored = serde_json::to_value(&job).unwrap();
+    assert_eq!(serde_json::from_value::<GenerationJob>(stored.clone()).unwrap(), job);
+    let sent_at: Timestamp = stored["outputHint"]["sentAt"].as_str().unwrap().parse().unwrap();
+    assert!(before <= sent_at && sent_at <= Timestamp::now());
+    stored["outputHint"]["sentAt"] = json!("");
+    assert_snapshot!(stored, @r#"{"clientJobId":"j","outputHint":{"batchCount":2,"prompt":"A harbour","sentAt":"","vaultId":77},"providerRequestId":"r","statusUrl":null,"success":true}"#);
+
+    // The time it was sent differs too.
+    assert_ne!(queue(77).await, job);
+    let plain: GenerationJob = serde_json::from_value(accepted).unwrap();
+    assert!(serde_json::to_value(&plain).unwrap().get("outputHint").is_none());
 }

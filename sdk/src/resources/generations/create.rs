@@ -13,7 +13,7 @@ use crate::call::{Call, Context};
 use crate::error::Error;
 use crate::macros::{body, optional, sendable, url_list};
 use crate::model::{
-    AssetUrl, GenerationJob, GenerationType, JobId, OutputHint, Timestamp, VaultId,
+    AssetUrl, ExtraFields, GenerationJob, GenerationType, JobId, OutputHint, Timestamp, VaultId,
 };
 use crate::path;
 use crate::send::reply::Reply;
@@ -158,11 +158,12 @@ impl CreateGeneration {
             .invalid_if(invalid);
         let (earliest, latest) = (Timestamp::now() - CLOCK_SKEW, Timestamp::now() + CLOCK_SKEW);
         let hint = OutputHint {
-            vault: body.optional.vault_id,
-            text: Some(body.prompt),
-            outputs: body.optional.batch_count,
+            vault_id: body.optional.vault_id,
+            prompt: Some(body.prompt),
+            batch_count: body.optional.batch_count,
             earliest: Some(earliest),
             latest: Some(latest),
+            extra: ExtraFields::new(),
         };
         Call::new(context, request, move |reply| job(reply, &id, hint.clone()))
     }
@@ -180,8 +181,8 @@ fn job(reply: Reply, id: &JobId, mut hint: OutputHint) -> Result<GenerationJob, 
     {
         (hint.earliest, hint.latest) = (Some(earliest), Some(latest));
     }
-    let mut data: Value = reply.data()?;
-    let mut text = |name: &str| match data.get_mut(name).map(Value::take) {
+    let mut data: Map<String, Value> = reply.data()?;
+    let mut text = |name: &str| match data.remove(name) {
         Some(Value::String(text)) => Some(text),
         _ => None,
     };
@@ -189,7 +190,8 @@ fn job(reply: Reply, id: &JobId, mut hint: OutputHint) -> Result<GenerationJob, 
         client_job_id: text("clientJobId").map_or_else(|| id.clone(), JobId::from),
         provider_request_id: text("providerRequestId"),
         status_url: text("statusUrl"),
-        output: hint,
+        output_hint: hint,
+        extra: data.into(),
     })
 }
 

@@ -40,7 +40,7 @@ async fn in_vault(
     status: &GenerationStatus,
     hint: &OutputHint,
 ) -> Result<Output, Error> {
-    let vaults = match hint.vault.or(status.vault_id) {
+    let vaults = match hint.vault_id.or(status.vault_id) {
         Some(vault) => vec![vault],
         None => system_vaults(context).await?,
     };
@@ -67,11 +67,11 @@ fn choose(members: Vec<Prompt>, status: &GenerationStatus, hint: &OutputHint) ->
     let latest = status.created_at.or(hint.latest);
     let mut fitting: Vec<_> = members
         .into_iter()
-        .filter(|prompt| hint.text.as_ref().is_none_or(|text| *text == prompt.text))
+        .filter(|prompt| hint.prompt.as_ref().is_none_or(|text| *text == prompt.text))
         .filter(|prompt| !prompt.images.is_empty())
         .filter(|prompt| earliest.is_none_or(|earliest| prompt.created_at >= earliest))
         .collect();
-    let outputs = hint.outputs.unwrap_or(1) as usize;
+    let outputs = hint.batch_count.unwrap_or(1) as usize;
     let images =
         |prompts: &[Prompt]| prompts.iter().map(|prompt| prompt.images.len()).sum::<usize>();
     if images(&fitting) > outputs {
@@ -79,7 +79,7 @@ fn choose(members: Vec<Prompt>, status: &GenerationStatus, hint: &OutputHint) ->
         fitting.retain(|prompt| latest.is_none_or(|latest| prompt.created_at >= latest));
     }
     fitting.sort_by_key(|prompt| (prompt.created_at, prompt.id));
-    let of_text = hint.text.as_ref().map_or("", |_| " with its text");
+    let of_text = hint.prompt.as_ref().map_or("", |_| " with its text");
     match images(&fitting) {
         count if count == outputs => Ok(fitting),
         count if count > outputs => Err(format!(

@@ -92,14 +92,14 @@ impl<'a> Wait<'a> {
 
     /// The vault that takes the output, for a job that is known by its id only.
     pub fn vault(mut self, vault: VaultId) -> Self {
-        self.output.vault = Some(vault);
+        self.output.vault_id = Some(vault);
         self
     }
 
     /// The text of the generation, for a job that is known by its id only. It tells its output
     /// from that of other jobs in the same vault.
     pub fn text(mut self, text: impl Into<String>) -> Self {
-        self.output.text = Some(text.into());
+        self.output.prompt = Some(text.into());
         self
     }
 
@@ -108,10 +108,10 @@ impl<'a> Wait<'a> {
         if let Some(create) = self.create.take() {
             let job = create(deadline).await?;
             self.watch.queued(job.client_job_id);
-            let OutputHint { vault, text, .. } = self.output;
-            self.output = job.output;
-            self.output.vault = vault.or(self.output.vault);
-            self.output.text = text.or(self.output.text);
+            let OutputHint { vault_id, prompt, .. } = self.output;
+            self.output = job.output_hint;
+            self.output.vault_id = vault_id.or(self.output.vault_id);
+            self.output.prompt = prompt.or(self.output.prompt);
         }
         let span = Span::wait(&self.watch.job);
         let job = self.watch.job.clone();

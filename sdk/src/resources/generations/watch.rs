@@ -41,7 +41,7 @@ pub struct GenerationRef {
 
 impl From<&GenerationJob> for GenerationRef {
     fn from(job: &GenerationJob) -> Self {
-        Self { id: job.client_job_id.clone(), output: job.output.clone() }
+        Self { id: job.client_job_id.clone(), output: job.output_hint.clone() }
     }
 }
 
@@ -235,7 +235,7 @@ impl Watch {
             }
             call.run().await
         };
-        Box::pin(async move { until(deadline, in_runtime(poll)).await })
+        Box::pin(until(deadline, in_runtime(Box::pin(poll))))
     }
 
     /// Decides what follows from a poll, and whether it is a change.

@@ -12,13 +12,13 @@ use crate::stub::{envelope, failure, outcome, prompt};
 #[tokio::test]
 async fn a_decode_error_names_the_position_and_the_reason() {
     let mut wrong = prompt(7);
-    wrong["images"][0]["width"] = json!("wide");
+    wrong["images"][0]["url"] = json!(3);
     let body = envelope(&wrong);
     let answer = ResponseTemplate::new(200).insert_header("x-request-id", "r-1");
     let error = failure(answer.set_body_json(&body)).await;
-    assert_snapshot!(error, @r#"GET /prompts/{promptId}: cannot decode response at `data.images[0].width`: invalid type: string "wide", expected u32 (200 OK), near …eatedAt":"2026-03-01T11:00:00.000000Z","id":7,"images":[{"createdAt":"2026-03-01T12:00:00.000000Z","height":576,"url":"https://cdn.example/a.png","width":"wide"}],"platform":null,"prompt":"A harbour a… (request id r-1)"#);
+    assert_snapshot!(error, @r#"GET /prompts/{promptId}: cannot decode response at `data.images[0].url`: invalid type: integer `3`, expected a string (200 OK), near {"data":{"createdAt":"2026-03-01T11:00:00.000000Z","id":7,"images":[{"createdAt":"2026-03-01T12:00:00.000000Z","height":576,"url":3,"width":1024}],"platform":null,"prompt":"A harbour at dusk","promptT… (request id r-1)"#);
     assert_eq!(kinds(&error), "decode");
-    assert_snapshot!(error.source().unwrap(), @r#"invalid type: string "wide", expected u32 at line 1 column 172"#);
+    assert_snapshot!(error.source().unwrap(), @"invalid type: integer `3`, expected a string at line 1 column 131");
 
     let mut lacking = prompt(7);
     lacking.as_object_mut().unwrap().remove("createdAt");

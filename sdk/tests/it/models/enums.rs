@@ -131,3 +131,11 @@ fn an_unknown_value_is_formatted_as_a_known_one() {
     assert_snapshot!(format!("[{:>7}]", PromptType::Image), @"[  image]");
     assert_snapshot!(format!("[{:>7}]", PromptType::from("audio")), @"[  audio]");
 }
+
+#[test]
+fn a_value_is_compared_with_text() {
+    for text in ["image", "audio"] {
+        let value = PromptType::from(text);
+        assert!(value == text && value == *text && value != "IMAGE");
+    }
+}

@@ -8,9 +8,10 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 /// Parts of models, and types that callers make themselves.
-const PARTS: [&str; 17] = [
+const PARTS: [&str; 18] = [
     "AssetUrl",
     "Cursor",
+    "ExtraFields",
     "FieldErrors",
     "GenerationState",
     "GenerationType",

@@ -1,0 +1,95 @@
+//! Fields that a model does not know.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::ops::Deref;
+
+use serde::de::{Error, MapAccess};
+use serde::ser::SerializeMap;
+use serde_json::{Map, Value};
+
+use crate::model::object::Members;
+
+/// The fields of a response that this version of the crate does not know, by name.
+///
+/// They are kept when a model is decoded and serialized again, and count in comparisons. One with
+/// the name of a known field is serialized only if that is absent. `Debug` shows names only, since
+/// values may be secret.
+///
+/// ```
+/// # use serde_json::{from_value, json, to_value};
+/// use promptarium::PinState;
+///
+/// let wire = json!({ "vaultPromptId": 21, "isPinned": true, "pinnedBy": "ada" });
+/// let state: PinState = from_value(wire.clone())?;
+/// assert_eq!(state.extra["pinnedBy"], "ada");
+/// assert_eq!(to_value(&state)?, wire);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Clone, Default, PartialEq, Eq, Hash)]
+pub struct ExtraFields(BTreeMap<String, Value>);
+
+impl ExtraFields {
+    /// No fields.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self(BTreeMap::new())
+    }
+}
+
+impl From<Map<String, Value>> for ExtraFields {
+    fn from(fields: Map<String, Value>) -> Self {
+        Self(fields.into_iter().collect())
+    }
+}
+
+impl Deref for ExtraFields {
+    type Target = BTreeMap<String, Value>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}
+
+impl fmt::Debug for ExtraFields {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.0.keys()).finish()
+    }
+}
+
+impl Members for ExtraFields {
+    const NAME: &'static str = "ExtraFields";
+
+    type Partial = Self;
+
+    fn start() -> Self {
+        Self::new()
+    }
+
+    fn read<'de, A: MapAccess<'de>>(
+        partial: &mut Self,
+        name: Cow<'de, str>,
+        map: &mut A,
+    ) -> Result<(), A::Error> {
+        partial.0.insert(name.into_owned(), map.next_value()?);
+        Ok(())
+    }
+
+    fn finish<E: Error>(partial: Self) -> Result<Self, E> {
+        Ok(partial)
+    }
+
+    fn write<M: SerializeMap>(
+        &self,
+        map: &mut M,
+        is_written: &dyn Fn(&str) -> bool,
+    ) -> Result<(), M::Error> {
+        let mut fields = self.iter().filter(|(name, _)| !is_written(name));
+        fields.try_for_each(|(name, value)| map.serialize_entry(name, value))
+    }
+
+    fn has_extra(&self, name: &str) -> bool {
+        self.contains_key(name)
+    }
+}

@@ -1,0 +1,75 @@
+//! Integers and timestamps, in every form with a certain meaning.
+
+use jiff::Timestamp;
+use jiff::civil::DateTime;
+use jiff::tz::Offset;
+use serde::de::{Error, Unexpected};
+use serde::{Deserialize, Deserializer};
+use serde_json::{Number, Value};
+
+use crate::model::object::{Field, Text};
+
+/// Decodes an integer, also one that is written as a float, such as `1024.0` and `7e0`.
+pub(crate) fn integer<'de, T, D>(deserializer: D) -> Result<T, D::Error>
+where
+    T: TryFrom<i128>,
+    D: Deserializer<'de>,
+{
+    /// 2⁵⁰. Far larger floats may stand for several integers, and are not parsed exactly.
+    const LIMIT: f64 = 1_125_899_906_842_624.0;
+    let number = Number::deserialize(deserializer)?;
+    let float = number.as_f64().filter(|float| float.fract() == 0.0 && float.abs() < LIMIT);
+    #[expect(clippy::cast_possible_truncation, reason = "it is integral and in range")]
+    let integer = number.as_i128().or(float.map(|float| float as i128));
+    integer.and_then(|integer| T::try_from(integer).ok()).ok_or_else(|| {
+        let expected = std::any::type_name::<T>();
+        D::Error::invalid_value(Unexpected::Other(&number.to_string()), &expected)
+    })
+}
+
+impl Field for u64 {
+    fn decode<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        integer(deserializer)
+    }
+}
+
+/// A number that nothing depends on: if it is not one, it is unknown.
+impl Field for u32 {
+    fn decode<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        integer(deserializer)
+    }
+
+    fn decode_optional<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Option<Self>, D::Error> {
+        Value::deserialize(deserializer).map(|value| integer(value).ok())
+    }
+}
+
+/// A timestamp, which the specification calls only an ISO 8601 string: with any offset and any
+/// number of fractional digits, of which nine are kept. A missing offset means UTC.
+impl Field for Timestamp {
+    fn decode<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let Text(text) = Text::deserialize(deserializer)?;
+        parse(&text)
+            .or_else(|error| parse(&with_nine_digits(&text).ok_or(error)?))
+            .map_err(|error| D::Error::custom(format!("not an ISO 8601 timestamp: {error}")))
+    }
+}
+
+fn parse(text: &str) -> Result<Timestamp, jiff::Error> {
+    text.parse().or_else(|strict| {
+        // The error is that of the strict form, which services should send.
+        let civil: DateTime = text.parse().map_err(|_| strict)?;
+        Offset::UTC.to_timestamp(civil)
+    })
+}
+
+/// The text without the fractional digits after the ninth; `None` if there are none.
+fn with_nine_digits(text: &str) -> Option<String> {
+    let (seconds, fraction) = text.split_once(['.', ','])?;
+    let zone = fraction.trim_start_matches(|digit: char| digit.is_ascii_digit());
+    let digits = fraction.strip_suffix(zone)?;
+    digits.get(9..).filter(|rest| !rest.is_empty())?;
+    Some(format!("{seconds}.{}{zone}", digits.get(..9)?))
+}
