@@ -1,8 +1,9 @@
-//! Tests of your own code without a server: a scripted transport, and fixtures of all models.
-//! Feature `testing`.
+//! Tests of your own code without a server: a scripted transport, the service in memory, and
+//! fixtures of all models. Feature `testing`.
 //!
 //! A [`Script`] takes the place of the network: it answers the requests that a test expects, and
-//! records them. [`fixture`] has a value of every model.
+//! records them. [`fixture`] has a value of every model. A [`FakeService`] answers without a
+//! script: it stores what the code under test creates.
 //!
 //! Time is Tokio's: in a test with a paused clock (`#[tokio::test(start_paused = true)]`, feature
 //! `test-util` of Tokio), backoff, polling and timeouts take no time, and
@@ -45,10 +46,12 @@
 mod answer;
 pub mod fixture;
 mod script;
+mod service;
 mod transport;
 
 pub use answer::Answer;
 pub use script::{Expectation, Script, VerifyError};
+pub use service::FakeService;
 pub use transport::SeenRequest;
 
 use crate::{Client, ClientBuilder};

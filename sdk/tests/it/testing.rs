@@ -2,4 +2,5 @@
 
 mod fixtures;
 mod scripts;
+mod service;
 mod storage;
