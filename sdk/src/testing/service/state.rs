@@ -1,4 +1,4 @@
-//! What the service stores, and how it answers requests.
+//! What the service stores, and what requests do to it.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
