@@ -1,8 +1,10 @@
-//! Tests of your own code without a server: a scripted transport, and fixtures of all models.
-//! Feature `testing`.
+//! Tests of your own code without a server: a scripted transport, the service in memory, faults at
+//! every request, and fixtures of all models. Feature `testing`.
 //!
 //! A [`Script`] takes the place of the network: it answers the requests that a test expects, and
-//! records them. [`fixture`] has a value of every model.
+//! records them. [`fixture`] has a value of every model. A [`FakeService`] answers without a
+//! script: it stores what the code under test creates. [`explore`] runs that code with every
+//! [`Fault`] at each of its requests, and reports what is then doubled, lost or paid twice.
 //!
 //! Time is Tokio's: in a test with a paused clock (`#[tokio::test(start_paused = true)]`, feature
 //! `test-util` of Tokio), backoff, polling and timeouts take no time, and
@@ -41,14 +43,39 @@
 //!     Ok(())
 //! }
 //! ```
+//!
+//! A test of what code does when a request fails or the program ends in the middle:
+//!
+//! ```
+//! use promptarium::testing::explore;
+//! use promptarium::{Client, Error};
+//!
+//! /// The code under test.
+//! async fn import(client: &Client) -> Result<(), Error> {
+//!     let vaults = client.vaults().list().await?;
+//!     if !vaults.iter().any(|vault| vault.name == "Harbours") {
+//!         client.vaults().create("Harbours").await?;
+//!     }
+//!     Ok(())
+//! }
+//!
+//! #[tokio::main(flavor = "current_thread", start_paused = true)]
+//! async fn main() {
+//!     explore(async |client| import(&client).await).await.assert_clean();
+//! }
+//! ```
 
 mod answer;
+mod explore;
 pub mod fixture;
 mod script;
+mod service;
 mod transport;
 
 pub use answer::Answer;
+pub use explore::{Case, Fault, Problem, ProblemKind, Report, explore, explore_with};
 pub use script::{Expectation, Script, VerifyError};
+pub use service::FakeService;
 pub use transport::SeenRequest;
 
 use crate::{Client, ClientBuilder};
