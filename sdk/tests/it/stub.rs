@@ -45,7 +45,7 @@ pub(crate) async fn wire<C, T>(make: impl FnOnce(&Client) -> C) -> String
 where
     C: IntoFuture<Output = Result<T, Error>>,
 {
-    let server = answering(ResponseTemplate::new(500)).await;
+    let server = answering(ResponseTemplate::new(400)).await;
     drop(make(&client(server.uri())).await);
     let requests = server.received_requests().await.unwrap();
     assert_eq!(requests.len(), 1, "one call is one request");

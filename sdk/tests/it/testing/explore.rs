@@ -114,7 +114,7 @@ async fn a_change_that_was_lost_is_a_difference() {
         client.prompts().create("Dusk", "A harbour").vault(GENERAL).await.unwrap().id
     };
     let report = explore_with(setup, async |client, id| {
-        let contents = client.vault(GENERAL).prompts();
+        let contents = client.vault(GENERAL);
         let Some(member) = contents.find(*id).await? else { return Ok(()) };
         let _ = contents.pin(member.vault_prompt_id).await;
         let _ = client.prompts().update(*id).title("Dusk").platform("local").await;

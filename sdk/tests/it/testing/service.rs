@@ -76,7 +76,7 @@ async fn prompts_in_a_vault_are_added_pinned_moved_and_removed() {
     for title in ["a", "b", "c"] {
         ids.push(client.prompts().create(title, "A harbour").await.unwrap().id);
     }
-    let contents = client.vault(from).prompts();
+    let contents = client.vault(from);
     let added = contents.add(ids.clone()).await.unwrap();
     assert_eq!((added.added, added.prompt_count), (3, 3));
     assert_eq!(contents.add([ids[0]]).await.unwrap().added, 0);
@@ -94,7 +94,7 @@ async fn prompts_in_a_vault_are_added_pinned_moved_and_removed() {
     let moved = contents.move_to(member, to).await.unwrap();
     assert!(moved.vault_prompt_id != member && moved.prompt_id == ids[0]);
     assert_eq!((titles(from).as_str(), titles(to).as_str()), ("cb", "a"));
-    client.vault(to).prompts().remove(moved.vault_prompt_id).await.unwrap();
+    client.vault(to).remove(moved.vault_prompt_id).await.unwrap();
     assert_eq!(titles(to), "");
     assert!(contents.remove(member).await.unwrap_err().is_not_found());
 }
