@@ -96,13 +96,17 @@ async fn statuses_have_kinds() {
         (409, "conflict"),
         (413, "status"),
         (422, "bad_request"),
+        (425, "status retryable"),
         (429, "rate_limited retryable"),
         (500, "server retryable"),
         (501, "server"),
         (502, "server retryable"),
         (503, "server retryable"),
         (504, "server retryable"),
-        (599, "server"),
+        (505, "server"),
+        (511, "server"),
+        (520, "server retryable"),
+        (599, "server retryable"),
     ] {
         let error = failure(problem(status, "no", json!({}))).await;
         assert_eq!(kinds(&error), expected, "{status}");
@@ -125,9 +129,13 @@ async fn retry_after_is_in_the_error() {
     assert_eq!(retry_after("7").await, Some(Duration::from_secs(7)));
     assert_eq!(retry_after(" 0 ").await, Some(Duration::ZERO));
     assert_eq!(retry_after("Sun, 06 Nov 1994 08:49:37 GMT").await, Some(Duration::ZERO));
-    let far = retry_after("Fri, 31 Dec 9998 23:59:59 GMT").await.unwrap();
-    assert!(far > Duration::from_secs(3600 * 24 * 365), "{far:?}");
-    for odd in ["soon", "-1", "1.5", ""] {
+    assert_eq!(retry_after("1.5").await, Some(Duration::from_millis(1500)));
+    assert_eq!(retry_after("-1").await, Some(Duration::ZERO));
+    let year = Duration::from_secs(3600 * 24 * 365);
+    for far in ["Fri, 31 Dec 9999 23:59:59 GMT", "99999999999999999999999999"] {
+        assert!(retry_after(far).await.unwrap() > year, "{far}");
+    }
+    for odd in ["soon", "1e3", "inf", "NaN", ""] {
         assert_eq!(retry_after(odd).await, None, "{odd}");
     }
     assert_eq!(failure(problem(429, "no", json!({}))).await.retry_after(), None);

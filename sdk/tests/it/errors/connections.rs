@@ -32,7 +32,7 @@ async fn a_refused_connection_is_a_connect_error() {
     drop(listener);
     let error = get(&client(format!("http://{address}"))).await.unwrap_err();
     let text = error.to_string().replace(&address.port().to_string(), "PORT");
-    assert_snapshot!(text, @"GET /prompts/{promptId}: cannot connect to http://127.0.0.1:PORT");
+    assert_snapshot!(text, @"GET /prompts/{promptId}: cannot connect to http://127.0.0.1:PORT: Connection refused (os error 111)");
     assert_eq!(kinds(&error), "connect retryable");
     assert_eq!(error.status(), None);
     assert!(error.source().is_some());

@@ -35,8 +35,10 @@ async fn no_page_is_larger_than_max_items() {
         (Some(100), 100, Some("100")),
         (Some(2), 5, Some("2")),
         (None, 5, Some("5")),
-        (None, 20, None),
-        (None, usize::MAX, None),
+        (None, 20, Some("20")),
+        (None, 250, Some("100")),
+        (None, usize::MAX, Some("100")),
+        (Some(7), usize::MAX, Some("7")),
     ];
     for (page_size, limit, expected) in sizes {
         let server = list(THREE).await;

@@ -93,7 +93,8 @@ async fn after_an_error_the_same_stream_can_retry_the_page() {
                 None => break,
             }
         }
-        assert_eq!((seen, errors), (vec![1, 2, 3, 4, 5], 2));
+        // The error of a request that was sent ahead is not shown: the page is requested again.
+        assert_eq!((seen, errors), (vec![1, 2, 3, 4, 5], if ahead { 1 } else { 2 }));
         assert_eq!(cursors(&server).await, ["", "b", "b", "b", "c"]);
         assert!(!items.retry());
     }
@@ -126,7 +127,9 @@ async fn every_page_can_be_retried_and_nothing_is_left_out() {
             }
         }
         assert_eq!(seen, [1, 2, 3, 4, 5]);
-        assert_eq!(failed, [None, Some("b".to_owned()), Some("c".to_owned())]);
+        // The pages that were requested ahead are requested again by themselves.
+        let shown = if ahead { 1 } else { 3 };
+        assert_eq!(failed, [None, Some("b".to_owned()), Some("c".to_owned())][..shown]);
         let requests = script.requests();
         let cursors = requests.iter().map(|request| request.query_value("cursor").unwrap_or(""));
         assert_eq!(cursors.collect::<Vec<_>>(), ["", "", "b", "b", "c", "c"]);
@@ -158,6 +161,6 @@ async fn a_loop_is_not_mended_by_a_retry() {
         assert!(pages.next().await.unwrap().is_ok() && pages.next().await.unwrap().is_ok());
         assert!(pages.next().await.unwrap().unwrap_err().is_pagination_loop());
         assert!(!pages.retry() && pages.next().await.is_none());
-        assert_eq!(script.calls(), ["GET /prompts", "GET /prompts?cursor=b"]);
+        assert_eq!(script.calls(), ["GET /prompts?limit=100", "GET /prompts?limit=100&cursor=b"]);
     }
 }

@@ -140,7 +140,7 @@ async fn answers_can_be_proxy_pages_cut_bodies_and_failed_connections() {
     GET /prompts/{promptId}: connection closed before the whole response was received (200 OK)
     GET /prompts/{promptId}: no data for 20s (idle_timeout) before the whole response was received (200 OK)
     GET /prompts/{promptId}: 500 Internal Server Error, with a body that is not the API's: {"d
-    GET /prompts/{promptId}: cannot connect to https://prompts.example
+    GET /prompts/{promptId}: cannot connect to https://prompts.example: scripted by a test
     GET /prompts/{promptId}: connection to https://prompts.example closed before a response was received
     GET /prompts/{promptId}: no data for 20s (idle_timeout) while waiting for https://prompts.example
     "#);
@@ -218,7 +218,11 @@ async fn a_list_has_pages() {
     assert_eq!(ids, [1, 2, 3, 4, 5]);
     assert_eq!(
         script.calls(),
-        ["GET /prompts", "GET /prompts?cursor=from-2", "GET /prompts?cursor=from-4",]
+        [
+            "GET /prompts?limit=100",
+            "GET /prompts?limit=100&cursor=from-2",
+            "GET /prompts?limit=100&cursor=from-4",
+        ]
     );
     let page = client.prompts().list().cursor("from-4").page().await.unwrap();
     assert_eq!((page.items.len(), page.next_cursor), (1, None));
