@@ -181,7 +181,11 @@ fn job(reply: Reply, id: &JobId, mut hint: OutputHint) -> Result<GenerationJob, 
     {
         (hint.earliest, hint.latest) = (Some(earliest), Some(latest));
     }
-    let mut data: Map<String, Value> = reply.data()?;
+    // The service has the job, whatever else it says.
+    let mut data = match reply.data()? {
+        Value::Object(data) => data,
+        _ => Map::new(),
+    };
     let mut text = |name: &str| match data.remove(name) {
         Some(Value::String(text)) => Some(text),
         _ => None,
