@@ -2,4 +2,5 @@
 
 mod budget;
 mod delays;
+mod rate_limits;
 mod table;

@@ -1,38 +1,43 @@
-//! The retry table of the README is the data of this test: each of its cells is tried on a server.
+//! The retry table of the documentation: each of its cells is tried.
 
 use std::time::Duration;
 
 use futures::future::BoxFuture;
 use http::Method;
 use promptarium::request::RawRequest;
+use promptarium::testing::{Answer, Script, builder};
 use promptarium::{
     Client, Error, ImageContentType, PromptId, RetryBudget, RetryPolicy, VaultId, VaultPromptId,
 };
-use tokio::net::TcpListener;
 use wiremock::ResponseTemplate;
 
 use crate::stub::{Raw, answering, every, patient};
 
-const README: &str = include_str!("../../../README.md");
+/// README and crate documentation have this table.
+const TABLE: &str = "\
+| what happened | GET, idempotent POST | DELETE, PUT | other POST, PATCH |
+| no connection | yes | yes | yes |
+| 429 (rate limit) | yes | yes | yes |
+| 408, 425, 5xx except 501, 505, 511, connection lost, timeout | yes | yes | no |
+| any other error status with `Retry-After` | yes | yes | no |
+| success with an incomplete body | yes | no | no |
+| anything else | no | no | no |
+";
+
 const ATTEMPTS: u32 = 3;
 
 type Make = fn(&Client) -> BoxFuture<'static, Result<(), Error>>;
 
 /// Each column of the table, and calls of that kind.
-const COLUMNS: [(&str, &[Make]); 4] = [
+const COLUMNS: [(&str, &[Make]); 3] = [
     (
-        "GET",
+        "GET, idempotent POST",
         &[
             |client| nothing(client.prompts().get(PromptId::new(7))),
             |client| nothing(client.prompts().list()),
             |client| nothing(client.vaults().list()),
             |client| nothing(client.generations().status("j")),
             |client| read(client.get("/usage")),
-        ],
-    ),
-    (
-        "idempotent POST",
-        &[
             |client| nothing(client.vault(VaultId::new(3)).pin(VaultPromptId::new(21))),
             |client| nothing(client.vault(VaultId::new(3)).unpin(VaultPromptId::new(21))),
             |client| nothing(client.uploads().slot(ImageContentType::Png, 9)),
@@ -74,141 +79,102 @@ fn read(call: RawRequest) -> BoxFuture<'static, Result<(), Error>> {
     Box::pin(async move { call.await?.json::<serde_json::Value>().map(drop) })
 }
 
-/// What happens to each request of a server.
-async fn happening(what: &str) -> Vec<Box<dyn Stage>> {
-    let statuses: Vec<u16> = what.split([',', ' ']).filter_map(|word| word.parse().ok()).collect();
+/// Error statuses that are not those of the rows above.
+const OTHERS: [u16; 20] = [
+    400, 401, 402, 403, 404, 405, 406, 409, 410, 411, 412, 413, 415, 418, 422, 423, 451, 501, 505,
+    511,
+];
+
+fn statuses(statuses: &[u16]) -> Vec<Answer> {
+    statuses.iter().map(|status| Answer::raw(*status, "", "")).collect()
+}
+
+/// The answers that are meant by a row.
+fn meant_by(what: &str) -> Vec<Answer> {
+    let whole = Answer::raw(200, "application/json", r#"{"data":null,"error":null}"#);
+    let with_delay = |answer: Answer| answer.retry_after(Duration::ZERO);
     match what {
-        "no connection" => vec![Box::new(Nobody)],
-        "connection lost before a response" => vec![Box::new(every(Raw::new("")).await)],
-        "timeout before a response" => vec![Box::new(Silent::new().await)],
-        "success with an incomplete body" => {
-            let half = "HTTP/1.1 200 OK\r\ncontent-length: 900\r\n\r\n{\"data\":";
-            vec![Box::new(every(Raw::new(half)).await)]
+        "no connection" => vec![Answer::no_connection()],
+        "429 (rate limit)" => statuses(&[429]),
+        "408, 425, 5xx except 501, 505, 511, connection lost, timeout" => {
+            let mut all = statuses(&[408, 425, 500, 502, 503, 504, 507, 520, 524, 529, 599]);
+            all.extend(statuses(&[408, 503, 520]).into_iter().map(with_delay));
+            all.extend([Answer::disconnect(), Answer::never()]);
+            all
         }
-        "success with a body that cannot be decoded" => {
-            vec![Box::new(answering(ResponseTemplate::new(200).set_body_string("{")).await)]
+        "any other error status with `Retry-After`" => {
+            let mut all: Vec<_> = statuses(&OTHERS).into_iter().map(with_delay).collect();
+            // One that cannot be read is there, and the backoff is the usual one.
+            all.extend(
+                statuses(&OTHERS).into_iter().map(|answer| answer.header("retry-after", "soon")),
+            );
+            all
         }
-        "redirect that is not followed" => statuses_that_stay(&[301, 302, 303, 307, 308]).await,
-        "any other error status" => {
-            statuses_that_stay(&[
-                400, 401, 402, 403, 404, 405, 406, 409, 410, 411, 412, 413, 415, 422, 423, 425,
-                451, 501, 505, 507, 511, 599,
-            ])
-            .await
+        "success with an incomplete body" => vec![whole.clone().cut_at(8), whole.stall_at(8)],
+        "anything else" => {
+            let mut all = statuses(&OTHERS);
+            let redirects = statuses(&[301, 302, 303, 304, 307, 308]);
+            all.extend(redirects.clone());
+            all.extend(redirects.into_iter().map(with_delay));
+            all.push(Answer::raw(200, "application/json", "{"));
+            all
         }
-        _ if !statuses.is_empty() => statuses_that_stay(&statuses).await,
-        _ => panic!("the table has a row that this test does not know: {what}"),
+        other => panic!("the table has a row that this test does not know: {other}"),
     }
 }
 
-async fn statuses_that_stay(statuses: &[u16]) -> Vec<Box<dyn Stage>> {
-    let mut stages: Vec<Box<dyn Stage>> = Vec::new();
-    for status in statuses {
-        stages.push(Box::new(answering(ResponseTemplate::new(*status)).await));
-    }
-    stages
-}
-
-/// A server, and the number of requests it received.
-trait Stage {
-    fn address(&self) -> String;
-    /// Requests received; `None` where none can be.
-    fn requests(&self) -> BoxFuture<'_, Option<usize>>;
-}
-
-struct Nobody;
-
-impl Stage for Nobody {
-    fn address(&self) -> String {
-        "http://127.0.0.1:1".to_owned()
-    }
-    fn requests(&self) -> BoxFuture<'_, Option<usize>> {
-        Box::pin(async { None })
-    }
-}
-
-/// Accepts connections and never answers.
-struct Silent(TcpListener);
-
-impl Silent {
-    async fn new() -> Self {
-        Self(TcpListener::bind("127.0.0.1:0").await.unwrap())
-    }
-}
-
-impl Stage for Silent {
-    fn address(&self) -> String {
-        format!("http://{}", self.0.local_addr().unwrap())
-    }
-    fn requests(&self) -> BoxFuture<'_, Option<usize>> {
-        Box::pin(async { None })
-    }
-}
-
-impl Stage for wiremock::MockServer {
-    fn address(&self) -> String {
-        self.uri()
-    }
-    fn requests(&self) -> BoxFuture<'_, Option<usize>> {
-        Box::pin(async { self.received_requests().await.map(|requests| requests.len()) })
-    }
-}
-
-impl Stage for crate::stub::EveryTime {
-    fn address(&self) -> String {
-        format!("http://{}", self.address)
-    }
-    fn requests(&self) -> BoxFuture<'_, Option<usize>> {
-        Box::pin(async { Some(self.count()) })
-    }
-}
-
-/// The rows of the table: what happened, and the cells.
-fn rows() -> Vec<(String, Vec<bool>)> {
-    let table = README.lines().skip_while(|line| !line.starts_with("| what happened |"));
-    let mut lines = table.take_while(|line| line.starts_with('|')).map(|line| {
-        let cells = line.trim_matches('|').split('|').map(|cell| cell.trim().to_owned());
+#[tokio::test(start_paused = true)]
+async fn every_cell_of_the_table_holds() {
+    let rows = TABLE.lines().map(|line| {
+        let cells = line.trim_matches('|').split('|').map(str::trim);
         cells.collect::<Vec<_>>()
     });
-    let head = lines.next().expect("the README has the table");
+    let rows: Vec<_> = rows.collect();
     let columns: Vec<_> = COLUMNS.iter().map(|(name, _)| *name).collect();
-    assert_eq!(head[1..], columns);
-    let row = |cells: Vec<String>| {
-        let says = cells[1..].iter().map(|cell| match &**cell {
-            "yes" => true,
-            "no" => false,
-            other => panic!("{other}"),
-        });
-        (cells[0].clone(), says.collect())
-    };
-    lines.skip(1).map(row).collect()
-}
-
-#[tokio::test]
-async fn every_cell_of_the_table_holds() {
-    let rows = rows();
-    assert_eq!(rows.len(), 10);
+    assert_eq!(rows[0][1..], columns);
     let mut tried = 0;
-    for (what, says) in rows {
-        for stage in happening(&what).await {
-            // Short where it must expire, and long enough for a busy machine elsewhere.
-            let timeout = if what.starts_with("timeout") { 100 } else { 20_000 };
-            let client = client(&stage.address(), Duration::from_millis(timeout));
-            for ((column, calls), again) in COLUMNS.iter().zip(&says) {
+    for row in &rows[1..] {
+        for answer in meant_by(row[0]) {
+            for ((column, calls), cell) in COLUMNS.iter().zip(&row[1..]) {
+                let attempts = match *cell {
+                    "yes" => ATTEMPTS,
+                    "no" => 1,
+                    other => panic!("{other}"),
+                };
                 for make in *calls {
-                    let before = stage.requests().await;
-                    let error = make(&client).await.unwrap_err();
-                    let expected = if *again { ATTEMPTS } else { 1 };
-                    assert_eq!(error.attempts(), expected, "{what}, {column}: {error}");
-                    if let (Some(before), Some(after)) = (before, stage.requests().await) {
-                        assert_eq!(after - before, expected as usize, "{what}, {column}: {error}");
-                    }
+                    let script = Script::new();
+                    script.any().always(answer.clone());
+                    let error = make(&builder(&script).build().unwrap()).await.unwrap_err();
+                    assert_eq!(error.attempts(), attempts, "{row:?}, {column}: {error}");
+                    assert_eq!(script.calls().len(), attempts as usize, "{row:?}, {column}");
                     tried += 1;
                 }
             }
         }
     }
-    assert!(tried > 700, "{tried}");
+    assert!(tried > 1500, "{tried}");
+}
+
+#[tokio::test]
+async fn failures_of_real_connections_are_those_of_the_table() {
+    let half = "HTTP/1.1 200 OK\r\ncontent-length: 900\r\n\r\n{\"data\":";
+    let (lost, cut) = (every(Raw::new("")).await, every(Raw::new(half)).await);
+    let servers = [
+        ("http://127.0.0.1:1".to_owned(), None, [3, 3, 3]),
+        (format!("http://{}", lost.address), Some(&lost), [3, 3, 1]),
+        (format!("http://{}", cut.address), Some(&cut), [3, 1, 1]),
+    ];
+    for (address, server, expected) in servers {
+        let client = client(&address, Duration::from_secs(20));
+        for ((column, calls), attempts) in COLUMNS.iter().zip(expected) {
+            let before = server.map(|server| server.count());
+            let error = calls[0](&client).await.unwrap_err();
+            assert_eq!(error.attempts(), attempts, "{column}: {error}");
+            if let (Some(server), Some(before)) = (server, before) {
+                assert_eq!(server.count() - before, attempts as usize, "{column}: {error}");
+            }
+        }
+    }
 }
 
 fn client(address: &str, request_timeout: Duration) -> Client {
@@ -222,8 +188,9 @@ fn client(address: &str, request_timeout: Duration) -> Client {
 #[tokio::test]
 async fn a_generation_is_posted_once_and_its_id_is_in_the_error() {
     let server = answering(ResponseTemplate::new(503)).await;
-    let call =
-        client(&server.uri(), Duration::from_secs(20)).generations().create("local/plasma", "p");
+    // The status is asked for as long as this.
+    let client = client(&server.uri(), Duration::from_millis(500));
+    let call = client.generations().create("local/plasma", "p");
     let id = call.job_id().clone();
     let error = call.await.unwrap_err();
     assert_eq!(error.job_id(), Some(&id));
@@ -267,10 +234,14 @@ async fn a_call_may_be_tried_in_its_own_way() {
 }
 
 #[test]
-fn the_documentation_of_the_crate_has_the_same_table() {
-    let table = |line: &&str| line.starts_with("| ") && line.matches('|').count() == 6;
-    let docs = include_str!("../../../src/lib.rs").lines().filter_map(|l| l.strip_prefix("//! "));
-    let (docs, readme): (Vec<_>, Vec<_>) =
-        (docs.filter(table).collect(), README.lines().filter(table).collect());
-    assert_eq!(docs, readme);
+fn the_documentation_has_this_table() {
+    fn table(lines: impl Iterator<Item = &'static str>) -> Vec<&'static str> {
+        let lines = lines.skip_while(|line| !line.starts_with("| what happened |"));
+        let lines = lines.take_while(|line| line.starts_with('|'));
+        lines.filter(|line| !line.starts_with("|-")).collect()
+    }
+    let expected: Vec<_> = TABLE.lines().collect();
+    assert_eq!(table(include_str!("../../../README.md").lines()), expected);
+    let docs = include_str!("../../../src/lib.rs").lines();
+    assert_eq!(table(docs.filter_map(|line| line.strip_prefix("//! "))), expected);
 }
