@@ -22,6 +22,10 @@ const GROWTH_PER_SECOND: f64 = 0.02;
 /// Requests per second.
 const RATE_MIN: f64 = 0.1;
 
+/// The rate after a first 429 if the service accepted nothing just before, so that no rate is
+/// known.
+const RATE_UNKNOWN: f64 = 4.0;
+
 /// Without a 429 and without a waiting request for this long, the rate is no longer limited.
 const RELEASE_AFTER: Duration = Duration::from_secs(30);
 
@@ -147,9 +151,9 @@ impl State {
     fn refused(&mut self, sent_at: Instant, now: Instant, pause: Duration) {
         // A longer pause than that no call waits for.
         let paused_until = now + pause.min(Duration::from_secs(3600));
-        let measured = self.accepted.rate(now, pause) * DECREASE;
+        let measured = self.accepted.rate(now, pause).map(|rate| rate * DECREASE);
         let limit = self.limit.get_or_insert_with(|| Limit {
-            rate: measured.max(RATE_MIN),
+            rate: measured.unwrap_or(RATE_UNKNOWN).max(RATE_MIN),
             rate_since: now,
             next: now,
             paused_until: now,
@@ -157,7 +161,8 @@ impl State {
             last_wait: now,
         });
         if sent_at > limit.decreased_at {
-            limit.rate = measured.min(limit.rate_at(now) * DECREASE).max(RATE_MIN);
+            let decreased = limit.rate_at(now) * DECREASE;
+            limit.rate = measured.map_or(decreased, |rate| rate.min(decreased)).max(RATE_MIN);
             (limit.rate_since, limit.decreased_at) = (now, now);
         }
         limit.paused_until = limit.paused_until.max(paused_until);
@@ -190,14 +195,15 @@ impl Accepted {
     }
 
     /// Accepted requests per second: those of the two windows, over the time from their start to
-    /// the time at which the service accepts requests again.
-    fn rate(&mut self, now: Instant, pause: Duration) -> f64 {
+    /// the time at which the service accepts requests again. `None` if there are none.
+    fn rate(&mut self, now: Instant, pause: Duration) -> Option<f64> {
         self.advance(now);
         let start = self.window.unwrap_or(now);
         let mut seconds = (now.duration_since(start) + pause).as_secs_f64().max(1.0);
         if self.before > 0 {
             seconds = now.duration_since(start).as_secs_f64() + WINDOW.as_secs_f64();
         }
-        f64::from(self.before.saturating_add(self.count)) / seconds
+        let accepted = self.before.saturating_add(self.count);
+        (accepted > 0).then(|| f64::from(accepted) / seconds)
     }
 }
