@@ -4,7 +4,9 @@ mod agree;
 mod bodies;
 mod connections;
 mod decode;
+mod outcome;
 mod redirects;
+mod slow;
 
 use std::error::Error as _;
 use std::time::Duration;

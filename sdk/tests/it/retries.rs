@@ -3,4 +3,5 @@
 mod budget;
 mod delays;
 mod rate_limits;
+mod retry_after;
 mod table;
