@@ -1,6 +1,9 @@
 //! Generations: queueing, waiting, output.
 
+mod candidates;
 mod create;
+mod deadline;
+mod naming;
 mod output;
 mod wait;
 
