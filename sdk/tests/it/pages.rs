@@ -4,6 +4,7 @@ mod long;
 mod max_items;
 mod prefetch;
 mod resume;
+mod skip;
 
 use std::sync::Mutex;
 

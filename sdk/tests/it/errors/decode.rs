@@ -7,7 +7,7 @@ use serde_json::json;
 use wiremock::ResponseTemplate;
 
 use super::kinds;
-use crate::stub::{envelope, failure, outcome, prompt};
+use crate::stub::{envelope, failure, get, outcome, prompt};
 
 #[tokio::test]
 async fn a_decode_error_names_the_position_and_the_reason() {
@@ -61,4 +61,40 @@ async fn the_position_is_found_in_a_long_response_of_many_lines() {
     let answer = ResponseTemplate::new(200).set_body_string(body);
     let error = outcome(answer, |client| client.prompts().list()).await.unwrap_err();
     assert_snapshot!(error, @r#"GET /prompts: cannot decode response at `data[41].createdAt`: not an ISO 8601 timestamp: failed to parse four digit integer as year: invalid digit, expected 0-9 but got g (200 OK), near …☾☾☾☾☾☾☾☾☾", "updatedAt": "2026-03-01T11:30:00.000000Z", "vaultIds": [ 3 ] }, { "createdAt": "gestern", "id": 42, "images": […"#);
+}
+
+/// With a byte order mark.
+fn marked(status: u16, body: &str) -> ResponseTemplate {
+    ResponseTemplate::new(status).set_body_bytes(format!("\u{feff}{body}"))
+}
+
+#[tokio::test]
+async fn a_byte_order_mark_is_ignored() {
+    let whole = marked(200, &envelope(&prompt(7)).to_string());
+    assert_eq!(outcome(whole, get).await.unwrap().title, "Prompt 7");
+    let page = json!({ "data": [prompt(7)], "error": null }).to_string();
+    let listed = outcome(marked(200, &page), |client| client.prompts().list()).await.unwrap();
+    assert_eq!(listed.items.len(), 1);
+
+    let problem = r#"{"data":null,"error":"title","details":{"title":"longer than 120"}}"#;
+    let error = failure(marked(400, problem)).await;
+    assert_snapshot!(error, @"GET /prompts/{promptId}: 400 Bad Request: title [title: longer than 120]");
+    assert_eq!(error.field_error("title").as_deref(), Some("longer than 120"));
+    assert!(failure(marked(404, problem)).await.is_not_found());
+}
+
+#[tokio::test]
+async fn invalid_utf_8_and_half_a_surrogate_pair_become_replacement_characters() {
+    let body = envelope(&prompt(7)).to_string();
+    let mut latin = body.replace("Prompt 7", "Prompt é").into_bytes();
+    let at = latin.iter().position(|byte| *byte == 0xc3).unwrap();
+    latin.splice(at..at + 2, [0xe9]);
+    let answer = ResponseTemplate::new(200).set_body_bytes(latin);
+    assert_eq!(outcome(answer, get).await.unwrap().title, "Prompt \u{fffd}");
+
+    let cut = ResponseTemplate::new(200).set_body_string(body.replace("Prompt 7", r"x\ud83d"));
+    assert_eq!(outcome(cut, get).await.unwrap().title, "x\u{fffd}");
+    let problem = r#"{"data":null,"error":"\ud83d","details":{"title":"\udc00 x"}}"#;
+    let error = failure(ResponseTemplate::new(400).set_body_string(problem)).await;
+    assert_eq!(error.field_error("title").as_deref(), Some("\u{fffd} x"));
 }

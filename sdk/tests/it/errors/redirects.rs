@@ -2,6 +2,8 @@
 
 use insta::assert_snapshot;
 use promptarium::{Client, Error};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpListener;
 use wiremock::matchers::any;
 use wiremock::{Mock, MockServer, ResponseTemplate};
 
@@ -101,4 +103,28 @@ async fn a_response_from_another_url_is_an_error_and_got_no_key() {
     let requests = elsewhere.received_requests().await.unwrap();
     assert_eq!(requests.len(), 1);
     assert!(!requests[0].headers.contains_key("authorization"));
+}
+
+#[tokio::test]
+async fn a_location_in_raw_utf_8_is_followed() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let served = tokio::spawn(async move {
+        let mut heads = Vec::new();
+        let body = envelope(&prompt(7)).to_string();
+        let moved = "HTTP/1.1 307 Moved\r\nlocation: /api/v1/h\u{e4}fen/7?\u{fc}=1\r\n".to_owned();
+        let moved = moved + "content-length: 0\r\nconnection: close\r\n\r\n";
+        let found = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{body}", body.len());
+        for answer in [moved, found] {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            let mut request = [0; 4096];
+            let read = stream.read(&mut request).await.unwrap();
+            heads.push(String::from_utf8_lossy(&request[..read]).into_owned());
+            stream.write_all(answer.as_bytes()).await.unwrap();
+        }
+        heads
+    });
+    assert_eq!(get(&client(format!("http://{address}"))).await.unwrap().title, "Prompt 7");
+    let heads = served.await.unwrap();
+    assert!(heads[1].starts_with("GET /api/v1/h%C3%A4fen/7?%C3%BC=1 HTTP/1.1"), "{}", heads[1]);
 }
