@@ -13,14 +13,22 @@ const WINDOW: Duration = Duration::from_secs(1);
 /// The pause after a 429 without `Retry-After`.
 const DEFAULT_PAUSE: Duration = Duration::from_millis(500);
 
+/// Longer ones overflow an [`Instant`].
+const PAUSE_MAX: Duration = Duration::from_secs(24 * 3600);
+
 /// After a 429 the rate becomes this part of the rate that the service accepted.
 const DECREASE: f64 = 0.85;
 
-/// The rate grows by this part in each second without a 429.
-const GROWTH_PER_SECOND: f64 = 0.02;
+/// The rate grows by this factor in each second without a 429.
+const GROWTH: f64 = 1.02;
 
-/// Requests per second.
-const RATE_MIN: f64 = 0.1;
+/// By then the rate is above the one that was refused, so the service allows more than it seemed.
+const FAST_GROWTH_AFTER: f64 = 10.0;
+
+const FAST_GROWTH: f64 = 1.1;
+
+/// A single 429 makes the rate no smaller than this part of it.
+const DECREASE_MAX: f64 = 0.5;
 
 /// Without a 429 and without a waiting request for this long, the rate is no longer limited.
 const RELEASE_AFTER: Duration = Duration::from_secs(30);
@@ -145,11 +153,10 @@ impl State {
     }
 
     fn refused(&mut self, sent_at: Instant, now: Instant, pause: Duration) {
-        // A longer pause than that no call waits for.
-        let paused_until = now + pause.min(Duration::from_secs(3600));
+        let paused_until = now + pause.min(PAUSE_MAX);
         let measured = self.accepted.rate(now, pause) * DECREASE;
-        let limit = self.limit.get_or_insert_with(|| Limit {
-            rate: measured.max(RATE_MIN),
+        let limit = self.limit.get_or_insert(Limit {
+            rate: measured,
             rate_since: now,
             next: now,
             paused_until: now,
@@ -157,7 +164,8 @@ impl State {
             last_wait: now,
         });
         if sent_at > limit.decreased_at {
-            limit.rate = measured.min(limit.rate_at(now) * DECREASE).max(RATE_MIN);
+            let rate = limit.rate_at(now);
+            limit.rate = measured.clamp(rate * DECREASE_MAX, rate * DECREASE);
             (limit.rate_since, limit.decreased_at) = (now, now);
         }
         limit.paused_until = limit.paused_until.max(paused_until);
@@ -170,7 +178,8 @@ impl Limit {
     fn rate_at(&self, now: Instant) -> f64 {
         let since = self.rate_since.max(self.paused_until);
         let seconds = now.saturating_duration_since(since).as_secs_f64();
-        (self.rate * (1.0 + GROWTH_PER_SECOND).powf(seconds)).min(1e6)
+        let fast = (seconds - FAST_GROWTH_AFTER).max(0.0);
+        (self.rate * GROWTH.powf(seconds - fast) * FAST_GROWTH.powf(fast)).min(1e6)
     }
 }
 
@@ -198,6 +207,6 @@ impl Accepted {
         if self.before > 0 {
             seconds = now.duration_since(start).as_secs_f64() + WINDOW.as_secs_f64();
         }
-        f64::from(self.before.saturating_add(self.count)) / seconds
+        f64::from(self.before.saturating_add(self.count).max(1)) / seconds
     }
 }
