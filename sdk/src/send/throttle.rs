@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use tokio::time::{Instant, sleep_until};
 
-/// Responses are counted in windows of this length.
+/// Requests are counted in windows of this length.
 const WINDOW: Duration = Duration::from_secs(1);
 
 /// The pause after a 429 without `Retry-After`.
@@ -58,14 +58,14 @@ pub(crate) struct Throttle {
 
 #[derive(Default)]
 struct State {
-    accepted: Accepted,
+    sent: Sent,
     /// `None` while the rate is not limited.
     limit: Option<Limit>,
 }
 
-/// The requests that the service accepted, in this window and the one before.
+/// The requests that were sent and not refused, in this window and the one before.
 #[derive(Default)]
-struct Accepted {
+struct Sent {
     window: Option<Instant>,
     count: u32,
     before: u32,
@@ -74,6 +74,8 @@ struct Accepted {
 struct Limit {
     rate: f64,
     rate_since: Instant,
+    /// The other refusals of this moment make the rate no smaller.
+    rate_min: f64,
     /// The end of the pause, or the earliest time of the next request.
     next: Instant,
     paused_until: Instant,
@@ -94,8 +96,7 @@ impl Drop for Waiting<'_> {
 impl Throttle {
     /// Waits for the turn of a request. Returns the time at which it is sent.
     pub(crate) async fn turn(&self) -> Instant {
-        let now = Instant::now();
-        if self.state().limit.is_none() {
+        if let Some(now) = self.state().turn_without_limit() {
             return now;
         }
         self.waiting.fetch_add(1, Ordering::Relaxed);
@@ -106,11 +107,6 @@ impl Throttle {
             let Some(next) = self.state().next_turn(now) else { return now };
             sleep_until(next).await;
         }
-    }
-
-    /// Records that the service accepted a request, whatever else its response was.
-    pub(crate) fn accepted(&self) {
-        self.state().accepted.add(Instant::now());
     }
 
     /// Records that the service refused the request that was sent at this time with 429.
@@ -137,6 +133,15 @@ impl Throttle {
 }
 
 impl State {
+    fn turn_without_limit(&mut self) -> Option<Instant> {
+        if self.limit.is_some() {
+            return None;
+        }
+        let now = Instant::now();
+        self.sent.add(now);
+        Some(now)
+    }
+
     /// The time to wait for, or `None` after taking the turn.
     fn next_turn(&mut self, now: Instant) -> Option<Instant> {
         let limit = self.limit.as_mut()?;
@@ -146,18 +151,22 @@ impl State {
         }
         if now.duration_since(limit.last_wait.max(limit.decreased_at)) > RELEASE_AFTER {
             self.limit = None;
+            self.sent.add(now);
             return None;
         }
+        self.sent.add(now);
         limit.next = now + Duration::from_secs_f64(1.0 / limit.rate_at(now));
         None
     }
 
     fn refused(&mut self, sent_at: Instant, now: Instant, pause: Duration) {
         let paused_until = now + pause.min(PAUSE_MAX);
-        let measured = self.accepted.rate(now, pause) * DECREASE;
+        self.sent.remove(now);
+        let measured = self.sent.rate(now, pause) * DECREASE;
         let limit = self.limit.get_or_insert(Limit {
             rate: measured,
             rate_since: now,
+            rate_min: 0.0,
             next: now,
             paused_until: now,
             decreased_at: now,
@@ -165,9 +174,10 @@ impl State {
         });
         if sent_at > limit.decreased_at {
             let rate = limit.rate_at(now);
-            limit.rate = measured.clamp(rate * DECREASE_MAX, rate * DECREASE);
+            (limit.rate, limit.rate_min) = (rate * DECREASE, rate * DECREASE_MAX);
             (limit.rate_since, limit.decreased_at) = (now, now);
         }
+        limit.rate = limit.rate.min(measured.max(limit.rate_min));
         limit.paused_until = limit.paused_until.max(paused_until);
         limit.next = limit.next.max(limit.paused_until);
     }
@@ -183,10 +193,16 @@ impl Limit {
     }
 }
 
-impl Accepted {
+impl Sent {
     fn add(&mut self, now: Instant) {
         self.advance(now);
         self.count = self.count.saturating_add(1);
+    }
+
+    fn remove(&mut self, now: Instant) {
+        self.advance(now);
+        let window = if self.count > 0 { &mut self.count } else { &mut self.before };
+        *window = window.saturating_sub(1);
     }
 
     fn advance(&mut self, now: Instant) {
@@ -198,10 +214,9 @@ impl Accepted {
         }
     }
 
-    /// Accepted requests per second: those of the two windows, over the time from their start to
+    /// Requests per second that the service accepted: those of the two windows, over the time from their start to
     /// the time at which the service accepts requests again.
-    fn rate(&mut self, now: Instant, pause: Duration) -> f64 {
-        self.advance(now);
+    fn rate(&self, now: Instant, pause: Duration) -> f64 {
         let start = self.window.unwrap_or(now);
         let mut seconds = (now.duration_since(start) + pause).as_secs_f64().max(1.0);
         if self.before > 0 {
