@@ -1,4 +1,4 @@
-//! The resources of the API, as the methods of [`Client`](crate::Client) return them.
+//! The resources of the API, as the methods of [`Client`] return them.
 
 pub(crate) mod assets;
 pub(crate) mod contents;

@@ -61,16 +61,12 @@ impl Config {
                 Ok(reply) => (Some(AttemptFailure::Response(reply.status)), reply.retry_after()),
                 Err(error) => (error.attempt_failure(), None),
             };
-            match failure {
-                Some(failure) if failure.is_rate_limit() => {
-                    let delay = retry_after.and_then(RetryAfter::delay);
-                    // It concerns this call only, or every other call would wait for it too.
-                    if !policy.is_too_long(delay) {
-                        self.throttle.refused(sent_at, delay);
-                    }
+            if failure.is_some_and(AttemptFailure::is_rate_limit) {
+                let delay = retry_after.and_then(RetryAfter::delay);
+                // A longer pause concerns this call only, or every other call would wait for it.
+                if !policy.is_too_long(delay) {
+                    self.throttle.refused(sent_at, delay);
                 }
-                Some(AttemptFailure::NotSent | AttemptFailure::NoResponse) => {}
-                _ => self.throttle.accepted(),
             }
             let Some(failure) = failure else {
                 attempts.succeeded();

@@ -33,14 +33,6 @@ pub struct VaultContents {
 impl VaultContents {
     /// Lists the prompts in the vault: pinned prompts first, then the newest members. This list
     /// has no pages.
-    ///
-    /// ```
-    /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
-    /// for prompt in client.vault(VaultId::new(3)).list().await? {
-    ///     println!("{} (membership {})", prompt.title, prompt.vault_prompt_id);
-    /// }
-    /// # Ok(()) }
-    /// ```
     pub fn list(&self) -> Call<Vec<VaultPrompt>> {
         self.client.call(self.request(Method::GET))
     }
@@ -64,26 +56,12 @@ impl VaultContents {
     }
 
     /// Adds prompts of the account, [`ADDED_PROMPTS`](crate::limits::ADDED_PROMPTS) at a time.
-    ///
-    /// ```
-    /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
-    /// let prompts = [PromptId::new(7), PromptId::new(8)];
-    /// let done = client.vault(VaultId::new(3)).add(prompts).await?;
-    /// println!("{} added, {} now", done.added, done.prompt_count);
-    /// # Ok(()) }
-    /// ```
     pub fn add(&self, prompts: impl IntoIterator<Item = PromptId>) -> Call<AddedPrompts> {
         let prompts: Vec<_> = prompts.into_iter().collect();
         self.client.call(self.request(Method::POST).json(&json!({ "promptIds": prompts })))
     }
 
     /// Removes a prompt from the vault. The prompt itself remains.
-    ///
-    /// ```
-    /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
-    /// client.vault(VaultId::new(3)).remove(VaultPromptId::new(21)).await?;
-    /// # Ok(()) }
-    /// ```
     pub fn remove(&self, membership: VaultPromptId) -> Call<RemovedPrompt> {
         let path = path::vault_prompt(self.vault, membership);
         let request = Request::new(Method::DELETE, path::VAULT_PROMPT, path);
@@ -109,24 +87,11 @@ impl VaultContents {
     }
 
     /// Pins a prompt to the top of the vault. Idempotent.
-    ///
-    /// ```
-    /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
-    /// let state = client.vault(VaultId::new(3)).pin(VaultPromptId::new(21)).await?;
-    /// assert!(state.is_pinned);
-    /// # Ok(()) }
-    /// ```
     pub fn pin(&self, membership: VaultPromptId) -> Call<PinState> {
         self.pinning(Method::POST, membership, true)
     }
 
     /// Unpins a prompt. Idempotent.
-    ///
-    /// ```
-    /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
-    /// client.vault(VaultId::new(3)).unpin(VaultPromptId::new(21)).await?;
-    /// # Ok(()) }
-    /// ```
     pub fn unpin(&self, membership: VaultPromptId) -> Call<PinState> {
         self.pinning(Method::DELETE, membership, false)
     }

@@ -60,26 +60,11 @@ impl Prompts {
     }
 
     /// Reads one prompt.
-    ///
-    /// ```
-    /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
-    /// let prompt = client.prompts().get(PromptId::new(7)).await?;
-    /// println!("{}", prompt.text);
-    /// # Ok(()) }
-    /// ```
     pub fn get(&self, id: PromptId) -> Call<Prompt> {
         self.client.call(Request::new(Method::GET, path::PROMPT, path::prompt(id)))
     }
 
     /// Reads one prompt; `None` if the service does not have it.
-    ///
-    /// ```
-    /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
-    /// if let Some(prompt) = client.prompts().get_opt(PromptId::new(7)).await? {
-    ///     println!("{}", prompt.text);
-    /// }
-    /// # Ok(()) }
-    /// ```
     pub fn get_opt(&self, id: PromptId) -> Call<Option<Prompt>> {
         let request = Request::new(Method::GET, path::PROMPT, path::prompt(id));
         Call::new(self.client.context(), request, Reply::data_if_found)
@@ -99,12 +84,6 @@ impl Prompts {
     }
 
     /// Deletes a prompt permanently, removes it from every vault and unlinks its images.
-    ///
-    /// ```
-    /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
-    /// client.prompts().delete(PromptId::new(7)).await?;
-    /// # Ok(()) }
-    /// ```
     pub fn delete(&self, id: PromptId) -> Call<Deleted<PromptId>> {
         let request = Request::new(Method::DELETE, path::PROMPT, path::prompt(id));
         Call::new(self.client.context(), request, move |reply| {
@@ -113,13 +92,6 @@ impl Prompts {
     }
 
     /// Adds a prompt to a vault; it stays in all others. Returns the prompt as it is afterwards.
-    ///
-    /// ```
-    /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
-    /// let prompt = client.prompts().save(PromptId::new(7), VaultId::new(3)).await?;
-    /// assert!(prompt.vault_ids.contains(&VaultId::new(3)));
-    /// # Ok(()) }
-    /// ```
     pub fn save(&self, id: PromptId, vault: VaultId) -> Call<Prompt> {
         let request = Request::new(Method::POST, path::PROMPT_SAVE, path::prompt_save(id));
         self.client.call(request.json(&json!({ "vaultId": vault })))

@@ -84,7 +84,8 @@ impl RawRequest {
         self
     }
 
-    /// Sends this as JSON. If it cannot be serialized, sending fails with [`Error::is_input`].
+    /// Sends this as JSON. If it cannot be serialized, sending fails with
+    /// [`Error::is_input`](crate::Error::is_input).
     pub fn json(mut self, body: &impl Serialize) -> Self {
         self.request = self.request.json(body);
         self

@@ -14,14 +14,6 @@ use crate::send::request::Request;
 impl Vaults {
     /// Lists all vaults of the account, the system vaults included, newest first. This list has
     /// no pages.
-    ///
-    /// ```
-    /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
-    /// for vault in client.vaults().list().await? {
-    ///     println!("{}: {} prompts", vault.name, vault.prompt_count);
-    /// }
-    /// # Ok(()) }
-    /// ```
     pub fn list(&self) -> Call<Vec<Vault>> {
         self.client.call(Request::new(Method::GET, path::VAULTS, path::VAULTS))
     }
@@ -48,23 +40,11 @@ impl Vaults {
     }
 
     /// Reads one vault of the account.
-    ///
-    /// ```
-    /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
-    /// let vault = client.vaults().get(VaultId::new(3)).await?;
-    /// # Ok(()) }
-    /// ```
     pub fn get(&self, id: VaultId) -> Call<Vault> {
         self.client.call(Request::new(Method::GET, path::VAULT, path::vault(id)))
     }
 
     /// Reads one vault; `None` if the service does not have it.
-    ///
-    /// ```
-    /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
-    /// let exists = client.vaults().get_opt(VaultId::new(3)).await?.is_some();
-    /// # Ok(()) }
-    /// ```
     pub fn get_opt(&self, id: VaultId) -> Call<Option<Vault>> {
         let request = Request::new(Method::GET, path::VAULT, path::vault(id));
         Call::new(self.client.context(), request, Reply::data_if_found)
@@ -83,12 +63,6 @@ impl Vaults {
     }
 
     /// Deletes a vault permanently. Its prompts remain.
-    ///
-    /// ```
-    /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
-    /// client.vaults().delete(VaultId::new(3)).await?;
-    /// # Ok(()) }
-    /// ```
     pub fn delete(&self, id: VaultId) -> Call<Deleted<VaultId>> {
         let request = Request::new(Method::DELETE, path::VAULT, path::vault(id));
         Call::new(self.client.context(), request, move |reply| {
@@ -98,13 +72,6 @@ impl Vaults {
 
     /// Copies a public or unlisted vault with all its prompts into the account. Returns the new
     /// vault, which is private.
-    ///
-    /// ```
-    /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
-    /// let copy = client.vaults().fork(VaultId::new(3)).await?;
-    /// println!("{} prompts copied", copy.prompt_count);
-    /// # Ok(()) }
-    /// ```
     pub fn fork(&self, id: VaultId) -> Call<Vault> {
         self.client.call(Request::new(Method::POST, path::VAULT_FORK, path::vault_fork(id)))
     }

@@ -7,24 +7,28 @@ use std::time::Duration;
 
 use tokio::time::{Instant, sleep_until};
 
-/// Responses are counted in windows of this length.
+/// Requests are counted in windows of this length.
 const WINDOW: Duration = Duration::from_secs(1);
 
 /// The pause after a 429 without `Retry-After`.
 const DEFAULT_PAUSE: Duration = Duration::from_millis(500);
 
+/// Longer ones overflow an [`Instant`].
+const PAUSE_MAX: Duration = Duration::from_secs(24 * 3600);
+
 /// After a 429 the rate becomes this part of the rate that the service accepted.
 const DECREASE: f64 = 0.85;
 
-/// The rate grows by this part in each second without a 429.
-const GROWTH_PER_SECOND: f64 = 0.02;
+/// The rate grows by this factor in each second without a 429.
+const GROWTH: f64 = 1.02;
 
-/// Requests per second.
-const RATE_MIN: f64 = 0.1;
+/// By then the rate is above the one that was refused, so the service allows more than it seemed.
+const FAST_GROWTH_AFTER: f64 = 10.0;
 
-/// The rate after a first 429 if the service accepted nothing just before, so that no rate is
-/// known.
-const RATE_UNKNOWN: f64 = 4.0;
+const FAST_GROWTH: f64 = 1.1;
+
+/// A single 429 makes the rate no smaller than this part of it.
+const DECREASE_MAX: f64 = 0.5;
 
 /// Without a 429 and without a waiting request for this long, the rate is no longer limited.
 const RELEASE_AFTER: Duration = Duration::from_secs(30);
@@ -54,14 +58,14 @@ pub(crate) struct Throttle {
 
 #[derive(Default)]
 struct State {
-    accepted: Accepted,
+    sent: Sent,
     /// `None` while the rate is not limited.
     limit: Option<Limit>,
 }
 
-/// The requests that the service accepted, in this window and the one before.
+/// The requests that were sent and not refused, in this window and the one before.
 #[derive(Default)]
-struct Accepted {
+struct Sent {
     window: Option<Instant>,
     count: u32,
     before: u32,
@@ -70,6 +74,8 @@ struct Accepted {
 struct Limit {
     rate: f64,
     rate_since: Instant,
+    /// The other refusals of this moment make the rate no smaller.
+    rate_min: f64,
     /// The end of the pause, or the earliest time of the next request.
     next: Instant,
     paused_until: Instant,
@@ -90,8 +96,7 @@ impl Drop for Waiting<'_> {
 impl Throttle {
     /// Waits for the turn of a request. Returns the time at which it is sent.
     pub(crate) async fn turn(&self) -> Instant {
-        let now = Instant::now();
-        if self.state().limit.is_none() {
+        if let Some(now) = self.state().turn_without_limit() {
             return now;
         }
         self.waiting.fetch_add(1, Ordering::Relaxed);
@@ -102,11 +107,6 @@ impl Throttle {
             let Some(next) = self.state().next_turn(now) else { return now };
             sleep_until(next).await;
         }
-    }
-
-    /// Records that the service accepted a request, whatever else its response was.
-    pub(crate) fn accepted(&self) {
-        self.state().accepted.add(Instant::now());
     }
 
     /// Records that the service refused the request that was sent at this time with 429.
@@ -133,6 +133,15 @@ impl Throttle {
 }
 
 impl State {
+    fn turn_without_limit(&mut self) -> Option<Instant> {
+        if self.limit.is_some() {
+            return None;
+        }
+        let now = Instant::now();
+        self.sent.add(now);
+        Some(now)
+    }
+
     /// The time to wait for, or `None` after taking the turn.
     fn next_turn(&mut self, now: Instant) -> Option<Instant> {
         let limit = self.limit.as_mut()?;
@@ -142,29 +151,33 @@ impl State {
         }
         if now.duration_since(limit.last_wait.max(limit.decreased_at)) > RELEASE_AFTER {
             self.limit = None;
+            self.sent.add(now);
             return None;
         }
+        self.sent.add(now);
         limit.next = now + Duration::from_secs_f64(1.0 / limit.rate_at(now));
         None
     }
 
     fn refused(&mut self, sent_at: Instant, now: Instant, pause: Duration) {
-        // A longer pause than that no call waits for.
-        let paused_until = now + pause.min(Duration::from_secs(3600));
-        let measured = self.accepted.rate(now, pause).map(|rate| rate * DECREASE);
-        let limit = self.limit.get_or_insert_with(|| Limit {
-            rate: measured.unwrap_or(RATE_UNKNOWN).max(RATE_MIN),
+        let paused_until = now + pause.min(PAUSE_MAX);
+        self.sent.remove(now);
+        let measured = self.sent.rate(now, pause) * DECREASE;
+        let limit = self.limit.get_or_insert(Limit {
+            rate: measured,
             rate_since: now,
+            rate_min: 0.0,
             next: now,
             paused_until: now,
             decreased_at: now,
             last_wait: now,
         });
         if sent_at > limit.decreased_at {
-            let decreased = limit.rate_at(now) * DECREASE;
-            limit.rate = measured.map_or(decreased, |rate| rate.min(decreased)).max(RATE_MIN);
+            let rate = limit.rate_at(now);
+            (limit.rate, limit.rate_min) = (rate * DECREASE, rate * DECREASE_MAX);
             (limit.rate_since, limit.decreased_at) = (now, now);
         }
+        limit.rate = limit.rate.min(measured.max(limit.rate_min));
         limit.paused_until = limit.paused_until.max(paused_until);
         limit.next = limit.next.max(limit.paused_until);
     }
@@ -175,14 +188,21 @@ impl Limit {
     fn rate_at(&self, now: Instant) -> f64 {
         let since = self.rate_since.max(self.paused_until);
         let seconds = now.saturating_duration_since(since).as_secs_f64();
-        (self.rate * (1.0 + GROWTH_PER_SECOND).powf(seconds)).min(1e6)
+        let fast = (seconds - FAST_GROWTH_AFTER).max(0.0);
+        (self.rate * GROWTH.powf(seconds - fast) * FAST_GROWTH.powf(fast)).min(1e6)
     }
 }
 
-impl Accepted {
+impl Sent {
     fn add(&mut self, now: Instant) {
         self.advance(now);
         self.count = self.count.saturating_add(1);
+    }
+
+    fn remove(&mut self, now: Instant) {
+        self.advance(now);
+        let window = if self.count > 0 { &mut self.count } else { &mut self.before };
+        *window = window.saturating_sub(1);
     }
 
     fn advance(&mut self, now: Instant) {
@@ -194,16 +214,14 @@ impl Accepted {
         }
     }
 
-    /// Accepted requests per second: those of the two windows, over the time from their start to
-    /// the time at which the service accepts requests again. `None` if there are none.
-    fn rate(&mut self, now: Instant, pause: Duration) -> Option<f64> {
-        self.advance(now);
+    /// Requests per second that the service accepted: those of the two windows, over the time from their start to
+    /// the time at which the service accepts requests again.
+    fn rate(&self, now: Instant, pause: Duration) -> f64 {
         let start = self.window.unwrap_or(now);
         let mut seconds = (now.duration_since(start) + pause).as_secs_f64().max(1.0);
         if self.before > 0 {
             seconds = now.duration_since(start).as_secs_f64() + WINDOW.as_secs_f64();
         }
-        let accepted = self.before.saturating_add(self.count);
-        (accepted > 0).then(|| f64::from(accepted) / seconds)
+        f64::from(self.before.saturating_add(self.count).max(1)) / seconds
     }
 }
