@@ -24,10 +24,10 @@ fn problem(status: u16, message: &str, details: Value) -> ResponseTemplate {
     ResponseTemplate::new(status).insert_header("x-request-id", "r-1").set_body_json(body)
 }
 
-type Predicate = fn(&Error) -> bool;
+pub(crate) type Predicate = fn(&Error) -> bool;
 
 /// Each kind with its predicate.
-const KINDS: [(ErrorKind, Predicate); 22] = [
+pub(crate) const KINDS: [(ErrorKind, Predicate); 22] = [
     (ErrorKind::Config, Error::is_config),
     (ErrorKind::Input, Error::is_input),
     (ErrorKind::Connect, Error::is_connect),

@@ -235,7 +235,9 @@ impl Watch {
             }
             call.run().await
         };
-        Box::pin(until(deadline, in_runtime(Box::pin(poll))))
+        // The deadline needs a runtime too.
+        let step = in_runtime(async move { Ok(until(deadline, Box::pin(poll)).await) });
+        Box::pin(async move { step.await.unwrap_or_else(|error| Ok(Err(error))) })
     }
 
     /// Decides what follows from a poll, and whether it is a change.
