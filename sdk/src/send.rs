@@ -69,7 +69,10 @@ impl Config {
                 }
             }
             let Some(failure) = failure else {
-                attempts.succeeded();
+                // An error of the client, such as that of a key provider, comes before sending.
+                if outcome.is_ok() {
+                    attempts.succeeded();
+                }
                 break;
             };
             let Some(delay) = attempts.next(failure, retry_after, sending.left()) else { break };

@@ -7,6 +7,8 @@ use http::Method;
 use insta::assert_snapshot;
 use promptarium::{Client, PromptId};
 use serde_json::{Value, json};
+use tokio::io::AsyncReadExt;
+use tokio::net::TcpListener;
 use wiremock::ResponseTemplate;
 
 use crate::stub::{
@@ -34,6 +36,42 @@ async fn a_raw_call_sends_its_arguments_with_the_key_of_the_client() {
         assert_eq!(requests[0].method.as_str(), method.as_str());
         assert_eq!(requests[0].url.path(), "/api/v1/x");
     }
+}
+
+#[tokio::test]
+async fn a_body_that_is_missing_has_the_length_zero() {
+    for method in ["POST", "PUT", "PATCH", "GET", "DELETE", "HEAD", "OPTIONS"] {
+        let head = wire_head(method, None).await;
+        let lengths = head.matches("content-length: 0\r\n").count();
+        let expects_body = matches!(method, "POST" | "PUT" | "PATCH");
+        assert_eq!(lengths, usize::from(expects_body), "{head}");
+        assert!(!head.contains("content-type") && !head.contains("transfer-encoding"), "{head}");
+    }
+    for method in ["POST", "PUT", "PATCH", "DELETE"] {
+        let head = wire_head(method, Some(json!({ "a": 1 }))).await;
+        assert_eq!(head.matches("content-length: 7\r\n").count(), 1, "{head}");
+        assert_eq!(head.matches("content-length").count(), 1, "{head}");
+    }
+}
+
+/// The head of a request as it is sent, in lower case.
+async fn wire_head(method: &str, body: Option<Value>) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let client = client(format!("http://{}", listener.local_addr().unwrap()));
+    let mut call = client.request(method.parse().unwrap(), "/x");
+    if let Some(body) = body {
+        call = call.json(&body);
+    }
+    let received = async {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        let mut request = Vec::new();
+        while !request.windows(4).any(|end| end == b"\r\n\r\n") {
+            stream.read_buf(&mut request).await.unwrap();
+        }
+        String::from_utf8(request).unwrap().to_lowercase()
+    };
+    let (head, _) = tokio::join!(received, call.send());
+    head
 }
 
 #[tokio::test]

@@ -9,13 +9,14 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use futures::{FutureExt, TryStreamExt};
 use http::{Request, Response};
-use promptarium::Client;
+use promptarium::testing::{self, Answer};
 use promptarium::transport::{Body, Failure, Transport};
+use promptarium::{Client, Cursor, Page};
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 use super::{THREE, cursors, ids, list, scripted};
 use crate::stub::{client, prompt, response};
@@ -156,4 +157,60 @@ async fn dropping_a_stream_cancels_the_prefetched_page() {
     let then = timeout(LONG, seen.recv()).await.expect("the request is cancelled");
     assert_eq!(then, Some(Seen::Cancelled));
     assert_eq!(seen.recv().now_or_never(), None, "a further request");
+}
+
+/// A service whose answers take some time, with 100 items a page.
+fn healthy() -> testing::Script {
+    let script = testing::Script::new();
+    let items: Vec<_> = (1..=400)
+        .map(|id| {
+            let mut prompt = testing::fixture::prompt();
+            prompt.id = id.into();
+            prompt
+        })
+        .collect();
+    script.get("/prompts").always_with(move |request| {
+        let start = request.query_value("cursor").map_or(0, |cursor| cursor.parse().unwrap());
+        let next = (start + 100 < items.len()).then(|| Cursor::from((start + 100).to_string()));
+        let page = Page::new(items[start..start + 100].to_vec(), next);
+        Answer::page(&page).after(Duration::from_millis(30))
+    });
+    script
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_slow_reader_sees_no_timeout_of_a_request_that_was_sent_ahead() {
+    // Pauses at two items of a page: as long as a generation takes, and longer than every timeout.
+    for pause in [3, 25, 65, 125, 400] {
+        for ahead in [false, true] {
+            let script = healthy();
+            let mut items = testing::client(&script).prompts().list().prefetch(ahead).items();
+            let mut count = 0;
+            while let Some(item) = items.next().await {
+                count += 1;
+                assert_eq!(item.unwrap().id.get(), count, "pause {pause}, ahead: {ahead}");
+                if matches!(count % 100, 30 | 60) {
+                    sleep(Duration::from_secs(pause)).await;
+                }
+            }
+            assert_eq!(count, 400);
+            assert!(script.calls().len() <= 8, "{}", script.calls().len());
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_failure_that_lasts_comes_after_the_items_before_it() {
+    let script = testing::Script::new();
+    let first = json!({ "data": [prompt(1), prompt(2)], "error": null, "pagination": { "nextCursor": "b" } });
+    let answers = script.get("/prompts");
+    let answers = answers.answer(Answer::raw(200, "application/json", first.to_string()));
+    answers.always(Answer::error(400, "no"));
+    let mut items = testing::client(&script).prompts().list().prefetch(true).items();
+    for id in [1, 2] {
+        assert_eq!(items.next().await.unwrap().unwrap().id.get(), id);
+        sleep(Duration::from_secs(1)).await;
+    }
+    assert!(items.next().await.unwrap().unwrap_err().is_invalid());
+    assert_eq!(script.calls().len(), 3, "the request ahead is repeated once and not with each item");
 }
