@@ -28,8 +28,7 @@ async fn every_awaitable_can_be_sent_in_a_task() {
     let client = client(&script);
     let (prompts, vaults, contents) =
         (client.prompts(), client.vaults(), client.vault(VaultId::new(3)));
-    let (generations, uploads, assets) =
-        (client.generations(), client.uploads(), client.assets());
+    let (generations, uploads, assets) = (client.generations(), client.uploads(), client.assets());
     let membership = VaultPromptId::new(21);
     let tasks = vec![
         spawned(prompts.get(PROMPT).send()),

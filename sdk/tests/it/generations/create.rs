@@ -66,7 +66,11 @@ async fn a_job_that_the_service_has_is_not_queued_again_when_the_response_is_los
         let script = service_that(lost, || state_answer("queued"));
         let job = create(&client(&script)).await.unwrap_or_else(|error| panic!("{name}: {error}"));
         assert_eq!(job.client_job_id.as_str(), "job-1", "{name}");
-        assert_eq!(script.calls(), ["POST /generations", "GET /generations/job-1/status"], "{name}");
+        assert_eq!(
+            script.calls(),
+            ["POST /generations", "GET /generations/job-1/status"],
+            "{name}"
+        );
     }
 }
 

@@ -84,7 +84,8 @@ async fn an_error_of_the_request_names_the_job_with_and_without_a_wait() {
 
 #[tokio::test(start_paused = true)]
 async fn a_new_job_that_is_not_visible_yet_is_waited_for() {
-    for absent in [no_such_job(), Answer::raw(404, "text/html", "<h1>?</h1>"), Answer::error(410, "")]
+    for absent in
+        [no_such_job(), Answer::raw(404, "text/html", "<h1>?</h1>"), Answer::error(410, "")]
     {
         let polls = vec![absent.clone(), absent, state_answer("queued"), state_answer("completed")];
         assert_eq!(and_wait(&service_with(polls)).await.unwrap()[0].id, PromptId::new(7));

@@ -229,3 +229,16 @@ async fn watches_and_waits_can_be_spawned() {
         format!("{:?} {:?}", client.generations().watch("job-1"), client.generations().wait("j"));
     assert!(!shown.contains("s3cret"), "{shown}");
 }
+
+#[tokio::test(start_paused = true)]
+async fn the_longest_poll_interval_bounds_the_first_one_too() {
+    let polls = Polls::states(&["queued"]);
+    let wait = polls.client().generations().wait("job-1");
+    let wait = wait.max_poll_interval(Duration::from_millis(10)).timeout(2 * SECOND);
+    assert!(wait.await.unwrap_err().is_wait_timeout());
+    let times = polls.times();
+    for (before, after) in times.iter().zip(&times[1..]) {
+        assert!(*after - *before <= Duration::from_millis(11), "{before:?} {after:?}");
+    }
+    assert!(times.len() > 180, "{}", times.len());
+}

@@ -212,5 +212,9 @@ async fn a_failure_that_lasts_comes_after_the_items_before_it() {
         sleep(Duration::from_secs(1)).await;
     }
     assert!(items.next().await.unwrap().unwrap_err().is_invalid());
-    assert_eq!(script.calls().len(), 3, "the request ahead is repeated once and not with each item");
+    assert_eq!(
+        script.calls().len(),
+        3,
+        "the request ahead is repeated once and not with each item"
+    );
 }

@@ -129,7 +129,11 @@ async fn half_of_an_emoji_at_the_end_of_one_title_does_not_hide_the_list() {
     let mut items: Vec<_> = (1..=4).map(prompt).collect();
     items[1]["title"] = json!("REPLACE");
     let body = json!({ "data": items, "error": null, "pagination": { "nextCursor": null } });
-    for (escaped, shown) in [("cut \\ud83d", "cut \u{fffd}"), ("\\ude00 tail", "\u{fffd} tail"), ("\\ud83d\\ude00", "\u{1f600}")] {
+    for (escaped, shown) in [
+        ("cut \\ud83d", "cut \u{fffd}"),
+        ("\\ude00 tail", "\u{fffd} tail"),
+        ("\\ud83d\\ude00", "\u{1f600}"),
+    ] {
         let script = Script::new();
         let body = body.to_string().replace("REPLACE", escaped);
         script.get("/prompts").always(Answer::raw(200, "application/json", body));

@@ -193,3 +193,14 @@ async fn an_answer_in_time_is_the_answer() {
     let client = builder.build().unwrap();
     assert_eq!(client.prompts().get(PromptId::new(7)).await.unwrap().id, PromptId::new(7));
 }
+
+#[tokio::test(start_paused = true)]
+async fn the_longest_backoff_bounds_the_first_one_too() {
+    let script = Scripted::new(|_| Ok(unavailable(None)));
+    let policy = RetryPolicy::new().max_attempts(9).max_backoff(SECOND / 20);
+    reading(builder(&script).retry(policy)).await;
+    for pair in script.times().windows(2) {
+        let delay = pair[1] - pair[0];
+        assert!(delay >= SECOND / 41 && delay <= SECOND * 51 / 1000, "{delay:?}");
+    }
+}

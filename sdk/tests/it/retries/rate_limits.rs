@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use futures::future::{BoxFuture, join_all};
 use http::{HeaderValue, Request, Response};
-use promptarium::transport::{Body, Failure, Transport};
 use promptarium::testing::{Answer, Script, builder, client, fixture};
+use promptarium::transport::{Body, Failure, Transport};
 use promptarium::{Client, ClientBuilder, Error, Outcome, PromptId, RetryBudget, RetryPolicy};
 use tokio::time::{Instant, sleep};
 
@@ -113,7 +113,11 @@ impl Transport for Limited {
 
 /// Creates this many prompts in this many tasks. Returns the results and the time that each task
 /// took.
-async fn create(client: &Client, tasks: usize, prompts: usize) -> (Vec<Result<(), Error>>, Vec<f64>) {
+async fn create(
+    client: &Client,
+    tasks: usize,
+    prompts: usize,
+) -> (Vec<Result<(), Error>>, Vec<f64>) {
     let start = Instant::now();
     let tasks = (0..tasks).map(|task| {
         let client = client.clone();
@@ -252,9 +256,9 @@ async fn a_call_that_is_dropped_while_it_waits_for_its_turn_holds_up_no_other() 
     let dropped = async {
         sleep(Duration::from_millis(10)).await;
         let both = futures::future::join(get(&client), get(&client));
-        tokio::time::timeout(SECOND, both).await.unwrap_err();
+        tokio::time::timeout(SECOND, Box::pin(both)).await.unwrap_err();
     };
-    let (first, ()) = futures::future::join(first, dropped).await;
+    let (first, ()) = futures::future::join(first, Box::pin(dropped)).await;
     first.unwrap();
     assert_eq!(client.pressure().waiting, 0);
     assert_eq!(script.calls().len(), 2);

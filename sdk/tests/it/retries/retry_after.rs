@@ -20,9 +20,9 @@ fn date(format: &str, seconds_from_now: i64) -> String {
 /// none.
 async fn delay(status: u16, headers: &[(&str, &str)]) -> Result<f64, Error> {
     let script = Script::new();
-    let refused = headers.iter().fold(Answer::error(status, "busy"), |answer, (name, value)| {
-        answer.header(name, value)
-    });
+    let refused = headers
+        .iter()
+        .fold(Answer::error(status, "busy"), |answer, (name, value)| answer.header(name, value));
     script.get("/prompts/7").answer(refused).answer(Answer::data(&fixture::prompt()));
     let (client, start) = (client(&script), Instant::now());
     client.prompts().get(PromptId::new(7)).await?;

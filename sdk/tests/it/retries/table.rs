@@ -8,11 +8,12 @@ use promptarium::request::RawRequest;
 use promptarium::testing::{Answer, Script, builder};
 use promptarium::transport::Failure;
 use promptarium::{
-    Client, Error, ImageContentType, Outcome, PromptId, RetryBudget, RetryPolicy, VaultId, VaultPromptId,
+    Client, Error, ImageContentType, Outcome, PromptId, RetryBudget, RetryPolicy, VaultId,
+    VaultPromptId,
 };
 use wiremock::ResponseTemplate;
 
-use crate::stub::{Raw, Scripted, answering, every, patient};
+use crate::stub::{EveryTime, Raw, Scripted, answering, every, patient};
 
 const README: &str = include_str!("../../../README.md");
 const ATTEMPTS: u32 = 3;
@@ -179,7 +180,7 @@ async fn failures_of_real_connections_are_those_of_the_table() {
     for (address, server, expected) in servers {
         let client = client(&address, Duration::from_secs(20));
         for ((column, calls), attempts) in COLUMNS.iter().zip(expected) {
-            let before = server.map(|server| server.count());
+            let before = server.map(EveryTime::count);
             let error = calls[0](&client).await.unwrap_err();
             assert_eq!(error.attempts(), attempts, "{column}: {error}");
             if let (Some(server), Some(before)) = (server, before) {
