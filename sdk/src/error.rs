@@ -15,8 +15,7 @@ use bytes::Bytes;
 use http::{Method, StatusCode};
 
 use crate::model::{Cursor, GenerationStatus, JobId};
-use crate::send::History;
-use crate::send::outcome::{AttemptFailure, Outcome};
+use crate::send::outcome::{AttemptFailure, History, Outcome};
 use crate::send::request::Route;
 use crate::send::retry_after::RetryAfter;
 pub(crate) use body::{ErrorBody, Excerpt, Problem};

@@ -25,7 +25,6 @@ use self::outcome::AttemptFailure;
 use self::reply::Reply;
 use self::request::Request;
 use self::retry::Attempts;
-pub(crate) use self::retry::History;
 use self::retry_after::RetryAfter;
 use self::timeout::{Limits, Running, TimedOut, until};
 use self::trace::Span;

@@ -111,3 +111,14 @@ impl AttemptFailure {
         self == Self::Response(StatusCode::TOO_MANY_REQUESTS)
     }
 }
+
+/// What is known of the attempts of a call when it ends.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct History {
+    /// How many times the request was sent.
+    pub(crate) attempts: u32,
+    /// That of the attempt which may have done most.
+    pub(crate) outcome: Outcome,
+    /// Whether only the [`RetryBudget`] prevented a retry.
+    pub(crate) budget_is_empty: bool,
+}

@@ -11,8 +11,8 @@ use serde_json::value::RawValue;
 use url::Url;
 
 use super::config::Config;
+use super::outcome::History;
 use super::request::Route;
-use super::retry::History;
 use super::retry_after::RetryAfter;
 use super::trace::Span;
 use crate::error::{Error, ErrorBody, ErrorKind, Excerpt, Problem};

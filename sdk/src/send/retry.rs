@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::outcome::{AttemptFailure, Idempotency, Outcome};
+use super::outcome::{AttemptFailure, History, Idempotency, Outcome};
 use super::policy::{Backoff, RetryBudget, RetryPolicy};
 use super::retry_after::RetryAfter;
 
@@ -15,17 +15,6 @@ pub(super) struct Attempts<'a> {
     /// The attempts that `max_attempts` counts.
     counted: u32,
     pub(super) history: History,
-}
-
-/// What is known of the attempts of a call when it ends.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct History {
-    /// How many times the request was sent.
-    pub(crate) attempts: u32,
-    /// That of the attempt which may have done most.
-    pub(crate) outcome: Outcome,
-    /// Whether only the [`RetryBudget`] prevented a retry.
-    pub(crate) budget_is_empty: bool,
 }
 
 impl<'a> Attempts<'a> {
