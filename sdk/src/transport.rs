@@ -135,25 +135,19 @@ impl HttpClient {
         } else {
             Cow::Owned(without_credentials(url.clone()))
         };
-        match self {
-            Self::Default(client) => {
-                let client = client.for_url(&to)?;
-                let response = execute(&client, method, &to, headers, body).await;
-                response.map_err(Failure::of_reqwest)
-            }
-            Self::Reqwest(client) => {
-                let response = execute(client, method, &to, headers, body).await;
-                response.map_err(Failure::of_reqwest)
-            }
+        let client = match self {
+            Self::Default(client) => client.for_url(&to)?,
+            Self::Reqwest(client) => client.clone(),
             Self::Custom(transport) => {
                 let uri = Uri::try_from(to.as_str());
                 let uri = uri.map_err(|error| Failure::new(FailureKind::InvalidUrl, error))?;
                 let mut request = Request::new(body);
                 (*request.method_mut(), *request.uri_mut()) = (method, uri);
                 *request.headers_mut() = headers;
-                transport.send(request).await
+                return transport.send(request).await;
             }
-        }
+        };
+        execute(&client, method, &to, headers, body).await.map_err(Failure::of_reqwest)
     }
 }
 

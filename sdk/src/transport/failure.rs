@@ -86,15 +86,18 @@ impl Failure {
 /// and 8.7).
 #[cfg(feature = "http2")]
 fn is_not_processed(error: &reqwest::Error) -> bool {
-    let causes = std::iter::successors(error.source(), |cause| cause.source());
-    causes.filter_map(|cause| cause.downcast_ref::<h2::Error>()).any(|error| {
-        error.is_remote()
-            && match error.reason() {
-                Some(h2::Reason::REFUSED_STREAM) => error.is_reset(),
-                Some(h2::Reason::NO_ERROR) => error.is_go_away(),
-                _ => false,
-            }
-    })
+    use h2::Reason;
+
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        if let Some(error) = error.downcast_ref::<h2::Error>() {
+            let refused = error.is_reset() && error.reason() == Some(Reason::REFUSED_STREAM);
+            let left_out = error.is_go_away() && error.reason() == Some(Reason::NO_ERROR);
+            return error.is_remote() && (refused || left_out);
+        }
+        cause = error.source();
+    }
+    false
 }
 
 #[cfg(not(feature = "http2"))]

@@ -1,9 +1,10 @@
-//! A transport over hyper, which sends and receives bodies as they come.
+//! Transports of a program: over hyper, with bodies that are sent and received as they come, and
+//! around the HTTP client.
 
 use std::net::SocketAddr;
 
 use futures::future::BoxFuture;
-use http::{Request, Response};
+use http::{HeaderValue, Request, Response};
 use http_body_util::BodyExt as _;
 use hyper_util::client::legacy;
 use hyper_util::client::legacy::connect::HttpConnector;
@@ -13,8 +14,9 @@ use promptarium::transport::{Body, Failure, Transport};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::oneshot;
+use wiremock::ResponseTemplate;
 
-use crate::stub::patient;
+use crate::stub::{answering, envelope, patient};
 use crate::uploads::{giving_slots, png};
 
 struct Hyper(legacy::Client<HttpConnector, Body>);
@@ -77,8 +79,8 @@ async fn an_upload_is_sent_as_its_reader_yields_it() {
     assert!(server.await.unwrap() == png(2 * HALF));
 }
 
-#[tokio::test]
-async fn a_response_is_received_as_the_server_sends_it() {
+/// Receives a response of which the second half is sent when the first was received.
+async fn receive_in_halves(transport: impl Transport) {
     let (listener, address) = listen().await;
     let (first_received, when_first_received) = oneshot::channel::<()>();
     tokio::spawn(async move {
@@ -92,12 +94,38 @@ async fn a_response_is_received_as_the_server_sends_it() {
     });
     let mut request = Request::new(Body::default());
     *request.uri_mut() = format!("http://{address}/").parse().unwrap();
-    let transports: [Box<dyn Transport>; 1] = [Box::new(Hyper::new())];
-    let response = transports[0].send(request).await.unwrap();
-    let mut body = response.into_body();
+    let mut body = transport.send(request).await.unwrap().into_body();
     assert_eq!(http_body::Body::size_hint(&body).exact(), Some(6));
     let first = body.frame().await.unwrap().unwrap().into_data().unwrap();
     assert_eq!(first, "abc");
     first_received.send(()).unwrap();
     assert_eq!(body.collect().await.unwrap(), "def");
+}
+
+#[tokio::test]
+async fn a_response_is_received_as_the_server_sends_it() {
+    receive_in_halves(Hyper::new()).await;
+    receive_in_halves(reqwest::Client::new()).await;
+}
+
+/// Adds a header to every request.
+struct Tagged(reqwest::Client);
+
+impl Transport for Tagged {
+    fn send(
+        &self,
+        mut request: Request<Body>,
+    ) -> BoxFuture<'static, Result<Response<Body>, Failure>> {
+        request.headers_mut().insert("x-team", HeaderValue::from_static("harbours"));
+        self.0.send(request)
+    }
+}
+
+#[tokio::test]
+async fn a_transport_around_the_http_client_adds_a_header() {
+    let body = envelope(&serde_json::json!([]));
+    let server = answering(ResponseTemplate::new(200).set_body_json(body)).await;
+    let client = patient(server.uri()).transport(Tagged(reqwest::Client::new())).build().unwrap();
+    assert!(client.vaults().list().await.unwrap().is_empty());
+    assert_eq!(server.received_requests().await.unwrap()[0].headers["x-team"], "harbours");
 }

@@ -55,7 +55,7 @@ const LONG: Duration = Duration::from_secs(60);
 fn client(server: &Server) -> Client {
     let builder = Client::builder().base_url(format!("http://{}/api/v1", server.address));
     let builder = builder.api_key(KEY).retry(RetryPolicy::never());
-    builder.idle_timeout(Duration::from_secs(3)).build().unwrap()
+    builder.idle_timeout(Duration::from_secs(10)).build().unwrap()
 }
 
 fn runtime() -> Runtime {
