@@ -1,5 +1,8 @@
 //! Downloads of assets, from any host and without the key.
 
+mod retries;
+mod save;
+
 use insta::assert_snapshot;
 use promptarium::{Asset, Error};
 use wiremock::{MockServer, ResponseTemplate};

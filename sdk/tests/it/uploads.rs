@@ -1,6 +1,7 @@
 //! Uploads: both requests, their errors, retries and secrets.
 
 mod attempts;
+mod files;
 mod sending;
 mod sources;
 mod streaming;

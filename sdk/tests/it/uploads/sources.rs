@@ -14,10 +14,10 @@ use crate::errors::kinds;
 use crate::stub::client;
 
 /// A file of one test, deleted when dropped.
-struct Scratch(PathBuf);
+pub(super) struct Scratch(pub(super) PathBuf);
 
 impl Scratch {
-    fn new(name: &str, bytes: &[u8]) -> Self {
+    pub(super) fn new(name: &str, bytes: &[u8]) -> Self {
         let path = std::env::temp_dir().join(format!("{}-{name}", std::process::id()));
         std::fs::write(&path, bytes).unwrap();
         Self(path)
@@ -31,7 +31,7 @@ impl Drop for Scratch {
 }
 
 /// The error of uploading this source, for which nothing is sent.
-async fn complaint(
+pub(super) async fn complaint(
     source: impl Into<UploadSource>,
     content_type: Option<ImageContentType>,
 ) -> String {
