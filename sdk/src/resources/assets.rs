@@ -3,6 +3,7 @@
 mod fetch;
 mod file;
 mod range;
+mod request;
 mod stream;
 
 use std::fmt;

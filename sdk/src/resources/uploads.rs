@@ -1,6 +1,7 @@
 //! Uploads in two steps: a slot from the service, then the bytes to the storage, and both again where
 //! that helps.
 
+mod image_type;
 mod put;
 mod source;
 
@@ -23,8 +24,9 @@ use crate::send::request::Request;
 use crate::send::retry::Attempts;
 use crate::send::timeout::until;
 use crate::send::trace::Span;
+use image_type::{content_type, type_of_name};
+use source::Opened;
 pub use source::UploadSource;
-use source::{Opened, content_type, type_of_name};
 
 impl Uploads {
     /// Uploads an image in both steps: requests a slot and sends the bytes. Takes the path of a

@@ -3,21 +3,21 @@
 use bytes::Bytes;
 use http::header::{CONTENT_LENGTH, IF_RANGE, RANGE, USER_AGENT};
 use http::response::Parts;
-use http::{HeaderMap, HeaderValue, Method, Response, StatusCode};
+use http::{HeaderMap, HeaderValue, StatusCode};
 use tokio::time::error::Elapsed;
 use tokio::time::{Instant, sleep};
 use url::Url;
 
 use super::range::{Validator, content_range};
+use super::request::request;
 use super::{DownloadAsset, DownloadProgress};
 use crate::error::Error;
-use crate::send::incoming::{Incoming, MaxSize, check_asset, is_web};
+use crate::send::incoming::{Incoming, is_web};
 use crate::send::reply::{encoded, repeats_query};
-use crate::send::request::Route;
 use crate::send::retry::Attempts;
 use crate::send::timeout::{Running, until};
 use crate::send::trace::Span;
-use crate::transport::{Body, Failure};
+use crate::transport::Failure;
 
 /// What is next of an asset.
 pub(super) enum Piece {
@@ -184,10 +184,12 @@ impl<'a> Fetch<'a> {
         if self.validator.is_none() {
             self.restart();
         }
-        let context = &self.settings.context;
+        let context = self.settings.context.clone();
         let running = Running::new(context.options.file_limits(&context.client.0), None);
         loop {
-            let incoming = self.request(&running).await?;
+            let (headers, count) = (self.headers(), &mut self.requests);
+            let sending = request(&context, &self.url, headers, running, &self.span, count);
+            let incoming = sending.await?;
             let status = incoming.head.status;
             match self.part(&incoming.head) {
                 Part::Nothing => {
@@ -197,24 +199,30 @@ impl<'a> Fetch<'a> {
                     return Err(reply.refused_as(withheld));
                 }
                 Part::Requested => return self.accept(incoming),
-                Part::Whole | Part::Other if self.is_at_start() || !self.can_restart => {
+                Part::Whole | Part::Other if !self.may_restart() => {
                     let error = incoming.fail(Error::not_continued(status, self.position));
                     return Err(match self.cause.take() {
                         Some(cause) => error.because(cause),
                         None => error,
                     });
                 }
-                Part::Whole if self.settings.first == 0 => {
+                Part::Whole => {
                     self.restart();
                     return self.accept(incoming);
                 }
-                Part::Whole | Part::Other => self.restart(),
+                Part::Other => self.restart(),
             }
         }
     }
 
     const fn is_at_start(&self) -> bool {
         self.position == self.settings.first
+    }
+
+    /// Whether an asset that has changed can be downloaded from its beginning.
+    const fn may_restart(&self) -> bool {
+        // The caller has the bytes before `first`, of another version then.
+        self.can_restart && self.settings.first == 0 && !self.is_at_start()
     }
 
     fn restart(&mut self) {
@@ -257,40 +265,7 @@ impl<'a> Fetch<'a> {
         Ok(())
     }
 
-    fn report(&mut self) {
-        (self.settings.on_progress)(DownloadProgress {
-            attempt: self.attempts.history.attempts,
-            received: self.position,
-            total: self.size,
-        });
-    }
-
-    /// Sends the request and follows redirects, since there is no key that they could leak.
-    async fn request(&mut self, running: &Running) -> Result<Incoming, Error> {
-        let route = Route::new(Method::GET, Route::ASSET);
-        // The size is checked for all responses together.
-        let max = MaxSize { bytes: u64::MAX, setting: "" };
-        let (mut url, mut redirects) = (self.url.clone(), 0);
-        loop {
-            self.requests += 1;
-            let attempt = self.span.attempt(&route, &url, self.requests);
-            let response = attempt.around(self.get(&url, running)).await;
-            attempt.ended(response.as_ref().map(Response::status));
-            let response = response.map_err(|error| error.of(route.clone(), None))?;
-            let incoming = Incoming::new(route.clone(), url, response, *running, max);
-            match incoming.redirect(|from, to| check_asset(from, to, redirects))? {
-                Some(next) => url = next,
-                None => return Ok(incoming),
-            }
-            redirects += 1;
-        }
-    }
-
-    fn get(
-        &self,
-        url: &Url,
-        running: &Running,
-    ) -> impl Future<Output = Result<Response<Body>, Error>> + Send {
+    fn headers(&self) -> HeaderMap {
         let context = &self.settings.context;
         let mut headers = HeaderMap::new();
         headers.insert(USER_AGENT, context.client.0.user_agent.clone());
@@ -302,15 +277,15 @@ impl<'a> Fetch<'a> {
         if let Some(validator) = &self.validator {
             headers.insert(IF_RANGE, validator.value.clone());
         }
-        let (client, url, running) = (context.client.clone(), url.clone(), *running);
-        async move {
-            let http_client = &client.0.http_client;
-            match running.head(http_client.send(Method::GET, &url, headers, Body::default())).await
-            {
-                Ok(response) => response.map_err(|failure| Error::no_response(&url, failure)),
-                Err(limit) => Err(Error::timed_out(&url, limit, None)),
-            }
-        }
+        headers
+    }
+
+    fn report(&mut self) {
+        (self.settings.on_progress)(DownloadProgress {
+            attempt: self.attempts.history.attempts,
+            received: self.position,
+            total: self.size,
+        });
     }
 }
 

@@ -1,6 +1,5 @@
 //! The source of an upload: a file, bytes or a reader, read in chunks, and the type of its image.
 
-use std::ffi::OsStr;
 use std::fmt;
 use std::fs::Metadata;
 use std::io::{self, SeekFrom};
@@ -12,8 +11,8 @@ use bytes::{BufMut as _, Bytes, BytesMut};
 use tokio::fs::{self, File};
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncSeekExt as _};
 
+use super::image_type::HEAD_BYTES;
 use crate::error::Error;
-use crate::model::ImageContentType;
 
 const CHUNK_BYTES: usize = 64 * 1024;
 
@@ -31,6 +30,15 @@ type Reader = Pin<Box<dyn AsyncRead + Send>>;
 /// let bytes = UploadSource::bytes(vec![0x89, b'P', b'N', b'G']);
 /// # let some_reader = tokio::io::empty();
 /// let reader = UploadSource::reader(some_reader, 48_213);
+/// ```
+///
+/// `&str`, `&Path` and `PathBuf` are paths, and a `Vec<u8>` is bytes. A `String` is neither, since it
+/// often has text of another person, who must not choose a file:
+///
+/// ```compile_fail,E0277
+/// # use promptarium::*; async fn example(client: Client, field: String) -> Result<(), Error> {
+/// client.uploads().image(field).await?;
+/// # Ok(()) }
 /// ```
 pub struct UploadSource(Kind);
 
@@ -263,50 +271,4 @@ fn not_a_file(found: &Metadata) -> Option<&'static str> {
 
 fn ended_early(name: &str, found: u64, size: u64) -> Error {
     Error::input(format!("{name} ended after {found} of {size} bytes"))
-}
-
-const HEAD_BYTES: usize = 12;
-
-/// The type with this signature.
-fn of_bytes(head: &[u8]) -> Option<ImageContentType> {
-    match head {
-        [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1A, b'\n', ..] => Some(ImageContentType::Png),
-        [0xFF, 0xD8, 0xFF, ..] => Some(ImageContentType::Jpeg),
-        [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', ..] => Some(ImageContentType::Gif),
-        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => {
-            Some(ImageContentType::Webp)
-        }
-        _ => None,
-    }
-}
-
-pub(super) fn type_of_name(path: &Path) -> Option<ImageContentType> {
-    let ending = path.extension().and_then(OsStr::to_str)?.to_ascii_lowercase();
-    match ending.as_str() {
-        "png" => Some(ImageContentType::Png),
-        "jpg" | "jpeg" | "jpe" | "jfif" => Some(ImageContentType::Jpeg),
-        "gif" => Some(ImageContentType::Gif),
-        "webp" => Some(ImageContentType::Webp),
-        _ => None,
-    }
-}
-
-/// The type to declare: that of the bytes. It must be the type that the caller declared, or else
-/// that of the file name. A declared type that this version does not know is not checked.
-pub(super) fn content_type(
-    head: &[u8],
-    name: Option<ImageContentType>,
-    declared: Option<ImageContentType>,
-) -> Result<ImageContentType, String> {
-    match (of_bytes(head), declared, name) {
-        (None, Some(declared @ ImageContentType::Unknown(_)), _) => Ok(declared),
-        (None, ..) => Err("is not a PNG, JPEG, WebP or GIF image (unknown signature)".to_owned()),
-        (Some(is), Some(declared), _) if declared != is => {
-            Err(format!("is {is} by its first bytes, but was declared as {declared}"))
-        }
-        (Some(is), None, Some(name)) if name != is => {
-            Err(format!("is {is} by its first bytes, but {name} by its name"))
-        }
-        (Some(is), ..) => Ok(is),
-    }
 }

@@ -53,7 +53,7 @@ async fn fetch(answers: Vec<Answer>) -> (Result<Asset, Error>, Vec<String>) {
 }
 
 /// Fails unless the whole asset was received with these requests.
-async fn succeeds(answers: Vec<Answer>, requests: &[&str]) {
+pub(super) async fn succeeds(answers: Vec<Answer>, requests: &[&str]) {
     let (asset, seen) = fetch(answers).await;
     assert!(asset.unwrap().bytes == bytes());
     assert_eq!(seen, requests);
@@ -118,4 +118,130 @@ async fn a_server_that_closes_the_connection_is_asked_for_the_rest() {
     assert_eq!(&client.assets().download(url).await.unwrap().bytes[..], b"0123456789");
     let requests = server.await.unwrap();
     assert!(requests[1].contains("\r\nrange: bytes=4-\r\nif-range: \"v1\"\r\n"), "{requests:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_body_that_is_shorter_than_its_length_is_incomplete() {
+    let short = || {
+        let answer = Answer::raw(200, "image/png", bytes()[..400].to_vec());
+        answer.header("etag", "\"v1\"").header("content-length", "1000")
+    };
+    succeeds(vec![short(), rest(400)], &["- -", "bytes=400- \"v1\""]).await;
+    let once = storage(vec![short()]);
+    let error = client(&once).assets().download(URL).retry(RetryPolicy::never()).await;
+    let error = error.unwrap_err();
+    assert_snapshot!(error, @"GET {url}: connection closed before the whole response was received (200 OK)");
+    assert_eq!(kinds(&error), "transport retryable");
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_policy_and_the_budget_are_those_of_other_calls() {
+    let busy = || (0..9).map(|_| Answer::error(503, "busy")).collect();
+    let script = storage(busy());
+    let budget = RetryBudget::new().reserve(1).percent(0);
+    let client = builder(&script).retry_budget(budget).build().unwrap();
+    let error = client.assets().download(URL).await.unwrap_err();
+    assert_snapshot!(error, @"GET {url}: 503 Service Unavailable: busy (after 2 attempts, not retried, as the retry budget of the client is empty)");
+
+    let script = storage(busy());
+    let policy = RetryPolicy::new().max_attempts(5).initial_backoff(Duration::from_secs(4));
+    let client = builder(&script).build().unwrap();
+    let start = Instant::now();
+    let error = client.assets().download(URL).retry(policy).await.unwrap_err();
+    assert_eq!(error.attempts(), 5);
+    // 4, 8, 10 and 10 seconds, each at least half.
+    let elapsed = start.elapsed().as_secs();
+    assert!((16..=32).contains(&elapsed), "{elapsed}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_rate_limit_of_the_api_and_one_of_the_storage_have_nothing_in_common() {
+    let script = storage(vec![]);
+    let slow = || Answer::error(429, "slow down").retry_after(Duration::from_secs(30));
+    script.get("/vaults").answer(slow()).answer(Answer::data(&[(); 0]));
+    for _ in 0..3 {
+        script.get(URL).answer(slow());
+    }
+    script.get(URL).always(whole());
+    let client = client(&script);
+    let limited = tokio::spawn(client.vaults().list().send());
+    tokio::time::sleep(Duration::from_secs(1)).await;
+
+    // Each 429 of the storage is an attempt, or without a time limit there would be no end.
+    let start = Instant::now();
+    let error = client.assets().download(URL).await.unwrap_err();
+    assert_eq!((kinds(&error).as_str(), error.attempts()), ("rate_limited retryable", 3));
+    assert_eq!(start.elapsed().as_secs(), 60);
+    limited.await.unwrap().unwrap();
+
+    assert_eq!(client.pressure().waiting, 0);
+    let start = Instant::now();
+    for _ in 0..100 {
+        client.assets().download(URL).await.unwrap();
+    }
+    assert!(start.elapsed() < Duration::from_secs(1), "{:?}", start.elapsed());
+}
+
+#[tokio::test(start_paused = true)]
+async fn each_time_limit_says_which_it_is() {
+    let stalled = || (0..9).map(|_| whole().stall_at(400)).collect();
+    let script = storage(stalled());
+    let download = client(&script).assets().download(URL);
+    let error = download.request_timeout(Duration::from_secs(5)).await.unwrap_err();
+    assert_snapshot!(error, @"GET {url}: timed out after 5s (request_timeout) before the whole response was received (200 OK) (after 3 attempts)");
+
+    let script = storage(stalled());
+    let download = client(&script).assets().download(URL);
+    let error = download.idle_timeout(Duration::from_secs(5)).await.unwrap_err();
+    assert_snapshot!(error, @"GET {url}: no data for 5s (idle_timeout) before the whole response was received (200 OK) (after 3 attempts)");
+
+    let script = storage(stalled());
+    let start = Instant::now();
+    let download = client(&script).assets().download(URL);
+    let error = download.timeout(Duration::from_secs(30)).await.unwrap_err();
+    assert_snapshot!(error, @"timed out after 30s (timeout) while waiting for https://cdn.example/1.png (after 2 attempts)");
+    assert_eq!((kinds(&error).as_str(), start.elapsed().as_secs()), ("timeout retryable", 30));
+
+    // A long download is no slow one: only a step of it has a limit by default.
+    let slow = storage(vec![whole().after(Duration::from_secs(15))]);
+    client(&slow).assets().download(URL).await.unwrap();
+}
+
+#[tokio::test]
+async fn headers_are_sent_and_invalid_ones_are_errors() {
+    let script = storage(vec![whole()]);
+    let download = client(&script).assets().download(URL);
+    download.header("traceparent", "00-1-2-01").send().await.unwrap();
+    assert_eq!(script.requests()[0].header("traceparent"), Some("00-1-2-01"));
+    let error = client(&script).assets().download(URL).header("a b", "").await.unwrap_err();
+    assert_snapshot!(error, @r#""a b" is not a valid header name"#);
+}
+
+#[tokio::test]
+async fn downloads_can_be_spawned_and_joined() {
+    let script = storage(vec![]);
+    script.get(URL).always(whole());
+    let assets = client(&script).assets();
+    let spawned = tokio::spawn(assets.download(URL).send());
+    let joined = futures::future::join_all((0..3).map(|_| assets.download(URL).send())).await;
+    for asset in joined.into_iter().chain([spawned.await.unwrap()]) {
+        assert_eq!(asset.unwrap().bytes.len(), 1000);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn progress_tells_attempt_bytes_and_total() {
+    let mut seen = Vec::new();
+    let script = storage(vec![whole().cut_at(400), rest(400)]);
+    let download = client(&script).assets().download(URL);
+    download.on_progress(|p| seen.push((p.attempt, p.received, p.total))).await.unwrap();
+    let total = Some(1000);
+    assert_eq!(seen, [(1, 0, total), (1, 400, total), (2, 400, total), (2, 1000, total)]);
+
+    let mut seen = Vec::new();
+    let again = Answer::raw(200, "image/png", bytes());
+    let script = storage(vec![again.clone().cut_at(400), again]);
+    let download = client(&script).assets().download(URL);
+    download.on_progress(|p| seen.push((p.attempt, p.received, p.total))).await.unwrap();
+    assert_eq!(seen, [(1, 0, None), (1, 400, None), (2, 0, None), (2, 1000, None)]);
 }

@@ -111,6 +111,56 @@ async fn a_pipe_is_written_into() {
     assert_eq!(folder.names(), ["pipe"]);
 }
 
+#[tokio::test]
+async fn a_pipe_is_continued_only_at_its_next_byte() {
+    let folder = Folder::new("pipe-range");
+    let pipe = folder.pipe();
+    let reader = read(&pipe);
+    assert_eq!(save(&pipe, vec![whole().cut_at(400), rest(400)]).await.unwrap(), 1000);
+    assert!(reader.join().unwrap() == bytes());
+
+    let reader = read(&pipe);
+    let error = save(&pipe, vec![whole().cut_at(400), whole()]).await.unwrap_err();
+    assert_snapshot!(error, @"GET {url}: 200 OK does not continue at byte 400: the server does not support ranges, or the asset has changed (after 2 attempts)");
+    assert!(reader.join().unwrap() == bytes()[..400]);
+}
+
+// A device is the same case, but a test that runs as root could replace a device of the machine.
+#[tokio::test]
+async fn a_socket_is_not_replaced() {
+    let folder = Folder::new("socket");
+    let path = folder.file("socket");
+    let _socket = std::os::unix::net::UnixListener::bind(&path).unwrap();
+    let error = save(&path, vec![]).await.unwrap_err();
+    assert!(folder.shown(&error).starts_with("FOLDER/socket cannot be written: "), "{error}");
+    assert!(fs::metadata(&path).unwrap().file_type().is_socket());
+}
+
+#[tokio::test]
+async fn a_file_that_is_begun_again_has_no_rest_of_the_first_attempt() {
+    let folder = Folder::new("again");
+    let path = folder.file("1.png");
+    let long = Answer::raw(200, "image/png", vec![1; 5000]).cut_at(4000);
+    let mut attempts = Vec::new();
+    let script = storage(vec![long, whole()]);
+    let download = client(&script).assets().download(URL);
+    let download = download.on_progress(|progress| attempts.push(progress.attempt));
+    assert_eq!(download.save(&path).await.unwrap(), 1000);
+    assert!(fs::read(&path).unwrap() == bytes());
+    assert_eq!(attempts, [1, 1, 2, 2]);
+}
+
+#[tokio::test]
+async fn a_circle_of_links_is_an_error() {
+    let folder = Folder::new("circle");
+    symlink("b", folder.file("a")).unwrap();
+    symlink("a", folder.file("b")).unwrap();
+    let error = save(&folder.file("a"), vec![]).await.unwrap_err();
+    let text = folder.shown(&error);
+    assert!(text.starts_with("FOLDER/a cannot be written: Too many levels of symbolic"), "{text}");
+    assert_eq!(folder.names(), ["a", "b"]);
+}
+
 /// Reads all of a pipe on a thread.
 fn read(pipe: &Path) -> std::thread::JoinHandle<Vec<u8>> {
     let pipe = pipe.to_owned();

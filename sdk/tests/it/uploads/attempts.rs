@@ -4,7 +4,8 @@
 use std::time::Duration;
 
 use insta::assert_snapshot;
-use promptarium::UploadSource;
+use promptarium::testing::{self, Answer, Script};
+use promptarium::{RetryBudget, RetryPolicy, UploadSource};
 use serde_json::json;
 use wiremock::ResponseTemplate;
 
@@ -136,6 +137,49 @@ async fn a_storage_that_is_away_is_tried_three_times() {
     assert_snapshot!(error.to_string().replace(&storage, "STORAGE"), @"PUT {uploadUrl}: cannot connect to STORAGE: Connection refused (os error 111) (after 3 attempts)");
     assert_eq!(kinds(&error), "connect retryable");
     assert_eq!(service.received_requests().await.unwrap().len(), 3);
+}
+
+#[tokio::test]
+async fn the_policy_and_the_budget_are_those_of_other_calls() {
+    let busy = || (0..9).map(|_| error_response(503)).collect();
+    let servers = Servers::new(busy()).await;
+    let soon = RetryPolicy::new().initial_backoff(Duration::from_millis(1)).max_attempts(5);
+    let upload = servers.client.uploads().image(png(20)).retry(soon.clone());
+    let error = upload.await.unwrap_err();
+    assert_snapshot!(error, @"PUT {uploadUrl}: 503 Service Unavailable: no (request id r-9, after 5 attempts)");
+    assert_eq!((error.attempts(), servers.traffic().await), (5, (5, 5)));
+
+    let servers = Servers::new(busy()).await;
+    let upload = servers.client.uploads().image(png(20)).retry(RetryPolicy::never());
+    assert_eq!(upload.await.unwrap_err().attempts(), 1);
+    assert_eq!(servers.traffic().await, (1, 1));
+
+    let servers = Servers::new(busy()).await;
+    let budget = RetryBudget::new().reserve(1).percent(0);
+    let client = patient(servers.service.uri()).retry(soon).retry_budget(budget).build().unwrap();
+    let error = client.uploads().image(png(20)).await.unwrap_err();
+    assert_snapshot!(error, @"PUT {uploadUrl}: 503 Service Unavailable: no (request id r-9, after 2 attempts, not retried, as the retry budget of the client is empty)");
+}
+
+#[tokio::test(start_paused = true)]
+async fn request_timeout_is_of_each_attempt_and_there_is_none_by_default() {
+    let slow = |answer: Answer| {
+        let script = Script::new();
+        script.put("https://storage.example/uploads/{name}").answer(answer);
+        script.storage();
+        script
+    };
+    let script = slow(Answer::never());
+    let upload = testing::client(&script).uploads().image(png(20));
+    let start = tokio::time::Instant::now();
+    upload.request_timeout(Duration::from_secs(5)).await.unwrap();
+    assert_eq!(start.elapsed().as_secs(), 5);
+    assert_eq!(script.calls().len(), 4);
+
+    let script = slow(Answer::data(&()).after(Duration::from_secs(90)));
+    let upload = testing::client(&script).uploads().image(png(20));
+    upload.idle_timeout(Duration::from_secs(100)).await.unwrap();
+    assert_eq!(script.calls().len(), 2);
 }
 
 #[tokio::test]

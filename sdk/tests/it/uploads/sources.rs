@@ -180,9 +180,7 @@ async fn what_a_reader_has_beyond_its_size_is_not_read() {
 
 #[tokio::test]
 async fn a_file_that_changes_during_the_upload_is_an_error() {
-    for (change, text) in
-        [(100_u64, "ended after"), (500_000, "was changed while it was sent")]
-    {
+    for (change, text) in [(100_u64, "ended after"), (500_000, "was changed while it was sent")] {
         let file = Scratch::new(&format!("changing{change}.png"), &png(300_000));
         let storage = storage(vec![ResponseTemplate::new(200)]).await;
         let path = file.0.clone();
