@@ -231,6 +231,11 @@ impl Error {
         self
     }
 
+    /// `Retry-After` of the response, also if it cannot be read.
+    pub(crate) const fn retry_after_header(&self) -> Option<RetryAfter> {
+        self.facts.retry_after
+    }
+
     /// How the last attempt failed, if one was made.
     pub(crate) const fn attempt_failure(&self) -> Option<AttemptFailure> {
         self.facts.failure

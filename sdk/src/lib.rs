@@ -37,7 +37,7 @@ pub use {
     client::{Client, ClientBuilder},
     error::{Error, ErrorKind},
     pages::{Items, Pages},
-    resources::assets::Asset,
+    resources::assets::{Asset, AssetStream, DownloadProgress},
     resources::generations::{FinishedGeneration, GenerationRef, Watch},
     resources::uploads::{UploadProgress, UploadSource, UploadedImage},
     response::{RawResponse, WithMeta},

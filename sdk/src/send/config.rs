@@ -191,6 +191,13 @@ impl CallOptions {
         limits
     }
 
+    /// The same for the bytes of an upload or a download: an attempt may take as long as it
+    /// needs, unless `request_timeout` of the call says otherwise.
+    pub(crate) fn file_limits(&self, config: &Config) -> Limits {
+        let own = self.0.as_ref().and_then(|own| own.request_timeout);
+        Limits { attempt: own.unwrap_or(Duration::MAX), ..self.limits(config) }
+    }
+
     pub(crate) fn policy<'a>(&'a self, config: &'a Config) -> &'a RetryPolicy {
         self.0.as_ref().and_then(|own| own.retry.as_ref()).unwrap_or(&config.retry)
     }
