@@ -245,6 +245,13 @@ impl Error {
         }
     }
 
+    /// Marks that it was found out afterwards that the service did not carry out the call.
+    #[cfg(feature = "durable")]
+    pub(crate) fn found_not_done(mut self) -> Self {
+        self.facts.history.outcome = Outcome::NotDone;
+        self
+    }
+
     /// Whether the service says that it does not have what was asked for, whatever the body.
     pub(crate) fn is_absent(&self) -> bool {
         matches!(self.facts.status, Some(StatusCode::NOT_FOUND | StatusCode::GONE))

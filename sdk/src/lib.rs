@@ -150,11 +150,12 @@
 //! | `gzip` | no | compressed responses |
 //! | `http2` | no | HTTP/2 where the server offers it over TLS |
 //! | `blocking` | no | calls without an async runtime |
+//! | `durable` | no | a journal of writes, for programs that are stopped and started again |
 //! | `testing` | no | a scripted server and fixtures for tests |
 //! | `tracing` | no | spans of calls and attempts, with OpenTelemetry's names |
 //!
 //! [`blocking`] has the calls without an async runtime, [`testing`] the tools for tests. Without a
-//! TLS feature the client supports plain HTTP only. The minimum supported Rust version is 1.88.
+//! TLS feature the client supports plain HTTP only. The minimum supported Rust version is 1.89.
 //!
 //! # Tracing
 //!
@@ -192,7 +193,7 @@
 // Public types can grow in a minor release.
 #![warn(clippy::exhaustive_enums, clippy::exhaustive_structs)]
 #![cfg_attr(
-    not(all(feature = "blocking", feature = "client", feature = "testing")),
+    not(all(feature = "blocking", feature = "client", feature = "durable", feature = "testing")),
     allow(rustdoc::broken_intra_doc_links, reason = "the links are to items of all features")
 )]
 
@@ -206,6 +207,8 @@ pub mod blocking;
 mod call;
 #[cfg(feature = "client")]
 mod client;
+#[cfg(feature = "durable")]
+pub mod durable;
 #[cfg(feature = "client")]
 mod error;
 #[cfg(feature = "client")]

@@ -7,7 +7,9 @@ mod source;
 use std::fmt;
 use std::time::Duration;
 
+use futures_core::future::BoxFuture;
 use http::Method;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tokio::time::{Instant, sleep};
 
@@ -44,6 +46,7 @@ impl Uploads {
             source: source.into(),
             content_type: None,
             on_progress: Box::new(|_| ()),
+            on_slot: None,
             timeout: Duration::MAX,
         }
     }
@@ -80,6 +83,9 @@ const MAX_RETRY_AFTER: Duration = Duration::from_secs(60);
 
 type OnProgress<'a> = dyn FnMut(UploadProgress) + Send + 'a;
 
+/// Runs when the slot of this image was received, before its bytes are sent.
+type OnSlot = dyn FnOnce(UploadedImage) -> BoxFuture<'static, Result<(), Error>> + Send;
+
 /// Uploads one image; returned by [`Uploads::image`](crate::resources::Uploads::image). Nothing is
 /// read or sent until it is awaited.
 ///
@@ -113,6 +119,7 @@ pub struct UploadImage<'a> {
     source: UploadSource,
     content_type: Option<ImageContentType>,
     on_progress: Box<OnProgress<'a>>,
+    on_slot: Option<Box<OnSlot>>,
     timeout: Duration,
 }
 
@@ -143,6 +150,23 @@ impl<'a> UploadImage<'a> {
         self
     }
 
+    /// Awaits this between the slot and the bytes, which are then sent only once: before a second
+    /// slot the caller must find out whether the first was used.
+    #[cfg(feature = "durable")]
+    pub(crate) fn once(
+        mut self,
+        on_slot: impl FnOnce(UploadedImage) -> BoxFuture<'static, Result<(), Error>> + Send + 'static,
+    ) -> Self {
+        self.on_slot = Some(Box::new(on_slot));
+        self
+    }
+
+    /// The size of the image, if it can be told without opening it.
+    #[cfg(feature = "durable")]
+    pub(crate) fn size(&self) -> BoxFuture<'static, Option<u64>> {
+        self.source.size()
+    }
+
     async fn run_in_time(self) -> Result<UploadedImage, Error> {
         let (client, timeout) = (self.context.client.clone(), self.timeout);
         let span = Span::upload();
@@ -159,11 +183,15 @@ impl<'a> UploadImage<'a> {
             .map_err(|problem| Error::input(format!("{} {problem}", opened.name)))?;
         let mut backoff = Backoff::new(INITIAL_BACKOFF, MAX_BACKOFF);
         let (total, mut attempt) = (opened.size, 1);
+        let attempts_max = if self.on_slot.is_some() { 1 } else { ATTEMPTS_MAX };
         loop {
             let asked = Instant::now();
             let mut slot = self.context.client.uploads().slot(content_type.clone(), total);
             slot.context.options = self.context.options.clone();
             let slot = slot.run().await?;
+            if let Some(on_slot) = self.on_slot.take() {
+                on_slot(UploadedImage::of(&slot, &content_type, total)).await?;
+            }
             let chunks = opened.chunks().await?;
             let mut progress = UploadProgress { attempt, sent: 0, total };
             (self.on_progress)(progress);
@@ -175,8 +203,7 @@ impl<'a> UploadImage<'a> {
             let outcome = put.around(self.context.put_bytes(&slot, chunks, &mut on_sent)).await;
             put.ended(outcome.as_ref().copied());
             let Err(error) = outcome else {
-                let UploadSlot { url, path, .. } = slot;
-                return Ok(UploadedImage { url, path, content_type, size: total });
+                return Ok(UploadedImage::of(&slot, &content_type, total));
             };
             let lifetime = Duration::from_secs(slot.expires_in_seconds);
             let ran_out = Instant::now().saturating_duration_since(asked) >= lifetime;
@@ -186,7 +213,7 @@ impl<'a> UploadImage<'a> {
             if !opened.is_replayable() {
                 return Err(Error::not_replayable(error));
             }
-            if attempt == ATTEMPTS_MAX {
+            if attempt == attempts_max {
                 return Err(error);
             }
             attempt += 1;
@@ -240,7 +267,8 @@ pub struct UploadProgress {
 }
 
 /// An uploaded image.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct UploadedImage {
     /// Its permanent URL, for later calls.
@@ -251,4 +279,11 @@ pub struct UploadedImage {
     pub content_type: ImageContentType,
     /// Its size in bytes.
     pub size: u64,
+}
+
+impl UploadedImage {
+    fn of(slot: &UploadSlot, content_type: &ImageContentType, size: u64) -> Self {
+        let (url, path) = (slot.url.clone(), slot.path.clone());
+        Self { url, path, content_type: content_type.clone(), size }
+    }
 }

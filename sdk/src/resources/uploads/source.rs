@@ -2,11 +2,15 @@
 
 use std::ffi::OsStr;
 use std::fmt;
+#[cfg(feature = "durable")]
+use std::future::ready;
 use std::io::SeekFrom;
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
 
 use bytes::{BufMut as _, Bytes, BytesMut};
+#[cfg(feature = "durable")]
+use futures_core::future::BoxFuture;
 use tokio::fs::File;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncSeekExt as _};
 
@@ -56,6 +60,19 @@ impl UploadSource {
     /// [`Error::is_not_replayable`].
     pub fn reader(reader: impl AsyncRead + Send + 'static, size: u64) -> Self {
         Self(Kind::Reader(Box::pin(reader), size))
+    }
+
+    /// The number of bytes; `None` for a file that cannot be read.
+    #[cfg(feature = "durable")]
+    pub(super) fn size(&self) -> BoxFuture<'static, Option<u64>> {
+        match &self.0 {
+            Kind::Path(path) => {
+                let found = tokio::fs::metadata(path.clone());
+                Box::pin(async move { Some(found.await.ok()?.len()) })
+            }
+            Kind::Bytes(bytes) => Box::pin(ready(Some(bytes.len() as u64))),
+            Kind::Reader(_, size) => Box::pin(ready(Some(*size))),
+        }
     }
 }
 
