@@ -5,6 +5,9 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 
+mod kill;
+mod proxy;
+
 use std::io::{BufRead as _, BufReader};
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
