@@ -20,6 +20,9 @@ pub(super) struct File {
     disk: Arc<sync::Mutex<Disk>>,
 }
 
+/// The version of the format.
+const VERSION: u32 = 1;
+
 /// Lines with their numbers.
 type Numbered = Vec<(usize, Line)>;
 
@@ -120,8 +123,9 @@ fn open(path: &Path, base_url: String) -> Result<(fs::File, Numbered), Error> {
     })?;
     let mut bytes = Vec::new();
     file.read_to_end(&mut bytes).map_err(unusable)?;
-    let header = text(&Header { promptarium_journal: 1, base_url })?;
+    let header = Header { promptarium_journal: VERSION, base_url };
     let (lines, kept) = read(path, &bytes, &header)?;
+    let header = text(&header)?;
     let mut repair = || {
         file.set_len(kept.len() as u64)?;
         file.seek(SeekFrom::End(0))?;
@@ -140,30 +144,26 @@ fn open(path: &Path, base_url: String) -> Result<(fs::File, Numbered), Error> {
 }
 
 /// The lines, and the bytes without a last line that was cut.
-fn read<'a>(path: &Path, bytes: &'a [u8], header: &[u8]) -> Result<(Numbered, &'a [u8]), Error> {
-    if header.starts_with(bytes) && bytes != header {
-        return Ok((Vec::new(), &[]));
-    }
-    let end = bytes.iter().position(|byte| *byte == b'\n').map_or(bytes.len(), |end| end + 1);
-    let (first, rest) = bytes.split_at(end);
-    if first != header {
-        return Err(broken(
-            path,
-            1,
-            match serde_json::from_slice::<Header>(first) {
-                Ok(Header { promptarium_journal: 1, base_url }) => {
-                    format!("the journal is one of {base_url}")
+fn read<'a>(path: &Path, bytes: &'a [u8], header: &Header) -> Result<(Numbered, &'a [u8]), Error> {
+    let (mut lines, mut kept) = (Vec::new(), 0);
+    for (index, line) in bytes.split_inclusive(|byte| *byte == b'\n').enumerate() {
+        let is_cut = !line.ends_with(b"\n");
+        if index == 0 {
+            match serde_json::from_slice::<Header>(line) {
+                Ok(found) if found == *header => {}
+                Ok(Header { promptarium_journal: VERSION, base_url }) => {
+                    return Err(broken(path, 1, format!("the journal is one of {base_url}")));
                 }
-                _ => "the file is not a journal of this version".to_owned(),
-            },
-        ));
-    }
-    let (mut lines, mut kept) = (Vec::new(), first.len());
-    for (index, line) in rest.split_inclusive(|byte| *byte == b'\n').enumerate() {
-        match serde_json::from_slice(line) {
-            Ok(read) => lines.push((index + 2, read)),
-            Err(_) if !line.ends_with(b"\n") => break,
-            Err(error) => return Err(broken(path, index + 2, error)),
+                // Any other file is left as it is.
+                Err(_) if is_cut && text(header)?.starts_with(line) => break,
+                _ => return Err(broken(path, 1, "the file is not a journal of this version")),
+            }
+        } else {
+            match serde_json::from_slice(line) {
+                Ok(read) => lines.push((index + 1, read)),
+                Err(_) if is_cut => break,
+                Err(error) => return Err(broken(path, index + 1, error)),
+            }
         }
         kept += line.len();
     }
