@@ -68,7 +68,6 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::sync::{Mutex, RwLock};
-use tokio::time::Instant;
 
 use self::file::File;
 use self::line::Line;
@@ -80,6 +79,7 @@ use crate::client::Client;
 use crate::error::Error;
 use crate::model::{GenerationJob, Prompt, Timestamp, Vault};
 use crate::resources::uploads::UploadedImage;
+use crate::send::outcome::Outcome;
 
 const SETTLE: Duration = Duration::from_secs(30);
 
@@ -168,9 +168,10 @@ impl Journal {
     /// Makes this call as the step with this key, unless it was carried out before.
     ///
     /// If the outcome of the call is unknown afterwards, the service is asked, as it is for a step
-    /// with an open line. So an error that is neither [`Error::is_outcome_unknown`] nor
-    /// [`Error::is_ambiguous`] says that the step was not carried out; run it again to send it.
-    /// If the future is dropped, the line remains open.
+    /// with an open line. So after an error that is neither [`Error::is_outcome_unknown`] nor
+    /// [`Error::is_ambiguous`] the step was not carried out, and running it again sends it. After an
+    /// error that is [`Error::is_outcome_unknown`], the service could not be asked; running it again
+    /// asks again. If the future is dropped, the line remains open.
     ///
     /// # Errors
     ///
@@ -195,9 +196,9 @@ impl Journal {
         };
         match Box::pin(self.ask(&claim)).await {
             Ok(Some(value)) => decoded(value),
-            Ok(None) => Err(error.found_not_done()),
+            Ok(None) => Err(error.with_outcome(Outcome::NotDone)),
             Err(asking) if asking.is_ambiguous() => Err(asking.because(error)),
-            Err(_) => Err(error),
+            Err(_) => Err(error.with_outcome(Outcome::Unknown)),
         }
     }
 
@@ -213,8 +214,8 @@ impl Journal {
             false => None,
         };
         // Dropped before the permit.
-        let _ended = self.shared.steps.ended_on_drop(&claim.key);
-        let call = match self.shared.steps.job(&claim.key) {
+        let _ended = claim.ended_on_drop();
+        let call = match claim.step().job {
             Some(job) => call.with_job(job),
             None => call,
         };
@@ -223,12 +224,13 @@ impl Journal {
         let error = match Box::pin(call.make(self, &claim.key)).await {
             Ok(output) => {
                 let (key, value) = (claim.key.clone(), encoded(&output)?);
-                self.shared.write(vec![Line::Done { key, value }]).await?;
+                let written = self.shared.write(vec![Line::Done { key, value }]).await;
+                written.map_err(|error| error.with_outcome(Outcome::Done))?;
                 return Ok(Ok(output));
             }
             Err(error) => error,
         };
-        if S::is_not_done(&error, self.shared.steps.has_slot(&claim.key)) {
+        if S::is_not_done(&error, claim.step().slot.is_some()) {
             self.shared.write(vec![Line::NotDone { key: claim.key.clone() }]).await?;
         }
         Ok(Err(error))
@@ -294,9 +296,4 @@ impl Shared {
         }
         Ok(())
     }
-}
-
-/// The time from which on an absence counts, if the step may have been sent until `since`.
-fn settled_at(since: Instant, settle: Duration) -> Option<Instant> {
-    since.checked_add(settle)
 }

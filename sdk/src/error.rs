@@ -245,10 +245,10 @@ impl Error {
         }
     }
 
-    /// Marks that it was found out afterwards that the service did not carry out the call.
+    /// Sets what was found out about the call after it failed.
     #[cfg(feature = "durable")]
-    pub(crate) fn found_not_done(mut self) -> Self {
-        self.facts.history.outcome = Outcome::NotDone;
+    pub(crate) fn with_outcome(mut self, outcome: Outcome) -> Self {
+        self.facts.history.outcome = outcome;
         self
     }
 

@@ -1,7 +1,7 @@
 //! Finds out whether open steps were carried out, by asking the service.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap};
 
 use http::header::DATE;
 use jiff::SignedDuration;
@@ -11,59 +11,69 @@ use tokio::time::{Instant, sleep_until};
 use super::line::Line;
 use super::step::{Kind, decoded, encoded};
 use super::steps::{Claim, Recorded, State};
-use super::{Journal, Shared, settled_at};
+use super::{Journal, Shared};
 use crate::error::Error;
 use crate::model::{Timestamp, VaultId};
 use crate::resources::uploads::UploadedImage;
 use crate::response::RawResponse;
+use crate::send::outcome::Outcome;
 
 /// The clock of this machine may have been set by this much between the call and the question.
 const CLOCK_SKEW: SignedDuration = SignedDuration::from_mins(5);
 
-/// What prompts or vaults are looked for: in which vault, and by which fields.
-type Wanted = HashSet<(Option<VaultId>, Vec<Value>)>;
+/// Open steps by the vault and the fields by which their results are recognized.
+type Groups = HashMap<(Option<VaultId>, Vec<Value>), Vec<(String, Recorded)>>;
+
+/// The prompts or vaults of a list that may be results, oldest first.
+struct Found {
+    results: Vec<(Timestamp, Value)>,
+    /// How far the clock of the service is ahead of that of this machine.
+    ahead: SignedDuration,
+}
 
 impl Journal {
     /// Resolves the step if it is open. Returns its result, or `None` if it was not carried out.
     pub(super) async fn ask(&self, claim: &Claim) -> Result<Option<Value>, Error> {
-        let steps = &self.shared.steps;
-        let settled = steps.settled_at(claim.kind, &claim.key, self.settle);
+        let settled = self.settled_at(claim);
         loop {
-            if steps.is_due(&claim.key, self.settle) {
+            if claim.step().is_due(self.settle) {
                 Box::pin(self.ask_once(claim)).await.map_err(|error| {
                     match error.is_retryable() {
-                        true => error,
+                        true => error.with_outcome(Outcome::Unknown),
                         false => Error::ambiguous(&claim.key, &error).because(error),
                     }
                 })?;
             }
-            match steps.state(&claim.key) {
+            let step = claim.step();
+            match step.state {
                 State::Done(value) => return Ok(Some(value)),
                 State::NotDone => return Ok(None),
                 State::Ambiguous(reason) => return Err(Error::ambiguous(&claim.key, reason)),
-                State::Open { since, .. } => {
-                    let own = settled_at(since, self.settle);
-                    // Without a time the absence never counts.
-                    match settled.max(own) {
-                        Some(time) => sleep_until(time).await,
-                        None => std::future::pending().await,
-                    }
-                }
+                State::Open => match settled.max(step.settled_at(self.settle)) {
+                    Some(time) => sleep_until(time).await,
+                    None => std::future::pending().await,
+                },
             }
         }
+    }
+
+    /// The time from which on an absence counts for all steps that one question is about.
+    fn settled_at(&self, claim: &Claim) -> Option<Instant> {
+        let listed = claim.kind.is_listed().then(|| self.shared.steps.open(claim.kind));
+        let steps = listed.into_iter().flatten().map(|(_, step)| step);
+        steps.filter_map(|step| step.settled_at(self.settle)).max()
     }
 
     async fn ask_once(&self, claim: &Claim) -> Result<(), Error> {
         if claim.kind.is_listed() {
             let _asking = self.shared.asking.lock().await;
             // Another step may have asked for this one too.
-            if self.shared.steps.is_due(&claim.key, self.settle) {
+            if claim.step().is_due(self.settle) {
                 Box::pin(self.ask_for_all(claim.kind)).await?;
             }
             return Ok(());
         }
-        let Some((step, since)) = self.shared.steps.open_step(&claim.key) else { return Ok(()) };
-        let (key, asked) = (claim.key.clone(), Instant::now());
+        let (step, key, asked) = (claim.step(), claim.key.clone(), Instant::now());
         let found = match (claim.kind, &step.slot) {
             (Kind::Upload, None) => {
                 // Without a slot no byte was sent.
@@ -72,70 +82,67 @@ impl Journal {
             (_, Some(image)) => self.shared.find_image(image).await?,
             (..) => self.shared.find_job(&step).await?,
         };
-        let line = match found {
-            Some(value) => Some(Line::Done { key, value }),
-            None => self.absent(key, since, asked),
-        };
+        let line = self.line(key, &step, found, asked);
         self.shared.write(line.into_iter().collect()).await
     }
 
     /// Resolves all open steps of a kind, with one reading of each list.
     async fn ask_for_all(&self, kind: Kind) -> Result<(), Error> {
         let _creating = self.shared.creating.write().await;
-        let open = self.shared.steps.open(kind);
-        let mut known = self.shared.steps.results(kind);
-        let mut wanted = Wanted::new();
-        for (_, step, _) in &open {
-            wanted.insert((vault(step), kind.identity(&step.content)));
+        let mut groups = Groups::new();
+        for (key, step) in self.shared.steps.open(kind) {
+            let of = (vault(&step), kind.identity(&step.content));
+            groups.entry(of).or_default().push((key, step));
         }
         // All prompts last: those of a vault belong to the steps that name it.
-        let vaults: BTreeSet<_> = wanted.iter().map(|(vault, _)| Reverse(*vault)).collect();
-        let mut lines = Vec::new();
-        for Reverse(of) in vaults {
+        let vaults: BTreeSet<_> = groups.keys().map(|(vault, _)| Reverse(*vault)).collect();
+        let (mut known, mut lines) = (self.shared.steps.results(kind), Vec::new());
+        for Reverse(vault) in vaults {
             let asked = Instant::now();
-            let (found, ahead) = self.shared.list(kind, of, &wanted).await?;
-            for (_, identity) in wanted.iter().filter(|(vault, _)| *vault == of) {
-                let of_content = |step: &Recorded| {
-                    vault(step) == of && kind.identity(&step.content) == *identity
-                };
-                let steps: Vec<_> = open.iter().filter(|(_, step, _)| of_content(step)).collect();
-                let earliest = steps.first().and_then(|(_, first, _)| {
-                    first.began_at.checked_add(ahead).ok()?.checked_sub(CLOCK_SKEW).ok()
+            let found = self.shared.list(kind, vault, &groups).await?;
+            for ((of, identity), steps) in &groups {
+                if *of != vault {
+                    continue;
+                }
+                let first = steps.first().map(|(_, step)| step.began_at);
+                let results = found.since(first).filter(|result| {
+                    let is_known = result.get("id").is_none_or(|id| known.contains(id));
+                    !is_known && kind.identity(result) == *identity
                 });
-                let candidates = found.iter().filter(|(created_at, value)| {
-                    earliest.is_none_or(|earliest| *created_at >= earliest)
-                        && kind.identity(value) == *identity
-                        && value.get("id").is_some_and(|id| !known.contains(id))
-                });
-                let candidates: Vec<_> = candidates.map(|(_, value)| value.clone()).collect();
-                if candidates.len() > steps.len() {
+                let results: Vec<_> = results.cloned().collect();
+                if results.len() > steps.len() {
                     let reason = "the service has more like it than steps of the journal";
-                    for (key, ..) in steps {
-                        self.shared.steps.ambiguous(key, reason);
+                    for (key, _) in steps {
+                        self.shared.steps.change(key, |it| it.state = State::Ambiguous(reason));
                     }
                     continue;
                 }
-                known.extend(candidates.iter().filter_map(|value| value.get("id").cloned()));
-                let mut candidates = candidates.into_iter();
-                for (key, _, since) in steps {
-                    let key = key.clone();
-                    lines.extend(match candidates.next() {
-                        Some(value) => Some(Line::Done { key, value }),
-                        None => self.absent(key, *since, asked),
-                    });
+                known.extend(results.iter().filter_map(|result| result.get("id").cloned()));
+                let mut results = results.into_iter();
+                for (key, step) in steps {
+                    lines.extend(self.line(key.clone(), step, results.next(), asked));
                 }
             }
         }
         self.shared.write(lines).await
     }
 
-    /// The line of a step that the service did not have at this time, if that counts.
-    fn absent(&self, key: String, since: Instant, asked: Instant) -> Option<Line> {
-        let counts = settled_at(since, self.settle).is_some_and(|settled| asked >= settled);
-        if !counts {
-            self.shared.steps.asked(&key, asked);
+    /// The line of a step after the service was asked at this time, if the answer counts.
+    fn line(
+        &self,
+        key: String,
+        step: &Recorded,
+        found: Option<Value>,
+        asked: Instant,
+    ) -> Option<Line> {
+        if let Some(value) = found {
+            return Some(Line::Done { key, value });
         }
-        counts.then_some(Line::NotDone { key })
+        if step.settled_at(self.settle).is_some_and(|settled| asked >= settled) {
+            return Some(Line::NotDone { key });
+        }
+        self.shared.steps.change(&key, |step| step.asked = Some(asked));
+        None
     }
 }
 
@@ -168,46 +175,53 @@ impl Shared {
         }
     }
 
-    /// The prompts or vaults that are wanted, oldest first, and how far the clock of the service is
-    /// ahead.
+    /// Reads the list of vaults, or that of the prompts of a vault or of all.
     async fn list(
         &self,
         kind: Kind,
-        of: Option<VaultId>,
-        wanted: &Wanted,
-    ) -> Result<(Vec<(Timestamp, Value)>, SignedDuration), Error> {
-        let mut found = Vec::new();
-        let mut keep = |created_at, value: Result<Value, Error>| -> Result<(), Error> {
-            let value = value?;
-            if wanted.contains(&(of, kind.identity(&value))) {
-                found.push((created_at, value));
-            }
-            Ok(())
-        };
-        let ahead = if kind == Kind::Vault {
-            let list = self.client.vaults().list().send_with_meta().await?;
-            for vault in &list.value {
-                keep(vault.created_at, encoded(vault))?;
-            }
-            ahead(&list.meta)
-        } else {
-            let mut list = self.client.prompts().list().page_size(100).set_vault(of);
-            loop {
-                let page = list.clone().send_with_meta().await?;
-                for prompt in &page.value.items {
-                    keep(prompt.created_at, encoded(prompt))?;
-                }
-                match list.next_page(&page.value) {
-                    None => break ahead(&page.meta),
-                    Some(next) if next.cursor == list.cursor => {
-                        return Err(Error::pagination_loop(next.cursor.as_ref()));
-                    }
-                    Some(next) => list = next,
-                }
+        vault: Option<VaultId>,
+        groups: &Groups,
+    ) -> Result<Found, Error> {
+        let mut found = Found { results: Vec::new(), ahead: SignedDuration::ZERO };
+        let mut keep = |created_at, result: Value| {
+            if groups.contains_key(&(vault, kind.identity(&result))) {
+                found.results.push((created_at, result));
             }
         };
-        found.sort_by_key(|(created_at, _)| *created_at);
-        Ok((found, ahead))
+        let mut list = self.client.prompts().list().page_size(100).set_vault(vault);
+        let response = loop {
+            if kind == Kind::Vault {
+                let list = self.client.vaults().list().send_with_meta().await?;
+                for vault in &list.value {
+                    keep(vault.created_at, encoded(vault)?);
+                }
+                break list.meta;
+            }
+            let page = list.clone().send_with_meta().await?;
+            for prompt in &page.value.items {
+                keep(prompt.created_at, encoded(prompt)?);
+            }
+            match list.next_page(&page.value) {
+                None => break page.meta,
+                Some(next) if next.cursor == list.cursor => {
+                    return Err(Error::pagination_loop(next.cursor.as_ref()));
+                }
+                Some(next) => list = next,
+            }
+        };
+        found.results.sort_by_key(|(created_at, _)| *created_at);
+        found.ahead = ahead(&response).unwrap_or_default();
+        Ok(found)
+    }
+}
+
+impl Found {
+    /// Those that were created after this time of this machine.
+    fn since(&self, time: Option<Timestamp>) -> impl Iterator<Item = &Value> {
+        let earliest = time.and_then(|time| time.checked_add(self.ahead).ok());
+        let earliest = earliest.and_then(|time| time.checked_sub(CLOCK_SKEW).ok());
+        let results = self.results.iter();
+        results.filter(move |(at, _)| earliest.is_none_or(|time| *at >= time)).map(|(_, it)| it)
     }
 }
 
@@ -215,10 +229,7 @@ fn vault(step: &Recorded) -> Option<VaultId> {
     step.content.get("vaultId").cloned().and_then(|id| decoded(id).ok())
 }
 
-/// How far the clock of the service is ahead of that of this machine; zero if it does not tell.
-fn ahead(response: &RawResponse) -> SignedDuration {
-    let date = response.headers().get(DATE).and_then(|date| date.to_str().ok());
-    let date = date.and_then(|date| httpdate::parse_http_date(date).ok());
-    let date = date.and_then(|date| Timestamp::try_from(date).ok());
-    date.map_or(SignedDuration::ZERO, |date| date.duration_since(Timestamp::now()))
+fn ahead(response: &RawResponse) -> Option<SignedDuration> {
+    let date = httpdate::parse_http_date(response.headers().get(DATE)?.to_str().ok()?).ok()?;
+    Some(Timestamp::try_from(date).ok()?.duration_since(Timestamp::now()))
 }

@@ -7,9 +7,9 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio::time::Instant;
 
+use super::Shared;
 use super::line::Line;
 use super::step::Kind;
-use super::{Shared, settled_at};
 use crate::error::Error;
 use crate::model::{JobId, Timestamp};
 use crate::resources::uploads::UploadedImage;
@@ -24,26 +24,54 @@ pub(super) struct Recorded {
     pub(super) began_at: Timestamp,
     pub(super) job: Option<JobId>,
     pub(super) slot: Option<UploadedImage>,
-    state: State,
+    pub(super) state: State,
+    /// The call may have been sent until then.
+    since: Instant,
+    /// When the service was asked whether it was carried out.
+    pub(super) asked: Option<Instant>,
     is_running: bool,
 }
 
 #[derive(Debug, Clone)]
 pub(super) enum State {
-    /// It may have been sent until `since`; the service was asked at `asked`.
-    Open {
-        since: Instant,
-        asked: Option<Instant>,
-    },
-    /// The answers of the service fit in more than one way.
-    Ambiguous(String),
+    Open,
+    /// What the service has fits in more than one way.
+    Ambiguous(&'static str),
     NotDone,
     Done(Value),
 }
 
 impl Recorded {
+    fn new(kind: Kind, content: Value, state: State) -> Self {
+        Self {
+            kind,
+            content,
+            began_at: Timestamp::now(),
+            job: None,
+            slot: None,
+            state,
+            since: Instant::now(),
+            asked: None,
+            is_running: false,
+        }
+    }
+
     const fn is_open(&self) -> bool {
-        matches!(self.state, State::Open { .. } | State::Ambiguous(_))
+        matches!(self.state, State::Open | State::Ambiguous(_))
+    }
+
+    /// The time from which on an absence counts; `None` if never.
+    pub(super) fn settled_at(&self, settle: Duration) -> Option<Instant> {
+        self.since.checked_add(settle)
+    }
+
+    /// Whether asking may tell more of the step than is known.
+    pub(super) fn is_due(&self, settle: Duration) -> bool {
+        let has_settled = |asked| {
+            let settled = self.settled_at(settle);
+            settled.is_some_and(|settled| asked < settled && settled <= Instant::now())
+        };
+        matches!(self.state, State::Open) && self.asked.is_none_or(has_settled)
     }
 }
 
@@ -58,100 +86,43 @@ impl Steps {
         let (key, slot, state) = match line {
             Line::Begin { key, kind, content, job, at: began_at } => {
                 let is_running = steps.get(&key).is_some_and(|step| step.is_running);
-                let state = State::Open { since: Instant::now(), asked: None };
-                let step = Recorded { kind, content, began_at, job, slot: None, state, is_running };
-                steps.insert(key, step);
+                let step = Recorded::new(kind, content, State::Open);
+                steps.insert(key, Recorded { began_at, job, is_running, ..step });
                 return Ok(());
             }
-            Line::Slot { key, image } => (key, Some(image), None),
-            Line::Done { key, value } => (key, None, Some(State::Done(value))),
-            Line::NotDone { key } => (key, None, Some(State::NotDone)),
+            Line::Slot { key, image } => (key, Some(image), State::Open),
+            Line::Done { key, value } => (key, None, State::Done(value)),
+            Line::NotDone { key } => (key, None, State::NotDone),
         };
         let step = steps.get_mut(&key).ok_or_else(|| format!("no step \"{key}\" has begun"))?;
-        step.slot = slot.or(step.slot.take());
-        step.state = state.unwrap_or_else(|| step.state.clone());
+        (step.slot, step.state) = (slot.or(step.slot.take()), state);
         Ok(())
     }
 
-    pub(super) fn state(&self, key: &str) -> State {
-        self.all().get(key).map_or(State::NotDone, |step| step.state.clone())
-    }
-
-    pub(super) fn has_slot(&self, key: &str) -> bool {
-        self.all().get(key).is_some_and(|step| step.slot.is_some())
-    }
-
-    /// The job id of the step, if it began before.
-    pub(super) fn job(&self, key: &str) -> Option<JobId> {
-        self.all().get(key).and_then(|step| step.job.clone())
-    }
-
-    /// The step if it is open, and the time since when.
-    pub(super) fn open_step(&self, key: &str) -> Option<(Recorded, Instant)> {
-        let step = self.all().get(key)?.clone();
-        if let State::Open { since, .. } = step.state { Some((step, since)) } else { None }
-    }
-
-    /// Marks, when it is dropped, that the call of the step has ended.
-    pub(super) const fn ended_on_drop<'a>(&'a self, key: &'a str) -> impl Drop + use<'a> {
-        Ended { steps: self, key }
-    }
-
-    pub(super) fn asked(&self, key: &str, at: Instant) {
-        if let Some(Recorded { state: State::Open { asked, .. }, .. }) = self.all().get_mut(key) {
-            *asked = Some(at);
-        }
-    }
-
-    pub(super) fn ambiguous(&self, key: &str, reason: &str) {
+    pub(super) fn change(&self, key: &str, change: impl FnOnce(&mut Recorded)) {
         if let Some(step) = self.all().get_mut(key) {
-            step.state = State::Ambiguous(reason.to_owned());
+            change(step);
         }
     }
 
-    /// Whether asking may tell more of the open step than was known before.
-    pub(super) fn is_due(&self, key: &str, settle: Duration) -> bool {
-        let State::Open { since, asked } = self.state(key) else { return false };
-        let settled = settled_at(since, settle);
-        asked.is_none_or(|asked| {
-            settled.is_some_and(|settled| asked < settled && Instant::now() >= settled)
-        })
-    }
-
-    /// The time from which on an absence counts for every step of this kind that is open now.
-    pub(super) fn settled_at(&self, kind: Kind, key: &str, settle: Duration) -> Option<Instant> {
+    /// The open steps of this kind, in the order in which they began.
+    pub(super) fn open(&self, kind: Kind) -> Vec<(String, Recorded)> {
         let steps = self.all();
-        let since = steps.iter().filter_map(|(name, step)| match step.state {
-            State::Open { since, .. } if name == key || kind.is_listed() && step.kind == kind => {
-                Some(since)
-            }
-            _ => None,
-        });
-        settled_at(since.max()?, settle)
-    }
-
-    /// The open steps of this kind, in the order in which they began, with the time since when.
-    pub(super) fn open(&self, kind: Kind) -> Vec<(String, Recorded, Instant)> {
-        let steps = self.all();
-        let open = steps.iter().filter_map(|(key, step)| match step.state {
-            State::Open { since, .. } if step.kind == kind => Some((key, step, since)),
-            _ => None,
-        });
-        let mut open: Vec<_> =
-            open.map(|(key, step, since)| (key.clone(), step.clone(), since)).collect();
-        open.sort_by(|(a, left, _), (b, right, _)| (left.began_at, a).cmp(&(right.began_at, b)));
+        let open = steps.iter().filter(|(_, step)| step.kind == kind);
+        let open = open.filter(|(_, step)| matches!(step.state, State::Open));
+        let mut open: Vec<_> = open.map(|(key, step)| (key.clone(), step.clone())).collect();
+        open.sort_by(|(a, left), (b, right)| (left.began_at, a).cmp(&(right.began_at, b)));
         open
     }
 
-    /// The ids of the results of this kind.
+    /// The ids of the prompts or vaults that are results of steps.
     pub(super) fn results(&self, kind: Kind) -> Vec<Value> {
         let steps = self.all();
-        let of_kind = steps.values().filter(|step| step.kind == kind);
         let id = |step: &Recorded| match &step.state {
-            State::Done(value) => value.get("id").cloned(),
+            State::Done(value) if step.kind == kind => value.get("id").cloned(),
             _ => None,
         };
-        of_kind.filter_map(id).collect()
+        steps.values().filter_map(id).collect()
     }
 }
 
@@ -171,15 +142,7 @@ impl Claim {
         content: &Value,
     ) -> Result<Self, Error> {
         let mut steps = shared.steps.all();
-        let fresh = || Recorded {
-            kind,
-            content: content.clone(),
-            began_at: Timestamp::now(),
-            job: None,
-            slot: None,
-            state: State::NotDone,
-            is_running: false,
-        };
+        let fresh = || Recorded::new(kind, content.clone(), State::NotDone);
         let step = steps.entry(key.clone()).or_insert_with(fresh);
         let is_unknown = step.content.is_null() || content.is_null();
         if step.kind != kind || !is_unknown && step.content != *content {
@@ -199,7 +162,7 @@ impl Claim {
         match steps.get_mut(key).filter(|step| step.is_open()) {
             None => Err(Error::input(format!("no step \"{key}\" of the journal is open"))),
             Some(step) if kind.is_some_and(|kind| kind != step.kind) => {
-                Err(Error::input(format!("the result is not one of the call of step \"{key}\"")))
+                Err(Error::input(format!("the step \"{key}\" of the journal has another result")))
             }
             Some(step) => Self::take(shared, key.to_owned(), step),
         }
@@ -220,27 +183,29 @@ impl Claim {
         }
         Ok(Self { shared: shared.clone(), key, kind: step.kind })
     }
+
+    /// The step as it is now.
+    pub(super) fn step(&self) -> Recorded {
+        let step = self.shared.steps.all().get(&self.key).cloned();
+        step.unwrap_or_else(|| Recorded::new(self.kind, Value::Null, State::NotDone))
+    }
+
+    /// Marks, when it is dropped, that the call has ended.
+    pub(super) const fn ended_on_drop(&self) -> impl Drop + use<'_> {
+        Ended(self)
+    }
 }
 
 impl Drop for Claim {
     fn drop(&mut self) {
-        if let Some(step) = self.shared.steps.all().get_mut(&self.key) {
-            step.is_running = false;
-        }
+        self.shared.steps.change(&self.key, |step| step.is_running = false);
     }
 }
 
-struct Ended<'a> {
-    steps: &'a Steps,
-    key: &'a str,
-}
+struct Ended<'a>(&'a Claim);
 
 impl Drop for Ended<'_> {
     fn drop(&mut self) {
-        if let Some(Recorded { state: State::Open { since, .. }, .. }) =
-            self.steps.all().get_mut(self.key)
-        {
-            *since = Instant::now();
-        }
+        self.0.shared.steps.change(&self.0.key, |step| step.since = Instant::now());
     }
 }
