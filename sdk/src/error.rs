@@ -249,6 +249,13 @@ impl Error {
         }
     }
 
+    /// Sets what was found out about the call after it failed.
+    #[cfg(feature = "durable")]
+    pub(crate) fn with_outcome(mut self, outcome: Outcome) -> Self {
+        self.facts.history.outcome = outcome;
+        self
+    }
+
     /// Whether the service says that it does not have what was asked for, whatever the body.
     pub(crate) fn is_absent(&self) -> bool {
         matches!(self.facts.status, Some(StatusCode::NOT_FOUND | StatusCode::GONE))

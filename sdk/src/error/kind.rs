@@ -88,6 +88,9 @@ kinds! {
     /// An upload must be retried, but its reader can be read only once. The `source` of the error
     /// is the error of the first attempt.
     NotReplayable = "not_replayable", is_not_replayable;
+    /// A step of a journal (feature `durable`) whose outcome cannot be found out. Nothing was sent
+    /// again; `Journal::resolve` decides.
+    Ambiguous = "ambiguous", is_ambiguous;
 }
 
 impl Error {

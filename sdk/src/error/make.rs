@@ -216,6 +216,14 @@ impl Error {
         Self::new(ErrorKind::NotReplayable, text).because(cause)
     }
 
+    /// It cannot be found out whether the step of a journal was carried out.
+    #[cfg(feature = "durable")]
+    pub(crate) fn ambiguous(key: &str, reason: impl fmt::Display) -> Self {
+        let key = Excerpt::of(key);
+        let text = format!("cannot tell whether the step \"{key}\" was carried out: {reason}");
+        Self::new(ErrorKind::Ambiguous, text)
+    }
+
     pub(crate) fn pagination_loop(cursor: Option<&Cursor>) -> Self {
         let cursor = Excerpt::start(cursor.map_or("", Cursor::as_str).as_bytes());
         let text = format!("pagination loop: the server returned cursor \"{cursor}\" twice");

@@ -8,6 +8,7 @@ mod source;
 use std::fmt;
 use std::time::Duration;
 
+use futures_core::future::BoxFuture;
 use http::Method;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -20,6 +21,7 @@ use crate::macros::{awaitable, options};
 use crate::model::{AssetUrl, ImageContentType, UploadSlot};
 use crate::path;
 use crate::send::outcome::AttemptFailure;
+use crate::send::policy::RetryPolicy;
 use crate::send::request::Request;
 use crate::send::retry::Attempts;
 use crate::send::timeout::until;
@@ -52,6 +54,7 @@ impl Uploads {
             source: source.into(),
             content_type: None,
             on_progress: Box::new(|_| ()),
+            on_slot: None,
             timeout: Duration::MAX,
         }
     }
@@ -78,6 +81,9 @@ impl Uploads {
 }
 
 type OnProgress<'a> = dyn FnMut(UploadProgress) + Send + 'a;
+
+/// Runs when the slot of this image was received, before its bytes are sent.
+type OnSlot = dyn FnOnce(UploadedImage) -> BoxFuture<'static, Result<(), Error>> + Send;
 
 /// Uploads one image; returned by [`Uploads::image`](crate::resources::Uploads::image). Nothing is
 /// read or sent until it is awaited.
@@ -118,6 +124,7 @@ pub struct UploadImage<'a> {
     source: UploadSource,
     content_type: Option<ImageContentType>,
     on_progress: Box<OnProgress<'a>>,
+    on_slot: Option<Box<OnSlot>>,
     timeout: Duration,
 }
 
@@ -148,6 +155,23 @@ impl<'a> UploadImage<'a> {
         self
     }
 
+    /// Awaits this between the slot and the bytes, which are then sent only once: before a second
+    /// slot the caller must find out whether the first was used.
+    #[cfg(feature = "durable")]
+    pub(crate) fn once(
+        mut self,
+        on_slot: impl FnOnce(UploadedImage) -> BoxFuture<'static, Result<(), Error>> + Send + 'static,
+    ) -> Self {
+        self.on_slot = Some(Box::new(on_slot));
+        self
+    }
+
+    /// The size of the image, if it can be told without opening it.
+    #[cfg(feature = "durable")]
+    pub(crate) fn size(&self) -> BoxFuture<'static, Option<u64>> {
+        self.source.size()
+    }
+
     async fn run_in_time(self) -> Result<UploadedImage, Error> {
         let (client, timeout) = (self.context.client.clone(), self.timeout);
         let span = Span::upload();
@@ -163,7 +187,10 @@ impl<'a> UploadImage<'a> {
         let content_type = content_type(&opened.head, name, self.content_type)
             .map_err(|problem| Error::input(format!("{} {problem}", opened.name)))?;
         let (config, options) = (&self.context.client.0, &self.context.options);
-        let mut attempts = Attempts::of_file(options.policy(config), &config.budget);
+        // The slot of another attempt would be unknown to the caller.
+        let once = RetryPolicy::never();
+        let policy = if self.on_slot.is_some() { &once } else { options.policy(config) };
+        let mut attempts = Attempts::of_file(policy, &config.budget);
         let total = opened.size;
         loop {
             attempts.begin();
@@ -172,6 +199,9 @@ impl<'a> UploadImage<'a> {
             let mut slot = self.context.client.uploads().slot(content_type.clone(), total);
             slot.context.options = self.context.options.clone();
             let slot = slot.run().await?;
+            if let Some(on_slot) = self.on_slot.take() {
+                on_slot(UploadedImage::of(&slot, &content_type, total)).await?;
+            }
             let chunks = opened.chunks().await?;
             let mut progress = UploadProgress { attempt, sent: 0, total };
             (self.on_progress)(progress);
@@ -183,8 +213,7 @@ impl<'a> UploadImage<'a> {
             let outcome = put.around(self.context.put_bytes(&slot, chunks, &mut on_sent)).await;
             put.ended(outcome.as_ref().copied());
             let Err(error) = outcome else {
-                let UploadSlot { url, path, .. } = slot;
-                return Ok(UploadedImage { url, path, content_type, size: total });
+                return Ok(UploadedImage::of(&slot, &content_type, total));
             };
             let lifetime = Duration::from_secs(slot.expires_in_seconds);
             let is_refused = refuses_slot(&error, asked.elapsed() >= lifetime);
@@ -258,4 +287,11 @@ pub struct UploadedImage {
     pub content_type: ImageContentType,
     /// Its size in bytes.
     pub size: u64,
+}
+
+impl UploadedImage {
+    fn of(slot: &UploadSlot, content_type: &ImageContentType, size: u64) -> Self {
+        let (url, path) = (slot.url.clone(), slot.path.clone());
+        Self { url, path, content_type: content_type.clone(), size }
+    }
 }

@@ -2,12 +2,16 @@
 
 use std::fmt;
 use std::fs::Metadata;
+#[cfg(feature = "durable")]
+use std::future::ready;
 use std::io::{self, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::time::SystemTime;
 
 use bytes::{BufMut as _, Bytes, BytesMut};
+#[cfg(feature = "durable")]
+use futures_core::future::BoxFuture;
 use tokio::fs::{self, File};
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncSeekExt as _};
 
@@ -68,6 +72,20 @@ impl UploadSource {
     /// [`Error::is_not_replayable`].
     pub fn reader(reader: impl AsyncRead + Send + 'static, size: u64) -> Self {
         Self(Kind::Reader(Box::pin(reader), size))
+    }
+
+    /// The number of bytes; `None` for a file that cannot be read.
+    #[cfg(feature = "durable")]
+    pub(super) fn size(&self) -> BoxFuture<'static, Option<u64>> {
+        match &self.0 {
+            Kind::Path(path) => {
+                let found = fs::metadata(path.clone());
+                Box::pin(async move { Some(found.await.ok()?.len()) })
+            }
+            Kind::Url => Box::pin(ready(None)),
+            Kind::Bytes(bytes) => Box::pin(ready(Some(bytes.len() as u64))),
+            Kind::Reader(_, size) => Box::pin(ready(Some(*size))),
+        }
     }
 }
 
