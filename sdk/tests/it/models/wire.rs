@@ -65,7 +65,8 @@ fn samples() -> Vec<Sample> {
                 "statusUrl": "https://prompts.example/api/v1/generations/j/status",
                 "outputHint": {
                     "vaultId": 3, "prompt": "A harbour", "batchCount": 2,
-                    "sentAt": "2026-03-01T11:00:00Z",
+                    "earliest": "2026-03-01T11:00:00Z",
+                    "latest": "2026-03-01T11:00:01Z",
                 },
             }),
         ),
