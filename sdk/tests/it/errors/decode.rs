@@ -55,12 +55,21 @@ async fn successes_without_a_readable_body_are_decode_errors() {
 #[tokio::test]
 async fn the_position_is_found_in_a_long_response_of_many_lines() {
     let mut prompts: Vec<_> = (1..=60).map(prompt).collect();
+    for prompt in &mut prompts {
+        (prompt["vaultPromptId"], prompt["isPinned"]) = (json!(21), json!(false));
+    }
     prompts[40]["title"] = json!("☾".repeat(300));
     prompts[41]["createdAt"] = json!("gestern");
     let body = serde_json::to_string_pretty(&envelope(&json!(prompts))).unwrap();
-    let answer = ResponseTemplate::new(200).set_body_string(body);
-    let error = outcome(answer, |client| client.prompts().list()).await.unwrap_err();
+    let answer = || ResponseTemplate::new(200).set_body_string(body.clone());
+    // The items of a page are decoded one by one.
+    let error = outcome(answer(), |client| client.prompts().list()).await.unwrap_err();
     assert_snapshot!(error, @r#"GET /prompts: cannot decode response at `data[41].createdAt`: not an ISO 8601 timestamp: failed to parse four digit integer as year: invalid digit, expected 0-9 but got g (200 OK), near { "createdAt": "gestern", "id": 42, "images": [ { "createdAt": "2026-03-01T12:00:00.000000Z", "height": 576, "url": "https://cdn.example/a.png",…"#);
+    let error = outcome(answer(), |client| client.vault(3.into()).list()).await.unwrap_err();
+    let text = error.to_string();
+    assert!(text.contains("at `data[41].createdAt`: not an ISO 8601 timestamp"), "{text}");
+    assert!(text.contains(", near …"), "{text}");
+    assert!(text.ends_with(r#""createdAt": "gestern", "id": 42, "images": […"#), "{text}");
 }
 
 /// With a byte order mark.

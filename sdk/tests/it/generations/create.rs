@@ -195,7 +195,7 @@ async fn a_request_that_was_not_sent_or_is_rate_limited_is_sent_again_without_as
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_outcome_that_stays_unknown_is_an_error_whatever_the_questions_meet() {
+async fn an_unknown_outcome_is_an_error_that_names_the_job() {
     for answer in [Answer::error(401, "no"), Answer::disconnect(), no_such_job(), Answer::never()] {
         let script = service_that(Answer::error(503, "busy"), move || answer.clone());
         let error = create(&client(&script)).await.unwrap_err();

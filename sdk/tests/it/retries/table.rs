@@ -245,3 +245,9 @@ async fn a_call_may_be_tried_in_its_own_way() {
         "GET /prompts/{promptId}: 503 Service Unavailable, with an empty body (after 5 attempts)"
     );
 }
+
+#[test]
+fn the_documentation_of_the_crate_has_the_same_table() {
+    let docs = include_str!("../../../src/lib.rs");
+    assert!(docs.starts_with("#![doc = include_str!(\"../README.md\")]\n"));
+}
