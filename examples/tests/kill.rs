@@ -72,7 +72,8 @@ async fn import(size: &Size, kills_max: usize) -> (usize, usize) {
             Some(output) if output.status.success() => break,
             Some(output) => {
                 let errors = String::from_utf8_lossy(&output.stderr);
-                assert!(!errors.contains("cannot tell whether"), "{errors}");
+                // A question whose answer was cut is asked again by the next run.
+                assert!(!errors.contains("has more like it"), "{errors}");
             }
         }
     }

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 use promptarium::durable::Journal;
 use promptarium::request::{CreateGeneration, CreatePrompt};
-use promptarium::testing::{self, Script, fixture};
+use promptarium::testing::{self, Answer, Script, fixture};
 use promptarium::{Client, Error, Prompt, PromptId, Timestamp};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -86,4 +86,11 @@ fn stored(id: i64, title: &str) -> Prompt {
     prompt.prompt_type = promptarium::PromptType::Text;
     prompt.platform = None;
     prompt
+}
+
+/// The error of a step whose outcome cannot be asked for.
+pub(crate) async fn ambiguous() -> Error {
+    let place = Place::with(&[open_prompt("a", "Dusk")]);
+    place.script.any().always(Answer::error(401, "no such key"));
+    place.open().await.run("a", place.create("Dusk")).await.unwrap_err()
 }

@@ -77,6 +77,7 @@ async fn each_kind_has_its_predicate_and_no_other() {
         read("decode").await,
         read("too large").await,
         loops().await,
+        crate::durable::ambiguous().await,
         wait("failed").await,
         wait("queued").await,
         wait("output").await,
