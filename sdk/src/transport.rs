@@ -16,7 +16,6 @@ mod tls {
     use crate::error::Error;
 
     /// reqwest sets up TLS itself.
-    #[expect(clippy::unnecessary_wraps, reason = "the signature is that of rustls")]
     pub(super) fn set(builder: ClientBuilder) -> Result<(ClientBuilder, Option<String>), Error> {
         Ok((builder, None))
     }
