@@ -5,6 +5,10 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 
+mod kill;
+mod proxy;
+mod web;
+
 use std::io::{BufRead as _, BufReader};
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
@@ -210,6 +214,23 @@ fn a_list_and_a_job_resume_in_another_process() {
     let job = began.lines().last().unwrap();
     assert!(job.starts_with("  job "), "{output}");
     assert!(finished.contains(&format!("{job}: 1 image")), "{output}");
+}
+
+#[test]
+fn a_folder_is_imported() {
+    let output = output_of("import_folder", &[]);
+    assert!(output.contains("4 entries are in vault "), "{output}");
+}
+
+#[test]
+fn a_file_that_cannot_be_imported_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("a.txt"), "Dusk").unwrap();
+    let output = run("import_folder", &[&folder.path().display().to_string()]);
+    assert!(!output.status.success());
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(errors.contains("a.txt: the file has no second line"), "{errors}");
+    assert!(errors.contains("1 of 1 failed; start it again to continue"), "{errors}");
 }
 
 #[test]

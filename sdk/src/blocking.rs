@@ -29,6 +29,10 @@
 //!
 //! A blocking call works inside async code too, on a thread made for it, but blocks the thread of
 //! the executor; await the call instead.
+//!
+//! After `fork()` the first call in the child process starts a thread of its own. An iterator must
+//! be used in the process that created it, and `fork()` must not happen while another thread makes
+//! a call.
 
 use std::fmt;
 use std::future::poll_fn;
@@ -36,7 +40,8 @@ use std::io::{self, Read};
 use std::ops::{Deref, DerefMut};
 use std::panic::resume_unwind;
 use std::pin::Pin;
-use std::sync::OnceLock;
+use std::process;
+use std::sync::{Mutex, PoisonError};
 use std::task::{Context, Poll};
 use std::thread;
 
@@ -47,15 +52,19 @@ use tokio::runtime::{Builder, Handle};
 use crate::error::Error;
 use crate::resources::uploads::UploadSource;
 
-/// The runtime of all blocking calls; a thread of its own drives it.
-fn runtime() -> Result<&'static Handle, Error> {
-    static RUNTIME: OnceLock<Handle> = OnceLock::new();
-    if let Some(handle) = RUNTIME.get() {
-        return Ok(handle);
+/// The runtime of all blocking calls of this process; a thread of its own drives it.
+fn runtime() -> Result<Handle, Error> {
+    static RUNTIME: Mutex<Option<(u32, Handle)>> = Mutex::new(None);
+    let mut runtime = RUNTIME.lock().unwrap_or_else(PoisonError::into_inner);
+    match &*runtime {
+        // After a fork the child process has the handle, but not the thread.
+        Some((process, handle)) if *process == process::id() => Ok(handle.clone()),
+        _ => {
+            let handle = start().map_err(no_thread)?;
+            *runtime = Some((process::id(), handle.clone()));
+            Ok(handle)
+        }
     }
-    let started = start().map_err(no_thread)?;
-    // If two threads start at once, the runtime of one of them stays unused.
-    Ok(RUNTIME.get_or_init(|| started))
 }
 
 fn start() -> io::Result<Handle> {
@@ -141,7 +150,8 @@ impl<S> DerefMut for Blocking<S> {
 impl<S> Drop for Blocking<S> {
     fn drop(&mut self) {
         // A request in flight returns its connection to the pool, which needs the runtime.
-        let _entered = runtime().map(Handle::enter);
+        let runtime = runtime();
+        let _entered = runtime.as_ref().map(Handle::enter);
         self.0 = None;
     }
 }

@@ -30,12 +30,16 @@ use crate::send::throttle::{Pressure, Throttle};
 /// - Idle connections are closed after 4 seconds, before servers that keep them for 5 seconds
 ///   (Node.js) close them.
 /// - Each Tokio runtime has its own connections, so a client may be kept in a `static` and used
-///   from several runtimes, for example by `#[tokio::test]` functions.
+///   from several runtimes, for example by `#[tokio::test]` functions. Those of the last 64
+///   runtimes are kept.
 /// - The proxies of the environment are used (`HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY`,
-///   `NO_PROXY`), except for a base URL on the loopback interface. A proxy for plain `http://` URLs
-///   sees the API key.
-/// - `https://` uses the certificate store of the operating system. Without one, as in a minimal
-///   container image, an `http://` base URL works, and `https://` fails with an error that says so.
+///   `NO_PROXY`), except for a base URL on the loopback interface, for downloads and uploads too. A
+///   proxy for plain `http://` URLs sees the API key.
+/// - `https://` uses the certificate store of the operating system, which is read once for the
+///   process. Without one, as in a minimal container image, an `http://` base URL works, and
+///   `https://` fails with an error that says so.
+/// - A request that an HTTP/2 server certainly did not process (`REFUSED_STREAM`, or a `GOAWAY`
+///   without an error) is retried, whatever its method.
 /// - After `fork()` the child process must make a new runtime; blocking calls do so by themselves.
 ///   Forking while another thread makes a call is not supported.
 #[derive(Clone)]

@@ -231,6 +231,11 @@ impl Error {
         self
     }
 
+    /// `Retry-After` of the response, also if it cannot be read.
+    pub(crate) const fn retry_after_header(&self) -> Option<RetryAfter> {
+        self.facts.retry_after
+    }
+
     /// How the last attempt failed, if one was made.
     pub(crate) const fn attempt_failure(&self) -> Option<AttemptFailure> {
         self.facts.failure
@@ -242,6 +247,13 @@ impl Error {
             Some(AttemptFailure::Response(status)) if status.as_u16() >= 400 => Some(status),
             _ => None,
         }
+    }
+
+    /// Sets what was found out about the call after it failed.
+    #[cfg(feature = "durable")]
+    pub(crate) fn with_outcome(mut self, outcome: Outcome) -> Self {
+        self.facts.history.outcome = outcome;
+        self
     }
 
     /// Whether the service says that it does not have what was asked for, whatever the body.

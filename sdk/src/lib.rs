@@ -3,7 +3,7 @@
 // Public types can grow in a minor release.
 #![warn(clippy::exhaustive_enums, clippy::exhaustive_structs)]
 #![cfg_attr(
-    not(all(feature = "blocking", feature = "client", feature = "testing")),
+    not(all(feature = "blocking", feature = "client", feature = "durable", feature = "testing")),
     allow(rustdoc::broken_intra_doc_links, reason = "the links are to items of all features")
 )]
 
@@ -13,6 +13,8 @@ pub mod blocking;
 mod call;
 #[cfg(feature = "client")]
 mod client;
+#[cfg(feature = "durable")]
+pub mod durable;
 #[cfg(feature = "client")]
 mod error;
 #[cfg(feature = "client")]
@@ -37,7 +39,7 @@ pub use {
     client::{Client, ClientBuilder},
     error::{Error, ErrorKind},
     pages::{Items, Pages},
-    resources::assets::Asset,
+    resources::assets::{Asset, AssetStream, DownloadProgress},
     resources::generations::{FinishedGeneration, GenerationRef, Watch},
     resources::uploads::{UploadProgress, UploadSource, UploadedImage},
     response::{RawResponse, WithMeta},

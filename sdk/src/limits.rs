@@ -87,7 +87,7 @@ pub const GENERATION_PARAMETERS_VALUES_MAX: usize = 10_000;
 /// The aspect ratio of a generation by default.
 pub const GENERATION_ASPECT_RATIO_DEFAULT: &str = "1:1";
 
-/// Bytes in an uploaded image.
+/// Bytes in an uploaded image. The client itself refuses an empty one only.
 pub const UPLOAD_SIZE_BYTES: RangeInclusive<u64> = 1..=10_485_760;
 
 /// The lifetime of an upload slot in seconds.

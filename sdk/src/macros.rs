@@ -134,7 +134,7 @@ macro_rules! awaitable {
             /// An [`Error`](crate::Error) if a request cannot be sent, if the service answers
             /// with an error status, or if a response cannot be decoded.
             pub async fn send(self) -> Result<$output, crate::Error> {
-                $crate::call::in_runtime(($run)(self)).await
+                self.into_future().await
             }
 
             /// [`send`](Self::send), and blocks the thread; see [`blocking`](crate::blocking).
@@ -153,7 +153,7 @@ macro_rules! awaitable {
             type IntoFuture = futures_core::future::BoxFuture<$life, Self::Output>;
 
             fn into_future(self) -> Self::IntoFuture {
-                Box::pin(self.send())
+                Box::pin($crate::call::in_runtime(($run)(self)))
             }
         }
     };

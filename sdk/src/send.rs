@@ -6,7 +6,7 @@ pub(crate) mod outcome;
 pub(crate) mod policy;
 pub(crate) mod reply;
 pub(crate) mod request;
-mod retry;
+pub(crate) mod retry;
 pub(crate) mod retry_after;
 pub(crate) mod throttle;
 pub(crate) mod timeout;

@@ -13,7 +13,7 @@ use crate::send::config::{self, Config, Credentials};
 use crate::send::policy::{RetryBudget, RetryPolicy};
 use crate::send::throttle::Throttle;
 use crate::send::timeout::{Limits, TimeLimit};
-use crate::transport::{HttpClient, Transport};
+use crate::transport::{DefaultClient, HttpClient, Transport};
 
 /// Settings of a [`Client`].
 ///
@@ -201,7 +201,10 @@ impl ClientBuilder {
     ///
     /// Build it with [`redirect::Policy::none`](reqwest::redirect::Policy::none): calls fail if the
     /// client followed a redirect, but only after it did. Build it with
-    /// [`retry::never`](reqwest::retry::never) too, since retries are those of this crate.
+    /// [`retry::never`](reqwest::retry::never) too, since retries are those of this crate, and with
+    /// a [`pool_idle_timeout`](reqwest::ClientBuilder::pool_idle_timeout) shorter than the server's:
+    /// reqwest's 90 seconds are longer than the 5 seconds of Node.js, which closes the connection of
+    /// a request that follows. Use the client in one Tokio runtime, to which its connections belong.
     pub fn http_client(mut self, client: reqwest::Client) -> Self {
         self.http_client = Some(HttpClient::Reqwest(client));
         self
@@ -231,7 +234,9 @@ impl ClientBuilder {
         let user_agent = config::user_agent(self.user_agent.as_deref())?;
         let http_client = match self.http_client {
             Some(http_client) => http_client,
-            None => HttpClient::Reqwest(config::http_client(self.limits.connect)?),
+            None => {
+                HttpClient::Default(Arc::new(DefaultClient::new(&base_url, self.limits.connect)?))
+            }
         };
         Ok(Client(Arc::new(Config {
             base_url,

@@ -66,7 +66,8 @@ kinds! {
     RateLimited = "rate_limited", is_rate_limited;
     /// Status 500 to 599.
     Server = "server", is_server_error;
-    /// Another error status, or a success whose body is an error response.
+    /// Another error status, a success whose body is an error response, or a part of an asset
+    /// that was not asked for.
     Status = "status", is_other_status;
     /// The storage refused an upload with 401 or 403: the slot has expired or was used already.
     SlotRefused = "slot_refused", is_slot_refused;
@@ -87,6 +88,9 @@ kinds! {
     /// An upload must be retried, but its reader can be read only once. The `source` of the error
     /// is the error of the first attempt.
     NotReplayable = "not_replayable", is_not_replayable;
+    /// A step of a journal (feature `durable`) whose outcome cannot be found out. Nothing was sent
+    /// again; `Journal::resolve` decides.
+    Ambiguous = "ambiguous", is_ambiguous;
 }
 
 impl Error {

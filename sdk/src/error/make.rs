@@ -148,6 +148,15 @@ impl Error {
         Self::of_status(ErrorKind::Transport, status, text)
     }
 
+    /// A response that does not begin at this byte.
+    pub(crate) fn not_continued(status: StatusCode, byte: u64) -> Self {
+        let text = format!(
+            "{status} does not continue at byte {byte}: the server does not support ranges, or the \
+             asset has changed"
+        );
+        Self::of_status(ErrorKind::Status, status, text)
+    }
+
     /// A redirect that is not followed for this reason; `None` without a valid `Location`.
     pub(crate) fn redirect(status: StatusCode, to: Option<&Url>, reason: &str) -> Self {
         let text = match to.map(|to| without_query(to.as_str())) {
@@ -205,6 +214,14 @@ impl Error {
     pub(crate) fn not_replayable(cause: Self) -> Self {
         let text = "the upload must be retried, but its reader can be read only once";
         Self::new(ErrorKind::NotReplayable, text).because(cause)
+    }
+
+    /// It cannot be found out whether the step of a journal was carried out.
+    #[cfg(feature = "durable")]
+    pub(crate) fn ambiguous(key: &str, reason: impl fmt::Display) -> Self {
+        let key = Excerpt::of(key);
+        let text = format!("cannot tell whether the step \"{key}\" was carried out: {reason}");
+        Self::new(ErrorKind::Ambiguous, text)
     }
 
     pub(crate) fn pagination_loop(cursor: Option<&Cursor>) -> Self {

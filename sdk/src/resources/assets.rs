@@ -1,28 +1,26 @@
 //! Downloads of uploaded and generated media.
 
-use std::io;
-use std::path::{Path, PathBuf};
+mod fetch;
+mod file;
+mod range;
+mod request;
+mod stream;
+
+use std::fmt;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::USER_AGENT;
-use http::{HeaderMap, Method, Response};
-use tokio::fs::File;
-use tokio::io::{AsyncWrite, AsyncWriteExt as _};
-use tokio::time::Instant;
-use url::Url;
+use serde::{Deserialize, Serialize};
 
+use self::fetch::{Fetch, Piece};
+use self::file::Target;
+pub use self::stream::AssetStream;
 use super::Assets;
 use crate::call::Context;
 use crate::error::Error;
 use crate::macros::{awaitable, options};
 use crate::model::AssetUrl;
-use crate::send::incoming::{Incoming, MaxSize, check_asset, is_web};
-use crate::send::reply::{encoded, repeats_query};
-use crate::send::request::Route;
-use crate::send::timeout::{Running, until};
-use crate::send::trace::Span;
-use crate::transport::Body;
 
 impl Assets {
     /// Downloads an asset into memory, or with [`save`](DownloadAsset::save) to a file.
@@ -38,137 +36,128 @@ impl Assets {
     /// }
     /// # Ok(()) }
     /// ```
-    pub fn download(&self, url: impl Into<AssetUrl>) -> DownloadAsset {
-        let (max_size, timeout) = (64 * 1024 * 1024, Duration::MAX);
-        DownloadAsset { context: self.client.context(), url: url.into(), max_size, timeout }
+    pub fn download(&self, url: impl Into<AssetUrl>) -> DownloadAsset<'static> {
+        DownloadAsset {
+            context: self.client.context(),
+            url: url.into(),
+            max_size: 64 * 1024 * 1024,
+            timeout: Duration::MAX,
+            first: 0,
+            on_progress: Box::new(|_| ()),
+        }
     }
 }
 
-/// Downloads one asset; returned by [`Assets::download`]. Nothing is sent until it is awaited.
+type OnProgress<'a> = dyn FnMut(DownloadProgress) + Send + 'a;
+
+/// Downloads one asset; returned by [`Assets::download`](crate::resources::Assets::download).
+/// Nothing is sent until it is awaited.
 ///
-/// The client's [`idle_timeout`](crate::ClientBuilder::idle_timeout) applies to every step; the
-/// whole has no time limit unless [`timeout`](Self::timeout) is set.
+/// Failed requests are retried as those of other calls, also when the connection is lost in the
+/// middle of the asset: the rest of it is requested (`Range`) if the response had a strong `ETag` or
+/// a `Last-Modified` that is old enough, all of it otherwise. An asset that changed meanwhile is
+/// downloaded anew.
+///
+/// The client's [`idle_timeout`](crate::ClientBuilder::idle_timeout) applies to every step; an
+/// attempt has no time limit unless [`request_timeout`](Self::request_timeout) is set here, the
+/// whole none unless [`timeout`](Self::timeout) is set.
 ///
 /// # Errors
 ///
 /// [`Error::is_too_large`], [`Error::is_not_found`], [`Error::is_redirect`] for a redirect that
-/// cannot be followed, and errors of the connection.
-#[derive(Debug, Clone)]
+/// cannot be followed, and errors of the connection. [`Error::attempts`] counts the attempts.
 #[must_use = "an asset is downloaded only when this is awaited, or by `send`"]
-pub struct DownloadAsset {
+pub struct DownloadAsset<'a> {
     context: Context,
     url: AssetUrl,
     max_size: u64,
     timeout: Duration,
+    first: u64,
+    on_progress: Box<OnProgress<'a>>,
 }
 
-impl DownloadAsset {
+impl<'a> DownloadAsset<'a> {
     /// The largest asset in bytes; 64 MiB by default.
-    pub const fn max_size(mut self, bytes: u64) -> Self {
+    pub fn max_size(mut self, bytes: u64) -> Self {
         self.max_size = bytes;
         self
     }
 
-    /// How long the whole may take; no limit by default. After it the download fails with
-    /// [`Error::is_timeout`].
-    pub const fn timeout(mut self, timeout: Duration) -> Self {
+    /// How long the whole may take, retries included; no limit by default. After it the download
+    /// fails with [`Error::is_timeout`].
+    pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
         self
     }
 
-    /// Writes the asset to this file in place of keeping it in memory. Returns its size in bytes.
+    /// Starts at this byte, counted from 0, so that a program can append the rest to a partial file
+    /// of its own.
     ///
-    /// An existing file is replaced, after the last byte was received; a download that fails
-    /// leaves it as it was.
-    pub fn save(self, path: impl Into<PathBuf>) -> SaveAsset {
+    /// The download fails with [`Error::is_other_status`] if the server ignores it because it does
+    /// not support ranges, and with the status 416 if the asset has no such byte. Whether the asset
+    /// is still the one that the earlier bytes are of can be checked by the server: add its `ETag` as
+    /// the [`header`](Self::header) `If-Range`.
+    pub fn start_at(mut self, byte: u64) -> Self {
+        self.first = byte;
+        self
+    }
+
+    /// Calls this with the progress: when an attempt receives the head of its response, then after
+    /// each chunk.
+    ///
+    /// It runs between two chunks, so a slow callback slows the download down. It may borrow, unless
+    /// the download is moved to a task or becomes a [`stream`](DownloadAsset::stream).
+    pub fn on_progress<'b>(
+        self,
+        callback: impl FnMut(DownloadProgress) + Send + 'b,
+    ) -> DownloadAsset<'b> {
+        DownloadAsset { on_progress: Box::new(callback), ..self }
+    }
+
+    /// Writes the asset to this path in place of keeping it in memory. Returns its size in bytes.
+    ///
+    /// - A file, or nothing: the asset is written to a new file in the same directory, which takes
+    ///   the place of the old one, and its mode, when it is complete and on the disk. A download
+    ///   that fails leaves the old file as it was.
+    /// - A symbolic link: it remains, and the file behind it is replaced.
+    /// - A pipe, a device: the bytes are written into it as they are received. If that fails in the
+    ///   middle, it is retried only if the server can continue at the next byte.
+    pub fn save(self, path: impl Into<PathBuf>) -> SaveAsset<'a> {
         SaveAsset { download: self, path: path.into() }
     }
 
     async fn run(self) -> Result<Asset, Error> {
-        let mut bytes = Vec::new();
-        let content_type = self.receive(&mut bytes, Path::new("")).await?;
-        Ok(Asset { content_type, bytes: bytes.into() })
-    }
-
-    async fn run_to_file(&self, path: &Path) -> Result<u64, Error> {
-        let unwritable = |source| Error::file(path.display(), "written", source);
-        let mut partial = PartialFile::create(path).await.map_err(unwritable)?;
-        self.receive(&mut partial.file, path).await?;
-        partial.finish(path).await.map_err(unwritable)
-    }
-
-    /// Writes the asset to `target`, the file at `path` if it is one, and returns its type.
-    async fn receive(
-        &self,
-        target: &mut (impl AsyncWrite + Unpin + Send),
-        path: &Path,
-    ) -> Result<Option<String>, Error> {
-        let span = Span::asset();
-        let work = async {
-            let mut asset =
-                self.context.open_asset(self.url.as_str(), self.max_size, &span).await?;
-            while let Some(chunk) = asset.chunk().await? {
-                let written = target.write_all(&chunk).await;
-                written.map_err(|source| Error::file(path.display(), "written", source))?;
+        let (mut fetch, mut whole) = (Fetch::new(self)?, Vec::new());
+        while let Some(piece) = fetch.next().await? {
+            match piece {
+                Piece::Begin => whole.clear(),
+                Piece::Bytes(bytes) => whole.extend_from_slice(&bytes),
             }
-            Ok(asset.content_type())
-        };
-        let end = Instant::now().checked_add(self.timeout);
-        let late = |_| Err(Error::call_timed_out(self.url.as_str(), self.timeout));
-        let outcome = until(end, span.around(work)).await.unwrap_or_else(late);
-        outcome.inspect_err(|error| span.failed(error))
+        }
+        let content_type = fetch.content_type().map(str::to_owned);
+        Ok(Asset { content_type, bytes: whole.into() })
     }
 }
 
-impl Context {
-    /// Requests the asset at this URL and receives the head of the response. Redirects are
-    /// followed, since there is no key that they could leak.
-    async fn open_asset(&self, url: &str, max_size: u64, span: &Span) -> Result<Incoming, Error> {
-        let route = Route::new(Method::GET, Route::ASSET);
-        let invalid = || Error::input("the URL of the asset is not an absolute http or https URL");
-        let mut url = Url::parse(url).ok().filter(is_web).ok_or_else(invalid)?;
-        let running = Running::idle_only(self.options.limits(&self.client.0));
-        let max = MaxSize { bytes: max_size, setting: "max_size" };
-        let mut redirects = 0;
-        let asset = loop {
-            let attempt = span.attempt(&route, &url, redirects + 1);
-            let response = attempt.around(self.get_once(&url, &running)).await;
-            attempt.ended(response.as_ref().map(Response::status));
-            let response = response.map_err(|error| error.of(route.clone(), None))?;
-            let asset = Incoming::new(route.clone(), url, response, running, max);
-            match asset.redirect(|from, to| check_asset(from, to, redirects))? {
-                Some(next) => url = next,
-                None => break asset,
-            }
-            redirects += 1;
-        };
-        if !asset.head.status.is_success() {
-            let url = asset.url.clone();
-            let reply = asset.refusal().await;
-            let withheld = repeats_query(&reply.body, &url);
-            return Err(reply.refused_as(withheld));
-        }
-        if let Some(error) = encoded(asset.head.status, &asset.head.headers) {
-            return Err(asset.fail(error));
-        }
-        asset.check_length()?;
-        Ok(asset)
-    }
-
-    async fn get_once(&self, url: &Url, running: &Running) -> Result<Response<Body>, Error> {
-        let mut headers = HeaderMap::new();
-        headers.insert(USER_AGENT, self.client.0.user_agent.clone());
-        self.options.add_headers(&mut headers);
-        let sending = self.client.0.http_client.send(Method::GET, url, headers, Body::default());
-        match running.head(sending).await {
-            Ok(response) => response.map_err(|failure| Error::no_response(url, failure)),
-            Err(limit) => Err(Error::timed_out(url, limit, None)),
-        }
+impl DownloadAsset<'static> {
+    /// The asset as a stream of its bytes, for example to pass a video on without keeping all of it
+    /// in memory. The time limits of the whole include the time between two polls.
+    pub fn stream(self) -> AssetStream {
+        AssetStream::new(self)
     }
 }
 
-options!([] DownloadAsset, context);
-awaitable!([] DownloadAsset, 'static -> Asset, DownloadAsset::run);
+options!(['a] DownloadAsset<'a>, context);
+awaitable!(['a] DownloadAsset<'a>, 'a -> Asset, DownloadAsset::run);
+
+impl fmt::Debug for DownloadAsset<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DownloadAsset")
+            .field("client", &self.context.client)
+            .field("url", &self.url)
+            .finish_non_exhaustive()
+    }
+}
 
 /// Downloads one asset to a file; returned by [`DownloadAsset::save`]. Nothing is sent until it is
 /// awaited.
@@ -176,47 +165,57 @@ awaitable!([] DownloadAsset, 'static -> Asset, DownloadAsset::run);
 /// # Errors
 ///
 /// As [`DownloadAsset`], and [`Error::is_input`] if the file cannot be written.
-#[derive(Debug, Clone)]
-#[must_use = "an asset is downloaded only when this is awaited, or by `send_blocking`"]
-pub struct SaveAsset {
-    download: DownloadAsset,
+#[derive(Debug)]
+#[must_use = "an asset is downloaded only when this is awaited, or by `send`"]
+pub struct SaveAsset<'a> {
+    download: DownloadAsset<'a>,
     path: PathBuf,
 }
 
-awaitable!([] SaveAsset, 'static -> u64, async |call: SaveAsset| call.download.run_to_file(&call.path).await);
-
-/// A file beside the target that becomes it when it is complete. Dropped earlier, it is deleted.
-struct PartialFile {
-    file: File,
-    path: Option<PathBuf>,
-}
-
-impl PartialFile {
-    async fn create(target: &Path) -> io::Result<Self> {
-        let mut name = target.file_name().unwrap_or_default().to_owned();
-        name.push(format!(".{}.part", uuid::Uuid::new_v4()));
-        let path = target.with_file_name(name);
-        Ok(Self { file: File::create_new(&path).await?, path: Some(path) })
-    }
-
-    async fn finish(mut self, target: &Path) -> io::Result<u64> {
-        self.file.flush().await?;
-        let size = self.file.metadata().await?.len();
-        if let Some(path) = &self.path {
-            tokio::fs::rename(path, target).await?;
+impl SaveAsset<'_> {
+    async fn run(self) -> Result<u64, Error> {
+        let Self { download, path } = self;
+        if download.first > 0 {
+            let text = "`save` writes a whole asset; append the `stream` to a partial file instead";
+            return Err(Error::input(text));
         }
-        self.path = None;
-        Ok(size)
+        let unwritable = |source| Error::file(path.display(), "written", source);
+        let mut fetch = Fetch::new(download)?;
+        let opening = async { Target::open(&path).await.map_err(unwritable) };
+        let mut target = fetch.in_time(opening).await?;
+        fetch.can_restart = target.can_restart();
+        while let Some(piece) = fetch.next().await? {
+            fetch.in_time(async { target.write(piece).await.map_err(unwritable) }).await?;
+        }
+        fetch.in_time(async { target.finish().await.map_err(unwritable) }).await?;
+        Ok(fetch.position())
     }
 }
 
-impl Drop for PartialFile {
-    fn drop(&mut self) {
-        if let Some(path) = &self.path {
-            // There is nobody to tell if this fails.
-            let _ = std::fs::remove_file(path);
-        }
-    }
+awaitable!(['a] SaveAsset<'a>, 'a -> u64, SaveAsset::run);
+
+/// The progress of a download.
+///
+/// ```
+/// # fn shown(progress: promptarium::DownloadProgress) -> String {
+/// match progress.total {
+///     Some(total) => format!("{} of {total} bytes", progress.received),
+///     None => format!("{} bytes", progress.received),
+/// }
+/// # }
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct DownloadProgress {
+    /// The attempt, counting from 1.
+    pub attempt: u32,
+    /// Bytes of the asset that were received, with those before
+    /// [`start_at`](crate::request::DownloadAsset::start_at). An attempt that cannot continue the
+    /// one before it begins again.
+    pub received: u64,
+    /// Bytes of the whole asset; `None` if the server does not tell.
+    pub total: Option<u64>,
 }
 
 /// The bytes of an asset.

@@ -1,13 +1,16 @@
 //! Uploads in two steps: a slot from the service, then the bytes to the storage, and both again where
 //! that helps.
 
+mod image_type;
 mod put;
 mod source;
 
 use std::fmt;
 use std::time::Duration;
 
+use futures_core::future::BoxFuture;
 use http::Method;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tokio::time::{Instant, sleep};
 
@@ -17,16 +20,23 @@ use crate::error::Error;
 use crate::macros::{awaitable, options};
 use crate::model::{AssetUrl, ImageContentType, UploadSlot};
 use crate::path;
-use crate::send::policy::Backoff;
+use crate::send::outcome::AttemptFailure;
+use crate::send::policy::RetryPolicy;
 use crate::send::request::Request;
+use crate::send::retry::Attempts;
 use crate::send::timeout::until;
 use crate::send::trace::Span;
+use image_type::{content_type, type_of_name};
+use source::Opened;
 pub use source::UploadSource;
-use source::{Opened, content_type, type_of_name};
 
 impl Uploads {
     /// Uploads an image in both steps: requests a slot and sends the bytes. Takes the path of a
-    /// file, bytes, or an [`UploadSource`]; a `&str` is a path.
+    /// file, bytes, or an [`UploadSource`].
+    ///
+    /// A `&str` is a path, like `&Path` and `PathBuf`: do not pass text from another person, for
+    /// example a field of a web form, or that person chooses which file of this machine is
+    /// uploaded. A `String` is not taken for this reason.
     ///
     /// ```
     /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
@@ -44,6 +54,7 @@ impl Uploads {
             source: source.into(),
             content_type: None,
             on_progress: Box::new(|_| ()),
+            on_slot: None,
             timeout: Duration::MAX,
         }
     }
@@ -69,33 +80,33 @@ impl Uploads {
     }
 }
 
-/// How often the bytes are sent at most, each time with a slot of its own.
-const ATTEMPTS_MAX: u32 = 3;
-
-/// The backoff after an error of the storage.
-const INITIAL_BACKOFF: Duration = Duration::from_millis(250);
-const MAX_BACKOFF: Duration = Duration::from_secs(5);
-
-const MAX_RETRY_AFTER: Duration = Duration::from_secs(60);
-
 type OnProgress<'a> = dyn FnMut(UploadProgress) + Send + 'a;
+
+/// Runs when the slot of this image was received, before its bytes are sent.
+type OnSlot = dyn FnOnce(UploadedImage) -> BoxFuture<'static, Result<(), Error>> + Send;
 
 /// Uploads one image; returned by [`Uploads::image`](crate::resources::Uploads::image). Nothing is
 /// read or sent until it is awaited.
 ///
-/// The type is detected from the first bytes; type and size are checked before anything is sent.
-/// The bytes go to the storage with the token of the slot, without the API key. The client's
-/// [`idle_timeout`](crate::ClientBuilder::idle_timeout) applies to every step; the whole has no
-/// time limit unless [`timeout`](Self::timeout) is set. Dropping the future cancels the upload.
+/// The type is detected from the first bytes and checked before anything is sent; the service
+/// decides whether the size is accepted. The bytes go to the storage with the token of the slot,
+/// without the API key. Dropping the future cancels the upload.
 ///
-/// If the slot has expired or the storage fails, the upload is retried with a new slot, at most
-/// twice.
+/// The client's [`idle_timeout`](crate::ClientBuilder::idle_timeout) applies to every step. Sending
+/// the bytes has no time limit unless [`request_timeout`](Self::request_timeout) is set here, the
+/// whole none unless [`timeout`](Self::timeout) is set.
+///
+/// If the slot has expired or the storage fails, all of it is retried with a new slot, as often as
+/// the [`RetryPolicy`](crate::RetryPolicy) allows: at once if the storage refused the slot, after a
+/// backoff otherwise.
 ///
 /// # Errors
 ///
-/// [`Error::is_input`] for an image that cannot be uploaded as it is,
-/// [`Error::is_not_replayable`] when a reader would have to be read twice, and the errors of
-/// both calls.
+/// [`Error::is_input`] for an image that cannot be uploaded as it is, and for a file that changes
+/// before its last byte was read: no complete image is stored then, and it is not retried, since
+/// the file may not be complete yet. [`Error::is_not_replayable`] when a reader would have to be
+/// read twice, and the errors of both calls. [`Error::attempts`] counts the slots of an error of the
+/// storage.
 ///
 /// ```
 /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
@@ -113,6 +124,7 @@ pub struct UploadImage<'a> {
     source: UploadSource,
     content_type: Option<ImageContentType>,
     on_progress: Box<OnProgress<'a>>,
+    on_slot: Option<Box<OnSlot>>,
     timeout: Duration,
 }
 
@@ -143,27 +155,53 @@ impl<'a> UploadImage<'a> {
         self
     }
 
+    /// Awaits this between the slot and the bytes, which are then sent only once: before a second
+    /// slot the caller must find out whether the first was used.
+    #[cfg(feature = "durable")]
+    pub(crate) fn once(
+        mut self,
+        on_slot: impl FnOnce(UploadedImage) -> BoxFuture<'static, Result<(), Error>> + Send + 'static,
+    ) -> Self {
+        self.on_slot = Some(Box::new(on_slot));
+        self
+    }
+
+    /// The size of the image, if it can be told without opening it.
+    #[cfg(feature = "durable")]
+    pub(crate) fn size(&self) -> BoxFuture<'static, Option<u64>> {
+        self.source.size()
+    }
+
     async fn run_in_time(self) -> Result<UploadedImage, Error> {
         let (client, timeout) = (self.context.client.clone(), self.timeout);
         let span = Span::upload();
         let end = Instant::now().checked_add(timeout);
-        let outcome = until(end, span.around(self.run(&span))).await;
+        let outcome = until(end, span.around(self.run(&span, end))).await;
         let late = |_| Err(Error::call_timed_out(client.base_url(), timeout));
         outcome.unwrap_or_else(late).inspect_err(|error| span.failed(error))
     }
 
-    async fn run(mut self, span: &Span) -> Result<UploadedImage, Error> {
+    async fn run(mut self, span: &Span, end: Option<Instant>) -> Result<UploadedImage, Error> {
         let mut opened = Opened::open(self.source).await?;
         let name = opened.path.as_deref().and_then(type_of_name);
         let content_type = content_type(&opened.head, name, self.content_type)
             .map_err(|problem| Error::input(format!("{} {problem}", opened.name)))?;
-        let mut backoff = Backoff::new(INITIAL_BACKOFF, MAX_BACKOFF);
-        let (total, mut attempt) = (opened.size, 1);
+        let (config, options) = (&self.context.client.0, &self.context.options);
+        // The slot of another attempt would be unknown to the caller.
+        let once = RetryPolicy::never();
+        let policy = if self.on_slot.is_some() { &once } else { options.policy(config) };
+        let mut attempts = Attempts::of_file(policy, &config.budget);
+        let total = opened.size;
         loop {
+            attempts.begin();
+            let attempt = attempts.history.attempts;
             let asked = Instant::now();
             let mut slot = self.context.client.uploads().slot(content_type.clone(), total);
             slot.context.options = self.context.options.clone();
             let slot = slot.run().await?;
+            if let Some(on_slot) = self.on_slot.take() {
+                on_slot(UploadedImage::of(&slot, &content_type, total)).await?;
+            }
             let chunks = opened.chunks().await?;
             let mut progress = UploadProgress { attempt, sent: 0, total };
             (self.on_progress)(progress);
@@ -175,37 +213,33 @@ impl<'a> UploadImage<'a> {
             let outcome = put.around(self.context.put_bytes(&slot, chunks, &mut on_sent)).await;
             put.ended(outcome.as_ref().copied());
             let Err(error) = outcome else {
-                let UploadSlot { url, path, .. } = slot;
-                return Ok(UploadedImage { url, path, content_type, size: total });
+                return Ok(UploadedImage::of(&slot, &content_type, total));
             };
             let lifetime = Duration::from_secs(slot.expires_in_seconds);
-            let ran_out = Instant::now().saturating_duration_since(asked) >= lifetime;
-            let Some(delay) = again_after(&error, ran_out, &mut backoff) else {
-                return Err(error);
-            };
+            let is_refused = refuses_slot(&error, asked.elapsed() >= lifetime);
+            // The storage did not process the request.
+            let failure =
+                if is_refused { Some(AttemptFailure::NotSent) } else { error.attempt_failure() };
+            let left = end.map(|end| end.saturating_duration_since(Instant::now()));
+            let delay = failure
+                .and_then(|failure| attempts.next(failure, error.retry_after_header(), left));
+            let error = error.of_call(attempts.history, None);
+            let Some(delay) = delay else { return Err(error) };
             if !opened.is_replayable() {
                 return Err(Error::not_replayable(error));
             }
-            if attempt == ATTEMPTS_MAX {
-                return Err(error);
-            }
-            attempt += 1;
-            span.again(attempt, delay, Err(&error));
+            let delay = if is_refused { Duration::ZERO } else { delay };
+            span.again(attempt + 1, delay, Err(&error));
             sleep(delay).await;
         }
     }
 }
 
-/// The backoff before a retry with a new slot; `None` if a retry does not help.
-fn again_after(error: &Error, ran_out: bool, backoff: &mut Backoff) -> Option<Duration> {
-    // Storages differ in how they refuse an expired slot.
-    let refused_late = ran_out && error.status().is_some_and(|status| status.is_client_error());
-    if error.is_slot_refused() || refused_late {
-        return Some(Duration::ZERO);
-    }
-    let retry_after = error.retry_after();
-    (error.is_retryable() && retry_after.is_none_or(|after| after <= MAX_RETRY_AFTER))
-        .then(|| backoff.delay(retry_after))
+/// Whether the storage refuses the slot and not the bytes. Storages differ in how they refuse one
+/// that has expired.
+fn refuses_slot(error: &Error, has_expired: bool) -> bool {
+    let is_refused = error.status().is_some_and(|status| status.is_client_error());
+    error.is_slot_refused() || (has_expired && is_refused)
 }
 
 options!(['a] UploadImage<'a>, context);
@@ -228,7 +262,8 @@ impl fmt::Debug for UploadImage<'_> {
 /// format!("{} % of attempt {}", progress.sent * 100 / progress.total, progress.attempt)
 /// # }
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct UploadProgress {
     /// The attempt, counting from 1. Each starts from the first byte with a new slot.
@@ -239,8 +274,9 @@ pub struct UploadProgress {
     pub total: u64,
 }
 
-/// An uploaded image.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// An uploaded image. It can be serialized, for example to store it in a journal.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct UploadedImage {
     /// Its permanent URL, for later calls.
@@ -251,4 +287,11 @@ pub struct UploadedImage {
     pub content_type: ImageContentType,
     /// Its size in bytes.
     pub size: u64,
+}
+
+impl UploadedImage {
+    fn of(slot: &UploadSlot, content_type: &ImageContentType, size: u64) -> Self {
+        let (url, path) = (slot.url.clone(), slot.path.clone());
+        Self { url, path, content_type: content_type.clone(), size }
+    }
 }

@@ -120,29 +120,6 @@ pub(crate) fn user_agent(suffix: Option<&str>) -> Result<HeaderValue, Error> {
     })
 }
 
-/// Neither redirects nor retries: both are done by `send`, which protects the key and knows which
-/// requests are idempotent.
-pub(crate) fn http_client(connect_timeout: Duration) -> Result<reqwest::Client, Error> {
-    // Without a provider reqwest panics.
-    #[cfg(all(feature = "rustls-no-provider", not(feature = "rustls")))]
-    if rustls::crypto::CryptoProvider::get_default().is_none() {
-        return Err(Error::config(
-            "no crypto provider for TLS is installed; call `CryptoProvider::install_default` of \
-             rustls before the first client is built",
-        ));
-    }
-    let builder = reqwest::Client::builder();
-    // Another crate of the program may have switched reqwest's feature on.
-    #[cfg(not(feature = "http2"))]
-    let builder = builder.http1_only();
-    builder
-        .connect_timeout(connect_timeout)
-        .redirect(reqwest::redirect::Policy::none())
-        .retry(reqwest::retry::never())
-        .build()
-        .map_err(|source| Error::set_up("HTTP client", source.without_url()))
-}
-
 /// Headers that the client sets.
 const RESERVED: [HeaderName; 6] =
     [AUTHORIZATION, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, HOST, TRANSFER_ENCODING];
@@ -212,6 +189,13 @@ impl CallOptions {
             limits.deadline = own.deadline;
         }
         limits
+    }
+
+    /// The same for the bytes of an upload or a download: an attempt may take as long as it
+    /// needs, unless `request_timeout` of the call says otherwise.
+    pub(crate) fn file_limits(&self, config: &Config) -> Limits {
+        let own = self.0.as_ref().and_then(|own| own.request_timeout);
+        Limits { attempt: own.unwrap_or(Duration::MAX), ..self.limits(config) }
     }
 
     pub(crate) fn policy<'a>(&'a self, config: &'a Config) -> &'a RetryPolicy {

@@ -6,29 +6,44 @@ use super::outcome::{AttemptFailure, History, Idempotency, Outcome};
 use super::policy::{Backoff, RetryBudget, RetryPolicy};
 use super::retry_after::RetryAfter;
 
-/// The attempts of one call.
-pub(super) struct Attempts<'a> {
-    policy: &'a RetryPolicy,
-    budget: &'a RetryBudget,
+/// The attempts of one call, upload or download.
+pub(crate) struct Attempts {
+    policy: RetryPolicy,
+    budget: RetryBudget,
     idempotency: Idempotency,
+    /// Whether the throttle waits with a request that follows a 429.
+    is_throttled: bool,
     backoff: Backoff,
     /// The attempts that `max_attempts` counts.
     counted: u32,
-    pub(super) history: History,
+    pub(crate) history: History,
 }
 
-impl<'a> Attempts<'a> {
+impl Attempts {
     pub(super) fn new(
-        policy: &'a RetryPolicy,
-        budget: &'a RetryBudget,
+        policy: &RetryPolicy,
+        budget: &RetryBudget,
         idempotency: Idempotency,
     ) -> Self {
         budget.earn();
-        let (backoff, history) = (policy.backoff(), History::default());
-        Self { policy, budget, idempotency, backoff, counted: 0, history }
+        Self {
+            policy: policy.clone(),
+            budget: budget.clone(),
+            idempotency,
+            is_throttled: true,
+            backoff: policy.backoff(),
+            counted: 0,
+            history: History::default(),
+        }
     }
 
-    pub(super) const fn begin(&mut self) {
+    /// The attempts of an upload or a download, each of which has the same effect. The throttle is
+    /// for the API only, and there may be no time limit, so that 429 counts as any other failure.
+    pub(crate) fn of_file(policy: &RetryPolicy, budget: &RetryBudget) -> Self {
+        Self { is_throttled: false, ..Self::new(policy, budget, Idempotency::SameResponse) }
+    }
+
+    pub(crate) const fn begin(&mut self) {
         self.history.attempts = self.history.attempts.saturating_add(1);
     }
 
@@ -41,7 +56,7 @@ impl<'a> Attempts<'a> {
 
     /// The delay before the next attempt; `None` if this failure is final. A delay that takes all
     /// the time `left` for the call is not started.
-    pub(super) fn next(
+    pub(crate) fn next(
         &mut self,
         failure: AttemptFailure,
         retry_after: Option<RetryAfter>,
@@ -59,7 +74,7 @@ impl<'a> Attempts<'a> {
             return None;
         }
         // The service asks for less speed and says when: that is no failure of the call.
-        let is_backpressure = failure.is_rate_limit() && retry_after.is_some();
+        let is_backpressure = self.is_throttled && failure.is_rate_limit() && retry_after.is_some();
         if !is_backpressure {
             self.counted += 1;
             if self.counted >= self.policy.max_attempts {

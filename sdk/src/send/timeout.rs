@@ -77,7 +77,7 @@ pub(crate) struct TimedOut {
 }
 
 impl Running {
-    pub(crate) const fn idle_only(limits: Limits) -> Self {
+    const fn idle_only(limits: Limits) -> Self {
         Self { idle: limits.idle, first_byte: limits.first_byte, end: None }
     }
 

@@ -1,5 +1,10 @@
 //! Downloads of assets, from any host and without the key.
 
+mod ranges;
+mod retries;
+mod save;
+mod stream;
+
 use insta::assert_snapshot;
 use promptarium::{Asset, Error};
 use wiremock::{MockServer, ResponseTemplate};

@@ -1,4 +1,11 @@
-//! Reuse of connections that the server closes at any time.
+//! The connections of the client's own HTTP client, and transports in its place.
+
+mod bodies;
+mod child;
+mod environment;
+#[cfg(feature = "http2")]
+mod http2;
+mod runtimes;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

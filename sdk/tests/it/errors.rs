@@ -27,7 +27,7 @@ fn problem(status: u16, message: &str, details: Value) -> ResponseTemplate {
 pub(crate) type Predicate = fn(&Error) -> bool;
 
 /// Each kind with its predicate.
-pub(crate) const KINDS: [(ErrorKind, Predicate); 22] = [
+pub(crate) const KINDS: [(ErrorKind, Predicate); 23] = [
     (ErrorKind::Config, Error::is_config),
     (ErrorKind::Input, Error::is_input),
     (ErrorKind::Connect, Error::is_connect),
@@ -50,6 +50,7 @@ pub(crate) const KINDS: [(ErrorKind, Predicate); 22] = [
     (ErrorKind::OutputNotFound, Error::is_output_not_found),
     (ErrorKind::WaitTimeout, Error::is_wait_timeout),
     (ErrorKind::NotReplayable, Error::is_not_replayable),
+    (ErrorKind::Ambiguous, Error::is_ambiguous),
 ];
 
 /// The kinds whose predicates hold, and whether the error is retryable.

@@ -16,6 +16,7 @@ mod blocking;
 mod config;
 mod connections;
 mod documentation;
+mod durable;
 mod errors;
 mod generations;
 mod keys;

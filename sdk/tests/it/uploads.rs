@@ -1,6 +1,7 @@
 //! Uploads: both requests, their errors, retries and secrets.
 
 mod attempts;
+mod files;
 mod sending;
 mod sources;
 mod streaming;
@@ -12,7 +13,7 @@ use serde_json::{Value, json};
 use wiremock::matchers::any;
 use wiremock::{Mock, MockServer, Request, ResponseTemplate};
 
-use crate::stub::{client, envelope};
+use crate::stub::{envelope, patient};
 
 /// Bytes that begin as a PNG image does.
 pub(crate) fn png(size: usize) -> Vec<u8> {
@@ -70,7 +71,7 @@ impl Servers {
     async fn new(answers: Vec<ResponseTemplate>) -> Self {
         let storage = storage(answers).await;
         let service = giving_slots(storage.uri(), |_| ()).await;
-        let client = client(service.uri());
+        let client = patient(service.uri()).build().unwrap();
         Self { service, storage, client, progress: Mutex::default() }
     }
 

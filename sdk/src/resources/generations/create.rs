@@ -145,6 +145,25 @@ impl CreateGeneration {
         Wait::new(context, id.into(), Some(Box::new(create)))
     }
 
+    /// What is sent.
+    #[cfg(feature = "durable")]
+    pub(crate) fn body(&self) -> &impl Serialize {
+        &self.body
+    }
+
+    /// The job, if the service has it since about this time: asks for its status.
+    #[cfg(feature = "durable")]
+    pub(crate) fn find(self, sent_at: Timestamp) -> Call<Option<GenerationJob>> {
+        let (id, hint) = (self.body.client_job_id.clone(), self.body.output_hint(sent_at));
+        Call::new(self.context, status_request(&id), move |reply| {
+            if reply.shows_job() {
+                return job(reply, &id, hint.clone()).map(Some);
+            }
+            let refused = reply.refused();
+            if refused.is_not_found() { Ok(None) } else { Err(refused) }
+        })
+    }
+
     fn into_call(self) -> Call<GenerationJob> {
         let Self { context, body } = self;
         let invalid = !matches!(body.optional.parameters, None | Some(Value::Object(_)));
@@ -156,16 +175,21 @@ impl CreateGeneration {
             .job(id.clone())
             .status(status_request(&id))
             .invalid_if(invalid);
-        let (earliest, latest) = (Timestamp::now() - CLOCK_SKEW, Timestamp::now() + CLOCK_SKEW);
-        let hint = OutputHint {
-            vault_id: body.optional.vault_id,
-            prompt: Some(body.prompt),
-            batch_count: body.optional.batch_count,
-            earliest: Some(earliest),
-            latest: Some(latest),
-            extra: ExtraFields::new(),
-        };
+        let hint = body.output_hint(Timestamp::now());
         Call::new(context, request, move |reply| job(reply, &id, hint.clone()))
+    }
+}
+
+impl NewGeneration {
+    fn output_hint(&self, sent_at: Timestamp) -> OutputHint {
+        OutputHint {
+            vault_id: self.optional.vault_id,
+            prompt: Some(self.prompt.clone()),
+            batch_count: self.optional.batch_count,
+            earliest: sent_at.checked_sub(CLOCK_SKEW).ok(),
+            latest: sent_at.checked_add(CLOCK_SKEW).ok(),
+            extra: ExtraFields::new(),
+        }
     }
 }
 

@@ -37,7 +37,7 @@ impl Context {
         let route = Route::new(Method::PUT, Route::UPLOAD);
         let url = slot.upload_url.expose();
         let fail = |error: Error| error.of(route.clone(), None);
-        let running = Running::idle_only(self.options.limits(&self.client.0));
+        let running = Running::new(self.options.file_limits(&self.client.0), None);
         let (chunks, queue) = mpsc::channel(CHUNKS_QUEUED);
         let body = Queue { chunks: queue, left: source.size() };
         let (headers, body) = (self.upload_headers(slot, body.left)?, Body::new(body));

@@ -1,18 +1,22 @@
 //! The source of an upload: a file, bytes or a reader, read in chunks, and the type of its image.
 
-use std::ffi::OsStr;
 use std::fmt;
-use std::io::SeekFrom;
+use std::fs::Metadata;
+#[cfg(feature = "durable")]
+use std::future::ready;
+use std::io::{self, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
+use std::time::SystemTime;
 
 use bytes::{BufMut as _, Bytes, BytesMut};
-use tokio::fs::File;
+#[cfg(feature = "durable")]
+use futures_core::future::BoxFuture;
+use tokio::fs::{self, File};
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncSeekExt as _};
 
+use super::image_type::HEAD_BYTES;
 use crate::error::Error;
-use crate::limits::UPLOAD_SIZE_BYTES;
-use crate::model::ImageContentType;
 
 const CHUNK_BYTES: usize = 64 * 1024;
 
@@ -31,18 +35,30 @@ type Reader = Pin<Box<dyn AsyncRead + Send>>;
 /// # let some_reader = tokio::io::empty();
 /// let reader = UploadSource::reader(some_reader, 48_213);
 /// ```
+///
+/// `&str`, `&Path` and `PathBuf` are paths, and a `Vec<u8>` is bytes. A `String` is neither, since it
+/// often has text of another person, who must not choose a file:
+///
+/// ```compile_fail,E0277
+/// # use promptarium::*; async fn example(client: Client, field: String) -> Result<(), Error> {
+/// client.uploads().image(field).await?;
+/// # Ok(()) }
+/// ```
 pub struct UploadSource(Kind);
 
 enum Kind {
     Path(PathBuf),
+    /// Text that is a URL in place of a path. It may contain a secret.
+    Url,
     Bytes(Bytes),
     Reader(Reader, u64),
 }
 
 impl UploadSource {
-    /// A file. If its size changes while it is read, the upload fails.
+    /// A regular file. If it changes while it is read, the upload fails.
     pub fn path(path: impl Into<PathBuf>) -> Self {
-        Self(Kind::Path(path.into()))
+        let path = path.into();
+        Self(if is_url(&path) { Kind::Url } else { Kind::Path(path) })
     }
 
     /// Bytes in memory.
@@ -57,12 +73,27 @@ impl UploadSource {
     pub fn reader(reader: impl AsyncRead + Send + 'static, size: u64) -> Self {
         Self(Kind::Reader(Box::pin(reader), size))
     }
+
+    /// The number of bytes; `None` for a file that cannot be read.
+    #[cfg(feature = "durable")]
+    pub(super) fn size(&self) -> BoxFuture<'static, Option<u64>> {
+        match &self.0 {
+            Kind::Path(path) => {
+                let found = fs::metadata(path.clone());
+                Box::pin(async move { Some(found.await.ok()?.len()) })
+            }
+            Kind::Url => Box::pin(ready(None)),
+            Kind::Bytes(bytes) => Box::pin(ready(Some(bytes.len() as u64))),
+            Kind::Reader(_, size) => Box::pin(ready(Some(*size))),
+        }
+    }
 }
 
 impl fmt::Debug for UploadSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
             Kind::Path(path) => f.debug_tuple("Path").field(path).finish(),
+            Kind::Url => f.write_str("Url"),
             Kind::Bytes(bytes) => write!(f, "Bytes({} bytes)", bytes.len()),
             Kind::Reader(_, size) => write!(f, "Reader({size} bytes)"),
         }
@@ -79,8 +110,17 @@ macro_rules! from {
     )*};
 }
 
-from!(path: &str, String, &Path, PathBuf, &PathBuf);
+// No `String`: the text of a visitor must not open a file.
+from!(path: &str, &Path, PathBuf, &PathBuf);
 from!(bytes: Bytes, Vec<u8>, &'static [u8]);
+
+fn is_url(path: &Path) -> bool {
+    let text = path.as_os_str().as_encoded_bytes();
+    let begins = |scheme: &[u8]| {
+        text.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme))
+    };
+    begins(b"http://") || begins(b"https://")
+}
 
 /// A source whose size and first bytes are known.
 pub(super) struct Opened {
@@ -93,33 +133,38 @@ pub(super) struct Opened {
 }
 
 enum Body {
-    File(File),
+    File(File, Version),
     Bytes(Bytes),
     Reader(Option<Reader>),
 }
 
 impl Opened {
-    /// Determines the size, and reads the first bytes if the size is accepted.
+    /// Determines the size and reads the first bytes. The service decides on the largest size.
     pub(super) async fn open(source: UploadSource) -> Result<Self, Error> {
         let (path, size, body) = match source.0 {
             Kind::Path(path) => {
                 let unreadable = |source| Error::file(path.display(), "read", source);
-                let file = File::open(&path).await.map_err(unreadable)?;
-                let found = file.metadata().await.map_err(unreadable)?;
-                if found.is_dir() {
-                    let text = format!("{} is a directory and no image", path.display());
-                    return Err(Error::input(text));
+                // Before it is opened, since to open a pipe waits for its writer.
+                let found = fs::metadata(&path).await.map_err(unreadable)?;
+                if let Some(problem) = not_a_file(&found) {
+                    return Err(Error::input(format!("{} {problem}", path.display())));
                 }
-                (Some(path), found.len(), Body::File(file))
+                let file = File::open(&path).await.map_err(unreadable)?;
+                let version = Version::of(&file).await.map_err(unreadable)?;
+                (Some(path), version.size, Body::File(file, version))
+            }
+            Kind::Url => {
+                return Err(Error::input(
+                    "the source is a URL, not the path of a file; pass the URL itself to the call \
+                     that needs the image, or download it and upload the bytes",
+                ));
             }
             Kind::Bytes(bytes) => (None, bytes.len() as u64, Body::Bytes(bytes)),
             Kind::Reader(reader, size) => (None, size, Body::Reader(Some(reader))),
         };
         let name = path.as_ref().map_or("the image".into(), |path| path.display().to_string());
-        if !UPLOAD_SIZE_BYTES.contains(&size) {
-            let (min, max) = (UPLOAD_SIZE_BYTES.start(), UPLOAD_SIZE_BYTES.end());
-            let text = format!("{name} has {size} bytes; {min} to {max} are accepted");
-            return Err(Error::input(text));
+        if size == 0 {
+            return Err(Error::input(format!("{name} is empty")));
         }
         let mut opened = Self { name, path, size, head: Bytes::new(), body };
         opened.read_head().await?;
@@ -131,7 +176,7 @@ impl Opened {
         let mut head = Vec::with_capacity(HEAD_BYTES);
         let read = match &mut self.body {
             Body::Bytes(bytes) => (&bytes[..]).take(wanted).read_to_end(&mut head).await,
-            Body::File(file) => file.take(wanted).read_to_end(&mut head).await,
+            Body::File(file, _) => file.take(wanted).read_to_end(&mut head).await,
             Body::Reader(Some(reader)) => reader.take(wanted).read_to_end(&mut head).await,
             Body::Reader(None) => Ok(0),
         };
@@ -146,19 +191,19 @@ impl Opened {
     }
 
     pub(super) async fn chunks(&mut self) -> Result<Chunks<'_>, Error> {
-        let (reader, is_file): (Pin<Box<dyn AsyncRead + Send + '_>>, _) = match &mut self.body {
-            Body::Bytes(bytes) => (Box::pin(&bytes[..]), false),
+        let input = match &mut self.body {
+            Body::Bytes(bytes) => Input::Other(Box::pin(&bytes[..])),
             Body::Reader(reader) => {
                 let rest = reader.take().unwrap_or_else(|| Box::pin(tokio::io::empty()));
-                (Box::pin(self.head[..].chain(rest)), false)
+                Input::Other(Box::pin(self.head[..].chain(rest)))
             }
-            Body::File(file) => {
+            Body::File(file, version) => {
                 let rewound = file.seek(SeekFrom::Start(0)).await;
                 rewound.map_err(|source| Error::file(&self.name, "read", source))?;
-                (Box::pin(file), true)
+                Input::File(file, *version)
             }
         };
-        Ok(Chunks { name: &self.name, size: self.size, left: self.size, reader, is_file })
+        Ok(Chunks { name: &self.name, size: self.size, left: self.size, input })
     }
 }
 
@@ -167,8 +212,27 @@ pub(super) struct Chunks<'a> {
     name: &'a str,
     size: u64,
     left: u64,
-    reader: Pin<Box<dyn AsyncRead + Send + 'a>>,
-    is_file: bool,
+    input: Input<'a>,
+}
+
+enum Input<'a> {
+    File(&'a mut File, Version),
+    Other(Pin<Box<dyn AsyncRead + Send + 'a>>),
+}
+
+/// What shows that a file was written to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Version {
+    size: u64,
+    /// `None` where the operating system does not tell.
+    modified: Option<SystemTime>,
+}
+
+impl Version {
+    async fn of(file: &File) -> io::Result<Self> {
+        let found = file.metadata().await?;
+        Ok(Self { size: found.len(), modified: found.modified().ok() })
+    }
 }
 
 impl Chunks<'_> {
@@ -187,67 +251,42 @@ impl Chunks<'_> {
             return Ok(None);
         }
         let mut chunk = BytesMut::with_capacity(most).limit(most);
-        let read = self.reader.read_buf(&mut chunk).await;
-        if read.map_err(|source| Error::file(self.name, "read", source))? == 0 {
+        let unreadable = |source| Error::file(self.name, "read", source);
+        let read = match &mut self.input {
+            Input::File(file, _) => file.read_buf(&mut chunk).await,
+            Input::Other(reader) => reader.read_buf(&mut chunk).await,
+        };
+        if read.map_err(unreadable)? == 0 {
             return Err(ended_early(self.name, self.sent(), self.size));
         }
         let chunk = chunk.into_inner().freeze();
         self.left -= chunk.len() as u64;
-        // A reader is not asked for more, since the answer may have to be waited for.
-        if self.left == 0 && self.is_file && self.reader.read_u8().await.is_ok() {
-            let text = format!("{} has grown beyond the {} bytes it had", self.name, self.size);
-            return Err(Error::input(text));
+        // All bytes were read and the last are not sent yet: the storage receives no mixture.
+        if self.left == 0
+            && let Input::File(file, version) = &self.input
+            && Version::of(file).await.map_err(unreadable)? != *version
+        {
+            return Err(Error::input(format!("{} was changed while it was sent", self.name)));
         }
         Ok(Some(chunk))
     }
 }
 
+/// Why this cannot be uploaded as a file.
+fn not_a_file(found: &Metadata) -> Option<&'static str> {
+    #[cfg(unix)]
+    if std::os::unix::fs::FileTypeExt::is_fifo(&found.file_type()) {
+        return Some("is a pipe; use `UploadSource::reader` with a size");
+    }
+    match found {
+        found if found.is_dir() => Some("is a directory, not an image"),
+        found if !found.is_file() => {
+            Some("is not a regular file; use `UploadSource::reader` with a size")
+        }
+        _ => None,
+    }
+}
+
 fn ended_early(name: &str, found: u64, size: u64) -> Error {
     Error::input(format!("{name} ended after {found} of {size} bytes"))
-}
-
-const HEAD_BYTES: usize = 12;
-
-/// The type with this signature.
-fn of_bytes(head: &[u8]) -> Option<ImageContentType> {
-    match head {
-        [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1A, b'\n', ..] => Some(ImageContentType::Png),
-        [0xFF, 0xD8, 0xFF, ..] => Some(ImageContentType::Jpeg),
-        [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', ..] => Some(ImageContentType::Gif),
-        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => {
-            Some(ImageContentType::Webp)
-        }
-        _ => None,
-    }
-}
-
-pub(super) fn type_of_name(path: &Path) -> Option<ImageContentType> {
-    let ending = path.extension().and_then(OsStr::to_str)?.to_ascii_lowercase();
-    match ending.as_str() {
-        "png" => Some(ImageContentType::Png),
-        "jpg" | "jpeg" | "jpe" | "jfif" => Some(ImageContentType::Jpeg),
-        "gif" => Some(ImageContentType::Gif),
-        "webp" => Some(ImageContentType::Webp),
-        _ => None,
-    }
-}
-
-/// The type to declare: that of the bytes. It must be the type that the caller declared, or else
-/// that of the file name. A declared type that this version does not know is not checked.
-pub(super) fn content_type(
-    head: &[u8],
-    name: Option<ImageContentType>,
-    declared: Option<ImageContentType>,
-) -> Result<ImageContentType, String> {
-    match (of_bytes(head), declared, name) {
-        (None, Some(declared @ ImageContentType::Unknown(_)), _) => Ok(declared),
-        (None, ..) => Err("is not a PNG, JPEG, WebP or GIF image (unknown signature)".to_owned()),
-        (Some(is), Some(declared), _) if declared != is => {
-            Err(format!("is {is} by its first bytes, but was declared as {declared}"))
-        }
-        (Some(is), None, Some(name)) if name != is => {
-            Err(format!("is {is} by its first bytes, but {name} by its name"))
-        }
-        (Some(is), ..) => Ok(is),
-    }
 }

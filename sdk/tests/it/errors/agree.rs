@@ -53,7 +53,8 @@ async fn wait(what: &'static str) -> Error {
 }
 
 async fn upload(image: UploadSource) -> Error {
-    client("slot").uploads().image(image).await.unwrap_err()
+    let twice = RetryPolicy::new().max_attempts(2);
+    client("slot").uploads().image(image).retry(twice).await.unwrap_err()
 }
 
 async fn loops() -> Error {

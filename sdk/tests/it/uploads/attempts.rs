@@ -4,13 +4,14 @@
 use std::time::Duration;
 
 use insta::assert_snapshot;
-use promptarium::UploadSource;
+use promptarium::testing::{self, Answer, Script};
+use promptarium::{RetryBudget, RetryPolicy, UploadSource};
 use serde_json::json;
 use wiremock::ResponseTemplate;
 
 use super::{Servers, all_of, giving_slots, png, storage};
 use crate::errors::kinds;
-use crate::stub::{client, on_a_fast_clock};
+use crate::stub::{client, on_a_fast_clock, patient};
 
 fn error_response(status: u16) -> ResponseTemplate {
     let body = json!({ "data": null, "error": "no", "details": {} });
@@ -49,7 +50,7 @@ async fn a_file_is_sent_again_from_its_beginning() {
 async fn two_fresh_slots_are_enough() {
     let servers = Servers::new((0..9).map(|_| error_response(401)).collect()).await;
     let error = servers.upload(png(20)).await.unwrap_err();
-    assert_snapshot!(error, @"PUT {uploadUrl}: 401 Unauthorized: no (request id r-9)");
+    assert_snapshot!(error, @"PUT {uploadUrl}: 401 Unauthorized: no (request id r-9, after 3 attempts)");
     assert_eq!(kinds(&error), "slot_refused");
     assert_eq!(servers.traffic().await, (3, 3));
     assert_eq!(error.path_template(), Some("{uploadUrl}"));
@@ -89,7 +90,8 @@ async fn a_refusal_of_the_bytes_is_final() {
 async fn after_its_time_any_refusal_of_a_slot_asks_for_a_fresh_one() {
     let storage = storage(vec![error_response(400)]).await;
     let service = giving_slots(storage.uri(), |slot| slot["expiresIn"] = json!(0)).await;
-    let image = client(service.uri()).uploads().image(png(20)).await.unwrap();
+    let client = patient(service.uri()).build().unwrap();
+    let image = client.uploads().image(png(20)).await.unwrap();
     assert_eq!(image.url.as_str(), "https://cdn.example/2.png");
 }
 
@@ -102,13 +104,13 @@ async fn errors_of_the_storage_are_retried_after_a_backoff() {
             servers.upload(png(20)).await.unwrap();
             start.elapsed()
         });
-        assert!(elapsed.await >= Duration::from_millis(125 + 187));
+        assert!(elapsed.await >= Duration::from_millis(100 + 200));
         assert_eq!(servers.traffic().await, (3, 3));
     }
 }
 
 #[tokio::test]
-async fn a_wish_of_the_storage_is_granted_unless_it_is_too_long() {
+async fn retry_after_of_the_storage_is_waited_for_unless_it_is_too_long() {
     let servers = Servers::new(vec![error_response(503).insert_header("retry-after", "50")]).await;
     let elapsed = on_a_fast_clock(async {
         let start = tokio::time::Instant::now();
@@ -130,11 +132,54 @@ async fn a_storage_that_is_away_is_tried_three_times() {
         format!("http://{}", listener.local_addr().unwrap())
     };
     let service = giving_slots(storage.clone(), |_| ()).await;
-    let client = client(service.uri());
+    let client = patient(service.uri()).build().unwrap();
     let error = on_a_fast_clock(client.uploads().image(png(20)).into_future()).await.unwrap_err();
-    assert_snapshot!(error.to_string().replace(&storage, "STORAGE"), @"PUT {uploadUrl}: cannot connect to STORAGE");
+    assert_snapshot!(error.to_string().replace(&storage, "STORAGE"), @"PUT {uploadUrl}: cannot connect to STORAGE: Connection refused (os error 111) (after 3 attempts)");
     assert_eq!(kinds(&error), "connect retryable");
     assert_eq!(service.received_requests().await.unwrap().len(), 3);
+}
+
+#[tokio::test]
+async fn the_policy_and_the_budget_are_those_of_other_calls() {
+    let busy = || (0..9).map(|_| error_response(503)).collect();
+    let servers = Servers::new(busy()).await;
+    let soon = RetryPolicy::new().initial_backoff(Duration::from_millis(1)).max_attempts(5);
+    let upload = servers.client.uploads().image(png(20)).retry(soon.clone());
+    let error = upload.await.unwrap_err();
+    assert_snapshot!(error, @"PUT {uploadUrl}: 503 Service Unavailable: no (request id r-9, after 5 attempts)");
+    assert_eq!((error.attempts(), servers.traffic().await), (5, (5, 5)));
+
+    let servers = Servers::new(busy()).await;
+    let upload = servers.client.uploads().image(png(20)).retry(RetryPolicy::never());
+    assert_eq!(upload.await.unwrap_err().attempts(), 1);
+    assert_eq!(servers.traffic().await, (1, 1));
+
+    let servers = Servers::new(busy()).await;
+    let budget = RetryBudget::new().reserve(1).percent(0);
+    let client = patient(servers.service.uri()).retry(soon).retry_budget(budget).build().unwrap();
+    let error = client.uploads().image(png(20)).await.unwrap_err();
+    assert_snapshot!(error, @"PUT {uploadUrl}: 503 Service Unavailable: no (request id r-9, after 2 attempts, not retried, as the retry budget of the client is empty)");
+}
+
+#[tokio::test(start_paused = true)]
+async fn request_timeout_is_of_each_attempt_and_there_is_none_by_default() {
+    let slow = |answer: Answer| {
+        let script = Script::new();
+        script.put("https://storage.example/uploads/{name}").answer(answer);
+        script.storage();
+        script
+    };
+    let script = slow(Answer::never());
+    let upload = testing::client(&script).uploads().image(png(20));
+    let start = tokio::time::Instant::now();
+    upload.request_timeout(Duration::from_secs(5)).await.unwrap();
+    assert_eq!(start.elapsed().as_secs(), 5);
+    assert_eq!(script.calls().len(), 4);
+
+    let script = slow(Answer::data(&()).after(Duration::from_secs(90)));
+    let upload = testing::client(&script).uploads().image(png(20));
+    upload.idle_timeout(Duration::from_secs(100)).await.unwrap();
+    assert_eq!(script.calls().len(), 2);
 }
 
 #[tokio::test]
@@ -173,7 +218,7 @@ async fn what_authorises_an_upload_shows_nowhere() {
         shown.push(all_of(&error));
     }
     let away = giving_slots("http://127.0.0.1:1".into(), |_| ()).await;
-    let away = client(away.uri());
+    let away = patient(away.uri()).build().unwrap();
     let reader = UploadSource::reader(std::io::Cursor::new(png(20)), 20);
     shown.push(all_of(&away.uploads().image(reader).await.unwrap_err()));
     shown.push(format!("{:?}", away.uploads().image(png(20))));

@@ -1,7 +1,7 @@
 //! The two requests of an upload.
 
 use insta::assert_snapshot;
-use promptarium::{Client, ImageContentType, UploadSource};
+use promptarium::{Client, ImageContentType, UploadProgress, UploadSource, UploadedImage};
 use serde_json::json;
 use wiremock::ResponseTemplate;
 
@@ -82,6 +82,35 @@ async fn progress_begins_with_nothing_and_ends_with_all() {
     servers.upload(png(200_000)).await.unwrap();
     assert_eq!(servers.progress(), [(1, 0), (1, 65_536), (1, 131_072), (1, 196_608), (1, 200_000)]);
     assert!(servers.progress.lock().unwrap().iter().all(|progress| progress.total == 200_000));
+}
+
+#[tokio::test]
+async fn an_uploaded_image_and_its_progress_can_be_stored_and_read_again() {
+    let servers = Servers::new(vec![]).await;
+    let image = servers.upload(png(20)).await.unwrap();
+    let stored = serde_json::to_value(&image).unwrap();
+    let expected = json!({
+        "url": "https://cdn.example/1.png", "path": "images/1.png", "contentType": "image/png",
+        "size": 20,
+    });
+    assert_eq!(stored, expected);
+    assert_eq!(serde_json::from_value::<UploadedImage>(stored).unwrap(), image);
+
+    let progress = servers.progress.lock().unwrap()[1];
+    let stored = serde_json::to_value(progress).unwrap();
+    assert_eq!(stored, json!({ "attempt": 1, "sent": 20, "total": 20 }));
+    assert_eq!(serde_json::from_value::<UploadProgress>(stored).unwrap(), progress);
+}
+
+#[tokio::test]
+async fn uploads_can_be_spawned_and_joined() {
+    let servers = Servers::new(vec![]).await;
+    let uploads = servers.client.uploads();
+    let spawned = tokio::spawn(uploads.image(png(20)).send());
+    let joined = futures::future::join_all((0..3).map(|_| uploads.image(png(20)).send())).await;
+    for image in joined.into_iter().chain([spawned.await.unwrap()]) {
+        assert_eq!(image.unwrap().size, 20);
+    }
 }
 
 #[tokio::test]

@@ -1,0 +1,299 @@
+//! A journal of writes, for programs that are stopped at any time and started again: nothing is
+//! lost, nothing is stored twice, nothing is paid twice. Feature `durable`.
+//!
+//! A [`Journal`] is a file. [`run`](Journal::run) makes one call as a step of the program, under a
+//! key that the program chooses, such as the name of a file or the id of a row. It writes a line
+//! before the call and one after it. When the program is started again, it runs the same steps
+//! under the same keys:
+//!
+//! - A step that was carried out returns its result from the journal; nothing is sent.
+//! - A step that has no line, or that the service did not carry out, is sent.
+//! - For a step with an open line, where the program was killed or the response was lost, the
+//!   service is asked before anything is sent again.
+//!
+//! ```no_run
+//! use promptarium::durable::Journal;
+//! # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
+//!
+//! let journal = Journal::open(&client, "import.journal").await?;
+//! let image = journal.run("harbour.png", client.uploads().image("harbour.png")).await?;
+//! let create = client.prompts().create("Dusk", "A harbour at dusk").image_url(image.url);
+//! let prompt = journal.run("harbour.txt", create).await?;
+//! # Ok(()) }
+//! ```
+//!
+//! # How an open step is resolved
+//!
+//! | call | what is asked | it was carried out if |
+//! |---|---|---|
+//! | `CreateGeneration` | the status of the job, whose id is in the journal | the service has the job |
+//! | `UploadImage` | the permanent URL, which is written to the journal before the bytes are sent | it returns as many bytes |
+//! | `CreatePrompt` | the list of its vault, or of all prompts if it names none | there is a prompt with its title, text, type and platform |
+//! | `CreateVault` | the list of vaults | there is a vault with its name, description and visibility |
+//!
+//! A request may still be carried out after the program that sent it was killed. So an absence
+//! counts only after [`settle`](Journal::with_settle), 30 seconds by default, since the journal was
+//! opened or the call failed. Until then `run` waits, and asks again.
+//!
+//! Prompts and vaults count if they were created after the step began, give or take five minutes,
+//! by the clock of the service, and are not the result of another step. Steps with the same content
+//! are interchangeable. If there are more prompts than such steps, or the question is refused, the
+//! step is [ambiguous](crate::Error::is_ambiguous): nothing is sent, and
+//! [`resolve`](Journal::resolve) decides. Two programs that store prompts with the same content at
+//! the same time need vaults of their own.
+//!
+//! # The file
+//!
+//! The file has a line of JSON for each event and is only appended to. A last line that was cut is
+//! removed. It contains the texts of prompts and the results of calls, and neither keys, tokens,
+//! upload URLs, nor the URLs that a call sends. Lines are on the disk before the call proceeds.
+//! Delete the file when the work is finished and its results are no longer needed.
+//!
+//! # Limits
+//!
+//! The journal does not see what changes a prompt or a vault afterwards: a prompt that was deleted
+//! is not created again. If it was changed, or left its vault, before its open step was resolved, it
+//! is not recognized.
+
+mod ask;
+mod file;
+mod line;
+mod step;
+mod steps;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use tokio::sync::{Mutex, RwLock};
+
+use self::file::File;
+use self::line::Line;
+pub use self::step::Step;
+use self::step::{Kind, decoded, encoded};
+use self::steps::{Claim, Steps};
+use crate::call::in_runtime;
+use crate::client::Client;
+use crate::error::Error;
+use crate::model::{GenerationJob, Prompt, Timestamp, Vault};
+use crate::resources::uploads::UploadedImage;
+use crate::send::outcome::Outcome;
+
+const SETTLE: Duration = Duration::from_secs(30);
+
+/// A journal of writes in a file; see the [module](self).
+///
+/// Cheap to clone; clones share the file. Steps with different keys may run at the same time. The
+/// file is locked until the last clone is dropped.
+#[derive(Debug, Clone)]
+pub struct Journal {
+    shared: Arc<Shared>,
+    settle: Duration,
+}
+
+#[derive(Debug)]
+struct Shared {
+    client: Client,
+    steps: Steps,
+    file: File,
+    /// Held while a prompt or vault is created, and exclusively while a list is read: every one in
+    /// the list then belongs to a step that has ended, to an open step, or to none.
+    creating: RwLock<()>,
+    /// Held while a list is asked for, so that one question answers all open steps.
+    asking: Mutex<()>,
+}
+
+/// What [`Journal::recover`] found out about a step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Resolved {
+    /// The service carried it out: [`Journal::run`] returns the result and sends nothing.
+    Done,
+    /// The service did not carry it out: [`Journal::run`] sends it.
+    NotDone,
+    /// It cannot be told: [`Journal::run`] fails until [`Journal::resolve`] decides.
+    Ambiguous,
+}
+
+/// The decision about a step whose outcome is not known.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum Resolution {
+    /// It was not carried out, and may be sent.
+    NotDone,
+    /// It created this prompt.
+    Prompt(Box<Prompt>),
+    /// It created this vault.
+    Vault(Box<Vault>),
+    /// It uploaded this image.
+    Upload(Box<UploadedImage>),
+    /// It queued this generation.
+    Generation(Box<GenerationJob>),
+}
+
+impl Journal {
+    /// Opens the journal at this path, or creates it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::is_input`] if the file cannot be read or written, is locked by another process or
+    /// another `Journal`, belongs to another base URL, or has a line that cannot be read, other
+    /// than a last one that was cut. The error names the line.
+    pub async fn open(client: &Client, path: impl AsRef<Path>) -> Result<Self, Error> {
+        let (client, path) = (client.clone(), PathBuf::from(path.as_ref()));
+        in_runtime(async {
+            let (file, lines) = File::open(path, client.base_url().to_owned()).await?;
+            let steps = Steps::default();
+            for (number, line) in lines {
+                steps.apply(line).map_err(|problem| file.broken(number, problem))?;
+            }
+            let (creating, asking) = (RwLock::default(), Mutex::default());
+            let shared = Arc::new(Shared { client, steps, file, creating, asking });
+            Ok(Self { shared, settle: SETTLE })
+        })
+        .await
+    }
+
+    /// How long a request may take to be carried out after the program that sent it was killed or
+    /// gave up: only then an absence is believed. 30 seconds by default.
+    #[must_use]
+    pub fn with_settle(mut self, settle: Duration) -> Self {
+        self.settle = settle;
+        self
+    }
+
+    /// Makes this call as the step with this key, unless it was carried out before.
+    ///
+    /// If the outcome of the call is unknown afterwards, the service is asked, as it is for a step
+    /// with an open line. So after an error that is neither [`Error::is_outcome_unknown`] nor
+    /// [`Error::is_ambiguous`] the step was not carried out, and running it again sends it. After an
+    /// error that is [`Error::is_outcome_unknown`], the service could not be asked; running it again
+    /// asks again. If the future is dropped, the line remains open.
+    ///
+    /// # Errors
+    ///
+    /// Those of the call, [`Error::is_ambiguous`], and [`Error::is_input`] if the journal cannot be
+    /// written, if the step is running already, or if a call with another content was made under its
+    /// key, for example with another title, unless that call was not carried out. URLs are not
+    /// compared, and of an image only its size.
+    pub async fn run<S: Step>(&self, key: impl Into<String>, call: S) -> Result<S::Output, Error> {
+        let key = key.into();
+        in_runtime(Box::pin(self.run_step(key, call))).await
+    }
+
+    async fn run_step<S: Step>(&self, key: String, call: S) -> Result<S::Output, Error> {
+        let content = call.content().await;
+        let claim = Claim::new(&self.shared, key, S::KIND, &content)?;
+        if let Some(value) = Box::pin(self.ask(&claim)).await? {
+            return decoded(value);
+        }
+        let error = match Box::pin(self.send(&claim, call, content)).await? {
+            Ok(output) => return Ok(output),
+            Err(error) => error,
+        };
+        match Box::pin(self.ask(&claim)).await {
+            Ok(Some(value)) => decoded(value),
+            Ok(None) => Err(error.with_outcome(Outcome::NotDone)),
+            Err(asking) if asking.is_ambiguous() => Err(asking.because(error)),
+            Err(_) => Err(error.with_outcome(Outcome::Unknown)),
+        }
+    }
+
+    /// Sends the call between its two lines. The inner error is that of the call.
+    async fn send<S: Step>(
+        &self,
+        claim: &Claim,
+        call: S,
+        content: Value,
+    ) -> Result<Result<S::Output, Error>, Error> {
+        let _permit = match S::KIND.is_listed() {
+            true => Some(self.shared.creating.read().await),
+            false => None,
+        };
+        // Dropped before the permit.
+        let _ended = claim.ended_on_drop();
+        let call = match claim.step().job {
+            Some(job) => call.with_job(job),
+            None => call,
+        };
+        let (key, job, at) = (claim.key.clone(), call.job(), Timestamp::now());
+        self.shared.write(vec![Line::Begin { key, kind: S::KIND, content, job, at }]).await?;
+        let error = match Box::pin(call.make(self, &claim.key)).await {
+            Ok(output) => {
+                let (key, value) = (claim.key.clone(), encoded(&output)?);
+                let written = self.shared.write(vec![Line::Done { key, value }]).await;
+                written.map_err(|error| error.with_outcome(Outcome::Done))?;
+                return Ok(Ok(output));
+            }
+            Err(error) => error,
+        };
+        if S::is_not_done(&error, claim.step().slot.is_some()) {
+            self.shared.write(vec![Line::NotDone { key: claim.key.clone() }]).await?;
+        }
+        Ok(Err(error))
+    }
+
+    /// Resolves all open steps, in the order in which they began, and returns what was found out.
+    /// [`run`](Self::run) does the same for its step; this is for programs that want to know first.
+    /// Steps that are running are left alone.
+    ///
+    /// # Errors
+    ///
+    /// Those of asking that may not occur again, for example if the service is not reachable.
+    pub async fn recover(&self) -> Result<Vec<(String, Resolved)>, Error> {
+        in_runtime(async {
+            let mut found = Vec::new();
+            for claim in Claim::all_open(&self.shared) {
+                let resolved = match Box::pin(self.ask(&claim)).await {
+                    Ok(Some(_)) => Resolved::Done,
+                    Ok(None) => Resolved::NotDone,
+                    Err(error) if error.is_ambiguous() => Resolved::Ambiguous,
+                    Err(error) => return Err(error),
+                };
+                found.push((claim.key.clone(), resolved));
+            }
+            Ok(found)
+        })
+        .await
+    }
+
+    /// Decides about an open step, for example one that is ambiguous.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::is_input`] if there is no open step with this key, if it is running, if the result
+    /// is that of another call, or if the journal cannot be written.
+    pub async fn resolve(&self, key: &str, resolution: Resolution) -> Result<(), Error> {
+        let (kind, value) = match &resolution {
+            Resolution::NotDone => (None, Value::Null),
+            Resolution::Prompt(prompt) => (Some(Kind::Prompt), encoded(prompt)?),
+            Resolution::Vault(vault) => (Some(Kind::Vault), encoded(vault)?),
+            Resolution::Upload(image) => (Some(Kind::Upload), encoded(image)?),
+            Resolution::Generation(job) => (Some(Kind::Generation), encoded(job)?),
+        };
+        in_runtime(async {
+            let claim = Claim::open(&self.shared, key, kind)?;
+            let key = claim.key.clone();
+            let line = match kind {
+                Some(_) => Line::Done { key, value },
+                None => Line::NotDone { key },
+            };
+            self.shared.write(vec![line]).await
+        })
+        .await
+    }
+}
+
+impl Shared {
+    /// Writes the lines to the disk, and then applies them.
+    async fn write(&self, lines: Vec<Line>) -> Result<(), Error> {
+        self.file.append(&lines).await?;
+        for line in lines {
+            self.steps.apply(line).map_err(Error::input)?;
+        }
+        Ok(())
+    }
+}

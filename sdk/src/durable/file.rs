@@ -1,0 +1,182 @@
+//! The file of a journal: its lock, reading it, and appending lines that are on the disk before
+//! the caller proceeds.
+
+use std::fs::{self, TryLockError};
+use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::{fmt, io};
+
+use tokio::sync;
+use tokio::task::spawn_blocking;
+
+use super::line::{Header, Line};
+use crate::error::Error;
+
+#[derive(Debug)]
+pub(super) struct File {
+    path: Arc<Path>,
+    queue: Arc<Mutex<Queue>>,
+    disk: Arc<sync::Mutex<Disk>>,
+}
+
+/// The version of the format.
+const VERSION: u32 = 1;
+
+/// Lines with their numbers.
+type Numbered = Vec<(usize, Line)>;
+
+/// Lines that are not written yet. Whoever has the disk writes those of all.
+#[derive(Debug, Default)]
+struct Queue {
+    bytes: Vec<u8>,
+    /// How many times lines were added.
+    added: u64,
+}
+
+#[derive(Debug)]
+struct Disk {
+    file: fs::File,
+    /// Which of the additions to the queue are on the disk.
+    synced: u64,
+    /// A line may have been written in part, after which none may follow.
+    is_broken: bool,
+}
+
+impl File {
+    /// Opens and locks the file. Returns its lines with their numbers.
+    pub(super) async fn open(path: PathBuf, base_url: String) -> Result<(Self, Numbered), Error> {
+        let path: Arc<Path> = path.into();
+        let of = path.clone();
+        let (file, lines) = blocking(move || open(&of, base_url)).await?;
+        let disk = Disk { file, synced: 0, is_broken: false };
+        let (queue, disk) = (Arc::default(), Arc::new(sync::Mutex::new(disk)));
+        Ok((Self { path, queue, disk }, lines))
+    }
+
+    pub(super) fn broken(&self, line: usize, problem: impl fmt::Display) -> Error {
+        broken(&self.path, line, problem)
+    }
+
+    /// Appends lines. They are on the disk when this returns.
+    pub(super) async fn append(&self, lines: &[Line]) -> Result<(), Error> {
+        if lines.is_empty() {
+            return Ok(());
+        }
+        let mut bytes = Vec::new();
+        for line in lines {
+            bytes.extend(text(line)?);
+        }
+        let number = {
+            let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
+            queue.bytes.append(&mut bytes);
+            queue.added += 1;
+            queue.added
+        };
+        // If this future is dropped, the thread still writes the lines of all.
+        let mut disk = self.disk.clone().lock_owned().await;
+        if disk.synced >= number {
+            return Ok(());
+        }
+        let (queue, path) = (self.queue.clone(), self.path.clone());
+        blocking(move || {
+            disk.write(&queue).map_err(|error| Error::file(path.display(), "written", error))
+        })
+        .await
+    }
+}
+
+impl Disk {
+    fn write(&mut self, queue: &Mutex<Queue>) -> io::Result<()> {
+        if self.is_broken {
+            return Err(io::Error::other("an earlier line was not written in full"));
+        }
+        let (bytes, added) = {
+            let mut queue = queue.lock().unwrap_or_else(PoisonError::into_inner);
+            (std::mem::take(&mut queue.bytes), queue.added)
+        };
+        self.is_broken = true;
+        self.file.write_all(&bytes)?;
+        self.file.sync_data()?;
+        (self.is_broken, self.synced) = (false, added);
+        Ok(())
+    }
+}
+
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, Error> + Send + 'static,
+) -> Result<T, Error> {
+    let stopped = |error| Error::input("the journal was not written").because(error);
+    spawn_blocking(work).await.map_err(stopped)?
+}
+
+fn open(path: &Path, base_url: String) -> Result<(fs::File, Numbered), Error> {
+    let unusable = |error| Error::file(path.display(), "opened", error);
+    let mut options = fs::OpenOptions::new();
+    let options = options.read(true).write(true).create(true).truncate(false);
+    let mut file = options.open(path).map_err(unusable)?;
+    file.try_lock().map_err(|error| match error {
+        TryLockError::WouldBlock => {
+            Error::input(format!("{} is in use by another journal", path.display()))
+        }
+        TryLockError::Error(error) => unusable(error),
+    })?;
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes).map_err(unusable)?;
+    let header = Header { promptarium_journal: VERSION, base_url };
+    let (lines, kept) = read(path, &bytes, &header)?;
+    let header = text(&header)?;
+    let mut repair = || {
+        file.set_len(kept.len() as u64)?;
+        file.seek(SeekFrom::End(0))?;
+        let rest = if kept.is_empty() { &header[..] } else { b"\n" };
+        if !kept.ends_with(b"\n") {
+            file.write_all(rest)?;
+        }
+        file.sync_all()?;
+        // So that a new file survives a power failure; not every system can do that.
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let _ = fs::File::open(folder.unwrap_or(Path::new("."))).and_then(|it| it.sync_all());
+        Ok(())
+    };
+    repair().map_err(|error| Error::file(path.display(), "written", error))?;
+    Ok((file, lines))
+}
+
+/// The lines, and the bytes without a last line that was cut.
+fn read<'a>(path: &Path, bytes: &'a [u8], header: &Header) -> Result<(Numbered, &'a [u8]), Error> {
+    let (mut lines, mut kept) = (Vec::new(), 0);
+    for (index, line) in bytes.split_inclusive(|byte| *byte == b'\n').enumerate() {
+        let is_cut = !line.ends_with(b"\n");
+        if index == 0 {
+            match serde_json::from_slice::<Header>(line) {
+                Ok(found) if found == *header => {}
+                Ok(Header { promptarium_journal: VERSION, base_url }) => {
+                    return Err(broken(path, 1, format!("the journal is one of {base_url}")));
+                }
+                // Any other file is left as it is.
+                Err(_) if is_cut && text(header)?.starts_with(line) => break,
+                _ => return Err(broken(path, 1, "the file is not a journal of this version")),
+            }
+        } else {
+            match serde_json::from_slice(line) {
+                Ok(read) => lines.push((index + 1, read)),
+                Err(_) if is_cut => break,
+                Err(error) => return Err(broken(path, index + 1, error)),
+            }
+        }
+        kept += line.len();
+    }
+    Ok((lines, bytes.get(..kept).unwrap_or(bytes)))
+}
+
+fn text(line: &impl serde::Serialize) -> Result<Vec<u8>, Error> {
+    let failed = |error| Error::input("a line of the journal cannot be written").because(error);
+    let mut text = serde_json::to_vec(line).map_err(failed)?;
+    text.push(b'\n');
+    Ok(text)
+}
+
+fn broken(path: &Path, line: usize, problem: impl fmt::Display) -> Error {
+    Error::input(format!("{}, line {line}: {problem}", path.display()))
+}

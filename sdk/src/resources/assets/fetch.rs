@@ -1,0 +1,301 @@
+//! One download with its attempts: the one implementation below memory, files and streams.
+
+use bytes::Bytes;
+use http::header::{CONTENT_LENGTH, IF_RANGE, RANGE, USER_AGENT};
+use http::response::Parts;
+use http::{HeaderMap, HeaderValue, StatusCode};
+use tokio::time::error::Elapsed;
+use tokio::time::{Instant, sleep};
+use url::Url;
+
+use super::range::{Validator, content_range};
+use super::request::request;
+use super::{DownloadAsset, DownloadProgress};
+use crate::error::Error;
+use crate::send::incoming::{Incoming, is_web};
+use crate::send::reply::{encoded, repeats_query};
+use crate::send::retry::Attempts;
+use crate::send::timeout::{Running, until};
+use crate::send::trace::Span;
+use crate::transport::Failure;
+
+/// What is next of an asset.
+pub(super) enum Piece {
+    /// The asset begins, or begins again: what was received before is void.
+    Begin,
+    Bytes(Bytes),
+}
+
+/// What a response has of an asset.
+enum Part {
+    /// The bytes from the one that was requested.
+    Requested,
+    /// All bytes, which is not what was requested.
+    Whole,
+    /// Other bytes, or those of another version of the asset.
+    Other,
+    /// None: the status is an error.
+    Nothing,
+}
+
+pub(super) struct Fetch<'a> {
+    settings: DownloadAsset<'a>,
+    url: Url,
+    span: Span,
+    end: Option<Instant>,
+    attempts: Attempts,
+    /// The requests of all attempts, with those that follow redirects.
+    requests: u32,
+    /// Whether the receiver of the bytes can drop them and begin again.
+    pub(super) can_restart: bool,
+    /// The next byte of the asset.
+    position: u64,
+    size: Option<u64>,
+    content_type: Option<String>,
+    /// `None` if the asset can only be requested from the beginning.
+    validator: Option<Validator>,
+    incoming: Option<Incoming>,
+    /// Why the last attempt failed.
+    cause: Option<Error>,
+}
+
+/// The response ended before the last byte of the asset.
+#[derive(Debug, thiserror::Error)]
+#[error("the body ended before byte {0} of the asset")]
+struct Short(u64);
+
+impl<'a> Fetch<'a> {
+    /// Starts the time limit.
+    pub(super) fn new(settings: DownloadAsset<'a>) -> Result<Self, Error> {
+        let (span, context) = (Span::asset(), &settings.context);
+        let invalid = || Error::input("the URL of the asset is not an absolute http or https URL");
+        let url = Url::parse(settings.url.as_str()).ok().filter(is_web).ok_or_else(invalid);
+        let url = url.and_then(|url| context.options.check().map(|()| url));
+        let url = url.inspect_err(|error| span.failed(error))?;
+        let config = &context.client.0;
+        Ok(Self {
+            url,
+            span,
+            end: Instant::now().checked_add(settings.timeout),
+            attempts: Attempts::of_file(context.options.policy(config), &config.budget),
+            requests: 0,
+            can_restart: true,
+            position: settings.first,
+            size: None,
+            content_type: None,
+            validator: None,
+            incoming: None,
+            cause: None,
+            settings,
+        })
+    }
+
+    pub(super) fn content_type(&self) -> Option<&str> {
+        self.content_type.as_deref()
+    }
+
+    /// The size of the whole asset.
+    pub(super) const fn size(&self) -> Option<u64> {
+        self.size
+    }
+
+    pub(super) const fn position(&self) -> u64 {
+        self.position
+    }
+
+    /// What is next of the asset; `None` at its end.
+    pub(super) async fn next(&mut self) -> Result<Option<Piece>, Error> {
+        let outcome = until(self.end, self.next_piece()).await;
+        self.settled(outcome)
+    }
+
+    /// Does this within the time limit of the download.
+    pub(super) async fn in_time<T>(
+        &mut self,
+        work: impl Future<Output = Result<T, Error>>,
+    ) -> Result<T, Error> {
+        let outcome = until(self.end, work).await;
+        self.settled(outcome)
+    }
+
+    fn settled<T>(&self, outcome: Result<Result<T, Error>, Elapsed>) -> Result<T, Error> {
+        let DownloadAsset { url, timeout, .. } = &self.settings;
+        let late = |_| Err(Error::call_timed_out(url.as_str(), *timeout));
+        let outcome = outcome.unwrap_or_else(late);
+        let outcome = outcome.map_err(|error| error.of_call(self.attempts.history, None));
+        outcome.inspect_err(|error| self.span.failed(error))
+    }
+
+    async fn next_piece(&mut self) -> Result<Option<Piece>, Error> {
+        loop {
+            let failed = if self.incoming.is_some() {
+                match self.receive().await {
+                    Ok(chunk) => return Ok(chunk.map(Piece::Bytes)),
+                    Err(error) => error,
+                }
+            } else {
+                match self.begin().await {
+                    Ok(()) if self.position == self.settings.first => {
+                        return Ok(Some(Piece::Begin));
+                    }
+                    Ok(()) => continue,
+                    Err(error) => error,
+                }
+            };
+            self.recover(failed).await?;
+        }
+    }
+
+    async fn receive(&mut self) -> Result<Option<Bytes>, Error> {
+        let Some(incoming) = &mut self.incoming else { return Ok(None) };
+        let Some(chunk) = incoming.chunk().await? else {
+            return match self.size {
+                Some(size) if self.position < size => {
+                    let short = Failure::exchanging(Short(size));
+                    Err(incoming.fail(Error::incomplete(incoming.head.status, short)))
+                }
+                _ => Ok(None),
+            };
+        };
+        self.position += chunk.len() as u64;
+        check_size(self.position, self.settings.max_size, incoming)?;
+        self.report();
+        Ok(Some(chunk))
+    }
+
+    /// Waits before the next attempt, unless this error is final.
+    async fn recover(&mut self, error: Error) -> Result<(), Error> {
+        self.incoming = None;
+        let left = self.end.map(|end| end.saturating_duration_since(Instant::now()));
+        let is_possible = self.can_restart || self.is_at_start() || self.validator.is_some();
+        let failure = error.attempt_failure().filter(|_| is_possible);
+        let delay = failure
+            .and_then(|failure| self.attempts.next(failure, error.retry_after_header(), left));
+        let Some(delay) = delay else { return Err(error) };
+        self.span.again(self.requests + 1, delay, Err(&error));
+        self.cause = Some(error);
+        sleep(delay).await;
+        Ok(())
+    }
+
+    /// Requests the bytes from `position`, or the asset anew if they cannot be requested.
+    async fn begin(&mut self) -> Result<(), Error> {
+        self.attempts.begin();
+        if self.validator.is_none() {
+            self.restart();
+        }
+        let context = self.settings.context.clone();
+        let running = Running::new(context.options.file_limits(&context.client.0), None);
+        loop {
+            let (headers, count) = (self.headers(), &mut self.requests);
+            let sending = request(&context, &self.url, headers, running, &self.span, count);
+            let incoming = sending.await?;
+            let status = incoming.head.status;
+            match self.part(&incoming.head) {
+                Part::Nothing => {
+                    let url = incoming.url.clone();
+                    let reply = incoming.refusal().await;
+                    let withheld = repeats_query(&reply.body, &url);
+                    return Err(reply.refused_as(withheld));
+                }
+                Part::Requested => return self.accept(incoming),
+                Part::Whole | Part::Other if !self.may_restart() => {
+                    let error = incoming.fail(Error::not_continued(status, self.position));
+                    return Err(match self.cause.take() {
+                        Some(cause) => error.because(cause),
+                        None => error,
+                    });
+                }
+                Part::Whole => {
+                    self.restart();
+                    return self.accept(incoming);
+                }
+                Part::Other => self.restart(),
+            }
+        }
+    }
+
+    const fn is_at_start(&self) -> bool {
+        self.position == self.settings.first
+    }
+
+    /// Whether an asset that has changed can be downloaded from its beginning.
+    const fn may_restart(&self) -> bool {
+        // The caller has the bytes before `first`, of another version then.
+        self.can_restart && self.settings.first == 0 && !self.is_at_start()
+    }
+
+    fn restart(&mut self) {
+        (self.position, self.size, self.validator) = (self.settings.first, None, None);
+    }
+
+    fn part(&self, head: &Parts) -> Part {
+        match head.status {
+            StatusCode::PARTIAL_CONTENT => {
+                let Some((first, size)) = content_range(&head.headers) else { return Part::Other };
+                let changed = self.validator.as_ref();
+                let changed = changed.is_some_and(|was| was.is_contradicted_by(&head.headers))
+                    || self.size.zip(size).is_some_and(|(was, is)| was != is);
+                if first == self.position && !changed { Part::Requested } else { Part::Other }
+            }
+            StatusCode::RANGE_NOT_SATISFIABLE if !self.is_at_start() => Part::Other,
+            status if !status.is_success() => Part::Nothing,
+            _ if self.position == 0 => Part::Requested,
+            _ => Part::Whole,
+        }
+    }
+
+    /// Takes the body of this response, which begins at `position`.
+    fn accept(&mut self, incoming: Incoming) -> Result<(), Error> {
+        let Parts { status, headers, .. } = &incoming.head;
+        if let Some(error) = encoded(*status, headers) {
+            return Err(incoming.fail(error));
+        }
+        if self.is_at_start() {
+            self.size = match content_range(headers) {
+                Some((_, size)) if *status == StatusCode::PARTIAL_CONTENT => size,
+                _ => length(headers),
+            };
+            self.validator = Validator::of(headers);
+            self.content_type = incoming.content_type();
+        }
+        check_size(self.size.unwrap_or_default(), self.settings.max_size, &incoming)?;
+        self.incoming = Some(incoming);
+        self.report();
+        Ok(())
+    }
+
+    fn headers(&self) -> HeaderMap {
+        let context = &self.settings.context;
+        let mut headers = HeaderMap::new();
+        headers.insert(USER_AGENT, context.client.0.user_agent.clone());
+        context.options.add_headers(&mut headers);
+        if self.position > 0 {
+            let range = HeaderValue::try_from(format!("bytes={}-", self.position));
+            headers.extend(range.ok().map(|range| (RANGE, range)));
+        }
+        if let Some(validator) = &self.validator {
+            headers.insert(IF_RANGE, validator.value.clone());
+        }
+        headers
+    }
+
+    fn report(&mut self) {
+        (self.settings.on_progress)(DownloadProgress {
+            attempt: self.attempts.history.attempts,
+            received: self.position,
+            total: self.size,
+        });
+    }
+}
+
+fn length(headers: &HeaderMap) -> Option<u64> {
+    headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
+}
+
+fn check_size(size: u64, max: u64, incoming: &Incoming) -> Result<(), Error> {
+    if size <= max {
+        return Ok(());
+    }
+    Err(incoming.fail(Error::too_large(incoming.head.status, max, "max_size")))
+}

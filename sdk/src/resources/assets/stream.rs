@@ -1,0 +1,135 @@
+//! A download as a stream of its bytes.
+
+use std::fmt;
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use futures_core::future::BoxFuture;
+
+use super::DownloadAsset;
+use super::fetch::{Fetch, Piece};
+use crate::call::in_runtime;
+use crate::error::Error;
+use crate::macros::stream;
+
+type Step = BoxFuture<'static, Result<Option<(Box<Fetch<'static>>, Piece)>, Error>>;
+
+/// The bytes of an asset as they are received; returned by
+/// [`DownloadAsset::stream`](crate::request::DownloadAsset::stream).
+///
+/// Nothing is requested until it is polled, and it requests no more than is taken from it. There is
+/// no task: dropping it cancels the download. A request that fails is retried at the next byte, if
+/// the server supports ranges and the asset is still the same; once bytes were returned, the error
+/// ends the stream otherwise.
+///
+/// ```
+/// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
+/// let mut asset = client.assets().download("https://cdn.example/clip.mp4").stream();
+/// asset.ready().await?;
+/// println!("{:?}, {:?} bytes", asset.content_type(), asset.size());
+/// while let Some(bytes) = asset.try_next().await? {
+///     println!("{} bytes more", bytes.len());
+/// }
+/// # Ok(()) }
+/// ```
+#[must_use = "a stream requests the asset only when it is polled"]
+pub struct AssetStream {
+    /// `None` when the stream has ended.
+    step: Option<Step>,
+    content_type: Option<String>,
+    size: Option<u64>,
+    received: u64,
+    is_ready: bool,
+}
+
+impl AssetStream {
+    pub(super) fn new(download: DownloadAsset<'static>) -> Self {
+        let received = download.first;
+        let step = async move {
+            let mut fetch = Box::new(Fetch::new(download)?);
+            fetch.can_restart = false;
+            next(fetch).await
+        };
+        let step: Step = Box::pin(in_runtime(step));
+        Self { step: Some(step), content_type: None, size: None, received, is_ready: false }
+    }
+
+    /// Waits for the head of the response, after which [`content_type`](Self::content_type) and
+    /// [`size`](Self::size) are known. Cancel safe. A stream works without it.
+    ///
+    /// # Errors
+    ///
+    /// As [`DownloadAsset`](crate::request::DownloadAsset). The stream has ended then.
+    pub async fn ready(&mut self) -> Result<(), Error> {
+        while !self.is_ready {
+            if std::future::poll_fn(|cx| self.poll_piece(cx)).await?.is_none() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// The `Content-Type`; `None` before the head of the response was received, or without one.
+    #[must_use]
+    pub fn content_type(&self) -> Option<&str> {
+        self.content_type.as_deref()
+    }
+
+    /// The size of the whole asset in bytes; `None` before the head of the response was received,
+    /// or if the server does not tell.
+    #[must_use]
+    pub const fn size(&self) -> Option<u64> {
+        self.size
+    }
+
+    /// The number of bytes of the asset that were returned, with those before
+    /// [`start_at`](crate::request::DownloadAsset::start_at): the offset of the next one.
+    #[must_use]
+    pub const fn received(&self) -> u64 {
+        self.received
+    }
+
+    fn poll_bytes(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Error>>> {
+        loop {
+            match std::task::ready!(self.poll_piece(cx)) {
+                Ok(Some(Piece::Bytes(bytes))) => return Poll::Ready(Some(Ok(bytes))),
+                Ok(Some(Piece::Begin)) => {}
+                Ok(None) => return Poll::Ready(None),
+                Err(error) => return Poll::Ready(Some(Err(error))),
+            }
+        }
+    }
+
+    fn poll_piece(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Piece>, Error>> {
+        let Some(step) = &mut self.step else { return Poll::Ready(Ok(None)) };
+        let outcome = std::task::ready!(step.as_mut().poll(cx));
+        self.step = None;
+        let Some((fetch, piece)) = outcome? else { return Poll::Ready(Ok(None)) };
+        self.received = fetch.position();
+        if matches!(piece, Piece::Begin) {
+            self.is_ready = true;
+            self.content_type = fetch.content_type().map(str::to_owned);
+            self.size = fetch.size();
+        }
+        self.step = Some(Box::pin(in_runtime(next(fetch))));
+        Poll::Ready(Ok(Some(piece)))
+    }
+}
+
+async fn next(
+    mut fetch: Box<Fetch<'static>>,
+) -> Result<Option<(Box<Fetch<'static>>, Piece)>, Error> {
+    Ok(fetch.next().await?.map(|piece| (fetch, piece)))
+}
+
+stream!(AssetStream -> Bytes, poll_bytes);
+
+impl fmt::Debug for AssetStream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AssetStream")
+            .field("content_type", &self.content_type)
+            .field("size", &self.size)
+            .field("received", &self.received)
+            .finish_non_exhaustive()
+    }
+}

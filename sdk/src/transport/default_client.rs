@@ -1,0 +1,104 @@
+//! The client's own HTTP client: its settings, and a connection pool for each Tokio runtime.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::runtime::{Handle, Id};
+use url::{Host, Url};
+
+use super::{Failure, tls};
+use crate::error::Error;
+
+/// Shorter than the keep-alive of usual servers (Node.js: 5 seconds). A request that is sent while
+/// the server closes its connection fails, and one that is not idempotent is not retried.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(4);
+
+/// More than most machines have cores, since some servers have a runtime for each.
+const RUNTIMES_MAX: usize = 64;
+
+/// A connection is driven by the runtime that opened it. In another runtime it would stop while the
+/// first one rests, and fail when that one ends.
+pub(crate) struct DefaultClient {
+    settings: Settings,
+    /// The last one used comes first.
+    pools: Mutex<Vec<Pool>>,
+}
+
+struct Settings {
+    connect_timeout: Duration,
+    uses_proxies: bool,
+}
+
+struct Pool {
+    /// `None` until it is used.
+    runtime: Option<Id>,
+    client: reqwest::Client,
+    /// Why https cannot be used.
+    https_problem: Option<String>,
+}
+
+impl DefaultClient {
+    pub(crate) fn new(base_url: &Url, connect_timeout: Duration) -> Result<Self, Error> {
+        let settings = Settings { connect_timeout, uses_proxies: !is_loopback(base_url) };
+        let first = settings.pool()?;
+        match &first.https_problem {
+            Some(problem) if base_url.scheme() == "https" => Err(set_up(problem.as_str())),
+            _ => Ok(Self { settings, pools: Mutex::new(vec![first]) }),
+        }
+    }
+
+    /// The client of the current runtime, for a request to this URL.
+    pub(super) fn for_url(&self, url: &Url) -> Result<reqwest::Client, Failure> {
+        let runtime = Handle::try_current().ok().map(|handle| handle.id());
+        let mut pools = self.pools.lock().unwrap_or_else(PoisonError::into_inner);
+        let fits = |pool: &Pool| pool.runtime.is_none() || pool.runtime == runtime;
+        let at = match pools.iter().position(fits) {
+            Some(at) => at,
+            None => {
+                pools.truncate(RUNTIMES_MAX - 1);
+                pools.push(self.settings.pool().map_err(Failure::connecting)?);
+                pools.len() - 1
+            }
+        };
+        pools[..=at].rotate_right(1);
+        let pool = &mut pools[0];
+        pool.runtime = runtime;
+        match &pool.https_problem {
+            Some(problem) if url.scheme() == "https" => Err(Failure::connecting(problem.as_str())),
+            _ => Ok(pool.client.clone()),
+        }
+    }
+}
+
+impl Settings {
+    /// Neither redirects nor retries: both are done by `send`, which protects the key and knows
+    /// which requests are idempotent.
+    fn pool(&self) -> Result<Pool, Error> {
+        let (builder, https_problem) = tls::set(reqwest::Client::builder())?;
+        // Another crate of the program may have switched reqwest's feature on.
+        #[cfg(not(feature = "http2"))]
+        let builder = builder.http1_only();
+        let builder = if self.uses_proxies { builder } else { builder.no_proxy() };
+        let client = builder
+            .connect_timeout(self.connect_timeout)
+            .pool_idle_timeout(IDLE_TIMEOUT)
+            .redirect(reqwest::redirect::Policy::none())
+            .retry(reqwest::retry::never())
+            .build()
+            .map_err(|error| set_up(error.without_url()))?;
+        Ok(Pool { runtime: None, client, https_problem })
+    }
+}
+
+fn set_up(problem: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Error {
+    Error::set_up("HTTP client", problem)
+}
+
+fn is_loopback(url: &Url) -> bool {
+    match url.host() {
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Ipv6(address)) => address.is_loopback(),
+        Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
+        None => false,
+    }
+}

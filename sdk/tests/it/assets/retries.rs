@@ -1,0 +1,247 @@
+//! Downloads that fail on the way: which are retried, and from which byte.
+
+use std::time::Duration;
+
+use insta::assert_snapshot;
+use promptarium::testing::{Answer, Script, builder, client};
+use promptarium::{Asset, Error, RetryBudget, RetryPolicy};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpListener;
+use tokio::time::Instant;
+
+use crate::errors::kinds;
+
+pub(super) const URL: &str = "https://cdn.example/1.png";
+
+pub(super) fn bytes() -> Vec<u8> {
+    (0..1000).map(|at| (at % 251) as u8).collect()
+}
+
+pub(super) fn whole() -> Answer {
+    let answer = Answer::raw(200, "image/png", bytes());
+    answer.header("etag", "\"v1\"").header("content-length", "1000")
+}
+
+/// The answer to a request for the bytes from this one.
+pub(super) fn rest(from: usize) -> Answer {
+    let answer = Answer::raw(206, "image/png", bytes()[from..].to_vec());
+    let range = format!("bytes {from}-999/1000");
+    answer.header("etag", "\"v1\"").header("content-range", &range)
+}
+
+/// A script with these answers of a storage.
+pub(super) fn storage(answers: Vec<Answer>) -> Script {
+    let script = Script::new();
+    for answer in answers {
+        script.get(URL).answer(answer);
+    }
+    script
+}
+
+/// `Range` and `If-Range` of each request.
+pub(super) fn ranges(script: &Script) -> Vec<String> {
+    let of = |name: &str, request: &promptarium::testing::SeenRequest| {
+        request.header(name).unwrap_or("-").to_owned()
+    };
+    let requests = script.requests();
+    requests.iter().map(|seen| of("range", seen) + " " + &of("if-range", seen)).collect()
+}
+
+async fn fetch(answers: Vec<Answer>) -> (Result<Asset, Error>, Vec<String>) {
+    let script = storage(answers);
+    (client(&script).assets().download(URL).await, ranges(&script))
+}
+
+/// Fails unless the whole asset was received with these requests.
+pub(super) async fn succeeds(answers: Vec<Answer>, requests: &[&str]) {
+    let (asset, seen) = fetch(answers).await;
+    assert!(asset.unwrap().bytes == bytes());
+    assert_eq!(seen, requests);
+}
+
+#[tokio::test(start_paused = true)]
+async fn errors_that_may_pass_are_retried() {
+    for status in [408, 425, 429, 500, 502, 503, 504, 522] {
+        succeeds(vec![Answer::error(status, "no"), whole()], &["- -", "- -"]).await;
+    }
+    succeeds(vec![Answer::no_connection(), Answer::disconnect(), whole()], &["- -"; 3]).await;
+    let soon = Answer::error(404, "soon").retry_after(Duration::from_secs(2));
+    succeeds(vec![soon, whole()], &["- -", "- -"]).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn other_errors_are_final() {
+    for status in [400, 401, 403, 404, 410, 501] {
+        let (asset, seen) = fetch(vec![Answer::error(status, "no")]).await;
+        assert_eq!(asset.unwrap_err().status().unwrap(), status);
+        assert_eq!(seen.len(), 1);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_error_of_the_last_attempt_counts_the_attempts() {
+    let (asset, _) = fetch((0..3).map(|_| Answer::error(503, "busy")).collect()).await;
+    let error = asset.unwrap_err();
+    assert_snapshot!(error, @"GET {url}: 503 Service Unavailable: busy (after 3 attempts)");
+    assert_eq!((kinds(&error).as_str(), error.attempts()), ("server retryable", 3));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_body_that_is_cut_or_stalls_is_continued_at_its_next_byte() {
+    let continued = ["- -", "bytes=400- \"v1\""];
+    succeeds(vec![whole().cut_at(400), rest(400)], &continued).await;
+    succeeds(vec![whole().stall_at(400), rest(400)], &continued).await;
+    let twice = vec![whole().cut_at(400), rest(400).cut_at(200), rest(600)];
+    succeeds(twice, &["- -", "bytes=400- \"v1\"", "bytes=600- \"v1\""]).await;
+}
+
+#[tokio::test]
+async fn a_server_that_closes_the_connection_is_asked_for_the_rest() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/1.png", listener.local_addr().unwrap());
+    let server = tokio::spawn(async move {
+        let mut requests = Vec::new();
+        for answer in [
+            "HTTP/1.1 200 OK\r\netag: \"v1\"\r\ncontent-length: 10\r\n\r\n0123",
+            "HTTP/1.1 206 Partial Content\r\netag: \"v1\"\r\ncontent-range: bytes 4-9/10\r\n\
+             content-length: 6\r\n\r\n456789",
+        ] {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            let mut request = [0; 4096];
+            let size = stream.read(&mut request).await.unwrap();
+            requests.push(String::from_utf8_lossy(&request[..size]).into_owned());
+            stream.write_all(answer.as_bytes()).await.unwrap();
+        }
+        requests
+    });
+    let client = crate::stub::patient("http://127.0.0.1:1").build().unwrap();
+    assert_eq!(&client.assets().download(url).await.unwrap().bytes[..], b"0123456789");
+    let requests = server.await.unwrap();
+    assert!(requests[1].contains("\r\nrange: bytes=4-\r\nif-range: \"v1\"\r\n"), "{requests:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_body_that_is_shorter_than_its_length_is_incomplete() {
+    let short = || {
+        let answer = Answer::raw(200, "image/png", bytes()[..400].to_vec());
+        answer.header("etag", "\"v1\"").header("content-length", "1000")
+    };
+    succeeds(vec![short(), rest(400)], &["- -", "bytes=400- \"v1\""]).await;
+    let once = storage(vec![short()]);
+    let error = client(&once).assets().download(URL).retry(RetryPolicy::never()).await;
+    let error = error.unwrap_err();
+    assert_snapshot!(error, @"GET {url}: connection closed before the whole response was received (200 OK)");
+    assert_eq!(kinds(&error), "transport retryable");
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_policy_and_the_budget_are_those_of_other_calls() {
+    let busy = || (0..9).map(|_| Answer::error(503, "busy")).collect();
+    let script = storage(busy());
+    let budget = RetryBudget::new().reserve(1).percent(0);
+    let client = builder(&script).retry_budget(budget).build().unwrap();
+    let error = client.assets().download(URL).await.unwrap_err();
+    assert_snapshot!(error, @"GET {url}: 503 Service Unavailable: busy (after 2 attempts, not retried, as the retry budget of the client is empty)");
+
+    let script = storage(busy());
+    let policy = RetryPolicy::new().max_attempts(5).initial_backoff(Duration::from_secs(4));
+    let client = builder(&script).build().unwrap();
+    let start = Instant::now();
+    let error = client.assets().download(URL).retry(policy).await.unwrap_err();
+    assert_eq!(error.attempts(), 5);
+    // 4, 8, 10 and 10 seconds, each at least half.
+    let elapsed = start.elapsed().as_secs();
+    assert!((16..=32).contains(&elapsed), "{elapsed}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_rate_limit_of_the_api_and_one_of_the_storage_have_nothing_in_common() {
+    let script = storage(vec![]);
+    let slow = || Answer::error(429, "slow down").retry_after(Duration::from_secs(30));
+    script.get("/vaults").answer(slow()).answer(Answer::data(&[(); 0]));
+    for _ in 0..3 {
+        script.get(URL).answer(slow());
+    }
+    script.get(URL).always(whole());
+    let client = client(&script);
+    let limited = tokio::spawn(client.vaults().list().send());
+    tokio::time::sleep(Duration::from_secs(1)).await;
+
+    // Each 429 of the storage is an attempt, or without a time limit there would be no end.
+    let start = Instant::now();
+    let error = client.assets().download(URL).await.unwrap_err();
+    assert_eq!((kinds(&error).as_str(), error.attempts()), ("rate_limited retryable", 3));
+    assert_eq!(start.elapsed().as_secs(), 60);
+    limited.await.unwrap().unwrap();
+
+    assert_eq!(client.pressure().waiting, 0);
+    let start = Instant::now();
+    for _ in 0..100 {
+        client.assets().download(URL).await.unwrap();
+    }
+    assert!(start.elapsed() < Duration::from_secs(1), "{:?}", start.elapsed());
+}
+
+#[tokio::test(start_paused = true)]
+async fn each_time_limit_says_which_it_is() {
+    let stalled = || (0..9).map(|_| whole().stall_at(400)).collect();
+    let script = storage(stalled());
+    let download = client(&script).assets().download(URL);
+    let error = download.request_timeout(Duration::from_secs(5)).await.unwrap_err();
+    assert_snapshot!(error, @"GET {url}: timed out after 5s (request_timeout) before the whole response was received (200 OK) (after 3 attempts)");
+
+    let script = storage(stalled());
+    let download = client(&script).assets().download(URL);
+    let error = download.idle_timeout(Duration::from_secs(5)).await.unwrap_err();
+    assert_snapshot!(error, @"GET {url}: no data for 5s (idle_timeout) before the whole response was received (200 OK) (after 3 attempts)");
+
+    let script = storage(stalled());
+    let start = Instant::now();
+    let download = client(&script).assets().download(URL);
+    let error = download.timeout(Duration::from_secs(30)).await.unwrap_err();
+    assert_snapshot!(error, @"timed out after 30s (timeout) while waiting for https://cdn.example/1.png (after 2 attempts)");
+    assert_eq!((kinds(&error).as_str(), start.elapsed().as_secs()), ("timeout retryable", 30));
+
+    // A long download is no slow one: only a step of it has a limit by default.
+    let slow = storage(vec![whole().after(Duration::from_secs(15))]);
+    client(&slow).assets().download(URL).await.unwrap();
+}
+
+#[tokio::test]
+async fn headers_are_sent_and_invalid_ones_are_errors() {
+    let script = storage(vec![whole()]);
+    let download = client(&script).assets().download(URL);
+    download.header("traceparent", "00-1-2-01").send().await.unwrap();
+    assert_eq!(script.requests()[0].header("traceparent"), Some("00-1-2-01"));
+    let error = client(&script).assets().download(URL).header("a b", "").await.unwrap_err();
+    assert_snapshot!(error, @r#""a b" is not a valid header name"#);
+}
+
+#[tokio::test]
+async fn downloads_can_be_spawned_and_joined() {
+    let script = storage(vec![]);
+    script.get(URL).always(whole());
+    let assets = client(&script).assets();
+    let spawned = tokio::spawn(assets.download(URL).send());
+    let joined = futures::future::join_all((0..3).map(|_| assets.download(URL).send())).await;
+    for asset in joined.into_iter().chain([spawned.await.unwrap()]) {
+        assert_eq!(asset.unwrap().bytes.len(), 1000);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn progress_tells_attempt_bytes_and_total() {
+    let mut seen = Vec::new();
+    let script = storage(vec![whole().cut_at(400), rest(400)]);
+    let download = client(&script).assets().download(URL);
+    download.on_progress(|p| seen.push((p.attempt, p.received, p.total))).await.unwrap();
+    let total = Some(1000);
+    assert_eq!(seen, [(1, 0, total), (1, 400, total), (2, 400, total), (2, 1000, total)]);
+
+    let mut seen = Vec::new();
+    let again = Answer::raw(200, "image/png", bytes());
+    let script = storage(vec![again.clone().cut_at(400), again]);
+    let download = client(&script).assets().download(URL);
+    download.on_progress(|p| seen.push((p.attempt, p.received, p.total))).await.unwrap();
+    assert_eq!(seen, [(1, 0, None), (1, 400, None), (2, 0, None), (2, 1000, None)]);
+}

@@ -1,0 +1,84 @@
+//! The certificate store and the proxies of the environment.
+
+use std::fmt::Display;
+use std::io::{BufRead, BufReader, Write};
+use std::net::{SocketAddr, TcpListener};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+
+use promptarium::{Client, RetryPolicy};
+
+use super::child::passes_in_child;
+use crate::stub::KEY;
+
+/// A server that answers every request with an empty list and sends its first line here.
+fn listing() -> (SocketAddr, Receiver<String>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let (sender, received) = channel();
+    thread::spawn(move || {
+        for mut stream in listener.incoming().map(Result::unwrap) {
+            let mut lines = BufReader::new(stream.try_clone().unwrap()).lines();
+            sender.send(lines.next().unwrap().unwrap()).unwrap();
+            while lines.next().is_some_and(|line| !line.unwrap().is_empty()) {}
+            let body = r#"{"data":[],"error":null}"#;
+            let length = body.len();
+            write!(
+                stream,
+                "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: {length}\r\n\r\n{body}"
+            )
+            .unwrap();
+        }
+    });
+    (address, received)
+}
+
+fn new(origin: impl Display) -> Result<Client, promptarium::Error> {
+    let builder = Client::builder().base_url(format!("{origin}/api/v1")).api_key(KEY);
+    builder.retry(RetryPolicy::never()).build()
+}
+
+#[cfg(all(target_os = "linux", feature = "rustls", not(feature = "native-tls")))]
+#[tokio::test]
+async fn without_a_certificate_store_only_https_fails() {
+    let nowhere = [("SSL_CERT_FILE", "/nowhere/certs.pem"), ("SSL_CERT_DIR", "/nowhere")];
+    let name = "connections::environment::without_a_certificate_store_only_https_fails";
+    if passes_in_child(name, &nowhere) {
+        return;
+    }
+    let (address, _received) = listing();
+    let client = new(format!("http://{address}")).unwrap();
+    assert!(client.vaults().list().await.unwrap().is_empty());
+    let error = client.assets().download("https://cdn.example/a.png").await.unwrap_err();
+    assert!(error.is_connect());
+    let advice = "https needs a certificate store (No CA certificates were loaded from the \
+                  system); install CA certificates, often the package ca-certificates, or set \
+                  SSL_CERT_FILE";
+    let expected = format!("GET {{url}}: cannot connect to https://cdn.example: {advice}");
+    assert_eq!(error.to_string(), expected);
+    let error = new("https://prompts.example").unwrap_err();
+    assert!(error.is_config());
+    assert_eq!(error.to_string(), format!("cannot set up the HTTP client: {advice}"));
+}
+
+#[tokio::test]
+async fn the_proxies_of_the_environment_are_used_except_for_loopback() {
+    let name =
+        "connections::environment::the_proxies_of_the_environment_are_used_except_for_loopback";
+    let (proxy, at_proxy) = listing();
+    let url = format!("http://user:pass@{proxy}");
+    if passes_in_child(name, &[("HTTP_PROXY", &url), ("HTTPS_PROXY", &url), ("ALL_PROXY", &url)]) {
+        // The child has a listener of its own, for which it sends nothing.
+        let first = at_proxy.try_recv().unwrap();
+        assert_eq!(first, "GET http://prompts.example/api/v1/vaults HTTP/1.1");
+        assert_eq!(at_proxy.try_recv().ok(), None);
+        return;
+    }
+    assert!(new("http://prompts.example").unwrap().vaults().list().await.is_ok());
+    let (server, at_server) = listing();
+    for host in ["127.0.0.1", "localhost"] {
+        let client = new(format!("http://{host}:{}", server.port())).unwrap();
+        assert!(client.vaults().list().await.is_ok());
+        assert_eq!(at_server.try_recv().unwrap(), "GET /api/v1/vaults HTTP/1.1");
+    }
+}
