@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde::de::DeserializeOwned;
 use tokio::runtime::Handle;
@@ -13,7 +14,7 @@ use crate::macros::sendable;
 use crate::response::{RawResponse, WithMeta};
 use crate::send::config::CallOptions;
 use crate::send::outcome::Outcome;
-use crate::send::policy::RetryPolicy;
+use crate::send::policy::Backoff;
 use crate::send::reply::Reply;
 use crate::send::request::Request;
 use crate::send::timeout::until;
@@ -38,6 +39,9 @@ pub struct Call<T> {
 }
 
 type Read<T> = dyn Fn(Reply) -> Result<T, Error> + Send + Sync;
+
+/// The delay before a service is asked for a job.
+const FIRST_QUESTION: Duration = Duration::from_millis(200);
 
 impl Client {
     pub(crate) fn context(&self) -> Context {
@@ -101,7 +105,8 @@ impl<T> Call<T> {
         let window = limits.response();
         let end = Instant::now().checked_add(window).into_iter().chain(limits.deadline).min();
         let once = options.clone().without_retries();
-        let mut backoff = RetryPolicy::new().backoff();
+        // The last question comes near the end.
+        let mut backoff = Backoff::new(FIRST_QUESTION, window / 8);
         let mut delay = backoff.delay(error.retry_after().filter(|after| *after < window));
         let asking = async {
             loop {

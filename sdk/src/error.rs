@@ -184,7 +184,7 @@ impl Error {
     }
 
     /// The cursor of the page after one that cannot be decoded, from which a list can continue;
-    /// see also [`Items::skip`](crate::Items::skip).
+    /// see also [`Items::skip_failed`](crate::Items::skip_failed).
     #[must_use]
     pub fn next_cursor(&self) -> Option<&Cursor> {
         self.facts.next_cursor.as_ref()

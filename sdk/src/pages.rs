@@ -23,7 +23,7 @@ type Fetching<T> = BoxFuture<'static, Result<FetchedPage<T>, Error>>;
 /// It ends after the last page, after `max_items`, and after an error, from which
 /// [`retry`](Self::retry) resumes. An empty page with a cursor does not end it; a cursor that the
 /// service returns a second time ends it with [`Error::is_pagination_loop`]. From a page that cannot
-/// be decoded, [`skip`](Self::skip) continues with the page after it. The stream owns its client;
+/// be decoded, [`skip_failed`](Self::skip_failed) continues with the page after it. The stream owns its client;
 /// dropping it cancels the request in flight.
 ///
 /// ```
@@ -120,10 +120,10 @@ impl<T> Pages<T> {
 
     /// After an error of a page that was received and cannot be decoded
     /// ([`Error::next_cursor`]): continues with the page after it. The whole page is skipped;
-    /// [`Items::skip`] skips one item.
+    /// [`Items::skip_failed`] skips one item.
     ///
     /// `false`, without effect, after other errors.
-    pub fn skip(&mut self) -> bool {
+    pub fn skip_failed(&mut self) -> bool {
         let State::Failed { next_cursor } = &mut self.state else { return false };
         let Some(next) = next_cursor.take() else { return false };
         self.cursor = Some(next);
@@ -281,7 +281,7 @@ impl<T> Items<T> {
 
     /// After an error: requests the page that failed again when the stream is polled next, as
     /// [`Pages::retry`]. The items continue after the last one that was returned. `false` after an
-    /// item that cannot be decoded: [`skip`](Self::skip) it.
+    /// item that cannot be decoded: [`skip_failed`](Self::skip_failed) it.
     pub fn retry(&mut self) -> bool {
         self.pages.retry()
     }
@@ -295,13 +295,13 @@ impl<T> Items<T> {
     /// while let Some(prompt) = prompts.next().await {
     ///     match prompt {
     ///         Ok(prompt) => println!("{}", prompt.title),
-    ///         Err(error) if prompts.skip() => eprintln!("skipped: {error}"),
+    ///         Err(error) if prompts.skip_failed() => eprintln!("skipped: {error}"),
     ///         Err(error) => return Err(error),
     ///     }
     /// }
     /// # Ok(()) }
     /// ```
-    pub fn skip(&mut self) -> bool {
+    pub fn skip_failed(&mut self) -> bool {
         std::mem::take(&mut self.item_failed)
     }
 

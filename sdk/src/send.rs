@@ -19,7 +19,7 @@ use http::{HeaderMap, HeaderValue, Method};
 use tokio::time::Instant;
 use url::Url;
 
-use self::config::{CallOptions, Config};
+use self::config::{CallOptions, Config, Credentials};
 use self::incoming::{Incoming, MaxSize, check_call};
 use self::outcome::AttemptFailure;
 use self::reply::Reply;
@@ -49,7 +49,13 @@ impl Config {
         let span = Span::call(&request.route, &self.base_url);
         let mut outcome = Err(sending.no_turn());
         loop {
-            let Ok(sent_at) = until(sending.end, self.throttle.turn()).await else { break };
+            let sent_at = match self.throttle.turn_without_limit() {
+                Some(now) => now,
+                None => match until(sending.end, self.throttle.turn()).await {
+                    Ok(now) => now,
+                    Err(_) => break,
+                },
+            };
             attempts.begin();
             let attempt = span.attempt(&request.route, &self.base_url, attempts.history.attempts);
             outcome = attempt.around(sending.attempt()).await;
@@ -119,10 +125,14 @@ impl Sending<'_> {
         let fail = |error: Error| error.of(route.clone(), None);
         let max = MaxSize { bytes: *max_response_size, setting: "max_response_size" };
         let running = Running::new(self.limits, self.end);
-        let authorization = running.head(credentials.authorization()).await;
-        let authorization = authorization
-            .unwrap_or_else(|limit| Err(Error::no_key_in_time(limit)))
-            .map_err(fail)?;
+        let authorization = match credentials {
+            Credentials::Fixed(authorization) => authorization.clone(),
+            Credentials::Provider(provider) => running
+                .head(config::provided_authorization(&**provider))
+                .await
+                .unwrap_or_else(|limit| Err(Error::no_key_in_time(limit)))
+                .map_err(fail)?,
+        };
         let began = Instant::now();
         let (mut url, mut redirects) = (self.url(), 0);
         loop {

@@ -42,23 +42,15 @@ pub(crate) enum Credentials {
     Provider(Arc<KeyProvider>),
 }
 
-type KeyProvider = dyn Fn() -> BoxFuture<'static, Result<String, Cause>> + Send + Sync;
+pub(super) type KeyProvider = dyn Fn() -> BoxFuture<'static, Result<String, Cause>> + Send + Sync;
 
-impl Credentials {
-    /// The `Authorization` header of an attempt.
-    pub(crate) async fn authorization(&self) -> Result<HeaderValue, Error> {
-        match self {
-            Self::Fixed(authorization) => Ok(authorization.clone()),
-            Self::Provider(provider) => {
-                let failed =
-                    |source| Error::config("the provider of the API key failed").because(source);
-                let key = provider().await.map_err(failed)?;
-                authorization(&key).map_err(|problem| {
-                    Error::config(format!("the API key of the provider cannot be used: {problem}"))
-                })
-            }
-        }
-    }
+/// The `Authorization` header of an attempt.
+pub(super) async fn provided_authorization(provider: &KeyProvider) -> Result<HeaderValue, Error> {
+    let failed = |source| Error::config("the provider of the API key failed").because(source);
+    let key = provider().await.map_err(failed)?;
+    authorization(&key).map_err(|problem| {
+        Error::config(format!("the API key of the provider cannot be used: {problem}"))
+    })
 }
 
 impl Config {

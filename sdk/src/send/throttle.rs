@@ -94,11 +94,13 @@ impl Drop for Waiting<'_> {
 }
 
 impl Throttle {
+    /// The time at which a request is sent, if nothing limits the rate.
+    pub(crate) fn turn_without_limit(&self) -> Option<Instant> {
+        self.state().turn_without_limit()
+    }
+
     /// Waits for the turn of a request. Returns the time at which it is sent.
     pub(crate) async fn turn(&self) -> Instant {
-        if let Some(now) = self.state().turn_without_limit() {
-            return now;
-        }
         self.waiting.fetch_add(1, Ordering::Relaxed);
         let _waiting = Waiting(&self.waiting);
         let _first = self.queue.lock().await;

@@ -68,7 +68,7 @@ async fn the_position_is_found_in_a_long_response_of_many_lines() {
     let error = outcome(answer(), |client| client.vault(3.into()).list()).await.unwrap_err();
     let text = error.to_string();
     assert!(text.contains("at `data[41].createdAt`: not an ISO 8601 timestamp"), "{text}");
-    assert!(text.contains(", near …"), "{text}");
+    assert!(text.contains(r#", near …", "updatedAt": "#), "{text}");
     assert!(text.ends_with(r#""createdAt": "gestern", "id": 42, "images": […"#), "{text}");
 }
 

@@ -40,7 +40,7 @@ async fn read(mut items: promptarium::Items<Prompt>) -> Vec<Option<i64>> {
         if let Err(error) = item {
             assert!(error.is_decode(), "{error}");
             assert!(!items.retry(), "the same request would return the same item");
-            assert!(items.skip() && !items.skip());
+            assert!(items.skip_failed() && !items.skip_failed());
         }
     }
     ids
@@ -69,25 +69,25 @@ async fn the_error_of_an_item_says_where_it_is_and_where_the_list_continues() {
     assert_eq!(error.next_cursor(), Some(&Cursor::from("b")));
     // Without a skip it ends.
     assert!(items.next().await.is_none() && items.next().await.is_none());
-    assert!(items.skip());
+    assert!(items.skip_failed());
     assert_eq!(items.next().await.unwrap().unwrap().id.get(), 3);
-    assert!(!items.skip(), "there is no error");
+    assert!(!items.skip_failed(), "there is no error");
 }
 
 #[tokio::test(start_paused = true)]
 async fn the_pages_after_one_that_cannot_be_decoded_can_be_read() {
     let (script, list) = list(&[5]);
     let mut pages = list.clone().pages();
-    assert!(!pages.skip());
+    assert!(!pages.skip_failed());
     assert_eq!(pages.next().await.unwrap().unwrap().items.len(), 3);
     let error = pages.next().await.unwrap().unwrap_err();
     assert!(error.to_string().contains("`data[1].title`"), "{error}");
     assert_eq!(error.next_cursor(), Some(&Cursor::from("c")));
     assert_eq!(pages.cursor(), Some(&Cursor::from("b")), "the page that failed");
     assert!(pages.next().await.is_none());
-    assert!(pages.skip() && !pages.skip());
+    assert!(pages.skip_failed() && !pages.skip_failed());
     assert_eq!(pages.next().await.unwrap().unwrap().items[0].id.get(), 7);
-    assert!(pages.next().await.is_none() && !pages.skip());
+    assert!(pages.next().await.is_none() && !pages.skip_failed());
     assert_eq!(script.calls().len(), 3);
 
     // The cursor of the error is enough for another process.
@@ -104,7 +104,7 @@ async fn the_last_page_has_nothing_after_it_to_skip_to() {
     pages.next().await.unwrap().unwrap();
     let error = pages.next().await.unwrap().unwrap_err();
     assert_eq!(error.next_cursor(), None);
-    let _ = pages.skip();
+    let _ = pages.skip_failed();
     assert!(pages.next().await.is_none());
 }
 
@@ -117,11 +117,11 @@ async fn a_request_that_failed_is_not_skipped() {
     answers.always(Answer::error(400, "no"));
     let mut items = client(&script).prompts().list().items();
     assert!(items.next().await.unwrap().unwrap_err().is_invalid());
-    assert!(!items.skip() && items.next().await.is_none());
+    assert!(!items.skip_failed() && items.next().await.is_none());
     assert!(items.retry());
     let mut pages = client(&script).prompts().list().pages();
     assert!(pages.next().await.unwrap().unwrap_err().is_invalid());
-    assert!(!pages.skip() && pages.retry());
+    assert!(!pages.skip_failed() && pages.retry());
 }
 
 #[tokio::test(start_paused = true)]
