@@ -42,32 +42,39 @@ async fn main() -> Result<ExitCode> {
         Some(folder) => folder,
         None => sample()?,
     };
-    let journal = Journal::open(&service.client, folder.join("import.journal")).await?;
-    let journal = journal.with_settle(settle);
-    let name = folder.file_name().unwrap_or(folder.as_os_str()).to_string_lossy();
-    let vault = journal.run("vault", service.client.vaults().create(name)).await?;
-    println!("Importing {} into vault {} on {}", folder.display(), vault.id, service.place());
-
-    let entries = entries(&folder)?;
-    let bars = Bars::new(&entries);
-    let import = Import { client: service.client, journal, vault: vault.id, bars };
-    let outcomes = futures::stream::iter(&entries)
-        .map(async |entry| import.entry(entry).await.map_err(|error| (entry, error)))
-        .buffer_unordered(AT_ONCE)
-        .collect::<Vec<_>>()
-        .await;
-    import.bars.finish();
-
-    let failures: Vec<_> = outcomes.into_iter().filter_map(std::result::Result::err).collect();
-    for (entry, error) in &failures {
-        eprintln!("{}: {error}", entry.text.display());
+    println!("Importing {} on {}", folder.display(), service.place());
+    let failures = import(service.client, &folder, settle).await?;
+    for failure in &failures {
+        eprintln!("{failure}");
     }
     if failures.is_empty() {
-        println!("{} entries are in vault {}", entries.len(), vault.id);
+        println!("All entries are imported.");
         return Ok(ExitCode::SUCCESS);
     }
-    eprintln!("{} of {} failed; start it again to continue", failures.len(), entries.len());
+    eprintln!("{} entries failed; start it again to continue", failures.len());
     Ok(ExitCode::FAILURE)
+}
+
+/// Imports the folder, and returns which entries failed and why.
+async fn import(client: Client, folder: &Path, settle: Duration) -> Result<Vec<String>> {
+    let journal = Journal::open(&client, folder.join("import.journal")).await?;
+    let journal = journal.with_settle(settle);
+    let name = folder.file_name().unwrap_or(folder.as_os_str()).to_string_lossy();
+    let vault = journal.run("vault", client.vaults().create(name)).await?.id;
+    let entries = entries(folder)?;
+    let bars = Bars::new(&entries);
+    let import = Import { client, journal, vault, bars };
+    let failures = futures::stream::iter(&entries)
+        .map(async |entry| {
+            let failed = |error| format!("{}: {error}", entry.text.display());
+            import.entry(entry).await.map_err(failed).err()
+        })
+        .buffer_unordered(AT_ONCE)
+        .filter_map(std::future::ready)
+        .collect()
+        .await;
+    import.bars.finish();
+    Ok(failures)
 }
 
 struct Import {
@@ -197,4 +204,36 @@ fn sample() -> Result<PathBuf> {
         fs::write(folder.join(name), pictures::small_png()?)?;
     }
     Ok(folder)
+}
+
+#[cfg(test)]
+mod tests {
+    use promptarium::testing::explore_with;
+
+    use super::*;
+
+    /// Every failure at every request, and a crash there: started again, the import has stored
+    /// everything once.
+    #[tokio::test(start_paused = true)]
+    async fn no_failure_at_any_request_loses_or_doubles_anything() {
+        let report = explore_with(
+            async |_| {
+                let folder = tempfile::tempdir().unwrap();
+                // The vault has the name of the folder.
+                let sample = folder.path().join("harbours");
+                fs::rename(super::sample().unwrap(), &sample).unwrap();
+                (folder, sample)
+            },
+            async |client, (_, sample)| {
+                let failures = import(client, sample, Duration::from_secs(30)).await;
+                match failures.map_err(|error| error.to_string())?.first() {
+                    Some(failure) => Err(failure.clone()),
+                    None => Ok(()),
+                }
+            },
+        );
+        let report = report.await;
+        assert!(report.cases() > 100, "{} cases", report.cases());
+        report.assert_clean();
+    }
 }

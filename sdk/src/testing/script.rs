@@ -241,7 +241,7 @@ impl Expectation<'_> {
     /// script.get("/prompts").list(vec![fixture::prompt(); 5], 2);
     /// let prompts = client(&script).prompts().list().collect().await?;
     /// assert_eq!(prompts.len(), 5);
-    /// assert_eq!(script.calls()[1], "GET /prompts?cursor=from-2");
+    /// assert_eq!(script.calls()[1], "GET /prompts?limit=100&cursor=from-2");
     /// # Ok(()) }
     /// ```
     pub fn list<T>(self, items: Vec<T>, page_size: usize)
