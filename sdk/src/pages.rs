@@ -1,18 +1,21 @@
 //! Pagination of every list: a function from cursor to page becomes a stream of pages, and that a
 //! stream of items.
 
+mod items;
+
 use std::collections::HashSet;
 use std::fmt;
 use std::hash::{BuildHasher, RandomState};
+use std::mem;
 use std::task::{Context, Poll, ready};
-use std::{mem, vec};
 
 use futures_core::future::BoxFuture;
 
 use crate::error::Error;
 use crate::macros::stream;
 use crate::model::{Cursor, Page};
-use crate::send::reply::FetchedPage;
+use crate::send::decode::FetchedPage;
+pub use items::Items;
 
 type Fetch<T> = dyn FnMut(Option<Cursor>) -> Fetching<T> + Send;
 type Fetching<T> = BoxFuture<'static, Result<FetchedPage<T>, Error>>;
@@ -23,8 +26,8 @@ type Fetching<T> = BoxFuture<'static, Result<FetchedPage<T>, Error>>;
 /// It ends after the last page, after `max_items`, and after an error, from which
 /// [`retry`](Self::retry) resumes. An empty page with a cursor does not end it; a cursor that the
 /// service returns a second time ends it with [`Error::is_pagination_loop`]. From a page that cannot
-/// be decoded, [`skip_failed`](Self::skip_failed) continues with the page after it. The stream owns its client;
-/// dropping it cancels the request in flight.
+/// be decoded, [`skip_failed`](Self::skip_failed) continues with the page after it. The stream owns
+/// its client; dropping it cancels the request in flight.
 ///
 /// ```
 /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
@@ -228,114 +231,6 @@ impl<T> fmt::Debug for Pages<T> {
     }
 }
 
-/// A stream of the items of a list over all its pages. A page is requested when the items of the
-/// page before are used up, or [earlier](crate::request::ListPrompts::prefetch).
-///
-/// It ends after the last item, after `max_items`, and after an error, from which
-/// [`retry`](Self::retry) resumes.
-///
-/// ```
-/// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
-/// let mut prompts = client.prompts().list().items();
-/// while let Some(prompt) = prompts.try_next().await? {
-///     println!("{}", prompt.title);
-/// }
-/// # Ok(()) }
-/// ```
-#[must_use = "a stream fetches only when it is polled"]
-pub struct Items<T> {
-    pages: Pages<T>,
-    page: vec::IntoIter<Result<T, Error>>,
-    /// Where the page in `page` was fetched from.
-    page_cursor: Option<Cursor>,
-    /// The last item could not be decoded.
-    item_failed: bool,
-}
-
-impl<T> Items<T> {
-    pub(crate) fn new(pages: Pages<T>) -> Self {
-        Self { pages, page: Vec::new().into_iter(), page_cursor: None, item_failed: false }
-    }
-
-    /// The cursor from which a later list misses no item.
-    ///
-    /// While items of a page are left it is the cursor of that page, so its first items come
-    /// again; otherwise it is [`Pages::cursor`].
-    #[must_use]
-    pub fn cursor(&self) -> Option<&Cursor> {
-        if self.page.len() == 0 { self.pages.cursor() } else { self.page_cursor.as_ref() }
-    }
-
-    /// The rest of the list in one vector.
-    ///
-    /// # Errors
-    ///
-    /// That of the first page that fails; the items before it are lost.
-    pub async fn collect(mut self) -> Result<Vec<T>, Error> {
-        let mut items = Vec::new();
-        while let Some(item) = self.try_next().await? {
-            items.push(item);
-        }
-        Ok(items)
-    }
-
-    /// After an error: requests the page that failed again when the stream is polled next, as
-    /// [`Pages::retry`]. The items continue after the last one that was returned. `false` after an
-    /// item that cannot be decoded: [`skip_failed`](Self::skip_failed) it.
-    pub fn retry(&mut self) -> bool {
-        self.pages.retry()
-    }
-
-    /// After an item that cannot be decoded: continues with the item after it. `false`, without
-    /// effect, after other errors.
-    ///
-    /// ```
-    /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
-    /// let mut prompts = client.prompts().list().items();
-    /// while let Some(prompt) = prompts.next().await {
-    ///     match prompt {
-    ///         Ok(prompt) => println!("{}", prompt.title),
-    ///         Err(error) if prompts.skip_failed() => eprintln!("skipped: {error}"),
-    ///         Err(error) => return Err(error),
-    ///     }
-    /// }
-    /// # Ok(()) }
-    /// ```
-    pub fn skip_failed(&mut self) -> bool {
-        std::mem::take(&mut self.item_failed)
-    }
-
-    fn poll_item(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<T, Error>>> {
-        if self.item_failed {
-            return Poll::Ready(None);
-        }
-        loop {
-            if let Some(item) = self.page.next() {
-                self.item_failed = item.is_err();
-                self.pages.prefetch_page(cx);
-                return Poll::Ready(Some(item));
-            }
-            let asked = self.pages.cursor().cloned();
-            match ready!(self.pages.poll_fetched(cx, false)) {
-                Some(Ok(page)) => {
-                    self.page = page.items.into_iter();
-                    self.page_cursor = asked;
-                }
-                Some(Err(error)) => return Poll::Ready(Some(Err(error))),
-                None => return Poll::Ready(None),
-            }
-        }
-    }
-}
-
-stream!([T] Items<T> -> T, poll_item);
-
-impl<T> fmt::Debug for Items<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Items").field("cursor", &self.cursor()).finish_non_exhaustive()
-    }
-}
-
 /// The cursors that were used, eight bytes of each, so that memory stays small.
 ///
 /// Two cursors with the same hash would end a list with an error although it does not loop. Among
@@ -354,43 +249,4 @@ impl Used {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::sync::Arc;
-
-    use super::*;
-
-    #[tokio::test]
-    async fn ten_thousand_pages_keep_no_more_than_the_pages_at_hand() {
-        const PAGES: usize = 10_000;
-        for (prefetch, most) in [(false, 10), (true, 20)] {
-            // Each item holds a clone, so the clones are the items that are alive.
-            let alive = Arc::new(());
-            let counted = alive.clone();
-            let mut items = Items::new(Pages::new(None, None, prefetch, move |cursor| {
-                let number = cursor.map_or(0, |cursor| cursor.as_str().parse().unwrap());
-                let items = number * 10..number * 10 + 10;
-                let items = items.map(|n| Ok((n, counted.clone()))).collect();
-                // The last page starts over.
-                let next = if number + 1 < PAGES { number + 1 } else { 1 };
-                Box::pin(async move {
-                    // Not ready at once, as no answer is.
-                    tokio::task::yield_now().await;
-                    Ok(FetchedPage { items, next_cursor: Some(next.to_string().into()) })
-                })
-            }));
-            let (mut count, mut peak) = (0, 0);
-            let error = loop {
-                match items.next().await.expect("the loop is an error") {
-                    Ok((number, _)) => {
-                        assert_eq!(number, count);
-                        count += 1;
-                        peak = peak.max(Arc::strong_count(&alive) - 2);
-                    }
-                    Err(error) => break error,
-                }
-            };
-            assert!(error.is_pagination_loop());
-            assert_eq!((count, peak), (PAGES * 10, most));
-        }
-    }
-}
+mod tests;

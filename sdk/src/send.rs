@@ -1,6 +1,7 @@
 //! Sends calls to the service and retries them: the one place that sends the API key.
 
 pub(crate) mod config;
+pub(crate) mod decode;
 pub(crate) mod incoming;
 pub(crate) mod outcome;
 pub(crate) mod policy;

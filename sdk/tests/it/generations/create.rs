@@ -134,7 +134,7 @@ async fn the_status_is_asked_for_as_long_as_the_response_was_waited_for() {
             let asked = start.elapsed().as_secs_f64() - waited;
             assert!((asked - window).abs() < 0.01, "{asked} of {window}");
             let questions = script.calls().len() - 1;
-            assert!(questions >= 1 && questions <= 20, "{questions}");
+            assert!((1..=20).contains(&questions), "{questions}");
         }
     }
 }
