@@ -4,7 +4,7 @@ use std::fmt;
 use std::num::ParseIntError;
 use std::str::FromStr;
 
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 
 use crate::model::number::integer;
 use crate::model::object::Field;
@@ -12,18 +12,11 @@ use crate::model::object::Field;
 macro_rules! integer_id {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
-        ///
-        /// ```
-        #[doc = concat!("use promptarium::", stringify!($name), ";")]
-        ///
-        #[doc = concat!("let id: ", stringify!($name), " = \"42\".parse()?;")]
-        #[doc = concat!("assert_eq!(id, ", stringify!($name), "::new(42));")]
-        #[doc = concat!("assert_eq!(format!(\"{id} {id:?}\"), \"42 ", stringify!($name), "(42)\");")]
-        /// # Ok::<(), std::num::ParseIntError>(())
-        /// ```
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+        #[derive(
+            Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+        )]
         #[serde(transparent)]
-        pub struct $name(i64);
+        pub struct $name(#[serde(deserialize_with = "integer")] i64);
 
         impl $name {
             /// The id of this integer.
@@ -57,12 +50,6 @@ macro_rules! integer_id {
             }
         }
 
-        impl<'de> Deserialize<'de> for $name {
-            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                integer(deserializer).map(Self)
-            }
-        }
-
         impl Field for $name {}
 
         impl FromStr for $name {
@@ -77,6 +64,12 @@ macro_rules! integer_id {
 
 integer_id! {
     /// The id of a prompt.
+    ///
+    /// ```
+    /// let id: promptarium::PromptId = "42".parse()?;
+    /// assert_eq!(id, promptarium::PromptId::new(42));
+    /// # Ok::<(), std::num::ParseIntError>(())
+    /// ```
     PromptId
 }
 
