@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use crate::model::number::integer;
 use crate::model::object::Field;
 
-macro_rules! integer_id {
-    ($(#[$doc:meta])* $name:ident) => {
+macro_rules! integer_ids {
+    ($($(#[$doc:meta])* $name:ident)*) => {$(
         $(#[$doc])*
         #[derive(
             Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
@@ -59,26 +59,14 @@ macro_rules! integer_id {
                 text.parse().map(Self)
             }
         }
-    };
+    )*};
 }
 
-integer_id! {
+integer_ids! {
     /// The id of a prompt.
-    ///
-    /// ```
-    /// let id: promptarium::PromptId = "42".parse()?;
-    /// assert_eq!(id, promptarium::PromptId::new(42));
-    /// # Ok::<(), std::num::ParseIntError>(())
-    /// ```
     PromptId
-}
-
-integer_id! {
     /// The id of a vault.
     VaultId
-}
-
-integer_id! {
     /// The id of the membership of a prompt in a vault (`vaultPromptId`).
     ///
     /// It is not the id of the prompt, and it changes when the prompt is moved.
@@ -134,11 +122,6 @@ pub(crate) use text;
 text! {
     /// The id of a generation job (`clientJobId`): the caller's own text, or a UUID. It is sent as
     /// it is.
-    ///
-    /// ```
-    /// let job = promptarium::JobId::from("invoice-17");
-    /// assert_eq!(job.as_str(), "invoice-17");
-    /// ```
     #[derive(Debug, PartialOrd, Ord)]
     JobId
 }

@@ -49,13 +49,6 @@ impl CreateGeneration {
     /// The id of the job: the one that was set, or a UUID made with the call.
     ///
     /// Store it before the call is sent, and the job can be found after a crash.
-    ///
-    /// ```
-    /// # let client = promptarium::Client::new("https://prompts.example/api/v1", "k")?;
-    /// let call = client.generations().create("local/plasma", "A harbour at dusk");
-    /// assert_eq!(call.job_id().as_str().len(), 36);
-    /// # Ok::<(), promptarium::Error>(())
-    /// ```
     #[must_use]
     pub const fn job_id(&self) -> &JobId {
         &self.body.client_job_id
@@ -125,16 +118,6 @@ impl CreateGeneration {
     }
 
     /// Queues the generation, waits until it has ended, and returns its output; see [`Wait`].
-    ///
-    /// ```
-    /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
-    /// let finished =
-    ///     client.generations().create("local/plasma", "A harbour at dusk").and_wait().await?;
-    /// for image in finished.images() {
-    ///     println!("{}", image.url);
-    /// }
-    /// # Ok(()) }
-    /// ```
     pub fn and_wait(self) -> Wait<'static> {
         let (context, id) = (self.context.clone(), self.job_id().clone());
         let create = |deadline| {
@@ -167,14 +150,13 @@ impl CreateGeneration {
     fn into_call(self) -> Call<GenerationJob> {
         let Self { context, body } = self;
         let invalid = !matches!(body.optional.parameters, None | Some(Value::Object(_)));
-        let invalid =
-            invalid.then(|| "the parameters of a generation are not a JSON object".to_owned());
+        let problem = "the parameters of a generation are not a JSON object";
         let id = body.client_job_id.clone();
         let request = Request::new(Method::POST, path::GENERATIONS, path::GENERATIONS)
             .json(&body)
             .job(id.clone())
             .status(status_request(&id))
-            .invalid_if(invalid);
+            .invalid_if(invalid.then(|| problem.to_owned()));
         let hint = body.output_hint(Timestamp::now());
         Call::new(context, request, move |reply| job(reply, &id, hint.clone()))
     }

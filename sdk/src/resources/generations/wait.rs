@@ -77,15 +77,6 @@ impl<'a> Wait<'a> {
 
     /// Calls this with the first status, each that differs from the one before, and the final one.
     /// It may borrow, unless the wait is moved to a task.
-    ///
-    /// ```
-    /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
-    /// let mut states = Vec::new();
-    /// let wait = client.generations().wait("invoice-17");
-    /// wait.on_change(|status| states.push(status.state.clone())).await?;
-    /// println!("{states:?}");
-    /// # Ok(()) }
-    /// ```
     pub fn on_change<'b>(self, on_change: impl FnMut(&GenerationStatus) + Send + 'b) -> Wait<'b> {
         Wait { on_change: Box::new(on_change), ..self }
     }
@@ -148,12 +139,10 @@ impl<'a> Wait<'a> {
     ) -> Result<Vec<Prompt>, Error> {
         const ATTEMPTS: u32 = 4;
         let mut problem = "the time for the wait ended before it was looked for".to_owned();
-        let context = self.watch.context.clone();
-        let output = self.output.clone();
         let looking = async {
             let mut attempt = 1;
             loop {
-                match output::find(&context, status, &output).await {
+                match output::find(&self.watch.context, status, &self.output).await {
                     Ok(Ok(prompts)) => return Ok(Some(prompts)),
                     Ok(Err(place)) => {
                         problem = place;
@@ -169,13 +158,9 @@ impl<'a> Wait<'a> {
                 sleep(self.watch.delay(None)).await;
             }
         };
-        match until(deadline, looking).await {
-            Ok(Ok(Some(prompts))) => Ok(prompts),
-            Ok(Err(error)) => Err(error),
-            Ok(Ok(None)) | Err(_) => {
-                Err(Error::output_not_found(self.watch.job.clone(), status.clone(), problem))
-            }
-        }
+        let found = until(deadline, looking).await.unwrap_or(Ok(None))?;
+        found
+            .ok_or_else(|| Error::output_not_found(self.watch.job.clone(), status.clone(), problem))
     }
 }
 
@@ -189,15 +174,6 @@ impl fmt::Debug for Wait<'_> {
 }
 
 /// A completed generation with its output.
-///
-/// ```
-/// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
-/// let finished = client.generations().wait("invoice-17").await?;
-/// for image in finished.images() {
-///     println!("{}", image.url);
-/// }
-/// # Ok(()) }
-/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
