@@ -97,15 +97,9 @@ macro_rules! text {
             }
         }
 
-        impl From<String> for $name {
-            fn from(text: String) -> Self {
-                Self(text)
-            }
-        }
-
-        impl From<&str> for $name {
-            fn from(text: &str) -> Self {
-                Self(text.to_owned())
+        impl<T: Into<String>> From<T> for $name {
+            fn from(text: T) -> Self {
+                Self(text.into())
             }
         }
 

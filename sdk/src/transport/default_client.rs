@@ -7,7 +7,7 @@ use tokio::runtime::{Handle, Id};
 use url::{Host, Url};
 
 use super::{Failure, tls};
-use crate::error::Error;
+use crate::error::{Cause, Error};
 
 /// Shorter than the keep-alive of usual servers (Node.js: 5 seconds). A request that is sent while
 /// the server closes its connection fails, and one that is not idempotent is not retried.
@@ -90,7 +90,7 @@ impl Settings {
     }
 }
 
-fn set_up(problem: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Error {
+fn set_up(problem: impl Into<Cause>) -> Error {
     Error::set_up("HTTP client", problem)
 }
 

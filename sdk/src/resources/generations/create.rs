@@ -1,6 +1,5 @@
 //! Queues a generation, and never twice.
 
-use futures_core::future::BoxFuture;
 use http::Method;
 use http::header::DATE;
 use jiff::SignedDuration;
@@ -119,13 +118,7 @@ impl CreateGeneration {
 
     /// Queues the generation, waits until it has ended, and returns its output; see [`Wait`].
     pub fn and_wait(self) -> Wait<'static> {
-        let (context, id) = (self.context.clone(), self.job_id().clone());
-        let create = |deadline| {
-            let mut call = self;
-            call.context.options.set().deadline = deadline;
-            Box::pin(call.send()) as BoxFuture<'static, _>
-        };
-        Wait::new(context, id.into(), Some(Box::new(create)))
+        Wait::new(self.context.clone(), self.job_id().into(), Some(Box::new(self)))
     }
 
     /// What is sent.

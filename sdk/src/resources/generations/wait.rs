@@ -2,24 +2,20 @@
 
 use std::fmt;
 
-use futures_core::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 use tokio::time::{Instant, sleep};
 
+use super::create::CreateGeneration;
 use super::output;
 use super::watch::{GenerationRef, Watch, polling};
 use crate::call::Context;
 use crate::error::Error;
 use crate::macros::{awaitable, options};
-use crate::model::{GenerationJob, GenerationStatus, OutputHint, Prompt, PromptImage, VaultId};
+use crate::model::{GenerationStatus, OutputHint, Prompt, PromptImage, VaultId};
 use crate::send::timeout::until;
 use crate::send::trace::Span;
 
 type OnChange<'a> = dyn FnMut(&GenerationStatus) + Send + 'a;
-
-/// Queues the job, within this deadline.
-type Create =
-    dyn FnOnce(Option<Instant>) -> BoxFuture<'static, Result<GenerationJob, Error>> + Send;
 
 /// Waits until a job has ended, and returns its output. Nothing is sent until it is awaited.
 ///
@@ -61,7 +57,8 @@ type Create =
 /// ```
 #[must_use = "a job is waited for only when this is awaited, or by `send`"]
 pub struct Wait<'a> {
-    create: Option<Box<Create>>,
+    /// Queues the job first.
+    create: Option<Box<CreateGeneration>>,
     watch: Watch,
     output: OutputHint,
     on_change: Box<OnChange<'a>>,
@@ -70,7 +67,11 @@ pub struct Wait<'a> {
 polling!(['a] Wait<'a>, watch.polling);
 
 impl<'a> Wait<'a> {
-    pub(super) fn new(context: Context, job: GenerationRef, create: Option<Box<Create>>) -> Self {
+    pub(super) fn new(
+        context: Context,
+        job: GenerationRef,
+        create: Option<Box<CreateGeneration>>,
+    ) -> Self {
         let watch = Watch::new(context, &job);
         Self { create, watch, output: job.output, on_change: Box::new(|_| ()) }
     }
@@ -96,8 +97,9 @@ impl<'a> Wait<'a> {
 
     async fn run(mut self) -> Result<FinishedGeneration, Error> {
         let deadline = self.watch.start();
-        if let Some(create) = self.create.take() {
-            let job = create(deadline).await?;
+        if let Some(mut create) = self.create.take() {
+            create.context.options.set().deadline = deadline;
+            let job = create.send().await?;
             self.watch.queued(job.client_job_id);
             let OutputHint { vault_id, prompt, .. } = self.output;
             self.output = job.output_hint;
