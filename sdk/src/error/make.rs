@@ -217,7 +217,7 @@ impl Error {
     }
 
     pub(crate) fn pagination_loop(cursor: Option<&Cursor>) -> Self {
-        let cursor = Excerpt::start(cursor.map_or("", Cursor::as_str).as_bytes());
+        let cursor = Excerpt::of(cursor.map_or("", Cursor::as_str));
         let text = format!("pagination loop: the server returned cursor \"{cursor}\" twice");
         Self::new(ErrorKind::PaginationLoop, text)
     }

@@ -64,15 +64,9 @@ macro_rules! open_enum {
             }
         }
 
-        impl PartialEq<str> for $name {
-            fn eq(&self, text: &str) -> bool {
-                self.as_str() == text
-            }
-        }
-
-        impl PartialEq<&str> for $name {
-            fn eq(&self, text: &&str) -> bool {
-                self.as_str() == *text
+        impl<T: AsRef<str> + ?Sized> PartialEq<T> for $name {
+            fn eq(&self, text: &T) -> bool {
+                self.as_str() == text.as_ref()
             }
         }
 

@@ -109,7 +109,7 @@ impl CreateGeneration {
     pub fn parameter(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
         let parameters =
             self.body.optional.parameters.get_or_insert_with(|| Value::Object(Map::new()));
-        // Anything but an object stays as it is; sending reports it.
+        // Sending reports anything but an object.
         if let Value::Object(members) = parameters {
             members.insert(name.into(), value.into());
         }
