@@ -59,8 +59,6 @@ impl fmt::Display for Excerpt {
     }
 }
 
-const WITHHELD: &str = ", with a body that is not shown because it repeats a credential";
-
 #[derive(Debug)]
 pub(crate) enum ErrorBody {
     /// An error response of the API.
@@ -80,7 +78,10 @@ impl fmt::Display for ErrorBody {
             Self::Other(body) if body.is_empty() => return f.write_str(", with an empty body"),
             Self::Other(body) => return write!(f, ", with a body that is not the API's: {body}"),
             Self::Encoded(encoding) => return write!(f, ", with a body encoded as {encoding}"),
-            Self::Withheld => return f.write_str(WITHHELD),
+            Self::Withheld => {
+                return f
+                    .write_str(", with a body that is not shown because it repeats a credential");
+            }
         };
         if !problem.message.trim().is_empty() {
             write!(f, ": {}", Excerpt::of(&problem.message))?;
