@@ -101,15 +101,6 @@ where
 
 /// A stream as an iterator, with the methods of the stream: [`Items`](crate::Items),
 /// [`Pages`](crate::Pages) or [`Watch`](crate::Watch).
-///
-/// ```no_run
-/// # fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
-/// let mut prompts = client.prompts().list().page_size(100).items().blocking();
-/// while let Some(prompt) = prompts.next() {
-///     println!("{}, resume from {:?}", prompt?.title, prompts.cursor());
-/// }
-/// # Ok(()) }
-/// ```
 #[must_use = "an iterator requests only what is taken from it"]
 pub struct Blocking<S>(Option<S>);
 
@@ -168,14 +159,6 @@ impl<S: fmt::Debug> fmt::Debug for Blocking<S> {
 /// It is read on the thread that makes the call; no timeout ends a read that blocks. As with
 /// [`UploadSource::reader`], the upload cannot be retried
 /// ([`is_not_replayable`](Error::is_not_replayable)).
-///
-/// ```no_run
-/// # fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
-/// use promptarium::blocking::reader;
-///
-/// let image = client.uploads().image(reader(std::io::stdin(), 48_213)).send_blocking()?;
-/// # Ok(()) }
-/// ```
 pub fn reader(reader: impl Read + Send + 'static, size: u64) -> UploadSource {
     UploadSource::reader(BlockingReader(Box::new(reader)), size)
 }

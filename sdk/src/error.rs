@@ -57,15 +57,12 @@ struct Facts {
     history: History,
     /// A timeout while connecting, which is of the kind `Connect`.
     is_connect_timeout: bool,
-    status: Option<StatusCode>,
     problem: Option<Problem>,
     body: Option<Bytes>,
     retry_after: Option<RetryAfter>,
     request_id: Option<String>,
     route: Option<Route>,
     job: Option<JobId>,
-    /// Whether `text` contains the id of the job.
-    text_names_job: bool,
     last_status: Option<GenerationStatus>,
     /// The cursor in a page that cannot be decoded.
     next_cursor: Option<Cursor>,
@@ -113,7 +110,10 @@ impl Error {
     /// The status of the response, if one was received.
     #[must_use]
     pub fn status(&self) -> Option<StatusCode> {
-        self.facts.status
+        match self.facts.failure? {
+            AttemptFailure::Incomplete(status) | AttemptFailure::Response(status) => Some(status),
+            AttemptFailure::NotSent | AttemptFailure::NoResponse => None,
+        }
     }
 
     /// `Retry-After` of the response, relative to its `Date`. `None` also if it cannot be read.
@@ -258,7 +258,7 @@ impl Error {
 
     /// Whether the service says that it does not have what was asked for, whatever the body.
     pub(crate) fn is_absent(&self) -> bool {
-        matches!(self.facts.status, Some(StatusCode::NOT_FOUND | StatusCode::GONE))
+        matches!(self.status(), Some(StatusCode::NOT_FOUND | StatusCode::GONE))
     }
 }
 
@@ -268,30 +268,27 @@ impl fmt::Display for Error {
             write!(f, "{} {}: ", route.method, route.template)?;
         }
         f.write_str(&self.facts.text)?;
-        let mut notes = Vec::new();
-        if let Some(id) = &self.facts.request_id {
-            notes.push(format!("request id {}", Excerpt::of(id)));
-        }
         let History { attempts, outcome, budget_is_empty } = self.facts.history;
-        if attempts > 1 {
-            notes.push(format!("after {attempts} attempts"));
-        }
-        if budget_is_empty {
-            notes.push("not retried, as the retry budget of the client is empty".to_owned());
-        }
-        if let Some(after) = self.retry_after() {
-            notes.push(format!("retry after {after:?}"));
-        }
-        match outcome {
-            Outcome::NotDone => {}
-            Outcome::Unknown => {
-                notes.push("it is unknown whether the service carried it out".to_owned());
-            }
-            Outcome::Done => notes.push("the service carried it out".to_owned()),
-        }
-        if let Some(job) = self.facts.job.as_ref().filter(|_| !self.facts.text_names_job) {
-            notes.push(format!("job \"{}\"", Excerpt::of(job.as_str())));
-        }
+        let text_names_job = matches!(
+            self.kind,
+            ErrorKind::JobFailed | ErrorKind::OutputNotFound | ErrorKind::WaitTimeout
+        );
+        let notes = [
+            self.request_id().map(|id| format!("request id {}", Excerpt::of(id))),
+            (attempts > 1).then(|| format!("after {attempts} attempts")),
+            budget_is_empty
+                .then(|| "not retried, as the retry budget of the client is empty".to_owned()),
+            self.retry_after().map(|after| format!("retry after {after:?}")),
+            match outcome {
+                Outcome::NotDone => None,
+                Outcome::Unknown => Some("it is unknown whether the service carried it out".into()),
+                Outcome::Done => Some("the service carried it out".into()),
+            },
+            self.job_id()
+                .filter(|_| !text_names_job)
+                .map(|job| format!("job \"{}\"", Excerpt::of(job.as_str()))),
+        ];
+        let notes: Vec<_> = notes.into_iter().flatten().collect();
         if notes.is_empty() { Ok(()) } else { write!(f, " ({})", notes.join(", ")) }
     }
 }

@@ -21,9 +21,7 @@ impl Error {
     }
 
     fn of_status(kind: ErrorKind, status: StatusCode, text: impl Into<String>) -> Self {
-        let mut error = Self::new(kind, text).failing(AttemptFailure::Response(status));
-        error.facts.status = Some(status);
-        error
+        Self::new(kind, text).failing(AttemptFailure::Response(status))
     }
 
     fn failing(mut self, failure: AttemptFailure) -> Self {
@@ -58,33 +56,30 @@ impl Error {
 /// Without a whole response.
 impl Error {
     pub(crate) fn no_response(url: &Url, source: Failure) -> Self {
+        use ErrorKind::{Connect, Timeout, Transport};
         use FailureKind::{Connecting, Exchanging, InvalidUrl, NotProcessed};
         let to = origin(url);
         let (kind, text) = match (source.kind, source.is_timeout) {
             (InvalidUrl, _) => return Self::input("the URL is invalid").because(source),
             (Connecting, true) => {
-                (ErrorKind::Connect, format!("connecting to {to} timed out (connect_timeout)"))
+                (Connect, format!("connecting to {to} timed out (connect_timeout)"))
             }
-            (Connecting, false) => {
-                (ErrorKind::Connect, format!("cannot connect to {to}: {}", root(&source)))
-            }
-            (NotProcessed, _) => {
-                (ErrorKind::Transport, format!("{to} refused to process the request"))
-            }
+            (Connecting, false) => (Connect, format!("cannot connect to {to}: {}", root(&source))),
+            (NotProcessed, _) => (Transport, format!("{to} refused to process the request")),
             (Exchanging, true) => {
-                (ErrorKind::Timeout, format!("the HTTP client timed out while waiting for {to}"))
+                (Timeout, format!("the HTTP client timed out while waiting for {to}"))
             }
-            (Exchanging, false) => (
-                ErrorKind::Transport,
-                format!("connection to {to} closed before a response was received"),
-            ),
+            (Exchanging, false) => {
+                (Transport, format!("connection to {to} closed before a response was received"))
+            }
         };
-        let failure = match source.kind {
-            Exchanging => AttemptFailure::NoResponse,
-            InvalidUrl | Connecting | NotProcessed => AttemptFailure::NotSent,
+        let failure = if source.kind == Exchanging {
+            AttemptFailure::NoResponse
+        } else {
+            AttemptFailure::NotSent
         };
         let mut error = Self::new(kind, text).failing(failure);
-        error.facts.is_connect_timeout = source.kind == Connecting && source.is_timeout;
+        error.facts.is_connect_timeout = kind == Connect && source.is_timeout;
         error.because(source)
     }
 
@@ -94,8 +89,7 @@ impl Error {
         } else {
             (ErrorKind::Transport, "connection closed")
         };
-        let text = format!("{ending} {INCOMPLETE} ({status})");
-        Self::of_status(kind, status, text)
+        Self::new(kind, format!("{ending} {INCOMPLETE} ({status})"))
             .failing(AttemptFailure::Incomplete(status))
             .because(source)
     }
@@ -108,9 +102,7 @@ impl Error {
             }
             None => (AttemptFailure::NoResponse, format!("while waiting for {}", origin(url))),
         };
-        let mut error = Self::expired(limit, &when).failing(failure);
-        error.facts.status = status;
-        error
+        Self::expired(limit, &when).failing(failure)
     }
 
     /// The time ended before the request was sent, since the service limits the rate.
@@ -126,18 +118,18 @@ impl Error {
     }
 
     fn expired(TimedOut { limit, after }: TimedOut, when: &str) -> Self {
-        let what = match limit {
-            TimeLimit::Idle => format!("no data for {after:?} (idle_timeout)"),
-            TimeLimit::Attempt => format!("timed out after {after:?} (request_timeout)"),
-            TimeLimit::Call => format!("timed out after {after:?} (overall_timeout)"),
-            TimeLimit::Whole => format!("timed out after {after:?} (timeout)"),
+        let (what, setting) = match limit {
+            TimeLimit::Idle => ("no data for", "idle_timeout"),
+            TimeLimit::Attempt => ("timed out after", "request_timeout"),
+            TimeLimit::Call => ("timed out after", "overall_timeout"),
+            TimeLimit::Whole => ("timed out after", "timeout"),
         };
-        Self::new(ErrorKind::Timeout, format!("{what} {when}"))
+        Self::new(ErrorKind::Timeout, format!("{what} {after:?} ({setting}) {when}"))
     }
 
     pub(crate) fn call_timed_out(url: &str, after: Duration) -> Self {
-        let text = format!("timed out after {after:?} (timeout) while waiting for ");
-        Self::new(ErrorKind::Timeout, text + &without_query(url))
+        let when = format!("while waiting for {}", without_query(url));
+        Self::expired(TimedOut { limit: TimeLimit::Whole, after }, &when)
     }
 }
 
@@ -225,29 +217,29 @@ impl Error {
     }
 
     pub(crate) fn pagination_loop(cursor: Option<&Cursor>) -> Self {
-        let cursor = Excerpt::start(cursor.map_or("", Cursor::as_str).as_bytes());
+        let cursor = Excerpt::of(cursor.map_or("", Cursor::as_str));
         let text = format!("pagination loop: the server returned cursor \"{cursor}\" twice");
         Self::new(ErrorKind::PaginationLoop, text)
     }
 
+    /// The error says this of the generation.
     fn of_job(
         kind: ErrorKind,
         job: JobId,
         last_status: Option<GenerationStatus>,
-        text: impl FnOnce(Excerpt) -> String,
+        [subject, rest]: [&str; 2],
     ) -> Self {
-        let mut error = Self::new(kind, text(Excerpt::of(job.as_str())));
-        (error.facts.job, error.facts.last_status) = (Some(job), last_status);
-        error.facts.text_names_job = true;
+        let text = format!("{subject} \"{}\" {rest}", Excerpt::of(job.as_str()));
+        let mut error = Self::new(kind, text).with_job(Some(job));
+        error.facts.last_status = last_status;
         error
     }
 
     pub(crate) fn job_failed(job: JobId, status: GenerationStatus) -> Self {
         let reason = status.error.as_deref().filter(|reason| !reason.trim().is_empty());
         let reason = reason.map(|reason| format!(": {}", Excerpt::of(reason))).unwrap_or_default();
-        Self::of_job(ErrorKind::JobFailed, job, Some(status), |id| {
-            format!("the generation \"{id}\" failed{reason}")
-        })
+        let text = ["the generation", &format!("failed{reason}")];
+        Self::of_job(ErrorKind::JobFailed, job, Some(status), text)
     }
 
     pub(crate) fn output_not_found(
@@ -255,9 +247,8 @@ impl Error {
         status: GenerationStatus,
         place: impl fmt::Display,
     ) -> Self {
-        Self::of_job(ErrorKind::OutputNotFound, job, Some(status), |id| {
-            format!("the output of the generation \"{id}\" was not found: {place}")
-        })
+        let text = ["the output of the generation", &format!("was not found: {place}")];
+        Self::of_job(ErrorKind::OutputNotFound, job, Some(status), text)
     }
 
     pub(crate) fn wait_timeout(
@@ -270,9 +261,8 @@ impl Error {
             || "nothing was heard of it".to_owned(),
             |last| format!("it was {} when last asked", Excerpt::of(last.state.as_str())),
         );
-        let mut error = Self::of_job(ErrorKind::WaitTimeout, job, last, |id| {
-            format!("the generation \"{id}\" was not finished within {after:?}; {status}")
-        });
+        let rest = format!("was not finished within {after:?}; {status}");
+        let mut error = Self::of_job(ErrorKind::WaitTimeout, job, last, ["the generation", &rest]);
         error.facts.source = cause.map(Cause::from);
         error
     }

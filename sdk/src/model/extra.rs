@@ -1,15 +1,14 @@
 //! Fields that a model does not know.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Deref;
 
-use serde::de::{Error, MapAccess};
+use serde::de::MapAccess;
 use serde::ser::SerializeMap;
 use serde_json::{Map, Value};
 
-use crate::model::object::Members;
+use crate::model::object::{Members, Text};
 
 /// The fields of a response that this version of the crate does not know, by name.
 ///
@@ -61,23 +60,17 @@ impl fmt::Debug for ExtraFields {
 impl Members for ExtraFields {
     const NAME: &'static str = "ExtraFields";
 
-    type Partial = Self;
-
-    fn start() -> Self {
-        Self::new()
-    }
-
     fn read<'de, A: MapAccess<'de>>(
-        partial: &mut Self,
-        name: Cow<'de, str>,
         map: &mut A,
-    ) -> Result<(), A::Error> {
-        partial.0.insert(name.into_owned(), map.next_value()?);
-        Ok(())
-    }
-
-    fn finish<E: Error>(partial: Self) -> Result<Self, E> {
-        Ok(partial)
+        mut outer: impl FnMut(&str, &mut A) -> Result<bool, A::Error>,
+    ) -> Result<Self, A::Error> {
+        let mut fields = BTreeMap::new();
+        while let Some(Text(name)) = map.next_key()? {
+            if !outer(&name, map)? {
+                fields.insert(name.into_owned(), map.next_value()?);
+            }
+        }
+        Ok(Self(fields))
     }
 
     fn write<M: SerializeMap>(
@@ -87,9 +80,5 @@ impl Members for ExtraFields {
     ) -> Result<(), M::Error> {
         let mut fields = self.iter().filter(|(name, _)| !is_written(name));
         fields.try_for_each(|(name, value)| map.serialize_entry(name, value))
-    }
-
-    fn has_extra(&self, name: &str) -> bool {
-        self.contains_key(name)
     }
 }

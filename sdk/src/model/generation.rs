@@ -87,8 +87,4 @@ impl Field for OutputHint {
     fn missing() -> Option<Self> {
         Some(Self::default())
     }
-
-    fn is_absent(&self) -> bool {
-        *self == Self::default()
-    }
 }

@@ -4,26 +4,19 @@ use std::fmt;
 use std::num::ParseIntError;
 use std::str::FromStr;
 
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 
 use crate::model::number::integer;
 use crate::model::object::Field;
 
-macro_rules! integer_id {
-    ($(#[$doc:meta])* $name:ident) => {
+macro_rules! integer_ids {
+    ($($(#[$doc:meta])* $name:ident)*) => {$(
         $(#[$doc])*
-        ///
-        /// ```
-        #[doc = concat!("use promptarium::", stringify!($name), ";")]
-        ///
-        #[doc = concat!("let id: ", stringify!($name), " = \"42\".parse()?;")]
-        #[doc = concat!("assert_eq!(id, ", stringify!($name), "::new(42));")]
-        #[doc = concat!("assert_eq!(format!(\"{id} {id:?}\"), \"42 ", stringify!($name), "(42)\");")]
-        /// # Ok::<(), std::num::ParseIntError>(())
-        /// ```
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+        #[derive(
+            Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+        )]
         #[serde(transparent)]
-        pub struct $name(i64);
+        pub struct $name(#[serde(deserialize_with = "integer")] i64);
 
         impl $name {
             /// The id of this integer.
@@ -57,12 +50,6 @@ macro_rules! integer_id {
             }
         }
 
-        impl<'de> Deserialize<'de> for $name {
-            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                integer(deserializer).map(Self)
-            }
-        }
-
         impl Field for $name {}
 
         impl FromStr for $name {
@@ -72,20 +59,14 @@ macro_rules! integer_id {
                 text.parse().map(Self)
             }
         }
-    };
+    )*};
 }
 
-integer_id! {
+integer_ids! {
     /// The id of a prompt.
     PromptId
-}
-
-integer_id! {
     /// The id of a vault.
     VaultId
-}
-
-integer_id! {
     /// The id of the membership of a prompt in a vault (`vaultPromptId`).
     ///
     /// It is not the id of the prompt, and it changes when the prompt is moved.
@@ -116,15 +97,9 @@ macro_rules! text {
             }
         }
 
-        impl From<String> for $name {
-            fn from(text: String) -> Self {
-                Self(text)
-            }
-        }
-
-        impl From<&str> for $name {
-            fn from(text: &str) -> Self {
-                Self(text.to_owned())
+        impl<T: Into<String>> From<T> for $name {
+            fn from(text: T) -> Self {
+                Self(text.into())
             }
         }
 
@@ -141,11 +116,6 @@ pub(crate) use text;
 text! {
     /// The id of a generation job (`clientJobId`): the caller's own text, or a UUID. It is sent as
     /// it is.
-    ///
-    /// ```
-    /// let job = promptarium::JobId::from("invoice-17");
-    /// assert_eq!(job.as_str(), "invoice-17");
-    /// ```
     #[derive(Debug, PartialOrd, Ord)]
     JobId
 }

@@ -34,15 +34,13 @@ impl Field for u64 {
 }
 
 /// A number that nothing depends on: if it is not one, it is unknown.
-impl Field for u32 {
+impl Field for Option<u32> {
     fn decode<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        integer(deserializer)
+        Value::deserialize(deserializer).map(|value| integer(value).ok())
     }
 
-    fn decode_optional<'de, D: Deserializer<'de>>(
-        deserializer: D,
-    ) -> Result<Option<Self>, D::Error> {
-        Value::deserialize(deserializer).map(|value| integer(value).ok())
+    fn missing() -> Option<Self> {
+        Some(None)
     }
 }
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
 
-use serde::de::{DeserializeOwned, Error, MapAccess, Visitor};
+use serde::de::{DeserializeOwned, MapAccess, Visitor};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer};
 
@@ -14,20 +14,12 @@ use serde::{Deserialize, Deserializer};
 pub(crate) struct Text<'a>(#[serde(borrow)] pub(crate) Cow<'a, str>);
 
 /// The type of a field: how it is decoded, and what it is if the object does not have it.
-pub(crate) trait Field: DeserializeOwned {
+pub(crate) trait Field: DeserializeOwned + PartialEq {
     /// Whether an absent value is left out of the JSON.
     const OMITTED: bool = false;
 
     fn decode<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Self::deserialize(deserializer)
-    }
-
-    /// Decodes the value of a field that may be `null`.
-    fn decode_optional<'de, D: Deserializer<'de>>(
-        deserializer: D,
-    ) -> Result<Option<Self>, D::Error> {
-        let value = Option::<Decoded<Self>>::deserialize(deserializer)?;
-        Ok(value.map(|Decoded(value)| value))
     }
 
     /// The value of a missing field; `None` if it is required.
@@ -36,7 +28,7 @@ pub(crate) trait Field: DeserializeOwned {
     }
 
     fn is_absent(&self) -> bool {
-        false
+        Self::missing().is_some_and(|missing| *self == missing)
     }
 }
 
@@ -54,20 +46,17 @@ impl Field for bool {}
 
 impl<T: Field> Field for Option<T> {
     fn decode<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        T::decode_optional(deserializer)
+        let value = Option::<Decoded<T>>::deserialize(deserializer)?;
+        Ok(value.map(|Decoded(value)| value))
     }
 
     fn missing() -> Option<Self> {
         Some(None)
     }
-
-    fn is_absent(&self) -> bool {
-        self.is_none()
-    }
 }
 
 /// A list that is missing or `null` is empty.
-impl<T: DeserializeOwned> Field for Vec<T> {
+impl<T: DeserializeOwned + PartialEq> Field for Vec<T> {
     fn decode<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Option::deserialize(deserializer).map(Option::unwrap_or_default)
     }
@@ -75,33 +64,27 @@ impl<T: DeserializeOwned> Field for Vec<T> {
     fn missing() -> Option<Self> {
         Some(Self::new())
     }
-
-    fn is_absent(&self) -> bool {
-        self.is_empty()
-    }
 }
 
 /// The members of a JSON object: a model, or the [`ExtraFields`](super::ExtraFields) of one.
 pub(crate) trait Members: Sized {
     const NAME: &'static str;
 
-    /// The members that have been read.
-    type Partial;
-
     fn decode<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_map(Object(PhantomData))
     }
 
-    fn start() -> Self::Partial;
-
-    /// Reads the value of the member with this name.
+    /// Reads the members in one pass. `outer` reads the value of the member with this name, if the
+    /// object around this one has such a field.
     fn read<'de, A: MapAccess<'de>>(
-        partial: &mut Self::Partial,
-        name: Cow<'de, str>,
         map: &mut A,
-    ) -> Result<(), A::Error>;
+        outer: impl FnMut(&str, &mut A) -> Result<bool, A::Error>,
+    ) -> Result<Self, A::Error>;
 
-    fn finish<E: Error>(partial: Self::Partial) -> Result<Self, E>;
+    /// Whether the field of this name is present; `None` if there is no such field.
+    fn is_present(&self, _name: &str) -> Option<bool> {
+        None
+    }
 
     /// Writes all members but those that have been written.
     fn write<M: SerializeMap>(
@@ -109,12 +92,8 @@ pub(crate) trait Members: Sized {
         map: &mut M,
         is_written: &dyn Fn(&str) -> bool,
     ) -> Result<(), M::Error>;
-
-    /// Whether one of the extra fields has this name.
-    fn has_extra(&self, name: &str) -> bool;
 }
 
-/// Decodes a JSON object in one pass.
 struct Object<T>(PhantomData<T>);
 
 impl<'de, T: Members> Visitor<'de> for Object<T> {
@@ -125,11 +104,7 @@ impl<'de, T: Members> Visitor<'de> for Object<T> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<T, A::Error> {
-        let mut partial = T::start();
-        while let Some(Text(name)) = map.next_key()? {
-            T::read(&mut partial, name, &mut map)?;
-        }
-        T::finish(partial)
+        T::read(&mut map, |_, _| Ok(false))
     }
 }
 
@@ -157,56 +132,48 @@ macro_rules! model {
         }
 
         const _: () = {
-            use std::borrow::Cow;
-
             use serde::de::{Error, MapAccess};
             use serde::ser::SerializeMap;
             use serde::{Deserialize, Deserializer, Serialize, Serializer};
             use $crate::model::object::{Decoded, Field, Members, wire};
 
-            pub(crate) struct Partial $(<$generic>)? {
-                $( $field: Option<$type>, )+
-                $rest: <$rest_type as Members>::Partial,
-            }
-
             impl $(<$generic: Field + Serialize>)? Members for $name $(<$generic>)? {
                 const NAME: &'static str = stringify!($name);
-
-                type Partial = Partial $(<$generic>)?;
 
                 $( fn decode<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                     $decode(deserializer)
                 } )?
 
-                fn start() -> Self::Partial {
-                    Partial { $( $field: None, )+ $rest: <$rest_type>::start() }
-                }
-
                 fn read<'de, A: MapAccess<'de>>(
-                    partial: &mut Self::Partial,
-                    name: Cow<'de, str>,
                     map: &mut A,
-                ) -> Result<(), A::Error> {
-                    match &*name {
-                        $( wire!($field $($wire)?) => {
-                            let Decoded(value) = map.next_value()?;
-                            if partial.$field.replace(value).is_some() {
-                                return Err(A::Error::duplicate_field(wire!($field $($wire)?)));
-                            }
-                        } )+
-                        _ => <$rest_type>::read(&mut partial.$rest, name, map)?,
-                    }
-                    Ok(())
+                    mut outer: impl FnMut(&str, &mut A) -> Result<bool, A::Error>,
+                ) -> Result<Self, A::Error> {
+                    $( let mut $field: Option<$type> = None; )+
+                    let $rest = <$rest_type>::read(map, |name, map| {
+                        match name {
+                            $( wire!($field $($wire)?) => {
+                                let Decoded(value) = map.next_value()?;
+                                if $field.replace(value).is_some() {
+                                    return Err(Error::duplicate_field(wire!($field $($wire)?)));
+                                }
+                            } )+
+                            _ => return outer(name, map),
+                        }
+                        Ok(true)
+                    })?;
+                    Ok(Self {
+                        $( $field: $field
+                            .or_else(Field::missing)
+                            .ok_or_else(|| Error::missing_field(wire!($field $($wire)?)))?, )+
+                        $rest,
+                    })
                 }
 
-                fn finish<E: Error>(partial: Self::Partial) -> Result<Self, E> {
-                    Ok(Self {
-                        $( $field: match partial.$field.or_else(<$type as Field>::missing) {
-                            Some(value) => value,
-                            None => return Err(E::missing_field(wire!($field $($wire)?))),
-                        }, )+
-                        $rest: <$rest_type>::finish(partial.$rest)?,
-                    })
+                fn is_present(&self, name: &str) -> Option<bool> {
+                    match name {
+                        $( wire!($field $($wire)?) => Some(!self.$field.is_absent()), )+
+                        _ => None,
+                    }
                 }
 
                 fn write<M: SerializeMap>(
@@ -214,24 +181,15 @@ macro_rules! model {
                     map: &mut M,
                     is_written: &dyn Fn(&str) -> bool,
                 ) -> Result<(), M::Error> {
-                    let skips = |name, is_absent, omitted| {
-                        is_written(name) || is_absent && (omitted || self.has_extra(name))
-                    };
-                    $( if !skips(
-                        wire!($field $($wire)?),
-                        self.$field.is_absent(),
-                        <$type as Field>::OMITTED,
-                    ) {
-                        map.serialize_entry(wire!($field $($wire)?), &self.$field)?;
+                    $( let name = wire!($field $($wire)?);
+                    let is_left_out = self.$field.is_absent()
+                        && (<$type as Field>::OMITTED || self.extra.contains_key(name));
+                    if !is_written(name) && !is_left_out {
+                        map.serialize_entry(name, &self.$field)?;
                     } )+
-                    self.$rest.write(map, &|name| match name {
-                        $( wire!($field $($wire)?) => !self.$field.is_absent(), )+
-                        _ => is_written(name),
-                    })
-                }
-
-                fn has_extra(&self, name: &str) -> bool {
-                    self.$rest.has_extra(name)
+                    let is_written =
+                        |name: &str| self.is_present(name).unwrap_or_else(|| is_written(name));
+                    self.$rest.write(map, &is_written)
                 }
             }
 

@@ -5,16 +5,8 @@ use std::fmt;
 /// A value of an enum that this version of the crate does not know.
 ///
 /// It is opaque, since a later version may have a variant for the same text. Compare the text of
-/// the enum, which stays the same:
-///
-/// ```
-/// use promptarium::PromptType;
-///
-/// assert_eq!(PromptType::from("audio").as_str(), "audio");
-/// assert_eq!(PromptType::from("audio"), "audio");
-/// ```
-///
-/// A pattern cannot match the text of the variant:
+/// the enum, which stays the same, such as `PromptType::from("audio") == "audio"`. A pattern cannot
+/// match the text of the variant:
 ///
 /// ```compile_fail,E0532
 /// # use promptarium::{PromptType, UnknownValue};
@@ -61,30 +53,20 @@ macro_rules! open_enum {
                     Self::Unknown($crate::model::UnknownValue(text)) => text,
                 }
             }
-
-            /// The known value with exactly this text, if there is one.
-            pub(crate) fn known(text: &str) -> Option<Self> {
-                Self::KNOWN.iter().find(|value| value.as_str() == text).cloned()
-            }
         }
 
         impl From<&str> for $name {
             /// Unknown text is kept as [`Unknown`](Self::Unknown).
             fn from(text: &str) -> Self {
+                let known = Self::KNOWN.iter().find(|value| value.as_str() == text);
                 let unknown = || Self::Unknown($crate::model::UnknownValue(text.into()));
-                Self::known(text).unwrap_or_else(unknown)
+                known.cloned().unwrap_or_else(unknown)
             }
         }
 
-        impl PartialEq<str> for $name {
-            fn eq(&self, text: &str) -> bool {
-                self.as_str() == text
-            }
-        }
-
-        impl PartialEq<&str> for $name {
-            fn eq(&self, text: &&str) -> bool {
-                self.as_str() == *text
+        impl<T: AsRef<str> + ?Sized> PartialEq<T> for $name {
+            fn eq(&self, text: &T) -> bool {
+                self.as_str() == text.as_ref()
             }
         }
 

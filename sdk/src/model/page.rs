@@ -5,14 +5,6 @@ use serde::{Deserialize, Serialize};
 use crate::model::id::text;
 
 /// One page of a list, which iterates over its items.
-///
-/// ```
-/// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
-/// for prompt in client.prompts().list().page().await? {
-///     println!("{}", prompt.title);
-/// }
-/// # Ok(()) }
-/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -71,13 +63,6 @@ text! {
     ///
     /// It can be stored as text and used in another process, with the filters of the list that
     /// returned it.
-    ///
-    /// ```
-    /// use promptarium::Cursor;
-    ///
-    /// let stored = Cursor::from("b3BhcXVl").to_string();
-    /// assert_eq!(Cursor::from(stored).as_str(), "b3BhcXVl");
-    /// ```
     #[derive(Debug)]
     Cursor
 }

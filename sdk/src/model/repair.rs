@@ -11,38 +11,27 @@ pub(crate) fn repaired(body: &[u8]) -> Option<Vec<u8>> {
     let mut rest = &mut *body;
     while let Some(start) = rest.iter().position(|byte| *byte == b'\\') {
         let (_, escape) = rest.split_at_mut(start);
-        let length = match (surrogate(escape), escape.get(6..).and_then(surrogate)) {
-            (Some(Half::High), Some(Half::Low)) => 12,
-            (Some(_), _) => {
+        let length = match (code(escape), escape.get(6..).and_then(code)) {
+            (Some(0xd800..=0xdbff), Some(0xdc00..=0xdfff)) => 12,
+            (Some(0xd800..=0xdfff), _) => {
                 is_changed = true;
-                if let Some(code) = escape.get_mut(2..6) {
-                    code.copy_from_slice(b"fffd");
+                if let Some(digits) = escape.get_mut(2..6) {
+                    digits.copy_from_slice(b"fffd");
                 }
                 6
             }
             // Of an escaped backslash, both.
-            (None, _) => 2,
+            _ => 2,
         };
         rest = escape.get_mut(length..).unwrap_or_default();
     }
     is_changed.then_some(body)
 }
 
-#[derive(Clone, Copy)]
-enum Half {
-    High,
-    Low,
-}
-
-/// The half of a character that the text starts with, as an escape.
-fn surrogate(text: &[u8]) -> Option<Half> {
-    let [b'\\', b'u', b'd' | b'D', half, a, b, ..] = text else { return None };
-    let is_hex = a.is_ascii_hexdigit() && b.is_ascii_hexdigit();
-    match half.to_ascii_lowercase() {
-        b'8'..=b'9' | b'a'..=b'b' if is_hex => Some(Half::High),
-        b'c'..=b'f' if is_hex => Some(Half::Low),
-        _ => None,
-    }
+/// The UTF-16 code of the escape that the text starts with.
+fn code(text: &[u8]) -> Option<u16> {
+    let digits = text.strip_prefix(br"\u")?.get(..4)?;
+    u16::from_str_radix(str::from_utf8(digits).ok()?, 16).ok()
 }
 
 /// The body without a UTF-8 byte order mark.

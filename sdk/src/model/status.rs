@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
-use crate::model::object::{Field, model};
+use crate::model::object::{Field, Members, model};
 use crate::model::{GenerationState, GenerationType, JobId, PromptId, Timestamp, VaultId};
 
 model! {
@@ -55,67 +55,83 @@ model! {
 fn decode<'de, D: Deserializer<'de>>(deserializer: D) -> Result<GenerationStatus, D::Error> {
     let body = Value::deserialize(deserializer)?;
     let (state, object) = state(&body);
-    let mut reader = Reader { objects: [object, body.as_object()], read: vec!["status"] };
-    let names_state = |name: &str| body.get(name).and_then(word).is_some();
-    if names_state("state") && !names_state("status") {
-        reader.read.push("state");
-    }
-    let (prompt_id, prompt_ids) = reader.prompts();
-    let failed = state == GenerationState::Failed;
-    let error = ["error", "message", "reason"].into_iter().find_map(|name| {
-        let text = reader.field(name, |value| error_text(value).filter(|_| failed))?;
-        Some((name, text))
-    });
+    // Each field has the value in the first of these that has one.
+    let objects = [object, &body];
+    let mut named = NamedPrompts::default();
+    objects.into_iter().filter_map(Value::as_object).for_each(|object| named.add(object, false));
+    let (prompt_id, prompt_ids) = named.agreed();
+    let names: &[_] =
+        if state == GenerationState::Failed { &["error", "message", "reason"] } else { &[] };
+    let error = names.iter().find_map(|name| Some((*name, field(objects, name, error_text)?)));
     let (error_name, error) = error.unzip();
-    reader.read.extend(error_name.map(|_| "error"));
+    let message = field(objects, "message", |value| word(value).map(str::to_owned));
     let mut status = GenerationStatus {
         state,
         prompt_id,
         prompt_ids,
-        client_job_id: reader.field("clientJobId", decoded),
-        provider_request_id: reader.field("providerRequestId", decoded),
-        generation_type: reader.field("generationType", decoded),
-        vault_id: reader.field("vaultId", decoded),
-        message: if error_name == Some("message") {
-            None
-        } else {
-            reader.field("message", |value| word(value).map(str::to_owned))
-        },
+        client_job_id: field(objects, "clientJobId", decoded),
+        provider_request_id: field(objects, "providerRequestId", decoded),
+        generation_type: field(objects, "generationType", decoded),
+        vault_id: field(objects, "vaultId", decoded),
         error,
-        created_at: reader.field("createdAt", decoded),
-        updated_at: reader.field("updatedAt", decoded),
+        message: message.filter(|_| error_name != Some("message")),
+        created_at: field(objects, "createdAt", decoded),
+        updated_at: field(objects, "updatedAt", decoded),
         extra: Map::new().into(),
     };
-    let Reader { read, .. } = reader;
-    let mut extra = if let Value::Object(members) = body { members } else { Map::new() };
-    extra.retain(|name, _| !read.contains(&name.as_str()));
-    drop_other_prompts(&mut extra, &status);
-    status.extra = extra.into();
+    status.extra = extra(body, &status, error_name).into();
     Ok(status)
+}
+
+fn field<T>(objects: [&Value; 2], name: &str, read: impl Fn(&Value) -> Option<T>) -> Option<T> {
+    objects.iter().filter_map(|object| object.get(name)).find_map(read)
+}
+
+/// The members of the outermost object that are not fields of the status.
+fn extra(body: Value, status: &GenerationStatus, error_name: Option<&str>) -> Map<String, Value> {
+    let Value::Object(mut members) = body else { return Map::new() };
+    let is_state_read = members.get("status").and_then(word).is_none();
+    members.retain(|name, value| match &**name {
+        "state" if is_state_read => word(value).is_none(),
+        "promptIds" if value.as_array().is_some_and(Vec::is_empty) => false,
+        name if error_name == Some(name) => false,
+        name => status.is_present(name).is_none_or(|is_present| !is_present && !value.is_null()),
+    });
+    // Without those in which other prompts would be found if the status were encoded with them and
+    // decoded again.
+    let mut named = NamedPrompts::default();
+    named.add(&members, false);
+    named.ids.extend(status.prompt_id);
+    named.lists.push(status.prompt_ids.clone());
+    if named.agreed() != (status.prompt_id, status.prompt_ids.clone()) {
+        members.retain(|name, _| !is_output(name) && name != "promptId" && name != "promptIds");
+    }
+    members
 }
 
 /// The state of the job and the object that names it. Breadth first: the first level of the JSON
 /// that names a state decides.
-fn state(body: &Value) -> (GenerationState, Option<&Map<String, Value>>) {
+fn state(body: &Value) -> (GenerationState, &Value) {
     if let Some(text) = word(body) {
-        return (state_of(text), None);
+        return (state_of(text), body);
     }
     let mut level = vec![body];
     while !level.is_empty() {
-        let objects = level.iter().filter_map(|value| value.as_object());
-        let mut named = objects.filter_map(|object| Some((own_state(object)?, object)));
+        let mut named = level.iter().filter_map(|value| Some((own_state(value)?, *value)));
         if let Some((first, object)) = named.next() {
-            let other = named.map(|(state, _)| state).find(|state| *state != first);
-            let state = other.map(|other| both(&first, &other)).unwrap_or(first);
-            return (state, Some(object));
+            let other = named.find(|(state, _)| *state != first);
+            return (
+                other.map_or_else(|| first.clone(), |(other, _)| both(&first, &other)),
+                object,
+            );
         }
         level = level.into_iter().flat_map(children).collect();
     }
-    (GenerationState::from("unreadable"), None)
+    (GenerationState::from("unreadable"), body)
 }
 
 /// The state that the object names itself.
-fn own_state(object: &Map<String, Value>) -> Option<GenerationState> {
+fn own_state(object: &Value) -> Option<GenerationState> {
     let read = |name| object.get(name).and_then(word).map(state_of);
     let is_known = |state: &GenerationState| !matches!(state, GenerationState::Unknown(_));
     match (read("status"), read("state")) {
@@ -146,36 +162,6 @@ fn children(value: &Value) -> Vec<&Value> {
     }
 }
 
-/// Reads fields of the object with the state, or else of the outermost one.
-struct Reader<'a> {
-    objects: [Option<&'a Map<String, Value>>; 2],
-    /// The names of the fields that were read, or are `null` in the outermost object.
-    read: Vec<&'static str>,
-}
-
-impl Reader<'_> {
-    fn field<T>(&mut self, name: &'static str, read: impl Fn(&Value) -> Option<T>) -> Option<T> {
-        let values = self.objects.iter().flatten().filter_map(|object| object.get(name));
-        let value = values.into_iter().find_map(read);
-        let [_, outermost] = self.objects;
-        let is_null = outermost.and_then(|object| object.get(name)).is_some_and(Value::is_null);
-        if value.is_some() || is_null {
-            self.read.push(name);
-        }
-        value
-    }
-
-    fn prompts(&mut self) -> (Option<PromptId>, Vec<PromptId>) {
-        let mut named = NamedPrompts::default();
-        self.objects.iter().flatten().for_each(|object| named.add(object));
-        let (id, ids) = named.agreed();
-        self.field("promptId", |_| id);
-        let is_empty = |list: &Value| list.as_array().is_some_and(Vec::is_empty);
-        self.field("promptIds", |list| (is_empty(list) || !ids.is_empty()).then_some(()));
-        (id, ids)
-    }
-}
-
 /// The prompts that an answer names as the output.
 #[derive(Default)]
 struct NamedPrompts {
@@ -184,39 +170,34 @@ struct NamedPrompts {
 }
 
 impl NamedPrompts {
-    /// Adds those that the object names itself, and those within its members for output.
-    fn add(&mut self, object: &Map<String, Value>) {
+    /// Adds those that the object names itself, and those within its members for output; within
+    /// output also those at any depth, but not those of an input.
+    fn add(&mut self, object: &Map<String, Value>, is_within_output: bool) {
         self.ids.extend(object.get("promptId").and_then(decoded::<PromptId>));
-        let list = object.get("promptIds").and_then(decoded::<Vec<_>>);
-        self.lists.extend(list.filter(|list| !list.is_empty()));
-        let outputs = object.iter().filter(|(name, _)| is_output(name));
-        outputs.for_each(|(_, value)| self.add_within(value));
-    }
-
-    /// Adds those at any depth, but not those of an input.
-    fn add_within(&mut self, value: &Value) {
-        if let Value::Object(object) = value {
-            self.add(object);
-            let others = object.iter().filter(|(name, _)| !is_output(name) && !is_input(name));
-            others.for_each(|(_, value)| self.add_within(value));
-        } else {
-            children(value).into_iter().for_each(|value| self.add_within(value));
+        self.lists.extend(object.get("promptIds").and_then(decoded::<Vec<_>>));
+        for (name, value) in object {
+            if is_output(name) || is_within_output && !is_input(name) {
+                objects(value).into_iter().for_each(|object| self.add(object, true));
+            }
         }
     }
 
     /// The prompts, if nothing contradicts them.
     fn agreed(&self) -> (Option<PromptId>, Vec<PromptId>) {
-        let id = self.ids.first().filter(|first| self.ids.iter().all(|id| id == *first)).copied();
-        match &*self.lists {
-            [] => (id, Vec::new()),
-            [list, others @ ..]
-                if others.iter().all(|other| other == list)
-                    && self.ids.iter().all(|id| list.contains(id)) =>
-            {
-                (id, list.clone())
-            }
-            _ => (None, Vec::new()),
-        }
+        let id = self.ids.first().copied().filter(|first| self.ids.iter().all(|id| id == first));
+        let mut lists = self.lists.iter().filter(|list| !list.is_empty());
+        let list = lists.next().cloned().unwrap_or_default();
+        let has_all = list.is_empty() || self.ids.iter().all(|id| list.contains(id));
+        if has_all && lists.all(|other| *other == list) { (id, list) } else { (None, Vec::new()) }
+    }
+}
+
+/// The value, if it is an object, or the objects in the array.
+fn objects(value: &Value) -> Vec<&Map<String, Value>> {
+    match value {
+        Value::Object(object) => vec![object],
+        Value::Array(values) => values.iter().flat_map(objects).collect(),
+        _ => Vec::new(),
     }
 }
 
@@ -226,18 +207,6 @@ fn is_output(name: &str) -> bool {
 
 fn is_input(name: &str) -> bool {
     ["input", "source", "request"].into_iter().any(|start| name.starts_with(start))
-}
-
-/// Removes the members in which other prompts would be found if the status were encoded with them
-/// and decoded again.
-fn drop_other_prompts(extra: &mut Map<String, Value>, status: &GenerationStatus) {
-    let mut named = NamedPrompts::default();
-    named.add(extra);
-    named.ids.extend(status.prompt_id);
-    named.lists.extend(Some(status.prompt_ids.clone()).filter(|ids| !ids.is_empty()));
-    if named.agreed() != (status.prompt_id, status.prompt_ids.clone()) {
-        extra.retain(|name, _| !is_output(name) && name != "promptId" && name != "promptIds");
-    }
 }
 
 fn decoded<T: Field>(value: &Value) -> Option<T> {

@@ -131,11 +131,6 @@ text! {
     ///
     /// `Display` shows all of it. `Debug` omits credentials and the query, since some storages sign
     /// these URLs too.
-    ///
-    /// ```
-    /// let url = promptarium::AssetUrl::from("https://cdn.example/a.png");
-    /// assert_eq!(url.as_str(), "https://cdn.example/a.png");
-    /// ```
     AssetUrl
 }
 

@@ -72,14 +72,6 @@ impl VaultContents {
 
     /// Moves a prompt to another vault of the account, atomically. The response has its new
     /// membership.
-    ///
-    /// ```
-    /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
-    /// let contents = client.vault(VaultId::new(3));
-    /// let moved = contents.move_to(VaultPromptId::new(21), VaultId::new(4)).await?;
-    /// client.vault(VaultId::new(4)).pin(moved.vault_prompt_id).await?;
-    /// # Ok(()) }
-    /// ```
     pub fn move_to(&self, membership: VaultPromptId, target: VaultId) -> Call<MovedPrompt> {
         let path = path::vault_prompt_move(self.vault, membership);
         let request = Request::new(Method::POST, path::VAULT_PROMPT_MOVE, path);

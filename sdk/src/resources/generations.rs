@@ -32,7 +32,8 @@ impl Generations {
     ///     .aspect_ratio("16:9")
     ///     .batch_count(2)
     ///     .await?;
-    /// let finished = client.generations().wait(job).await?;
+    /// println!("job {}", job.client_job_id);
+    /// let finished = client.generations().wait(job).await?; // or `and_wait()` above
     /// for image in finished.images() {
     ///     println!("{}", image.url);
     /// }
@@ -53,13 +54,6 @@ impl Generations {
     }
 
     /// Asks once for the status of a job.
-    ///
-    /// ```
-    /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
-    /// let status = client.generations().status("invoice-17").await?;
-    /// println!("{}", status.state);
-    /// # Ok(()) }
-    /// ```
     pub fn status(&self, job: impl Into<GenerationRef>) -> Call<GenerationStatus> {
         self.client.call(status_request(&job.into().id))
     }

@@ -72,13 +72,6 @@ impl Prompts {
 
     /// Changes the fields that are set, and no others. Returns the whole prompt as it is
     /// afterwards.
-    ///
-    /// ```
-    /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
-    /// let prompt =
-    ///     client.prompts().update(PromptId::new(7)).title("Dawn").clear_platform().await?;
-    /// # Ok(()) }
-    /// ```
     pub fn update(&self, id: PromptId) -> UpdatePrompt {
         UpdatePrompt { context: self.client.context(), id, body: PromptFields::default() }
     }

@@ -52,13 +52,6 @@ shorthands! {
     /// `GET` of any path.
     get = GET;
     /// `POST` to any path.
-    ///
-    /// ```
-    /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
-    /// let vault = serde_json::json!({ "vaultId": 3 });
-    /// client.post("/prompts/7/save").json(&vault).idempotent().await?;
-    /// # Ok(()) }
-    /// ```
     post = POST;
     /// `PUT` to any path.
     put = PUT;

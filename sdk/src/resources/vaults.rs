@@ -52,12 +52,6 @@ impl Vaults {
 
     /// Changes the fields that are set, and no others. Returns the whole vault as it is
     /// afterwards.
-    ///
-    /// ```
-    /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
-    /// let vault = client.vaults().update(VaultId::new(3)).name("Ports").clear_description().await?;
-    /// # Ok(()) }
-    /// ```
     pub fn update(&self, id: VaultId) -> UpdateVault {
         UpdateVault { context: self.client.context(), id, body: VaultFields::default() }
     }

@@ -4,10 +4,10 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::{fmt, mem};
 
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use http_body::{Body as _, Frame, SizeHint};
-use http_body_util::BodyExt as _;
 use http_body_util::combinators::BoxBody;
+use http_body_util::{BodyExt, Collected};
 
 use super::Failure;
 
@@ -39,12 +39,8 @@ impl Body {
     /// # Errors
     ///
     /// That of the body, for example if an upload is cancelled.
-    pub async fn collect(mut self) -> Result<Bytes, Failure> {
-        let mut whole = BytesMut::new();
-        while let Some(chunk) = self.chunk().await? {
-            whole.extend_from_slice(&chunk);
-        }
-        Ok(whole.freeze())
+    pub async fn collect(self) -> Result<Bytes, Failure> {
+        BodyExt::collect(self).await.map(Collected::to_bytes)
     }
 
     pub(super) const fn received(body: reqwest::Body) -> Self {

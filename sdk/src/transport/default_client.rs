@@ -19,14 +19,10 @@ const RUNTIMES_MAX: usize = 64;
 /// A connection is driven by the runtime that opened it. In another runtime it would stop while the
 /// first one rests, and fail when that one ends.
 pub(crate) struct DefaultClient {
-    settings: Settings,
-    /// The last one used comes first.
-    pools: Mutex<Vec<Pool>>,
-}
-
-struct Settings {
     connect_timeout: Duration,
     uses_proxies: bool,
+    /// The last one used comes first.
+    pools: Mutex<Vec<Pool>>,
 }
 
 struct Pool {
@@ -39,11 +35,14 @@ struct Pool {
 
 impl DefaultClient {
     pub(crate) fn new(base_url: &Url, connect_timeout: Duration) -> Result<Self, Error> {
-        let settings = Settings { connect_timeout, uses_proxies: !is_loopback(base_url) };
-        let first = settings.pool()?;
+        let uses_proxies = !is_loopback(base_url);
+        let client = Self { connect_timeout, uses_proxies, pools: Mutex::default() };
+        let first = client.pool()?;
         match &first.https_problem {
-            Some(problem) if base_url.scheme() == "https" => Err(set_up(problem.as_str())),
-            _ => Ok(Self { settings, pools: Mutex::new(vec![first]) }),
+            Some(problem) if base_url.scheme() == "https" => {
+                Err(Error::set_up("HTTP client", problem.as_str()))
+            }
+            _ => Ok(Self { pools: Mutex::new(vec![first]), ..client }),
         }
     }
 
@@ -56,7 +55,7 @@ impl DefaultClient {
             Some(at) => at,
             None => {
                 pools.truncate(RUNTIMES_MAX - 1);
-                pools.push(self.settings.pool().map_err(Failure::connecting)?);
+                pools.push(self.pool().map_err(Failure::connecting)?);
                 pools.len() - 1
             }
         };
@@ -68,9 +67,7 @@ impl DefaultClient {
             _ => Ok(pool.client.clone()),
         }
     }
-}
 
-impl Settings {
     /// Neither redirects nor retries: both are done by `send`, which protects the key and knows
     /// which requests are idempotent.
     fn pool(&self) -> Result<Pool, Error> {
@@ -85,13 +82,9 @@ impl Settings {
             .redirect(reqwest::redirect::Policy::none())
             .retry(reqwest::retry::never())
             .build()
-            .map_err(|error| set_up(error.without_url()))?;
+            .map_err(|error| Error::set_up("HTTP client", error.without_url()))?;
         Ok(Pool { runtime: None, client, https_problem })
     }
-}
-
-fn set_up(problem: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Error {
-    Error::set_up("HTTP client", problem)
 }
 
 fn is_loopback(url: &Url) -> bool {

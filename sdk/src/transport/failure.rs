@@ -3,7 +3,7 @@
 #[cfg(feature = "http2")]
 use std::error::Error as _;
 
-type Cause = Box<dyn std::error::Error + Send + Sync>;
+use crate::error::Cause;
 
 /// Why no response, or only a part of one, was received.
 #[derive(Debug, thiserror::Error)]

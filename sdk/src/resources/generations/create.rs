@@ -1,6 +1,5 @@
 //! Queues a generation, and never twice.
 
-use futures_core::future::BoxFuture;
 use http::Method;
 use http::header::DATE;
 use jiff::SignedDuration;
@@ -49,13 +48,6 @@ impl CreateGeneration {
     /// The id of the job: the one that was set, or a UUID made with the call.
     ///
     /// Store it before the call is sent, and the job can be found after a crash.
-    ///
-    /// ```
-    /// # let client = promptarium::Client::new("https://prompts.example/api/v1", "k")?;
-    /// let call = client.generations().create("local/plasma", "A harbour at dusk");
-    /// assert_eq!(call.job_id().as_str().len(), 36);
-    /// # Ok::<(), promptarium::Error>(())
-    /// ```
     #[must_use]
     pub const fn job_id(&self) -> &JobId {
         &self.body.client_job_id
@@ -117,7 +109,7 @@ impl CreateGeneration {
     pub fn parameter(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
         let parameters =
             self.body.optional.parameters.get_or_insert_with(|| Value::Object(Map::new()));
-        // Anything but an object stays as it is; sending reports it.
+        // Sending reports anything but an object.
         if let Value::Object(members) = parameters {
             members.insert(name.into(), value.into());
         }
@@ -125,24 +117,8 @@ impl CreateGeneration {
     }
 
     /// Queues the generation, waits until it has ended, and returns its output; see [`Wait`].
-    ///
-    /// ```
-    /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
-    /// let finished =
-    ///     client.generations().create("local/plasma", "A harbour at dusk").and_wait().await?;
-    /// for image in finished.images() {
-    ///     println!("{}", image.url);
-    /// }
-    /// # Ok(()) }
-    /// ```
     pub fn and_wait(self) -> Wait<'static> {
-        let (context, id) = (self.context.clone(), self.job_id().clone());
-        let create = |deadline| {
-            let mut call = self;
-            call.context.options.set().deadline = deadline;
-            Box::pin(call.send()) as BoxFuture<'static, _>
-        };
-        Wait::new(context, id.into(), Some(Box::new(create)))
+        Wait::new(self.context.clone(), self.job_id().into(), Some(Box::new(self)))
     }
 
     /// What is sent.
@@ -167,14 +143,13 @@ impl CreateGeneration {
     fn into_call(self) -> Call<GenerationJob> {
         let Self { context, body } = self;
         let invalid = !matches!(body.optional.parameters, None | Some(Value::Object(_)));
-        let invalid =
-            invalid.then(|| "the parameters of a generation are not a JSON object".to_owned());
+        let problem = "the parameters of a generation are not a JSON object";
         let id = body.client_job_id.clone();
         let request = Request::new(Method::POST, path::GENERATIONS, path::GENERATIONS)
             .json(&body)
             .job(id.clone())
             .status(status_request(&id))
-            .invalid_if(invalid);
+            .invalid_if(invalid.then(|| problem.to_owned()));
         let hint = body.output_hint(Timestamp::now());
         Call::new(context, request, move |reply| job(reply, &id, hint.clone()))
     }

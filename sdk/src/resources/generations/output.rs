@@ -5,7 +5,7 @@ use http::Method;
 
 use crate::call::{Call, Context};
 use crate::error::Error;
-use crate::model::{GenerationStatus, OutputHint, Prompt, PromptId, Vault, VaultId, VaultPrompt};
+use crate::model::{GenerationStatus, OutputHint, Prompt, Vault, VaultPrompt};
 use crate::path;
 use crate::send::reply::Reply;
 use crate::send::request::Request;
@@ -20,14 +20,12 @@ pub(super) async fn find(
 ) -> Result<Output, Error> {
     let mut ids = status.prompt_ids.clone();
     ids.extend(status.prompt_id.filter(|id| !status.prompt_ids.contains(id)));
-    if ids.is_empty() { in_vault(context, status, hint).await } else { named(context, ids).await }
-}
-
-async fn named(context: &Context, ids: Vec<PromptId>) -> Result<Output, Error> {
+    if ids.is_empty() {
+        return in_vault(context, status, hint).await;
+    }
     let mut prompts = Vec::new();
     for id in ids {
-        let found = get(context, path::PROMPT, path::prompt(id), Reply::data_if_found).await?;
-        match found {
+        match get(context, path::PROMPT, path::prompt(id), Reply::data_if_found).await? {
             Some(prompt) => prompts.push(prompt),
             None => return Ok(Err(format!("prompt {id} does not exist"))),
         }
@@ -42,7 +40,12 @@ async fn in_vault(
 ) -> Result<Output, Error> {
     let vaults = match hint.vault_id.or(status.vault_id) {
         Some(vault) => vec![vault],
-        None => system_vaults(context).await?,
+        // General, which the service may have given another name.
+        None => {
+            let vaults: Vec<Vault> =
+                get(context, path::VAULTS, path::VAULTS.to_owned(), Reply::data).await?;
+            vaults.into_iter().filter(|vault| vault.is_system).map(|vault| vault.id).collect()
+        }
     };
     let mut members = Vec::new();
     for vault in &vaults {
@@ -87,14 +90,6 @@ fn choose(members: Vec<Prompt>, status: &GenerationStatus, hint: &OutputHint) ->
         )),
         count => Err(format!("{count} of {outputs} images of new prompts{of_text}")),
     }
-}
-
-/// The vaults that may take the output of a job that names none: General, which the service may
-/// have given another name.
-async fn system_vaults(context: &Context) -> Result<Vec<VaultId>, Error> {
-    let vaults: Vec<Vault> =
-        get(context, path::VAULTS, path::VAULTS.to_owned(), Reply::data).await?;
-    Ok(vaults.into_iter().filter(|vault| vault.is_system).map(|vault| vault.id).collect())
 }
 
 async fn get<T: 'static>(

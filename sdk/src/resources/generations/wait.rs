@@ -2,24 +2,20 @@
 
 use std::fmt;
 
-use futures_core::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 use tokio::time::{Instant, sleep};
 
+use super::create::CreateGeneration;
 use super::output;
 use super::watch::{GenerationRef, Watch, polling};
 use crate::call::Context;
 use crate::error::Error;
 use crate::macros::{awaitable, options};
-use crate::model::{GenerationJob, GenerationStatus, OutputHint, Prompt, PromptImage, VaultId};
+use crate::model::{GenerationStatus, OutputHint, Prompt, PromptImage, VaultId};
 use crate::send::timeout::until;
 use crate::send::trace::Span;
 
 type OnChange<'a> = dyn FnMut(&GenerationStatus) + Send + 'a;
-
-/// Queues the job, within this deadline.
-type Create =
-    dyn FnOnce(Option<Instant>) -> BoxFuture<'static, Result<GenerationJob, Error>> + Send;
 
 /// Waits until a job has ended, and returns its output. Nothing is sent until it is awaited.
 ///
@@ -61,7 +57,8 @@ type Create =
 /// ```
 #[must_use = "a job is waited for only when this is awaited, or by `send`"]
 pub struct Wait<'a> {
-    create: Option<Box<Create>>,
+    /// Queues the job first.
+    create: Option<Box<CreateGeneration>>,
     watch: Watch,
     output: OutputHint,
     on_change: Box<OnChange<'a>>,
@@ -70,22 +67,17 @@ pub struct Wait<'a> {
 polling!(['a] Wait<'a>, watch.polling);
 
 impl<'a> Wait<'a> {
-    pub(super) fn new(context: Context, job: GenerationRef, create: Option<Box<Create>>) -> Self {
+    pub(super) fn new(
+        context: Context,
+        job: GenerationRef,
+        create: Option<Box<CreateGeneration>>,
+    ) -> Self {
         let watch = Watch::new(context, &job);
         Self { create, watch, output: job.output, on_change: Box::new(|_| ()) }
     }
 
     /// Calls this with the first status, each that differs from the one before, and the final one.
     /// It may borrow, unless the wait is moved to a task.
-    ///
-    /// ```
-    /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
-    /// let mut states = Vec::new();
-    /// let wait = client.generations().wait("invoice-17");
-    /// wait.on_change(|status| states.push(status.state.clone())).await?;
-    /// println!("{states:?}");
-    /// # Ok(()) }
-    /// ```
     pub fn on_change<'b>(self, on_change: impl FnMut(&GenerationStatus) + Send + 'b) -> Wait<'b> {
         Wait { on_change: Box::new(on_change), ..self }
     }
@@ -105,8 +97,9 @@ impl<'a> Wait<'a> {
 
     async fn run(mut self) -> Result<FinishedGeneration, Error> {
         let deadline = self.watch.start();
-        if let Some(create) = self.create.take() {
-            let job = create(deadline).await?;
+        if let Some(mut create) = self.create.take() {
+            create.context.options.set().deadline = deadline;
+            let job = create.send().await?;
             self.watch.queued(job.client_job_id);
             let OutputHint { vault_id, prompt, .. } = self.output;
             self.output = job.output_hint;
@@ -148,12 +141,10 @@ impl<'a> Wait<'a> {
     ) -> Result<Vec<Prompt>, Error> {
         const ATTEMPTS: u32 = 4;
         let mut problem = "the time for the wait ended before it was looked for".to_owned();
-        let context = self.watch.context.clone();
-        let output = self.output.clone();
         let looking = async {
             let mut attempt = 1;
             loop {
-                match output::find(&context, status, &output).await {
+                match output::find(&self.watch.context, status, &self.output).await {
                     Ok(Ok(prompts)) => return Ok(Some(prompts)),
                     Ok(Err(place)) => {
                         problem = place;
@@ -169,13 +160,9 @@ impl<'a> Wait<'a> {
                 sleep(self.watch.delay(None)).await;
             }
         };
-        match until(deadline, looking).await {
-            Ok(Ok(Some(prompts))) => Ok(prompts),
-            Ok(Err(error)) => Err(error),
-            Ok(Ok(None)) | Err(_) => {
-                Err(Error::output_not_found(self.watch.job.clone(), status.clone(), problem))
-            }
-        }
+        let found = until(deadline, looking).await.unwrap_or(Ok(None))?;
+        found
+            .ok_or_else(|| Error::output_not_found(self.watch.job.clone(), status.clone(), problem))
     }
 }
 
@@ -189,15 +176,6 @@ impl fmt::Debug for Wait<'_> {
 }
 
 /// A completed generation with its output.
-///
-/// ```
-/// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
-/// let finished = client.generations().wait("invoice-17").await?;
-/// for image in finished.images() {
-///     println!("{}", image.url);
-/// }
-/// # Ok(()) }
-/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]

@@ -22,13 +22,10 @@ use crate::send::timeout::until;
 /// not have it yet.
 const NEW_JOB: Duration = Duration::from_secs(10);
 
-type Step = BoxFuture<'static, Result<Result<Polled, Error>, Elapsed>>;
+/// The status, and `Retry-After` of its response.
+type Polled = Result<(GenerationStatus, Option<Duration>), Error>;
+type Step = BoxFuture<'static, Result<Polled, Elapsed>>;
 type Change = Result<GenerationStatus, Error>;
-
-struct Polled {
-    status: GenerationStatus,
-    retry_after: Option<Duration>,
-}
 
 /// A job to ask for: its id, or the [`GenerationJob`] that
 /// [`create`](crate::resources::Generations::create) returned, which also knows the vault and the
@@ -205,13 +202,8 @@ impl Watch {
                 self.step = Some(step);
                 return Poll::Pending;
             };
-            let change = match outcome {
-                Ok(outcome) => self.take(outcome),
-                Err(_) => {
-                    self.ended = true;
-                    Some(Err(self.timed_out()))
-                }
-            };
+            let outcome = outcome.unwrap_or_else(|_| Err(self.timed_out()));
+            let change = self.take(outcome);
             if change.is_some() {
                 return Poll::Ready(change);
             }
@@ -225,7 +217,7 @@ impl Watch {
         let context = Context { client, options: options.without_retries() };
         let call = Call::new(context, status_request(&self.job), |reply| {
             let retry_after = reply.retry_after().and_then(RetryAfter::delay);
-            Ok(Polled { status: reply.data()?, retry_after })
+            Ok((reply.data()?, retry_after))
         });
         let (delay, deadline) = (self.delay, self.start());
         let poll = async move {
@@ -241,29 +233,29 @@ impl Watch {
     }
 
     /// Decides what follows from a poll, and whether it is a change.
-    fn take(&mut self, outcome: Result<Polled, Error>) -> Option<Change> {
-        let (retry_after, is_final) = match &outcome {
-            Err(error) if self.is_transient(error) => (error.retry_after(), false),
-            Err(_) => (None, true),
-            Ok(polled) => (polled.retry_after, polled.status.state.is_final()),
-        };
-        self.ended = is_final;
-        if !is_final {
-            self.delay = self.delay(retry_after);
-        }
-        match outcome {
-            Ok(Polled { status, .. }) => {
+    fn take(&mut self, outcome: Polled) -> Option<Change> {
+        let (change, retry_after) = match outcome {
+            Ok((status, retry_after)) => {
                 self.last_error = None;
+                self.ended = status.state.is_final();
                 let changed = self.last_status.as_ref() != Some(&status);
                 self.last_status = Some(status.clone());
-                changed.then_some(Ok(status))
+                (changed.then_some(Ok(status)), retry_after)
             }
-            Err(error) if is_final => Some(Err(error)),
-            Err(error) => {
+            Err(error) if self.is_transient(&error) => {
+                let retry_after = error.retry_after();
                 self.last_error = Some(error);
-                None
+                (None, retry_after)
             }
+            Err(error) => {
+                self.ended = true;
+                (Some(Err(error)), None)
+            }
+        };
+        if !self.ended {
+            self.delay = self.delay(retry_after);
         }
+        change
     }
 
     /// Whether a later poll may succeed. An answer of success that cannot be read says nothing
