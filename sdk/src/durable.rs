@@ -57,7 +57,6 @@
 
 mod ask;
 mod file;
-mod line;
 mod step;
 mod steps;
 
@@ -70,10 +69,9 @@ use serde_json::Value;
 use tokio::sync::{Mutex, RwLock};
 
 use self::file::File;
-use self::line::Line;
 pub use self::step::Step;
 use self::step::{Kind, decoded, encoded};
-use self::steps::{Claim, Steps};
+use self::steps::{Begin, Claim, Event, Line, Recorded, Sending, Steps};
 use crate::call::in_runtime;
 use crate::client::Client;
 use crate::error::Error;
@@ -184,15 +182,34 @@ impl Journal {
         in_runtime(Box::pin(self.run_step(key, call))).await
     }
 
-    async fn run_step<S: Step>(&self, key: String, call: S) -> Result<S::Output, Error> {
-        let content = call.content().await;
-        let claim = Claim::new(&self.shared, key, S::KIND, &content)?;
+    async fn run_step<S: Step>(&self, key: String, mut call: S) -> Result<S::Output, Error> {
+        let mut begin = Begin::new(S::KIND, call.content().await);
+        let claim = Claim::new(&self.shared, key, &begin)?;
         if let Some(value) = Box::pin(self.ask(&claim)).await? {
             return decoded(value);
         }
-        let error = match Box::pin(self.send(&claim, call, content)).await? {
-            Ok(output) => return Ok(output),
-            Err(error) => error,
+        let write = async |event| self.shared.write(vec![Line::new(&claim.key, event)]).await;
+        let error = {
+            let _permit = match S::KIND.is_listed() {
+                true => Some(self.shared.creating.read().await),
+                false => None,
+            };
+            // Dropped before the permit.
+            let _sending = Sending(&claim);
+            (begin.job, begin.at) = (call.job(claim.step().begin.job), Timestamp::now());
+            write(Event::Begin(begin)).await?;
+            match Box::pin(call.make(self, &claim.key)).await {
+                Ok(output) => {
+                    let written = write(Event::Done { value: encoded(&output)? }).await;
+                    written.map_err(|error| error.with_outcome(Outcome::Done))?;
+                    return Ok(output);
+                }
+                Err(error) if S::KIND.is_not_done(&error, claim.step().slot.is_some()) => {
+                    write(Event::NotDone).await?;
+                    error
+                }
+                Err(error) => error,
+            }
         };
         match Box::pin(self.ask(&claim)).await {
             Ok(Some(value)) => decoded(value),
@@ -200,40 +217,6 @@ impl Journal {
             Err(asking) if asking.is_ambiguous() => Err(asking.because(error)),
             Err(_) => Err(error.with_outcome(Outcome::Unknown)),
         }
-    }
-
-    /// Sends the call between its two lines. The inner error is that of the call.
-    async fn send<S: Step>(
-        &self,
-        claim: &Claim,
-        call: S,
-        content: Value,
-    ) -> Result<Result<S::Output, Error>, Error> {
-        let _permit = match S::KIND.is_listed() {
-            true => Some(self.shared.creating.read().await),
-            false => None,
-        };
-        // Dropped before the permit.
-        let _ended = claim.ended_on_drop();
-        let call = match claim.step().job {
-            Some(job) => call.with_job(job),
-            None => call,
-        };
-        let (key, job, at) = (claim.key.clone(), call.job(), Timestamp::now());
-        self.shared.write(vec![Line::Begin { key, kind: S::KIND, content, job, at }]).await?;
-        let error = match Box::pin(call.make(self, &claim.key)).await {
-            Ok(output) => {
-                let (key, value) = (claim.key.clone(), encoded(&output)?);
-                let written = self.shared.write(vec![Line::Done { key, value }]).await;
-                written.map_err(|error| error.with_outcome(Outcome::Done))?;
-                return Ok(Ok(output));
-            }
-            Err(error) => error,
-        };
-        if S::is_not_done(&error, claim.step().slot.is_some()) {
-            self.shared.write(vec![Line::NotDone { key: claim.key.clone() }]).await?;
-        }
-        Ok(Err(error))
     }
 
     /// Resolves all open steps, in the order in which they began, and returns what was found out.
@@ -246,7 +229,10 @@ impl Journal {
     pub async fn recover(&self) -> Result<Vec<(String, Resolved)>, Error> {
         in_runtime(async {
             let mut found = Vec::new();
-            for claim in Claim::all_open(&self.shared) {
+            // First, since one question may resolve all of them.
+            let claims = self.shared.steps.ordered(Recorded::is_open).into_iter();
+            let claims = claims.filter_map(|(key, _)| Claim::open(&self.shared, &key, None).ok());
+            for claim in claims.collect::<Vec<_>>() {
                 let resolved = match Box::pin(self.ask(&claim)).await {
                     Ok(Some(_)) => Resolved::Done,
                     Ok(None) => Resolved::NotDone,
@@ -274,14 +260,10 @@ impl Journal {
             Resolution::Upload(image) => (Some(Kind::Upload), encoded(image)?),
             Resolution::Generation(job) => (Some(Kind::Generation), encoded(job)?),
         };
+        let event = kind.map_or(Event::NotDone, |_| Event::Done { value });
         in_runtime(async {
-            let claim = Claim::open(&self.shared, key, kind)?;
-            let key = claim.key.clone();
-            let line = match kind {
-                Some(_) => Line::Done { key, value },
-                None => Line::NotDone { key },
-            };
-            self.shared.write(vec![line]).await
+            let _claim = Claim::open(&self.shared, key, kind)?;
+            self.shared.write(vec![Line::new(key, event)]).await
         })
         .await
     }

@@ -7,10 +7,11 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::{fmt, io};
 
+use serde::{Deserialize, Serialize};
 use tokio::sync;
 use tokio::task::spawn_blocking;
 
-use super::line::{Header, Line};
+use super::steps::Line;
 use crate::error::Error;
 
 #[derive(Debug)]
@@ -22,6 +23,15 @@ pub(super) struct File {
 
 /// The version of the format.
 const VERSION: u32 = 1;
+
+/// The first line, by which another file is recognized.
+#[derive(PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Header {
+    /// The version of the format.
+    promptarium_journal: u32,
+    base_url: String,
+}
 
 /// Lines with their numbers.
 type Numbered = Vec<(usize, Line)>;
@@ -170,7 +180,7 @@ fn read<'a>(path: &Path, bytes: &'a [u8], header: &Header) -> Result<(Numbered, 
     Ok((lines, bytes.get(..kept).unwrap_or(bytes)))
 }
 
-fn text(line: &impl serde::Serialize) -> Result<Vec<u8>, Error> {
+fn text(line: &impl Serialize) -> Result<Vec<u8>, Error> {
     let failed = |error| Error::input("a line of the journal cannot be written").because(error);
     let mut text = serde_json::to_vec(line).map_err(failed)?;
     text.push(b'\n');

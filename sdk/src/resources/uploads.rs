@@ -168,8 +168,8 @@ impl<'a> UploadImage<'a> {
 
     /// The size of the image, if it can be told without opening it.
     #[cfg(feature = "durable")]
-    pub(crate) fn size(&self) -> BoxFuture<'static, Option<u64>> {
-        self.source.size()
+    pub(crate) async fn size(&mut self) -> Option<u64> {
+        self.source.size().await
     }
 
     async fn run_in_time(self) -> Result<UploadedImage, Error> {
@@ -202,7 +202,7 @@ impl<'a> UploadImage<'a> {
             if let Some(on_slot) = self.on_slot.take() {
                 on_slot(UploadedImage::of(&slot, &content_type, total)).await?;
             }
-            let chunks = opened.chunks().await?;
+            opened.rewind().await?;
             let mut progress = UploadProgress { attempt, sent: 0, total };
             (self.on_progress)(progress);
             let mut on_sent = |sent| {
@@ -210,7 +210,8 @@ impl<'a> UploadImage<'a> {
                 (self.on_progress)(progress);
             };
             let put = span.put(slot.upload_url.expose(), attempt, total);
-            let outcome = put.around(self.context.put_bytes(&slot, chunks, &mut on_sent)).await;
+            let outcome =
+                put.around(self.context.put_bytes(&slot, &mut opened, &mut on_sent)).await;
             put.ended(outcome.as_ref().copied());
             let Err(error) = outcome else {
                 return Ok(UploadedImage::of(&slot, &content_type, total));
