@@ -3,7 +3,6 @@
 mod fetch;
 mod file;
 mod range;
-mod request;
 mod stream;
 
 use std::fmt;
@@ -134,8 +133,7 @@ impl<'a> DownloadAsset<'a> {
                 Piece::Bytes(bytes) => whole.extend_from_slice(&bytes),
             }
         }
-        let content_type = fetch.content_type().map(str::to_owned);
-        Ok(Asset { content_type, bytes: whole.into() })
+        Ok(Asset { content_type: fetch.content_type, bytes: whole.into() })
     }
 }
 
@@ -188,7 +186,7 @@ impl SaveAsset<'_> {
             fetch.in_time(async { target.write(piece).await.map_err(unwritable) }).await?;
         }
         fetch.in_time(async { target.finish().await.map_err(unwritable) }).await?;
-        Ok(fetch.position())
+        Ok(fetch.position)
     }
 }
 

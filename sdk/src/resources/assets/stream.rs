@@ -105,11 +105,11 @@ impl AssetStream {
         let outcome = std::task::ready!(step.as_mut().poll(cx));
         self.step = None;
         let Some((fetch, piece)) = outcome? else { return Poll::Ready(Ok(None)) };
-        self.received = fetch.position();
+        self.received = fetch.position;
         if matches!(piece, Piece::Begin) {
             self.is_ready = true;
-            self.content_type = fetch.content_type().map(str::to_owned);
-            self.size = fetch.size();
+            self.content_type = fetch.content_type.clone();
+            self.size = fetch.size;
         }
         self.step = Some(Box::pin(in_runtime(next(fetch))));
         Poll::Ready(Ok(Some(piece)))
