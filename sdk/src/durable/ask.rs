@@ -51,13 +51,11 @@ impl Journal {
 
     /// The time from which on an absence counts for all steps that one question is about.
     fn settled_at(&self, claim: &Claim) -> Option<Instant> {
-        let listed = claim.kind.is_listed().then(|| self.open_of(claim.kind)).into_iter().flatten();
-        listed.filter_map(|(_, step)| step.settled_at(self.settle)).max()
-    }
-
-    fn open_of(&self, kind: Kind) -> Vec<(String, Recorded)> {
-        let is_open = |it: &Recorded| it.begin.kind == kind && matches!(it.state, State::Open);
-        self.shared.steps.ordered(is_open)
+        let kind = Some(claim.kind).filter(|kind| kind.is_listed());
+        let is_asked_for =
+            |it: &Recorded| kind == Some(it.begin.kind) && matches!(it.state, State::Open);
+        let steps = self.shared.steps.ordered(is_asked_for).into_iter();
+        steps.filter_map(|(_, step)| step.settled_at(self.settle)).max()
     }
 
     async fn ask_once(&self, claim: &Claim) -> Result<(), Error> {
@@ -70,14 +68,15 @@ impl Journal {
             return Ok(());
         }
         let (step, asked) = (claim.step(), Instant::now());
-        let line = match (claim.kind, &step.slot) {
+        let found = match (claim.kind, &step.slot) {
             // Without a slot no byte was sent.
-            (Kind::Upload, None) => Some(Line::new(&claim.key, Event::NotDone)),
-            (_, Some(image)) => {
-                self.line(&claim.key, &step, self.shared.find_image(image).await?, asked)
+            (Kind::Upload, None) => {
+                return self.shared.write(vec![Line::new(&claim.key, Event::NotDone)]).await;
             }
-            (..) => self.line(&claim.key, &step, self.shared.find_job(&step.begin).await?, asked),
+            (_, Some(image)) => self.shared.find_image(image).await?,
+            (..) => self.shared.find_job(&step.begin).await?,
         };
+        let line = self.line(&claim.key, &step, found, asked);
         self.shared.write(line.into_iter().collect()).await
     }
 
@@ -86,20 +85,18 @@ impl Journal {
         let _creating = self.shared.creating.write().await;
         // All prompts last: those of a vault belong to the steps that name it.
         let mut vaults = BTreeMap::<_, HashMap<Identity, Vec<_>>>::new();
-        for (key, step) in self.open_of(kind) {
-            let identities = vaults.entry(Reverse(vault(&step.begin))).or_default();
-            let identity = kind.identity(&step.begin.content);
-            identities.entry(identity).or_default().push((key, step));
-        }
-        let is_done = |step: &Recorded| step.begin.kind == kind;
-        let done =
-            self.shared.steps.ordered(is_done).into_iter().filter_map(|(_, step)| {
-                match step.state {
-                    State::Done(value) => value.get("id").cloned(),
-                    _ => None,
+        let (mut known, mut lines) = (Vec::new(), Vec::new());
+        for (key, step) in self.shared.steps.ordered(|step| step.begin.kind == kind) {
+            match &step.state {
+                State::Open => {
+                    let identities = vaults.entry(Reverse(vault(&step.begin))).or_default();
+                    let identity = kind.identity(&step.begin.content);
+                    identities.entry(identity).or_default().push((key, step));
                 }
-            });
-        let (mut known, mut lines) = (done.collect::<Vec<_>>(), Vec::new());
+                State::Done(value) => known.extend(value.get("id").cloned()),
+                State::Ambiguous(_) | State::NotDone => {}
+            }
+        }
         for (Reverse(vault), identities) in vaults {
             let asked = Instant::now();
             let found = self.shared.list(kind, vault, |it| identities.contains_key(it)).await?;
@@ -109,7 +106,7 @@ impl Journal {
                     let is_known = result.get("id").is_none_or(|id| known.contains(id));
                     *of == identity && Some(*created_at) >= first && !is_known
                 });
-                let results: Vec<_> = results.map(|(.., result)| result).collect();
+                let results: Vec<_> = results.map(|(.., result)| result.clone()).collect();
                 if results.len() > steps.len() {
                     let reason = "the service has more like it than steps of the journal";
                     for (key, _) in steps {
@@ -118,7 +115,7 @@ impl Journal {
                     continue;
                 }
                 known.extend(results.iter().filter_map(|result| result.get("id").cloned()));
-                let mut results = results.into_iter().cloned();
+                let mut results = results.into_iter();
                 for (key, step) in &steps {
                     lines.extend(self.line(key, step, results.next(), asked));
                 }

@@ -4,11 +4,11 @@
 use std::fs::{self, TryLockError};
 use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::{fmt, io};
 
 use serde::{Deserialize, Serialize};
-use tokio::sync;
+use tokio::sync::Mutex;
 use tokio::task::spawn_blocking;
 
 use super::steps::Line;
@@ -17,8 +17,7 @@ use crate::error::Error;
 #[derive(Debug)]
 pub(super) struct File {
     path: Arc<Path>,
-    queue: Arc<Mutex<Queue>>,
-    disk: Arc<sync::Mutex<Disk>>,
+    disk: Arc<Mutex<Disk>>,
 }
 
 /// The version of the format.
@@ -36,19 +35,9 @@ struct Header {
 /// Lines with their numbers.
 type Numbered = Vec<(usize, Line)>;
 
-/// Lines that are not written yet. Whoever has the disk writes those of all.
-#[derive(Debug, Default)]
-struct Queue {
-    bytes: Vec<u8>,
-    /// How many times lines were added.
-    added: u64,
-}
-
 #[derive(Debug)]
 struct Disk {
     file: fs::File,
-    /// Which of the additions to the queue are on the disk.
-    synced: u64,
     /// A line may have been written in part, after which none may follow.
     is_broken: bool,
 }
@@ -59,9 +48,8 @@ impl File {
         let path: Arc<Path> = path.into();
         let of = path.clone();
         let (file, lines) = blocking(move || open(&of, base_url)).await?;
-        let disk = Disk { file, synced: 0, is_broken: false };
-        let (queue, disk) = (Arc::default(), Arc::new(sync::Mutex::new(disk)));
-        Ok((Self { path, queue, disk }, lines))
+        let disk = Arc::new(Mutex::new(Disk { file, is_broken: false }));
+        Ok((Self { path, disk }, lines))
     }
 
     pub(super) fn broken(&self, line: usize, problem: impl fmt::Display) -> Error {
@@ -73,43 +61,20 @@ impl File {
         if lines.is_empty() {
             return Ok(());
         }
-        let mut bytes = Vec::new();
-        for line in lines {
-            bytes.extend(text(line)?);
-        }
-        let number = {
-            let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
-            queue.bytes.append(&mut bytes);
-            queue.added += 1;
-            queue.added
-        };
-        // If this future is dropped, the thread still writes the lines of all.
-        let mut disk = self.disk.clone().lock_owned().await;
-        if disk.synced >= number {
-            return Ok(());
-        }
-        let (queue, path) = (self.queue.clone(), self.path.clone());
+        let bytes = lines.iter().map(text).collect::<Result<Vec<_>, _>>()?.concat();
+        let (mut disk, path) = (self.disk.clone().lock_owned().await, self.path.clone());
+        // If this future is dropped, the thread still writes all of the lines.
         blocking(move || {
-            disk.write(&queue).map_err(|error| Error::file(path.display(), "written", error))
+            let failed = |error| Error::file(path.display(), "written", error);
+            if std::mem::replace(&mut disk.is_broken, true) {
+                return Err(failed(io::Error::other("an earlier line was not written in full")));
+            }
+            disk.file.write_all(&bytes).map_err(failed)?;
+            disk.file.sync_data().map_err(failed)?;
+            disk.is_broken = false;
+            Ok(())
         })
         .await
-    }
-}
-
-impl Disk {
-    fn write(&mut self, queue: &Mutex<Queue>) -> io::Result<()> {
-        if self.is_broken {
-            return Err(io::Error::other("an earlier line was not written in full"));
-        }
-        let (bytes, added) = {
-            let mut queue = queue.lock().unwrap_or_else(PoisonError::into_inner);
-            (std::mem::take(&mut queue.bytes), queue.added)
-        };
-        self.is_broken = true;
-        self.file.write_all(&bytes)?;
-        self.file.sync_data()?;
-        (self.is_broken, self.synced) = (false, added);
-        Ok(())
     }
 }
 

@@ -116,16 +116,16 @@ impl<'a> Fetch<'a> {
 
     async fn next_piece(&mut self) -> Result<Option<Piece>, Error> {
         loop {
-            let piece = match self.incoming {
-                Some(_) => self.receive().await.map(|chunk| Some(chunk.map(Piece::Bytes))),
-                // An attempt that continues the one before it has nothing to say.
-                None => {
-                    self.begin().await.map(|()| self.is_at_start().then_some(Some(Piece::Begin)))
-                }
+            let received = match self.incoming {
+                Some(_) => self.receive().await,
+                None => match self.begin().await {
+                    Ok(()) if self.is_at_start() => return Ok(Some(Piece::Begin)),
+                    Ok(()) => continue,
+                    Err(error) => Err(error),
+                },
             };
-            match piece {
-                Ok(Some(piece)) => return Ok(piece),
-                Ok(None) => {}
+            match received {
+                Ok(chunk) => return Ok(chunk.map(Piece::Bytes)),
                 Err(error) => self.recover(error).await?,
             }
         }
