@@ -143,11 +143,7 @@ impl Journal {
     pub async fn open(client: &Client, path: impl AsRef<Path>) -> Result<Self, Error> {
         let (client, path) = (client.clone(), PathBuf::from(path.as_ref()));
         in_runtime(async {
-            let (file, lines) = File::open(path, client.base_url().to_owned()).await?;
-            let steps = Steps::default();
-            for (number, line) in lines {
-                steps.apply(line).map_err(|problem| file.broken(number, problem))?;
-            }
+            let (file, steps) = File::open(path, client.base_url().to_owned()).await?;
             let (creating, asking) = (RwLock::default(), Mutex::default());
             let shared = Arc::new(Shared { client, steps, file, creating, asking });
             Ok(Self { shared, settle: SETTLE })

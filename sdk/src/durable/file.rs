@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::Mutex;
 use tokio::task::spawn_blocking;
 
-use super::steps::Line;
+use super::steps::{Line, Steps};
 use crate::error::Error;
 
 #[derive(Debug)]
@@ -32,9 +32,6 @@ struct Header {
     base_url: String,
 }
 
-/// Lines with their numbers.
-type Numbered = Vec<(usize, Line)>;
-
 #[derive(Debug)]
 struct Disk {
     file: fs::File,
@@ -43,17 +40,14 @@ struct Disk {
 }
 
 impl File {
-    /// Opens and locks the file. Returns its lines with their numbers.
-    pub(super) async fn open(path: PathBuf, base_url: String) -> Result<(Self, Numbered), Error> {
-        let path: Arc<Path> = path.into();
-        let of = path.clone();
-        let (file, lines) = blocking(move || open(&of, base_url)).await?;
-        let disk = Arc::new(Mutex::new(Disk { file, is_broken: false }));
-        Ok((Self { path, disk }, lines))
-    }
-
-    pub(super) fn broken(&self, line: usize, problem: impl fmt::Display) -> Error {
-        broken(&self.path, line, problem)
+    /// Opens and locks the file. Returns the steps that its lines tell of.
+    pub(super) async fn open(path: PathBuf, base_url: String) -> Result<(Self, Steps), Error> {
+        blocking(move || {
+            let (file, steps) = open(&path, base_url)?;
+            let disk = Arc::new(Mutex::new(Disk { file, is_broken: false }));
+            Ok((Self { path: path.into(), disk }, steps))
+        })
+        .await
     }
 
     /// Appends lines. They are on the disk when this returns.
@@ -85,7 +79,7 @@ async fn blocking<T: Send + 'static>(
     spawn_blocking(work).await.map_err(stopped)?
 }
 
-fn open(path: &Path, base_url: String) -> Result<(fs::File, Numbered), Error> {
+fn open(path: &Path, base_url: String) -> Result<(fs::File, Steps), Error> {
     let unusable = |error| Error::file(path.display(), "opened", error);
     let mut options = fs::OpenOptions::new();
     let options = options.read(true).write(true).create(true).truncate(false);
@@ -99,7 +93,7 @@ fn open(path: &Path, base_url: String) -> Result<(fs::File, Numbered), Error> {
     let mut bytes = Vec::new();
     file.read_to_end(&mut bytes).map_err(unusable)?;
     let header = Header { promptarium_journal: VERSION, base_url };
-    let (lines, kept) = read(path, &bytes, &header)?;
+    let (steps, kept) = read(path, &bytes, &header)?;
     let header = text(&header)?;
     let mut repair = || {
         file.set_len(kept.len() as u64)?;
@@ -115,12 +109,12 @@ fn open(path: &Path, base_url: String) -> Result<(fs::File, Numbered), Error> {
         Ok(())
     };
     repair().map_err(|error| Error::file(path.display(), "written", error))?;
-    Ok((file, lines))
+    Ok((file, steps))
 }
 
-/// The lines, and the bytes without a last line that was cut.
-fn read<'a>(path: &Path, bytes: &'a [u8], header: &Header) -> Result<(Numbered, &'a [u8]), Error> {
-    let (mut lines, mut kept) = (Vec::new(), 0);
+/// The steps, and the bytes without a last line that was cut.
+fn read<'a>(path: &Path, bytes: &'a [u8], header: &Header) -> Result<(Steps, &'a [u8]), Error> {
+    let (steps, mut kept) = (Steps::default(), 0);
     for (index, line) in bytes.split_inclusive(|byte| *byte == b'\n').enumerate() {
         let is_cut = !line.ends_with(b"\n");
         if index == 0 {
@@ -135,14 +129,16 @@ fn read<'a>(path: &Path, bytes: &'a [u8], header: &Header) -> Result<(Numbered, 
             }
         } else {
             match serde_json::from_slice(line) {
-                Ok(read) => lines.push((index + 1, read)),
+                Ok(line) => {
+                    steps.apply(line).map_err(|problem| broken(path, index + 1, problem))?;
+                }
                 Err(_) if is_cut => break,
                 Err(error) => return Err(broken(path, index + 1, error)),
             }
         }
         kept += line.len();
     }
-    Ok((lines, bytes.get(..kept).unwrap_or(bytes)))
+    Ok((steps, bytes.get(..kept).unwrap_or(bytes)))
 }
 
 fn text(line: &impl Serialize) -> Result<Vec<u8>, Error> {

@@ -98,7 +98,11 @@ macro_rules! step {
 
             async fn content(&mut self) -> Value {
                 let body: fn(&Self) -> Value = $body;
-                without_urls(body(self))
+                let mut content = body(self);
+                if let Some(members) = content.as_object_mut() {
+                    members.retain(|name, _| !NOT_WRITTEN.contains(&name.as_str()));
+                }
+                content
             }
 
             $($job)?
@@ -152,13 +156,6 @@ const NOT_WRITTEN: [&str; 6] = [
     "referenceImageUrls",
     "referenceMediaUrls",
 ];
-
-fn without_urls(mut body: Value) -> Value {
-    if let Some(members) = body.as_object_mut() {
-        members.retain(|name, _| !NOT_WRITTEN.contains(&name.as_str()));
-    }
-    body
-}
 
 pub(super) fn encoded(value: &impl Serialize) -> Result<Value, Error> {
     let failed = |error| Error::input("the result cannot be written to the journal").because(error);

@@ -193,15 +193,6 @@ impl SaveAsset<'_> {
 awaitable!(['a] SaveAsset<'a>, 'a -> u64, SaveAsset::run);
 
 /// The progress of a download.
-///
-/// ```
-/// # fn shown(progress: promptarium::DownloadProgress) -> String {
-/// match progress.total {
-///     Some(total) => format!("{} of {total} bytes", progress.received),
-///     None => format!("{} bytes", progress.received),
-/// }
-/// # }
-/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
