@@ -201,15 +201,25 @@ impl<'a> Fetch<'a> {
     /// Sends the request and receives the head of the response. Redirects are followed, since there
     /// is no key that they could leak.
     async fn request(&mut self, running: Running) -> Result<Incoming, Error> {
-        let (route, headers) = (Route::new(Method::GET, Route::ASSET), self.headers());
+        let (route, context) = (Route::new(Method::GET, Route::ASSET), &self.settings.context);
+        let (client, mut headers) = (&context.client.0, HeaderMap::new());
+        headers.insert(USER_AGENT, client.user_agent.clone());
+        context.options.add_headers(&mut headers);
+        if self.position > 0 {
+            let range = HeaderValue::try_from(format!("bytes={}-", self.position));
+            headers.extend(range.ok().map(|range| (RANGE, range)));
+        }
+        if let Some(validator) = &self.validator {
+            headers.insert(IF_RANGE, validator.value.clone());
+        }
         // The download checks its size, of which a response may be a part.
         let max = MaxSize { bytes: u64::MAX, setting: "" };
         let (mut url, mut redirects) = (self.url.clone(), 0);
-        let http_client = &self.settings.context.client.0.http_client;
         loop {
             self.requests += 1;
             let attempt = self.span.attempt(&route, &url, self.requests);
-            let sending = http_client.send(Method::GET, &url, headers.clone(), Body::default());
+            let (method, body) = (Method::GET, Body::default());
+            let sending = client.http_client.send(method, &url, headers.clone(), body);
             let response = match attempt.around(running.head(sending)).await {
                 Ok(response) => response.map_err(|failure| Error::no_response(&url, failure)),
                 Err(limit) => Err(Error::timed_out(&url, limit, None)),
@@ -273,21 +283,6 @@ impl<'a> Fetch<'a> {
         self.incoming = Some(incoming);
         self.report();
         Ok(())
-    }
-
-    fn headers(&self) -> HeaderMap {
-        let context = &self.settings.context;
-        let mut headers = HeaderMap::new();
-        headers.insert(USER_AGENT, context.client.0.user_agent.clone());
-        context.options.add_headers(&mut headers);
-        if self.position > 0 {
-            let range = HeaderValue::try_from(format!("bytes={}-", self.position));
-            headers.extend(range.ok().map(|range| (RANGE, range)));
-        }
-        if let Some(validator) = &self.validator {
-            headers.insert(IF_RANGE, validator.value.clone());
-        }
-        headers
     }
 
     fn report(&mut self) {

@@ -108,11 +108,9 @@ from!(path: &str, &Path, PathBuf, &PathBuf);
 from!(bytes: Bytes, Vec<u8>, &'static [u8]);
 
 fn is_url(path: &Path) -> bool {
-    let text = path.as_os_str().as_encoded_bytes();
-    let begins = |scheme: &[u8]| {
-        text.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme))
-    };
-    begins(b"http://") || begins(b"https://")
+    let text = path.to_string_lossy();
+    let scheme = text.split_once("://").map(|(scheme, _)| scheme.to_ascii_lowercase());
+    matches!(scheme.as_deref(), Some("http" | "https"))
 }
 
 /// A source whose size and first bytes are known, read in chunks: exactly as many bytes as its size.
