@@ -3,8 +3,8 @@
 //!
 //! A [`Journal`] is a file. [`run`](Journal::run) makes one call as a step of the program, under a
 //! key that the program chooses, such as the name of a file or the id of a row. It writes a line
-//! before the call and one after it. When the program is started again, it runs the same steps
-//! under the same keys:
+//! before the call and one after it. A program that is started again runs the same steps under the
+//! same keys:
 //!
 //! - A step that was carried out returns its result from the journal; nothing is sent.
 //! - A step that has no line, or that the service did not carry out, is sent.
@@ -151,8 +151,8 @@ impl Journal {
         .await
     }
 
-    /// How long a request may take to be carried out after the program that sent it was killed or
-    /// gave up: only then an absence is believed. 30 seconds by default.
+    /// How long a request may still be carried out after the program that sent it was killed or gave
+    /// up: an absence counts only then. 30 seconds by default.
     #[must_use]
     pub fn with_settle(mut self, settle: Duration) -> Self {
         self.settle = settle;
@@ -161,17 +161,16 @@ impl Journal {
 
     /// Makes this call as the step with this key, unless it was carried out before.
     ///
-    /// If the outcome of the call is unknown afterwards, the service is asked, as it is for a step
-    /// with an open line. So after an error that is neither [`Error::is_outcome_unknown`] nor
-    /// [`Error::is_ambiguous`] the step was not carried out, and running it again sends it. After an
-    /// error that is [`Error::is_outcome_unknown`], the service could not be asked; running it again
-    /// asks again. If the future is dropped, the line remains open.
+    /// If the outcome of the call is unknown afterwards, the service is asked. So after an error that
+    /// is neither [`Error::is_outcome_unknown`] nor [`Error::is_ambiguous`] the step was not carried
+    /// out, and running it again sends it. After [`Error::is_outcome_unknown`] the service could not
+    /// be asked; running it again asks again. If the future is dropped, the line remains open.
     ///
     /// # Errors
     ///
     /// Those of the call, [`Error::is_ambiguous`], and [`Error::is_input`] if the journal cannot be
-    /// written, if the step is running already, or if a call with another content was made under its
-    /// key, for example with another title, unless that call was not carried out. URLs are not
+    /// written, if the step is running already, or if its key was used for a call with another
+    /// content, for example another title, unless that call was not carried out. URLs are not
     /// compared, and of an image only its size.
     pub async fn run<S: Step>(&self, key: impl Into<String>, call: S) -> Result<S::Output, Error> {
         let key = key.into();

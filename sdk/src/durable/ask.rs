@@ -189,26 +189,25 @@ impl Shared {
                 found.push((identity, created_at, result));
             }
         };
-        let mut list = self.client.prompts().list().page_size(100).set_vault(vault);
-        let response = loop {
-            if kind == Kind::Vault {
-                let list = self.client.vaults().list().send_with_meta().await?;
-                for vault in &list.value {
-                    keep(vault.created_at, encoded(vault)?);
-                }
-                break list.meta;
+        let response = if kind == Kind::Vault {
+            let vaults = self.client.vaults().list().send_with_meta().await?;
+            for vault in &vaults.value {
+                keep(vault.created_at, encoded(vault)?);
             }
-            let page = list.clone().send_with_meta().await?;
-            for prompt in &page.value.items {
+            vaults.meta
+        } else {
+            let list = self.client.prompts().list().page_size(100).set_vault(vault);
+            let first = list.clone().send_with_meta().await?;
+            for prompt in &first.value.items {
                 keep(prompt.created_at, encoded(prompt)?);
             }
-            match list.next_page(&page.value) {
-                None => break page.meta,
-                Some(next) if next.cursor == list.cursor => {
-                    return Err(Error::pagination_loop(next.cursor.as_ref()));
+            if let Some(rest) = list.next_page(&first.value) {
+                let mut rest = rest.items();
+                while let Some(prompt) = rest.try_next().await? {
+                    keep(prompt.created_at, encoded(&prompt)?);
                 }
-                Some(next) => list = next,
             }
+            first.meta
         };
         let skew = CLOCK_SKEW.saturating_sub(ahead(&response).unwrap_or_default());
         for (_, created_at, _) in &mut found {
