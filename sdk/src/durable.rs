@@ -179,7 +179,7 @@ impl Journal {
 
     async fn run_step<S: Step>(&self, key: String, mut call: S) -> Result<S::Output, Error> {
         let mut begin = Begin::new(S::KIND, call.content().await);
-        let claim = Claim::new(&self.shared, key, &begin)?;
+        let claim = Claim::new(&self.shared.steps, key, &begin)?;
         if let Some(value) = Box::pin(self.ask(&claim)).await? {
             return decoded(value);
         }
@@ -225,8 +225,9 @@ impl Journal {
         in_runtime(async {
             let mut found = Vec::new();
             // First, since one question may resolve all of them.
-            let claims = self.shared.steps.ordered(Recorded::is_open).into_iter();
-            let claims = claims.filter_map(|(key, _)| Claim::open(&self.shared, &key, None).ok());
+            let steps = &self.shared.steps;
+            let claims = steps.ordered(Recorded::is_open).into_iter();
+            let claims = claims.filter_map(|(key, _)| Claim::open(steps, &key, None).ok());
             for claim in claims.collect::<Vec<_>>() {
                 let resolved = match Box::pin(self.ask(&claim)).await {
                     Ok(Some(_)) => Resolved::Done,
@@ -257,7 +258,7 @@ impl Journal {
         };
         let event = kind.map_or(Event::NotDone, |_| Event::Done { value });
         in_runtime(async {
-            let _claim = Claim::open(&self.shared, key, kind)?;
+            let _claim = Claim::open(&self.shared.steps, key, kind)?;
             self.shared.write(vec![Line::new(key, event)]).await
         })
         .await

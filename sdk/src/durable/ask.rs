@@ -25,7 +25,7 @@ type Identity = Vec<Value>;
 
 impl Journal {
     /// Resolves the step if it is open. Returns its result, or `None` if it was not carried out.
-    pub(super) async fn ask(&self, claim: &Claim) -> Result<Option<Value>, Error> {
+    pub(super) async fn ask(&self, claim: &Claim<'_>) -> Result<Option<Value>, Error> {
         let settled = self.settled_at(claim);
         loop {
             if claim.step().is_due(self.settle) {
@@ -50,7 +50,7 @@ impl Journal {
     }
 
     /// The time from which on an absence counts for all steps that one question is about.
-    fn settled_at(&self, claim: &Claim) -> Option<Instant> {
+    fn settled_at(&self, claim: &Claim<'_>) -> Option<Instant> {
         let kind = Some(claim.kind).filter(|kind| kind.is_listed());
         let is_asked_for =
             |it: &Recorded| kind == Some(it.begin.kind) && matches!(it.state, State::Open);
@@ -58,7 +58,7 @@ impl Journal {
         steps.filter_map(|(_, step)| step.settled_at(self.settle)).max()
     }
 
-    async fn ask_once(&self, claim: &Claim) -> Result<(), Error> {
+    async fn ask_once(&self, claim: &Claim<'_>) -> Result<(), Error> {
         if claim.kind.is_listed() {
             let _asking = self.shared.asking.lock().await;
             // Another step may have asked for this one too.

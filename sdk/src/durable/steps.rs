@@ -1,14 +1,13 @@
 //! The lines of the file, and the steps in memory that they tell of.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::time::Instant;
 
-use super::Shared;
 use super::step::Kind;
 use crate::error::Error;
 use crate::model::{JobId, Timestamp};
@@ -147,18 +146,18 @@ impl Steps {
 }
 
 /// The right to work on a step, until it is dropped.
-pub(super) struct Claim {
-    shared: Arc<Shared>,
+pub(super) struct Claim<'a> {
+    steps: &'a Steps,
     pub(super) key: String,
     pub(super) kind: Kind,
 }
 
-impl Claim {
+impl<'a> Claim<'a> {
     /// Claims a step, new or not, for this call.
-    pub(super) fn new(shared: &Arc<Shared>, key: String, call: &Begin) -> Result<Self, Error> {
-        let mut steps = shared.steps.all();
+    pub(super) fn new(steps: &'a Steps, key: String, call: &Begin) -> Result<Self, Error> {
+        let mut all = steps.all();
         let fresh = || Recorded::new(call.clone(), State::NotDone);
-        let step = steps.entry(key.clone()).or_insert_with(fresh);
+        let step = all.entry(key.clone()).or_insert_with(fresh);
         let is_unknown = step.begin.content.is_null() || call.content.is_null();
         if step.begin.kind != call.kind || !is_unknown && step.begin.content != call.content {
             // What was not carried out may be corrected.
@@ -168,46 +167,46 @@ impl Claim {
             }
             *step = fresh();
         }
-        Self::take(shared, key, step)
+        Self::take(steps, key, step)
     }
 
     /// Claims an open step, of this kind if there is one.
-    pub(super) fn open(shared: &Arc<Shared>, key: &str, kind: Option<Kind>) -> Result<Self, Error> {
-        let mut steps = shared.steps.all();
-        match steps.get_mut(key).filter(|step| step.is_open()) {
+    pub(super) fn open(steps: &'a Steps, key: &str, kind: Option<Kind>) -> Result<Self, Error> {
+        let mut all = steps.all();
+        match all.get_mut(key).filter(|step| step.is_open()) {
             None => Err(Error::input(format!("no step \"{key}\" of the journal is open"))),
             Some(step) if kind.is_some_and(|kind| kind != step.begin.kind) => {
                 Err(Error::input(format!("the step \"{key}\" of the journal has another result")))
             }
-            Some(step) => Self::take(shared, key.to_owned(), step),
+            Some(step) => Self::take(steps, key.to_owned(), step),
         }
     }
 
-    fn take(shared: &Arc<Shared>, key: String, step: &mut Recorded) -> Result<Self, Error> {
+    fn take(steps: &'a Steps, key: String, step: &mut Recorded) -> Result<Self, Error> {
         if std::mem::replace(&mut step.is_running, true) {
             return Err(Error::input(format!("the step \"{key}\" of the journal is running")));
         }
-        Ok(Self { shared: shared.clone(), key, kind: step.begin.kind })
+        Ok(Self { steps, key, kind: step.begin.kind })
     }
 
     /// The step as it is now.
     pub(super) fn step(&self) -> Recorded {
-        let step = self.shared.steps.all().get(&self.key).cloned();
+        let step = self.steps.all().get(&self.key).cloned();
         step.unwrap_or_else(|| Recorded::new(Begin::new(self.kind, Value::Null), State::NotDone))
     }
 }
 
-impl Drop for Claim {
+impl Drop for Claim<'_> {
     fn drop(&mut self) {
-        self.shared.steps.change(&self.key, |step| step.is_running = false);
+        self.steps.change(&self.key, |step| step.is_running = false);
     }
 }
 
 /// Marks, when it is dropped, that the call has ended.
-pub(super) struct Sending<'a>(pub(super) &'a Claim);
+pub(super) struct Sending<'a>(pub(super) &'a Claim<'a>);
 
 impl Drop for Sending<'_> {
     fn drop(&mut self) {
-        self.0.shared.steps.change(&self.0.key, |step| step.since = Instant::now());
+        self.0.steps.change(&self.0.key, |step| step.since = Instant::now());
     }
 }
