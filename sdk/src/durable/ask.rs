@@ -174,8 +174,8 @@ impl Shared {
     }
 
     /// Reads the list of vaults, or that of the prompts of a vault or of all. Returns those with a
-    /// wanted identity, the oldest first, with the latest time of this machine at which they may
-    /// have been created.
+    /// wanted identity, the oldest first, with the latest time at which they may have been created,
+    /// by the clock of this machine.
     async fn list(
         &self,
         kind: Kind,

@@ -138,9 +138,8 @@ impl Step for UploadImage<'_> {
     async fn make(self, journal: &Journal, key: &str) -> Result<UploadedImage, Error> {
         let (shared, key) = (journal.shared.clone(), key.to_owned());
         let on_slot = move |image| -> BoxFuture<'static, _> {
-            Box::pin(
-                async move { shared.write(vec![Line::new(&key, Event::Slot { image })]).await },
-            )
+            let line = Line::new(&key, Event::Slot { image });
+            Box::pin(async move { shared.write(vec![line]).await })
         };
         Box::pin(self.once(on_slot).send()).await
     }

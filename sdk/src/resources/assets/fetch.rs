@@ -134,13 +134,11 @@ impl<'a> Fetch<'a> {
     async fn receive(&mut self) -> Result<Option<Bytes>, Error> {
         let Some(incoming) = &mut self.incoming else { return Ok(None) };
         let Some(chunk) = incoming.chunk().await? else {
-            return match self.size {
-                Some(size) if self.position < size => {
-                    let short = Failure::exchanging(Short(size));
-                    Err(incoming.fail(Error::incomplete(incoming.head.status, short)))
-                }
-                _ => Ok(None),
+            let Some(size) = self.size.filter(|size| self.position < *size) else {
+                return Ok(None);
             };
+            let short = Failure::exchanging(Short(size));
+            return Err(incoming.fail(Error::incomplete(incoming.head.status, short)));
         };
         self.position += chunk.len() as u64;
         check_size(self.position, self.settings.max_size, incoming)?;
