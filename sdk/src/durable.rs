@@ -3,8 +3,8 @@
 //!
 //! A [`Journal`] is a file. [`run`](Journal::run) makes one call as a step of the program, under a
 //! key that the program chooses, such as the name of a file or the id of a row. It writes a line
-//! before the call and one after it. When the program is started again, it runs the same steps
-//! under the same keys:
+//! before the call and one after it. A program that is started again runs the same steps under the
+//! same keys:
 //!
 //! - A step that was carried out returns its result from the journal; nothing is sent.
 //! - A step that has no line, or that the service did not carry out, is sent.
@@ -57,7 +57,6 @@
 
 mod ask;
 mod file;
-mod line;
 mod step;
 mod steps;
 
@@ -70,10 +69,9 @@ use serde_json::Value;
 use tokio::sync::{Mutex, RwLock};
 
 use self::file::File;
-use self::line::Line;
 pub use self::step::Step;
 use self::step::{Kind, decoded, encoded};
-use self::steps::{Claim, Steps};
+use self::steps::{Begin, Claim, Event, Line, Recorded, Sending, Steps};
 use crate::call::in_runtime;
 use crate::client::Client;
 use crate::error::Error;
@@ -145,11 +143,7 @@ impl Journal {
     pub async fn open(client: &Client, path: impl AsRef<Path>) -> Result<Self, Error> {
         let (client, path) = (client.clone(), PathBuf::from(path.as_ref()));
         in_runtime(async {
-            let (file, lines) = File::open(path, client.base_url().to_owned()).await?;
-            let steps = Steps::default();
-            for (number, line) in lines {
-                steps.apply(line).map_err(|problem| file.broken(number, problem))?;
-            }
+            let (file, steps) = File::open(path, client.base_url().to_owned()).await?;
             let (creating, asking) = (RwLock::default(), Mutex::default());
             let shared = Arc::new(Shared { client, steps, file, creating, asking });
             Ok(Self { shared, settle: SETTLE })
@@ -157,8 +151,8 @@ impl Journal {
         .await
     }
 
-    /// How long a request may take to be carried out after the program that sent it was killed or
-    /// gave up: only then an absence is believed. 30 seconds by default.
+    /// How long a request may still be carried out after the program that sent it was killed or gave
+    /// up: an absence counts only then. 30 seconds by default.
     #[must_use]
     pub fn with_settle(mut self, settle: Duration) -> Self {
         self.settle = settle;
@@ -167,32 +161,50 @@ impl Journal {
 
     /// Makes this call as the step with this key, unless it was carried out before.
     ///
-    /// If the outcome of the call is unknown afterwards, the service is asked, as it is for a step
-    /// with an open line. So after an error that is neither [`Error::is_outcome_unknown`] nor
-    /// [`Error::is_ambiguous`] the step was not carried out, and running it again sends it. After an
-    /// error that is [`Error::is_outcome_unknown`], the service could not be asked; running it again
-    /// asks again. If the future is dropped, the line remains open.
+    /// If the outcome of the call is unknown afterwards, the service is asked. So after an error that
+    /// is neither [`Error::is_outcome_unknown`] nor [`Error::is_ambiguous`] the step was not carried
+    /// out, and running it again sends it. After [`Error::is_outcome_unknown`] the service could not
+    /// be asked; running it again asks again. If the future is dropped, the line remains open.
     ///
     /// # Errors
     ///
     /// Those of the call, [`Error::is_ambiguous`], and [`Error::is_input`] if the journal cannot be
-    /// written, if the step is running already, or if a call with another content was made under its
-    /// key, for example with another title, unless that call was not carried out. URLs are not
+    /// written, if the step is running already, or if its key was used for a call with another
+    /// content, for example another title, unless that call was not carried out. URLs are not
     /// compared, and of an image only its size.
     pub async fn run<S: Step>(&self, key: impl Into<String>, call: S) -> Result<S::Output, Error> {
         let key = key.into();
         in_runtime(Box::pin(self.run_step(key, call))).await
     }
 
-    async fn run_step<S: Step>(&self, key: String, call: S) -> Result<S::Output, Error> {
-        let content = call.content().await;
-        let claim = Claim::new(&self.shared, key, S::KIND, &content)?;
+    async fn run_step<S: Step>(&self, key: String, mut call: S) -> Result<S::Output, Error> {
+        let mut begin = Begin::new(S::KIND, call.content().await);
+        let claim = Claim::new(&self.shared.steps, key, &begin)?;
         if let Some(value) = Box::pin(self.ask(&claim)).await? {
             return decoded(value);
         }
-        let error = match Box::pin(self.send(&claim, call, content)).await? {
-            Ok(output) => return Ok(output),
-            Err(error) => error,
+        let write = async |event| self.shared.write(vec![Line::new(&claim.key, event)]).await;
+        let error = {
+            let _permit = match S::KIND.is_listed() {
+                true => Some(self.shared.creating.read().await),
+                false => None,
+            };
+            // Dropped before the permit.
+            let _sending = Sending(&claim);
+            (begin.job, begin.at) = (call.job(claim.step().begin.job), Timestamp::now());
+            write(Event::Begin(begin)).await?;
+            match Box::pin(call.make(self, &claim.key)).await {
+                Ok(output) => {
+                    let written = write(Event::Done { value: encoded(&output)? }).await;
+                    written.map_err(|error| error.with_outcome(Outcome::Done))?;
+                    return Ok(output);
+                }
+                Err(error) if S::KIND.is_not_done(&error, claim.step().slot.is_some()) => {
+                    write(Event::NotDone).await?;
+                    error
+                }
+                Err(error) => error,
+            }
         };
         match Box::pin(self.ask(&claim)).await {
             Ok(Some(value)) => decoded(value),
@@ -200,40 +212,6 @@ impl Journal {
             Err(asking) if asking.is_ambiguous() => Err(asking.because(error)),
             Err(_) => Err(error.with_outcome(Outcome::Unknown)),
         }
-    }
-
-    /// Sends the call between its two lines. The inner error is that of the call.
-    async fn send<S: Step>(
-        &self,
-        claim: &Claim,
-        call: S,
-        content: Value,
-    ) -> Result<Result<S::Output, Error>, Error> {
-        let _permit = match S::KIND.is_listed() {
-            true => Some(self.shared.creating.read().await),
-            false => None,
-        };
-        // Dropped before the permit.
-        let _ended = claim.ended_on_drop();
-        let call = match claim.step().job {
-            Some(job) => call.with_job(job),
-            None => call,
-        };
-        let (key, job, at) = (claim.key.clone(), call.job(), Timestamp::now());
-        self.shared.write(vec![Line::Begin { key, kind: S::KIND, content, job, at }]).await?;
-        let error = match Box::pin(call.make(self, &claim.key)).await {
-            Ok(output) => {
-                let (key, value) = (claim.key.clone(), encoded(&output)?);
-                let written = self.shared.write(vec![Line::Done { key, value }]).await;
-                written.map_err(|error| error.with_outcome(Outcome::Done))?;
-                return Ok(Ok(output));
-            }
-            Err(error) => error,
-        };
-        if S::is_not_done(&error, claim.step().slot.is_some()) {
-            self.shared.write(vec![Line::NotDone { key: claim.key.clone() }]).await?;
-        }
-        Ok(Err(error))
     }
 
     /// Resolves all open steps, in the order in which they began, and returns what was found out.
@@ -246,7 +224,11 @@ impl Journal {
     pub async fn recover(&self) -> Result<Vec<(String, Resolved)>, Error> {
         in_runtime(async {
             let mut found = Vec::new();
-            for claim in Claim::all_open(&self.shared) {
+            // First, since one question may resolve all of them.
+            let steps = &self.shared.steps;
+            let claims = steps.ordered(Recorded::is_open).into_iter();
+            let claims = claims.filter_map(|(key, _)| Claim::open(steps, &key, None).ok());
+            for claim in claims.collect::<Vec<_>>() {
                 let resolved = match Box::pin(self.ask(&claim)).await {
                     Ok(Some(_)) => Resolved::Done,
                     Ok(None) => Resolved::NotDone,
@@ -274,14 +256,10 @@ impl Journal {
             Resolution::Upload(image) => (Some(Kind::Upload), encoded(image)?),
             Resolution::Generation(job) => (Some(Kind::Generation), encoded(job)?),
         };
+        let event = kind.map_or(Event::NotDone, |_| Event::Done { value });
         in_runtime(async {
-            let claim = Claim::open(&self.shared, key, kind)?;
-            let key = claim.key.clone();
-            let line = match kind {
-                Some(_) => Line::Done { key, value },
-                None => Line::NotDone { key },
-            };
-            self.shared.write(vec![line]).await
+            let _claim = Claim::open(&self.shared.steps, key, kind)?;
+            self.shared.write(vec![Line::new(key, event)]).await
         })
         .await
     }

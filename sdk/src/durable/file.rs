@@ -4,58 +4,50 @@
 use std::fs::{self, TryLockError};
 use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::{fmt, io};
 
-use tokio::sync;
+use serde::{Deserialize, Serialize};
+use tokio::sync::Mutex;
 use tokio::task::spawn_blocking;
 
-use super::line::{Header, Line};
+use super::steps::{Line, Steps};
 use crate::error::Error;
 
 #[derive(Debug)]
 pub(super) struct File {
     path: Arc<Path>,
-    queue: Arc<Mutex<Queue>>,
-    disk: Arc<sync::Mutex<Disk>>,
+    disk: Arc<Mutex<Disk>>,
 }
 
 /// The version of the format.
 const VERSION: u32 = 1;
 
-/// Lines with their numbers.
-type Numbered = Vec<(usize, Line)>;
-
-/// Lines that are not written yet. Whoever has the disk writes those of all.
-#[derive(Debug, Default)]
-struct Queue {
-    bytes: Vec<u8>,
-    /// How many times lines were added.
-    added: u64,
+/// The first line, by which another file is recognized.
+#[derive(PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Header {
+    /// The version of the format.
+    promptarium_journal: u32,
+    base_url: String,
 }
 
 #[derive(Debug)]
 struct Disk {
     file: fs::File,
-    /// Which of the additions to the queue are on the disk.
-    synced: u64,
     /// A line may have been written in part, after which none may follow.
     is_broken: bool,
 }
 
 impl File {
-    /// Opens and locks the file. Returns its lines with their numbers.
-    pub(super) async fn open(path: PathBuf, base_url: String) -> Result<(Self, Numbered), Error> {
-        let path: Arc<Path> = path.into();
-        let of = path.clone();
-        let (file, lines) = blocking(move || open(&of, base_url)).await?;
-        let disk = Disk { file, synced: 0, is_broken: false };
-        let (queue, disk) = (Arc::default(), Arc::new(sync::Mutex::new(disk)));
-        Ok((Self { path, queue, disk }, lines))
-    }
-
-    pub(super) fn broken(&self, line: usize, problem: impl fmt::Display) -> Error {
-        broken(&self.path, line, problem)
+    /// Opens and locks the file. Returns the steps that its lines tell of.
+    pub(super) async fn open(path: PathBuf, base_url: String) -> Result<(Self, Steps), Error> {
+        blocking(move || {
+            let (file, steps) = open(&path, base_url)?;
+            let disk = Arc::new(Mutex::new(Disk { file, is_broken: false }));
+            Ok((Self { path: path.into(), disk }, steps))
+        })
+        .await
     }
 
     /// Appends lines. They are on the disk when this returns.
@@ -63,43 +55,20 @@ impl File {
         if lines.is_empty() {
             return Ok(());
         }
-        let mut bytes = Vec::new();
-        for line in lines {
-            bytes.extend(text(line)?);
-        }
-        let number = {
-            let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
-            queue.bytes.append(&mut bytes);
-            queue.added += 1;
-            queue.added
-        };
-        // If this future is dropped, the thread still writes the lines of all.
-        let mut disk = self.disk.clone().lock_owned().await;
-        if disk.synced >= number {
-            return Ok(());
-        }
-        let (queue, path) = (self.queue.clone(), self.path.clone());
+        let bytes = lines.iter().map(text).collect::<Result<Vec<_>, _>>()?.concat();
+        let (mut disk, path) = (self.disk.clone().lock_owned().await, self.path.clone());
+        // If this future is dropped, the thread still writes all of the lines.
         blocking(move || {
-            disk.write(&queue).map_err(|error| Error::file(path.display(), "written", error))
+            let failed = |error| Error::file(path.display(), "written", error);
+            if std::mem::replace(&mut disk.is_broken, true) {
+                return Err(failed(io::Error::other("an earlier line was not written in full")));
+            }
+            disk.file.write_all(&bytes).map_err(failed)?;
+            disk.file.sync_data().map_err(failed)?;
+            disk.is_broken = false;
+            Ok(())
         })
         .await
-    }
-}
-
-impl Disk {
-    fn write(&mut self, queue: &Mutex<Queue>) -> io::Result<()> {
-        if self.is_broken {
-            return Err(io::Error::other("an earlier line was not written in full"));
-        }
-        let (bytes, added) = {
-            let mut queue = queue.lock().unwrap_or_else(PoisonError::into_inner);
-            (std::mem::take(&mut queue.bytes), queue.added)
-        };
-        self.is_broken = true;
-        self.file.write_all(&bytes)?;
-        self.file.sync_data()?;
-        (self.is_broken, self.synced) = (false, added);
-        Ok(())
     }
 }
 
@@ -110,7 +79,7 @@ async fn blocking<T: Send + 'static>(
     spawn_blocking(work).await.map_err(stopped)?
 }
 
-fn open(path: &Path, base_url: String) -> Result<(fs::File, Numbered), Error> {
+fn open(path: &Path, base_url: String) -> Result<(fs::File, Steps), Error> {
     let unusable = |error| Error::file(path.display(), "opened", error);
     let mut options = fs::OpenOptions::new();
     let options = options.read(true).write(true).create(true).truncate(false);
@@ -124,7 +93,7 @@ fn open(path: &Path, base_url: String) -> Result<(fs::File, Numbered), Error> {
     let mut bytes = Vec::new();
     file.read_to_end(&mut bytes).map_err(unusable)?;
     let header = Header { promptarium_journal: VERSION, base_url };
-    let (lines, kept) = read(path, &bytes, &header)?;
+    let (steps, kept) = read(path, &bytes, &header)?;
     let header = text(&header)?;
     let mut repair = || {
         file.set_len(kept.len() as u64)?;
@@ -140,12 +109,12 @@ fn open(path: &Path, base_url: String) -> Result<(fs::File, Numbered), Error> {
         Ok(())
     };
     repair().map_err(|error| Error::file(path.display(), "written", error))?;
-    Ok((file, lines))
+    Ok((file, steps))
 }
 
-/// The lines, and the bytes without a last line that was cut.
-fn read<'a>(path: &Path, bytes: &'a [u8], header: &Header) -> Result<(Numbered, &'a [u8]), Error> {
-    let (mut lines, mut kept) = (Vec::new(), 0);
+/// The steps, and the bytes without a last line that was cut.
+fn read<'a>(path: &Path, bytes: &'a [u8], header: &Header) -> Result<(Steps, &'a [u8]), Error> {
+    let (steps, mut kept) = (Steps::default(), 0);
     for (index, line) in bytes.split_inclusive(|byte| *byte == b'\n').enumerate() {
         let is_cut = !line.ends_with(b"\n");
         if index == 0 {
@@ -160,17 +129,19 @@ fn read<'a>(path: &Path, bytes: &'a [u8], header: &Header) -> Result<(Numbered, 
             }
         } else {
             match serde_json::from_slice(line) {
-                Ok(read) => lines.push((index + 1, read)),
+                Ok(line) => {
+                    steps.apply(line).map_err(|problem| broken(path, index + 1, problem))?;
+                }
                 Err(_) if is_cut => break,
                 Err(error) => return Err(broken(path, index + 1, error)),
             }
         }
         kept += line.len();
     }
-    Ok((lines, bytes.get(..kept).unwrap_or(bytes)))
+    Ok((steps, bytes.get(..kept).unwrap_or(bytes)))
 }
 
-fn text(line: &impl serde::Serialize) -> Result<Vec<u8>, Error> {
+fn text(line: &impl Serialize) -> Result<Vec<u8>, Error> {
     let failed = |error| Error::input("a line of the journal cannot be written").because(error);
     let mut text = serde_json::to_vec(line).map_err(failed)?;
     text.push(b'\n');

@@ -1,14 +1,12 @@
 //! The calls that a journal can make.
 
-use std::future::ready;
-
 use futures_core::future::BoxFuture;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::Journal;
-use super::line::Line;
+use super::steps::{Event, Line};
 use crate::error::Error;
 use crate::model::{GenerationJob, JobId, Prompt, Vault};
 use crate::resources::generations::CreateGeneration;
@@ -32,24 +30,31 @@ impl Kind {
         matches!(self, Self::Prompt | Self::Vault)
     }
 
+    /// Whether a call that failed was certainly not carried out.
+    pub(super) fn is_not_done(self, error: &Error, has_slot: bool) -> bool {
+        let refused = |failure| AttemptFailure::outcome(failure) == Outcome::NotDone;
+        match self {
+            // Without a slot no byte was sent. With one, the storage must have refused it, or the
+            // file cannot be read to its end.
+            Self::Upload => {
+                !has_slot || error.is_input() || error.attempt_failure().is_some_and(refused)
+            }
+            _ => error.outcome() == Outcome::NotDone,
+        }
+    }
+
     /// The fields by which a prompt or vault is recognized, with the values of those that a call
     /// does not set.
     pub(super) fn identity(self, of: &Value) -> Vec<Value> {
-        let fields: &[(&str, Option<&str>)] = match self {
-            Self::Prompt => &[
-                ("title", None),
-                ("prompt", None),
-                ("promptType", Some("text")),
-                ("platform", None),
-            ],
-            Self::Vault => {
-                &[("name", None), ("description", None), ("visibility", Some("private"))]
-            }
+        let fields: &[_] = match self {
+            Self::Prompt => &["title", "prompt", "promptType", "platform"],
+            Self::Vault => &["name", "description", "visibility"],
             Self::Upload | Self::Generation => &[],
         };
-        let value = |(name, default): &(&str, Option<&str>)| match of.get(name) {
-            None | Some(Value::Null) => json!(default),
-            Some(value) => value.clone(),
+        let value = |name: &&str| match (of.get(name), *name) {
+            (None | Some(Value::Null), "promptType") => json!("text"),
+            (None | Some(Value::Null), "visibility") => json!("private"),
+            (value, _) => value.cloned().unwrap_or_default(),
         };
         fields.iter().map(value).collect()
     }
@@ -59,7 +64,8 @@ impl Kind {
 /// [`CreatePrompt`](crate::request::CreatePrompt), [`CreateVault`](crate::request::CreateVault),
 /// [`UploadImage`](crate::request::UploadImage) and
 /// [`CreateGeneration`](crate::request::CreateGeneration). It cannot be implemented elsewhere.
-pub trait Step: sealed::Sealed + Send + Sized {
+// Since `Kind` cannot be named elsewhere.
+pub trait Step: Send + Sized {
     /// The result of the call: [`Prompt`], [`Vault`], [`UploadedImage`], [`GenerationJob`].
     type Output: Serialize + DeserializeOwned + Send;
 
@@ -68,7 +74,13 @@ pub trait Step: sealed::Sealed + Send + Sized {
 
     /// What tells it from another call; `null` if that is not known.
     #[doc(hidden)]
-    fn content(&self) -> BoxFuture<'static, Value>;
+    fn content(&mut self) -> impl Future<Output = Value> + Send;
+
+    /// The id of the job, which is `known` if the call was made before.
+    #[doc(hidden)]
+    fn job(&mut self, _known: Option<JobId>) -> Option<JobId> {
+        None
+    }
 
     #[doc(hidden)]
     fn make(
@@ -76,102 +88,60 @@ pub trait Step: sealed::Sealed + Send + Sized {
         journal: &Journal,
         key: &str,
     ) -> impl Future<Output = Result<Self::Output, Error>> + Send;
-
-    #[doc(hidden)]
-    fn job(&self) -> Option<JobId> {
-        None
-    }
-
-    #[doc(hidden)]
-    fn with_job(self, _: JobId) -> Self {
-        self
-    }
-
-    /// Whether a call that failed was certainly not carried out.
-    #[doc(hidden)]
-    fn is_not_done(error: &Error, _has_slot: bool) -> bool {
-        error.outcome() == Outcome::NotDone
-    }
 }
 
-mod sealed {
-    pub trait Sealed {}
-    impl Sealed for super::CreatePrompt {}
-    impl Sealed for super::CreateVault {}
-    impl Sealed for super::UploadImage<'_> {}
-    impl Sealed for super::CreateGeneration {}
+macro_rules! step {
+    ($call:ident -> $output:ident, $kind:ident, $body:expr $(, $job:item)?) => {
+        impl Step for $call {
+            type Output = $output;
+            const KIND: Kind = Kind::$kind;
+
+            async fn content(&mut self) -> Value {
+                let body: fn(&Self) -> Value = $body;
+                let mut content = body(self);
+                if let Some(members) = content.as_object_mut() {
+                    members.retain(|name, _| !NOT_WRITTEN.contains(&name.as_str()));
+                }
+                content
+            }
+
+            $($job)?
+
+            async fn make(self, _: &Journal, _: &str) -> Result<$output, Error> {
+                self.send().await
+            }
+        }
+    };
 }
 
-impl Step for CreatePrompt {
-    type Output = Prompt;
-    const KIND: Kind = Kind::Prompt;
-
-    fn content(&self) -> BoxFuture<'static, Value> {
-        without_urls(&self.body)
-    }
-
-    async fn make(self, _: &Journal, _: &str) -> Result<Prompt, Error> {
-        self.send().await
-    }
-}
-
-impl Step for CreateVault {
-    type Output = Vault;
-    const KIND: Kind = Kind::Vault;
-
-    fn content(&self) -> BoxFuture<'static, Value> {
-        without_urls(&self.body)
-    }
-
-    async fn make(self, _: &Journal, _: &str) -> Result<Vault, Error> {
-        self.send().await
-    }
-}
-
-impl Step for CreateGeneration {
-    type Output = GenerationJob;
-    const KIND: Kind = Kind::Generation;
-
-    fn content(&self) -> BoxFuture<'static, Value> {
-        without_urls(self.body())
-    }
-
-    fn job(&self) -> Option<JobId> {
+step!(CreatePrompt -> Prompt, Prompt, |call| json!(call.body));
+step!(CreateVault -> Vault, Vault, |call| json!(call.body));
+step!(
+    CreateGeneration -> GenerationJob, Generation, |call| json!(call.body()),
+    /// A job that is sent again has the same id, in case the service has it after all.
+    fn job(&mut self, known: Option<JobId>) -> Option<JobId> {
+        if let Some(job) = known {
+            *self = self.clone().client_job_id(job);
+        }
         Some(self.job_id().clone())
     }
-
-    /// A job that is sent again has the same id, in case the service has it after all.
-    fn with_job(self, job: JobId) -> Self {
-        self.client_job_id(job)
-    }
-
-    async fn make(self, _: &Journal, _: &str) -> Result<GenerationJob, Error> {
-        self.send().await
-    }
-}
+);
 
 impl Step for UploadImage<'_> {
     type Output = UploadedImage;
     const KIND: Kind = Kind::Upload;
 
-    fn content(&self) -> BoxFuture<'static, Value> {
-        let size = self.size();
-        Box::pin(async { size.await.map_or(Value::Null, |size| json!({ "size": size })) })
+    async fn content(&mut self) -> Value {
+        self.size().await.map_or(Value::Null, |size| json!({ "size": size }))
     }
 
     async fn make(self, journal: &Journal, key: &str) -> Result<UploadedImage, Error> {
         let (shared, key) = (journal.shared.clone(), key.to_owned());
         let on_slot = move |image| -> BoxFuture<'static, _> {
-            Box::pin(async move { shared.write(vec![Line::Slot { key, image }]).await })
+            let line = Line::new(&key, Event::Slot { image });
+            Box::pin(async move { shared.write(vec![line]).await })
         };
         Box::pin(self.once(on_slot).send()).await
-    }
-
-    /// Without a slot no byte was sent. With one, the storage must have refused it, or the file
-    /// cannot be read to its end.
-    fn is_not_done(error: &Error, has_slot: bool) -> bool {
-        let refused = |failure| AttemptFailure::outcome(failure) == Outcome::NotDone;
-        !has_slot || error.is_input() || error.attempt_failure().is_some_and(refused)
     }
 }
 
@@ -185,14 +155,6 @@ const NOT_WRITTEN: [&str; 6] = [
     "referenceImageUrls",
     "referenceMediaUrls",
 ];
-
-fn without_urls(body: &impl Serialize) -> BoxFuture<'static, Value> {
-    let mut content = json!(body);
-    if let Some(members) = content.as_object_mut() {
-        members.retain(|name, _| !NOT_WRITTEN.contains(&name.as_str()));
-    }
-    Box::pin(ready(content))
-}
 
 pub(super) fn encoded(value: &impl Serialize) -> Result<Value, Error> {
     let failed = |error| Error::input("the result cannot be written to the journal").because(error);

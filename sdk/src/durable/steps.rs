@@ -1,28 +1,55 @@
-//! The steps of a journal in memory, as its lines tell them.
+//! The lines of the file, and the steps in memory that they tell of.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::time::Instant;
 
-use super::Shared;
-use super::line::Line;
 use super::step::Kind;
 use crate::error::Error;
 use crate::model::{JobId, Timestamp};
 use crate::resources::uploads::UploadedImage;
 
+/// A line of the file.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Line {
+    key: String,
+    #[serde(flatten)]
+    event: Event,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub(super) enum Event {
+    /// The call will be sent.
+    Begin(Begin),
+    /// The bytes will be sent to the slot of this image.
+    Slot { image: UploadedImage },
+    /// The service carried it out, with this result.
+    Done { value: Value },
+    /// The service did not carry it out.
+    NotDone,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Begin {
+    pub(super) kind: Kind,
+    /// What the call sends, without URLs.
+    pub(super) content: Value,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) job: Option<JobId>,
+    pub(super) at: Timestamp,
+}
+
 #[derive(Debug, Default)]
-pub(super) struct Steps(Mutex<HashMap<String, Recorded>>);
+pub(super) struct Steps(Mutex<BTreeMap<String, Recorded>>);
 
 #[derive(Debug, Clone)]
 pub(super) struct Recorded {
-    pub(super) kind: Kind,
-    pub(super) content: Value,
-    pub(super) began_at: Timestamp,
-    pub(super) job: Option<JobId>,
+    pub(super) begin: Begin,
     pub(super) slot: Option<UploadedImage>,
     pub(super) state: State,
     /// The call may have been sent until then.
@@ -41,22 +68,25 @@ pub(super) enum State {
     Done(Value),
 }
 
+impl Line {
+    pub(super) fn new(key: &str, event: Event) -> Self {
+        Self { key: key.to_owned(), event }
+    }
+}
+
+impl Begin {
+    pub(super) fn new(kind: Kind, content: Value) -> Self {
+        Self { kind, content, job: None, at: Timestamp::now() }
+    }
+}
+
 impl Recorded {
-    fn new(kind: Kind, content: Value, state: State) -> Self {
-        Self {
-            kind,
-            content,
-            began_at: Timestamp::now(),
-            job: None,
-            slot: None,
-            state,
-            since: Instant::now(),
-            asked: None,
-            is_running: false,
-        }
+    fn new(begin: Begin, state: State) -> Self {
+        let since = Instant::now();
+        Self { begin, slot: None, state, since, asked: None, is_running: false }
     }
 
-    const fn is_open(&self) -> bool {
+    pub(super) const fn is_open(&self) -> bool {
         matches!(self.state, State::Open | State::Ambiguous(_))
     }
 
@@ -76,23 +106,23 @@ impl Recorded {
 }
 
 impl Steps {
-    fn all(&self) -> MutexGuard<'_, HashMap<String, Recorded>> {
+    fn all(&self) -> MutexGuard<'_, BTreeMap<String, Recorded>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Applies a line that was read or written.
     pub(super) fn apply(&self, line: Line) -> Result<(), String> {
-        let mut steps = self.all();
-        let (key, slot, state) = match line {
-            Line::Begin { key, kind, content, job, at: began_at } => {
+        let (Line { key, event }, mut steps) = (line, self.all());
+        let (slot, state) = match event {
+            Event::Begin(begin) => {
                 let is_running = steps.get(&key).is_some_and(|step| step.is_running);
-                let step = Recorded::new(kind, content, State::Open);
-                steps.insert(key, Recorded { began_at, job, is_running, ..step });
+                let step = Recorded::new(begin, State::Open);
+                steps.insert(key, Recorded { is_running, ..step });
                 return Ok(());
             }
-            Line::Slot { key, image } => (key, Some(image), State::Open),
-            Line::Done { key, value } => (key, None, State::Done(value)),
-            Line::NotDone { key } => (key, None, State::NotDone),
+            Event::Slot { image } => (Some(image), State::Open),
+            Event::Done { value } => (None, State::Done(value)),
+            Event::NotDone => (None, State::NotDone),
         };
         let step = steps.get_mut(&key).ok_or_else(|| format!("no step \"{key}\" has begun"))?;
         (step.slot, step.state) = (slot.or(step.slot.take()), state);
@@ -105,47 +135,31 @@ impl Steps {
         }
     }
 
-    /// The open steps of this kind, in the order in which they began.
-    pub(super) fn open(&self, kind: Kind) -> Vec<(String, Recorded)> {
+    /// Steps in the order in which they began.
+    pub(super) fn ordered(&self, is_wanted: impl Fn(&Recorded) -> bool) -> Vec<(String, Recorded)> {
         let steps = self.all();
-        let open = steps.iter().filter(|(_, step)| step.kind == kind);
-        let open = open.filter(|(_, step)| matches!(step.state, State::Open));
-        let mut open: Vec<_> = open.map(|(key, step)| (key.clone(), step.clone())).collect();
-        open.sort_by(|(a, left), (b, right)| (left.began_at, a).cmp(&(right.began_at, b)));
-        open
-    }
-
-    /// The ids of the prompts or vaults that are results of steps.
-    pub(super) fn results(&self, kind: Kind) -> Vec<Value> {
-        let steps = self.all();
-        let id = |step: &Recorded| match &step.state {
-            State::Done(value) if step.kind == kind => value.get("id").cloned(),
-            _ => None,
-        };
-        steps.values().filter_map(id).collect()
+        let wanted = steps.iter().filter(|(_, step)| is_wanted(step));
+        let mut wanted: Vec<_> = wanted.map(|(key, step)| (key.clone(), step.clone())).collect();
+        wanted.sort_by_key(|(_, step)| step.begin.at);
+        wanted
     }
 }
 
 /// The right to work on a step, until it is dropped.
-pub(super) struct Claim {
-    shared: Arc<Shared>,
+pub(super) struct Claim<'a> {
+    steps: &'a Steps,
     pub(super) key: String,
     pub(super) kind: Kind,
 }
 
-impl Claim {
-    /// Claims a step, new or not, for a call with this content.
-    pub(super) fn new(
-        shared: &Arc<Shared>,
-        key: String,
-        kind: Kind,
-        content: &Value,
-    ) -> Result<Self, Error> {
-        let mut steps = shared.steps.all();
-        let fresh = || Recorded::new(kind, content.clone(), State::NotDone);
-        let step = steps.entry(key.clone()).or_insert_with(fresh);
-        let is_unknown = step.content.is_null() || content.is_null();
-        if step.kind != kind || !is_unknown && step.content != *content {
+impl<'a> Claim<'a> {
+    /// Claims a step, new or not, for this call.
+    pub(super) fn new(steps: &'a Steps, key: String, call: &Begin) -> Result<Self, Error> {
+        let mut all = steps.all();
+        let fresh = || Recorded::new(call.clone(), State::NotDone);
+        let step = all.entry(key.clone()).or_insert_with(fresh);
+        let is_unknown = step.begin.content.is_null() || call.content.is_null();
+        if step.begin.kind != call.kind || !is_unknown && step.begin.content != call.content {
             // What was not carried out may be corrected.
             if step.is_running || !matches!(step.state, State::NotDone) {
                 let text = format!("the step \"{key}\" of the journal is another call");
@@ -153,59 +167,46 @@ impl Claim {
             }
             *step = fresh();
         }
-        Self::take(shared, key, step)
+        Self::take(steps, key, step)
     }
 
     /// Claims an open step, of this kind if there is one.
-    pub(super) fn open(shared: &Arc<Shared>, key: &str, kind: Option<Kind>) -> Result<Self, Error> {
-        let mut steps = shared.steps.all();
-        match steps.get_mut(key).filter(|step| step.is_open()) {
+    pub(super) fn open(steps: &'a Steps, key: &str, kind: Option<Kind>) -> Result<Self, Error> {
+        let mut all = steps.all();
+        match all.get_mut(key).filter(|step| step.is_open()) {
             None => Err(Error::input(format!("no step \"{key}\" of the journal is open"))),
-            Some(step) if kind.is_some_and(|kind| kind != step.kind) => {
+            Some(step) if kind.is_some_and(|kind| kind != step.begin.kind) => {
                 Err(Error::input(format!("the step \"{key}\" of the journal has another result")))
             }
-            Some(step) => Self::take(shared, key.to_owned(), step),
+            Some(step) => Self::take(steps, key.to_owned(), step),
         }
     }
 
-    /// Claims the open steps that are not running, in the order in which they began.
-    pub(super) fn all_open(shared: &Arc<Shared>) -> Vec<Self> {
-        let mut steps = shared.steps.all();
-        let mut open: Vec<_> = steps.iter_mut().filter(|(_, step)| step.is_open()).collect();
-        open.sort_by_key(|(key, step)| (step.began_at, (*key).clone()));
-        let claims = open.into_iter().map(|(key, step)| Self::take(shared, key.clone(), step));
-        claims.filter_map(Result::ok).collect()
-    }
-
-    fn take(shared: &Arc<Shared>, key: String, step: &mut Recorded) -> Result<Self, Error> {
+    fn take(steps: &'a Steps, key: String, step: &mut Recorded) -> Result<Self, Error> {
         if std::mem::replace(&mut step.is_running, true) {
             return Err(Error::input(format!("the step \"{key}\" of the journal is running")));
         }
-        Ok(Self { shared: shared.clone(), key, kind: step.kind })
+        Ok(Self { steps, key, kind: step.begin.kind })
     }
 
     /// The step as it is now.
     pub(super) fn step(&self) -> Recorded {
-        let step = self.shared.steps.all().get(&self.key).cloned();
-        step.unwrap_or_else(|| Recorded::new(self.kind, Value::Null, State::NotDone))
-    }
-
-    /// Marks, when it is dropped, that the call has ended.
-    pub(super) const fn ended_on_drop(&self) -> impl Drop + use<'_> {
-        Ended(self)
+        let step = self.steps.all().get(&self.key).cloned();
+        step.unwrap_or_else(|| Recorded::new(Begin::new(self.kind, Value::Null), State::NotDone))
     }
 }
 
-impl Drop for Claim {
+impl Drop for Claim<'_> {
     fn drop(&mut self) {
-        self.shared.steps.change(&self.key, |step| step.is_running = false);
+        self.steps.change(&self.key, |step| step.is_running = false);
     }
 }
 
-struct Ended<'a>(&'a Claim);
+/// Marks, when it is dropped, that the call has ended.
+pub(super) struct Sending<'a>(pub(super) &'a Claim<'a>);
 
-impl Drop for Ended<'_> {
+impl Drop for Sending<'_> {
     fn drop(&mut self) {
-        self.0.shared.steps.change(&self.0.key, |step| step.since = Instant::now());
+        self.0.steps.change(&self.0.key, |step| step.since = Instant::now());
     }
 }

@@ -3,7 +3,6 @@
 mod fetch;
 mod file;
 mod range;
-mod request;
 mod stream;
 
 use std::fmt;
@@ -134,8 +133,7 @@ impl<'a> DownloadAsset<'a> {
                 Piece::Bytes(bytes) => whole.extend_from_slice(&bytes),
             }
         }
-        let content_type = fetch.content_type().map(str::to_owned);
-        Ok(Asset { content_type, bytes: whole.into() })
+        Ok(Asset { content_type: fetch.content_type, bytes: whole.into() })
     }
 }
 
@@ -188,22 +186,13 @@ impl SaveAsset<'_> {
             fetch.in_time(async { target.write(piece).await.map_err(unwritable) }).await?;
         }
         fetch.in_time(async { target.finish().await.map_err(unwritable) }).await?;
-        Ok(fetch.position())
+        Ok(fetch.position)
     }
 }
 
 awaitable!(['a] SaveAsset<'a>, 'a -> u64, SaveAsset::run);
 
 /// The progress of a download.
-///
-/// ```
-/// # fn shown(progress: promptarium::DownloadProgress) -> String {
-/// match progress.total {
-///     Some(total) => format!("{} of {total} bytes", progress.received),
-///     None => format!("{} bytes", progress.received),
-/// }
-/// # }
-/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]

@@ -40,7 +40,11 @@ impl Uploads {
     ///
     /// ```
     /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
-    /// let image = client.uploads().image("harbour.png").await?;
+    /// let image = client
+    ///     .uploads()
+    ///     .image("harbour.png")
+    ///     .on_progress(|progress| println!("{} of {} bytes", progress.sent, progress.total))
+    ///     .await?;
     /// let job = client
     ///     .generations()
     ///     .create("local/plasma", "The same at night")
@@ -107,17 +111,6 @@ type OnSlot = dyn FnOnce(UploadedImage) -> BoxFuture<'static, Result<(), Error>>
 /// the file may not be complete yet. [`Error::is_not_replayable`] when a reader would have to be
 /// read twice, and the errors of both calls. [`Error::attempts`] counts the slots of an error of the
 /// storage.
-///
-/// ```
-/// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
-/// let image = client
-///     .uploads()
-///     .image("harbour.png")
-///     .on_progress(|progress| println!("{} of {} bytes", progress.sent, progress.total))
-///     .await?;
-/// println!("{}", image.url);
-/// # Ok(()) }
-/// ```
 #[must_use = "an image is uploaded only when this is awaited, or by `send`"]
 pub struct UploadImage<'a> {
     context: Context,
@@ -168,8 +161,8 @@ impl<'a> UploadImage<'a> {
 
     /// The size of the image, if it can be told without opening it.
     #[cfg(feature = "durable")]
-    pub(crate) fn size(&self) -> BoxFuture<'static, Option<u64>> {
-        self.source.size()
+    pub(crate) async fn size(&mut self) -> Option<u64> {
+        self.source.size().await
     }
 
     async fn run_in_time(self) -> Result<UploadedImage, Error> {
@@ -199,24 +192,24 @@ impl<'a> UploadImage<'a> {
             let mut slot = self.context.client.uploads().slot(content_type.clone(), total);
             slot.context.options = self.context.options.clone();
             let slot = slot.run().await?;
+            let (url, path) = (slot.url.clone(), slot.path.clone());
+            let image =
+                UploadedImage { url, path, content_type: content_type.clone(), size: total };
             if let Some(on_slot) = self.on_slot.take() {
-                on_slot(UploadedImage::of(&slot, &content_type, total)).await?;
+                on_slot(image.clone()).await?;
             }
-            let chunks = opened.chunks().await?;
-            let mut progress = UploadProgress { attempt, sent: 0, total };
-            (self.on_progress)(progress);
-            let mut on_sent = |sent| {
-                progress.sent = sent;
-                (self.on_progress)(progress);
-            };
+            opened.rewind().await?;
+            let mut on_sent = |sent| (self.on_progress)(UploadProgress { attempt, sent, total });
+            on_sent(0);
             let put = span.put(slot.upload_url.expose(), attempt, total);
-            let outcome = put.around(self.context.put_bytes(&slot, chunks, &mut on_sent)).await;
+            let outcome =
+                put.around(self.context.put_bytes(&slot, &mut opened, &mut on_sent)).await;
             put.ended(outcome.as_ref().copied());
-            let Err(error) = outcome else {
-                return Ok(UploadedImage::of(&slot, &content_type, total));
-            };
-            let lifetime = Duration::from_secs(slot.expires_in_seconds);
-            let is_refused = refuses_slot(&error, asked.elapsed() >= lifetime);
+            let Err(error) = outcome else { return Ok(image) };
+            // Storages differ in how they refuse a slot that has expired.
+            let has_expired = asked.elapsed() >= Duration::from_secs(slot.expires_in_seconds);
+            let is_refused = error.is_slot_refused()
+                || has_expired && error.status().is_some_and(|status| status.is_client_error());
             // The storage did not process the request.
             let failure =
                 if is_refused { Some(AttemptFailure::NotSent) } else { error.attempt_failure() };
@@ -235,13 +228,6 @@ impl<'a> UploadImage<'a> {
     }
 }
 
-/// Whether the storage refuses the slot and not the bytes. Storages differ in how they refuse one
-/// that has expired.
-fn refuses_slot(error: &Error, has_expired: bool) -> bool {
-    let is_refused = error.status().is_some_and(|status| status.is_client_error());
-    error.is_slot_refused() || (has_expired && is_refused)
-}
-
 options!(['a] UploadImage<'a>, context);
 awaitable!(['a] UploadImage<'a>, 'a -> UploadedImage, UploadImage::run_in_time);
 
@@ -256,12 +242,6 @@ impl fmt::Debug for UploadImage<'_> {
 }
 
 /// The progress of an upload.
-///
-/// ```
-/// # fn shown(progress: promptarium::UploadProgress) -> String {
-/// format!("{} % of attempt {}", progress.sent * 100 / progress.total, progress.attempt)
-/// # }
-/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -287,11 +267,4 @@ pub struct UploadedImage {
     pub content_type: ImageContentType,
     /// Its size in bytes.
     pub size: u64,
-}
-
-impl UploadedImage {
-    fn of(slot: &UploadSlot, content_type: &ImageContentType, size: u64) -> Self {
-        let (url, path) = (slot.url.clone(), slot.path.clone());
-        Self { url, path, content_type: content_type.clone(), size }
-    }
 }

@@ -3,21 +3,21 @@
 use bytes::Bytes;
 use http::header::{CONTENT_LENGTH, IF_RANGE, RANGE, USER_AGENT};
 use http::response::Parts;
-use http::{HeaderMap, HeaderValue, StatusCode};
+use http::{HeaderMap, HeaderValue, Method, Response, StatusCode};
 use tokio::time::error::Elapsed;
 use tokio::time::{Instant, sleep};
 use url::Url;
 
 use super::range::{Validator, content_range};
-use super::request::request;
 use super::{DownloadAsset, DownloadProgress};
 use crate::error::Error;
-use crate::send::incoming::{Incoming, is_web};
+use crate::send::incoming::{Incoming, MaxSize, check_asset, is_web};
 use crate::send::reply::{encoded, repeats_query};
+use crate::send::request::Route;
 use crate::send::retry::Attempts;
 use crate::send::timeout::{Running, until};
 use crate::send::trace::Span;
-use crate::transport::Failure;
+use crate::transport::{Body, Failure};
 
 /// What is next of an asset.
 pub(super) enum Piece {
@@ -49,9 +49,10 @@ pub(super) struct Fetch<'a> {
     /// Whether the receiver of the bytes can drop them and begin again.
     pub(super) can_restart: bool,
     /// The next byte of the asset.
-    position: u64,
-    size: Option<u64>,
-    content_type: Option<String>,
+    pub(super) position: u64,
+    /// The size of the whole asset.
+    pub(super) size: Option<u64>,
+    pub(super) content_type: Option<String>,
     /// `None` if the asset can only be requested from the beginning.
     validator: Option<Validator>,
     incoming: Option<Incoming>,
@@ -90,19 +91,6 @@ impl<'a> Fetch<'a> {
         })
     }
 
-    pub(super) fn content_type(&self) -> Option<&str> {
-        self.content_type.as_deref()
-    }
-
-    /// The size of the whole asset.
-    pub(super) const fn size(&self) -> Option<u64> {
-        self.size
-    }
-
-    pub(super) const fn position(&self) -> u64 {
-        self.position
-    }
-
     /// What is next of the asset; `None` at its end.
     pub(super) async fn next(&mut self) -> Result<Option<Piece>, Error> {
         let outcome = until(self.end, self.next_piece()).await;
@@ -128,34 +116,29 @@ impl<'a> Fetch<'a> {
 
     async fn next_piece(&mut self) -> Result<Option<Piece>, Error> {
         loop {
-            let failed = if self.incoming.is_some() {
-                match self.receive().await {
-                    Ok(chunk) => return Ok(chunk.map(Piece::Bytes)),
-                    Err(error) => error,
-                }
-            } else {
-                match self.begin().await {
-                    Ok(()) if self.position == self.settings.first => {
-                        return Ok(Some(Piece::Begin));
-                    }
+            let received = match self.incoming {
+                Some(_) => self.receive().await,
+                None => match self.begin().await {
+                    Ok(()) if self.is_at_start() => return Ok(Some(Piece::Begin)),
                     Ok(()) => continue,
-                    Err(error) => error,
-                }
+                    Err(error) => Err(error),
+                },
             };
-            self.recover(failed).await?;
+            match received {
+                Ok(chunk) => return Ok(chunk.map(Piece::Bytes)),
+                Err(error) => self.recover(error).await?,
+            }
         }
     }
 
     async fn receive(&mut self) -> Result<Option<Bytes>, Error> {
         let Some(incoming) = &mut self.incoming else { return Ok(None) };
         let Some(chunk) = incoming.chunk().await? else {
-            return match self.size {
-                Some(size) if self.position < size => {
-                    let short = Failure::exchanging(Short(size));
-                    Err(incoming.fail(Error::incomplete(incoming.head.status, short)))
-                }
-                _ => Ok(None),
+            let Some(size) = self.size.filter(|size| self.position < *size) else {
+                return Ok(None);
             };
+            let short = Failure::exchanging(Short(size));
+            return Err(incoming.fail(Error::incomplete(incoming.head.status, short)));
         };
         self.position += chunk.len() as u64;
         check_size(self.position, self.settings.max_size, incoming)?;
@@ -184,12 +167,10 @@ impl<'a> Fetch<'a> {
         if self.validator.is_none() {
             self.restart();
         }
-        let context = self.settings.context.clone();
+        let context = &self.settings.context;
         let running = Running::new(context.options.file_limits(&context.client.0), None);
         loop {
-            let (headers, count) = (self.headers(), &mut self.requests);
-            let sending = request(&context, &self.url, headers, running, &self.span, count);
-            let incoming = sending.await?;
+            let incoming = self.request(running).await?;
             let status = incoming.head.status;
             match self.part(&incoming.head) {
                 Part::Nothing => {
@@ -212,6 +193,43 @@ impl<'a> Fetch<'a> {
                 }
                 Part::Other => self.restart(),
             }
+        }
+    }
+
+    /// Sends the request and receives the head of the response. Redirects are followed, since there
+    /// is no key that they could leak.
+    async fn request(&mut self, running: Running) -> Result<Incoming, Error> {
+        let (route, context) = (Route::new(Method::GET, Route::ASSET), &self.settings.context);
+        let (client, mut headers) = (&context.client.0, HeaderMap::new());
+        headers.insert(USER_AGENT, client.user_agent.clone());
+        context.options.add_headers(&mut headers);
+        if self.position > 0 {
+            let range = HeaderValue::try_from(format!("bytes={}-", self.position));
+            headers.extend(range.ok().map(|range| (RANGE, range)));
+        }
+        if let Some(validator) = &self.validator {
+            headers.insert(IF_RANGE, validator.value.clone());
+        }
+        // The download checks its size, of which a response may be a part.
+        let max = MaxSize { bytes: u64::MAX, setting: "" };
+        let (mut url, mut redirects) = (self.url.clone(), 0);
+        loop {
+            self.requests += 1;
+            let attempt = self.span.attempt(&route, &url, self.requests);
+            let (method, body) = (Method::GET, Body::default());
+            let sending = client.http_client.send(method, &url, headers.clone(), body);
+            let response = match attempt.around(running.head(sending)).await {
+                Ok(response) => response.map_err(|failure| Error::no_response(&url, failure)),
+                Err(limit) => Err(Error::timed_out(&url, limit, None)),
+            };
+            attempt.ended(response.as_ref().map(Response::status));
+            let response = response.map_err(|error| error.of(route.clone(), None))?;
+            let incoming = Incoming::new(route.clone(), url, response, running, max);
+            match incoming.redirect(|from, to| check_asset(from, to, redirects))? {
+                Some(next) => url = next,
+                None => return Ok(incoming),
+            }
+            redirects += 1;
         }
     }
 
@@ -254,7 +272,7 @@ impl<'a> Fetch<'a> {
         if self.is_at_start() {
             self.size = match content_range(headers) {
                 Some((_, size)) if *status == StatusCode::PARTIAL_CONTENT => size,
-                _ => length(headers),
+                _ => headers.get(CONTENT_LENGTH).and_then(|it| it.to_str().ok()?.parse().ok()),
             };
             self.validator = Validator::of(headers);
             self.content_type = incoming.content_type();
@@ -265,21 +283,6 @@ impl<'a> Fetch<'a> {
         Ok(())
     }
 
-    fn headers(&self) -> HeaderMap {
-        let context = &self.settings.context;
-        let mut headers = HeaderMap::new();
-        headers.insert(USER_AGENT, context.client.0.user_agent.clone());
-        context.options.add_headers(&mut headers);
-        if self.position > 0 {
-            let range = HeaderValue::try_from(format!("bytes={}-", self.position));
-            headers.extend(range.ok().map(|range| (RANGE, range)));
-        }
-        if let Some(validator) = &self.validator {
-            headers.insert(IF_RANGE, validator.value.clone());
-        }
-        headers
-    }
-
     fn report(&mut self) {
         (self.settings.on_progress)(DownloadProgress {
             attempt: self.attempts.history.attempts,
@@ -287,10 +290,6 @@ impl<'a> Fetch<'a> {
             total: self.size,
         });
     }
-}
-
-fn length(headers: &HeaderMap) -> Option<u64> {
-    headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
 
 fn check_size(size: u64, max: u64, incoming: &Incoming) -> Result<(), Error> {

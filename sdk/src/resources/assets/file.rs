@@ -15,14 +15,9 @@ const LINKS_MAX: u32 = 40;
 /// path if that is a pipe or a device.
 pub(super) struct Target {
     file: File,
-    partial: Option<Partial>,
-}
-
-/// A file beside its final place. Dropped before it was moved there, it is deleted.
-struct Partial {
-    path: PathBuf,
-    place: PathBuf,
-    moved: bool,
+    /// The paths of the new file, which is deleted if it is dropped before it was moved, and of its
+    /// final place.
+    partial: Option<(PathBuf, PathBuf)>,
 }
 
 impl Target {
@@ -57,7 +52,7 @@ impl Target {
             options.mode(std::os::unix::fs::PermissionsExt::mode(&old.permissions()));
         }
         let file = options.open(&path).await?;
-        let target = Self { file, partial: Some(Partial { path, place, moved: false }) };
+        let target = Self { file, partial: Some((path, place)) };
         if let Some(old) = old {
             target.file.set_permissions(old.permissions()).await?;
         }
@@ -83,20 +78,21 @@ impl Target {
     /// Returns when the file is on the disk under its name.
     pub(super) async fn finish(mut self) -> io::Result<()> {
         self.file.flush().await?;
-        let Some(partial) = &mut self.partial else { return Ok(()) };
+        let Some((path, place)) = &self.partial else { return Ok(()) };
         self.file.sync_all().await?;
-        fs::rename(&partial.path, &partial.place).await?;
-        partial.moved = true;
-        sync_folder(&partial.place).await;
+        fs::rename(path, place).await?;
+        #[cfg(unix)]
+        sync_folder(place).await;
+        self.partial = None;
         Ok(())
     }
 }
 
-impl Drop for Partial {
+impl Drop for Target {
     fn drop(&mut self) {
-        if !self.moved {
+        if let Some((path, _)) = &self.partial {
             // There is nobody to tell if this fails.
-            let _ = std::fs::remove_file(&self.path);
+            let _ = std::fs::remove_file(path);
         }
     }
 }
@@ -121,6 +117,3 @@ async fn sync_folder(file: &Path) {
         let _ = folder.sync_all().await;
     }
 }
-
-#[cfg(not(unix))]
-async fn sync_folder(_: &Path) {}

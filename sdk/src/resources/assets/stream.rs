@@ -1,7 +1,8 @@
 //! A download as a stream of its bytes.
 
 use std::fmt;
-use std::task::{Context, Poll};
+use std::future::poll_fn;
+use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
 use futures_core::future::BoxFuture;
@@ -61,11 +62,7 @@ impl AssetStream {
     ///
     /// As [`DownloadAsset`](crate::request::DownloadAsset). The stream has ended then.
     pub async fn ready(&mut self) -> Result<(), Error> {
-        while !self.is_ready {
-            if std::future::poll_fn(|cx| self.poll_piece(cx)).await?.is_none() {
-                break;
-            }
-        }
+        while !self.is_ready && poll_fn(|cx| self.poll_piece(cx)).await?.is_some() {}
         Ok(())
     }
 
@@ -91,7 +88,7 @@ impl AssetStream {
 
     fn poll_bytes(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Error>>> {
         loop {
-            match std::task::ready!(self.poll_piece(cx)) {
+            match ready!(self.poll_piece(cx)) {
                 Ok(Some(Piece::Bytes(bytes))) => return Poll::Ready(Some(Ok(bytes))),
                 Ok(Some(Piece::Begin)) => {}
                 Ok(None) => return Poll::Ready(None),
@@ -102,14 +99,14 @@ impl AssetStream {
 
     fn poll_piece(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Piece>, Error>> {
         let Some(step) = &mut self.step else { return Poll::Ready(Ok(None)) };
-        let outcome = std::task::ready!(step.as_mut().poll(cx));
+        let outcome = ready!(step.as_mut().poll(cx));
         self.step = None;
         let Some((fetch, piece)) = outcome? else { return Poll::Ready(Ok(None)) };
-        self.received = fetch.position();
+        self.received = fetch.position;
         if matches!(piece, Piece::Begin) {
             self.is_ready = true;
-            self.content_type = fetch.content_type().map(str::to_owned);
-            self.size = fetch.size();
+            self.content_type = fetch.content_type.clone();
+            self.size = fetch.size;
         }
         self.step = Some(Box::pin(in_runtime(next(fetch))));
         Poll::Ready(Ok(Some(piece)))

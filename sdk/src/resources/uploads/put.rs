@@ -6,11 +6,11 @@ use std::task::{Poll, ready};
 
 use bytes::Bytes;
 use http::header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, USER_AGENT};
-use http::{HeaderMap, HeaderValue, Method, Response, StatusCode};
+use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use http_body::{Frame, SizeHint};
 use tokio::sync::mpsc;
 
-use super::source::Chunks;
+use super::source::Opened;
 use crate::call::Context;
 use crate::error::Error;
 use crate::model::UploadSlot;
@@ -18,7 +18,7 @@ use crate::send::config::bearer;
 use crate::send::incoming::{Incoming, MaxSize};
 use crate::send::reply::{repeats, repeats_query};
 use crate::send::request::Route;
-use crate::send::timeout::{Running, TimedOut};
+use crate::send::timeout::Running;
 use crate::transport::{Body, Failure};
 
 const CHUNKS_QUEUED: usize = 1;
@@ -31,45 +31,53 @@ impl Context {
     pub(super) async fn put_bytes(
         &self,
         slot: &UploadSlot,
-        source: Chunks<'_>,
+        source: &mut Opened,
         on_sent: &mut (dyn FnMut(u64) + Send),
     ) -> Result<StatusCode, Error> {
         let route = Route::new(Method::PUT, Route::UPLOAD);
         let url = slot.upload_url.expose();
         let fail = |error: Error| error.of(route.clone(), None);
+        let late = |limit| fail(Error::timed_out(url, limit, None));
         let running = Running::new(self.options.file_limits(&self.client.0), None);
         let (chunks, queue) = mpsc::channel(CHUNKS_QUEUED);
-        let body = Queue { chunks: queue, left: source.size() };
-        let (headers, body) = (self.upload_headers(slot, body.left)?, Body::new(body));
+        let body = Body::new(Queue { chunks: queue, left: source.size });
+        let headers = self.upload_headers(slot, source.size)?;
         let mut sending = pin!(self.client.0.http_client.send(Method::PUT, url, headers, body));
-        let mut reading = pin!(read_all(source, chunks, &running, on_sent));
-
-        let mut complete = false;
-        let first = poll_fn(|cx| {
-            if let Poll::Ready(outcome) = reading.as_mut().poll(cx) {
-                return Poll::Ready(First::Read(outcome));
-            }
-            sending.as_mut().poll(cx).map(First::Answered)
-        });
-        let response = match first.await {
-            First::Answered(response) => response,
-            First::Read(Err(ReadError::Source(error))) => return Err(error),
-            First::Read(Err(ReadError::TimedOut(limit))) => {
-                return Err(fail(Error::timed_out(url, limit, None)));
-            }
-            First::Read(Ok(())) => {
-                complete = true;
-                match running.head(sending).await {
-                    Ok(response) => response,
-                    Err(limit) => return Err(fail(Error::timed_out(url, limit, None))),
+        let mut reading = pin!(async {
+            while let Some(chunk) = source.next().await? {
+                match running.step(chunks.send(chunk)).await {
+                    Ok(Ok(())) => on_sent(source.sent()),
+                    // The connection takes no more bytes; the response says why.
+                    Ok(Err(_)) => pending().await,
+                    Err(limit) => return Err(late(limit)),
                 }
             }
+            Ok(())
+        });
+        let early = poll_fn(|cx| match reading.as_mut().poll(cx) {
+            Poll::Ready(read) => Poll::Ready(read.map(|()| None)),
+            Poll::Pending => sending.as_mut().poll(cx).map(|response| Ok(Some(response))),
+        });
+        let early = early.await?;
+        let is_complete = early.is_none();
+        let response = match early {
+            Some(response) => response,
+            None => running.head(sending).await.map_err(late)?,
         };
         let response = response.map_err(|failure| fail(Error::no_response(url, failure)))?;
         // The body of a success is not read.
         let max = MaxSize { bytes: 0, setting: "" };
-        let response = Incoming::new(route, url.clone(), response, running, max);
-        self.outcome(response, complete, slot).await
+        let response = Incoming::new(route.clone(), url.clone(), response, running, max);
+        response.check_url()?;
+        let status = response.head.status;
+        if status.is_success() {
+            let early = || response.fail(Error::answered_early(status));
+            return is_complete.then_some(status).ok_or_else(early);
+        }
+        let reply = response.refusal().await;
+        let withheld = repeats_query(&reply.body, url)
+            || repeats(&String::from_utf8_lossy(&reply.body), slot.token.expose());
+        Err(reply.refused_as(withheld))
     }
 
     fn upload_headers(&self, slot: &UploadSlot, size: u64) -> Result<HeaderMap, Error> {
@@ -85,52 +93,6 @@ impl Context {
         self.options.add_headers(&mut headers);
         Ok(headers)
     }
-
-    async fn outcome(
-        &self,
-        response: Incoming,
-        complete: bool,
-        slot: &UploadSlot,
-    ) -> Result<StatusCode, Error> {
-        response.check_url()?;
-        let status = response.head.status;
-        if status.is_success() {
-            let early = || response.fail(Error::answered_early(status));
-            return if complete { Ok(status) } else { Err(early()) };
-        }
-        let reply = response.refusal().await;
-        let withheld = repeats_query(&reply.body, slot.upload_url.expose())
-            || repeats(&String::from_utf8_lossy(&reply.body), slot.token.expose());
-        Err(reply.refused_as(withheld))
-    }
-}
-
-/// What happens first: the end of reading, or a response.
-enum First {
-    Read(Result<(), ReadError>),
-    Answered(Result<Response<Body>, Failure>),
-}
-
-enum ReadError {
-    Source(Error),
-    TimedOut(TimedOut),
-}
-
-async fn read_all(
-    mut source: Chunks<'_>,
-    chunks: mpsc::Sender<Bytes>,
-    running: &Running,
-    on_sent: &mut (dyn FnMut(u64) + Send),
-) -> Result<(), ReadError> {
-    while let Some(chunk) = source.next().await.map_err(ReadError::Source)? {
-        match running.step(chunks.send(chunk)).await {
-            Ok(Ok(())) => on_sent(source.sent()),
-            // The connection takes no more bytes; the response says why.
-            Ok(Err(_)) => pending().await,
-            Err(limit) => return Err(ReadError::TimedOut(limit)),
-        }
-    }
-    Ok(())
 }
 
 /// The body of the request: chunks from a queue.

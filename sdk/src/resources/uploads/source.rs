@@ -2,16 +2,12 @@
 
 use std::fmt;
 use std::fs::Metadata;
-#[cfg(feature = "durable")]
-use std::future::ready;
-use std::io::{self, SeekFrom};
+use std::io::{self, Cursor};
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::time::SystemTime;
 
 use bytes::{BufMut as _, Bytes, BytesMut};
-#[cfg(feature = "durable")]
-use futures_core::future::BoxFuture;
 use tokio::fs::{self, File};
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncSeekExt as _};
 
@@ -76,15 +72,12 @@ impl UploadSource {
 
     /// The number of bytes; `None` for a file that cannot be read.
     #[cfg(feature = "durable")]
-    pub(super) fn size(&self) -> BoxFuture<'static, Option<u64>> {
-        match &self.0 {
-            Kind::Path(path) => {
-                let found = fs::metadata(path.clone());
-                Box::pin(async move { Some(found.await.ok()?.len()) })
-            }
-            Kind::Url => Box::pin(ready(None)),
-            Kind::Bytes(bytes) => Box::pin(ready(Some(bytes.len() as u64))),
-            Kind::Reader(_, size) => Box::pin(ready(Some(*size))),
+    pub(super) async fn size(&mut self) -> Option<u64> {
+        match &mut self.0 {
+            Kind::Path(path) => Some(fs::metadata(path).await.ok()?.len()),
+            Kind::Url => None,
+            Kind::Bytes(bytes) => Some(bytes.len() as u64),
+            Kind::Reader(_, size) => Some(*size),
         }
     }
 }
@@ -115,27 +108,36 @@ from!(path: &str, &Path, PathBuf, &PathBuf);
 from!(bytes: Bytes, Vec<u8>, &'static [u8]);
 
 fn is_url(path: &Path) -> bool {
-    let text = path.as_os_str().as_encoded_bytes();
-    let begins = |scheme: &[u8]| {
-        text.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme))
-    };
-    begins(b"http://") || begins(b"https://")
+    let text = path.to_string_lossy();
+    let scheme = text.split_once("://").map(|(scheme, _)| scheme.to_ascii_lowercase());
+    matches!(scheme.as_deref(), Some("http" | "https"))
 }
 
-/// A source whose size and first bytes are known.
+/// A source whose size and first bytes are known, read in chunks: exactly as many bytes as its size.
 pub(super) struct Opened {
     /// Its name in error messages.
     pub(super) name: String,
     pub(super) path: Option<PathBuf>,
     pub(super) size: u64,
-    pub(super) head: Bytes,
+    pub(super) head: Vec<u8>,
+    /// Bytes that were not read since it was rewound.
+    left: u64,
     body: Body,
 }
 
 enum Body {
     File(File, Version),
-    Bytes(Bytes),
-    Reader(Option<Reader>),
+    Bytes(Cursor<Bytes>),
+    Reader(Reader),
+}
+
+/// What shows that a file was written to: its size, and when it was modified, which is `None` where
+/// the operating system does not tell.
+type Version = (u64, Option<SystemTime>);
+
+async fn version(file: &File) -> io::Result<Version> {
+    let found = file.metadata().await?;
+    Ok((found.len(), found.modified().ok()))
 }
 
 impl Opened {
@@ -150,8 +152,8 @@ impl Opened {
                     return Err(Error::input(format!("{} {problem}", path.display())));
                 }
                 let file = File::open(&path).await.map_err(unreadable)?;
-                let version = Version::of(&file).await.map_err(unreadable)?;
-                (Some(path), version.size, Body::File(file, version))
+                let version = version(&file).await.map_err(unreadable)?;
+                (Some(path), version.0, Body::File(file, version))
             }
             Kind::Url => {
                 return Err(Error::input(
@@ -159,87 +161,52 @@ impl Opened {
                      that needs the image, or download it and upload the bytes",
                 ));
             }
-            Kind::Bytes(bytes) => (None, bytes.len() as u64, Body::Bytes(bytes)),
-            Kind::Reader(reader, size) => (None, size, Body::Reader(Some(reader))),
+            Kind::Bytes(bytes) => (None, bytes.len() as u64, Body::Bytes(Cursor::new(bytes))),
+            Kind::Reader(reader, size) => (None, size, Body::Reader(reader)),
         };
         let name = path.as_ref().map_or("the image".into(), |path| path.display().to_string());
         if size == 0 {
             return Err(Error::input(format!("{name} is empty")));
         }
-        let mut opened = Self { name, path, size, head: Bytes::new(), body };
-        opened.read_head().await?;
+        let mut opened = Self { name, path, size, head: Vec::new(), left: size, body };
+        let (wanted, mut head) = (size.min(HEAD_BYTES as u64), Vec::new());
+        let read = opened.reader().take(wanted).read_to_end(&mut head).await;
+        let read = read.map_err(|source| opened.unreadable(source))? as u64;
+        if read < wanted {
+            return Err(opened.ended_after(read));
+        }
+        opened.head.clone_from(&head);
+        if let Body::Reader(rest) = opened.body {
+            opened.body = Body::Reader(Box::pin(Cursor::new(head).chain(rest)));
+        }
         Ok(opened)
     }
 
-    async fn read_head(&mut self) -> Result<(), Error> {
-        let wanted = self.size.min(HEAD_BYTES as u64);
-        let mut head = Vec::with_capacity(HEAD_BYTES);
-        let read = match &mut self.body {
-            Body::Bytes(bytes) => (&bytes[..]).take(wanted).read_to_end(&mut head).await,
-            Body::File(file, _) => file.take(wanted).read_to_end(&mut head).await,
-            Body::Reader(Some(reader)) => reader.take(wanted).read_to_end(&mut head).await,
-            Body::Reader(None) => Ok(0),
-        };
-        let read = read.map_err(|source| Error::file(&self.name, "read", source))? as u64;
-        self.head = head.into();
-        if read < wanted { Err(ended_early(&self.name, read, self.size)) } else { Ok(()) }
+    fn reader(&mut self) -> &mut (dyn AsyncRead + Send + Unpin) {
+        match &mut self.body {
+            Body::File(file, _) => file,
+            Body::Bytes(bytes) => bytes,
+            Body::Reader(reader) => reader,
+        }
     }
 
-    /// Whether [`chunks`](Self::chunks) can be called more than once.
+    /// Whether [`rewind`](Self::rewind) can be called more than once.
     pub(super) const fn is_replayable(&self) -> bool {
         !matches!(self.body, Body::Reader(_))
     }
 
-    pub(super) async fn chunks(&mut self) -> Result<Chunks<'_>, Error> {
-        let input = match &mut self.body {
-            Body::Bytes(bytes) => Input::Other(Box::pin(&bytes[..])),
-            Body::Reader(reader) => {
-                let rest = reader.take().unwrap_or_else(|| Box::pin(tokio::io::empty()));
-                Input::Other(Box::pin(self.head[..].chain(rest)))
-            }
-            Body::File(file, version) => {
-                let rewound = file.seek(SeekFrom::Start(0)).await;
-                rewound.map_err(|source| Error::file(&self.name, "read", source))?;
-                Input::File(file, *version)
-            }
+    /// The first byte is the next one.
+    pub(super) async fn rewind(&mut self) -> Result<(), Error> {
+        self.left = self.size;
+        let rewound = match &mut self.body {
+            Body::File(file, _) => file.rewind().await,
+            Body::Bytes(bytes) => bytes.rewind().await,
+            Body::Reader(_) => Ok(0),
         };
-        Ok(Chunks { name: &self.name, size: self.size, left: self.size, input })
-    }
-}
-
-/// The bytes of a source in chunks: exactly as many as its size.
-pub(super) struct Chunks<'a> {
-    name: &'a str,
-    size: u64,
-    left: u64,
-    input: Input<'a>,
-}
-
-enum Input<'a> {
-    File(&'a mut File, Version),
-    Other(Pin<Box<dyn AsyncRead + Send + 'a>>),
-}
-
-/// What shows that a file was written to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Version {
-    size: u64,
-    /// `None` where the operating system does not tell.
-    modified: Option<SystemTime>,
-}
-
-impl Version {
-    async fn of(file: &File) -> io::Result<Self> {
-        let found = file.metadata().await?;
-        Ok(Self { size: found.len(), modified: found.modified().ok() })
-    }
-}
-
-impl Chunks<'_> {
-    pub(super) const fn size(&self) -> u64 {
-        self.size
+        rewound.map(drop).map_err(|source| self.unreadable(source))
     }
 
+    /// The number of bytes that were read since it was rewound.
     pub(super) const fn sent(&self) -> u64 {
         self.size - self.left
     }
@@ -251,24 +218,29 @@ impl Chunks<'_> {
             return Ok(None);
         }
         let mut chunk = BytesMut::with_capacity(most).limit(most);
-        let unreadable = |source| Error::file(self.name, "read", source);
-        let read = match &mut self.input {
-            Input::File(file, _) => file.read_buf(&mut chunk).await,
-            Input::Other(reader) => reader.read_buf(&mut chunk).await,
-        };
-        if read.map_err(unreadable)? == 0 {
-            return Err(ended_early(self.name, self.sent(), self.size));
+        let read = self.reader().read_buf(&mut chunk).await;
+        if read.map_err(|source| self.unreadable(source))? == 0 {
+            return Err(self.ended_after(self.sent()));
         }
         let chunk = chunk.into_inner().freeze();
         self.left -= chunk.len() as u64;
         // All bytes were read and the last are not sent yet: the storage receives no mixture.
         if self.left == 0
-            && let Input::File(file, version) = &self.input
-            && Version::of(file).await.map_err(unreadable)? != *version
+            && let Body::File(file, was) = &mut self.body
+            && version(file).await.map_err(|source| Error::file(&self.name, "read", source))?
+                != *was
         {
             return Err(Error::input(format!("{} was changed while it was sent", self.name)));
         }
         Ok(Some(chunk))
+    }
+
+    fn unreadable(&self, source: io::Error) -> Error {
+        Error::file(&self.name, "read", source)
+    }
+
+    fn ended_after(&self, read: u64) -> Error {
+        Error::input(format!("{} ended after {read} of {} bytes", self.name, self.size))
     }
 }
 
@@ -278,15 +250,9 @@ fn not_a_file(found: &Metadata) -> Option<&'static str> {
     if std::os::unix::fs::FileTypeExt::is_fifo(&found.file_type()) {
         return Some("is a pipe; use `UploadSource::reader` with a size");
     }
-    match found {
-        found if found.is_dir() => Some("is a directory, not an image"),
-        found if !found.is_file() => {
-            Some("is not a regular file; use `UploadSource::reader` with a size")
-        }
-        _ => None,
+    if found.is_dir() {
+        return Some("is a directory, not an image");
     }
-}
-
-fn ended_early(name: &str, found: u64, size: u64) -> Error {
-    Error::input(format!("{name} ended after {found} of {size} bytes"))
+    let other = "is not a regular file; use `UploadSource::reader` with a size";
+    (!found.is_file()).then_some(other)
 }
