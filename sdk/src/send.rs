@@ -26,7 +26,6 @@ use self::outcome::AttemptFailure;
 use self::reply::Reply;
 use self::request::Request;
 use self::retry::Attempts;
-use self::retry_after::RetryAfter;
 use self::timeout::{Limits, Running, TimedOut, until};
 use self::trace::Span;
 use crate::error::Error;
@@ -67,8 +66,10 @@ impl Config {
                 Ok(reply) => (Some(AttemptFailure::Response(reply.status)), reply.retry_after()),
                 Err(error) => (error.attempt_failure(), None),
             };
-            if failure.is_some_and(AttemptFailure::is_rate_limit) {
-                let delay = retry_after.and_then(RetryAfter::delay);
+            if failure.is_some_and(AttemptFailure::is_rate_limit)
+                && let Some(retry_after) = retry_after
+            {
+                let delay = retry_after.delay();
                 // A longer pause concerns this call only, or every other call would wait for it.
                 if !policy.is_too_long(delay) {
                     self.throttle.refused(sent_at, delay);

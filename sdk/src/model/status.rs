@@ -14,8 +14,10 @@ model! {
     /// The specification names no field of the response, only the state `completed`. The state is
     /// the text of `status` or `state` in the outermost object that has one. Where two objects of
     /// one level, or `status` and `state` of one object, have different known states, it is
-    /// unknown, and its text is both: `queued / failed`. The other fields are those of the object
-    /// with the state, or else of the outermost one, whose other members are in `extra`.
+    /// unknown, and its text is both: `queued / failed`. Without any of them, another member of the
+    /// outermost object counts if it has a known state, and no other has another one. The other
+    /// fields are those of the object with the state, or else of the outermost one, whose other
+    /// members are in `extra`.
     ///
     /// ```
     /// use promptarium::{GenerationState, GenerationStatus};
@@ -127,13 +129,25 @@ fn state(body: &Value) -> (GenerationState, &Value) {
         }
         level = level.into_iter().flat_map(children).collect();
     }
-    (GenerationState::from("unreadable"), body)
+    // Another member may name it, as the specification names none: if all that do agree.
+    let others = body.as_object().into_iter().flatten();
+    let others = others.filter(|(name, _)| !FREE_TEXT.contains(&name.as_str()));
+    let mut known = others.filter_map(|(_, value)| word(value).map(state_of)).filter(is_known);
+    let first = known.next().filter(|first| known.all(|other| other == *first));
+    (first.unwrap_or_else(|| GenerationState::from("unreadable")), body)
+}
+
+/// Members with text of a person, which may be the name of a state by chance.
+const FREE_TEXT: [&str; 8] =
+    ["clientJobId", "error", "message", "reason", "prompt", "title", "name", "description"];
+
+fn is_known(state: &GenerationState) -> bool {
+    !matches!(state, GenerationState::Unknown(_))
 }
 
 /// The state that the object names itself.
 fn own_state(object: &Value) -> Option<GenerationState> {
     let read = |name| object.get(name).and_then(word).map(state_of);
-    let is_known = |state: &GenerationState| !matches!(state, GenerationState::Unknown(_));
     match (read("status"), read("state")) {
         (Some(status), Some(state)) if status != state && is_known(&status) && is_known(&state) => {
             Some(both(&status, &state))

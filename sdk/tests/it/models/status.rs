@@ -57,11 +57,14 @@ fn a_contradiction_is_an_unknown_state() {
 }
 
 #[test]
-fn members_of_other_names_are_not_a_state() {
+fn members_of_other_names_count_only_alone_and_without_contradiction() {
+    let wire = json!({ "clientJobId": "failed", "about": "x", "phase": "Completed" });
+    assert_eq!(status(&wire).state, GenerationState::Completed);
     for wire in [
-        json!({ "clientJobId": "j", "about": "x", "phase": "completed" }),
         json!({ "clientJobId": "completed", "prompt": "failed", "phase": "drying" }),
-        json!({ "events": ["queued", "completed"], "lastEvent": "completed" }),
+        json!({ "events": ["queued", "completed"] }),
+        json!({ "lastEvent": "queued", "phase": "completed" }),
+        json!({ "job": { "phase": "completed" } }),
         json!({ "done": true }),
         json!(["completed"]),
         json!([]),
