@@ -43,28 +43,34 @@ async fn main() -> Result<ExitCode> {
         None => sample()?,
     };
     println!("Importing {} on {}", folder.display(), service.place());
-    let failures = import(service.client, &folder, settle).await?;
+    let entries = entries(&folder)?;
+    let failures = import(service.client, &folder, &entries, settle).await?;
     for failure in &failures {
         eprintln!("{failure}");
     }
     if failures.is_empty() {
-        println!("All entries are imported.");
+        println!("All {} entries are imported", entries.len());
         return Ok(ExitCode::SUCCESS);
     }
-    eprintln!("{} entries failed; start it again to continue", failures.len());
+    let (failed, all) = (failures.len(), entries.len());
+    eprintln!("{failed} of {all} entries failed; start it again to continue");
     Ok(ExitCode::FAILURE)
 }
 
-/// Imports the folder, and returns which entries failed and why.
-async fn import(client: Client, folder: &Path, settle: Duration) -> Result<Vec<String>> {
+/// Imports the entries of the folder, and returns which of them failed and why.
+async fn import(
+    client: Client,
+    folder: &Path,
+    entries: &[Entry],
+    settle: Duration,
+) -> Result<Vec<String>> {
     let journal = Journal::open(&client, folder.join("import.journal")).await?;
     let journal = journal.with_settle(settle);
     let name = folder.file_name().unwrap_or(folder.as_os_str()).to_string_lossy();
     let vault = journal.run("vault", client.vaults().create(name)).await?.id;
-    let entries = entries(folder)?;
-    let bars = Bars::new(&entries);
+    let bars = Bars::new(entries);
     let import = Import { client, journal, vault, bars };
-    let failures = futures::stream::iter(&entries)
+    let failures = futures::stream::iter(entries)
         .map(async |entry| {
             let failed = |error| format!("{}: {error}", entry.text.display());
             import.entry(entry).await.map_err(failed).err()
@@ -225,7 +231,8 @@ mod tests {
                 (folder, sample)
             },
             async |client, (_, sample)| {
-                let failures = import(client, sample, Duration::from_secs(30)).await;
+                let entries = entries(sample).map_err(|error| error.to_string())?;
+                let failures = import(client, sample, &entries, Duration::from_secs(30)).await;
                 match failures.map_err(|error| error.to_string())?.first() {
                     Some(failure) => Err(failure.clone()),
                     None => Ok(()),

@@ -193,7 +193,7 @@ fn each_error_is_reported_with_what_to_do() {
         "  => continue without it",
         "GET /vaults: 401 Unauthorized: ",
         "  => change the input or the key",
-        "GET /vaults: cannot connect to http://127.0.0.1:1 (after 3 attempts)",
+        "GET /vaults: cannot connect to http://127.0.0.1:1: Connection refused",
         "  connect, attempts: 3",
         "onnection refused",
         "  => try again in 60s",
@@ -219,7 +219,7 @@ fn a_list_and_a_job_resume_in_another_process() {
 #[test]
 fn a_folder_is_imported() {
     let output = output_of("import_folder", &[]);
-    assert!(output.contains("4 entries are in vault "), "{output}");
+    assert!(output.contains("All 4 entries are imported"), "{output}");
 }
 
 #[test]
@@ -230,7 +230,7 @@ fn a_file_that_cannot_be_imported_is_named() {
     assert!(!output.status.success());
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(errors.contains("a.txt: the file has no second line"), "{errors}");
-    assert!(errors.contains("1 of 1 failed; start it again to continue"), "{errors}");
+    assert!(errors.contains("1 of 1 entries failed; start it again to continue"), "{errors}");
 }
 
 #[test]

@@ -5,6 +5,7 @@
 
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
@@ -19,6 +20,9 @@ const PAUSE: Duration = Duration::from_millis(500);
 /// The pause is also this many times as long as the write was, so that large reports do not slow
 /// the run down.
 const PAUSE_FACTOR: u32 = 10;
+
+/// The number of the next partial file.
+static PARTS: AtomicU64 = AtomicU64::new(0);
 
 /// How a report is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -110,11 +114,15 @@ impl Output {
             return io::Write::write_all(&mut file, text.as_bytes());
         }
         let file = self.place();
-        let mut name = file.file_name().unwrap_or_default().to_owned();
-        name.push(format!(".{}.part", std::process::id()));
-        let part = file.with_file_name(name);
-        let written = fs::write(&part, self.format.render(report));
-        let written = written.and_then(|()| fs::rename(&part, &file));
+        // Not made from the name of the file, which may be as long as a name can be.
+        let (process, number) = (std::process::id(), PARTS.fetch_add(1, Ordering::Relaxed));
+        let part = file.with_file_name(format!(".promptarium-{process}-{number}.part"));
+        let written = fs::write(&part, self.format.render(report)).and_then(|()| {
+            if let Ok(old) = fs::metadata(&file) {
+                fs::set_permissions(&part, old.permissions())?;
+            }
+            fs::rename(&part, &file)
+        });
         if written.is_err() {
             let _ = fs::remove_file(&part);
         }

@@ -5,7 +5,8 @@ use std::fs::{self, TryLockError};
 use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::{fmt, io};
+use std::time::Duration;
+use std::{fmt, io, thread};
 
 use serde::{Deserialize, Serialize};
 use tokio::sync::Mutex;
@@ -79,12 +80,25 @@ async fn blocking<T: Send + 'static>(
     spawn_blocking(work).await.map_err(stopped)?
 }
 
+/// Locks the file. A journal of this process that was dropped may write its last line still, so a
+/// lock is waited for, for a moment.
+fn lock(file: &fs::File) -> Result<(), TryLockError> {
+    const PAUSE: Duration = Duration::from_millis(10);
+    for _ in 0..50 {
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) => thread::sleep(PAUSE),
+            outcome => return outcome,
+        }
+    }
+    file.try_lock()
+}
+
 fn open(path: &Path, base_url: String) -> Result<(fs::File, Steps), Error> {
     let unusable = |error| Error::file(path.display(), "opened", error);
     let mut options = fs::OpenOptions::new();
     let options = options.read(true).write(true).create(true).truncate(false);
     let mut file = options.open(path).map_err(unusable)?;
-    file.try_lock().map_err(|error| match error {
+    lock(&file).map_err(|error| match error {
         TryLockError::WouldBlock => {
             Error::input(format!("{} is in use by another journal", path.display()))
         }
