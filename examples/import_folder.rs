@@ -40,7 +40,13 @@ async fn main() -> Result<ExitCode> {
     let service = Service::find().await?;
     let folder = match folder {
         Some(folder) => folder,
-        None => sample()?,
+        None => {
+            let folder = pictures::folder("import_folder")?;
+            // The journal is that of a server that is gone.
+            fs::remove_dir_all(&folder)?;
+            sample(&folder)?;
+            folder
+        }
     };
     println!("Importing {} on {}", folder.display(), service.place());
     let entries = entries(&folder)?;
@@ -192,12 +198,9 @@ fn arguments() -> Result<(Option<PathBuf>, Duration)> {
     Ok((folder, settle))
 }
 
-/// A new folder with three prompts, two pictures and one generation.
-fn sample() -> Result<PathBuf> {
-    let folder = pictures::folder("import_folder")?;
-    // The journal is that of a server that is gone.
-    fs::remove_dir_all(&folder)?;
-    fs::create_dir_all(&folder)?;
+/// Makes a folder with three prompts, two pictures and one generation.
+fn sample(folder: &Path) -> Result {
+    fs::create_dir_all(folder)?;
     for (name, text) in [
         ("dunes.txt", "Dunes\nDunes after rain, muted colours"),
         ("harbour.txt", "Harbour\nA harbour before sunrise, long exposure"),
@@ -209,7 +212,7 @@ fn sample() -> Result<PathBuf> {
     for name in ["dunes.png", "harbour.png"] {
         fs::write(folder.join(name), pictures::small_png()?)?;
     }
-    Ok(folder)
+    Ok(())
 }
 
 #[cfg(test)]
@@ -226,13 +229,13 @@ mod tests {
             async |_| {
                 let folder = tempfile::tempdir().unwrap();
                 // The vault has the name of the folder.
-                let sample = folder.path().join("harbours");
-                fs::rename(super::sample().unwrap(), &sample).unwrap();
-                (folder, sample)
+                let harbours = folder.path().join("harbours");
+                sample(&harbours).unwrap();
+                (folder, harbours)
             },
-            async |client, (_, sample)| {
-                let entries = entries(sample).map_err(|error| error.to_string())?;
-                let failures = import(client, sample, &entries, Duration::from_secs(30)).await;
+            async |client, (_, harbours)| {
+                let entries = entries(harbours).map_err(|error| error.to_string())?;
+                let failures = import(client, harbours, &entries, Duration::from_secs(30)).await;
                 match failures.map_err(|error| error.to_string())?.first() {
                     Some(failure) => Err(failure.clone()),
                     None => Ok(()),

@@ -1,14 +1,11 @@
 //! Every example runs without set-up, and prints what its documentation says.
 //!
 //! `cargo test` builds the examples next to this test.
-//! `embed_server` and `testing_your_code` are tests themselves and run as such, and that of
-//! `import_folder` runs here, since this test also needs it as a program.
+//! `embed_server` and `testing_your_code` are tests themselves and run as such; `import_folder` has
+//! one too, which runs with `cargo test --examples`.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 
-#[expect(dead_code, reason = "only its test is used")]
-#[path = "../import_folder.rs"]
-mod import_folder;
 mod kill;
 mod proxy;
 mod web;

@@ -23,10 +23,11 @@ pub(crate) const ALL: &[Fault] = &[
     }),
         "The list goes by the last update." },
     fault! { "vaults.list-ties" ["VA-14"] edits_entries(LIST, |vaults| {
-        let second = |vault: &Value| text(vault, "createdAt").chars().take(19).collect();
-        vaults.sort_by_key(|vault| (Reverse::<String>(second(vault)), vault["id"].as_i64()));
+        // An hour, as two vaults that are made one after the other are seldom of two.
+        let hour = |vault: &Value| text(vault, "createdAt").chars().take(13).collect();
+        vaults.sort_by_key(|vault| (Reverse::<String>(hour(vault)), vault["id"].as_i64()));
     }),
-        "Vaults of the same second go by their ids." },
+        "Vaults of the same hour go by their ids." },
     fault! { "vaults.list-100" ["VA-15"] edits_entries(LIST, |vaults| vaults.truncate(100)),
         "The list ends after 100 vaults." },
     fault! { "vaults.list-no-system" ["VA-13"]
