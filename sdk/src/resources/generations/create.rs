@@ -118,7 +118,7 @@ impl CreateGeneration {
 
     /// Queues the generation, waits until it has ended, and returns its output; see [`Wait`].
     pub fn and_wait(self) -> Wait<'static> {
-        Wait::new(self.context.clone(), self.job_id().into(), Some(Box::new(self)))
+        Wait::new(self.context.clone(), self.job_id().into(), Some(self.into_call()))
     }
 
     /// What is sent.

@@ -5,13 +5,12 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use tokio::time::{Instant, sleep};
 
-use super::create::CreateGeneration;
 use super::output;
 use super::watch::{GenerationRef, Watch, polling};
-use crate::call::Context;
+use crate::call::{Call, Context};
 use crate::error::Error;
 use crate::macros::{awaitable, options};
-use crate::model::{GenerationStatus, OutputHint, Prompt, PromptImage, VaultId};
+use crate::model::{GenerationJob, GenerationStatus, OutputHint, Prompt, PromptImage, VaultId};
 use crate::send::timeout::until;
 use crate::send::trace::Span;
 
@@ -58,7 +57,7 @@ type OnChange<'a> = dyn FnMut(&GenerationStatus) + Send + 'a;
 #[must_use = "a job is waited for only when this is awaited, or by `send`"]
 pub struct Wait<'a> {
     /// Queues the job first.
-    create: Option<Box<CreateGeneration>>,
+    create: Option<Call<GenerationJob>>,
     watch: Watch,
     output: OutputHint,
     on_change: Box<OnChange<'a>>,
@@ -70,7 +69,7 @@ impl<'a> Wait<'a> {
     pub(super) fn new(
         context: Context,
         job: GenerationRef,
-        create: Option<Box<CreateGeneration>>,
+        create: Option<Call<GenerationJob>>,
     ) -> Self {
         let watch = Watch::new(context, &job);
         Self { create, watch, output: job.output, on_change: Box::new(|_| ()) }
