@@ -10,7 +10,7 @@ use tokio::time::{Instant, sleep_until};
 /// Requests are counted in windows of this length.
 const WINDOW: Duration = Duration::from_secs(1);
 
-/// The pause after a 429 without `Retry-After`.
+/// The pause after a 429 whose `Retry-After` cannot be read.
 const DEFAULT_PAUSE: Duration = Duration::from_millis(500);
 
 /// Longer ones overflow an [`Instant`].
