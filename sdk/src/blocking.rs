@@ -36,21 +36,18 @@
 
 use std::fmt;
 use std::future::poll_fn;
-use std::io::{self, Read};
+use std::io;
 use std::ops::{Deref, DerefMut};
 use std::panic::resume_unwind;
 use std::pin::Pin;
 use std::process;
 use std::sync::{Mutex, PoisonError};
-use std::task::{Context, Poll};
 use std::thread;
 
 use futures_core::Stream;
-use tokio::io::{AsyncRead, ReadBuf};
 use tokio::runtime::{Builder, Handle};
 
 use crate::error::Error;
-use crate::resources::uploads::UploadSource;
 
 /// The runtime of all blocking calls of this process; a thread of its own drives it.
 fn runtime() -> Result<Handle, Error> {
@@ -150,36 +147,5 @@ impl<S> Drop for Blocking<S> {
 impl<S: fmt::Debug> fmt::Debug for Blocking<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
-    }
-}
-
-/// An upload source that reads `size` bytes from a blocking reader, for calls that end in
-/// `send_blocking`.
-///
-/// It is read on the thread that makes the call; no timeout ends a read that blocks. As with
-/// [`UploadSource::reader`], the upload cannot be retried
-/// ([`is_not_replayable`](Error::is_not_replayable)).
-pub fn reader(reader: impl Read + Send + 'static, size: u64) -> UploadSource {
-    UploadSource::reader(BlockingReader(Box::new(reader)), size)
-}
-
-struct BlockingReader(Box<dyn Read + Send>);
-
-impl AsyncRead for BlockingReader {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        _: &mut Context<'_>,
-        buffer: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        let free = buffer.initialize_unfilled();
-        let read = loop {
-            match self.0.read(free) {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                read => break read?,
-            }
-        };
-        // A reader may claim more than there was room for.
-        buffer.advance(read.min(buffer.remaining()));
-        Poll::Ready(Ok(()))
     }
 }

@@ -1,6 +1,5 @@
 //! What every call has in common: its options, sending it, and reading the response.
 
-use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,7 +9,7 @@ use tokio::time::{Instant, sleep};
 
 use crate::client::Client;
 use crate::error::Error;
-use crate::macros::sendable;
+use crate::macros::{debug, sendable};
 use crate::response::{RawResponse, WithMeta};
 use crate::send::config::CallOptions;
 use crate::send::outcome::Outcome;
@@ -152,11 +151,4 @@ impl<T> Clone for Call<T> {
     }
 }
 
-impl<T> fmt::Debug for Call<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Call")
-            .field("context", &self.context)
-            .field("route", &self.request.route)
-            .finish_non_exhaustive()
-    }
-}
+debug!([T] Call<T>, |it| context = it.context, route = it.request.route);

@@ -2,12 +2,12 @@
 
 mod builder;
 
-use std::fmt;
 use std::sync::Arc;
 
 pub use builder::ClientBuilder;
 
 use crate::error::Error;
+use crate::macros::debug;
 use crate::send::config::{self, Config, Credentials};
 use crate::send::throttle::{Pressure, Throttle};
 
@@ -64,7 +64,7 @@ impl Client {
     /// assert!(Client::new("prompts.example", "promptarium_live_a1_s3cret").is_err());
     /// # Ok::<(), promptarium::Error>(())
     /// ```
-    pub fn new(base_url: impl AsRef<str>, api_key: impl Into<String>) -> Result<Self, Error> {
+    pub fn new(base_url: impl AsRef<str>, api_key: impl AsRef<str>) -> Result<Self, Error> {
         ClientBuilder::new().base_url(base_url).api_key(api_key).build()
     }
 
@@ -74,11 +74,6 @@ impl Client {
     /// # Errors
     ///
     /// [`Error::is_config`], naming the variable that is missing or cannot be used.
-    ///
-    /// ```no_run
-    /// let client = promptarium::Client::from_env()?;
-    /// # Ok::<(), promptarium::Error>(())
-    /// ```
     pub fn from_env() -> Result<Self, Error> {
         ClientBuilder::from_env()?.build()
     }
@@ -95,33 +90,21 @@ impl Client {
     ///
     /// [`Error::is_config`] for a key that cannot be used.
     pub fn with_api_key(&self, api_key: impl AsRef<str>) -> Result<Self, Error> {
-        let credentials = Credentials::Fixed(config::checked_authorization(api_key.as_ref())?);
+        let key = config::authorization(api_key.as_ref()).map_err(config::unusable_key)?;
+        let credentials = Credentials::Fixed(key);
         let throttle = Arc::new(Throttle::default());
         Ok(Self(Arc::new(Config { credentials, throttle, ..(*self.0).clone() })))
     }
 
     /// The root of the API, without a trailing slash.
-    #[must_use]
     pub fn base_url(&self) -> &str {
         self.0.base_url.as_str().trim_end_matches('/')
     }
 
     /// How the service limits the rate of this client and its clones now, for logs and displays.
-    ///
-    /// ```
-    /// # let client = promptarium::Client::new("https://prompts.example/api/v1", "k")?;
-    /// let pressure = client.pressure();
-    /// assert_eq!((pressure.rate, pressure.waiting), (None, 0));
-    /// # Ok::<(), promptarium::Error>(())
-    /// ```
-    #[must_use]
     pub fn pressure(&self) -> Pressure {
         self.0.throttle.pressure(self.0.budget.left())
     }
 }
 
-impl fmt::Debug for Client {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Client").field("base_url", &self.base_url()).finish_non_exhaustive()
-    }
-}
+debug!(Client, |it| base_url = it.base_url());

@@ -70,8 +70,8 @@ use tokio::sync::{Mutex, RwLock};
 
 use self::file::File;
 pub use self::step::Step;
-use self::step::{Kind, decoded, encoded};
-use self::steps::{Begin, Claim, Event, Line, Recorded, Sending, Steps};
+use self::step::{decoded, encoded};
+use self::steps::{Begin, Claim, Event, Kind, Line, Recorded, Sending, Steps};
 use crate::call::in_runtime;
 use crate::client::Client;
 use crate::error::Error;

@@ -27,20 +27,6 @@ pub(crate) type Cause = Box<dyn std::error::Error + Send + Sync>;
 ///
 /// [`kind`](Self::kind) and the predicates tell errors apart. `Display` is one line with the call,
 /// the status, the message of the service, the invalid fields and the request id.
-///
-/// ```
-/// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
-/// match client.prompts().create("", "A harbour at dusk").await {
-///     Ok(prompt) => println!("stored as {}", prompt.id),
-///     Err(error) if error.is_invalid() => {
-///         for (field, text) in error.field_errors() {
-///             println!("{field}: {text}");
-///         }
-///     }
-///     Err(error) => return Err(error),
-/// }
-/// # Ok(()) }
-/// ```
 pub struct Error {
     kind: ErrorKind,
     facts: Box<Facts>,
@@ -71,7 +57,6 @@ struct Facts {
 /// What is known of the error.
 impl Error {
     /// The class of the error.
-    #[must_use]
     pub fn kind(&self) -> ErrorKind {
         self.kind
     }
@@ -81,7 +66,6 @@ impl Error {
     ///
     /// Sending it again may carry it out twice unless [`outcome`](Self::outcome) is
     /// [`Outcome::NotDone`].
-    #[must_use]
     pub fn is_retryable(&self) -> bool {
         match self.facts.failure {
             Some(failure) => failure.is_transient(self.facts.retry_after.is_some()),
@@ -93,7 +77,6 @@ impl Error {
     ///
     /// Always [`Outcome::NotDone`] for calls that can be repeated without effect: reading,
     /// pinning, unpinning and requesting a slot.
-    #[must_use]
     pub fn outcome(&self) -> Outcome {
         self.facts.history.outcome
     }
@@ -102,13 +85,11 @@ impl Error {
     /// again may carry it out twice: [`outcome`](Self::outcome) is not [`Outcome::NotDone`].
     ///
     /// [`job_id`](Self::job_id) names the job of a generation; ask for its status later.
-    #[must_use]
     pub fn is_outcome_unknown(&self) -> bool {
         self.outcome() != Outcome::NotDone
     }
 
     /// The status of the response, if one was received.
-    #[must_use]
     pub fn status(&self) -> Option<StatusCode> {
         match self.facts.failure? {
             AttemptFailure::Incomplete(status) | AttemptFailure::Response(status) => Some(status),
@@ -117,13 +98,11 @@ impl Error {
     }
 
     /// `Retry-After` of the response, relative to its `Date`. `None` also if it cannot be read.
-    #[must_use]
     pub fn retry_after(&self) -> Option<Duration> {
         self.facts.retry_after.and_then(RetryAfter::delay)
     }
 
     /// The message of an error response of the API, or the reason why a generation failed.
-    #[must_use]
     pub fn message(&self) -> Option<&str> {
         match (&self.facts.problem, &self.facts.last_status) {
             (Some(problem), _) => Some(&problem.message),
@@ -135,13 +114,11 @@ impl Error {
     /// The generation that the call was about. For
     /// [`create`](crate::resources::Generations::create) it is the id that was sent, by which the
     /// job can be found if the service queued it although the call failed.
-    #[must_use]
     pub fn job_id(&self) -> Option<&JobId> {
         self.facts.job.as_ref()
     }
 
     /// The last status of that generation, if one was received.
-    #[must_use]
     pub fn last_status(&self) -> Option<&GenerationStatus> {
         self.facts.last_status.as_ref()
     }
@@ -153,46 +130,39 @@ impl Error {
     }
 
     /// What is wrong with this field, by its JSON name, such as `promptType`.
-    #[must_use]
     pub fn field_error(&self, field: &str) -> Option<Cow<'_, str>> {
         self.field_errors().find_map(|(name, text)| (name == field).then_some(text))
     }
 
     /// The id of the request in the logs of the service (`x-request-id`).
-    #[must_use]
     pub fn request_id(&self) -> Option<&str> {
         self.facts.request_id.as_deref()
     }
 
     /// The method of the request that failed, if one was made.
-    #[must_use]
     pub fn method(&self) -> Option<&Method> {
         self.facts.route.as_ref().map(|route| &route.method)
     }
 
     /// The path template of the request, such as `/prompts/{promptId}`; `{uploadUrl}` for the bytes
     /// of an upload and `{url}` for an asset.
-    #[must_use]
     pub fn path_template(&self) -> Option<&str> {
         self.facts.route.as_ref().map(|route| &*route.template)
     }
 
     /// How many times the request was sent; 0 if it was not.
-    #[must_use]
     pub fn attempts(&self) -> u32 {
         self.facts.history.attempts
     }
 
     /// The cursor of the page after one that cannot be decoded, from which a list can continue;
     /// see also [`Items::skip_failed`](crate::Items::skip_failed).
-    #[must_use]
     pub fn next_cursor(&self) -> Option<&Cursor> {
         self.facts.next_cursor.as_ref()
     }
 
     /// The body of the error response, up to 256 KiB; `None` if there is none or if it repeats a
     /// credential.
-    #[must_use]
     pub fn body(&self) -> Option<&[u8]> {
         self.facts.body.as_deref()
     }

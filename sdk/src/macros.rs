@@ -52,20 +52,12 @@ macro_rules! sendable {
 
             /// Sends the call; returns status, headers, request id and body of the response
             /// with the value.
-            ///
-            /// # Errors
-            ///
-            /// As [`send`](Self::send).
             pub async fn send_with_meta(self) -> Result<crate::WithMeta<$output>, crate::Error> {
                 let into: fn(Self) -> $crate::call::Call<$output> = $into;
                 $crate::call::in_runtime(into(self).run_with_meta()).await
             }
 
             /// [`send_with_meta`](Self::send_with_meta), and blocks the thread.
-            ///
-            /// # Errors
-            ///
-            /// As [`send`](Self::send).
             #[cfg(feature = "blocking")]
             pub fn send_with_meta_blocking(self) -> Result<crate::WithMeta<$output>, crate::Error> {
                 $crate::blocking::wait(self.send_with_meta())?
@@ -138,10 +130,6 @@ macro_rules! awaitable {
             }
 
             /// [`send`](Self::send), and blocks the thread; see [`blocking`](crate::blocking).
-            ///
-            /// # Errors
-            ///
-            /// As [`send`](Self::send).
             #[cfg(feature = "blocking")]
             pub fn send_blocking(self) -> Result<$output, crate::Error> {
                 $crate::blocking::wait(self.send())?
@@ -222,10 +210,6 @@ macro_rules! stream {
             }
 
             /// The next item; `Ok(None)` when the stream has ended. Cancel safe.
-            ///
-            /// # Errors
-            ///
-            /// That of the request that failed.
             pub async fn try_next(&mut self) -> Result<Option<$item>, crate::Error> {
                 self.next().await.transpose()
             }
@@ -253,4 +237,21 @@ macro_rules! stream {
     };
 }
 
-pub(crate) use {awaitable, body, call, optional, options, sendable, stream, url_list};
+/// `Debug` with these fields; the others may be secret, or say nothing.
+macro_rules! debug {
+    (
+        $([$generic:tt])? $name:ident $(<$parameter:tt>)?
+        $(, |$it:ident| $($field:ident = $value:expr),+)?
+    ) => {
+        impl $(<$generic>)? std::fmt::Debug for $name $(<$parameter>)? {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                $(let $it = self;)?
+                f.debug_struct(stringify!($name))
+                    $($(.field(stringify!($field), &$value))+)?
+                    .finish_non_exhaustive()
+            }
+        }
+    };
+}
+
+pub(crate) use {awaitable, body, call, debug, optional, options, sendable, stream, url_list};

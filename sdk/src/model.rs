@@ -27,7 +27,7 @@ pub use open_enum::UnknownValue;
 pub use page::{Cursor, Page};
 pub use prompt::{Prompt, PromptImage, PromptStatus, PromptType, VaultPrompt};
 #[cfg(feature = "client")]
-pub(crate) use repair::{repaired, without_bom};
+pub(crate) use repair::parse;
 pub use status::GenerationStatus;
 #[cfg(feature = "client")]
 pub(crate) use status::{message, text};

@@ -4,7 +4,6 @@
 mod items;
 
 use std::collections::HashSet;
-use std::fmt;
 use std::hash::{BuildHasher, RandomState};
 use std::mem;
 use std::task::{Context, Poll, ready};
@@ -12,7 +11,7 @@ use std::task::{Context, Poll, ready};
 use futures_core::future::BoxFuture;
 
 use crate::error::Error;
-use crate::macros::stream;
+use crate::macros::{debug, stream};
 use crate::model::{Cursor, Page};
 use crate::send::decode::FetchedPage;
 pub use items::Items;
@@ -88,7 +87,6 @@ impl<T> Pages<T> {
     /// filters, also in another process: it is text and implements serde. `None` is the beginning
     /// of the list, and the end if the stream ended without error. If `max_items` cut a page, it
     /// is the cursor of that page, so that no item is missed.
-    #[must_use]
     pub const fn cursor(&self) -> Option<&Cursor> {
         self.cursor.as_ref()
     }
@@ -98,21 +96,6 @@ impl<T> Pages<T> {
     ///
     /// `false`, without effect, if the stream did not end with an error, or with
     /// [`Error::is_pagination_loop`], which a retry does not mend.
-    ///
-    /// ```
-    /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
-    /// let mut pages = client.prompts().list().pages();
-    /// while let Some(page) = pages.next().await {
-    ///     match page {
-    ///         Ok(page) => println!("{} prompts", page.items.len()),
-    ///         Err(error) if error.is_retryable() && pages.retry() => {
-    ///             tokio::time::sleep(std::time::Duration::from_secs(5)).await;
-    ///         }
-    ///         Err(error) => return Err(error),
-    ///     }
-    /// }
-    /// # Ok(()) }
-    /// ```
     pub fn retry(&mut self) -> bool {
         let failed = matches!(self.state, State::Failed { .. });
         if failed {
@@ -225,11 +208,7 @@ impl<T> Pages<T> {
 
 stream!([T] Pages<T> -> Page<T>, poll_page);
 
-impl<T> fmt::Debug for Pages<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Pages").field("cursor", &self.cursor).finish_non_exhaustive()
-    }
-}
+debug!([T] Pages<T>, |it| cursor = it.cursor);
 
 /// The cursors that were used, eight bytes of each, so that memory stays small.
 ///

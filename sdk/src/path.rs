@@ -1,14 +1,6 @@
 //! The paths of the API, relative to the base URL: templates, and functions that fill them in.
 //!
 //! A template has the parameter names of the specification, so a route table can use it as it is.
-//!
-//! ```
-//! use promptarium::PromptId;
-//! use promptarium::path;
-//!
-//! assert_eq!(path::PROMPT, "/prompts/{promptId}");
-//! assert_eq!(path::prompt(PromptId::new(7)), "/prompts/7");
-//! ```
 
 use std::fmt::Display;
 

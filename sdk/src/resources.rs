@@ -26,7 +26,6 @@ macro_rules! resources {
         /// The resources of the API.
         impl Client {$(
             #[doc = concat!($text, ".")]
-            #[must_use]
             pub fn $method(&self) -> $name {
                 $name { client: self.clone() }
             }

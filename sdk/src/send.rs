@@ -21,7 +21,7 @@ use tokio::time::Instant;
 use url::Url;
 
 use self::config::{CallOptions, Config, Credentials};
-use self::incoming::{Incoming, MaxSize, check_call};
+use self::incoming::{Incoming, check_call};
 use self::outcome::AttemptFailure;
 use self::reply::Reply;
 use self::request::Request;
@@ -125,7 +125,6 @@ impl Sending<'_> {
         let Config { base_url, http_client, max_response_size, credentials, .. } = self.config;
         let route = &self.request.route;
         let fail = |error: Error| error.of(route.clone(), None);
-        let max = MaxSize { bytes: *max_response_size, setting: "max_response_size" };
         let running = Running::new(self.limits, self.end);
         let authorization = match credentials {
             Credentials::Fixed(authorization) => authorization.clone(),
@@ -147,7 +146,7 @@ impl Sending<'_> {
                 Err(limit) => return Err(fail(Error::timed_out(&url, limit, None))),
             };
             let elapsed = began.elapsed();
-            let incoming = Incoming::new(route.clone(), url, response, running, max);
+            let incoming = Incoming::new(route.clone(), url, response, running, *max_response_size);
             incoming.check_url()?;
             let check =
                 |_: &Url, to: Option<&Url>| check_call(&route.method, base_url, to, redirects);

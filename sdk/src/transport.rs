@@ -41,31 +41,6 @@ use crate::model::without_credentials;
 /// request. The headers contain the API key or the token of an upload, and the query of a URL may
 /// contain a signature: do not log them.
 ///
-/// ```
-/// use futures::future::BoxFuture;
-/// use http::{Request, Response};
-/// use promptarium::transport::{Body, Failure, Transport};
-///
-/// /// Sends the same response to every request.
-/// struct Canned;
-///
-/// impl Transport for Canned {
-///     fn send(&self, _: Request<Body>) -> BoxFuture<'static, Result<Response<Body>, Failure>> {
-///         Box::pin(async { Ok(Response::new(Body::full(r#"{"data":[],"error":null}"#))) })
-///     }
-/// }
-///
-/// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), promptarium::Error> {
-/// let client = promptarium::Client::builder()
-///     .base_url("https://prompts.example/api/v1")
-///     .api_key("promptarium_live_a1_s3cret")
-///     .transport(Canned)
-///     .build()?;
-/// assert!(client.vaults().list().await?.is_empty());
-/// # Ok(()) }
-/// ```
-///
 /// [`Body`] is an [`http_body::Body`], so a service of `tower` or a client of `hyper` takes and
 /// returns it. A [`reqwest::Client`] is a transport too, and another one may wrap it:
 ///

@@ -1,7 +1,6 @@
 //! The settings of a client, one method each.
 
 use std::env::{self, VarError};
-use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,6 +8,7 @@ use futures_core::future::BoxFuture;
 
 use super::Client;
 use crate::error::Error;
+use crate::macros::debug;
 use crate::send::config::{self, Config, Credentials};
 use crate::send::policy::{RetryBudget, RetryPolicy};
 use crate::send::throttle::Throttle;
@@ -18,16 +18,10 @@ use crate::transport::{DefaultClient, HttpClient, Transport};
 /// Settings of a [`Client`].
 ///
 /// ```
-/// use std::time::Duration;
-/// use promptarium::Client;
-///
-/// let client = Client::builder()
-///     .base_url("https://prompts.example/api/v1/")
+/// let client = promptarium::Client::builder()
+///     .base_url("https://prompts.example/api/v1")
 ///     .api_key("promptarium_live_a1_s3cret")
-///     .connect_timeout(Duration::from_secs(3))
-///     .request_timeout(Duration::from_secs(10))
-///     .overall_timeout(Duration::from_secs(30))
-///     .user_agent("my-app/2.1")
+///     .overall_timeout(std::time::Duration::from_secs(30))
 ///     .build()?;
 /// # Ok::<(), promptarium::Error>(())
 /// ```
@@ -35,19 +29,13 @@ use crate::transport::{DefaultClient, HttpClient, Transport};
 #[must_use = "a builder does nothing until `build` is called"]
 pub struct ClientBuilder {
     base_url: Option<String>,
-    api_key: Option<ApiKey>,
+    api_key: Option<Result<Credentials, &'static str>>,
     user_agent: Option<String>,
     limits: Limits,
     max_response_size: u64,
     retry: RetryPolicy,
     budget: RetryBudget,
     http_client: Option<HttpClient>,
-}
-
-#[derive(Clone)]
-enum ApiKey {
-    Text(String),
-    Provider(Credentials),
 }
 
 impl ClientBuilder {
@@ -96,8 +84,8 @@ impl ClientBuilder {
     /// The API key, including its prefix. Required.
     ///
     /// It is sent to URLs below the base URL only, and is in no `Debug` output and no error.
-    pub fn api_key(mut self, api_key: impl Into<String>) -> Self {
-        self.api_key = Some(ApiKey::Text(api_key.into()));
+    pub fn api_key(mut self, api_key: impl AsRef<str>) -> Self {
+        self.api_key = Some(config::authorization(api_key.as_ref()).map(Credentials::Fixed));
         self
     }
 
@@ -108,17 +96,10 @@ impl ClientBuilder {
     /// takes counts in the timeouts of the call.
     ///
     /// ```
-    /// use promptarium::Client;
-    ///
     /// async fn current_key() -> std::io::Result<String> {
     ///     Ok("promptarium_live_a1_s3cret".to_owned())
     /// }
-    ///
-    /// let client = Client::builder()
-    ///     .base_url("https://prompts.example/api/v1")
-    ///     .api_key_provider(current_key)
-    ///     .build()?;
-    /// # Ok::<(), promptarium::Error>(())
+    /// let builder = promptarium::Client::builder().api_key_provider(current_key);
     /// ```
     pub fn api_key_provider<F, E>(
         mut self,
@@ -132,7 +113,7 @@ impl ClientBuilder {
             let key = provider();
             Box::pin(async move { key.await.map_err(Into::into) }) as BoxFuture<'static, _>
         };
-        self.api_key = Some(ApiKey::Provider(Credentials::Provider(Arc::new(provider))));
+        self.api_key = Some(Ok(Credentials::Provider(Arc::new(provider))));
         self
     }
 
@@ -226,11 +207,8 @@ impl ClientBuilder {
         let base_url = self.base_url.ok_or_else(|| Error::config("the base URL is not set"))?;
         let base_url = config::check_base_url(&base_url)
             .map_err(|problem| Error::config(format!("the base URL cannot be used: {problem}")))?;
-        let credentials = match self.api_key {
-            Some(ApiKey::Text(key)) => Credentials::Fixed(config::checked_authorization(&key)?),
-            Some(ApiKey::Provider(provider)) => provider,
-            None => return Err(Error::config("the API key is not set")),
-        };
+        let credentials = self.api_key.ok_or_else(|| Error::config("the API key is not set"))?;
+        let credentials = credentials.map_err(config::unusable_key)?;
         let user_agent = config::user_agent(self.user_agent.as_deref())?;
         let http_client = match self.http_client {
             Some(http_client) => http_client,
@@ -252,17 +230,10 @@ impl ClientBuilder {
     }
 }
 
-impl fmt::Debug for ClientBuilder {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ClientBuilder")
-            .field("limits", &self.limits)
-            .field("max_response_size", &self.max_response_size)
-            .field("retry", &self.retry)
-            .field("retry_budget", &self.budget)
-            .field("user_agent", &self.user_agent)
-            .finish_non_exhaustive()
-    }
-}
+debug!(
+    ClientBuilder,
+    |it| limits = it.limits, retry = it.retry, retry_budget = it.budget, user_agent = it.user_agent
+);
 
 fn variable<T>(
     name: &str,

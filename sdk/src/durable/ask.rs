@@ -8,8 +8,8 @@ use jiff::SignedDuration;
 use serde_json::Value;
 use tokio::time::{Instant, sleep_until};
 
-use super::step::{Kind, decoded, encoded};
-use super::steps::{Begin, Claim, Event, Line, Recorded, State};
+use super::step::{decoded, encoded};
+use super::steps::{Begin, Claim, Event, Kind, Line, Recorded, State};
 use super::{Journal, Shared};
 use crate::error::Error;
 use crate::model::{Timestamp, VaultId};

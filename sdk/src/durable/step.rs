@@ -2,63 +2,17 @@
 
 use futures_core::future::BoxFuture;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::Journal;
-use super::steps::{Event, Line};
+use super::steps::{Event, Kind, Line};
 use crate::error::Error;
 use crate::model::{GenerationJob, JobId, Prompt, Vault};
 use crate::resources::generations::CreateGeneration;
 use crate::resources::prompts::CreatePrompt;
 use crate::resources::uploads::{UploadImage, UploadedImage};
 use crate::resources::vaults::CreateVault;
-use crate::send::outcome::{AttemptFailure, Outcome};
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Kind {
-    Prompt,
-    Vault,
-    Upload,
-    Generation,
-}
-
-impl Kind {
-    /// Whether a list tells what was carried out.
-    pub(super) const fn is_listed(self) -> bool {
-        matches!(self, Self::Prompt | Self::Vault)
-    }
-
-    /// Whether a call that failed was certainly not carried out.
-    pub(super) fn is_not_done(self, error: &Error, has_slot: bool) -> bool {
-        let refused = |failure| AttemptFailure::outcome(failure) == Outcome::NotDone;
-        match self {
-            // Without a slot no byte was sent. With one, the storage must have refused it, or the
-            // file cannot be read to its end.
-            Self::Upload => {
-                !has_slot || error.is_input() || error.attempt_failure().is_some_and(refused)
-            }
-            _ => error.outcome() == Outcome::NotDone,
-        }
-    }
-
-    /// The fields by which a prompt or vault is recognized, with the values of those that a call
-    /// does not set.
-    pub(super) fn identity(self, of: &Value) -> Vec<Value> {
-        let fields: &[_] = match self {
-            Self::Prompt => &["title", "prompt", "promptType", "platform"],
-            Self::Vault => &["name", "description", "visibility"],
-            Self::Upload | Self::Generation => &[],
-        };
-        let value = |name: &&str| match (of.get(name), *name) {
-            (None | Some(Value::Null), "promptType") => json!("text"),
-            (None | Some(Value::Null), "visibility") => json!("private"),
-            (value, _) => value.cloned().unwrap_or_default(),
-        };
-        fields.iter().map(value).collect()
-    }
-}
 
 /// A call that a [`Journal`] can make:
 /// [`CreatePrompt`](crate::request::CreatePrompt), [`CreateVault`](crate::request::CreateVault),

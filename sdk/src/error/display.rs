@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::{Error, ErrorKind, Excerpt};
+use crate::macros::debug;
 use crate::send::outcome::{History, Outcome};
 
 impl fmt::Display for Error {
@@ -36,18 +37,15 @@ impl fmt::Display for Error {
     }
 }
 
-impl fmt::Debug for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Error")
-            .field("route", &self.facts.route)
-            .field("request_id", &self.facts.request_id)
-            .field("attempts", &self.attempts())
-            .field("kind", &self.kind)
-            .field("text", &self.facts.text)
-            .field("source", &self.facts.source)
-            .finish_non_exhaustive()
-    }
-}
+debug!(
+    Error,
+    |it| route = it.facts.route,
+    request_id = it.facts.request_id,
+    attempts = it.attempts(),
+    kind = it.kind,
+    text = it.facts.text,
+    source = it.facts.source
+);
 
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {

@@ -83,6 +83,14 @@ impl Error {
         error.because(source)
     }
 
+    pub(crate) fn upload_cut(url: &Url, source: Failure) -> Self {
+        let mut error = Self::no_response(url, source);
+        if error.is_transport() {
+            error.facts.text += "; the storage may have refused the upload before it read all of it";
+        }
+        error
+    }
+
     pub(crate) fn incomplete(status: StatusCode, source: Failure) -> Self {
         let (kind, ending) = if source.is_timeout {
             (ErrorKind::Timeout, "the HTTP client timed out")

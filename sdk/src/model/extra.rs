@@ -15,23 +15,11 @@ use crate::model::object::{Members, Text};
 /// They are kept when a model is decoded and serialized again, and count in comparisons. One with
 /// the name of a known field is serialized only if that is absent. `Debug` shows names only, since
 /// values may be secret.
-///
-/// ```
-/// # use serde_json::{from_value, json, to_value};
-/// use promptarium::PinState;
-///
-/// let wire = json!({ "vaultPromptId": 21, "isPinned": true, "pinnedBy": "ada" });
-/// let state: PinState = from_value(wire.clone())?;
-/// assert_eq!(state.extra["pinnedBy"], "ada");
-/// assert_eq!(to_value(&state)?, wire);
-/// # Ok::<(), serde_json::Error>(())
-/// ```
 #[derive(Clone, Default, PartialEq, Eq, Hash)]
 pub struct ExtraFields(BTreeMap<String, Value>);
 
 impl ExtraFields {
     /// No fields.
-    #[must_use]
     pub const fn new() -> Self {
         Self(BTreeMap::new())
     }

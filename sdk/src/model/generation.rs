@@ -34,13 +34,11 @@ open_enum! {
 
 impl GenerationState {
     /// Whether the job has ended. An unknown state is not final.
-    #[must_use]
     pub const fn is_final(&self) -> bool {
         matches!(self, Self::Completed | Self::Failed)
     }
 
     /// Whether the output is in the target vault.
-    #[must_use]
     pub const fn is_success(&self) -> bool {
         matches!(self, Self::Completed)
     }

@@ -20,13 +20,11 @@ macro_rules! integer_ids {
 
         impl $name {
             /// The id of this integer.
-            #[must_use]
             pub const fn new(value: i64) -> Self {
                 Self(value)
             }
 
             /// The integer of this id.
-            #[must_use]
             pub const fn get(self) -> i64 {
                 self.0
             }
@@ -85,7 +83,6 @@ macro_rules! text {
 
         impl $name {
             /// The text.
-            #[must_use]
             pub fn as_str(&self) -> &str {
                 &self.0
             }

@@ -46,7 +46,6 @@ macro_rules! open_enum {
             pub const KNOWN: &'static [Self] = &[$( Self::$variant ),+];
 
             /// The text on the wire.
-            #[must_use]
             pub fn as_str(&self) -> &str {
                 match self {
                     $( Self::$variant => $text, )+

@@ -58,7 +58,6 @@ pub struct UploadUrl(Url);
 
 impl UploadUrl {
     /// The URL with its signature, a secret.
-    #[must_use]
     pub const fn expose(&self) -> &Url {
         &self.0
     }
@@ -114,7 +113,6 @@ impl Field for UploadToken {}
 
 impl UploadToken {
     /// The token, a secret.
-    #[must_use]
     pub fn expose(&self) -> &str {
         &self.0
     }

@@ -1,11 +1,11 @@
 //! The items of all pages of a list as one stream.
 
 use std::task::{Context, Poll, ready};
-use std::{fmt, mem, vec};
+use std::{mem, vec};
 
 use super::Pages;
 use crate::error::Error;
-use crate::macros::stream;
+use crate::macros::{debug, stream};
 use crate::model::Cursor;
 
 /// A stream of the items of a list over all its pages. A page is requested when the items of the
@@ -13,15 +13,6 @@ use crate::model::Cursor;
 ///
 /// It ends after the last item, after `max_items`, and after an error, from which
 /// [`retry`](Self::retry) resumes.
-///
-/// ```
-/// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
-/// let mut prompts = client.prompts().list().items();
-/// while let Some(prompt) = prompts.try_next().await? {
-///     println!("{}", prompt.title);
-/// }
-/// # Ok(()) }
-/// ```
 #[must_use = "a stream fetches only when it is polled"]
 pub struct Items<T> {
     pages: Pages<T>,
@@ -41,7 +32,6 @@ impl<T> Items<T> {
     ///
     /// While items of a page are left it is the cursor of that page, so its first items come
     /// again; otherwise it is [`Pages::cursor`].
-    #[must_use]
     pub fn cursor(&self) -> Option<&Cursor> {
         if self.page.len() == 0 { self.pages.cursor() } else { self.page_cursor.as_ref() }
     }
@@ -110,8 +100,4 @@ impl<T> Items<T> {
 
 stream!([T] Items<T> -> T, poll_item);
 
-impl<T> fmt::Debug for Items<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Items").field("cursor", &self.cursor()).finish_non_exhaustive()
-    }
-}
+debug!([T] Items<T>, |it| cursor = it.cursor());

@@ -5,7 +5,6 @@ mod file;
 mod range;
 mod stream;
 
-use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -18,7 +17,7 @@ pub use self::stream::AssetStream;
 use super::Assets;
 use crate::call::Context;
 use crate::error::Error;
-use crate::macros::{awaitable, options};
+use crate::macros::{awaitable, debug, options};
 use crate::model::AssetUrl;
 
 impl Assets {
@@ -148,14 +147,7 @@ impl DownloadAsset<'static> {
 options!(['a] DownloadAsset<'a>, context);
 awaitable!(['a] DownloadAsset<'a>, 'a -> Asset, DownloadAsset::run);
 
-impl fmt::Debug for DownloadAsset<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("DownloadAsset")
-            .field("client", &self.context.client)
-            .field("url", &self.url)
-            .finish_non_exhaustive()
-    }
-}
+debug!(DownloadAsset<'_>, |it| client = it.context.client, url = it.url);
 
 /// Downloads one asset to a file; returned by [`DownloadAsset::save`]. Nothing is sent until it is
 /// awaited.
@@ -208,14 +200,6 @@ pub struct DownloadProgress {
 }
 
 /// The bytes of an asset.
-///
-/// ```
-/// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
-/// let asset = client.assets().download("https://cdn.example/images/1.png").await?;
-/// assert_eq!(asset.extension(), Some("png"));
-/// println!("{} bytes", asset.bytes.len());
-/// # Ok(()) }
-/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Asset {
@@ -228,7 +212,6 @@ pub struct Asset {
 impl Asset {
     /// The usual file extension of this type, without a dot; `None` for other types than common
     /// images and videos.
-    #[must_use]
     pub fn extension(&self) -> Option<&'static str> {
         let essence = self.content_type.as_deref()?.split(';').next()?.trim();
         match essence.to_ascii_lowercase().as_str() {

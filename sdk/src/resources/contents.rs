@@ -14,7 +14,6 @@ use crate::send::request::Request;
 
 impl Client {
     /// One vault and the prompts in it. Sends nothing.
-    #[must_use]
     pub fn vault(&self, id: VaultId) -> VaultContents {
         VaultContents { client: self.clone(), vault: id }
     }
@@ -39,15 +38,6 @@ impl VaultContents {
 
     /// Finds the membership of a prompt, which pinning, moving and removing ask for; `None` if
     /// the prompt is not in the vault. It downloads the whole list of the vault.
-    ///
-    /// ```
-    /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
-    /// let contents = client.vault(VaultId::new(3));
-    /// if let Some(member) = contents.find(PromptId::new(7)).await? {
-    ///     contents.pin(member.vault_prompt_id).await?;
-    /// }
-    /// # Ok(()) }
-    /// ```
     pub fn find(&self, prompt: PromptId) -> Call<Option<VaultPrompt>> {
         Call::new(self.client.context(), self.request(Method::GET), move |reply| {
             let members: Vec<VaultPrompt> = reply.data()?;

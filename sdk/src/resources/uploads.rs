@@ -5,7 +5,6 @@ mod image_type;
 mod put;
 mod source;
 
-use std::fmt;
 use std::time::Duration;
 
 use futures_core::future::BoxFuture;
@@ -17,7 +16,7 @@ use tokio::time::{Instant, sleep};
 use super::Uploads;
 use crate::call::{Call, Context};
 use crate::error::Error;
-use crate::macros::{awaitable, options};
+use crate::macros::{awaitable, debug, options};
 use crate::model::{AssetUrl, ImageContentType, UploadSlot};
 use crate::path;
 use crate::send::outcome::AttemptFailure;
@@ -65,15 +64,6 @@ impl Uploads {
 
     /// Requests a slot only, for bytes that another program sends, for example a browser. The
     /// bytes must have exactly this type and size.
-    ///
-    /// ```
-    /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
-    /// use promptarium::ImageContentType;
-    ///
-    /// let slot = client.uploads().slot(ImageContentType::Png, 48_213).await?;
-    /// println!("PUT to {} with the token", slot.upload_url);
-    /// # Ok(()) }
-    /// ```
     #[expect(clippy::needless_pass_by_value, reason = "the other calls take their arguments so")]
     pub fn slot(&self, content_type: ImageContentType, size: u64) -> Call<UploadSlot> {
         let body = json!({ "contentType": content_type, "size": size });
@@ -83,6 +73,11 @@ impl Uploads {
         Call::new(self.client.context(), request, |reply| reply.withheld().data())
     }
 }
+
+/// Before it sends the bytes again, an attempt gives the storage this long to refuse them. If a
+/// storage refuses an upload and closes the connection while bytes arrive, the HTTP client fails
+/// at its next write and does not read the refusal.
+const HOLD: Duration = Duration::from_secs(1);
 
 type OnProgress<'a> = dyn FnMut(UploadProgress) + Send + 'a;
 
@@ -102,7 +97,11 @@ type OnSlot = dyn FnOnce(UploadedImage) -> BoxFuture<'static, Result<(), Error>>
 ///
 /// If the slot has expired or the storage fails, all of it is retried with a new slot, as often as
 /// the [`RetryPolicy`](crate::RetryPolicy) allows: at once if the storage refused the slot, after a
-/// backoff otherwise.
+/// backoff otherwise. A storage that refuses an upload before it has read all of it may close the
+/// connection, and the refusal is lost then. So a retry sends the head of its request, and the
+/// bytes after a second without a response. An upload that is not retried (a reader,
+/// [`RetryPolicy::never`](crate::RetryPolicy::never)) fails with
+/// [`Error::is_transport`] where the refusal was lost.
 ///
 /// # Errors
 ///
@@ -202,8 +201,9 @@ impl<'a> UploadImage<'a> {
             let mut on_sent = |sent| (self.on_progress)(UploadProgress { attempt, sent, total });
             on_sent(0);
             let put = span.put(slot.upload_url.expose(), attempt, total);
-            let outcome =
-                put.around(self.context.put_bytes(&slot, &mut opened, &mut on_sent)).await;
+            let hold = if attempt > 1 { HOLD } else { Duration::ZERO };
+            let sending = self.context.put_bytes(&slot, &mut opened, hold, &mut on_sent);
+            let outcome = put.around(sending).await;
             put.ended(outcome.as_ref().copied());
             let Err(error) = outcome else { return Ok(image) };
             // Storages differ in how they refuse a slot that has expired.
@@ -231,15 +231,7 @@ impl<'a> UploadImage<'a> {
 options!(['a] UploadImage<'a>, context);
 awaitable!(['a] UploadImage<'a>, 'a -> UploadedImage, UploadImage::run_in_time);
 
-impl fmt::Debug for UploadImage<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("UploadImage")
-            .field("client", &self.context.client)
-            .field("source", &self.source)
-            .field("content_type", &self.content_type)
-            .finish_non_exhaustive()
-    }
-}
+debug!(UploadImage<'_>, |it| client = it.context.client, source = it.source);
 
 /// The progress of an upload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

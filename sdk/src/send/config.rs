@@ -80,10 +80,8 @@ pub(crate) fn check_base_url(text: &str) -> Result<Url, &'static str> {
     Ok(url)
 }
 
-/// The `Authorization` header of a key that a program set.
-pub(crate) fn checked_authorization(api_key: &str) -> Result<HeaderValue, Error> {
-    authorization(api_key)
-        .map_err(|problem| Error::config(format!("the API key cannot be used: {problem}")))
+pub(crate) fn unusable_key(problem: &str) -> Error {
+    Error::config(format!("the API key cannot be used: {problem}"))
 }
 
 /// The `Authorization` header, or why the key cannot be used.

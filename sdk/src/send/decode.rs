@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 
 use super::reply::{Reply, encoded};
 use crate::error::{Error, Excerpt};
-use crate::model::{self, Cursor, GenerationStatus, Page};
+use crate::model::{Cursor, GenerationStatus, Page, parse};
 
 #[derive(Deserialize)]
 struct Envelope<T, P> {
@@ -156,16 +156,6 @@ impl Reply {
         };
         self.error(error.because(source))
     }
-}
-
-/// Parses JSON, with the mistakes of services that have one meaning only: a byte order mark, half
-/// of a surrogate pair, invalid UTF-8.
-pub(super) fn parse<T: DeserializeOwned>(json: &[u8]) -> Result<T, serde_json::Error> {
-    let json = model::without_bom(json);
-    serde_json::from_slice(json).or_else(|error| match model::repaired(json) {
-        Some(repaired) => serde_json::from_slice(&repaired).map_err(|_| error),
-        None => Err(error),
-    })
 }
 
 /// The cursor of the next page. An empty one ends the list as `null` does.

@@ -19,20 +19,14 @@ const ERROR_BYTES_MAX: usize = 256 * 1024;
 
 const ERROR_BODY_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// The largest body in bytes, and the setting that says so.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct MaxSize {
-    pub(crate) bytes: u64,
-    pub(crate) setting: &'static str,
-}
-
 pub(crate) struct Incoming {
     pub(crate) head: Parts,
     pub(crate) url: Url,
     route: Route,
     body: Body,
     running: Running,
-    max: MaxSize,
+    /// `max_response_size` of the client.
+    max: u64,
     received: u64,
 }
 
@@ -42,7 +36,7 @@ impl Incoming {
         url: Url,
         response: Response<Body>,
         running: Running,
-        max: MaxSize,
+        max: u64,
     ) -> Self {
         let (head, body) = response.into_parts();
         Self { head, url, route, body, running, max, received: 0 }
@@ -78,10 +72,10 @@ impl Incoming {
     }
 
     fn check_size(&self, size: u64) -> Result<(), Error> {
-        if size <= self.max.bytes {
+        if size <= self.max {
             return Ok(());
         }
-        Err(self.fail(Error::too_large(self.head.status, self.max.bytes, self.max.setting)))
+        Err(self.fail(Error::too_large(self.head.status, self.max, "max_response_size")))
     }
 
     pub(crate) async fn chunk(&mut self) -> Result<Option<Bytes>, Error> {

@@ -1,9 +1,10 @@
 //! The settings of retries: how often a call is retried, after how long, and the budget of all calls.
 
-use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
+
+use crate::macros::debug;
 
 /// How a client, or one call, retries.
 ///
@@ -11,19 +12,11 @@ use std::time::Duration;
 /// the retry table in the documentation of this crate.
 ///
 /// ```
-/// use std::time::Duration;
 /// use promptarium::{Client, RetryPolicy};
+/// use std::time::Duration;
 ///
-/// let patient = RetryPolicy::new()
-///     .max_attempts(6)
-///     .initial_backoff(Duration::from_millis(500))
-///     .max_backoff(Duration::from_secs(20));
-/// let client = Client::builder()
-///     .base_url("https://prompts.example/api/v1")
-///     .api_key("promptarium_live_a1_s3cret")
-///     .retry(patient)
-///     .build()?;
-/// # Ok::<(), promptarium::Error>(())
+/// let patient = RetryPolicy::new().max_attempts(6).max_backoff(Duration::from_secs(20));
+/// let builder = Client::builder().retry(patient);
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use]
@@ -136,14 +129,6 @@ const DEFAULT_SHARE: u64 = 10;
 /// `reserve` retries, and never holds more. When it is empty, calls fail with their first error, whose
 /// text says so.
 /// Clones share the budget.
-///
-/// ```
-/// use promptarium::{Client, RetryBudget};
-///
-/// let budget = RetryBudget::new().reserve(20).percent(5);
-/// let builder = Client::builder().retry_budget(budget.clone());
-/// # let _ = builder;
-/// ```
 #[derive(Clone)]
 pub struct RetryBudget(Option<Arc<Shared>>);
 
@@ -213,8 +198,4 @@ impl Default for RetryBudget {
     }
 }
 
-impl fmt::Debug for RetryBudget {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RetryBudget").field("left", &self.left()).finish_non_exhaustive()
-    }
-}
+debug!(RetryBudget, |it| left = it.left());

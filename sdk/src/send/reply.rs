@@ -9,13 +9,12 @@ use serde::Deserialize;
 use url::Url;
 
 use super::config::Config;
-use super::decode::parse;
 use super::outcome::History;
 use super::request::Route;
 use super::retry_after::RetryAfter;
 use super::trace::Span;
 use crate::error::{Error, ErrorBody, ErrorKind, Excerpt, Problem};
-use crate::model::JobId;
+use crate::model::{JobId, parse};
 
 /// The end of the base URL of every deployment.
 const API_ROOT: &str = "/api/v1";

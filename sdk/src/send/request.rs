@@ -1,13 +1,13 @@
 //! A request as a plain value, relative to the base URL and without the key.
 
 use std::borrow::Cow;
-use std::fmt;
 
 use bytes::Bytes;
 use http::Method;
 use serde::Serialize;
 
 use super::outcome::Idempotency;
+use crate::macros::debug;
 use crate::model::JobId;
 
 /// Method and path template of a call, for errors and logs.
@@ -109,12 +109,4 @@ impl Request {
     }
 }
 
-impl fmt::Debug for Request {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let query: Vec<_> = self.query.iter().map(|(name, _)| name).collect();
-        f.debug_struct("Request")
-            .field("route", &self.route)
-            .field("query", &query)
-            .finish_non_exhaustive()
-    }
-}
+debug!(Request, |it| route = it.route);

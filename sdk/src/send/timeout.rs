@@ -77,17 +77,13 @@ pub(crate) struct TimedOut {
 }
 
 impl Running {
-    const fn idle_only(limits: Limits) -> Self {
-        Self { idle: limits.idle, first_byte: limits.first_byte, end: None }
-    }
-
     /// The limits of an attempt that starts now, within a call that ends at `call_end`.
     pub(crate) fn new(limits: Limits, call_end: Option<Instant>) -> Self {
         let attempt_end = Instant::now().checked_add(limits.attempt);
         let attempt_end = attempt_end.map(|end| (end, TimeLimit::Attempt, limits.attempt));
         let call_end = call_end.map(|end| (end, limits.call_setting, limits.call));
         let end = attempt_end.into_iter().chain(call_end).min_by_key(|(end, ..)| *end);
-        Self { end, ..Self::idle_only(limits) }
+        Self { idle: limits.idle, first_byte: limits.first_byte, end }
     }
 
     /// Bounds a step of sending or receiving.

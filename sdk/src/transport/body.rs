@@ -2,7 +2,6 @@
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
-use std::{fmt, mem};
 
 use bytes::Bytes;
 use http_body::{Body as _, Frame, SizeHint};
@@ -10,21 +9,20 @@ use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Collected};
 
 use super::Failure;
+use crate::macros::debug;
 
 /// The body of a request or a response.
 pub struct Body(Kind);
 
 enum Kind {
-    /// Bytes in memory, until they are taken.
-    Full(Bytes),
-    Received(reqwest::Body),
+    Reqwest(reqwest::Body),
     Other(BoxBody<Bytes, Failure>),
 }
 
 impl Body {
     /// A body of these bytes.
     pub fn full(bytes: impl Into<Bytes>) -> Self {
-        Self(Kind::Full(bytes.into()))
+        Self(Kind::Reqwest(bytes.into().into()))
     }
 
     /// A body that is sent or received in chunks.
@@ -44,7 +42,7 @@ impl Body {
     }
 
     pub(super) const fn received(body: reqwest::Body) -> Self {
-        Self(Kind::Received(body))
+        Self(Kind::Reqwest(body))
     }
 
     /// The length of what was not read yet, if it is known.
@@ -64,8 +62,7 @@ impl Body {
 
     pub(super) fn into_reqwest(self) -> reqwest::Body {
         match self.0 {
-            Kind::Full(bytes) => bytes.into(),
-            Kind::Received(body) => body,
+            Kind::Reqwest(body) => body,
             Kind::Other(body) => reqwest::Body::wrap(body),
         }
     }
@@ -80,27 +77,21 @@ impl http_body::Body for Body {
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Failure>>> {
         match &mut self.0 {
-            Kind::Full(bytes) => {
-                let all = mem::take(bytes);
-                Poll::Ready((!all.is_empty()).then(|| Ok(Frame::data(all))))
-            }
-            Kind::Received(body) => Pin::new(body).poll_frame(cx).map_err(Failure::of_reqwest),
+            Kind::Reqwest(body) => Pin::new(body).poll_frame(cx).map_err(Failure::of_reqwest),
             Kind::Other(body) => Pin::new(body).poll_frame(cx),
         }
     }
 
     fn is_end_stream(&self) -> bool {
         match &self.0 {
-            Kind::Full(bytes) => bytes.is_empty(),
-            Kind::Received(body) => body.is_end_stream(),
+            Kind::Reqwest(body) => body.is_end_stream(),
             Kind::Other(body) => body.is_end_stream(),
         }
     }
 
     fn size_hint(&self) -> SizeHint {
         match &self.0 {
-            Kind::Full(bytes) => SizeHint::with_exact(bytes.len() as u64),
-            Kind::Received(body) => body.size_hint(),
+            Kind::Reqwest(body) => body.size_hint(),
             Kind::Other(body) => body.size_hint(),
         }
     }
@@ -112,8 +103,4 @@ impl Default for Body {
     }
 }
 
-impl fmt::Debug for Body {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Body").finish_non_exhaustive()
-    }
-}
+debug!(Body);

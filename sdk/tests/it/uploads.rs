@@ -2,6 +2,7 @@
 
 mod attempts;
 mod files;
+mod refusals;
 mod sending;
 mod sources;
 mod streaming;

@@ -11,7 +11,7 @@ use url::Url;
 use super::range::{Validator, content_range};
 use super::{DownloadAsset, DownloadProgress};
 use crate::error::Error;
-use crate::send::incoming::{Incoming, MaxSize, check_asset, is_web};
+use crate::send::incoming::{Incoming, check_asset, is_web};
 use crate::send::reply::{encoded, repeats_query};
 use crate::send::request::Route;
 use crate::send::retry::Attempts;
@@ -210,8 +210,6 @@ impl<'a> Fetch<'a> {
         if let Some(validator) = &self.validator {
             headers.insert(IF_RANGE, validator.value.clone());
         }
-        // The download checks its size, of which a response may be a part.
-        let max = MaxSize { bytes: u64::MAX, setting: "" };
         let (mut url, mut redirects) = (self.url.clone(), 0);
         loop {
             self.requests += 1;
@@ -224,7 +222,8 @@ impl<'a> Fetch<'a> {
             };
             attempt.ended(response.as_ref().map(Response::status));
             let response = response.map_err(|error| error.of(route.clone(), None))?;
-            let incoming = Incoming::new(route.clone(), url, response, running, max);
+            // The download checks its size, of which a response may be a part.
+            let incoming = Incoming::new(route.clone(), url, response, running, u64::MAX);
             match incoming.redirect(|from, to| check_asset(from, to, redirects))? {
                 Some(next) => url = next,
                 None => return Ok(incoming),

@@ -1,6 +1,5 @@
 //! A download as a stream of its bytes.
 
-use std::fmt;
 use std::future::poll_fn;
 use std::task::{Context, Poll, ready};
 
@@ -11,7 +10,7 @@ use super::DownloadAsset;
 use super::fetch::{Fetch, Piece};
 use crate::call::in_runtime;
 use crate::error::Error;
-use crate::macros::stream;
+use crate::macros::{debug, stream};
 
 type Step = BoxFuture<'static, Result<Option<(Box<Fetch<'static>>, Piece)>, Error>>;
 
@@ -67,21 +66,18 @@ impl AssetStream {
     }
 
     /// The `Content-Type`; `None` before the head of the response was received, or without one.
-    #[must_use]
     pub fn content_type(&self) -> Option<&str> {
         self.content_type.as_deref()
     }
 
     /// The size of the whole asset in bytes; `None` before the head of the response was received,
     /// or if the server does not tell.
-    #[must_use]
     pub const fn size(&self) -> Option<u64> {
         self.size
     }
 
     /// The number of bytes of the asset that were returned, with those before
     /// [`start_at`](crate::request::DownloadAsset::start_at): the offset of the next one.
-    #[must_use]
     pub const fn received(&self) -> u64 {
         self.received
     }
@@ -121,12 +117,4 @@ async fn next(
 
 stream!(AssetStream -> Bytes, poll_bytes);
 
-impl fmt::Debug for AssetStream {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AssetStream")
-            .field("content_type", &self.content_type)
-            .field("size", &self.size)
-            .field("received", &self.received)
-            .finish_non_exhaustive()
-    }
-}
+debug!(AssetStream, |it| content_type = it.content_type, size = it.size, received = it.received);

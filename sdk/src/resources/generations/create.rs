@@ -48,7 +48,6 @@ impl CreateGeneration {
     /// The id of the job: the one that was set, or a UUID made with the call.
     ///
     /// Store it before the call is sent, and the job can be found after a crash.
-    #[must_use]
     pub const fn job_id(&self) -> &JobId {
         &self.body.client_job_id
     }

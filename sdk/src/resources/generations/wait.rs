@@ -1,6 +1,5 @@
 //! Waits for the end of a job, and returns its output.
 
-use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use tokio::time::{Instant, sleep};
@@ -9,7 +8,7 @@ use super::output;
 use super::watch::{GenerationRef, Watch, polling};
 use crate::call::{Call, Context};
 use crate::error::Error;
-use crate::macros::{awaitable, options};
+use crate::macros::{awaitable, debug, options};
 use crate::model::{GenerationJob, GenerationStatus, OutputHint, Prompt, PromptImage, VaultId};
 use crate::send::timeout::until;
 use crate::send::trace::Span;
@@ -38,20 +37,9 @@ type OnChange<'a> = dyn FnMut(&GenerationStatus) + Send + 'a;
 ///
 /// ```
 /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
-/// use std::time::Duration;
-///
-/// let finished = client
-///     .generations()
-///     .wait("invoice-17")
-///     .timeout(Duration::from_secs(120))
-///     .on_change(|status| println!("{}", status.state))
-///     .await;
-/// match finished {
-///     Ok(finished) => println!("{} images", finished.images().count()),
-///     Err(error) if error.is_job_failed() => println!("no image: {error}"),
-///     Err(error) if error.is_wait_timeout() => println!("still running: {error}"),
-///     Err(error) => return Err(error),
-/// }
+/// let wait = client.generations().wait("invoice-17");
+/// let finished = wait.on_change(|status| println!("{}", status.state)).await?;
+/// println!("{} images", finished.images().count());
 /// # Ok(()) }
 /// ```
 #[must_use = "a job is waited for only when this is awaited, or by `send`"]
@@ -168,11 +156,7 @@ impl<'a> Wait<'a> {
 options!(['a] Wait<'a>, watch.context);
 awaitable!(['a] Wait<'a>, 'a -> FinishedGeneration, Wait::run);
 
-impl fmt::Debug for Wait<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Wait").field("watch", &self.watch).finish_non_exhaustive()
-    }
-}
+debug!(Wait<'_>, |it| watch = it.watch);
 
 /// A completed generation with its output.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

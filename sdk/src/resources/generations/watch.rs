@@ -1,7 +1,6 @@
 //! Polls the status of a job and streams its changes. There is no task: dropping the stream stops
 //! the polling.
 
-use std::fmt;
 use std::task::{Context as TaskContext, Poll};
 use std::time::Duration;
 
@@ -12,7 +11,7 @@ use tokio::time::{Instant, sleep};
 use super::status_request;
 use crate::call::{Call, Context, in_runtime};
 use crate::error::Error;
-use crate::macros::{options, stream};
+use crate::macros::{debug, options, stream};
 use crate::model::{GenerationJob, GenerationStatus, JobId, OutputHint, Timestamp};
 use crate::send::policy::Backoff;
 use crate::send::retry_after::RetryAfter;
@@ -161,19 +160,16 @@ impl Watch {
     }
 
     /// The id of the job.
-    #[must_use]
     pub const fn job_id(&self) -> &JobId {
         &self.job
     }
 
     /// The status of the last poll that succeeded.
-    #[must_use]
     pub const fn last_status(&self) -> Option<&GenerationStatus> {
         self.last_status.as_ref()
     }
 
     /// The transient error of the last poll, if it failed.
-    #[must_use]
     pub const fn last_error(&self) -> Option<&Error> {
         self.last_error.as_ref()
     }
@@ -276,12 +272,4 @@ impl Watch {
 
 stream!(Watch -> GenerationStatus, poll_change);
 
-impl fmt::Debug for Watch {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Watch")
-            .field("job", &self.job)
-            .field("polling", &self.polling)
-            .field("last_status", &self.last_status)
-            .finish_non_exhaustive()
-    }
-}
+debug!(Watch, |it| job = it.job, polling = it.polling, last_status = it.last_status);

@@ -65,10 +65,6 @@ impl ListPrompts {
     }
 
     /// One page, with the cursor of the next. Awaiting the call does the same.
-    ///
-    /// # Errors
-    ///
-    /// As [`send`](Self::send).
     pub async fn page(self) -> Result<Page<Prompt>, Error> {
         self.await
     }

@@ -3,19 +3,21 @@
 use std::future::{pending, poll_fn};
 use std::pin::{Pin, pin};
 use std::task::{Poll, ready};
+use std::time::Duration;
 
 use bytes::Bytes;
 use http::header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, USER_AGENT};
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use http_body::{Frame, SizeHint};
 use tokio::sync::mpsc;
+use tokio::time::sleep;
 
 use super::source::Opened;
 use crate::call::Context;
 use crate::error::Error;
 use crate::model::UploadSlot;
 use crate::send::config::bearer;
-use crate::send::incoming::{Incoming, MaxSize};
+use crate::send::incoming::Incoming;
 use crate::send::reply::{repeats, repeats_query};
 use crate::send::request::Route;
 use crate::send::timeout::Running;
@@ -24,14 +26,16 @@ use crate::transport::{Body, Failure};
 const CHUNKS_QUEUED: usize = 1;
 
 impl Context {
-    /// Uploads all bytes of `source` to `slot`; `on_sent` gets the number of bytes handed to the
-    /// connection. Returns the status of the success.
+    /// Uploads all bytes of `source` to `slot` after `hold`, in which the storage may refuse the
+    /// head of the request; `on_sent` gets the number of bytes handed to the connection. Returns
+    /// the status of the success.
     ///
     /// The bytes are read in this future and not in a task, so dropping it cancels the upload.
     pub(super) async fn put_bytes(
         &self,
         slot: &UploadSlot,
         source: &mut Opened,
+        hold: Duration,
         on_sent: &mut (dyn FnMut(u64) + Send),
     ) -> Result<StatusCode, Error> {
         let route = Route::new(Method::PUT, Route::UPLOAD);
@@ -44,6 +48,9 @@ impl Context {
         let headers = self.upload_headers(slot, source.size)?;
         let mut sending = pin!(self.client.0.http_client.send(Method::PUT, url, headers, body));
         let mut reading = pin!(async {
+            if !hold.is_zero() {
+                sleep(hold).await;
+            }
             while let Some(chunk) = source.next().await? {
                 match running.step(chunks.send(chunk)).await {
                     Ok(Ok(())) => on_sent(source.sent()),
@@ -64,10 +71,9 @@ impl Context {
             Some(response) => response,
             None => running.head(sending).await.map_err(late)?,
         };
-        let response = response.map_err(|failure| fail(Error::no_response(url, failure)))?;
+        let response = response.map_err(|failure| fail(Error::upload_cut(url, failure)))?;
         // The body of a success is not read.
-        let max = MaxSize { bytes: 0, setting: "" };
-        let response = Incoming::new(route.clone(), url.clone(), response, running, max);
+        let response = Incoming::new(route.clone(), url.clone(), response, running, 0);
         response.check_url()?;
         let status = response.head.status;
         if status.is_success() {

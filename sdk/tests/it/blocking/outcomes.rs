@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use futures::executor::block_on;
 use insta::assert_snapshot;
-use promptarium::blocking::{Blocking, reader};
+use promptarium::blocking::Blocking;
 use promptarium::{Client, Cursor, Items, Prompt, PromptId, UploadSource};
 use wiremock::ResponseTemplate;
 
@@ -90,7 +90,7 @@ fn an_image_is_uploaded_from_bytes_a_file_and_a_reader() {
     for source in [
         UploadSource::bytes(png(300_000)),
         UploadSource::path(&path),
-        reader(std::io::Cursor::new(png(400_000)), 300_000),
+        UploadSource::blocking_reader(std::io::Cursor::new(png(400_000)), 300_000),
     ] {
         let mut sent = Vec::new();
         let upload = client.uploads().image(source);
@@ -113,9 +113,9 @@ fn a_reader_that_fails_or_ends_early_is_an_error() {
     }
     let server = block_on(answering(ResponseTemplate::new(500)));
     let uploads = client(&server).uploads();
-    let error = uploads.image(reader(Broken, 20)).send_blocking().unwrap_err();
+    let error = uploads.image(UploadSource::blocking_reader(Broken, 20)).send_blocking().unwrap_err();
     assert_snapshot!(error, @"the image cannot be read: worn out");
-    let error = uploads.image(reader(&b"\x89PN"[..], 20)).send_blocking().unwrap_err();
+    let error = uploads.image(UploadSource::blocking_reader(&b"\x89PN"[..], 20)).send_blocking().unwrap_err();
     assert_snapshot!(error, @"the image ended after 3 of 20 bytes");
     assert!(requests(&server).is_empty());
 }

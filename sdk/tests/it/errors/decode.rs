@@ -107,3 +107,28 @@ async fn invalid_utf_8_and_half_a_surrogate_pair_become_replacement_characters()
     let error = failure(ResponseTemplate::new(400).set_body_string(problem)).await;
     assert_eq!(error.field_error("title").as_deref(), Some("\u{fffd} x"));
 }
+
+#[tokio::test]
+async fn text_that_is_unicode_remains_and_the_rest_is_replaced() {
+    for (body, expected) in [
+        (r#""a \ud83d""#, "a \u{fffd}"),
+        (r#""\uDE00 b""#, "\u{fffd} b"),
+        (r#""\uD83Dx\uDe00""#, "\u{fffd}x\u{fffd}"),
+        (r#""\ude00\ud83d""#, "\u{fffd}\u{fffd}"),
+        (r#""\ud83d\ud83d\ude00""#, "\u{fffd}\u{1f600}"),
+        (r#""\ud83d\n\\\ud83d""#, "\u{fffd}\n\\\u{fffd}"),
+        (r#""\ud83d\ude00 \uD83D\uDE00 \ud83d""#, "\u{1f600} \u{1f600} \u{fffd}"),
+        (r#""\\ud83d \ud83d""#, "\\ud83d \u{fffd}"),
+        (r#""\\\\ud83d \" \u00e9 \ud83d""#, "\\\\ud83d \" é \u{fffd}"),
+        (r#""ud83d \ud83d""#, "ud83d \u{fffd}"),
+    ] {
+        let answer = ResponseTemplate::new(200).set_body_string(body);
+        let response = outcome(answer, |client| client.get("/text")).await.unwrap();
+        assert_eq!(response.json::<String>().unwrap(), expected, "{body}");
+    }
+    for body in [r#""\ud8"#, r#""\ud83x""#, r"\", "{}\u{feff}", "\"\\ud83d"] {
+        let answer = ResponseTemplate::new(200).set_body_string(body);
+        let response = outcome(answer, |client| client.get("/text")).await.unwrap();
+        assert!(response.json::<serde_json::Value>().unwrap_err().is_decode(), "{body}");
+    }
+}
