@@ -2,27 +2,13 @@
 //! `send_blocking()` in place of `.await`, and iterators in place of streams. Feature `blocking`.
 //!
 //! ```no_run
-//! use promptarium::Client;
-//!
-//! fn main() -> Result<(), promptarium::Error> {
-//!     let client = Client::from_env()?;
-//!     let vault = client.vaults().create("Harbours").send_blocking()?;
-//!     let prompt = client.prompts().create("Dusk", "A harbour at dusk").vault(vault.id);
-//!     println!("prompt {}", prompt.send_blocking()?.id);
-//!     for prompt in client.prompts().list().vault(vault.id).items().blocking() {
-//!         println!("{}", prompt?.title);
-//!     }
-//!     Ok(())
+//! # fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
+//! let vault = client.vaults().create("Harbours").send_blocking()?;
+//! for prompt in client.prompts().list().vault(vault.id).items().blocking() {
+//!     println!("{}", prompt?.title);
 //! }
+//! # Ok(()) }
 //! ```
-//!
-//! | | async | blocking |
-//! |---|---|---|
-//! | any call, upload, download, wait | `.await` | `.send_blocking()` |
-//! | a list | `.items()`, `.pages()`: streams | `.items().blocking()`, `.pages().blocking()`: iterators |
-//! | the progress of a job | `.watch()`: a stream | `.watch().blocking()`: an iterator |
-//!
-//! # Threads
 //!
 //! A call runs on the thread that makes it, callbacks such as `on_progress` included. One thread
 //! for the whole process drives connections and timers, so any number of threads may call at once.

@@ -46,14 +46,8 @@ use crate::send::throttle::{Pressure, Throttle};
 pub struct Client(pub(crate) Arc<Config>);
 
 impl Client {
-    /// A client with default settings.
-    ///
-    /// `base_url` is the root of the API, `/api/v1` included. Reads no environment and sends
-    /// nothing.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::is_config`] for a base URL or a key that cannot be used.
+    /// A client with default settings. `base_url` is the root of the API, `/api/v1` included. Sends
+    /// nothing; fails with [`Error::is_config`] if the base URL or the key cannot be used.
     ///
     /// ```
     /// use promptarium::Client;
@@ -70,10 +64,6 @@ impl Client {
 
     /// A client with default settings from the variables `PROMPTARIUM_BASE_URL` and
     /// `PROMPTARIUM_API_KEY`.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::is_config`], naming the variable that is missing or cannot be used.
     pub fn from_env() -> Result<Self, Error> {
         ClientBuilder::from_env()?.build()
     }
@@ -85,10 +75,6 @@ impl Client {
 
     /// A client with another API key that shares connections, settings and the retry budget with
     /// this one, for example for the tenants of a server. The rate limit is that of the key.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::is_config`] for a key that cannot be used.
     pub fn with_api_key(&self, api_key: impl AsRef<str>) -> Result<Self, Error> {
         let key = config::authorization(api_key.as_ref()).map_err(config::unusable_key)?;
         let credentials = Credentials::Fixed(key);

@@ -1,15 +1,11 @@
 //! A journal of writes, for programs that are stopped at any time and started again: nothing is
 //! lost, nothing is stored twice, nothing is paid twice. Feature `durable`.
 //!
-//! A [`Journal`] is a file. [`run`](Journal::run) makes one call as a step of the program, under a
-//! key that the program chooses, such as the name of a file or the id of a row. It writes a line
-//! before the call and one after it. A program that is started again runs the same steps under the
-//! same keys:
-//!
-//! - A step that was carried out returns its result from the journal; nothing is sent.
-//! - A step that has no line, or that the service did not carry out, is sent.
-//! - For a step with an open line, where the program was killed or the response was lost, the
-//!   service is asked before anything is sent again.
+//! [`Journal::run`] makes one call as a step of the program, under a key that the program chooses,
+//! such as the name of a file. It writes a line to the journal before the call and one after it. A
+//! program that is started again runs the same steps under the same keys: a step that was carried
+//! out returns its result from the journal; for a step with an open line, where the program was
+//! killed or the response was lost, the service is asked before anything is sent again.
 //!
 //! ```no_run
 //! use promptarium::durable::Journal;
@@ -49,11 +45,8 @@
 //! upload URLs, nor the URLs that a call sends. Lines are on the disk before the call proceeds.
 //! Delete the file when the work is finished and its results are no longer needed.
 //!
-//! # Limits
-//!
-//! The journal does not see what changes a prompt or a vault afterwards: a prompt that was deleted
-//! is not created again. If it was changed, or left its vault, before its open step was resolved, it
-//! is not recognized.
+//! The journal does not see what changes a prompt or a vault afterwards: one that was deleted is not
+//! created again, and one that was changed before its open step was resolved is not recognized.
 
 mod ask;
 mod file;
@@ -83,8 +76,8 @@ const SETTLE: Duration = Duration::from_secs(30);
 
 /// A journal of writes in a file; see the [module](self).
 ///
-/// Cheap to clone; clones share the file. Steps with different keys may run at the same time. The
-/// file is locked until the last clone is dropped.
+/// Cheap to clone; the file is locked until the last clone is dropped. Steps with different keys may
+/// run at the same time.
 #[derive(Debug, Clone)]
 pub struct Journal {
     shared: Arc<Shared>,
@@ -137,9 +130,8 @@ impl Journal {
     ///
     /// # Errors
     ///
-    /// [`Error::is_input`] if the file cannot be read or written, is locked by another process or
-    /// another `Journal`, belongs to another base URL, or has a line that cannot be read, other
-    /// than a last one that was cut. The error names the line.
+    /// [`Error::is_input`] if the file cannot be read or written, is in use by another `Journal`,
+    /// belongs to another base URL, or has a line, other than the last, that cannot be read.
     pub async fn open(client: &Client, path: impl AsRef<Path>) -> Result<Self, Error> {
         let (client, path) = (client.clone(), PathBuf::from(path.as_ref()));
         in_runtime(async {
@@ -152,7 +144,7 @@ impl Journal {
     }
 
     /// How long a request may still be carried out after the program that sent it was killed or gave
-    /// up: an absence counts only then. 30 seconds by default.
+    /// up; 30 seconds by default.
     #[must_use]
     pub fn with_settle(mut self, settle: Duration) -> Self {
         self.settle = settle;
@@ -161,10 +153,9 @@ impl Journal {
 
     /// Makes this call as the step with this key, unless it was carried out before.
     ///
-    /// If the outcome of the call is unknown afterwards, the service is asked. So after an error that
-    /// is neither [`Error::is_outcome_unknown`] nor [`Error::is_ambiguous`] the step was not carried
-    /// out, and running it again sends it. After [`Error::is_outcome_unknown`] the service could not
-    /// be asked; running it again asks again. If the future is dropped, the line remains open.
+    /// If the outcome of the call is unknown, the service is asked. So after an error that is neither
+    /// [`Error::is_outcome_unknown`] nor [`Error::is_ambiguous`] the step was not carried out, and
+    /// running it again sends it. If the service could not be asked, running it again asks again.
     ///
     /// # Errors
     ///
@@ -214,13 +205,8 @@ impl Journal {
         }
     }
 
-    /// Resolves all open steps, in the order in which they began, and returns what was found out.
-    /// [`run`](Self::run) does the same for its step; this is for programs that want to know first.
-    /// Steps that are running are left alone.
-    ///
-    /// # Errors
-    ///
-    /// Those of asking that may not occur again, for example if the service is not reachable.
+    /// Resolves all open steps but those that are running, in the order in which they began, as
+    /// [`run`](Self::run) does for its own. Fails if the service cannot be asked now.
     pub async fn recover(&self) -> Result<Vec<(String, Resolved)>, Error> {
         in_runtime(async {
             let mut found = Vec::new();
@@ -243,11 +229,6 @@ impl Journal {
     }
 
     /// Decides about an open step, for example one that is ambiguous.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::is_input`] if there is no open step with this key, if it is running, if the result
-    /// is that of another call, or if the journal cannot be written.
     pub async fn resolve(&self, key: &str, resolution: Resolution) -> Result<(), Error> {
         let (kind, value) = match &resolution {
             Resolution::NotDone => (None, Value::Null),

@@ -73,18 +73,14 @@ impl Error {
         }
     }
 
-    /// Whether the service carried out the call although it failed, over all attempts.
-    ///
-    /// Always [`Outcome::NotDone`] for calls that can be repeated without effect: reading,
-    /// pinning, unpinning and requesting a slot.
+    /// Whether the service carried out the call although it failed, over all attempts. Always
+    /// [`Outcome::NotDone`] for calls that can be repeated without effect.
     pub fn outcome(&self) -> Outcome {
         self.facts.history.outcome
     }
 
-    /// Whether the service may have carried out the call although it failed, so that sending it
-    /// again may carry it out twice: [`outcome`](Self::outcome) is not [`Outcome::NotDone`].
-    ///
-    /// [`job_id`](Self::job_id) names the job of a generation; ask for its status later.
+    /// Whether [`outcome`](Self::outcome) is not [`Outcome::NotDone`], so that sending the call again
+    /// may carry it out twice.
     pub fn is_outcome_unknown(&self) -> bool {
         self.outcome() != Outcome::NotDone
     }
@@ -111,9 +107,8 @@ impl Error {
         }
     }
 
-    /// The generation that the call was about. For
-    /// [`create`](crate::resources::Generations::create) it is the id that was sent, by which the
-    /// job can be found if the service queued it although the call failed.
+    /// The generation that the call was about, by which it can be found if the service queued it
+    /// although the call failed.
     pub fn job_id(&self) -> Option<&JobId> {
         self.facts.job.as_ref()
     }
@@ -155,8 +150,7 @@ impl Error {
         self.facts.history.attempts
     }
 
-    /// The cursor of the page after one that cannot be decoded, from which a list can continue;
-    /// see also [`Items::skip_failed`](crate::Items::skip_failed).
+    /// The cursor of the page after one that cannot be decoded.
     pub fn next_cursor(&self) -> Option<&Cursor> {
         self.facts.next_cursor.as_ref()
     }

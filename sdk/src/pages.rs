@@ -80,22 +80,15 @@ impl<T> Pages<T> {
         Self { fetch, state, cursor, used, left, prefetch, prefetch_failed: false }
     }
 
-    /// The cursor of the next page, or after an error of the page that failed. A prefetched page
-    /// is still the next one.
-    ///
-    /// Give it to [`cursor`](crate::request::ListPrompts::cursor) of a later list with the same
-    /// filters, also in another process: it is text and implements serde. `None` is the beginning
-    /// of the list, and the end if the stream ended without error. If `max_items` cut a page, it
-    /// is the cursor of that page, so that no item is missed.
+    /// The cursor of the next page, or of the one that failed or that `max_items` cut, for
+    /// [`cursor`](crate::request::ListPrompts::cursor) of a later list with the same filters. `None`
+    /// is the beginning of the list, and the end if the stream ended without error.
     pub const fn cursor(&self) -> Option<&Cursor> {
         self.cursor.as_ref()
     }
 
-    /// After an error: requests the page that failed again when the stream is polled next. Nothing
-    /// comes twice and nothing is skipped.
-    ///
-    /// `false`, without effect, if the stream did not end with an error, or with
-    /// [`Error::is_pagination_loop`], which a retry does not mend.
+    /// After an error: requests the page that failed again when the stream is polled next. `false`,
+    /// without effect, without an error and after [`Error::is_pagination_loop`].
     pub fn retry(&mut self) -> bool {
         let failed = matches!(self.state, State::Failed { .. });
         if failed {
@@ -104,11 +97,8 @@ impl<T> Pages<T> {
         failed
     }
 
-    /// After an error of a page that was received and cannot be decoded
-    /// ([`Error::next_cursor`]): continues with the page after it. The whole page is skipped;
-    /// [`Items::skip_failed`] skips one item.
-    ///
-    /// `false`, without effect, after other errors.
+    /// After an error of a page that was received and cannot be decoded: continues with the page
+    /// after it ([`Items::skip_failed`] skips one item). `false`, without effect, after other errors.
     pub fn skip_failed(&mut self) -> bool {
         let State::Failed { next_cursor } = &mut self.state else { return false };
         let Some(next) = next_cursor.take() else { return false };
@@ -212,9 +202,8 @@ debug!([T] Pages<T>, |it| cursor = it.cursor);
 
 /// The cursors that were used, eight bytes of each, so that memory stays small.
 ///
-/// Two cursors with the same hash would end a list with an error although it does not loop. Among
-/// 10,000 cursors that happens once in some 10¹¹ lists. The keys of the hash are random for each
-/// list, so no service can bring it about.
+/// Two cursors with the same hash would end a list with an error although it does not loop: among
+/// 10,000 cursors once in some 10¹¹ lists. The keys of the hash are random for each list.
 #[derive(Default)]
 struct Used {
     keys: RandomState,

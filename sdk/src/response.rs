@@ -43,19 +43,11 @@ impl RawResponse {
     }
 
     /// The `data` of the envelope.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::is_decode`], naming the place that cannot be decoded.
     pub fn data<T: DeserializeOwned>(self) -> Result<T, Error> {
         self.0.data()
     }
 
     /// The whole body as JSON.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::is_decode`], naming the place that cannot be decoded.
     pub fn json<T: DeserializeOwned>(self) -> Result<T, Error> {
         self.0.whole()
     }

@@ -63,12 +63,8 @@ use crate::model::without_credentials;
 /// }
 /// ```
 pub trait Transport: Send + Sync + 'static {
-    /// Sends the request. The response is returned when its head was received; its body may still
-    /// be arriving.
-    ///
-    /// # Errors
-    ///
-    /// A [`Failure`] that says whether the request may have been carried out.
+    /// Sends the request, and returns the response when its head was received. A [`Failure`] says
+    /// whether the request may have been carried out.
     fn send(&self, request: Request<Body>) -> BoxFuture<'static, Result<Response<Body>, Failure>>;
 }
 

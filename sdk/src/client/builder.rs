@@ -61,11 +61,7 @@ impl ClientBuilder {
     }
 
     /// A builder with the base URL from `PROMPTARIUM_BASE_URL` and the key from
-    /// `PROMPTARIUM_API_KEY`.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::is_config`], naming the variable that is missing, invalid or not Unicode.
+    /// `PROMPTARIUM_API_KEY`. An error names the variable that is missing or invalid.
     pub fn from_env() -> Result<Self, Error> {
         let base_url = variable("PROMPTARIUM_BASE_URL", config::check_base_url)?;
         let api_key = variable("PROMPTARIUM_API_KEY", config::authorization)?;
@@ -74,8 +70,7 @@ impl ClientBuilder {
 
     /// The root of the API, including `/api/v1`. Required.
     ///
-    /// An absolute `http` or `https` URL without user name, query and fragment. A trailing slash
-    /// makes no difference.
+    /// An absolute `http` or `https` URL without user name, query and fragment.
     pub fn base_url(mut self, base_url: impl AsRef<str>) -> Self {
         self.base_url = Some(base_url.as_ref().to_owned());
         self
@@ -89,11 +84,8 @@ impl ClientBuilder {
         self
     }
 
-    /// Asks this function for the API key before each attempt of a call, for keys that are rotated
-    /// or come from a vault. It should cache the key.
-    ///
-    /// An error of it fails the call with [`Error::is_config`], without a retry. The time that it
-    /// takes counts in the timeouts of the call.
+    /// Asks this function for the API key before each attempt of a call, for keys that are rotated.
+    /// It should cache the key. An error of it fails the call with [`Error::is_config`].
     ///
     /// ```
     /// async fn current_key() -> std::io::Result<String> {
@@ -117,10 +109,8 @@ impl ClientBuilder {
         self
     }
 
-    /// How long opening a connection may take; 10 seconds by default.
-    ///
-    /// No effect with [`http_client`](Self::http_client) and [`transport`](Self::transport), which
-    /// have a timeout of their own.
+    /// How long opening a connection may take; 10 seconds by default. No effect with
+    /// [`http_client`](Self::http_client) and [`transport`](Self::transport).
     pub const fn connect_timeout(mut self, timeout: Duration) -> Self {
         self.limits.connect = timeout;
         self
@@ -151,10 +141,7 @@ impl ClientBuilder {
     }
 
     /// The largest response in bytes, 128 MiB by default; a larger one fails with
-    /// [`Error::is_too_large`].
-    ///
-    /// Assets have a limit of their own:
-    /// [`max_size`](crate::request::DownloadAsset::max_size).
+    /// [`Error::is_too_large`]. Assets have [their own](crate::request::DownloadAsset::max_size).
     pub const fn max_response_size(mut self, bytes: u64) -> Self {
         self.max_response_size = bytes;
         self
@@ -197,12 +184,8 @@ impl ClientBuilder {
         self
     }
 
-    /// Checks the settings and creates the client. Sends nothing.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::is_config`] for a setting that is missing or cannot be used. The text repeats
-    /// neither the key nor the base URL.
+    /// Checks the settings and creates the client. Sends nothing; fails with [`Error::is_config`],
+    /// whose text repeats neither the key nor the base URL.
     pub fn build(self) -> Result<Client, Error> {
         let base_url = self.base_url.ok_or_else(|| Error::config("the base URL is not set"))?;
         let base_url = config::check_base_url(&base_url)

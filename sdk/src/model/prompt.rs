@@ -29,19 +29,15 @@ open_enum! {
 model! {
     /// A stored prompt.
     ///
-    /// Some fields can be sent, but a response does not have them: `modelId`, `aspectRatio`,
-    /// `imageUrl` and `referenceMediaUrls`
-    /// ([`CreatePrompt`](crate::request::CreatePrompt)). So a copy of an image or video prompt
-    /// cannot be made from a `Prompt` alone. [`images`](Self::images) are those that generations
-    /// made.
+    /// Model, aspect ratio, image URL and reference media can be sent, but a response does not have
+    /// them, so a copy of an image or video prompt cannot be made from a `Prompt` alone.
     #[derive(Hash)]
     pub struct Prompt {
         /// The id.
         pub id: PromptId,
-        /// The title, of [`PROMPT_TITLE_CHARS`](crate::limits::PROMPT_TITLE_CHARS) characters.
+        /// The title.
         pub title: String,
-        /// The text (`prompt` on the wire), of
-        /// [`PROMPT_TEXT_CHARS`](crate::limits::PROMPT_TEXT_CHARS) characters.
+        /// The text (`prompt` on the wire).
         pub text as "prompt": String,
         /// The type of output that the prompt is for.
         pub prompt_type as "promptType": PromptType,
@@ -49,7 +45,7 @@ model! {
         pub platform: Option<String>,
         /// The status.
         pub status: PromptStatus,
-        /// Images that belong to the prompt.
+        /// The images that generations made.
         pub images: Vec<PromptImage>,
         /// The vaults that contain the prompt.
         pub vault_ids as "vaultIds": Vec<VaultId>,

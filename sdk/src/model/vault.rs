@@ -21,7 +21,7 @@ model! {
     pub struct Vault {
         /// The id.
         pub id: VaultId,
-        /// The name, of [`VAULT_NAME_CHARS`](crate::limits::VAULT_NAME_CHARS) characters.
+        /// The name.
         pub name: String,
         /// The description.
         pub description: Option<String>,

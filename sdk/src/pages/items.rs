@@ -28,19 +28,13 @@ impl<T> Items<T> {
         Self { pages, page: Vec::new().into_iter(), page_cursor: None, item_failed: false }
     }
 
-    /// The cursor from which a later list misses no item.
-    ///
-    /// While items of a page are left it is the cursor of that page, so its first items come
-    /// again; otherwise it is [`Pages::cursor`].
+    /// The cursor from which a later list misses no item: while items of a page are left that of
+    /// this page, whose first items come again, and otherwise [`Pages::cursor`].
     pub fn cursor(&self) -> Option<&Cursor> {
         if self.page.len() == 0 { self.pages.cursor() } else { self.page_cursor.as_ref() }
     }
 
-    /// The rest of the list in one vector.
-    ///
-    /// # Errors
-    ///
-    /// That of the first page that fails; the items before it are lost.
+    /// The rest of the list in one vector. After an error the items before it are lost.
     pub async fn collect(mut self) -> Result<Vec<T>, Error> {
         let mut items = Vec::new();
         while let Some(item) = self.try_next().await? {
@@ -49,8 +43,7 @@ impl<T> Items<T> {
         Ok(items)
     }
 
-    /// After an error: requests the page that failed again when the stream is polled next, as
-    /// [`Pages::retry`]. The items continue after the last one that was returned. `false` after an
+    /// As [`Pages::retry`]; the items continue after the last one that was returned. `false` after an
     /// item that cannot be decoded: [`skip_failed`](Self::skip_failed) it.
     pub fn retry(&mut self) -> bool {
         self.pages.retry()

@@ -59,11 +59,6 @@ type OnProgress<'a> = dyn FnMut(DownloadProgress) + Send + 'a;
 /// The client's [`idle_timeout`](crate::ClientBuilder::idle_timeout) applies to every step; an
 /// attempt has no time limit unless [`request_timeout`](Self::request_timeout) is set here, the
 /// whole none unless [`timeout`](Self::timeout) is set.
-///
-/// # Errors
-///
-/// [`Error::is_too_large`], [`Error::is_not_found`], [`Error::is_redirect`] for a redirect that
-/// cannot be followed, and errors of the connection. [`Error::attempts`] counts the attempts.
 #[must_use = "an asset is downloaded only when this is awaited, or by `send`"]
 pub struct DownloadAsset<'a> {
     context: Context,
@@ -81,20 +76,17 @@ impl<'a> DownloadAsset<'a> {
         self
     }
 
-    /// How long the whole may take, retries included; no limit by default. After it the download
-    /// fails with [`Error::is_timeout`].
+    /// How long the whole may take, retries included; no limit by default.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
         self
     }
 
-    /// Starts at this byte, counted from 0, so that a program can append the rest to a partial file
-    /// of its own.
+    /// Starts at this byte, counted from 0, to append the rest to a partial file. The server checks
+    /// whether the asset is still the same if its `ETag` is the [`header`](Self::header) `If-Range`.
     ///
-    /// The download fails with [`Error::is_other_status`] if the server ignores it because it does
-    /// not support ranges, and with the status 416 if the asset has no such byte. Whether the asset
-    /// is still the one that the earlier bytes are of can be checked by the server: add its `ETag` as
-    /// the [`header`](Self::header) `If-Range`.
+    /// Fails with [`Error::is_other_status`] if the server does not support ranges, and with the
+    /// status 416 if the asset has no such byte.
     pub fn start_at(mut self, byte: u64) -> Self {
         self.first = byte;
         self
@@ -103,8 +95,8 @@ impl<'a> DownloadAsset<'a> {
     /// Calls this with the progress: when an attempt receives the head of its response, then after
     /// each chunk.
     ///
-    /// It runs between two chunks, so a slow callback slows the download down. It may borrow, unless
-    /// the download is moved to a task or becomes a [`stream`](DownloadAsset::stream).
+    /// It runs between two chunks, and may borrow unless the download is moved to a task or becomes a
+    /// [`stream`](DownloadAsset::stream).
     pub fn on_progress<'b>(
         self,
         callback: impl FnMut(DownloadProgress) + Send + 'b,
@@ -114,12 +106,9 @@ impl<'a> DownloadAsset<'a> {
 
     /// Writes the asset to this path in place of keeping it in memory. Returns its size in bytes.
     ///
-    /// - A file, or nothing: the asset is written to a new file in the same directory, which takes
-    ///   the place of the old one, and its mode, when it is complete and on the disk. A download
-    ///   that fails leaves the old file as it was.
-    /// - A symbolic link: it remains, and the file behind it is replaced.
-    /// - A pipe, a device: the bytes are written into it as they are received. If that fails in the
-    ///   middle, it is retried only if the server can continue at the next byte.
+    /// It is written to a new file in the same directory, which takes the place and the mode of the
+    /// old one, or of the one behind a symbolic link, when it is complete and on the disk. A pipe or
+    /// a device gets the bytes as they are received; a retry must continue at the next byte then.
     pub fn save(self, path: impl Into<PathBuf>) -> SaveAsset<'a> {
         SaveAsset { download: self, path: path.into() }
     }
@@ -150,11 +139,7 @@ awaitable!(['a] DownloadAsset<'a>, 'a -> Asset, DownloadAsset::run);
 debug!(DownloadAsset<'_>, |it| client = it.context.client, url = it.url);
 
 /// Downloads one asset to a file; returned by [`DownloadAsset::save`]. Nothing is sent until it is
-/// awaited.
-///
-/// # Errors
-///
-/// As [`DownloadAsset`], and [`Error::is_input`] if the file cannot be written.
+/// awaited. Fails with [`Error::is_input`] if the file cannot be written.
 #[derive(Debug)]
 #[must_use = "an asset is downloaded only when this is awaited, or by `send`"]
 pub struct SaveAsset<'a> {

@@ -21,19 +21,10 @@ impl Generations {
     /// Queues a generation: an image by default. It is never queued twice; see
     /// [`CreateGeneration`].
     ///
-    /// The prompt has at most
-    /// [`GENERATION_PROMPT_CHARS_MAX`](crate::limits::GENERATION_PROMPT_CHARS_MAX) characters.
-    ///
     /// ```
     /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
-    /// let job = client
-    ///     .generations()
-    ///     .create("local/plasma", "A harbour at dusk")
-    ///     .aspect_ratio("16:9")
-    ///     .batch_count(2)
-    ///     .await?;
-    /// println!("job {}", job.client_job_id);
-    /// let finished = client.generations().wait(job).await?; // or `and_wait()` above
+    /// let create = client.generations().create("local/plasma", "A harbour at dusk");
+    /// let finished = create.aspect_ratio("16:9").batch_count(2).and_wait().await?;
     /// for image in finished.images() {
     ///     println!("{}", image.url);
     /// }
@@ -58,8 +49,7 @@ impl Generations {
         self.client.call(status_request(&job.into().id))
     }
 
-    /// Waits until a job has ended, and returns its output; see [`Wait`]. The id is all that is
-    /// needed, also in another process.
+    /// Waits until a job has ended, and returns its output; see [`Wait`].
     pub fn wait(&self, job: impl Into<GenerationRef>) -> Wait<'static> {
         Wait::new(self.client.context(), job.into(), None)
     }

@@ -19,11 +19,7 @@ impl Prompts {
     ///
     /// ```
     /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
-    /// use promptarium::PromptType;
-    ///
     /// let newest = client.prompts().list().page_size(5).page().await?;
-    /// let all = client.prompts().list().collect().await?;
-    ///
     /// let mut images = client.prompts().list().prompt_type(PromptType::Image).items();
     /// while let Some(prompt) = images.try_next().await? {
     ///     println!("{}", prompt.title);
@@ -37,20 +33,10 @@ impl Prompts {
     /// Stores a prompt: a text prompt, unless [`image`](CreatePrompt::image) or
     /// [`video`](CreatePrompt::video) says otherwise.
     ///
-    /// The title has [`PROMPT_TITLE_CHARS`](crate::limits::PROMPT_TITLE_CHARS), the text
-    /// [`PROMPT_TEXT_CHARS`](crate::limits::PROMPT_TEXT_CHARS) characters; the service refuses
-    /// others with [`Error::is_invalid`](crate::Error::is_invalid).
-    ///
     /// ```
     /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
     /// let note = client.prompts().create("Tone", "Answer in two sentences.").await?;
-    ///
-    /// let image = client
-    ///     .prompts()
-    ///     .create("Dusk", "A harbour at dusk")
-    ///     .image("local/plasma")
-    ///     .aspect_ratio("16:9")
-    ///     .await?;
+    /// let dusk = client.prompts().create("Dusk", "A harbour at dusk").image("local/plasma").await?;
     /// # Ok(()) }
     /// ```
     pub fn create(&self, title: impl Into<String>, text: impl Into<String>) -> CreatePrompt {
@@ -108,14 +94,12 @@ body! {
 /// The fields that create and update share.
 macro_rules! fields {
     () => {
-        /// Makes it an image prompt for this model. The model's id starts with the namespace of
-        /// the provider, such as `local/plasma`.
+        /// Makes it an image prompt for this model, such as `local/plasma`.
         pub fn image(self, model_id: impl Into<String>) -> Self {
             self.prompt_type(PromptType::Image).model_id(model_id)
         }
 
-        /// Makes it a video prompt for this model. The model's id starts with the namespace of
-        /// the provider, such as `local/plasma-video`.
+        /// Makes it a video prompt for this model, such as `local/plasma-video`.
         pub fn video(self, model_id: impl Into<String>) -> Self {
             self.prompt_type(PromptType::Video).model_id(model_id)
         }
@@ -125,12 +109,10 @@ macro_rules! fields {
             platform, set_platform => body.platform: String;
             /// The type. Image and video prompts need a model too.
             prompt_type, set_prompt_type => body.prompt_type: PromptType;
-            /// The model it is meant for; the id starts with the namespace of the provider. Input
+            /// The model it is meant for; its id starts with the namespace of the provider. Input
             /// only: no response shows it.
             model_id, set_model_id => body.model_id: String;
-            /// The aspect ratio, such as `16:9`; at most
-            /// [`PROMPT_ASPECT_RATIO_CHARS_MAX`](crate::limits::PROMPT_ASPECT_RATIO_CHARS_MAX)
-            /// characters. Input only: no response shows it.
+            /// The aspect ratio, such as `16:9`. Input only: no response shows it.
             aspect_ratio, set_aspect_ratio => body.aspect_ratio: String;
             /// Adds the prompt to this vault. An update removes it from none.
             vault, set_vault => body.vault_id: VaultId;
@@ -140,15 +122,13 @@ macro_rules! fields {
         }
 
         url_list! {
-            /// Reference media: at most
-            /// [`PROMPT_REFERENCE_MEDIA_URLS_MAX`](crate::limits::PROMPT_REFERENCE_MEDIA_URLS_MAX)
-            /// URLs, in place of those set before. Input only: no response shows them.
+            /// Reference media, in place of those set before. Input only: no response shows them.
             reference_media_urls => body.reference_media_urls
         }
     };
 }
 
-/// Fields of the prompt.
+/// Fields of the prompt; [`limits`](crate::limits) has the limits of each.
 impl CreatePrompt {
     fields!();
 }
@@ -162,9 +142,9 @@ call! {
 /// Fields to change.
 impl UpdatePrompt {
     optional! {
-        /// A new title of [`PROMPT_TITLE_CHARS`](crate::limits::PROMPT_TITLE_CHARS) characters.
+        /// A new title.
         title, set_title => body.title: String;
-        /// A new text of [`PROMPT_TEXT_CHARS`](crate::limits::PROMPT_TEXT_CHARS) characters.
+        /// A new text.
         text, set_text => body.prompt: String;
     }
 

@@ -18,13 +18,8 @@ impl Client {
     ///
     /// ```
     /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
-    /// #[derive(serde::Deserialize)]
-    /// struct Usage {
-    ///     prompts: u64,
-    /// }
-    ///
     /// let response = client.get("/usage").query("month", "2026-11").await?;
-    /// let usage: Usage = response.data()?;
+    /// let usage: serde_json::Value = response.data()?;
     /// # Ok(()) }
     /// ```
     pub fn request(&self, method: Method, path: impl Into<String>) -> RawRequest {
@@ -77,8 +72,7 @@ impl RawRequest {
         self
     }
 
-    /// Sends this as JSON. If it cannot be serialized, sending fails with
-    /// [`Error::is_input`](crate::Error::is_input).
+    /// Sends this as JSON.
     pub fn json(mut self, body: &impl Serialize) -> Self {
         self.request = self.request.json(body);
         self

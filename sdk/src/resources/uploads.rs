@@ -30,12 +30,10 @@ use source::Opened;
 pub use source::UploadSource;
 
 impl Uploads {
-    /// Uploads an image in both steps: requests a slot and sends the bytes. Takes the path of a
-    /// file, bytes, or an [`UploadSource`].
+    /// Uploads an image: the path of a file, bytes, or an [`UploadSource`].
     ///
-    /// A `&str` is a path, like `&Path` and `PathBuf`: do not pass text from another person, for
-    /// example a field of a web form, or that person chooses which file of this machine is
-    /// uploaded. A `String` is not taken for this reason.
+    /// A `&str` is a path: do not pass text from another person, for example a field of a web form,
+    /// who would choose which file of this machine is uploaded. So a `String` is not taken.
     ///
     /// ```
     /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
@@ -62,8 +60,8 @@ impl Uploads {
         }
     }
 
-    /// Requests a slot only, for bytes that another program sends, for example a browser. The
-    /// bytes must have exactly this type and size.
+    /// Requests a slot only, for bytes of exactly this type and size that another program sends, for
+    /// example a browser.
     #[expect(clippy::needless_pass_by_value, reason = "the other calls take their arguments so")]
     pub fn slot(&self, content_type: ImageContentType, size: u64) -> Call<UploadSlot> {
         let body = json!({ "contentType": content_type, "size": size });
@@ -106,10 +104,8 @@ type OnSlot = dyn FnOnce(UploadedImage) -> BoxFuture<'static, Result<(), Error>>
 /// # Errors
 ///
 /// [`Error::is_input`] for an image that cannot be uploaded as it is, and for a file that changes
-/// before its last byte was read: no complete image is stored then, and it is not retried, since
-/// the file may not be complete yet. [`Error::is_not_replayable`] when a reader would have to be
-/// read twice, and the errors of both calls. [`Error::attempts`] counts the slots of an error of the
-/// storage.
+/// before its last byte was read, which is not retried. [`Error::is_not_replayable`] when a reader
+/// would have to be read twice.
 #[must_use = "an image is uploaded only when this is awaited, or by `send`"]
 pub struct UploadImage<'a> {
     context: Context,
@@ -131,8 +127,7 @@ impl<'a> UploadImage<'a> {
     /// Calls this with the progress: with 0 bytes when an attempt begins, then after each chunk,
     /// and last with all bytes.
     ///
-    /// It runs between two chunks, so a slow callback slows the upload down. It may borrow, unless
-    /// the upload is moved to a task.
+    /// It runs between two chunks, and may borrow unless the upload is moved to a task.
     pub fn on_progress<'b>(
         self,
         callback: impl FnMut(UploadProgress) + Send + 'b,
@@ -140,8 +135,7 @@ impl<'a> UploadImage<'a> {
         UploadImage { on_progress: Box::new(callback), ..self }
     }
 
-    /// How long the whole may take, retries included; no limit by default. After it the upload
-    /// fails with [`Error::is_timeout`].
+    /// How long the whole may take, retries included; no limit by default.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
         self

@@ -20,18 +20,9 @@ impl Vaults {
 
     /// Creates a vault; it is private unless [`visibility`](CreateVault::visibility) is set.
     ///
-    /// The name has [`VAULT_NAME_CHARS`](crate::limits::VAULT_NAME_CHARS) characters.
-    ///
     /// ```
     /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
-    /// use promptarium::Visibility;
-    ///
-    /// let vault = client
-    ///     .vaults()
-    ///     .create("Harbours")
-    ///     .description("Boats, cranes, gulls")
-    ///     .visibility(Visibility::Unlisted)
-    ///     .await?;
+    /// let vault = client.vaults().create("Harbours").visibility(Visibility::Unlisted).await?;
     /// # Ok(()) }
     /// ```
     pub fn create(&self, name: impl Into<String>) -> CreateVault {
@@ -84,15 +75,13 @@ macro_rules! fields {
         optional! {
             /// Who may see the vault.
             visibility, set_visibility => body.visibility: Visibility;
-            /// The description, of at most
-            /// [`VAULT_DESCRIPTION_CHARS_MAX`](crate::limits::VAULT_DESCRIPTION_CHARS_MAX)
-            /// characters.
+            /// The description.
             description, set_description => body.description: String;
         }
     };
 }
 
-/// Fields of the vault.
+/// Fields of the vault; [`limits`](crate::limits) has the limits of each.
 impl CreateVault {
     fields!();
 }
@@ -106,7 +95,7 @@ call! {
 /// Fields to change.
 impl UpdateVault {
     optional! {
-        /// A new name of [`VAULT_NAME_CHARS`](crate::limits::VAULT_NAME_CHARS) characters.
+        /// A new name.
         name, set_name => body.name: String;
     }
 

@@ -50,25 +50,21 @@ impl RetryPolicy {
         self
     }
 
-    /// The backoff before the first retry; 200 milliseconds by default. It doubles with each retry;
-    /// with jitter, the delay is between half of it and the whole.
+    /// The backoff before the first retry, which doubles with each and has jitter; 200 milliseconds by
+    /// default.
     pub const fn initial_backoff(mut self, backoff: Duration) -> Self {
         self.initial_backoff = backoff;
         self
     }
 
-    /// The longest backoff; 10 seconds by default. It also bounds
-    /// [`initial_backoff`](Self::initial_backoff).
+    /// The longest backoff; 10 seconds by default.
     pub const fn max_backoff(mut self, backoff: Duration) -> Self {
         self.max_backoff = backoff;
         self
     }
 
     /// The longest `Retry-After` that is waited for; 60 seconds by default. A longer one fails the
-    /// call at once; [`Error::retry_after`](crate::Error::retry_after) returns it.
-    ///
-    /// A response 429 with a shorter one counts neither as an attempt nor in the [`RetryBudget`]:
-    /// the client and its clones pause, and then send more slowly.
+    /// call at once.
     pub const fn max_retry_after(mut self, longest: Duration) -> Self {
         self.max_retry_after = longest;
         self
@@ -122,13 +118,11 @@ const RETRY: u64 = 100;
 const DEFAULT_RESERVE: u64 = 80 * RETRY;
 const DEFAULT_SHARE: u64 = 10;
 
-/// Limits the retries of all calls of a client together, so that retries do not multiply the load
-/// of a server that is failing.
+/// Limits the retries of all calls of a client together, so that retries do not multiply the load of
+/// a server that is failing. Clones share the budget.
 ///
 /// Each call earns a fraction of a retry and each retry spends one. The budget starts full, with
-/// `reserve` retries, and never holds more. When it is empty, calls fail with their first error, whose
-/// text says so.
-/// Clones share the budget.
+/// `reserve` retries. When it is empty, calls fail with their first error, whose text says so.
 #[derive(Clone)]
 pub struct RetryBudget(Option<Arc<Shared>>);
 

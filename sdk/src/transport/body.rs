@@ -33,10 +33,6 @@ impl Body {
     }
 
     /// All bytes of the body.
-    ///
-    /// # Errors
-    ///
-    /// That of the body, for example if an upload is cancelled.
     pub async fn collect(self) -> Result<Bytes, Failure> {
         BodyExt::collect(self).await.map(Collected::to_bytes)
     }

@@ -105,14 +105,6 @@ fn ids_show_their_kind() {
 }
 
 #[test]
-fn a_page_has_the_methods_of_its_items() {
-    let page = Page::new(vec![PromptId::new(7), PromptId::new(8)], None);
-    assert_eq!((page.len(), page.is_empty()), (2, false));
-    assert!(page.iter().eq(&page.items));
-    assert!(Page::<PromptId>::new(Vec::new(), Some("c".into())).is_empty());
-}
-
-#[test]
 fn the_debug_output_of_an_upload_slot_has_no_secrets() {
     let mut wire = slot();
     wire["fields"] = json!({ "policy": "s3cret" });

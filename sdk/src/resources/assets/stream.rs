@@ -56,28 +56,22 @@ impl AssetStream {
 
     /// Waits for the head of the response, after which [`content_type`](Self::content_type) and
     /// [`size`](Self::size) are known. Cancel safe. A stream works without it.
-    ///
-    /// # Errors
-    ///
-    /// As [`DownloadAsset`](crate::request::DownloadAsset). The stream has ended then.
     pub async fn ready(&mut self) -> Result<(), Error> {
         while !self.is_ready && poll_fn(|cx| self.poll_piece(cx)).await?.is_some() {}
         Ok(())
     }
 
-    /// The `Content-Type`; `None` before the head of the response was received, or without one.
+    /// The `Content-Type`; `None` before the head of the response was received.
     pub fn content_type(&self) -> Option<&str> {
         self.content_type.as_deref()
     }
 
-    /// The size of the whole asset in bytes; `None` before the head of the response was received,
-    /// or if the server does not tell.
+    /// The size of the whole asset in bytes; `None` until it is known.
     pub const fn size(&self) -> Option<u64> {
         self.size
     }
 
-    /// The number of bytes of the asset that were returned, with those before
-    /// [`start_at`](crate::request::DownloadAsset::start_at): the offset of the next one.
+    /// The offset of the next byte.
     pub const fn received(&self) -> u64 {
         self.received
     }

@@ -43,11 +43,10 @@ body! {
     }
 }
 
-/// Fields of the generation.
+/// Fields of the generation; [`limits`](crate::limits) has the limits of each.
 impl CreateGeneration {
-    /// The id of the job: the one that was set, or a UUID made with the call.
-    ///
-    /// Store it before the call is sent, and the job can be found after a crash.
+    /// The id of the job: the one that was set, or a UUID. Store it before the call is sent, and the
+    /// job can be found after a crash.
     pub const fn job_id(&self) -> &JobId {
         &self.body.client_job_id
     }
@@ -66,14 +65,11 @@ impl CreateGeneration {
     optional! {
         /// The type of the output; an image by default.
         generation_type, set_generation_type => body.optional.generation_type: GenerationType;
-        /// What the output must not show, in at most
-        /// [`GENERATION_NEGATIVE_PROMPT_CHARS_MAX`](crate::limits::GENERATION_NEGATIVE_PROMPT_CHARS_MAX)
-        /// characters. Models without negative prompts ignore it.
+        /// What the output must not show. Models without negative prompts ignore it.
         negative_prompt, set_negative_prompt => body.optional.negative_prompt: String;
         /// The image to start from: a public URL, or that of an upload.
         image_input, set_image_input => body.optional.image_input: AssetUrl;
-        /// The aspect ratio, such as `16:9`; by default
-        /// [`GENERATION_ASPECT_RATIO_DEFAULT`](crate::limits::GENERATION_ASPECT_RATIO_DEFAULT).
+        /// The aspect ratio, such as `16:9`; `1:1` by default.
         aspect_ratio, set_aspect_ratio => body.optional.aspect_ratio: String;
         /// All parameters of the model, as a JSON object, in place of those set before. Sending
         /// anything but an object fails with [`Error::is_input`].
@@ -85,22 +81,19 @@ impl CreateGeneration {
         image_edit_endpoint, set_image_edit_endpoint => body.optional.image_edit_endpoint_id: String;
     }
 
-    /// The number of outputs: [`GENERATION_BATCH_COUNT`](crate::limits::GENERATION_BATCH_COUNT),
-    /// by default one.
+    /// The number of outputs; one by default.
     pub const fn batch_count(mut self, outputs: u32) -> Self {
         self.body.optional.batch_count = Some(outputs);
         self
     }
 
     url_list! {
-        /// Images to start from: at most
-        /// [`GENERATION_IMAGE_INPUTS_MAX`](crate::limits::GENERATION_IMAGE_INPUTS_MAX).
+        /// Images to start from.
         image_inputs => body.optional.image_inputs
     }
 
     url_list! {
-        /// Reference images: at most
-        /// [`GENERATION_REFERENCE_IMAGE_URLS_MAX`](crate::limits::GENERATION_REFERENCE_IMAGE_URLS_MAX).
+        /// Reference images.
         reference_image_urls => body.optional.reference_image_urls
     }
 
@@ -215,13 +208,11 @@ fn queued_between(reply: &Reply) -> Option<(Timestamp, Timestamp)> {
 ///
 /// A job costs money, so the request is sent a second time only if the first was certainly not
 /// processed: there was no connection, HTTP/2 said so, or the service answered 429. After any other
-/// failure, except a status 4xx that refuses the request, the service may have queued the job
-/// (connection lost, timeout, redirect, 408, 5xx). The call then asks for the status of the job, for
-/// as long as it waits for a response: the shortest of
-/// [`idle_timeout`](crate::ClientBuilder::idle_timeout),
-/// [`request_timeout`](crate::ClientBuilder::request_timeout) and [`timeout`](Self::timeout). If the
-/// service has the job, the call succeeds. A 404 does not prove that it has not, so otherwise the
-/// call fails with [`Error::is_outcome_unknown`], and [`Error::job_id`] names the job.
+/// failure but a refusal (4xx except 408), the call asks for the status of the job, for as long as
+/// it waits for a response: the shortest of [`idle_timeout`](crate::ClientBuilder::idle_timeout),
+/// [`request_timeout`](crate::ClientBuilder::request_timeout) and [`timeout`](Self::timeout). It
+/// succeeds if the service has the job. A 404 does not prove that it has not, so otherwise it fails
+/// with [`Error::is_outcome_unknown`], and [`Error::job_id`] names the job.
 #[derive(Debug, Clone)]
 #[must_use = "a call is sent only when it is awaited, or by `send`"]
 pub struct CreateGeneration {

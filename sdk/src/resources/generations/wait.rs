@@ -19,8 +19,7 @@ type OnChange<'a> = dyn FnMut(&GenerationStatus) + Send + 'a;
 ///
 /// Returned by [`Generations::wait`](crate::resources::Generations::wait), and by
 /// [`and_wait`](crate::request::CreateGeneration::and_wait) of a call, which then is sent first. It
-/// polls as [`Watch`] does. One [`timeout`](Self::timeout) bounds the call, the polls and the search
-/// for the output. Dropping the future stops the polling.
+/// polls as [`Watch`] does. One [`timeout`](Self::timeout) bounds all of it.
 ///
 /// # Output
 ///
@@ -30,10 +29,8 @@ type OnChange<'a> = dyn FnMut(&GenerationStatus) + Send + 'a;
 ///
 /// # Errors
 ///
-/// [`Error::is_job_failed`] if the generation failed, [`Error::is_wait_timeout`] if it did not end
-/// in time, and [`Error::is_output_not_found`] if it completed without output that can be found.
-/// With `and_wait` also those of the call. A poll that fails with an error that is not transient,
-/// such as 401 or 404, ends the wait. All errors name the job ([`Error::job_id`]).
+/// [`Error::is_job_failed`], [`Error::is_wait_timeout`], [`Error::is_output_not_found`], and those of
+/// the call and of a poll that are not transient. All name the job ([`Error::job_id`]).
 ///
 /// ```
 /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
@@ -75,8 +72,7 @@ impl<'a> Wait<'a> {
         self
     }
 
-    /// The text of the generation, for a job that is known by its id only. It tells its output
-    /// from that of other jobs in the same vault.
+    /// The text of the generation, for a job that is known by its id only.
     pub fn text(mut self, text: impl Into<String>) -> Self {
         self.output.prompt = Some(text.into());
         self

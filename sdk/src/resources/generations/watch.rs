@@ -26,9 +26,8 @@ type Polled = Result<(GenerationStatus, Option<Duration>), Error>;
 type Step = BoxFuture<'static, Result<Polled, Elapsed>>;
 type Change = Result<GenerationStatus, Error>;
 
-/// A job to ask for: its id, or the [`GenerationJob`] that
-/// [`create`](crate::resources::Generations::create) returned, which also knows the vault and the
-/// text of the output that [`wait`](crate::resources::Generations::wait) looks for.
+/// A job to ask for: its id, or the [`GenerationJob`], which also knows the vault and the text of
+/// the output that [`wait`](crate::resources::Generations::wait) looks for.
 #[derive(Debug, Clone)]
 pub struct GenerationRef {
     pub(super) id: JobId,
@@ -102,24 +101,20 @@ macro_rules! polling {
     ([$($generic:tt)*] $name:ty, $($path:ident).+) => {
         /// How often and how long the job is polled.
         impl<$($generic)*> $name {
-            /// The delay before the second poll; 250 milliseconds by default. It doubles with each
-            /// poll; with jitter, the delay is between half of it and the whole.
+            /// The delay before the second poll, which doubles with each poll and has jitter; 250
+            /// milliseconds by default.
             pub const fn poll_interval(mut self, interval: std::time::Duration) -> Self {
                 self.$($path).+.interval = interval;
                 self
             }
 
-            /// The longest delay between two polls; 3 seconds by default. It also bounds
-            /// [`poll_interval`](Self::poll_interval).
+            /// The longest delay between two polls; 3 seconds by default.
             pub const fn max_poll_interval(mut self, interval: std::time::Duration) -> Self {
                 self.$($path).+.max_interval = interval;
                 self
             }
 
-            /// How long all of it may take; 10 minutes by default, [`Duration::MAX`] for no
-            /// limit. The job itself continues after it.
-            ///
-            /// [`Duration::MAX`]: std::time::Duration::MAX
+            /// How long all of it may take; 10 minutes by default. The job continues after it.
             pub const fn timeout(mut self, timeout: std::time::Duration) -> Self {
                 self.$($path).+.timeout = timeout;
                 self

@@ -35,30 +35,23 @@ impl ListPrompts {
         cursor, set_cursor => cursor: Cursor;
     }
 
-    /// Items per page: [`PAGE_SIZE`](crate::limits::PAGE_SIZE). By default one
-    /// [`page`](Self::page) has [`PAGE_SIZE_DEFAULT`](crate::limits::PAGE_SIZE_DEFAULT), and
-    /// streams and [`collect`](Self::collect) ask for the largest pages. It bounds a page, not the
-    /// list; [`max_items`](Self::max_items) bounds the list.
+    /// Items per page: [`PAGE_SIZE`](crate::limits::PAGE_SIZE); 20 for one [`page`](Self::page) by
+    /// default, and 100 for streams. [`max_items`](Self::max_items) bounds the list.
     pub const fn page_size(mut self, items: u32) -> Self {
         self.page_size = Some(items);
         self
     }
 
-    /// Ends the list after this many items: pages are no larger, the last page is cut to it, and
-    /// no request is sent that is not needed for them (none at all for 0).
-    ///
-    /// It bounds [`items`](Self::items), [`pages`](Self::pages) and [`collect`](Self::collect), not
-    /// [`page`](Self::page).
+    /// Ends streams and [`collect`](Self::collect) after this many items. No request is sent that is
+    /// not needed for them.
     pub const fn max_items(mut self, items: usize) -> Self {
         self.max_items = Some(items);
         self
     }
 
     /// Whether streams request the next page while the items of this one are used; off by default.
-    ///
-    /// At most one page is requested ahead. There is no background task: the request advances when
-    /// the stream is polled, and its timeouts include the time in between. If it fails, the page is
-    /// requested again when it is needed.
+    /// There is no background task: the request advances when the stream is polled. If it fails, the
+    /// page is requested again when it is needed.
     pub const fn prefetch(mut self, on: bool) -> Self {
         self.prefetch = on;
         self
@@ -101,11 +94,6 @@ impl ListPrompts {
     }
 
     /// All items of all pages in one vector.
-    ///
-    /// # Errors
-    ///
-    /// As [`send`](Self::send); the items before the error are lost. Use [`items`](Self::items) to
-    /// keep them.
     pub async fn collect(self) -> Result<Vec<Prompt>, Error> {
         self.items().collect().await
     }
