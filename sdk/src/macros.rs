@@ -2,13 +2,12 @@
 //! imported by every user.
 
 /// Declares a call with setters: its documentation, arguments, response, request, and how the
-/// response is read if it is not the `data` of the envelope.
+/// response is read.
 macro_rules! call {
     (
         $(#[$doc:meta])*
         $name:ident { $($field:ident: $type:ty),* $(,)? } -> $output:ty,
-        $request:expr
-        $(, $read:expr)? $(,)?
+        $request:expr, $read:expr $(,)?
     ) => {
         $(#[$doc])*
         ///
@@ -24,17 +23,11 @@ macro_rules! call {
             fn into_call(self) -> $crate::call::Call<$output> {
                 let request: fn(&Self) -> $crate::send::request::Request = $request;
                 let request = request(&self);
-                $crate::macros::call!(@read self, request $(, $read)?)
+                $crate::call::Call::new(self.context, request, $read)
             }
         }
 
         $crate::macros::sendable!($name -> $output, $name::into_call);
-    };
-    (@read $self:ident, $request:ident) => {
-        $crate::call::Call::new($self.context, $request, $crate::send::reply::Reply::data)
-    };
-    (@read $self:ident, $request:ident, $read:expr) => {
-        $crate::call::Call::new($self.context, $request, $read)
     };
 }
 

@@ -1,6 +1,5 @@
 //! The response of a call beside its value.
 
-
 use bytes::Bytes;
 use http::{HeaderMap, StatusCode};
 use serde::de::DeserializeOwned;
@@ -61,7 +60,9 @@ impl Clone for RawResponse {
 
 debug!(
     RawResponse,
-    |it| status = it.status(), request_id = it.request_id(), bytes = it.body().len()
+    |it| status = it.status(),
+    request_id = it.request_id(),
+    bytes = it.body().len()
 );
 
 /// A value with its response; returned by `send_with_meta` of every call, such as

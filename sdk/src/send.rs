@@ -15,7 +15,7 @@ pub(crate) mod trace;
 
 use std::time::Duration;
 
-use http::header::{CONTENT_LENGTH, CONTENT_TYPE};
+use http::header::{ACCEPT, AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, USER_AGENT};
 use http::{HeaderMap, HeaderValue, Method};
 use tokio::time::Instant;
 use url::Url;
@@ -47,7 +47,7 @@ impl Config {
         let policy = options.policy(self);
         let mut attempts = Attempts::new(policy, &self.budget, request.idempotency);
         let span = Span::call(&request.route, &self.base_url);
-        let mut outcome = Err(sending.no_turn());
+        let mut last = None;
         loop {
             let sent_at = match self.throttle.turn_without_limit() {
                 Some(now) => now,
@@ -58,10 +58,10 @@ impl Config {
             };
             attempts.begin();
             let attempt = span.attempt(&request.route, &self.base_url, attempts.history.attempts);
-            outcome = attempt.around(sending.attempt()).await;
+            let outcome = &*last.insert(attempt.around(sending.attempt(sent_at)).await);
             let status = outcome.as_ref().map(|reply| reply.status);
             attempt.ended(status);
-            let (failure, retry_after) = match &outcome {
+            let (failure, retry_after) = match outcome {
                 Ok(reply) if reply.status.is_success() => (None, None),
                 Ok(reply) => (Some(AttemptFailure::Response(reply.status)), reply.retry_after()),
                 Err(error) => (error.attempt_failure(), None),
@@ -83,12 +83,11 @@ impl Config {
                 break;
             };
             let Some(delay) = attempts.next(failure, retry_after, sending.left()) else { break };
-            let status = outcome.as_ref().map(|reply| reply.status);
             span.again(attempts.history.attempts + 1, delay, status);
             tokio::time::sleep(delay).await;
         }
         let (history, job) = (attempts.history, request.job.clone());
-        match outcome {
+        match last.unwrap_or_else(|| Err(sending.no_turn())) {
             Ok(mut reply) => {
                 (reply.history, reply.job) = (history, job);
                 Ok(reply.of_call(span, self))
@@ -118,23 +117,24 @@ impl Sending<'_> {
     /// The error of a call whose time ended before it was sent.
     fn no_turn(&self) -> Error {
         let limit = TimedOut { limit: self.limits.call_setting, after: self.limits.call };
-        Error::throttled(limit).of(self.request.route.clone(), None)
+        Error::unsent(limit, "while the client paused for the rate limit of the service")
+            .of(self.request.route.clone(), None)
     }
 
-    async fn attempt(&self) -> Result<Reply, Error> {
+    async fn attempt(&self, sent_at: Instant) -> Result<Reply, Error> {
         let Config { base_url, http_client, max_response_size, credentials, .. } = self.config;
         let route = &self.request.route;
         let fail = |error: Error| error.of(route.clone(), None);
         let running = Running::new(self.limits, self.end);
-        let authorization = match credentials {
-            Credentials::Fixed(authorization) => authorization.clone(),
-            Credentials::Provider(provider) => running
-                .head(config::provided_authorization(&**provider))
-                .await
-                .unwrap_or_else(|limit| Err(Error::no_key_in_time(limit)))
-                .map_err(fail)?,
+        let (authorization, began) = match credentials {
+            Credentials::Fixed(authorization) => (authorization.clone(), sent_at),
+            Credentials::Provider(provider) => {
+                let when = "while waiting for the provider of the API key";
+                let provided = running.head(config::provided_authorization(&**provider)).await;
+                let provided = provided.unwrap_or_else(|limit| Err(Error::unsent(limit, when)));
+                (provided.map_err(fail)?, Instant::now())
+            }
         };
-        let began = Instant::now();
         let (mut url, mut redirects) = (self.url(), 0);
         loop {
             let body = self.request.body.clone().map(Body::full).unwrap_or_default();
@@ -146,14 +146,14 @@ impl Sending<'_> {
                 Err(limit) => return Err(fail(Error::timed_out(&url, limit, None))),
             };
             let elapsed = began.elapsed();
-            let incoming = Incoming::new(route.clone(), url, response, running, *max_response_size);
+            let incoming = Incoming::new(route.clone(), url, response, running);
             incoming.check_url()?;
             let check =
                 |_: &Url, to: Option<&Url>| check_call(&route.method, base_url, to, redirects);
             match incoming.redirect(check)? {
                 Some(next) => url = next,
                 None => {
-                    let reply = incoming.reply().await?;
+                    let reply = incoming.reply(*max_response_size).await?;
                     return Ok(reply.of_attempt(authorization, elapsed));
                 }
             }
@@ -171,7 +171,10 @@ impl Sending<'_> {
     }
 
     fn headers(&self, authorization: HeaderValue) -> HeaderMap {
-        let mut headers = self.config.headers(authorization);
+        let mut headers = HeaderMap::with_capacity(5);
+        headers.insert(AUTHORIZATION, authorization);
+        headers.insert(USER_AGENT, self.config.user_agent.clone());
+        headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
         if self.request.body.is_some() {
             headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         } else if matches!(self.request.route.method, Method::POST | Method::PUT | Method::PATCH) {

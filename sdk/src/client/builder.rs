@@ -215,7 +215,10 @@ impl ClientBuilder {
 
 debug!(
     ClientBuilder,
-    |it| limits = it.limits, retry = it.retry, retry_budget = it.budget, user_agent = it.user_agent
+    |it| limits = it.limits,
+    retry = it.retry,
+    retry_budget = it.budget,
+    user_agent = it.user_agent
 );
 
 fn variable<T>(

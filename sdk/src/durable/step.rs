@@ -1,8 +1,8 @@
 //! The calls that a journal can make.
 
 use futures_core::future::BoxFuture;
-use serde::de::DeserializeOwned;
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::Journal;

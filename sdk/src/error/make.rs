@@ -86,7 +86,8 @@ impl Error {
     pub(crate) fn upload_cut(url: &Url, source: Failure) -> Self {
         let mut error = Self::no_response(url, source);
         if error.is_transport() {
-            error.facts.text += "; the storage may have refused the upload before it read all of it";
+            error.facts.text +=
+                "; the storage may have refused the upload before it read all of it";
         }
         error
     }
@@ -113,16 +114,9 @@ impl Error {
         Self::expired(limit, &when).failing(failure)
     }
 
-    /// The time ended before the request was sent, since the service limits the rate.
-    pub(crate) fn throttled(limit: TimedOut) -> Self {
-        Self::expired(limit, "while the client paused for the rate limit of the service")
-            .failing(AttemptFailure::NotSent)
-    }
-
-    /// The time ended before the provider of the API key returned one.
-    pub(crate) fn no_key_in_time(limit: TimedOut) -> Self {
-        Self::expired(limit, "while waiting for the provider of the API key")
-            .failing(AttemptFailure::NotSent)
+    /// The time ended before the request was sent.
+    pub(crate) fn unsent(limit: TimedOut, when: &str) -> Self {
+        Self::expired(limit, when).failing(AttemptFailure::NotSent)
     }
 
     fn expired(TimedOut { limit, after }: TimedOut, when: &str) -> Self {

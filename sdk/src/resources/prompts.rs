@@ -136,7 +136,8 @@ impl CreatePrompt {
 call! {
     /// Stores a prompt: `POST /prompts`; returned by [`Prompts::create`].
     CreatePrompt { body: PromptFields } -> Prompt,
-    |call| Request::new(Method::POST, path::PROMPTS, path::PROMPTS).json(&call.body)
+    |call| Request::new(Method::POST, path::PROMPTS, path::PROMPTS).json(&call.body),
+    Reply::data
 }
 
 /// Fields to change.
@@ -160,5 +161,6 @@ impl UpdatePrompt {
 call! {
     /// Changes a prompt: `PATCH /prompts/{promptId}`; returned by [`Prompts::update`].
     UpdatePrompt { id: PromptId, body: PromptFields } -> Prompt,
-    |call| Request::new(Method::PATCH, path::PROMPT, path::prompt(call.id)).json(&call.body)
+    |call| Request::new(Method::PATCH, path::PROMPT, path::prompt(call.id)).json(&call.body),
+    Reply::data
 }

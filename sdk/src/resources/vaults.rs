@@ -89,7 +89,8 @@ impl CreateVault {
 call! {
     /// Creates a vault: `POST /vaults`; returned by [`Vaults::create`].
     CreateVault { body: VaultFields } -> Vault,
-    |call| Request::new(Method::POST, path::VAULTS, path::VAULTS).json(&call.body)
+    |call| Request::new(Method::POST, path::VAULTS, path::VAULTS).json(&call.body),
+    Reply::data
 }
 
 /// Fields to change.
@@ -111,5 +112,6 @@ impl UpdateVault {
 call! {
     /// Changes a vault: `PATCH /vaults/{vaultId}`; returned by [`Vaults::update`].
     UpdateVault { id: VaultId, body: VaultFields } -> Vault,
-    |call| Request::new(Method::PATCH, path::VAULT, path::vault(call.id)).json(&call.body)
+    |call| Request::new(Method::PATCH, path::VAULT, path::vault(call.id)).json(&call.body),
+    Reply::data
 }

@@ -8,8 +8,7 @@ use std::time::Duration;
 
 use futures_core::future::BoxFuture;
 use http::header::{
-    ACCEPT, AUTHORIZATION, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, HOST, TRANSFER_ENCODING,
-    USER_AGENT,
+    AUTHORIZATION, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, HOST, TRANSFER_ENCODING,
 };
 use http::{HeaderMap, HeaderName, HeaderValue};
 use tokio::time::Instant;
@@ -51,17 +50,6 @@ pub(super) async fn provided_authorization(provider: &KeyProvider) -> Result<Hea
     authorization(&key).map_err(|problem| {
         Error::config(format!("the API key of the provider cannot be used: {problem}"))
     })
-}
-
-impl Config {
-    /// The headers of every call.
-    pub(crate) fn headers(&self, authorization: HeaderValue) -> HeaderMap {
-        let mut headers = HeaderMap::with_capacity(5);
-        headers.insert(AUTHORIZATION, authorization);
-        headers.insert(USER_AGENT, self.user_agent.clone());
-        headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
-        headers
-    }
 }
 
 pub(crate) fn check_base_url(text: &str) -> Result<Url, &'static str> {
@@ -135,25 +123,20 @@ impl CallOptions {
     /// No error repeats the value, which may be secret.
     pub(crate) fn header(&mut self, name: &str, value: &str) {
         let own = self.set();
-        let Ok(known) = HeaderName::try_from(name) else {
-            own.invalid = Some(format!("{name:?} is not a valid header name"));
-            return;
-        };
-        if RESERVED.contains(&known) {
-            own.invalid = Some(format!("the header {known} is set by the client"));
-            return;
-        }
-        match HeaderValue::try_from(value) {
-            Ok(mut value) => {
+        own.invalid = Some(match (HeaderName::try_from(name), HeaderValue::try_from(value)) {
+            (Err(_), _) => format!("{name:?} is not a valid header name"),
+            (Ok(known), _) if RESERVED.contains(&known) => {
+                format!("the header {known} is set by the client")
+            }
+            (Ok(known), Err(_)) => {
+                format!("the value of the header {known} contains a character that is not allowed")
+            }
+            (Ok(known), Ok(mut value)) => {
                 value.set_sensitive(true);
                 own.headers.append(known, value);
+                return;
             }
-            Err(_) => {
-                own.invalid = Some(format!(
-                    "the value of the header {known} contains a character that is not allowed"
-                ));
-            }
-        }
+        });
     }
 
     pub(crate) fn without_retries(mut self) -> Self {

@@ -25,21 +25,12 @@ pub(crate) struct Incoming {
     route: Route,
     body: Body,
     running: Running,
-    /// `max_response_size` of the client.
-    max: u64,
-    received: u64,
 }
 
 impl Incoming {
-    pub(crate) fn new(
-        route: Route,
-        url: Url,
-        response: Response<Body>,
-        running: Running,
-        max: u64,
-    ) -> Self {
+    pub(crate) fn new(route: Route, url: Url, response: Response<Body>, running: Running) -> Self {
         let (head, body) = response.into_parts();
-        Self { head, url, route, body, running, max, received: 0 }
+        Self { head, url, route, body, running }
     }
 
     /// Where the response redirects to, or why that is not followed.
@@ -66,40 +57,34 @@ impl Incoming {
         }
     }
 
-    /// Fails if the body is too large by its length.
-    pub(crate) fn check_length(&self) -> Result<(), Error> {
-        self.check_size(self.body.length().unwrap_or_default())
-    }
-
-    fn check_size(&self, size: u64) -> Result<(), Error> {
-        if size <= self.max {
+    /// Fails if the body is larger than this setting allows.
+    pub(crate) fn check_size(&self, size: u64, max: u64, setting: &str) -> Result<(), Error> {
+        if size <= max {
             return Ok(());
         }
-        Err(self.fail(Error::too_large(self.head.status, self.max, "max_response_size")))
+        Err(self.fail(Error::too_large(self.head.status, max, setting)))
     }
 
     pub(crate) async fn chunk(&mut self) -> Result<Option<Bytes>, Error> {
         let status = self.head.status;
-        let chunk = match self.running.step(self.body.chunk()).await {
-            Ok(Ok(chunk)) => chunk,
-            Ok(Err(source)) => return Err(self.fail(Error::incomplete(status, source))),
-            Err(limit) => return Err(self.fail(Error::timed_out(&self.url, limit, Some(status)))),
-        };
-        self.received += chunk.as_ref().map_or(0, |chunk| chunk.len() as u64);
-        self.check_size(self.received)?;
-        Ok(chunk)
+        match self.running.step(self.body.chunk()).await {
+            Ok(Ok(chunk)) => Ok(chunk),
+            Ok(Err(source)) => Err(self.fail(Error::incomplete(status, source))),
+            Err(limit) => Err(self.fail(Error::timed_out(&self.url, limit, Some(status)))),
+        }
     }
 
-    async fn whole(&mut self) -> Result<Bytes, Error> {
-        self.check_length()?;
-        // A body of one chunk is not copied.
-        let Some(first) = self.chunk().await? else { return Ok(Bytes::new()) };
-        let Some(second) = self.chunk().await? else { return Ok(first) };
-        let mut chunks = vec![first, second];
+    async fn whole(&mut self, max: u64) -> Result<Bytes, Error> {
+        let (mut size, mut chunks) = (self.body.length().unwrap_or_default(), Vec::new());
+        self.check_size(size, max, "max_response_size")?;
+        size = 0;
         while let Some(chunk) = self.chunk().await? {
+            size += chunk.len() as u64;
+            self.check_size(size, max, "max_response_size")?;
             chunks.push(chunk);
         }
-        Ok(chunks.concat().into())
+        // A body of one chunk is not copied.
+        Ok(if chunks.len() == 1 { chunks.remove(0) } else { chunks.concat().into() })
     }
 
     /// The beginning of the body of an error response, as far as it arrives in time: the status is
@@ -118,13 +103,14 @@ impl Incoming {
         start.freeze()
     }
 
-    /// Receives the body. That of an error may be incomplete: its status says more.
-    pub(crate) async fn reply(mut self) -> Result<Reply, Error> {
+    /// Receives the body, of at most `max` bytes. That of an error may be incomplete: its status says
+    /// more.
+    pub(crate) async fn reply(mut self, max: u64) -> Result<Reply, Error> {
         let status = self.head.status;
         if status.is_client_error() || status.is_server_error() {
             return Ok(self.refusal().await);
         }
-        let body = self.whole().await?;
+        let body = self.whole(max).await?;
         Ok(Reply::new(self.route, status, self.head.headers, body))
     }
 

@@ -96,7 +96,13 @@ impl Drop for Waiting<'_> {
 impl Throttle {
     /// The time at which a request is sent, if nothing limits the rate.
     pub(crate) fn turn_without_limit(&self) -> Option<Instant> {
-        self.state().turn_without_limit()
+        let mut state = self.state();
+        if state.limit.is_some() {
+            return None;
+        }
+        let now = Instant::now();
+        state.sent.add(now);
+        Some(now)
     }
 
     /// Waits for the turn of a request. Returns the time at which it is sent.
@@ -135,15 +141,6 @@ impl Throttle {
 }
 
 impl State {
-    fn turn_without_limit(&mut self) -> Option<Instant> {
-        if self.limit.is_some() {
-            return None;
-        }
-        let now = Instant::now();
-        self.sent.add(now);
-        Some(now)
-    }
-
     /// The time to wait for, or `None` after taking the turn.
     fn next_turn(&mut self, now: Instant) -> Option<Instant> {
         let limit = self.limit.as_mut()?;

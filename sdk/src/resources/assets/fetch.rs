@@ -141,7 +141,7 @@ impl<'a> Fetch<'a> {
             return Err(incoming.fail(Error::incomplete(incoming.head.status, short)));
         };
         self.position += chunk.len() as u64;
-        check_size(self.position, self.settings.max_size, incoming)?;
+        incoming.check_size(self.position, self.settings.max_size, "max_size")?;
         self.report();
         Ok(Some(chunk))
     }
@@ -222,8 +222,7 @@ impl<'a> Fetch<'a> {
             };
             attempt.ended(response.as_ref().map(Response::status));
             let response = response.map_err(|error| error.of(route.clone(), None))?;
-            // The download checks its size, of which a response may be a part.
-            let incoming = Incoming::new(route.clone(), url, response, running, u64::MAX);
+            let incoming = Incoming::new(route.clone(), url, response, running);
             match incoming.redirect(|from, to| check_asset(from, to, redirects))? {
                 Some(next) => url = next,
                 None => return Ok(incoming),
@@ -276,7 +275,8 @@ impl<'a> Fetch<'a> {
             self.validator = Validator::of(headers);
             self.content_type = incoming.content_type();
         }
-        check_size(self.size.unwrap_or_default(), self.settings.max_size, &incoming)?;
+        let size = self.size.unwrap_or_default();
+        incoming.check_size(size, self.settings.max_size, "max_size")?;
         self.incoming = Some(incoming);
         self.report();
         Ok(())
@@ -289,11 +289,4 @@ impl<'a> Fetch<'a> {
             total: self.size,
         });
     }
-}
-
-fn check_size(size: u64, max: u64, incoming: &Incoming) -> Result<(), Error> {
-    if size <= max {
-        return Ok(());
-    }
-    Err(incoming.fail(Error::too_large(incoming.head.status, max, "max_size")))
 }

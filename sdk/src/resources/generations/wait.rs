@@ -1,6 +1,5 @@
 //! Waits for the end of a job, and returns its output.
 
-
 use serde::{Deserialize, Serialize};
 use tokio::time::{Instant, sleep};
 

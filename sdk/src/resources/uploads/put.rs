@@ -73,7 +73,7 @@ impl Context {
         };
         let response = response.map_err(|failure| fail(Error::upload_cut(url, failure)))?;
         // The body of a success is not read.
-        let response = Incoming::new(route.clone(), url.clone(), response, running, 0);
+        let response = Incoming::new(route.clone(), url.clone(), response, running);
         response.check_url()?;
         let status = response.head.status;
         if status.is_success() {

@@ -113,9 +113,13 @@ fn a_reader_that_fails_or_ends_early_is_an_error() {
     }
     let server = block_on(answering(ResponseTemplate::new(500)));
     let uploads = client(&server).uploads();
-    let error = uploads.image(UploadSource::blocking_reader(Broken, 20)).send_blocking().unwrap_err();
+    let error =
+        uploads.image(UploadSource::blocking_reader(Broken, 20)).send_blocking().unwrap_err();
     assert_snapshot!(error, @"the image cannot be read: worn out");
-    let error = uploads.image(UploadSource::blocking_reader(&b"\x89PN"[..], 20)).send_blocking().unwrap_err();
+    let error = uploads
+        .image(UploadSource::blocking_reader(&b"\x89PN"[..], 20))
+        .send_blocking()
+        .unwrap_err();
     assert_snapshot!(error, @"the image ended after 3 of 20 bytes");
     assert!(requests(&server).is_empty());
 }

@@ -10,7 +10,8 @@ use promptarium::{Error, RetryPolicy};
 use super::{giving_slots, png};
 use crate::stub::patient;
 
-const REFUSAL: &[u8] = b"HTTP/1.1 403 Forbidden\r\nconnection: close\r\ncontent-type: application/json\r\n\
+const REFUSAL: &[u8] =
+    b"HTTP/1.1 403 Forbidden\r\nconnection: close\r\ncontent-type: application/json\r\n\
     content-length: 57\r\n\r\n{\"data\":null,\"error\":\"the bucket is closed\",\"details\":{}}";
 
 /// Reads the head of a request, refuses it, and closes the connection, which resets it. On a thread
