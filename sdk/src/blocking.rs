@@ -13,12 +13,9 @@
 //! A call runs on the thread that makes it, callbacks such as `on_progress` included. One thread
 //! for the whole process drives connections and timers, so any number of threads may call at once.
 //!
-//! A blocking call works inside async code too, on a thread made for it, but blocks the thread of
-//! the executor; await the call instead.
-//!
-//! After `fork()` the first call in the child process starts a thread of its own. An iterator must
-//! be used in the process that created it, and `fork()` must not happen while another thread makes
-//! a call.
+//! A blocking call works inside async code too, but blocks the thread of the executor. After
+//! `fork()` the first call in the child process starts a thread of its own. An iterator must be used
+//! in the process that created it, and `fork()` must not happen while another thread makes a call.
 
 use std::fmt;
 use std::future::poll_fn;
@@ -62,7 +59,6 @@ fn no_thread(source: io::Error) -> Error {
     Error::set_up("thread for blocking calls", source)
 }
 
-/// Blocks the thread until the future has ended.
 pub(crate) fn wait<F>(future: F) -> Result<F::Output, Error>
 where
     F: Future<Output: Send> + Send,

@@ -18,7 +18,6 @@ use crate::send::reply::Reply;
 use crate::send::request::Request;
 use crate::send::timeout::until;
 
-/// The client that makes a call, and the options of the call.
 #[derive(Debug, Clone)]
 pub(crate) struct Context {
     pub(crate) client: Client,
@@ -39,7 +38,6 @@ pub struct Call<T> {
 
 type Read<T> = dyn Fn(Reply) -> Result<T, Error> + Send + Sync;
 
-/// The delay before a service is asked for a job.
 const FIRST_QUESTION: Duration = Duration::from_millis(200);
 
 impl Client {

@@ -14,14 +14,13 @@ use crate::send::throttle::{Pressure, Throttle};
 /// A client of one deployment of the API with one API key.
 ///
 /// Cheap to clone; clones share connections, settings, the retry budget and the rate limit. Calls
-/// need a Tokio runtime, or the feature [`blocking`](crate#features). `Debug` shows the base URL
-/// and never the key.
+/// need a Tokio runtime, or the feature [`blocking`](crate#features).
 ///
 /// # Rate limits
 ///
-/// After a response 429 all clones pause together for its `Retry-After`, and then send at a rate
-/// that is learned from the responses, each task in its turn. Such responses neither count as
-/// attempts nor use the retry budget. [`pressure`](Self::pressure) shows the state.
+/// After a response 429 with `Retry-After` all clones pause together, and then send at a rate that is
+/// learned from the responses, each task in its turn. Such a response neither counts as an attempt
+/// nor uses the retry budget. [`pressure`](Self::pressure) shows the state.
 ///
 /// # Connections
 ///
@@ -30,14 +29,12 @@ use crate::send::throttle::{Pressure, Throttle};
 /// - Idle connections are closed after 4 seconds, before servers that keep them for 5 seconds
 ///   (Node.js) close them.
 /// - Each Tokio runtime has its own connections, so a client may be kept in a `static` and used
-///   from several runtimes, for example by `#[tokio::test]` functions. Those of the last 64
-///   runtimes are kept.
+///   from several runtimes, for example by `#[tokio::test]` functions.
 /// - The proxies of the environment are used (`HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY`,
 ///   `NO_PROXY`), except for a base URL on the loopback interface, for downloads and uploads too. A
 ///   proxy for plain `http://` URLs sees the API key.
 /// - `https://` uses the certificate store of the operating system, which is read once for the
-///   process. Without one, as in a minimal container image, an `http://` base URL works, and
-///   `https://` fails with an error that says so.
+///   process. Without one, an `http://` base URL works, and `https://` fails with an error.
 /// - A request that an HTTP/2 server certainly did not process (`REFUSED_STREAM`, or a `GOAWAY`
 ///   without an error) is retried, whatever its method.
 /// - After `fork()` the child process must make a new runtime; blocking calls do so by themselves.

@@ -32,18 +32,16 @@
 //! opened or the call failed. Until then `run` waits, and asks again.
 //!
 //! Prompts and vaults count if they were created after the step began, give or take five minutes,
-//! by the clock of the service, and are not the result of another step. Steps with the same content
-//! are interchangeable. If there are more prompts than such steps, or the question is refused, the
-//! step is [ambiguous](crate::Error::is_ambiguous): nothing is sent, and
-//! [`resolve`](Journal::resolve) decides. Two programs that store prompts with the same content at
-//! the same time need vaults of their own.
+//! and are not the result of another step. If there are more of them than steps with this content,
+//! or the question is refused, the step is [ambiguous](crate::Error::is_ambiguous): nothing is sent,
+//! and [`resolve`](Journal::resolve) decides. Two programs that store the same content at the same
+//! time need vaults of their own.
 //!
 //! # The file
 //!
-//! The file has a line of JSON for each event and is only appended to. A last line that was cut is
-//! removed. It contains the texts of prompts and the results of calls, and neither keys, tokens,
-//! upload URLs, nor the URLs that a call sends. Lines are on the disk before the call proceeds.
-//! Delete the file when the work is finished and its results are no longer needed.
+//! The file has a line of JSON for each event, which is on the disk before the call proceeds. It
+//! contains the texts of prompts and the results of calls, and neither keys, tokens, upload URLs, nor
+//! the URLs that a call sends. Delete it when its results are no longer needed.
 //!
 //! The journal does not see what changes a prompt or a vault afterwards: one that was deleted is not
 //! created again, and one that was changed before its open step was resolved is not recognized.
@@ -92,7 +90,6 @@ struct Shared {
     /// Held while a prompt or vault is created, and exclusively while a list is read: every one in
     /// the list then belongs to a step that has ended, to an open step, or to none.
     creating: RwLock<()>,
-    /// Held while a list is asked for, so that one question answers all open steps.
     asking: Mutex<()>,
 }
 
@@ -247,7 +244,6 @@ impl Journal {
 }
 
 impl Shared {
-    /// Writes the lines to the disk, and then applies them.
     async fn write(&self, lines: Vec<Line>) -> Result<(), Error> {
         self.file.append(&lines).await?;
         for line in lines {

@@ -39,7 +39,6 @@ struct Facts {
     source: Option<Cause>,
     /// How the last attempt failed, if one was made.
     failure: Option<AttemptFailure>,
-    /// The attempts of the call.
     history: History,
     /// A timeout while connecting, which is of the kind `Connect`.
     is_connect_timeout: bool,
@@ -54,7 +53,6 @@ struct Facts {
     next_cursor: Option<Cursor>,
 }
 
-/// What is known of the error.
 impl Error {
     /// The class of the error.
     pub fn kind(&self) -> ErrorKind {
@@ -62,10 +60,8 @@ impl Error {
     }
 
     /// Whether the same call may succeed later: the server was not reached, timed out, closed the
-    /// connection, sent `Retry-After`, or answered 408, 425, 429 or 5xx except 501, 505 and 511.
-    ///
-    /// Sending it again may carry it out twice unless [`outcome`](Self::outcome) is
-    /// [`Outcome::NotDone`].
+    /// connection, sent `Retry-After`, or answered 408, 425, 429 or 5xx except 501, 505 and 511. It may
+    /// be carried out twice then unless [`outcome`](Self::outcome) is [`Outcome::NotDone`].
     pub fn is_retryable(&self) -> bool {
         match self.facts.failure {
             Some(failure) => failure.is_transient(self.facts.retry_after.is_some()),
@@ -118,8 +114,7 @@ impl Error {
         self.facts.last_status.as_ref()
     }
 
-    /// The invalid fields of the request, each with what is wrong with it. Empty if the service
-    /// named none.
+    /// The invalid fields of the request, each with what is wrong with it.
     pub fn field_errors(&self) -> impl Iterator<Item = (&str, Cow<'_, str>)> {
         self.facts.problem.iter().flat_map(Problem::field_errors)
     }
@@ -155,14 +150,11 @@ impl Error {
         self.facts.next_cursor.as_ref()
     }
 
-    /// The body of the error response, up to 256 KiB; `None` if there is none or if it repeats a
-    /// credential.
+    /// The body of the error response, up to 256 KiB, unless it repeats a credential.
     pub fn body(&self) -> Option<&[u8]> {
         self.facts.body.as_deref()
     }
-}
 
-impl Error {
     pub(crate) fn of(mut self, route: Route, request_id: Option<String>) -> Self {
         self.facts.route = Some(route);
         self.facts.request_id = request_id;
@@ -200,12 +192,10 @@ impl Error {
         self.facts.retry_after
     }
 
-    /// How the last attempt failed, if one was made.
     pub(crate) const fn attempt_failure(&self) -> Option<AttemptFailure> {
         self.facts.failure
     }
 
-    /// The status of an error response.
     pub(crate) const fn error_status(&self) -> Option<&StatusCode> {
         match &self.facts.failure {
             Some(AttemptFailure::Response(status)) if status.as_u16() >= 400 => Some(status),
@@ -213,7 +203,6 @@ impl Error {
         }
     }
 
-    /// Sets what was found out about the call after it failed.
     #[cfg(feature = "durable")]
     pub(crate) fn with_outcome(mut self, outcome: Outcome) -> Self {
         self.facts.history.outcome = outcome;

@@ -23,10 +23,8 @@ type Fetching<T> = BoxFuture<'static, Result<FetchedPage<T>, Error>>;
 /// [one page earlier](crate::request::ListPrompts::prefetch).
 ///
 /// It ends after the last page, after `max_items`, and after an error, from which
-/// [`retry`](Self::retry) resumes. An empty page with a cursor does not end it; a cursor that the
-/// service returns a second time ends it with [`Error::is_pagination_loop`]. From a page that cannot
-/// be decoded, [`skip_failed`](Self::skip_failed) continues with the page after it. The stream owns
-/// its client; dropping it cancels the request in flight.
+/// [`retry`](Self::retry) or [`skip_failed`](Self::skip_failed) resumes. A cursor that the service
+/// returns a second time is [`Error::is_pagination_loop`].
 ///
 /// ```
 /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {

@@ -117,9 +117,7 @@ impl ClientBuilder {
     }
 
     /// How long no byte may be sent or received, including the wait for the first byte of the
-    /// response; 20 seconds by default.
-    ///
-    /// It also applies to uploads and downloads, which have no other timeout by default.
+    /// response; 20 seconds by default. Uploads and downloads have no other timeout by default.
     pub const fn idle_timeout(mut self, timeout: Duration) -> Self {
         self.limits.idle = timeout;
         self.limits.first_byte = timeout;
@@ -167,12 +165,10 @@ impl ClientBuilder {
 
     /// Uses this HTTP client, with its proxies, certificates and connection pool.
     ///
-    /// Build it with [`redirect::Policy::none`](reqwest::redirect::Policy::none): calls fail if the
-    /// client followed a redirect, but only after it did. Build it with
-    /// [`retry::never`](reqwest::retry::never) too, since retries are those of this crate, and with
-    /// a [`pool_idle_timeout`](reqwest::ClientBuilder::pool_idle_timeout) shorter than the server's:
-    /// reqwest's 90 seconds are longer than the 5 seconds of Node.js, which closes the connection of
-    /// a request that follows. Use the client in one Tokio runtime, to which its connections belong.
+    /// Build it with [`redirect::Policy::none`](reqwest::redirect::Policy::none), as calls fail if the
+    /// client followed a redirect, with [`retry::never`](reqwest::retry::never), and with a
+    /// [`pool_idle_timeout`](reqwest::ClientBuilder::pool_idle_timeout) shorter than the server's, which
+    /// may close a connection just as a request is sent. Use it in one Tokio runtime only.
     pub fn http_client(mut self, client: reqwest::Client) -> Self {
         self.http_client = Some(HttpClient::Reqwest(client));
         self

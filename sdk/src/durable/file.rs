@@ -21,7 +21,6 @@ pub(super) struct File {
     disk: Arc<Mutex<Disk>>,
 }
 
-/// The version of the format.
 const VERSION: u32 = 1;
 
 /// The first line, by which another file is recognized.

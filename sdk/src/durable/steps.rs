@@ -180,7 +180,6 @@ impl Steps {
         }
     }
 
-    /// Steps in the order in which they began.
     pub(super) fn ordered(&self, is_wanted: impl Fn(&Recorded) -> bool) -> Vec<(String, Recorded)> {
         let steps = self.all();
         let wanted = steps.iter().filter(|(_, step)| is_wanted(step));
@@ -234,7 +233,6 @@ impl<'a> Claim<'a> {
         Ok(Self { steps, key, kind: step.begin.kind })
     }
 
-    /// The step as it is now.
     pub(super) fn step(&self) -> Recorded {
         let step = self.steps.all().get(&self.key).cloned();
         step.unwrap_or_else(|| Recorded::new(Begin::new(self.kind, Value::Null), State::NotDone))

@@ -35,8 +35,7 @@ macro_rules! kinds {
 kinds! {
     /// The settings of the client cannot be used. Nothing was sent.
     Config = "config", is_config;
-    /// The arguments of the call cannot be sent, for example a file that cannot be read or an
-    /// image that is too large.
+    /// The arguments of the call cannot be sent, for example a file that cannot be read.
     Input = "input", is_input;
     /// No connection to the server, so nothing was sent. If connecting timed out,
     /// [`is_timeout`](Error::is_timeout) holds too.
@@ -55,9 +54,7 @@ kinds! {
     /// Status 403.
     Forbidden = "forbidden", is_forbidden;
     /// Status 404 of the service or of a storage: the resource does not exist, was deleted or
-    /// belongs to another account.
-    ///
-    /// A 404 of the API whose body is not an error response of the API is
+    /// belongs to another account. A 404 whose body is not an error response of the API is
     /// [`Status`](ErrorKind::Status): the base URL may be wrong.
     NotFound = "not_found", is_not_found;
     /// Status 409.
@@ -79,14 +76,12 @@ kinds! {
     PaginationLoop = "pagination_loop", is_pagination_loop;
     /// A generation ended without output; [`message`](Error::message) says why.
     JobFailed = "job_failed", is_job_failed;
-    /// A generation completed, and its output is not there: the prompt was deleted, or the status
-    /// names none and the target vault does not contain it.
+    /// A generation completed, and its output cannot be found, or not told from other prompts.
     OutputNotFound = "output_not_found", is_output_not_found;
     /// Waiting for a generation timed out. The job goes on: wait for its
     /// [`job_id`](Error::job_id) again, in this process or another.
     WaitTimeout = "wait_timeout", is_wait_timeout;
-    /// An upload must be retried, but its reader can be read only once. The `source` of the error
-    /// is the error of the first attempt.
+    /// An upload must be retried, but its reader can be read only once. The `source` says why.
     NotReplayable = "not_replayable", is_not_replayable;
     /// A step of a journal (feature `durable`) whose outcome cannot be found out. Nothing was sent
     /// again; `Journal::resolve` decides.

@@ -14,7 +14,6 @@ use crate::transport::{Failure, FailureKind};
 
 const INCOMPLETE: &str = "before the whole response was received";
 
-/// Before anything is sent.
 impl Error {
     fn new(kind: ErrorKind, text: impl Into<String>) -> Self {
         Self { kind, facts: Box::new(Facts { text: text.into(), ..Facts::default() }) }
@@ -51,10 +50,7 @@ impl Error {
     pub(crate) fn file(name: impl fmt::Display, action: &str, source: io::Error) -> Self {
         Self::input(format!("{name} cannot be {action}: {source}")).because(source)
     }
-}
 
-/// Without a whole response.
-impl Error {
     pub(crate) fn no_response(url: &Url, source: Failure) -> Self {
         use ErrorKind::{Connect, Timeout, Transport};
         use FailureKind::{Connecting, Exchanging, InvalidUrl, NotProcessed};
@@ -114,7 +110,6 @@ impl Error {
         Self::expired(limit, &when).failing(failure)
     }
 
-    /// The time ended before the request was sent.
     pub(crate) fn unsent(limit: TimedOut, when: &str) -> Self {
         Self::expired(limit, when).failing(AttemptFailure::NotSent)
     }
@@ -133,10 +128,7 @@ impl Error {
         let when = format!("while waiting for {}", without_query(url));
         Self::expired(TimedOut { limit: TimeLimit::Whole, after }, &when)
     }
-}
 
-/// With the status of a response.
-impl Error {
     pub(crate) fn answered_early(status: StatusCode) -> Self {
         let text = format!("the server answered {status} before all bytes were sent");
         Self::of_status(ErrorKind::Transport, status, text)
@@ -160,7 +152,6 @@ impl Error {
         Self::of_status(ErrorKind::Redirect, status, text)
     }
 
-    /// A response from this URL, to which the HTTP client was redirected.
     pub(crate) fn followed(status: StatusCode, url: &Url) -> Self {
         let text = format!(
             "{status} from {}: the HTTP client followed a redirect; build it with \
@@ -201,16 +192,12 @@ impl Error {
         let text = format!("response larger than {max} bytes ({setting}; {status})");
         Self::of_status(ErrorKind::TooLarge, status, text)
     }
-}
 
-/// Of several requests.
-impl Error {
     pub(crate) fn not_replayable(cause: Self) -> Self {
         let text = "the upload must be retried, but its reader can be read only once";
         Self::new(ErrorKind::NotReplayable, text).because(cause)
     }
 
-    /// It cannot be found out whether the step of a journal was carried out.
     #[cfg(feature = "durable")]
     pub(crate) fn ambiguous(key: &str, reason: impl fmt::Display) -> Self {
         let key = Excerpt::of(key);
@@ -224,7 +211,6 @@ impl Error {
         Self::new(ErrorKind::PaginationLoop, text)
     }
 
-    /// The error says this of the generation.
     fn of_job(
         kind: ErrorKind,
         job: JobId,

@@ -12,12 +12,10 @@ model! {
     /// The status of a generation job.
     ///
     /// The specification names no field of the response, only the state `completed`. The state is
-    /// the text of `status` or `state` in the outermost object that has one. Where two objects of
-    /// one level, or `status` and `state` of one object, have different known states, it is
-    /// unknown, and its text is both: `queued / failed`. Without any of them, another member of the
-    /// outermost object counts if it has a known state, and no other has another one. The other
-    /// fields are those of the object with the state, or else of the outermost one, whose other
-    /// members are in `extra`.
+    /// the text of `status` or `state` in the outermost object that has one. Where two of one level
+    /// have different known states, it is unknown, and its text is both: `queued / failed`. Without
+    /// any, another member of the outermost object counts if it alone has a known state. The other
+    /// fields are those of the object with the state, or else of the outermost one.
     ///
     /// ```
     /// use promptarium::{GenerationState, GenerationStatus};
@@ -37,9 +35,8 @@ model! {
         pub generation_type as "generationType": Option<GenerationType>,
         /// The vault that takes the output.
         pub vault_id as "vaultId": Option<VaultId>,
-        /// The prompt that holds the output, once the job is `completed`: `promptId` beside the
-        /// state, in the outermost object, or in their members `output…`, `result…` and `data`.
-        /// `None` if those differ.
+        /// The prompt that holds the output: `promptId` beside the state, in the outermost object,
+        /// or in their members `output…`, `result…` and `data`. `None` if those differ.
         pub prompt_id as "promptId": Option<PromptId>,
         /// All prompts that hold the output, if the response names several (`promptIds`).
         pub prompt_ids as "promptIds": Vec<PromptId>,

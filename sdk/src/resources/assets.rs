@@ -21,17 +21,13 @@ use crate::macros::{awaitable, debug, options};
 use crate::model::AssetUrl;
 
 impl Assets {
-    /// Downloads an asset into memory, or with [`save`](DownloadAsset::save) to a file.
-    ///
-    /// The API key is not sent: assets are public, and their URL may be of any host. Redirects
-    /// are followed.
+    /// Downloads an asset of any host into memory, or with [`save`](DownloadAsset::save) to a file.
+    /// The API key is not sent. Redirects are followed.
     ///
     /// ```
     /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
     /// let prompt = client.prompts().get(PromptId::new(7)).await?;
-    /// for (number, image) in prompt.images.iter().enumerate() {
-    ///     client.assets().download(&image.url).save(format!("{number}.png")).await?;
-    /// }
+    /// client.assets().download(&prompt.images[0].url).save("image.png").await?;
     /// # Ok(()) }
     /// ```
     pub fn download(&self, url: impl Into<AssetUrl>) -> DownloadAsset<'static> {
@@ -51,10 +47,9 @@ type OnProgress<'a> = dyn FnMut(DownloadProgress) + Send + 'a;
 /// Downloads one asset; returned by [`Assets::download`](crate::resources::Assets::download).
 /// Nothing is sent until it is awaited.
 ///
-/// Failed requests are retried as those of other calls, also when the connection is lost in the
-/// middle of the asset: the rest of it is requested (`Range`) if the response had a strong `ETag` or
-/// a `Last-Modified` that is old enough, all of it otherwise. An asset that changed meanwhile is
-/// downloaded anew.
+/// Failed requests are retried as those of other calls. When the connection is lost in the middle of
+/// the asset, the rest of it is requested (`Range`) if a strong `ETag` or a `Last-Modified` that is old
+/// enough shows that it has not changed, all of it otherwise.
 ///
 /// The client's [`idle_timeout`](crate::ClientBuilder::idle_timeout) applies to every step; an
 /// attempt has no time limit unless [`request_timeout`](Self::request_timeout) is set here, the

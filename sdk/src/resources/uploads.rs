@@ -85,9 +85,8 @@ type OnSlot = dyn FnOnce(UploadedImage) -> BoxFuture<'static, Result<(), Error>>
 /// Uploads one image; returned by [`Uploads::image`](crate::resources::Uploads::image). Nothing is
 /// read or sent until it is awaited.
 ///
-/// The type is detected from the first bytes and checked before anything is sent; the service
-/// decides whether the size is accepted. The bytes go to the storage with the token of the slot,
-/// without the API key. Dropping the future cancels the upload.
+/// The type is detected from the first bytes; the service decides whether the size is accepted. The
+/// bytes go to the storage with the token of the slot, without the API key.
 ///
 /// The client's [`idle_timeout`](crate::ClientBuilder::idle_timeout) applies to every step. Sending
 /// the bytes has no time limit unless [`request_timeout`](Self::request_timeout) is set here, the
@@ -95,11 +94,9 @@ type OnSlot = dyn FnOnce(UploadedImage) -> BoxFuture<'static, Result<(), Error>>
 ///
 /// If the slot has expired or the storage fails, all of it is retried with a new slot, as often as
 /// the [`RetryPolicy`](crate::RetryPolicy) allows: at once if the storage refused the slot, after a
-/// backoff otherwise. A storage that refuses an upload before it has read all of it may close the
-/// connection, and the refusal is lost then. So a retry sends the head of its request, and the
-/// bytes after a second without a response. An upload that is not retried (a reader,
-/// [`RetryPolicy::never`](crate::RetryPolicy::never)) fails with
-/// [`Error::is_transport`] where the refusal was lost.
+/// backoff otherwise. Where a storage refuses an upload before it has read all of it and closes the
+/// connection, the refusal may be lost ([`Error::is_transport`]). So a retry sends the head of its
+/// request first, and the bytes after a second without a response; it is not lost then.
 ///
 /// # Errors
 ///
@@ -240,7 +237,7 @@ pub struct UploadProgress {
     pub total: u64,
 }
 
-/// An uploaded image. It can be serialized, for example to store it in a journal.
+/// An uploaded image.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]

@@ -65,7 +65,6 @@ impl Reply {
         }
     }
 
-    /// Sets the call and its client.
     pub(crate) fn of_call(mut self, span: Span, config: &Config) -> Self {
         span.answered(self.status);
         self.span = span;
@@ -101,12 +100,10 @@ impl Reply {
         RetryAfter::of(&self.headers, SystemTime::now)
     }
 
-    /// The response, if its status is a success.
     pub(crate) fn accepted(self) -> Result<Self, Error> {
         if self.status.is_success() { Ok(self) } else { Err(self.refused()) }
     }
 
-    /// The body, if it is an error response of the API.
     pub(super) fn error_envelope(&self) -> Option<Problem> {
         let envelope: ErrorEnvelope = parse(&self.body).ok()?;
         Some(envelope.problem)
@@ -191,7 +188,6 @@ pub(crate) fn repeats_query(body: &[u8], url: &Url) -> bool {
     as_sent.map(str::to_owned).chain(meant).any(|secret| repeats(&text, &secret))
 }
 
-/// The id of the request in the logs of the service.
 pub(crate) fn request_id(headers: &HeaderMap) -> Option<String> {
     let id = headers.get("x-request-id")?.to_str().ok()?;
     (!id.is_empty()).then(|| id.to_owned())

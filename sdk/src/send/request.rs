@@ -34,7 +34,6 @@ pub(crate) struct Request {
     pub(crate) route: Route,
     pub(crate) path: Cow<'static, str>,
     pub(crate) query: Vec<(Cow<'static, str>, String)>,
-    /// JSON.
     pub(crate) body: Option<Bytes>,
     pub(crate) idempotency: Idempotency,
     /// The generation that it is about, for errors.
@@ -42,7 +41,6 @@ pub(crate) struct Request {
     /// The request that tells whether this one was carried out. Then this one costs money, and is
     /// never repeated on suspicion.
     pub(crate) status: Option<Box<Self>>,
-    /// Why it cannot be sent.
     pub(crate) invalid: Option<String>,
 }
 

@@ -6,7 +6,6 @@ use super::outcome::{AttemptFailure, History, Idempotency, Outcome};
 use super::policy::{Backoff, RetryBudget, RetryPolicy};
 use super::retry_after::RetryAfter;
 
-/// The attempts of one call, upload or download.
 pub(crate) struct Attempts {
     policy: RetryPolicy,
     budget: RetryBudget,

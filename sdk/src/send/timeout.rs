@@ -59,7 +59,6 @@ pub(crate) async fn until<T>(
     }
 }
 
-/// Time limits that have started.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Running {
     idle: Duration,
@@ -69,7 +68,6 @@ pub(crate) struct Running {
     end: Option<(Instant, TimeLimit, Duration)>,
 }
 
-/// The limit that expired, and its length.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TimedOut {
     pub(crate) limit: TimeLimit,

@@ -29,7 +29,6 @@ struct Pool {
     /// `None` until it is used.
     runtime: Option<Id>,
     client: reqwest::Client,
-    /// Why https cannot be used.
     https_problem: Option<String>,
 }
 

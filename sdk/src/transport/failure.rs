@@ -18,7 +18,6 @@ pub struct Failure {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FailureKind {
     InvalidUrl,
-    /// There was no connection.
     Connecting,
     /// There was a connection, and the server certainly did not process the request.
     NotProcessed,

@@ -18,10 +18,8 @@ const CHUNK_BYTES: usize = 64 * 1024;
 
 type Reader = Pin<Box<dyn AsyncRead + Send>>;
 
-/// The source of the bytes of an image.
-///
-/// Files and bytes can be sent again when an upload is retried; a reader cannot. Nothing is opened
-/// or read before the upload is awaited. Files and readers are read in chunks.
+/// The source of the bytes of an image. Nothing is opened or read before the upload is awaited. Files
+/// and readers are read in chunks.
 ///
 /// `&str`, `&Path` and `PathBuf` are paths, and a `Vec<u8>` is bytes. A `String` is neither, since it
 /// often has text of another person, who must not choose a file:
@@ -53,10 +51,8 @@ impl UploadSource {
         Self(Kind::Bytes(bytes.into()))
     }
 
-    /// The first `size` bytes of a reader.
-    ///
-    /// It can be read only once: where the upload would be retried, it fails with
-    /// [`Error::is_not_replayable`].
+    /// The first `size` bytes of a reader. It can be read only once: where the upload would be
+    /// retried, it fails with [`Error::is_not_replayable`].
     pub fn reader(reader: impl AsyncRead + Send + 'static, size: u64) -> Self {
         Self(Kind::Reader(Box::pin(reader), size))
     }
