@@ -13,8 +13,6 @@ pub(crate) mod throttle;
 pub(crate) mod timeout;
 pub(crate) mod trace;
 
-use std::time::Duration;
-
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, USER_AGENT};
 use http::{HeaderMap, HeaderValue, Method};
 use tokio::time::Instant;
@@ -57,7 +55,8 @@ impl Config {
                 },
             };
             attempts.begin();
-            let attempt = span.attempt(&request.route, &self.base_url, attempts.history.attempts);
+            let attempt =
+                span.attempt(&request.route, &self.base_url, attempts.history.attempts, None);
             let outcome = &*last.insert(attempt.around(sending.attempt(sent_at)).await);
             let status = outcome.as_ref().map(|reply| reply.status);
             attempt.ended(status);
@@ -82,7 +81,7 @@ impl Config {
                 }
                 break;
             };
-            let Some(delay) = attempts.next(failure, retry_after, sending.left()) else { break };
+            let Some(delay) = attempts.next(failure, retry_after, sending.end) else { break };
             span.again(attempts.history.attempts + 1, delay, status);
             tokio::time::sleep(delay).await;
         }
@@ -109,11 +108,6 @@ struct Sending<'a> {
 }
 
 impl Sending<'_> {
-    /// The time left for the call; `None` without a limit.
-    fn left(&self) -> Option<Duration> {
-        self.end.map(|end| end.saturating_duration_since(Instant::now()))
-    }
-
     /// The error of a call whose time ended before it was sent.
     fn no_turn(&self) -> Error {
         let limit = TimedOut { limit: self.limits.call_setting, after: self.limits.call };

@@ -212,6 +212,7 @@ impl ClientBuilder {
 debug!(
     ClientBuilder,
     |it| limits = it.limits,
+    max_response_size = it.max_response_size,
     retry = it.retry,
     retry_budget = it.budget,
     user_agent = it.user_agent

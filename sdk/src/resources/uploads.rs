@@ -21,7 +21,7 @@ use crate::model::{AssetUrl, ImageContentType, UploadSlot};
 use crate::path;
 use crate::send::outcome::AttemptFailure;
 use crate::send::policy::RetryPolicy;
-use crate::send::request::Request;
+use crate::send::request::{Request, Route};
 use crate::send::retry::Attempts;
 use crate::send::timeout::until;
 use crate::send::trace::Span;
@@ -174,7 +174,7 @@ impl<'a> UploadImage<'a> {
         let once = RetryPolicy::never();
         let policy = if self.on_slot.is_some() { &once } else { options.policy(config) };
         let mut attempts = Attempts::of_file(policy, &config.budget);
-        let total = opened.size;
+        let (total, mut hold) = (opened.size, Duration::ZERO);
         loop {
             attempts.begin();
             let attempt = attempts.history.attempts;
@@ -191,8 +191,8 @@ impl<'a> UploadImage<'a> {
             opened.rewind().await?;
             let mut on_sent = |sent| (self.on_progress)(UploadProgress { attempt, sent, total });
             on_sent(0);
-            let put = span.put(slot.upload_url.expose(), attempt, total);
-            let hold = if attempt > 1 { HOLD } else { Duration::ZERO };
+            let route = Route::new(Method::PUT, Route::UPLOAD);
+            let put = span.attempt(&route, slot.upload_url.expose(), attempt, Some(total));
             let sending = self.context.put_bytes(&slot, &mut opened, hold, &mut on_sent);
             let outcome = put.around(sending).await;
             put.ended(outcome.as_ref().copied());
@@ -204,15 +204,15 @@ impl<'a> UploadImage<'a> {
             // The storage did not process the request.
             let failure =
                 if is_refused { Some(AttemptFailure::NotSent) } else { error.attempt_failure() };
-            let left = end.map(|end| end.saturating_duration_since(Instant::now()));
-            let delay = failure
-                .and_then(|failure| attempts.next(failure, error.retry_after_header(), left));
+            let delay =
+                failure.and_then(|failure| attempts.next(failure, error.retry_after_header(), end));
             let error = error.of_call(attempts.history, None);
             let Some(delay) = delay else { return Err(error) };
             if !opened.is_replayable() {
                 return Err(Error::not_replayable(error));
             }
             let delay = if is_refused { Duration::ZERO } else { delay };
+            hold = if error.is_timeout() { Duration::ZERO } else { HOLD };
             span.again(attempt + 1, delay, Err(&error));
             sleep(delay).await;
         }

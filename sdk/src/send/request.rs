@@ -107,4 +107,8 @@ impl Request {
     }
 }
 
-debug!(Request, |it| route = it.route);
+debug!(
+    Request,
+    |it| route = it.route,
+    query = it.query.iter().map(|(name, _)| name).collect::<Vec<_>>()
+);

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use tokio::time::Instant;
+
 use super::outcome::{AttemptFailure, History, Idempotency, Outcome};
 use super::policy::{Backoff, RetryBudget, RetryPolicy};
 use super::retry_after::RetryAfter;
@@ -53,13 +55,13 @@ impl Attempts {
         }
     }
 
-    /// The delay before the next attempt; `None` if this failure is final. A delay that takes all
-    /// the time `left` for the call is not started.
+    /// The delay before the next attempt; `None` if this failure is final. A delay until the `end` of
+    /// the call is not started.
     pub(crate) fn next(
         &mut self,
         failure: AttemptFailure,
         retry_after: Option<RetryAfter>,
-        left: Option<Duration>,
+        end: Option<Instant>,
     ) -> Option<Duration> {
         // A call that can be repeated without harm has no outcome to worry about.
         if self.idempotency != Idempotency::SameResponse {
@@ -85,7 +87,7 @@ impl Attempts {
             Some(delay) => delay,
             None => self.backoff.delay(delay),
         };
-        if left.is_some_and(|left| delay >= left) {
+        if end.is_some_and(|end| delay >= end.saturating_duration_since(Instant::now())) {
             return None;
         }
         self.history.budget_is_empty = !is_backpressure && !self.budget.spend();

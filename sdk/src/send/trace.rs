@@ -80,16 +80,8 @@ impl Span {
         span!("wait", "wait for a generation", "internal", promptarium.job.id = job.as_str())
     }
 
-    /// An attempt, counting from 1.
-    pub(crate) fn attempt(&self, route: &Route, url: &Url, number: u32) -> Self {
-        self.request(route, url, number, None)
-    }
-
-    pub(crate) fn put(&self, url: &Url, number: u32, size: u64) -> Self {
-        self.request(&Route::new(Method::PUT, Route::UPLOAD), url, number, Some(size))
-    }
-
-    fn request(&self, route: &Route, url: &Url, number: u32, size: Option<u64>) -> Self {
+    /// An attempt, counting from 1; of an upload with its size.
+    pub(crate) fn attempt(&self, route: &Route, url: &Url, number: u32, size: Option<u64>) -> Self {
         span!(
             "attempt" in &self.0, name(route), "client"; route to url,
             http.request.resend_count = (number > 1).then(|| number - 1),

@@ -149,11 +149,10 @@ impl<'a> Fetch<'a> {
     /// Waits before the next attempt, unless this error is final.
     async fn recover(&mut self, error: Error) -> Result<(), Error> {
         self.incoming = None;
-        let left = self.end.map(|end| end.saturating_duration_since(Instant::now()));
         let is_possible = self.can_restart || self.is_at_start() || self.validator.is_some();
         let failure = error.attempt_failure().filter(|_| is_possible);
         let delay = failure
-            .and_then(|failure| self.attempts.next(failure, error.retry_after_header(), left));
+            .and_then(|failure| self.attempts.next(failure, error.retry_after_header(), self.end));
         let Some(delay) = delay else { return Err(error) };
         self.span.again(self.requests + 1, delay, Err(&error));
         self.cause = Some(error);
@@ -213,7 +212,7 @@ impl<'a> Fetch<'a> {
         let (mut url, mut redirects) = (self.url.clone(), 0);
         loop {
             self.requests += 1;
-            let attempt = self.span.attempt(&route, &url, self.requests);
+            let attempt = self.span.attempt(&route, &url, self.requests, None);
             let (method, body) = (Method::GET, Body::default());
             let sending = client.http_client.send(method, &url, headers.clone(), body);
             let response = match attempt.around(running.head(sending)).await {

@@ -10,7 +10,7 @@ use http::header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, USER_AGENT};
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use http_body::{Frame, SizeHint};
 use tokio::sync::mpsc;
-use tokio::time::sleep;
+use tokio::time::{Sleep, sleep};
 
 use super::source::Opened;
 use crate::call::Context;
@@ -42,15 +42,14 @@ impl Context {
         let url = slot.upload_url.expose();
         let fail = |error: Error| error.of(route.clone(), None);
         let late = |limit| fail(Error::timed_out(url, limit, None));
-        let running = Running::new(self.options.file_limits(&self.client.0), None);
+        let limits = self.options.file_limits(&self.client.0);
+        let running = Running::new(limits, None);
         let (chunks, queue) = mpsc::channel(CHUNKS_QUEUED);
-        let body = Body::new(Queue { chunks: queue, left: source.size });
+        let hold = Box::pin(sleep(hold.min(limits.idle / 2)));
+        let body = Body::new(Queue { hold, chunks: queue, left: source.size });
         let headers = self.upload_headers(slot, source.size)?;
         let mut sending = pin!(self.client.0.http_client.send(Method::PUT, url, headers, body));
         let mut reading = pin!(async {
-            if !hold.is_zero() {
-                sleep(hold).await;
-            }
             while let Some(chunk) = source.next().await? {
                 match running.step(chunks.send(chunk)).await {
                     Ok(Ok(())) => on_sent(source.sent()),
@@ -103,6 +102,7 @@ impl Context {
 
 /// The body of the request: chunks from a queue.
 struct Queue {
+    hold: Pin<Box<Sleep>>,
     chunks: mpsc::Receiver<Bytes>,
     left: u64,
 }
@@ -122,6 +122,9 @@ impl http_body::Body for Queue {
     ) -> Poll<Option<Result<Frame<Bytes>, Failure>>> {
         if self.left == 0 {
             return Poll::Ready(None);
+        }
+        if !self.hold.is_elapsed() {
+            ready!(self.hold.as_mut().poll(cx));
         }
         let Some(chunk) = ready!(self.chunks.poll_recv(cx)) else {
             return Poll::Ready(Some(Err(Failure::exchanging(Cancelled))));
