@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::id::text;
 
-/// One page of a list.
+/// One page of a list, which iterates over its items.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -19,6 +19,15 @@ impl<T> Page<T> {
     /// A page of these items.
     pub const fn new(items: Vec<T>, next_cursor: Option<Cursor>) -> Self {
         Self { items, next_cursor }
+    }
+}
+
+impl<T> IntoIterator for Page<T> {
+    type Item = T;
+    type IntoIter = std::vec::IntoIter<T>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.items.into_iter()
     }
 }
 

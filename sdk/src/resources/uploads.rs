@@ -95,8 +95,8 @@ type OnSlot = dyn FnOnce(UploadedImage) -> BoxFuture<'static, Result<(), Error>>
 /// If the slot has expired or the storage fails, all of it is retried with a new slot, as often as
 /// the [`RetryPolicy`](crate::RetryPolicy) allows: at once if the storage refused the slot, after a
 /// backoff otherwise. Where a storage refuses an upload before it has read all of it and closes the
-/// connection, the refusal may be lost ([`Error::is_transport`]). So a retry sends the head of its
-/// request first, and the bytes after a second without a response; it is not lost then.
+/// connection, the refusal may be lost ([`Error::is_transport`]). So a retry, unless it follows a
+/// timeout, sends the head of its request first, and the bytes after a second without a response.
 ///
 /// # Errors
 ///
