@@ -112,9 +112,11 @@ impl Metrics {
         all.register("generations_claim_delay_seconds", text, activity.claim_delay.clone());
         let (processed, submitted) = (&activity.outcomes, &readings.submitter.outcomes);
         for (family, outcomes) in [(processed, PROCESSED), (submitted, SUBMITTED)] {
-            outcomes.map(|outcome| drop(family.get_or_create(&Outcome { outcome })));
+            for outcome in outcomes {
+                drop(family.get_or_create(&Outcome { outcome }));
+            }
         }
-        let text = "Generations by what a worker's step came to";
+        let text = "Steps of workers by outcome";
         all.register("generations_processed", text, processed.clone());
         let text = "Submissions to the provider by outcome";
         all.register("generations_submitted", text, submitted.clone());

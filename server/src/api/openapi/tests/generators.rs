@@ -1,6 +1,8 @@
 //! What client generators and linters need of the document. `script/clients` runs generators;
 //! these rules keep it from failing.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Value, json};
 
 use super::{each, entries, original};
@@ -55,6 +57,14 @@ fn null_alone_is_no_type() {
     });
 }
 
+/// The Python client of openapi-generator compares it with the text `true`.
+#[test]
+fn no_boolean_has_a_constant() {
+    each(&original(), "", &mut |place, value| {
+        assert!(value["type"] != "boolean" || value.get("const").is_none(), "{place}");
+    });
+}
+
 /// In TypeScript such a field is required in requests, too.
 #[test]
 fn fields_have_no_default() {
@@ -85,7 +95,7 @@ fn no_schema_contains_itself() {
 #[test]
 fn enumerations_share_no_constant() {
     let document = original();
-    let mut constants = std::collections::BTreeMap::new();
+    let mut constants = BTreeMap::new();
     for (name, schema) in entries(&document["components"]["schemas"]) {
         let values = schema.get("x-enum-varnames").unwrap_or(&schema["enum"]);
         for value in values.as_array().into_iter().flatten().filter_map(Value::as_str) {
