@@ -60,7 +60,6 @@ fn write(metric: &mut MetricEncoder<'_>, kind: MetricType, value: f64) -> fmt::R
     }
 }
 
-#[expect(clippy::cast_precision_loss, reason = "values of metrics are floating point")]
 const fn float(value: usize) -> f64 {
     value as f64
 }
