@@ -242,12 +242,8 @@ pub async fn start(config: ServiceConfig, parts: ServiceParts) -> Result<Service
     let (table, connections) = (routes::table(), ConnectionCount::default());
     let memory = MemoryBudget::new(config.memory_budget);
     let submitter = Submitter::new(store.clone(), provider);
-    let metrics = with_metrics.then(|| {
-        let (memory, pool) = (memory.clone(), kind.pool());
-        let (worker, submitter) = (worker.clone(), submitter.clone());
-        let readings = Readings { memory, pool, worker, submitter };
-        Arc::new(Metrics::new(&table, &connections, readings))
-    });
+    let readings = Readings::of(&memory, kind.pool(), &worker, &submitter);
+    let metrics = with_metrics.then(|| Arc::new(Metrics::new(&table, &connections, readings)));
     let api = Api {
         submitter: submitter.clone(),
         store,

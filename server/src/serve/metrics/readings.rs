@@ -19,10 +19,10 @@ pub(crate) type AskPool = Box<dyn Fn() -> PoolUse + Send + Sync>;
 
 /// Where the values are.
 pub(crate) struct Readings {
-    pub(crate) memory: MemoryBudget,
-    pub(crate) pool: Option<AskPool>,
-    pub(crate) worker: Worker,
-    pub(crate) submitter: Submitter,
+    memory: MemoryBudget,
+    pool: Option<AskPool>,
+    pub(super) worker: Worker,
+    pub(super) submitter: Submitter,
 }
 
 /// Name, type, meaning, the name of the label, and each value with its label. Without a label
@@ -65,6 +65,16 @@ const fn float(value: usize) -> f64 {
 }
 
 impl Readings {
+    pub(crate) fn of(
+        memory: &MemoryBudget,
+        pool: Option<AskPool>,
+        worker: &Worker,
+        submitter: &Submitter,
+    ) -> Self {
+        let (memory, worker, submitter) = (memory.clone(), worker.clone(), submitter.clone());
+        Self { memory, pool, worker, submitter }
+    }
+
     #[rustfmt::skip]
     pub(super) fn all(&self) -> Vec<Reading> {
         let Self { memory, pool, worker, submitter } = self;
