@@ -69,7 +69,8 @@ def use_valid_slot(case):
     body = getattr(case.body, "data", None)
     if not isinstance(body, bytes) or not body:
         return
-    slot = create("/uploads/images", contentType=case.media_type, size=len(body))
+    # `application/octet-stream`, the media type of the document, stands for any declared type.
+    slot = create("/uploads/images", contentType="image/png", size=len(body))
     address, signed = slot["uploadUrl"].split("?slot=")
     case.path_parameters["name"] = address.rsplit("/", 1)[1]
     case.query = {"slot": signed}
@@ -107,6 +108,8 @@ EXPECTED = [
     ("updateVault", "name", r"must stay as it is, since this is a system vault", "S-18"),
     ("deleteVault", "", r"a system vault cannot be deleted", "S-18"),
     ("forkVault", "", r"a private vault cannot be forked; .*", "VA-30, S-23"),
+    # The document leaves JSON with NUL to a description: generators know no schema for it.
+    ("createGeneration", "parameters", r".*U\+0000.*", "S-66"),
     # An upload address is a URI, but not the address of an image.
     ("*", "*", r"(entry \d+ )?is an upload address; use the slot's url", "UP-17, S-11"),
     # JSON Schema treats 1.0 as an integer.

@@ -15,6 +15,9 @@ pub(crate) mod worker;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use prometheus_client::encoding::EncodeLabelSet;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
 use promptarium::VaultId;
 use sha2::{Digest, Sha256};
 
@@ -113,6 +116,19 @@ impl BackgroundTasks {
     pub async fn stop(self) {
         tokio::join!(self.submitter.finish(), self.workers.stop());
     }
+}
+
+/// What became of generations, for the metrics.
+pub(crate) type Outcomes = Family<Outcome, Counter>;
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub(crate) struct Outcome {
+    pub(crate) outcome: &'static str,
+}
+
+/// Adds one.
+pub(crate) fn count(outcomes: &Outcomes, outcome: &'static str) {
+    outcomes.get_or_create(&Outcome { outcome }).inc();
 }
 
 /// SHA-256 of a request and its vault. Equal requests have equal digests however their JSON was

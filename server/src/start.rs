@@ -28,7 +28,7 @@ use crate::http::rates::Rates;
 use crate::outbound::OutboundError;
 use crate::serve::connection_count::ConnectionCount;
 use crate::serve::listener::{Drained, Limits, serve};
-use crate::serve::metrics::{AskPool, Generations, Metrics};
+use crate::serve::metrics::{AskPool, Metrics, Readings};
 use crate::serve::routes::{self, Routes};
 use crate::serve::service::ApiService;
 use crate::store::postgres::PostgresStore;
@@ -242,9 +242,8 @@ pub async fn start(config: ServiceConfig, parts: ServiceParts) -> Result<Service
     let (table, connections) = (routes::table(), ConnectionCount::default());
     let memory = MemoryBudget::new(config.memory_budget);
     let submitter = Submitter::new(store.clone(), provider);
-    let generations = Generations::new(worker.clone(), submitter.clone());
-    let metrics = Metrics::new(&table, &connections, &memory, kind.pool(), generations);
-    let metrics = with_metrics.then(|| metrics.into());
+    let readings = Readings::of(&memory, kind.pool(), &worker, &submitter);
+    let metrics = with_metrics.then(|| Arc::new(Metrics::new(&table, &connections, readings)));
     let api = Api {
         submitter: submitter.clone(),
         store,

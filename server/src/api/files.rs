@@ -36,6 +36,9 @@ pub(crate) const TYPES: &[(&str, Media)] = &[
     (Media::Gif.content_type(), Media::Gif),
 ];
 
+/// Stands for the declared type in a `PUT`: generated clients send it with all bytes (S-43).
+pub(crate) const BYTES_TYPE: &str = "application/octet-stream";
+
 /// `POST /uploads/images` (UP-01 to UP-09).
 pub(crate) async fn create_slot(
     api: &Api,
@@ -74,7 +77,10 @@ pub(crate) async fn upload(api: &Api, request: Request<'_>) -> HandlerResult {
     }
     let declared = slot.name.media().content_type();
     let given = content_type(&parts.headers);
-    if !given.is_some_and(|given| given.eq_ignore_ascii_case(declared.as_bytes())) {
+    let is_one_of = |given: &[u8]| {
+        [declared, BYTES_TYPE].iter().any(|one| given.eq_ignore_ascii_case(one.as_bytes()))
+    };
+    if !given.is_some_and(is_one_of) {
         return Err(ApiError::OtherType(declared));
     }
     // Spares the bytes of a repeated upload. Concurrent ones are decided by the put.

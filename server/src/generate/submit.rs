@@ -15,7 +15,7 @@ use tokio::sync::Semaphore;
 use tokio::time::{Instant, sleep, timeout};
 use tokio_util::task::TaskTracker;
 
-use super::{Provider, SubmitError, bounded_reason};
+use super::{Outcomes, Provider, SubmitError, bounded_reason, count};
 use crate::domain::{Caller, JobKey, JobRecord, JobState, NewJob, ProviderTicket, Reserved};
 use crate::error_chain::error_chain;
 use crate::limits::{
@@ -36,6 +36,7 @@ pub struct Submitter {
     tasks: TaskTracker,
     /// For accepted jobs that could not be recorded yet.
     unrecorded: Arc<Semaphore>,
+    pub(crate) outcomes: Outcomes,
 }
 
 /// For how long a step is repeated, and the longest pause between two attempts.
@@ -70,7 +71,8 @@ type Submission = Result<(JobKey, ProviderTicket), SubmissionError>;
 impl Submitter {
     pub fn new(store: Arc<dyn JobStore>, provider: Arc<dyn Provider>) -> Self {
         let unrecorded = Arc::new(Semaphore::new(SUBMIT_UNRECORDED_MAX));
-        Self { store, provider, tasks: TaskTracker::new(), unrecorded }
+        let (tasks, outcomes) = (TaskTracker::new(), Outcomes::default());
+        Self { store, provider, tasks, unrecorded, outcomes }
     }
 
     /// How many accepted jobs could not be recorded yet.
@@ -123,7 +125,15 @@ impl Submitter {
 
     async fn dispatch(&self, job: &JobRecord) -> Submission {
         let key = &job.key;
-        let not_accepted = match self.call_provider(job).await {
+        let outcome = self.call_provider(job).await;
+        let counted = match &outcome {
+            Ok(_) => "accepted",
+            Err(SubmitError::Refused(_)) => "refused",
+            Err(SubmitError::Unknown(_)) => "unknown",
+            Err(_) => "unavailable",
+        };
+        count(&self.outcomes, counted);
+        let not_accepted = match outcome {
             Ok(ticket) => return self.record_accepted(key, ticket).await,
             Err(SubmitError::Unknown(cause)) => {
                 tracing::error!(job = ?key, cause, "a provider may have accepted a generation");

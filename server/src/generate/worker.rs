@@ -20,7 +20,8 @@ use self::pool::PollSpacing;
 use super::output::SaveError;
 use super::submit::SUBMIT_UNKNOWN;
 use super::{
-    JobSettings, Output, OutputError, OutputStore, PollError, Progress, Provider, bounded_reason,
+    JobSettings, Outcomes, Output, OutputError, OutputStore, PollError, Progress, Provider,
+    bounded_reason, count,
 };
 use crate::clock::Clock;
 use crate::domain::{Claim, JobState, Lease, ProviderTicket, Release};
@@ -49,12 +50,14 @@ pub(crate) struct Activity {
     pub(crate) busy: AtomicUsize,
     /// For how long jobs were due before they were claimed.
     pub(crate) claim_delay: Histogram,
+    /// Of steps.
+    pub(crate) outcomes: Outcomes,
 }
 
 impl Default for Activity {
     fn default() -> Self {
         let claim_delay = Histogram::new([0.01, 0.1, 0.5, 1.0, 2.0, 5.0, 30.0, 120.0, 600.0]);
-        Self { busy: AtomicUsize::new(0), claim_delay }
+        Self { busy: AtomicUsize::new(0), claim_delay, outcomes: Outcomes::default() }
     }
 }
 
@@ -97,6 +100,13 @@ impl Worker {
             Err(StoreError::LeaseLost) => Ok(Step::LeaseLost),
             step => step,
         };
+        let outcomes = &self.activity.outcomes;
+        match step {
+            Ok(Step::Completed) => count(outcomes, "completed"),
+            Ok(Step::Failed) => count(outcomes, "failed"),
+            Ok(Step::RetryLater) => count(outcomes, "retried"),
+            _ => {}
+        }
         tracing::debug!(job = ?claim.job.key, ?step, "processed a job");
         step
     }
@@ -128,7 +138,10 @@ impl Worker {
             }
             Ok(Progress::Completed(outputs)) => self.save(claim, ticket, outputs).await,
             Ok(Progress::Failed(reason)) => self.fail(claim, &bounded_reason(&reason)).await,
-            Err(error) => self.retry_later(claim, "the provider could not be polled", &error).await,
+            Err(error) => {
+                count(&self.activity.outcomes, "poll_failed");
+                self.retry_later(claim, "the provider could not be polled", &error).await
+            }
         }
     }
 

@@ -1,39 +1,39 @@
-//! Metrics of requests, connections and the database for Prometheus, and the listener that serves
-//! them. Clients need not reach it.
+//! Metrics for Prometheus, and the listener that serves them. Clients need not reach it.
 //!
-//! Each server has its own registry, so that several in one process do not mix. All series are
-//! registered at the start; a request costs two additions.
+//! Each server has its own registry, so that several in one process do not mix. Requests are
+//! counted here as they end; [`readings`] has what is read at each scrape.
 
-use std::sync::Arc;
-use std::sync::atomic::Ordering::Relaxed;
+mod readings;
+
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use http::request::Parts;
 use http::{Method, StatusCode};
 use hyper::body::Incoming;
-use prometheus_client::encoding::text::encode;
+use prometheus_client::encoding::EncodeLabelSet;
+use prometheus_client::encoding::text::encode_registry;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
-use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
-use prometheus_client::registry::{Registry, Unit};
+use prometheus_client::registry::Registry;
 use tokio::net::TcpListener;
 use tokio::time::Instant;
 
+pub(crate) use self::readings::{AskPool, Readings};
+use self::readings::{AtScrape, process};
 use crate::api::Readiness;
-use crate::generate::submit::Submitter;
-use crate::generate::worker::Worker;
+use crate::generate::Outcome;
 use crate::http::body::BodyReadError;
 use crate::http::connection::Connection;
 use crate::http::error::ApiError;
-use crate::http::memory::{MemoryBudget, OverBudget};
+use crate::http::memory::OverBudget;
 use crate::http::path::RequestTarget;
 use crate::http::response::{self, Response, ResponseBody};
 use crate::limits::ADMIN_CONNECTIONS_MAX;
 use crate::serve::connection_count::ConnectionCount;
 use crate::serve::listener::{HttpService, Limits, serve};
 use crate::serve::routes::Route;
-use crate::store::postgres::PoolUse;
 
 const BUCKETS_SECONDS: [f64; 14] =
     [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0];
@@ -51,158 +51,83 @@ const REFUSALS: [&str; 7] = [
     "body_too_slow",
 ];
 
-type Labels = Vec<(&'static str, String)>;
+/// Outcomes of the steps of workers, and of submissions.
+const PROCESSED: [&str; 4] = ["completed", "failed", "retried", "poll_failed"];
+const SUBMITTED: [&str; 4] = ["accepted", "refused", "unavailable", "unknown"];
 
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct RouteLabels {
+    operation: &'static str,
+    method: String,
+    route: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct RequestLabels {
+    #[prometheus(flatten)]
+    route: RouteLabels,
+    status: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct RefusalLabels {
+    reason: &'static str,
+}
+
+#[derive(Debug)]
 pub struct Metrics {
-    /// One per row of the route table, and one for unknown routes.
-    routes: Vec<RouteMetrics>,
-    database: Option<DatabaseMetrics>,
-    /// By reason.
-    refused: Family<[(&'static str, &'static str); 1], Counter>,
-    /// The gauge is set when it is read.
-    memory: (MemoryBudget, Gauge),
-    generations: Generations,
+    /// One per row of the route table, and one for unknown routes. The first request creates the
+    /// series.
+    routes: Vec<(RouteLabels, OnceLock<RouteMetrics>)>,
+    requests: Family<RequestLabels, Counter>,
+    durations: Family<RouteLabels, Histogram>,
+    refused: Family<RefusalLabels, Counter>,
     registry: Registry,
 }
 
-/// A number of generations: its name, its meaning, and how it is read.
-type Reading = (&'static str, &'static str, fn(&Generations) -> usize);
-
-const READINGS: [Reading; 5] = [
-    ("workers", "Generations processed at once: --workers", |of| of.worker.settings.workers),
-    ("workers_busy", "Generations in progress", |of| of.worker.activity.busy.load(Relaxed)),
-    ("large_outputs", "Large outputs in progress", |of| of.worker.outputs.limits.large.held()),
-    ("large_outputs_waiting", "Large outputs that wait for their turn", |of| {
-        of.worker.outputs.limits.large.waiting()
-    }),
-    ("unrecorded", "Accepted generations that are not in the database yet", |of| {
-        of.submitter.unrecorded()
-    }),
-];
-
-/// The gauges are set at each scrape.
-pub(crate) struct Generations {
-    worker: Worker,
-    submitter: Submitter,
-    gauges: [Gauge; READINGS.len()],
-}
-
-impl Generations {
-    pub(crate) fn new(worker: Worker, submitter: Submitter) -> Self {
-        Self { worker, submitter, gauges: Default::default() }
-    }
-
-    fn register(&self, registry: &mut Registry) {
-        let registry = registry.sub_registry_with_prefix("generations");
-        for ((name, text, _), gauge) in READINGS.iter().zip(&self.gauges) {
-            registry.register(*name, *text, gauge.clone());
-        }
-        let (text, delay) = ("How long a generation was due until claimed", &self.worker.activity);
-        registry.register_with_unit("claim_delay", text, Unit::Seconds, delay.claim_delay.clone());
-    }
-
-    fn update(&self) {
-        for ((_, _, read), gauge) in READINGS.iter().zip(&self.gauges) {
-            gauge.set(gauge_value(read(self)));
-        }
-    }
-}
-
-/// Where the use of a database is asked for.
-pub(crate) type AskPool = Box<dyn Fn() -> PoolUse + Send + Sync>;
-
-/// Set at each scrape.
-struct DatabaseMetrics {
-    ask: AskPool,
-    connections: Family<Labels, Gauge>,
-    pipelined: Gauge,
-    waiting: Family<Labels, Gauge>,
-}
-
-impl DatabaseMetrics {
-    fn new(ask: AskPool, registry: &mut Registry) -> Self {
-        let registry = registry.sub_registry_with_prefix("database");
-        let (connections, pipelined, waiting) = Default::default();
-        let this = Self { ask, connections, pipelined, waiting };
-        let text = "Connections for one statement at a time: busy, idle, and the most there may be";
-        registry.register("connections", text, this.connections.clone());
-        let text = "Statements that run or wait on shared connections";
-        registry.register("pipelined_statements", text, this.pipelined.clone());
-        let text = "Statements and requests that wait for a connection or for their share of them";
-        registry.register("waiting", text, this.waiting.clone());
-        this
-    }
-
-    fn update(&self) {
-        let PoolUse { busy, idle, max, pipelined, waiting } = (self.ask)();
-        let set = |family: &Family<Labels, Gauge>, label, value: &str, number: usize| {
-            let gauge = family.get_or_create_owned(&vec![(label, value.to_owned())]);
-            gauge.set(gauge_value(number));
-        };
-        for (state, number) in [("busy", busy), ("idle", idle), ("max", max)] {
-            set(&self.connections, "state", state, number);
-        }
-        self.pipelined.set(gauge_value(pipelined));
-        for (what, number) in waiting {
-            set(&self.waiting, "for", what, number);
-        }
-    }
-}
-
-struct RouteMetrics {
-    requests: [Counter; CLASSES.len()],
-    duration: Histogram,
-}
+/// Requests by class of status, and all of them.
+type RouteMetrics = ([Counter; CLASSES.len()], Histogram);
 
 impl Metrics {
     /// `connections` are those of the main listener.
-    pub(crate) fn new(
-        table: &[Route],
-        connections: &ConnectionCount,
-        memory: &MemoryBudget,
-        pool: Option<AskPool>,
-        generations: Generations,
-    ) -> Self {
-        let requests = Family::<Labels, Counter>::default();
+    pub(crate) fn new(table: &[Route], connections: &ConnectionCount, readings: Readings) -> Self {
+        let mut registry = Registry::default();
+        registry.register_collector(Box::new(AtScrape(process)));
+        let all = registry.sub_registry_with_prefix("promptarium");
         let durations =
-            Family::<Labels, Histogram>::new_with_constructor(|| Histogram::new(BUCKETS_SECONDS));
-        let mut all = Registry::with_prefix("promptarium");
-        let database = pool.map(|ask| DatabaseMetrics::new(ask, &mut all));
-        generations.register(&mut all);
-        let registry = all.sub_registry_with_prefix("http");
-        registry.register("connections", "Open connections", connections.open.clone());
-        let text = "Connections closed because their address had too many";
-        registry.register("connections_refused", text, connections.refused.clone());
-        registry.register("requests", "Requests answered", requests.clone());
+            Family::<_, Histogram>::new_with_constructor(|| Histogram::new(BUCKETS_SECONDS));
         let text = "Time from a request's head to its response's head";
-        registry.register_with_unit("request_duration", text, Unit::Seconds, durations.clone());
-        let known = table.iter().map(|row| (row.name, row.method.as_str(), row.path));
-        let refused = Family::<[(&'static str, &'static str); 1], Counter>::default();
+        all.register("http_request_duration_seconds", text, durations.clone());
+        let (requests, refused) = (Family::default(), Family::<_, Counter>::default());
         for reason in REFUSALS {
-            drop(refused.get_or_create(&[("reason", reason)]));
+            drop(refused.get_or_create(&RefusalLabels { reason }));
         }
-        registry.register("refused_requests", "Requests refused for load", refused.clone());
-        let (used, limit): (Gauge, Gauge) = Default::default();
-        let text = "Memory of the bodies of requests and responses";
-        registry.register_with_unit("body_memory", text, Unit::Bytes, used.clone());
-        let text = "Most memory that bodies may have: --memory-budget";
-        registry.register_with_unit("body_memory_limit", text, Unit::Bytes, limit.clone());
-        limit.set(gauge_value(memory.limit()));
-        let memory = (memory.clone(), used);
-        let routes =
-            known.chain([("unknown", "any", "unknown")]).map(|(operation, method, route)| {
-                let labels = [("operation", operation), ("method", method), ("route", route)];
-                let labels: Labels = labels.map(|(name, value)| (name, value.to_owned())).into();
-                let counter = |class: &str| {
-                    let labels = [labels.as_slice(), &[("status", class.to_owned())]].concat();
-                    requests.get_or_create_owned(&labels)
-                };
-                RouteMetrics {
-                    requests: CLASSES.map(counter),
-                    duration: durations.get_or_create_owned(&labels),
-                }
-            });
-        Self { routes: routes.collect(), database, refused, memory, generations, registry: all }
+        all.register("http_requests", "Requests answered", requests.clone());
+        all.register("http_refused_requests", "Requests refused for load", refused.clone());
+        all.register("http_connections", "Open connections", connections.open.clone());
+        let text = "Connections closed because their address had too many";
+        all.register("http_connections_refused", text, connections.refused.clone());
+        let activity = &readings.worker.activity;
+        let text = "How long a generation was due until claimed";
+        all.register("generations_claim_delay_seconds", text, activity.claim_delay.clone());
+        let (processed, submitted) = (&activity.outcomes, &readings.submitter.outcomes);
+        for (family, outcomes) in [(processed, PROCESSED), (submitted, SUBMITTED)] {
+            for outcome in outcomes {
+                drop(family.get_or_create(&Outcome { outcome }));
+            }
+        }
+        let text = "Steps of workers by outcome";
+        all.register("generations_processed", text, processed.clone());
+        let text = "Submissions to the provider by outcome";
+        all.register("generations_submitted", text, submitted.clone());
+        all.register_collector(Box::new(AtScrape(move || readings.all())));
+
+        let known = table.iter().map(|row| (row.name, row.method.to_string(), row.path));
+        let rows = known.chain([("unknown", "any".to_owned(), "unknown")]);
+        let labels =
+            rows.map(|(operation, method, route)| RouteLabels { operation, method, route });
+        let routes = labels.map(|labels| (labels, OnceLock::new())).collect();
+        Self { routes, requests, durations, refused, registry }
     }
 
     /// Counts one request; `route` is its row in the route table.
@@ -214,15 +139,38 @@ impl Metrics {
         refusal: Option<&'static str>,
     ) {
         if let Some(reason) = refusal {
-            self.refused.get_or_create(&[("reason", reason)]).inc();
+            self.refused.get_or_create(&RefusalLabels { reason }).inc();
         }
-        let route = route.unwrap_or(self.routes.len() - 1);
         let class = usize::from(status.as_u16() / 100).saturating_sub(2).min(CLASSES.len() - 1);
-        if let Some(route) = self.routes.get(route) {
-            route.requests[class].inc();
-            route.duration.observe(elapsed.as_secs_f64());
+        if let Some((labels, metrics)) = self.routes.get(route.unwrap_or(self.routes.len() - 1)) {
+            let counter = |status| {
+                let labels = RequestLabels { route: labels.clone(), status };
+                self.requests.get_or_create_owned(&labels)
+            };
+            let create = || (CLASSES.map(counter), self.durations.get_or_create_owned(labels));
+            let (requests, duration) = metrics.get_or_init(create);
+            requests[class].inc();
+            duration.observe(elapsed.as_secs_f64());
         }
     }
+
+    /// All series as Prometheus text 0.0.4, which every scraper reads.
+    fn page(&self) -> Response {
+        let mut text = String::new();
+        // Writing to a string does not fail.
+        let _ = encode_registry(&mut text, &self.registry);
+        let body = ResponseBody::Left(prometheus_text(&text).into());
+        response::with_type(StatusCode::OK, "text/plain; version=0.0.4; charset=utf-8", body)
+    }
+}
+
+/// OpenMetrics as Prometheus text, where meaning and type of a counter name it with its suffix.
+fn prometheus_text(openmetrics: &str) -> String {
+    let types = openmetrics.lines().filter_map(|line| line.strip_prefix("# TYPE "));
+    let counters = types.filter_map(|line| line.strip_suffix(" counter"));
+    counters.fold(openmetrics.to_owned(), |text, name| {
+        text.replace(&format!(" {name} "), &format!(" {name}_total "))
+    })
 }
 
 /// Why a request is refused, if it is for load: one of [`REFUSALS`].
@@ -242,10 +190,6 @@ pub(super) fn refusal(error: &ApiError) -> Option<&'static str> {
     }
 }
 
-fn gauge_value(number: usize) -> i64 {
-    i64::try_from(number).unwrap_or(i64::MAX)
-}
-
 /// Serves `/metrics` until it is cancelled.
 pub(crate) async fn serve_metrics(listener: TcpListener, metrics: Arc<Metrics>) {
     let limits = Limits { connections_max: ADMIN_CONNECTIONS_MAX, ..Limits::default() };
@@ -262,21 +206,10 @@ impl HttpService for Arc<Metrics> {
         _: Instant,
         _: &Connection,
     ) -> Response {
-        const TEXT: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
         let error = match (parts.uri.path(), &parts.method) {
-            ("/metrics", &Method::GET) => {
-                if let Some(database) = &self.database {
-                    database.update();
-                }
-                self.generations.update();
-                let (budget, used) = &self.memory;
-                used.set(gauge_value(budget.used()));
-                let mut text = String::new();
-                // Writing to a string does not fail.
-                let _ = encode(&mut text, &self.registry);
-                return response::with_type(StatusCode::OK, TEXT, ResponseBody::Left(text.into()));
-            }
-            ("/metrics", _) => ApiError::WrongMethod("GET".to_owned()),
+            ("/metrics", &Method::GET) => return self.page(),
+            ("/metrics", &Method::HEAD) => return response::without_body(self.page()),
+            ("/metrics", _) => ApiError::WrongMethod("GET, HEAD".to_owned()),
             _ => ApiError::UnknownPath,
         };
         response::failure(&error, RequestTarget::new("", &parts.method))

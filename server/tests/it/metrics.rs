@@ -1,8 +1,11 @@
 //! `/metrics`, as Prometheus sees it.
 
+use std::collections::BTreeSet;
+use std::fs::{read_dir, read_to_string};
+
 use promptarium_server::test_support::ScratchDatabase;
 
-use crate::support::client::{Connection, head};
+use crate::support::client::{Connection, head, request};
 use crate::support::program::Running;
 
 #[tokio::test]
@@ -20,10 +23,7 @@ async fn requests_are_counted_by_route_and_class_of_status() {
     let mut admin = Connection::open(event["address"].as_str().unwrap()).await;
     admin.send("GET /metrics HTTP/1.1\r\nhost: test\r\n\r\n").await;
     let page = admin.response().await.unwrap();
-    assert_eq!(
-        page.header("content-type"),
-        Some("application/openmetrics-text; version=1.0.0; charset=utf-8")
-    );
+    assert_eq!(page.header("content-type"), Some("text/plain; version=0.0.4; charset=utf-8"));
     let has = |name: &str, labels: &[&str], value: &str| {
         let found = page.body.lines().any(|line| {
             line.starts_with(name)
@@ -83,4 +83,107 @@ async fn connections_and_the_use_of_the_database_are_shown() {
     ] {
         assert!(page.lines().any(|found| found.starts_with(line)), "{line} in:\n{page}");
     }
+}
+
+/// The page of a server on this database, or in memory.
+async fn page(server: &mut Running) -> String {
+    let event = server.event("serving metrics").await;
+    let mut admin = Connection::open(event["address"].as_str().unwrap()).await;
+    admin.send("GET /metrics HTTP/1.1\r\nhost: test\r\n\r\n").await;
+    admin.response().await.unwrap().body
+}
+
+#[tokio::test]
+async fn generations_are_counted_by_outcome_and_the_process_is_shown() {
+    let mut server = Running::start(&["--admin-listen", "127.0.0.1:0"], &[]).await;
+    let mut connection = Connection::open(server.base_url()).await;
+    for (model, status) in [("local/plasma", 202), ("local/fail", 202), ("nothing", 502)] {
+        let body = format!(r#"{{"modelId":"{model}","prompt":"a","clientJobId":"{model}"}}"#);
+        connection.send(request(server.api_key(), "POST", "/generations", Some(&body))).await;
+        assert_eq!(connection.response().await.unwrap().status, status, "{model}");
+    }
+    for job in ["local%2Fplasma", "local%2Ffail"] {
+        let path = format!("/generations/{job}/status");
+        loop {
+            connection.send(head(server.api_key(), "GET", &path, "")).await;
+            let status = connection.response().await.unwrap().json()["data"]["status"].clone();
+            if status == "completed" || status == "failed" {
+                break;
+            }
+        }
+    }
+    let page = page(&mut server).await;
+    for line in [
+        r#"promptarium_generations_submitted_total{outcome="accepted"} 2"#,
+        r#"promptarium_generations_submitted_total{outcome="refused"} 1"#,
+        r#"promptarium_generations_submitted_total{outcome="unknown"} 0"#,
+        r#"promptarium_generations_processed_total{outcome="completed"} 1"#,
+        r#"promptarium_generations_processed_total{outcome="failed"} 1"#,
+        r#"promptarium_generations_processed_total{outcome="retried"} 0"#,
+        concat!(r#"promptarium_build_info{version=""#, env!("CARGO_PKG_VERSION"), r#""} 1"#),
+        "process_resident_memory_bytes ",
+        "process_cpu_seconds_total ",
+        "process_open_fds ",
+        "process_start_time_seconds ",
+    ] {
+        assert!(page.lines().any(|found| found.starts_with(line)), "{line} in:\n{page}");
+    }
+}
+
+/// Linters of metrics want a meaning for each, and one instance need not have a thousand series.
+#[tokio::test]
+async fn every_metric_has_a_meaning_and_unused_routes_have_no_series() {
+    let mut server = Running::start(&["--admin-listen", "127.0.0.1:0"], &[]).await;
+    let page = page(&mut server).await;
+    let names = |kind: &str| -> BTreeSet<String> {
+        let lines = page.lines().filter_map(|line| line.strip_prefix(kind));
+        lines.filter_map(|line| line.split(' ').next()).map(str::to_owned).collect()
+    };
+    assert_eq!(names("# HELP "), names("# TYPE "));
+    let series: Vec<_> = page.lines().filter(|line| !line.starts_with('#')).collect();
+    assert!(series.len() < 60 && !page.contains("# EOF"), "{page}");
+    for line in series {
+        let name = line.split(['{', ' ']).next().unwrap();
+        let family = ["_bucket", "_sum", "_count"].iter().find_map(|end| name.strip_suffix(end));
+        let known = names("# TYPE ");
+        assert!(known.contains(name) || family.is_some_and(|name| known.contains(name)), "{line}");
+    }
+}
+
+#[tokio::test]
+async fn every_series_of_the_documentation_exists() {
+    let database = ScratchDatabase::create().await.unwrap();
+    let url = database.url();
+    let flags = ["--admin-listen=127.0.0.1:0", "--blob-store=memory:", "--database-url", &url];
+    let mut server = Running::start(&flags, &[]).await;
+    // The series of a route begin with its first request.
+    let mut connection = Connection::open(server.base_url()).await;
+    connection.send(head(server.api_key(), "GET", "/vaults", "")).await;
+    connection.response().await.unwrap();
+    let page = page(&mut server).await;
+    let mut known = BTreeSet::new();
+    for (name, kind) in
+        page.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split_once(' '))
+    {
+        let ends: &[&str] =
+            if kind == "histogram" { &["", "_bucket", "_sum", "_count"] } else { &[""] };
+        known.extend(ends.iter().map(|end| format!("{name}{end}")));
+    }
+    let docs = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs");
+    let monitoring = read_dir(format!("{docs}/monitoring")).unwrap();
+    let mut files: Vec<_> = monitoring.map(|entry| entry.unwrap().path()).collect();
+    files.push(format!("{docs}/operations.md").into());
+    let mut used = 0;
+    for file in files {
+        let text = read_to_string(&file).unwrap();
+        for word in text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_') {
+            let areas = ["promptarium_http_", "promptarium_generations_", "promptarium_database_"];
+            let areas = areas.iter().chain(&["promptarium_build_", "process_"]);
+            if areas.clone().any(|area| word.starts_with(*area)) {
+                assert!(known.contains(word), "{}: {word}", file.display());
+                used += 1;
+            }
+        }
+    }
+    assert!(used > 60, "{used}");
 }

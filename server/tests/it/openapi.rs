@@ -6,7 +6,7 @@ use promptarium_server::EmbeddedServer;
 use serde_json::Value;
 
 use crate::support::browser::{self, JSON, OWN, send, sign_in};
-use crate::support::client::{Connection, Response, call};
+use crate::support::client::{Connection, Response, Slot, call};
 use crate::support::program::{output, program};
 
 /// A request for the document without a key.
@@ -60,6 +60,18 @@ async fn the_printed_document_is_the_served_one() {
     let text = printed(&[]).await;
     assert!(text.starts_with("{\n  \"components\"") && text.ends_with("}\n"), "{text:.80}");
     assert_eq!(text.parse::<Value>().unwrap()["servers"][0]["url"], "/");
+}
+
+/// Generated clients know one content type for bytes.
+#[tokio::test]
+async fn an_upload_may_have_the_content_type_of_the_document() {
+    let server = EmbeddedServer::start().await.unwrap();
+    let mut slot = Slot::of(server.base_url(), server.api_key(), "image/webp", 4).await;
+    for (content_type, status) in [("image/png", 415), ("application/octet-stream", 200)] {
+        content_type.clone_into(&mut slot.content_type);
+        assert_eq!(slot.put(b"1234").await.status, status, "{content_type}");
+    }
+    assert_eq!(slot.get().await.header("content-type"), Some("image/webp"));
 }
 
 /// The fields that an empty body lacks are those that the document requires.

@@ -1,6 +1,8 @@
 //! The document agrees with the routes, the statuses, the request fields and the limits, and is
 //! valid by itself. `script/schemathesis` checks it against OpenAPI 3.1 too.
 
+mod generators;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use promptarium::limits as l;
@@ -62,7 +64,7 @@ fn keys(object: &Value) -> BTreeSet<&str> {
 /// Name and schema of each field of the JSON body and of each parameter in this place.
 fn fields<'a>(operation: &'a Value, place: &str) -> Vec<(&'a str, &'a Value)> {
     let body = &operation["requestBody"]["content"]["application/json"]["schema"]["properties"];
-    let parameters = operation["parameters"].as_array().unwrap().iter();
+    let parameters = operation["parameters"].as_array().into_iter().flatten();
     let parameters = parameters.filter(|parameter| parameter["in"] == place);
     let parameters = parameters.map(|one| (one["name"].as_str().unwrap(), &one["schema"]));
     parameters.chain(entries(body).filter(|_| place == "query")).collect()
@@ -81,17 +83,19 @@ fn schema_of<'a>(document: &'a Value, place: &str) -> &'a Value {
 fn routes_and_operations_are_the_same() {
     let document = resolved();
     let operations = operations(&document).into_iter().map(|(id, (method, path, one))| {
-        (id.to_owned(), method.to_uppercase(), path.to_owned(), one["security"].to_string())
+        let access = format!("{} {}", one["security"], one["x-scopes"]);
+        (id.to_owned(), method.to_uppercase(), path.to_owned(), access)
     });
     let routes = routes::table().into_iter().filter(|row| !row.is_page()).map(|row| {
-        let security = match row.access {
-            Access::None => json!([]),
-            Access::Key => json!([{ "apiKey": [] }]),
-            Access::Write => json!([{ "apiKey": ["prompts:write"] }]),
-            Access::Session => json!([{ "browserSession": [] }]),
-            Access::UploadToken => json!([{ "uploadToken": [] }]),
+        let (security, scopes) = match row.access {
+            Access::None => (json!([]), Value::Null),
+            Access::Key => (json!([{ "apiKey": [] }]), Value::Null),
+            Access::Write => (json!([{ "apiKey": [] }]), json!(["prompts:write"])),
+            Access::Session => (json!([{ "browserSession": [] }]), Value::Null),
+            Access::UploadToken => (json!([{ "uploadToken": [] }]), Value::Null),
         };
-        (row.name.to_owned(), row.method.to_string(), row.template(), security.to_string())
+        let access = format!("{security} {scopes}");
+        (row.name.to_owned(), row.method.to_string(), row.template(), access)
     });
     assert_eq!(operations.collect::<BTreeSet<_>>(), routes.collect());
 }
@@ -131,13 +135,13 @@ fn operations_have_the_responses_that_follow_from_their_routes() {
             let headers = keys(&response["headers"]);
             assert!(headers.contains("x-request-id"), "{} {status}", row.name);
             let (header, schema) = match status {
-                "400" => (None, "InvalidRequest"),
-                "401" => (Some("WWW-Authenticate"), "Failure"),
-                "405" => (Some("Allow"), "Failure"),
-                "416" => (Some("Content-Range"), "Failure"),
-                "429" | "503" => (Some("Retry-After"), "Failure"),
+                "400" => (None, "ValidationErrorResponse"),
+                "401" => (Some("WWW-Authenticate"), "ErrorResponse"),
+                "405" => (Some("Allow"), "ErrorResponse"),
+                "416" => (Some("Content-Range"), "ErrorResponse"),
+                "429" | "503" => (Some("Retry-After"), "ErrorResponse"),
                 success if success < "400" => continue,
-                _ => (None, "Failure"),
+                _ => (None, "ErrorResponse"),
             };
             assert_eq!(headers.len(), 1 + header.iter().len(), "{} {status}", row.name);
             assert!(header.is_none_or(|header| headers.contains(header)), "{} {status}", row.name);
@@ -188,7 +192,7 @@ fn enumerations_have_the_words_that_the_handlers_take() {
         ("createVault.visibility updateVault.visibility", words(vaults::VISIBILITIES)),
         ("Vault.visibility", words(vaults::VISIBILITIES)),
         ("createGeneration.generationType GenerationStatus.generationType", outputs),
-        ("createUploadSlot.contentType UploadSlot.contentType", images.clone()),
+        ("createUploadSlot.contentType UploadSlot.contentType", images),
     ] {
         for place in places.split(' ') {
             assert_eq!(schema_of(&document, place)["enum"], json!(words), "{place}");
@@ -196,9 +200,10 @@ fn enumerations_have_the_words_that_the_handlers_take() {
     }
     let scopes = &document["components"]["schemas"]["Scopes"]["items"]["enum"];
     assert_eq!(*scopes, json!(words(api_keys::SCOPES)));
-    let files = Media::ALL.map(Media::content_type).to_vec();
+    let bytes = vec![files::BYTES_TYPE];
+    let files = [&bytes[..], &Media::ALL.map(Media::content_type)].concat();
     for (place, types) in [
-        ("/paths/~1storage~1{name}/put/requestBody/content", images),
+        ("/paths/~1storage~1{name}/put/requestBody/content", bytes.clone()),
         ("/paths/~1assets~1{name}/get/responses/200/content", files.clone()),
         ("/paths/~1assets~1{name}/get/responses/206/content", files),
     ] {
@@ -266,8 +271,8 @@ fn limits_are_those_of_the_sdk() {
         GENERATION_IMAGE_INPUTS_MAX, "maxItems", "createGeneration.imageInputs";
         GENERATION_REFERENCE_IMAGE_URLS_MAX, "maxItems", "createGeneration.referenceImageUrls";
         GENERATION_BATCH_COUNT, "minimum maximum", "createGeneration.batchCount";
-        GENERATION_BATCH_COUNT_DEFAULT, "default", "createGeneration.batchCount";
-        GENERATION_ASPECT_RATIO_DEFAULT, "default", "createGeneration.aspectRatio";
+        GENERATION_BATCH_COUNT_DEFAULT, "x-default", "createGeneration.batchCount";
+        GENERATION_ASPECT_RATIO_DEFAULT, "x-default", "createGeneration.aspectRatio";
         UPLOAD_SIZE_BYTES, "minimum maximum", "createUploadSlot.size UploadSlot.size";
         UPLOAD_SLOT_LIFETIME_SECONDS, "const", "UploadSlot.expiresIn";
     };
@@ -367,8 +372,8 @@ fn close(schema: &Value) -> Value {
 
 /// JSON Schema allows unknown keywords, so that a misspelt one would be ignored.
 const KEYWORDS: &str = "$ref type format pattern const enum not minLength maxLength minimum maximum \
-    items minItems maxItems uniqueItems properties required additionalProperties propertyNames maxProperties \
-    anyOf if then default examples description";
+    items minItems maxItems uniqueItems properties required additionalProperties maxProperties \
+    anyOf if then default x-default x-enum-varnames examples description";
 
 #[test]
 fn schemas_examples_and_defaults_are_valid() {
@@ -388,7 +393,8 @@ fn schemas_examples_and_defaults_are_valid() {
             assert!(is_valid(&document, &value["schema"], &value["example"]), "{place}");
         }
         let listed = value["examples"].as_array().into_iter().flatten();
-        for example in listed.chain(value.get("default")) {
+        let defaults = ["default", "x-default"].into_iter().filter_map(|name| value.get(name));
+        for example in listed.chain(defaults) {
             examples += 1;
             assert!(is_valid(&document, value, example), "{place}: {example}");
         }
@@ -435,7 +441,7 @@ fn the_url_and_the_prefix_of_models_are_replaced() {
     let document = document(Some(&public), &ModelNamespace::new("a.b").unwrap());
     assert_eq!(document["servers"], json!([{ "url": "https://prompts.example/behind" }]));
     assert_eq!(original()["servers"], json!([{ "url": "/" }]));
-    let schema = &document["components"]["schemas"]["NewPrompt"];
+    let schema = &document["components"]["schemas"]["CreatePromptRequest"];
     for (more, valid) in [
         (json!({ "promptType": "text" }), true),
         (json!({ "promptType": "image" }), false),

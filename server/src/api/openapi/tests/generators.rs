@@ -1,0 +1,118 @@
+//! What client generators and linters need of the document. `script/clients` runs generators;
+//! these rules keep it from failing.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use super::{each, entries, original};
+
+/// Whether a text names a rule, such as PR-19 or S-57.
+fn names_rule(text: &str) -> bool {
+    text.split(|c: char| !c.is_ascii_alphanumeric() && c != '-').any(|word| {
+        let rule = word.split_once('-').filter(|(area, _)| matches!(area.len(), 1 | 2));
+        rule.is_some_and(|(area, number)| {
+            area.bytes().all(|byte| byte.is_ascii_uppercase())
+                && !number.is_empty()
+                && number.bytes().all(|byte| byte.is_ascii_digit())
+        })
+    })
+}
+
+/// Descriptions are shown in the editors of users, who do not have the list of rules.
+#[test]
+fn texts_name_no_rules() {
+    assert!(names_rule("as said (PR-19)") && !names_rule("UTF-8 and A–Z or 0-9, S-, x-1"));
+    each(&original(), "", &mut |place, value| {
+        assert!(!value.as_str().is_some_and(|text| names_rule(text)), "{place}: {value}");
+    });
+}
+
+/// Generators number anonymous schemas: `InlineObject12`.
+#[test]
+fn json_bodies_are_named_schemas() {
+    each(&original(), "", &mut |place, value| {
+        if place.ends_with("/application~1json") {
+            let name = value["schema"]["$ref"].as_str().unwrap_or_default();
+            assert!(name.starts_with("#/components/schemas/"), "{place}");
+        }
+    });
+}
+
+/// In Go `NewPrompt` is the constructor of `Prompt`.
+#[test]
+fn no_schema_has_the_name_of_a_constructor() {
+    let document = original();
+    for (name, _) in entries(&document["components"]["schemas"]) {
+        assert!(!name.starts_with("New"), "{name}");
+    }
+}
+
+/// Generators make a class of `type: "null"` alone that does not exist. Within `anyOf` they know it.
+#[test]
+fn null_alone_is_no_type() {
+    each(&original(), "", &mut |place, value| {
+        let is_null = *value == json!({ "type": "null" });
+        assert!(value["type"] != "null" || is_null && place.contains("/anyOf/"), "{place}");
+    });
+}
+
+/// The Python client of openapi-generator compares it with the text `true`.
+#[test]
+fn no_boolean_has_a_constant() {
+    each(&original(), "", &mut |place, value| {
+        assert!(value["type"] != "boolean" || value.get("const").is_none(), "{place}");
+    });
+}
+
+/// In TypeScript such a field is required in requests, too.
+#[test]
+fn fields_have_no_default() {
+    each(&original(), "", &mut |place, value| {
+        let parent = place.rsplit('/').nth(1);
+        assert!(parent != Some("properties") || value.get("default").is_none(), "{place}");
+    });
+}
+
+/// The Python generator recurses or drops the operation.
+#[test]
+fn no_schema_contains_itself() {
+    fn check(document: &Value, schema: &Value, open: &[&str]) {
+        each(schema, "", &mut |_, value| {
+            let Some(reference) = value.get("$ref").and_then(Value::as_str) else { return };
+            assert!(!open.contains(&reference), "{reference} in {open:?}");
+            let target = document.pointer(&reference[1..]).unwrap();
+            check(document, target, &[open, &[reference]].concat());
+        });
+    }
+    let document = original();
+    for (_, schema) in entries(&document["components"]["schemas"]) {
+        check(&document, schema, &[]);
+    }
+}
+
+/// Constants of Go are global: equal values of two enumerations need names.
+#[test]
+fn enumerations_share_no_constant() {
+    let document = original();
+    let mut constants = BTreeMap::new();
+    for (name, schema) in entries(&document["components"]["schemas"]) {
+        let values = schema.get("x-enum-varnames").unwrap_or(&schema["enum"]);
+        for value in values.as_array().into_iter().flatten().filter_map(Value::as_str) {
+            let other = constants.insert(value.to_uppercase(), name);
+            assert_eq!(other, None, "{value} of {name}");
+        }
+    }
+}
+
+/// Linters accept scopes for OAuth only, and ask for a contact.
+#[test]
+fn scopes_are_extensions_and_there_is_a_contact() {
+    let document = original();
+    assert!(document["info"]["contact"]["name"].is_string());
+    each(&document["paths"], "", &mut |place, value| {
+        for (name, scopes) in value["security"].as_array().into_iter().flatten().flat_map(entries) {
+            assert_eq!(*scopes, json!([]), "{name} at {place}");
+        }
+    });
+}

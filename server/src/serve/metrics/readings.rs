@@ -1,0 +1,134 @@
+//! Metrics that are read at each scrape: of generations, memory, the database and the process.
+
+use std::fmt::{self, Debug, Formatter};
+use std::fs::{read_dir, read_to_string};
+use std::sync::atomic::Ordering::Relaxed;
+
+use prometheus_client::collector::Collector;
+use prometheus_client::encoding::{DescriptorEncoder, MetricEncoder, NoLabelSet};
+use prometheus_client::metrics::MetricType::{self, Counter, Gauge};
+use prometheus_client::metrics::exemplar::Exemplar;
+
+use crate::generate::submit::Submitter;
+use crate::generate::worker::Worker;
+use crate::http::memory::MemoryBudget;
+use crate::store::postgres::PoolUse;
+
+/// Where the use of a database is asked for.
+pub(crate) type AskPool = Box<dyn Fn() -> PoolUse + Send + Sync>;
+
+/// Where the values are.
+pub(crate) struct Readings {
+    memory: MemoryBudget,
+    pool: Option<AskPool>,
+    pub(super) worker: Worker,
+    pub(super) submitter: Submitter,
+}
+
+/// Name, type, meaning, the name of the label, and each value with its label. Without a label
+/// there is one value.
+type Reading = (&'static str, MetricType, &'static str, &'static str, Vec<(&'static str, f64)>);
+
+/// What is called at each scrape.
+pub(super) struct AtScrape<F>(pub(super) F);
+
+impl<F> Debug for AtScrape<F> {
+    fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
+        formatter.write_str("AtScrape")
+    }
+}
+
+impl<F: Fn() -> Vec<Reading> + Send + Sync + 'static> Collector for AtScrape<F> {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
+        for (name, kind, text, label, values) in (self.0)() {
+            let mut family = encoder.encode_descriptor(name, text, None, kind)?;
+            for (label_value, value) in values {
+                match label {
+                    "" => write(&mut family, kind, value)?,
+                    _ => write(&mut family.encode_family(&[(label, label_value)])?, kind, value)?,
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn write(metric: &mut MetricEncoder<'_>, kind: MetricType, value: f64) -> fmt::Result {
+    match kind {
+        Counter => metric.encode_counter(&value, None::<&Exemplar<NoLabelSet, f64>>),
+        _ => metric.encode_gauge(&value),
+    }
+}
+
+const fn float(value: usize) -> f64 {
+    value as f64
+}
+
+impl Readings {
+    pub(crate) fn of(
+        memory: &MemoryBudget,
+        pool: Option<AskPool>,
+        worker: &Worker,
+        submitter: &Submitter,
+    ) -> Self {
+        let (memory, worker, submitter) = (memory.clone(), worker.clone(), submitter.clone());
+        Self { memory, pool, worker, submitter }
+    }
+
+    #[rustfmt::skip]
+    pub(super) fn all(&self) -> Vec<Reading> {
+        let Self { memory, pool, worker, submitter } = self;
+        let (busy, large) = (worker.activity.busy.load(Relaxed), &worker.outputs.limits.large);
+        let gauge = |name, text, value| (name, Gauge, text, "", vec![("", float(value))]);
+        let mut all = vec![
+            ("build_info", Gauge, "The version that runs", "version", vec![(env!("CARGO_PKG_VERSION"), 1.0)]),
+            gauge("http_body_memory_bytes", "Memory of the bodies of requests and responses", memory.used()),
+            gauge("http_body_memory_limit_bytes", "Most memory that bodies may have: --memory-budget", memory.limit()),
+            gauge("generations_workers", "Generations processed at once: --workers", worker.settings.workers),
+            gauge("generations_workers_busy", "Generations in progress", busy),
+            gauge("generations_large_outputs", "Large outputs in progress", large.held()),
+            gauge("generations_large_outputs_waiting", "Large outputs that wait for their turn", large.waiting()),
+            gauge("generations_unrecorded", "Accepted generations that are not in the database yet", submitter.unrecorded()),
+        ];
+        if let Some(PoolUse { busy, idle, max, pipelined, waiting }) = pool.as_ref().map(|ask| ask()) {
+            let text = "Connections for one statement at a time: busy, idle, and the most there may be";
+            let states = vec![("busy", float(busy)), ("idle", float(idle)), ("max", float(max))];
+            all.push(("database_connections", Gauge, text, "state", states));
+            all.push(gauge("database_pipelined_statements", "Statements that run or wait on shared connections", pipelined));
+            let text = "Statements and requests that wait for a connection or for their share of them";
+            let waiting = waiting.map(|(what, number)| (what, float(number))).to_vec();
+            all.push(("database_waiting", Gauge, text, "for", waiting));
+        }
+        all
+    }
+}
+
+/// The process itself, from `/proc` of Linux; elsewhere nothing. The names are those of
+/// Prometheus' own clients.
+pub(super) fn process() -> Vec<Reading> {
+    // The unit of times, `USER_HZ`, is the same on all processors.
+    const TICKS_PER_SECOND: f64 = 100.0;
+    let stat = read_to_string("/proc/self/stat").unwrap_or_default();
+    // From the third field on: the second one, the name of the program, may have spaces.
+    let stat: Vec<_> = stat.rsplit(") ").next().unwrap_or_default().split(' ').collect();
+    let seconds = |field: usize| Some(stat.get(field - 3)?.parse::<f64>().ok()? / TICKS_PER_SECOND);
+    let cpu = seconds(14).zip(seconds(15)).map(|(user, system)| user + system);
+    let started = seconds(22).zip(number("/proc/stat", "btime")).map(|(after, boot)| boot + after);
+    let memory = number("/proc/self/status", "VmRSS:").map(|kib| 1024.0 * kib);
+    let files = read_dir("/proc/self/fd").ok().map(|entries| float(entries.count()));
+    let all = [
+        ("process_cpu_seconds", Counter, "Processor time of the process", cpu),
+        ("process_resident_memory_bytes", Gauge, "Resident memory of the process", memory),
+        ("process_open_fds", Gauge, "Open file descriptors of the process", files),
+        ("process_start_time_seconds", Gauge, "Start of the process in Unix time", started),
+    ];
+    let known = |(name, kind, text, value)| Some((name, kind, text, "", vec![("", value?)]));
+    all.into_iter().filter_map(known).collect()
+}
+
+/// The first number after the name of this field.
+fn number(path: &str, field: &str) -> Option<f64> {
+    let text = read_to_string(path).ok()?;
+    let rest = text.lines().find_map(|line| line.strip_prefix(field))?;
+    rest.split_ascii_whitespace().next()?.parse().ok()
+}
