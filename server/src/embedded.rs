@@ -268,11 +268,8 @@ fn read_seeds(texts: &[String], vendor: &Vendor) -> Result<(Vec<SeedKey>, String
         let seed = SeedKey { account: DEFAULT_ACCOUNT.to_owned(), key };
         return Ok((vec![seed], generated.expose().to_owned()));
     }
-    let parse = |(at, text): (usize, &String)| {
-        let numbered = |problem| setting(format!("seed key number {} {problem}", at + 1));
-        SeedKey::parse(text, vendor).map_err(numbered)
-    };
-    let seeds = texts.iter().enumerate().map(parse).collect::<Result<Vec<_>, _>>()?;
+    let seeds = SeedKey::parse_all(texts.iter().map(String::as_str), vendor);
+    let seeds = seeds.map_err(|problem| setting(format!("seed key {problem}")))?;
     let usable = seeds.iter().zip(texts).filter(|(seed, _)| !seed.key.revoked);
     // `max_by_key` returns the last of equal ones.
     let best = usable.rev().max_by_key(|(seed, _)| seed.key.scopes.prompts_write);

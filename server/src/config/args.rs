@@ -1,4 +1,8 @@
 //! The command line as clap sees it, and clap's errors in one line.
+//!
+//! Variables become flags in front of the arguments, so clap checks both, and suggests a name for a
+//! wrong one. All flags are accepted everywhere, so that one environment serves all commands; the
+//! help of a command shows its own.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -6,14 +10,11 @@ use std::ffi::{OsStr, OsString};
 use std::str::FromStr;
 use std::time::Duration;
 
-use clap::builder::OsStringValueParser;
 use clap::error::{ContextKind, ErrorKind};
-use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, CommandFactory, Parser, Subcommand};
 use tracing_subscriber::filter::Targets;
 
 use super::commands::AdminCommand;
-use super::jobs::JobFlags;
 use super::values::{
     BOOLEANS, LOG_FORMATS, MIGRATIONS, PROVIDERS, ProviderKind, RateLimits, address, database_url,
     integer, log_filter, model_namespace, one_of, quoted, rate_limits, seconds, secret,
@@ -22,12 +23,102 @@ use super::values::{
 use super::{ConfigError, LogFormat};
 use crate::blobs::BlobSetting;
 use crate::domain::{ModelNamespace, PublicUrl, SigningKey, Vendor};
-use crate::limits::{CONNECTIONS_MAX, MEMORY_BUDGET_MIB, MEMORY_BUDGET_MIB_MIN, VAULTS_MAX};
+use crate::limits::{
+    CONNECTIONS_MAX, JOB_KEEP_DAYS, JOB_RETRY_HOURS, MEMORY_BUDGET_MIB, MEMORY_BUDGET_MIB_MIN,
+    OUTPUT_MAX_MIB, VAULTS_MAX, WORKERS_DEFAULT,
+};
 use crate::store::postgres::{DatabaseUrl, Migration};
+
+const PREFIX: &str = "PROMPTARIUM_";
+
+/// Variables with our prefix that are not settings of the server: of the SDK and the conformance
+/// suite, of the tests and scripts of this repository, and those that Kubernetes sets for a service
+/// of this name. One that ends in `_` stands for all that begin with it.
+const FOREIGN: [&str; 25] = [
+    "API_KEY",
+    "BASE_URL",
+    "BENCH_",
+    "CA_FILE",
+    "CRASH_",
+    "DIFFERENTIAL_",
+    "HISTORY_",
+    "HOSTILE_",
+    "IMAGE_MODEL",
+    "KILL_",
+    "OTHER_API_KEY",
+    "PEERS",
+    "PORT",
+    "PORT_",
+    "PROOF",
+    "PROOF_",
+    "PROXY",
+    "READ_ONLY_API_KEY",
+    "REVOKED_API_KEY",
+    "SCHEMATHESIS_",
+    "SERVICE_",
+    "SIGN_IN_URL",
+    "SKIP_",
+    "TEST_",
+    "VIDEO_MODEL",
+];
+
+/// The settings in the groups of the help, by id.
+pub(super) const GROUPS: [(&str, &[&str]); 7] = [
+    ("Server", &["listen", "public_url", "vendor", "seed_key", "signing_key", "json"]),
+    ("Database", &["database_url", "migrate", "database_pool"]),
+    ("Files", &["blob_store"]),
+    ("Provider of generations", &PROVIDER),
+    ("Limits", &LIMITS),
+    ("Stopping", &["drain_delay", "drain_timeout"]),
+    ("Log and metrics", &["log", "log_format", "admin_listen"]),
+];
+const PROVIDER: [&str; 9] = [
+    "provider",
+    "provider_url",
+    "provider_key",
+    "provider_private_outputs",
+    "model_namespace",
+    "workers",
+    "job_retry_hours",
+    "job_keep_days",
+    "output_max_mib",
+];
+const LIMITS: [&str; 6] = [
+    "max_connections",
+    "max_connections_per_address",
+    "idle_timeout",
+    "memory_budget",
+    "vaults_max",
+    "rate_limit",
+];
+
+/// What `-h` shows.
+const EVERYDAY: [&str; 10] = [
+    "listen",
+    "public_url",
+    "seed_key",
+    "database_url",
+    "blob_store",
+    "provider",
+    "provider_url",
+    "provider_key",
+    "log",
+    "admin_listen",
+];
+
+const EXAMPLES: &str = "\
+Examples:
+  promptarium-server --listen 0.0.0.0:8080 --public-url http://192.168.1.5:8080
+  PROMPTARIUM_DATABASE_URL=postgres://localhost/promptarium promptarium-server
+  promptarium-server sign-in alice
+  promptarium-server key create --account alice --name laptop
+
+The variable of --some-flag is PROMPTARIUM_SOME_FLAG; a flag wins over its variable.
+-h shows the flags of every day, --help all.";
 
 /// The Promptarium reference server.
 #[derive(Parser)]
-#[command(name = "promptarium-server", version)]
+#[command(name = "promptarium-server", version, after_help = EXAMPLES)]
 pub(super) struct Cli {
     #[command(flatten)]
     pub(super) settings: Settings,
@@ -58,11 +149,12 @@ pub(super) struct Settings {
     /// Most connections to the database. Default: 16, or pool_max_conns in the URL.
     #[arg(long, value_name = "NUMBER", value_parser = quoted(integer::<1, 10_000>))]
     pub(super) database_pool: Option<usize>,
-    /// Address to listen on; port 0 picks a free port.
+    /// Address to listen on; port 0 picks a free port. A port alone is one of 127.0.0.1.
     #[arg(long, value_name = "HOST:PORT", value_parser = quoted(address))]
     #[arg(default_value = "127.0.0.1:8080")]
     pub(super) listen: String,
-    /// URL under which clients reach the server, without /api/v1. Default: the listener's.
+    /// URL under which clients and browsers reach the server, without /api/v1. Default: the
+    /// listener's.
     #[arg(long, value_name = "URL", value_parser = secret(PublicUrl::parse))]
     pub(super) public_url: Option<PublicUrl>,
     /// Store of uploaded and generated files: memory:, file:PATH or s3://BUCKET/PREFIX.
@@ -78,14 +170,29 @@ pub(super) struct Settings {
     #[arg(long, value_name = "URL", value_parser = secret(String::from_str))]
     pub(super) provider_url: Option<String>,
     /// Secret key of the queue provider.
-    #[arg(long, value_name = "SECRET", value_parser = secret(String::from_str), allow_hyphen_values = true)]
+    #[arg(long, value_name = "SECRET", value_parser = secret(String::from_str))]
+    #[arg(allow_hyphen_values = true)]
     pub(super) provider_key: Option<String>,
     /// Allow outputs of the queue provider to be fetched from private addresses.
     #[arg(long, value_name = "true|false", value_parser = one_of(&BOOLEANS))]
     #[arg(num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub(super) provider_private_outputs: Option<bool>,
-    #[command(flatten)]
-    pub(super) jobs: JobFlags,
+    /// Number of generations processed at once. One account has at most half of them.
+    #[arg(long, value_name = "NUMBER", value_parser = quoted(integer::<0, 1000>))]
+    #[arg(default_value_t = WORKERS_DEFAULT)]
+    pub(super) workers: usize,
+    /// How long a generation is retried while its provider, the storage or the database fails.
+    #[arg(long, value_name = "HOURS", value_parser = quoted(integer::<1, 10_000>))]
+    #[arg(default_value_t = JOB_RETRY_HOURS)]
+    pub(super) job_retry_hours: usize,
+    /// When the records of ended generations are deleted. Their outputs stay.
+    #[arg(long, value_name = "DAYS", value_parser = quoted(integer::<1, 100_000>))]
+    #[arg(default_value_t = JOB_KEEP_DAYS)]
+    pub(super) job_keep_days: usize,
+    /// Largest output of a generation. A larger one fails it.
+    #[arg(long, value_name = "MIB", value_parser = quoted(integer::<1, 65_536>))]
+    #[arg(default_value_t = OUTPUT_MAX_MIB)]
+    pub(super) output_max_mib: usize,
     /// Prefix of the provider's model ids.
     #[arg(long, value_name = "PREFIX", value_parser = quoted(model_namespace))]
     #[arg(default_value = "local")]
@@ -146,111 +253,156 @@ pub(super) struct Settings {
     pub(super) json: Option<bool>,
 }
 
-/// Matches the command line and the environment. All wrong values are reported together: clap
-/// stops at the first one, so it runs again without checking that setting.
-pub(super) fn matches(arguments: &[OsString]) -> Result<ArgMatches, ConfigError> {
-    // By the id of the setting.
-    let mut problems = BTreeMap::new();
-    loop {
-        let error = match command(arguments, &problems).try_get_matches_from(arguments) {
-            Ok(matches) if problems.is_empty() => return Ok(matches),
-            Ok(_) => break,
-            Err(error) if error.kind() == ErrorKind::ValueValidation => error,
-            Err(error) => return Err(usage_error(&error)),
-        };
-        let arg = error.get(ContextKind::InvalidArg).map(ToString::to_string).unwrap_or_default();
-        let name = arg.split([' ', '[']).next().unwrap_or_default();
-        let id = name.trim_start_matches('-').replace('-', "_");
-        let from_flag = arguments.iter().any(|argument| is_flag(argument, &id));
-        let from_variable = name.starts_with("--") && !from_flag;
-        let source = if from_variable { variable(&id) } else { name.to_owned() };
-        let problem = error.source().map(ToString::to_string).unwrap_or_default();
-        // An argument that is not a setting is checked again.
-        if problems.insert(id, format!("{source}: {problem}")).is_some() {
-            break;
-        }
-    }
-    Err(ConfigError::Invalid(problems.into_values().collect::<Vec<_>>().join("; ")))
+/// What the program was started with: its name and arguments, and by their id the settings that
+/// only a variable has.
+pub(super) struct Input {
+    arguments: Vec<OsString>,
+    variables: BTreeMap<String, OsString>,
 }
 
-/// The command line. All flags are accepted everywhere, so that one environment serves all
-/// commands, but the help of a command shows only those that matter to it. Values of variables
-/// are not in the help, because some are secret.
-fn command(arguments: &[OsString], unchecked: &BTreeMap<String, String>) -> clap::Command {
-    let command = Cli::command().mut_args(|mut arg| {
-        let id = arg.get_id().to_string();
-        if unchecked.contains_key(&id) {
-            arg = arg.value_parser(OsStringValueParser::new());
+impl Input {
+    /// A variable without a value is absent. Those of a request for help are not looked at.
+    pub(super) fn new(
+        arguments: impl IntoIterator<Item = OsString>,
+        variables: impl IntoIterator<Item = (OsString, OsString)>,
+    ) -> Result<Self, ConfigError> {
+        let mut input =
+            Self { arguments: arguments.into_iter().collect(), variables: BTreeMap::new() };
+        if input.arguments.iter().any(|text| text == "--help" || text == "-h" || text == "help") {
+            return Ok(input);
         }
-        // Below a subcommand clap would check the variable although the flag above wins.
-        if !arguments.iter().any(|argument| is_flag(argument, &id)) {
-            arg = arg.env(variable(&id));
+        for (name, value) in variables {
+            let name = name.to_string_lossy();
+            let Some(rest) = name.strip_prefix(PREFIX) else { continue };
+            let is_foreign =
+                |known: &&str| rest == *known || (known.ends_with('_') && rest.starts_with(known));
+            let is_empty = value.to_str().is_some_and(|value| value.trim().is_empty());
+            let id = rest.to_ascii_lowercase();
+            if is_empty || FOREIGN.iter().any(is_foreign) || input.has_flag(&id) {
+                continue;
+            }
+            let is_name = |c: u8| c.is_ascii_uppercase() || c.is_ascii_digit() || c == b'_';
+            if !rest.starts_with(|c: char| c.is_ascii_uppercase()) || !rest.bytes().all(is_name) {
+                return Err(ConfigError::Invalid(format!("{name:?}: unknown variable")));
+            }
+            input.variables.insert(id, value);
         }
-        arg.global(true).hide_env_values(true).allow_negative_numbers(true)
+        Ok(input)
+    }
+
+    /// Matches the variables and the arguments.
+    pub(super) fn matches(&self) -> Result<ArgMatches, ConfigError> {
+        let flags = self.variables.iter().map(|(id, value)| {
+            let mut argument = OsString::from(flag(id) + "=");
+            argument.push(value);
+            argument
+        });
+        let (name, rest) = self.arguments.split_at(self.arguments.len().min(1));
+        let line = name.iter().cloned().chain(flags).chain(rest.iter().cloned());
+        let matches = command().try_get_matches_from(line).map_err(|e| self.invalid(&e))?;
+        // clap drops the values before the command if there are others after it.
+        for id in ["seed_key", "rate_limit"] {
+            let is_flag = |argument: &&OsString| is_flag(argument, id);
+            let given = self.arguments.iter().filter(is_flag).count();
+            if given > matches.get_raw(id).map_or(0, Iterator::count) {
+                let problem = "given before and after the command; use one place";
+                return Err(ConfigError::Invalid(format!("{}: {problem}", flag(id))));
+            }
+        }
+        Ok(matches)
+    }
+
+    /// The flag or variable that a setting came from; the flag if it has its default.
+    pub(super) fn source(&self, id: &str) -> String {
+        if self.variables.contains_key(id) { variable(id) } else { flag(id) }
+    }
+
+    fn has_flag(&self, id: &str) -> bool {
+        self.arguments.iter().any(|argument| is_flag(argument, id))
+    }
+
+    /// An error of clap in one line.
+    pub(super) fn invalid(&self, error: &clap::Error) -> ConfigError {
+        let text = |kind| error.get(kind).map(ToString::to_string);
+        let problem = match error.kind() {
+            ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
+                return ConfigError::Help(error.render().to_string());
+            }
+            ErrorKind::UnknownArgument | ErrorKind::TooManyValues => "unknown",
+            ErrorKind::InvalidSubcommand => "unknown command",
+            ErrorKind::MissingRequiredArgument => "missing",
+            ErrorKind::ArgumentConflict => "given more than once",
+            ErrorKind::InvalidValue => "a value is missing",
+            ErrorKind::MissingSubcommand | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+                "a subcommand is missing"
+            }
+            kind => kind.as_str().unwrap_or("invalid command line"),
+        };
+        let name = text(ContextKind::InvalidArg).or_else(|| text(ContextKind::InvalidSubcommand));
+        let name = name.unwrap_or_default();
+        let name = name.split(['=', ' ', '[', ',']).next().unwrap_or_default();
+        let id = |name: &str| name.trim_start_matches('-').replace('-', "_");
+        let is_variable = name.starts_with("--") && self.variables.contains_key(&id(name));
+        let shown = |name: &str| if is_variable { variable(&id(name)) } else { name.to_owned() };
+        let subject = match name {
+            "" => String::new(),
+            name if is_variable || may_be_shown(name) => shown(name) + ": ",
+            _ => "an argument (not shown): ".to_owned(),
+        };
+        if let (ErrorKind::ValueValidation, Some(problem)) = (error.kind(), error.source()) {
+            return ConfigError::Invalid(format!("{subject}{problem}"));
+        }
+        let similar = text(ContextKind::SuggestedArg);
+        let similar = similar.or_else(|| text(ContextKind::SuggestedSubcommand));
+        let hint =
+            similar.map_or_else(String::new, |name| format!("; did you mean {}?", shown(&name)));
+        let help = "see promptarium-server --help";
+        ConfigError::Invalid(format!("{subject}{problem}{hint}; {help}"))
+    }
+}
+
+fn command() -> clap::Command {
+    let command = Cli::command().mut_args(|arg| {
+        let id = arg.get_id().as_str();
+        let group = GROUPS.iter().find(|(_, ids)| ids.contains(&id)).map(|(title, _)| *title);
+        let hidden = !EVERYDAY.contains(&id);
+        arg.help_heading(group).hide_short_help(hidden).global(true).allow_negative_numbers(true)
     });
     let flags: Vec<_> = command.get_arguments().cloned().collect();
     command.mut_subcommands(|command| {
         let shown: &[_] = match command.get_name() {
             "serve" => return command,
             "openapi" => &["public_url", "model_namespace"],
-            _ => &["database_url", "migrate", "vendor", "log", "log_format", "json"],
+            "sign-in" => &["database_url", "public_url", "migrate", "log", "log_format", "json"],
+            "key" => &["database_url", "vendor", "migrate", "log", "log_format", "json"],
+            "migrate" => &["database_url", "log", "log_format", "json"],
+            _ => &["database_url", "migrate", "log", "log_format", "json"],
         };
-        let hidden = flags.iter().filter(|flag| !shown.contains(&flag.get_id().as_str()));
-        command.args(hidden.map(|flag| flag.clone().hide(true)).collect::<Vec<_>>())
+        command.args(flags.iter().map(|flag| {
+            let hidden = !shown.contains(&flag.get_id().as_str());
+            flag.clone().help_heading("Options").hide(hidden).hide_short_help(hidden)
+        }))
     })
 }
 
 fn variable(id: &str) -> String {
-    format!("PROMPTARIUM_{}", id.to_ascii_uppercase())
+    format!("{PREFIX}{}", id.to_ascii_uppercase())
 }
 
-/// Whether an argument is the flag of this setting, with or without a value.
-pub(super) fn is_flag(argument: &OsStr, id: &str) -> bool {
-    argument.to_string_lossy().split('=').next() == Some(&flag(id))
-}
-
-pub(super) fn flag(id: &str) -> String {
+fn flag(id: &str) -> String {
     format!("--{}", id.replace('_', "-"))
 }
 
-/// The flag or variable that a setting came from; the flag if it has its default.
-pub(super) fn source(matches: &ArgMatches, id: &str) -> String {
-    match matches.value_source(id) {
-        Some(ValueSource::EnvVariable) => variable(id),
-        _ => flag(id),
-    }
+/// Whether an argument is the flag of this setting, with or without a value.
+fn is_flag(argument: &OsStr, id: &str) -> bool {
+    argument.to_string_lossy().split('=').next() == Some(&flag(id))
 }
 
-/// An error of clap in one line.
-pub(super) fn usage_error(error: &clap::Error) -> ConfigError {
-    let problem = match error.kind() {
-        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
-            return ConfigError::Help(error.render().to_string());
-        }
-        ErrorKind::UnknownArgument => "unknown argument",
-        ErrorKind::InvalidSubcommand => "unknown command",
-        ErrorKind::MissingRequiredArgument => "missing",
-        ErrorKind::ArgumentConflict => "given more than once",
-        ErrorKind::InvalidValue => "a value is missing",
-        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => "a subcommand is missing",
-        kind => kind.as_str().unwrap_or("invalid command line"),
-    };
-    ConfigError::Invalid(format!("{}{problem}; see promptarium-server --help", argument(error)))
-}
-
-/// The argument or command an error is about, with a colon. An unknown one is repeated only
-/// if it looks like a flag or a command: a secret may have slipped into its place.
-fn argument(error: &clap::Error) -> String {
-    let kinds = [ContextKind::InvalidArg, ContextKind::InvalidSubcommand];
-    let Some(names) = kinds.iter().find_map(|kind| error.get(*kind)) else { return String::new() };
-    let names = names.to_string();
-    let name = names.split(['=', ' ', ',']).next().unwrap_or_default();
+/// Whether an argument or command that is not known looks like one: a secret may have slipped into
+/// its place.
+fn may_be_shown(name: &str) -> bool {
     let placeholder = name.starts_with('<') && name.ends_with('>');
     let plain = name.len() < 32 && name.chars().all(|c| c.is_ascii_lowercase() || c == '-');
     let short_flag = name.starts_with('-') && !name.starts_with("--");
-    if placeholder || (plain && !short_flag) {
-        format!("{name}: ")
-    } else {
-        "an argument (not shown): ".to_owned()
-    }
+    placeholder || (plain && !short_flag) || (short_flag && name.len() == 2)
 }

@@ -4,8 +4,8 @@
 //! Each server has its own registry, so that several in one process do not mix. All series are
 //! registered at the start; a request costs two additions.
 
-use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use http::request::Parts;
@@ -50,6 +50,9 @@ const REFUSALS: [&str; 7] = [
     "body_too_large",
     "body_too_slow",
 ];
+
+/// Lines of the log that nobody read in time. The log is that of the process.
+pub(crate) static DROPPED_LOG_LINES: LazyLock<Counter> = LazyLock::new(Counter::default);
 
 type Labels = Vec<(&'static str, String)>;
 
@@ -169,6 +172,8 @@ impl Metrics {
         let mut all = Registry::with_prefix("promptarium");
         let database = pool.map(|ask| DatabaseMetrics::new(ask, &mut all));
         generations.register(&mut all);
+        let text = "Lines of the log that were dropped because nobody read it";
+        all.register("log_dropped_lines", text, DROPPED_LOG_LINES.clone());
         let registry = all.sub_registry_with_prefix("http");
         registry.register("connections", "Open connections", connections.open.clone());
         let text = "Connections closed because their address had too many";

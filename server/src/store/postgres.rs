@@ -112,13 +112,24 @@ pub struct PostgresStore {
 }
 
 #[cfg(test)]
-static ALL: &[&Statement] = &[&SIGNING_KEY];
+static ALL: &[&Statement] = &[&SIGNING_KEY, &SET_PUBLIC_URL, &PUBLIC_URL];
 
 /// An existing value stays.
 static SIGNING_KEY: Statement = Statement::idempotent(
     "settings.signing_key",
     "INSERT INTO setting (name, value) VALUES ('signing-key', $1::bytea)
      ON CONFLICT (name) DO UPDATE SET value = setting.value RETURNING value",
+);
+
+static SET_PUBLIC_URL: Statement = Statement::idempotent(
+    "settings.set_public_url",
+    "INSERT INTO setting (name, value) VALUES ('public-url', $1::bytea)
+     ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+);
+
+static PUBLIC_URL: Statement = Statement::read_only(
+    "settings.public_url",
+    "SELECT value FROM setting WHERE name = 'public-url'",
 );
 
 /// Why the store cannot be opened. Each is one line without a password.
@@ -134,6 +145,11 @@ pub enum ConnectError {
     Silent(#[from] StoreError),
     #[error(transparent)]
     Migrate(#[from] MigrateError),
+    #[error(
+        "the database cannot hold every text, because its encoding is {0}: make another one with \
+         `createdb -E UTF8 -T template0 NAME`"
+    )]
+    Encoding(String),
 }
 
 impl PostgresStore {
@@ -196,6 +212,20 @@ impl PostgresStore {
     }
 }
 
+impl PostgresStore {
+    /// Stores where clients reach the servers of this database, for [`PostgresStore::public_url`].
+    pub(crate) async fn set_public_url(&self, url: &str) -> Result<(), StoreError> {
+        self.db.rows(&SET_PUBLIC_URL, &[&url.as_bytes()]).await.map(drop)
+    }
+
+    /// The public URL of the server that was started last.
+    pub(crate) async fn public_url(&self) -> Result<Option<String>, StoreError> {
+        let rows = self.db.rows(&PUBLIC_URL, &[]).await?;
+        let text = |row| column::<&[u8]>(row, "value").map(String::from_utf8_lossy);
+        Ok(rows.first().map(text).transpose()?.map(Into::into))
+    }
+}
+
 #[async_trait]
 impl Store for PostgresStore {
     fn name(&self) -> &'static str {
@@ -219,5 +249,9 @@ async fn migrate_with(
     migration: Migration,
 ) -> Result<Vec<&'static str>, ConnectError> {
     let mut client = connector.connect().await?;
+    let encoding = migrate::encoding(&client.client).await?;
+    if encoding != "UTF8" {
+        return Err(ConnectError::Encoding(encoding));
+    }
     Ok(migrate::run(&mut client.client, migrate::LIST, migration).await?)
 }
