@@ -5,6 +5,7 @@
 
 mod args;
 mod commands;
+mod input;
 mod values;
 
 use std::ffi::OsString;
@@ -12,8 +13,9 @@ use std::ffi::OsString;
 use clap::FromArgMatches;
 use tracing_subscriber::filter::{LevelFilter, Targets};
 
-use self::args::{Cli, CliCommand, Input, Settings};
+use self::args::{Cli, CliCommand, Settings};
 pub(crate) use self::commands::{AccountCommand, AdminCommand, KeyCommand};
+use self::input::Input;
 use self::values::ProviderKind;
 pub use self::values::SeedKey;
 use crate::blobs::BlobSetting;

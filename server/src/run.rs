@@ -229,7 +229,7 @@ async fn open_store(config: &ServeConfig, public: &PublicUrl) -> Result<StoreKin
     };
     let store = PostgresStore::open(url, *migration, Clock::System).await;
     let store = store.map_err(|error| format!("{source}: {}", error_chain(&error)))?;
-    let stored = store.set_public_url(public.url().as_str()).await;
+    let stored = store.set_last_public_url(public.url().as_str()).await;
     stored.map_err(|error| format!("{source}: {}", error_chain(&error)))?;
     Ok(StoreKind::Shared(store.with_vaults_max(config.vaults_max)))
 }

@@ -1,26 +1,21 @@
-//! The command line as clap sees it, and clap's errors in one line.
+//! The command line as clap sees it.
 //!
-//! Variables become flags in front of the arguments, so clap checks both, and suggests a name for a
-//! wrong one. All flags are accepted everywhere, so that one environment serves all commands; the
-//! help of a command shows its own.
+//! All flags are accepted everywhere, so that one environment serves all commands; the help of a
+//! command shows its own.
 
-use std::collections::BTreeMap;
-use std::error::Error;
-use std::ffi::{OsStr, OsString};
 use std::str::FromStr;
 use std::time::Duration;
 
-use clap::error::{ContextKind, ErrorKind};
-use clap::{ArgMatches, Args, CommandFactory, Parser, Subcommand};
+use clap::{Args, CommandFactory, Parser, Subcommand};
 use tracing_subscriber::filter::Targets;
 
+use super::LogFormat;
 use super::commands::AdminCommand;
 use super::values::{
     BOOLEANS, LOG_FORMATS, MIGRATIONS, PROVIDERS, ProviderKind, RateLimits, address, database_url,
     integer, log_filter, model_namespace, one_of, quoted, rate_limits, seconds, secret,
     signing_key, vendor,
 };
-use super::{ConfigError, LogFormat};
 use crate::blobs::BlobSetting;
 use crate::domain::{ModelNamespace, PublicUrl, SigningKey, Vendor};
 use crate::limits::{
@@ -29,82 +24,28 @@ use crate::limits::{
 };
 use crate::store::postgres::{DatabaseUrl, Migration};
 
-const PREFIX: &str = "PROMPTARIUM_";
-
-/// Variables with our prefix that are not settings of the server: of the SDK and the conformance
-/// suite, of the tests and scripts of this repository, and those that Kubernetes sets for a service
-/// of this name. One that ends in `_` stands for all that begin with it.
-const FOREIGN: [&str; 25] = [
-    "API_KEY",
-    "BASE_URL",
-    "BENCH_",
-    "CA_FILE",
-    "CRASH_",
-    "DIFFERENTIAL_",
-    "HISTORY_",
-    "HOSTILE_",
-    "IMAGE_MODEL",
-    "KILL_",
-    "OTHER_API_KEY",
-    "PEERS",
-    "PORT",
-    "PORT_",
-    "PROOF",
-    "PROOF_",
-    "PROXY",
-    "READ_ONLY_API_KEY",
-    "REVOKED_API_KEY",
-    "SCHEMATHESIS_",
-    "SERVICE_",
-    "SIGN_IN_URL",
-    "SKIP_",
-    "TEST_",
-    "VIDEO_MODEL",
-];
-
 /// The settings in the groups of the help, by id.
-pub(super) const GROUPS: [(&str, &[&str]); 7] = [
-    ("Server", &["listen", "public_url", "vendor", "seed_key", "signing_key", "json"]),
-    ("Database", &["database_url", "migrate", "database_pool"]),
-    ("Files", &["blob_store"]),
-    ("Provider of generations", &PROVIDER),
-    ("Limits", &LIMITS),
-    ("Stopping", &["drain_delay", "drain_timeout"]),
-    ("Log and metrics", &["log", "log_format", "admin_listen"]),
-];
-const PROVIDER: [&str; 9] = [
-    "provider",
-    "provider_url",
-    "provider_key",
-    "provider_private_outputs",
-    "model_namespace",
-    "workers",
-    "job_retry_hours",
-    "job_keep_days",
-    "output_max_mib",
-];
-const LIMITS: [&str; 6] = [
-    "max_connections",
-    "max_connections_per_address",
-    "idle_timeout",
-    "memory_budget",
-    "vaults_max",
-    "rate_limit",
+pub(super) const GROUPS: [(&str, &str); 7] = [
+    ("Server", "listen public_url vendor seed_key signing_key json"),
+    ("Database", "database_url migrate database_pool"),
+    ("Files", "blob_store"),
+    (
+        "Provider of generations",
+        "provider provider_url provider_key provider_private_outputs model_namespace workers \
+         job_retry_hours job_keep_days output_max_mib",
+    ),
+    (
+        "Limits",
+        "max_connections max_connections_per_address idle_timeout memory_budget vaults_max \
+         rate_limit",
+    ),
+    ("Stopping", "drain_delay drain_timeout"),
+    ("Log and metrics", "log log_format admin_listen"),
 ];
 
 /// What `-h` shows.
-const EVERYDAY: [&str; 10] = [
-    "listen",
-    "public_url",
-    "seed_key",
-    "database_url",
-    "blob_store",
-    "provider",
-    "provider_url",
-    "provider_key",
-    "log",
-    "admin_listen",
-];
+const EVERYDAY: &str = "listen public_url seed_key database_url blob_store provider provider_url \
+                        provider_key log admin_listen";
 
 const EXAMPLES: &str = "\
 Examples:
@@ -253,156 +194,31 @@ pub(super) struct Settings {
     pub(super) json: Option<bool>,
 }
 
-/// What the program was started with: its name and arguments, and by their id the settings that
-/// only a variable has.
-pub(super) struct Input {
-    arguments: Vec<OsString>,
-    variables: BTreeMap<String, OsString>,
-}
-
-impl Input {
-    /// A variable without a value is absent. Those of a request for help are not looked at.
-    pub(super) fn new(
-        arguments: impl IntoIterator<Item = OsString>,
-        variables: impl IntoIterator<Item = (OsString, OsString)>,
-    ) -> Result<Self, ConfigError> {
-        let mut input =
-            Self { arguments: arguments.into_iter().collect(), variables: BTreeMap::new() };
-        if input.arguments.iter().any(|text| text == "--help" || text == "-h" || text == "help") {
-            return Ok(input);
-        }
-        for (name, value) in variables {
-            let name = name.to_string_lossy();
-            let Some(rest) = name.strip_prefix(PREFIX) else { continue };
-            let is_foreign =
-                |known: &&str| rest == *known || (known.ends_with('_') && rest.starts_with(known));
-            let is_empty = value.to_str().is_some_and(|value| value.trim().is_empty());
-            let id = rest.to_ascii_lowercase();
-            if is_empty || FOREIGN.iter().any(is_foreign) || input.has_flag(&id) {
-                continue;
-            }
-            let is_name = |c: u8| c.is_ascii_uppercase() || c.is_ascii_digit() || c == b'_';
-            if !rest.starts_with(|c: char| c.is_ascii_uppercase()) || !rest.bytes().all(is_name) {
-                return Err(ConfigError::Invalid(format!("{name:?}: unknown variable")));
-            }
-            input.variables.insert(id, value);
-        }
-        Ok(input)
-    }
-
-    /// Matches the variables and the arguments.
-    pub(super) fn matches(&self) -> Result<ArgMatches, ConfigError> {
-        let flags = self.variables.iter().map(|(id, value)| {
-            let mut argument = OsString::from(flag(id) + "=");
-            argument.push(value);
-            argument
-        });
-        let (name, rest) = self.arguments.split_at(self.arguments.len().min(1));
-        let line = name.iter().cloned().chain(flags).chain(rest.iter().cloned());
-        let matches = command().try_get_matches_from(line).map_err(|e| self.invalid(&e))?;
-        // clap drops the values before the command if there are others after it.
-        for id in ["seed_key", "rate_limit"] {
-            let is_flag = |argument: &&OsString| is_flag(argument, id);
-            let given = self.arguments.iter().filter(is_flag).count();
-            if given > matches.get_raw(id).map_or(0, Iterator::count) {
-                let problem = "given before and after the command; use one place";
-                return Err(ConfigError::Invalid(format!("{}: {problem}", flag(id))));
-            }
-        }
-        Ok(matches)
-    }
-
-    /// The flag or variable that a setting came from; the flag if it has its default.
-    pub(super) fn source(&self, id: &str) -> String {
-        if self.variables.contains_key(id) { variable(id) } else { flag(id) }
-    }
-
-    fn has_flag(&self, id: &str) -> bool {
-        self.arguments.iter().any(|argument| is_flag(argument, id))
-    }
-
-    /// An error of clap in one line.
-    pub(super) fn invalid(&self, error: &clap::Error) -> ConfigError {
-        let text = |kind| error.get(kind).map(ToString::to_string);
-        let problem = match error.kind() {
-            ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
-                return ConfigError::Help(error.render().to_string());
-            }
-            ErrorKind::UnknownArgument | ErrorKind::TooManyValues => "unknown",
-            ErrorKind::InvalidSubcommand => "unknown command",
-            ErrorKind::MissingRequiredArgument => "missing",
-            ErrorKind::ArgumentConflict => "given more than once",
-            ErrorKind::InvalidValue => "a value is missing",
-            ErrorKind::MissingSubcommand | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
-                "a subcommand is missing"
-            }
-            kind => kind.as_str().unwrap_or("invalid command line"),
-        };
-        let name = text(ContextKind::InvalidArg).or_else(|| text(ContextKind::InvalidSubcommand));
-        let name = name.unwrap_or_default();
-        let name = name.split(['=', ' ', '[', ',']).next().unwrap_or_default();
-        let id = |name: &str| name.trim_start_matches('-').replace('-', "_");
-        let is_variable = name.starts_with("--") && self.variables.contains_key(&id(name));
-        let shown = |name: &str| if is_variable { variable(&id(name)) } else { name.to_owned() };
-        let subject = match name {
-            "" => String::new(),
-            name if is_variable || may_be_shown(name) => shown(name) + ": ",
-            _ => "an argument (not shown): ".to_owned(),
-        };
-        if let (ErrorKind::ValueValidation, Some(problem)) = (error.kind(), error.source()) {
-            return ConfigError::Invalid(format!("{subject}{problem}"));
-        }
-        let similar = text(ContextKind::SuggestedArg);
-        let similar = similar.or_else(|| text(ContextKind::SuggestedSubcommand));
-        let hint =
-            similar.map_or_else(String::new, |name| format!("; did you mean {}?", shown(&name)));
-        let help = "see promptarium-server --help";
-        ConfigError::Invalid(format!("{subject}{problem}{hint}; {help}"))
-    }
-}
-
-fn command() -> clap::Command {
+pub(super) fn command() -> clap::Command {
     let command = Cli::command().mut_args(|arg| {
         let id = arg.get_id().as_str();
-        let group = GROUPS.iter().find(|(_, ids)| ids.contains(&id)).map(|(title, _)| *title);
-        let hidden = !EVERYDAY.contains(&id);
+        let group = GROUPS.iter().find(|(_, ids)| has(ids, id)).map(|(title, _)| *title);
+        let hidden = !has(EVERYDAY, id);
         arg.help_heading(group).hide_short_help(hidden).global(true).allow_negative_numbers(true)
     });
     let flags: Vec<_> = command.get_arguments().cloned().collect();
     command.mut_subcommands(|command| {
-        let shown: &[_] = match command.get_name() {
+        let shown = match command.get_name() {
             "serve" => return command,
-            "openapi" => &["public_url", "model_namespace"],
-            "sign-in" => &["database_url", "public_url", "migrate", "log", "log_format", "json"],
-            "key" => &["database_url", "vendor", "migrate", "log", "log_format", "json"],
-            "migrate" => &["database_url", "log", "log_format", "json"],
-            _ => &["database_url", "migrate", "log", "log_format", "json"],
+            "openapi" => "public_url model_namespace",
+            "sign-in" => "database_url public_url migrate log log_format json",
+            "key" => "database_url vendor migrate log log_format json",
+            "migrate" => "database_url log log_format json",
+            _ => "database_url migrate log log_format json",
         };
         command.args(flags.iter().map(|flag| {
-            let hidden = !shown.contains(&flag.get_id().as_str());
-            flag.clone().help_heading("Options").hide(hidden).hide_short_help(hidden)
+            let hidden = !has(shown, flag.get_id().as_str());
+            flag.clone().help_heading(None::<&str>).hide(hidden).hide_short_help(hidden)
         }))
     })
 }
 
-fn variable(id: &str) -> String {
-    format!("{PREFIX}{}", id.to_ascii_uppercase())
-}
-
-fn flag(id: &str) -> String {
-    format!("--{}", id.replace('_', "-"))
-}
-
-/// Whether an argument is the flag of this setting, with or without a value.
-fn is_flag(argument: &OsStr, id: &str) -> bool {
-    argument.to_string_lossy().split('=').next() == Some(&flag(id))
-}
-
-/// Whether an argument or command that is not known looks like one: a secret may have slipped into
-/// its place.
-fn may_be_shown(name: &str) -> bool {
-    let placeholder = name.starts_with('<') && name.ends_with('>');
-    let plain = name.len() < 32 && name.chars().all(|c| c.is_ascii_lowercase() || c == '-');
-    let short_flag = name.starts_with('-') && !name.starts_with("--");
-    placeholder || (plain && !short_flag) || (short_flag && name.len() == 2)
+/// Whether an id is in a list that is separated by spaces.
+fn has(ids: &str, id: &str) -> bool {
+    ids.split(' ').any(|other| other == id)
 }

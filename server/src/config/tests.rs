@@ -295,7 +295,7 @@ fn variables_of_other_programs_do_not_stop_the_start() {
 
 /// All settings, as variables.
 fn settings() -> Vec<String> {
-    let groups = args::GROUPS.iter().flat_map(|(_, ids)| ids.iter());
+    let groups = args::GROUPS.iter().flat_map(|(_, ids)| ids.split(' '));
     groups.map(|id| format!("PROMPTARIUM_{}", id.to_ascii_uppercase())).collect()
 }
 

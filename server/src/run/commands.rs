@@ -111,7 +111,7 @@ async fn sign_in(
         outcome => outcome?,
     }
     let public = match public {
-        None => store.public_url().await?.and_then(|url| PublicUrl::parse(&url).ok()),
+        None => store.last_public_url().await?.and_then(|url| PublicUrl::parse(&url).ok()),
         given => given,
     };
     let (link, code) = (public.map(|public| code.sign_in_link(&public)), code.expose());

@@ -259,7 +259,8 @@ mod tests {
 
     #[test]
     fn the_event_says_when_its_line_is_written() {
-        struct Seen(Mutex<Vec<Urgency>>);
+        #[derive(Clone, Default)]
+        struct Seen(Arc<Mutex<Vec<Urgency>>>);
         impl<S: tracing::Subscriber> tracing_subscriber::Layer<S> for Seen {
             fn on_event(
                 &self,
@@ -269,7 +270,7 @@ mod tests {
                 self.0.lock().push(Urgency::of(event.metadata()));
             }
         }
-        let seen = Arc::new(Seen(Mutex::default()));
+        let seen = Seen::default();
         tracing::subscriber::with_default(
             tracing_subscriber::registry().with(seen.clone()),
             || {

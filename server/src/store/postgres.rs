@@ -112,7 +112,7 @@ pub struct PostgresStore {
 }
 
 #[cfg(test)]
-static ALL: &[&Statement] = &[&SIGNING_KEY, &SET_PUBLIC_URL, &PUBLIC_URL];
+static ALL: &[&Statement] = &[&SIGNING_KEY, &SET_LAST_PUBLIC_URL, &LAST_PUBLIC_URL];
 
 /// An existing value stays.
 static SIGNING_KEY: Statement = Statement::idempotent(
@@ -121,15 +121,15 @@ static SIGNING_KEY: Statement = Statement::idempotent(
      ON CONFLICT (name) DO UPDATE SET value = setting.value RETURNING value",
 );
 
-static SET_PUBLIC_URL: Statement = Statement::idempotent(
-    "settings.set_public_url",
-    "INSERT INTO setting (name, value) VALUES ('public-url', $1::bytea)
+static SET_LAST_PUBLIC_URL: Statement = Statement::idempotent(
+    "settings.set_last_public_url",
+    "INSERT INTO setting (name, value) VALUES ('last-public-url', $1::bytea)
      ON CONFLICT (name) DO UPDATE SET value = excluded.value",
 );
 
-static PUBLIC_URL: Statement = Statement::read_only(
-    "settings.public_url",
-    "SELECT value FROM setting WHERE name = 'public-url'",
+static LAST_PUBLIC_URL: Statement = Statement::read_only(
+    "settings.last_public_url",
+    "SELECT value FROM setting WHERE name = 'last-public-url'",
 );
 
 /// Why the store cannot be opened. Each is one line without a password.
@@ -213,14 +213,14 @@ impl PostgresStore {
 }
 
 impl PostgresStore {
-    /// Stores where clients reach the servers of this database, for [`PostgresStore::public_url`].
-    pub(crate) async fn set_public_url(&self, url: &str) -> Result<(), StoreError> {
-        self.db.rows(&SET_PUBLIC_URL, &[&url.as_bytes()]).await.map(drop)
+    /// Stores where clients reach the servers of this database, for [`PostgresStore::last_public_url`].
+    pub(crate) async fn set_last_public_url(&self, url: &str) -> Result<(), StoreError> {
+        self.db.rows(&SET_LAST_PUBLIC_URL, &[&url.as_bytes()]).await.map(drop)
     }
 
     /// The public URL of the server that was started last.
-    pub(crate) async fn public_url(&self) -> Result<Option<String>, StoreError> {
-        let rows = self.db.rows(&PUBLIC_URL, &[]).await?;
+    pub(crate) async fn last_public_url(&self) -> Result<Option<String>, StoreError> {
+        let rows = self.db.rows(&LAST_PUBLIC_URL, &[]).await?;
         let text = |row| column::<&[u8]>(row, "value").map(String::from_utf8_lossy);
         Ok(rows.first().map(text).transpose()?.map(Into::into))
     }
