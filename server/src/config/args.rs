@@ -81,6 +81,14 @@ pub(super) enum CliCommand {
 /// is `PROMPTARIUM_SOME_FLAG`.
 #[derive(Args)]
 pub(super) struct Settings {
+    /// Address to listen on; port 0 picks a free port. A port alone is one of 127.0.0.1.
+    #[arg(long, value_name = "HOST:PORT", value_parser = quoted(address))]
+    #[arg(default_value = "127.0.0.1:8080")]
+    pub(super) listen: String,
+    /// URL under which clients and browsers reach the server, without /api/v1. Default: the
+    /// listener's.
+    #[arg(long, value_name = "URL", value_parser = secret(PublicUrl::parse))]
+    pub(super) public_url: Option<PublicUrl>,
     /// PostgreSQL database, postgres://USER:PASSWORD@HOST/NAME. Default: all data is in memory.
     #[arg(long, value_name = "URL", value_parser = secret(database_url))]
     pub(super) database_url: Option<DatabaseUrl>,
@@ -90,14 +98,6 @@ pub(super) struct Settings {
     /// Most connections to the database. Default: 16, or pool_max_conns in the URL.
     #[arg(long, value_name = "NUMBER", value_parser = quoted(integer::<1, 10_000>))]
     pub(super) database_pool: Option<usize>,
-    /// Address to listen on; port 0 picks a free port. A port alone is one of 127.0.0.1.
-    #[arg(long, value_name = "HOST:PORT", value_parser = quoted(address))]
-    #[arg(default_value = "127.0.0.1:8080")]
-    pub(super) listen: String,
-    /// URL under which clients and browsers reach the server, without /api/v1. Default: the
-    /// listener's.
-    #[arg(long, value_name = "URL", value_parser = secret(PublicUrl::parse))]
-    pub(super) public_url: Option<PublicUrl>,
     /// Store of uploaded and generated files: memory:, file:PATH or s3://BUCKET/PREFIX.
     /// Default: memory:, or file:./data/blobs with a database.
     #[arg(long, value_name = "STORE", value_parser = secret(BlobSetting::parse))]

@@ -16,8 +16,9 @@ pub(crate) enum AdminCommand {
     /// Create, list and revoke API keys.
     #[command(subcommand)]
     Key(KeyCommand),
-    /// Print a link that signs a browser in, once and within 15 minutes. Its address is that of
-    /// --public-url, or of the server that was started last.
+    /// Print a link that signs a browser in, once and within 15 minutes.
+    ///
+    /// Its address is that of --public-url, or of the server that was started last.
     SignIn {
         /// Account to sign in to.
         #[arg(value_name = "ACCOUNT", value_parser = quoted(account_name))]

@@ -127,10 +127,11 @@ impl Input {
         }
         let similar = text(ContextKind::SuggestedArg);
         let similar = similar.or_else(|| text(ContextKind::SuggestedSubcommand));
-        let hint =
-            similar.map_or_else(String::new, |name| format!("; did you mean {}?", shown(&name)));
-        let help = "see promptarium-server --help";
-        ConfigError::Invalid(format!("{subject}{problem}{hint}; {help}"))
+        let hint = match similar {
+            Some(name) => format!("; did you mean {}? See", shown(&name)),
+            None => "; see".to_owned(),
+        };
+        ConfigError::Invalid(format!("{subject}{problem}{hint} promptarium-server --help"))
     }
 }
 

@@ -184,15 +184,15 @@ fn problems_are_one_line_and_name_the_flag_but_no_secret() {
         assert!(!problem.contains("s3cr") && !problem.contains('\n'), "{problem}");
     }
     insta::assert_snapshot!(problems.join("\n"), @r#"
-    --seed-kye: unknown argument; see promptarium-server --help
+    --seed-kye: unknown; did you mean --seed-key? See promptarium-server --help
     an argument (not shown): unknown command; see promptarium-server --help
     start: unknown command; see promptarium-server --help
     --listen: a value is missing; see promptarium-server --help
-    --listen: "foo" is not an address; use HOST:PORT
-    --listen: "127.0.0.1:65536" is not an address; use HOST:PORT
-    --listen: "::1:80" is not an address; use HOST:PORT
+    --listen: "foo" is not an address; use HOST:PORT or PORT
+    --listen: "127.0.0.1:65536" is not an address; use HOST:PORT or PORT
+    --listen: "::1:80" is not an address; use HOST:PORT or PORT
     --listen: given more than once; see promptarium-server --help
-    --admin-listen: the value is not an address; use HOST:PORT
+    --admin-listen: the value is not an address; use HOST:PORT or PORT
     --public-url: the value must have no user, query or fragment
     --blob-store: the value needs the name of a bucket after s3://, of letters, digits, `.`, `_` and `-`
     --database-url: the value is not a database URL: it must begin with postgres:// or postgresql://
@@ -206,7 +206,7 @@ fn problems_are_one_line_and_name_the_flag_but_no_secret() {
     --provider-url: the value is not an http or https address without user, query and fragment
     --provider-key: the value holds a key that is empty or has characters that no header can hold
     --signing-key: the value must have at least 32 characters
-    an argument (not shown): unknown argument; see promptarium-server --help
+    -s: unknown; see promptarium-server --help
     --workers: "1001" is not an integer from 0 to 1000
     --model-namespace: "local/" is not a prefix; use letters, digits, `.`, `_` and `-`
     --vendor: "Acme" is not a vendor; use lower-case letters and digits
@@ -226,7 +226,12 @@ fn problems_are_one_line_and_name_the_flag_but_no_secret() {
     --memory-budget: "47" is not an integer from 48 to 1048576
     --rate-limit: "requests=5/1" is not a rate limit; use key or account, requests, generations or uploads, a number and seconds, such as key:requests=600/60
     --rate-limit: given before and after the command; use one place
-    --database-pool: "x" is not an integer from 1 to 10000; --listen: "here" is not an address; use HOST:PORT; --migrate: "x" is not one of: auto, off; --vendor: "" is not a vendor; use lower-case letters and digits
+    --listn: unknown; did you mean --listen? See promptarium-server --help
+    -p: unknown; see promptarium-server --help
+    sevre: unknown command; did you mean serve? See promptarium-server --help
+    lst: unknown command; did you mean list? See promptarium-server --help
+    --seed-key: number 2 has the public id of another one
+    --name: "" is not the name of a key; use 1 to 100 characters
     a subcommand is missing; see promptarium-server --help
     <NAME>: missing; see promptarium-server --help
     <NAME>: "a:b" is not an account name; use 1 to 200 characters without spaces, `:`, `,` and `=`
@@ -234,7 +239,7 @@ fn problems_are_one_line_and_name_the_flag_but_no_secret() {
     --scope: the value is not one of: prompts:write, none
     --scope: `none` excludes all others
     <PUBLIC_ID>: the value is not a public id; use the part of the key between `_live_` and the last `_`
-    an argument (not shown): unknown argument; see promptarium-server --help
+    an argument (not shown): unknown; see promptarium-server --help
     "#);
 }
 
@@ -260,7 +265,7 @@ fn variable_problem(variables: &[(&str, &str)]) -> String {
 #[test]
 fn an_unknown_variable_is_refused_and_the_nearest_one_named() {
     for (name, expected) in [
-        ("DATABASE_UR", "unknown; did you mean PROMPTARIUM_DATABASE_URL?"),
+        ("DATABASE_UR", "unknown; did you mean PROMPTARIUM_DATABASE_URL? See"),
         ("LISTN", "unknown; did you mean PROMPTARIUM_LISTEN?"),
         ("XYZ", "unknown; see"),
         ("VERSION", "unknown; see"),
@@ -398,7 +403,7 @@ proptest::proptest! {
 #[test]
 fn the_help_of_a_command_shows_the_flags_that_matter_to_it() {
     for (arguments, shown, hidden) in [
-        (&["--help"][..], "--workers", "--account"),
+        (&["--help"][..], "--workers", "--scope"),
         (&["migrate", "--help"], "--database-url", "--vendor"),
         (&["sign-in", "--help"], "--public-url", "--workers"),
         (&["sign-in", "-h"], "--public-url", "--listen"),

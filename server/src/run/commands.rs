@@ -214,10 +214,10 @@ mod tests {
         let keys = [key("p1aaaaaaaaaaaaaa", false), key("b1", true)];
         let (text, json) = list("keys", &KEY_COLUMNS, keys.iter().map(key_json));
         insta::assert_snapshot!(text, @r"
-        PUBLIC ID         ACCOUNT  SCOPES         CREATED                 REVOKED
-        p1aaaaaaaaaaaaaa  alice    prompts:write  2026-01-02T03:04:05.6Z  -
-        b1                alice    none           2026-01-02T03:04:05.6Z  2026-01-02T03:04:05.6Z
+        PUBLIC ID         ACCOUNT  NAME    SCOPES         CREATED                 LAST USED               REVOKED
+        p1aaaaaaaaaaaaaa  alice    Laptop  prompts:write  2026-01-02T03:04:05.6Z  2026-01-02T03:04:05.6Z  -
+        b1                alice    -       none           2026-01-02T03:04:05.6Z  -                       2026-01-02T03:04:05.6Z
         ");
-        insta::assert_snapshot!(json["keys"][1], @r#"{"account":"alice","created_at":"2026-01-02T03:04:05.6Z","public_id":"b1","revoked_at":"2026-01-02T03:04:05.6Z","scopes":[]}"#);
+        insta::assert_snapshot!(json["keys"][1], @r#"{"account":"alice","created_at":"2026-01-02T03:04:05.6Z","last_used_at":null,"name":null,"public_id":"b1","revoked_at":"2026-01-02T03:04:05.6Z","scopes":[]}"#);
     }
 }
