@@ -188,7 +188,8 @@ fn list(name: &str, columns: &[&str], entries: impl Iterator<Item = Value>) -> O
 
 fn cell(value: &Value) -> String {
     match value {
-        Value::String(text) => text.clone(),
+        // Names are their owners' and may hold control characters of a terminal.
+        Value::String(text) => text.replace(char::is_control, "?"),
         Value::Array(items) if items.is_empty() => "none".to_owned(),
         Value::Array(items) => items.iter().map(cell).collect::<Vec<_>>().join(","),
         _ => "-".to_owned(),
