@@ -69,7 +69,7 @@ pub enum EmbedError {
     #[error("{0}")]
     Setting(String),
     /// The database cannot be used.
-    #[error("the database cannot be used")]
+    #[error("the database cannot be used: {0}")]
     Database(#[source] Cause),
     /// The service could not be assembled.
     #[error("the service could not be started")]

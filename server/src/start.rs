@@ -198,21 +198,34 @@ async fn seed(store: &dyn Store, seeds: &[SeedKey]) -> Result<(), StoreError> {
     Ok(())
 }
 
+/// Whom the start creates keys for.
+struct Owner {
+    generated_key: Option<GeneratedKey>,
+    /// Of the generated key, or of the first seeded one.
+    account: Option<Arc<str>>,
+    is_new: bool,
+}
+
+/// Creates the seeded keys, or the first one.
+async fn owner(kind: &StoreKind, config: &ServiceConfig) -> Result<Owner, StoreError> {
+    let Some(first) = config.seeds.first() else {
+        let generated_key = kind.first_key(&config.vendor).await?;
+        let account = generated_key.as_ref().map(|_| DEFAULT_ACCOUNT.into());
+        return Ok(Owner { generated_key, account, is_new: true });
+    };
+    let is_new = match kind {
+        StoreKind::Single(_) => true,
+        StoreKind::Shared(store) => store.keys_of(&first.account).await?.is_none(),
+    };
+    seed(&*kind.store(), &config.seeds).await?;
+    Ok(Owner { generated_key: None, account: Some(first.account.as_str().into()), is_new })
+}
+
 /// Creates the seeded accounts and keys, assembles the service, and starts its workers.
 pub async fn start(config: ServiceConfig, parts: ServiceParts) -> Result<Service, StartError> {
     let ServiceParts { store: kind, clock, public, provider, blobs, with_metrics } = parts;
     let store = kind.store();
-    let account_is_new = match (&kind, config.seeds.first()) {
-        (StoreKind::Shared(store), Some(seed)) => store.keys_of(&seed.account).await?.is_none(),
-        _ => true,
-    };
-    seed(&*store, &config.seeds).await?;
-    let generated_key =
-        if config.seeds.is_empty() { kind.first_key(&config.vendor).await? } else { None };
-    let account = match &generated_key {
-        Some(_) => Some(DEFAULT_ACCOUNT.into()),
-        None => config.seeds.first().map(|seed| seed.account.as_str().into()),
-    };
+    let Owner { generated_key, account, is_new: account_is_new } = owner(&kind, &config).await?;
     let sign_in = SignInLinks { store: store.clone(), public: public.clone(), account };
     let signing_key = match config.signing_key {
         Some(given) => given,

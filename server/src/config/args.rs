@@ -141,9 +141,10 @@ pub(super) struct Settings {
     /// Prefix of API keys.
     #[arg(long, value_name = "NAME", default_value = "promptarium", value_parser = quoted(vendor))]
     pub(super) vendor: Vendor,
-    /// Create an account with exactly this key at the start; repeatable. Without scopes the key
-    /// has all of them; `none` gives it none, `revoked` makes it a revoked key. In the variable,
-    /// white space separates several.
+    /// Create an account with exactly this key at the start; repeatable.
+    ///
+    /// Without scopes the key has all of them; `none` gives it none, `revoked` makes it a revoked
+    /// key. In the variable, white space separates several.
     #[arg(long, value_name = "KEY=ACCOUNT[:SCOPE,…]", value_parser = secret(String::from_str))]
     pub(super) seed_key: Vec<String>,
     /// Secret that signs cursors and upload URLs, at least 32 characters. Default: a random one,

@@ -45,7 +45,7 @@ impl LinkSignals {
         #[cfg(not(unix))]
         let received: Option<()> = None;
         if received.is_none() {
-            pending().await
+            pending::<()>().await;
         }
     }
 }

@@ -90,7 +90,7 @@ pub use self::migrate::Migration;
 pub(crate) use self::permits::PoolUse;
 use self::rows::column;
 pub use self::url::DatabaseUrl;
-use super::{Cause, Store, StoreError};
+use super::{Store, StoreError};
 use crate::clock::Clock;
 use crate::domain::{AccountId, KeyId, NewPrompt, SharedPrompt};
 use crate::limits::{KEY_CACHE_SIZE, VAULTS_MAX};
@@ -135,8 +135,6 @@ static LAST_PUBLIC_URL: Statement = Statement::read_only(
 /// Why the store cannot be opened. Each is one line without a password.
 #[derive(Debug, thiserror::Error)]
 pub enum ConnectError {
-    #[error("the database's address cannot be used: {0}")]
-    Address(Cause),
     #[error(transparent)]
     Unreachable(#[from] Unreachable),
     #[error("no pool of connections could be made")]
