@@ -1,11 +1,11 @@
 //! Accounts and API keys: authentication, seeding, and the commands of the operator.
 
 use async_trait::async_trait;
-use jiff::Timestamp;
 use tokio_postgres::Row;
 
 use super::PostgresStore;
 use super::db::{Params, Statement};
+use super::entries::{AccountEntry, KeyEntry, key_entry};
 use super::rows::{caller, column, is_no_session};
 use crate::domain::{AccountId, Caller, KeyId, KeyRecord, NewKey, Scopes};
 use crate::store::{KeyStore, Result, StoreError};
@@ -128,8 +128,8 @@ static CONFIRM: Statement =
 static LIST: Statement = Statement::read_only(
     "keys.list",
     concat!(
-        "SELECT a.name AS account, k.public_id, k.name, k.prompts_write, k.created_at, k.last_used_at,
-            k.revoked_at
+        "SELECT a.name AS account, k.public_id, k.name, k.prompts_write, k.created_at,
+            k.last_used_at, k.revoked_at
         FROM api_key k JOIN account a ON a.id = k.account_id WHERE ",
         is_no_session!(),
         " ORDER BY k.account_id, k.id"
@@ -140,8 +140,8 @@ static LIST: Statement = Statement::read_only(
 static LIST_OF: Statement = Statement::read_only(
     "keys.list_of",
     concat!(
-        "SELECT a.name AS account, k.public_id, k.name, k.prompts_write, k.created_at, k.last_used_at,
-            k.revoked_at
+        "SELECT a.name AS account, k.public_id, k.name, k.prompts_write, k.created_at,
+            k.last_used_at, k.revoked_at
         FROM account a LEFT JOIN api_key k ON k.account_id = a.id AND ",
         is_no_session!(),
         " WHERE a.name = $1::text ORDER BY k.id"
@@ -156,8 +156,8 @@ static REVOKE: Statement = Statement::idempotent(
         SET revoked_at = coalesce(k.revoked_at, $2::timestamptz, statement_timestamp())
         FROM account a WHERE k.public_id = $1::text AND a.id = k.account_id AND ",
         is_no_session!(),
-        " RETURNING a.name AS account, k.public_id, k.name, k.prompts_write, k.created_at, k.last_used_at,
-            k.revoked_at"
+        " RETURNING a.name AS account, k.public_id, k.name, k.prompts_write, k.created_at,
+            k.last_used_at, k.revoked_at"
     ),
 );
 
@@ -196,26 +196,6 @@ impl KeyStore for PostgresStore {
         }
         outcome.map(drop)
     }
-}
-
-/// An account as the operator sees it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct AccountEntry {
-    pub(crate) name: String,
-    pub(crate) created_at: Timestamp,
-}
-
-/// An API key as the operator sees it, without its secret.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct KeyEntry {
-    pub(crate) public_id: String,
-    /// The name of its account.
-    pub(crate) account: String,
-    pub(crate) name: Option<String>,
-    pub(crate) scopes: Scopes,
-    pub(crate) created_at: Timestamp,
-    pub(crate) last_used_at: Option<Timestamp>,
-    pub(crate) revoked_at: Option<Timestamp>,
 }
 
 /// What the operator does. Fails with [`StoreError::Unavailable`] or [`StoreError::Internal`].
@@ -301,18 +281,6 @@ fn key_record(row: &Row) -> Result<KeyRecord> {
             scopes: Scopes { prompts_write: column(row, "prompts_write")? },
             revoked: column(row, "revoked")?,
         },
-    })
-}
-
-fn key_entry(row: &Row) -> Result<KeyEntry> {
-    Ok(KeyEntry {
-        public_id: column(row, "public_id")?,
-        account: column(row, "account")?,
-        name: column(row, "name")?,
-        scopes: Scopes { prompts_write: column(row, "prompts_write")? },
-        created_at: column(row, "created_at")?,
-        last_used_at: column(row, "last_used_at")?,
-        revoked_at: column(row, "revoked_at")?,
     })
 }
 
