@@ -1,22 +1,23 @@
 //! Settings from flags and environment variables, parsed and checked at the start.
 //!
-//! `--listen` is `PROMPTARIUM_LISTEN`, and a flag wins over its variable. All wrong values are
-//! reported together, each with its flag or variable. No error contains the value of a secret.
+//! `--listen` is `PROMPTARIUM_LISTEN`, and a flag wins over its variable. An error names the flag or
+//! variable that is wrong, and contains no secret.
 
 mod args;
 mod commands;
-mod jobs;
+mod input;
 mod values;
 
 use std::ffi::OsString;
 
-use clap::{ArgMatches, FromArgMatches};
+use clap::FromArgMatches;
 use tracing_subscriber::filter::{LevelFilter, Targets};
 
-use self::args::{Cli, CliCommand, Settings, is_flag, source};
+use self::args::{Cli, CliCommand, Settings};
 pub(crate) use self::commands::{AccountCommand, AdminCommand, KeyCommand};
+use self::input::Input;
+use self::values::ProviderKind;
 pub use self::values::SeedKey;
-use self::values::{ProviderKind, seed_keys};
 use crate::blobs::BlobSetting;
 use crate::domain::{ModelNamespace, PublicUrl, Scopes, SigningKey, Vendor};
 use crate::generate::JobSettings;
@@ -125,29 +126,21 @@ pub(crate) enum ConfigError {
 }
 
 impl Command {
-    /// Parses arguments, with the name of the program first, and the environment.
+    /// Parses arguments, with the name of the program first, and environment variables.
     pub(crate) fn parse(
         arguments: impl IntoIterator<Item = OsString>,
+        variables: impl IntoIterator<Item = (OsString, OsString)>,
     ) -> Result<Self, ConfigError> {
-        let arguments: Vec<_> = arguments.into_iter().collect();
-        let matches = args::matches(&arguments)?;
+        let input = Input::new(arguments, variables)?;
+        let matches = input.matches()?;
         let Cli { settings, command } =
-            Cli::from_arg_matches(&matches).map_err(|e| args::usage_error(&e))?;
-        // clap drops the values before the command if there are others after it.
-        for (id, values) in
-            [("seed_key", settings.seed_key.len()), ("rate_limit", settings.rate_limit.len())]
-        {
-            if arguments.iter().filter(|argument| is_flag(argument, id)).count() > values {
-                let problem = "given before and after the command; use one place";
-                return Err(ConfigError::Invalid(format!("{}: {problem}", args::flag(id))));
-            }
-        }
+            Cli::from_arg_matches(&matches).map_err(|e| input.invalid(&e))?;
         let command = match command {
             None | Some(CliCommand::Serve) => {
-                serve(settings, &matches).map(|config| Self::Serve(config.into()))
+                serve(settings, &input).map(|config| Self::Serve(config.into()))
             }
             Some(CliCommand::Admin(command)) => {
-                admin(settings, &matches, command).map(|config| Self::Admin(config.into()))
+                admin(settings, &input, command).map(|config| Self::Admin(config.into()))
             }
             Some(CliCommand::Openapi) => Ok(Self::OpenApi {
                 public_url: settings.public_url,
@@ -158,21 +151,16 @@ impl Command {
     }
 }
 
-fn serve(s: Settings, matches: &ArgMatches) -> Result<ServeConfig, String> {
-    let (database, provider) = (database(&s, matches), provider(&s, matches));
-    let seeds = seed_keys(&s.seed_key, &s.vendor, &source(matches, "seed_key"));
-    let (database, provider, seeds) = match (database, provider, seeds) {
-        (Ok(database), Ok(provider), Ok(seeds)) => (database, provider, seeds),
-        (database, provider, seeds) => {
-            let problems = [database.err(), provider.err(), seeds.err()];
-            return Err(problems.into_iter().flatten().collect::<Vec<_>>().join("; "));
-        }
-    };
+fn serve(s: Settings, input: &Input) -> Result<ServeConfig, String> {
+    let (database, provider) = (database(&s, input)?, provider(&s, input)?);
+    let fault = |problem| format!("{}: {problem}", input.source("seed_key"));
+    let seeds = s.seed_key.iter().flat_map(|value| value.split_whitespace());
+    let seeds = SeedKey::parse_all(seeds, &s.vendor).map_err(fault)?;
     let blobs = s.blob_store.unwrap_or_else(|| match database {
         Some(_) => BlobSetting::Folder(BLOB_FOLDER_DEFAULT.into()),
         None => BlobSetting::Memory,
     });
-    let address = |id, text| Address { text, source: source(matches, id) };
+    let address = |id, text| Address { text, source: input.source(id) };
     Ok(ServeConfig {
         listen: address("listen", s.listen),
         admin_listen: s.admin_listen.map(|text| address("admin_listen", text)),
@@ -186,7 +174,12 @@ fn serve(s: Settings, matches: &ArgMatches) -> Result<ServeConfig, String> {
             signing_key: s.signing_key,
             blobs,
             provider,
-            jobs: s.jobs.into(),
+            jobs: JobSettings {
+                workers: s.workers,
+                retry_hours: s.job_retry_hours,
+                keep_days: s.job_keep_days,
+                output_max_mib: s.output_max_mib,
+            },
             memory_budget: s.memory_budget << 20,
             rate_limits: s.rate_limit.into_iter().flatten().collect(),
         },
@@ -202,12 +195,8 @@ fn serve(s: Settings, matches: &ArgMatches) -> Result<ServeConfig, String> {
     })
 }
 
-fn admin(
-    settings: Settings,
-    matches: &ArgMatches,
-    command: AdminCommand,
-) -> Result<AdminConfig, String> {
-    let database = database(&settings, matches)?.ok_or_else(|| no_database(&command))?;
+fn admin(settings: Settings, input: &Input, command: AdminCommand) -> Result<AdminConfig, String> {
+    let database = database(&settings, input)?.ok_or_else(|| no_database(&command))?;
     if let AdminCommand::Key(KeyCommand::Create { scope, .. }) = &command
         && scope.len() > 1
         && scope.contains(&Scopes::default())
@@ -241,25 +230,21 @@ impl LogConfig {
     }
 }
 
-fn database(settings: &Settings, matches: &ArgMatches) -> Result<Option<DatabaseConfig>, String> {
-    let url = match (settings.database_url.clone(), settings.database_pool) {
-        (None, None) => return Ok(None),
-        (None, Some(_)) => {
-            return Err(format!("{}: needs --database-url", source(matches, "database_pool")));
-        }
-        (Some(url), None) => url,
-        (Some(mut url), Some(connections)) => {
-            url.connections = connections;
-            url
-        }
+fn database(settings: &Settings, input: &Input) -> Result<Option<DatabaseConfig>, String> {
+    let Some(mut url) = settings.database_url.clone() else {
+        return match settings.database_pool {
+            Some(_) => Err(format!("{}: needs --database-url", input.source("database_pool"))),
+            None => Ok(None),
+        };
     };
-    let source = source(matches, "database_url");
+    url.connections = settings.database_pool.unwrap_or(url.connections);
+    let source = input.source("database_url");
     Ok(Some(DatabaseConfig { url, source, migration: settings.migrate }))
 }
 
 /// Checks here that the queue provider is complete, instead of failing at the first generation.
-fn provider(settings: &Settings, matches: &ArgMatches) -> Result<Option<QueueSetting>, String> {
-    let fault = |id, problem: &str| Err(format!("{}: {problem}", source(matches, id)));
+fn provider(settings: &Settings, input: &Input) -> Result<Option<QueueSetting>, String> {
+    let fault = |id, problem: &str| Err(format!("{}: {problem}", input.source(id)));
     let (url, key) = match (settings.provider, &settings.provider_url, &settings.provider_key) {
         (ProviderKind::Local, None, _) => return Ok(None),
         (ProviderKind::Local, Some(_), _) => {

@@ -15,10 +15,10 @@ use crate::domain::{ModelNamespace, NewKey, PublicUrl, Scopes, Vendor};
 use crate::generate::{JobSettings, Provider};
 use crate::limits::{MEMORY_BUDGET_MIB, WORKERS_DEFAULT};
 use crate::serve::listener::Limits;
-use crate::start::{self, DEFAULT_ACCOUNT, ServiceParts, SignInLinks, StartError, StoreKind};
+use crate::start::{self, DEFAULT_ACCOUNT, ServiceParts, SignInLinks, StoreKind};
 use crate::store::memory::MemoryStore;
-use crate::store::postgres::{ConnectError, DatabaseUrl, Migration, PostgresStore};
-use crate::store::{Store, StoreError};
+use crate::store::postgres::{DatabaseUrl, Migration, PostgresStore};
+use crate::store::{Cause, Store};
 
 /// A server on a free loopback port. It stops when dropped. By default it is in memory and has
 /// data of its own, so that tests with a server each are independent.
@@ -70,10 +70,10 @@ pub enum EmbedError {
     Setting(String),
     /// The database cannot be used.
     #[error("the database cannot be used: {0}")]
-    Database(#[from] ConnectError),
+    Database(#[source] Cause),
     /// The service could not be assembled.
     #[error("the service could not be started")]
-    Start(#[from] StartError),
+    Start(#[source] Cause),
     /// No port could be bound.
     #[error("no port of this machine could be bound")]
     Listen(#[from] std::io::Error),
@@ -114,9 +114,10 @@ impl EmbeddedServer {
     ///
     /// # Errors
     /// If the store fails.
-    pub async fn sign_in_url(&self) -> Result<String, StoreError> {
+    pub async fn sign_in_url(&self) -> Result<String, EmbedError> {
+        let link = self.sign_in.make().await.map_err(|e| EmbedError::Database(e.into()))?;
         // There is a seeded key in any case.
-        Ok(self.sign_in.make().await?.unwrap_or_default())
+        Ok(link.unwrap_or_default())
     }
 
     /// Stops the server. Requests in flight have five seconds to complete. Submissions to the
@@ -149,13 +150,14 @@ impl EmbeddedServerBuilder {
         self
     }
 
-    /// The server's clock. A store set with [`EmbeddedServerBuilder::store`] has its own.
+    /// The server's clock.
     pub fn clock(mut self, clock: Clock) -> Self {
         self.clock = clock;
         self
     }
 
-    /// Uses this store instead of a new one in memory.
+    /// Uses this store, which has a clock of its own, instead of a new one in memory.
+    #[cfg(feature = "test-support")]
     pub fn store(mut self, store: Arc<dyn Store>) -> Self {
         self.store = Some(store);
         self
@@ -224,9 +226,9 @@ impl EmbeddedServerBuilder {
         let clock = self.clock;
         let store = match (self.database_url, self.store) {
             (Some(url), _) => {
-                let url = DatabaseUrl::parse(&url).map_err(ConnectError::Address)?;
-                let store = PostgresStore::open(&url, Migration::Auto, clock.clone());
-                StoreKind::Shared(store.await?)
+                let url = DatabaseUrl::parse(&url).map_err(EmbedError::Database)?;
+                let store = PostgresStore::open(&url, Migration::Auto, clock.clone()).await;
+                StoreKind::Shared(store.map_err(|e| EmbedError::Database(e.into()))?)
             }
             (None, Some(store)) => StoreKind::Single(store),
             (None, None) => StoreKind::Single(Arc::new(MemoryStore::new(clock.clone()))),
@@ -242,7 +244,7 @@ impl EmbeddedServerBuilder {
         let base_url = public.base_url();
         let (provider, blobs, with_metrics) = (self.provider, self.blobs, false);
         let parts = ServiceParts { store, clock, public, provider, blobs, with_metrics };
-        let service = start::start(config, parts).await?;
+        let service = start::start(config, parts).await.map_err(|e| EmbedError::Start(e.into()))?;
         let sign_in = service.sign_in.clone();
         let (stop, stopped) = oneshot::channel();
         let (drain_delay, drain_timeout) = (Duration::ZERO, DRAIN_TIMEOUT);
@@ -268,11 +270,8 @@ fn read_seeds(texts: &[String], vendor: &Vendor) -> Result<(Vec<SeedKey>, String
         let seed = SeedKey { account: DEFAULT_ACCOUNT.to_owned(), key };
         return Ok((vec![seed], generated.expose().to_owned()));
     }
-    let parse = |(at, text): (usize, &String)| {
-        let numbered = |problem| setting(format!("seed key number {} {problem}", at + 1));
-        SeedKey::parse(text, vendor).map_err(numbered)
-    };
-    let seeds = texts.iter().enumerate().map(parse).collect::<Result<Vec<_>, _>>()?;
+    let seeds = SeedKey::parse_all(texts.iter().map(String::as_str), vendor);
+    let seeds = seeds.map_err(|problem| setting(format!("seed key {problem}")))?;
     let usable = seeds.iter().zip(texts).filter(|(seed, _)| !seed.key.revoked);
     // `max_by_key` returns the last of equal ones.
     let best = usable.rev().max_by_key(|(seed, _)| seed.key.scopes.prompts_write);

@@ -22,6 +22,9 @@ mod generate;
 mod blobs;
 mod outbound;
 
+#[cfg(not(feature = "test-support"))]
+mod store;
+#[cfg(feature = "test-support")]
 pub mod store;
 
 mod account_permits;

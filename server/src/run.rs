@@ -2,17 +2,19 @@
 
 mod commands;
 mod log;
+mod ready;
 mod signals;
 
 use std::ffi::OsString;
-use std::fmt;
 use std::io::{self, Write};
+use std::net::SocketAddr;
+use std::pin::pin;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use serde::Serialize;
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpSocket, lookup_host};
 
+use self::ready::ReadyLine;
 use self::signals::{LinkSignals, stop_signals};
 use crate::api::openapi;
 use crate::blobs::BlobSetting;
@@ -22,10 +24,12 @@ use crate::domain::{GeneratedKey, PublicUrl};
 use crate::error_chain::error_chain;
 use crate::serve::listener::Drained;
 use crate::serve::metrics::serve_metrics;
-use crate::start::{self, DEFAULT_ACCOUNT, ServiceParts, SignInLinks, StoreKind};
+use crate::start::{self, Service, ServiceParts, SignInLinks, StoreKind};
 use crate::store::memory::MemoryStore;
 use crate::store::postgres::PostgresStore;
 
+/// Connections that wait to be accepted.
+const LISTEN_BACKLOG: u32 = 1024;
 /// Requests in flight were cut off at the end of the drain timeout.
 const EXIT_CUT_OFF: u8 = 1;
 /// A command does not fit the accounts and keys that exist.
@@ -46,7 +50,7 @@ impl From<String> for Failure {
 
 /// Runs the program with these arguments, its name first.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
-    let result = match Command::parse(arguments) {
+    let result = match Command::parse(arguments, std::env::vars_os()) {
         Ok(Command::Serve(config)) => {
             let _log = log::init(&config.log);
             block_on(serve_until_signal(*config))
@@ -90,56 +94,53 @@ fn block_on(program: impl Future<Output = Result<ExitCode, Failure>>) -> Result<
 }
 
 async fn serve_until_signal(config: ServeConfig) -> Result<ExitCode, Failure> {
-    let signals =
-        |number| stop_signals(number).map_err(|e| format!("signals cannot be received: {e}"));
-    let (first, second) = (signals(1)?, signals(2)?);
-    let link_signals =
-        LinkSignals::new().map_err(|error| format!("signals cannot be received: {error}"))?;
-    let listener = bind(&config.listen).await?;
-    let admin = match &config.admin_listen {
-        Some(address) => Some(bind(address).await?),
+    let no_signals = |error| format!("signals cannot be received: {error}");
+    let mut first = pin!(stop_signals(1).map_err(no_signals)?);
+    let second = stop_signals(2).map_err(no_signals)?;
+    let link_signals = LinkSignals::new().map_err(no_signals)?;
+    let ServeConfig { listen, admin_listen, json, .. } = &config;
+    let socket = bind(listen).await?;
+    let admin = match admin_listen {
+        Some(address) => Some((bind(address).await?, address)),
         None => None,
     };
     let local_addr =
-        listener.local_addr().map_err(|error| format!("the listener has no address: {error}"))?;
-    if config.database.is_some() && config.service.blobs == BlobSetting::Memory {
-        tracing::warn!(
-            "files are in memory and will be lost at the next stop, unlike the database"
-        );
-    }
-    let parts = ServiceParts {
-        store: open_store(config.database, config.vaults_max).await?,
-        clock: Clock::System,
-        public: config.public_url.unwrap_or_else(|| PublicUrl::of_listener(local_addr)),
-        provider: None,
-        blobs: None,
-        with_metrics: admin.is_some(),
+        socket.local_addr().map_err(|error| format!("the listener has no address: {error}"))?;
+    let files_in_memory = config.service.blobs == BlobSetting::Memory;
+    // The port refuses connections until then: migrations may take long.
+    let service = tokio::select! {
+        service = Box::pin(open_service(&config, local_addr)) => service?,
+        () = &mut first => {
+            tracing::info!("stopped before it was ready");
+            return Ok(ExitCode::SUCCESS);
+        }
     };
-    let service = start::start(config.service, parts).await.map_err(|error| error_chain(&error))?;
-
-    if let (Some(admin), Some(metrics)) = (admin, service.app.metrics.clone()) {
-        let address = admin.local_addr().map(|address| address.to_string()).unwrap_or_default();
+    let listener = accept_from(socket, listen)?;
+    if let (Some((socket, address)), Some(metrics)) = (admin, service.app.metrics.clone()) {
+        let listener = accept_from(socket, address)?;
+        let address = listener.local_addr().map(|address| address.to_string()).unwrap_or_default();
         tracing::info!(address, "serving metrics");
-        tokio::spawn(serve_metrics(admin, metrics));
+        tokio::spawn(serve_metrics(listener, metrics));
     }
-    let sign_in_url = sign_in_url(&service.sign_in).await;
+    let sign_in_url =
+        if service.account_is_new { sign_in_url(&service.sign_in).await } else { None };
     let ready_line = ReadyLine {
         base_url: &service.app.api.base_url,
         api_key: service.generated_key.as_ref().map(GeneratedKey::expose),
         dashboard_url: &service.sign_in.dashboard_url(),
         sign_in_url: sign_in_url.as_deref(),
         store: service.app.api.store.name(),
+        pid: std::process::id(),
+        files_in_memory,
     };
-    if let Err(error) = ready_line.print(config.json) {
+    if let Err(error) = ready_line.print(*json) {
         tracing::warn!(%error, "the ready line could not be written");
     }
-
-    let links =
-        tokio::spawn(print_sign_in_links(link_signals, service.sign_in.clone(), config.json));
+    let links = tokio::spawn(print_sign_in_links(link_signals, service.sign_in.clone(), *json));
 
     let stop = async {
         first.await;
-        tracing::info!("stopping: waiting for requests in flight");
+        tracing::info!("stopping; another signal ends the program at once");
     };
     let code = tokio::select! {
         drained = service.serve(listener, config.limits.within_descriptors(), stop) => {
@@ -152,6 +153,34 @@ async fn serve_until_signal(config: ServeConfig) -> Result<ExitCode, Failure> {
     };
     links.abort();
     Ok(code)
+}
+
+/// Opens the stores and starts the workers.
+async fn open_service(config: &ServeConfig, local: SocketAddr) -> Result<Service, String> {
+    let public = config.public_url.clone().unwrap_or_else(|| PublicUrl::of_listener(local));
+    if config.public_url.is_none() && !local.ip().is_loopback() {
+        let address = public.url().as_str();
+        tracing::warn!(
+            address,
+            "other machines cannot use the links to this address, nor sign in: set --public-url \
+             to the address that clients and browsers open"
+        );
+    }
+    if config.database.is_some() && config.service.blobs == BlobSetting::Memory {
+        tracing::warn!(
+            "files are in memory and will be lost at the next stop, unlike the database"
+        );
+    }
+    let store = open_store(config, &public).await?;
+    let parts = ServiceParts {
+        store,
+        clock: Clock::System,
+        public,
+        provider: None,
+        blobs: None,
+        with_metrics: config.admin_listen.is_some(),
+    };
+    start::start(config.service.clone(), parts).await.map_err(|error| error_chain(&error))
 }
 
 /// A new sign-in link. A failure is logged: the server works without.
@@ -167,7 +196,7 @@ async fn print_sign_in_links(mut signals: LinkSignals, links: SignInLinks, json:
     loop {
         signals.recv().await;
         let Some(url) = sign_in_url(&links).await else {
-            tracing::warn!("there is no sign-in link to print");
+            tracing::warn!("there is no sign-in link: `promptarium-server sign-in` makes one");
             continue;
         };
         let line = match json {
@@ -193,95 +222,42 @@ fn exit_code(drained: Drained) -> ExitCode {
     }
 }
 
-async fn open_store(
-    database: Option<DatabaseConfig>,
-    vaults_max: usize,
-) -> Result<StoreKind, String> {
-    let Some(DatabaseConfig { url, source, migration }) = database else {
-        let store = MemoryStore::new(Clock::System).with_vaults_max(vaults_max);
+async fn open_store(config: &ServeConfig, public: &PublicUrl) -> Result<StoreKind, String> {
+    let Some(DatabaseConfig { url, source, migration }) = &config.database else {
+        let store = MemoryStore::new(Clock::System).with_vaults_max(config.vaults_max);
         return Ok(StoreKind::Single(Arc::new(store)));
     };
-    let store = PostgresStore::open(&url, migration, Clock::System).await;
-    let store = store.map(|store| store.with_vaults_max(vaults_max));
-    store.map(StoreKind::Shared).map_err(|error| format!("{source}: {}", error_chain(&error)))
+    let store = PostgresStore::open(url, *migration, Clock::System).await;
+    let store = store.map_err(|error| format!("{source}: {}", error_chain(&error)))?;
+    let stored = store.set_last_public_url(public.url().as_str()).await;
+    stored.map_err(|error| format!("{source}: {}", error_chain(&error)))?;
+    Ok(StoreKind::Shared(store.with_vaults_max(config.vaults_max)))
 }
 
-async fn bind(Address { text, source }: &Address) -> Result<TcpListener, String> {
-    TcpListener::bind(text).await.map_err(|error| match error.kind() {
+/// A socket that has the address, but does not accept connections yet.
+async fn bind(Address { text, source }: &Address) -> Result<TcpSocket, String> {
+    let bind_to = |address: SocketAddr| {
+        let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
+        // Connections of the program before may still be closing. On Windows it means more.
+        #[cfg(unix)]
+        socket.set_reuseaddr(true)?;
+        socket.bind(address).map(|()| socket)
+    };
+    let bound = lookup_host(text).await.and_then(|addresses| {
+        let none = Err(io::ErrorKind::AddrNotAvailable.into());
+        addresses.fold(none, |bound, address| bound.or_else(|_| bind_to(address)))
+    });
+    bound.map_err(|error| cannot_listen(text, source, &error))
+}
+
+fn accept_from(socket: TcpSocket, address: &Address) -> Result<TcpListener, String> {
+    let Address { text, source } = address;
+    socket.listen(LISTEN_BACKLOG).map_err(|error| cannot_listen(text, source, &error))
+}
+
+fn cannot_listen(text: &str, source: &str, error: &io::Error) -> String {
+    match error.kind() {
         io::ErrorKind::AddrInUse => format!("{source}: {text} is already in use"),
         _ => format!("{source}: cannot listen on {text}: {error}"),
-    })
-}
-
-/// How to reach the server, printed once it accepts requests. It contains a key and a sign-in
-/// code, therefore no `Debug`.
-#[derive(Serialize)]
-struct ReadyLine<'a> {
-    base_url: &'a str,
-    /// The key that was created at the start, if one was.
-    api_key: Option<&'a str>,
-    dashboard_url: &'a str,
-    /// Signs a browser in, once.
-    sign_in_url: Option<&'a str>,
-    store: &'a str,
-}
-
-impl ReadyLine<'_> {
-    fn print(&self, json: bool) -> io::Result<()> {
-        print(&if json { serde_json::to_string(self)? + "\n" } else { self.to_string() })
-    }
-}
-
-/// For a person, with a request to try.
-impl fmt::Display for ReadyLine<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { base_url, api_key, dashboard_url, sign_in_url, store } = self;
-        writeln!(f, "Promptarium is ready.\n  base URL  {base_url}\n  store     {store}")?;
-        match api_key {
-            Some(key) => writeln!(f, "  API key   {key}  (new, account {DEFAULT_ACCOUNT})")?,
-            None if *store == "memory" => writeln!(f, "  API keys  as seeded")?,
-            None => writeln!(f, "  API keys  in the database; `key create` adds one")?,
-        }
-        match sign_in_url {
-            Some(url) => writeln!(f, "  sign in   {url}  (once, within 15 minutes)")?,
-            None => writeln!(f, "  dashboard {dashboard_url}")?,
-        }
-        let key = api_key.unwrap_or("$PROMPTARIUM_API_KEY");
-        writeln!(f, "Try:\n  curl -H \"Authorization: Bearer {key}\" {base_url}/vaults")
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const READY: ReadyLine<'_> = ReadyLine {
-        base_url: "http://127.0.0.1:8080/api/v1",
-        api_key: Some("promptarium_live_p1_s"),
-        dashboard_url: "http://127.0.0.1:8080/",
-        sign_in_url: Some("http://127.0.0.1:8080/sign-in#c0de"),
-        store: "memory",
-    };
-
-    #[test]
-    fn the_text_contains_a_request_to_try() {
-        insta::assert_snapshot!(READY, @r#"
-    Promptarium is ready.
-      base URL  http://127.0.0.1:8080/api/v1
-      store     memory
-      API key   promptarium_live_p1_s  (new, account default)
-      sign in   http://127.0.0.1:8080/sign-in#c0de  (once, within 15 minutes)
-    Try:
-      curl -H "Authorization: Bearer promptarium_live_p1_s" http://127.0.0.1:8080/api/v1/vaults
-    "#);
-    }
-
-    #[test]
-    fn without_a_new_key_the_text_says_where_keys_are() {
-        for (store, expected) in [("memory", "as seeded"), ("postgres", "in the database")] {
-            let text = ReadyLine { api_key: None, store, ..READY }.to_string();
-            assert!(text.contains(&format!("API keys  {expected}")), "{text}");
-            assert!(text.contains("Bearer $PROMPTARIUM_API_KEY"), "{text}");
-        }
     }
 }

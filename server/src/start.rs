@@ -71,6 +71,8 @@ pub struct Service {
     pub generated_key: Option<GeneratedKey>,
     /// Makes sign-in links.
     pub sign_in: SignInLinks,
+    /// Whether this start created the account of [`Service::sign_in`].
+    pub account_is_new: bool,
     /// Work on generations outside of requests. Stop it before the process ends.
     pub background: BackgroundTasks,
     connections: ConnectionCount,
@@ -127,10 +129,6 @@ impl Service {
 /// Why the service could not be assembled.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
-    #[error(
-        "seed key number {0} has the public id of another key, or of one that is revoked or has other scopes"
-    )]
-    SeedTaken(usize),
     #[error("the signing key in the database is too short to be one")]
     SigningKey,
     #[error("the store failed")]
@@ -183,28 +181,51 @@ impl StoreKind {
     }
 }
 
-/// Creates the keys that the configuration names.
-async fn seed(store: &dyn Store, seeds: &[SeedKey]) -> Result<(), StartError> {
-    for (at, seed) in seeds.iter().enumerate() {
-        match store.seed_key(&seed.account, seed.key.clone()).await {
-            Err(StoreError::KeyTaken) => return Err(StartError::SeedTaken(at + 1)),
+/// Creates the keys that the configuration names. One that cannot be created is not worth a stop of
+/// the service: its owner may have revoked it.
+async fn seed(store: &dyn Store, seeds: &[SeedKey]) -> Result<(), StoreError> {
+    for SeedKey { account, key } in seeds {
+        match store.seed_key(account, key.clone()).await {
+            Err(StoreError::KeyTaken) => tracing::warn!(
+                public_id = &*key.public_id,
+                account,
+                "a seed key was not created: it is revoked, or another key has its public id. \
+                 Remove it from --seed-key, and create another one with `key create`"
+            ),
             outcome => outcome?,
         }
     }
     Ok(())
 }
 
+/// Whom the start creates keys for.
+struct Owner {
+    generated_key: Option<GeneratedKey>,
+    /// Of the generated key, or of the first seeded one.
+    account: Option<Arc<str>>,
+    is_new: bool,
+}
+
+/// Creates the seeded keys, or the first one.
+async fn owner(kind: &StoreKind, config: &ServiceConfig) -> Result<Owner, StoreError> {
+    let Some(first) = config.seeds.first() else {
+        let generated_key = kind.first_key(&config.vendor).await?;
+        let account = generated_key.as_ref().map(|_| DEFAULT_ACCOUNT.into());
+        return Ok(Owner { generated_key, account, is_new: true });
+    };
+    let is_new = match kind {
+        StoreKind::Single(_) => true,
+        StoreKind::Shared(store) => store.keys_of(&first.account).await?.is_none(),
+    };
+    seed(&*kind.store(), &config.seeds).await?;
+    Ok(Owner { generated_key: None, account: Some(first.account.as_str().into()), is_new })
+}
+
 /// Creates the seeded accounts and keys, assembles the service, and starts its workers.
 pub async fn start(config: ServiceConfig, parts: ServiceParts) -> Result<Service, StartError> {
     let ServiceParts { store: kind, clock, public, provider, blobs, with_metrics } = parts;
     let store = kind.store();
-    seed(&*store, &config.seeds).await?;
-    let generated_key =
-        if config.seeds.is_empty() { kind.first_key(&config.vendor).await? } else { None };
-    let account = match &generated_key {
-        Some(_) => Some(DEFAULT_ACCOUNT.into()),
-        None => config.seeds.first().map(|seed| seed.account.as_str().into()),
-    };
+    let Owner { generated_key, account, is_new: account_is_new } = owner(&kind, &config).await?;
     let sign_in = SignInLinks { store: store.clone(), public: public.clone(), account };
     let signing_key = match config.signing_key {
         Some(given) => given,
@@ -263,5 +284,6 @@ pub async fn start(config: ServiceConfig, parts: ServiceParts) -> Result<Service
     };
     let app = ApiService { routes: Routes::new(table)?, api, metrics };
     let background = BackgroundTasks { submitter, workers: WorkerPool::start(&worker) };
-    Ok(Service { app: Arc::new(app), generated_key, sign_in, background, connections })
+    let app = Arc::new(app);
+    Ok(Service { app, generated_key, sign_in, account_is_new, background, connections })
 }

@@ -31,6 +31,10 @@ pub use self::jobs::{JobQueue, JobStore};
 pub use self::prompts::PromptStore;
 pub use self::sessions::SessionStore;
 pub use self::vaults::{Added, Contents, MembershipStore, Moved, VaultStore};
+#[cfg_attr(
+    not(feature = "test-support"),
+    expect(unused_imports, reason = "for stores of tests, in other crates")
+)]
 pub use crate::domain::{
     AccountId, ApiKeyRecord, Caller, Claim, JobKey, JobRecord, JobState, KeyId, KeyRecord, Lease,
     ListedPrompt, NamedKey, NewJob, NewKey, NewPrompt, NewVault, PromptImage, PromptInputs,

@@ -1,33 +1,65 @@
-//! The command line as clap sees it, and clap's errors in one line.
+//! The command line as clap sees it.
+//!
+//! All flags are accepted everywhere, so that one environment serves all commands; the help of a
+//! command shows its own.
 
-use std::collections::BTreeMap;
-use std::error::Error;
-use std::ffi::{OsStr, OsString};
 use std::str::FromStr;
 use std::time::Duration;
 
-use clap::builder::OsStringValueParser;
-use clap::error::{ContextKind, ErrorKind};
-use clap::parser::ValueSource;
-use clap::{ArgMatches, Args, CommandFactory, Parser, Subcommand};
+use clap::{Args, CommandFactory, Parser, Subcommand};
 use tracing_subscriber::filter::Targets;
 
+use super::LogFormat;
 use super::commands::AdminCommand;
-use super::jobs::JobFlags;
 use super::values::{
     BOOLEANS, LOG_FORMATS, MIGRATIONS, PROVIDERS, ProviderKind, RateLimits, address, database_url,
     integer, log_filter, model_namespace, one_of, quoted, rate_limits, seconds, secret,
     signing_key, vendor,
 };
-use super::{ConfigError, LogFormat};
 use crate::blobs::BlobSetting;
 use crate::domain::{ModelNamespace, PublicUrl, SigningKey, Vendor};
-use crate::limits::{CONNECTIONS_MAX, MEMORY_BUDGET_MIB, MEMORY_BUDGET_MIB_MIN, VAULTS_MAX};
+use crate::limits::{
+    CONNECTIONS_MAX, JOB_KEEP_DAYS, JOB_RETRY_HOURS, MEMORY_BUDGET_MIB, MEMORY_BUDGET_MIB_MIN,
+    OUTPUT_MAX_MIB, VAULTS_MAX, WORKERS_DEFAULT,
+};
 use crate::store::postgres::{DatabaseUrl, Migration};
+
+/// The settings in the groups of the help, by id.
+pub(super) const GROUPS: [(&str, &str); 7] = [
+    ("Server", "listen public_url vendor seed_key signing_key json"),
+    ("Database", "database_url migrate database_pool"),
+    ("Files", "blob_store"),
+    (
+        "Provider of generations",
+        "provider provider_url provider_key provider_private_outputs model_namespace workers \
+         job_retry_hours job_keep_days output_max_mib",
+    ),
+    (
+        "Limits",
+        "max_connections max_connections_per_address idle_timeout memory_budget vaults_max \
+         rate_limit",
+    ),
+    ("Stopping", "drain_delay drain_timeout"),
+    ("Log and metrics", "log log_format admin_listen"),
+];
+
+/// What `-h` shows.
+const EVERYDAY: &str = "listen public_url seed_key database_url blob_store provider provider_url \
+                        provider_key log admin_listen";
+
+const EXAMPLES: &str = "\
+Examples:
+  promptarium-server --listen 0.0.0.0:8080 --public-url http://192.168.1.5:8080
+  PROMPTARIUM_DATABASE_URL=postgres://localhost/promptarium promptarium-server
+  promptarium-server sign-in alice
+  promptarium-server key create --account alice --name laptop
+
+The variable of --some-flag is PROMPTARIUM_SOME_FLAG; a flag wins over its variable.
+-h shows the flags of every day, --help all.";
 
 /// The Promptarium reference server.
 #[derive(Parser)]
-#[command(name = "promptarium-server", version)]
+#[command(name = "promptarium-server", version, after_help = EXAMPLES)]
 pub(super) struct Cli {
     #[command(flatten)]
     pub(super) settings: Settings,
@@ -49,6 +81,14 @@ pub(super) enum CliCommand {
 /// is `PROMPTARIUM_SOME_FLAG`.
 #[derive(Args)]
 pub(super) struct Settings {
+    /// Address to listen on; port 0 picks a free port. A port alone is one of 127.0.0.1.
+    #[arg(long, value_name = "HOST:PORT", value_parser = quoted(address))]
+    #[arg(default_value = "127.0.0.1:8080")]
+    pub(super) listen: String,
+    /// URL under which clients and browsers reach the server, without /api/v1. Default: the
+    /// listener's.
+    #[arg(long, value_name = "URL", value_parser = secret(PublicUrl::parse))]
+    pub(super) public_url: Option<PublicUrl>,
     /// PostgreSQL database, postgres://USER:PASSWORD@HOST/NAME. Default: all data is in memory.
     #[arg(long, value_name = "URL", value_parser = secret(database_url))]
     pub(super) database_url: Option<DatabaseUrl>,
@@ -58,13 +98,6 @@ pub(super) struct Settings {
     /// Most connections to the database. Default: 16, or pool_max_conns in the URL.
     #[arg(long, value_name = "NUMBER", value_parser = quoted(integer::<1, 10_000>))]
     pub(super) database_pool: Option<usize>,
-    /// Address to listen on; port 0 picks a free port.
-    #[arg(long, value_name = "HOST:PORT", value_parser = quoted(address))]
-    #[arg(default_value = "127.0.0.1:8080")]
-    pub(super) listen: String,
-    /// URL under which clients reach the server, without /api/v1. Default: the listener's.
-    #[arg(long, value_name = "URL", value_parser = secret(PublicUrl::parse))]
-    pub(super) public_url: Option<PublicUrl>,
     /// Store of uploaded and generated files: memory:, file:PATH or s3://BUCKET/PREFIX.
     /// Default: memory:, or file:./data/blobs with a database.
     #[arg(long, value_name = "STORE", value_parser = secret(BlobSetting::parse))]
@@ -78,14 +111,29 @@ pub(super) struct Settings {
     #[arg(long, value_name = "URL", value_parser = secret(String::from_str))]
     pub(super) provider_url: Option<String>,
     /// Secret key of the queue provider.
-    #[arg(long, value_name = "SECRET", value_parser = secret(String::from_str), allow_hyphen_values = true)]
+    #[arg(long, value_name = "SECRET", value_parser = secret(String::from_str))]
+    #[arg(allow_hyphen_values = true)]
     pub(super) provider_key: Option<String>,
     /// Allow outputs of the queue provider to be fetched from private addresses.
     #[arg(long, value_name = "true|false", value_parser = one_of(&BOOLEANS))]
     #[arg(num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub(super) provider_private_outputs: Option<bool>,
-    #[command(flatten)]
-    pub(super) jobs: JobFlags,
+    /// Number of generations processed at once. One account has at most half of them.
+    #[arg(long, value_name = "NUMBER", value_parser = quoted(integer::<0, 1000>))]
+    #[arg(default_value_t = WORKERS_DEFAULT)]
+    pub(super) workers: usize,
+    /// How long a generation is retried while its provider, the storage or the database fails.
+    #[arg(long, value_name = "HOURS", value_parser = quoted(integer::<1, 10_000>))]
+    #[arg(default_value_t = JOB_RETRY_HOURS)]
+    pub(super) job_retry_hours: usize,
+    /// When the records of ended generations are deleted. Their outputs stay.
+    #[arg(long, value_name = "DAYS", value_parser = quoted(integer::<1, 100_000>))]
+    #[arg(default_value_t = JOB_KEEP_DAYS)]
+    pub(super) job_keep_days: usize,
+    /// Largest output of a generation. A larger one fails it.
+    #[arg(long, value_name = "MIB", value_parser = quoted(integer::<1, 65_536>))]
+    #[arg(default_value_t = OUTPUT_MAX_MIB)]
+    pub(super) output_max_mib: usize,
     /// Prefix of the provider's model ids.
     #[arg(long, value_name = "PREFIX", value_parser = quoted(model_namespace))]
     #[arg(default_value = "local")]
@@ -93,9 +141,10 @@ pub(super) struct Settings {
     /// Prefix of API keys.
     #[arg(long, value_name = "NAME", default_value = "promptarium", value_parser = quoted(vendor))]
     pub(super) vendor: Vendor,
-    /// Create an account with exactly this key at the start; repeatable. Without scopes the key
-    /// has all of them; `none` gives it none, `revoked` makes it a revoked key. In the variable,
-    /// white space separates several.
+    /// Create an account with exactly this key at the start; repeatable.
+    ///
+    /// Without scopes the key has all of them; `none` gives it none, `revoked` makes it a revoked
+    /// key. In the variable, white space separates several.
     #[arg(long, value_name = "KEY=ACCOUNT[:SCOPE,…]", value_parser = secret(String::from_str))]
     pub(super) seed_key: Vec<String>,
     /// Secret that signs cursors and upload URLs, at least 32 characters. Default: a random one,
@@ -146,111 +195,31 @@ pub(super) struct Settings {
     pub(super) json: Option<bool>,
 }
 
-/// Matches the command line and the environment. All wrong values are reported together: clap
-/// stops at the first one, so it runs again without checking that setting.
-pub(super) fn matches(arguments: &[OsString]) -> Result<ArgMatches, ConfigError> {
-    // By the id of the setting.
-    let mut problems = BTreeMap::new();
-    loop {
-        let error = match command(arguments, &problems).try_get_matches_from(arguments) {
-            Ok(matches) if problems.is_empty() => return Ok(matches),
-            Ok(_) => break,
-            Err(error) if error.kind() == ErrorKind::ValueValidation => error,
-            Err(error) => return Err(usage_error(&error)),
-        };
-        let arg = error.get(ContextKind::InvalidArg).map(ToString::to_string).unwrap_or_default();
-        let name = arg.split([' ', '[']).next().unwrap_or_default();
-        let id = name.trim_start_matches('-').replace('-', "_");
-        let from_flag = arguments.iter().any(|argument| is_flag(argument, &id));
-        let from_variable = name.starts_with("--") && !from_flag;
-        let source = if from_variable { variable(&id) } else { name.to_owned() };
-        let problem = error.source().map(ToString::to_string).unwrap_or_default();
-        // An argument that is not a setting is checked again.
-        if problems.insert(id, format!("{source}: {problem}")).is_some() {
-            break;
-        }
-    }
-    Err(ConfigError::Invalid(problems.into_values().collect::<Vec<_>>().join("; ")))
-}
-
-/// The command line. All flags are accepted everywhere, so that one environment serves all
-/// commands, but the help of a command shows only those that matter to it. Values of variables
-/// are not in the help, because some are secret.
-fn command(arguments: &[OsString], unchecked: &BTreeMap<String, String>) -> clap::Command {
-    let command = Cli::command().mut_args(|mut arg| {
-        let id = arg.get_id().to_string();
-        if unchecked.contains_key(&id) {
-            arg = arg.value_parser(OsStringValueParser::new());
-        }
-        // Below a subcommand clap would check the variable although the flag above wins.
-        if !arguments.iter().any(|argument| is_flag(argument, &id)) {
-            arg = arg.env(variable(&id));
-        }
-        arg.global(true).hide_env_values(true).allow_negative_numbers(true)
+pub(super) fn command() -> clap::Command {
+    let command = Cli::command().mut_args(|arg| {
+        let id = arg.get_id().as_str();
+        let group = GROUPS.iter().find(|(_, ids)| has(ids, id)).map(|(title, _)| *title);
+        let hidden = !has(EVERYDAY, id);
+        arg.help_heading(group).hide_short_help(hidden).global(true).allow_negative_numbers(true)
     });
     let flags: Vec<_> = command.get_arguments().cloned().collect();
     command.mut_subcommands(|command| {
-        let shown: &[_] = match command.get_name() {
+        let shown = match command.get_name() {
             "serve" => return command,
-            "openapi" => &["public_url", "model_namespace"],
-            _ => &["database_url", "migrate", "vendor", "log", "log_format", "json"],
+            "openapi" => "public_url model_namespace",
+            "sign-in" => "database_url public_url migrate log log_format json",
+            "key" => "database_url vendor migrate log log_format json",
+            "migrate" => "database_url log log_format json",
+            _ => "database_url migrate log log_format json",
         };
-        let hidden = flags.iter().filter(|flag| !shown.contains(&flag.get_id().as_str()));
-        command.args(hidden.map(|flag| flag.clone().hide(true)).collect::<Vec<_>>())
+        command.args(flags.iter().map(|flag| {
+            let hidden = !has(shown, flag.get_id().as_str());
+            flag.clone().help_heading(None::<&str>).hide(hidden).hide_short_help(hidden)
+        }))
     })
 }
 
-fn variable(id: &str) -> String {
-    format!("PROMPTARIUM_{}", id.to_ascii_uppercase())
-}
-
-/// Whether an argument is the flag of this setting, with or without a value.
-pub(super) fn is_flag(argument: &OsStr, id: &str) -> bool {
-    argument.to_string_lossy().split('=').next() == Some(&flag(id))
-}
-
-pub(super) fn flag(id: &str) -> String {
-    format!("--{}", id.replace('_', "-"))
-}
-
-/// The flag or variable that a setting came from; the flag if it has its default.
-pub(super) fn source(matches: &ArgMatches, id: &str) -> String {
-    match matches.value_source(id) {
-        Some(ValueSource::EnvVariable) => variable(id),
-        _ => flag(id),
-    }
-}
-
-/// An error of clap in one line.
-pub(super) fn usage_error(error: &clap::Error) -> ConfigError {
-    let problem = match error.kind() {
-        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
-            return ConfigError::Help(error.render().to_string());
-        }
-        ErrorKind::UnknownArgument => "unknown argument",
-        ErrorKind::InvalidSubcommand => "unknown command",
-        ErrorKind::MissingRequiredArgument => "missing",
-        ErrorKind::ArgumentConflict => "given more than once",
-        ErrorKind::InvalidValue => "a value is missing",
-        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => "a subcommand is missing",
-        kind => kind.as_str().unwrap_or("invalid command line"),
-    };
-    ConfigError::Invalid(format!("{}{problem}; see promptarium-server --help", argument(error)))
-}
-
-/// The argument or command an error is about, with a colon. An unknown one is repeated only
-/// if it looks like a flag or a command: a secret may have slipped into its place.
-fn argument(error: &clap::Error) -> String {
-    let kinds = [ContextKind::InvalidArg, ContextKind::InvalidSubcommand];
-    let Some(names) = kinds.iter().find_map(|kind| error.get(*kind)) else { return String::new() };
-    let names = names.to_string();
-    let name = names.split(['=', ' ', ',']).next().unwrap_or_default();
-    let placeholder = name.starts_with('<') && name.ends_with('>');
-    let plain = name.len() < 32 && name.chars().all(|c| c.is_ascii_lowercase() || c == '-');
-    let short_flag = name.starts_with('-') && !name.starts_with("--");
-    if placeholder || (plain && !short_flag) {
-        format!("{name}: ")
-    } else {
-        "an argument (not shown): ".to_owned()
-    }
+/// Whether an id is in a list that is separated by spaces.
+fn has(ids: &str, id: &str) -> bool {
+    ids.split(' ').any(|other| other == id)
 }

@@ -2,7 +2,7 @@
 
 use clap::Subcommand;
 
-use super::values::{account_name, public_id, quoted, scopes, secret};
+use super::values::{account_name, key_name, public_id, quoted, scopes, secret};
 use crate::domain::Scopes;
 
 /// A command that works on the database.
@@ -16,8 +16,9 @@ pub(crate) enum AdminCommand {
     /// Create, list and revoke API keys.
     #[command(subcommand)]
     Key(KeyCommand),
-    /// Print a link and a one-time code that sign a browser in for the next 15 minutes. The link
-    /// needs --public-url.
+    /// Print a link that signs a browser in, once and within 15 minutes.
+    ///
+    /// Its address is that of --public-url, or of the server that was started last.
     SignIn {
         /// Account to sign in to.
         #[arg(value_name = "ACCOUNT", value_parser = quoted(account_name))]
@@ -44,6 +45,9 @@ pub(crate) enum KeyCommand {
         /// Account of the key.
         #[arg(long, value_name = "NAME", value_parser = quoted(account_name))]
         account: String,
+        /// What the owner calls the key, such as the program that uses it.
+        #[arg(long, value_name = "TEXT", value_parser = quoted(key_name))]
+        name: Option<String>,
         /// What the key may do; repeatable. Default: everything. With `none` it can only read.
         #[arg(long, value_name = "prompts:write|none", value_parser = quoted(scopes))]
         scope: Vec<Scopes>,

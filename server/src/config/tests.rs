@@ -4,9 +4,13 @@ use super::*;
 
 const DATABASE: [&str; 2] = ["--database-url", "postgres://user:s3cret@localhost/name"];
 
-/// Parses arguments. The environment of the tests has no setting in it.
 fn parse(arguments: &[&str]) -> Result<Command, ConfigError> {
-    Command::parse(["promptarium-server"].iter().chain(arguments).map(OsString::from))
+    parse_with(arguments, &[])
+}
+
+fn parse_with(arguments: &[&str], variables: &[(&str, &str)]) -> Result<Command, ConfigError> {
+    let variables = variables.iter().map(|(name, value)| (name.into(), value.into()));
+    Command::parse(["promptarium-server"].iter().chain(arguments).map(OsString::from), variables)
 }
 
 fn serve(arguments: &[&str]) -> ServeConfig {
@@ -106,7 +110,8 @@ fn flags_are_accepted_before_and_after_the_command() {
 #[test]
 fn every_admin_command_is_read() {
     let name = || "alice".to_owned();
-    let create = |scope| AdminCommand::Key(KeyCommand::Create { account: name(), scope });
+    let key = |name, scope| KeyCommand::Create { account: "alice".to_owned(), name, scope };
+    let create = |scope| AdminCommand::Key(key(None, scope));
     let list = |account| AdminCommand::Key(KeyCommand::List { account });
     let (all, none) = (Scopes::ALL, Scopes::default());
     for (arguments, expected) in [
@@ -116,6 +121,10 @@ fn every_admin_command_is_read() {
         ("key create --account alice", create(vec![])),
         ("key create --account alice --scope prompts:write", create(vec![all])),
         ("key create --account alice --scope none", create(vec![none])),
+        (
+            "key create --account alice --name laptop",
+            AdminCommand::Key(key(Some("laptop".to_owned()), vec![])),
+        ),
         ("key list", list(None)),
         ("key list --account alice", list(Some(name()))),
         ("sign-in alice", AdminCommand::SignIn { account: name() }),
@@ -158,8 +167,8 @@ const WRONG_COMMAND_LINES: &str = "
         --log loud=very | --log-format xml | --drain-timeout -1 | --idle-timeout 0 | --max-connections-per-address x | --json=maybe
         --memory-budget 47 | --rate-limit requests=5/1
         --rate-limit key:requests=5/1 serve --rate-limit key:uploads=5/1
-        --listen here --vendor= --seed-key promptarium_live_a1_s3cret=alice --migrate x --database-pool x
-        key | account create | account create a:b | key create
+        --listn 8080 | -p 8080 | sevre | key lst | --seed-key promptarium_live_a1_s3cret=a --seed-key promptarium_live_a1_s3cret2=a
+        key create --account a --name= | key | account create | account create a:b | key create
         key create --account a --scope promptarium_live_a1_s3cret
         key create --account a --scope none --scope prompts:write --database-url postgres://h/n
         key revoke promptarium_live_a1_s3cret | key revoke a promptarium_live_a1_s3cret";
@@ -175,15 +184,15 @@ fn problems_are_one_line_and_name_the_flag_but_no_secret() {
         assert!(!problem.contains("s3cr") && !problem.contains('\n'), "{problem}");
     }
     insta::assert_snapshot!(problems.join("\n"), @r#"
-    --seed-kye: unknown argument; see promptarium-server --help
+    --seed-kye: unknown; did you mean --seed-key? See promptarium-server --help
     an argument (not shown): unknown command; see promptarium-server --help
     start: unknown command; see promptarium-server --help
     --listen: a value is missing; see promptarium-server --help
-    --listen: "foo" is not an address; use HOST:PORT
-    --listen: "127.0.0.1:65536" is not an address; use HOST:PORT
-    --listen: "::1:80" is not an address; use HOST:PORT
+    --listen: "foo" is not an address; use HOST:PORT or PORT
+    --listen: "127.0.0.1:65536" is not an address; use HOST:PORT or PORT
+    --listen: "::1:80" is not an address; use HOST:PORT or PORT
     --listen: given more than once; see promptarium-server --help
-    --admin-listen: the value is not an address; use HOST:PORT
+    --admin-listen: the value is not an address; use HOST:PORT or PORT
     --public-url: the value must have no user, query or fragment
     --blob-store: the value needs the name of a bucket after s3://, of letters, digits, `.`, `_` and `-`
     --database-url: the value is not a database URL: it must begin with postgres:// or postgresql://
@@ -197,7 +206,7 @@ fn problems_are_one_line_and_name_the_flag_but_no_secret() {
     --provider-url: the value is not an http or https address without user, query and fragment
     --provider-key: the value holds a key that is empty or has characters that no header can hold
     --signing-key: the value must have at least 32 characters
-    an argument (not shown): unknown argument; see promptarium-server --help
+    -s: unknown; see promptarium-server --help
     --workers: "1001" is not an integer from 0 to 1000
     --model-namespace: "local/" is not a prefix; use letters, digits, `.`, `_` and `-`
     --vendor: "Acme" is not a vendor; use lower-case letters and digits
@@ -217,7 +226,12 @@ fn problems_are_one_line_and_name_the_flag_but_no_secret() {
     --memory-budget: "47" is not an integer from 48 to 1048576
     --rate-limit: "requests=5/1" is not a rate limit; use key or account, requests, generations or uploads, a number and seconds, such as key:requests=600/60
     --rate-limit: given before and after the command; use one place
-    --database-pool: "x" is not an integer from 1 to 10000; --listen: "here" is not an address; use HOST:PORT; --migrate: "x" is not one of: auto, off; --vendor: "" is not a vendor; use lower-case letters and digits
+    --listn: unknown; did you mean --listen? See promptarium-server --help
+    -p: unknown; see promptarium-server --help
+    sevre: unknown command; did you mean serve? See promptarium-server --help
+    lst: unknown command; did you mean list? See promptarium-server --help
+    --seed-key: number 2 has the public id of another one
+    --name: "" is not the name of a key; use 1 to 100 characters
     a subcommand is missing; see promptarium-server --help
     <NAME>: missing; see promptarium-server --help
     <NAME>: "a:b" is not an account name; use 1 to 200 characters without spaces, `:`, `,` and `=`
@@ -225,15 +239,175 @@ fn problems_are_one_line_and_name_the_flag_but_no_secret() {
     --scope: the value is not one of: prompts:write, none
     --scope: `none` excludes all others
     <PUBLIC_ID>: the value is not a public id; use the part of the key between `_live_` and the last `_`
-    an argument (not shown): unknown argument; see promptarium-server --help
+    an argument (not shown): unknown; see promptarium-server --help
     "#);
+}
+
+#[test]
+fn a_port_alone_is_one_of_this_machine() {
+    for (text, address) in [
+        ("8080", "127.0.0.1:8080"),
+        (":8080", "127.0.0.1:8080"),
+        ("0.0.0.0:80", "0.0.0.0:80"),
+        ("[::]:80", "[::]:80"),
+    ] {
+        assert_eq!(serve(&["--listen", text]).listen.text, address);
+    }
+}
+
+fn variable_problem(variables: &[(&str, &str)]) -> String {
+    match parse_with(&[], variables) {
+        Err(ConfigError::Invalid(problem)) => problem,
+        other => panic!("{variables:?}: {other:?}"),
+    }
+}
+
+#[test]
+fn an_unknown_variable_is_refused_and_the_nearest_one_named() {
+    for (name, expected) in [
+        ("DATABASE_UR", "unknown; did you mean PROMPTARIUM_DATABASE_URL? See"),
+        ("LISTN", "unknown; did you mean PROMPTARIUM_LISTEN?"),
+        ("XYZ", "unknown; see"),
+        ("VERSION", "unknown; see"),
+        ("HELP", "unknown; see"),
+        ("listen", "unknown variable"),
+        ("", "unknown variable"),
+    ] {
+        let name = format!("PROMPTARIUM_{name}");
+        let problem = variable_problem(&[(&name, "postgres://user:s3cret@h/n")]);
+        assert!(problem.trim_matches('"').starts_with(&name), "{problem}");
+        assert!(problem.contains(expected) && !problem.contains("s3cret"), "{problem}");
+        let admin = parse_with(&["key", "list"], &[(&name, "x")]);
+        assert!(matches!(admin, Err(ConfigError::Invalid(_))), "{name}");
+        assert!(matches!(parse_with(&["-h"], &[(&name, "x")]), Err(ConfigError::Help(_))));
+    }
+}
+
+#[test]
+fn variables_of_other_programs_do_not_stop_the_start() {
+    for name in [
+        "API_KEY",
+        "BASE_URL",
+        "TEST_DATABASE_URL",
+        "SKIP_BROWSER",
+        "PORT_8080_TCP",
+        "SERVICE_HOST",
+    ] {
+        let name = format!("PROMPTARIUM_{name}");
+        assert!(matches!(parse_with(&[], &[(&name, "x")]), Ok(Command::Serve(_))), "{name}");
+    }
+}
+
+/// All settings, as variables.
+fn settings() -> Vec<String> {
+    let groups = args::GROUPS.iter().flat_map(|(_, ids)| ids.split(' '));
+    groups.map(|id| format!("PROMPTARIUM_{}", id.to_ascii_uppercase())).collect()
+}
+
+#[test]
+fn every_flag_is_in_one_group_of_the_help_and_the_everyday_ones_come_with_h() {
+    let Err(ConfigError::Help(long)) = parse(&["--help"]) else { panic!() };
+    let Err(ConfigError::Help(short)) = parse(&["-h"]) else { panic!() };
+    let flags = |text: &str| text.matches("\n      --").count();
+    assert_eq!((flags(&long), flags(&short)), (settings().len(), 10), "{long}\n{short}");
+    assert!(!long.contains("\nOptions:\n      --"), "{long}");
+    assert!(short.contains("Examples:") && short.lines().count() < 60, "{short}");
+    for (title, _) in args::GROUPS {
+        assert!(long.contains(&format!("\n{title}:\n")), "{long}");
+    }
+}
+
+/// `compose` sets what has no value to an empty text.
+#[test]
+fn a_variable_without_a_value_is_absent() {
+    for name in settings() {
+        for value in ["", " \n"] {
+            assert!(matches!(parse_with(&[], &[(&name, value)]), Ok(Command::Serve(_))), "{name}");
+        }
+    }
+}
+
+#[test]
+fn white_space_around_a_value_does_not_count() {
+    let key = "s3cret-of-at-least-32-characters";
+    let config = |text: &str| {
+        let with = [
+            ("PROMPTARIUM_SIGNING_KEY", format!("{key}{text}")),
+            ("PROMPTARIUM_DATABASE_URL", format!("postgres://u:p@h/n{text}")),
+            ("PROMPTARIUM_LISTEN", format!("[::1]:80{text}")),
+        ];
+        let with: Vec<_> = with.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        match parse_with(&[], &with) {
+            Ok(Command::Serve(config)) => config,
+            other => panic!("{other:?}"),
+        }
+    };
+    let signature = |text| {
+        use hmac::Mac as _;
+        config(text).service.signing_key.unwrap().mac("test").finalize().into_bytes()
+    };
+    assert_eq!(signature(""), signature("\r\n"));
+    assert_eq!(config("\n").listen.text, "[::1]:80");
+}
+
+/// The repository's own programs and scripts run beside the server.
+#[test]
+fn every_variable_that_the_repository_names_is_known() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let mut folders: Vec<_> =
+        ["server", "sdk", "conformance", "examples", "script", "docs"].map(|f| root.join(f)).into();
+    let mut names = std::collections::BTreeSet::new();
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap().map(Result::unwrap) {
+            let path = entry.path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if !path.ends_with("config/tests.rs")
+                && let Ok(text) = std::fs::read_to_string(&path)
+            {
+                let is_name = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
+                let found = text.split("PROMPTARIUM_").skip(1);
+                let name = |rest: &str| rest.split(|c| !is_name(c)).next().unwrap_or("").to_owned();
+                names.extend(found.map(name));
+            }
+        }
+    }
+    for example in ["", "SOME_FLAG", "DATABASE_UR"] {
+        names.remove(example);
+    }
+    assert!(names.len() > 50, "{names:?}");
+    for name in names {
+        let known = settings().contains(&format!("PROMPTARIUM_{name}"));
+        let variable = format!("PROMPTARIUM_{name}");
+        assert!(known || parse_with(&[], &[(&variable, "x")]).is_ok(), "{variable}");
+    }
+}
+
+proptest::proptest! {
+    #[test]
+    fn no_value_of_a_variable_panics_or_is_repeated_if_it_is_secret(
+        at in 0..settings().len(),
+        value in "\\PC*|[a-z]{0,9}:(//)?[^ ]{0,20}|[0-9:\\[\\].]{0,30}|-?[0-9]{0,25}",
+        command in proptest::sample::select(vec![vec![], vec!["serve"], vec!["key", "list"]]),
+    ) {
+        let name = &settings()[at];
+        let secret = ["SIGNING_KEY", "PROVIDER_KEY", "SEED_KEY", "DATABASE_URL"];
+        let secret = secret.iter().any(|secret| name.ends_with(secret)) && value.len() > 8;
+        if let Err(ConfigError::Invalid(problem)) = parse_with(&command, &[(name, &value)]) {
+            proptest::prop_assert!(!secret || !problem.contains(&value), "{}", problem);
+            proptest::prop_assert!(!problem.contains('\n'), "{}", problem);
+        }
+    }
 }
 
 #[test]
 fn the_help_of_a_command_shows_the_flags_that_matter_to_it() {
     for (arguments, shown, hidden) in [
-        (&["--help"][..], "PROMPTARIUM_WORKERS", "--account"),
-        (&["migrate", "--help"], "PROMPTARIUM_DATABASE_URL", "--workers"),
+        (&["--help"][..], "--workers", "--scope"),
+        (&["migrate", "--help"], "--database-url", "--vendor"),
+        (&["sign-in", "--help"], "--public-url", "--workers"),
+        (&["sign-in", "-h"], "--public-url", "--listen"),
+        (&["key", "list", "-h"], "--json", "--listen"),
         (&["key", "create", "--help"], "--database-url", "--workers"),
         (&["openapi", "--help"], "--public-url", "--workers"),
         (&["--version"], "promptarium-server", "--"),

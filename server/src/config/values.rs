@@ -7,6 +7,7 @@ use std::fmt::Display;
 use std::time::Duration;
 
 use clap::builder::{OsStringValueParser, TypedValueParser};
+use promptarium::limits::API_KEY_NAME_CHARS;
 use tracing_subscriber::filter::Targets;
 
 use super::LogFormat;
@@ -41,12 +42,13 @@ pub(super) fn secret<T: Clone + Send + Sync + 'static, E: Display + 'static>(
     checked(move |text: &str| parse(text).map_err(|problem| format!("the value {problem}")))
 }
 
-/// The problem is the source of clap's error.
+/// White space around a value does not count: a file with a secret ends in a newline. The problem
+/// is the source of clap's error.
 fn checked<T: Clone + Send + Sync + 'static>(
     parse: impl Fn(&str) -> Result<T, String> + Clone + Send + Sync + 'static,
 ) -> impl TypedValueParser<Value = T> {
     OsStringValueParser::new().try_map(move |value| match value.to_str() {
-        Some(text) => parse(text),
+        Some(text) => parse(text.trim()),
         None => Err("the value is not UTF-8 text".to_owned()),
     })
 }
@@ -71,13 +73,13 @@ pub(super) const PROVIDERS: [(&str, ProviderKind); 2] =
 pub(super) const LOG_FORMATS: [(&str, LogFormat); 2] =
     [("pretty", LogFormat::Pretty), ("json", LogFormat::Json)];
 
-/// HOST:PORT. Whether the host exists turns out when the address is bound.
+/// HOST:PORT, or a port of this machine. Whether the host exists turns out when the address is bound.
 pub(super) fn address(text: &str) -> Result<String, &'static str> {
-    let (host, port) = text.rsplit_once(':').unwrap_or_default();
+    let (host, port) = text.rsplit_once(':').unwrap_or(("", text));
     let bracketed = host.starts_with('[') && host.ends_with(']');
-    let host_is_valid = !host.is_empty() && (bracketed || !host.contains(':'));
-    let valid = host_is_valid && port.parse::<u16>().is_ok();
-    valid.then(|| text.to_owned()).ok_or("is not an address; use HOST:PORT")
+    let valid = port.parse::<u16>().is_ok() && (bracketed || !host.contains(':'));
+    let host = if host.is_empty() { "127.0.0.1" } else { host };
+    valid.then(|| format!("{host}:{port}")).ok_or("is not an address; use HOST:PORT or PORT")
 }
 
 pub(super) fn integer<const MIN: usize, const MAX: usize>(text: &str) -> Result<usize, String> {
@@ -131,6 +133,12 @@ pub(super) fn account_name(text: &str) -> Result<String, &'static str> {
         .ok_or("is not an account name; use 1 to 200 characters without spaces, `:`, `,` and `=`")
 }
 
+pub(super) fn key_name(text: &str) -> Result<String, &'static str> {
+    let valid =
+        API_KEY_NAME_CHARS.contains(&text.chars().count()) && !text.contains(char::is_control);
+    valid.then(|| text.to_owned()).ok_or("is not the name of a key; use 1 to 100 characters")
+}
+
 pub(super) fn scopes(text: &str) -> Result<Scopes, &'static str> {
     match text {
         "none" => Ok(Scopes::default()),
@@ -150,7 +158,7 @@ const UNKNOWN_SCOPE: &str = "has an unknown scope after the account; the scopes 
                              prompts:write (or `none`, or `revoked`)";
 
 /// An account and one of its keys, both created at the start.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SeedKey {
     /// Name of the account.
     pub account: String,
@@ -190,22 +198,24 @@ impl SeedKey {
         let (public_id, digest) = (key.public_id().into(), key.digest());
         Ok(Self { account, key: NewKey { public_id, digest, scopes, revoked } })
     }
-}
 
-/// Parses the values of `--seed-key` or its variable. White space separates several in one value.
-pub(super) fn seed_keys(
-    values: &[String],
-    vendor: &Vendor,
-    source: &str,
-) -> Result<Vec<SeedKey>, String> {
-    if values.iter().any(|value| value.trim().is_empty()) {
-        return Err(format!("{source}: the value is empty"));
+    /// Parses several. The error begins with the number of the key.
+    pub(crate) fn parse_all<'a>(
+        texts: impl IntoIterator<Item = &'a str>,
+        vendor: &Vendor,
+    ) -> Result<Vec<Self>, String> {
+        let mut seeds: Vec<Self> = Vec::new();
+        for (at, text) in texts.into_iter().enumerate() {
+            let problem = |problem| format!("number {} {problem}", at + 1);
+            let seed = Self::parse(text, vendor).map_err(problem)?;
+            let clash = |other: &Self| other.key.public_id == seed.key.public_id && *other != seed;
+            if seeds.iter().any(clash) {
+                return Err(problem("has the public id of another one".to_owned()));
+            }
+            seeds.push(seed);
+        }
+        Ok(seeds)
     }
-    let parts = values.iter().flat_map(|value| value.split_whitespace());
-    let parse = |(at, part)| {
-        SeedKey::parse(part, vendor).map_err(|e| format!("{source}: number {} {e}", at + 1))
-    };
-    parts.enumerate().map(parse).collect()
 }
 
 #[cfg(test)]

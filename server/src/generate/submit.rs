@@ -25,6 +25,9 @@ use crate::limits::{
 };
 use crate::store::{JobStore, StoreError};
 
+/// The target of the lines about accepted generations, which must not be lost.
+pub(crate) const LOG_TARGET: &str = module_path!();
+
 /// The reason of a failed job that the provider may have accepted.
 pub(super) const SUBMIT_UNKNOWN: &str = "it is not known whether the provider took the generation";
 

@@ -25,7 +25,8 @@ fn no_account(name: &str) -> Failure {
 }
 
 /// The JSON fields that the columns of a list show.
-const KEY_COLUMNS: [&str; 5] = ["public_id", "account", "scopes", "created_at", "revoked_at"];
+const KEY_COLUMNS: [&str; 7] =
+    ["public_id", "account", "name", "scopes", "created_at", "last_used_at", "revoked_at"];
 
 /// The result of a command as text and as JSON.
 type Output = (String, Value);
@@ -72,8 +73,8 @@ async fn execute(config: AdminConfig) -> Result<Output, Failure> {
             });
             Ok(list("accounts", &["account", "created_at"], accounts))
         }
-        AdminCommand::Key(KeyCommand::Create { account, scope }) => {
-            create_key(&open().await?, account, &scope, &vendor).await
+        AdminCommand::Key(KeyCommand::Create { account, name, scope }) => {
+            create_key(&open().await?, account, name, &scope, &vendor).await
         }
         AdminCommand::Key(KeyCommand::List { account }) => {
             let keys = match account {
@@ -94,45 +95,58 @@ async fn execute(config: AdminConfig) -> Result<Output, Failure> {
             let text = format!("key {public_id} of account {} is revoked{since}\n", key.account);
             Ok((text, key_json(&key)))
         }
-        AdminCommand::SignIn { account } => {
-            sign_in(&open().await?, account, public_url.as_ref()).await
-        }
+        AdminCommand::SignIn { account } => sign_in(&open().await?, account, public_url).await,
     }
 }
 
-/// The link, if the URL of the server is known, and the code, a line each.
+/// A link to `public`, or to the server that was started last.
 async fn sign_in(
     store: &PostgresStore,
     account: String,
-    public: Option<&PublicUrl>,
+    public: Option<PublicUrl>,
 ) -> Result<Output, Failure> {
     let code = SecretToken::make();
     match store.create_sign_in_code(&account, code.digest()).await {
         Err(StoreError::NotFound) => return Err(no_account(&account)),
         outcome => outcome?,
     }
-    let link = public.map(|public| code.sign_in_link(public));
-    let lines = link.iter().map(String::as_str).chain([code.expose()]);
-    let text = lines.map(|line| format!("{line}\n")).collect();
-    Ok((text, json!({ "account": account, "link": link, "code": code.expose() })))
+    let public = match public {
+        None => store.last_public_url().await?.and_then(|url| PublicUrl::parse(&url).ok()),
+        given => given,
+    };
+    let (link, code) = (public.map(|public| code.sign_in_link(&public)), code.expose());
+    let text = match &link {
+        Some(link) => format!(
+            "{link}\nThe link is valid once, for 15 minutes. Without it, enter this code on the \
+             sign-in page:\n{code}\n"
+        ),
+        None => format!(
+            "{code}\nEnter this code on the sign-in page of the server, its address and /sign-in. \
+             It is valid once, for 15 minutes.\nNo server has stored its address; with \
+             --public-url this command prints a link.\n"
+        ),
+    };
+    Ok((text, json!({ "account": account, "link": link, "code": code })))
 }
 
 /// The text is only the key, so that a script can use it as it is.
 async fn create_key(
     store: &PostgresStore,
     account: String,
+    name: Option<String>,
     scopes: &[Scopes],
     vendor: &Vendor,
 ) -> Result<Output, Failure> {
     let prompts_write = scopes.is_empty() || scopes.contains(&Scopes::ALL);
     let (key, scopes) = (vendor.make(), Scopes { prompts_write });
-    if !store.create_key(&account, &NewKey::new(&key, scopes)).await? {
+    if !store.create_key(&account, &NewKey::new(&key, scopes), name.as_deref()).await? {
         return Err(no_account(&account));
     }
     let json = json!({
         "api_key": key.expose(),
         "public_id": key.public_id(),
         "account": account,
+        "name": name,
         "scopes": scope_names(scopes),
     });
     Ok((format!("{}\n", key.expose()), json))
@@ -142,8 +156,10 @@ fn key_json(key: &KeyEntry) -> Value {
     json!({
         "public_id": key.public_id,
         "account": key.account,
+        "name": key.name,
         "scopes": scope_names(key.scopes),
         "created_at": key.created_at.to_string(),
+        "last_used_at": key.last_used_at.map(|at| at.to_string()),
         "revoked_at": key.revoked_at.map(|at| at.to_string()),
     })
 }
@@ -172,7 +188,8 @@ fn list(name: &str, columns: &[&str], entries: impl Iterator<Item = Value>) -> O
 
 fn cell(value: &Value) -> String {
     match value {
-        Value::String(text) => text.clone(),
+        // Names are their owners' and may hold control characters of a terminal.
+        Value::String(text) => text.replace(char::is_control, "?"),
         Value::Array(items) if items.is_empty() => "none".to_owned(),
         Value::Array(items) => items.iter().map(cell).collect::<Vec<_>>().join(","),
         _ => "-".to_owned(),
@@ -189,17 +206,19 @@ mod tests {
         let key = |public_id: &str, revoked: bool| KeyEntry {
             public_id: public_id.to_owned(),
             account: "alice".to_owned(),
+            name: (!revoked).then(|| "Laptop".to_owned()),
             scopes: Scopes { prompts_write: !revoked },
             created_at: at,
+            last_used_at: (!revoked).then_some(at),
             revoked_at: revoked.then_some(at),
         };
         let keys = [key("p1aaaaaaaaaaaaaa", false), key("b1", true)];
         let (text, json) = list("keys", &KEY_COLUMNS, keys.iter().map(key_json));
         insta::assert_snapshot!(text, @r"
-        PUBLIC ID         ACCOUNT  SCOPES         CREATED                 REVOKED
-        p1aaaaaaaaaaaaaa  alice    prompts:write  2026-01-02T03:04:05.6Z  -
-        b1                alice    none           2026-01-02T03:04:05.6Z  2026-01-02T03:04:05.6Z
+        PUBLIC ID         ACCOUNT  NAME    SCOPES         CREATED                 LAST USED               REVOKED
+        p1aaaaaaaaaaaaaa  alice    Laptop  prompts:write  2026-01-02T03:04:05.6Z  2026-01-02T03:04:05.6Z  -
+        b1                alice    -       none           2026-01-02T03:04:05.6Z  -                       2026-01-02T03:04:05.6Z
         ");
-        insta::assert_snapshot!(json["keys"][1], @r#"{"account":"alice","created_at":"2026-01-02T03:04:05.6Z","public_id":"b1","revoked_at":"2026-01-02T03:04:05.6Z","scopes":[]}"#);
+        insta::assert_snapshot!(json["keys"][1], @r#"{"account":"alice","created_at":"2026-01-02T03:04:05.6Z","last_used_at":null,"name":null,"public_id":"b1","revoked_at":"2026-01-02T03:04:05.6Z","scopes":[]}"#);
     }
 }

@@ -1,21 +1,22 @@
 //! The log of the process: one line per event, to stderr.
 //!
-//! A system call per request is a tenth of what a request costs. So the lines of responses are
-//! collected, and written together: when there are enough of them, after [`FLUSH_DELAY`], before the
-//! next other line, and at the end of the program. All other lines are written at once: of a
-//! generation that the provider accepted, the line may be all that is left after a crash.
+//! One thread writes it; nobody else waits for whoever reads it. Each thread collects its lines in
+//! a buffer of its own: with one for all, its cache lines move between the processors. A system call
+//! per request is a tenth of what a request costs, so lines of responses are written together, after
+//! [`FLUSH_DELAY`] or when there are enough of them. Any other line is written at once, with all
+//! that were logged before it. Lines for which a buffer has no room are dropped and counted.
 //!
-//! Each thread collects its own. Lines of responses that two threads sent are not in the order of
-//! their times; any other line comes after those that were logged before it.
+//! Of a generation that the provider accepted, the line may be all that is left after a crash. So
+//! the lines of [`DURABLE`] are waited for, but not longer than [`WRITE_WAIT`].
 
 mod json;
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::Arc;
-use std::thread::{self, Thread};
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::{Condvar, Mutex, MutexGuard};
 use thread_local::ThreadLocal;
 use tracing::{Level, Metadata};
 use tracing_subscriber::fmt::MakeWriter;
@@ -25,12 +26,18 @@ use tracing_subscriber::util::SubscriberInitExt;
 
 use self::json::JsonLines;
 use crate::config::{LogConfig, LogFormat};
+use crate::generate::submit::LOG_TARGET as DURABLE;
+use crate::serve::metrics::DROPPED_LOG_LINES as DROPPED;
 use crate::serve::service::LOG_TARGET as RESPONSES;
 
 /// How long a line may wait. A killed process loses the lines of this time at most.
 const FLUSH_DELAY: Duration = Duration::from_millis(50);
 /// Lines of this many bytes are written without a delay.
 const FLUSH_BYTES: usize = 16 * 1024;
+/// Lines of responses that one thread has waiting. Other lines may take as much again.
+const BUFFER_BYTES: usize = 256 * 1024;
+/// How long a line is waited for, and the last lines at the end of the program.
+const WRITE_WAIT: Duration = Duration::from_millis(500);
 
 /// Logs the events of this process from now on. If the embedding program has a subscriber
 /// already, nothing changes. What is returned writes the last lines when it is dropped.
@@ -58,113 +65,159 @@ pub(super) fn init(config: &LogConfig) -> FlushOnDrop {
 }
 
 /// Writes the lines of a log when it is dropped.
-pub(super) struct FlushOnDrop(Log<io::Stderr>);
+pub(super) struct FlushOnDrop(Log);
 
 impl Drop for FlushOnDrop {
     fn drop(&mut self) {
-        drop(self.0.buffers.flush());
+        self.0.flush();
     }
 }
 
-/// Lines that are written to `W` together. Clones share them.
-struct Log<W> {
-    buffers: Arc<Buffers<W>>,
-    flusher: Option<Thread>,
-}
+/// Lines that one thread writes. Clones share them.
+#[derive(Clone, Default)]
+struct Log(Arc<Shared>);
 
-struct Buffers<W> {
-    /// Of each thread: with one buffer for all, its cache lines move between the processors.
+#[derive(Default)]
+struct Shared {
     lines: ThreadLocal<Mutex<Vec<u8>>>,
-    /// Locked before lines are.
-    output: Mutex<W>,
+    state: Mutex<State>,
+    /// There is something to write.
+    wanted: Condvar,
+    /// A request to write has been carried out.
+    done: Condvar,
 }
 
-impl<W: Write> Buffers<W> {
-    /// Writes the lines of all threads and returns the output, which is still locked. A failure to
-    /// write the log stops nothing.
-    fn flush(&self) -> MutexGuard<'_, W> {
-        let mut output = self.output.lock();
-        for lines in &self.lines {
-            let mut lines = lines.lock();
-            let _ = output.write_all(&lines);
-            lines.clear();
-        }
-        output
-    }
+#[derive(Default)]
+struct State {
+    has_lines: bool,
+    /// How many times somebody asked to write at once, and how many of these have been done.
+    asked: u64,
+    done: u64,
+    /// Somebody has waited in vain; nobody else waits until the output takes lines again.
+    stalled: bool,
 }
 
-impl<W: Write + Send + 'static> Log<W> {
-    fn new(output: W) -> Self {
-        let buffers = Arc::new(Buffers { lines: ThreadLocal::new(), output: Mutex::new(output) });
-        let of_flusher = buffers.clone();
-        // The first line of an empty buffer unparks it.
-        let flusher = thread::Builder::new().name("log".to_owned()).spawn(move || {
-            loop {
-                thread::park();
-                thread::sleep(FLUSH_DELAY);
-                drop(of_flusher.flush());
-            }
-        });
-        Self { buffers, flusher: flusher.ok().map(|handle| handle.thread().clone()) }
-    }
+/// When a line is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Urgency {
+    Later,
+    AtOnce,
+    /// At once, and whoever logs it waits for that.
+    Durable,
+}
 
-    /// Adds the line that `write` appends. Unless it is written `at_once`, `write` must not log: the
-    /// buffer is locked.
-    fn add(&self, at_once: bool, write: impl FnOnce(&mut Vec<u8>)) {
-        match &self.flusher {
-            Some(flusher) if !at_once => {
-                let mut lines = self.buffers.lines.get_or_default().lock();
-                let is_first = lines.is_empty();
-                write(&mut lines);
-                let is_full = lines.len() >= FLUSH_BYTES;
-                drop(lines);
-                if is_full {
-                    drop(self.buffers.flush());
-                } else if is_first {
-                    flusher.unpark();
-                }
-            }
-            _ => {
-                let mut line = Vec::new();
-                write(&mut line);
-                let _ = self.buffers.flush().write_all(&line);
-            }
+impl Urgency {
+    fn of(event: &Metadata<'_>) -> Self {
+        match event.target() {
+            DURABLE => Self::Durable,
+            RESPONSES if *event.level() > Level::WARN => Self::Later,
+            _ => Self::AtOnce,
         }
     }
 }
 
-impl<W> Clone for Log<W> {
-    fn clone(&self) -> Self {
-        Self { buffers: self.buffers.clone(), flusher: self.flusher.clone() }
+impl Log {
+    /// Without the thread, lines are collected up to the limit.
+    fn new(output: impl Write + Send + 'static) -> Self {
+        let log = Self::default();
+        let of_writer = log.clone();
+        let writer = thread::Builder::new().name("log".to_owned());
+        let _ = writer.spawn(move || of_writer.write_to(output));
+        log
     }
-}
 
-/// Whether the line of this event does not wait: any but that of a response without a failure.
-fn is_at_once(event: &Metadata<'_>) -> bool {
-    event.target() != RESPONSES || *event.level() <= Level::WARN
+    fn write_to(&self, mut output: impl Write) {
+        let (mut lines, mut reported) = (Vec::new(), DROPPED.get());
+        loop {
+            let mut state = self.0.state.lock();
+            while !state.has_lines {
+                self.0.wanted.wait(&mut state);
+            }
+            if state.asked == state.done {
+                self.0.wanted.wait_for(&mut state, FLUSH_DELAY);
+            }
+            let asked = state.asked;
+            state.has_lines = false;
+            drop(state);
+            for of_thread in &self.0.lines {
+                std::mem::swap(&mut *of_thread.lock(), &mut lines);
+                // A failure to write the log stops nothing.
+                let _ = output.write_all(&lines);
+                lines.clear();
+            }
+            let mut state = self.0.state.lock();
+            (state.done, state.stalled) = (asked, false);
+            self.0.done.notify_all();
+            drop(state);
+            let dropped = DROPPED.get() - reported;
+            if dropped > 0 {
+                reported += dropped;
+                tracing::warn!(dropped, "lines of the log were dropped: nobody read it for a time");
+            }
+        }
+    }
+
+    /// Adds the line that `write` appends. `write` must not log: the buffer is locked.
+    fn add(&self, urgency: Urgency, write: impl FnOnce(&mut Vec<u8>)) {
+        let later = urgency == Urgency::Later;
+        let mut lines = self.0.lines.get_or_default().lock();
+        let before = lines.len();
+        if before >= if later { BUFFER_BYTES } else { 2 * BUFFER_BYTES } {
+            DROPPED.inc();
+            return;
+        }
+        write(&mut lines);
+        let is_full = (before..lines.len()).contains(&FLUSH_BYTES);
+        drop(lines);
+        match urgency {
+            Urgency::Durable => self.flush(),
+            Urgency::Later if before > 0 && !is_full => {}
+            _ => drop(self.ask(!later || is_full)),
+        }
+    }
+
+    /// Has the lines written, and waits for that unless the output is stalled.
+    fn flush(&self) {
+        let deadline = Instant::now() + WRITE_WAIT;
+        let mut state = self.ask(true);
+        let asked = state.asked;
+        while state.done < asked && !state.stalled {
+            state.stalled = self.0.done.wait_until(&mut state, deadline).timed_out();
+        }
+    }
+
+    fn ask(&self, at_once: bool) -> MutexGuard<'_, State> {
+        let mut state = self.0.state.lock();
+        if at_once || !state.has_lines {
+            state.has_lines = true;
+            state.asked += u64::from(at_once);
+            self.0.wanted.notify_one();
+        }
+        state
+    }
 }
 
 /// Adds one line to a log.
-struct LineWriter<'a, W> {
-    log: &'a Log<W>,
-    at_once: bool,
+struct LineWriter<'a> {
+    log: &'a Log,
+    urgency: Urgency,
 }
 
-impl<'a, W: Write + Send + 'static> MakeWriter<'a> for Log<W> {
-    type Writer = LineWriter<'a, W>;
+impl<'a> MakeWriter<'a> for Log {
+    type Writer = LineWriter<'a>;
 
     fn make_writer(&'a self) -> Self::Writer {
-        LineWriter { log: self, at_once: true }
+        LineWriter { log: self, urgency: Urgency::AtOnce }
     }
 
     fn make_writer_for(&'a self, event: &Metadata<'_>) -> Self::Writer {
-        LineWriter { log: self, at_once: is_at_once(event) }
+        LineWriter { log: self, urgency: Urgency::of(event) }
     }
 }
 
-impl<W: Write + Send + 'static> Write for LineWriter<'_, W> {
+impl Write for LineWriter<'_> {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
-        self.log.add(self.at_once, |lines| lines.extend_from_slice(line));
+        self.log.add(self.urgency, |lines| lines.extend_from_slice(line));
         Ok(line.len())
     }
 
@@ -175,17 +228,18 @@ impl<W: Write + Send + 'static> Write for LineWriter<'_, W> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+
     use tracing::{info, warn};
 
     use super::*;
 
-    /// What was written, and in how many pieces.
-    #[derive(Clone, Default)]
-    struct Output(Arc<Mutex<Vec<String>>>);
+    /// Hands on each piece; it waits for the one before to be taken.
+    struct Output(SyncSender<String>);
 
     impl Write for Output {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            self.0.lock().push(String::from_utf8_lossy(bytes).into_owned());
+            let _ = self.0.send(String::from_utf8_lossy(bytes).into_owned());
             Ok(bytes.len())
         }
 
@@ -194,60 +248,85 @@ mod tests {
         }
     }
 
-    /// What is written while `events` runs, without the flusher.
-    fn written(events: impl FnOnce()) -> Vec<String> {
-        let output = Output::default();
-        let log = Log::new(output.clone());
-        // Like a flusher that is never on time.
-        let log = Log { flusher: Some(thread::current()), ..log };
-        let lines = tracing_subscriber::fmt().without_time().with_target(false).with_ansi(false);
-        tracing::subscriber::with_default(lines.with_writer(log).finish(), events);
-        let written = output.0.lock();
-        written.clone()
+    fn log(capacity: usize) -> (Log, Receiver<String>) {
+        let (output, pieces) = sync_channel(capacity);
+        (Log::new(Output(output)), pieces)
+    }
+
+    fn add(log: &Log, urgency: Urgency, line: &str) {
+        LineWriter { log, urgency }.write_all(line.as_bytes()).unwrap();
     }
 
     #[test]
-    fn lines_of_responses_wait_for_another_line_and_keep_their_order() {
-        let pieces = written(|| {
-            info!(target: RESPONSES, "one");
-            info!(target: RESPONSES, "two");
-            info!("three");
-            warn!(target: RESPONSES, "four");
-            info!(target: RESPONSES, "five");
-        });
-        assert_eq!(pieces, [" INFO one\n INFO two\n", " INFO three\n", " WARN four\n"]);
-    }
-
-    #[test]
-    fn another_line_comes_after_the_responses_of_all_threads() {
-        let output = Output::default();
-        let log = Log::new(output.clone());
-        let log = Log { flusher: Some(thread::current()), ..log };
-        let write = |line: &[u8], at_once| LineWriter { log: &log, at_once }.write(line).unwrap();
-        thread::scope(|scope| {
-            scope.spawn(|| write(b"one\n", false)).join().unwrap();
-        });
-        write(b"two\n", false);
-        write(b"three\n", true);
-        assert_eq!(output.0.lock().concat(), "one\ntwo\nthree\n");
-    }
-
-    #[test]
-    fn many_lines_do_not_wait() {
-        let pieces =
-            written(|| (0..=FLUSH_BYTES / 100).for_each(|n| info!(target: RESPONSES, "{n:0>100}")));
-        assert_eq!(pieces.len(), 1);
-        assert!(pieces[0].len() >= FLUSH_BYTES);
-    }
-
-    #[test]
-    fn a_line_alone_is_written_by_the_flusher() {
-        let output = Output::default();
-        let log = Log::new(output.clone());
-        assert_eq!(LineWriter { log: &log, at_once: false }.write(b"one\n").unwrap(), 4);
-        while output.0.lock().is_empty() {
-            thread::yield_now();
+    fn the_event_says_when_its_line_is_written() {
+        #[derive(Clone, Default)]
+        struct Seen(Arc<Mutex<Vec<Urgency>>>);
+        impl<S: tracing::Subscriber> tracing_subscriber::Layer<S> for Seen {
+            fn on_event(
+                &self,
+                event: &tracing::Event<'_>,
+                _: tracing_subscriber::layer::Context<'_, S>,
+            ) {
+                self.0.lock().push(Urgency::of(event.metadata()));
+            }
         }
-        assert_eq!(*output.0.lock(), ["one\n"]);
+        let seen = Seen::default();
+        tracing::subscriber::with_default(
+            tracing_subscriber::registry().with(seen.clone()),
+            || {
+                info!(target: RESPONSES, "one");
+                warn!(target: RESPONSES, "two");
+                info!("three");
+                info!(target: DURABLE, "four");
+            },
+        );
+        let expected = [Urgency::Later, Urgency::AtOnce, Urgency::AtOnce, Urgency::Durable];
+        assert_eq!(*seen.0.lock(), expected);
+    }
+
+    #[test]
+    fn lines_of_responses_are_written_together_and_in_order() {
+        let (log, pieces) = log(9);
+        for line in ["one\n", "two\n", "three\n"] {
+            add(&log, Urgency::Later, line);
+        }
+        add(&log, Urgency::Durable, "four\n");
+        assert_eq!(pieces.try_iter().collect::<String>(), "one\ntwo\nthree\nfour\n");
+    }
+
+    #[test]
+    fn a_line_alone_is_written_after_a_while() {
+        let (log, pieces) = log(1);
+        add(&log, Urgency::Later, "one\n");
+        assert_eq!(pieces.recv().unwrap(), "one\n");
+    }
+
+    #[test]
+    fn a_durable_line_is_written_with_those_of_other_threads_when_add_returns() {
+        let (log, pieces) = log(9);
+        thread::scope(|scope| {
+            scope.spawn(|| add(&log, Urgency::Later, "one\n")).join().unwrap();
+        });
+        add(&log, Urgency::Durable, "two\n");
+        let written = pieces.try_iter().collect::<String>();
+        assert!(written == "one\ntwo\n" || written == "two\none\n", "{written}");
+    }
+
+    #[test]
+    fn while_nobody_reads_lines_are_dropped_and_counted_and_nobody_waits_twice() {
+        let (log, pieces) = log(0);
+        let before = DROPPED.get();
+        add(&log, Urgency::Durable, "first\n");
+        assert!(log.0.state.lock().stalled);
+        let line = "x".repeat(1023) + "\n";
+        for _ in 0..2 * BUFFER_BYTES / line.len() {
+            add(&log, Urgency::Later, &line);
+        }
+        assert_eq!(DROPPED.get() - before, BUFFER_BYTES as u64 / line.len() as u64);
+        add(&log, Urgency::Durable, "last\n");
+        let read = pieces.iter().take(2).collect::<String>();
+        assert_eq!(read.len(), "first\nlast\n".len() + BUFFER_BYTES);
+        add(&log, Urgency::AtOnce, "again\n");
+        assert_eq!(pieces.recv().unwrap(), "again\n");
     }
 }

@@ -1,5 +1,6 @@
 //! The signals that the server takes.
 
+use std::future::pending;
 use std::io;
 
 #[cfg(unix)]
@@ -7,26 +8,20 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// Waits for this many signals to stop: SIGINT or SIGTERM; on other systems Ctrl-C. From the
 /// call on they do not end the process.
-#[cfg(unix)]
 pub(super) fn stop_signals(number: usize) -> io::Result<impl Future<Output = ()>> {
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    let mut terminate = signal(SignalKind::terminate())?;
+    #[cfg(unix)]
+    let (mut interrupt, mut terminate) =
+        (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
     Ok(async move {
         for _ in 0..number {
+            #[cfg(unix)]
             tokio::select! {
                 _ = interrupt.recv() => {}
                 _ = terminate.recv() => {}
             }
-        }
-    })
-}
-
-#[cfg(not(unix))]
-pub(super) fn stop_signals(number: usize) -> io::Result<impl Future<Output = ()>> {
-    Ok(async move {
-        for _ in 0..number {
+            #[cfg(not(unix))]
             if tokio::signal::ctrl_c().await.is_err() {
-                std::future::pending::<()>().await;
+                pending::<()>().await;
             }
         }
     })
@@ -34,31 +29,23 @@ pub(super) fn stop_signals(number: usize) -> io::Result<impl Future<Output = ()>
 
 /// Asks for sign-in links: SIGUSR1; nothing on other systems. Without a receiver the signal would
 /// end the process.
-#[cfg(unix)]
-pub(super) struct LinkSignals(Signal);
+pub(super) struct LinkSignals(#[cfg(unix)] Signal);
 
-#[cfg(unix)]
 impl LinkSignals {
     pub(super) fn new() -> io::Result<Self> {
-        signal(SignalKind::user_defined1()).map(Self)
+        Ok(Self(
+            #[cfg(unix)]
+            signal(SignalKind::user_defined1())?,
+        ))
     }
 
     pub(super) async fn recv(&mut self) {
-        self.0.recv().await;
-    }
-}
-
-#[cfg(not(unix))]
-pub(super) struct LinkSignals;
-
-#[cfg(not(unix))]
-impl LinkSignals {
-    #[expect(clippy::unnecessary_wraps, reason = "as on Unix")]
-    pub(super) fn new() -> io::Result<Self> {
-        Ok(Self)
-    }
-
-    pub(super) async fn recv(&mut self) {
-        std::future::pending::<()>().await;
+        #[cfg(unix)]
+        let received = self.0.recv().await;
+        #[cfg(not(unix))]
+        let received: Option<()> = None;
+        if received.is_none() {
+            pending::<()>().await;
+        }
     }
 }

@@ -105,6 +105,8 @@ pub async fn serve(
         stop.await;
         readiness.stop();
         if !count.is_quiet() {
+            let seconds = limits.drain_delay.as_secs();
+            tracing::info!(seconds, "serving for the drain delay, while /readyz answers 503");
             sleep(limits.drain_delay).await;
         }
     });

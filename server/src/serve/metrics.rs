@@ -5,7 +5,7 @@
 
 mod readings;
 
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 use std::time::Duration;
 
 use http::request::Parts;
@@ -50,6 +50,9 @@ const REFUSALS: [&str; 7] = [
     "body_too_large",
     "body_too_slow",
 ];
+
+/// Lines of the log that nobody read in time. The log is that of the process.
+pub(crate) static DROPPED_LOG_LINES: LazyLock<Counter> = LazyLock::new(Counter::default);
 
 /// Outcomes of the steps of workers, and of submissions.
 const PROCESSED: [&str; 4] = ["completed", "failed", "retried", "poll_failed"];
@@ -97,6 +100,8 @@ impl Metrics {
         let durations =
             Family::<_, Histogram>::new_with_constructor(|| Histogram::new(BUCKETS_SECONDS));
         let text = "Time from a request's head to its response's head";
+        let dropped = "Lines of the log that were dropped because nobody read it";
+        all.register("log_dropped_lines", dropped, DROPPED_LOG_LINES.clone());
         all.register("http_request_duration_seconds", text, durations.clone());
         let (requests, refused) = (Family::default(), Family::<_, Counter>::default());
         for reason in REFUSALS {

@@ -45,6 +45,7 @@ mod claims;
 mod connect;
 mod contents;
 mod db;
+mod entries;
 mod forks;
 mod job_queue;
 mod job_rows;
@@ -84,13 +85,13 @@ use self::batch_reader::BatchReader;
 use self::batch_writer::BatchWriter;
 use self::connect::{Connector, Unreachable};
 use self::db::{Db, Statement};
-pub(crate) use self::keys::KeyEntry;
+pub(crate) use self::entries::KeyEntry;
 use self::migrate::MigrateError;
 pub use self::migrate::Migration;
 pub(crate) use self::permits::PoolUse;
 use self::rows::column;
 pub use self::url::DatabaseUrl;
-use super::{Cause, Store, StoreError};
+use super::{Store, StoreError};
 use crate::clock::Clock;
 use crate::domain::{AccountId, KeyId, NewPrompt, SharedPrompt};
 use crate::limits::{KEY_CACHE_SIZE, VAULTS_MAX};
@@ -112,7 +113,7 @@ pub struct PostgresStore {
 }
 
 #[cfg(test)]
-static ALL: &[&Statement] = &[&SIGNING_KEY];
+static ALL: &[&Statement] = &[&SIGNING_KEY, &SET_LAST_PUBLIC_URL, &LAST_PUBLIC_URL];
 
 /// An existing value stays.
 static SIGNING_KEY: Statement = Statement::idempotent(
@@ -121,11 +122,20 @@ static SIGNING_KEY: Statement = Statement::idempotent(
      ON CONFLICT (name) DO UPDATE SET value = setting.value RETURNING value",
 );
 
+static SET_LAST_PUBLIC_URL: Statement = Statement::idempotent(
+    "settings.set_last_public_url",
+    "INSERT INTO setting (name, value) VALUES ('last-public-url', $1::bytea)
+     ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+);
+
+static LAST_PUBLIC_URL: Statement = Statement::read_only(
+    "settings.last_public_url",
+    "SELECT value FROM setting WHERE name = 'last-public-url'",
+);
+
 /// Why the store cannot be opened. Each is one line without a password.
 #[derive(Debug, thiserror::Error)]
 pub enum ConnectError {
-    #[error("the database's address cannot be used: {0}")]
-    Address(Cause),
     #[error(transparent)]
     Unreachable(#[from] Unreachable),
     #[error("no pool of connections could be made")]
@@ -134,6 +144,11 @@ pub enum ConnectError {
     Silent(#[from] StoreError),
     #[error(transparent)]
     Migrate(#[from] MigrateError),
+    #[error(
+        "the database cannot hold every text, because its encoding is {0}: make another one with \
+         `createdb -E UTF8 -T template0 NAME`"
+    )]
+    Encoding(String),
 }
 
 impl PostgresStore {
@@ -196,6 +211,20 @@ impl PostgresStore {
     }
 }
 
+impl PostgresStore {
+    /// Stores where clients reach the servers of this database, for [`PostgresStore::last_public_url`].
+    pub(crate) async fn set_last_public_url(&self, url: &str) -> Result<(), StoreError> {
+        self.db.rows(&SET_LAST_PUBLIC_URL, &[&url.as_bytes()]).await.map(drop)
+    }
+
+    /// The public URL of the server that was started last.
+    pub(crate) async fn last_public_url(&self) -> Result<Option<String>, StoreError> {
+        let rows = self.db.rows(&LAST_PUBLIC_URL, &[]).await?;
+        let text = |row| column::<&[u8]>(row, "value").map(String::from_utf8_lossy);
+        Ok(rows.first().map(text).transpose()?.map(Into::into))
+    }
+}
+
 #[async_trait]
 impl Store for PostgresStore {
     fn name(&self) -> &'static str {
@@ -219,5 +248,9 @@ async fn migrate_with(
     migration: Migration,
 ) -> Result<Vec<&'static str>, ConnectError> {
     let mut client = connector.connect().await?;
+    let encoding = migrate::encoding(&client.client).await?;
+    if encoding != "UTF8" {
+        return Err(ConnectError::Encoding(encoding));
+    }
     Ok(migrate::run(&mut client.client, migrate::LIST, migration).await?)
 }

@@ -29,16 +29,14 @@ async fn problem(arguments: &[&str], variables: &[(&str, &str)]) -> String {
 async fn a_wrong_variable_is_named() {
     for (name, value) in [
         ("PROMPTARIUM_LISTEN", "foo"),
-        ("PROMPTARIUM_LISTEN", ""),
         ("PROMPTARIUM_PUBLIC_URL", "ftp://example.com"),
         ("PROMPTARIUM_MODEL_NAMESPACE", "a/b"),
         ("PROMPTARIUM_VENDOR", "Acme"),
         ("PROMPTARIUM_SEED_KEY", "promptarium_live_a1_s3cret"),
-        ("PROMPTARIUM_SEED_KEY", " "),
         ("PROMPTARIUM_SIGNING_KEY", SECRET),
         ("PROMPTARIUM_LOG", "a=b=c"),
         ("PROMPTARIUM_LOG_FORMAT", "xml"),
-        ("PROMPTARIUM_ADMIN_LISTEN", "9090"),
+        ("PROMPTARIUM_ADMIN_LISTEN", "here"),
         ("PROMPTARIUM_MAX_CONNECTIONS", "many"),
         ("PROMPTARIUM_DRAIN_DELAY", "1.5"),
         ("PROMPTARIUM_DRAIN_TIMEOUT", "1h"),
@@ -66,12 +64,27 @@ async fn a_variable_that_is_not_utf_8_is_named() {
 }
 
 #[tokio::test]
-async fn all_problems_are_reported_together() {
-    let variables = [("PROMPTARIUM_JSON", "yes"), ("PROMPTARIUM_DRAIN_DELAY", "x")];
-    let line = problem(&["--vendor", "A"], &variables).await;
-    for name in ["--vendor", "PROMPTARIUM_JSON", "PROMPTARIUM_DRAIN_DELAY"] {
-        assert!(line.contains(name), "{line}");
+async fn an_unknown_variable_stops_every_command_and_the_nearest_one_is_named() {
+    let variables = [("PROMPTARIUM_DATABASE_UR", "postgres://user:s3cret@localhost/name")];
+    for arguments in [&[][..], &["serve"], &["migrate"], &["key", "list"], &["openapi"]] {
+        let line = problem(arguments, &variables).await;
+        let expected = "PROMPTARIUM_DATABASE_UR: unknown; did you mean PROMPTARIUM_DATABASE_URL?";
+        assert!(line.starts_with(expected), "{line}");
     }
+}
+
+#[tokio::test]
+async fn variables_without_a_value_and_of_other_programs_are_left_alone() {
+    let variables = [
+        ("PROMPTARIUM_DATABASE_URL", ""),
+        ("PROMPTARIUM_LISTEN", ""),
+        ("PROMPTARIUM_SEED_KEY", ""),
+        ("PROMPTARIUM_WORKERS", ""),
+        ("PROMPTARIUM_API_KEY", "promptarium_live_a1_s3cret"),
+        ("PROMPTARIUM_PORT_8080_TCP_ADDR", "10.0.0.1"),
+    ];
+    let server = Running::start(&[], &variables).await;
+    assert_eq!(server.ready["store"], "memory");
 }
 
 #[tokio::test]
@@ -105,7 +118,7 @@ async fn two_seed_keys_with_one_public_id_are_refused() {
     let seed = "promptarium_live_a1_s3cret=alice";
     let clash = "promptarium_live_a1_s3cret2=bob";
     let line = problem(&["--seed-key", seed, "--seed-key", clash], &[]).await;
-    assert!(line.contains("seed key number 2 has the public id of another key"), "{line}");
+    assert_eq!(line, "--seed-key: number 2 has the public id of another one");
     let server = Running::start(&["--seed-key", seed, "--seed-key", seed], &[]).await;
     assert!(server.ready["api_key"].is_null());
 }

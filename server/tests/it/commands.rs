@@ -62,7 +62,9 @@ async fn a_key_is_created_used_listed_and_revoked() {
     let url = &database.url();
     let account = run(url, &["account", "create", "alice", "--json"]).await.json();
     assert_eq!(account, json!({ "account": "alice" }));
-    let created = run(url, &["key", "create", "--account", "alice", "--json"]).await.json();
+    let create = ["key", "create", "--account", "alice", "--name", "laptop", "--json"];
+    let created = run(url, &create).await.json();
+    assert_eq!(created["name"], "laptop");
     let key = created["api_key"].as_str().unwrap();
     let public_id = created["public_id"].as_str().unwrap();
     assert_eq!(created["scopes"], json!(["prompts:write"]));
@@ -79,6 +81,8 @@ async fn a_key_is_created_used_listed_and_revoked() {
         connection.response().await.unwrap().status
     };
     assert_eq!(status().await, 201);
+    // The server does not wait until the use is stored.
+    while run(url, &["key", "list", "--json"]).await.json()["keys"][0]["last_used_at"].is_null() {}
     let revoked = run(url, &["key", "revoke", public_id, "--json"]).await.json();
     assert_eq!(status().await, 401);
     assert_eq!(run(url, &["key", "revoke", public_id, "--json"]).await.json(), revoked);
@@ -87,6 +91,8 @@ async fn a_key_is_created_used_listed_and_revoked() {
     assert!(!list.stdout.contains(key) && !list.stdout.contains("digest"), "{list:?}");
     let list = list.json();
     assert_eq!(list["keys"].as_array().unwrap().len(), 2);
+    assert_eq!(list["keys"][0]["name"], "laptop");
+    assert!(list["keys"][1]["name"].is_null() && list["keys"][1]["last_used_at"].is_null());
     assert_eq!(list["keys"][0], revoked);
     assert_eq!(list["keys"][1]["scopes"], json!([]));
     assert_eq!(run(url, &["key", "list", "--json"]).await.json(), list);
@@ -103,10 +109,26 @@ async fn a_sign_in_code_is_printed_with_its_link() {
     let link = format!("https://example.com/p/sign-in#{code}");
     assert_eq!(made, json!({ "account": "alice", "link": link, "code": code }));
     let text = run(url, &["sign-in", "alice", public]).await;
-    let (link, code) = text.stdout.trim_end().split_once('\n').unwrap();
-    assert_eq!((text.code, link), (Some(0), &*format!("https://example.com/p/sign-in#{code}")));
+    let (link, rest) = text.stdout.split_once('\n').unwrap();
+    let code = link.strip_prefix("https://example.com/p/sign-in#").unwrap();
+    assert!(rest.contains("15 minutes") && rest.ends_with(&format!(":\n{code}\n")), "{text:?}");
+}
+
+#[tokio::test]
+async fn a_sign_in_link_has_the_address_of_the_last_server_unless_another_is_given() {
+    let database = ScratchDatabase::create().await.unwrap();
+    let url = &database.url();
+    run(url, &["account", "create", "alice"]).await;
     let bare = run(url, &["sign-in", "alice", "--json"]).await.json();
-    assert!(bare["link"].is_null() && bare["code"] != code, "{bare}");
+    assert!(bare["link"].is_null() && bare["code"].is_string(), "{bare}");
+    let text = run(url, &["sign-in", "alice"]).await.stdout;
+    assert!(text.contains("sign-in page") && text.contains("--public-url"), "{text}");
+
+    let flags = ["--blob-store=memory:", "--public-url=https://example.com/p"];
+    let server = Running::start(&flags, &[("PROMPTARIUM_DATABASE_URL", url)]).await;
+    drop(server);
+    let link = run(url, &["sign-in", "alice", "--json"]).await.json();
+    assert!(link["link"].as_str().unwrap().starts_with("https://example.com/p/sign-in#"));
 }
 
 const SLOT: &str = r#"{"contentType":"image/png","size":9}"#;

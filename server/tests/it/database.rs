@@ -7,7 +7,7 @@ use promptarium_server::test_support::{DatabaseUrl, Migration, PostgresStore};
 
 use crate::support::browser::{self, OWN, code, create_key, send, sign_in, sign_in_request};
 use crate::support::client::{Connection, call, request};
-use crate::support::program::Running;
+use crate::support::program::{Running, output, program as command};
 
 const SEED: &str = "promptarium_live_a1_s3cret=alice";
 const PROMPT: &str = r#"{"title":"Harbour","prompt":"A harbour at dawn"}"#;
@@ -28,11 +28,101 @@ async fn only_the_first_start_creates_a_key() {
     let database = ScratchDatabase::create().await.unwrap();
     let first = program(&database).await;
     assert_eq!(first.ready["store"], "postgres");
+    assert!(first.ready["sign_in_url"].is_string());
     let second = program(&database).await;
     assert!(second.ready["api_key"].is_null(), "{}", second.ready);
+    assert!(second.ready["sign_in_url"].is_null(), "a link is for the one who made the account");
     let mut connection = Connection::open(second.base_url()).await;
     connection.send(request(first.api_key(), "GET", "/vaults", None)).await;
     assert_eq!(connection.response().await.unwrap().status, 200);
+}
+
+/// A tenant who revokes a key that is seeded must not keep the service from starting.
+#[tokio::test]
+async fn a_seed_key_that_was_revoked_or_is_taken_is_a_warning() {
+    let database = ScratchDatabase::create().await.unwrap();
+    let url = database.url();
+    let start = async |seed| {
+        let flags = ["--blob-store=memory:", "--database-url", &url, "--seed-key", seed];
+        Running::start(&flags, &[]).await
+    };
+    let message = "a seed key was not created: it is revoked, or another key has its public id. \
+                   Remove it from --seed-key, and create another one with `key create`";
+    assert!(start(SEED).await.ready["sign_in_url"].is_string(), "the account is new");
+    let parsed = DatabaseUrl::parse(&url).unwrap();
+    let store = PostgresStore::open(&parsed, Migration::Auto, Clock::System).await.unwrap();
+    store.revoke_key("a1").await.unwrap().unwrap();
+    for seed in [SEED, "promptarium_live_a1_other=alice"] {
+        let mut server = start(seed).await;
+        assert!(server.ready["sign_in_url"].is_null(), "{}", server.ready);
+        let event = server.event(message).await;
+        assert_eq!((&event["level"], &event["public_id"]), (&"WARN".into(), &"a1".into()));
+        assert!(!server.log_at_end().await.contains("s3cret"));
+    }
+}
+
+/// Also if another server holds the lock of the migrations for long.
+#[tokio::test]
+async fn a_start_that_waits_for_migrations_ends_at_a_signal_and_accepts_no_connection() {
+    let database = ScratchDatabase::empty().await.unwrap();
+    let (other, connection) =
+        tokio_postgres::connect(&database.url(), tokio_postgres::NoTls).await.unwrap();
+    let connection = tokio::spawn(connection);
+    other.batch_execute("SELECT pg_advisory_lock(x'0070726f6d707473'::bigint)").await.unwrap();
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let flags = ["--blob-store=memory:", "--listen", &port.to_string(), "--database-url"];
+    for signal in ["TERM", "INT"] {
+        let url = database.url();
+        let mut child = command(&[&flags[..], &[&url]].concat(), &[]).spawn().unwrap();
+        let waiting = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
+            AND database = (SELECT oid FROM pg_database WHERE datname = current_database())";
+        while other.query_one(waiting, &[]).await.unwrap().get::<_, i64>(0) == 0 {
+            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+        }
+        assert!(tokio::net::TcpStream::connect(port).await.is_err(), "nobody would answer");
+        let id = child.id().unwrap().to_string();
+        assert!(
+            std::process::Command::new("kill")
+                .args(["-s", signal, &id])
+                .status()
+                .unwrap()
+                .success()
+        );
+        let began = std::time::Instant::now();
+        let ended = tokio::time::timeout(crate::support::TIMEOUT, child.wait()).await;
+        assert_eq!(ended.expect("an end in time").unwrap().code(), Some(0), "{signal}");
+        assert!(began.elapsed().as_secs() < 3, "{signal}: {:?}", began.elapsed());
+        let cancel = "SELECT count(pg_terminate_backend(pid)) FROM pg_locks WHERE NOT granted
+            AND locktype = 'advisory'
+            AND database = (SELECT oid FROM pg_database WHERE datname = current_database())";
+        other.execute(cancel, &[]).await.unwrap();
+    }
+    connection.abort();
+}
+
+#[tokio::test]
+async fn a_database_that_cannot_hold_every_text_is_refused() {
+    let database = ScratchDatabase::empty().await.unwrap();
+    let (client, connection) =
+        tokio_postgres::connect(&database.url(), tokio_postgres::NoTls).await.unwrap();
+    tokio::spawn(connection);
+    let name = format!("latin_{}", std::process::id());
+    client.batch_execute(&format!("DROP DATABASE IF EXISTS {name}")).await.unwrap();
+    let create = format!("CREATE DATABASE {name} ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0");
+    client.batch_execute(&create).await.unwrap();
+    let mut url = url::Url::parse(&database.url()).unwrap();
+    url.set_path(&name);
+    for arguments in [&["--listen=127.0.0.1:0"][..], &["migrate"]] {
+        let flags = [&["--database-url", url.as_str()], arguments].concat();
+        let ended = output(command(&flags, &[])).await;
+        let line = String::from_utf8(ended.stderr).unwrap();
+        assert_eq!(ended.status.code(), Some(2), "{line}");
+        assert!(
+            line.contains("LATIN1") && line.contains("createdb -E UTF8 -T template0"),
+            "{line}"
+        );
+    }
+    client.batch_execute(&format!("DROP DATABASE {name}")).await.unwrap();
 }
 
 #[tokio::test]

@@ -15,7 +15,8 @@ const PROMPT: &str = r#"{"title":"Harbour","prompt":"A harbour at dawn"}"#;
 async fn the_json_ready_line_has_base_url_key_and_store() {
     let server = Running::start(&["serve"], &[]).await;
     let keys: Vec<_> = server.ready.as_object().unwrap().keys().collect();
-    assert_eq!(keys, ["api_key", "base_url", "dashboard_url", "sign_in_url", "store"]);
+    assert_eq!(keys, ["api_key", "base_url", "dashboard_url", "pid", "sign_in_url", "store"]);
+    assert_eq!(server.ready["pid"], server.process_id());
     assert!(server.base_url().ends_with("/api/v1"));
     let root = server.base_url().strip_suffix("api/v1").unwrap();
     assert_eq!(server.ready["dashboard_url"], root);
@@ -35,7 +36,15 @@ async fn without_json_the_ready_line_is_text() {
         let line = timeout(TIMEOUT, lines.next_line()).await.expect("a line in time");
         text.push(line.unwrap().expect("a line"));
     }
-    assert_eq!(text[0], "Promptarium is ready.");
+    assert_eq!(
+        text[0],
+        "Promptarium is ready. Ctrl-C stops it, and so does `kill PID`."
+            .replace("PID", &child.id().unwrap().to_string())
+    );
+    assert!(
+        text[2].ends_with("everything is lost at the stop; --database-url keeps it"),
+        "{text:?}"
+    );
     assert!(text[4].contains("/sign-in#"), "{text:?}");
     assert!(text[6].contains("curl -H \"Authorization: Bearer promptarium_live_p1"), "{text:?}");
 }
@@ -82,6 +91,49 @@ async fn a_request_is_cut_off_after_the_drain_timeout() {
     server.signal("TERM").await;
     assert!(busy.ends().await);
     assert_eq!(server.end().await.code, Some(1));
+}
+
+/// What nobody reads fills the pipe after a few hundred lines.
+#[tokio::test]
+async fn nobody_waits_for_a_reader_of_the_log_that_has_stalled() {
+    let server = Running::start(&[], &[]).await;
+    let mut connection = Connection::open(server.base_url()).await;
+    let header = format!("x-request-id: {}\r\n", "x".repeat(128));
+    for _ in 0..3000 {
+        connection.send(head(server.api_key(), "GET", "/prompts/1", &header)).await;
+        assert_eq!(connection.response().await.unwrap().status, 404);
+    }
+    drop(connection);
+    server.signal("TERM").await;
+    let began = std::time::Instant::now();
+    assert_eq!(server.code_unread().await, Some(0));
+    assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
+}
+
+#[tokio::test]
+async fn a_stop_says_what_it_waits_for() {
+    let mut server = Running::start(&["--drain-delay", "1"], &[]).await;
+    let _idle = Connection::open(server.base_url()).await;
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    server.signal("INT").await;
+    server.event("stopping; another signal ends the program at once").await;
+    let event = server.event("serving for the drain delay, while /readyz answers 503").await;
+    assert_eq!(event["seconds"], 1);
+    assert_eq!(server.end().await.code, Some(0));
+}
+
+#[tokio::test]
+async fn a_listener_for_other_machines_without_a_public_url_is_warned_about() {
+    let listen = ["--listen=0.0.0.0:0"];
+    let variables = [("PROMPTARIUM_DRAIN_DELAY", "0")].map(|(name, value)| (name, value.as_ref()));
+    for (more, warned) in [(&[][..], true), (&["--public-url=https://example.com"], false)] {
+        let command = program(&[&listen[..], &["--json"], more].concat(), &variables);
+        let server = Running::of(command).await;
+        let base = server.base_url().strip_suffix("api/v1").unwrap().to_owned();
+        let log = server.log_at_end().await;
+        assert_eq!(log.contains("set --public-url to the address that clients"), warned, "{log}");
+        assert_eq!(log.contains(&format!("\"address\":\"{base}\"")), warned, "{log}");
+    }
 }
 
 #[tokio::test]

@@ -1,11 +1,11 @@
 //! Accounts and API keys: authentication, seeding, and the commands of the operator.
 
 use async_trait::async_trait;
-use jiff::Timestamp;
 use tokio_postgres::Row;
 
 use super::PostgresStore;
 use super::db::{Params, Statement};
+use super::entries::{AccountEntry, KeyEntry, key_entry};
 use super::rows::{caller, column, is_no_session};
 use crate::domain::{AccountId, Caller, KeyId, KeyRecord, NewKey, Scopes};
 use crate::store::{KeyStore, Result, StoreError};
@@ -38,13 +38,14 @@ macro_rules! new_account {
     };
 }
 
-/// The CTE that adds the key `$3` to `$6` to the account in `owner`, if there is one.
+/// The CTE that adds the key `$3` to `$7` to the account in `owner`, if there is one.
 macro_rules! new_key {
     () => {
         "new_key AS (
             INSERT INTO api_key
-                (account_id, public_id, digest, prompts_write, created_at, revoked_at)
-            SELECT id, $3::text, $4::bytea, $5::boolean, now, CASE WHEN $6::boolean THEN now END
+                (account_id, public_id, digest, prompts_write, created_at, revoked_at, name)
+            SELECT id, $3::text, $4::bytea, $5::boolean, now, CASE WHEN $6::boolean THEN now END,
+                $7::text
             FROM owner
         )"
     };
@@ -127,7 +128,8 @@ static CONFIRM: Statement =
 static LIST: Statement = Statement::read_only(
     "keys.list",
     concat!(
-        "SELECT a.name, k.public_id, k.prompts_write, k.created_at, k.revoked_at
+        "SELECT a.name AS account, k.public_id, k.name, k.prompts_write, k.created_at,
+            k.last_used_at, k.revoked_at
         FROM api_key k JOIN account a ON a.id = k.account_id WHERE ",
         is_no_session!(),
         " ORDER BY k.account_id, k.id"
@@ -138,7 +140,8 @@ static LIST: Statement = Statement::read_only(
 static LIST_OF: Statement = Statement::read_only(
     "keys.list_of",
     concat!(
-        "SELECT a.name, k.public_id, k.prompts_write, k.created_at, k.revoked_at
+        "SELECT a.name AS account, k.public_id, k.name, k.prompts_write, k.created_at,
+            k.last_used_at, k.revoked_at
         FROM account a LEFT JOIN api_key k ON k.account_id = a.id AND ",
         is_no_session!(),
         " WHERE a.name = $1::text ORDER BY k.id"
@@ -153,14 +156,19 @@ static REVOKE: Statement = Statement::idempotent(
         SET revoked_at = coalesce(k.revoked_at, $2::timestamptz, statement_timestamp())
         FROM account a WHERE k.public_id = $1::text AND a.id = k.account_id AND ",
         is_no_session!(),
-        " RETURNING a.name, k.public_id, k.prompts_write, k.created_at, k.revoked_at"
+        " RETURNING a.name AS account, k.public_id, k.name, k.prompts_write, k.created_at,
+            k.last_used_at, k.revoked_at"
     ),
 );
 
 #[async_trait]
 impl KeyStore for PostgresStore {
     async fn seed_key(&self, account: &str, key: NewKey) -> Result<()> {
-        if self.seed(&SEED, account, &key).await? { Ok(()) } else { Err(StoreError::KeyTaken) }
+        if self.seed(&SEED, account, &key, None).await? {
+            Ok(())
+        } else {
+            Err(StoreError::KeyTaken)
+        }
     }
 
     async fn find_key(&self, public_id: &str, digest: &[u8; 32]) -> Result<Option<KeyRecord>> {
@@ -190,24 +198,6 @@ impl KeyStore for PostgresStore {
     }
 }
 
-/// An account as the operator sees it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct AccountEntry {
-    pub(crate) name: String,
-    pub(crate) created_at: Timestamp,
-}
-
-/// An API key as the operator sees it, without its secret.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct KeyEntry {
-    pub(crate) public_id: String,
-    /// The name of its account.
-    pub(crate) account: String,
-    pub(crate) scopes: Scopes,
-    pub(crate) created_at: Timestamp,
-    pub(crate) revoked_at: Option<Timestamp>,
-}
-
 /// What the operator does. Fails with [`StoreError::Unavailable`] or [`StoreError::Internal`].
 impl PostgresStore {
     /// Creates an account with its General vault; `false`, and no change, if the name is
@@ -226,8 +216,13 @@ impl PostgresStore {
     }
 
     /// Creates a key of an existing account; `false` if there is no such account.
-    pub(crate) async fn create_key(&self, account: &str, key: &NewKey) -> Result<bool> {
-        self.seed(&CREATE, account, key).await
+    pub(crate) async fn create_key(
+        &self,
+        account: &str,
+        key: &NewKey,
+        name: Option<&str>,
+    ) -> Result<bool> {
+        self.seed(&CREATE, account, key, name).await
     }
 
     /// All keys of all accounts, ordered by account, then by age.
@@ -256,14 +251,20 @@ impl PostgresStore {
     /// Creates this account and this key if the database has no account at all, and
     /// returns whether it did. Of several concurrent calls one succeeds.
     pub(crate) async fn seed_first_key(&self, account: &str, key: &NewKey) -> Result<bool> {
-        self.seed(&FIRST, account, key).await
+        self.seed(&FIRST, account, key, None).await
     }
 
-    async fn seed(&self, statement: &Statement, account: &str, key: &NewKey) -> Result<bool> {
+    async fn seed(
+        &self,
+        statement: &Statement,
+        account: &str,
+        key: &NewKey,
+        name: Option<&str>,
+    ) -> Result<bool> {
         let NewKey { public_id, digest, scopes, revoked } = key;
         let (now, public_id, digest) = (self.db.now(), &**public_id, &digest[..]);
         let params: Params<'_> =
-            &[&account, &now, &public_id, &digest, &scopes.prompts_write, revoked];
+            &[&account, &now, &public_id, &digest, &scopes.prompts_write, revoked, &name];
         flag(&self.db.rows(statement, params).await?)
     }
 }
@@ -280,16 +281,6 @@ fn key_record(row: &Row) -> Result<KeyRecord> {
             scopes: Scopes { prompts_write: column(row, "prompts_write")? },
             revoked: column(row, "revoked")?,
         },
-    })
-}
-
-fn key_entry(row: &Row) -> Result<KeyEntry> {
-    Ok(KeyEntry {
-        public_id: column(row, "public_id")?,
-        account: column(row, "name")?,
-        scopes: Scopes { prompts_write: column(row, "prompts_write")? },
-        created_at: column(row, "created_at")?,
-        revoked_at: column(row, "revoked_at")?,
     })
 }
 

@@ -61,7 +61,8 @@ impl Running {
         Self::of(command).await
     }
 
-    async fn of(mut command: Command) -> Self {
+    /// Starts a command that prints the ready line as JSON.
+    pub(crate) async fn of(mut command: Command) -> Self {
         let mut child = command.kill_on_drop(true).spawn().unwrap();
         let mut stdout = BufReader::new(child.stdout.take().unwrap()).lines();
         let stderr = BufReader::new(child.stderr.take().unwrap()).lines();
@@ -110,6 +111,11 @@ impl Running {
     pub(crate) async fn log_at_end(self) -> String {
         self.signal("TERM").await;
         self.end().await.stderr
+    }
+
+    /// Waits for its end without reading its log.
+    pub(crate) async fn code_unread(mut self) -> Option<i32> {
+        timeout(TIMEOUT, self.child.wait()).await.expect("an end in time").unwrap().code()
     }
 
     /// Waits for its end.

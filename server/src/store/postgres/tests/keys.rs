@@ -54,13 +54,13 @@ async fn only_an_empty_database_gets_a_first_key() {
 #[tokio::test]
 async fn keys_are_created_for_existing_accounts_and_listed_by_account_and_age() {
     let (store, _database) = store().await;
-    assert!(!store.create_key("alice", &key("a")).await.unwrap());
+    assert!(!store.create_key("alice", &key("a"), None).await.unwrap());
     assert_eq!(store.keys_of("bob").await.unwrap(), None);
     for account in ["alice", "bob", "carol"] {
         store.create_account(account).await.unwrap();
     }
     for (account, public_id) in [("bob", "b1"), ("alice", "a1"), ("bob", "b2")] {
-        assert!(store.create_key(account, &key(public_id)).await.unwrap());
+        assert!(store.create_key(account, &key(public_id), None).await.unwrap());
     }
     assert_eq!(store.find_key("a1", &[7; 32]).await.unwrap().unwrap().key, key("a1"));
     let ids = |entries: Vec<KeyEntry>| {

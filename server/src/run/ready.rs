@@ -1,0 +1,108 @@
+//! What the program prints when it accepts requests.
+
+use std::{fmt, io};
+
+use serde::Serialize;
+
+use super::print;
+use crate::start::DEFAULT_ACCOUNT;
+
+/// How to reach the server, printed once it accepts requests. It contains a key and a sign-in
+/// code, therefore no `Debug`.
+#[derive(Serialize)]
+pub(super) struct ReadyLine<'a> {
+    pub(super) base_url: &'a str,
+    /// The key that was created at the start, if one was.
+    pub(super) api_key: Option<&'a str>,
+    pub(super) dashboard_url: &'a str,
+    /// Signs a browser in, once.
+    pub(super) sign_in_url: Option<&'a str>,
+    pub(super) store: &'a str,
+    pub(super) pid: u32,
+    #[serde(skip)]
+    pub(super) files_in_memory: bool,
+}
+
+impl ReadyLine<'_> {
+    pub(super) fn print(&self, json: bool) -> io::Result<()> {
+        print(&if json { serde_json::to_string(self)? + "\n" } else { self.to_string() })
+    }
+}
+
+/// For a person, with a request to try.
+impl fmt::Display for ReadyLine<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { base_url, api_key, dashboard_url, sign_in_url, store, pid, .. } = self;
+        writeln!(f, "Promptarium is ready. Ctrl-C stops it, and so does `kill {pid}`.")?;
+        let lost = match *store {
+            "memory" => ": everything is lost at the stop; --database-url keeps it",
+            _ if self.files_in_memory => "; files are in memory and lost at the stop",
+            _ => "",
+        };
+        writeln!(f, "  base URL  {base_url}\n  store     {store}{lost}")?;
+        match api_key {
+            Some(key) => writeln!(f, "  API key   {key}  (new, account {DEFAULT_ACCOUNT})")?,
+            None if *store == "memory" => writeln!(f, "  API keys  as seeded")?,
+            None => writeln!(f, "  API keys  in the database; `key create` adds one")?,
+        }
+        match sign_in_url {
+            Some(url) => writeln!(f, "  sign in   {url}  (once, within 15 minutes)")?,
+            None => writeln!(
+                f,
+                "  dashboard {dashboard_url}  (`promptarium-server sign-in ACCOUNT` signs you in)"
+            )?,
+        }
+        let key = api_key.unwrap_or("$PROMPTARIUM_API_KEY");
+        writeln!(f, "Try:\n  curl -H \"Authorization: Bearer {key}\" {base_url}/vaults")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const READY: ReadyLine<'_> = ReadyLine {
+        base_url: "http://127.0.0.1:8080/api/v1",
+        api_key: Some("promptarium_live_p1_s"),
+        dashboard_url: "http://127.0.0.1:8080/",
+        sign_in_url: Some("http://127.0.0.1:8080/sign-in#c0de"),
+        store: "memory",
+        pid: 4711,
+        files_in_memory: true,
+    };
+
+    #[test]
+    fn the_text_says_what_is_lost_and_contains_a_request_to_try() {
+        insta::assert_snapshot!(READY, @r#"
+    Promptarium is ready. Ctrl-C stops it, and so does `kill 4711`.
+      base URL  http://127.0.0.1:8080/api/v1
+      store     memory: everything is lost at the stop; --database-url keeps it
+      API key   promptarium_live_p1_s  (new, account default)
+      sign in   http://127.0.0.1:8080/sign-in#c0de  (once, within 15 minutes)
+    Try:
+      curl -H "Authorization: Bearer promptarium_live_p1_s" http://127.0.0.1:8080/api/v1/vaults
+    "#);
+    }
+
+    #[test]
+    fn with_a_database_the_text_says_where_keys_are_and_how_to_sign_in() {
+        let ready = ReadyLine { api_key: None, sign_in_url: None, store: "postgres", ..READY };
+        insta::assert_snapshot!(ready, @r#"
+    Promptarium is ready. Ctrl-C stops it, and so does `kill 4711`.
+      base URL  http://127.0.0.1:8080/api/v1
+      store     postgres; files are in memory and lost at the stop
+      API keys  in the database; `key create` adds one
+      dashboard http://127.0.0.1:8080/  (`promptarium-server sign-in ACCOUNT` signs you in)
+    Try:
+      curl -H "Authorization: Bearer $PROMPTARIUM_API_KEY" http://127.0.0.1:8080/api/v1/vaults
+    "#);
+        let text = ReadyLine { files_in_memory: false, ..ready }.to_string();
+        assert!(text.contains("store     postgres\n"), "{text}");
+    }
+
+    #[test]
+    fn seeded_keys_in_memory_are_not_repeated() {
+        let text = ReadyLine { api_key: None, ..READY }.to_string();
+        assert!(text.contains("API keys  as seeded"), "{text}");
+    }
+}
