@@ -21,6 +21,7 @@ use crate::blobs::BlobSetting;
 use crate::domain::{ModelNamespace, PublicUrl, Scopes, SigningKey, Vendor};
 use crate::generate::JobSettings;
 use crate::generate::queue::{QueueSetting, QueueSettingError};
+use crate::http::cors::CorsOrigin;
 use crate::http::rates::RateLimit;
 use crate::serve::listener::{ConnectionTimeouts, Limits};
 use crate::store::postgres::{DatabaseUrl, Migration};
@@ -75,6 +76,8 @@ pub struct ServiceConfig {
     pub memory_budget: usize,
     /// How many requests keys and accounts may send. None by default.
     pub rate_limits: Vec<RateLimit>,
+    /// Origins whose pages may use the API. None by default.
+    pub cors_origins: Vec<CorsOrigin>,
 }
 
 #[derive(Debug)]
@@ -134,9 +137,11 @@ impl Command {
         let Cli { settings, command } =
             Cli::from_arg_matches(&matches).map_err(|e| args::usage_error(&e))?;
         // clap drops the values before the command if there are others after it.
-        for (id, values) in
-            [("seed_key", settings.seed_key.len()), ("rate_limit", settings.rate_limit.len())]
-        {
+        for (id, values) in [
+            ("seed_key", settings.seed_key.len()),
+            ("rate_limit", settings.rate_limit.len()),
+            ("cors_origin", settings.cors_origin.len()),
+        ] {
             if arguments.iter().filter(|argument| is_flag(argument, id)).count() > values {
                 let problem = "given before and after the command; use one place";
                 return Err(ConfigError::Invalid(format!("{}: {problem}", args::flag(id))));
@@ -189,6 +194,7 @@ fn serve(s: Settings, matches: &ArgMatches) -> Result<ServeConfig, String> {
             jobs: s.jobs.into(),
             memory_budget: s.memory_budget << 20,
             rate_limits: s.rate_limit.into_iter().flatten().collect(),
+            cors_origins: s.cors_origin.into_iter().flatten().collect(),
         },
         limits: Limits {
             connections_max: s.max_connections,

@@ -13,7 +13,7 @@ use crate::http::error::ApiError;
 use crate::http::headers::{Repeated, at_most_one, sole};
 
 /// Longer values are not kept: they would take memory that nobody counts.
-const HOST_BYTES_MAX: usize = 300;
+pub(crate) const HOST_BYTES_MAX: usize = 300;
 
 /// A connection, as its requests see it. What one request has proved, the next one with the same
 /// bytes need not prove again.
