@@ -19,7 +19,7 @@ fn every_failure() -> Vec<ApiError> {
         AuthError::KeyForSession.into(),
         AuthError::NoSession.into(),
         AuthError::WrongCode.into(),
-        ApiError::CrossSite,
+        ApiError::CrossSite("another site".into()),
         ApiError::TooManyAttempts(9),
         OverRate::of("key:requests=600/60", 9).into(),
         BodyReadError::OtherType("application/json").into(),
