@@ -62,7 +62,7 @@ pub(crate) async fn sign_in(api: &Api, mut request: Request<'_>) -> HandlerResul
     let token = SecretToken::make();
     match api.store.sign_in(code.digest(), token.digest()).await {
         Ok(None) => Err(api.attempts.wrong(peer)),
-        Ok(Some(_)) => redirect(&api.site, "", Some(api.site.cookies_of(&token)?)),
+        Ok(Some(_)) => redirect(&api.site, "", Some(api.site.set_cookies(Some(&token))?)),
         Err(error) => Err(error.into()),
     }
 }
@@ -80,7 +80,7 @@ pub(crate) async fn sign_out(api: &Api, request: Request<'_>) -> HandlerResult {
         }
         Err(error) => return Err(error),
     }
-    redirect(&api.site, "", Some(api.site.no_cookies()?))
+    redirect(&api.site, "", Some(api.site.set_cookies(None)?))
 }
 
 /// The field `code` of a form, if there is one and it has the form of a code.
@@ -108,7 +108,7 @@ pub(crate) fn failure(
     };
     let content = html! {
         div .card {
-            p .problem { bdi { (problem.text) } "." }
+            p .problem { (problem.text) "." }
             p .soft { "Request id: " code { (request_id) } }
         }
         @if session.is_none() { p { a href=(site.page("sign-in")) { "Sign in" } } }

@@ -11,12 +11,14 @@ use url::{Origin, Url};
 
 use crate::domain::{PublicUrl, SecretToken, SessionRecord};
 use crate::http::auth::AuthError;
-use crate::http::connection::HOST_BYTES_MAX;
 use crate::http::cors::CorsOrigin;
 use crate::http::error::ApiError;
 use crate::http::headers::sole;
 use crate::limits::SESSION_MAX;
 use crate::store::Store;
+
+/// A longer `Host` is not repeated in a response, and none with a user, whose password may follow.
+const HOST_BYTES_MAX: usize = 300;
 
 const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
@@ -87,7 +89,8 @@ impl Site {
             text(ORIGIN).and_then(|origin| Url::parse(origin).ok()).map(|url| url.origin());
         let origin = origin.filter(Origin::is_tuple).map(|origin| origin.ascii_serialization());
         let host = parts.uri.authority().map(Authority::as_str).or_else(|| text(HOST));
-        let host = host.filter(|host| (1..=HOST_BYTES_MAX).contains(&host.len()));
+        let is_shown = |host: &&str| (1..=HOST_BYTES_MAX).contains(&host.len()) && !host.contains('@');
+        let host = host.filter(is_shown);
         let of_host =
             |url: &str, host: &str| url.split_once("://").is_some_and(|(_, of)| of == host);
         match host.map(str::to_ascii_lowercase) {
@@ -148,17 +151,13 @@ impl Site {
         SecretToken::read(std::str::from_utf8(value).ok()?)
     }
 
-    /// The headers `Set-Cookie` for a new session.
-    pub(crate) fn cookies_of(&self, token: &SecretToken) -> Result<[HeaderValue; 2], http::Error> {
-        self.set_cookies(token.expose(), SESSION_MAX.as_secs())
-    }
-
-    /// The headers `Set-Cookie` that remove the cookies.
-    pub(crate) fn no_cookies(&self) -> Result<[HeaderValue; 2], http::Error> {
-        self.set_cookies("", 0)
-    }
-
-    fn set_cookies(&self, value: &str, seconds: u64) -> Result<[HeaderValue; 2], http::Error> {
+    /// The headers `Set-Cookie` for a new session, or those that remove the cookies.
+    pub(crate) fn set_cookies(
+        &self,
+        token: Option<&SecretToken>,
+    ) -> Result<[HeaderValue; 2], http::Error> {
+        let (value, seconds) =
+            token.map_or(("", 0), |token| (token.expose(), SESSION_MAX.as_secs()));
         let set = |cookie: &str| {
             let attributes = self.cookie_attributes;
             let mut value =
@@ -288,7 +287,7 @@ mod tests {
 
     #[test]
     fn over_https_the_cookie_is_bound_to_the_host() {
-        let cookies = |public| site(public).no_cookies().unwrap();
+        let cookies = |public| site(public).set_cookies(None).unwrap();
         assert_eq!(
             cookies("https://h/a"),
             [

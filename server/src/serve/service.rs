@@ -11,11 +11,10 @@ use std::time::Duration;
 use futures::FutureExt;
 use http::header::{ALLOW, CACHE_CONTROL, STRICT_TRANSPORT_SECURITY, X_CONTENT_TYPE_OPTIONS};
 use http::request::Parts;
-use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
+use http::{HeaderValue, Method, StatusCode};
 use hyper::body::Incoming;
 use tokio::time::Instant;
 use tracing::Instrument;
-use uuid::Uuid;
 
 use crate::api::{Api, HandlerResult, Request};
 use crate::domain::{Caller, SessionRecord};
@@ -26,13 +25,11 @@ use crate::http::compression;
 use crate::http::connection::{Connection, check_host};
 use crate::http::cors;
 use crate::http::error::ApiError;
-use crate::http::headers::sole;
 use crate::http::memory::Memory;
 use crate::http::path::RequestTarget;
 use crate::http::rates::RateHeaders;
+use crate::http::request_id::{REQUEST_ID, TRACERESPONSE, Trace, request_id};
 use crate::http::response::{self, Response};
-use crate::http::trace::{TRACERESPONSE, Trace};
-use crate::limits::REQUEST_ID_CHARS_MAX;
 use crate::serve::listener::HttpService;
 use crate::serve::metrics::{Metrics, refusal};
 use crate::serve::routes::{Handler, Route, RouteMatch, Routes};
@@ -41,8 +38,6 @@ use crate::web;
 
 /// The target of the lines that are logged for each response.
 pub(crate) const LOG_TARGET: &str = module_path!();
-
-const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 /// A year. Not for subdomains, which may be other services.
 const HSTS: &str = "max-age=31536000";
@@ -126,7 +121,7 @@ impl ApiService {
     ) -> HandlerResult {
         let api = &self.api;
         if parts.method == Method::OPTIONS {
-            connection.check_host(parts, check_host)?;
+            check_host(parts)?;
             let allow = self.routes.allow(parts.uri.path())?;
             let response = http::Response::builder().status(StatusCode::NO_CONTENT);
             return Ok(response.header(ALLOW, allow).body(response::no_body())?);
@@ -134,7 +129,7 @@ impl ApiService {
         let (RouteMatch { route, .. }, params) = {
             let found = self.routes.find(&parts.method, parts.uri.path());
             known.route = found.as_ref().ok().map(|(found, _)| *found);
-            connection.check_host(parts, check_host)?;
+            check_host(parts)?;
             found?
         };
         let memory = api.memory.of(None);
@@ -286,21 +281,4 @@ fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
     text.or_else(|| panic.downcast_ref::<String>().map(String::as_str))
         .unwrap_or("(no text)")
         .to_owned()
-}
-
-/// The id of a request, for its response and the log: a client's own id of 1 to 128 letters,
-/// digits, `.`, `_` and `-`, or a random one. Anything else could break a log line.
-fn request_id(headers: &HeaderMap) -> HeaderValue {
-    let plain = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
-    let is_usable = |id: &HeaderValue| {
-        (1..=REQUEST_ID_CHARS_MAX).contains(&id.len()) && id.as_bytes().iter().all(plain)
-    };
-    match sole(headers, &REQUEST_ID) {
-        Some(id) if is_usable(id) => id.clone(),
-        _ => {
-            let mut id = [0; 32];
-            let id = Uuid::from_u128(rand::random()).simple().encode_lower(&mut id);
-            HeaderValue::from_str(id).unwrap_or_else(|_| HeaderValue::from_static("none"))
-        }
-    }
 }

@@ -1,5 +1,6 @@
 //! A page of another origin.
 
+use promptarium::ImageContentType;
 use promptarium_server::EmbeddedServer;
 use serde_json::{Value, json};
 
@@ -23,10 +24,10 @@ async fn a_page_of_another_origin_uploads_to_a_slot_and_shows_the_image(site: Si
     // The pages of this origin have no policy of their own.
     let other = EmbeddedServer::start().await.unwrap();
     let page = other.base_url().replace("/api/v1", "/healthz");
-    let slot = site.upload_slot(500).await;
-    let text = |name: &str| slot[name].as_str().unwrap().to_owned();
+    let slot = site.client().uploads().slot(ImageContentType::Png, 500).await.unwrap();
+    let (address, image) = (slot.upload_url.expose().to_string(), slot.url.to_string());
     let mut browser = Browser::start().await;
-    browser.keep_secret(&text("token"));
+    browser.keep_secret(slot.token.expose());
     browser.open(&page).await;
     let fetch = async |url: String, options: Value| {
         browser.driver.execute_async(FETCH, vec![json!(url), options]).await

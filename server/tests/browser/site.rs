@@ -3,7 +3,6 @@
 use promptarium::Client;
 use promptarium_server::EmbeddedServer;
 use promptarium_server::test_support::ScratchDatabase;
-use serde_json::{Value, json};
 
 use crate::proxy::Proxy;
 
@@ -63,15 +62,6 @@ impl Site {
     /// The SDK with the key of the account.
     pub(crate) fn client(&self) -> Client {
         self.client_with(SEED)
-    }
-
-    /// A slot for an image of this size, as the API shows it.
-    pub(crate) async fn upload_slot(&self, size: usize) -> Value {
-        let url = format!("{}/uploads/images", self.servers[0].base_url());
-        let body = json!({ "contentType": "image/png", "size": size });
-        let client = reqwest::Client::builder().no_proxy().build().unwrap();
-        let response = client.post(url).bearer_auth(SEED).json(&body).send().await.unwrap();
-        response.json::<Value>().await.unwrap()["data"].take()
     }
 
     pub(crate) fn client_with(&self, key: &str) -> Client {

@@ -10,7 +10,9 @@ const OWN: [&str; 2] = ["x-request-id", "date"];
 
 fn common(response: &Response) -> Vec<(String, String)> {
     let headers = response.headers.iter().filter(|(name, _)| !OWN.contains(&name.as_str()));
-    headers.cloned().collect()
+    let mut headers: Vec<_> = headers.cloned().collect();
+    headers.sort();
+    headers
 }
 
 #[tokio::test]

@@ -1,10 +1,15 @@
-//! The W3C trace context of a request, which its log line and its response name.
+//! Under which ids a request is found in a log: its own, and those of its W3C trace context.
 
 use std::fmt::Write;
 
 use http::{HeaderMap, HeaderName, HeaderValue};
+use uuid::Uuid;
 
 use crate::http::headers::sole;
+
+pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+/// Longest id of a client that is used (S-69).
+const REQUEST_ID_CHARS_MAX: usize = 128;
 
 const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
 
@@ -41,6 +46,23 @@ impl Trace {
     /// The value of [`TRACERESPONSE`].
     pub(crate) fn response(&self) -> Option<HeaderValue> {
         HeaderValue::try_from(format!("00-{}-{}-{}", self.trace_id, self.span_id, self.flags)).ok()
+    }
+}
+
+/// The id of a request, for its response and the log: a client's own id of 1 to 128 letters,
+/// digits, `.`, `_` and `-`, or a random one. Anything else could break a log line.
+pub(crate) fn request_id(headers: &HeaderMap) -> HeaderValue {
+    let plain = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
+    let is_usable = |id: &HeaderValue| {
+        (1..=REQUEST_ID_CHARS_MAX).contains(&id.len()) && id.as_bytes().iter().all(plain)
+    };
+    match sole(headers, &REQUEST_ID) {
+        Some(id) if is_usable(id) => id.clone(),
+        _ => {
+            let mut id = [0; 32];
+            let id = Uuid::from_u128(rand::random()).simple().encode_lower(&mut id);
+            HeaderValue::from_str(id).unwrap_or_else(|_| HeaderValue::from_static("none"))
+        }
     }
 }
 
