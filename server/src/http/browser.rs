@@ -89,7 +89,8 @@ impl Site {
             text(ORIGIN).and_then(|origin| Url::parse(origin).ok()).map(|url| url.origin());
         let origin = origin.filter(Origin::is_tuple).map(|origin| origin.ascii_serialization());
         let host = parts.uri.authority().map(Authority::as_str).or_else(|| text(HOST));
-        let is_shown = |host: &&str| (1..=HOST_BYTES_MAX).contains(&host.len()) && !host.contains('@');
+        let is_shown =
+            |host: &&str| (1..=HOST_BYTES_MAX).contains(&host.len()) && !host.contains('@');
         let host = host.filter(is_shown);
         let of_host =
             |url: &str, host: &str| url.split_once("://").is_some_and(|(_, of)| of == host);
