@@ -33,14 +33,17 @@ async fn a_page_of_another_origin_uploads_to_a_slot_and_shows_the_image(site: Si
         browser.driver.execute_async(FETCH, vec![json!(url), options]).await
     };
 
-    let headers = |token: String| json!({ "authorization": format!("Bearer {token}"), "content-type": "image/png" });
-    let put = |token| json!({ "method": "PUT", "headers": headers(token), "size": 500 });
-    let refused = fetch(text("uploadUrl"), put("wrong".to_owned())).await;
+    let put = |token: &str| {
+        let authorization = format!("Bearer {token}");
+        let headers = json!({ "authorization": authorization, "content-type": "image/png" });
+        json!({ "method": "PUT", "headers": headers, "size": 500 })
+    };
+    let refused = fetch(address.clone(), put("wrong")).await;
     assert_eq!((&refused[0], &refused[2]), (&json!(401), &json!(true)), "{refused}");
-    assert_eq!(fetch(text("uploadUrl"), put(text("token"))).await, json!([200, 0, true]));
+    assert_eq!(fetch(address, put(slot.token.expose())).await, json!([200, 0, true]));
     let part = json!({ "headers": { "range": "bytes=0-99" } });
-    assert_eq!(fetch(text("url"), json!({})).await, json!([200, 500, true]));
-    assert_eq!(fetch(text("url"), part).await, json!([206, 100, true]));
+    assert_eq!(fetch(image.clone(), json!({})).await, json!([200, 500, true]));
+    assert_eq!(fetch(image, part).await, json!([206, 100, true]));
 
     let key = json!({ "headers": { "authorization": "Bearer k" } });
     for options in [json!({}), key, json!({ "credentials": "include" })] {
