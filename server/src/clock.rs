@@ -71,24 +71,12 @@ impl TimeText {
     }
 }
 
-/// The numbers below 100, in two digits.
-const PAIRS: [[u8; 2]; 100] = {
-    let mut pairs = [[b'0'; 2]; 100];
-    let mut number = 0;
-    while number < 100 {
-        pairs[number] = [b'0' + (number / 10) as u8, b'0' + (number % 10) as u8];
-        number += 1;
-    }
-    pairs
-};
-
-/// Fills `text`, which has an even length, with the last digits of a number.
-#[inline]
+/// Fills `text` with the last digits of a number.
 fn write_digits(text: &mut [u8], number: i32) {
-    let mut rest = number.max(0).unsigned_abs() as usize;
-    for pair in text.as_chunks_mut().0.iter_mut().rev() {
-        *pair = PAIRS[rest % 100];
-        rest /= 100;
+    let mut rest = number.max(0);
+    for digit in text.iter_mut().rev() {
+        *digit = b"0123456789"[rest as usize % 10];
+        rest /= 10;
     }
 }
 

@@ -22,6 +22,7 @@ use crate::blobs::BlobSetting;
 use crate::domain::{ModelNamespace, PublicUrl, Scopes, SigningKey, Vendor};
 use crate::generate::JobSettings;
 use crate::generate::queue::{QueueSetting, QueueSettingError};
+use crate::http::cors::CorsOrigin;
 use crate::http::rates::RateLimit;
 use crate::serve::listener::{ConnectionTimeouts, Limits};
 use crate::store::postgres::{DatabaseUrl, Migration};
@@ -76,6 +77,8 @@ pub struct ServiceConfig {
     pub memory_budget: usize,
     /// How many requests keys and accounts may send. None by default.
     pub rate_limits: Vec<RateLimit>,
+    /// Origins whose pages may use the API. None by default.
+    pub cors_origins: Vec<CorsOrigin>,
 }
 
 #[derive(Debug)]
@@ -182,6 +185,7 @@ fn serve(s: Settings, input: &Input) -> Result<ServeConfig, String> {
             },
             memory_budget: s.memory_budget << 20,
             rate_limits: s.rate_limit.into_iter().flatten().collect(),
+            cors_origins: s.cors_origin.into_iter().flatten().collect(),
         },
         limits: Limits {
             connections_max: s.max_connections,

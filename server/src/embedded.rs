@@ -222,6 +222,7 @@ impl EmbeddedServerBuilder {
             },
             memory_budget: MEMORY_BUDGET_MIB << 20,
             rate_limits: Vec::new(),
+            cors_origins: Vec::new(),
         };
         let clock = self.clock;
         let store = match (self.database_url, self.store) {

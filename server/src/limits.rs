@@ -63,8 +63,8 @@ pub(crate) const DISCARD_STALL_TIMEOUT: Duration = Duration::from_secs(3);
 pub(crate) const DISCARD_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// Chunks of a streamed list are sent when they have this size.
 pub(crate) const LISTING_CHUNK_BYTES: usize = 32 * 1024;
-/// Longest `x-request-id` of a client that is used.
-pub(crate) const REQUEST_ID_CHARS_MAX: usize = 128;
+/// Smallest body that is compressed: what fits into one packet arrives no sooner.
+pub(crate) const GZIP_BYTES_MIN: u64 = 1400;
 /// How long `/readyz` waits for the store: less than the timeout of its clients.
 pub(crate) const READINESS_TIMEOUT: Duration = Duration::from_secs(2);
 /// Value of `Retry-After` on 503, in seconds.

@@ -273,7 +273,7 @@ pub async fn start(config: ServiceConfig, parts: ServiceParts) -> Result<Service
         cursors: Cursors::new(&signing_key),
         base_url: public.base_url().into(),
         slots: Slots::new(&signing_key, assets.clone(), clock.clone()),
-        site: Site::new(&public),
+        site: Site::new(&public, config.cors_origins),
         rates: Arc::new(Rates::new(config.rate_limits, clock.clone())),
         attempts: Arc::new(Attempts::new(clock)),
         blobs,

@@ -56,13 +56,13 @@ pub(crate) async fn sign_in_form(api: &Api, _: Request<'_>) -> HandlerResult {
 /// `POST /sign-in`. The session gets a new id, whatever cookie the browser had.
 pub(crate) async fn sign_in(api: &Api, mut request: Request<'_>) -> HandlerResult {
     let Request { parts, peer, .. } = request;
-    api.site.check_source(&parts.method, &parts.headers)?;
+    api.site.check_source(parts)?;
     let form = request.form().await?;
     let Some(code) = only_code(&form) else { return Err(api.attempts.wrong(peer)) };
     let token = SecretToken::make();
     match api.store.sign_in(code.digest(), token.digest()).await {
         Ok(None) => Err(api.attempts.wrong(peer)),
-        Ok(Some(_)) => redirect(&api.site, "", Some(api.site.cookie_of(&token)?)),
+        Ok(Some(_)) => redirect(&api.site, "", Some(api.site.set_cookies(Some(&token))?)),
         Err(error) => Err(error.into()),
     }
 }
@@ -76,11 +76,11 @@ pub(crate) async fn sign_out(api: &Api, request: Request<'_>) -> HandlerResult {
             Err(error) => return Err(error.into()),
         },
         Err(ApiError::Auth(AuthError::NoSession)) => {
-            api.site.check_source(&request.parts.method, &request.parts.headers)?;
+            api.site.check_source(request.parts)?;
         }
         Err(error) => return Err(error),
     }
-    redirect(&api.site, "", Some(api.site.no_cookie()?))
+    redirect(&api.site, "", Some(api.site.set_cookies(None)?))
 }
 
 /// The field `code` of a form, if there is one and it has the form of a code.

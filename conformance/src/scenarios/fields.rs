@@ -9,7 +9,9 @@ mod values;
 
 use std::sync::LazyLock;
 
-use self::checks::{accepted, all_named, all_refused, entry_named, named, one_accepted};
+use self::checks::{
+    accepted, all_named, all_refused, entry_named, float_accepted, named, one_accepted,
+};
 use self::request::{Correct, Request};
 use self::table::{FIELDS, Field, Kind, Presence};
 use super::prelude::*;
@@ -123,7 +125,10 @@ impl Fact {
             Self::Named => format!("every refusal of a {name} names it in details (S-60)"),
             Self::Nul => format!("U+0000 is refused with 400 naming {name} (S-66)"),
             Self::Spelling => {
-                format!("an integer in {name} is digits of at most 64 bits alone (S-65)")
+                format!(
+                    "an integer in {name} is a number of at most 64 bits, as a float too if it is \
+                     exact (S-65)"
+                )
             }
             Self::ScalarValues => {
                 format!("the bounds of {name} count Unicode scalar values (S-66)")
@@ -186,9 +191,11 @@ impl Fact {
             }
             Self::EntryNamed => entry_named(&call, field).await,
             Self::Named => named(&call, field).await,
-            Self::Null | Self::Nul | Self::Spelling | Self::Relative => {
-                all_named(&call, field, &values).await
+            Self::Spelling => {
+                all_named(&call, field, &values).await?;
+                float_accepted(&call, field).await
             }
+            Self::Null | Self::Nul | Self::Relative => all_named(&call, field, &values).await,
         }
     }
 }

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use http::header::ALLOW;
 use http::{HeaderMap, Method, StatusCode};
 use serde_json::Value;
 
@@ -108,7 +109,14 @@ impl Description {
             }
             return Judged { seen: Vec::new(), violations };
         };
-        let Some(operation) = known.operations.get(method.as_str()) else {
+        // `OPTIONS` and `HEAD` are described by S-61 alone.
+        if *method == Method::OPTIONS {
+            let is_right = status == StatusCode::NO_CONTENT && headers.contains_key(ALLOW);
+            let wrong = (!is_right).then(|| format!("{status} to OPTIONS, or no Allow"));
+            return Judged { seen: Vec::new(), violations: wrong.into_iter().collect() };
+        }
+        let of_get = || known.operations.get("GET").filter(|_| *method == Method::HEAD);
+        let Some(operation) = known.operations.get(method.as_str()).or_else(of_get) else {
             return known.judge_other_method(status, headers, body);
         };
         let Some(answer) = operation.answers.get(&status.as_u16()) else {

@@ -27,5 +27,6 @@ pub(crate) fn config(workers: usize) -> Result<ServiceConfig, NotStarted> {
         jobs: JobSettings { workers, ..JobSettings::default() },
         memory_budget: 128 << 20,
         rate_limits: Vec::new(),
+        cors_origins: Vec::new(),
     })
 }

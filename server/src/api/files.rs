@@ -7,8 +7,8 @@
 use std::ops::Range;
 
 use http::header::{
-    ACCEPT_RANGES, ACCESS_CONTROL_ALLOW_ORIGIN, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_RANGE,
-    CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, IF_NONE_MATCH, IF_RANGE, RANGE,
+    ACCEPT_RANGES, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_SECURITY_POLICY,
+    CONTENT_TYPE, ETAG, IF_NONE_MATCH, IF_RANGE, RANGE,
 };
 use http::{HeaderMap, Method, StatusCode};
 use promptarium::limits;
@@ -66,14 +66,14 @@ pub(crate) async fn create_slot(
     response::data(StatusCode::CREATED, &view)
 }
 
-/// `PUT {uploadUrl}` (UP-10 to UP-14). Every other method is refused here too, after the token is
-/// checked (S-43).
+/// `PUT {uploadUrl}` (UP-10 to UP-14). Every other method but `OPTIONS` is refused here too, after
+/// the token is checked (S-43).
 pub(crate) async fn upload(api: &Api, request: Request<'_>) -> HandlerResult {
     let parts = request.parts;
     let token = bearer(&parts.headers).map_err(|_| SlotError::NoToken)?;
     let slot = api.slots.verify(request.asset(), parts.uri.query(), token)?;
     if parts.method != Method::PUT {
-        return Err(ApiError::WrongMethod("PUT".to_owned()));
+        return Err(ApiError::WrongMethod("PUT, OPTIONS".to_owned()));
     }
     let declared = slot.name.media().content_type();
     let given = content_type(&parts.headers);
@@ -112,7 +112,6 @@ pub(crate) async fn asset(api: &Api, request: Request<'_>) -> HandlerResult {
     let reply = http::Response::builder()
         .header(ETAG, &etag)
         .header(CACHE_CONTROL, "public, max-age=31536000, immutable")
-        .header(ACCESS_CONTROL_ALLOW_ORIGIN, "*")
         // A browser that opens the file runs nothing of it at this origin.
         .header(CONTENT_SECURITY_POLICY, "sandbox");
     if matches_etag(headers, &etag) {

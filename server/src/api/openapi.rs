@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use bytes::Bytes;
 use data_encoding::HEXLOWER;
 use http::StatusCode;
-use http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG};
+use http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, VARY};
 use saphyr::{LoadableYamlNode, Scalar, Yaml};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -75,6 +75,7 @@ impl Document {
 pub(crate) async fn get(api: &Api, request: Request<'_>) -> HandlerResult {
     let Document { json, etag } = &api.openapi;
     let reply = http::Response::builder().header(ETAG, etag).header(CACHE_CONTROL, "no-cache");
+    let reply = reply.header(VARY, "accept-encoding");
     if matches_etag(&request.parts.headers, etag) {
         return Ok(reply.status(StatusCode::NOT_MODIFIED).body(response::no_body())?);
     }

@@ -12,12 +12,14 @@ use tracing_subscriber::filter::Targets;
 use super::LogFormat;
 use super::commands::AdminCommand;
 use super::values::{
-    BOOLEANS, LOG_FORMATS, MIGRATIONS, PROVIDERS, ProviderKind, RateLimits, address, database_url,
-    integer, log_filter, model_namespace, one_of, quoted, rate_limits, seconds, secret,
+    BOOLEANS, CorsOrigins, LOG_FORMATS, MIGRATIONS, PROVIDERS, ProviderKind, RateLimits, address,
+    database_url, integer, log_filter, model_namespace, one_of, quoted, seconds, secret, several,
     signing_key, vendor,
 };
 use crate::blobs::BlobSetting;
 use crate::domain::{ModelNamespace, PublicUrl, SigningKey, Vendor};
+use crate::http::cors::CorsOrigin;
+use crate::http::rates::RateLimit;
 use crate::limits::{
     CONNECTIONS_MAX, JOB_KEEP_DAYS, JOB_RETRY_HOURS, MEMORY_BUDGET_MIB, MEMORY_BUDGET_MIB_MIN,
     OUTPUT_MAX_MIB, VAULTS_MAX, WORKERS_DEFAULT,
@@ -26,7 +28,7 @@ use crate::store::postgres::{DatabaseUrl, Migration};
 
 /// The settings in the groups of the help, by id.
 pub(super) const GROUPS: [(&str, &str); 7] = [
-    ("Server", "listen public_url vendor seed_key signing_key json"),
+    ("Server", "listen public_url cors_origin vendor seed_key signing_key json"),
     ("Database", "database_url migrate database_pool"),
     ("Files", "blob_store"),
     (
@@ -181,8 +183,12 @@ pub(super) struct Settings {
     pub(super) vaults_max: usize,
     /// How many requests, generations or uploads a key or an account may send in some seconds;
     /// repeatable. Default: any number. In the variable, white space separates several.
-    #[arg(long, value_name = "key|account:KIND=NUMBER/SECONDS", value_parser = quoted(rate_limits))]
+    #[arg(long, value_name = "key|account:KIND=NUMBER/SECONDS", value_parser = quoted(several::<RateLimit>))]
     pub(super) rate_limit: Vec<RateLimits>,
+    /// Origin of web pages that may use the API with a key, such as https://app.example, or `*` for
+    /// all; repeatable. Default: none. In the variable, white space separates several.
+    #[arg(long, value_name = "ORIGIN", value_parser = quoted(several::<CorsOrigin>))]
+    pub(super) cors_origin: Vec<CorsOrigins>,
     /// Time to continue serving after a stop signal, while /readyz answers 503.
     #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = quoted(seconds::<0>))]
     pub(super) drain_delay: Duration,

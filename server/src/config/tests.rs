@@ -38,7 +38,7 @@ fn every_setting_has_its_documented_default() {
     assert_eq!(config.service.model_namespace.as_str(), "local");
     assert_eq!(format!("{:?}", config.limits), format!("{:?}", Limits::default()));
     assert!(config.service.provider.is_none());
-    assert!(config.service.rate_limits.is_empty());
+    assert!(config.service.rate_limits.is_empty() && config.service.cors_origins.is_empty());
     assert!(config.service.seeds.is_empty() && config.service.signing_key.is_none());
     assert!(config.admin_listen.is_none() && config.public_url.is_none() && !config.json);
     assert_eq!(config.service.blobs, BlobSetting::Memory);
@@ -57,7 +57,8 @@ fn every_flag_is_read() {
                  --signing-key=s3cret-of-at-least-32-characters --log=off --log-format=pretty \
                  --max-connections=5 --max-connections-per-address=4 --idle-timeout=3 --drain-delay=1 \
                  --drain-timeout=2 --memory-budget=48 --vaults-max=9 --rate-limit=key:requests=600/60 \
-                 --rate-limit=account:uploads=5/9 --json";
+                 --rate-limit=account:uploads=5/9 --cors-origin=https://a.example --cors-origin=* \
+                 --json";
     let config = serve(&flags.split(' ').collect::<Vec<_>>());
     let debug = format!("{config:?}");
     assert!(!debug.contains("s3cret"), "{debug}");
@@ -84,6 +85,8 @@ fn every_flag_is_read() {
     assert_eq!((service.memory_budget, vaults_max), (48 << 20, 9));
     let rates: Vec<_> = service.rate_limits.iter().map(ToString::to_string).collect();
     assert_eq!(rates, ["key-requests-60s", "account-uploads-9s"]);
+    let origins = ["https://a.example", "*"].map(|origin| origin.parse().unwrap());
+    assert_eq!(service.cors_origins, origins);
     assert_eq!((service.vendor.to_string().as_str(), service.seeds.len()), ("acme", 1));
     assert!(service.signing_key.is_some() && json);
     assert_eq!((log.filter.to_string().as_str(), log.format), ("off", Some(LogFormat::Pretty)));
@@ -165,7 +168,7 @@ const WRONG_COMMAND_LINES: &str = "
         --seed-key promptarium_live_b1_s=b --seed-key s3cret=alice
         --seed-key promptarium_live_a1_s3cret=a serve --seed-key promptarium_live_b1_s=b
         --log loud=very | --log-format xml | --drain-timeout -1 | --idle-timeout 0 | --max-connections-per-address x | --json=maybe
-        --memory-budget 47 | --rate-limit requests=5/1
+        --memory-budget 47 | --rate-limit requests=5/1 | --cors-origin https://a.example/
         --rate-limit key:requests=5/1 serve --rate-limit key:uploads=5/1
         --listn 8080 | -p 8080 | sevre | key lst | --seed-key promptarium_live_a1_s3cret=a --seed-key promptarium_live_a1_s3cret2=a
         key create --account a --name= | key | account create | account create a:b | key create
@@ -225,6 +228,7 @@ fn problems_are_one_line_and_name_the_flag_but_no_secret() {
     --json: "maybe" is not one of: true, false, 1, 0
     --memory-budget: "47" is not an integer from 48 to 1048576
     --rate-limit: "requests=5/1" is not a rate limit; use key or account, requests, generations or uploads, a number and seconds, such as key:requests=600/60
+    --cors-origin: "https://a.example/" is not an origin; use SCHEME://HOST[:PORT] as browsers send it, or *
     --rate-limit: given before and after the command; use one place
     --listn: unknown; did you mean --listen? See promptarium-server --help
     -p: unknown; see promptarium-server --help

@@ -4,6 +4,7 @@
 //! and only their problem is shown.
 
 use std::fmt::Display;
+use std::str::FromStr;
 use std::time::Duration;
 
 use clap::builder::{OsStringValueParser, TypedValueParser};
@@ -12,6 +13,7 @@ use tracing_subscriber::filter::Targets;
 
 use super::LogFormat;
 use crate::domain::{KeyError, ModelNamespace, NewKey, Scopes, SigningKey, Vendor};
+use crate::http::cors::CorsOrigin;
 use crate::http::rates::RateLimit;
 use crate::store::postgres::{DatabaseUrl, Migration};
 
@@ -95,9 +97,10 @@ pub(super) fn seconds<const MIN: u64>(text: &str) -> Result<Duration, String> {
 
 /// The values of one flag or of the variable.
 pub(super) type RateLimits = Vec<RateLimit>;
+pub(super) type CorsOrigins = Vec<CorsOrigin>;
 
 /// White space separates several.
-pub(super) fn rate_limits(text: &str) -> Result<RateLimits, &'static str> {
+pub(super) fn several<T: FromStr>(text: &str) -> Result<Vec<T>, T::Err> {
     text.split_whitespace().map(str::parse).collect()
 }
 

@@ -3,16 +3,22 @@
 //! A browser attaches the cookie to requests from any site. `SameSite=Lax` keeps it from most of
 //! them; the check of where a request comes from does not depend on it.
 
-use http::header::{ACCEPT, AUTHORIZATION, COOKIE, ORIGIN};
+use http::header::{ACCEPT, AUTHORIZATION, COOKIE, HOST, ORIGIN};
 use http::request::Parts;
+use http::uri::Authority;
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
+use url::{Origin, Url};
 
 use crate::domain::{PublicUrl, SecretToken, SessionRecord};
 use crate::http::auth::AuthError;
+use crate::http::cors::CorsOrigin;
 use crate::http::error::ApiError;
 use crate::http::headers::sole;
 use crate::limits::SESSION_MAX;
 use crate::store::Store;
+
+/// A longer `Host` is not repeated in a response, and none with a user, whose password may follow.
+const HOST_BYTES_MAX: usize = 300;
 
 const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
@@ -23,12 +29,16 @@ pub struct Site {
     origin: Box<str>,
     /// Path of the public URL, with a slash at its end.
     root: Box<str>,
-    cookie: &'static str,
+    /// Names of the session cookie. Cookies ignore ports, so another server of this host overwrites
+    /// the first one. The second one names the port, and is the one that counts.
+    cookies: [Box<str>; 2],
     cookie_attributes: &'static str,
+    /// Origins whose pages may use the API.
+    pub(crate) cors_origins: Vec<CorsOrigin>,
 }
 
 impl Site {
-    pub(crate) fn new(public: &PublicUrl) -> Self {
+    pub(crate) fn new(public: &PublicUrl, cors_origins: Vec<CorsOrigin>) -> Self {
         let url = public.url();
         let (cookie, cookie_attributes) = match url.scheme() {
             // The prefix makes browsers refuse the cookie from other hosts and over HTTP.
@@ -37,11 +47,13 @@ impl Site {
             }
             _ => ("promptarium_session", "; Path=/; HttpOnly; SameSite=Lax; Max-Age="),
         };
+        let port = url.port_or_known_default().unwrap_or_default();
         Self {
             origin: url.origin().ascii_serialization().into(),
             root: format!("{}/", url.path().trim_end_matches('/')).into(),
-            cookie,
+            cookies: [cookie.into(), format!("{cookie}_{port}").into()],
             cookie_attributes,
+            cors_origins,
         }
     }
 
@@ -57,18 +69,46 @@ impl Site {
 
     /// Refuses a request that could change something and that a page of another site may have
     /// caused. Where the browser says nothing of the page, the request is refused too.
-    pub(crate) fn check_source(
-        &self,
-        method: &Method,
-        headers: &HeaderMap,
-    ) -> Result<(), ApiError> {
+    pub(crate) fn check_source(&self, parts: &Parts) -> Result<(), ApiError> {
+        let Parts { method, headers, .. } = parts;
         let reads = matches!(*method, Method::GET | Method::HEAD);
         let is_own = match sole(headers, &FETCH_SITE) {
             Some(site) => site == "same-origin",
             None if headers.contains_key(&FETCH_SITE) => false,
             None => sole(headers, &ORIGIN).is_some_and(|origin| origin == &*self.origin),
         };
-        if reads || is_own { Ok(()) } else { Err(ApiError::CrossSite) }
+        if reads || is_own { Ok(()) } else { Err(ApiError::CrossSite(self.refusal(parts).into())) }
+    }
+
+    /// Why a request is refused for its source. It differs where the browser has opened another
+    /// address than the public URL: there the operator has to set that.
+    fn refusal(&self, parts: &Parts) -> String {
+        let own = &*self.origin;
+        let text = |name| sole(&parts.headers, &name).and_then(|value| value.to_str().ok());
+        let origin =
+            text(ORIGIN).and_then(|origin| Url::parse(origin).ok()).map(|url| url.origin());
+        let origin = origin.filter(Origin::is_tuple).map(|origin| origin.ascii_serialization());
+        let host = parts.uri.authority().map(Authority::as_str).or_else(|| text(HOST));
+        let is_shown =
+            |host: &&str| (1..=HOST_BYTES_MAX).contains(&host.len()) && !host.contains('@');
+        let host = host.filter(is_shown);
+        let of_host =
+            |url: &str, host: &str| url.split_once("://").is_some_and(|(_, of)| of == host);
+        match host.map(str::to_ascii_lowercase) {
+            Some(host) if !of_host(own, &host) => {
+                let opened = origin.filter(|origin| of_host(origin, &host));
+                let opened = opened.unwrap_or_else(|| format!("http://{host}"));
+                format!(
+                    "this page was opened at {opened}, but the address of this server is {own}; \
+                     open it there, or start the server with `--public-url {opened}`"
+                )
+            }
+            _ => format!(
+                "{} may have caused this request; it takes `Sec-Fetch-Site: same-origin`, or \
+                 `Origin: {own}`, which is the address of this server, set by `--public-url`",
+                origin.as_deref().filter(|origin| *origin != own).unwrap_or("another site"),
+            ),
+        }
     }
 
     /// The session that the cookie of a request belongs to. A request with an API key is refused,
@@ -92,38 +132,42 @@ impl Site {
         store: &dyn Store,
     ) -> Result<SessionRecord, ApiError> {
         let session = self.session(&parts.headers, store).await?;
-        self.check_source(&parts.method, &parts.headers)?;
+        self.check_source(parts)?;
         Ok(session)
     }
 
-    /// The value of the only session cookie. Of two it would not be clear which one counts: a
-    /// neighbouring host can add a cookie.
+    /// The value of the only session cookie of a name. Of two it would not be clear which one counts:
+    /// a neighbouring host can add a cookie.
     fn token(&self, headers: &HeaderMap) -> Option<SecretToken> {
-        let lines = headers.get_all(COOKIE).iter();
-        let pairs = lines.flat_map(|line| line.as_bytes().split(|byte| *byte == b';'));
-        let mut values = pairs.filter_map(|pair| {
-            pair.trim_ascii().strip_prefix(self.cookie.as_bytes())?.strip_prefix(b"=")
-        });
-        let value = values.next().filter(|_| values.next().is_none())?;
+        let values = |cookie: &Box<str>| {
+            let lines = headers.get_all(COOKIE).iter();
+            let pairs = lines.flat_map(|line| line.as_bytes().split(|byte| *byte == b';'));
+            let values = pairs.filter_map(|pair| {
+                pair.trim_ascii().strip_prefix(cookie.as_bytes())?.strip_prefix(b"=")
+            });
+            values.collect::<Vec<_>>()
+        };
+        let found = self.cookies.iter().rev().map(values).find(|values| !values.is_empty())?;
+        let [value] = found[..] else { return None };
         SecretToken::read(std::str::from_utf8(value).ok()?)
     }
 
-    /// `Set-Cookie` for a new session.
-    pub(crate) fn cookie_of(&self, token: &SecretToken) -> Result<HeaderValue, http::Error> {
-        self.set_cookie(token.expose(), SESSION_MAX.as_secs())
-    }
-
-    /// `Set-Cookie` that removes the cookie.
-    pub(crate) fn no_cookie(&self) -> Result<HeaderValue, http::Error> {
-        self.set_cookie("", 0)
-    }
-
-    fn set_cookie(&self, value: &str, seconds: u64) -> Result<HeaderValue, http::Error> {
-        let Self { cookie, cookie_attributes, .. } = self;
-        let mut value =
-            HeaderValue::try_from(format!("{cookie}={value}{cookie_attributes}{seconds}"))?;
-        value.set_sensitive(true);
-        Ok(value)
+    /// The headers `Set-Cookie` for a new session, or those that remove the cookies.
+    pub(crate) fn set_cookies(
+        &self,
+        token: Option<&SecretToken>,
+    ) -> Result<[HeaderValue; 2], http::Error> {
+        let (value, seconds) =
+            token.map_or(("", 0), |token| (token.expose(), SESSION_MAX.as_secs()));
+        let set = |cookie: &str| {
+            let attributes = self.cookie_attributes;
+            let mut value =
+                HeaderValue::try_from(format!("{cookie}={value}{attributes}{seconds}"))?;
+            value.set_sensitive(true);
+            Ok::<_, http::Error>(value)
+        };
+        let [contract, own] = &self.cookies;
+        Ok([set(contract)?, set(own)?])
     }
 }
 
@@ -142,7 +186,7 @@ mod tests {
     use super::*;
 
     fn site(public: &str) -> Site {
-        Site::new(&PublicUrl::parse(public).unwrap())
+        Site::new(&PublicUrl::parse(public).unwrap(), Vec::new())
     }
 
     /// Headers of lines such as `origin: null`.
@@ -151,6 +195,12 @@ mod tests {
         pairs
             .map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_static(value)))
             .collect()
+    }
+
+    fn request(method: &Method, headers: HeaderMap) -> Parts {
+        let (mut parts, ()) = http::Request::new(()).into_parts();
+        (parts.method, parts.headers) = (method.clone(), headers);
+        parts
     }
 
     #[test]
@@ -180,14 +230,12 @@ mod tests {
         ] {
             let headers = headers(lines);
             for method in [Method::POST, Method::DELETE, Method::PUT, Method::OPTIONS] {
-                assert_eq!(
-                    site.check_source(&method, &headers).is_ok(),
-                    allowed,
-                    "{method} {lines:?}"
-                );
+                let source = site.check_source(&request(&method, headers.clone()));
+                assert_eq!(source.is_ok(), allowed, "{method} {lines:?}");
             }
-            assert!(site.check_source(&Method::GET, &headers).is_ok(), "{lines:?}");
-            assert!(site.check_source(&Method::HEAD, &headers).is_ok(), "{lines:?}");
+            for method in [Method::GET, Method::HEAD] {
+                assert!(site.check_source(&request(&method, headers.clone())).is_ok(), "{lines:?}");
+            }
         }
     }
 
@@ -198,10 +246,8 @@ mod tests {
             ("https://h:443/a", "origin: https://h"),
             ("http://[::1]:8080", "origin: http://[::1]:8080"),
         ] {
-            assert!(
-                site(public).check_source(&Method::POST, &headers(&[origin])).is_ok(),
-                "{public}"
-            );
+            let parts = request(&Method::POST, headers(&[origin]));
+            assert!(site(public).check_source(&parts).is_ok(), "{public}");
         }
     }
 
@@ -209,7 +255,16 @@ mod tests {
     fn exactly_one_cookie_of_the_name_is_read() {
         let token = SecretToken::make();
         let good = format!("promptarium_session={}", token.expose());
+        let own = good.replace('=', "_80=");
+        let other = format!("promptarium_session={}", SecretToken::make().expose());
         for (lines, found) in [
+            (vec![own.clone()], true),
+            (vec![own.clone(), other.clone()], true),
+            (vec![format!("{other}; {own}")], true),
+            (vec![own.clone(), own.clone()], false),
+            (vec![good.clone(), own.clone(), own.clone()], false),
+            (vec![good.clone(), "promptarium_session_80=".to_owned()], false),
+            (vec![good.clone(), other.replace('=', "_81=")], true),
             (vec![good.clone()], true),
             (vec![format!("a=b; {good};c=\"d\"")], true),
             (vec!["a=\u{e9}".to_owned(), good.clone()], true),
@@ -233,14 +288,49 @@ mod tests {
 
     #[test]
     fn over_https_the_cookie_is_bound_to_the_host() {
-        let cookie = |public| site(public).no_cookie().unwrap();
+        let cookies = |public| site(public).set_cookies(None).unwrap();
         assert_eq!(
-            cookie("https://h/a"),
-            "__Host-promptarium_session=; Path=/; HttpOnly; SameSite=Lax; Secure; Max-Age=0"
+            cookies("https://h/a"),
+            [
+                "__Host-promptarium_session=; Path=/; HttpOnly; SameSite=Lax; Secure; Max-Age=0",
+                "__Host-promptarium_session_443=; Path=/; HttpOnly; SameSite=Lax; Secure; Max-Age=0"
+            ]
         );
         assert_eq!(
-            cookie("http://h"),
-            "promptarium_session=; Path=/; HttpOnly; SameSite=Lax; Max-Age=0"
+            cookies("http://h:8081"),
+            [
+                "promptarium_session=; Path=/; HttpOnly; SameSite=Lax; Max-Age=0",
+                "promptarium_session_8081=; Path=/; HttpOnly; SameSite=Lax; Max-Age=0"
+            ]
         );
+    }
+
+    #[test]
+    fn a_refusal_names_the_address_that_was_opened_only_if_it_is_not_the_servers() {
+        let refusal = |lines: &[&'static str]| {
+            let parts = request(&Method::POST, headers(lines));
+            site("http://127.0.0.1:8080").check_source(&parts).unwrap_err().to_string()
+        };
+        let lan = "this page was opened at http://10.0.0.2:8080, but the address of this server is \
+                   http://127.0.0.1:8080; open it there, or start the server with `--public-url \
+                   http://10.0.0.2:8080`";
+        assert_eq!(refusal(&["host: 10.0.0.2:8080", "origin: http://10.0.0.2:8080"]), lan);
+        assert_eq!(refusal(&["host: 10.0.0.2:8080"]), lan);
+        assert_eq!(refusal(&["host: 10.0.0.2:8080", "origin: https://evil.example"]), lan);
+        let https = refusal(&["host: p.example", "origin: https://p.example"]);
+        assert!(https.ends_with("with `--public-url https://p.example`"), "{https}");
+        for (lines, site) in [
+            (
+                &["host: 127.0.0.1:8080", "origin: https://evil.example/a"][..],
+                "https://evil.example",
+            ),
+            (&["origin: https://evil.example"], "https://evil.example"),
+            (&["host: 127.0.0.1:8080", "origin: null"], "another site"),
+            (&["host: 127.0.0.1:8080", "sec-fetch-site: cross-site"], "another site"),
+        ] {
+            let text = refusal(lines);
+            assert!(text.starts_with(&format!("{site} may have caused")), "{lines:?}: {text}");
+            assert!(text.contains("`Origin: http://127.0.0.1:8080`, which is"), "{text}");
+        }
     }
 }

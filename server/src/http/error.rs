@@ -35,11 +35,9 @@ pub enum ApiError {
     Host,
     #[error(transparent)]
     Auth(#[from] AuthError),
-    #[error(
-        "another site may have caused this request; it takes `Sec-Fetch-Site: same-origin`, or an \
-         `Origin` that is this service's"
-    )]
-    CrossSite,
+    /// With the text for the caller, who may be the operator.
+    #[error("{0}")]
+    CrossSite(Box<str>),
     /// With the seconds to wait.
     #[error("too many wrong sign-in codes; try again in {0} seconds")]
     TooManyAttempts(u64),
@@ -119,7 +117,7 @@ impl ApiError {
                 store_problem(error, RequestTarget { writes: false, ..target })
             }
             Self::Auth(_) | Self::Slot(_) => own_text(S::UNAUTHORIZED),
-            Self::CrossSite => own_text(S::FORBIDDEN),
+            Self::CrossSite(_) => own_text(S::FORBIDDEN),
             Self::TooManyAttempts(seconds) | Self::OverRate(OverRate { seconds, .. }) => {
                 own_text(S::TOO_MANY_REQUESTS).header(RETRY_AFTER, &seconds.to_string())
             }
@@ -204,7 +202,9 @@ impl ApiError {
                 StoreError::KeyTaken | StoreError::LeaseLost => Some(error),
                 _ => None,
             },
-            Self::Serialize(_) | Self::Header(_) | Self::Panic(_) => Some(self),
+            Self::Serialize(_) | Self::Header(_) | Self::Panic(_) | Self::CrossSite(_) => {
+                Some(self)
+            }
             Self::Body(BodyReadError::Broken(error)) => Some(error),
             Self::Blobs(error) => Some(error),
             _ => None,

@@ -87,6 +87,12 @@ pub(crate) fn no_body() -> ResponseBody {
     ResponseBody::Left(Full::default())
 }
 
+/// The bytes of a body in memory, which are one piece, and ready.
+pub(crate) fn bytes_of(full: Full<Bytes>) -> Bytes {
+    let bytes = full.collect().now_or_never().and_then(Result::ok);
+    bytes.map(Collected::to_bytes).unwrap_or_default()
+}
+
 /// The response with memory reserved for its body until it was sent. A streamed one needs none.
 pub(crate) fn within(memory: Memory<'_>, response: Response) -> Result<Response, OverBudget> {
     if response.body().size_hint().lower() <= RESPONSE_BYTES_UNCOUNTED as u64 {
@@ -95,9 +101,7 @@ pub(crate) fn within(memory: Memory<'_>, response: Response) -> Result<Response,
     let (parts, body) = response.into_parts();
     let body = match body {
         Either::Left(full) => {
-            // It is one piece, and ready.
-            let bytes = full.collect().now_or_never().and_then(Result::ok);
-            let bytes = bytes.map(Collected::to_bytes).unwrap_or_default();
+            let bytes = bytes_of(full);
             Either::Left(Full::new(memory.reserve(bytes.len())?.hold(bytes)))
         }
         streamed => streamed,

@@ -99,9 +99,9 @@ impl Metrics {
         let all = registry.sub_registry_with_prefix("promptarium");
         let durations =
             Family::<_, Histogram>::new_with_constructor(|| Histogram::new(BUCKETS_SECONDS));
+        let text = "Lines of the log that were dropped because nobody read it";
+        all.register("log_dropped_lines", text, DROPPED_LOG_LINES.clone());
         let text = "Time from a request's head to its response's head";
-        let dropped = "Lines of the log that were dropped because nobody read it";
-        all.register("log_dropped_lines", dropped, DROPPED_LOG_LINES.clone());
         all.register("http_request_duration_seconds", text, durations.clone());
         let (requests, refused) = (Family::default(), Family::<_, Counter>::default());
         for reason in REFUSALS {

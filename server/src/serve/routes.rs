@@ -41,7 +41,8 @@ pub enum Handler {
 pub struct Route {
     /// Its name in metrics and in the API document.
     pub name: &'static str,
-    /// Its method. With [`Access::UploadToken`] the handler gets all other methods too.
+    /// Its method. `GET` answers `HEAD` too. With [`Access::UploadToken`] the handler gets all
+    /// methods but `OPTIONS`.
     pub method: Method,
     /// Its path as a template, below [`Route::base`].
     pub path: &'static str,
@@ -142,8 +143,14 @@ pub struct RouteMatch<'a> {
 /// The table, ready for lookup.
 pub struct Routes {
     rows: Vec<Route>,
-    /// The rows of each path.
-    router: Router<Vec<usize>>,
+    router: Router<PathRows>,
+}
+
+/// The rows of one path, and its methods as in the header `Allow`.
+#[derive(Default)]
+struct PathRows {
+    rows: Vec<usize>,
+    allow: String,
 }
 
 impl Route {
@@ -160,13 +167,19 @@ impl Route {
 impl Routes {
     /// Prepares a table for lookup.
     pub fn new(rows: Vec<Route>) -> Result<Self, matchit::InsertError> {
-        let mut paths = BTreeMap::<String, Vec<usize>>::new();
+        let mut paths = BTreeMap::<String, PathRows>::new();
         for (index, row) in rows.iter().enumerate() {
-            paths.entry(row.template()).or_default().push(index);
+            let path = paths.entry(row.template()).or_default();
+            path.rows.push(index);
+            let methods = if row.method == Method::GET { "GET, HEAD" } else { row.method.as_str() };
+            // The route of `HEAD` comes after that of `GET`.
+            if row.method != Method::HEAD {
+                path.allow = format!("{}{methods}, ", path.allow);
+            }
         }
         let mut router = Router::new();
         for (path, of_path) in paths {
-            router.insert(path, of_path)?;
+            router.insert(path, PathRows { allow: of_path.allow + "OPTIONS", ..of_path })?;
         }
         Ok(Self { rows, router })
     }
@@ -177,6 +190,15 @@ impl Routes {
         &self.rows
     }
 
+    /// The methods of a path, as in the header `Allow`. `*` stands for the whole server.
+    pub(crate) fn allow(&self, path: &str) -> Result<&str, ApiError> {
+        match self.router.at(path) {
+            Ok(found) => Ok(&found.value.allow),
+            Err(_) if path == "*" => Ok("GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"),
+            Err(_) => Err(ApiError::UnknownPath),
+        }
+    }
+
     /// The route of a request, by method and path, and the parameters in the path.
     pub fn find<'a>(
         &'a self,
@@ -184,13 +206,14 @@ impl Routes {
         path: &'a str,
     ) -> Result<(RouteMatch<'a>, PathParams<'a>), ApiError> {
         let found = self.router.at(path).map_err(|_| ApiError::UnknownPath)?;
-        let rows = || found.value.iter().map(|index| (*index, &self.rows[*index]));
-        let (index, route) = rows()
-            .find(|(_, row)| row.method == *method || row.access == Access::UploadToken)
-            .ok_or_else(|| {
-                let methods = rows().map(|(_, row)| row.method.as_str()).collect::<Vec<_>>();
-                ApiError::WrongMethod(methods.join(", "))
-            })?;
+        let PathRows { rows, allow } = found.value;
+        let row_of = |method: &Method| {
+            let mut rows = rows.iter().map(|index| (*index, &self.rows[*index]));
+            rows.find(|(_, row)| row.method == *method || row.access == Access::UploadToken)
+        };
+        let get = || row_of(&Method::GET).filter(|_| *method == Method::HEAD);
+        let (index, route) =
+            row_of(method).or_else(get).ok_or_else(|| ApiError::WrongMethod(allow.clone()))?;
         let params = PathParams::new(found.params.iter().map(|(_, value)| value));
         Ok((RouteMatch { index, route }, params))
     }
@@ -216,6 +239,10 @@ mod tests {
                         allow.split(", ").any(|method| method == row.method),
                         "{path}: {allow}"
                     );
+                    assert_eq!(routes.allow(&path).unwrap(), allow);
+                    assert!(allow.ends_with(", OPTIONS"), "{path}: {allow}");
+                    let head = routes.find(&Method::HEAD, &path);
+                    assert_eq!(head.is_ok(), routes.find(&Method::GET, &path).is_ok(), "{path}");
                 }
                 Err(error) => panic!("{path}: {error}"),
             }

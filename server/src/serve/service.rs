@@ -9,27 +9,27 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::FutureExt;
-use http::header::{CACHE_CONTROL, STRICT_TRANSPORT_SECURITY, X_CONTENT_TYPE_OPTIONS};
+use http::header::{ALLOW, CACHE_CONTROL, STRICT_TRANSPORT_SECURITY, X_CONTENT_TYPE_OPTIONS};
 use http::request::Parts;
-use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
+use http::{HeaderValue, Method, StatusCode};
 use hyper::body::Incoming;
 use tokio::time::Instant;
 use tracing::Instrument;
-use uuid::Uuid;
 
 use crate::api::{Api, HandlerResult, Request};
 use crate::domain::{Caller, SessionRecord};
 use crate::error_chain::error_chain;
 use crate::http::auth::{Access, AuthError, ProvedKey, authenticate};
 use crate::http::browser::asks_for_page;
+use crate::http::compression;
 use crate::http::connection::{Connection, check_host};
+use crate::http::cors;
 use crate::http::error::ApiError;
-use crate::http::headers::sole;
 use crate::http::memory::Memory;
 use crate::http::path::RequestTarget;
 use crate::http::rates::RateHeaders;
+use crate::http::request_id::{REQUEST_ID, TRACERESPONSE, Trace, request_id};
 use crate::http::response::{self, Response};
-use crate::limits::REQUEST_ID_CHARS_MAX;
 use crate::serve::listener::HttpService;
 use crate::serve::metrics::{Metrics, refusal};
 use crate::serve::routes::{Handler, Route, RouteMatch, Routes};
@@ -38,8 +38,6 @@ use crate::web;
 
 /// The target of the lines that are logged for each response.
 pub(crate) const LOG_TARGET: &str = module_path!();
-
-const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 /// A year. Not for subdomains, which may be other services.
 const HSTS: &str = "max-age=31536000";
@@ -80,18 +78,23 @@ impl HttpService for Arc<ApiService> {
                 (response, Some(error))
             }
         };
+        response = compression::for_client(parts, response);
         if parts.method == Method::HEAD {
             response = response::without_body(response);
         }
         let (status, elapsed) = (response.status(), began.elapsed());
-        self.record(&parts.method, known.route, status, elapsed, id_text, error.as_ref());
+        let trace = Trace::of(&parts.headers);
+        let ids = (id_text, trace.as_ref());
+        self.record(&parts.method, known.route, status, elapsed, ids, error.as_ref());
         let headers = response.headers_mut();
+        cors::add_headers(&self.api.site.cors_origins, parts, headers);
         known.rates.write(headers);
         headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
         headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
         if self.api.site.is_https() {
             headers.insert(STRICT_TRANSPORT_SECURITY, HeaderValue::from_static(HSTS));
         }
+        headers.extend(trace.and_then(|trace| Some((TRACERESPONSE, trace.response()?))));
         headers.insert(REQUEST_ID, id);
         response
     }
@@ -117,10 +120,16 @@ impl ApiService {
         known: &mut Known<'a>,
     ) -> HandlerResult {
         let api = &self.api;
+        if parts.method == Method::OPTIONS {
+            check_host(parts)?;
+            let allow = self.routes.allow(parts.uri.path())?;
+            let response = http::Response::builder().status(StatusCode::NO_CONTENT);
+            return Ok(response.header(ALLOW, allow).body(response::no_body())?);
+        }
         let (RouteMatch { route, .. }, params) = {
             let found = self.routes.find(&parts.method, parts.uri.path());
             known.route = found.as_ref().ok().map(|(found, _)| *found);
-            connection.check_host(parts, check_host)?;
+            check_host(parts)?;
             found?
         };
         let memory = api.memory.of(None);
@@ -132,7 +141,7 @@ impl ApiService {
                     let found = api.site.session(&parts.headers, &*api.store).await?;
                     let session = &**known.session.insert(Box::new(found));
                     api.rates.count(&session.caller(), route.name, &mut known.rates)?;
-                    api.site.check_source(&parts.method, &parts.headers)?;
+                    api.site.check_source(parts)?;
                     request.memory = api.memory.of(Some(session.account));
                     let memory = request.memory;
                     let response = handler(api, session, request).await?;
@@ -213,7 +222,7 @@ impl ApiService {
         found: Option<RouteMatch<'_>>,
         status: StatusCode,
         elapsed: Duration,
-        request_id: &str,
+        (request_id, trace): (&str, Option<&Trace>),
         error: Option<&ApiError>,
     ) {
         if let Some(metrics) = &self.metrics {
@@ -223,6 +232,8 @@ impl ApiService {
         let route = found.map_or("unknown", |found| found.route.path);
         let status = status.as_u16();
         let duration_us = u64::try_from(elapsed.as_micros()).unwrap_or(u64::MAX);
+        let trace_id = trace.map(|trace| &*trace.trace_id);
+        let span_id = trace.map(|trace| &*trace.span_id);
         match error.and_then(ApiError::cause).map(error_chain) {
             Some(cause) if status >= 500 => {
                 tracing::error!(
@@ -232,6 +243,8 @@ impl ApiService {
                     status,
                     duration_us,
                     request_id,
+                    trace_id,
+                    span_id,
                     cause,
                 );
             }
@@ -244,6 +257,8 @@ impl ApiService {
                     status,
                     duration_us,
                     request_id,
+                    trace_id,
+                    span_id,
                     cause,
                 );
             }
@@ -255,7 +270,7 @@ impl ApiService {
 /// refused any more; its response has one record at most.
 fn counted(method: &Method, memory: Memory<'_>, response: Response) -> HandlerResult {
     match *method {
-        Method::GET => Ok(response::within(memory, response)?),
+        Method::GET | Method::HEAD => Ok(response::within(memory, response)?),
         _ => Ok(response),
     }
 }
@@ -266,21 +281,4 @@ fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
     text.or_else(|| panic.downcast_ref::<String>().map(String::as_str))
         .unwrap_or("(no text)")
         .to_owned()
-}
-
-/// The id of a request, for its response and the log: a client's own id of 1 to 128 letters,
-/// digits, `.`, `_` and `-`, or a random one. Anything else could break a log line.
-fn request_id(headers: &HeaderMap) -> HeaderValue {
-    let plain = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
-    let is_usable = |id: &HeaderValue| {
-        (1..=REQUEST_ID_CHARS_MAX).contains(&id.len()) && id.as_bytes().iter().all(plain)
-    };
-    match sole(headers, &REQUEST_ID) {
-        Some(id) if is_usable(id) => id.clone(),
-        _ => {
-            let mut id = [0; 32];
-            let id = Uuid::from_u128(rand::random()).simple().encode_lower(&mut id);
-            HeaderValue::from_str(id).unwrap_or_else(|_| HeaderValue::from_static("none"))
-        }
-    }
 }

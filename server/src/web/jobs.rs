@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::layout::{Page, When, address, list as list_of, prompt_address, shortened};
+use super::layout::{Page, When, address, list as list_of, prompt_address, typed};
 use crate::api::{Api, HandlerResult, Request};
 use crate::domain::{JobRecord, JobState, SessionRecord};
 use crate::http::validate::{form_fields, text};
@@ -51,7 +51,7 @@ pub(super) const fn is_running(job: &JobRecord) -> bool {
 fn entry(api: &Api, job: &JobRecord) -> Markup {
     html! {
         li {
-            strong { (shortened(&job.request.prompt, 80)) }
+            strong { (typed(&job.request.prompt, 80)) }
             p {
                 @match &job.state {
                     JobState::Submitting | JobState::Queued(_) => {
@@ -63,14 +63,14 @@ fn entry(api: &Api, job: &JobRecord) -> Markup {
                         a href=(prompt_address(api, *prompt)) { "prompt " (prompt) }
                     }
                     JobState::Failed(_, reason) => {
-                        span .bad { "Failed: " } (shortened(reason, 160))
+                        span .bad { "Failed: " } (typed(reason, 160))
                     }
                 }
             }
             p .soft {
-                code { (shortened(&job.request.model_id, 40)) } " · "
-                (shortened(&job.request.aspect_ratio, 10)) " · " (When(job.created_at)) " · "
-                code { (shortened(&job.key.client_job_id, 36)) }
+                code { (typed(&job.request.model_id, 40)) } " · "
+                (typed(&job.request.aspect_ratio, 10)) " · " (When(job.created_at)) " · "
+                code { (typed(&job.key.client_job_id, 36)) }
             }
         }
     }

@@ -1,8 +1,8 @@
 //! The keys of the account.
 
-use maud::html;
+use maud::{Markup, html};
 
-use super::layout::{Page, When, list as list_of, redirect, shortened};
+use super::layout::{Page, When, list as list_of, redirect, typed};
 use crate::api::keys::{SCOPES, issue, name};
 use crate::api::{Api, HandlerResult, Request};
 use crate::domain::{ApiKeyRecord, SessionRecord};
@@ -37,7 +37,7 @@ pub(crate) async fn list(api: &Api, session: &SessionRecord, _: Request<'_>) -> 
         form .fields method="post" action=(api.site.page("keys")) {
             div {
                 label for="name" { "Name" }
-                input #name name="name" maxlength="100" required autocomplete="off"
+                input #name name="name" dir="auto" maxlength="100" required autocomplete="off"
                     aria-describedby="name-help";
             }
             div {
@@ -122,8 +122,8 @@ fn revocation(api: &Api, key: &ApiKeyRecord) -> String {
     api.site.page(&format!("keys/{}/revoke", key.public_id))
 }
 
-fn title(key: &ApiKeyRecord) -> String {
-    key.name.as_deref().map_or_else(|| "Key without a name".to_owned(), |name| shortened(name, 100))
+fn title(key: &ApiKeyRecord) -> Markup {
+    typed(key.name.as_deref().unwrap_or("Key without a name"), 100)
 }
 
 const fn rights(key: &ApiKeyRecord) -> &'static str {

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use data_encoding::BASE64;
 use http::header::{CONTENT_SECURITY_POLICY, LOCATION, REFERRER_POLICY, SET_COOKIE};
-use http::{HeaderName, HeaderValue, StatusCode};
+use http::{HeaderValue, StatusCode};
 use jiff::Timestamp;
 use maud::{DOCTYPE, Markup, PreEscaped, Render, html};
 use promptarium::{PromptId, VaultId};
@@ -111,6 +111,9 @@ impl<'a> Page<'a> {
     }
 
     fn html(&self, content: &Markup) -> Markup {
+        // A title may be typed by a person, in a language that is written from right to left.
+        let is_plain = self.title.is_ascii();
+        let [isolate, end] = if is_plain { [""; 2] } else { ["\u{2068}", "\u{2069}"] };
         html! {
             (DOCTYPE)
             html lang="en" {
@@ -118,7 +121,7 @@ impl<'a> Page<'a> {
                     meta charset="utf-8";
                     meta name="viewport" content="width=device-width, initial-scale=1";
                     @if self.refreshes { meta http-equiv="refresh" content="3"; }
-                    title { (self.title) " – Promptarium" }
+                    title { (isolate) (self.title) (end) " – Promptarium" }
                     style { (PreEscaped(STYLE)) }
                 }
                 body {
@@ -127,7 +130,10 @@ impl<'a> Page<'a> {
                         (self.header(session))
                         script { (PreEscaped(RELOAD)) }
                     }
-                    main #content tabindex="-1" { h1 { (self.title) } (content) }
+                    main #content tabindex="-1" {
+                        h1 dir=[(!is_plain).then_some("auto")] { (self.title) }
+                        (content)
+                    }
                 }
             }
         }
@@ -145,7 +151,7 @@ impl<'a> Page<'a> {
                     }
                 }
                 form method="post" action=(self.site.page("sign-out")) {
-                    span .soft { "Account " (shortened(&session.account_name, 40)) }
+                    span .soft { "Account " (typed(&session.account_name, 40)) }
                     button { "Sign out" }
                 }
             }
@@ -155,7 +161,7 @@ impl<'a> Page<'a> {
 
 /// An item of a list: a link to its page, and lines below.
 pub(super) fn item(href: &str, title: &str, below: &Markup) -> Markup {
-    html! { li { a href=(href) { (shortened(title, 100)) } p .soft { (below) } } }
+    html! { li { a href=(href) { (typed(title, 100)) } p .soft { (below) } } }
 }
 
 /// A list of at most [`LIST_BYTES_MAX`], or `empty`, which says what to do next.
@@ -191,6 +197,12 @@ pub(super) fn shortened(text: &str, chars_max: usize) -> String {
     }
 }
 
+/// At most so many characters of a text that a person or a program typed. It is isolated, so that it
+/// does not turn the direction of the text around it.
+pub(super) fn typed(text: &str, chars_max: usize) -> Markup {
+    html! { bdi { (shortened(text, chars_max)) } }
+}
+
 /// A time, to the second.
 pub(super) struct When(pub(super) Timestamp);
 
@@ -218,12 +230,16 @@ pub(super) fn vault_address(api: &Api, id: VaultId) -> String {
     api.site.page(&format!("vaults/{id}"))
 }
 
-pub(super) fn redirect(site: &Site, page: &str, cookie: Option<HeaderValue>) -> HandlerResult {
+pub(super) fn redirect(
+    site: &Site,
+    page: &str,
+    cookies: Option<[HeaderValue; 2]>,
+) -> HandlerResult {
     let mut response = http::Response::builder()
         .status(StatusCode::SEE_OTHER)
         .header(LOCATION, site.page(page))
         .body(response::no_body())?;
-    let cookie = cookie.map(|cookie| (SET_COOKIE, cookie));
-    response.headers_mut().extend::<Option<(HeaderName, HeaderValue)>>(cookie);
+    let cookies = cookies.into_iter().flatten().map(|cookie| (SET_COOKIE, cookie));
+    response.headers_mut().extend(cookies);
     Ok(response)
 }

@@ -6,7 +6,8 @@ use url::form_urlencoded;
 use uuid::Uuid;
 
 use super::layout::{
-    Page, When, address, item, list as list_of, prompt_address, redirect, shortened, vault_address,
+    Page, When, address, item, list as list_of, prompt_address, redirect, shortened, typed,
+    vault_address,
 };
 use crate::api::generations::new_job;
 use crate::api::prompts::{KINDS, page_of};
@@ -77,7 +78,9 @@ fn filter(api: &Api, vaults: &[VaultRecord], chosen: [(&str, Option<&str>); 2]) 
                     @for (at, other) in vaults.iter().enumerate() {
                         @let is_chosen = vault.is_some_and(|id| id == other.id.to_string());
                         @if at < VAULTS_MAX || is_chosen {
-                            option value=(other.id) selected[is_chosen] { (shortened(&other.name, 30)) }
+                            option value=(other.id) dir="auto" selected[is_chosen] {
+                                (shortened(&other.name, 30))
+                            }
                         }
                     }
                 }
@@ -110,10 +113,12 @@ pub(crate) async fn show(
         p .soft {
             (facts(&prompt))
             @for vault in vaults.take(VAULTS_MAX) {
-                " · in " a href=(vault_address(api, vault.id)) { (vault.name) }
+                " · in " a href=(vault_address(api, vault.id)) { (typed(&vault.name, 60)) }
             }
         }
-        pre tabindex="0" aria-label="Text of the prompt" { (shortened(&prompt.text, TEXT_CHARS_MAX)) }
+        pre tabindex="0" dir="auto" aria-label="Text of the prompt" {
+            (shortened(&prompt.text, TEXT_CHARS_MAX))
+        }
         @if prompt.text.chars().count() > TEXT_CHARS_MAX {
             p .soft { "The API returns the whole text." }
         }
@@ -148,7 +153,7 @@ fn picture(api: &Api, image: &PromptImage) -> Markup {
             },
         };
     }
-    let text = shortened(url, 80);
+    let text = typed(url, 80);
     match url.starts_with("https://") || url.starts_with("http://") {
         true => html! { a href=(url) rel="noopener noreferrer nofollow" { (text) } },
         false => html! { span { (text) } },
@@ -164,13 +169,13 @@ fn picture_form(api: &Api, prompt: PromptId, inputs: &PromptInputs) -> Markup {
             input type="hidden" name="clientJobId" value=(Uuid::new_v4());
             div {
                 label for="model" { "Model" }
-                input #model name="modelId" required autocomplete="off" spellcheck="false"
+                input #model name="modelId" dir="auto" required autocomplete="off" spellcheck="false"
                     maxlength=(limits::GENERATION_MODEL_ID_CHARS.end())
                     value=[inputs.model_id.as_deref()] aria-describedby="picture-help";
             }
             div {
                 label for="ratio" { "Aspect ratio" }
-                input #ratio name="aspectRatio" size="6" autocomplete="off"
+                input #ratio name="aspectRatio" dir="auto" size="6" autocomplete="off"
                     maxlength=(limits::GENERATION_ASPECT_RATIO_CHARS_MAX)
                     value=(inputs.aspect_ratio.as_deref()
                         .unwrap_or(limits::GENERATION_ASPECT_RATIO_DEFAULT));
@@ -209,7 +214,7 @@ fn facts(prompt: &PromptRecord) -> Markup {
     let pictures = prompt.images.len();
     html! {
         (prompt.kind.as_str())
-        @if let Some(platform) = &prompt.platform { " · " (shortened(platform, 40)) }
+        @if let Some(platform) = &prompt.platform { " · " (typed(platform, 40)) }
         @if pictures > 0 { " · " (pictures) (if pictures == 1 { " picture" } else { " pictures" }) }
         " · " (When(prompt.created_at))
     }

@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use promptarium::VaultId;
 
 use super::layout::{
-    Page, When, address, item, list as list_of, prompt_address, shortened, vault_address,
+    Page, When, address, item, list as list_of, prompt_address, shortened, typed, vault_address,
 };
 use crate::api::{Api, HandlerResult, Request};
 use crate::domain::{ListedPrompt, SessionRecord, VaultRecord};
@@ -43,7 +43,7 @@ pub(crate) async fn show(
         p { a href=(api.site.page("prompts")) { "Show all prompts" } }
     };
     let content = html! {
-        @if let Some(description) = &vault.description { p { (description) } }
+        @if let Some(description) = &vault.description { p { (typed(description, 200)) } }
         p .soft { (facts(&vault)) }
         p { a href=(all) { "Show its prompts page by page" } }
         h2 { "Prompts" }

@@ -16,6 +16,7 @@ mod site;
 mod webdriver;
 
 mod keys;
+mod origins;
 mod pages;
 mod prompts;
 mod sign_in;

@@ -90,7 +90,7 @@ async fn http_2_works_with_prior_knowledge() {
     let head = http::Request::head(format!("{}/vaults", server.base_url()));
     let mut sender = sender;
     let response = sender.send_request(head.body(Full::default()).unwrap()).await.unwrap();
-    assert_eq!(response.status(), 405);
+    assert_eq!(response.status(), 401);
     assert_ne!(response.headers()["content-length"], "0");
     assert_eq!(response.into_body().collect().await.unwrap().to_bytes(), "");
 }

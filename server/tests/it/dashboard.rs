@@ -1,6 +1,7 @@
 //! The dashboard over a socket: what each page shows.
 
 mod changes;
+mod direction;
 mod lists;
 mod refusals;
 
@@ -185,7 +186,7 @@ async fn the_reason_of_a_failed_job_is_escaped() {
     let browser = Browser::on(builder.start().await.unwrap()).await;
     browser.create("/generations", json!({ "modelId": "m", "prompt": "p" })).await;
     let page = browser.ended_jobs().await;
-    assert!(page.contains("Failed: </span>&quot;'&gt;&lt;script&gt;"), "{page}");
+    assert!(page.contains("Failed: </span><bdi>&quot;'&gt;&lt;script&gt;"), "{page}");
     assert_eq!(page.matches("<script").count(), 1, "{page}");
     assert!(!page.contains("<script>alert"), "{page}");
 }
@@ -199,7 +200,10 @@ async fn prompts_are_filtered_by_vault_and_type() {
     browser.create("/prompts", inside).await;
     let page = browser.page(&format!("/prompts?vaultId={vault}&type=text")).await;
     assert!(page.contains(">inside<") && !page.contains(">elsewhere<"), "{page}");
-    assert!(page.contains(&format!("<option value=\"{vault}\" selected>Sky")), "{page}");
+    assert!(
+        page.contains(&format!("<option value=\"{vault}\" dir=\"auto\" selected>Sky")),
+        "{page}"
+    );
     let none = browser.page(&format!("/prompts?vaultId={vault}&type=video")).await;
     assert!(none.contains("No prompt matches."), "{none}");
     assert_eq!(browser.get("/prompts?type=x").await.status, 400);

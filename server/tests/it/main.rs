@@ -21,6 +21,7 @@ mod connections;
 mod dashboard;
 mod embedded;
 mod generations;
+mod http;
 mod memory;
 mod metrics;
 mod openapi;

@@ -1,5 +1,6 @@
 //! Signing in, sessions, and the keys that only a session manages.
 
+mod addresses;
 mod attacks;
 
 use std::net::Ipv4Addr;

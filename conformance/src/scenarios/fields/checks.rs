@@ -2,7 +2,7 @@
 //! request as a whole.
 
 use super::request::{Correct, Request};
-use super::table::Field;
+use super::table::{Field, Kind};
 use super::{Fact, facts, values};
 use crate::Profile;
 use crate::scenarios::errors::names_exactly;
@@ -98,6 +98,21 @@ async fn accepted_one(call: &Correct, field: &Field, value: &str) -> Result {
         reply.equals(&format!("/data/{}", field.name), value)?;
     }
     Ok(())
+}
+
+/// An integer that is written as a float is accepted (S-65). One, as some calls succeed once.
+pub(super) async fn float_accepted(call: &Correct, field: &Field) -> Result {
+    let value = match (field.kind, call.value(field.name)) {
+        (Kind::Ids(..), own) => own.replace(']', ".0]"),
+        (Kind::Id, "") => format!("{}.0", call.case.vault().await?.id),
+        (_, "") => "1.0".to_owned(),
+        (_, own) => format!("{own}.0"),
+    };
+    let reply = call.with(&[(field.name, &value)]).await?;
+    if field.request == Request::Generate {
+        taken_by_model(&call.case, &reply, field.name)?;
+    }
+    reply.status_in(200..=299).map(drop)
 }
 
 /// What a value needs beside it: a type its model, and a new vault a name that is not taken (S-17).

@@ -137,10 +137,9 @@ pub(super) fn above(most: i64) -> Vec<String> {
     near.into_iter().chain(far.map(str::to_owned)).collect()
 }
 
-/// Other spellings of an integer, which is not a list (S-65).
+/// What is no integer of 64 bits, or not an exact one, beside values of other types (S-65).
 pub(super) fn spellings(integer: &str) -> Vec<String> {
-    let spelled = [".0", "e0", "E+0", "0e-1"].map(|end| format!("{integer}{end}"));
-    let others =
-        [&format!("\"{integer}\""), "99999999999999999999", "-9223372036854775809", "1e400"];
-    spelled.into_iter().chain(others.into_iter().map(str::to_owned)).collect()
+    let spelled = [format!("{integer}.5"), format!("{integer}e-30"), format!("\"{integer}\"")];
+    let others = ["99999999999999999999", "-9223372036854775809", "9007199254740993.0", "1e400"];
+    spelled.into_iter().chain(others.map(str::to_owned)).collect()
 }

@@ -164,7 +164,9 @@ async fn method(case: Case) -> Result {
     for method in [Method::GET, Method::POST, Method::PATCH, Method::DELETE] {
         let call = case.storage(method.clone(), &slot.upload_url);
         let reply = call.header("authorization", format!("Bearer {}", slot.token)).send().await?;
-        reply.has_status(405, format!("{method} with the token"))?.has_header("allow", "PUT")?;
+        reply
+            .has_status(405, format!("{method} with the token"))?
+            .has_header("allow", "PUT, OPTIONS")?;
     }
     Ok(())
 }

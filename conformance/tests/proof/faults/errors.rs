@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::bounds::taken_as;
+use crate::bounds::{taken_as, value_refused};
 use crate::entries::without;
 use crate::exchange::{Request, Response};
 use crate::fault::{Fault, Intercept, fault};
@@ -69,15 +69,9 @@ pub(super) const ALL: &[Fault] = &[
             text.is_array().then(|| "lines".into())
         }),
         "A prompt's text may be a list of lines." },
-    fault! { "errors.fraction-is-integer" ["ER-05"]
-        taken_as("POST /prompts, PATCH /prompts/*, POST /prompts/*/save", "vaultId", |id| {
-            id.as_f64()
-                .filter(|_| id.is_f64())
-                .map(|id| format!("{id:.0}"))
-                .and_then(|id| id.parse::<i64>().ok())
-                .map(Into::into)
-        }),
-        "A vaultId with a fraction is cut." },
+    fault! { "errors.float-refused" ["ER-05"]
+        value_refused("POST /prompts, PATCH /prompts/*, POST /prompts/*/save", "vaultId", Value::is_f64),
+        "A vaultId of 7.0 is refused." },
     fault! { "errors.range-422" ["ER-06"] code_instead("GET /prompts", 400, 422, |request| {
         let limit: Option<i64> = request.parameter("limit").and_then(|limit| limit.parse().ok());
         limit.is_some_and(|limit| !(1..=100).contains(&limit))

@@ -180,11 +180,8 @@ pub(crate) const ALL: &[Fault] = &[
     fault! { "uploads.type-in-a-list" ["UP-02"]
         taken_as(SLOT, "contentType", |kind| Some(kind.as_array()?.first()?.clone())),
         "A contentType may be a list with the type in it." },
-    fault! { "uploads.size-with-fraction" ["UP-03"] taken_as(SLOT, "size", |size| {
-        let whole = size.as_f64().filter(|size| size.fract() == 0.0)?;
-        serde_json::from_str(&format!("{whole:.0}")).ok()
-    }),
-        "A size may have a fraction of zero." },
+    fault! { "uploads.size-as-float" ["UP-03"] value_refused(SLOT, "size", Value::is_f64),
+        "A size of 68.0 is refused." },
 ];
 
 fn foreign_vault() -> Intercept {

@@ -1,5 +1,5 @@
 //! Rules for the values of fields. Lengths of strings count Unicode scalar values. An integer is
-//! a JSON number in a body, and plain decimal digits in a query or form.
+//! a JSON number without a fraction in a body, and plain decimal digits in a query or form.
 
 use std::borrow::Cow;
 use std::fmt::{self, Display};
@@ -115,7 +115,7 @@ fn shorten(text: &str) -> String {
 pub(crate) fn id<Id: From<i64>>(field: &Field<'_>) -> Result<Id, FieldError> {
     let text = decimal(field)?;
     let number = text.parse().map(i64::into);
-    number.map_err(|_| format!("must be an integer of 64 bits, but is {}", shorten(text)))
+    number.map_err(|_| format!("must be an integer of 64 bits, but is {}", shorten(&text)))
 }
 
 /// An id of at least 1.
@@ -133,7 +133,7 @@ pub(crate) fn integer<T: FromStr + PartialOrd + Display>(
     move |field| {
         let given = match field {
             Field::Json(_) => id::<i64>(field)?.to_string(),
-            Field::Text(_) => decimal(field)?.to_owned(),
+            Field::Text(_) => decimal(field)?.into_owned(),
         };
         given.parse().ok().filter(|number| range.contains(number)).ok_or_else(|| {
             format!("must be {} to {}, but is {}", range.start(), range.end(), shorten(&given))
@@ -141,18 +141,25 @@ pub(crate) fn integer<T: FromStr + PartialOrd + Display>(
     }
 }
 
-/// The text of an integer: digits with an optional minus sign; no point, no exponent, no plus.
-fn decimal<'a>(field: &'a Field<'_>) -> Result<&'a str, FieldError> {
+/// The text of an integer: digits with an optional minus sign. Some clients write the numbers of
+/// JSON as floats, such as `3564.0`; in a body those are accepted that are exact, below 2^53.
+fn decimal<'a>(field: &'a Field<'_>) -> Result<Cow<'a, str>, FieldError> {
+    const EXACT_MAX: f64 = 9_007_199_254_740_992.0;
     let text = field.raw();
     let digits = text.strip_prefix('-').unwrap_or(text);
-    let is_integer = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
-    match (field, field.kind()) {
-        _ if is_integer => Ok(text),
-        (Field::Json(_), "a number") => {
-            Err(format!("must be an integer, but is {}", shorten(text)))
+    if !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Ok(text.into());
+    }
+    let Field::Json(_) = field else {
+        return Err("must be an integer in decimal digits".to_owned());
+    };
+    match (field.kind(), text.parse::<f64>()) {
+        ("a number", Ok(float)) if float.fract() == 0.0 && float.abs() < EXACT_MAX => {
+            // Adding zero takes the sign of a zero.
+            Ok(format!("{}", float + 0.0).into())
         }
-        (Field::Json(_), kind) => Err(format!("must be an integer, but is {kind}")),
-        (Field::Text(_), _) => Err("must be an integer in decimal digits".to_owned()),
+        ("a number", _) => Err(format!("must be an integer, but is {}", shorten(text))),
+        (kind, _) => Err(format!("must be an integer, but is {kind}")),
     }
 }
 

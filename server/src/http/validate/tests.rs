@@ -102,12 +102,24 @@ fn ids_are_integers_of_64_bits() {
             "1000000000000000000000000",
             "f must be an integer of 64 bits, but is 100000000000000000000000...",
         ),
-        ("1.0", "f must be an integer, but is 1.0"),
+        ("3564.0", "PromptId(3564)"),
+        ("1e3", "PromptId(1000)"),
+        ("-1.25E+2", "PromptId(-125)"),
+        ("-0.0", "PromptId(0)"),
+        ("9007199254740991.0", "PromptId(9007199254740991)"),
+        ("9007199254740993", "PromptId(9007199254740993)"),
+        ("9007199254740993.0", "f must be an integer, but is 9007199254740993.0"),
+        ("1e16", "f must be an integer, but is 1e16"),
+        ("1e400", "f must be an integer, but is 1e400"),
+        ("3.5", "f must be an integer, but is 3.5"),
+        ("1e-3", "f must be an integer, but is 1e-3"),
         (r#""1""#, "f must be an integer, but is a string"),
     ];
     check(id::<PromptId>, &rows);
-    let rows = [("1", "PromptId(1)"), ("-7", "f must be at least 1, but is -7")];
+    let rows = [("1.0", "PromptId(1)"), ("-7", "f must be at least 1, but is -7")];
     check(id_from_1::<PromptId>, &rows);
+    let rows = [("1e2", "100"), ("101.0", "f must be 1 to 100, but is 101")];
+    check(integer(1..=100), &rows);
 }
 
 #[test]

@@ -59,7 +59,7 @@ async fn jobs_go_on_with_older_ones() {
     let (mut path, mut seen) = ("/jobs".to_owned(), Vec::new());
     loop {
         let page = browser.page(&path).await;
-        let names = page.split("<code>job &amp; ").skip(1);
+        let names = page.split("<code><bdi>job &amp; ").skip(1);
         seen.extend(names.map(|rest| rest[..2].parse::<u32>().unwrap()));
         if !page.contains("Older jobs") {
             break;

@@ -6,7 +6,7 @@ use promptarium::{PromptId, VaultId};
 use promptarium_server::store::{Added, SharedPrompt};
 use serde_json::{Value, json};
 
-use crate::bounds::{from_digits, list_refused, list_taken, taken_as};
+use crate::bounds::{from_digits, list_refused, list_taken, taken_as, value_refused};
 use crate::entries::list_of;
 use crate::exchange::{Request, Response};
 use crate::fault::{Fault, Intercept, fault};
@@ -42,14 +42,10 @@ pub(crate) const ALL: &[Fault] = &[
         }
     }),
         "promptIds takes ids as strings." },
-    fault! { "contents.add-whole-numbers" ["VC-13"] edits(ADD, |body| {
-        for id in list_of(body, "promptIds").into_iter().flatten().filter(|id| id.is_f64()) {
-            let whole = id.as_f64().filter(|number| number.fract() == 0.0);
-            let whole = whole.and_then(|number| format!("{number:.0}").parse::<i64>().ok());
-            *id = whole.map_or_else(|| id.take(), Value::from);
-        }
+    fault! { "contents.add-floats" ["VC-13"] value_refused(ADD, "promptIds", |ids| {
+        ids.as_array().into_iter().flatten().any(Value::is_f64)
     }),
-        "promptIds takes 7.0 for 7." },
+        "promptIds takes no 7.0 for 7." },
     fault! { "contents.add-200" ["VC-10"] status_instead(ADD, 200),
         "Adding answers 200." },
     fault! { "contents.add-count-old" ["VC-11"] edits_data(ADD, |data| {

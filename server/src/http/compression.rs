@@ -1,0 +1,140 @@
+//! Compresses responses with gzip for clients that accept it.
+//!
+//! Only responses to `GET` and `HEAD` are compressed. A new key, the one secret that the service
+//! makes, is in the response to a `POST`, so that no length tells about it (BREACH). Assets are
+//! compressed formats already.
+
+use std::io::Write;
+use std::mem;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use futures::future::ready;
+use futures::stream::{self, BoxStream, StreamExt, TryStreamExt};
+use http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE, ETAG, VARY};
+use http::request::Parts;
+use http::{HeaderMap, HeaderValue, Method};
+use http_body_util::{Either, StreamBody};
+use hyper::body::{Body as _, Bytes, Frame};
+use tokio::task::yield_now;
+
+use crate::http::response::{Response, ResponseBody, ResponseBodyError, bytes_of};
+use crate::limits::{GZIP_BYTES_MIN, LISTING_CHUNK_BYTES};
+
+/// The response, compressed if the client accepts that and it is worth it. A client that accepts
+/// no encoding costs the look-up of one header.
+pub(crate) fn for_client(parts: &Parts, response: Response) -> Response {
+    let reads = matches!(parts.method, Method::GET | Method::HEAD);
+    if !reads || !parts.headers.contains_key(ACCEPT_ENCODING) {
+        return response;
+    }
+    let is_small = response.body().size_hint().upper().is_some_and(|size| size < GZIP_BYTES_MIN);
+    if is_small || !is_text(response.headers()) || !accepts_gzip(&parts.headers) {
+        return response;
+    }
+    let (mut head, body) = response.into_parts();
+    head.headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+    head.headers.insert(VARY, HeaderValue::from_static("accept-encoding"));
+    if let Some(etag) = head.headers.get_mut(ETAG) {
+        // The same content in other bytes.
+        let weak = [b"W/", etag.as_bytes()].concat();
+        *etag = HeaderValue::from_bytes(&weak).unwrap_or_else(|_| etag.clone());
+    }
+    Response::from_parts(head, gzip(body))
+}
+
+/// JSON and pages.
+fn is_text(headers: &HeaderMap) -> bool {
+    let media = headers.get(CONTENT_TYPE).map_or(&b""[..], HeaderValue::as_bytes);
+    media.starts_with(b"application/json") || media.starts_with(b"text/")
+}
+
+/// Whether the client accepts gzip, and no less gladly than no encoding (RFC 9110, 12.5.3).
+fn accepts_gzip(headers: &HeaderMap) -> bool {
+    let quality = |wanted: &str| {
+        let lines = headers.get_all(ACCEPT_ENCODING).iter().filter_map(|line| line.to_str().ok());
+        let mut codings = lines.flat_map(|line| line.split(',')).filter_map(|coding| {
+            let (name, parameters) = coding.split_once(';').unwrap_or((coding, "q=1"));
+            let quality = parameters.trim().strip_prefix("q=").and_then(|q| q.parse().ok());
+            name.trim().eq_ignore_ascii_case(wanted).then(|| quality.unwrap_or(0.0))
+        });
+        codings.next()
+    };
+    let gzip = quality("gzip").or_else(|| quality("x-gzip")).or_else(|| quality("*"));
+    let gzip: f32 = gzip.unwrap_or(0.0);
+    gzip > 0.0 && quality("identity").is_none_or(|identity| identity <= gzip)
+}
+
+/// A body in memory that is one piece stays one. Anything else is compressed while it is sent, piece
+/// by piece, so that a large body keeps the thread from no other request.
+fn gzip(body: ResponseBody) -> ResponseBody {
+    let encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    let pieces: BoxStream<'static, Result<Bytes, ResponseBodyError>> = match body {
+        Either::Left(full) => {
+            let mut rest = bytes_of(full);
+            if rest.len() <= LISTING_CHUNK_BYTES {
+                let mut encoder = encoder;
+                // Writing to a vector does not fail.
+                let packed = encoder.write_all(&rest).and_then(|()| encoder.finish());
+                return Either::Left(packed.unwrap_or_default().into());
+            }
+            let pieces = std::iter::from_fn(move || {
+                let piece = rest.split_to(rest.len().min(LISTING_CHUNK_BYTES));
+                (!piece.is_empty()).then_some(Ok(piece))
+            });
+            stream::iter(pieces).boxed()
+        }
+        Either::Right(frames) => {
+            frames.try_filter_map(|frame| ready(Ok(frame.into_data().ok()))).boxed()
+        }
+    };
+    let packed = stream::try_unfold((pieces, Some(encoder)), |(mut pieces, encoder)| async move {
+        let Some(mut encoder) = encoder else { return Ok(None) };
+        yield_now().await;
+        let (packed, encoder) = match pieces.try_next().await? {
+            Some(piece) => {
+                let written = encoder.write_all(&piece).and_then(|()| encoder.flush());
+                (written.map(|()| mem::take(encoder.get_mut())), Some(encoder))
+            }
+            None => (encoder.finish(), None),
+        };
+        let packed = packed.map_err(|_| ResponseBodyError)?;
+        Ok(Some((Frame::data(packed.into()), (pieces, encoder))))
+    });
+    Either::Right(StreamBody::new(packed.boxed()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quality_values_decide_whether_gzip_is_accepted() {
+        for (lines, accepted) in [
+            (&["gzip"][..], true),
+            (&["br, GZIP;q=0.5"], true),
+            (&["x-gzip"], true),
+            (&["*"], true),
+            (&["deflate", "gzip ; q=0.001"], true),
+            (&["identity;q=0.5, gzip;q=1.0"], true),
+            (&["gzip, identity"], true),
+            (&["identity;q=0, *"], true),
+            (&[""], false),
+            (&["br, deflate"], false),
+            (&["gzip;q=0"], false),
+            (&["gzip;q=0.000, *"], false),
+            (&["*;q=0"], false),
+            (&["identity"], false),
+            (&["identity, gzip;q=0.9"], false),
+            (&["gzip;q=x"], false),
+            (&["gzip;quality=1"], false),
+            (&["gzipped"], false),
+        ] {
+            let mut headers = HeaderMap::new();
+            for line in lines {
+                headers.append(ACCEPT_ENCODING, HeaderValue::from_static(line));
+            }
+            assert_eq!(accepts_gzip(&headers), accepted, "{lines:?}");
+        }
+    }
+}
