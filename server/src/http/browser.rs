@@ -139,7 +139,7 @@ impl Site {
     /// The value of the only session cookie of a name. Of two it would not be clear which one counts:
     /// a neighbouring host can add a cookie.
     fn token(&self, headers: &HeaderMap) -> Option<SecretToken> {
-        let values = |cookie: &Box<str>| {
+        let values = |cookie: &str| {
             let lines = headers.get_all(COOKIE).iter();
             let pairs = lines.flat_map(|line| line.as_bytes().split(|byte| *byte == b';'));
             let values = pairs.filter_map(|pair| {
@@ -147,7 +147,12 @@ impl Site {
             });
             values.collect::<Vec<_>>()
         };
-        let found = self.cookies.iter().rev().map(values).find(|values| !values.is_empty())?;
+        let found = self
+            .cookies
+            .iter()
+            .rev()
+            .map(|cookie| values(cookie))
+            .find(|values| !values.is_empty())?;
         let [value] = found[..] else { return None };
         SecretToken::read(std::str::from_utf8(value).ok()?)
     }
