@@ -15,7 +15,7 @@ use tokio::net::TcpListener;
 
 use self::signals::{LinkSignals, stop_signals};
 use crate::api::openapi;
-use crate::blobs::BlobSetting;
+use crate::blobs::{BlobSetting, Blobs};
 use crate::clock::Clock;
 use crate::config::{Address, Command, ConfigError, DatabaseConfig, ServeConfig};
 use crate::domain::{GeneratedKey, PublicUrl};
@@ -107,12 +107,14 @@ async fn serve_until_signal(config: ServeConfig) -> Result<ExitCode, Failure> {
             "files are in memory and will be lost at the next stop, unlike the database"
         );
     }
+    // Before the database is migrated.
+    let blobs = Blobs::open(&config.service.blobs).map_err(|error| error.to_string())?;
     let parts = ServiceParts {
         store: open_store(config.database, config.vaults_max).await?,
         clock: Clock::System,
         public: config.public_url.unwrap_or_else(|| PublicUrl::of_listener(local_addr)),
         provider: None,
-        blobs: None,
+        blobs: Some(blobs),
         with_metrics: admin.is_some(),
     };
     let service = start::start(config.service, parts).await.map_err(|error| error_chain(&error))?;

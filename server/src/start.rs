@@ -171,6 +171,16 @@ impl StoreKind {
         }
     }
 
+    /// The public URLs of this start and of all before it.
+    async fn public_urls(&self, public: &PublicUrl) -> Result<Vec<String>, StoreError> {
+        match self {
+            Self::Single(_) => Ok(Vec::new()),
+            Self::Shared(store) => {
+                store.add_public_url(public.url().as_str().trim_end_matches('/')).await
+            }
+        }
+    }
+
     /// Creates a key of the default account, where the store needs one.
     async fn first_key(&self, vendor: &Vendor) -> Result<Option<GeneratedKey>, StoreError> {
         let key = vendor.make();
@@ -211,9 +221,12 @@ pub async fn start(config: ServiceConfig, parts: ServiceParts) -> Result<Service
         None => kind.signing_key().await?,
     };
 
-    let assets = Assets::new(public.url());
+    let assets = Assets::new(public.url(), &kind.public_urls(&public).await?);
     let blobs = blobs.map_or_else(|| Blobs::open(&config.blobs), Ok)?;
-    blobs.verify_bucket().await?;
+    blobs.verify().await?;
+    if let StoreKind::Shared(database) = &kind {
+        blobs.check_mark(database).await?;
+    }
     let provider: Arc<dyn Provider> = match (provider, config.provider) {
         (Some(given), _) => given,
         (None, Some(queue)) => Arc::new(QueueProvider::new(queue)?),
@@ -241,7 +254,7 @@ pub async fn start(config: ServiceConfig, parts: ServiceParts) -> Result<Service
 
     let (table, connections) = (routes::table(), ConnectionCount::default());
     let memory = MemoryBudget::new(config.memory_budget);
-    let submitter = Submitter::new(store.clone(), provider);
+    let submitter = Submitter::new(store.clone(), provider, assets.clone());
     let generations = Generations::new(worker.clone(), submitter.clone());
     let metrics = Metrics::new(&table, &connections, &memory, kind.pool(), generations);
     let metrics = with_metrics.then(|| metrics.into());

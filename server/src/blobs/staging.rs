@@ -1,23 +1,27 @@
 //! Uploads: bytes are staged out of sight as they arrive, then published in one step.
 //!
 //! An upload takes constant memory: what exceeds its buffer goes to a temporary file. For a
-//! folder this file becomes the stored file by a hard link; for S3 it is read back once it is
+//! folder this file becomes the stored file, since `LocalFileSystem` of `object_store` puts without
+//! replacing only what is in memory as a whole: 64 uploads of 10 MiB would take 640 MiB. For S3 it is read back once it is
 //! complete, when a bounded number of bytes is in memory on the way to S3. A large file, which
 //! only an output is, goes to S3 in parts.
 
 use std::fs::{self, File};
 use std::io::{self, Cursor, ErrorKind, Read, Seek, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
 use promptarium::limits::UPLOAD_SLOT_LIFETIME_SECONDS;
+use tempfile::TempPath;
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
-use super::{AssetName, BlobError, Blobs, PutError, in_time};
+use super::mark::MARK;
+use super::{BlobError, Blobs, PutError, in_time};
+use crate::domain::AssetName;
 use crate::limits::{
     BLOBS_TIMEOUT, S3_UPLOAD_BYTES_MAX, S3_UPLOAD_WAIT, S3_WHOLE_BYTES_MAX, UPLOAD_BUFFER_BYTES,
 };
@@ -52,20 +56,24 @@ pub trait ReadSeek: Read + Seek {}
 
 impl<T: Read + Seek> ReadSeek for T {}
 
-/// A file that is removed when it is dropped.
-pub(super) struct TempFile(pub(super) File, PathBuf);
+/// A file that is removed when it is dropped. It has a name in a folder store only.
+pub(super) struct TempFile(pub(super) File, Option<TempPath>);
 
 impl Staging {
     pub(super) fn temp_file() -> Self {
         Self::TempFile(Arc::new(Semaphore::new(S3_UPLOAD_BYTES_MAX as usize)))
     }
 
-    /// Prepares a folder, proves that it is writable, and removes temporary files that a killed
-    /// server has left.
-    pub(super) fn folder(root: &Path) -> std::io::Result<Self> {
+    /// Prepares a folder, checks that it is writable, marks it, and removes temporary files that a
+    /// killed server has left.
+    pub(super) fn folder(root: &Path) -> io::Result<Self> {
         let temp = root.join(TEMP_FOLDER);
         fs::create_dir_all(&temp)?;
         check_writable(root)?;
+        match publish(root, None, random_id().as_bytes(), &root.join(MARK)) {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+            outcome => outcome?,
+        }
         for entry in fs::read_dir(&temp)?.flatten() {
             let modified = entry.metadata().and_then(|file| file.modified());
             let age = modified.ok().and_then(|modified| modified.elapsed().ok());
@@ -117,14 +125,10 @@ impl Blobs {
         let Staging::Folder(root) = &self.staging else {
             return self.put_object(name, tail.into()).await;
         };
-        let (temp, target) = (root.join(TEMP_FOLDER), root.join(name.path()));
-        let publishing = blocking(move || {
-            let mut file =
-                file.map_or_else(|| TempFile::create(&temp), Ok).map_err(BlobError::from)?;
-            match file.publish(&tail, &target) {
-                Err(error) if error.kind() == ErrorKind::AlreadyExists => Err(PutError::Taken),
-                outcome => Ok(outcome.map_err(BlobError::from)?),
-            }
+        let (root, target) = (root.clone(), root.join(name.path()));
+        let publishing = blocking(move || match publish(&root, file, &tail, &target) {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => Err(PutError::Taken),
+            outcome => Ok(outcome.map_err(BlobError::from)?),
         });
         in_time(BLOBS_TIMEOUT, publishing).await
     }
@@ -190,15 +194,15 @@ impl Upload {
 
     async fn flush(&mut self) -> Result<(), BlobError> {
         let in_store = match &self.blobs.staging {
-            Staging::Folder(root) => Some(root.join(TEMP_FOLDER)),
+            Staging::Folder(root) => Some(root.clone()),
             Staging::Memory | Staging::TempFile(_) => None,
         };
         let (file, mut buffer) = (self.file.take(), std::mem::take(&mut self.buffer));
         let written = blocking(move || {
             let mut file = match (file, in_store) {
                 (Some(file), _) => file,
-                (None, Some(folder)) => TempFile::create(&folder)?,
-                (None, None) => TempFile::create_unlinked()?,
+                (None, Some(root)) => TempFile::within(&root)?,
+                (None, None) => TempFile::unlinked()?,
             };
             file.0.write_all(&buffer)?;
             buffer.clear();
@@ -220,39 +224,55 @@ fn read_back(file: Option<TempFile>, buffer: Vec<u8>, size: usize) -> Result<Vec
 }
 
 impl TempFile {
-    fn create(folder: &Path) -> std::io::Result<Self> {
-        let path = folder.join(format!("promptarium-upload-{}", random_id()));
-        let file = File::options().read(true).write(true).create_new(true).open(&path)?;
-        Ok(Self(file, path))
+    /// In a folder store. Not with the permissions of a temporary file, since it stays.
+    fn within(root: &Path) -> io::Result<Self> {
+        let open = |path: &Path| File::options().read(true).write(true).create_new(true).open(path);
+        let mut names = tempfile::Builder::new();
+        let file = names.prefix("promptarium-upload-").make_in(root.join(TEMP_FOLDER), open)?;
+        let (file, path) = file.into_parts();
+        Ok(Self(file, Some(path)))
     }
 
     /// A file that vanishes with the process, however that ends.
-    fn create_unlinked() -> std::io::Result<Self> {
-        let file = Self::create(&std::env::temp_dir())?;
-        let _ = fs::remove_file(&file.1);
-        Ok(file)
-    }
-
-    /// Returns once the file and its name are on disk.
-    fn publish(&mut self, tail: &[u8], target: &Path) -> std::io::Result<()> {
-        self.0.write_all(tail)?;
-        self.0.sync_all()?;
-        let parent = target.parent().unwrap_or(target);
-        match fs::hard_link(&self.1, target) {
-            Err(error) if error.kind() == ErrorKind::NotFound => {
-                fs::create_dir_all(parent)?;
-                fs::hard_link(&self.1, target)?;
-                sync_folder(parent.parent().unwrap_or(parent))?;
-            }
-            outcome => outcome?,
-        }
-        sync_folder(parent)
+    fn unlinked() -> io::Result<Self> {
+        Ok(Self(tempfile::tempfile()?, None))
     }
 }
 
-/// Checks that a file can be written in the folder of a store.
-pub(super) fn check_writable(root: &Path) -> std::io::Result<()> {
-    TempFile::create(&root.join(TEMP_FOLDER))?.0.write_all(b"proof")
+/// Gives a new file of a folder store its name, if no other file has it. By renaming without
+/// replacing or, where the file system cannot do that, by a hard link.
+fn put_in_place(path: Option<TempPath>, target: &Path) -> io::Result<()> {
+    let Some(path) = path else { return Err(ErrorKind::InvalidInput.into()) };
+    let parent = target.parent().unwrap_or(target);
+    match path.persist_noclobber(target) {
+        Err(missing) if missing.error.kind() == ErrorKind::NotFound => {
+            fs::create_dir_all(parent)?;
+            missing.path.persist_noclobber(target)?;
+            sync_folder(parent.parent().unwrap_or(parent))?;
+        }
+        outcome => outcome?,
+    }
+    sync_folder(parent)
+}
+
+/// Returns once the file and its name are on disk.
+fn publish(root: &Path, file: Option<TempFile>, tail: &[u8], target: &Path) -> io::Result<()> {
+    let TempFile(mut file, path) = file.map_or_else(|| TempFile::within(root), Ok)?;
+    file.write_all(tail)?;
+    file.sync_all()?;
+    put_in_place(path, target)
+}
+
+/// Checks that a file can be written in the folder of a store and get its name.
+pub(super) fn check_writable(root: &Path) -> io::Result<()> {
+    let TempFile(mut file, path) = TempFile::within(root)?;
+    file.write_all(b"proof")?;
+    let target = root.join(TEMP_FOLDER).join(random_id());
+    put_in_place(path, &target).map_err(|error| {
+        let text = "the file system has neither renaming without replacing nor hard links";
+        io::Error::new(error.kind(), format!("{text}: {error}"))
+    })?;
+    fs::remove_file(target)
 }
 
 /// Runs file operations on a thread for blocking work.
@@ -268,16 +288,10 @@ where
 }
 
 pub(super) fn random_id() -> String {
-    format!("{:016x}", rand::random::<u64>())
+    format!("{:032x}", rand::random::<u128>())
 }
 
 /// Only Unix can open folders.
-fn sync_folder(folder: &Path) -> std::io::Result<()> {
+fn sync_folder(folder: &Path) -> io::Result<()> {
     if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
-}
-
-impl Drop for TempFile {
-    fn drop(&mut self) {
-        let _ = fs::remove_file(&self.1);
-    }
 }

@@ -11,7 +11,6 @@ use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
-use object_store::aws::AmazonS3Builder;
 use tempfile::TempDir;
 use tokio::net::TcpListener;
 
@@ -34,6 +33,7 @@ fn files(folder: &TempDir) -> Vec<String> {
         for path in std::fs::read_dir(below).unwrap().map(|entry| entry.unwrap().path()) {
             match path.strip_prefix(folder.path()).unwrap().to_str().unwrap() {
                 _ if path.is_dir() => folders.push(path),
+                mark::MARK => {}
                 file => files.push(file.to_owned()),
             }
         }
@@ -207,6 +207,12 @@ enum Fault {
     Refused(u16, &'static str),
     /// A put is carried out, and its connection closed instead of a response.
     ResponseLost,
+    /// A put replaces what is there, whatever its condition.
+    Replaces,
+    /// The key lacks the permission for this method.
+    Denied(&'static str),
+    /// The key lacks the permission to list, so absence is not told.
+    NoList,
 }
 
 #[derive(Default)]
@@ -257,6 +263,13 @@ async fn respond(
         let body = format!("<Error><Code>{code}</Code></Error>");
         return Ok(response.status(status).body(body.into()).unwrap());
     }
+    let denied = || {
+        let body = "<Error><Code>AccessDenied</Code></Error>";
+        Ok(Response::builder().status(403).body(body.into()).unwrap())
+    };
+    if matches!(bucket.fault, Fault::Denied(method) if method == parts.method.as_str()) {
+        return denied();
+    }
     if let Some(number) = tag("partNumber=") {
         bucket.parts.insert(number, body);
         return Ok(response.header("etag", "\"1\"").body(Full::default()).unwrap());
@@ -266,7 +279,9 @@ async fn respond(
                        </InitiateMultipartUploadResult>";
         if query != "uploads=" && query != "uploads" {
             let file: Vec<u8> = bucket.parts.values().flatten().copied().collect();
-            bucket.files.insert(path, (file.into(), HeaderMap::new()));
+            let started = bucket.requests.iter().rfind(|(_, of)| of.contains_key("content-type"));
+            let headers = started.map(|(_, headers)| headers.clone()).unwrap_or_default();
+            bucket.files.insert(path, (file.into(), headers));
             let ended = "<CompleteMultipartUploadResult><ETag>1</ETag>\
                          </CompleteMultipartUploadResult>";
             return Ok(response.body(ended.into()).unwrap());
@@ -280,6 +295,7 @@ async fn respond(
     if parts.method == Method::PUT {
         if headers.get("if-none-match").is_some_and(|value| value == "*")
             && bucket.files.contains_key(&path)
+            && !matches!(bucket.fault, Fault::Replaces)
         {
             return Ok(response.status(412).body(Full::default()).unwrap());
         }
@@ -290,6 +306,9 @@ async fn respond(
         return Ok(response.header("etag", "\"1\"").body(Full::default()).unwrap());
     }
     let Some((file, stored)) = bucket.files.get(&path).cloned() else {
+        if matches!(bucket.fault, Fault::NoList) {
+            return denied();
+        }
         return Ok(response.status(404).body(Full::default()).unwrap());
     };
     for (name, value) in stored.iter().filter(|(name, _)| name.as_str().starts_with("x-amz-meta")) {
@@ -362,22 +381,24 @@ async fn a_file_of_unknown_size_is_examined_and_stored_whole() {
 
 fn settings(endpoint: &str) -> [(&'static str, &str); 5] {
     [
-        ("aws_endpoint", endpoint),
-        ("aws_allow_http", "true"),
-        ("aws_access_key_id", "id"),
-        ("aws_secret_access_key", "s3cret"),
-        ("aws_region", "here"),
+        ("AWS_ENDPOINT", endpoint),
+        ("AWS_ALLOW_HTTP", "true"),
+        ("AWS_ACCESS_KEY_ID", "id"),
+        ("AWS_SECRET_ACCESS_KEY", "s3cret"),
+        ("AWS_REGION", "here"),
     ]
 }
 
-fn with_settings<'a>(settings: impl IntoIterator<Item = (&'a str, &'a str)>) -> AmazonS3Builder {
-    settings.into_iter().fold(AmazonS3Builder::new(), |builder, (name, value)| {
-        builder.with_config(name.parse().unwrap(), value)
-    })
+fn open_with<'a>(
+    prefix: &str,
+    settings: impl IntoIterator<Item = (&'a str, &'a str)>,
+) -> Result<Blobs, BlobOpenError> {
+    let variables = settings.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned()));
+    open_s3("pictures", prefix, variables)
 }
 
 fn open(prefix: &str, endpoint: &str) -> Blobs {
-    open_s3("pictures", prefix, with_settings(settings(endpoint))).unwrap()
+    open_with(prefix, settings(endpoint)).unwrap()
 }
 
 #[tokio::test]
@@ -449,11 +470,11 @@ async fn an_error_contains_no_response_body_and_no_asset_name() {
 #[tokio::test]
 async fn incomplete_settings_are_refused_at_the_start() {
     for (missing, expected) in
-        [("aws_allow_http", "AWS_ALLOW_HTTP=true"), ("aws_access_key_id", "AccessKeyId")]
+        [("AWS_ALLOW_HTTP", "AWS_ALLOW_HTTP=true"), ("AWS_ACCESS_KEY_ID", "AccessKeyId")]
     {
         let settings = settings("http://127.0.0.1:1").into_iter();
-        let builder = with_settings(settings.filter(|(name, _)| *name != missing));
-        let error = open_s3("pictures", "", builder).err().unwrap().to_string();
+        let settings = settings.filter(|(name, _)| *name != missing);
+        let error = open_with("", settings).err().unwrap().to_string();
         assert!(error.contains(expected) && !error.contains("s3cret"), "{error}");
     }
 }
@@ -464,14 +485,14 @@ async fn a_bucket_that_does_not_work_is_named_at_the_start_and_seen_later() {
     let blobs = open("a", &endpoint);
     for (status, code) in [(404, "NoSuchBucket"), (403, "AccessDenied"), (400, "Malformed")] {
         bucket.lock().unwrap().fault = Fault::Refused(status, code);
-        let error = blobs.verify_bucket().await.unwrap_err().to_string();
+        let error = blobs.verify().await.unwrap_err().to_string();
         assert!(error.contains("put into the bucket") && !error.contains('\n'), "{error}");
         assert!(error.contains(code) || error.contains(&status.to_string()), "{error}");
     }
     bucket.lock().unwrap().fault = Fault::None;
-    blobs.verify_bucket().await.unwrap();
+    blobs.verify().await.unwrap();
     // Another server starts.
-    open("a", &endpoint).verify_bucket().await.unwrap();
+    open("a", &endpoint).verify().await.unwrap();
     assert_eq!(
         bucket.lock().unwrap().files.keys().collect::<Vec<_>>(),
         ["/pictures/a/.promptarium"]
@@ -483,6 +504,91 @@ async fn a_bucket_that_does_not_work_is_named_at_the_start_and_seen_later() {
     // It is believed for a moment.
     again.check().await.unwrap();
     assert!(blobs.check().await.is_err());
+}
+
+#[tokio::test]
+async fn a_bucket_that_replaces_files_is_refused_and_keeps_its_mark() {
+    let (bucket, endpoint) = start().await;
+    open("", &endpoint).verify().await.unwrap();
+    let mark = || bucket.lock().unwrap().files["/pictures/.promptarium"].0.clone();
+    let first = mark();
+    bucket.lock().unwrap().fault = Fault::Replaces;
+    let error = open("", &endpoint).verify().await.unwrap_err().to_string();
+    assert!(
+        error.contains("ignores `If-None-Match: *`") && error.contains("s3://pictures"),
+        "{error}"
+    );
+    assert_eq!(mark(), first);
+    assert_eq!(first.len(), 32);
+}
+
+#[tokio::test]
+async fn a_permission_that_is_missing_is_named_at_the_start() {
+    let (bucket, endpoint) = start().await;
+    for (method, permission) in [("PUT", "write (s3:PutObject)"), ("GET", "read (s3:GetObject)")] {
+        bucket.lock().unwrap().fault = Fault::Denied(method);
+        let error = open("", &endpoint).verify().await.unwrap_err().to_string();
+        assert!(error.contains(permission) && error.starts_with("--blob-store: s3://"), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn a_file_that_is_absent_is_so_without_the_permission_to_list() {
+    let (bucket, endpoint) = start().await;
+    let blobs = open("", &endpoint);
+    bucket.lock().unwrap().fault = Fault::NoList;
+    let name = AssetName::random(Media::Png);
+    assert!(blobs.size_of(&name).await.is_err());
+    blobs.verify().await.unwrap();
+    assert_eq!(blobs.size_of(&name).await.unwrap(), None);
+    assert!(blobs.get(&name, Some(0..1)).await.unwrap().is_none());
+    assert!(blobs.read_all(&name).await.unwrap().is_none());
+    blobs.put_new(&name, sample(3)).await.unwrap();
+    assert_eq!(blobs.read_all(&name).await.unwrap(), Some(sample(3)));
+    // Where the permission is there, 403 has another reason.
+    bucket.lock().unwrap().fault = Fault::None;
+    let blobs = open("", &endpoint);
+    blobs.verify().await.unwrap();
+    bucket.lock().unwrap().fault = Fault::Denied("HEAD");
+    assert!(blobs.size_of(&AssetName::random(Media::Png)).await.is_err());
+}
+
+#[tokio::test]
+async fn a_stored_object_has_the_type_of_its_file() {
+    let (bucket, endpoint) = start().await;
+    let blobs = open("", &endpoint);
+    for (media, size) in [(Media::Png, 10), (Media::Mp4, 20 << 20)] {
+        let name = AssetName::random(media);
+        let mut upload = blobs.spool();
+        upload.write(&sample(size)).await.unwrap();
+        upload.finish(&name).await.unwrap();
+        let path = format!("/pictures/{}", name.path());
+        let headers = bucket.lock().unwrap().files[&path].1.clone();
+        assert_eq!(headers["content-type"], media.content_type());
+    }
+}
+
+#[test]
+fn variables_of_s3_are_checked() {
+    for (name, value, expected) in [
+        ("AWS_ENDPOINT", "127.0.0.1:9000", Some("AWS_ENDPOINT must be http://HOST:PORT")),
+        ("AWS_ENDPOINT_URL", "localhost:9000", Some("AWS_ENDPOINT_URL must be")),
+        ("AWS_ENDPOINT_URL_S3", "minio", Some("AWS_ENDPOINT_URL_S3 must be")),
+        ("AWS_ENDPOINT", "http://", Some("AWS_ENDPOINT must be")),
+        ("AWS_SECRET_ACCESS_KEY", "s3cret\n", Some("AWS_SECRET_ACCESS_KEY has a character")),
+        ("AWS_REGION", "hïer", Some("AWS_REGION has a character")),
+        ("AWS_ALLOW_HTTP", "0", Some("AWS_ENDPOINT begins with http://")),
+        ("AWS_ALLOW_HTTP", "1", None),
+        ("AWS_ALLOW_HTTP", "TRUE", None),
+        ("AWS_SESSION_TOKEN", "", None),
+    ] {
+        let usual = settings("http://127.0.0.1:1").into_iter().filter(|(usual, _)| *usual != name);
+        let error = open_with("", usual.chain([(name, value)])).err().map(|e| e.to_string());
+        let error = error.as_deref();
+        assert_eq!(error.is_some(), expected.is_some(), "{name}={value:?}: {error:?}");
+        let (error, expected) = (error.unwrap_or_default(), expected.unwrap_or_default());
+        assert!(error.contains(expected) && !error.contains("s3cret"), "{error}");
+    }
 }
 
 #[tokio::test]
