@@ -35,6 +35,9 @@ use crate::domain::AssetName;
 use crate::error_chain::error_chain;
 use crate::limits::{ASSET_PIECE_BYTES, BLOBS_TIMEOUT, S3_CONFIRM_TIMEOUT};
 
+/// The object whose text tells one store from another. `/readyz` asks for it.
+const MARK: &str = ".promptarium";
+
 /// Where files are stored. Cheap to clone; clones share everything.
 #[derive(Clone)]
 pub struct Blobs {

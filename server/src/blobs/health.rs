@@ -8,31 +8,21 @@ use futures::StreamExt;
 use futures::stream::{self, BoxStream};
 use object_store::path::Path;
 use object_store::{Error, ObjectStoreExt};
-use parking_lot::Mutex;
-use tokio::sync::Semaphore;
+use tokio::sync::Mutex;
 use tokio::time::{Instant, timeout};
 
-use super::mark::MARK;
 use super::staging::{Staging, blocking, check_writable};
-use super::{BlobError, Blobs, PutError, in_time};
+use super::{BlobError, Blobs, MARK, PutError, in_time};
 use crate::limits::{BLOBS_CHECK_EVERY, S3_PROBE_TIMEOUT, S3_PUT_PROBE_INTERVAL};
 
 /// What is known of a store.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub(super) struct Health {
-    /// When the store worked last.
+    /// When the store worked last. A check holds the lock: several of a folder that hangs would
+    /// each block a thread.
     last: Arc<Mutex<Option<Instant>>>,
-    /// One check at a time: those of a folder that hangs would each block a thread.
-    checking: Arc<Semaphore>,
     /// It answers 403 where there is no object, as S3 does without the permission to list.
     hides_absence: Arc<AtomicBool>,
-}
-
-impl Default for Health {
-    fn default() -> Self {
-        let checking = Arc::new(Semaphore::new(1));
-        Self { last: Arc::default(), checking, hides_absence: Arc::default() }
-    }
 }
 
 impl Health {
@@ -55,25 +45,22 @@ impl Health {
 impl Blobs {
     /// Checks that the store works now, or did a moment ago.
     pub(crate) async fn check(&self) -> Result<(), BlobError> {
-        let Health { last, checking, .. } = self.health.clone();
-        if last.lock().is_some_and(|last| last.elapsed() < BLOBS_CHECK_EVERY) {
+        let mut last = self.health.last.clone().lock_owned().await;
+        if last.is_some_and(|last| last.elapsed() < BLOBS_CHECK_EVERY) {
             return Ok(());
         }
-        // Held by the check itself, which runs on when its caller stops waiting.
-        let permit = checking.acquire_owned().await;
-        match &self.staging {
-            Staging::Folder(root) => {
-                let root = root.clone();
-                let check = move || {
-                    let _permit = permit;
-                    Ok::<_, BlobError>(check_writable(&root)?)
-                };
-                blocking(check).await?;
-            }
-            Staging::Memory | Staging::TempFile(_) => self.probe().await?,
-        }
-        *last.lock() = Some(Instant::now());
-        Ok(())
+        let Staging::Folder(root) = self.staging.clone() else {
+            self.probe().await?;
+            *last = Some(Instant::now());
+            return Ok(());
+        };
+        // It has the lock, and runs on when its caller stops waiting.
+        let check = move || {
+            check_writable(&root)?;
+            *last = Some(Instant::now());
+            Ok::<_, BlobError>(())
+        };
+        blocking(check).await
     }
 
     /// Asks an object store for one small answer.

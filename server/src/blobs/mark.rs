@@ -8,26 +8,14 @@ use bytes::Bytes;
 use futures::FutureExt;
 use object_store::path::Path;
 use object_store::{Error, ObjectStoreExt, PutMode, PutOptions};
-use serde::{Deserialize, Serialize};
 
 use super::staging::{Staging, random_id};
-use super::{BlobError, BlobOpenError, Blobs, in_time, key};
+use super::{BlobError, BlobOpenError, Blobs, MARK, in_time, key};
 use crate::domain::{AssetName, Media};
 use crate::error_chain::error_chain;
 use crate::limits::BLOBS_OPEN_TIMEOUT;
 use crate::store::Cause;
 use crate::store::postgres::PostgresStore;
-
-/// The object with the mark. `/readyz` asks for it.
-pub(super) const MARK: &str = ".promptarium";
-
-/// The setting of the database.
-#[derive(Serialize, Deserialize)]
-struct Mark {
-    id: String,
-    /// Where the store was at the last start, as `--blob-store` with an absolute path.
-    place: String,
-}
 
 impl Blobs {
     /// Checks that files can be put into a bucket once and read, and finds out what it answers
@@ -100,31 +88,32 @@ impl Blobs {
         }
     }
 
-    /// Where the files of the database are, if not here.
+    /// Where the files of the database are, if not here. The database has the id and the place of
+    /// their store.
     async fn other_place(&self, database: &PostgresStore) -> Result<Option<String>, Cause> {
         if matches!(self.staging, Staging::Memory) {
             return Ok(None);
         }
-        let id = self.mark().await?.unwrap_or_default();
-        let id = String::from_utf8_lossy(&id).trim().to_owned();
-        let own = Mark { id, place: self.place.to_string() };
-        let value = serde_json::to_vec(&own)?;
-        let known = database.blob_store(&value, None).await?;
-        match serde_json::from_slice::<Mark>(&known) {
-            Ok(known) if known.id != own.id => return Ok(Some(known.place)),
-            Ok(known) if known.place == own.place => return Ok(None),
-            Ok(_) => {}
+        let mark = self.mark().await?.unwrap_or_default();
+        let mark = String::from_utf8_lossy(&mark);
+        let id = mark.split_whitespace().next().unwrap_or_default();
+        let own = format!("{id} {}", self.place);
+        let known = database.blob_store(own.as_bytes(), None).await?;
+        let text = String::from_utf8_lossy(&known);
+        match text.split_once(' ') {
+            Some((other, place)) if other != id => return Ok(Some(place.to_owned())),
+            Some((_, place)) if *place == *self.place => return Ok(None),
+            Some(_) => {}
             // Of the ninth migration: a file that must be there.
-            Err(_) => {
-                let name = str::from_utf8(&known).ok().and_then(AssetName::parse);
-                if let Some(name) = name
+            None => {
+                if let Some(name) = AssetName::parse(&text)
                     && self.size_of(&name).await?.is_none()
                 {
                     return Ok(Some("another folder or bucket".to_owned()));
                 }
             }
         }
-        database.blob_store(&value, Some(&known)).await?;
+        database.blob_store(own.as_bytes(), Some(&known)).await?;
         Ok(None)
     }
 

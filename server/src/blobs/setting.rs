@@ -76,7 +76,10 @@ impl Blobs {
                 let path = std::path::absolute(path).unwrap_or_else(|_| path.clone());
                 let place = format!("file:{}", path.display());
                 let staging = Staging::folder(&path).map_err(|error| {
-                    BlobOpenError(format!("{place}: nothing can be written there: {error}"))
+                    BlobOpenError(format!(
+                        "{place}: nothing can be written there ({error}); name a folder that this \
+                         user may write"
+                    ))
                 })?;
                 let store = Arc::new(LocalFileSystem::new_with_prefix(path).map_err(unusable)?);
                 Ok(Self { store, staging, health: Health::default(), place: place.into() })

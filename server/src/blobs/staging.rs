@@ -7,7 +7,7 @@
 //! only an output is, goes to S3 in parts.
 
 use std::fs::{self, File};
-use std::io::{self, Cursor, ErrorKind, Read, Seek, Write};
+use std::io::{self, ErrorKind, Read, Seek, Write};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,8 +19,7 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
-use super::mark::MARK;
-use super::{BlobError, Blobs, PutError, in_time};
+use super::{BlobError, Blobs, MARK, PutError, in_time};
 use crate::domain::AssetName;
 use crate::limits::{
     BLOBS_TIMEOUT, S3_UPLOAD_BYTES_MAX, S3_UPLOAD_WAIT, S3_WHOLE_BYTES_MAX, UPLOAD_BUFFER_BYTES,
@@ -46,8 +45,6 @@ pub struct Upload {
     /// What has been written.
     size: u64,
     buffer: Vec<u8>,
-    /// Bytes of the first allocation of the buffer, and of the largest one.
-    buffer_sizes: (usize, usize),
     file: Option<TempFile>,
 }
 
@@ -87,21 +84,9 @@ impl Staging {
 }
 
 impl Blobs {
-    /// Starts an upload of exactly `size` bytes.
-    pub fn upload(&self, size: u64) -> Upload {
-        let size = usize::try_from(size).unwrap_or(usize::MAX);
-        let in_memory = matches!(self.staging, Staging::Memory);
-        let most = if in_memory { usize::MAX } else { UPLOAD_BUFFER_BYTES };
-        self.writer((size.min(most), most))
-    }
-
-    /// Starts a file of unknown size, which is not in memory even if the store is.
-    pub fn spool(&self) -> Upload {
-        self.writer((UPLOAD_BUFFER_BYTES, UPLOAD_BUFFER_BYTES))
-    }
-
-    fn writer(&self, buffer_sizes: (usize, usize)) -> Upload {
-        Upload { blobs: self.clone(), size: 0, buffer: Vec::new(), buffer_sizes, file: None }
+    /// Starts an upload. Not more than its buffer is in memory, even if the store is.
+    pub fn upload(&self) -> Upload {
+        Upload { blobs: self.clone(), size: 0, buffer: Vec::new(), file: None }
     }
 
     /// Waits until this many bytes may be in memory on their way to S3.
@@ -135,50 +120,51 @@ impl Blobs {
 }
 
 impl Upload {
-    /// Adds bytes. The buffer is allocated with the first ones, so that idle uploads have none.
+    /// Adds bytes.
     pub async fn write(&mut self, mut bytes: &[u8]) -> Result<(), BlobError> {
-        let (first, limit) = self.buffer_sizes;
         self.size += bytes.len() as u64;
         loop {
-            if self.buffer.capacity() == 0 {
-                self.buffer.reserve_exact(first);
+            let (used, free) = (self.buffer.len(), UPLOAD_BUFFER_BYTES - self.buffer.len());
+            let (fitting, rest) = bytes.split_at(bytes.len().min(free));
+            if self.buffer.capacity() < used + fitting.len() {
+                // It doubles, but never beyond what is counted for it.
+                self.buffer.reserve_exact(fitting.len().max(used.min(free)));
             }
-            let (fitting, rest) = bytes.split_at(bytes.len().min(limit - self.buffer.len()));
             self.buffer.extend_from_slice(fitting);
             if rest.is_empty() {
                 return Ok(());
             }
-            self.flush().await?;
+            self.read(|_| Ok(())).await?;
             bytes = rest;
         }
     }
 
-    /// Reads what has been written, on a thread for blocking work.
+    /// Empties the buffer into the file, and reads what has been written, on a thread for blocking
+    /// work. Nothing is written after it has moved the position.
     pub async fn read<T: Send + 'static>(
         &mut self,
         read: impl FnOnce(&mut (dyn ReadSeek + 'static)) -> io::Result<T> + Send + 'static,
     ) -> Result<T, BlobError> {
-        if self.file.is_some() {
-            self.flush().await?;
-        }
-        let (file, buffer) = (self.file.take(), std::mem::take(&mut self.buffer));
+        let root = match &self.blobs.staging {
+            Staging::Folder(root) => Some(root.clone()),
+            Staging::Memory | Staging::TempFile(_) => None,
+        };
+        let (file, mut buffer) = (self.file.take(), std::mem::take(&mut self.buffer));
         let done = blocking(move || {
-            let mut buffer = Cursor::new(buffer);
-            let mut file = file;
-            let value = match &mut file {
-                Some(file) => read(&mut file.0)?,
-                None => read(&mut buffer)?,
-            };
-            Ok::<_, BlobError>((file, buffer.into_inner(), value))
+            let mut file = file.map_or_else(|| TempFile::new(root.as_deref()), Ok)?;
+            file.0.write_all(&buffer)?;
+            buffer.clear();
+            let value = read(&mut file.0)?;
+            Ok::<_, BlobError>((file, buffer, value))
         });
-        let (file, buffer, value) = done.await?;
-        (self.file, self.buffer) = (file, buffer);
+        let (file, buffer, value) = in_time(BLOBS_TIMEOUT, done).await?;
+        (self.file, self.buffer) = (Some(file), buffer);
         Ok(value)
     }
 
     /// Publishes the file under a name. After an error nothing is visible.
     pub async fn finish(self, name: &AssetName) -> Result<(), PutError> {
-        let Self { blobs, size, buffer, file, .. } = self;
+        let Self { blobs, size, buffer, file } = self;
         match (&blobs.staging, file) {
             (Staging::Folder(_), file) => blobs.publish(name, file, buffer.into()).await,
             (_, Some(file)) if size > S3_WHOLE_BYTES_MAX => {
@@ -190,27 +176,6 @@ impl Upload {
                 blobs.publish(name, None, bytes.into()).await
             }
         }
-    }
-
-    async fn flush(&mut self) -> Result<(), BlobError> {
-        let in_store = match &self.blobs.staging {
-            Staging::Folder(root) => Some(root.clone()),
-            Staging::Memory | Staging::TempFile(_) => None,
-        };
-        let (file, mut buffer) = (self.file.take(), std::mem::take(&mut self.buffer));
-        let written = blocking(move || {
-            let mut file = match (file, in_store) {
-                (Some(file), _) => file,
-                (None, Some(root)) => TempFile::within(&root)?,
-                (None, None) => TempFile::unlinked()?,
-            };
-            file.0.write_all(&buffer)?;
-            buffer.clear();
-            Ok::<_, BlobError>((file, buffer))
-        });
-        let (file, buffer) = in_time(BLOBS_TIMEOUT, written).await?;
-        (self.file, self.buffer) = (Some(file), buffer);
-        Ok(())
     }
 }
 
@@ -224,18 +189,15 @@ fn read_back(file: Option<TempFile>, buffer: Vec<u8>, size: usize) -> Result<Vec
 }
 
 impl TempFile {
-    /// In a folder store. Not with the permissions of a temporary file, since it stays.
-    fn within(root: &Path) -> io::Result<Self> {
+    /// Below the root of a folder store, with the permissions of the file that it becomes; or one
+    /// without a name, which vanishes with the process.
+    fn new(root: Option<&Path>) -> io::Result<Self> {
+        let Some(root) = root else { return Ok(Self(tempfile::tempfile()?, None)) };
         let open = |path: &Path| File::options().read(true).write(true).create_new(true).open(path);
         let mut names = tempfile::Builder::new();
         let file = names.prefix("promptarium-upload-").make_in(root.join(TEMP_FOLDER), open)?;
         let (file, path) = file.into_parts();
         Ok(Self(file, Some(path)))
-    }
-
-    /// A file that vanishes with the process, however that ends.
-    fn unlinked() -> io::Result<Self> {
-        Ok(Self(tempfile::tempfile()?, None))
     }
 }
 
@@ -257,7 +219,7 @@ fn put_in_place(path: Option<TempPath>, target: &Path) -> io::Result<()> {
 
 /// Returns once the file and its name are on disk.
 fn publish(root: &Path, file: Option<TempFile>, tail: &[u8], target: &Path) -> io::Result<()> {
-    let TempFile(mut file, path) = file.map_or_else(|| TempFile::within(root), Ok)?;
+    let TempFile(mut file, path) = file.map_or_else(|| TempFile::new(Some(root)), Ok)?;
     file.write_all(tail)?;
     file.sync_all()?;
     put_in_place(path, target)
@@ -265,7 +227,7 @@ fn publish(root: &Path, file: Option<TempFile>, tail: &[u8], target: &Path) -> i
 
 /// Checks that a file can be written in the folder of a store and get its name.
 pub(super) fn check_writable(root: &Path) -> io::Result<()> {
-    let TempFile(mut file, path) = TempFile::within(root)?;
+    let TempFile(mut file, path) = TempFile::new(Some(root))?;
     file.write_all(b"proof")?;
     let target = root.join(TEMP_FOLDER).join(random_id());
     put_in_place(path, &target).map_err(|error| {

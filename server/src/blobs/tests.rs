@@ -33,7 +33,7 @@ fn files(folder: &TempDir) -> Vec<String> {
         for path in std::fs::read_dir(below).unwrap().map(|entry| entry.unwrap().path()) {
             match path.strip_prefix(folder.path()).unwrap().to_str().unwrap() {
                 _ if path.is_dir() => folders.push(path),
-                mark::MARK => {}
+                MARK => {}
                 file => files.push(file.to_owned()),
             }
         }
@@ -95,7 +95,7 @@ async fn an_upload_is_visible_once_it_is_finished() {
         for size in [0, 1, buffer - 1, buffer, buffer + 1, 2 * buffer, 1_000_000] {
             for piece in [100_000, buffer, 3_000_000] {
                 let (name, bytes) = (AssetName::random(Media::Png), sample(size));
-                let mut upload = blobs.upload(size as u64);
+                let mut upload = blobs.upload();
                 for piece in bytes.chunks(piece) {
                     upload.write(piece).await.unwrap();
                 }
@@ -104,7 +104,7 @@ async fn an_upload_is_visible_once_it_is_finished() {
                 assert_eq!(blobs.read_all(&name).await.unwrap(), Some(bytes), "{size} {piece}");
             }
         }
-        let mut dropped = blobs.upload(1_000_000);
+        let mut dropped = blobs.upload();
         dropped.write(&sample(999_999)).await.unwrap();
     }
     let files = files(&folder);
@@ -122,7 +122,7 @@ async fn of_concurrent_puts_of_a_name_one_succeeds() {
                 if number % 2 == 0 {
                     return blobs.put_new(&name, bytes.into()).await;
                 }
-                let mut upload = blobs.upload(300_000);
+                let mut upload = blobs.upload();
                 upload.write(&bytes).await?;
                 upload.finish(&name).await
             }
@@ -336,7 +336,7 @@ async fn a_large_file_goes_to_s3_in_parts_and_is_not_replaced() {
     let name = AssetName::random(Media::Mp4);
     let bytes = sample(20 << 20);
     let spool = async || {
-        let mut file = blobs.spool();
+        let mut file = blobs.upload();
         for piece in bytes.chunks(1_000_000) {
             file.write(piece).await.unwrap();
         }
@@ -360,7 +360,7 @@ async fn a_file_of_unknown_size_is_examined_and_stored_whole() {
     for blobs in stores {
         for size in [0, 1, UPLOAD_BUFFER_BYTES, UPLOAD_BUFFER_BYTES + 1, 20 << 20] {
             let (name, bytes) = (AssetName::random(Media::Mp4), sample(size));
-            let mut file = blobs.spool();
+            let mut file = blobs.upload();
             for piece in bytes.chunks(100_000) {
                 file.write(piece).await.unwrap();
             }
@@ -411,7 +411,7 @@ async fn a_file_is_put_once_by_a_signed_request_and_read_whole_or_in_part() {
     bucket.lock().unwrap().requests.clear();
 
     let bytes = sample(300_000);
-    let mut upload = blobs.upload(300_000);
+    let mut upload = blobs.upload();
     upload.write(&bytes).await.unwrap();
     upload.finish(&name).await.unwrap();
     {
@@ -559,7 +559,7 @@ async fn a_stored_object_has_the_type_of_its_file() {
     let blobs = open("", &endpoint);
     for (media, size) in [(Media::Png, 10), (Media::Mp4, 20 << 20)] {
         let name = AssetName::random(media);
-        let mut upload = blobs.spool();
+        let mut upload = blobs.upload();
         upload.write(&sample(size)).await.unwrap();
         upload.finish(&name).await.unwrap();
         let path = format!("/pictures/{}", name.path());

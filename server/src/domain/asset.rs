@@ -7,12 +7,56 @@ use hmac::Mac;
 use serde::de::Deserializer;
 use serde::{Deserialize, Serialize, Serializer};
 
-use super::{Media, SigningKey};
+use super::SigningKey;
 
 /// 128 random bits, which cannot be guessed.
 const ID_BYTES: usize = 16;
 /// Characters that encode [`ID_BYTES`].
 const ID_CHARS: usize = 26;
+
+/// A media type of a stored file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Media {
+    /// `image/png`
+    Png,
+    /// `image/jpeg`
+    Jpeg,
+    /// `image/webp`
+    Webp,
+    /// `image/gif`
+    Gif,
+    /// `video/mp4`
+    Mp4,
+    /// `video/webm`
+    Webm,
+}
+
+impl Media {
+    /// All of them.
+    pub const ALL: [Self; 6] =
+        [Self::Png, Self::Jpeg, Self::Webp, Self::Gif, Self::Mp4, Self::Webm];
+
+    /// The value of `Content-Type`.
+    pub const fn content_type(self) -> &'static str {
+        self.names().0
+    }
+
+    /// The file name extension, without a dot.
+    pub const fn extension(self) -> &'static str {
+        self.names().1
+    }
+
+    const fn names(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Png => ("image/png", "png"),
+            Self::Jpeg => ("image/jpeg", "jpg"),
+            Self::Webp => ("image/webp", "webp"),
+            Self::Gif => ("image/gif", "gif"),
+            Self::Mp4 => ("video/mp4", "mp4"),
+            Self::Webm => ("video/webm", "webm"),
+        }
+    }
+}
 
 /// The name of a stored file, such as `0123456789abcdefghijklmno0.png`: 26 lower-case letters and
 /// digits, a dot, and the extension of its [`Media`].

@@ -199,7 +199,7 @@ impl OutputStore {
         account: AccountId,
     ) -> Result<(Upload, Option<Permit>), SaveError> {
         let OutputLimits { bytes_max, stall_timeout, .. } = self.limits;
-        let (mut file, mut received, mut permit) = (self.blobs.spool(), 0, None);
+        let (mut file, mut received, mut permit) = (self.blobs.upload(), 0, None);
         let mut slow = Instant::now() + stall_timeout;
         loop {
             let deadline = slow.min(Instant::now() + stall_timeout);

@@ -28,10 +28,12 @@ fn elsewhere() -> String {
 /// A request as programs of the eighth version wrote it.
 fn request(image: &str) -> String {
     let (image, other) = (json!(image), json!(elsewhere()));
-    format!(
+    let order = format!(
         r#"{{"modelId":"m","prompt":"{0}","kind":"image","negativePrompt":null,"imageInput":{image},"imageInputs":[{other},{image}],"aspectRatio":"1:1","batchCount":1,"parameters":{{"big":1e16,"imageInput":"{0}"}},"referenceImageUrls":[{image}],"imageEditEndpointId":null}}"#,
         here()
-    )
+    );
+    // Numbers as serde_json writes them.
+    serde_json::to_string(&serde_json::from_str::<GenerationRequest>(&order).unwrap()).unwrap()
 }
 
 fn job(name: &str, request: &str) -> NewJob {
