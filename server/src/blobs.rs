@@ -64,8 +64,7 @@ impl Blobs {
         Self::over(Arc::new(InMemory::new()))
     }
 
-    /// Stores files in any object store that supports [`PutMode::Create`]. An upload is in
-    /// memory until it is complete.
+    /// Stores files in any object store that supports [`PutMode::Create`].
     pub fn over(store: Arc<dyn ObjectStore>) -> Self {
         Self { store, staging: Staging::Memory, health: Health::default(), place: "memory:".into() }
     }

@@ -10,7 +10,7 @@ use crate::api::openapi::{self, Document};
 use crate::api::{Api, Readiness};
 use crate::blobs::asset_url::Assets;
 use crate::blobs::upload_slot::Slots;
-use crate::blobs::{BlobOpenError, Blobs};
+use crate::blobs::{BlobOpenError, BlobSetting, Blobs};
 use crate::clock::Clock;
 use crate::config::{SeedKey, ServiceConfig};
 use crate::domain::{GeneratedKey, NewKey, PublicUrl, Scopes, SecretToken, SigningKey, Vendor};
@@ -181,6 +181,20 @@ impl StoreKind {
         }
     }
 
+    /// The store of files, if it is the one that the database knows.
+    async fn blobs(
+        &self,
+        given: Option<Blobs>,
+        setting: &BlobSetting,
+    ) -> Result<Blobs, BlobOpenError> {
+        let blobs = given.map_or_else(|| Blobs::open(setting), Ok)?;
+        blobs.verify().await?;
+        if let Self::Shared(database) = self {
+            blobs.check_mark(database).await?;
+        }
+        Ok(blobs)
+    }
+
     /// Creates a key of the default account, where the store needs one.
     async fn first_key(&self, vendor: &Vendor) -> Result<Option<GeneratedKey>, StoreError> {
         let key = vendor.make();
@@ -222,11 +236,7 @@ pub async fn start(config: ServiceConfig, parts: ServiceParts) -> Result<Service
     };
 
     let assets = Assets::new(public.url(), &kind.public_urls(&public).await?);
-    let blobs = blobs.map_or_else(|| Blobs::open(&config.blobs), Ok)?;
-    blobs.verify().await?;
-    if let StoreKind::Shared(database) = &kind {
-        blobs.check_mark(database).await?;
-    }
+    let blobs = kind.blobs(blobs, &config.blobs).await?;
     let provider: Arc<dyn Provider> = match (provider, config.provider) {
         (Some(given), _) => given,
         (None, Some(queue)) => Arc::new(QueueProvider::new(queue)?),

@@ -102,7 +102,8 @@ pub(super) fn open_s3(
     variables: impl Iterator<Item = (String, String)>,
 ) -> Result<Blobs, BlobOpenError> {
     let (mut builder, mut http_endpoint, mut allow_http) = (AmazonS3Builder::new(), None, false);
-    for (name, value) in variables.filter(|(name, value)| name.starts_with("AWS_") && value != "") {
+    let given = |(name, value): &(String, String)| name.starts_with("AWS_") && !value.is_empty();
+    for (name, value) in variables.filter(given) {
         let Ok(key) = name.to_ascii_lowercase().parse() else { continue };
         let refused = |text| Err(BlobOpenError(format!("{name} {text}")));
         // The library panics on a value that no header can have.

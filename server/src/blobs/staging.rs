@@ -1,10 +1,11 @@
 //! Uploads: bytes are staged out of sight as they arrive, then published in one step.
 //!
-//! An upload takes constant memory: what exceeds its buffer goes to a temporary file. For a
-//! folder this file becomes the stored file, since `LocalFileSystem` of `object_store` puts without
-//! replacing only what is in memory as a whole: 64 uploads of 10 MiB would take 640 MiB. For S3 it is read back once it is
-//! complete, when a bounded number of bytes is in memory on the way to S3. A large file, which
-//! only an output is, goes to S3 in parts.
+//! An upload takes constant memory: what exceeds its buffer goes to a temporary file. For a folder
+//! this file becomes the stored file. `LocalFileSystem` of `object_store` could not do that: it puts
+//! without replacing only what is in memory as a whole, so 64 uploads of 10 MiB would take 640 MiB,
+//! and only by a hard link. For other stores the file is read back once it is complete, when a
+//! bounded number of bytes is in memory on the way to S3. A large file, which only an output is,
+//! goes to S3 in parts.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read, Seek, Write};
@@ -31,7 +32,7 @@ const TEMP_FOLDER: &str = ".uploads";
 /// Where the bytes of an upload are until it is complete.
 #[derive(Clone)]
 pub(super) enum Staging {
-    /// In memory, because the store keeps them there anyway.
+    /// In a temporary file, for the store in memory.
     Memory,
     /// In a temporary file, for S3; the semaphore counts bytes on their way to S3.
     TempFile(Arc<Semaphore>),
