@@ -251,7 +251,7 @@ async fn respond(
     let mut bucket = bucket.lock().unwrap();
     let (path, headers) = (parts.uri.path().to_owned(), parts.headers);
     bucket.requests.push((parts.method.clone(), headers.clone()));
-    let mut response = Response::builder();
+    let response = Response::builder();
     let query = parts.uri.query().unwrap_or_default();
     let tag = |name: &str| query.split('&').find_map(|part| part.strip_prefix(name)?.parse().ok());
     if let Fault::Status(status) = bucket.fault {
@@ -263,12 +263,8 @@ async fn respond(
         let body = format!("<Error><Code>{code}</Code></Error>");
         return Ok(response.status(status).body(body.into()).unwrap());
     }
-    let denied = || {
-        let body = "<Error><Code>AccessDenied</Code></Error>";
-        Ok(Response::builder().status(403).body(body.into()).unwrap())
-    };
     if matches!(bucket.fault, Fault::Denied(method) if method == parts.method.as_str()) {
-        return denied();
+        return Ok(denied());
     }
     if let Some(number) = tag("partNumber=") {
         bucket.parts.insert(number, body);
@@ -305,28 +301,44 @@ async fn respond(
         }
         return Ok(response.header("etag", "\"1\"").body(Full::default()).unwrap());
     }
-    let Some((file, stored)) = bucket.files.get(&path).cloned() else {
+    Ok(read(&bucket, &parts.method, &path, &headers))
+}
+
+fn denied() -> Response<Full<Bytes>> {
+    let body = "<Error><Code>AccessDenied</Code></Error>";
+    Response::builder().status(403).body(body.into()).unwrap()
+}
+
+/// The response to GET and HEAD.
+fn read(
+    bucket: &Bucket,
+    method: &Method,
+    path: &str,
+    headers: &HeaderMap,
+) -> Response<Full<Bytes>> {
+    let mut response = Response::builder();
+    let Some((file, stored)) = bucket.files.get(path).cloned() else {
         if matches!(bucket.fault, Fault::NoList) {
             return denied();
         }
-        return Ok(response.status(404).body(Full::default()).unwrap());
+        return response.status(404).body(Full::default()).unwrap();
     };
     for (name, value) in stored.iter().filter(|(name, _)| name.as_str().starts_with("x-amz-meta")) {
         response = response.header(name, value);
     }
     let response =
         response.header("etag", "\"1\"").header("last-modified", "Mon, 02 Jan 2006 15:04:05 GMT");
-    if parts.method == Method::HEAD {
-        return Ok(response.header("content-length", file.len()).body(Full::default()).unwrap());
+    if *method == Method::HEAD {
+        return response.header("content-length", file.len()).body(Full::default()).unwrap();
     }
     let range = headers.get("range").and_then(|range| range.to_str().ok()?.strip_prefix("bytes="));
     let Some((first, last)) = range.and_then(|range| range.split_once('-')) else {
-        return Ok(response.body(file.into()).unwrap());
+        return response.body(file.into()).unwrap();
     };
     let (first, last) = (first.parse::<usize>().unwrap(), last.parse::<usize>().unwrap());
     let content_range = format!("bytes {first}-{last}/{}", file.len());
     let part = file.slice(first..=last);
-    Ok(response.status(206).header("content-range", content_range).body(part.into()).unwrap())
+    response.status(206).header("content-range", content_range).body(part.into()).unwrap()
 }
 
 #[tokio::test]
