@@ -10,7 +10,7 @@ CREATE FUNCTION asset_form() RETURNS text LANGUAGE sql IMMUTABLE
     RETURN '/assets/([0-9a-v]{25}[048cgkos]\.(png|jpg|webp|gif|mp4|webm))$';
 CREATE FUNCTION asset_or_url(url text) RETURNS text LANGUAGE sql STABLE
     RETURN CASE WHEN EXISTS (SELECT FROM setting
-            WHERE name = 'public-url ' || regexp_replace(url, asset_form(), '')) 
+            WHERE name = 'public-url ' || regexp_replace(url, asset_form(), ''))
         AND url ~ asset_form() THEN substring(url FROM asset_form()) ELSE url END;
 
 -- Only the service writes `images`, so what is before the names there are its public URLs.

@@ -2,11 +2,13 @@
 
 use futures::TryStreamExt;
 use serde_json::json;
+use tempfile::TempDir;
 use tokio_postgres::NoTls;
 
 use super::super::migrate::{self, LIST};
 use super::super::scratch::ScratchDatabase;
 use super::super::{DatabaseUrl, Migration, PostgresStore};
+use crate::blobs::{BlobSetting, Blobs};
 use crate::clock::Clock;
 use crate::domain::{AssetName, GenerationRequest, ImageRef, NewJob, Reserved};
 use crate::generate::request_digest;
@@ -122,6 +124,25 @@ async fn addresses_below_a_public_url_of_the_deployment_become_names() {
     assert_eq!(urls, [HERE, "https://new.example"]);
     let known = store.blob_store(b"x", None).await.unwrap();
     assert_eq!(AssetName::parse(std::str::from_utf8(&known).unwrap()), AssetName::parse(NAME));
+}
+
+#[tokio::test]
+async fn the_first_start_afterwards_needs_the_folder_with_the_files() {
+    let image = json!({"url": here(), "width": 1, "height": 2, "createdAt": 3});
+    let (store, _database) = migrated(&json!([image]).to_string()).await;
+    let folders = [TempDir::new().unwrap(), TempDir::new().unwrap()];
+    let open = |at: usize| Blobs::open(&BlobSetting::Folder(folders[at].path().into())).unwrap();
+    open(0).put_new(&AssetName::parse(NAME).unwrap(), "x".into()).await.unwrap();
+    let refused = open(1).check_mark(&store).await.unwrap_err().to_string();
+    assert!(refused.contains(folders[1].path().to_str().unwrap()), "{refused}");
+    open(0).check_mark(&store).await.unwrap();
+    // From now on the mark counts, not the file.
+    open(1).put_new(&AssetName::parse(NAME).unwrap(), "x".into()).await.unwrap();
+    let refused = open(1).check_mark(&store).await.unwrap_err().to_string();
+    for folder in &folders {
+        assert!(refused.contains(folder.path().to_str().unwrap()), "{refused}");
+    }
+    open(0).check_mark(&store).await.unwrap();
 }
 
 #[tokio::test]
