@@ -26,10 +26,11 @@ use serde_json::json;
 use tokio::time::timeout;
 
 use self::openapi::Document;
+use self::view::View;
 use crate::blobs::asset_url::Assets;
 use crate::blobs::upload_slot::Slots;
-use crate::blobs::{AssetName, BlobError, Blobs};
-use crate::domain::Vendor;
+use crate::blobs::{BlobError, Blobs};
+use crate::domain::{AssetName, Vendor};
 use crate::generate::submit::Submitter;
 use crate::http::attempts::Attempts;
 use crate::http::body::{BodyReadError, read_form, read_json};
@@ -71,6 +72,13 @@ pub struct Api {
     /// Whether the server wants requests.
     pub readiness: Readiness,
     pub openapi: Document,
+}
+
+impl Api {
+    /// A record for a response.
+    fn view<T>(&self, record: T) -> View<T> {
+        View(record, self.assets.clone())
+    }
 }
 
 /// A request, as its handler gets it.

@@ -4,6 +4,7 @@
 
 pub(crate) mod asset_url;
 mod health;
+mod mark;
 mod parts;
 mod setting;
 mod staging;
@@ -26,13 +27,16 @@ use tokio::io::AsyncReadExt;
 use tokio::time::timeout;
 use tokio_util::io::ReaderStream;
 
-pub(crate) use self::asset_url::AssetName;
 use self::health::{Health, pieces_in_time};
 pub use self::setting::BlobSetting;
 use self::staging::Staging;
 pub(crate) use self::staging::{ReadSeek, Upload};
+use crate::domain::AssetName;
 use crate::error_chain::error_chain;
 use crate::limits::{ASSET_PIECE_BYTES, BLOBS_TIMEOUT, S3_CONFIRM_TIMEOUT};
+
+/// The object whose text tells one store from another. `/readyz` asks for it.
+const MARK: &str = ".promptarium";
 
 /// Where files are stored. Cheap to clone; clones share everything.
 #[derive(Clone)]
@@ -40,6 +44,8 @@ pub struct Blobs {
     store: Arc<dyn ObjectStore>,
     staging: Staging,
     health: Health,
+    /// As `--blob-store`, with an absolute path.
+    place: Arc<str>,
 }
 
 /// A file, or a part of one, to be read.
@@ -58,10 +64,9 @@ impl Blobs {
         Self::over(Arc::new(InMemory::new()))
     }
 
-    /// Stores files in any object store that supports [`PutMode::Create`]. An upload is in
-    /// memory until it is complete.
+    /// Stores files in any object store that supports [`PutMode::Create`].
     pub fn over(store: Arc<dyn ObjectStore>) -> Self {
-        Self { store, staging: Staging::Memory, health: Health::default() }
+        Self { store, staging: Staging::Memory, health: Health::default(), place: "memory:".into() }
     }
 
     /// In memory; each put takes this long.
@@ -88,7 +93,7 @@ impl Blobs {
     /// The size of a file; `None` if there is none.
     pub async fn size_of(&self, name: &AssetName) -> Result<Option<u64>, BlobError> {
         let location = key(name);
-        let asking = async { found(self.store.head(&location).await) };
+        let asking = async { self.health.found(self.store.head(&location).await) };
         Ok(in_time(BLOBS_TIMEOUT, asking).await?.map(|meta| meta.size))
     }
 
@@ -100,7 +105,7 @@ impl Blobs {
     ) -> Result<Option<Blob>, BlobError> {
         let options = GetOptions { range: range.map(Into::into), ..GetOptions::default() };
         let location = key(name);
-        let asking = async { found(self.store.get_opts(&location, options).await) };
+        let asking = async { self.health.found(self.store.get_opts(&location, options).await) };
         let Some(got) = in_time(BLOBS_TIMEOUT, asking).await? else { return Ok(None) };
         let (size, range) = (got.meta.size, got.range);
         let bytes = match got.payload {
@@ -119,7 +124,7 @@ impl Blobs {
 
     /// A whole file in memory; `None` if there is none.
     pub async fn read_all(&self, name: &AssetName) -> Result<Option<Bytes>, BlobError> {
-        match found(self.store.get(&key(name)).await)? {
+        match self.health.found(self.store.get(&key(name)).await)? {
             Some(got) => Ok(Some(got.bytes().await?)),
             None => Ok(None),
         }
@@ -129,7 +134,8 @@ impl Blobs {
     /// this very put although its response was lost, or a retry of it met the name as taken.
     async fn put_object(&self, name: &AssetName, payload: PutPayload) -> Result<(), PutError> {
         let (attribute, id) = (Attribute::Metadata("put-id".into()), staging::random_id());
-        let attributes = [(attribute.clone(), id.clone())].into_iter().collect();
+        let of_type = (Attribute::ContentType, name.media().content_type().to_owned());
+        let attributes = [(attribute.clone(), id.clone()), of_type].into_iter().collect();
         let options = PutOptions { mode: PutMode::Create, attributes, ..PutOptions::default() };
         let (location, head) = (key(name), GetOptions { head: true, ..GetOptions::default() });
         let put = self.store.put_opts(&location, payload, options);
@@ -144,14 +150,6 @@ impl Blobs {
 
 fn key(name: &AssetName) -> Path {
     Path::from(name.path())
-}
-
-/// Turns absence into `None`.
-fn found<T>(outcome: Result<T, Error>) -> Result<Option<T>, BlobError> {
-    match outcome {
-        Err(Error::NotFound { .. }) => Ok(None),
-        outcome => Ok(Some(outcome?)),
-    }
 }
 
 /// Waits for the store, but not for too long.
@@ -173,7 +171,7 @@ pub struct BlobError {
 
 /// A store cannot be used at all.
 #[derive(Debug, thiserror::Error)]
-#[error("the blob store cannot be used: {0}")]
+#[error("--blob-store: {0}")]
 pub struct BlobOpenError(String);
 
 /// Why a file was not put.

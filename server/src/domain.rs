@@ -4,6 +4,7 @@
 //! nothing else of this crate.
 
 mod api_key;
+mod asset;
 mod deployment;
 mod generation;
 mod records;
@@ -11,11 +12,12 @@ mod session;
 
 pub use self::api_key::{AccountId, Caller, KeyId, KeyRecord, NewKey, Scopes, Vendor};
 pub(crate) use self::api_key::{GeneratedKey, KeyError};
+pub use self::asset::{AssetName, ImageRef, Media};
 pub(crate) use self::deployment::SigningKey;
 pub use self::deployment::{BASE_PATH, ModelNamespace, PublicUrl};
 pub(crate) use self::generation::output_prompt;
 pub use self::generation::{
-    Claim, GenerationRequest, JobKey, JobRecord, JobState, Lease, Media, NewJob, OutputKind,
+    Claim, GenerationRequest, JobKey, JobRecord, JobState, Lease, NewJob, OutputKind,
     ProviderTicket, Release, Reserved, Turn,
 };
 pub(crate) use self::records::slug;

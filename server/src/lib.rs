@@ -62,7 +62,9 @@ pub use self::run::run;
 
 /// The interface of generation providers, for [`EmbeddedServerBuilder::provider`].
 pub mod provider {
-    pub use crate::domain::{GenerationRequest, Media, OutputKind, ProviderTicket};
+    pub use crate::domain::{
+        AssetName, GenerationRequest, ImageRef, Media, OutputKind, ProviderTicket,
+    };
     pub use crate::generate::{
         MediaFile, Output, OutputError, OutputStream, PollError, Progress, Provider, RemoteOutput,
         SubmitError,

@@ -17,7 +17,7 @@ use tokio::net::{TcpListener, TcpSocket, lookup_host};
 use self::ready::ReadyLine;
 use self::signals::{LinkSignals, stop_signals};
 use crate::api::openapi;
-use crate::blobs::BlobSetting;
+use crate::blobs::{BlobSetting, Blobs};
 use crate::clock::Clock;
 use crate::config::{Address, Command, ConfigError, DatabaseConfig, ServeConfig};
 use crate::domain::{GeneratedKey, PublicUrl};
@@ -171,13 +171,14 @@ async fn open_service(config: &ServeConfig, local: SocketAddr) -> Result<Service
             "files are in memory and will be lost at the next stop, unlike the database"
         );
     }
-    let store = open_store(config, &public).await?;
+    // Before the database is migrated.
+    let blobs = Blobs::open(&config.service.blobs).map_err(|error| error.to_string())?;
     let parts = ServiceParts {
-        store,
+        store: open_store(config, &public).await?,
         clock: Clock::System,
         public,
         provider: None,
-        blobs: None,
+        blobs: Some(blobs),
         with_metrics: config.admin_listen.is_some(),
     };
     start::start(config.service.clone(), parts).await.map_err(|error| error_chain(&error))

@@ -10,7 +10,7 @@ use crate::api::openapi::{self, Document};
 use crate::api::{Api, Readiness};
 use crate::blobs::asset_url::Assets;
 use crate::blobs::upload_slot::Slots;
-use crate::blobs::{BlobOpenError, Blobs};
+use crate::blobs::{BlobOpenError, BlobSetting, Blobs};
 use crate::clock::Clock;
 use crate::config::{SeedKey, ServiceConfig};
 use crate::domain::{GeneratedKey, NewKey, PublicUrl, Scopes, SecretToken, SigningKey, Vendor};
@@ -169,6 +169,30 @@ impl StoreKind {
         }
     }
 
+    /// The public URLs of this start and of all before it.
+    async fn public_urls(&self, public: &PublicUrl) -> Result<Vec<String>, StoreError> {
+        match self {
+            Self::Single(_) => Ok(Vec::new()),
+            Self::Shared(store) => {
+                store.add_public_url(public.url().as_str().trim_end_matches('/')).await
+            }
+        }
+    }
+
+    /// The store of files, if it is the one that the database knows.
+    async fn blobs(
+        &self,
+        given: Option<Blobs>,
+        setting: &BlobSetting,
+    ) -> Result<Blobs, BlobOpenError> {
+        let blobs = given.map_or_else(|| Blobs::open(setting), Ok)?;
+        blobs.verify().await?;
+        if let Self::Shared(database) = self {
+            blobs.check_mark(database).await?;
+        }
+        Ok(blobs)
+    }
+
     /// Creates a key of the default account, where the store needs one.
     async fn first_key(&self, vendor: &Vendor) -> Result<Option<GeneratedKey>, StoreError> {
         let key = vendor.make();
@@ -232,9 +256,8 @@ pub async fn start(config: ServiceConfig, parts: ServiceParts) -> Result<Service
         None => kind.signing_key().await?,
     };
 
-    let assets = Assets::new(public.url());
-    let blobs = blobs.map_or_else(|| Blobs::open(&config.blobs), Ok)?;
-    blobs.verify_bucket().await?;
+    let assets = Assets::new(public.url(), &kind.public_urls(&public).await?);
+    let blobs = kind.blobs(blobs, &config.blobs).await?;
     let provider: Arc<dyn Provider> = match (provider, config.provider) {
         (Some(given), _) => given,
         (None, Some(queue)) => Arc::new(QueueProvider::new(queue)?),
@@ -262,7 +285,7 @@ pub async fn start(config: ServiceConfig, parts: ServiceParts) -> Result<Service
 
     let (table, connections) = (routes::table(), ConnectionCount::default());
     let memory = MemoryBudget::new(config.memory_budget);
-    let submitter = Submitter::new(store.clone(), provider);
+    let submitter = Submitter::new(store.clone(), provider, assets.clone());
     let readings = Readings::of(&memory, kind.pool(), &worker, &submitter);
     let metrics = with_metrics.then(|| Arc::new(Metrics::new(&table, &connections, readings)));
     let api = Api {

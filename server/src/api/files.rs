@@ -90,7 +90,7 @@ pub(crate) async fn upload(api: &Api, request: Request<'_>) -> HandlerResult {
     let mut body = ExactBody::new(request.body, slot.size)?;
     let buffered = UPLOAD_BUFFER_BYTES.min(usize::try_from(slot.size).unwrap_or(usize::MAX));
     let _reservation = api.memory.of(Some(slot.account)).reserve(buffered)?;
-    let mut upload = api.blobs.upload(slot.size);
+    let mut upload = api.blobs.upload();
     while let Some(bytes) = body.next().await? {
         upload.write(&bytes).await?;
     }

@@ -116,7 +116,7 @@ pub(crate) fn new_job(mut form: Form<'_>, assets: &Assets) -> Result<(NewJob, us
 fn options(form: &mut Form<'_>, assets: &Assets) -> (GenerationRequest, usize) {
     let owned = |text: Option<Arc<str>>| text.map(|text| Box::from(&*text));
     let url = image_url(assets);
-    let urls = |most| list_of(0..=most, move |entry| url(entry).map(|url| Box::<str>::from(&*url)));
+    let urls = |most| list_of(0..=most, url);
     let aspect_ratio =
         owned(form.optional("aspectRatio", text(0..=limits::GENERATION_ASPECT_RATIO_CHARS_MAX)));
     let batch_count = form.optional("batchCount", integer(limits::GENERATION_BATCH_COUNT));
@@ -126,7 +126,7 @@ fn options(form: &mut Form<'_>, assets: &Assets) -> (GenerationRequest, usize) {
     let request = GenerationRequest {
         kind: form.optional("generationType", one_of(KINDS)).unwrap_or_default(),
         negative_prompt: owned(form.optional("negativePrompt", negative)),
-        image_input: owned(form.optional("imageInput", url)),
+        image_input: form.optional("imageInput", url),
         image_inputs: form
             .optional("imageInputs", urls(limits::GENERATION_IMAGE_INPUTS_MAX))
             .unwrap_or_default(),

@@ -1,15 +1,13 @@
 //! `/prompts`.
 
-use std::sync::Arc;
-
 use http::StatusCode;
 use promptarium::{PromptId, VaultId, limits};
 use serde_json::json;
 
 use super::{Api, HandlerResult, Request};
-use crate::blobs::asset_url::Assets;
+use crate::blobs::asset_url::{Assets, IsUploadUrl};
 use crate::domain::{
-    Caller, NewPrompt, PromptInputs, PromptKind, PromptPage, PromptPatch, PromptQuery,
+    Caller, ImageRef, NewPrompt, PromptInputs, PromptKind, PromptPage, PromptPatch, PromptQuery,
 };
 use crate::http::cursor::{Cursors, Listing};
 use crate::http::error::{ApiError, MODEL_REQUIRED};
@@ -44,7 +42,8 @@ pub(crate) async fn list(api: &Api, caller: &Caller, request: Request<'_>) -> Ha
     // The response has more bytes than this. If the budget has no memory for them, writing it would
     // be in vain.
     drop(request.memory.reserve(page.prompts.iter().map(|prompt| prompt.text.len()).sum())?);
-    Ok(response::page(page.prompts.as_slice(), next.as_deref()))
+    let prompts: Vec<_> = page.prompts.into_iter().map(|prompt| api.view(prompt)).collect();
+    Ok(response::page(&prompts, next.as_deref()))
 }
 
 /// One page, with the cursor of the next one.
@@ -90,13 +89,13 @@ pub(crate) async fn create(api: &Api, caller: &Caller, mut request: Request<'_>)
 
     let new = NewPrompt { title, text, kind, platform, inputs, vault };
     let prompt = api.store.create_prompt(caller, new).await?;
-    Ok(response::record(StatusCode::CREATED, &*prompt))
+    Ok(response::record(StatusCode::CREATED, &api.view(prompt)))
 }
 
 /// `GET /prompts/{promptId}` (PR-30).
 pub(crate) async fn get(api: &Api, caller: &Caller, request: Request<'_>) -> HandlerResult {
     let prompt = api.store.prompt(caller, request.id(0)?).await?;
-    Ok(response::record(StatusCode::OK, &*prompt))
+    Ok(response::record(StatusCode::OK, &api.view(prompt)))
 }
 
 /// `PATCH /prompts/{promptId}` (PR-31 to PR-39).
@@ -114,7 +113,7 @@ pub(crate) async fn update(api: &Api, caller: &Caller, mut request: Request<'_>)
     form.finish()?;
 
     let prompt = api.store.update_prompt(caller, request.id(0)?, patch).await?;
-    Ok(response::record(StatusCode::OK, &*prompt))
+    Ok(response::record(StatusCode::OK, &api.view(prompt)))
 }
 
 /// `DELETE /prompts/{promptId}` (PR-40 to PR-43).
@@ -132,15 +131,13 @@ pub(crate) async fn save(api: &Api, caller: &Caller, mut request: Request<'_>) -
     let vault = form.finish_with(vault)?;
 
     let prompt = api.store.save_prompt(caller, request.id(0)?, vault).await?;
-    Ok(response::record(StatusCode::OK, &*prompt))
+    Ok(response::record(StatusCode::OK, &api.view(prompt)))
 }
 
 /// The fields that create and update share and no response shows (PR-12).
 fn inputs(form: &mut Form<'_>, api: &Api) -> PromptInputs {
     let image_url = image_url(&api.assets);
-    let references = list_of(0..=limits::PROMPT_REFERENCE_MEDIA_URLS_MAX, |entry| {
-        image_url(entry).map(|url| Box::from(&*url))
-    });
+    let references = list_of(0..=limits::PROMPT_REFERENCE_MEDIA_URLS_MAX, image_url);
     PromptInputs {
         model_id: form.optional("modelId", model_id(&api.model_namespace)),
         aspect_ratio: form.optional("aspectRatio", text(0..=limits::PROMPT_ASPECT_RATIO_CHARS_MAX)),
@@ -149,16 +146,13 @@ fn inputs(form: &mut Form<'_>, api: &Api) -> PromptInputs {
     }
 }
 
-/// An absolute URL that is not an upload URL of this server (UP-17).
+/// An image by its absolute URL, which is not an upload URL of this server (UP-17).
 pub(super) fn image_url(
     assets: &Assets,
-) -> impl Fn(&Field<'_>) -> Result<Arc<str>, FieldError> + Copy + use<'_> {
+) -> impl Fn(&Field<'_>) -> Result<ImageRef, FieldError> + Copy + use<'_> {
     |field| {
-        let url = absolute_url(field)?;
-        if assets.is_upload_url(&url) {
-            // The message does not repeat it: it could be used to upload.
-            return Err("is an upload address; use the slot's url".to_owned());
-        }
-        Ok(url)
+        // The message does not repeat it: it could be used to upload.
+        let refused = |IsUploadUrl| "is an upload address; use the slot's url".to_owned();
+        assets.read(&absolute_url(field)?).map_err(refused)
     }
 }

@@ -1,9 +1,11 @@
 //! `/vaults`, and the prompts in them.
 
+use futures::{StreamExt, TryStreamExt};
 use http::StatusCode;
 use promptarium::{VaultId, VaultPromptId, limits};
 use serde_json::json;
 
+use super::view::View;
 use super::{Api, HandlerResult, Request};
 use crate::domain::{Caller, NewVault, VaultPatch, VaultVisibility};
 use crate::http::response;
@@ -22,6 +24,7 @@ pub(crate) const VISIBILITIES: &[(&str, VaultVisibility)] = &[
 /// `GET /vaults` (VA-13 to VA-15).
 pub(crate) async fn list(api: &Api, caller: &Caller, _: Request<'_>) -> HandlerResult {
     let vaults = api.store.vaults(caller).await?;
+    let vaults: Vec<_> = vaults.into_iter().map(|vault| api.view(vault)).collect();
     Ok(response::record(StatusCode::OK, vaults.as_slice()))
 }
 
@@ -37,13 +40,13 @@ pub(crate) async fn create(api: &Api, caller: &Caller, mut request: Request<'_>)
 
     let new = NewVault { name, description, visibility };
     let vault = api.store.create_vault(caller, new).await?;
-    Ok(response::record(StatusCode::CREATED, &vault))
+    Ok(response::record(StatusCode::CREATED, &api.view(vault)))
 }
 
 /// `GET /vaults/{vaultId}` (VA-21).
 pub(crate) async fn get(api: &Api, caller: &Caller, request: Request<'_>) -> HandlerResult {
     let vault = api.store.vault(caller, request.id(0)?).await?;
-    Ok(response::record(StatusCode::OK, &vault))
+    Ok(response::record(StatusCode::OK, &api.view(vault)))
 }
 
 /// `PATCH /vaults/{vaultId}` (VA-22 to VA-25).
@@ -58,7 +61,7 @@ pub(crate) async fn update(api: &Api, caller: &Caller, mut request: Request<'_>)
     form.finish()?;
 
     let vault = api.store.update_vault(caller, request.id(0)?, patch).await?;
-    Ok(response::record(StatusCode::OK, &vault))
+    Ok(response::record(StatusCode::OK, &api.view(vault)))
 }
 
 /// `DELETE /vaults/{vaultId}` (VA-26 to VA-28).
@@ -71,7 +74,7 @@ pub(crate) async fn delete(api: &Api, caller: &Caller, request: Request<'_>) -> 
 /// `POST /vaults/{vaultId}/fork` (VA-29 to VA-34).
 pub(crate) async fn fork(api: &Api, caller: &Caller, request: Request<'_>) -> HandlerResult {
     let vault = api.store.fork_vault(caller, request.id(0)?).await?;
-    Ok(response::record(StatusCode::CREATED, &vault))
+    Ok(response::record(StatusCode::CREATED, &api.view(vault)))
 }
 
 /// `GET /vaults/{vaultId}/prompts` (VC-04 to VC-09).
@@ -81,7 +84,9 @@ pub(crate) async fn list_prompts(
     request: Request<'_>,
 ) -> HandlerResult {
     let contents = api.store.contents(caller, request.id(0)?).await?;
-    response::listing(contents).await
+    let assets = api.assets.clone();
+    let views = contents.map_ok(move |listed| View(listed, assets.clone()));
+    response::listing(views.boxed()).await
 }
 
 /// `POST /vaults/{vaultId}/prompts` (VC-10 to VC-14).

@@ -3,73 +3,76 @@
 use jiff::Timestamp;
 use serde::{Serialize, Serializer};
 
+use crate::blobs::asset_url::Assets;
 use crate::clock::TimeText;
-use crate::domain::{ListedPrompt, PromptImage, PromptRecord, VaultRecord};
+use crate::domain::{ListedPrompt, PromptRecord, SharedPrompt, VaultRecord};
 use crate::http::json::{Object, WriteJson, write_number};
 
 /// A timestamp in RFC 3339, UTC, with microseconds (EN-09).
 pub(crate) struct Time(pub Timestamp);
 
+/// A record in a response, with the present URLs of its images.
+pub(crate) struct View<T>(pub T, pub Assets);
+
 /// A prompt (PR-01 to PR-12).
-impl WriteJson for PromptRecord {
+impl WriteJson for View<SharedPrompt> {
     fn write_json(&self, json: &mut Vec<u8>) {
         let mut object = Object::begin(json);
-        write_prompt_fields(&mut object, self);
+        write_prompt_fields(&mut object, &self.0, &self.1);
         object.end();
     }
 }
 
 /// A prompt in the listing of a vault (VC-04).
-impl WriteJson for ListedPrompt {
+impl WriteJson for View<ListedPrompt> {
     fn write_json(&self, json: &mut Vec<u8>) {
+        let Self(listed, assets) = self;
         let mut object = Object::begin(json);
-        write_prompt_fields(&mut object, &self.prompt);
-        object.number("vaultPromptId", self.membership.get());
-        object.boolean("isPinned", self.pinned);
+        write_prompt_fields(&mut object, &listed.prompt, assets);
+        object.number("vaultPromptId", listed.membership.get());
+        object.boolean("isPinned", listed.pinned);
         object.end();
     }
 }
 
-fn write_prompt_fields(object: &mut Object<'_>, prompt: &PromptRecord) {
+fn write_prompt_fields(object: &mut Object<'_>, prompt: &PromptRecord, assets: &Assets) {
     object.number("id", prompt.id.get());
     object.text("title", &prompt.title);
     object.text("prompt", &prompt.text);
     object.plain_text("promptType", prompt.kind.as_str());
     object.optional_text("platform", prompt.platform.as_deref());
     object.plain_text("status", "active");
-    object.array("images", &prompt.images, |json, image| image.write_json(json));
+    object.array("images", &prompt.images, |json, image| {
+        let mut object = Object::begin(json);
+        object.text("url", &assets.write(&image.source));
+        object.number("width", image.width);
+        object.number("height", image.height);
+        object.time("createdAt", image.created_at);
+        object.end();
+    });
     object.array("vaultIds", &prompt.vault_ids, |json, id| write_number(json, id.get()));
     object.time("createdAt", prompt.created_at);
     object.time("updatedAt", prompt.updated_at);
 }
 
-impl WriteJson for PromptImage {
-    fn write_json(&self, json: &mut Vec<u8>) {
-        let mut object = Object::begin(json);
-        object.text("url", &self.url);
-        object.number("width", self.width);
-        object.number("height", self.height);
-        object.time("createdAt", self.created_at);
-        object.end();
-    }
-}
-
 /// A vault (VA-01 to VA-11).
-impl WriteJson for VaultRecord {
+impl WriteJson for View<VaultRecord> {
     fn write_json(&self, json: &mut Vec<u8>) {
+        let Self(vault, assets) = self;
+        let cover = vault.cover_image.as_ref().map(|image| assets.write(image));
         let mut object = Object::begin(json);
-        object.number("id", self.id.get());
-        object.text("name", &self.name);
-        object.optional_text("description", self.description.as_deref());
-        object.text("slug", &self.slug);
-        object.plain_text("visibility", self.visibility.as_str());
+        object.number("id", vault.id.get());
+        object.text("name", &vault.name);
+        object.optional_text("description", vault.description.as_deref());
+        object.text("slug", &vault.slug);
+        object.plain_text("visibility", vault.visibility.as_str());
         object.optional_text("accessType", None);
         object.boolean("isLocked", false);
-        object.optional_text("coverImageUrl", self.cover_image_url.as_deref());
-        object.boolean("isSystem", self.system);
-        object.number("promptCount", self.prompt_count);
-        object.time("createdAt", self.created_at);
-        object.time("updatedAt", self.updated_at);
+        object.optional_text("coverImageUrl", cover.as_deref());
+        object.boolean("isSystem", vault.system);
+        object.number("promptCount", vault.prompt_count);
+        object.time("createdAt", vault.created_at);
+        object.time("updatedAt", vault.updated_at);
         object.end();
     }
 }

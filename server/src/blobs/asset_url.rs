@@ -1,16 +1,15 @@
-//! Names and URLs of stored files.
+//! Addresses of stored files.
 //!
 //! An asset is at `{public}/assets/{name}`; the bytes of an upload go to
 //! `{public}/storage/{name}`. Who may upload is for [`super::upload_slot`].
 
-use std::fmt;
+use std::borrow::Cow;
+use std::collections::HashSet;
 use std::sync::Arc;
 
-use data_encoding::BASE32_DNSSEC;
-use hmac::Mac;
 use url::Url;
 
-use crate::domain::{Media, SigningKey};
+use crate::domain::{AssetName, GenerationRequest, ImageRef};
 
 /// The path of assets, below the public URL.
 pub(crate) const ASSETS: &str = "/assets/{name}";
@@ -20,190 +19,172 @@ pub(crate) const STORAGE: &str = "/storage/{name}";
 const ASSETS_PREFIX: &str = "/assets/";
 const STORAGE_PREFIX: &str = "/storage/";
 
-/// 128 random bits, which cannot be guessed.
-const ID_BYTES: usize = 16;
-/// Characters that encode [`ID_BYTES`].
-const ID_CHARS: usize = 26;
-
-/// The name of a stored file, such as `0123456789abcdefghijklmno0.png`: 26 lower-case letters and
-/// digits, a dot, and the extension of its [`Media`].
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub struct AssetName {
-    pub(super) id: [u8; ID_BYTES],
-    media: Media,
-}
-
-impl AssetName {
-    pub fn random(media: Media) -> Self {
-        Self { id: rand::random(), media }
-    }
-
-    /// The name that belongs to `context`, not to be guessed without the key. Work that is
-    /// repeated finds by it what the first attempt stored.
-    pub fn derived(key: &SigningKey, context: &[u8], media: Media) -> Self {
-        let mut mac = key.mac("promptarium asset name 1");
-        mac.update(context);
-        let mut id = [0; ID_BYTES];
-        id.copy_from_slice(&mac.finalize().into_bytes()[..ID_BYTES]);
-        Self { id, media }
-    }
-
-    /// Parses a name as it is displayed. Each has exactly one spelling.
-    pub fn parse(text: &str) -> Option<Self> {
-        let (id, extension) = text.split_once('.').filter(|(id, _)| id.len() == ID_CHARS)?;
-        let media = Media::ALL.into_iter().find(|media| media.extension() == extension)?;
-        let id = BASE32_DNSSEC.decode(id.as_bytes()).ok()?.try_into().ok()?;
-        // Upper-case letters decode too.
-        Some(Self { id, media }).filter(|name| name.to_string() == text)
-    }
-
-    pub const fn media(&self) -> Media {
-        self.media
-    }
-
-    /// The path in the store, such as `images/….png`.
-    pub fn path(&self) -> String {
-        let folder = match self.media {
-            Media::Png | Media::Jpeg | Media::Webp | Media::Gif => "images",
-            Media::Mp4 | Media::Webm => "videos",
-        };
-        format!("{folder}/{self}")
-    }
-}
-
-impl fmt::Display for AssetName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}.{}", BASE32_DNSSEC.encode(&self.id), self.media.extension())
-    }
-}
-
-/// The name is all that protects an asset, so it stays out.
-impl fmt::Debug for AssetName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "AssetName(<redacted>.{})", self.media.extension())
-    }
-}
-
-/// Writes and recognises URLs of stored files. Cheap to clone.
+/// Writes URLs of stored files with the present public URL, and recognises them with every public
+/// URL that the deployment has had. Cheap to clone.
 #[derive(Clone, Debug)]
-pub struct Assets(Arc<Url>);
+pub struct Assets(Arc<PublicUrls>);
+
+#[derive(Debug)]
+struct PublicUrls {
+    /// Without a slash at its end, as all of them.
+    present: String,
+    all: HashSet<String>,
+}
+
+/// A URL takes uploads and so is not that of an image (UP-17).
+#[derive(Debug, PartialEq, Eq)]
+pub struct IsUploadUrl;
 
 impl Assets {
     /// `public` is how clients reach the service, without query and fragment. It may have a path
-    /// that a proxy strips, and end in a slash.
-    pub fn new(public: &Url) -> Self {
-        Self(Arc::new(public.clone()))
+    /// that a proxy strips, and end in a slash. `former` are those of earlier starts.
+    pub fn new(public: &Url, former: &[String]) -> Self {
+        let root = |url: &str| url.trim_end_matches('/').to_owned();
+        let present = root(public.as_str());
+        let all = former.iter().map(|url| root(url)).chain([present.clone()]).collect();
+        Self(Arc::new(PublicUrls { present, all }))
     }
 
     /// The permanent URL of a file (UP-06).
     pub fn url_of(&self, name: &AssetName) -> String {
-        format!("{}{ASSETS_PREFIX}{name}", self.0.as_str().trim_end_matches('/'))
+        format!("{}{ASSETS_PREFIX}{name}", self.0.present)
     }
 
     /// The URL that takes the bytes of a file, not yet signed.
     pub fn upload_url_of(&self, name: &AssetName) -> String {
-        format!("{}{STORAGE_PREFIX}{name}", self.0.as_str().trim_end_matches('/'))
+        format!("{}{STORAGE_PREFIX}{name}", self.0.present)
     }
 
-    /// The file that a URL of this service names.
-    pub fn name_in(&self, url: &str) -> Option<AssetName> {
-        AssetName::parse(self.path_below(&Url::parse(url).ok()?)?.strip_prefix(ASSETS_PREFIX)?)
+    /// Reads a URL of a request.
+    pub fn read(&self, text: &str) -> Result<ImageRef, IsUploadUrl> {
+        let Ok(url) = Url::parse(text) else { return Ok(ImageRef::External(text.into())) };
+        let (upload, known) = self.below(&url, STORAGE_PREFIX).unwrap_or(("", false));
+        // Under a host name that is not known it is recognised by its form.
+        if known || (AssetName::parse(upload).is_some() && url.query().is_some()) {
+            return Err(IsUploadUrl);
+        }
+        let name = self.below(&url, ASSETS_PREFIX).filter(|(_, known)| *known);
+        let name = name.and_then(|(name, _)| AssetName::parse(name));
+        Ok(name.map_or_else(|| ImageRef::External(text.into()), ImageRef::Asset))
     }
 
-    /// Whether a URL takes uploads and so is not that of an image (UP-17). Under another host
-    /// name of this server it is recognised by its form.
-    pub fn is_upload_url(&self, url: &str) -> bool {
-        let Ok(url) = Url::parse(url) else { return false };
-        let name =
-            url.path().rsplit_once(STORAGE_PREFIX).and_then(|(_, name)| AssetName::parse(name));
-        self.path_below(&url).is_some_and(|path| path.starts_with(STORAGE_PREFIX))
-            || (name.is_some() && url.query().is_some())
+    /// The file of this service that a record refers to. A record that a server before the ninth
+    /// schema wrote may hold its URL.
+    pub fn name_of(&self, image: &ImageRef) -> Option<AssetName> {
+        match image {
+            ImageRef::Asset(name) => Some(*name),
+            ImageRef::External(url) => match self.read(url) {
+                Ok(ImageRef::Asset(name)) => Some(name),
+                _ => None,
+            },
+        }
     }
 
-    /// The path of a URL below the public one.
-    fn path_below<'a>(&self, url: &'a Url) -> Option<&'a str> {
-        let path = url.path().strip_prefix(self.0.path().trim_end_matches('/'));
-        path.filter(|_| url.origin() == self.0.origin())
+    /// The URL for a response, or for a provider.
+    pub fn write<'a>(&self, image: &'a ImageRef) -> Cow<'a, str> {
+        match (image, self.name_of(image)) {
+            (ImageRef::Asset(name), _) => self.url_of(name).into(),
+            (ImageRef::External(_), Some(name)) => self.url_of(&name).into(),
+            (ImageRef::External(url), None) => (&**url).into(),
+        }
+    }
+
+    /// The request with URLs in place of names, for a provider.
+    pub fn addressed<'a>(&self, request: &'a GenerationRequest) -> Cow<'a, GenerationRequest> {
+        let mut request = Cow::Borrowed(request);
+        if request.images().any(|image| matches!(image, ImageRef::Asset(_))) {
+            for image in request.to_mut().images_mut() {
+                *image = ImageRef::External(self.write(image).into());
+            }
+        }
+        request
+    }
+
+    /// The path of a URL behind the last `prefix`, and whether a public URL is before it.
+    fn below<'a>(&self, url: &'a Url, prefix: &str) -> Option<(&'a str, bool)> {
+        let (root, rest) = url.path().rsplit_once(prefix)?;
+        let origin = url.origin().ascii_serialization();
+        Some((rest, self.0.all.contains(&format!("{origin}{root}"))))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn key(byte: u8) -> SigningKey {
-        SigningKey::new(&[byte; SigningKey::BYTES_MIN]).unwrap()
-    }
-
-    #[test]
-    fn a_name_parses_back_and_other_texts_do_not() {
-        for media in Media::ALL {
-            let name = AssetName::random(media);
-            assert_eq!(AssetName::parse(&name.to_string()), Some(name));
-            assert_eq!(name.media(), media);
-        }
-        let id = "0123456789abcdefghijklmno0";
-        assert!(AssetName::parse(&format!("{id}.png")).is_some());
-        // The last character holds three bits only, so it is not 1.
-        for text in "|.png|{id}|{id}.|{id}.PNG|{id}.jpeg|{id}.png.png|{id}0.png\
-                     |0123456789ABCDEFGHIJKLMNO0.png|0123456789abcdefghijklmno1.png\
-                     |0123456789abcdefghijklmno.png|0123456789abcdefghijklmnz0.png\
-                     |../../../../../etc/passwd0.png|0123456789abcdefghijklmn%30.png\
-                     |0123456789abcdefghijklmn/0.png"
-            .replace("{id}", id)
-            .split('|')
-        {
-            assert_eq!(AssetName::parse(text), None, "{text}");
-        }
-    }
-
-    #[test]
-    fn a_derived_name_depends_on_key_and_context_only() {
-        let name = AssetName::derived(&key(b'k'), b"job 1", Media::Png);
-        assert_eq!(AssetName::derived(&key(b'k'), b"job 1", Media::Png), name);
-        assert_ne!(AssetName::derived(&key(b'o'), b"job 1", Media::Png), name);
-        assert_ne!(AssetName::derived(&key(b'k'), b"job 2", Media::Png), name);
-        assert_ne!(AssetName::random(Media::Png), AssetName::random(Media::Png));
-    }
+    use crate::domain::Media;
 
     fn assets(public: &str) -> Assets {
-        Assets::new(&Url::parse(public).unwrap())
+        Assets::new(&Url::parse(public).unwrap(), &[])
     }
 
     #[test]
-    fn a_url_parses_back() {
+    fn a_url_is_read_back() {
         let name = AssetName::random(Media::Webp);
         for public in ["http://127.0.0.1:8080", "https://example.com/", "https://a.example/p/q/"] {
             let assets = assets(public);
             let url = assets.url_of(&name);
             assert_eq!(url, format!("{}/assets/{name}", public.trim_end_matches('/')));
-            assert_eq!(assets.name_in(&url), Some(name));
-            assert!(!assets.is_upload_url(&url));
+            assert_eq!(assets.read(&url), Ok(ImageRef::Asset(name)));
 
             let upload = assets.upload_url_of(&name);
-            assert_eq!(assets.name_in(&upload), None);
-            assert!(assets.is_upload_url(&upload));
-            assert!(assets.is_upload_url(&format!("{upload}?slot=x")));
+            assert_eq!(assets.read(&upload), Err(IsUploadUrl));
+            assert_eq!(assets.read(&format!("{upload}?slot=x")), Err(IsUploadUrl));
         }
     }
 
     #[test]
-    fn urls_of_other_origins_and_forms_are_told_apart() {
+    fn urls_of_other_origins_and_forms_stay_as_they_are() {
         let assets = assets("http://127.0.0.1:8080");
         let name = AssetName::random(Media::Png);
         for root in ["https://127.0.0.1:8080", "http://127.0.0.1:8081", "http://localhost:8080"] {
-            assert_eq!(assets.name_in(&format!("{root}/assets/{name}")), None);
-            assert!(!assets.is_upload_url(&format!("{root}/storage/{name}")));
-            assert!(assets.is_upload_url(&format!("{root}/x/storage/{name}?slot=x")));
+            for url in [format!("{root}/assets/{name}"), format!("{root}/storage/{name}")] {
+                assert_eq!(assets.read(&url), Ok(ImageRef::External((*url).into())));
+            }
+            let upload = format!("{root}/x/storage/{name}?slot=x");
+            assert_eq!(assets.read(&upload), Err(IsUploadUrl));
         }
         for url in
             ["", "data:image/png;base64,AA", "http://127.0.0.1:8080/assets/x.png", "/assets/"]
         {
-            assert_eq!(assets.name_in(url), None);
-            assert!(!assets.is_upload_url(url), "{url}");
+            assert_eq!(assets.read(url), Ok(ImageRef::External(url.into())), "{url}");
         }
         for path in ["/storage/x.png", "/assets/../storage/x.png", "/storage/x.png#a"] {
-            assert!(assets.is_upload_url(&format!("HTTP://user@127.0.0.1:8080{path}")), "{path}");
+            let url = format!("HTTP://user@127.0.0.1:8080{path}");
+            assert_eq!(assets.read(&url), Err(IsUploadUrl), "{path}");
         }
+    }
+
+    #[test]
+    fn a_url_of_a_former_public_url_names_the_same_file_and_is_written_with_the_present_one() {
+        let former = ["http://127.0.0.1:8080/".to_owned(), "https://old.example/p".to_owned()];
+        let assets = Assets::new(&Url::parse("https://new.example").unwrap(), &former);
+        let name = AssetName::random(Media::Png);
+        for root in ["http://127.0.0.1:8080", "https://old.example/p", "https://new.example"] {
+            let url = format!("{root}/assets/{name}");
+            assert_eq!(assets.read(&url), Ok(ImageRef::Asset(name)), "{url}");
+            let stored = ImageRef::External((*url).into());
+            assert_eq!(assets.name_of(&stored), Some(name));
+            assert_eq!(assets.write(&stored), format!("https://new.example/assets/{name}"));
+            assert_eq!(assets.read(&format!("{root}/storage/{name}")), Err(IsUploadUrl));
+        }
+        let other = format!("https://old.example/assets/{name}");
+        assert_eq!(assets.write(&ImageRef::External((*other).into())), other);
+    }
+
+    #[test]
+    fn a_provider_gets_urls_only() {
+        let assets = assets("https://new.example");
+        let name = AssetName::random(Media::Png);
+        let request = GenerationRequest {
+            image_input: Some(ImageRef::Asset(name)),
+            image_inputs: vec!["https://a.example/a.png".into(), ImageRef::Asset(name)],
+            reference_image_urls: vec![ImageRef::Asset(name)],
+            ..GenerationRequest::default()
+        };
+        let url = format!("https://new.example/assets/{name}");
+        let written = assets.addressed(&request);
+        let images: Vec<_> = written.images().map(ToString::to_string).collect();
+        assert_eq!(images, [&*url, "https://a.example/a.png", &url, &url]);
+        assert!(matches!(assets.addressed(&written), Cow::Borrowed(_)));
     }
 }

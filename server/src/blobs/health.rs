@@ -1,88 +1,71 @@
-//! Whether the store works: at the start, for `/readyz`, and while something waits for it.
+//! Whether the store works: for `/readyz`, and while something waits for it.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use futures::StreamExt;
 use futures::stream::{self, BoxStream};
 use object_store::path::Path;
-use object_store::{Error, ObjectStoreExt, PutMode, PutOptions};
-use parking_lot::Mutex;
-use tokio::sync::Semaphore;
+use object_store::{Error, ObjectStoreExt};
+use tokio::sync::Mutex;
 use tokio::time::{Instant, timeout};
 
 use super::staging::{Staging, blocking, check_writable};
-use super::{BlobError, BlobOpenError, Blobs, PutError, found, in_time};
-use crate::limits::{
-    BLOBS_CHECK_EVERY, BLOBS_OPEN_TIMEOUT, S3_PROBE_TIMEOUT, S3_PUT_PROBE_INTERVAL,
-};
+use super::{BlobError, Blobs, MARK, PutError, in_time};
+use crate::limits::{BLOBS_CHECK_EVERY, S3_PROBE_TIMEOUT, S3_PUT_PROBE_INTERVAL};
 
-/// The empty object that the start puts into a bucket and that is asked for from then on.
-const PROBE: &str = ".promptarium";
-
-/// What is known of the health of a store.
-#[derive(Clone)]
+/// What is known of a store.
+#[derive(Clone, Default)]
 pub(super) struct Health {
-    /// When the store worked last.
+    /// When the store worked last. A check holds the lock: several of a folder that hangs would
+    /// each block a thread.
     last: Arc<Mutex<Option<Instant>>>,
-    /// One check at a time: those of a folder that hangs would each block a thread.
-    checking: Arc<Semaphore>,
+    /// It answers 403 where there is no object, as S3 does without the permission to list.
+    hides_absence: Arc<AtomicBool>,
 }
 
-impl Default for Health {
-    fn default() -> Self {
-        Self { last: Arc::default(), checking: Arc::new(Semaphore::new(1)) }
+impl Health {
+    pub(super) fn set_hides_absence(&self) {
+        self.hides_absence.store(true, Ordering::Relaxed);
+    }
+
+    /// Turns absence into `None`.
+    pub(super) fn found<T>(&self, outcome: Result<T, Error>) -> Result<Option<T>, BlobError> {
+        match outcome {
+            Err(Error::NotFound { .. }) => Ok(None),
+            Err(Error::PermissionDenied { .. }) if self.hides_absence.load(Ordering::Relaxed) => {
+                Ok(None)
+            }
+            outcome => Ok(Some(outcome?)),
+        }
     }
 }
 
 impl Blobs {
-    /// Checks that files can be put into a bucket and read. A folder was checked when it was opened.
-    ///
-    /// # Errors
-    /// If they cannot, or the store does not answer.
-    pub(crate) async fn verify_bucket(&self) -> Result<(), BlobOpenError> {
-        if !matches!(self.staging, Staging::TempFile(_)) {
-            return Ok(());
-        }
-        let checking = async {
-            let options = PutOptions::from(PutMode::Create);
-            match self.store.put_opts(&Path::from(PROBE), "".into(), options).await {
-                // Of this or another server at an earlier start.
-                Ok(_) | Err(Error::AlreadyExists { .. }) => self.probe().await,
-                Err(error) => Err(error.into()),
-            }
-        };
-        in_time(BLOBS_OPEN_TIMEOUT, checking).await.map_err(|error: BlobError| {
-            BlobOpenError(format!("nothing can be put into the bucket and read: {}", error.text))
-        })
-    }
-
     /// Checks that the store works now, or did a moment ago.
     pub(crate) async fn check(&self) -> Result<(), BlobError> {
-        let Health { last, checking } = self.health.clone();
-        if last.lock().is_some_and(|last| last.elapsed() < BLOBS_CHECK_EVERY) {
+        let mut last = self.health.last.clone().lock_owned().await;
+        if last.is_some_and(|last| last.elapsed() < BLOBS_CHECK_EVERY) {
             return Ok(());
         }
-        // Held by the check itself, which runs on when its caller stops waiting.
-        let permit = checking.acquire_owned().await;
-        match &self.staging {
-            Staging::Folder(root) => {
-                let root = root.clone();
-                let check = move || {
-                    let _permit = permit;
-                    Ok::<_, BlobError>(check_writable(&root)?)
-                };
-                blocking(check).await?;
-            }
-            Staging::Memory | Staging::TempFile(_) => self.probe().await?,
-        }
-        *last.lock() = Some(Instant::now());
-        Ok(())
+        let Staging::Folder(root) = self.staging.clone() else {
+            self.probe().await?;
+            *last = Some(Instant::now());
+            return Ok(());
+        };
+        // It has the lock, and runs on when its caller stops waiting.
+        let check = move || {
+            check_writable(&root)?;
+            *last = Some(Instant::now());
+            Ok::<_, BlobError>(())
+        };
+        blocking(check).await
     }
 
     /// Asks an object store for one small answer.
     async fn probe(&self) -> Result<(), BlobError> {
-        match found(self.store.head(&Path::from(PROBE)).await)? {
+        match self.health.found(self.store.head(&Path::from(MARK)).await)? {
             None if matches!(self.staging, Staging::TempFile(_)) => {
                 Err(BlobError::text("the bucket or its object .promptarium is not there"))
             }

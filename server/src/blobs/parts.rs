@@ -2,10 +2,11 @@
 
 use std::io::{Read, Seek, Write};
 
-use object_store::ObjectStoreExt;
+use object_store::{Attribute, Attributes};
 
 use super::staging::{TempFile, blocking};
-use super::{AssetName, BlobError, Blobs, PutError, key};
+use super::{BlobError, Blobs, PutError, key};
+use crate::domain::AssetName;
 use crate::limits::S3_PART_BYTES;
 
 impl Blobs {
@@ -26,7 +27,10 @@ impl Blobs {
             Ok::<_, BlobError>(file)
         })
         .await?;
-        let mut upload = self.store.put_multipart(&key(name)).await.map_err(BlobError::from)?;
+        let of_type = (Attribute::ContentType, name.media().content_type());
+        let options = Attributes::from_iter([of_type]).into();
+        let upload = self.store.put_multipart_opts(&key(name), options).await;
+        let mut upload = upload.map_err(BlobError::from)?;
         let sent = async {
             loop {
                 let _permit = self.permit(S3_PART_BYTES).await?;

@@ -9,6 +9,7 @@ use object_store::client::{ClientConfigKey, ClientOptions, HttpClient, HttpConne
 use object_store::local::LocalFileSystem;
 use object_store::prefix::PrefixStore;
 use object_store::{BackoffConfig, ObjectStore, RetryConfig};
+use url::Url;
 
 use super::health::Health;
 use super::staging::Staging;
@@ -66,37 +67,70 @@ fn parse_s3(text: &str) -> Result<BlobSetting, &'static str> {
 
 impl Blobs {
     /// Opens the store of a setting. A folder is created if it is absent. Whether a bucket
-    /// works, [`Blobs::verify_bucket`] finds out.
+    /// works, [`Blobs::verify`] finds out.
     pub fn open(setting: &BlobSetting) -> Result<Self, BlobOpenError> {
         match setting {
             BlobSetting::Memory => Ok(Self::in_memory()),
             BlobSetting::Folder(path) => {
-                let staging = Staging::folder(path).map_err(|error| {
-                    let path = path.display();
-                    BlobOpenError(format!("nothing can be written in the folder {path}: {error}"))
+                // Relative only if there is no working directory.
+                let path = std::path::absolute(path).unwrap_or_else(|_| path.clone());
+                let place = format!("file:{}", path.display());
+                let staging = Staging::folder(&path).map_err(|error| {
+                    BlobOpenError(format!(
+                        "{place}: nothing can be written there ({error}); name a folder that this \
+                         user may write"
+                    ))
                 })?;
                 let store = Arc::new(LocalFileSystem::new_with_prefix(path).map_err(unusable)?);
-                Ok(Self { store, staging, health: Health::default() })
+                Ok(Self { store, staging, health: Health::default(), place: place.into() })
             }
-            BlobSetting::S3 { bucket, prefix } => {
-                open_s3(bucket, prefix, AmazonS3Builder::from_env())
-            }
+            BlobSetting::S3 { bucket, prefix } => open_s3(
+                bucket,
+                prefix,
+                std::env::vars_os().filter_map(|(name, value)| {
+                    Some((name.into_string().ok()?, value.into_string().ok()?))
+                }),
+            ),
         }
     }
 }
 
-/// `builder` has what the variables `AWS_…` set.
+/// The variables `AWS_…` configure it; an empty one counts as absent.
 pub(super) fn open_s3(
     bucket: &str,
     prefix: &str,
-    builder: AmazonS3Builder,
+    variables: impl Iterator<Item = (String, String)>,
 ) -> Result<Blobs, BlobOpenError> {
-    let value = |key: AmazonS3ConfigKey| builder.get_config_value(&key).unwrap_or_default();
-    let endpoints = [value(AmazonS3ConfigKey::Endpoint), value(AmazonS3ConfigKey::S3Endpoint)];
-    let allow_http = value(AmazonS3ConfigKey::Client(ClientConfigKey::AllowHttp)) == "true";
-    if !allow_http && endpoints.iter().any(|endpoint| endpoint.starts_with("http://")) {
-        let text = "the endpoint begins with http://, which AWS_ALLOW_HTTP=true would allow";
-        return Err(BlobOpenError(text.to_owned()));
+    let (mut builder, mut http_endpoint, mut allow_http) = (AmazonS3Builder::new(), None, false);
+    let given = |(name, value): &(String, String)| name.starts_with("AWS_") && !value.is_empty();
+    for (name, value) in variables.filter(given) {
+        let Ok(key) = name.to_ascii_lowercase().parse() else { continue };
+        let refused = |text| Err(BlobOpenError(format!("{name} {text}")));
+        // The library panics on a value that no header can have.
+        if !value.bytes().all(|byte| byte == b' ' || byte.is_ascii_graphic()) {
+            return refused("has a character that is not printable ASCII, such as a line end");
+        }
+        match key {
+            AmazonS3ConfigKey::Endpoint | AmazonS3ConfigKey::S3Endpoint => {
+                let url = Url::parse(&value).ok().filter(Url::has_host);
+                match url.as_ref().map(Url::scheme) {
+                    Some("https") => {}
+                    Some("http") => http_endpoint = Some(name),
+                    _ => return refused("must be http://HOST:PORT or https://HOST:PORT"),
+                }
+            }
+            AmazonS3ConfigKey::Client(ClientConfigKey::AllowHttp) => {
+                allow_http =
+                    ["1", "true", "on", "yes", "y"].contains(&&*value.to_ascii_lowercase());
+                continue;
+            }
+            _ => {}
+        }
+        builder = builder.with_config(key, value);
+    }
+    if let Some(name) = http_endpoint.filter(|_| !allow_http) {
+        let text = format!("{name} begins with http://, which AWS_ALLOW_HTTP=true would allow");
+        return Err(BlobOpenError(text));
     }
     let outbound =
         Outbound::new(AddressPolicy::Any).map_err(|error| BlobOpenError(error_chain(&error)))?;
@@ -107,12 +141,14 @@ pub(super) fn open_s3(
     let s3 = builder
         .with_bucket_name(bucket)
         .with_retry(retry)
+        .with_allow_http(allow_http)
         .with_http_connector(Connector(outbound))
         .build()
         .map_err(unusable)?;
     let store: Arc<dyn ObjectStore> =
         if prefix.is_empty() { Arc::new(s3) } else { Arc::new(PrefixStore::new(s3, prefix)) };
-    Ok(Blobs { store, staging: Staging::temp_file(), health: Health::default() })
+    let place = format!("s3://{bucket}/{prefix}").into();
+    Ok(Blobs { store, staging: Staging::temp_file(), health: Health::default(), place })
 }
 
 fn unusable(error: object_store::Error) -> BlobOpenError {

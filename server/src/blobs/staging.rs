@@ -1,23 +1,27 @@
 //! Uploads: bytes are staged out of sight as they arrive, then published in one step.
 //!
-//! An upload takes constant memory: what exceeds its buffer goes to a temporary file. For a
-//! folder this file becomes the stored file by a hard link; for S3 it is read back once it is
-//! complete, when a bounded number of bytes is in memory on the way to S3. A large file, which
-//! only an output is, goes to S3 in parts.
+//! An upload takes constant memory: what exceeds its buffer goes to a temporary file. For a folder
+//! this file becomes the stored file. `LocalFileSystem` of `object_store` could not do that: it puts
+//! without replacing only what is in memory as a whole, so 64 uploads of 10 MiB would take 640 MiB,
+//! and only by a hard link. For other stores the file is read back once it is complete, when a
+//! bounded number of bytes is in memory on the way to S3. A large file, which only an output is,
+//! goes to S3 in parts.
 
 use std::fs::{self, File};
-use std::io::{self, Cursor, ErrorKind, Read, Seek, Write};
-use std::path::{Path, PathBuf};
+use std::io::{self, ErrorKind, Read, Seek, Write};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
 use promptarium::limits::UPLOAD_SLOT_LIFETIME_SECONDS;
+use tempfile::TempPath;
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
-use super::{AssetName, BlobError, Blobs, PutError, in_time};
+use super::{BlobError, Blobs, MARK, PutError, in_time};
+use crate::domain::AssetName;
 use crate::limits::{
     BLOBS_TIMEOUT, S3_UPLOAD_BYTES_MAX, S3_UPLOAD_WAIT, S3_WHOLE_BYTES_MAX, UPLOAD_BUFFER_BYTES,
 };
@@ -28,7 +32,7 @@ const TEMP_FOLDER: &str = ".uploads";
 /// Where the bytes of an upload are until it is complete.
 #[derive(Clone)]
 pub(super) enum Staging {
-    /// In memory, because the store keeps them there anyway.
+    /// In a temporary file, for the store in memory.
     Memory,
     /// In a temporary file, for S3; the semaphore counts bytes on their way to S3.
     TempFile(Arc<Semaphore>),
@@ -42,8 +46,6 @@ pub struct Upload {
     /// What has been written.
     size: u64,
     buffer: Vec<u8>,
-    /// Bytes of the first allocation of the buffer, and of the largest one.
-    buffer_sizes: (usize, usize),
     file: Option<TempFile>,
 }
 
@@ -52,20 +54,24 @@ pub trait ReadSeek: Read + Seek {}
 
 impl<T: Read + Seek> ReadSeek for T {}
 
-/// A file that is removed when it is dropped.
-pub(super) struct TempFile(pub(super) File, PathBuf);
+/// A file that is removed when it is dropped. It has a name in a folder store only.
+pub(super) struct TempFile(pub(super) File, Option<TempPath>);
 
 impl Staging {
     pub(super) fn temp_file() -> Self {
         Self::TempFile(Arc::new(Semaphore::new(S3_UPLOAD_BYTES_MAX as usize)))
     }
 
-    /// Prepares a folder, proves that it is writable, and removes temporary files that a killed
-    /// server has left.
-    pub(super) fn folder(root: &Path) -> std::io::Result<Self> {
+    /// Prepares a folder, checks that it is writable, marks it, and removes temporary files that a
+    /// killed server has left.
+    pub(super) fn folder(root: &Path) -> io::Result<Self> {
         let temp = root.join(TEMP_FOLDER);
         fs::create_dir_all(&temp)?;
         check_writable(root)?;
+        match publish(root, None, random_id().as_bytes(), &root.join(MARK)) {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+            outcome => outcome?,
+        }
         for entry in fs::read_dir(&temp)?.flatten() {
             let modified = entry.metadata().and_then(|file| file.modified());
             let age = modified.ok().and_then(|modified| modified.elapsed().ok());
@@ -79,21 +85,9 @@ impl Staging {
 }
 
 impl Blobs {
-    /// Starts an upload of exactly `size` bytes.
-    pub fn upload(&self, size: u64) -> Upload {
-        let size = usize::try_from(size).unwrap_or(usize::MAX);
-        let in_memory = matches!(self.staging, Staging::Memory);
-        let most = if in_memory { usize::MAX } else { UPLOAD_BUFFER_BYTES };
-        self.writer((size.min(most), most))
-    }
-
-    /// Starts a file of unknown size, which is not in memory even if the store is.
-    pub fn spool(&self) -> Upload {
-        self.writer((UPLOAD_BUFFER_BYTES, UPLOAD_BUFFER_BYTES))
-    }
-
-    fn writer(&self, buffer_sizes: (usize, usize)) -> Upload {
-        Upload { blobs: self.clone(), size: 0, buffer: Vec::new(), buffer_sizes, file: None }
+    /// Starts an upload. Not more than its buffer is in memory, even if the store is.
+    pub fn upload(&self) -> Upload {
+        Upload { blobs: self.clone(), size: 0, buffer: Vec::new(), file: None }
     }
 
     /// Waits until this many bytes may be in memory on their way to S3.
@@ -117,64 +111,61 @@ impl Blobs {
         let Staging::Folder(root) = &self.staging else {
             return self.put_object(name, tail.into()).await;
         };
-        let (temp, target) = (root.join(TEMP_FOLDER), root.join(name.path()));
-        let publishing = blocking(move || {
-            let mut file =
-                file.map_or_else(|| TempFile::create(&temp), Ok).map_err(BlobError::from)?;
-            match file.publish(&tail, &target) {
-                Err(error) if error.kind() == ErrorKind::AlreadyExists => Err(PutError::Taken),
-                outcome => Ok(outcome.map_err(BlobError::from)?),
-            }
+        let (root, target) = (root.clone(), root.join(name.path()));
+        let publishing = blocking(move || match publish(&root, file, &tail, &target) {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => Err(PutError::Taken),
+            outcome => Ok(outcome.map_err(BlobError::from)?),
         });
         in_time(BLOBS_TIMEOUT, publishing).await
     }
 }
 
 impl Upload {
-    /// Adds bytes. The buffer is allocated with the first ones, so that idle uploads have none.
+    /// Adds bytes.
     pub async fn write(&mut self, mut bytes: &[u8]) -> Result<(), BlobError> {
-        let (first, limit) = self.buffer_sizes;
         self.size += bytes.len() as u64;
         loop {
-            if self.buffer.capacity() == 0 {
-                self.buffer.reserve_exact(first);
+            let (used, free) = (self.buffer.len(), UPLOAD_BUFFER_BYTES - self.buffer.len());
+            let (fitting, rest) = bytes.split_at(bytes.len().min(free));
+            if self.buffer.capacity() < used + fitting.len() {
+                // It doubles, but never beyond what is counted for it.
+                self.buffer.reserve_exact(fitting.len().max(used.min(free)));
             }
-            let (fitting, rest) = bytes.split_at(bytes.len().min(limit - self.buffer.len()));
             self.buffer.extend_from_slice(fitting);
             if rest.is_empty() {
                 return Ok(());
             }
-            self.flush().await?;
+            self.read(|_| Ok(())).await?;
             bytes = rest;
         }
     }
 
-    /// Reads what has been written, on a thread for blocking work.
+    /// Empties the buffer into the file, and reads what has been written, on a thread for blocking
+    /// work. Nothing is written after it has moved the position.
     pub async fn read<T: Send + 'static>(
         &mut self,
         read: impl FnOnce(&mut (dyn ReadSeek + 'static)) -> io::Result<T> + Send + 'static,
     ) -> Result<T, BlobError> {
-        if self.file.is_some() {
-            self.flush().await?;
-        }
-        let (file, buffer) = (self.file.take(), std::mem::take(&mut self.buffer));
+        let root = match &self.blobs.staging {
+            Staging::Folder(root) => Some(root.clone()),
+            Staging::Memory | Staging::TempFile(_) => None,
+        };
+        let (file, mut buffer) = (self.file.take(), std::mem::take(&mut self.buffer));
         let done = blocking(move || {
-            let mut buffer = Cursor::new(buffer);
-            let mut file = file;
-            let value = match &mut file {
-                Some(file) => read(&mut file.0)?,
-                None => read(&mut buffer)?,
-            };
-            Ok::<_, BlobError>((file, buffer.into_inner(), value))
+            let mut file = file.map_or_else(|| TempFile::new(root.as_deref()), Ok)?;
+            file.0.write_all(&buffer)?;
+            buffer.clear();
+            let value = read(&mut file.0)?;
+            Ok::<_, BlobError>((file, buffer, value))
         });
-        let (file, buffer, value) = done.await?;
-        (self.file, self.buffer) = (file, buffer);
+        let (file, buffer, value) = in_time(BLOBS_TIMEOUT, done).await?;
+        (self.file, self.buffer) = (Some(file), buffer);
         Ok(value)
     }
 
     /// Publishes the file under a name. After an error nothing is visible.
     pub async fn finish(self, name: &AssetName) -> Result<(), PutError> {
-        let Self { blobs, size, buffer, file, .. } = self;
+        let Self { blobs, size, buffer, file } = self;
         match (&blobs.staging, file) {
             (Staging::Folder(_), file) => blobs.publish(name, file, buffer.into()).await,
             (_, Some(file)) if size > S3_WHOLE_BYTES_MAX => {
@@ -186,27 +177,6 @@ impl Upload {
                 blobs.publish(name, None, bytes.into()).await
             }
         }
-    }
-
-    async fn flush(&mut self) -> Result<(), BlobError> {
-        let in_store = match &self.blobs.staging {
-            Staging::Folder(root) => Some(root.join(TEMP_FOLDER)),
-            Staging::Memory | Staging::TempFile(_) => None,
-        };
-        let (file, mut buffer) = (self.file.take(), std::mem::take(&mut self.buffer));
-        let written = blocking(move || {
-            let mut file = match (file, in_store) {
-                (Some(file), _) => file,
-                (None, Some(folder)) => TempFile::create(&folder)?,
-                (None, None) => TempFile::create_unlinked()?,
-            };
-            file.0.write_all(&buffer)?;
-            buffer.clear();
-            Ok::<_, BlobError>((file, buffer))
-        });
-        let (file, buffer) = in_time(BLOBS_TIMEOUT, written).await?;
-        (self.file, self.buffer) = (Some(file), buffer);
-        Ok(())
     }
 }
 
@@ -220,39 +190,52 @@ fn read_back(file: Option<TempFile>, buffer: Vec<u8>, size: usize) -> Result<Vec
 }
 
 impl TempFile {
-    fn create(folder: &Path) -> std::io::Result<Self> {
-        let path = folder.join(format!("promptarium-upload-{}", random_id()));
-        let file = File::options().read(true).write(true).create_new(true).open(&path)?;
-        Ok(Self(file, path))
-    }
-
-    /// A file that vanishes with the process, however that ends.
-    fn create_unlinked() -> std::io::Result<Self> {
-        let file = Self::create(&std::env::temp_dir())?;
-        let _ = fs::remove_file(&file.1);
-        Ok(file)
-    }
-
-    /// Returns once the file and its name are on disk.
-    fn publish(&mut self, tail: &[u8], target: &Path) -> std::io::Result<()> {
-        self.0.write_all(tail)?;
-        self.0.sync_all()?;
-        let parent = target.parent().unwrap_or(target);
-        match fs::hard_link(&self.1, target) {
-            Err(error) if error.kind() == ErrorKind::NotFound => {
-                fs::create_dir_all(parent)?;
-                fs::hard_link(&self.1, target)?;
-                sync_folder(parent.parent().unwrap_or(parent))?;
-            }
-            outcome => outcome?,
-        }
-        sync_folder(parent)
+    /// Below the root of a folder store, with the permissions of the file that it becomes; or one
+    /// without a name, which vanishes with the process.
+    fn new(root: Option<&Path>) -> io::Result<Self> {
+        let Some(root) = root else { return Ok(Self(tempfile::tempfile()?, None)) };
+        let open = |path: &Path| File::options().read(true).write(true).create_new(true).open(path);
+        let mut names = tempfile::Builder::new();
+        let file = names.prefix("promptarium-upload-").make_in(root.join(TEMP_FOLDER), open)?;
+        let (file, path) = file.into_parts();
+        Ok(Self(file, Some(path)))
     }
 }
 
-/// Checks that a file can be written in the folder of a store.
-pub(super) fn check_writable(root: &Path) -> std::io::Result<()> {
-    TempFile::create(&root.join(TEMP_FOLDER))?.0.write_all(b"proof")
+/// Gives a new file of a folder store its name, if no other file has it. By renaming without
+/// replacing or, where the file system cannot do that, by a hard link.
+fn put_in_place(path: Option<TempPath>, target: &Path) -> io::Result<()> {
+    let Some(path) = path else { return Err(ErrorKind::InvalidInput.into()) };
+    let parent = target.parent().unwrap_or(target);
+    match path.persist_noclobber(target) {
+        Err(missing) if missing.error.kind() == ErrorKind::NotFound => {
+            fs::create_dir_all(parent)?;
+            missing.path.persist_noclobber(target)?;
+            sync_folder(parent.parent().unwrap_or(parent))?;
+        }
+        outcome => outcome?,
+    }
+    sync_folder(parent)
+}
+
+/// Returns once the file and its name are on disk.
+fn publish(root: &Path, file: Option<TempFile>, tail: &[u8], target: &Path) -> io::Result<()> {
+    let TempFile(mut file, path) = file.map_or_else(|| TempFile::new(Some(root)), Ok)?;
+    file.write_all(tail)?;
+    file.sync_all()?;
+    put_in_place(path, target)
+}
+
+/// Checks that a file can be written in the folder of a store and get its name.
+pub(super) fn check_writable(root: &Path) -> io::Result<()> {
+    let TempFile(mut file, path) = TempFile::new(Some(root))?;
+    file.write_all(b"proof")?;
+    let target = root.join(TEMP_FOLDER).join(random_id());
+    put_in_place(path, &target).map_err(|error| {
+        let text = "the file system has neither renaming without replacing nor hard links";
+        io::Error::new(error.kind(), format!("{text}: {error}"))
+    })?;
+    fs::remove_file(target)
 }
 
 /// Runs file operations on a thread for blocking work.
@@ -268,16 +251,10 @@ where
 }
 
 pub(super) fn random_id() -> String {
-    format!("{:016x}", rand::random::<u64>())
+    format!("{:032x}", rand::random::<u128>())
 }
 
 /// Only Unix can open folders.
-fn sync_folder(folder: &Path) -> std::io::Result<()> {
+fn sync_folder(folder: &Path) -> io::Result<()> {
     if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
-}
-
-impl Drop for TempFile {
-    fn drop(&mut self) {
-        let _ = fs::remove_file(&self.1);
-    }
 }

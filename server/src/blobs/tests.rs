@@ -11,7 +11,6 @@ use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
-use object_store::aws::AmazonS3Builder;
 use tempfile::TempDir;
 use tokio::net::TcpListener;
 
@@ -34,6 +33,7 @@ fn files(folder: &TempDir) -> Vec<String> {
         for path in std::fs::read_dir(below).unwrap().map(|entry| entry.unwrap().path()) {
             match path.strip_prefix(folder.path()).unwrap().to_str().unwrap() {
                 _ if path.is_dir() => folders.push(path),
+                MARK => {}
                 file => files.push(file.to_owned()),
             }
         }
@@ -95,7 +95,7 @@ async fn an_upload_is_visible_once_it_is_finished() {
         for size in [0, 1, buffer - 1, buffer, buffer + 1, 2 * buffer, 1_000_000] {
             for piece in [100_000, buffer, 3_000_000] {
                 let (name, bytes) = (AssetName::random(Media::Png), sample(size));
-                let mut upload = blobs.upload(size as u64);
+                let mut upload = blobs.upload();
                 for piece in bytes.chunks(piece) {
                     upload.write(piece).await.unwrap();
                 }
@@ -104,7 +104,7 @@ async fn an_upload_is_visible_once_it_is_finished() {
                 assert_eq!(blobs.read_all(&name).await.unwrap(), Some(bytes), "{size} {piece}");
             }
         }
-        let mut dropped = blobs.upload(1_000_000);
+        let mut dropped = blobs.upload();
         dropped.write(&sample(999_999)).await.unwrap();
     }
     let files = files(&folder);
@@ -122,7 +122,7 @@ async fn of_concurrent_puts_of_a_name_one_succeeds() {
                 if number % 2 == 0 {
                     return blobs.put_new(&name, bytes.into()).await;
                 }
-                let mut upload = blobs.upload(300_000);
+                let mut upload = blobs.upload();
                 upload.write(&bytes).await?;
                 upload.finish(&name).await
             }
@@ -207,6 +207,12 @@ enum Fault {
     Refused(u16, &'static str),
     /// A put is carried out, and its connection closed instead of a response.
     ResponseLost,
+    /// A put replaces what is there, whatever its condition.
+    Replaces,
+    /// The key lacks the permission for this method.
+    Denied(&'static str),
+    /// The key lacks the permission to list, so absence is not told.
+    NoList,
 }
 
 #[derive(Default)]
@@ -245,7 +251,7 @@ async fn respond(
     let mut bucket = bucket.lock().unwrap();
     let (path, headers) = (parts.uri.path().to_owned(), parts.headers);
     bucket.requests.push((parts.method.clone(), headers.clone()));
-    let mut response = Response::builder();
+    let response = Response::builder();
     let query = parts.uri.query().unwrap_or_default();
     let tag = |name: &str| query.split('&').find_map(|part| part.strip_prefix(name)?.parse().ok());
     if let Fault::Status(status) = bucket.fault {
@@ -257,6 +263,9 @@ async fn respond(
         let body = format!("<Error><Code>{code}</Code></Error>");
         return Ok(response.status(status).body(body.into()).unwrap());
     }
+    if matches!(bucket.fault, Fault::Denied(method) if method == parts.method.as_str()) {
+        return Ok(denied());
+    }
     if let Some(number) = tag("partNumber=") {
         bucket.parts.insert(number, body);
         return Ok(response.header("etag", "\"1\"").body(Full::default()).unwrap());
@@ -266,7 +275,9 @@ async fn respond(
                        </InitiateMultipartUploadResult>";
         if query != "uploads=" && query != "uploads" {
             let file: Vec<u8> = bucket.parts.values().flatten().copied().collect();
-            bucket.files.insert(path, (file.into(), HeaderMap::new()));
+            let started = bucket.requests.iter().rfind(|(_, of)| of.contains_key("content-type"));
+            let headers = started.map(|(_, headers)| headers.clone()).unwrap_or_default();
+            bucket.files.insert(path, (file.into(), headers));
             let ended = "<CompleteMultipartUploadResult><ETag>1</ETag>\
                          </CompleteMultipartUploadResult>";
             return Ok(response.body(ended.into()).unwrap());
@@ -280,6 +291,7 @@ async fn respond(
     if parts.method == Method::PUT {
         if headers.get("if-none-match").is_some_and(|value| value == "*")
             && bucket.files.contains_key(&path)
+            && !matches!(bucket.fault, Fault::Replaces)
         {
             return Ok(response.status(412).body(Full::default()).unwrap());
         }
@@ -289,25 +301,44 @@ async fn respond(
         }
         return Ok(response.header("etag", "\"1\"").body(Full::default()).unwrap());
     }
-    let Some((file, stored)) = bucket.files.get(&path).cloned() else {
-        return Ok(response.status(404).body(Full::default()).unwrap());
+    Ok(read(&bucket, &parts.method, &path, &headers))
+}
+
+fn denied() -> Response<Full<Bytes>> {
+    let body = "<Error><Code>AccessDenied</Code></Error>";
+    Response::builder().status(403).body(body.into()).unwrap()
+}
+
+/// The response to GET and HEAD.
+fn read(
+    bucket: &Bucket,
+    method: &Method,
+    path: &str,
+    headers: &HeaderMap,
+) -> Response<Full<Bytes>> {
+    let mut response = Response::builder();
+    let Some((file, stored)) = bucket.files.get(path).cloned() else {
+        if matches!(bucket.fault, Fault::NoList) {
+            return denied();
+        }
+        return response.status(404).body(Full::default()).unwrap();
     };
     for (name, value) in stored.iter().filter(|(name, _)| name.as_str().starts_with("x-amz-meta")) {
         response = response.header(name, value);
     }
     let response =
         response.header("etag", "\"1\"").header("last-modified", "Mon, 02 Jan 2006 15:04:05 GMT");
-    if parts.method == Method::HEAD {
-        return Ok(response.header("content-length", file.len()).body(Full::default()).unwrap());
+    if *method == Method::HEAD {
+        return response.header("content-length", file.len()).body(Full::default()).unwrap();
     }
     let range = headers.get("range").and_then(|range| range.to_str().ok()?.strip_prefix("bytes="));
     let Some((first, last)) = range.and_then(|range| range.split_once('-')) else {
-        return Ok(response.body(file.into()).unwrap());
+        return response.body(file.into()).unwrap();
     };
     let (first, last) = (first.parse::<usize>().unwrap(), last.parse::<usize>().unwrap());
     let content_range = format!("bytes {first}-{last}/{}", file.len());
     let part = file.slice(first..=last);
-    Ok(response.status(206).header("content-range", content_range).body(part.into()).unwrap())
+    response.status(206).header("content-range", content_range).body(part.into()).unwrap()
 }
 
 #[tokio::test]
@@ -317,7 +348,7 @@ async fn a_large_file_goes_to_s3_in_parts_and_is_not_replaced() {
     let name = AssetName::random(Media::Mp4);
     let bytes = sample(20 << 20);
     let spool = async || {
-        let mut file = blobs.spool();
+        let mut file = blobs.upload();
         for piece in bytes.chunks(1_000_000) {
             file.write(piece).await.unwrap();
         }
@@ -341,7 +372,7 @@ async fn a_file_of_unknown_size_is_examined_and_stored_whole() {
     for blobs in stores {
         for size in [0, 1, UPLOAD_BUFFER_BYTES, UPLOAD_BUFFER_BYTES + 1, 20 << 20] {
             let (name, bytes) = (AssetName::random(Media::Mp4), sample(size));
-            let mut file = blobs.spool();
+            let mut file = blobs.upload();
             for piece in bytes.chunks(100_000) {
                 file.write(piece).await.unwrap();
             }
@@ -362,22 +393,24 @@ async fn a_file_of_unknown_size_is_examined_and_stored_whole() {
 
 fn settings(endpoint: &str) -> [(&'static str, &str); 5] {
     [
-        ("aws_endpoint", endpoint),
-        ("aws_allow_http", "true"),
-        ("aws_access_key_id", "id"),
-        ("aws_secret_access_key", "s3cret"),
-        ("aws_region", "here"),
+        ("AWS_ENDPOINT", endpoint),
+        ("AWS_ALLOW_HTTP", "true"),
+        ("AWS_ACCESS_KEY_ID", "id"),
+        ("AWS_SECRET_ACCESS_KEY", "s3cret"),
+        ("AWS_REGION", "here"),
     ]
 }
 
-fn with_settings<'a>(settings: impl IntoIterator<Item = (&'a str, &'a str)>) -> AmazonS3Builder {
-    settings.into_iter().fold(AmazonS3Builder::new(), |builder, (name, value)| {
-        builder.with_config(name.parse().unwrap(), value)
-    })
+fn open_with<'a>(
+    prefix: &str,
+    settings: impl IntoIterator<Item = (&'a str, &'a str)>,
+) -> Result<Blobs, BlobOpenError> {
+    let variables = settings.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned()));
+    open_s3("pictures", prefix, variables)
 }
 
 fn open(prefix: &str, endpoint: &str) -> Blobs {
-    open_s3("pictures", prefix, with_settings(settings(endpoint))).unwrap()
+    open_with(prefix, settings(endpoint)).unwrap()
 }
 
 #[tokio::test]
@@ -390,7 +423,7 @@ async fn a_file_is_put_once_by_a_signed_request_and_read_whole_or_in_part() {
     bucket.lock().unwrap().requests.clear();
 
     let bytes = sample(300_000);
-    let mut upload = blobs.upload(300_000);
+    let mut upload = blobs.upload();
     upload.write(&bytes).await.unwrap();
     upload.finish(&name).await.unwrap();
     {
@@ -449,11 +482,11 @@ async fn an_error_contains_no_response_body_and_no_asset_name() {
 #[tokio::test]
 async fn incomplete_settings_are_refused_at_the_start() {
     for (missing, expected) in
-        [("aws_allow_http", "AWS_ALLOW_HTTP=true"), ("aws_access_key_id", "AccessKeyId")]
+        [("AWS_ALLOW_HTTP", "AWS_ALLOW_HTTP=true"), ("AWS_ACCESS_KEY_ID", "AccessKeyId")]
     {
         let settings = settings("http://127.0.0.1:1").into_iter();
-        let builder = with_settings(settings.filter(|(name, _)| *name != missing));
-        let error = open_s3("pictures", "", builder).err().unwrap().to_string();
+        let settings = settings.filter(|(name, _)| *name != missing);
+        let error = open_with("", settings).err().unwrap().to_string();
         assert!(error.contains(expected) && !error.contains("s3cret"), "{error}");
     }
 }
@@ -464,14 +497,14 @@ async fn a_bucket_that_does_not_work_is_named_at_the_start_and_seen_later() {
     let blobs = open("a", &endpoint);
     for (status, code) in [(404, "NoSuchBucket"), (403, "AccessDenied"), (400, "Malformed")] {
         bucket.lock().unwrap().fault = Fault::Refused(status, code);
-        let error = blobs.verify_bucket().await.unwrap_err().to_string();
+        let error = blobs.verify().await.unwrap_err().to_string();
         assert!(error.contains("put into the bucket") && !error.contains('\n'), "{error}");
         assert!(error.contains(code) || error.contains(&status.to_string()), "{error}");
     }
     bucket.lock().unwrap().fault = Fault::None;
-    blobs.verify_bucket().await.unwrap();
+    blobs.verify().await.unwrap();
     // Another server starts.
-    open("a", &endpoint).verify_bucket().await.unwrap();
+    open("a", &endpoint).verify().await.unwrap();
     assert_eq!(
         bucket.lock().unwrap().files.keys().collect::<Vec<_>>(),
         ["/pictures/a/.promptarium"]
@@ -483,6 +516,91 @@ async fn a_bucket_that_does_not_work_is_named_at_the_start_and_seen_later() {
     // It is believed for a moment.
     again.check().await.unwrap();
     assert!(blobs.check().await.is_err());
+}
+
+#[tokio::test]
+async fn a_bucket_that_replaces_files_is_refused_and_keeps_its_mark() {
+    let (bucket, endpoint) = start().await;
+    open("", &endpoint).verify().await.unwrap();
+    let mark = || bucket.lock().unwrap().files["/pictures/.promptarium"].0.clone();
+    let first = mark();
+    bucket.lock().unwrap().fault = Fault::Replaces;
+    let error = open("", &endpoint).verify().await.unwrap_err().to_string();
+    assert!(
+        error.contains("ignores `If-None-Match: *`") && error.contains("s3://pictures"),
+        "{error}"
+    );
+    assert_eq!(mark(), first);
+    assert_eq!(first.len(), 32);
+}
+
+#[tokio::test]
+async fn a_permission_that_is_missing_is_named_at_the_start() {
+    let (bucket, endpoint) = start().await;
+    for (method, permission) in [("PUT", "write (s3:PutObject)"), ("GET", "read (s3:GetObject)")] {
+        bucket.lock().unwrap().fault = Fault::Denied(method);
+        let error = open("", &endpoint).verify().await.unwrap_err().to_string();
+        assert!(error.contains(permission) && error.starts_with("--blob-store: s3://"), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn a_file_that_is_absent_is_so_without_the_permission_to_list() {
+    let (bucket, endpoint) = start().await;
+    let blobs = open("", &endpoint);
+    bucket.lock().unwrap().fault = Fault::NoList;
+    let name = AssetName::random(Media::Png);
+    assert!(blobs.size_of(&name).await.is_err());
+    blobs.verify().await.unwrap();
+    assert_eq!(blobs.size_of(&name).await.unwrap(), None);
+    assert!(blobs.get(&name, Some(0..1)).await.unwrap().is_none());
+    assert!(blobs.read_all(&name).await.unwrap().is_none());
+    blobs.put_new(&name, sample(3)).await.unwrap();
+    assert_eq!(blobs.read_all(&name).await.unwrap(), Some(sample(3)));
+    // Where the permission is there, 403 has another reason.
+    bucket.lock().unwrap().fault = Fault::None;
+    let blobs = open("", &endpoint);
+    blobs.verify().await.unwrap();
+    bucket.lock().unwrap().fault = Fault::Denied("HEAD");
+    assert!(blobs.size_of(&AssetName::random(Media::Png)).await.is_err());
+}
+
+#[tokio::test]
+async fn a_stored_object_has_the_type_of_its_file() {
+    let (bucket, endpoint) = start().await;
+    let blobs = open("", &endpoint);
+    for (media, size) in [(Media::Png, 10), (Media::Mp4, 20 << 20)] {
+        let name = AssetName::random(media);
+        let mut upload = blobs.upload();
+        upload.write(&sample(size)).await.unwrap();
+        upload.finish(&name).await.unwrap();
+        let path = format!("/pictures/{}", name.path());
+        let headers = bucket.lock().unwrap().files[&path].1.clone();
+        assert_eq!(headers["content-type"], media.content_type());
+    }
+}
+
+#[test]
+fn variables_of_s3_are_checked() {
+    for (name, value, expected) in [
+        ("AWS_ENDPOINT", "127.0.0.1:9000", Some("AWS_ENDPOINT must be http://HOST:PORT")),
+        ("AWS_ENDPOINT_URL", "localhost:9000", Some("AWS_ENDPOINT_URL must be")),
+        ("AWS_ENDPOINT_URL_S3", "minio", Some("AWS_ENDPOINT_URL_S3 must be")),
+        ("AWS_ENDPOINT", "http://", Some("AWS_ENDPOINT must be")),
+        ("AWS_SECRET_ACCESS_KEY", "s3cret\n", Some("AWS_SECRET_ACCESS_KEY has a character")),
+        ("AWS_REGION", "hïer", Some("AWS_REGION has a character")),
+        ("AWS_ALLOW_HTTP", "0", Some("AWS_ENDPOINT begins with http://")),
+        ("AWS_ALLOW_HTTP", "1", None),
+        ("AWS_ALLOW_HTTP", "TRUE", None),
+        ("AWS_SESSION_TOKEN", "", None),
+    ] {
+        let usual = settings("http://127.0.0.1:1").into_iter().filter(|(usual, _)| *usual != name);
+        let error = open_with("", usual.chain([(name, value)])).err().map(|e| e.to_string());
+        let error = error.as_deref();
+        assert_eq!(error.is_some(), expected.is_some(), "{name}={value:?}: {error:?}");
+        let (error, expected) = (error.unwrap_or_default(), expected.unwrap_or_default());
+        assert!(error.contains(expected) && !error.contains("s3cret"), "{error}");
+    }
 }
 
 #[tokio::test]

@@ -11,9 +11,9 @@ use hmac::{Hmac, Mac};
 use promptarium::limits::UPLOAD_SLOT_LIFETIME_SECONDS;
 use sha2::Sha256;
 
-use super::asset_url::{AssetName, Assets};
+use super::asset_url::Assets;
 use crate::clock::Clock;
-use crate::domain::{AccountId, Media, SigningKey};
+use crate::domain::{AccountId, AssetName, Media, SigningKey};
 
 /// The parameter of an upload URL that contains the signed claims.
 const PARAMETER: &str = "slot";
@@ -120,7 +120,7 @@ impl Slots {
 /// Comparing it takes constant time. All parts have a fixed length but the type, which is last.
 fn signature(mac: &Hmac<Sha256>, name: &AssetName, claims: &[u8]) -> Hmac<Sha256> {
     let mut mac = mac.clone();
-    mac.update(&name.id);
+    mac.update(name.id());
     mac.update(claims);
     mac.update(name.media().content_type().as_bytes());
     mac
@@ -152,7 +152,7 @@ mod tests {
     }
 
     fn slots_with(key: &[u8; SigningKey::BYTES_MIN], clock: &ManualClock) -> Slots {
-        let assets = Assets::new(&Url::parse("http://example.com").unwrap());
+        let assets = Assets::new(&Url::parse("http://example.com").unwrap(), &[]);
         Slots::new(&SigningKey::new(key).unwrap(), assets, Clock::Manual(clock.clone()))
     }
 

@@ -10,9 +10,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
-use super::{AccountId, NewPrompt, PromptInputs, PromptKind};
+use super::{AccountId, ImageRef, NewPrompt, PromptInputs, PromptKind};
 
-/// A checked request: what to generate, without what only the service needs.
+/// A checked request: what to generate, without what only the service needs. A provider gets it
+/// with URLs in place of the names of assets.
 ///
 /// Its JSON is stored in databases and read by servers of other versions, so a field keeps its
 /// name and its meaning, and a missing one has its default.
@@ -28,9 +29,9 @@ pub struct GenerationRequest {
     /// At most 100000 characters.
     pub negative_prompt: Option<Box<str>>,
     /// A source image.
-    pub image_input: Option<Box<str>>,
+    pub image_input: Option<ImageRef>,
     /// At most 7 source images.
-    pub image_inputs: Vec<Box<str>>,
+    pub image_inputs: Vec<ImageRef>,
     /// For example `16:9`.
     pub aspect_ratio: Box<str>,
     /// 1 to 4 outputs.
@@ -38,9 +39,21 @@ pub struct GenerationRequest {
     /// Parameters of the model, passed through.
     pub parameters: Option<Map<String, Value>>,
     /// At most 7 reference images.
-    pub reference_image_urls: Vec<Box<str>>,
+    pub reference_image_urls: Vec<ImageRef>,
     /// The endpoint of an editing model, used instead of `model_id` if there is an `image_input`.
     pub image_edit_endpoint_id: Option<Box<str>>,
+}
+
+impl GenerationRequest {
+    /// All images that it refers to.
+    pub fn images(&self) -> impl Iterator<Item = &ImageRef> {
+        self.image_input.iter().chain(&self.image_inputs).chain(&self.reference_image_urls)
+    }
+
+    pub(crate) fn images_mut(&mut self) -> impl Iterator<Item = &mut ImageRef> {
+        let inputs = self.image_input.iter_mut().chain(&mut self.image_inputs);
+        inputs.chain(&mut self.reference_image_urls)
+    }
 }
 
 /// The type of the outputs.
@@ -52,50 +65,6 @@ pub enum OutputKind {
     Image,
     /// `video`
     Video,
-}
-
-/// A media type of a stored file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Media {
-    /// `image/png`
-    Png,
-    /// `image/jpeg`
-    Jpeg,
-    /// `image/webp`
-    Webp,
-    /// `image/gif`
-    Gif,
-    /// `video/mp4`
-    Mp4,
-    /// `video/webm`
-    Webm,
-}
-
-impl Media {
-    /// All of them.
-    pub const ALL: [Self; 6] =
-        [Self::Png, Self::Jpeg, Self::Webp, Self::Gif, Self::Mp4, Self::Webm];
-
-    /// The value of `Content-Type`.
-    pub const fn content_type(self) -> &'static str {
-        self.names().0
-    }
-
-    /// The file name extension, without a dot.
-    pub const fn extension(self) -> &'static str {
-        self.names().1
-    }
-
-    const fn names(self) -> (&'static str, &'static str) {
-        match self {
-            Self::Png => ("image/png", "png"),
-            Self::Jpeg => ("image/jpeg", "jpg"),
-            Self::Webp => ("image/webp", "webp"),
-            Self::Gif => ("image/gif", "gif"),
-            Self::Mp4 => ("video/mp4", "mp4"),
-            Self::Webm => ("video/webm", "webm"),
-        }
-    }
 }
 
 /// A job to be created.
@@ -253,7 +222,7 @@ pub(crate) fn output_prompt(request: &GenerationRequest, vault: VaultId) -> NewP
         inputs: PromptInputs {
             model_id: Some((*request.model_id).into()),
             aspect_ratio: fitting.then(|| (*request.aspect_ratio).into()),
-            image_url: request.image_input.as_deref().map(Into::into),
+            image_url: request.image_input.clone(),
             reference_media_urls: Some(references).filter(|urls| !urls.is_empty()),
         },
         vault: Some(vault),

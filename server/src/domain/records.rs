@@ -8,6 +8,8 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use promptarium::{PromptId, VaultId, VaultPromptId};
 
+use super::ImageRef;
+
 /// Prompts are shared, so that a page copies no texts.
 pub type SharedPrompt = Arc<PromptRecord>;
 
@@ -63,10 +65,10 @@ pub struct PromptInputs {
     pub model_id: Option<Arc<str>>,
     /// At most 20 characters.
     pub aspect_ratio: Option<Arc<str>>,
-    /// A URL.
-    pub image_url: Option<Arc<str>>,
-    /// At most 10 URIs.
-    pub reference_media_urls: Option<Arc<[Box<str>]>>,
+    /// An image.
+    pub image_url: Option<ImageRef>,
+    /// At most 10.
+    pub reference_media_urls: Option<Arc<[ImageRef]>>,
 }
 
 /// A partial update; `None` leaves a field unchanged.
@@ -96,8 +98,8 @@ impl PromptPatch {
 /// A picture or video linked to a prompt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PromptImage {
-    /// Public URL.
-    pub url: Box<str>,
+    /// The file.
+    pub source: ImageRef,
     /// In pixels.
     pub width: u32,
     /// In pixels.
@@ -228,7 +230,7 @@ pub struct VaultRecord {
     /// Who may see it.
     pub visibility: VaultVisibility,
     /// Cover image.
-    pub cover_image_url: Option<Arc<str>>,
+    pub cover_image: Option<ImageRef>,
     /// Whether the service created it with the account.
     pub system: bool,
     /// Number of prompts in it.

@@ -26,10 +26,10 @@ use tokio::task::spawn_blocking;
 use self::canvas::mix;
 use self::scene::{Theme, paint};
 use super::{MediaFile, Output, PollError, Progress, Provider, SubmitError, model};
+use crate::blobs::Blobs;
 use crate::blobs::asset_url::Assets;
-use crate::blobs::{AssetName, Blobs};
 use crate::clock::Clock;
-use crate::domain::{GenerationRequest, Media, OutputKind, ProviderTicket};
+use crate::domain::{AssetName, GenerationRequest, Media, OutputKind, ProviderTicket};
 use crate::limits::LOCAL_PAINTERS;
 
 /// How long `local/slow` takes, and the longest that `parameters.seconds` can ask for.
@@ -60,8 +60,8 @@ pub(crate) struct LocalProvider {
 impl LocalProvider {
     /// The input images that are assets of this service.
     fn inputs(&self, request: &GenerationRequest) -> Vec<AssetName> {
-        let urls = request.image_input.iter().chain(&request.image_inputs);
-        urls.filter_map(|url| self.assets.name_in(url)).collect()
+        let images = request.image_input.iter().chain(&request.image_inputs);
+        images.filter_map(|image| self.assets.name_of(image)).collect()
     }
 
     async fn paint(&self, request: &GenerationRequest) -> Result<Progress, PollError> {

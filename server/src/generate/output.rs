@@ -16,9 +16,11 @@ use tokio::time::{Instant, timeout_at};
 use super::media;
 use crate::account_permits::{AccountPermits, Permit};
 use crate::blobs::asset_url::Assets;
-use crate::blobs::{AssetName, BlobError, Blobs, PutError, ReadSeek, Upload};
+use crate::blobs::{BlobError, Blobs, PutError, ReadSeek, Upload};
 use crate::clock::Clock;
-use crate::domain::{AccountId, JobRecord, Media, PromptImage, ProviderTicket, SigningKey};
+use crate::domain::{
+    AccountId, AssetName, ImageRef, JobRecord, Media, PromptImage, ProviderTicket, SigningKey,
+};
 use crate::limits::{
     LARGE_OUTPUTS_MAX, LARGE_OUTPUTS_PER_ACCOUNT, OUTPUT_BYTES_FREE, OUTPUT_EXAMINATIONS_MAX,
     OUTPUT_RATE_MIN, OUTPUT_STALL_TIMEOUT,
@@ -96,6 +98,7 @@ impl fmt::Debug for RemoteOutput {
 #[derive(Clone)]
 pub(crate) struct OutputStore {
     pub(crate) blobs: Blobs,
+    /// Writes the URLs that a provider gets.
     pub(crate) assets: Assets,
     /// URLs cannot be guessed without it.
     pub(crate) key: SigningKey,
@@ -170,8 +173,8 @@ impl OutputStore {
             Ok(()) | Err(PutError::Taken) => {}
             Err(PutError::Failed(error)) => return Err(error.into()),
         }
-        let url = self.assets.url_of(&name).into();
-        Ok(PromptImage { url, width, height, created_at: self.clock.now() })
+        let source = ImageRef::Asset(name);
+        Ok(PromptImage { source, width, height, created_at: self.clock.now() })
     }
 
     fn name(
@@ -196,7 +199,7 @@ impl OutputStore {
         account: AccountId,
     ) -> Result<(Upload, Option<Permit>), SaveError> {
         let OutputLimits { bytes_max, stall_timeout, .. } = self.limits;
-        let (mut file, mut received, mut permit) = (self.blobs.spool(), 0, None);
+        let (mut file, mut received, mut permit) = (self.blobs.upload(), 0, None);
         let mut slow = Instant::now() + stall_timeout;
         loop {
             let deadline = slow.min(Instant::now() + stall_timeout);

@@ -16,6 +16,7 @@ use tokio::time::{Instant, sleep, timeout};
 use tokio_util::task::TaskTracker;
 
 use super::{Outcomes, Provider, SubmitError, bounded_reason, count};
+use crate::blobs::asset_url::Assets;
 use crate::domain::{Caller, JobKey, JobRecord, JobState, NewJob, ProviderTicket, Reserved};
 use crate::error_chain::error_chain;
 use crate::limits::{
@@ -36,6 +37,8 @@ pub(super) const SUBMIT_UNKNOWN: &str = "it is not known whether the provider to
 pub struct Submitter {
     store: Arc<dyn JobStore>,
     provider: Arc<dyn Provider>,
+    /// Writes the URLs that the provider gets.
+    assets: Assets,
     tasks: TaskTracker,
     /// For accepted jobs that could not be recorded yet.
     unrecorded: Arc<Semaphore>,
@@ -72,10 +75,10 @@ pub enum SubmissionError {
 type Submission = Result<(JobKey, ProviderTicket), SubmissionError>;
 
 impl Submitter {
-    pub fn new(store: Arc<dyn JobStore>, provider: Arc<dyn Provider>) -> Self {
+    pub fn new(store: Arc<dyn JobStore>, provider: Arc<dyn Provider>, assets: Assets) -> Self {
         let unrecorded = Arc::new(Semaphore::new(SUBMIT_UNRECORDED_MAX));
         let (tasks, outcomes) = (TaskTracker::new(), Outcomes::default());
-        Self { store, provider, tasks, unrecorded, outcomes }
+        Self { store, provider, assets, tasks, unrecorded, outcomes }
     }
 
     /// How many accepted jobs could not be recorded yet.
@@ -154,7 +157,8 @@ impl Submitter {
     }
 
     async fn call_provider(&self, job: &JobRecord) -> Result<ProviderTicket, SubmitError> {
-        let call = AssertUnwindSafe(self.provider.submit(&job.request)).catch_unwind();
+        let request = self.assets.addressed(&job.request);
+        let call = AssertUnwindSafe(self.provider.submit(&request)).catch_unwind();
         match timeout(SUBMIT_TIMEOUT, call).await {
             Ok(Ok(result)) => result,
             Ok(Err(_)) => Err(SubmitError::Unknown("the provider's client panicked".to_owned())),

@@ -19,8 +19,8 @@ use crate::blobs::Blobs;
 use crate::blobs::asset_url::Assets;
 use crate::clock::{Clock, ManualClock};
 use crate::domain::{
-    AccountId, Caller, JobKey, JobRecord, JobState, Media, NewJob, NewKey, OutputKind, Scopes,
-    SigningKey, Turn,
+    AccountId, Caller, ImageRef, JobKey, JobRecord, JobState, Media, NewJob, NewKey, OutputKind,
+    Scopes, SigningKey, Turn,
 };
 use crate::store::memory::MemoryStore;
 use crate::store::prelude::*;
@@ -141,8 +141,11 @@ impl std::io::Write for Log {
 /// Stores outputs of at most 1 MiB, which may pause for a second.
 pub(super) fn output_store(blobs: Blobs) -> OutputStore {
     let limits = OutputLimits { stall_timeout: Duration::from_secs(1), ..OutputLimits::new(1) };
-    let assets = Assets::new(&"http://localhost".parse().unwrap());
-    OutputStore { blobs, assets, key: SigningKey::random(), clock: clock(), limits }
+    OutputStore { blobs, assets: assets(), key: SigningKey::random(), clock: clock(), limits }
+}
+
+pub(super) fn assets() -> Assets {
+    Assets::new(&"http://localhost".parse().unwrap(), &[])
 }
 
 /// A clock that does not move.
@@ -262,7 +265,6 @@ fn every_field_and_the_vault_change_the_digest() {
 
 #[tokio::test]
 async fn an_output_has_one_url_for_its_index_in_its_job() {
-    let assets = Assets::new(&"http://localhost".parse().unwrap());
     let blobs = Blobs::in_memory();
     let store = |secret: u8| {
         let key = SigningKey::new(&[secret; SigningKey::BYTES_MIN]).unwrap();
@@ -281,11 +283,11 @@ async fn an_output_has_one_url_for_its_index_in_its_job() {
             created_at: Timestamp::from_microsecond(created_at).unwrap(),
             updated_at: Timestamp::UNIX_EPOCH,
         };
-        store(secret).put(&job, &ticket(request), index, output.clone()).await.unwrap().url
+        store(secret).put(&job, &ticket(request), index, output.clone()).await.unwrap().source
     };
     let first = put(1, 1, "j", 0, "r", 0).await;
     assert_eq!(put(1, 1, "j", 0, "r", 0).await, first);
-    let name = assets.name_in(&first).unwrap();
+    let ImageRef::Asset(name) = first.clone() else { panic!("{first:?}") };
     assert_eq!(blobs.read_all(&name).await.unwrap(), Some(bytes.clone()));
     for other in [
         put(2, 1, "j", 0, "r", 0).await,

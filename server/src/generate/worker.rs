@@ -128,7 +128,8 @@ impl Worker {
         let (JobState::Queued(ticket) | JobState::InProgress(ticket)) = &claim.job.state else {
             return self.fail(claim, SUBMIT_UNKNOWN).await;
         };
-        let poll = self.provider.poll(ticket, &claim.job.request);
+        let request = self.outputs.assets.addressed(&claim.job.request);
+        let poll = self.provider.poll(ticket, &request);
         let poll = timeout(JOB_POLL_TIMEOUT, poll).await;
         match poll.unwrap_or_else(|_| Err(PollError::new("timeout"))) {
             Ok(Progress::Queued) => self.release(claim, Release::Waiting).await,

@@ -113,13 +113,15 @@ pub struct PostgresStore {
 }
 
 #[cfg(test)]
-static ALL: &[&Statement] = &[&SIGNING_KEY, &SET_LAST_PUBLIC_URL, &LAST_PUBLIC_URL];
+static ALL: &[&Statement] = &[&SET, &SET_LAST_PUBLIC_URL, &LAST_PUBLIC_URL, &NAMES];
 
-/// An existing value stays.
-static SIGNING_KEY: Statement = Statement::idempotent(
-    "settings.signing_key",
-    "INSERT INTO setting (name, value) VALUES ('signing-key', $1::bytea)
-     ON CONFLICT (name) DO UPDATE SET value = setting.value RETURNING value",
+/// An existing value stays, unless it is `$3`.
+static SET: Statement = Statement::idempotent(
+    "settings.set",
+    "INSERT INTO setting (name, value) VALUES ($1, $2::bytea)
+     ON CONFLICT (name) DO UPDATE SET value =
+         CASE WHEN setting.value = $3::bytea THEN excluded.value ELSE setting.value END
+     RETURNING value",
 );
 
 static SET_LAST_PUBLIC_URL: Statement = Statement::idempotent(
@@ -132,6 +134,13 @@ static LAST_PUBLIC_URL: Statement = Statement::read_only(
     "settings.last_public_url",
     "SELECT value FROM setting WHERE name = 'last-public-url'",
 );
+
+static NAMES: Statement = Statement::read_only("settings.names", "SELECT name FROM setting");
+
+/// Begins the name of the setting that each public URL of the deployment is.
+const PUBLIC_URL: &str = "public-url ";
+/// The setting that is the blob store with the files of the database.
+const BLOB_STORE: &str = "blob-store";
 
 /// Why the store cannot be opened. Each is one line without a password.
 #[derive(Debug, thiserror::Error)]
@@ -204,9 +213,43 @@ impl PostgresStore {
     /// # Errors
     /// [`StoreError::Unavailable`] or [`StoreError::Internal`].
     pub async fn signing_key(&self) -> Result<Box<[u8]>, StoreError> {
-        let new = rand::random::<[u8; 32]>();
-        let rows = self.db.rows(&SIGNING_KEY, &[&&new[..]]).await?;
-        let row = rows.first().ok_or_else(|| StoreError::Internal("no signing key".into()))?;
+        self.set("signing-key", &rand::random::<[u8; 32]>(), None).await
+    }
+
+    /// Remembers a public URL of this deployment, and returns all that it has had.
+    ///
+    /// # Errors
+    /// As for [`PostgresStore::signing_key`].
+    pub async fn add_public_url(&self, url: &str) -> Result<Vec<String>, StoreError> {
+        self.set(&format!("{PUBLIC_URL}{url}"), b"", None).await?;
+        let rows = self.db.rows(&NAMES, &[]).await?;
+        let names = rows.iter().map(|row| column(row, "name")).collect::<Result<Vec<&str>, _>>()?;
+        let urls = names.into_iter().filter_map(|name| name.strip_prefix(PUBLIC_URL));
+        Ok(urls.map(str::to_owned).collect())
+    }
+
+    /// What the database knows of the blob store with its files: `description` from now on, if it
+    /// knew nothing or `instead_of`.
+    ///
+    /// # Errors
+    /// As for [`PostgresStore::signing_key`].
+    pub async fn blob_store(
+        &self,
+        description: &[u8],
+        instead_of: Option<&[u8]>,
+    ) -> Result<Box<[u8]>, StoreError> {
+        self.set(BLOB_STORE, description, instead_of).await
+    }
+
+    /// Sets a value that has none, or the value `instead_of`. Returns the value.
+    async fn set(
+        &self,
+        name: &str,
+        value: &[u8],
+        instead_of: Option<&[u8]>,
+    ) -> Result<Box<[u8]>, StoreError> {
+        let rows = self.db.rows(&SET, &[&name, &value, &instead_of]).await?;
+        let row = rows.first().ok_or_else(|| StoreError::Internal("no setting".into()))?;
         column::<&[u8]>(row, "value").map(Box::from)
     }
 }

@@ -137,8 +137,8 @@ pub(crate) async fn show(
 /// An asset of this service is shown; anything else is only linked to, if browsers can follow it
 /// without running something.
 fn picture(api: &Api, image: &PromptImage) -> Markup {
-    let (url, width, height) = (&*image.url, image.width, image.height);
-    if let Some(name) = api.assets.name_in(url) {
+    let (width, height) = (image.width, image.height);
+    if let Some(name) = api.assets.name_of(&image.source) {
         let source = api.site.page(&format!("assets/{name}"));
         let alt = format!("Picture of {width} by {height} pixels");
         return match name.media() {
@@ -153,6 +153,7 @@ fn picture(api: &Api, image: &PromptImage) -> Markup {
             },
         };
     }
+    let url = &*api.assets.write(&image.source);
     let text = typed(url, 80);
     match url.starts_with("https://") || url.starts_with("http://") {
         true => html! { a href=(url) rel="noopener noreferrer nofollow" { (text) } },

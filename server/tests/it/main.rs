@@ -13,6 +13,7 @@ mod support;
 mod command_line;
 mod process;
 
+mod addresses;
 mod commands;
 mod database;
 mod pooler;

@@ -17,13 +17,14 @@ pub(crate) fn folder_store(folder: &TempDir) -> String {
     format!("file:{}", folder.path().display())
 }
 
-/// The names of all files in a folder and below it.
+/// The names of all files in a folder store but its mark.
 pub(crate) fn files(folder: &TempDir) -> Vec<String> {
     let (mut names, mut folders) = (Vec::new(), vec![folder.path().to_owned()]);
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(folder).unwrap().map(Result::unwrap) {
             match entry.path() {
                 path if path.is_dir() => folders.push(path),
+                path if path.ends_with(".promptarium") => {}
                 _ => names.push(entry.file_name().into_string().unwrap()),
             }
         }

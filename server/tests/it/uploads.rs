@@ -113,6 +113,24 @@ async fn sixty_four_large_uploads_at_once_take_at_most_128_mebibytes() {
     assert_eq!(files(&folder).len(), UPLOADS);
 }
 
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn unfinished_uploads_into_the_memory_store_take_little_memory() {
+    let server = Running::start(&[], &[]).await;
+    let bytes = sample(SIZE - 1);
+    let mut unfinished = Vec::new();
+    for _ in 0..UPLOADS / 2 {
+        let slot = Slot::of(server.base_url(), server.api_key(), "image/png", SIZE).await;
+        let mut connection = slot.connection().await;
+        connection.send(slot.head(&format!("content-length: {SIZE}\r\n"))).await;
+        connection.send(&bytes).await;
+        unfinished.push(connection);
+    }
+    let peak = peak_memory(server.process_id()) / MEBIBYTE;
+    println!("{} unfinished uploads of {SIZE} bytes: at most {peak} MiB", UPLOADS / 2);
+    assert!(peak <= 64, "{peak} MiB");
+}
+
 #[tokio::test]
 async fn stalled_uploads_delay_no_other_upload() {
     let server = EmbeddedServer::start().await.unwrap();
@@ -178,10 +196,14 @@ async fn a_failed_put_is_503_and_leaves_nothing() {
 #[tokio::test]
 async fn a_bucket_that_cannot_be_reached_prevents_the_start_with_one_line() {
     let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let endpoint = format!("http://{closed}");
-    for (allow_http, expected) in [("true", "put into the bucket"), ("", "AWS_ALLOW_HTTP")] {
+    let (with_scheme, without) = (format!("http://{closed}"), closed.to_string());
+    for (endpoint, allow_http, expected) in [
+        (&with_scheme, "true", "put into the bucket"),
+        (&with_scheme, "", "AWS_ALLOW_HTTP"),
+        (&without, "true", "--blob-store: AWS_ENDPOINT must be http://HOST:PORT"),
+    ] {
         let variables = [
-            ("AWS_ENDPOINT", &*endpoint),
+            ("AWS_ENDPOINT", &**endpoint),
             ("AWS_ALLOW_HTTP", allow_http),
             ("AWS_ACCESS_KEY_ID", "id"),
             ("AWS_SECRET_ACCESS_KEY", "s3cret"),

@@ -16,7 +16,7 @@ struct Fixture {
 
 fn fixture() -> Fixture {
     let clock = ManualClock::new("2026-01-01T00:00:00Z".parse().unwrap());
-    let assets = Assets::new(&Url::parse("https://prompts.example/").unwrap());
+    let assets = Assets::new(&Url::parse("https://prompts.example/").unwrap(), &[]);
     let blobs = Blobs::in_memory();
     let provider = LocalProvider {
         clock: Clock::Manual(clock.clone()),

@@ -173,7 +173,7 @@ async fn poll_and_load(
             Err(SaveError::Output(Transient(error))) => return Err(error),
             Err(SaveError::Storage(error)) => panic!("{error}"),
         };
-        let name = store.assets.name_in(&image.url).unwrap();
+        let name = store.assets.name_of(&image.source).unwrap();
         let bytes = store.blobs.read_all(&name).await.unwrap().unwrap();
         let (media, width, height) = (name.media(), image.width, image.height);
         files.push(Output::File(MediaFile { bytes, media, width, height }));

@@ -4,7 +4,7 @@ use std::time::Duration;
 use futures::future::join_all;
 
 use super::*;
-use crate::generate::tests::{Log, Scripted, new_job, store, ticket};
+use crate::generate::tests::{Log, Scripted, assets, new_job, store, ticket};
 use crate::store::JobQueue;
 use crate::store::memory::MemoryStore;
 
@@ -18,7 +18,7 @@ fn is_unknown(outcome: &Submission) -> bool {
 async fn of_many_equal_requests_one_is_submitted_and_all_get_its_job() {
     let (store, by) = store().await;
     let provider = Scripted::on_submit(3 * SECOND, |_| Ok(()));
-    let submitter = Submitter::new(store, provider.clone());
+    let submitter = Submitter::new(store, provider.clone(), assets());
     let submit = || submitter.submit(&by, new_job("j", "A harbour", None), ());
     let mut all = join_all((0..32).map(|_| submit())).await;
     all.push(submit().await);
@@ -33,7 +33,7 @@ async fn of_many_equal_requests_one_is_submitted_and_all_get_its_job() {
 async fn another_request_with_the_same_name_conflicts_at_once() {
     let (store, by) = store().await;
     let provider = Scripted::on_submit(3 * SECOND, |_| Ok(()));
-    let submitter = Submitter::new(store, provider.clone());
+    let submitter = Submitter::new(store, provider.clone(), assets());
     let first = submitter.submit(&by, new_job("j", "A harbour", None), ());
     let other = async {
         sleep(SECOND).await;
@@ -55,7 +55,7 @@ async fn a_refused_submission_leaves_no_job_and_its_name_is_free() {
         9 => Err(SubmitError::Busy("full".into(), 17 * SECOND)),
         _ => Ok(()),
     });
-    let submitter = Submitter::new(store.clone(), provider.clone());
+    let submitter = Submitter::new(store.clone(), provider.clone(), assets());
     let submit = |prompt| submitter.submit(&by, new_job("j", prompt, None), ());
     let error_of = |outcome: Submission| match outcome {
         Err(SubmissionError::Provider(error)) => error,
@@ -81,7 +81,7 @@ async fn a_submission_without_a_clear_result_is_a_failed_job_and_never_repeated(
         ("hangs", SUBMIT_TIMEOUT + SECOND, |_| Ok(())),
     ] {
         let provider = Scripted::on_submit(delay, script);
-        let submitter = Submitter::new(store.clone(), provider.clone());
+        let submitter = Submitter::new(store.clone(), provider.clone(), assets());
         // A request repeated meanwhile gives up waiting before the provider's client does.
         for _ in 0..3 {
             let outcome = submitter.submit(&by, new_job(name, "A harbour", None), ()).await;
@@ -97,7 +97,7 @@ async fn a_submission_without_a_clear_result_is_a_failed_job_and_never_repeated(
 async fn a_repeated_request_waits_a_bounded_time_for_the_first() {
     let (store, by) = store().await;
     let provider = Scripted::on_submit(40 * SECOND, |_| Ok(()));
-    let submitter = Submitter::new(store, provider.clone());
+    let submitter = Submitter::new(store, provider.clone(), assets());
     let first = submitter.submit(&by, new_job("j", "A harbour", None), ());
     let second = async {
         sleep(SECOND).await;
@@ -114,7 +114,7 @@ async fn a_repeated_request_waits_a_bounded_time_for_the_first() {
 async fn shutdown_waits_until_a_submission_without_client_is_recorded() {
     let (store, by) = store().await;
     let provider = Scripted::on_submit(SUBMIT_TIMEOUT - SECOND, |_| Ok(()));
-    let submitter = Submitter::new(store.clone(), provider.clone());
+    let submitter = Submitter::new(store.clone(), provider.clone(), assets());
     let before = Instant::now();
     let hung_up = timeout(SECOND, submitter.submit(&by, new_job("j", "A harbour", None), ())).await;
     assert!(hung_up.is_err());
@@ -184,7 +184,7 @@ async fn an_accepted_submission_is_recorded_after_an_outage_however_long() {
         let lasting = 5 * SECOND + minutes * 60 * SECOND;
         let store = Arc::new(Outage { inner: inner.clone(), lasting, began: Mutex::default() });
         let provider = Scripted::on_submit(SECOND, |_| Ok(()));
-        let submitter = Submitter::new(store, provider.clone());
+        let submitter = Submitter::new(store, provider.clone(), assets());
         let log = Log::default();
         let guard = log.subscribe();
         let before = Instant::now();
@@ -210,7 +210,8 @@ async fn an_accepted_submission_that_is_never_recorded_is_logged_as_an_error() {
     let (inner, by) = store().await;
     let lasting = 2 * SUBMIT_UNRECORDED_RETRY_FOR;
     let store = Outage { inner, lasting, began: Mutex::default() };
-    let submitter = Submitter::new(Arc::new(store), Scripted::on_submit(SECOND, |_| Ok(())));
+    let submitter =
+        Submitter::new(Arc::new(store), Scripted::on_submit(SECOND, |_| Ok(())), assets());
     let log = Log::default();
     let guard = log.subscribe();
     assert!(submitter.submit(&by, new_job("j", "A harbour", None), ()).await.is_err());
@@ -229,7 +230,7 @@ async fn a_stop_waits_for_an_accepted_submission_that_is_not_recorded_yet() {
     let (inner, by) = store().await;
     let lasting = 60 * SECOND;
     let store = Arc::new(Outage { inner: inner.clone(), lasting, began: Mutex::default() });
-    let submitter = Submitter::new(store, Scripted::on_submit(SECOND, |_| Ok(())));
+    let submitter = Submitter::new(store, Scripted::on_submit(SECOND, |_| Ok(())), assets());
     assert!(submitter.submit(&by, new_job("j", "A harbour", None), ()).await.is_err());
     let before = Instant::now();
     submitter.finish().await;

@@ -133,7 +133,7 @@ async fn each_job_ends_right_and_was_sent_once(db: StoreUnderTest) {
     let provider = Unreliable::start(db.clock.clone()).await;
     let setting = QueueSetting::new(&provider.origin, "the-key").unwrap();
     let client = Arc::new(QueueProvider::new(setting).unwrap());
-    let submitter = Submitter::new(db.store.clone(), client.clone());
+    let submitter = Submitter::new(db.store.clone(), client.clone(), assets());
     let worker = Worker {
         store: db.store.clone(),
         provider: client,

@@ -146,7 +146,7 @@ async fn a_completed_job_is_one_prompt_with_an_image_for_each_output() {
         assert_eq!((&*prompt.title, &*prompt.text), ("A harbour", "A harbour"));
         assert_eq!(prompt.images.len(), count as usize);
         for (at, image) in prompt.images.iter().enumerate() {
-            let name = fixture.worker.outputs.assets.name_in(&image.url).unwrap();
+            let name = fixture.worker.outputs.assets.name_of(&image.source).unwrap();
             let bytes = fixture.worker.outputs.blobs.read_all(&name).await.unwrap().unwrap();
             assert_eq!(*bytes, *format!("picture {at}").as_bytes());
         }

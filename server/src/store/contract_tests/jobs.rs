@@ -73,7 +73,7 @@ async fn fail_late(store: &dyn Store) -> Vec<String> {
 
 pub(in crate::store) fn image() -> PromptImage {
     let created_at = jiff::Timestamp::from_microsecond(8_000_001).unwrap();
-    PromptImage { url: "http://localhost/a.png".into(), width: 1, height: 2, created_at }
+    PromptImage { source: "0123456789abcdefghijklmno0.png".into(), width: 1, height: 2, created_at }
 }
 
 async fn a_job_is_visible_to_its_account_once_it_is_submitted(db: Arc<StoreUnderTest>) {

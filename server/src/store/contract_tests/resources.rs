@@ -87,7 +87,7 @@ async fn a_fork_copies_the_cover_and_the_images(db: Arc<StoreUnderTest>) {
     let lease = claim(&*db.store).await.unwrap().lease;
     db.store.complete_job(&lease, vec![image(), image()]).await.unwrap();
     let copy = db.store.fork_vault(&alice, source).await.unwrap();
-    assert_eq!(copy.cover_image_url.as_deref(), Some("http://localhost/cover.png"));
+    assert_eq!(copy.cover_image, Some("http://localhost/cover.png".into()));
     assert_eq!(db.store.vault(&alice, copy.id).await.unwrap(), copy);
     let contents = db.contents(&alice, copy.id).await;
     assert_eq!(*contents[0].prompt.images, [image(), image()]);

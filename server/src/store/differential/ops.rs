@@ -15,8 +15,8 @@ use rand::{RngExt as _, SeedableRng as _};
 use serde_json::json;
 
 use crate::domain::{
-    GenerationRequest, NewPrompt, NewVault, OutputKind, PromptImage, PromptInputs, PromptKind,
-    PromptPatch, ProviderTicket, VaultPatch, VaultVisibility,
+    GenerationRequest, ImageRef, NewPrompt, NewVault, OutputKind, PromptImage, PromptInputs,
+    PromptKind, PromptPatch, ProviderTicket, VaultPatch, VaultVisibility,
 };
 
 /// Declares the actions with their weights.
@@ -138,8 +138,15 @@ impl Values {
         [Private, Public, Unlisted][self.below(3)]
     }
 
-    fn list(&mut self, limit: usize) -> Vec<Box<str>> {
-        (0..self.below(limit)).map(|_| Box::from(&*self.text())).collect()
+    fn image(&mut self) -> ImageRef {
+        match self.chance(50) {
+            true => ImageRef::from("0123456789abcdefghijklmno0.png"),
+            false => ImageRef::from(&*self.text()),
+        }
+    }
+
+    fn image_list(&mut self, limit: usize) -> Vec<ImageRef> {
+        (0..self.below(limit)).map(|_| self.image()).collect()
     }
 
     /// A prompt; an image or video prompt has a model.
@@ -165,8 +172,8 @@ impl Values {
             inputs: PromptInputs {
                 model_id: self.chance(20).then(|| self.text()),
                 aspect_ratio: media.then(|| self.text()),
-                image_url: media.then(|| self.text()),
-                reference_media_urls: media.then(|| self.list(4).into()),
+                image_url: media.then(|| self.image()),
+                reference_media_urls: media.then(|| self.image_list(4).into()),
             },
             vault: None,
         }
@@ -197,12 +204,12 @@ impl Values {
             prompt: self.text().repeat(1 + 100 * self.below(5)).into(),
             kind: if self.chance(30) { OutputKind::Video } else { OutputKind::Image },
             negative_prompt: self.maybe(some),
-            image_input: self.maybe(some),
-            image_inputs: self.list(4),
+            image_input: self.maybe(Self::image),
+            image_inputs: self.image_list(4),
             aspect_ratio: if self.chance(15) { "1:1".repeat(9).into() } else { "16:9".into() },
             batch_count: 1 + u32::from(self.byte() % 4),
             parameters: parameters.as_object().filter(|_| self.chance(40)).cloned(),
-            reference_image_urls: self.list(3),
+            reference_image_urls: self.image_list(3),
             image_edit_endpoint_id: self.maybe(some),
         }
     }
@@ -216,7 +223,7 @@ impl Values {
 
     pub(crate) fn images(&mut self) -> Vec<PromptImage> {
         let image = |number| PromptImage {
-            url: format!("http://localhost/assets/{number}.png?\"ü").into(),
+            source: ImageRef::from(&*format!("http://localhost/assets/{number}.png?\"ü")),
             width: u32::MAX - number,
             height: 1 + number,
             created_at: Timestamp::from_microsecond(1_700_000_000_123_456).expect("in range"),

@@ -114,7 +114,7 @@ impl Account {
             name: new.name,
             description: new.description,
             visibility: new.visibility,
-            cover_image_url: None,
+            cover_image: None,
             system: false,
             prompt_count: 0,
             created_at: now,

@@ -51,7 +51,7 @@ impl MemoryStore {
     pub(in crate::store) fn set_cover(&self, caller: &Caller, vault: VaultId, url: &str) {
         let account = self.account(caller.account).unwrap();
         let vaults = &mut write(&account).vaults;
-        vaults.get_mut(&vault).unwrap().record.cover_image_url = Some(url.into());
+        vaults.get_mut(&vault).unwrap().record.cover_image = Some(url.into());
     }
 }
 

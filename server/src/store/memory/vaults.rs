@@ -206,10 +206,10 @@ impl Source {
         if account.prompts.len() + self.prompts.len() > MEMORY_FORK_PROMPTS_MAX {
             return Err(StoreError::TooManyPrompts);
         }
-        let VaultRecord { name, description, cover_image_url, .. } = self.record;
+        let VaultRecord { name, description, cover_image, .. } = self.record;
         let new = NewVault { name, description, visibility: VaultVisibility::Private };
         let copy = &mut account.insert_vault(new, shared).record;
-        copy.cover_image_url = cover_image_url;
+        copy.cover_image = cover_image;
         let (id, now, vault) = (copy.id, copy.created_at, Some(copy.id));
         for StoredPrompt { shown, inputs } in self.prompts {
             let PromptRecord { title, text, kind, platform, images, .. } =

@@ -223,7 +223,6 @@ impl JobQueue for PostgresStore {
         // The statement chooses the vault.
         let prompt = output_prompt(&request, VaultId::new(0));
         let inputs = &prompt.inputs;
-        let media = inputs.reference_media_urls.as_deref();
         let params: Params<'_> = &[
             &self.db.now(),
             &prompt.kind.as_str(),
@@ -232,8 +231,8 @@ impl JobQueue for PostgresStore {
             &prompt.platform.as_deref(),
             &inputs.model_id.as_deref(),
             &inputs.aspect_ratio.as_deref(),
-            &inputs.image_url.as_deref(),
-            &media.map(|urls| urls.iter().map(|url| &**url).collect::<Vec<_>>()),
+            &inputs.image_url,
+            &inputs.reference_media_urls.as_deref(),
             &Json(images.into_iter().map(StoredImage::from).collect::<Vec<_>>()),
         ];
         let row = fenced(&self.db, &COMPLETE, lease, params).await?;

@@ -208,7 +208,7 @@ pub(super) async fn update(
         &patch.platform.as_ref().and_then(Option::as_deref),
         &inputs.model_id.as_deref(),
         &inputs.aspect_ratio.as_deref(),
-        &inputs.image_url.as_deref(),
+        &inputs.image_url,
         &inputs.reference_media_urls.as_deref(),
         &db.now(),
         &lacks_model,

@@ -11,7 +11,7 @@ use super::retry::was_refused;
 use super::rows::{self, caller, column, key_is_valid, now, prompt_columns};
 use super::{PostgresStore, listing, prompt_changes};
 use crate::domain::{
-    Caller, NewPrompt, PromptInputs, PromptPage, PromptPatch, PromptQuery, PromptRecord,
+    Caller, ImageRef, NewPrompt, PromptInputs, PromptPage, PromptPatch, PromptQuery, PromptRecord,
     SharedPrompt,
 };
 use crate::store::{PromptStore, Result, StoreError};
@@ -195,7 +195,7 @@ async fn create(db: &Db, caller: &Caller, new: &NewPrompt) -> Result<Created> {
         &new.platform.as_deref(),
         &inputs.model_id.as_deref(),
         &inputs.aspect_ratio.as_deref(),
-        &inputs.image_url.as_deref(),
+        &inputs.image_url,
         &inputs.reference_media_urls.as_deref(),
         &db.now(),
         &new.vault.map(VaultId::get),
@@ -214,7 +214,7 @@ async fn create_many(db: Db, caller: Caller, all: Vec<NewPrompt>) -> Result<Opti
     for new in &all {
         let own = new.inputs.reference_media_urls.as_deref();
         let first = urls.len() + 1;
-        urls.extend(own.into_iter().flatten().map(|url| &**url));
+        urls.extend(own.into_iter().flatten());
         let ends = own.map(|_| (first as i32, urls.len() as i32));
         slices.push(ends.unzip());
     }
@@ -228,7 +228,7 @@ async fn create_many(db: Db, caller: Caller, all: Vec<NewPrompt>) -> Result<Opti
         &texts(&all, |new| new.platform.as_deref()),
         &texts(&all, |new| new.inputs.model_id.as_deref()),
         &texts(&all, |new| new.inputs.aspect_ratio.as_deref()),
-        &texts(&all, |new| new.inputs.image_url.as_deref()),
+        &texts(&all, |new| new.inputs.image_url.as_ref()),
         &first_urls,
         &last_urls,
         &urls,
@@ -255,10 +255,11 @@ fn texts<'a, T: 'a>(all: &'a [NewPrompt], text: impl Fn(&'a NewPrompt) -> T) -> 
 fn bytes(new: &NewPrompt) -> usize {
     let inputs = &new.inputs;
     let urls = inputs.reference_media_urls.iter().flat_map(|urls| urls.iter());
-    let optional = [&new.platform, &inputs.model_id, &inputs.aspect_ratio, &inputs.image_url];
+    let urls = urls.chain(&inputs.image_url);
+    let optional = [&new.platform, &inputs.model_id, &inputs.aspect_ratio];
     let optional = optional.into_iter().flatten().map(|text| text.len());
     new.title.len()
         + new.text.len()
         + optional.sum::<usize>()
-        + urls.map(|url| url.len()).sum::<usize>()
+        + urls.map(ImageRef::bytes).sum::<usize>()
 }

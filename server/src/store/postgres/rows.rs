@@ -3,18 +3,20 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use bytes::BytesMut;
 use jiff::Timestamp;
 use promptarium::{PromptId, VaultId};
 use serde::{Deserialize, Serialize};
 use tokio_postgres::Row;
 use tokio_postgres::row::RowIndex;
-use tokio_postgres::types::{FromSql, Json};
+use tokio_postgres::types::{FromSql, IsNull, Json, ToSql, Type, to_sql_checked};
 
 use super::retry::store_error;
 use crate::domain::{
-    PromptImage, PromptInputs, PromptKind, PromptRecord, SharedPrompt, VaultRecord, VaultVisibility,
+    ImageRef, PromptImage, PromptInputs, PromptKind, PromptRecord, SharedPrompt, VaultRecord,
+    VaultVisibility,
 };
-use crate::store::{Result, StoreError};
+use crate::store::{Cause, Result, StoreError};
 
 /// A value of a row, by its column's name or index; [`StoreError::Internal`] if the statement
 /// returns no such column.
@@ -123,8 +125,8 @@ pub(super) fn prompt_inputs(row: &Row) -> Result<Option<PromptInputs>> {
     Ok(Some(PromptInputs {
         model_id: columns.optional_text()?,
         aspect_ratio: columns.optional_text()?,
-        image_url: columns.optional_text()?,
-        reference_media_urls: columns.take::<Option<Vec<Box<str>>>>()?.map(Into::into),
+        image_url: columns.take()?,
+        reference_media_urls: columns.take::<Option<Vec<ImageRef>>>()?.map(Into::into),
     }))
 }
 
@@ -144,7 +146,7 @@ pub(super) fn vault(row: &Row) -> Result<Option<VaultRecord>> {
         description: columns.optional_text()?,
         slug: columns.text()?,
         visibility: columns.one_of([Private, Unlisted, Public], VaultVisibility::as_str)?,
-        cover_image_url: columns.optional_text()?,
+        cover_image: columns.take()?,
         system: columns.take()?,
         prompt_count: columns.take::<i64>()?.unsigned_abs(),
         created_at: columns.take()?,
@@ -199,7 +201,7 @@ impl<'a> Columns<'a> {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct StoredImage {
-    url: Box<str>,
+    url: ImageRef,
     width: u32,
     height: u32,
     /// In microseconds.
@@ -207,8 +209,8 @@ pub(super) struct StoredImage {
 }
 
 impl From<PromptImage> for StoredImage {
-    fn from(PromptImage { url, width, height, created_at }: PromptImage) -> Self {
-        Self { url, width, height, created_at: created_at.as_microsecond() }
+    fn from(PromptImage { source, width, height, created_at }: PromptImage) -> Self {
+        Self { url: source, width, height, created_at: created_at.as_microsecond() }
     }
 }
 
@@ -216,7 +218,30 @@ impl TryFrom<StoredImage> for PromptImage {
     type Error = jiff::Error;
 
     fn try_from(image: StoredImage) -> Result<Self, jiff::Error> {
-        let StoredImage { url, width, height, created_at } = image;
-        Ok(Self { url, width, height, created_at: Timestamp::from_microsecond(created_at)? })
+        let StoredImage { url: source, width, height, created_at } = image;
+        Ok(Self { source, width, height, created_at: Timestamp::from_microsecond(created_at)? })
+    }
+}
+
+/// A text column holds the text of an [`ImageRef`].
+impl ToSql for ImageRef {
+    fn to_sql(&self, of: &Type, out: &mut BytesMut) -> Result<IsNull, Cause> {
+        self.to_string().to_sql(of, out)
+    }
+
+    fn accepts(of: &Type) -> bool {
+        <String as ToSql>::accepts(of)
+    }
+
+    to_sql_checked!();
+}
+
+impl<'a> FromSql<'a> for ImageRef {
+    fn from_sql(of: &Type, raw: &'a [u8]) -> Result<Self, Cause> {
+        <&str>::from_sql(of, raw).map(Self::from)
+    }
+
+    fn accepts(of: &Type) -> bool {
+        <&str as FromSql>::accepts(of)
     }
 }

@@ -1,6 +1,7 @@
 //! Tests of SQL and of what only this store does. The contract tests cover what both
 //! stores do.
 
+mod asset_names;
 mod catalogue;
 pub(super) mod cluster;
 mod contents;

@@ -10,7 +10,7 @@ pub(super) const GLOBAL: [(&str, &str); 8] = [
     ("api_key", "a key is found by its public id, before its account is known"),
     ("session", "a session is found by its digest, and belongs to a key"),
     ("sign_in_code", "a code is found by its digest"),
-    ("setting", "one secret of the whole service"),
+    ("setting", "the secret, the public URLs and the blob store of the whole service"),
     ("vault_directory", "a fork names a vault of any account by its id"),
     ("due_job", "a worker locks a row of any account that no other one has locked"),
     ("promptarium_migration", "one row for each migration"),

@@ -1,18 +1,21 @@
 //! Prompts that are created at once, some of them by one statement.
 
+use std::sync::Arc;
+
 use futures::future::join_all;
 
 use super::{caller, store};
-use crate::domain::{NewPrompt, PromptInputs, PromptKind, PromptQuery};
+use crate::domain::{ImageRef, NewPrompt, PromptInputs, PromptKind, PromptQuery};
 use crate::store::StoreError;
 use crate::store::prelude::*;
 
 /// A prompt whose values are all different from those of other numbers; some lack some.
 fn new(number: usize) -> NewPrompt {
     let text = |name: &str, every: usize| {
-        (!number.is_multiple_of(every)).then(|| format!("{name} {number}").into())
+        (!number.is_multiple_of(every)).then(|| Arc::<str>::from(format!("{name} {number}")))
     };
-    let urls = |count| (0..count).map(|at| format!("https://x.example/{number}/{at}").into());
+    let urls =
+        |count| (0..count).map(|at| ImageRef::from(&*format!("https://x.example/{number}/{at}")));
     NewPrompt {
         title: format!("T{number}").into(),
         text: format!("x{number}").into(),
@@ -21,7 +24,7 @@ fn new(number: usize) -> NewPrompt {
         inputs: PromptInputs {
             model_id: text("model", 3),
             aspect_ratio: text("ratio", 4),
-            image_url: text("image", 5),
+            image_url: text("image", 5).map(|text| ImageRef::from(&*text)),
             reference_media_urls: (number % 4).checked_sub(1).map(|count| urls(count).collect()),
         },
         vault: None,

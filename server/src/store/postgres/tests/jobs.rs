@@ -169,7 +169,7 @@ async fn worker_pools_on_two_stores_complete_every_job_once() {
     const COUNT: usize = 12;
     let (store, database) = store().await;
     let alice = caller(&store, "alice").await;
-    let assets = Assets::new(&Url::parse("http://localhost").unwrap());
+    let assets = Assets::new(&Url::parse("http://localhost").unwrap(), &[]);
     let blobs = Blobs::in_memory();
     let (clock, key) = (Clock::System, SigningKey::random());
     let provider = Arc::new(LocalProvider { clock, assets: assets.clone(), blobs: blobs.clone() });
@@ -193,7 +193,7 @@ async fn worker_pools_on_two_stores_complete_every_job_once() {
         };
         WorkerPool::start(&worker)
     });
-    let submitter = Submitter::new(stores[0].clone(), provider.clone());
+    let submitter = Submitter::new(stores[0].clone(), provider.clone(), assets.clone());
     for at in 0..COUNT {
         let model_id = if at == 0 { "local/fail" } else { "local/plasma" };
         let request = GenerationRequest {
@@ -229,7 +229,7 @@ async fn worker_pools_on_two_stores_complete_every_job_once() {
     assert_eq!(contents.len(), COUNT - 1);
     for listed in contents {
         for image in &*listed.prompt.images {
-            let name = assets.name_in(&image.url).unwrap();
+            let name = assets.name_of(&image.source).unwrap();
             assert!(blobs.read_all(&name).await.unwrap().is_some());
             image_count += 1;
         }

@@ -1,0 +1,204 @@
+//! Assets of a deployment that moves: another public URL, another database, another folder.
+
+use std::ffi::OsStr;
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use promptarium_server::Clock;
+use promptarium_server::test_support::{DatabaseUrl, Migration, PostgresStore, ScratchDatabase};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tokio::time::sleep;
+
+use crate::support::client::{Connection, Response, Slot, request};
+use crate::support::folder_store;
+use crate::support::program::{Running, output, program};
+
+const SEED: &str = "promptarium_live_a1_s3cret=alice";
+const KEY: &str = "promptarium_live_a1_s3cret";
+/// A picture of one pixel.
+const GIF: &[u8] =
+    b"GIF89a\x01\x00\x01\x00\x80\x00\x00\x00\x00\x00\xff\xff\xff\x2c\x00\x00\x00\x00\
+    \x01\x00\x01\x00\x00\x02\x02\x44\x01\x00\x3b";
+
+/// A server whose public URL is that of its listener: another one at each start.
+async fn start(database: &ScratchDatabase, blobs: &str) -> Running {
+    let url = database.url();
+    let flags = ["--log=warn", "--seed-key", SEED, "--database-url", &url, "--blob-store", blobs];
+    Running::start(&flags, &[]).await
+}
+
+async fn stop(server: Running) {
+    assert_eq!(server.log_at_end().await, "");
+}
+
+/// What the program says when it cannot start, below this folder.
+async fn refusal(database: &ScratchDatabase, blobs: &str, folder: &Path) -> String {
+    let url = database.url();
+    let flags = ["--listen=127.0.0.1:0", "--log=error", "--database-url", &url, "--blob-store"];
+    let mut command = program(&[&flags[..], &[blobs]].concat(), &[]);
+    let ended = output({
+        command.current_dir(folder);
+        command
+    })
+    .await;
+    let text = String::from_utf8(ended.stderr).unwrap();
+    assert_eq!(ended.status.code(), Some(2), "{text}");
+    assert_eq!(text.lines().count(), 1, "{text}");
+    assert!(text.contains("--blob-store: "), "{text}");
+    text
+}
+
+async fn send(server: &Running, method: &str, path: &str, body: Option<Value>) -> Response {
+    let mut connection = Connection::open(server.base_url()).await;
+    let body = body.map(|body| body.to_string());
+    connection.send(request(KEY, method, path, body.as_deref())).await;
+    connection.response().await.unwrap()
+}
+
+/// Uploads a picture; its address.
+async fn upload(server: &Running) -> String {
+    let slot = Slot::of(server.base_url(), KEY, "image/gif", GIF.len()).await;
+    assert_eq!(slot.put(GIF).await.status, 200);
+    format!("{}{}", root(server), slot.path)
+}
+
+fn root(server: &Running) -> &str {
+    server.base_url().strip_suffix("/api/v1").unwrap()
+}
+
+/// The addresses of the pictures of a generation with this input.
+async fn generate(server: &Running, name: &str, input: &str) -> Vec<String> {
+    let body = json!({"modelId": "local/plasma", "prompt": "p", "clientJobId": name,
+        "imageInput": input, "referenceImageUrls": [input, "https://other.example/a.png"]});
+    let queued = send(server, "POST", "/generations", Some(body)).await;
+    assert_eq!(queued.status, 202, "{queued:?}");
+    loop {
+        let status = send(server, "GET", &format!("/generations/{name}/status"), None).await;
+        let data = status.json()["data"].clone();
+        match data["status"].as_str().unwrap() {
+            "completed" => return pictures(server, data["promptId"].as_i64().unwrap()).await,
+            "failed" => panic!("{data}"),
+            _ => sleep(Duration::from_millis(50)).await,
+        }
+    }
+}
+
+async fn pictures(server: &Running, prompt: i64) -> Vec<String> {
+    let prompt = send(server, "GET", &format!("/prompts/{prompt}"), None).await.json();
+    let images = prompt["data"]["images"].as_array().unwrap().clone();
+    images.iter().map(|image| image["url"].as_str().unwrap().to_owned()).collect()
+}
+
+/// The addresses of the pictures of all prompts, all of which are there.
+async fn all_pictures(server: &Running) -> Vec<String> {
+    let page = send(server, "GET", "/prompts", None).await.json();
+    let prompts = page["data"].as_array().unwrap().iter();
+    let images = prompts.flat_map(|prompt| prompt["images"].as_array().unwrap().clone());
+    let urls: Vec<_> = images.map(|image| image["url"].as_str().unwrap().to_owned()).collect();
+    for url in &urls {
+        let path = url.strip_prefix(root(server)).unwrap_or_else(|| panic!("{url}"));
+        let mut connection = Connection::open(server.base_url()).await;
+        connection.send(format!("GET {path} HTTP/1.1\r\nhost: test\r\n\r\n")).await;
+        assert_eq!(connection.response().await.unwrap().status, 200, "{url}");
+    }
+    urls
+}
+
+#[tokio::test]
+async fn with_another_public_url_pictures_are_at_the_new_one_and_old_addresses_are_read() {
+    let (database, folder) = (ScratchDatabase::create().await.unwrap(), TempDir::new().unwrap());
+    let first = start(&database, &folder_store(&folder)).await;
+    let input = upload(&first).await;
+    let before = generate(&first, "before", &input).await;
+    stop(first).await;
+
+    let second = start(&database, &folder_store(&folder)).await;
+    assert!(!before[0].starts_with(root(&second)));
+    assert_eq!(all_pictures(&second).await.len(), 1);
+    let after = generate(&second, "after", &input).await;
+    assert!(after[0].starts_with(root(&second)), "{after:?}");
+    // The same input at its address of today is the same request.
+    let now = input.replacen(&input[..input.find("/assets/").unwrap()], root(&second), 1);
+    assert_eq!(generate(&second, "after", &now).await, after);
+    // An input that is not there, at an address of before, is known to be this service's.
+    let absent = input.replace(&input[input.len() - 30..input.len() - 4], &"0".repeat(26));
+    let body = json!({"modelId": "local/plasma", "prompt": "p", "imageInput": absent});
+    let refused = send(&second, "POST", "/generations", Some(body)).await;
+    assert!(refused.body.contains("was not uploaded"), "{refused:?}");
+    stop(second).await;
+}
+
+#[tokio::test]
+async fn a_dump_restored_elsewhere_has_its_pictures_there() {
+    let (database, folder) = (ScratchDatabase::create().await.unwrap(), TempDir::new().unwrap());
+    let first = start(&database, &folder_store(&folder)).await;
+    let input = upload(&first).await;
+    generate(&first, "j", &input).await;
+    stop(first).await;
+
+    let (restored, copy) = (ScratchDatabase::empty().await.unwrap(), TempDir::new().unwrap());
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../script/postgres");
+    let bin = Command::new(script).arg("bin").output().unwrap().stdout;
+    let bin = Path::new(std::str::from_utf8(&bin).unwrap().trim()).to_owned();
+    let dump = copy.path().join("dump");
+    let run = |name: &str, arguments: &[&OsStr]| {
+        let status = Command::new(bin.join(name)).args(arguments).status().unwrap();
+        assert!(status.success(), "{name}");
+    };
+    let (from, to) = (database.url(), restored.url());
+    run("pg_dump", &["-Fc".as_ref(), "-f".as_ref(), dump.as_ref(), from.as_ref()]);
+    run("pg_restore", &["-e".as_ref(), "-d".as_ref(), to.as_ref(), dump.as_ref()]);
+    let blobs = copy.path().join("blobs");
+    let copied = Command::new("cp").arg("-r").args([folder.path(), &blobs]).status().unwrap();
+    assert!(copied.success());
+    let second = start(&restored, &format!("file:{}", blobs.display())).await;
+    assert_eq!(all_pictures(&second).await.len(), 1);
+    generate(&second, "k", &input).await;
+    stop(second).await;
+}
+
+#[tokio::test]
+async fn a_folder_moved_with_its_mark_works_and_another_one_is_refused_with_both_paths() {
+    let (database, parent) = (ScratchDatabase::create().await.unwrap(), TempDir::new().unwrap());
+    let [old, new, other] = ["old", "new", "other"].map(|name| parent.path().join(name));
+    let store = |path: &Path| format!("file:{}", path.display());
+    let first = start(&database, &store(&old)).await;
+    let input = upload(&first).await;
+    generate(&first, "j", &input).await;
+    stop(first).await;
+
+    // New and empty; seen from elsewhere; without its mark; of another database.
+    let text = refusal(&database, &store(&other), parent.path()).await;
+    assert!(
+        text.contains(old.to_str().unwrap()) && text.contains(other.to_str().unwrap()),
+        "{text}"
+    );
+    let text = refusal(&database, "file:./data", parent.path()).await;
+    let data = parent.path().join("data");
+    assert!(
+        text.contains(old.to_str().unwrap()) && text.contains(data.to_str().unwrap()),
+        "{text}"
+    );
+    std::fs::rename(&old, &new).unwrap();
+    refusal(&database, &store(&old), parent.path()).await;
+
+    let second = start(&database, &store(&new)).await;
+    assert_eq!(all_pictures(&second).await.len(), 1);
+    stop(second).await;
+    let text = refusal(&database, &store(&other), parent.path()).await;
+    assert!(text.contains(new.to_str().unwrap()), "it is now there: {text}");
+}
+
+#[tokio::test]
+async fn an_unusable_folder_is_refused_before_the_database_is_migrated() {
+    let database = ScratchDatabase::empty().await.unwrap();
+    let folder = TempDir::new().unwrap();
+    std::fs::write(folder.path().join("taken"), "").unwrap();
+    let text = refusal(&database, "file:taken/blobs", folder.path()).await;
+    assert!(text.contains(folder.path().join("taken/blobs").to_str().unwrap()), "{text}");
+    let url = DatabaseUrl::parse(&database.url()).unwrap();
+    let schema = PostgresStore::open(&url, Migration::Off, Clock::System).await.unwrap_err();
+    assert!(schema.to_string().contains("V1__first"), "{schema}");
+}
