@@ -273,6 +273,7 @@ fn provider(settings: &Settings, matches: &ArgMatches) -> Result<Option<QueueSet
     match QueueSetting::new(url, key) {
         Ok(mut queue) => {
             queue.private_outputs = private;
+            queue.model_fields.clone_from(&settings.jobs.model_field);
             Ok(Some(queue))
         }
         Err(e @ QueueSettingError::Url) => fault("provider_url", &format!("the value {e}")),

@@ -212,9 +212,11 @@ pub(crate) const JOB_POLL_SPACING: Duration = Duration::from_millis(10);
 /// First and longest delay after a failed attempt; it doubles.
 pub(crate) const JOB_RETRY_DELAY_MIN: Duration = Duration::from_secs(1);
 pub(crate) const JOB_RETRY_DELAY_MAX: Duration = Duration::from_secs(300);
+/// A job that the provider still has after this time fails.
+pub(crate) const JOB_PROVIDER_LIMIT: Duration = Duration::from_secs(7 * 24 * 3600);
 /// A longer `Retry-After` of the provider counts as this.
 pub(crate) const PROVIDER_RETRY_AFTER_MAX: Duration = Duration::from_secs(3600);
-/// Default of `--job-retry-hours`: a job fails after failed attempts for this long.
+/// Default of `--job-retry-hours`: a job fails when its attempts have failed for this long.
 pub(crate) const JOB_RETRY_HOURS: usize = 24;
 /// Default of `--job-keep-days`.
 pub(crate) const JOB_KEEP_DAYS: usize = 30;
@@ -255,8 +257,12 @@ pub(crate) const LARGE_OUTPUTS_PER_ACCOUNT: usize = 2;
 /// Bytes of an output that are read for the size of its image, and outputs that are read at once.
 pub(crate) const OUTPUT_HEAD_BYTES_MAX: u64 = 8 << 20;
 pub(crate) const OUTPUT_EXAMINATIONS_MAX: usize = 4;
+/// Redirects from the address of an output that are followed.
+pub(crate) const OUTPUT_REDIRECTS_MAX: usize = 5;
 /// Characters of a provider's reason that are stored with a failed job.
 pub(crate) const PROVIDER_REASON_CHARS_MAX: usize = 1000;
+/// Bytes of a provider's addresses that are stored with a job.
+pub(crate) const PROVIDER_STATE_BYTES_MAX: usize = 64 * 1024;
 /// Characters in a provider's id of a request.
 pub(crate) const PROVIDER_REQUEST_ID_CHARS_MAX: usize = 256;
 

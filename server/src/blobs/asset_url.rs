@@ -64,8 +64,8 @@ impl AssetName {
     /// The path in the store, such as `images/….png`.
     pub fn path(&self) -> String {
         let folder = match self.media {
-            Media::Png | Media::Jpeg | Media::Webp | Media::Gif => "images",
             Media::Mp4 | Media::Webm => "videos",
+            _ => "images",
         };
         format!("{folder}/{self}")
     }

@@ -4,6 +4,7 @@ use clap::Args;
 
 use super::values::{integer, quoted};
 use crate::generate::JobSettings;
+use crate::generate::queue::fields::{MODEL_FIELDS, ModelField};
 use crate::limits::{JOB_KEEP_DAYS, JOB_RETRY_HOURS, OUTPUT_MAX_MIB, WORKERS_DEFAULT};
 
 #[derive(Args)]
@@ -24,6 +25,19 @@ pub(super) struct JobFlags {
     #[arg(long, value_name = "MIB", value_parser = quoted(integer::<1, 65_536>))]
     #[arg(default_value_t = OUTPUT_MAX_MIB)]
     output_max_mib: usize,
+    /// Field that models of the queue provider take, by the beginning of their ids: aspect_ratio or
+    /// image_size for aspectRatio, image_url or image_urls for imageInput; repeatable.
+    #[arg(long, value_name = "PREFIX=FIELD", value_parser = quoted(model_field))]
+    #[arg(value_delimiter = ' ')]
+    pub(super) model_field: Vec<(String, ModelField)>,
+}
+
+fn model_field(text: &str) -> Result<(String, ModelField), String> {
+    let (prefix, name) = text.split_once('=').unwrap_or_default();
+    let field = MODEL_FIELDS.iter().find(|(known, _)| *known == name);
+    let names = || MODEL_FIELDS.map(|(name, _)| name).join(", ");
+    let field = field.ok_or_else(|| format!("is not PREFIX=FIELD with a field of: {}", names()))?;
+    Ok((prefix.to_owned(), field.1))
 }
 
 impl From<JobFlags> for JobSettings {

@@ -65,6 +65,8 @@ pub enum Media {
     Webp,
     /// `image/gif`
     Gif,
+    /// `image/avif`
+    Avif,
     /// `video/mp4`
     Mp4,
     /// `video/webm`
@@ -73,8 +75,8 @@ pub enum Media {
 
 impl Media {
     /// All of them.
-    pub const ALL: [Self; 6] =
-        [Self::Png, Self::Jpeg, Self::Webp, Self::Gif, Self::Mp4, Self::Webm];
+    pub const ALL: [Self; 7] =
+        [Self::Png, Self::Jpeg, Self::Webp, Self::Gif, Self::Avif, Self::Mp4, Self::Webm];
 
     /// The value of `Content-Type`.
     pub const fn content_type(self) -> &'static str {
@@ -92,6 +94,7 @@ impl Media {
             Self::Jpeg => ("image/jpeg", "jpg"),
             Self::Webp => ("image/webp", "webp"),
             Self::Gif => ("image/gif", "gif"),
+            Self::Avif => ("image/avif", "avif"),
             Self::Mp4 => ("video/mp4", "mp4"),
             Self::Webm => ("video/webm", "webm"),
         }
@@ -176,6 +179,8 @@ pub struct JobRecord {
     pub vault: VaultId,
     /// Its state.
     pub state: JobState,
+    /// What it waits for, for the caller; `None` if that is the provider.
+    pub waits_for: Option<Arc<str>>,
     /// When it was reserved.
     pub created_at: Timestamp,
     /// When its state last changed.
@@ -220,6 +225,8 @@ pub struct Claim {
     pub job: JobRecord,
     /// Failed attempts since the last successful one.
     pub failed_attempts: u32,
+    /// The time since the first of them.
+    pub failing_for: Duration,
     /// For how long it had been due.
     pub overdue: Duration,
 }

@@ -4,13 +4,14 @@
 //! slowly it comes, it takes little memory.
 
 use std::fmt;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use futures::StreamExt;
+use futures::{FutureExt, StreamExt};
 use futures::stream::BoxStream;
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, watch};
 use tokio::time::{Instant, timeout_at};
 
 use super::media;
@@ -126,6 +127,12 @@ impl OutputLimits {
     }
 }
 
+/// What a job waits for, told as it changes.
+pub(super) type WaitsFor = watch::Sender<&'static str>;
+
+pub(super) const DOWNLOAD: &str = "the download of its output";
+const PLACE: &str = "other large outputs, of which few are downloaded at once";
+
 /// Why an output was not stored.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum SaveError {
@@ -144,6 +151,7 @@ impl OutputStore {
         ticket: &ProviderTicket,
         index: usize,
         output: Output,
+        waits_for: &WaitsFor,
     ) -> Result<PromptImage, SaveError> {
         let (name, width, height, stored) = match output {
             Output::File(MediaFile { bytes, media, width, height }) => {
@@ -152,7 +160,7 @@ impl OutputStore {
             }
             Output::Remote(remote) => {
                 let account = job.key.account;
-                let (mut file, _large) = self.download((remote.open)(), account).await?;
+                let (mut file, _large) = self.download((remote.open)(), account, waits_for).await?;
                 let (media, width, height) = {
                     let _permit = self.limits.examinations.acquire().await;
                     let (kind, size) = (job.request.kind, remote.size);
@@ -194,6 +202,7 @@ impl OutputStore {
         &self,
         mut bytes: OutputStream,
         account: AccountId,
+        waits_for: &WaitsFor,
     ) -> Result<(Upload, Option<Permit>), SaveError> {
         let OutputLimits { bytes_max, stall_timeout, .. } = self.limits;
         let (mut file, mut received, mut permit) = (self.blobs.spool(), 0, None);
@@ -212,7 +221,13 @@ impl OutputStore {
             }
             if received > OUTPUT_BYTES_FREE && permit.is_none() {
                 let began = Instant::now();
-                permit = Some(self.limits.large.acquire(account).await);
+                let mut free = pin!(self.limits.large.acquire(account));
+                permit = free.as_mut().now_or_never();
+                if permit.is_none() {
+                    waits_for.send_replace(PLACE);
+                    permit = Some(free.await);
+                    waits_for.send_replace(DOWNLOAD);
+                }
                 slow += began.elapsed();
             }
             slow += Duration::from_secs(1).mul_f64(piece.len() as f64 / OUTPUT_RATE_MIN as f64);

@@ -278,6 +278,7 @@ async fn an_output_has_one_url_for_its_index_in_its_job() {
             request: Arc::default(),
             vault: VaultId::new(1),
             state: JobState::Queued(ticket(request)),
+            waits_for: None,
             created_at: Timestamp::from_microsecond(created_at).unwrap(),
             updated_at: Timestamp::UNIX_EPOCH,
         };

@@ -162,6 +162,7 @@ async fn poll_and_load(
         request: request.clone().into(),
         vault: VaultId::new(1),
         state: JobState::Queued(ticket.clone()),
+        waits_for: None,
         created_at: Timestamp::UNIX_EPOCH,
         updated_at: Timestamp::UNIX_EPOCH,
     };
