@@ -50,3 +50,18 @@ impl From<JobFlags> for JobSettings {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_model_field_is_a_prefix_and_a_field() {
+        assert_eq!(model_field("acme/a=image_size"), Ok(("acme/a".into(), ModelField::ImageSize)));
+        assert_eq!(model_field("=image_urls"), Ok((String::new(), ModelField::ImageUrls)));
+        for wrong in ["", "acme", "acme=size", "acme=", "=a=image_url"] {
+            let problem = model_field(wrong).unwrap_err();
+            assert!(problem.ends_with("of: aspect_ratio, image_size, image_url, image_urls"));
+        }
+    }
+}

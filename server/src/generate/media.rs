@@ -289,13 +289,53 @@ mod tests {
     }
 
     #[test]
+    fn the_size_of_an_avif_is_that_of_its_largest_part_as_it_is_shown() {
+        let size_box = |width: u32, height: u32| {
+            mp4_box(b"ispe", &[&[0; 4][..], &width.to_be_bytes(), &height.to_be_bytes()].concat())
+        };
+        let file = |brand: &[u8], rotation: &[u8]| {
+            let properties = [size_box(64, 64), rotation.to_vec(), size_box(300, 200)].concat();
+            let properties = mp4_box(b"iprp", &mp4_box(b"ipco", &properties));
+            [mp4_box(b"ftyp", brand), mp4_box(b"meta", &[&[0; 4], &properties[..]].concat())]
+                .concat()
+        };
+        for (brand, quarters, expected) in [
+            (&b"avif\0\0\0\0"[..], None, (300, 200)),
+            (b"mif1\0\0\0\0mif1avif", Some(2), (300, 200)),
+            (b"avis\0\0\0\0", Some(3), (200, 300)),
+        ] {
+            let rotation = quarters.map(|quarters| mp4_box(b"irot", &[quarters]));
+            let file = file(brand, &rotation.unwrap_or_default());
+            assert_eq!(detect(&file), Some(Media::Avif));
+            assert_eq!(size(&file, Media::Avif), Some(expected), "{quarters:?}");
+        }
+    }
+
+    #[test]
+    fn a_photo_that_is_turned_by_its_orientation_has_the_size_that_is_shown() {
+        let mut plain = Vec::new();
+        let picture = image::RgbImage::new(96, 64);
+        picture.write_to(&mut Cursor::new(&mut plain), image::ImageFormat::Jpeg).unwrap();
+        for orientation in 1..=8 {
+            // An EXIF segment with one entry, after the first two bytes of a JPEG.
+            let entry = [0x01, 0x12, 0, 3, 0, 0, 0, 1, 0, orientation, 0, 0];
+            let exif = [b"Exif\0\0MM\0\x2a\0\0\0\x08\0\x01", &entry[..], &[0; 4]].concat();
+            let length = u16::try_from(exif.len() + 2).unwrap().to_be_bytes();
+            let file = [&plain[..2], &[0xff, 0xe1], &length, &exif, &plain[2..]].concat();
+            let expected = if orientation >= 5 { (64, 96) } else { (96, 64) };
+            assert_eq!(size(&file, Media::Jpeg), Some(expected), "{orientation}");
+        }
+    }
+
+    #[test]
     fn other_files_are_not_stored() {
         for bytes in [
             &b""[..],
             b"<!doctype html>",
             b"{}",
             b"\x89PNG\r\n\x1a",
-            b"\0\0\0\x1cftypavif",
+            b"\0\0\0\x1cftypheic",
+            b"\0\0\0\x1cftypmif1\0\0\0\0mif1heic",
             b"\0\0\0\x14ftypqt  ",
             b"\x1a\x45\xdf\xa3\x93\x42\x82\x88matroska",
             b"RIFF\0\0\0\0WAVE",

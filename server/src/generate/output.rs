@@ -9,8 +9,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use futures::{FutureExt, StreamExt};
 use futures::stream::BoxStream;
+use futures::{FutureExt, StreamExt};
 use tokio::sync::{Semaphore, watch};
 use tokio::time::{Instant, timeout_at};
 
@@ -160,6 +160,7 @@ impl OutputStore {
             }
             Output::Remote(remote) => {
                 let account = job.key.account;
+                waits_for.send_replace(DOWNLOAD);
                 let (mut file, _large) = self.download((remote.open)(), account, waits_for).await?;
                 let (media, width, height) = {
                     let _permit = self.limits.examinations.acquire().await;
@@ -264,7 +265,9 @@ mod tests {
         let large = |account| {
             let store = store.clone();
             tokio::spawn(async move {
-                let done = store.download(pieces(17, mib, 2 * second), AccountId(account)).await;
+                let done = store
+                    .download(pieces(17, mib, 2 * second), AccountId(account), &WaitsFor::new(""))
+                    .await;
                 sleep(34 * second).await;
                 done.map(drop).map_err(|error| error.to_string())
             })
@@ -275,7 +278,8 @@ mod tests {
         sleep(40 * second).await;
         let used = || (store.limits.large.held(), store.limits.large.waiting());
         assert_eq!(used(), (8, 5), "one account has two, six others one each");
-        let small = store.download(pieces(16, mib, Duration::ZERO), AccountId(1)).await;
+        let small =
+            store.download(pieces(16, mib, Duration::ZERO), AccountId(1), &WaitsFor::new("")).await;
         assert!(small.is_ok());
         for task in hoard.into_iter().chain(others) {
             assert_eq!(task.await.unwrap(), Ok(()));
@@ -297,7 +301,7 @@ mod tests {
         ] {
             let limits = OutputLimits::new(60);
             let store = OutputStore { limits, ..output_store(Blobs::in_memory()) };
-            match (store.download(bytes, AccountId(1)).await, outcome) {
+            match (store.download(bytes, AccountId(1), &WaitsFor::new("")).await, outcome) {
                 (Ok(_), Ok(())) => {}
                 (Err(error), Err(text)) => assert!(error.to_string().contains(text), "{error}"),
                 (outcome, expected) => panic!("{expected:?}: {:?}", outcome.err()),

@@ -25,10 +25,13 @@ use super::{OutputError, PollError, Progress, Provider, SubmitError, model};
 use crate::domain::{GenerationRequest, ProviderTicket};
 use crate::error_chain::error_chain;
 use crate::limits::{
-    PROVIDER_REQUEST_ID_CHARS_MAX, PROVIDER_RETRY_AFTER_MAX, PROVIDER_STATE_BYTES_MAX, QUEUE_POLL_TIMEOUT,
-    QUEUE_RESPONSE_BYTES_MAX, QUEUE_RESULT_BYTES_MAX, QUEUE_RESULTS_BYTES, QUEUE_SUBMIT_TIMEOUT,
+    PROVIDER_REQUEST_ID_CHARS_MAX, PROVIDER_RETRY_AFTER_MAX, PROVIDER_STATE_BYTES_MAX,
+    QUEUE_POLL_TIMEOUT, QUEUE_RESPONSE_BYTES_MAX, QUEUE_RESULT_BYTES_MAX, QUEUE_RESULTS_BYTES,
+    QUEUE_SUBMIT_TIMEOUT,
 };
-use crate::outbound::{AddressPolicy, Budget, Outbound, OutboundError, OutboundRequest, ResponseLimits, Share};
+use crate::outbound::{
+    AddressPolicy, Budget, Outbound, OutboundError, OutboundRequest, ResponseLimits, Share,
+};
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const SCHEME: &str = "Key ";
@@ -142,7 +145,9 @@ impl QueueProvider {
         let length = id.chars().count();
         if !(1..=PROVIDER_REQUEST_ID_CHARS_MAX).contains(&length) || id.contains('\0') {
             let id: String = id.chars().take(PROVIDER_REQUEST_ID_CHARS_MAX).collect();
-            return Err(format!("the response to the submission has the unusable request id {id:?}"));
+            return Err(format!(
+                "the response to the submission has the unusable request id {id:?}"
+            ));
         }
         // The key is sent to these addresses.
         let given = RequestUrls::given(&body, |url| self.setting.is_same_origin(url));
@@ -172,12 +177,14 @@ impl QueueProvider {
         if !urls.outputs.is_empty() {
             return outputs(urls.outputs, &Share::default());
         }
-        let status = self.call(Method::GET, &urls.status, &self.setting.status_limits).await?;
+        let status =
+            self.call(Method::GET, &urls.status, &self.setting.status_limits, false).await?;
         if let Some(progress) = protocol::progress(status.body())? {
             return Ok(progress);
         }
         // A model reports its errors as the status of the result.
-        let result = self.call(Method::GET, &urls.response, &self.setting.result_limits).await?;
+        let result =
+            self.call(Method::GET, &urls.response, &self.setting.result_limits, true).await?;
         let (head, body) = result.into_parts();
         let mut files = protocol::output_files(&body, request.kind)?;
         drop(body);
@@ -193,12 +200,14 @@ impl QueueProvider {
         outputs(files, &head.extensions.get::<Share>().cloned().unwrap_or_default())
     }
 
-    /// A successful response of the provider itself.
+    /// A successful response of the provider itself. One to `is_result` comes from the model, so it
+    /// may be the model's own error.
     async fn call(
         &self,
         method: Method,
         url: &Url,
         limits: &ResponseLimits,
+        is_result: bool,
     ) -> Result<Response<Bytes>, OutputError> {
         // The ticket may be from before the operator changed the provider.
         if !self.setting.is_same_origin(url) {
@@ -213,7 +222,9 @@ impl QueueProvider {
             // It refuses the key, which its operator can repair, or is too busy.
             401..=403 | 408 | 425 | 429 => {}
             400..500 => return Err(Permanent(reason())),
-            500.. if protocol::is_of_model(&response) => return Err(Permanent(reason())),
+            500.. if is_result && protocol::is_of_model(&response) => {
+                return Err(Permanent(reason()));
+            }
             _ => {}
         }
         let retry_after = protocol::retry_after(response.headers());
@@ -235,7 +246,8 @@ fn urls(ticket: &ProviderTicket) -> Result<RequestUrls, PollError> {
 impl Provider for QueueProvider {
     async fn submit(&self, request: &GenerationRequest) -> Result<ProviderTicket, SubmitError> {
         let url = protocol::model_url(&self.setting.url, request).map_err(SubmitError::Refused)?;
-        let body = fields::submit_body(request, &self.setting.model_fields).map_err(SubmitError::Refused)?;
+        let body = fields::submit_body(request, &self.setting.model_fields)
+            .map_err(SubmitError::Refused)?;
         let mut post = self.request_with_key(Method::POST, url);
         post.headers_mut().insert(CONTENT_TYPE, JSON);
         *post.body_mut() = Some(body.into());
@@ -247,8 +259,10 @@ impl Provider for QueueProvider {
         let reason = self.setting.redact(&protocol::reason(&response));
         Err(match response.status().as_u16() {
             200..300 => {
-                return self.accepted(response.body(), model(request)).map_err(SubmitError::Unknown);
-            },
+                return self
+                    .accepted(response.body(), model(request))
+                    .map_err(SubmitError::Unknown);
+            }
             429 | 503 => match protocol::retry_after(response.headers()) {
                 Some(wait) => SubmitError::Busy(reason, wait.min(PROVIDER_RETRY_AFTER_MAX)),
                 None => SubmitError::Unavailable(reason),
@@ -275,7 +289,7 @@ impl Provider for QueueProvider {
 
     async fn cancel(&self, ticket: &ProviderTicket) -> Result<(), PollError> {
         let Some(url) = urls(ticket)?.cancel else { return Ok(()) };
-        match self.call(Method::PUT, &url, &self.setting.status_limits).await {
+        match self.call(Method::PUT, &url, &self.setting.status_limits, false).await {
             Ok(_) => Ok(()),
             Err(Permanent(reason)) => Err(self.redacted(PollError::new(reason))),
             Err(Transient(error)) => Err(self.redacted(error)),

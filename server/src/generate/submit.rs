@@ -6,12 +6,13 @@
 //! client disconnects or the server shuts down.
 
 use std::panic::AssertUnwindSafe;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, oneshot};
 use tokio::time::{Instant, sleep, timeout};
 use tokio_util::task::TaskTracker;
 
@@ -37,21 +38,6 @@ pub struct Submitter {
     /// For accepted jobs that could not be recorded yet.
     unrecorded: Arc<Semaphore>,
 }
-
-/// For how long a step is repeated, and the longest pause between two attempts.
-#[derive(Clone, Copy)]
-struct RetryLimits {
-    limit: Duration,
-    delay_max: Duration,
-}
-
-/// While a client waits.
-const RECORD: RetryLimits =
-    RetryLimits { limit: SUBMIT_RECORD_RETRY_FOR, delay_max: SUBMIT_RETRY_DELAY_MAX };
-/// In the background.
-const RECORD_LATER: RetryLimits =
-    RetryLimits { limit: SUBMIT_UNRECORDED_RETRY_FOR, delay_max: SUBMIT_UNRECORDED_DELAY_MAX };
-const WAIT: RetryLimits = RetryLimits { limit: SUBMIT_WAIT, delay_max: SUBMIT_RETRY_DELAY_MAX };
 
 /// Why a job was not submitted.
 #[derive(Debug, thiserror::Error)]
@@ -97,7 +83,7 @@ impl Submitter {
             Ok(Reserved::Existing(job)) => job.state == JobState::Submitting,
             _ => false,
         };
-        match repeat_while(is_submitting, WAIT, reserve).await? {
+        match repeat_while(is_submitting, SUBMIT_WAIT, SUBMIT_RETRY_DELAY_MAX, reserve).await? {
             Reserved::New(job) => {
                 let this = self.clone();
                 let task = self.tasks.spawn(async move {
@@ -128,15 +114,19 @@ impl Submitter {
             Err(SubmitError::Unknown(cause)) => {
                 tracing::error!(job = ?key, cause, "a provider may have accepted a generation");
                 let lost = || self.store.job_lost(key, SUBMIT_UNKNOWN);
-                return submission(self.record(key, RECORD, lost).await?);
+                return submission(self.record(key, SUBMIT_RECORD_RETRY_FOR, lost).await?);
             }
             Err(SubmitError::Refused(reason)) => SubmitError::Refused(bounded_reason(&reason)),
+            Err(SubmitError::NotAuthorized(reason)) => {
+                tracing::error!(job = ?key, reason, "the provider refuses this service");
+                SubmitError::NotAuthorized(reason)
+            }
             Err(error) => {
                 tracing::warn!(job = ?key, cause = ?error, "the provider is unavailable");
                 error
             }
         };
-        retry_while_unavailable(RECORD, || self.store.discard_job(key)).await?;
+        retry_while_unavailable(SUBMIT_RECORD_RETRY_FOR, || self.store.discard_job(key)).await?;
         Err(not_accepted.into())
     }
 
@@ -149,48 +139,44 @@ impl Submitter {
         }
     }
 
-    /// Records that the provider accepted a job, in the background if the store is unavailable for
-    /// longer than a client waits.
+    /// Records that the provider accepted a job. This goes on in the background if the store is
+    /// unavailable for longer than a client waits.
     async fn record_accepted(&self, key: &JobKey, ticket: ProviderTicket) -> Submission {
         let request_id = &*ticket.request_id;
         // The output is paid for; if the server dies now, this line is the only trace of it.
         tracing::info!(job = ?key, request_id, "the provider accepted a generation");
-        let step = || self.store.job_submitted(key, ticket.clone());
-        let recorded = self.record(key, RECORD, step).await;
-        if matches!(recorded, Err(StoreError::OutcomeUnknown(_))) {
-            self.record_later(key.clone(), ticket);
-        } else {
-            log_if_unrecorded(key, &ticket, &recorded);
-        }
-        submission(recorded?)
-    }
-
-    fn record_later(&self, key: JobKey, ticket: ProviderTicket) {
-        let request_id = &*ticket.request_id;
-        let Ok(permit) = self.unrecorded.clone().try_acquire_owned() else {
-            return tracing::error!(job = ?key, request_id, "{UNRECORDED}: too many wait for that");
-        };
-        tracing::warn!(job = ?key, request_id, "an accepted generation is not recorded yet");
-        let this = self.clone();
+        let (answer, answered) = oneshot::channel();
+        let (this, key) = (self.clone(), key.clone());
         self.tasks.spawn(async move {
-            let _permit = permit;
             let step = || this.store.job_submitted(&key, ticket.clone());
-            let recorded = this.record(&key, RECORD_LATER, step).await;
-            log_if_unrecorded(&key, &ticket, &recorded);
+            let mut recording = pin!(this.record(&key, SUBMIT_UNRECORDED_RETRY_FOR, step));
+            if let Ok(recorded) = timeout(SUBMIT_RECORD_RETRY_FOR, &mut recording).await {
+                log_if_unrecorded(&key, &ticket, &recorded);
+                return drop(answer.send(recorded));
+            }
+            let request_id = &*ticket.request_id;
+            let Ok(_permit) = this.unrecorded.try_acquire() else {
+                return tracing::error!(job = ?key, request_id, "{UNRECORDED}: too many wait for it");
+            };
+            drop(answer);
+            tracing::warn!(job = ?key, request_id, "an accepted generation is not recorded yet");
+            log_if_unrecorded(&key, &ticket, &recording.await);
         });
+        let recorded = answered.await;
+        submission(recorded.unwrap_or_else(|late| Err(StoreError::OutcomeUnknown(late.into())))?)
     }
 
     /// Records the result of a submission and returns the job as it is then.
     async fn record<'a>(
         &'a self,
         key: &'a JobKey,
-        limits: RetryLimits,
+        limit: Duration,
         step: impl Fn() -> BoxFuture<'a, Result<JobRecord, StoreError>>,
     ) -> Result<JobRecord, StoreError> {
-        match retry_while_unavailable(limits, step).await {
+        match retry_while_unavailable(limit, step).await {
             // An earlier try without response succeeded, or a worker has failed the job.
             Err(StoreError::NotFound) => {
-                retry_while_unavailable(limits, || self.store.job_by_key(key)).await
+                retry_while_unavailable(limit, || self.store.job_by_key(key)).await
             }
             result => result,
         }
@@ -214,13 +200,14 @@ fn log_if_unrecorded(
 }
 
 async fn retry_while_unavailable<'a, T>(
-    limits: RetryLimits,
+    limit: Duration,
     step: impl Fn() -> BoxFuture<'a, Result<T, StoreError>>,
 ) -> Result<T, StoreError> {
     use StoreError::{OutcomeUnknown, Unavailable};
     let is_unavailable = |result: &_| matches!(result, Err(Unavailable(_) | OutcomeUnknown(_)));
     // A step may take long itself, and may be dropped.
-    match timeout(limits.limit, repeat_while(is_unavailable, limits, step)).await {
+    let repeated = repeat_while(is_unavailable, limit, SUBMIT_UNRECORDED_DELAY_MAX, step);
+    match timeout(limit, repeated).await {
         // The provider was called, whatever the store has.
         Ok(Err(Unavailable(cause))) => Err(OutcomeUnknown(cause)),
         Ok(result) => result,
@@ -231,7 +218,8 @@ async fn retry_while_unavailable<'a, T>(
 /// Repeats a step with a doubling delay while its result is `transient`.
 async fn repeat_while<'a, T>(
     transient: impl Fn(&T) -> bool,
-    RetryLimits { limit, delay_max }: RetryLimits,
+    limit: Duration,
+    delay_max: Duration,
     step: impl Fn() -> BoxFuture<'a, T>,
 ) -> T {
     let deadline = Instant::now() + limit;

@@ -26,7 +26,8 @@ use crate::clock::Clock;
 use crate::domain::{Claim, JobState, Lease, ProviderTicket, Release};
 use crate::limits::{
     JOB_HEARTBEAT, JOB_LEASE, JOB_POLL_AGE_DIVISOR, JOB_POLL_INTERVAL_MAX, JOB_POLL_INTERVAL_MIN,
-    JOB_POLL_TIMEOUT, JOB_PROVIDER_LIMIT, JOB_RETRY_DELAY_MAX, JOB_RETRY_DELAY_MIN, PROVIDER_RETRY_AFTER_MAX,
+    JOB_POLL_TIMEOUT, JOB_PROVIDER_LIMIT, JOB_RETRY_DELAY_MAX, JOB_RETRY_DELAY_MIN,
+    PROVIDER_RETRY_AFTER_MAX,
 };
 use crate::store::{JobQueue, StoreError};
 
@@ -109,13 +110,12 @@ impl Worker {
         mut changes: watch::Receiver<&'static str>,
     ) -> StoreError {
         loop {
-            let recorded = tokio::select! {
-                () = sleep(JOB_HEARTBEAT) => self.store.renew_lease(lease, JOB_LEASE).await,
-                Ok(()) = changes.changed() => {
-                    let waits_for = *changes.borrow_and_update();
-                    self.store.note_job(lease, None, waits_for).await
-                }
-            };
+            sleep(JOB_HEARTBEAT).await;
+            let mut recorded = self.store.renew_lease(lease, JOB_LEASE).await;
+            if recorded.is_ok() && changes.has_changed().unwrap_or(false) {
+                let waits_for = *changes.borrow_and_update();
+                recorded = self.store.note_job(lease, None, waits_for).await;
+            }
             match recorded {
                 Err(StoreError::LeaseLost) => return StoreError::LeaseLost,
                 // The lease has not expired yet; the next renewal may succeed.
@@ -133,7 +133,8 @@ impl Worker {
         if let Ok(Progress::Ready(state)) = progress {
             self.store.note_job(&claim.lease, Some(&state), DOWNLOAD).await?;
             let request_id = ticket.request_id.clone();
-            progress = self.poll(claim, &ProviderTicket { request_id, provider_state: state }).await;
+            progress =
+                self.poll(claim, &ProviderTicket { request_id, provider_state: state }).await;
         }
         match progress {
             Ok(Progress::Queued) => self.release(claim, ticket, Release::Waiting).await,

@@ -7,7 +7,8 @@ use tokio::net::TcpListener;
 use super::*;
 use crate::error_chain::error_chain;
 
-const LIMITS: ResponseLimits = ResponseLimits { time: Duration::from_secs(5), bytes: 1000, budget: None };
+const LIMITS: ResponseLimits =
+    ResponseLimits { time: Duration::from_secs(5), bytes: 1000, budget: None };
 const EMPTY: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n";
 
 /// Sends these bytes on each connection and keeps it open.

@@ -183,7 +183,8 @@ mod tests {
 
     #[test]
     fn an_edit_model_of_several_images_takes_all_of_them_in_one_field() {
-        let (none, all) = (ModelFields::new(), json!(["https://a.example/1.png", "https://a.example/2.png"]));
+        let (none, all) =
+            (ModelFields::new(), json!(["https://a.example/1.png", "https://a.example/2.png"]));
         let edit = body("fal-ai/nano-banana/edit", "1:1", &none);
         assert_eq!((edit.get("image_url"), &edit["image_urls"]), (None, &all));
         let usual = body("fal-ai/flux/dev/image-to-image", "1:1", &none);

@@ -68,7 +68,10 @@ impl RequestUrls {
         let url = |last: &[&str]| {
             let mut url = provider.clone();
             if let Ok(mut path) = url.path_segments_mut() {
-                path.pop_if_empty().extend(app.clone()).extend(["requests", request_id]).extend(last);
+                path.pop_if_empty()
+                    .extend(app.clone())
+                    .extend(["requests", request_id])
+                    .extend(last);
             }
             url
         };
@@ -137,7 +140,8 @@ pub(super) fn output_files(body: &[u8], kind: OutputKind) -> Result<Vec<OutputFi
 pub(super) fn is_of_model(response: &Response<Bytes>) -> bool {
     let marks = ["x-fal-request-id", "x-fal-error-type"];
     let body: Value = serde_json::from_slice(response.body()).unwrap_or_default();
-    marks.iter().any(|name| response.headers().contains_key(*name)) || body["error_type"].is_string()
+    marks.iter().any(|name| response.headers().contains_key(*name))
+        || body["error_type"].is_string()
 }
 
 /// `Retry-After`: seconds, or a date, compared with the provider's own `Date`.

@@ -33,7 +33,8 @@ impl JobQueue for MemoryStore {
             job.due_in(lease, &self.shared);
             let lease = Lease { job: key.clone(), fence };
             let failed_attempts = job.failed_attempts;
-            let failing = job.failing_since.map(|since| self.shared.elapsed().saturating_sub(since));
+            let failing =
+                job.failing_since.map(|since| self.shared.elapsed().saturating_sub(since));
             let failing_for = failing.unwrap_or_default();
             Claim { lease, job: job.record.clone(), failed_attempts, failing_for, overdue }
         }))

@@ -162,7 +162,8 @@ impl JobQueue for PostgresStore {
             let error = match job_or_none(row) {
                 Ok(Some(job)) => {
                     let failed_attempts = column::<i32>(row, "setbacks")?.unsigned_abs();
-                    let micros = |count: i64| Duration::from_micros(u64::try_from(count).unwrap_or(0));
+                    let micros =
+                        |count: i64| Duration::from_micros(u64::try_from(count).unwrap_or(0));
                     let overdue = micros(column(next, "overdue")?);
                     let failing_for = column::<Option<i64>>(row, "failing_for")?.map(micros);
                     let failing_for = failing_for.unwrap_or_default();

@@ -38,10 +38,7 @@ pub(super) const LIST: &[Version] = &[
         name: "V8__large_accounts",
         sql: include_str!("../../../migrations/V8__large_accounts.sql"),
     },
-    Version {
-        name: "V11__job_waits",
-        sql: include_str!("../../../migrations/V11__job_waits.sql"),
-    },
+    Version { name: "V11__job_waits", sql: include_str!("../../../migrations/V11__job_waits.sql") },
 ];
 
 /// Any number that is the same for all servers: "prompts" in ASCII.
