@@ -13,7 +13,7 @@ pub(super) struct JobFlags {
     #[arg(long, value_name = "NUMBER", value_parser = quoted(integer::<0, 1000>))]
     #[arg(default_value_t = WORKERS_DEFAULT)]
     workers: usize,
-    /// How long a generation is tried on while its provider, the storage or the database fails.
+    /// How long a generation is tried again while its provider, the storage or the database fails.
     #[arg(long, value_name = "HOURS", value_parser = quoted(integer::<1, 10_000>))]
     #[arg(default_value_t = JOB_RETRY_HOURS)]
     job_retry_hours: usize,

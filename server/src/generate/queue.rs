@@ -232,8 +232,9 @@ impl QueueProvider {
     }
 
     /// Without the key.
-    fn redacted(&self, error: PollError) -> PollError {
-        PollError { cause: self.setting.redact(&error.cause), ..error }
+    fn redacted(&self, mut error: PollError) -> PollError {
+        error.cause = self.setting.redact(&error.cause);
+        error
     }
 }
 

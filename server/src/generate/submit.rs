@@ -21,8 +21,7 @@ use crate::domain::{Caller, JobKey, JobRecord, JobState, NewJob, ProviderTicket,
 use crate::error_chain::error_chain;
 use crate::limits::{
     SUBMIT_LIMIT, SUBMIT_RECORD_RETRY_FOR, SUBMIT_RETRY_DELAY_MAX, SUBMIT_RETRY_DELAY_MIN,
-    SUBMIT_TIMEOUT, SUBMIT_UNRECORDED_DELAY_MAX, SUBMIT_UNRECORDED_MAX,
-    SUBMIT_UNRECORDED_RETRY_FOR, SUBMIT_WAIT,
+    SUBMIT_TIMEOUT, SUBMIT_UNRECORDED_MAX, SUBMIT_UNRECORDED_RETRY_FOR, SUBMIT_WAIT,
 };
 use crate::store::{JobStore, StoreError};
 
@@ -83,7 +82,7 @@ impl Submitter {
             Ok(Reserved::Existing(job)) => job.state == JobState::Submitting,
             _ => false,
         };
-        match repeat_while(is_submitting, SUBMIT_WAIT, SUBMIT_RETRY_DELAY_MAX, reserve).await? {
+        match repeat_while(is_submitting, SUBMIT_WAIT, reserve).await? {
             Reserved::New(job) => {
                 let this = self.clone();
                 let task = self.tasks.spawn(async move {
@@ -206,7 +205,7 @@ async fn retry_while_unavailable<'a, T>(
     use StoreError::{OutcomeUnknown, Unavailable};
     let is_unavailable = |result: &_| matches!(result, Err(Unavailable(_) | OutcomeUnknown(_)));
     // A step may take long itself, and may be dropped.
-    let repeated = repeat_while(is_unavailable, limit, SUBMIT_UNRECORDED_DELAY_MAX, step);
+    let repeated = repeat_while(is_unavailable, limit, step);
     match timeout(limit, repeated).await {
         // The provider was called, whatever the store has.
         Ok(Err(Unavailable(cause))) => Err(OutcomeUnknown(cause)),
@@ -219,7 +218,6 @@ async fn retry_while_unavailable<'a, T>(
 async fn repeat_while<'a, T>(
     transient: impl Fn(&T) -> bool,
     limit: Duration,
-    delay_max: Duration,
     step: impl Fn() -> BoxFuture<'a, T>,
 ) -> T {
     let deadline = Instant::now() + limit;
@@ -230,7 +228,7 @@ async fn repeat_while<'a, T>(
             return result;
         }
         sleep(delay).await;
-        delay = (delay * 2).min(delay_max);
+        delay = (delay * 2).min(SUBMIT_RETRY_DELAY_MAX);
     }
 }
 

@@ -244,13 +244,16 @@ impl Worker {
 
     /// Fails a job that the provider may still work on, and cancels it there.
     async fn give_up(&self, claim: &Claim, ticket: &ProviderTicket, reason: &str) -> StepResult {
-        let step = self.fail(claim, reason).await?;
-        let cancelled = timeout(JOB_POLL_TIMEOUT, self.provider.cancel(ticket)).await;
-        if let Err(error) = cancelled.unwrap_or_else(|_| Err(PollError::new("timeout"))) {
-            let (job, cause) = (&claim.job.key, error.cause);
-            tracing::warn!(?job, cause, "a failed job could not be cancelled at the provider");
-        }
-        Ok(step)
+        let outcome = self.fail(claim, reason).await?;
+        let (provider, ticket, job) =
+            (self.provider.clone(), ticket.clone(), claim.job.key.clone());
+        // In a task of its own, since the step ends with the lease.
+        tokio::spawn(async move {
+            if let Err(PollError { cause, .. }) = provider.cancel(&ticket).await {
+                tracing::warn!(?job, cause, "a failed job could not be cancelled at the provider");
+            }
+        });
+        Ok(outcome)
     }
 
     async fn fail(&self, claim: &Claim, reason: &str) -> StepResult {

@@ -211,7 +211,7 @@ async fn an_accepted_submission_is_recorded_after_an_outage_however_long() {
         // Another server sees the store again before this one.
         sleep((lasting - SECOND).saturating_sub(before.elapsed())).await;
         inner.fail_late_submissions(SUBMIT_LIMIT, SUBMIT_UNKNOWN).await.unwrap();
-        sleep(2 * SUBMIT_UNRECORDED_DELAY_MAX + 8 * SECOND).await;
+        sleep(2 * SUBMIT_RETRY_DELAY_MAX + 8 * SECOND).await;
         drop(guard);
         assert_eq!(inner.job(&by, "j").await.unwrap().state, JobState::Queued(ticket("r-0")));
         assert_eq!((submitter.unrecorded(), provider.calls().0), (0, 1));

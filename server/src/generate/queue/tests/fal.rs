@@ -14,7 +14,7 @@ async fn an_error_of_the_model_itself_ends_the_job_and_one_of_a_proxy_does_not()
         let script = Script { result: Other(marked.clone()), ..Script::default() };
         match poll(script).await {
             Ok(Progress::Failed(reason)) => {
-                assert!(reason.starts_with("out of memory"), "{reason}")
+                assert!(reason.starts_with("out of memory"), "{reason}");
             }
             other => panic!("{marked:?}: {other:?}"),
         }

@@ -107,6 +107,7 @@ async fn failed_attempts_are_counted_by_the_clock_however_long_their_pauses_are(
     let hours = before.elapsed().as_secs() / 3600;
     println!("failed after {hours} hours and {} attempts", fixture.provider.calls().1);
     assert_eq!(hours, JOB_RETRY_HOURS as u64);
+    tokio::task::yield_now().await;
     assert_eq!(fixture.provider.cancels.load(Ordering::SeqCst), 1, "it is cancelled");
 }
 
@@ -122,6 +123,7 @@ async fn a_job_that_the_provider_keeps_for_ever_fails_and_is_cancelled() {
     assert_eq!(fixture.step().await, Some(StepOutcome::Failed));
     let reason = "the provider did not complete it within 7 days";
     assert_eq!(fixture.state("j").await, JobState::Failed(Some(ticket("j")), reason.into()));
+    tokio::task::yield_now().await;
     assert_eq!(fixture.provider.cancels.load(Ordering::SeqCst), 1);
 }
 
