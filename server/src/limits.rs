@@ -210,9 +210,8 @@ pub(crate) const JOB_POLL_SPACING: Duration = Duration::from_millis(10);
 /// First and longest delay after a failed attempt; it doubles.
 pub(crate) const JOB_RETRY_DELAY_MIN: Duration = Duration::from_secs(1);
 pub(crate) const JOB_RETRY_DELAY_MAX: Duration = Duration::from_secs(300);
-/// A job that the provider still has after this time fails.
+/// When a job that the provider still has fails, and what a longer `Retry-After` of it counts as.
 pub(crate) const JOB_PROVIDER_LIMIT: Duration = Duration::from_secs(7 * 24 * 3600);
-/// A longer `Retry-After` of the provider counts as this.
 pub(crate) const PROVIDER_RETRY_AFTER_MAX: Duration = Duration::from_secs(3600);
 /// Defaults of `--job-retry-hours` and `--job-keep-days`.
 pub(crate) const JOB_RETRY_HOURS: usize = 24;

@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
+use parking_lot::Mutex;
 use tokio::sync::{Semaphore, oneshot};
 use tokio::time::{Instant, sleep, timeout};
 use tokio_util::task::TaskTracker;
@@ -203,14 +204,24 @@ async fn retry_while_unavailable<'a, T>(
     step: impl Fn() -> BoxFuture<'a, Result<T, StoreError>>,
 ) -> Result<T, StoreError> {
     use StoreError::{OutcomeUnknown, Unavailable};
-    let is_unavailable = |result: &_| matches!(result, Err(Unavailable(_) | OutcomeUnknown(_)));
+    let last_cause = Mutex::new(None);
+    let is_unavailable = |result: &Result<T, StoreError>| match result {
+        Err(error @ (Unavailable(_) | OutcomeUnknown(_))) => {
+            *last_cause.lock() = Some(error_chain(error));
+            true
+        }
+        _ => false,
+    };
     // A step may take long itself, and may be dropped.
     let repeated = repeat_while(is_unavailable, limit, step);
     match timeout(limit, repeated).await {
         // The provider was called, whatever the store has.
         Ok(Err(Unavailable(cause))) => Err(OutcomeUnknown(cause)),
         Ok(result) => result,
-        Err(elapsed) => Err(OutcomeUnknown(elapsed.into())),
+        Err(elapsed) => {
+            let last = last_cause.into_inner().unwrap_or_else(|| elapsed.to_string());
+            Err(OutcomeUnknown(last.into()))
+        }
     }
 }
 
