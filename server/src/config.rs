@@ -262,6 +262,7 @@ fn provider(settings: &Settings, input: &Input) -> Result<Option<QueueSetting>, 
     match QueueSetting::new(url, key) {
         Ok(mut queue) => {
             queue.private_outputs = private;
+            queue.model_fields = settings.model_field.concat();
             Ok(Some(queue))
         }
         Err(e @ QueueSettingError::Url) => fault("provider_url", &format!("the value {e}")),

@@ -40,7 +40,7 @@ pub trait Provider: Send + Sync + 'static {
     async fn submit(&self, request: &GenerationRequest) -> Result<ProviderTicket, SubmitError>;
 
     /// Returns the progress of a request, with its outputs once it is completed. Does not wait
-    /// for progress. Repeating it changes nothing.
+    /// for progress. Can be repeated.
     ///
     /// # Errors
     /// If the provider gave no usable response. The request is still valid.
@@ -49,6 +49,14 @@ pub trait Provider: Send + Sync + 'static {
         ticket: &ProviderTicket,
         request: &GenerationRequest,
     ) -> Result<Progress, PollError>;
+
+    /// Tells the provider that the outputs of a request are not wanted any more.
+    ///
+    /// # Errors
+    /// If the provider did not confirm it. Nothing is retried.
+    async fn cancel(&self, _ticket: &ProviderTicket) -> Result<(), PollError> {
+        Ok(())
+    }
 }
 
 /// The progress of a request.
@@ -58,6 +66,9 @@ pub enum Progress {
     Queued,
     /// Being generated.
     InProgress,
+    /// Done. A ticket with this `provider_state` is stored in place of the one before, and then
+    /// polled: it gives the outputs even if the provider has deleted the result.
+    Ready(Box<str>),
     /// Done, with at least one output.
     Completed(Vec<Output>),
     /// Ended without output, for this reason.
@@ -70,6 +81,9 @@ pub enum SubmitError {
     /// The provider refused the request, for this reason.
     #[error("the provider refused the generation: {0}")]
     Refused(String),
+    /// The provider refused this service, for this reason: its key, its account or its balance.
+    #[error("the provider does not accept requests of this service at the moment")]
+    NotAuthorized(String),
     /// The provider certainly did not accept the request: it could not be reached, or is busy.
     #[error("the provider cannot be reached")]
     Unavailable(String),
@@ -86,7 +100,7 @@ pub enum SubmitError {
 pub struct JobSettings {
     /// Jobs that are processed at once; 0 is allowed.
     pub workers: usize,
-    /// A job fails after failed attempts for this many hours.
+    /// A job fails when its attempts have failed for this many hours.
     pub retry_hours: usize,
     /// Ended jobs are deleted after this many days.
     pub keep_days: usize,
@@ -146,6 +160,13 @@ fn model(request: &GenerationRequest) -> &str {
         (Some(endpoint), Some(_)) => endpoint,
         _ => &request.model_id,
     }
+}
+
+/// Width by height of a ratio such as `16:9` or `1.91:1`.
+fn ratio(text: &str) -> Option<f64> {
+    let side = |text: &str| text.parse().ok().filter(|side: &f64| side.is_normal() && *side > 0.0);
+    let (width, height) = text.split_once(':')?;
+    Some(side(width)? / side(height)?)
 }
 
 /// A provider's reason as it is stored and shown: bounded, not empty, without U+0000.

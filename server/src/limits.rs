@@ -186,15 +186,13 @@ pub(crate) const SUBMIT_RECORD_RETRY_FOR: Duration = Duration::from_secs(10);
 pub(crate) const SUBMIT_UNRECORDED_RETRY_FOR: Duration = Duration::from_secs(24 * 3600);
 /// Accepted submissions that wait to be recorded. One takes less than a kilobyte with usual URLs.
 pub(crate) const SUBMIT_UNRECORDED_MAX: usize = 10_000;
-/// Longest pause between two attempts to record one.
-pub(crate) const SUBMIT_UNRECORDED_DELAY_MAX: Duration = Duration::from_secs(5);
 /// After an outage of the store, late submissions are not failed for this long, but recorded.
 pub(crate) const SUBMIT_LATE_GRACE: Duration = Duration::from_secs(20);
 /// How long a repeated request waits for the first one's submission.
 pub(crate) const SUBMIT_WAIT: Duration = Duration::from_secs(30);
 /// First and longest pause between two looks at the store during a submission; it doubles.
 pub(crate) const SUBMIT_RETRY_DELAY_MIN: Duration = Duration::from_millis(5);
-pub(crate) const SUBMIT_RETRY_DELAY_MAX: Duration = Duration::from_secs(1);
+pub(crate) const SUBMIT_RETRY_DELAY_MAX: Duration = Duration::from_secs(3);
 /// Late submissions that are failed, and ended jobs that are deleted, by one statement.
 pub(crate) const JOBS_AT_ONCE: usize = 1000;
 /// How long a claimed job belongs to its worker without a heartbeat.
@@ -212,11 +210,11 @@ pub(crate) const JOB_POLL_SPACING: Duration = Duration::from_millis(10);
 /// First and longest delay after a failed attempt; it doubles.
 pub(crate) const JOB_RETRY_DELAY_MIN: Duration = Duration::from_secs(1);
 pub(crate) const JOB_RETRY_DELAY_MAX: Duration = Duration::from_secs(300);
-/// A longer `Retry-After` of the provider counts as this.
+/// When a job that the provider still has fails, and what a longer `Retry-After` of it counts as.
+pub(crate) const JOB_PROVIDER_LIMIT: Duration = Duration::from_secs(7 * 24 * 3600);
 pub(crate) const PROVIDER_RETRY_AFTER_MAX: Duration = Duration::from_secs(3600);
-/// Default of `--job-retry-hours`: a job fails after failed attempts for this long.
+/// Defaults of `--job-retry-hours` and `--job-keep-days`.
 pub(crate) const JOB_RETRY_HOURS: usize = 24;
-/// Default of `--job-keep-days`.
 pub(crate) const JOB_KEEP_DAYS: usize = 30;
 /// Interval at which ended jobs are deleted, and at which late submissions are failed.
 pub(crate) const JOB_DELETE_INTERVAL: Duration = Duration::from_secs(3600);
@@ -243,7 +241,8 @@ pub(crate) const QUEUE_RESULT_BYTES_MAX: usize = 64 << 20;
 pub(crate) const QUEUE_RESULTS_BYTES: usize = 2 * QUEUE_RESULT_BYTES_MAX;
 /// Default of `--output-max-mib`: MiB of the largest output.
 pub(crate) const OUTPUT_MAX_MIB: usize = 512;
-/// Until the first byte of an output arrives, and between two pieces.
+/// Until the first byte of an output arrives, and between two pieces; redirects that are followed.
+pub(crate) const OUTPUT_REDIRECTS_MAX: usize = 5;
 pub(crate) const OUTPUT_STALL_TIMEOUT: Duration = Duration::from_secs(60);
 /// Bytes per second of an output, beyond that time: 512 MiB may take 35 minutes.
 pub(crate) const OUTPUT_RATE_MIN: u64 = 256 * 1024;
@@ -257,7 +256,8 @@ pub(crate) const OUTPUT_HEAD_BYTES_MAX: u64 = 8 << 20;
 pub(crate) const OUTPUT_EXAMINATIONS_MAX: usize = 4;
 /// Characters of a provider's reason that are stored with a failed job.
 pub(crate) const PROVIDER_REASON_CHARS_MAX: usize = 1000;
-/// Characters in a provider's id of a request.
+/// Characters in a provider's id of a request, and bytes of its addresses that are stored.
+pub(crate) const PROVIDER_STATE_BYTES_MAX: usize = 64 * 1024;
 pub(crate) const PROVIDER_REQUEST_ID_CHARS_MAX: usize = 256;
 
 // Uploads and assets.

@@ -14,7 +14,7 @@ use futures::stream::{BoxStream, StreamExt, TryStreamExt};
 use http::Response;
 use http::header::CONTENT_LENGTH;
 use http_body_util::BodyExt;
-pub(crate) use reqwest::Request;
+pub(crate) use reqwest::Request as OutboundRequest;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::redirect::Policy;
 use reqwest::{Client, ClientBuilder};
@@ -38,7 +38,7 @@ pub(crate) struct Outbound {
 
 /// Limits of one request: time to the last byte of the response, and size of its body.
 #[derive(Clone, Debug)]
-pub(crate) struct Limits {
+pub(crate) struct ResponseLimits {
     pub time: Duration,
     pub bytes: usize,
     /// For responses that may be large.
@@ -121,8 +121,8 @@ impl Outbound {
     /// Sends a request and reads the whole response.
     pub(crate) async fn fetch(
         &self,
-        request: Request,
-        limits: &Limits,
+        request: OutboundRequest,
+        limits: &ResponseLimits,
     ) -> Result<Response<Bytes>, OutboundError> {
         let exchange = async {
             let (head, mut body) = self.open(request).await?.into_parts();
@@ -151,7 +151,7 @@ impl Outbound {
     /// Sends a request and returns the response with its body still to come. It has no limits.
     pub(crate) async fn open(
         &self,
-        request: Request,
+        request: OutboundRequest,
     ) -> Result<Response<BoxStream<'static, Result<Bytes, OutboundError>>>, OutboundError> {
         let host = self.check(request.url())?;
         let response = self.client.execute(request).await;

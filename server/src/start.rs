@@ -120,6 +120,11 @@ impl Service {
         stop: impl Future<Output = ()>,
     ) -> Drained {
         let readiness = self.app.api.readiness.clone();
+        let drain = self.background.workers.drain();
+        let stop = async move {
+            stop.await;
+            drain.cancel();
+        };
         let drained = serve(listener, self.app, limits, self.connections, readiness, stop).await;
         self.background.stop().await;
         drained

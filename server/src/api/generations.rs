@@ -50,10 +50,13 @@ fn job_view(job: &JobRecord) -> Value {
         JobState::Completed(_, prompt) => ("completed", Some(*prompt), None),
         JobState::Failed(_, reason) => ("failed", None, Some(&**reason)),
     };
+    let is_ended = prompt_id.is_some() || error.is_some();
+    let waits_for = (!is_ended).then(|| job.waits_for.as_deref().unwrap_or("the provider"));
     json!({
         "clientJobId": &*job.key.client_job_id,
         "providerRequestId": job.state.ticket().map(|ticket| &*ticket.request_id),
         "status": status,
+        "waitsFor": waits_for,
         "generationType": job.request.kind,
         "vaultId": job.vault,
         "promptId": prompt_id,

@@ -12,9 +12,9 @@ use tracing_subscriber::filter::Targets;
 use super::LogFormat;
 use super::commands::AdminCommand;
 use super::values::{
-    BOOLEANS, CorsOrigins, LOG_FORMATS, MIGRATIONS, PROVIDERS, ProviderKind, RateLimits, address,
-    database_url, integer, log_filter, model_namespace, one_of, quoted, seconds, secret, several,
-    signing_key, vendor,
+    BOOLEANS, CorsOrigins, LOG_FORMATS, MIGRATIONS, ModelFields, PROVIDERS, ProviderKind,
+    RateLimits, address, database_url, integer, log_filter, model_fields, model_namespace, one_of,
+    quoted, seconds, secret, several, signing_key, vendor,
 };
 use crate::blobs::BlobSetting;
 use crate::domain::{ModelNamespace, PublicUrl, SigningKey, Vendor};
@@ -33,7 +33,7 @@ pub(super) const GROUPS: [(&str, &str); 7] = [
     ("Files", "blob_store"),
     (
         "Provider of generations",
-        "provider provider_url provider_key provider_private_outputs model_namespace workers \
+        "provider provider_url provider_key provider_private_outputs model_namespace model_field workers \
          job_retry_hours job_keep_days output_max_mib",
     ),
     (
@@ -136,6 +136,11 @@ pub(super) struct Settings {
     #[arg(long, value_name = "MIB", value_parser = quoted(integer::<1, 65_536>))]
     #[arg(default_value_t = OUTPUT_MAX_MIB)]
     pub(super) output_max_mib: usize,
+    /// Field that models of the queue provider take, by the beginning of their ids: aspect_ratio or
+    /// image_size for aspectRatio, image_url or image_urls for imageInput; repeatable. In the
+    /// variable, white space separates several.
+    #[arg(long, value_name = "PREFIX=FIELD", value_parser = quoted(model_fields))]
+    pub(super) model_field: Vec<ModelFields>,
     /// Prefix of the provider's model ids.
     #[arg(long, value_name = "PREFIX", value_parser = quoted(model_namespace))]
     #[arg(default_value = "local")]

@@ -1,6 +1,8 @@
 use std::time::Duration;
 
+use super::values::model_fields;
 use super::*;
+use crate::generate::queue::fields::ModelField;
 
 const DATABASE: [&str; 2] = ["--database-url", "postgres://user:s3cret@localhost/name"];
 
@@ -422,5 +424,16 @@ fn the_help_of_a_command_shows_the_flags_that_matter_to_it() {
             }
             other => panic!("{arguments:?}: {other:?}"),
         }
+    }
+}
+
+#[test]
+fn a_model_field_is_a_prefix_and_a_field() {
+    let acme = ("acme/a".to_owned(), ModelField::ImageSize);
+    let any = (String::new(), ModelField::ImageUrls);
+    assert_eq!(model_fields("acme/a=image_size =image_urls"), Ok(vec![acme, any]));
+    for wrong in ["acme", "acme=size", "acme=", "=a=image_url"] {
+        let problem = model_fields(wrong).unwrap_err();
+        assert!(problem.ends_with("of: aspect_ratio, image_size, image_url, image_urls"));
     }
 }

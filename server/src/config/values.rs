@@ -13,6 +13,7 @@ use tracing_subscriber::filter::Targets;
 
 use super::LogFormat;
 use crate::domain::{KeyError, ModelNamespace, NewKey, Scopes, SigningKey, Vendor};
+use crate::generate::queue::fields::{MODEL_FIELDS, ModelField};
 use crate::http::cors::CorsOrigin;
 use crate::http::rates::RateLimit;
 use crate::store::postgres::{DatabaseUrl, Migration};
@@ -102,6 +103,21 @@ pub(super) type CorsOrigins = Vec<CorsOrigin>;
 /// White space separates several.
 pub(super) fn several<T: FromStr>(text: &str) -> Result<Vec<T>, T::Err> {
     text.split_whitespace().map(str::parse).collect()
+}
+
+/// Prefixes of model ids, with the field that these models take.
+pub(super) type ModelFields = Vec<(String, ModelField)>;
+
+pub(super) fn model_fields(text: &str) -> Result<ModelFields, String> {
+    text.split_whitespace().map(model_field).collect()
+}
+
+fn model_field(text: &str) -> Result<(String, ModelField), String> {
+    let (prefix, name) = text.split_once('=').unwrap_or_default();
+    let field = MODEL_FIELDS.iter().find(|(known, _)| *known == name);
+    let names = || MODEL_FIELDS.map(|(name, _)| name).join(", ");
+    let field = field.ok_or_else(|| format!("is not PREFIX=FIELD with a field of: {}", names()))?;
+    Ok((prefix.to_owned(), field.1))
 }
 
 pub(super) fn database_url(text: &str) -> Result<DatabaseUrl, String> {

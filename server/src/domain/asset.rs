@@ -25,6 +25,8 @@ pub enum Media {
     Webp,
     /// `image/gif`
     Gif,
+    /// `image/avif`
+    Avif,
     /// `video/mp4`
     Mp4,
     /// `video/webm`
@@ -33,8 +35,8 @@ pub enum Media {
 
 impl Media {
     /// All of them.
-    pub const ALL: [Self; 6] =
-        [Self::Png, Self::Jpeg, Self::Webp, Self::Gif, Self::Mp4, Self::Webm];
+    pub const ALL: [Self; 7] =
+        [Self::Png, Self::Jpeg, Self::Webp, Self::Gif, Self::Avif, Self::Mp4, Self::Webm];
 
     /// The value of `Content-Type`.
     pub const fn content_type(self) -> &'static str {
@@ -52,6 +54,7 @@ impl Media {
             Self::Jpeg => ("image/jpeg", "jpg"),
             Self::Webp => ("image/webp", "webp"),
             Self::Gif => ("image/gif", "gif"),
+            Self::Avif => ("image/avif", "avif"),
             Self::Mp4 => ("video/mp4", "mp4"),
             Self::Webm => ("video/webm", "webm"),
         }
@@ -104,8 +107,8 @@ impl AssetName {
     /// The path in the store, such as `images/….png`.
     pub(crate) fn path(&self) -> String {
         let folder = match self.media {
-            Media::Png | Media::Jpeg | Media::Webp | Media::Gif => "images",
             Media::Mp4 | Media::Webm => "videos",
+            _ => "images",
         };
         format!("{folder}/{self}")
     }

@@ -145,6 +145,8 @@ pub struct JobRecord {
     pub vault: VaultId,
     /// Its state.
     pub state: JobState,
+    /// What it waits for, for the caller; `None` if that is the provider.
+    pub waits_for: Option<Arc<str>>,
     /// When it was reserved.
     pub created_at: Timestamp,
     /// When its state last changed.
@@ -189,6 +191,8 @@ pub struct Claim {
     pub job: JobRecord,
     /// Failed attempts since the last successful one.
     pub failed_attempts: u32,
+    /// The time since the first of them.
+    pub failing_for: Duration,
     /// For how long it had been due.
     pub overdue: Duration,
 }

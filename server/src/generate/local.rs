@@ -5,26 +5,24 @@
 //! takes 3 seconds, or `parameters.seconds`; `local/fail` accepts a request and fails;
 //! `local/refuse` accepts none.
 
-mod canvas;
 mod scene;
 
 use std::io::{Cursor, Write};
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use fastrand::Rng;
 use image::codecs::gif::{GifEncoder, Repeat};
-use image::codecs::png::{self, CompressionType, PngEncoder};
 use image::imageops::{self, FilterType};
-use image::{Delay, DynamicImage, Frame, ImageReader, ImageResult, Limits, Pixel, Rgb, RgbImage};
+use image::{
+    Delay, DynamicImage, Frame, ImageFormat, ImageReader, ImageResult, Limits, Pixel, RgbImage,
+};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 
-use self::canvas::mix;
-use self::scene::{Theme, paint};
+use self::scene::{Scene, mix};
 use super::{MediaFile, Output, PollError, Progress, Provider, SubmitError, model};
 use crate::blobs::Blobs;
 use crate::blobs::asset_url::Assets;
@@ -146,49 +144,37 @@ fn not_uploaded(name: &AssetName) -> String {
     format!("the input image {name} was not uploaded")
 }
 
-/// Width and height for a ratio such as `16:9` or `1.91:1`, or why there are none.
+/// Width and height for a ratio such as `16:9`, or why there are none.
 fn size(ratio: &str, kind: OutputKind) -> Result<(u32, u32), String> {
-    let side = |text: &str| text.parse().ok().filter(|side: &f64| side.is_normal() && *side > 0.0);
-    let sides = ratio.split_once(':').and_then(|(w, h)| Some((side(w)?, side(h)?)));
-    let (width, height) =
-        sides.ok_or_else(|| format!("the aspect ratio {ratio:?} is not of the form 16:9"))?;
-    if (width / height).max(height / width) > RATIO_MAX {
+    let wide = super::ratio(ratio)
+        .ok_or_else(|| format!("the aspect ratio {ratio:?} is not of the form 16:9"))?;
+    if !(1.0 / RATIO_MAX..=RATIO_MAX).contains(&wide) {
         return Err(format!("the aspect ratio {ratio:?} is beyond 4:1 or 1:4"));
     }
-    let long = if kind == OutputKind::Image { PICTURE } else { ANIMATION };
-    let unit = f64::from(long) / width.max(height);
-    Ok(((width * unit).round() as u32, (height * unit).round() as u32))
+    let long = f64::from(if kind == OutputKind::Image { PICTURE } else { ANIMATION });
+    Ok(((long * wide.min(1.0)).round() as u32, (long / wide.max(1.0)).round() as u32))
 }
 
 /// Paints the outputs of a request over its input images. The same request gives the same
 /// bytes. The error is a reason for a person.
-fn outputs(request: &GenerationRequest, bases: &[Bytes]) -> Result<Vec<MediaFile>, String> {
+fn outputs(request: &GenerationRequest, inputs: &[Bytes]) -> Result<Vec<MediaFile>, String> {
     let ((width, height), seed) = (size(&request.aspect_ratio, request.kind)?, seed(request));
-    let theme = Theme::new(&request.prompt, &mut Rng::with_seed(seed));
-    let base = side_by_side(bases, width, height)
+    let base = side_by_side(inputs, width, height)
         .map_err(|error| format!("an input image cannot be read: {error}"))?;
     let output = |variation: u64| {
+        let scene =
+            Scene::new(&request.prompt, seed.wrapping_add(variation << 32), (width, height));
         let moment = |phase: f32| {
-            let seed = seed.wrapping_add(variation << 32);
-            let mut picture = paint(&theme, seed, (width, height), phase);
-            // The input in the palette of the scene, with more of the scene where that is lighter.
-            for (pixel, base) in picture.pixels_mut().zip(base.iter().flat_map(RgbImage::pixels)) {
-                let light = |colour: &Rgb<u8>| f32::from(colour.to_luma().0[0]) / 255.0;
-                let tinted = mix(*base, theme.at(light(base)), 0.6);
-                let lighter = (light(pixel) - light(&tinted)).max(0.0);
-                *pixel = mix(tinted, *pixel, 0.1 + 0.2 * light(base) + 1.2 * lighter);
-            }
-            picture
+            let Some(base) = &base else { return scene.paint(phase, |_, _, colour| colour) };
+            // The input in the colours of the scene.
+            scene.paint(phase, |x, y, colour| {
+                let light = f32::from(base.get_pixel(x, y).to_luma().0[0]) / 255.0;
+                mix(colour, scene.shade(light), 0.8)
+            })
         };
         let mut file = Cursor::new(Vec::new());
         let (media, written) = match request.kind {
-            OutputKind::Image => {
-                // One filter for all rows: choosing one for each takes longer than painting.
-                let filter = png::FilterType::Up;
-                let encoder =
-                    PngEncoder::new_with_quality(&mut file, CompressionType::Fast, filter);
-                (Media::Png, moment(0.0).write_with_encoder(encoder))
-            }
+            OutputKind::Image => (Media::Png, moment(0.0).write_to(&mut file, ImageFormat::Png)),
             OutputKind::Video => (Media::Gif, write_gif(&mut file, moment)),
         };
         written.map_err(|error| error.to_string())?;

@@ -1,9 +1,11 @@
 //! Checks of downloaded outputs. Their bytes decide what they are and how large their image is.
 
+use std::cell::Cell;
 use std::io::{self, Cursor, Read, SeekFrom};
 use std::ops::Range;
 
-use image::ImageReader;
+use image::metadata::Orientation;
+use image::{ImageDecoder, ImageReader};
 
 use crate::blobs::ReadSeek;
 use crate::domain::{Media, OutputKind};
@@ -11,6 +13,12 @@ use crate::limits::OUTPUT_HEAD_BYTES_MAX;
 
 /// Boxes of MP4: `moov`, `trak`, `tkhd`, which are the movie, a track, its header.
 const TO_HEADER: [u32; 3] = [0x6d6f_6f76, 0x7472_616b, 0x746b_6864];
+/// Boxes of AVIF: `meta`, `iprp`, `ipco`, which hold properties, among them `ispe` and `irot`: width
+/// and height, and the turn by quarters.
+const TO_PROPERTIES: [u32; 3] = [META, 0x6970_7270, 0x6970_636f];
+const META: u32 = 0x6d65_7461;
+const SIZE: u32 = 0x6973_7065;
+const ROTATION: u32 = 0x6972_6f74;
 /// Elements of WebM: segment, tracks, a track, its video.
 const TO_VIDEO: [u32; 4] = [0x1853_8067, 0x1654_ae6b, 0xae, 0xe0];
 const PIXEL_WIDTH: u32 = 0xb0;
@@ -48,11 +56,17 @@ fn detect(head: &[u8]) -> Option<Media> {
         [0xff, 0xd8, 0xff, ..] => Some(Media::Jpeg),
         [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', ..] => Some(Media::Gif),
         [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => Some(Media::Webp),
-        // HEIF images and QuickTime videos have the same container as MP4.
+        // AVIF and HEIF images and QuickTime videos have the same container as MP4.
         [_, _, _, _, b'f', b't', b'y', b'p', brand @ ..] => {
-            let others = ["avif", "avis", "heic", "heix", "hevc", "mif1", "msf1", "qt  "];
-            let brand = str::from_utf8(brand.get(..4)?).ok();
-            (!brand.is_some_and(|brand| others.contains(&brand))).then_some(Media::Mp4)
+            let (brand, compatible) = brand.split_at_checked(4)?;
+            match brand {
+                b"avif" | b"avis" => Some(Media::Avif),
+                b"mif1" | b"msf1" => {
+                    compatible.chunks(4).any(|brand| brand == b"avif").then_some(Media::Avif)
+                }
+                b"heic" | b"heix" | b"hevc" | b"qt  " => None,
+                _ => Some(Media::Mp4),
+            }
         }
         [0x1a, 0x45, 0xdf, 0xa3, rest @ ..] => {
             rest.windows(4).any(|word| word == b"webm").then_some(Media::Webm)
@@ -61,7 +75,7 @@ fn detect(head: &[u8]) -> Option<Media> {
     }
 }
 
-/// Width and height in pixels, if they are found; both at least 1.
+/// Width and height in pixels as browsers show them, if they are found; both at least 1.
 fn dimensions(file: File<'_>, media: Media) -> io::Result<Option<(u32, u32)>> {
     let whole = 0..file.seek(SeekFrom::End(0))?;
     let mut parts = Parts { file, left: PARTS_MAX };
@@ -71,15 +85,26 @@ fn dimensions(file: File<'_>, media: Media) -> io::Result<Option<(u32, u32)>> {
             let mut side = |id| parts.find(video.clone(), &[id], split_element, &pixels);
             Ok(side(PIXEL_WIDTH)?.zip(side(PIXEL_HEIGHT)?).and_then(nonzero))
         }),
+        Media::Avif => parts.find(whole, &TO_PROPERTIES, split_box, &avif_size),
         Media::Png | Media::Jpeg | Media::Webp | Media::Gif => {
             // The reader of one format reads all there is, so it gets the beginning only.
             let mut head = Vec::new();
             parts.file.rewind()?;
             parts.file.take(OUTPUT_HEAD_BYTES_MAX).read_to_end(&mut head)?;
-            let reader = ImageReader::new(Cursor::new(head)).with_guessed_format()?;
-            Ok(reader.into_dimensions().ok().and_then(nonzero))
+            let mut reader = ImageReader::new(Cursor::new(head)).with_guessed_format()?;
+            reader.no_limits();
+            let Ok(mut decoder) = reader.into_decoder() else { return Ok(None) };
+            let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
+            use Orientation::{Rotate90, Rotate90FlipH, Rotate270, Rotate270FlipH};
+            let is_turned =
+                matches!(orientation, Rotate90 | Rotate90FlipH | Rotate270 | Rotate270FlipH);
+            Ok(nonzero(turned(decoder.dimensions(), is_turned)))
         }
     }
+}
+
+fn turned((width, height): (u32, u32), is_turned: bool) -> (u32, u32) {
+    if is_turned { (height, width) } else { (width, height) }
 }
 
 fn nonzero(size: (u32, u32)) -> Option<(u32, u32)> {
@@ -152,7 +177,34 @@ fn split_box(parts: &mut Parts<'_>, range: Range<u64>) -> io::Result<Option<Part
             .and_then(|long| Some((16, u64::from_be_bytes(*long).checked_sub(16)?))),
         size => u64::from(size).checked_sub(8).map(|size| (8, size)),
     };
-    Ok(place.map(|(head, length)| (u32::from_be_bytes(id), content(&range, head, length))))
+    Ok(place.map(|(head, length)| {
+        let (id, mut content) = (u32::from_be_bytes(id), content(&range, head, length));
+        if id == META {
+            // Its version precedes its content.
+            content.start = content.start.saturating_add(4).min(content.end);
+        }
+        (id, content)
+    }))
+}
+
+/// The size among the properties of an AVIF. The largest is that of the whole image; others are of
+/// tiles and previews.
+fn avif_size(parts: &mut Parts<'_>, properties: Range<u64>) -> io::Result<Option<(u32, u32)>> {
+    let largest = Cell::new((0, 0));
+    parts.find(properties.clone(), &[SIZE], split_box, &|parts, size| {
+        if let [_, _, _, _, w1, w2, w3, w4, h1, h2, h3, h4] = *parts.bytes::<12>(&size)? {
+            let size = (u32::from_be_bytes([w1, w2, w3, w4]), u32::from_be_bytes([h1, h2, h3, h4]));
+            let area = |(width, height): (u32, u32)| u64::from(width) * u64::from(height);
+            if area(size) > area(largest.get()) {
+                largest.set(size);
+            }
+        }
+        Ok(None::<()>)
+    })?;
+    let quarters = parts.find(properties, &[ROTATION], split_box, &|parts, rotation| {
+        Ok(parts.bytes::<1>(&rotation)?.first().copied())
+    })?;
+    Ok(nonzero(turned(largest.get(), quarters.is_some_and(|quarters| quarters % 2 == 1))))
 }
 
 /// Width and height come last, as fixed-point numbers; an audio track has 0.
@@ -237,13 +289,53 @@ mod tests {
     }
 
     #[test]
+    fn the_size_of_an_avif_is_that_of_its_largest_part_as_it_is_shown() {
+        let size_box = |width: u32, height: u32| {
+            mp4_box(b"ispe", &[&[0; 4][..], &width.to_be_bytes(), &height.to_be_bytes()].concat())
+        };
+        let file = |brand: &[u8], rotation: &[u8]| {
+            let properties = [size_box(64, 64), rotation.to_vec(), size_box(300, 200)].concat();
+            let properties = mp4_box(b"iprp", &mp4_box(b"ipco", &properties));
+            [mp4_box(b"ftyp", brand), mp4_box(b"meta", &[&[0; 4], &properties[..]].concat())]
+                .concat()
+        };
+        for (brand, quarters, expected) in [
+            (&b"avif\0\0\0\0"[..], None, (300, 200)),
+            (b"mif1\0\0\0\0mif1avif", Some(2), (300, 200)),
+            (b"avis\0\0\0\0", Some(3), (200, 300)),
+        ] {
+            let rotation = quarters.map(|quarters| mp4_box(b"irot", &[quarters]));
+            let file = file(brand, &rotation.unwrap_or_default());
+            assert_eq!(detect(&file), Some(Media::Avif));
+            assert_eq!(size(&file, Media::Avif), Some(expected), "{quarters:?}");
+        }
+    }
+
+    #[test]
+    fn a_photo_that_is_turned_by_its_orientation_has_the_size_that_is_shown() {
+        let mut plain = Vec::new();
+        let picture = image::RgbImage::new(96, 64);
+        picture.write_to(&mut Cursor::new(&mut plain), image::ImageFormat::Jpeg).unwrap();
+        for orientation in 1..=8 {
+            // An EXIF segment with one entry, after the first two bytes of a JPEG.
+            let entry = [0x01, 0x12, 0, 3, 0, 0, 0, 1, 0, orientation, 0, 0];
+            let exif = [b"Exif\0\0MM\0\x2a\0\0\0\x08\0\x01", &entry[..], &[0; 4]].concat();
+            let length = u16::try_from(exif.len() + 2).unwrap().to_be_bytes();
+            let file = [&plain[..2], &[0xff, 0xe1], &length, &exif, &plain[2..]].concat();
+            let expected = if orientation >= 5 { (64, 96) } else { (96, 64) };
+            assert_eq!(size(&file, Media::Jpeg), Some(expected), "{orientation}");
+        }
+    }
+
+    #[test]
     fn other_files_are_not_stored() {
         for bytes in [
             &b""[..],
             b"<!doctype html>",
             b"{}",
             b"\x89PNG\r\n\x1a",
-            b"\0\0\0\x1cftypavif",
+            b"\0\0\0\x1cftypheic",
+            b"\0\0\0\x1cftypmif1\0\0\0\0mif1heic",
             b"\0\0\0\x14ftypqt  ",
             b"\x1a\x45\xdf\xa3\x93\x42\x82\x88matroska",
             b"RIFF\0\0\0\0WAVE",

@@ -4,13 +4,14 @@
 //! slowly it comes, it takes little memory.
 
 use std::fmt;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use futures::StreamExt;
 use futures::stream::BoxStream;
-use tokio::sync::Semaphore;
+use futures::{FutureExt, StreamExt};
+use tokio::sync::{Semaphore, watch};
 use tokio::time::{Instant, timeout_at};
 
 use super::media;
@@ -129,6 +130,12 @@ impl OutputLimits {
     }
 }
 
+/// What a job waits for, told as it changes.
+pub(super) type WaitsFor = watch::Sender<&'static str>;
+
+pub(super) const DOWNLOAD: &str = "the download of its output";
+const PLACE: &str = "other large outputs, of which few are downloaded at once";
+
 /// Why an output was not stored.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum SaveError {
@@ -147,6 +154,7 @@ impl OutputStore {
         ticket: &ProviderTicket,
         index: usize,
         output: Output,
+        waits_for: &WaitsFor,
     ) -> Result<PromptImage, SaveError> {
         let (name, width, height, stored) = match output {
             Output::File(MediaFile { bytes, media, width, height }) => {
@@ -155,7 +163,8 @@ impl OutputStore {
             }
             Output::Remote(remote) => {
                 let account = job.key.account;
-                let (mut file, _large) = self.download((remote.open)(), account).await?;
+                waits_for.send_replace(DOWNLOAD);
+                let (mut file, _large) = self.download((remote.open)(), account, waits_for).await?;
                 let (media, width, height) = {
                     let _permit = self.limits.examinations.acquire().await;
                     let (kind, size) = (job.request.kind, remote.size);
@@ -197,6 +206,7 @@ impl OutputStore {
         &self,
         mut bytes: OutputStream,
         account: AccountId,
+        waits_for: &WaitsFor,
     ) -> Result<(Upload, Option<Permit>), SaveError> {
         let OutputLimits { bytes_max, stall_timeout, .. } = self.limits;
         let (mut file, mut received, mut permit) = (self.blobs.upload(), 0, None);
@@ -215,7 +225,13 @@ impl OutputStore {
             }
             if received > OUTPUT_BYTES_FREE && permit.is_none() {
                 let began = Instant::now();
-                permit = Some(self.limits.large.acquire(account).await);
+                let mut free = pin!(self.limits.large.acquire(account));
+                permit = free.as_mut().now_or_never();
+                if permit.is_none() {
+                    waits_for.send_replace(PLACE);
+                    permit = Some(free.await);
+                    waits_for.send_replace(DOWNLOAD);
+                }
                 slow += began.elapsed();
             }
             slow += Duration::from_secs(1).mul_f64(piece.len() as f64 / OUTPUT_RATE_MIN as f64);
@@ -252,7 +268,9 @@ mod tests {
         let large = |account| {
             let store = store.clone();
             tokio::spawn(async move {
-                let done = store.download(pieces(17, mib, 2 * second), AccountId(account)).await;
+                let done = store
+                    .download(pieces(17, mib, 2 * second), AccountId(account), &WaitsFor::new(""))
+                    .await;
                 sleep(34 * second).await;
                 done.map(drop).map_err(|error| error.to_string())
             })
@@ -263,7 +281,8 @@ mod tests {
         sleep(40 * second).await;
         let used = || (store.limits.large.held(), store.limits.large.waiting());
         assert_eq!(used(), (8, 5), "one account has two, six others one each");
-        let small = store.download(pieces(16, mib, Duration::ZERO), AccountId(1)).await;
+        let small =
+            store.download(pieces(16, mib, Duration::ZERO), AccountId(1), &WaitsFor::new("")).await;
         assert!(small.is_ok());
         for task in hoard.into_iter().chain(others) {
             assert_eq!(task.await.unwrap(), Ok(()));
@@ -285,7 +304,7 @@ mod tests {
         ] {
             let limits = OutputLimits::new(60);
             let store = OutputStore { limits, ..output_store(Blobs::in_memory()) };
-            match (store.download(bytes, AccountId(1)).await, outcome) {
+            match (store.download(bytes, AccountId(1), &WaitsFor::new("")).await, outcome) {
                 (Ok(_), Ok(())) => {}
                 (Err(error), Err(text)) => assert!(error.to_string().contains(text), "{error}"),
                 (outcome, expected) => panic!("{expected:?}: {:?}", outcome.err()),

@@ -5,6 +5,7 @@
 //!
 //! No HTTP request is repeated here: a submission must not be, and the worker repeats the others.
 
+pub(crate) mod fields;
 mod outputs;
 mod protocol;
 #[cfg(test)]
@@ -14,18 +15,23 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
 use http::{HeaderValue, Method, Response};
+use serde_json::Value;
 use url::Url;
 
-use self::protocol::{Accepted, RequestUrls};
+use self::fields::ModelFields;
+use self::protocol::{OutputFile, RequestUrls};
 use super::OutputError::{Permanent, Transient};
-use super::{OutputError, PollError, Progress, Provider, SubmitError};
+use super::{OutputError, PollError, Progress, Provider, SubmitError, model};
 use crate::domain::{GenerationRequest, ProviderTicket};
 use crate::error_chain::error_chain;
 use crate::limits::{
-    PROVIDER_REQUEST_ID_CHARS_MAX, PROVIDER_RETRY_AFTER_MAX, QUEUE_POLL_TIMEOUT,
-    QUEUE_RESPONSE_BYTES_MAX, QUEUE_RESULT_BYTES_MAX, QUEUE_RESULTS_BYTES, QUEUE_SUBMIT_TIMEOUT,
+    PROVIDER_REQUEST_ID_CHARS_MAX, PROVIDER_RETRY_AFTER_MAX, PROVIDER_STATE_BYTES_MAX,
+    QUEUE_POLL_TIMEOUT, QUEUE_RESPONSE_BYTES_MAX, QUEUE_RESULT_BYTES_MAX, QUEUE_RESULTS_BYTES,
+    QUEUE_SUBMIT_TIMEOUT,
 };
-use crate::outbound::{AddressPolicy, Budget, Limits, Outbound, OutboundError, Request};
+use crate::outbound::{
+    AddressPolicy, Budget, Outbound, OutboundError, OutboundRequest, ResponseLimits, Share,
+};
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const SCHEME: &str = "Key ";
@@ -38,9 +44,11 @@ pub struct QueueSetting {
     authorization: HeaderValue,
     /// Whether outputs may be at addresses that are neither public nor the provider's own.
     pub(crate) private_outputs: bool,
-    submit_limits: Limits,
-    status_limits: Limits,
-    result_limits: Limits,
+    /// What families of models take, before the built-in table.
+    pub(crate) model_fields: ModelFields,
+    submit_limits: ResponseLimits,
+    status_limits: ResponseLimits,
+    result_limits: ResponseLimits,
 }
 
 /// Why a setting cannot be used. The texts do not contain the key.
@@ -64,15 +72,16 @@ impl QueueSetting {
         let header = HeaderValue::try_from(format!("{SCHEME}{key}")).ok().filter(|_| is_visible);
         let mut authorization = header.ok_or(QueueSettingError::Key)?;
         authorization.set_sensitive(true);
-        let json = |time| Limits { time, bytes: QUEUE_RESPONSE_BYTES_MAX, budget: None };
+        let json = |time| ResponseLimits { time, bytes: QUEUE_RESPONSE_BYTES_MAX, budget: None };
         let budget = Some(Budget::new(QUEUE_RESULTS_BYTES, QUEUE_RESPONSE_BYTES_MAX));
         Ok(Self {
             url,
             authorization,
             private_outputs: false,
+            model_fields: ModelFields::new(),
             submit_limits: json(QUEUE_SUBMIT_TIMEOUT),
             status_limits: json(QUEUE_POLL_TIMEOUT),
-            result_limits: Limits {
+            result_limits: ResponseLimits {
                 bytes: QUEUE_RESULT_BYTES_MAX,
                 budget,
                 ..json(QUEUE_POLL_TIMEOUT)
@@ -98,6 +107,7 @@ fn has_no_user(url: &Url) -> bool {
     url.username().is_empty() && url.password().is_none()
 }
 
+#[derive(Clone)]
 pub(crate) struct QueueProvider {
     setting: QueueSetting,
     submissions: Outbound,
@@ -122,33 +132,35 @@ impl QueueProvider {
     }
 
     /// A request that carries the key. The caller checks that the URL is of the provider's origin.
-    fn request_with_key(&self, method: Method, url: Url) -> Request {
-        let mut request = Request::new(method, url);
+    fn request_with_key(&self, method: Method, url: Url) -> OutboundRequest {
+        let mut request = OutboundRequest::new(method, url);
         request.headers_mut().insert(AUTHORIZATION, self.setting.authorization.clone());
         request.headers_mut().insert(ACCEPT, JSON);
         request
     }
 
-    fn accepted(&self, body: &[u8]) -> Result<ProviderTicket, String> {
-        let Accepted { request_id, urls } = serde_json::from_slice(body).map_err(|_| {
-            // The id is all there is to find the output by, which is paid for.
-            let id = protocol::request_id(body);
-            format!("the response to the submission is not readable; its request id is {id:?}")
-        })?;
-        let length = request_id.chars().count();
-        if !(1..=PROVIDER_REQUEST_ID_CHARS_MAX).contains(&length) || request_id.contains('\0') {
-            let id: String = request_id.chars().take(PROVIDER_REQUEST_ID_CHARS_MAX).collect();
+    fn accepted(&self, body: &[u8], model: &str) -> Result<ProviderTicket, String> {
+        let body: Value = serde_json::from_slice(body).unwrap_or_default();
+        let id = body["request_id"].as_str().unwrap_or_default();
+        let length = id.chars().count();
+        if !(1..=PROVIDER_REQUEST_ID_CHARS_MAX).contains(&length) || id.contains('\0') {
+            let id: String = id.chars().take(PROVIDER_REQUEST_ID_CHARS_MAX).collect();
             return Err(format!(
                 "the response to the submission has the unusable request id {id:?}"
             ));
         }
-        // The key is sent to both URLs.
-        if [&urls.status, &urls.response].iter().any(|url| !self.setting.is_same_origin(url)) {
-            let id = request_id;
-            return Err(format!("the submission with request id {id:?} has URLs of another host"));
-        }
+        // The key is sent to these addresses.
+        let given = RequestUrls::given(&body, |url| self.setting.is_same_origin(url));
+        let urls = given.unwrap_or_else(|| {
+            tracing::warn!(
+                request_id = id,
+                "the provider gave no addresses of its own origin for a generation; the protocol's \
+                 addresses below --provider-url are used"
+            );
+            RequestUrls::built(&self.setting.url, model, id)
+        });
         let state = serde_json::to_string(&urls).map_err(|error| error.to_string())?;
-        Ok(ProviderTicket { request_id: request_id.into(), provider_state: state.into() })
+        Ok(ProviderTicket { request_id: id.into(), provider_state: state.into() })
     }
 
     async fn progress(
@@ -156,46 +168,87 @@ impl QueueProvider {
         ticket: &ProviderTicket,
         request: &GenerationRequest,
     ) -> Result<Progress, OutputError> {
-        let urls: RequestUrls = serde_json::from_str(&ticket.provider_state)
-            .map_err(|_| PollError::new("the ticket is of another provider"))?;
-        let status = self.get(urls.status, &self.setting.status_limits).await?;
+        let mut urls = urls(ticket)?;
+        let outputs = |files: Vec<OutputFile>, share: &Share| {
+            let outputs: Result<_, _> =
+                files.into_iter().map(|file| self.output(file, share)).collect();
+            outputs.map(Progress::Completed)
+        };
+        if !urls.outputs.is_empty() {
+            return outputs(urls.outputs, &Share::default());
+        }
+        let status =
+            self.call(Method::GET, &urls.status, &self.setting.status_limits, false).await?;
         if let Some(progress) = protocol::progress(status.body())? {
             return Ok(progress);
         }
-        // A model reports that it did not accept its input as a client error here.
-        let result = self.get(urls.response, &self.setting.result_limits).await?;
-        Ok(Progress::Completed(self.outputs(result, request)?))
+        // A model reports its errors as the status of the result.
+        let result =
+            self.call(Method::GET, &urls.response, &self.setting.result_limits, true).await?;
+        let (head, body) = result.into_parts();
+        let mut files = protocol::output_files(&body, request.kind)?;
+        drop(body);
+        files.truncate(request.batch_count as usize);
+        if !files.iter().any(OutputFile::is_embedded) {
+            urls.outputs = files;
+            let state = serde_json::to_string(&urls).unwrap_or_default();
+            if (1..=PROVIDER_STATE_BYTES_MAX).contains(&state.len()) {
+                return Ok(Progress::Ready(state.into()));
+            }
+            files = urls.outputs;
+        }
+        outputs(files, &head.extensions.get::<Share>().cloned().unwrap_or_default())
     }
 
-    /// A successful response of the provider itself.
-    async fn get(&self, url: Url, limits: &Limits) -> Result<Response<Bytes>, OutputError> {
+    /// A successful response of the provider itself. One to `is_result` comes from the model, so it
+    /// may be the model's own error.
+    async fn call(
+        &self,
+        method: Method,
+        url: &Url,
+        limits: &ResponseLimits,
+        is_result: bool,
+    ) -> Result<Response<Bytes>, OutputError> {
         // The ticket may be from before the operator changed the provider.
-        if !self.setting.is_same_origin(&url) {
+        if !self.setting.is_same_origin(url) {
             return Err(PollError::new("the request is at another provider").into());
         }
-        let request = self.request_with_key(Method::GET, url);
+        let request = self.request_with_key(method, url.clone());
         let response = self.provider.fetch(request, limits).await;
         let response = response.map_err(|error| PollError::new(error_chain(&error)))?;
         let reason = || protocol::reason(&response);
-        let later = || PollError {
-            cause: reason(),
-            retry_after: protocol::retry_after(response.headers()),
-        };
         match response.status().as_u16() {
-            200..300 => Ok(response),
+            200..300 => return Ok(response),
             // It refuses the key, which its operator can repair, or is too busy.
-            401 | 403 | 408 | 425 | 429 => Err(later().into()),
-            400..500 => Err(Permanent(reason())),
-            _ => Err(later().into()),
+            401..=403 | 408 | 425 | 429 => {}
+            400..500 => return Err(Permanent(reason())),
+            500.. if is_result && protocol::is_of_model(&response) => {
+                return Err(Permanent(reason()));
+            }
+            _ => {}
         }
+        let retry_after = protocol::retry_after(response.headers());
+        Err(PollError { cause: reason(), retry_after }.into())
     }
+
+    /// Without the key.
+    fn redacted(&self, mut error: PollError) -> PollError {
+        error.cause = self.setting.redact(&error.cause);
+        error
+    }
+}
+
+fn urls(ticket: &ProviderTicket) -> Result<RequestUrls, PollError> {
+    serde_json::from_str(&ticket.provider_state)
+        .map_err(|_| PollError::new("the ticket is of another provider"))
 }
 
 #[async_trait]
 impl Provider for QueueProvider {
     async fn submit(&self, request: &GenerationRequest) -> Result<ProviderTicket, SubmitError> {
         let url = protocol::model_url(&self.setting.url, request).map_err(SubmitError::Refused)?;
-        let body = protocol::submit_body(request).map_err(SubmitError::Refused)?;
+        let body = fields::submit_body(request, &self.setting.model_fields)
+            .map_err(SubmitError::Refused)?;
         let mut post = self.request_with_key(Method::POST, url);
         post.headers_mut().insert(CONTENT_TYPE, JSON);
         *post.body_mut() = Some(body.into());
@@ -206,12 +259,16 @@ impl Provider for QueueProvider {
         })?;
         let reason = self.setting.redact(&protocol::reason(&response));
         Err(match response.status().as_u16() {
-            200..300 => return self.accepted(response.body()).map_err(SubmitError::Unknown),
+            200..300 => {
+                return self
+                    .accepted(response.body(), model(request))
+                    .map_err(SubmitError::Unknown);
+            }
             429 | 503 => match protocol::retry_after(response.headers()) {
                 Some(wait) => SubmitError::Busy(reason, wait.min(PROVIDER_RETRY_AFTER_MAX)),
                 None => SubmitError::Unavailable(reason),
             },
-            401 => SubmitError::Refused("it does not accept the key of this service".into()),
+            401..=403 => SubmitError::NotAuthorized(reason),
             // The provider stopped waiting for a request that it may have received.
             408 => SubmitError::Unknown(reason),
             400..500 => SubmitError::Refused(reason),
@@ -227,9 +284,16 @@ impl Provider for QueueProvider {
         match self.progress(ticket, request).await {
             Ok(progress) => Ok(progress),
             Err(Permanent(reason)) => Ok(Progress::Failed(self.setting.redact(&reason))),
-            Err(Transient(error)) => {
-                Err(PollError { cause: self.setting.redact(&error.cause), ..error })
-            }
+            Err(Transient(error)) => Err(self.redacted(error)),
+        }
+    }
+
+    async fn cancel(&self, ticket: &ProviderTicket) -> Result<(), PollError> {
+        let Some(url) = urls(ticket)?.cancel else { return Ok(()) };
+        match self.call(Method::PUT, &url, &self.setting.status_limits, false).await {
+            Ok(_) => Ok(()),
+            Err(Permanent(reason)) => Err(self.redacted(PollError::new(reason))),
+            Err(Transient(error)) => Err(self.redacted(error)),
         }
     }
 }

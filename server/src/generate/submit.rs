@@ -6,12 +6,14 @@
 //! client disconnects or the server shuts down.
 
 use std::panic::AssertUnwindSafe;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use tokio::sync::Semaphore;
+use parking_lot::Mutex;
+use tokio::sync::{Semaphore, oneshot};
 use tokio::time::{Instant, sleep, timeout};
 use tokio_util::task::TaskTracker;
 
@@ -21,8 +23,7 @@ use crate::domain::{Caller, JobKey, JobRecord, JobState, NewJob, ProviderTicket,
 use crate::error_chain::error_chain;
 use crate::limits::{
     SUBMIT_LIMIT, SUBMIT_RECORD_RETRY_FOR, SUBMIT_RETRY_DELAY_MAX, SUBMIT_RETRY_DELAY_MIN,
-    SUBMIT_TIMEOUT, SUBMIT_UNRECORDED_DELAY_MAX, SUBMIT_UNRECORDED_MAX,
-    SUBMIT_UNRECORDED_RETRY_FOR, SUBMIT_WAIT,
+    SUBMIT_TIMEOUT, SUBMIT_UNRECORDED_MAX, SUBMIT_UNRECORDED_RETRY_FOR, SUBMIT_WAIT,
 };
 use crate::store::{JobStore, StoreError};
 
@@ -44,21 +45,6 @@ pub struct Submitter {
     unrecorded: Arc<Semaphore>,
     pub(crate) outcomes: Outcomes,
 }
-
-/// For how long a step is repeated, and the longest pause between two attempts.
-#[derive(Clone, Copy)]
-struct RetryLimits {
-    limit: Duration,
-    delay_max: Duration,
-}
-
-/// While a client waits.
-const RECORD: RetryLimits =
-    RetryLimits { limit: SUBMIT_RECORD_RETRY_FOR, delay_max: SUBMIT_RETRY_DELAY_MAX };
-/// In the background.
-const RECORD_LATER: RetryLimits =
-    RetryLimits { limit: SUBMIT_UNRECORDED_RETRY_FOR, delay_max: SUBMIT_UNRECORDED_DELAY_MAX };
-const WAIT: RetryLimits = RetryLimits { limit: SUBMIT_WAIT, delay_max: SUBMIT_RETRY_DELAY_MAX };
 
 /// Why a job was not submitted.
 #[derive(Debug, thiserror::Error)]
@@ -105,7 +91,7 @@ impl Submitter {
             Ok(Reserved::Existing(job)) => job.state == JobState::Submitting,
             _ => false,
         };
-        match repeat_while(is_submitting, WAIT, reserve).await? {
+        match repeat_while(is_submitting, SUBMIT_WAIT, reserve).await? {
             Reserved::New(job) => {
                 let this = self.clone();
                 let task = self.tasks.spawn(async move {
@@ -144,15 +130,19 @@ impl Submitter {
             Err(SubmitError::Unknown(cause)) => {
                 tracing::error!(job = ?key, cause, "a provider may have accepted a generation");
                 let lost = || self.store.job_lost(key, SUBMIT_UNKNOWN);
-                return submission(self.record(key, RECORD, lost).await?);
+                return submission(self.record(key, SUBMIT_RECORD_RETRY_FOR, lost).await?);
             }
             Err(SubmitError::Refused(reason)) => SubmitError::Refused(bounded_reason(&reason)),
+            Err(SubmitError::NotAuthorized(reason)) => {
+                tracing::error!(job = ?key, reason, "the provider refuses this service");
+                SubmitError::NotAuthorized(reason)
+            }
             Err(error) => {
                 tracing::warn!(job = ?key, cause = ?error, "the provider is unavailable");
                 error
             }
         };
-        retry_while_unavailable(RECORD, || self.store.discard_job(key)).await?;
+        retry_while_unavailable(SUBMIT_RECORD_RETRY_FOR, || self.store.discard_job(key)).await?;
         Err(not_accepted.into())
     }
 
@@ -166,48 +156,44 @@ impl Submitter {
         }
     }
 
-    /// Records that the provider accepted a job, in the background if the store is unavailable for
-    /// longer than a client waits.
+    /// Records that the provider accepted a job. This goes on in the background if the store is
+    /// unavailable for longer than a client waits.
     async fn record_accepted(&self, key: &JobKey, ticket: ProviderTicket) -> Submission {
         let request_id = &*ticket.request_id;
         // The output is paid for; if the server dies now, this line is the only trace of it.
         tracing::info!(job = ?key, request_id, "the provider accepted a generation");
-        let step = || self.store.job_submitted(key, ticket.clone());
-        let recorded = self.record(key, RECORD, step).await;
-        if matches!(recorded, Err(StoreError::OutcomeUnknown(_))) {
-            self.record_later(key.clone(), ticket);
-        } else {
-            log_if_unrecorded(key, &ticket, &recorded);
-        }
-        submission(recorded?)
-    }
-
-    fn record_later(&self, key: JobKey, ticket: ProviderTicket) {
-        let request_id = &*ticket.request_id;
-        let Ok(permit) = self.unrecorded.clone().try_acquire_owned() else {
-            return tracing::error!(job = ?key, request_id, "{UNRECORDED}: too many wait for that");
-        };
-        tracing::warn!(job = ?key, request_id, "an accepted generation is not recorded yet");
-        let this = self.clone();
+        let (answer, answered) = oneshot::channel();
+        let (this, key) = (self.clone(), key.clone());
         self.tasks.spawn(async move {
-            let _permit = permit;
             let step = || this.store.job_submitted(&key, ticket.clone());
-            let recorded = this.record(&key, RECORD_LATER, step).await;
-            log_if_unrecorded(&key, &ticket, &recorded);
+            let mut recording = pin!(this.record(&key, SUBMIT_UNRECORDED_RETRY_FOR, step));
+            if let Ok(recorded) = timeout(SUBMIT_RECORD_RETRY_FOR, &mut recording).await {
+                log_if_unrecorded(&key, &ticket, &recorded);
+                return drop(answer.send(recorded));
+            }
+            let request_id = &*ticket.request_id;
+            let Ok(_permit) = this.unrecorded.try_acquire() else {
+                return tracing::error!(job = ?key, request_id, "{UNRECORDED}: too many wait for it");
+            };
+            drop(answer);
+            tracing::warn!(job = ?key, request_id, "an accepted generation is not recorded yet");
+            log_if_unrecorded(&key, &ticket, &recording.await);
         });
+        let recorded = answered.await;
+        submission(recorded.unwrap_or_else(|late| Err(StoreError::OutcomeUnknown(late.into())))?)
     }
 
     /// Records the result of a submission and returns the job as it is then.
     async fn record<'a>(
         &'a self,
         key: &'a JobKey,
-        limits: RetryLimits,
+        limit: Duration,
         step: impl Fn() -> BoxFuture<'a, Result<JobRecord, StoreError>>,
     ) -> Result<JobRecord, StoreError> {
-        match retry_while_unavailable(limits, step).await {
+        match retry_while_unavailable(limit, step).await {
             // An earlier try without response succeeded, or a worker has failed the job.
             Err(StoreError::NotFound) => {
-                retry_while_unavailable(limits, || self.store.job_by_key(key)).await
+                retry_while_unavailable(limit, || self.store.job_by_key(key)).await
             }
             result => result,
         }
@@ -231,24 +217,35 @@ fn log_if_unrecorded(
 }
 
 async fn retry_while_unavailable<'a, T>(
-    limits: RetryLimits,
+    limit: Duration,
     step: impl Fn() -> BoxFuture<'a, Result<T, StoreError>>,
 ) -> Result<T, StoreError> {
     use StoreError::{OutcomeUnknown, Unavailable};
-    let is_unavailable = |result: &_| matches!(result, Err(Unavailable(_) | OutcomeUnknown(_)));
+    let last_cause = Mutex::new(None);
+    let is_unavailable = |result: &Result<T, StoreError>| match result {
+        Err(error @ (Unavailable(_) | OutcomeUnknown(_))) => {
+            *last_cause.lock() = Some(error_chain(error));
+            true
+        }
+        _ => false,
+    };
     // A step may take long itself, and may be dropped.
-    match timeout(limits.limit, repeat_while(is_unavailable, limits, step)).await {
+    let repeated = repeat_while(is_unavailable, limit, step);
+    match timeout(limit, repeated).await {
         // The provider was called, whatever the store has.
         Ok(Err(Unavailable(cause))) => Err(OutcomeUnknown(cause)),
         Ok(result) => result,
-        Err(elapsed) => Err(OutcomeUnknown(elapsed.into())),
+        Err(elapsed) => {
+            let last = last_cause.into_inner().unwrap_or_else(|| elapsed.to_string());
+            Err(OutcomeUnknown(last.into()))
+        }
     }
 }
 
 /// Repeats a step with a doubling delay while its result is `transient`.
 async fn repeat_while<'a, T>(
     transient: impl Fn(&T) -> bool,
-    RetryLimits { limit, delay_max }: RetryLimits,
+    limit: Duration,
     step: impl Fn() -> BoxFuture<'a, T>,
 ) -> T {
     let deadline = Instant::now() + limit;
@@ -259,7 +256,7 @@ async fn repeat_while<'a, T>(
             return result;
         }
         sleep(delay).await;
-        delay = (delay * 2).min(delay_max);
+        delay = (delay * 2).min(SUBMIT_RETRY_DELAY_MAX);
     }
 }
 

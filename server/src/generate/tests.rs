@@ -35,6 +35,7 @@ pub(super) struct Scripted {
     on_poll: Box<OnPoll>,
     submits: AtomicUsize,
     polls: AtomicUsize,
+    pub(super) cancels: AtomicUsize,
 }
 
 impl Scripted {
@@ -53,8 +54,8 @@ impl Scripted {
     }
 
     fn new(delay: Duration, on_submit: Box<OnSubmit>, on_poll: Box<OnPoll>) -> Arc<Self> {
-        let (submits, polls) = <(AtomicUsize, AtomicUsize)>::default();
-        Arc::new(Self { delay, on_submit, on_poll, submits, polls })
+        let (submits, polls, cancels) = Default::default();
+        Arc::new(Self { delay, on_submit, on_poll, submits, polls, cancels })
     }
 
     /// How many submissions and polls have begun.
@@ -75,6 +76,11 @@ impl Provider for Scripted {
         let number = self.polls.fetch_add(1, Ordering::SeqCst);
         sleep(self.delay).await;
         (self.on_poll)(number)
+    }
+
+    async fn cancel(&self, _: &ProviderTicket) -> Result<(), PollError> {
+        self.cancels.fetch_add(1, Ordering::SeqCst);
+        Err(PollError::new("it is over"))
     }
 }
 
@@ -280,10 +286,13 @@ async fn an_output_has_one_url_for_its_index_in_its_job() {
             request: Arc::default(),
             vault: VaultId::new(1),
             state: JobState::Queued(ticket(request)),
+            waits_for: None,
             created_at: Timestamp::from_microsecond(created_at).unwrap(),
             updated_at: Timestamp::UNIX_EPOCH,
         };
-        store(secret).put(&job, &ticket(request), index, output.clone()).await.unwrap().source
+        let put = store(secret);
+        let waits_for = output::WaitsFor::new("");
+        put.put(&job, &ticket(request), index, output.clone(), &waits_for).await.unwrap().source
     };
     let first = put(1, 1, "j", 0, "r", 0).await;
     assert_eq!(put(1, 1, "j", 0, "r", 0).await, first);

@@ -12,12 +12,12 @@ use std::sync::atomic::AtomicUsize;
 use std::time::Duration;
 
 use futures::FutureExt;
-use jiff::SignedDuration;
 use prometheus_client::metrics::histogram::Histogram;
+use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
 
 use self::pool::PollSpacing;
-use super::output::SaveError;
+use super::output::{DOWNLOAD, SaveError, WaitsFor};
 use super::submit::SUBMIT_UNKNOWN;
 use super::{
     JobSettings, Outcomes, Output, OutputError, OutputStore, PollError, Progress, Provider,
@@ -27,7 +27,8 @@ use crate::clock::Clock;
 use crate::domain::{Claim, JobState, Lease, ProviderTicket, Release};
 use crate::limits::{
     JOB_HEARTBEAT, JOB_LEASE, JOB_POLL_AGE_DIVISOR, JOB_POLL_INTERVAL_MAX, JOB_POLL_INTERVAL_MIN,
-    JOB_POLL_TIMEOUT, JOB_RETRY_DELAY_MAX, JOB_RETRY_DELAY_MIN, PROVIDER_RETRY_AFTER_MAX,
+    JOB_POLL_TIMEOUT, JOB_PROVIDER_LIMIT, JOB_RETRY_DELAY_MAX, JOB_RETRY_DELAY_MIN,
+    PROVIDER_RETRY_AFTER_MAX,
 };
 use crate::store::{JobQueue, StoreError};
 
@@ -61,9 +62,9 @@ impl Default for Activity {
     }
 }
 
-/// The result of one step.
+/// What became of a job in one step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Step {
+pub(crate) enum StepOutcome {
     /// The provider is not done.
     Waiting,
     Completed,
@@ -74,15 +75,16 @@ pub(crate) enum Step {
     Stopped,
 }
 
-type StepResult = Result<Step, StoreError>;
+type StepResult = Result<StepOutcome, StoreError>;
 
 impl Worker {
     /// Processes a claimed job. When `stop` is ready the job is released as it is. If the store
     /// fails, the job is due again when its lease expires.
     pub(crate) async fn step(&self, claim: Claim, stop: impl Future<Output = ()>) -> StepResult {
         let lease = &claim.lease;
+        let (waits_for, changes) = watch::channel("");
         let step = tokio::select! {
-            step = AssertUnwindSafe(self.process(&claim)).catch_unwind() => match step {
+            step = AssertUnwindSafe(self.process(&claim, &waits_for)).catch_unwind() => match step {
                 Ok(step) => step,
                 // No state is inconsistent, since every store method is atomic.
                 Err(_) => {
@@ -90,32 +92,41 @@ impl Worker {
                     self.retry_later(&claim, "processing it panicked", &error).await
                 }
             },
-            error = self.heartbeat(lease) => Err(error),
+            error = self.heartbeat(lease, changes) => Err(error),
             () = stop => {
                 let released = self.store.release_job(lease, Duration::ZERO, Release::Shutdown);
-                released.await.map(|()| Step::Stopped)
+                released.await.map(|()| StepOutcome::Stopped)
             }
         };
         let step = match step {
-            Err(StoreError::LeaseLost) => Ok(Step::LeaseLost),
+            Err(StoreError::LeaseLost) => Ok(StepOutcome::LeaseLost),
             step => step,
         };
         let outcomes = &self.activity.outcomes;
         match step {
-            Ok(Step::Completed) => count(outcomes, "completed"),
-            Ok(Step::Failed) => count(outcomes, "failed"),
-            Ok(Step::RetryLater) => count(outcomes, "retried"),
+            Ok(StepOutcome::Completed) => count(outcomes, "completed"),
+            Ok(StepOutcome::Failed) => count(outcomes, "failed"),
+            Ok(StepOutcome::RetryLater) => count(outcomes, "retried"),
             _ => {}
         }
         tracing::debug!(job = ?claim.job.key, ?step, "processed a job");
         step
     }
 
-    /// Renews the lease until it is lost.
-    async fn heartbeat(&self, lease: &Lease) -> StoreError {
+    /// Renews the lease, and records what the job waits for, until the lease is lost.
+    async fn heartbeat(
+        &self,
+        lease: &Lease,
+        mut changes: watch::Receiver<&'static str>,
+    ) -> StoreError {
         loop {
             sleep(JOB_HEARTBEAT).await;
-            match self.store.renew_lease(lease, JOB_LEASE).await {
+            let mut recorded = self.store.renew_lease(lease, JOB_LEASE).await;
+            if recorded.is_ok() && changes.has_changed().unwrap_or(false) {
+                let waits_for = *changes.borrow_and_update();
+                recorded = self.store.note_job(lease, None, waits_for).await;
+            }
+            match recorded {
                 Err(StoreError::LeaseLost) => return StoreError::LeaseLost,
                 // The lease has not expired yet; the next renewal may succeed.
                 Err(error) => tracing::warn!(%error, "a lease could not be renewed"),
@@ -124,26 +135,38 @@ impl Worker {
         }
     }
 
-    async fn process(&self, claim: &Claim) -> StepResult {
+    async fn process(&self, claim: &Claim, waits_for: &WaitsFor) -> StepResult {
         let (JobState::Queued(ticket) | JobState::InProgress(ticket)) = &claim.job.state else {
             return self.fail(claim, SUBMIT_UNKNOWN).await;
         };
-        let request = self.outputs.assets.addressed(&claim.job.request);
-        let poll = self.provider.poll(ticket, &request);
-        let poll = timeout(JOB_POLL_TIMEOUT, poll).await;
-        match poll.unwrap_or_else(|_| Err(PollError::new("timeout"))) {
-            Ok(Progress::Queued) => self.release(claim, Release::Waiting).await,
-            Ok(Progress::InProgress) => self.release(claim, Release::InProgress).await,
+        let mut progress = self.poll(claim, ticket).await;
+        if let Ok(Progress::Ready(state)) = progress {
+            self.store.note_job(&claim.lease, Some(&state), DOWNLOAD).await?;
+            let request_id = ticket.request_id.clone();
+            progress =
+                self.poll(claim, &ProviderTicket { request_id, provider_state: state }).await;
+        }
+        match progress {
+            Ok(Progress::Queued) => self.release(claim, ticket, Release::Waiting).await,
+            Ok(Progress::InProgress) => self.release(claim, ticket, Release::InProgress).await,
             Ok(Progress::Completed(outputs)) if outputs.is_empty() => {
                 self.fail(claim, "the provider completed it without output").await
             }
-            Ok(Progress::Completed(outputs)) => self.save(claim, ticket, outputs).await,
+            Ok(Progress::Completed(outputs)) => self.save(claim, ticket, outputs, waits_for).await,
             Ok(Progress::Failed(reason)) => self.fail(claim, &bounded_reason(&reason)).await,
-            Err(error) => {
-                count(&self.activity.outcomes, "poll_failed");
-                self.retry_later(claim, "the provider could not be polled", &error).await
+            Ok(Progress::Ready(_)) => {
+                let error = PollError::new("its state gives no outputs");
+                self.retry_later(claim, NOT_POLLED, &error).await
             }
+            Err(error) => self.retry_later(claim, NOT_POLLED, &error).await,
         }
+    }
+
+    async fn poll(&self, claim: &Claim, ticket: &ProviderTicket) -> Result<Progress, PollError> {
+        let request = self.outputs.assets.addressed(&claim.job.request);
+        let poll = self.provider.poll(ticket, &request);
+        let poll = timeout(JOB_POLL_TIMEOUT, poll).await;
+        poll.unwrap_or_else(|_| Err(PollError::new("timeout")))
     }
 
     /// Stores the outputs, then completes the job with all of them at once. They are paid for, so
@@ -153,11 +176,12 @@ impl Worker {
         claim: &Claim,
         ticket: &ProviderTicket,
         outputs: Vec<Output>,
+        waits_for: &WaitsFor,
     ) -> StepResult {
         let (job, count) = (&claim.job, outputs.len());
         let (mut images, mut unusable, mut transient) = (Vec::new(), String::new(), None);
         for (index, output) in outputs.into_iter().enumerate() {
-            match self.outputs.put(job, ticket, index, output).await {
+            match self.outputs.put(job, ticket, index, output, waits_for).await {
                 Ok(image) => images.push(image),
                 Err(SaveError::Output(OutputError::Permanent(reason))) => {
                     tracing::warn!(job = ?job.key, index, reason, "an output cannot be used");
@@ -182,14 +206,25 @@ impl Worker {
         let kept = images.len();
         let prompt = self.store.complete_job(&claim.lease, images).await?;
         tracing::info!(job = ?job.key, %prompt, kept, count, "a job is completed");
-        Ok(Step::Completed)
+        Ok(StepOutcome::Completed)
     }
 
-    async fn release(&self, claim: &Claim, outcome: Release) -> StepResult {
+    async fn release(
+        &self,
+        claim: &Claim,
+        ticket: &ProviderTicket,
+        outcome: Release,
+    ) -> StepResult {
         let age = self.clock.now().duration_since(claim.job.created_at);
+        let age = Duration::try_from(age).unwrap_or_default();
+        if age > JOB_PROVIDER_LIMIT {
+            let days = JOB_PROVIDER_LIMIT.as_secs() / (24 * 3600);
+            let reason = format!("the provider did not complete it within {days} days");
+            return self.give_up(claim, ticket, &reason).await;
+        }
         let pause = self.poll_spacing.pause(claim.job.key.account, poll_interval(age));
         self.store.release_job(&claim.lease, pause, outcome).await?;
-        Ok(Step::Waiting)
+        Ok(StepOutcome::Waiting)
     }
 
     /// Releases the job for another attempt, or fails it for `reason` if there were enough. The
@@ -200,29 +235,49 @@ impl Worker {
         if self.has_tried_enough(claim) {
             let hours = self.settings.retry_hours;
             let unit = if hours == 1 { "hour" } else { "hours" };
-            return self.fail(claim, &format!("{reason} for {hours} {unit}")).await;
+            let reason = format!("{reason} for {hours} {unit}");
+            return match claim.job.state.ticket() {
+                Some(ticket) => self.give_up(claim, ticket, &reason).await,
+                None => self.fail(claim, &reason).await,
+            };
         }
+        let waits_for = format!("another attempt, because {reason}");
+        self.store.note_job(&claim.lease, None, &waits_for).await?;
         let asked = error.retry_after.unwrap_or_default().min(PROVIDER_RETRY_AFTER_MAX);
         let delay = retry_delay(failed_attempts).max(asked);
         self.store.release_job(&claim.lease, delay, Release::FailedAttempt).await?;
-        Ok(Step::RetryLater)
+        Ok(StepOutcome::RetryLater)
     }
 
     fn has_tried_enough(&self, claim: &Claim) -> bool {
-        let retried_for: Duration = (0..claim.failed_attempts).map(retry_delay).sum();
-        retried_for >= Duration::from_secs(3600 * self.settings.retry_hours as u64)
+        claim.failing_for >= Duration::from_secs(3600 * self.settings.retry_hours as u64)
+    }
+
+    /// Fails a job that the provider may still work on, and cancels it there.
+    async fn give_up(&self, claim: &Claim, ticket: &ProviderTicket, reason: &str) -> StepResult {
+        let outcome = self.fail(claim, reason).await?;
+        let (provider, ticket, job) =
+            (self.provider.clone(), ticket.clone(), claim.job.key.clone());
+        // In a task of its own, since the step ends with the lease.
+        tokio::spawn(async move {
+            if let Err(PollError { cause, .. }) = provider.cancel(&ticket).await {
+                tracing::warn!(?job, cause, "a failed job could not be cancelled at the provider");
+            }
+        });
+        Ok(outcome)
     }
 
     async fn fail(&self, claim: &Claim, reason: &str) -> StepResult {
         self.store.fail_job(&claim.lease, reason).await?;
         tracing::info!(job = ?claim.job.key, reason, "a job has failed");
-        Ok(Step::Failed)
+        Ok(StepOutcome::Failed)
     }
 }
 
+const NOT_POLLED: &str = "the provider could not be polled";
+
 /// The older a job is, the less often it is polled.
-fn poll_interval(age: SignedDuration) -> Duration {
-    let age = Duration::try_from(age).unwrap_or_default();
+fn poll_interval(age: Duration) -> Duration {
     (age / JOB_POLL_AGE_DIVISOR).clamp(JOB_POLL_INTERVAL_MIN, JOB_POLL_INTERVAL_MAX)
 }
 

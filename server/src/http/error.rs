@@ -138,6 +138,9 @@ impl ApiError {
             // The provider's reason is for the caller where it refused, and for the log where
             // it failed.
             Self::Submission(J::Provider(P::Refused(_))) => own_text(S::BAD_GATEWAY),
+            Self::Submission(J::Provider(P::NotAuthorized(_))) => {
+                Problem::unavailable(format!("{self}; nothing was queued"))
+            }
             Self::Submission(J::Provider(P::Unavailable(_))) => Problem::unavailable(
                 "the provider cannot be reached; nothing was queued, so the request can be sent \
                  again",

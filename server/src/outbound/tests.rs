@@ -7,7 +7,8 @@ use tokio::net::TcpListener;
 use super::*;
 use crate::error_chain::error_chain;
 
-const LIMITS: Limits = Limits { time: Duration::from_secs(5), bytes: 1000, budget: None };
+const LIMITS: ResponseLimits =
+    ResponseLimits { time: Duration::from_secs(5), bytes: 1000, budget: None };
 const EMPTY: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n";
 
 /// Sends these bytes on each connection and keeps it open.
@@ -34,9 +35,9 @@ fn any() -> Outbound {
 async fn get(
     client: &Outbound,
     url: &str,
-    limits: Limits,
+    limits: ResponseLimits,
 ) -> Result<Response<Bytes>, OutboundError> {
-    client.fetch(Request::new(Method::GET, url.parse().unwrap()), &limits).await
+    client.fetch(OutboundRequest::new(Method::GET, url.parse().unwrap()), &limits).await
 }
 
 #[tokio::test]
@@ -60,12 +61,12 @@ async fn a_response_that_exceeds_its_limits_is_an_error() {
 
     let chunked = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n\
                     a\r\n0123456789\r\na\r\n0123456789\r\n";
-    let limits = Limits { bytes: 15, ..LIMITS };
+    let limits = ResponseLimits { bytes: 15, ..LIMITS };
     let error = get(&any(), &responding(chunked).await, limits).await.unwrap_err();
     assert!(matches!(error, OutboundError::TooLarge(15)), "{error:?}");
 
     let stalled = responding(b"HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n01234").await;
-    let limits = Limits { time: Duration::from_millis(100), ..LIMITS };
+    let limits = ResponseLimits { time: Duration::from_millis(100), ..LIMITS };
     let error = get(&any(), &stalled, limits).await.unwrap_err();
     assert!(matches!(error, OutboundError::TimedOut(_)), "{error:?}");
     assert!(!error.nothing_was_sent());

@@ -96,9 +96,17 @@ pub trait JobQueue: Send + Sync + 'static {
     /// Extends a lease to this long from now.
     async fn renew_lease(&self, lease: &Lease, lasting: Duration) -> Result<()>;
 
+    /// Sets what a job waits for, and its `provider_state` if there is a new one.
+    async fn note_job(
+        &self,
+        lease: &Lease,
+        provider_state: Option<&str>,
+        waits_for: &str,
+    ) -> Result<()>;
+
     /// Gives a job back, due again after `pause`. [`Release::FailedAttempt`] increments its
-    /// failed attempts, [`Release::Shutdown`] keeps them, the others reset them;
-    /// [`Release::InProgress`] also sets its state.
+    /// failed attempts, [`Release::Shutdown`] keeps them, the others reset them, and with them what
+    /// the job waits for; [`Release::InProgress`] also sets its state.
     async fn release_job(&self, lease: &Lease, pause: Duration, outcome: Release) -> Result<()>;
 
     /// Completes a job, in one step and exactly once: creates one prompt of the request's type

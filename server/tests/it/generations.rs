@@ -96,6 +96,25 @@ async fn a_busy_provider_says_when_to_repeat_the_request() {
 }
 
 #[tokio::test]
+async fn a_provider_that_refuses_the_service_is_no_fault_of_the_request() {
+    let refusal = SubmitError::NotAuthorized("User is locked. Exhausted balance".to_owned());
+    let server = server_with(&SlowProvider::new(Err(refusal), 0)).await;
+    let response = generate(&server, json!({"modelId": "m", "prompt": "p"})).await;
+    assert_eq!((response.status, response.header("retry-after").is_some()), (503, true));
+    let text = "the provider does not accept requests of this service at the moment; nothing was \
+                queued";
+    assert_eq!(response.json()["error"], text);
+}
+
+#[tokio::test]
+async fn a_job_says_what_it_waits_for() {
+    let server = server_with(&SlowProvider::new(Ok(()), 0)).await;
+    let body = json!({"modelId": "m", "prompt": "p", "clientJobId": "j"});
+    assert_eq!(generate(&server, body).await.status, 202);
+    assert_eq!(status(&server, "/generations/j/status").await["waitsFor"], "the provider");
+}
+
+#[tokio::test]
 async fn texts_are_bounded() {
     let server = server_with(&SlowProvider::new(Ok(()), 0)).await;
     let url = |chars: usize| format!("https://a.example/{}", "é".repeat(chars - 18));

@@ -5,63 +5,61 @@ use std::sync::Arc;
 use bytes::Bytes;
 use data_encoding::BASE64_NOPAD;
 use futures::stream::{self, StreamExt, TryStreamExt};
-use http::{Method, Response};
+use http::Method;
+use http::header::LOCATION;
 use percent_encoding::percent_decode;
 use serde_json::Value;
 use url::Url;
 
+use super::QueueProvider;
 use super::protocol::OutputFile;
-use super::{QueueProvider, protocol};
-use crate::domain::GenerationRequest;
 use crate::error_chain::error_chain;
 use crate::generate::OutputError::{self, Permanent};
 use crate::generate::{Output, OutputStream, PollError, RemoteOutput};
-use crate::outbound::{Outbound, OutboundError, Request, Share};
+use crate::limits::OUTPUT_REDIRECTS_MAX;
+use crate::outbound::{OutboundError, OutboundRequest, Share};
 
 /// Characters of base64 that are decoded at once; a multiple of 4.
 const PIECE: usize = 256 * 1024;
 
 impl QueueProvider {
-    /// The outputs in a result. They are downloaded later.
-    pub(super) fn outputs(
-        &self,
-        result: Response<Bytes>,
-        request: &GenerationRequest,
-    ) -> Result<Vec<Output>, OutputError> {
-        let (head, body) = result.into_parts();
-        let files = protocol::output_files(&body, request.kind)?;
-        drop(body);
-        let share = head.extensions.get::<Share>().cloned().unwrap_or_default();
-        let files = files.into_iter().take(request.batch_count as usize);
-        files.map(|file| self.output(file, &share).map(Output::Remote)).collect()
-    }
-
-    fn output(&self, file: OutputFile, share: &Share) -> Result<RemoteOutput, OutputError> {
+    /// The output in a file of a result. It is downloaded later.
+    pub(super) fn output(&self, file: OutputFile, share: &Share) -> Result<Output, OutputError> {
         let side = |value: &Value| u32::try_from(value.as_u64()?).ok();
         let size = side(&file.width).zip(side(&file.height));
-        if file.url.get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("data:")) {
+        if file.is_embedded() {
             let (url, share) = (Bytes::from(file.url), share.clone());
             let open = Arc::new(move || embedded(&url, share.clone()));
-            return Ok(RemoteOutput { size, open });
+            return Ok(Output::Remote(RemoteOutput { size, open }));
         }
         let url = Url::parse(&file.url).map_err(|_| no_address())?;
-        let own = self.setting.is_same_origin(&url);
-        let client = if own { &self.provider } else { &self.outputs }.clone();
-        Ok(RemoteOutput { size, open: Arc::new(move || download(client.clone(), url.clone())) })
+        let this = self.clone();
+        let open = Arc::new(move || {
+            let body = this.clone().download(url.clone());
+            stream::once(body).try_flatten().boxed()
+        });
+        Ok(Output::Remote(RemoteOutput { size, open }))
     }
-}
 
-/// Downloads an output, without the key.
-fn download(client: Outbound, url: Url) -> OutputStream {
-    let response = async move {
-        let response = client.open(Request::new(Method::GET, url)).await.map_err(failure)?;
-        match response.status().as_u16() {
-            200..300 => Ok(response.into_body().map_err(failure)),
-            300..400 => Err(Permanent("the address of an output redirects".into())),
-            status => Err(PollError::new(format!("an output: status {status}")).into()),
+    /// The bytes of an output, without the key. Each address that it redirects to is checked as the
+    /// first one is.
+    async fn download(self, mut url: Url) -> Result<OutputStream, OutputError> {
+        for _ in 0..=OUTPUT_REDIRECTS_MAX {
+            let own = self.setting.is_same_origin(&url);
+            let client = if own { &self.provider } else { &self.outputs };
+            let response = client.open(OutboundRequest::new(Method::GET, url.clone())).await;
+            let response = response.map_err(failure)?;
+            let target = response.headers().get(LOCATION).and_then(|target| target.to_str().ok());
+            match (response.status().as_u16(), target) {
+                (200..300, _) => return Ok(response.into_body().map_err(failure).boxed()),
+                (300..400, Some(target)) => url = url.join(target).map_err(|_| no_address())?,
+                (status, _) => {
+                    return Err(PollError::new(format!("an output: status {status}")).into());
+                }
+            }
         }
-    };
-    stream::once(response).try_flatten().boxed()
+        Err(Permanent("the address of an output redirects too often".into()))
+    }
 }
 
 fn failure(error: OutboundError) -> OutputError {
@@ -102,5 +100,5 @@ fn embedded(url: &Bytes, share: Share) -> OutputStream {
 }
 
 fn no_address() -> OutputError {
-    Permanent("an output has no address of the web".into())
+    Permanent("an output has no http or https address".into())
 }

@@ -7,7 +7,7 @@ use http::header::{DATE, RETRY_AFTER};
 use http::{HeaderMap, HeaderValue, Response};
 use jiff::fmt::rfc2822;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 use url::Url;
 
 use crate::domain::{GenerationRequest, OutputKind};
@@ -15,30 +15,69 @@ use crate::generate::OutputError::{self, Permanent};
 use crate::generate::{PollError, Progress, model};
 use crate::limits::PROVIDER_REASON_CHARS_MAX;
 
-/// The URLs of a submitted request. They are the `provider_state` of its ticket.
+/// The addresses of a submitted request. They are the `provider_state` of its ticket.
 #[derive(Deserialize, Serialize)]
 pub(super) struct RequestUrls {
-    #[serde(alias = "status_url")]
     pub(super) status: Url,
-    #[serde(alias = "response_url")]
     pub(super) response: Url,
+    #[serde(default)]
+    pub(super) cancel: Option<Url>,
+    /// Of the outputs, once they are known: the provider deletes a result long before its files.
+    #[serde(default)]
+    pub(super) outputs: Vec<OutputFile>,
 }
 
-/// The response to a submission.
-#[derive(Deserialize)]
-pub(super) struct Accepted {
-    pub(super) request_id: String,
-    #[serde(flatten)]
-    pub(super) urls: RequestUrls,
-}
-
-#[derive(Deserialize)]
+#[derive(Deserialize, Serialize)]
 pub(super) struct OutputFile {
     pub(super) url: String,
     #[serde(default)]
     pub(super) width: Value,
     #[serde(default)]
     pub(super) height: Value,
+}
+
+impl OutputFile {
+    /// A file as an object or as its address alone. It is not copied: an address may contain all
+    /// of it.
+    fn new(value: Value) -> Option<Self> {
+        match value {
+            Value::String(url) => Some(Self { url, width: Value::Null, height: Value::Null }),
+            value => serde_json::from_value(value).ok(),
+        }
+    }
+
+    /// Whether the file is in its address.
+    pub(super) fn is_embedded(&self) -> bool {
+        self.url.get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("data:"))
+    }
+}
+
+impl RequestUrls {
+    /// The addresses in the response to a submission that are `valid`; `None` without the two that
+    /// are needed.
+    pub(super) fn given(body: &Value, valid: impl Fn(&Url) -> bool) -> Option<Self> {
+        let url = |name| Url::parse(body[name].as_str()?).ok().filter(&valid);
+        let (status, response) = (url("status_url")?, url("response_url")?);
+        Some(Self { status, response, cancel: url("cancel_url"), outputs: Vec::new() })
+    }
+
+    /// The addresses that the protocol has for a request. They are of the owner and the name of a
+    /// model, without what else is in its id.
+    pub(super) fn built(provider: &Url, model: &str, request_id: &str) -> Self {
+        let app = model.split('/').take(2);
+        let url = |last: &[&str]| {
+            let mut url = provider.clone();
+            if let Ok(mut path) = url.path_segments_mut() {
+                path.pop_if_empty()
+                    .extend(app.clone())
+                    .extend(["requests", request_id])
+                    .extend(last);
+            }
+            url
+        };
+        let (status, cancel) = (url(&["status"]), Some(url(&["cancel"])));
+        Self { status, response: url(&[]), cancel, outputs: Vec::new() }
+    }
 }
 
 /// The URL of the request's model, or for the caller why there can be none.
@@ -55,28 +94,6 @@ pub(super) fn model_url(provider: &Url, request: &GenerationRequest) -> Result<U
     let mut url = provider.clone();
     url.set_path(&format!("{}/{model}", provider.path().trim_end_matches('/')));
     Ok(url)
-}
-
-/// The body of a submission: the model's own parameters, overwritten by the checked fields. Or for
-/// the caller why the protocol cannot express the request.
-pub(super) fn submit_body(request: &GenerationRequest) -> Result<Bytes, String> {
-    if request.kind == OutputKind::Video && request.batch_count > 1 {
-        return Err("it makes one video at a time; batchCount must be 1".into());
-    }
-    let fields = [
-        ("prompt", json!(request.prompt)),
-        ("aspect_ratio", json!(request.aspect_ratio)),
-        ("num_images", json!((request.kind == OutputKind::Image).then_some(request.batch_count))),
-        ("negative_prompt", json!(request.negative_prompt)),
-        ("image_url", json!(request.image_input)),
-        ("image_urls", json!(request.image_inputs)),
-        ("reference_image_urls", json!(request.reference_image_urls)),
-    ];
-    let given =
-        fields.into_iter().filter(|(_, value)| *value != Value::Null && *value != json!([]));
-    let mut body: Map<String, Value> = request.parameters.clone().unwrap_or_default();
-    body.extend(given.map(|(name, value)| (name.to_owned(), value)));
-    Ok(Value::Object(body).to_string().into())
 }
 
 /// The progress of a request; `None` if it is completed and has a result.
@@ -107,20 +124,24 @@ pub(super) fn output_files(body: &[u8], kind: OutputKind) -> Result<Vec<OutputFi
         OutputKind::Image => ("images", "image"),
         OutputKind::Video => ("videos", "video"),
     };
-    let one = body[one].take();
-    let listed = body[many].as_array_mut().into_iter().flatten().map(Value::take).chain([one]);
-    // Not copied: a URL may contain a whole file.
-    let files: Vec<_> = listed.filter_map(|file| serde_json::from_value(file).ok()).collect();
+    let named = [many, one, "output"].map(|name| body[name].take());
+    let listed = named.into_iter().flat_map(|value| match value {
+        Value::Array(all) => all,
+        one => vec![one],
+    });
+    let files: Vec<_> = listed.filter_map(OutputFile::new).collect();
     if files.is_empty() {
-        return Err(Permanent("the provider was done and sent nothing".into()));
+        return Err(Permanent(format!("the provider's result has no {one} that can be read")));
     }
     Ok(files)
 }
 
-/// The id in a response that lacks something else.
-pub(super) fn request_id(body: &[u8]) -> String {
-    let body: Value = serde_json::from_slice(body).unwrap_or_default();
-    message(&body["request_id"]).unwrap_or_default()
+/// Whether a failed response is the model's own, and not one of a proxy on the way to it.
+pub(super) fn is_of_model(response: &Response<Bytes>) -> bool {
+    let marks = ["x-fal-request-id", "x-fal-error-type"];
+    let body: Value = serde_json::from_slice(response.body()).unwrap_or_default();
+    marks.iter().any(|name| response.headers().contains_key(*name))
+        || body["error_type"].is_string()
 }
 
 /// `Retry-After`: seconds, or a date, compared with the provider's own `Date`.

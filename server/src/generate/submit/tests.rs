@@ -125,6 +125,22 @@ async fn shutdown_waits_until_a_submission_without_client_is_recorded() {
     assert_eq!(provider.calls().0, 1);
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_refusal_of_the_service_is_an_error_in_the_log_with_its_reason() {
+    let (store, by) = store().await;
+    let reason = || Err(SubmitError::NotAuthorized("Exhausted balance".into()));
+    let submitter = Submitter::new(store, Scripted::on_submit(SECOND, move |_| reason()), assets());
+    let log = Log::default();
+    let guard = log.subscribe();
+    let outcome = submitter.submit(&by, new_job("the-job", "A harbour", None), ()).await;
+    drop(guard);
+    let error = SubmissionError::Provider(SubmitError::NotAuthorized(String::new()));
+    assert_eq!(outcome.unwrap_err().to_string(), error.to_string(), "neutral");
+    let log = log.text();
+    let line = log.lines().find(|line| line.contains("ERROR")).unwrap_or_default();
+    assert!(line.contains("the-job") && line.contains("Exhausted balance"), "{log}");
+}
+
 /// A store that is unavailable for the results of submissions, from the first one on.
 struct Outage {
     inner: Arc<MemoryStore>,
@@ -195,7 +211,7 @@ async fn an_accepted_submission_is_recorded_after_an_outage_however_long() {
         // Another server sees the store again before this one.
         sleep((lasting - SECOND).saturating_sub(before.elapsed())).await;
         inner.fail_late_submissions(SUBMIT_LIMIT, SUBMIT_UNKNOWN).await.unwrap();
-        sleep(2 * SUBMIT_UNRECORDED_DELAY_MAX + 8 * SECOND).await;
+        sleep(2 * SUBMIT_RETRY_DELAY_MAX + 8 * SECOND).await;
         drop(guard);
         assert_eq!(inner.job(&by, "j").await.unwrap().state, JobState::Queued(ticket("r-0")));
         assert_eq!((submitter.unrecorded(), provider.calls().0), (0, 1));

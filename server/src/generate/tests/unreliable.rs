@@ -11,7 +11,7 @@ use tokio::net::{TcpListener, TcpStream};
 use super::*;
 use crate::generate::queue::{QueueProvider, QueueSetting};
 use crate::generate::submit::Submitter;
-use crate::generate::worker::{Step, Worker};
+use crate::generate::worker::{StepOutcome, Worker};
 use crate::limits::{JOB_LEASE, JOB_RETRY_DELAY_MAX};
 use crate::store::contract_tests::StoreUnderTest;
 
@@ -164,7 +164,7 @@ async fn each_job_ends_right_and_was_sent_once(db: StoreUnderTest) {
             Some(claim) => {
                 let name = claim.job.key.client_job_id.to_string();
                 let step = worker.step(claim, std::future::pending()).await.unwrap();
-                if matches!(step, Step::Completed | Step::Failed) {
+                if matches!(step, StepOutcome::Completed | StepOutcome::Failed) {
                     assert_eq!(ended.insert(name, time), None);
                 }
             }

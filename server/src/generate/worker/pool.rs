@@ -32,6 +32,8 @@ use crate::store::StoreError;
 #[derive(Debug)]
 pub struct WorkerPool {
     stop: CancellationToken,
+    /// Also cancelled with `stop`.
+    drain: CancellationToken,
     tasks: JoinSet<()>,
 }
 
@@ -39,15 +41,21 @@ impl WorkerPool {
     /// Starts workers on the current Tokio runtime.
     pub(crate) fn start(worker: &Worker) -> Self {
         let stop = CancellationToken::new();
+        let drain = stop.child_token();
         let mut tasks = JoinSet::new();
         if worker.settings.workers > 0 {
-            tasks.spawn(work(worker.clone(), stop.clone()));
+            tasks.spawn(work(worker.clone(), drain.clone(), stop.clone()));
             let (worker, until) = (worker.clone(), stop.clone());
             tasks.spawn(async move {
                 until.run_until_cancelled(clean_up(worker)).await;
             });
         }
-        Self { stop, tasks }
+        Self { stop, drain, tasks }
+    }
+
+    /// When it is cancelled, workers claim no more jobs, and go on with those that they have.
+    pub(crate) fn drain(&self) -> CancellationToken {
+        self.drain.clone()
     }
 
     /// Stops the workers; they release their jobs.
@@ -60,8 +68,7 @@ impl WorkerPool {
     }
 }
 
-/// The jobs in progress.
-struct Busy {
+struct JobsInProgress {
     workers: usize,
     activity: Arc<Activity>,
     /// Each returns its account.
@@ -69,7 +76,7 @@ struct Busy {
     by_account: HashMap<AccountId, usize>,
 }
 
-impl Busy {
+impl JobsInProgress {
     fn free(&self) -> usize {
         self.workers - self.jobs.len()
     }
@@ -118,48 +125,51 @@ impl Busy {
     }
 }
 
-/// Claims jobs until it is stopped, then waits for those in progress, which are stopped too.
-async fn work(worker: Worker, stop: CancellationToken) {
+/// Claims jobs until `drain`, then waits for those in progress, which end or are stopped.
+async fn work(worker: Worker, drain: CancellationToken, stop: CancellationToken) {
     let workers = worker.settings.workers;
     let activity = worker.activity.clone();
-    let mut busy = Busy { workers, activity, jobs: JoinSet::new(), by_account: HashMap::new() };
+    let (jobs, by_account) = Default::default();
+    let mut in_progress = JobsInProgress { workers, activity, jobs, by_account };
     let mut turn = Turn::default();
-    while !stop.is_cancelled() {
-        while busy.one_is_done().now_or_never().is_some() {}
-        if busy.free() == 0 {
-            busy.one_is_done().await;
+    while !drain.is_cancelled() {
+        while in_progress.one_is_done().now_or_never().is_some() {}
+        if in_progress.free() == 0 {
+            in_progress.one_is_done().await;
+            continue;
         }
-        turn.except = busy.accounts_with_enough();
-        match claim(&worker, &turn).await {
+        turn.except = in_progress.accounts_with_enough();
+        match guarded(worker.store.claim_job(JOB_LEASE, &turn)).await {
             Ok(Some(claim)) => {
                 turn.after = claim.job.key.account;
                 worker.activity.claim_delay.observe(claim.overdue.as_secs_f64());
-                busy.start(worker.clone(), claim, stop.clone());
+                in_progress.start(worker.clone(), claim, stop.clone());
             }
             Ok(None) => {
                 let mut due = pin!(worker.store.job_due(WORKER_IDLE, &turn.except));
                 loop {
                     tokio::select! {
                         () = &mut due => break,
-                        () = stop.cancelled() => break,
-                        account = busy.one_is_done() => if turn.except.contains(&account) { break },
+                        () = drain.cancelled() => break,
+                        account = in_progress.one_is_done() => if turn.except.contains(&account) { break },
                     }
                 }
             }
             Err(error) => {
                 tracing::error!(error = error_chain(&error), "the store failed the workers");
-                stop.run_until_cancelled(sleep(WORKER_ERROR_PAUSE)).await;
+                drain.run_until_cancelled(sleep(WORKER_ERROR_PAUSE)).await;
             }
         }
     }
-    while !busy.jobs.is_empty() {
-        busy.one_is_done().await;
+    while !in_progress.jobs.is_empty() {
+        in_progress.one_is_done().await;
     }
 }
 
-async fn claim(worker: &Worker, turn: &Turn) -> Result<Option<Claim>, StoreError> {
-    let claim = AssertUnwindSafe(worker.store.claim_job(JOB_LEASE, turn)).catch_unwind().await;
-    claim.unwrap_or_else(|_| Err(StoreError::Internal("a claim panicked".into())))
+/// A panic is an error, so that the task goes on.
+async fn guarded<T>(step: impl Future<Output = Result<T, StoreError>>) -> Result<T, StoreError> {
+    let step = AssertUnwindSafe(step).catch_unwind().await;
+    step.unwrap_or_else(|_| Err(StoreError::Internal("a step of the store panicked".into())))
 }
 
 /// Fails jobs whose submission was lost, and deletes those that ended long ago.
@@ -171,7 +181,7 @@ async fn clean_up(worker: Worker) {
     loop {
         let in_grace = Instant::now() < grace_end;
         let limit = if in_grace { SUBMIT_UNRECORDED_RETRY_FOR } else { SUBMIT_LIMIT };
-        match worker.store.fail_late_submissions(limit, SUBMIT_UNKNOWN).await {
+        match guarded(worker.store.fail_late_submissions(limit, SUBMIT_UNKNOWN)).await {
             Ok(failed) => failed.iter().for_each(|job| {
                 tracing::error!(?job, reason = SUBMIT_UNKNOWN, "a job has failed");
             }),
@@ -181,7 +191,7 @@ async fn clean_up(worker: Worker) {
             }
         }
         while next_deletion <= Instant::now() {
-            match worker.store.delete_ended_jobs(keep).await {
+            match guarded(worker.store.delete_ended_jobs(keep)).await {
                 Ok(JOBS_AT_ONCE) => continue,
                 Ok(_) => {}
                 Err(error) => warn(&error),

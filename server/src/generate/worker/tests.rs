@@ -1,6 +1,7 @@
 //! The worker, step by step and in a pool, on paused time.
 
 mod fairness;
+mod waiting;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -57,7 +58,7 @@ impl Fixture {
     }
 
     /// Processes the job that is due; `None` if there is none.
-    async fn step(&self) -> Option<Step> {
+    async fn step(&self) -> Option<StepOutcome> {
         let claim = self.claim().await?;
         Some(self.worker.step(claim, std::future::pending()).await.unwrap())
     }
@@ -76,7 +77,7 @@ impl Fixture {
     }
 
     /// Steps until the job has ended; the results of the steps.
-    async fn steps_to_the_end(&self, name: &str) -> Vec<Step> {
+    async fn steps_to_the_end(&self, name: &str) -> Vec<StepOutcome> {
         let mut steps = Vec::new();
         while !matches!(self.state(name).await, JobState::Completed(..) | JobState::Failed(..)) {
             match self.step().await {
@@ -120,7 +121,10 @@ async fn a_job_is_queued_then_in_progress_then_completed() {
     let mut states = Vec::new();
     for _ in 0..4 {
         let step = fixture.step().await.unwrap();
-        assert_eq!(step, if states.len() < 3 { Step::Waiting } else { Step::Completed });
+        assert_eq!(
+            step,
+            if states.len() < 3 { StepOutcome::Waiting } else { StepOutcome::Completed }
+        );
         states.push(fixture.state("j").await);
         assert_eq!(fixture.step().await, None, "it is not due yet");
         sleep(SECOND).await;
@@ -138,7 +142,7 @@ async fn a_completed_job_is_one_prompt_with_an_image_for_each_output() {
         let fixture = Fixture::new(at_once(pictures(count))).await;
         let vault = fixture.vault().await;
         fixture.queue("j", Some(vault)).await;
-        assert_eq!(fixture.steps_to_the_end("j").await, [Step::Completed]);
+        assert_eq!(fixture.steps_to_the_end("j").await, [StepOutcome::Completed]);
         let contents = fixture.contents(Some(vault)).await;
         assert_eq!(contents.len(), 1);
         let prompt = &contents[0].prompt;
@@ -165,8 +169,8 @@ async fn failed_attempts_are_retried_with_a_doubling_delay() {
     fixture.queue("j", None).await;
     let before = Instant::now();
     let steps = fixture.steps_to_the_end("j").await;
-    assert_eq!(steps[..4], [Step::RetryLater; 4]);
-    assert_eq!(steps[4..], [Step::Completed]);
+    assert_eq!(steps[..4], [StepOutcome::RetryLater; 4]);
+    assert_eq!(steps[4..], [StepOutcome::Completed]);
     // 1 + 2 + 4 + 8 seconds, in the timer's milliseconds.
     assert_eq!(before.elapsed().as_secs(), 15);
     assert_eq!(fixture.contents(None).await.len(), 1);
@@ -186,9 +190,9 @@ async fn outputs_that_could_not_be_stored_are_stored_once_by_a_later_attempt() {
     let images = folder.path().join("images");
     let fixture = Fixture::with_blobs(at_once(pictures(3)), blobs).await;
     fixture.queue("j", None).await;
-    assert_eq!(fixture.step().await.unwrap(), Step::RetryLater);
+    assert_eq!(fixture.step().await.unwrap(), StepOutcome::RetryLater);
     std::fs::remove_file(&images).unwrap();
-    assert_eq!(fixture.steps_to_the_end("j").await, [Step::Completed]);
+    assert_eq!(fixture.steps_to_the_end("j").await, [StepOutcome::Completed]);
     assert_eq!(fixture.contents(None).await[0].prompt.images.len(), 3);
     assert_eq!(std::fs::read_dir(images).unwrap().count(), 3);
 }
@@ -204,7 +208,7 @@ async fn the_lease_is_renewed_while_the_provider_is_slow() {
         }
     };
     let (step, ()) = tokio::join!(fixture.step(), other);
-    assert_eq!(step.unwrap(), Step::Completed);
+    assert_eq!(step.unwrap(), StepOutcome::Completed);
     assert_eq!(fixture.provider.calls(), (0, 1));
 }
 
@@ -212,7 +216,7 @@ async fn the_lease_is_renewed_while_the_provider_is_slow() {
 async fn a_poll_that_takes_too_long_is_a_failed_attempt() {
     let fixture = Fixture::new(Scripted::on_poll(2 * JOB_POLL_TIMEOUT, |_| Ok(pictures(1)))).await;
     fixture.queue("j", None).await;
-    assert_eq!(fixture.step().await.unwrap(), Step::RetryLater);
+    assert_eq!(fixture.step().await.unwrap(), StepOutcome::RetryLater);
 }
 
 #[tokio::test(start_paused = true)]
@@ -238,12 +242,18 @@ async fn a_worker_with_an_expired_lease_changes_nothing() {
     let next = fixture.claim().await.unwrap();
     assert_eq!(next.failed_attempts, 1, "taking over a lease counts as a failed attempt");
     for claim in [&late, &late] {
-        let outcome = fixture.worker.process(claim).await;
+        let outcome = fixture.worker.process(claim, &WaitsFor::new("")).await;
         assert!(matches!(outcome, Err(StoreError::LeaseLost)), "{outcome:?}");
     }
     assert!(fixture.contents(None).await.is_empty());
-    assert_eq!(fixture.worker.process(&next).await.unwrap(), Step::Completed);
-    assert!(matches!(fixture.worker.process(&next).await, Err(StoreError::LeaseLost)));
+    assert_eq!(
+        fixture.worker.process(&next, &WaitsFor::new("")).await.unwrap(),
+        StepOutcome::Completed
+    );
+    assert!(matches!(
+        fixture.worker.process(&next, &WaitsFor::new("")).await,
+        Err(StoreError::LeaseLost)
+    ));
     assert_eq!(fixture.contents(None).await.len(), 1);
 }
 
@@ -326,7 +336,7 @@ async fn a_job_fails_with_the_reason_of_its_provider() {
     ] {
         let fixture = Fixture::new(at_once(progress)).await;
         fixture.queue("j", None).await;
-        assert_eq!(fixture.steps_to_the_end("j").await, [Step::Failed]);
+        assert_eq!(fixture.steps_to_the_end("j").await, [StepOutcome::Failed]);
         assert_eq!(fixture.state("j").await, JobState::Failed(Some(ticket("j")), reason.into()));
         assert!(fixture.contents(None).await.is_empty());
     }
@@ -346,7 +356,7 @@ async fn attempts_may_fail_for_the_set_time_in_a_row_before_the_job_fails() {
     ] {
         fixture.queue("j", None).await;
         let before = Instant::now();
-        assert_eq!(fixture.steps_to_the_end("j").await.last(), Some(&Step::Failed));
+        assert_eq!(fixture.steps_to_the_end("j").await.last(), Some(&StepOutcome::Failed));
         let took = before.elapsed();
         let time = hours * 3600 * SECOND;
         assert!((time..time + 2 * JOB_RETRY_DELAY_MAX).contains(&took));
@@ -374,9 +384,9 @@ async fn outputs_are_kept_even_if_another_one_cannot_be() {
         assert_eq!(before.elapsed().as_secs() / 3600, hours);
         if kept == 0 {
             let state = JobState::Failed(Some(ticket("j")), "it is gone".into());
-            assert_eq!((last, fixture.state("j").await), (Some(Step::Failed), state));
+            assert_eq!((last, fixture.state("j").await), (Some(StepOutcome::Failed), state));
         } else {
-            assert_eq!(last, Some(Step::Completed));
+            assert_eq!(last, Some(StepOutcome::Completed));
             assert_eq!(fixture.contents(None).await[0].prompt.images.len(), 3);
         }
     }
@@ -394,15 +404,13 @@ async fn a_job_survives_an_outage_of_hours_and_its_failed_attempts_are_forgotten
     });
     let fixture = Fixture::new(provider).await;
     fixture.queue("j", None).await;
-    assert_eq!(fixture.steps_to_the_end("j").await.last(), Some(&Step::Completed));
+    assert_eq!(fixture.steps_to_the_end("j").await.last(), Some(&StepOutcome::Completed));
 }
 
 #[test]
 fn intervals_and_delays_grow_to_their_maximum() {
-    for (age_ms, interval_ms) in
-        [(-5, 100), (0, 100), (400, 100), (1000, 200), (5000, 1000), (60_000, 2000)]
-    {
-        let interval = poll_interval(SignedDuration::from_millis(age_ms));
+    for (age_ms, interval_ms) in [(0, 100), (400, 100), (1000, 200), (5000, 1000), (60_000, 2000)] {
+        let interval = poll_interval(Duration::from_millis(age_ms));
         assert_eq!(interval, Duration::from_millis(interval_ms), "{age_ms}");
     }
     let delays = [0, 1, 2, 3, 8, 9, 31, 32, u32::MAX].map(|n| retry_delay(n).as_secs());

@@ -22,6 +22,7 @@ contract_tests! {
     an_expired_lease_is_taken_over_and_its_former_holder_changes_nothing
     an_expired_lease_is_valid_until_it_is_taken_over
     a_release_sets_state_and_failed_attempts
+    a_note_is_kept_until_there_is_progress
     only_a_late_submission_is_failed
     a_late_submission_that_the_provider_accepted_is_queued_again
     only_jobs_that_ended_long_ago_are_deleted
@@ -273,6 +274,34 @@ async fn a_release_sets_state_and_failed_attempts(db: Arc<StoreUnderTest>) {
         assert_eq!(held.job.state, expected, "{outcome:?}");
         assert_eq!(held.job.updated_at > queued.updated_at, in_progress);
         store.release_job(&held.lease, Duration::ZERO, Release::Shutdown).await.unwrap();
+    }
+}
+
+async fn a_note_is_kept_until_there_is_progress(db: Arc<StoreUnderTest>) {
+    let store = &*db.store;
+    let alice = db.caller("alice").await;
+    queued(store, &alice, "j").await;
+    let lost = claim(store).await.unwrap().lease;
+    store.release_job(&lost, Duration::ZERO, Release::Waiting).await.unwrap();
+    let refused = store.note_job(&lost, Some("other"), "nothing").await;
+    assert!(matches!(refused, Err(StoreError::LeaseLost)), "{refused:?}");
+    for (state, expected, outcome, failing, left) in [
+        (Some("new"), "new", Release::FailedAttempt, Duration::ZERO, Some("a friend")),
+        (None, "new", Release::Shutdown, 60 * SECOND, Some("a friend")),
+        (None, "new", Release::FailedAttempt, 120 * SECOND, Some("a friend")),
+        (None, "new", Release::InProgress, 180 * SECOND, None),
+        (Some("newer"), "newer", Release::Waiting, Duration::ZERO, None),
+    ] {
+        let held = claim(store).await.unwrap();
+        assert_eq!(held.failing_for, failing, "{outcome:?}");
+        store.note_job(&held.lease, state, "a friend").await.unwrap();
+        let job = store.job(&alice, "j").await.unwrap();
+        assert_eq!(job.waits_for.as_deref(), Some("a friend"));
+        assert_eq!(&*job.state.ticket().unwrap().provider_state, expected);
+        store.release_job(&held.lease, Duration::ZERO, outcome).await.unwrap();
+        let job = store.job(&alice, "j").await.unwrap();
+        assert_eq!(job.waits_for.as_deref(), left, "{outcome:?}");
+        db.clock.advance(60 * SECOND);
     }
 }
 

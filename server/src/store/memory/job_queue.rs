@@ -25,13 +25,18 @@ impl JobQueue for MemoryStore {
                 Some(Due::ForWorker(_, at)) => self.shared.elapsed().saturating_sub(at),
                 _ => Duration::ZERO,
             };
-            job.failed_attempts += u32::from(job.fence.is_some());
+            if job.fence.is_some() {
+                job.fail_attempt(&self.shared);
+            }
             let fence = rand::random();
             job.fence = Some(fence);
             job.due_in(lease, &self.shared);
             let lease = Lease { job: key.clone(), fence };
             let failed_attempts = job.failed_attempts;
-            Claim { lease, job: job.record.clone(), failed_attempts, overdue }
+            let failing =
+                job.failing_since.map(|since| self.shared.elapsed().saturating_sub(since));
+            let failing_for = failing.unwrap_or_default();
+            Claim { lease, job: job.record.clone(), failed_attempts, failing_for, overdue }
         }))
     }
 
@@ -60,12 +65,32 @@ impl JobQueue for MemoryStore {
         self.shared.change_leased(lease, |job| job.due_in(lasting, &self.shared))
     }
 
+    async fn note_job(
+        &self,
+        lease: &Lease,
+        provider_state: Option<&str>,
+        waits_for: &str,
+    ) -> Result<()> {
+        self.shared.change_leased(lease, |job| {
+            use JobState::{InProgress, Queued};
+            if let (Queued(ticket) | InProgress(ticket), Some(state)) =
+                (&mut job.record.state, provider_state)
+            {
+                ticket.provider_state = state.into();
+            }
+            job.record.waits_for = Some(waits_for.into());
+        })
+    }
+
     async fn release_job(&self, lease: &Lease, pause: Duration, outcome: Release) -> Result<()> {
         self.shared.change_leased(lease, |job| {
             match outcome {
-                Release::FailedAttempt => job.failed_attempts += 1,
+                Release::FailedAttempt => job.fail_attempt(&self.shared),
                 Release::Shutdown => {}
-                Release::Waiting | Release::InProgress => job.failed_attempts = 0,
+                Release::Waiting | Release::InProgress => {
+                    (job.failed_attempts, job.failing_since) = (0, None);
+                    job.record.waits_for = None;
+                }
             }
             if let (Release::InProgress, JobState::Queued(ticket)) = (outcome, &job.record.state) {
                 let ticket = ticket.clone();

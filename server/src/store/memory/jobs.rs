@@ -28,6 +28,8 @@ pub(super) struct Job {
     /// Of the lease on it, which runs until it is due.
     pub(super) fence: Option<u128>,
     pub(super) failed_attempts: u32,
+    /// When the first of them was.
+    pub(super) failing_since: Option<Duration>,
 }
 
 /// What a job waits for, and the time since the start of the store at which it was reserved
@@ -58,6 +60,12 @@ impl Job {
     pub(super) fn end(&mut self, state: JobState, shared: &Shared) {
         self.enter(state, shared);
         (self.due, self.fence) = (None, None);
+    }
+
+    /// An attempt has failed.
+    pub(super) fn fail_attempt(&mut self, shared: &Shared) {
+        self.failed_attempts += 1;
+        self.failing_since.get_or_insert_with(|| shared.elapsed());
     }
 
     /// Due for workers after a pause.
@@ -170,6 +178,7 @@ impl JobStore for MemoryStore {
                 request: new.request,
                 vault,
                 state: JobState::Submitting,
+                waits_for: None,
                 created_at: now,
                 updated_at: now,
             };
@@ -180,6 +189,7 @@ impl JobStore for MemoryStore {
                 due: Some(due),
                 fence: None,
                 failed_attempts: 0,
+                failing_since: None,
             };
             jobs.by_key.insert(key.clone(), job);
             jobs.queue.insert((due, key));

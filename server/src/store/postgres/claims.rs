@@ -65,9 +65,15 @@ pub(super) static CLAIM: Statement = Statement::non_idempotent(
              UPDATE due_job d SET due_at = $4 FROM due \
              WHERE d.account_id = $1 AND d.name_digest = due.name_digest) \
          UPDATE job j SET setbacks = j.setbacks + (j.fence IS NOT NULL)::integer, fence = $3, \
-             claimable_at = $4 \
+             claimable_at = $4, failing_since = CASE WHEN j.fence IS NULL THEN j.failing_since \
+                 ELSE coalesce(j.failing_since, ",
+        now!("$5"),
+        ") END \
          FROM due WHERE j.account_id = $1 AND j.name_digest = due.name_digest \
-         RETURNING j.setbacks, ",
+         RETURNING j.setbacks, \
+             (extract(epoch FROM ",
+        now!("$5"),
+        " - j.failing_since) * 1000000)::bigint AS failing_for, ",
         job_columns!(),
     ),
 );

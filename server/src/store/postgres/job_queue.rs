@@ -27,7 +27,7 @@ use crate::limits::JOBS_AT_ONCE;
 use crate::store::{JobQueue, Result, StoreError};
 
 #[cfg(test)]
-pub(super) static ALL: &[&Statement] = &[&RENEW, &RELEASE, &REQUEST, &COMPLETE, &FAIL];
+pub(super) static ALL: &[&Statement] = &[&RENEW, &NOTE, &RELEASE, &REQUEST, &COMPLETE, &FAIL];
 
 static RENEW: Statement = Statement::idempotent(
     "jobs.renew",
@@ -43,6 +43,12 @@ static RENEW: Statement = Statement::idempotent(
     ),
 );
 
+static NOTE: Statement = Statement::idempotent(
+    "jobs.note",
+    "UPDATE job j SET memo = coalesce($4, j.memo), waits_for = $5 \
+     WHERE j.account_id = $1 AND j.name_digest = $2 AND j.fence = $3 RETURNING true",
+);
+
 static RELEASE: Statement = Statement::idempotent(
     "jobs.release",
     concat!(
@@ -53,6 +59,10 @@ static RELEASE: Statement = Statement::idempotent(
         " + $5::bigint * interval '1 microsecond', \
                  setbacks = CASE $6::text WHEN 'failed_attempt' THEN j.setbacks + 1 \
                      WHEN 'shutdown' THEN j.setbacks ELSE 0 END, \
+                 failing_since = CASE $6 WHEN 'failed_attempt' THEN coalesce(j.failing_since, ",
+        now!("$4"),
+        ") WHEN 'shutdown' THEN j.failing_since END, \
+                 waits_for = CASE WHEN $6 IN ('failed_attempt', 'shutdown') THEN j.waits_for END, \
                  updated_at = CASE WHEN $6 = 'in_progress' AND j.state = 'queued' THEN ",
         later!("$4"),
         " ELSE j.updated_at END, \
@@ -152,9 +162,12 @@ impl JobQueue for PostgresStore {
             let error = match job_or_none(row) {
                 Ok(Some(job)) => {
                     let failed_attempts = column::<i32>(row, "setbacks")?.unsigned_abs();
-                    let overdue = u64::try_from(column::<i64>(next, "overdue")?).unwrap_or(0);
-                    let overdue = Duration::from_micros(overdue);
-                    return Ok(Some(Claim { lease, job, failed_attempts, overdue }));
+                    let micros =
+                        |count: i64| Duration::from_micros(u64::try_from(count).unwrap_or(0));
+                    let overdue = micros(column(next, "overdue")?);
+                    let failing_for = column::<Option<i64>>(row, "failing_for")?.map(micros);
+                    let failing_for = failing_for.unwrap_or_default();
+                    return Ok(Some(Claim { lease, job, failed_attempts, failing_for, overdue }));
                 }
                 Ok(None) => return Ok(None),
                 Err(error) => error_chain(&error),
@@ -195,6 +208,15 @@ impl JobQueue for PostgresStore {
     async fn renew_lease(&self, lease: &Lease, lasting: Duration) -> Result<()> {
         let lasting = micros(lasting);
         fenced(&self.db, &RENEW, lease, &[&self.db.now(), &lasting]).await.map(drop)
+    }
+
+    async fn note_job(
+        &self,
+        lease: &Lease,
+        provider_state: Option<&str>,
+        waits_for: &str,
+    ) -> Result<()> {
+        fenced(&self.db, &NOTE, lease, &[&provider_state, &waits_for]).await.map(drop)
     }
 
     async fn release_job(&self, lease: &Lease, pause: Duration, outcome: Release) -> Result<()> {

@@ -14,7 +14,7 @@ use crate::store::{Result, StoreError};
 macro_rules! job_columns {
     () => {
         "j.account_id, j.client_job_id, j.job_order, j.vault_id, j.state, j.request_id, j.memo, \
-         j.prompt_id, j.reason, j.created_at, j.updated_at"
+         j.prompt_id, j.reason, j.waits_for, j.created_at, j.updated_at"
     };
 }
 pub(super) use job_columns;
@@ -87,6 +87,7 @@ pub(super) fn job_or_none(row: &Row) -> Result<Option<JobRecord>> {
         request: Arc::new(request),
         vault: VaultId::new(column(row, "vault_id")?),
         state,
+        waits_for: column::<Option<&str>>(row, "waits_for")?.map(Into::into),
         created_at: column(row, "created_at")?,
         updated_at: column(row, "updated_at")?,
     }))

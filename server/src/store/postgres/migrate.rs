@@ -42,6 +42,7 @@ pub(super) const LIST: &[Version] = &[
         name: "V9__asset_names",
         sql: include_str!("../../../migrations/V9__asset_names.sql"),
     },
+    Version { name: "V10__job_waits", sql: include_str!("../../../migrations/V10__job_waits.sql") },
 ];
 
 /// Any number that is the same for all servers: "prompts" in ASCII.
