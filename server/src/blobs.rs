@@ -32,7 +32,7 @@ pub use self::setting::BlobSetting;
 use self::staging::Staging;
 pub(crate) use self::staging::{ReadSeek, Upload};
 use crate::error_chain::error_chain;
-use crate::limits::{ASSET_PIECE_BYTES, BLOBS_TIMEOUT, S3_CONFIRM_TIMEOUT};
+use crate::limits::{ASSET_PIECE_BYTES, BLOBS_TIMEOUT, S3_CONFIRM_TIMEOUT, S3_DOWNLOAD_BYTES};
 
 /// Where files are stored. Cheap to clone; clones share everything.
 #[derive(Clone)]
@@ -112,8 +112,11 @@ impl Blobs {
                 pieces.map_err(BlobError::from).boxed()
             }
         };
-        let in_memory = matches!(self.staging, Staging::Memory);
-        let buffered = if in_memory { 0 } else { 2 * ASSET_PIECE_BYTES };
+        let buffered = match self.staging {
+            Staging::Memory => 0,
+            Staging::Folder(_) => 2 * ASSET_PIECE_BYTES,
+            Staging::TempFile(_) => S3_DOWNLOAD_BYTES,
+        };
         Ok(Some(Blob { size, buffered, bytes: pieces_in_time(BLOBS_TIMEOUT, bytes) }))
     }
 
@@ -190,10 +193,6 @@ impl BlobError {
     /// Whether there is no space left.
     pub fn is_full(&self) -> bool {
         self.full
-    }
-
-    fn busy() -> Self {
-        Self::text("too many uploads are on their way to it")
     }
 
     pub(crate) fn silent(limit: Duration) -> Self {

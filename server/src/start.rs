@@ -7,14 +7,14 @@ use std::sync::Arc;
 use tokio::net::TcpListener;
 
 use crate::api::openapi::{self, Document};
-use crate::api::{Api, Readiness};
+use crate::api::{Api, Readiness, memory_quotas};
 use crate::blobs::asset_url::Assets;
 use crate::blobs::upload_slot::Slots;
 use crate::blobs::{BlobOpenError, Blobs};
 use crate::clock::Clock;
 use crate::config::{SeedKey, ServiceConfig};
 use crate::domain::{GeneratedKey, NewKey, PublicUrl, Scopes, SecretToken, SigningKey, Vendor};
-use crate::generate::local::LocalProvider;
+use crate::generate::local::{LocalProvider, PAINTERS};
 use crate::generate::queue::QueueProvider;
 use crate::generate::submit::Submitter;
 use crate::generate::worker::Worker;
@@ -23,12 +23,11 @@ use crate::generate::{BackgroundTasks, OutputLimits, OutputStore, Provider};
 use crate::http::attempts::Attempts;
 use crate::http::browser::Site;
 use crate::http::cursor::Cursors;
-use crate::http::memory::MemoryBudget;
 use crate::http::rates::Rates;
 use crate::outbound::OutboundError;
-use crate::serve::connection_count::ConnectionCount;
-use crate::serve::listener::{Drained, Limits, serve};
-use crate::serve::metrics::{AskPool, Generations, Metrics};
+use crate::quota::Quota;
+use crate::serve::listener::{Drained, Limits, ListenerQuotas, serve};
+use crate::serve::metrics::{AskPool, Generations, Metrics, Quotas};
 use crate::serve::routes::{self, Routes};
 use crate::serve::service::ApiService;
 use crate::store::postgres::PostgresStore;
@@ -73,7 +72,7 @@ pub struct Service {
     pub sign_in: SignInLinks,
     /// Work on generations outside of requests. Stop it before the process ends.
     pub background: BackgroundTasks,
-    connections: ConnectionCount,
+    quotas: ListenerQuotas,
 }
 
 /// Makes sign-in links for the account of the created key, or of the first seeded one.
@@ -118,7 +117,10 @@ impl Service {
         stop: impl Future<Output = ()>,
     ) -> Drained {
         let readiness = self.app.api.readiness.clone();
-        let drained = serve(listener, self.app, limits, self.connections, readiness, stop).await;
+        if limits.connections_per_address == Some(0) {
+            self.quotas.memory.share_all();
+        }
+        let drained = serve(listener, self.app, limits, self.quotas, readiness, stop).await;
         self.background.stop().await;
         drained
     }
@@ -148,6 +150,13 @@ impl StoreKind {
         match self {
             Self::Single(store) => store.clone(),
             Self::Shared(store) => Arc::new(store.clone()),
+        }
+    }
+
+    fn quotas(&self) -> Vec<Quota> {
+        match self {
+            Self::Single(_) => Vec::new(),
+            Self::Shared(store) => store.quotas(),
         }
     }
 
@@ -214,6 +223,7 @@ pub async fn start(config: ServiceConfig, parts: ServiceParts) -> Result<Service
     let assets = Assets::new(public.url());
     let blobs = blobs.map_or_else(|| Blobs::open(&config.blobs), Ok)?;
     blobs.verify_bucket().await?;
+    let provider_results = config.provider.as_ref().map(|queue| queue.results.clone());
     let provider: Arc<dyn Provider> = match (provider, config.provider) {
         (Some(given), _) => given,
         (None, Some(queue)) => Arc::new(QueueProvider::new(queue)?),
@@ -239,11 +249,20 @@ pub async fn start(config: ServiceConfig, parts: ServiceParts) -> Result<Service
         activity: Arc::default(),
     };
 
-    let (table, connections) = (routes::table(), ConnectionCount::default());
-    let memory = MemoryBudget::new(config.memory_budget);
+    let (table, (memory, public_memory)) = (routes::table(), memory_quotas(config.memory_budget));
+    let listener = ListenerQuotas { memory: public_memory.clone(), ..ListenerQuotas::default() };
     let submitter = Submitter::new(store.clone(), provider);
+    let OutputLimits { large, examinations, .. } = worker.outputs.limits.clone();
+    let mut others = kind.quotas();
+    others.extend([large, examinations, submitter.unrecorded.clone(), PAINTERS.clone()]);
+    others.extend(blobs.quota().into_iter().chain(provider_results));
+    let quotas = Quotas {
+        connections: listener.connections.clone(),
+        memory: [memory.clone(), public_memory.clone()],
+        others,
+    };
     let generations = Generations::new(worker.clone(), submitter.clone());
-    let metrics = Metrics::new(&table, &connections, &memory, kind.pool(), generations);
+    let metrics = Metrics::new(&table, quotas, kind.pool(), generations);
     let metrics = with_metrics.then(|| metrics.into());
     let api = Api {
         submitter: submitter.clone(),
@@ -259,10 +278,11 @@ pub async fn start(config: ServiceConfig, parts: ServiceParts) -> Result<Service
         blobs,
         assets,
         memory,
+        public_memory,
         readiness: Readiness::default(),
         openapi: Document::new(&openapi::document(Some(&public), &config.model_namespace)),
     };
     let app = ApiService { routes: Routes::new(table)?, api, metrics };
     let background = BackgroundTasks { submitter, workers: WorkerPool::start(&worker) };
-    Ok(Service { app: Arc::new(app), generated_key, sign_in, background, connections })
+    Ok(Service { app: Arc::new(app), generated_key, sign_in, background, quotas: listener })
 }

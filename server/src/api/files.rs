@@ -24,7 +24,6 @@ use crate::http::error::ApiError;
 use crate::http::headers::sole;
 use crate::http::response::{self, Response};
 use crate::http::validate::{integer, json_fields, one_of};
-use crate::limits::UPLOAD_BUFFER_BYTES;
 
 pub(crate) const FIELDS: &[&str] = &["contentType", "size"];
 
@@ -82,9 +81,8 @@ pub(crate) async fn upload(api: &Api, request: Request<'_>) -> HandlerResult {
         return Err(ApiError::SlotUsed);
     }
     let mut body = ExactBody::new(request.body, slot.size)?;
-    let buffered = UPLOAD_BUFFER_BYTES.min(usize::try_from(slot.size).unwrap_or(usize::MAX));
-    let _reservation = api.memory.of(Some(slot.account)).reserve(buffered)?;
     let mut upload = api.blobs.upload(slot.size);
+    let _reservation = api.memory.of(slot.account).reserve(upload.buffered())?;
     while let Some(bytes) = body.next().await? {
         upload.write(&bytes).await?;
     }
@@ -130,12 +128,12 @@ pub(crate) async fn asset(api: &Api, request: Request<'_>) -> HandlerResult {
                 .header(CONTENT_RANGE, content_range)
                 .header(CONTENT_LENGTH, range.end - range.start);
             let blob = read(Some(range)).await?;
-            let reservation = api.memory.of(None).reserve(blob.buffered)?;
+            let reservation = api.public_memory.of(request.peer).reserve(blob.buffered)?;
             return Ok(reply.body(response::file(blob.bytes, reservation))?);
         }
     }
     let blob = read(None).await?;
-    let reservation = api.memory.of(None).reserve(blob.buffered)?;
+    let reservation = api.public_memory.of(request.peer).reserve(blob.buffered)?;
     Ok(reply.header(CONTENT_LENGTH, blob.size).body(response::file(blob.bytes, reservation))?)
 }
 

@@ -8,7 +8,7 @@ use futures::stream::{self, BoxStream};
 use object_store::path::Path;
 use object_store::{Error, ObjectStoreExt, PutMode, PutOptions};
 use parking_lot::Mutex;
-use tokio::sync::Semaphore;
+use tokio::sync::Mutex as AsyncMutex;
 use tokio::time::{Instant, timeout};
 
 use super::staging::{Staging, blocking, check_writable};
@@ -21,18 +21,12 @@ use crate::limits::{
 const PROBE: &str = ".promptarium";
 
 /// What is known of the health of a store.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub(super) struct Health {
     /// When the store worked last.
     last: Arc<Mutex<Option<Instant>>>,
     /// One check at a time: those of a folder that hangs would each block a thread.
-    checking: Arc<Semaphore>,
-}
-
-impl Default for Health {
-    fn default() -> Self {
-        Self { last: Arc::default(), checking: Arc::new(Semaphore::new(1)) }
-    }
+    checking: Arc<AsyncMutex<()>>,
 }
 
 impl Blobs {
@@ -64,12 +58,12 @@ impl Blobs {
             return Ok(());
         }
         // Held by the check itself, which runs on when its caller stops waiting.
-        let permit = checking.acquire_owned().await;
+        let guard = checking.lock_owned().await;
         match &self.staging {
             Staging::Folder(root) => {
                 let root = root.clone();
                 let check = move || {
-                    let _permit = permit;
+                    let _guard = guard;
                     Ok::<_, BlobError>(check_writable(&root)?)
                 };
                 blocking(check).await?;

@@ -22,7 +22,9 @@ use super::values::{
 use super::{ConfigError, LogFormat};
 use crate::blobs::BlobSetting;
 use crate::domain::{ModelNamespace, PublicUrl, SigningKey, Vendor};
-use crate::limits::{CONNECTIONS_MAX, MEMORY_BUDGET_MIB, MEMORY_BUDGET_MIB_MIN, VAULTS_MAX};
+use crate::limits::{
+    CONNECTIONS_MAX, DATABASE_CONNECTIONS_MIN, MEMORY_BUDGET_MIB, MEMORY_BUDGET_MIB_MIN, VAULTS_MAX,
+};
 use crate::store::postgres::{DatabaseUrl, Migration};
 
 /// The Promptarium reference server.
@@ -56,7 +58,7 @@ pub(super) struct Settings {
     #[arg(long, value_name = "auto|off", default_value = "auto", value_parser = one_of(&MIGRATIONS))]
     pub(super) migrate: Migration,
     /// Most connections to the database. Default: 16, or pool_max_conns in the URL.
-    #[arg(long, value_name = "NUMBER", value_parser = quoted(integer::<1, 10_000>))]
+    #[arg(long, value_name = "NUMBER", value_parser = quoted(integer::<DATABASE_CONNECTIONS_MIN, 10_000>))]
     pub(super) database_pool: Option<usize>,
     /// Address to listen on; port 0 picks a free port.
     #[arg(long, value_name = "HOST:PORT", value_parser = quoted(address))]
@@ -116,9 +118,10 @@ pub(super) struct Settings {
     /// Most client connections at once; further ones wait.
     #[arg(long, value_name = "NUMBER", default_value_t = CONNECTIONS_MAX, value_parser = quoted(integer::<1, 1_000_000>))]
     pub(super) max_connections: usize,
-    /// Most client connections of one address (IPv6: one /64); further ones are closed. 0: any number.
-    #[arg(long, value_name = "NUMBER", default_value = "0", value_parser = quoted(integer::<0, 1_000_000>))]
-    pub(super) max_connections_per_address: usize,
+    /// Most client connections of one address (IPv6: one /64); further ones are closed. Default: half
+    /// of all. 0: any number, as behind a proxy, with whose address all clients come.
+    #[arg(long, value_name = "NUMBER", value_parser = quoted(integer::<0, 1_000_000>))]
+    pub(super) max_connections_per_address: Option<usize>,
     /// Time after which a connection without requests is closed.
     #[arg(long, value_name = "SECONDS", default_value = "75", value_parser = quoted(seconds::<1>))]
     pub(super) idle_timeout: Duration,
@@ -138,7 +141,7 @@ pub(super) struct Settings {
     #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = quoted(seconds::<0>))]
     pub(super) drain_delay: Duration,
     /// Time after that for requests in flight to finish.
-    #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = quoted(seconds::<0>))]
+    #[arg(long, value_name = "SECONDS", default_value = "15", value_parser = quoted(seconds::<0>))]
     pub(super) drain_timeout: Duration,
     /// Print the ready line, or the result of a command, as one line of JSON on stdout.
     #[arg(long, value_name = "true|false", value_parser = one_of(&BOOLEANS))]

@@ -83,7 +83,7 @@ fn every_flag_is_read() {
     assert_eq!((service.vendor.to_string().as_str(), service.seeds.len()), ("acme", 1));
     assert!(service.signing_key.is_some() && json);
     assert_eq!((log.filter.to_string().as_str(), log.format), ("off", Some(LogFormat::Pretty)));
-    assert_eq!((limits.connections_max, limits.connections_per_address), (5, 4));
+    assert_eq!((limits.connections_max, limits.connections_per_address), (5, Some(4)));
     assert_eq!(limits.timeouts.idle, Duration::from_secs(3));
     assert_eq!(limits.drain_delay, Duration::from_secs(1));
     assert_eq!(limits.drain_timeout, Duration::from_secs(2));
@@ -189,7 +189,7 @@ fn problems_are_one_line_and_name_the_flag_but_no_secret() {
     --database-url: the value is not a database URL: it must begin with postgres:// or postgresql://
     --database-pool: needs --database-url
     --migrate: "later" is not one of: auto, off
-    --database-pool: "0" is not an integer from 1 to 10000
+    --database-pool: "0" is not an integer from 3 to 10000
     --provider: "other" is not one of: local, queue
     --provider: must be queue, because --provider-url is set
     --provider: queue needs --provider-url
@@ -217,7 +217,7 @@ fn problems_are_one_line_and_name_the_flag_but_no_secret() {
     --memory-budget: "47" is not an integer from 48 to 1048576
     --rate-limit: "requests=5/1" is not a rate limit; use key or account, requests, generations or uploads, a number and seconds, such as key:requests=600/60
     --rate-limit: given before and after the command; use one place
-    --database-pool: "x" is not an integer from 1 to 10000; --listen: "here" is not an address; use HOST:PORT; --migrate: "x" is not one of: auto, off; --vendor: "" is not a vendor; use lower-case letters and digits
+    --database-pool: "x" is not an integer from 3 to 10000; --listen: "here" is not an address; use HOST:PORT; --migrate: "x" is not one of: auto, off; --vendor: "" is not a vendor; use lower-case letters and digits
     a subcommand is missing; see promptarium-server --help
     <NAME>: missing; see promptarium-server --help
     <NAME>: "a:b" is not an account name; use 1 to 200 characters without spaces, `:`, `,` and `=`

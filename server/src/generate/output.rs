@@ -10,11 +10,9 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures::StreamExt;
 use futures::stream::BoxStream;
-use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout_at};
 
 use super::media;
-use crate::account_permits::{AccountPermits, Permit};
 use crate::blobs::asset_url::Assets;
 use crate::blobs::{AssetName, BlobError, Blobs, PutError, ReadSeek, Upload};
 use crate::clock::Clock;
@@ -23,6 +21,7 @@ use crate::limits::{
     LARGE_OUTPUTS_MAX, LARGE_OUTPUTS_PER_ACCOUNT, OUTPUT_BYTES_FREE, OUTPUT_EXAMINATIONS_MAX,
     OUTPUT_RATE_MIN, OUTPUT_STALL_TIMEOUT,
 };
+use crate::quota::{Permit, Quota};
 
 /// One image or video.
 #[derive(Clone, Debug)]
@@ -110,9 +109,9 @@ pub(crate) struct OutputLimits {
     pub(super) bytes_max: u64,
     /// [`OUTPUT_STALL_TIMEOUT`]; shorter in tests.
     pub(super) stall_timeout: Duration,
-    pub(super) examinations: Arc<Semaphore>,
+    pub(crate) examinations: Quota,
     /// For outputs of more than [`OUTPUT_BYTES_FREE`].
-    pub(crate) large: Arc<AccountPermits>,
+    pub(crate) large: Quota,
 }
 
 impl OutputLimits {
@@ -120,8 +119,18 @@ impl OutputLimits {
         Self {
             bytes_max: (mib_max as u64) << 20,
             stall_timeout: OUTPUT_STALL_TIMEOUT,
-            examinations: Arc::new(Semaphore::new(OUTPUT_EXAMINATIONS_MAX)),
-            large: AccountPermits::new(LARGE_OUTPUTS_MAX, LARGE_OUTPUTS_PER_ACCOUNT).into(),
+            examinations: Quota::new(
+                "output_examinations",
+                "the memory to examine outputs",
+                OUTPUT_EXAMINATIONS_MAX,
+                OUTPUT_EXAMINATIONS_MAX / 2,
+            ),
+            large: Quota::new(
+                "large_outputs",
+                "the disk for large outputs",
+                LARGE_OUTPUTS_MAX,
+                LARGE_OUTPUTS_PER_ACCOUNT,
+            ),
         }
     }
 }
@@ -154,7 +163,8 @@ impl OutputStore {
                 let account = job.key.account;
                 let (mut file, _large) = self.download((remote.open)(), account).await?;
                 let (media, width, height) = {
-                    let _permit = self.limits.examinations.acquire().await;
+                    let examinations = &self.limits.examinations;
+                    let _permit = examinations.acquire(account, 1, Duration::MAX).await.ok();
                     let (kind, size) = (job.request.kind, remote.size);
                     let examine =
                         move |file: &mut (dyn ReadSeek + 'static)| media::examine(file, kind, size);
@@ -212,7 +222,7 @@ impl OutputStore {
             }
             if received > OUTPUT_BYTES_FREE && permit.is_none() {
                 let began = Instant::now();
-                permit = Some(self.limits.large.acquire(account).await);
+                permit = self.limits.large.acquire(account, 1, Duration::MAX).await.ok();
                 slow += began.elapsed();
             }
             slow += Duration::from_secs(1).mul_f64(piece.len() as f64 / OUTPUT_RATE_MIN as f64);
@@ -258,7 +268,8 @@ mod tests {
         sleep(second).await;
         let others: Vec<_> = (2..10).map(large).collect();
         sleep(40 * second).await;
-        let used = || (store.limits.large.held(), store.limits.large.waiting());
+        let usage = || store.limits.large.usage();
+        let used = || (usage().used, usage().waiting);
         assert_eq!(used(), (8, 5), "one account has two, six others one each");
         let small = store.download(pieces(16, mib, Duration::ZERO), AccountId(1)).await;
         assert!(small.is_ok());

@@ -25,7 +25,8 @@ use crate::limits::{
     PROVIDER_REQUEST_ID_CHARS_MAX, PROVIDER_RETRY_AFTER_MAX, QUEUE_POLL_TIMEOUT,
     QUEUE_RESPONSE_BYTES_MAX, QUEUE_RESULT_BYTES_MAX, QUEUE_RESULTS_BYTES, QUEUE_SUBMIT_TIMEOUT,
 };
-use crate::outbound::{AddressPolicy, Budget, Limits, Outbound, OutboundError, Request};
+use crate::outbound::{AddressPolicy, Limits, Outbound, OutboundError, Request};
+use crate::quota::Quota;
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const SCHEME: &str = "Key ";
@@ -41,6 +42,7 @@ pub struct QueueSetting {
     submit_limits: Limits,
     status_limits: Limits,
     result_limits: Limits,
+    pub(crate) results: Quota,
 }
 
 /// Why a setting cannot be used. The texts do not contain the key.
@@ -65,16 +67,18 @@ impl QueueSetting {
         let mut authorization = header.ok_or(QueueSettingError::Key)?;
         authorization.set_sensitive(true);
         let json = |time| Limits { time, bytes: QUEUE_RESPONSE_BYTES_MAX, budget: None };
-        let budget = Some(Budget::new(QUEUE_RESULTS_BYTES, QUEUE_RESPONSE_BYTES_MAX));
+        let (what, most) = ("the memory for results of the provider", QUEUE_RESULTS_BYTES);
+        let results = Quota::new("provider_results", what, most, most);
         Ok(Self {
             url,
             authorization,
             private_outputs: false,
+            results: results.clone(),
             submit_limits: json(QUEUE_SUBMIT_TIMEOUT),
             status_limits: json(QUEUE_POLL_TIMEOUT),
             result_limits: Limits {
                 bytes: QUEUE_RESULT_BYTES_MAX,
-                budget,
+                budget: Some(results.clone()),
                 ..json(QUEUE_POLL_TIMEOUT)
             },
         })

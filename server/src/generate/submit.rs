@@ -11,7 +11,6 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use tokio::sync::Semaphore;
 use tokio::time::{Instant, sleep, timeout};
 use tokio_util::task::TaskTracker;
 
@@ -19,10 +18,11 @@ use super::{Provider, SubmitError, bounded_reason};
 use crate::domain::{Caller, JobKey, JobRecord, JobState, NewJob, ProviderTicket, Reserved};
 use crate::error_chain::error_chain;
 use crate::limits::{
-    SUBMIT_LIMIT, SUBMIT_RECORD_RETRY_FOR, SUBMIT_RETRY_DELAY_MAX, SUBMIT_RETRY_DELAY_MIN,
+    SUBMIT_FINISH_TIMEOUT, SUBMIT_RECORD_RETRY_FOR, SUBMIT_RETRY_DELAY_MAX, SUBMIT_RETRY_DELAY_MIN,
     SUBMIT_TIMEOUT, SUBMIT_UNRECORDED_DELAY_MAX, SUBMIT_UNRECORDED_MAX,
     SUBMIT_UNRECORDED_RETRY_FOR, SUBMIT_WAIT,
 };
+use crate::quota::Quota;
 use crate::store::{JobStore, StoreError};
 
 /// The reason of a failed job that the provider may have accepted.
@@ -35,7 +35,7 @@ pub struct Submitter {
     provider: Arc<dyn Provider>,
     tasks: TaskTracker,
     /// For accepted jobs that could not be recorded yet.
-    unrecorded: Arc<Semaphore>,
+    pub(crate) unrecorded: Quota,
 }
 
 /// For how long a step is repeated, and the longest pause between two attempts.
@@ -69,13 +69,14 @@ type Submission = Result<(JobKey, ProviderTicket), SubmissionError>;
 
 impl Submitter {
     pub fn new(store: Arc<dyn JobStore>, provider: Arc<dyn Provider>) -> Self {
-        let unrecorded = Arc::new(Semaphore::new(SUBMIT_UNRECORDED_MAX));
+        let (what, most) = ("the generations to be recorded", SUBMIT_UNRECORDED_MAX);
+        let unrecorded = Quota::new("unrecorded_generations", what, most, most);
         Self { store, provider, tasks: TaskTracker::new(), unrecorded }
     }
 
     /// How many accepted jobs could not be recorded yet.
     pub(crate) fn unrecorded(&self) -> usize {
-        SUBMIT_UNRECORDED_MAX - self.unrecorded.available_permits()
+        self.unrecorded.usage().used
     }
 
     /// Submits a job, or finds the one that already has its name and waits until it is submitted.
@@ -115,8 +116,7 @@ impl Submitter {
     /// Waits for the submissions in progress.
     pub async fn finish(&self) {
         self.tasks.close();
-        // After this time other servers have failed the jobs.
-        if timeout(SUBMIT_LIMIT, self.tasks.wait()).await.is_err() {
+        if timeout(SUBMIT_FINISH_TIMEOUT, self.tasks.wait()).await.is_err() {
             tracing::error!(count = self.tasks.len(), "submissions did not end in time");
         }
     }
@@ -167,7 +167,7 @@ impl Submitter {
 
     fn record_later(&self, key: JobKey, ticket: ProviderTicket) {
         let request_id = &*ticket.request_id;
-        let Ok(permit) = self.unrecorded.clone().try_acquire_owned() else {
+        let Ok(permit) = self.unrecorded.try_acquire(key.account, 1) else {
             return tracing::error!(job = ?key, request_id, "{UNRECORDED}: too many wait for that");
         };
         tracing::warn!(job = ?key, request_id, "an accepted generation is not recorded yet");

@@ -4,6 +4,8 @@
 //! Each server has its own registry, so that several in one process do not mix. All series are
 //! registered at the start; a request costs two additions.
 
+mod quotas;
+
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
@@ -20,18 +22,19 @@ use prometheus_client::registry::{Registry, Unit};
 use tokio::net::TcpListener;
 use tokio::time::Instant;
 
+use self::quotas::QuotaMetrics;
+pub(crate) use self::quotas::Quotas;
 use crate::api::Readiness;
 use crate::generate::submit::Submitter;
 use crate::generate::worker::Worker;
 use crate::http::body::BodyReadError;
 use crate::http::connection::Connection;
 use crate::http::error::ApiError;
-use crate::http::memory::{MemoryBudget, OverBudget};
 use crate::http::path::RequestTarget;
 use crate::http::response::{self, Response, ResponseBody};
 use crate::limits::ADMIN_CONNECTIONS_MAX;
-use crate::serve::connection_count::ConnectionCount;
-use crate::serve::listener::{HttpService, Limits, serve};
+use crate::quota::OverQuota;
+use crate::serve::listener::{HttpService, Limits, ListenerQuotas, serve};
 use crate::serve::routes::Route;
 use crate::store::postgres::PoolUse;
 
@@ -59,8 +62,7 @@ pub struct Metrics {
     database: Option<DatabaseMetrics>,
     /// By reason.
     refused: Family<[(&'static str, &'static str); 1], Counter>,
-    /// The gauge is set when it is read.
-    memory: (MemoryBudget, Gauge),
+    quotas: QuotaMetrics,
     generations: Generations,
     registry: Registry,
 }
@@ -71,9 +73,11 @@ type Reading = (&'static str, &'static str, fn(&Generations) -> usize);
 const READINGS: [Reading; 5] = [
     ("workers", "Generations processed at once: --workers", |of| of.worker.settings.workers),
     ("workers_busy", "Generations in progress", |of| of.worker.activity.busy.load(Relaxed)),
-    ("large_outputs", "Large outputs in progress", |of| of.worker.outputs.limits.large.held()),
+    ("large_outputs", "Large outputs in progress", |of| {
+        of.worker.outputs.limits.large.usage().used
+    }),
     ("large_outputs_waiting", "Large outputs that wait for their turn", |of| {
-        of.worker.outputs.limits.large.waiting()
+        of.worker.outputs.limits.large.usage().waiting
     }),
     ("unrecorded", "Accepted generations that are not in the database yet", |of| {
         of.submitter.unrecorded()
@@ -155,11 +159,9 @@ struct RouteMetrics {
 }
 
 impl Metrics {
-    /// `connections` are those of the main listener.
     pub(crate) fn new(
         table: &[Route],
-        connections: &ConnectionCount,
-        memory: &MemoryBudget,
+        quotas: Quotas,
         pool: Option<AskPool>,
         generations: Generations,
     ) -> Self {
@@ -169,10 +171,8 @@ impl Metrics {
         let mut all = Registry::with_prefix("promptarium");
         let database = pool.map(|ask| DatabaseMetrics::new(ask, &mut all));
         generations.register(&mut all);
+        let quotas = QuotaMetrics::new(quotas, &mut all);
         let registry = all.sub_registry_with_prefix("http");
-        registry.register("connections", "Open connections", connections.open.clone());
-        let text = "Connections closed because their address had too many";
-        registry.register("connections_refused", text, connections.refused.clone());
         registry.register("requests", "Requests answered", requests.clone());
         let text = "Time from a request's head to its response's head";
         registry.register_with_unit("request_duration", text, Unit::Seconds, durations.clone());
@@ -182,13 +182,6 @@ impl Metrics {
             drop(refused.get_or_create(&[("reason", reason)]));
         }
         registry.register("refused_requests", "Requests refused for load", refused.clone());
-        let (used, limit): (Gauge, Gauge) = Default::default();
-        let text = "Memory of the bodies of requests and responses";
-        registry.register_with_unit("body_memory", text, Unit::Bytes, used.clone());
-        let text = "Most memory that bodies may have: --memory-budget";
-        registry.register_with_unit("body_memory_limit", text, Unit::Bytes, limit.clone());
-        limit.set(gauge_value(memory.limit()));
-        let memory = (memory.clone(), used);
         let routes =
             known.chain([("unknown", "any", "unknown")]).map(|(operation, method, route)| {
                 let labels = [("operation", operation), ("method", method), ("route", route)];
@@ -202,7 +195,7 @@ impl Metrics {
                     duration: durations.get_or_create_owned(&labels),
                 }
             });
-        Self { routes: routes.collect(), database, refused, memory, generations, registry: all }
+        Self { routes: routes.collect(), database, refused, quotas, generations, registry: all }
     }
 
     /// Counts one request; `route` is its row in the route table.
@@ -229,10 +222,10 @@ impl Metrics {
 pub(super) fn refusal(error: &ApiError) -> Option<&'static str> {
     use BodyReadError as B;
     match error {
-        ApiError::Memory(over) | ApiError::Body(B::Memory(over)) => Some(match over {
-            OverBudget::Account => "account_memory",
-            OverBudget::Public => "public_memory",
-            OverBudget::Server => "server_memory",
+        ApiError::Quota(over) | ApiError::Body(B::Quota(over)) => Some(match over {
+            OverQuota::Account(_) => "account_memory",
+            OverQuota::Address(_) => "public_memory",
+            OverQuota::Server(_) => "server_memory",
         }),
         ApiError::OverRate(_) => Some("rate_limit"),
         ApiError::TooManyAttempts(_) => Some("sign_in_attempts"),
@@ -248,10 +241,12 @@ fn gauge_value(number: usize) -> i64 {
 
 /// Serves `/metrics` until it is cancelled.
 pub(crate) async fn serve_metrics(listener: TcpListener, metrics: Arc<Metrics>) {
-    let limits = Limits { connections_max: ADMIN_CONNECTIONS_MAX, ..Limits::default() };
+    let connections_per_address = Some(0);
+    let connections_max = ADMIN_CONNECTIONS_MAX;
+    let limits = Limits { connections_max, connections_per_address, ..Limits::default() };
     let forever = std::future::pending::<()>();
-    let (count, readiness) = (ConnectionCount::default(), Readiness::default());
-    serve(listener, metrics, limits, count, readiness, forever).await;
+    let (quotas, readiness) = (ListenerQuotas::default(), Readiness::default());
+    serve(listener, metrics, limits, quotas, readiness, forever).await;
 }
 
 impl HttpService for Arc<Metrics> {
@@ -269,8 +264,7 @@ impl HttpService for Arc<Metrics> {
                     database.update();
                 }
                 self.generations.update();
-                let (budget, used) = &self.memory;
-                used.set(gauge_value(budget.used()));
+                self.quotas.update();
                 let mut text = String::new();
                 // Writing to a string does not fail.
                 let _ = encode(&mut text, &self.registry);
