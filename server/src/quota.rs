@@ -1,17 +1,18 @@
 //! The only limiter of concurrent use: how much there is of something, in all and for one client.
 //!
-//! A permit is released when it is dropped. Requests that wait get their permits in order, one
-//! client after the other, so a client with many requests delays only its own. What is limited in
-//! a time and not at once has a rate instead, see [`crate::http::rates`].
+//! A permit is released when it is dropped. Who waits gets it in order: first among the client's own
+//! requests, so that a client with many of them delays only its own, and then among all. What is
+//! limited in a time and not at once has a rate instead, see [`crate::http::rates`].
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
 
 use bytes::Bytes;
 use parking_lot::Mutex;
-use tokio::sync::oneshot;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
 use crate::domain::AccountId;
@@ -64,43 +65,31 @@ pub struct Quota(Arc<Inner>);
 struct Inner {
     name: &'static str,
     what: &'static str,
-    state: Mutex<State>,
-}
-
-#[derive(Debug, Default)]
-struct State {
-    total: usize,
+    total: AtomicUsize,
     /// What one client may have.
-    share: usize,
-    used: usize,
-    /// Clients that use something or wait.
-    clients: HashMap<Client, Own>,
-    /// Clients that wait, in the order of their turns.
-    turns: VecDeque<Client>,
-    /// Whether the first of them that may have more waits for the others. Nobody overtakes it.
-    is_full: bool,
-    waiting: usize,
-    refused: usize,
+    share: AtomicUsize,
+    all: Arc<Semaphore>,
+    /// Of clients that use something or wait.
+    clients: Mutex<HashMap<Client, Arc<Semaphore>>>,
+    waiting: AtomicUsize,
+    refused: AtomicUsize,
 }
 
-#[derive(Debug, Default)]
-struct Own {
-    used: usize,
-    queue: VecDeque<Waiter>,
-}
-
+/// What a client may have, while it uses some of it or waits.
 #[derive(Debug)]
-struct Waiter {
-    amount: usize,
-    turn: oneshot::Sender<Permit>,
+struct Own {
+    quota: Quota,
+    client: Client,
+    permits: Arc<Semaphore>,
 }
 
 /// A part of a quota, until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Permit {
-    quota: Quota,
-    client: Client,
-    amount: usize,
+    own_part: OwnedSemaphorePermit,
+    part: OwnedSemaphorePermit,
+    // Dropped last.
+    own: Own,
 }
 
 /// A quota as one client sees it.
@@ -121,28 +110,35 @@ pub(crate) struct Usage {
 }
 
 impl Quota {
-    /// `name` is for the metrics, and `what` for the text of a refusal.
+    /// `name` is for the metrics, and `what` for the text of a refusal. There is at least one in
+    /// all and for each client.
     pub(crate) fn new(name: &'static str, what: &'static str, total: usize, share: usize) -> Self {
-        let quota = Self(Arc::new(Inner { name, what, state: Mutex::default() }));
+        let (none, clients, waiting, refused) = Default::default();
+        let (all, empty) = (Arc::new(Semaphore::new(0)), AtomicUsize::new(0));
+        let inner = Inner { name, what, total: empty, share: none, all, clients, waiting, refused };
+        let quota = Self(Arc::new(inner));
         quota.resize(total, share);
         quota
     }
 
-    /// At least one in all and for each client.
+    /// Makes it larger, before it is used.
     pub(crate) fn resize(&self, total: usize, share: usize) {
-        let mut state = self.0.state.lock();
-        (state.total, state.share) = (total.max(1), share.clamp(1, total.max(1)));
+        let total = total.clamp(1, Semaphore::MAX_PERMITS);
+        self.0.all.add_permits(total.saturating_sub(self.0.total.swap(total, Relaxed)));
+        self.0.share.store(share.clamp(1, total), Relaxed);
     }
 
     /// Lets each client have everything.
     pub(crate) fn share_all(&self) {
-        let mut state = self.0.state.lock();
-        state.share = state.total;
+        self.0.share.store(self.0.total.load(Relaxed), Relaxed);
     }
 
     pub(crate) fn usage(&self) -> Usage {
-        let State { total, used, waiting, refused, .. } = *self.0.state.lock();
-        Usage { name: self.0.name, total, used, waiting, refused }
+        let Inner { name, total, all, waiting, refused, .. } = &*self.0;
+        let total = total.load(Relaxed);
+        let used = total.saturating_sub(all.available_permits());
+        let (waiting, refused) = (waiting.load(Relaxed), refused.load(Relaxed));
+        Usage { name, total, used, waiting, refused }
     }
 
     pub(crate) fn of(&self, client: impl Into<Client>) -> Share<'_> {
@@ -155,9 +151,9 @@ impl Quota {
         client: impl Into<Client>,
         amount: usize,
     ) -> Result<Permit, OverQuota> {
-        let client = client.into();
-        self.take(client, amount)?;
-        Ok(Permit { quota: self.clone(), client, amount })
+        let own = self.own(client.into());
+        let (own_part, part) = own.take(amount)?;
+        Ok(Permit { own_part, part, own })
     }
 
     /// Waits for a permit for this amount, or for as much as one client may have.
@@ -167,137 +163,87 @@ impl Quota {
         amount: usize,
         wait: Duration,
     ) -> Result<Permit, OverQuota> {
-        self.acquire_unless(client.into(), amount, wait, |_| false).await
+        let own = self.own(client.into());
+        let count = count(amount.min(self.0.share.load(Relaxed)));
+        let _waiting = Waiting::begin(&self.0.waiting);
+        let mut over = own.over();
+        let parts = async {
+            let own_part = own.permits.clone().acquire_many_owned(count).await.ok()?;
+            over = OverQuota::Server(self.0.what);
+            Some((own_part, self.0.all.clone().acquire_many_owned(count).await.ok()?))
+        };
+        let parts = match wait {
+            // Without a timer.
+            Duration::MAX => parts.await,
+            wait => timeout(wait, parts).await.ok().flatten(),
+        };
+        match parts {
+            Some((own_part, part)) => Ok(Permit { own_part, part, own }),
+            None => Err(self.refused(over)),
+        }
     }
 
-    /// The same without a limit of time, but not for what is beyond the client's own share.
+    /// One permit. Waits for what other clients have, but not for the client's own share.
     pub(crate) async fn acquire_share(
         &self,
         client: impl Into<Client>,
-        amount: usize,
     ) -> Result<Permit, OverQuota> {
-        let beyond_share = |over: &_| !matches!(over, OverQuota::Server(_));
-        self.acquire_unless(client.into(), amount, Duration::MAX, beyond_share).await
+        let own = self.own(client.into());
+        let _waiting = Waiting::begin(&self.0.waiting);
+        let own_part = own.permits.clone().try_acquire_owned();
+        let own_part = own_part.map_err(|_| self.refused(own.over()))?;
+        let part = self.0.all.clone().acquire_owned().await;
+        let part = part.map_err(|_| self.refused(OverQuota::Server(self.0.what)))?;
+        Ok(Permit { own_part, part, own })
     }
 
-    async fn acquire_unless(
-        &self,
-        client: Client,
-        amount: usize,
-        wait: Duration,
-        is_refused: impl FnOnce(&OverQuota) -> bool,
-    ) -> Result<Permit, OverQuota> {
-        let (turn, over) = {
-            let state = &mut *self.0.state.lock();
-            let amount = amount.min(state.share);
-            let Err(over) = state.take(client, amount, self.0.what) else {
-                return Ok(Permit { quota: self.clone(), client, amount });
-            };
-            if is_refused(&over) {
-                state.refused += 1;
-                return Err(over);
-            }
-            let (sender, turn) = oneshot::channel();
-            let own = state.clients.entry(client).or_default();
-            own.queue.push_back(Waiter { amount, turn: sender });
-            if own.queue.len() == 1 {
-                state.turns.push_back(client);
-            }
-            state.waiting += 1;
-            state.is_full |= matches!(over, OverQuota::Server(_));
-            (turn, over)
-        };
-        // Dropped after `turn`, also if the request is.
-        let _waiting = Waiting { quota: self, client };
-        let permit = match wait {
-            // Without a timer.
-            Duration::MAX => turn.await.ok(),
-            wait => timeout(wait, turn).await.ok().and_then(Result::ok),
-        };
-        permit.ok_or_else(|| {
-            self.0.state.lock().refused += 1;
-            over
-        })
+    fn own(&self, client: Client) -> Own {
+        let mut clients = self.0.clients.lock();
+        let new = || Arc::new(Semaphore::new(self.0.share.load(Relaxed)));
+        let permits = clients.entry(client).or_insert_with(new).clone();
+        Own { quota: self.clone(), client, permits }
     }
 
-    fn take(&self, client: Client, amount: usize) -> Result<(), OverQuota> {
-        let state = &mut *self.0.state.lock();
-        state.take(client, amount, self.0.what).inspect_err(|_| state.refused += 1)
-    }
-
-    /// Gives back what was used, and ends the wait of so many.
-    fn give_back(&self, client: Client, amount: usize, waits: usize) {
-        let late = {
-            let state = &mut *self.0.state.lock();
-            state.used -= amount;
-            state.waiting -= waits;
-            if let Some(own) = state.clients.get_mut(&client) {
-                own.used -= amount;
-                if own.used == 0 && own.queue.is_empty() {
-                    state.clients.remove(&client);
-                }
-            }
-            self.grant(state)
-        };
-        // Gives them back in turn, now that the lock is free.
-        drop(late);
-    }
-
-    /// Gives permits to those that wait, as far as there are any. Returns those that came too late.
-    fn grant(&self, state: &mut State) -> Vec<Permit> {
-        let (mut late, mut at) = (Vec::new(), 0);
-        state.is_full = false;
-        while let Some(client) = state.turns.get(at).copied() {
-            let Some(own) = state.clients.get_mut(&client) else { break };
-            while own.queue.front().is_some_and(|waiter| waiter.turn.is_closed()) {
-                own.queue.pop_front();
-            }
-            let amount = own.queue.front().map_or(0, |waiter| waiter.amount);
-            if own.used + amount > state.share {
-                at += 1;
-                continue;
-            }
-            if state.used + amount > state.total {
-                state.is_full = true;
-                break;
-            }
-            state.turns.remove(at);
-            if let Some(Waiter { turn, .. }) = own.queue.pop_front() {
-                (own.used, state.used) = (own.used + amount, state.used + amount);
-                late.extend(turn.send(Permit { quota: self.clone(), client, amount }).err());
-            }
-            if !own.queue.is_empty() {
-                // After one of each other client.
-                state.turns.push_back(client);
-            } else if own.used == 0 {
-                state.clients.remove(&client);
-            }
-        }
-        late
+    fn refused(&self, over: OverQuota) -> OverQuota {
+        self.0.refused.fetch_add(1, Relaxed);
+        over
     }
 }
 
-impl State {
-    /// Takes from what there is, unless somebody waits for it.
-    fn take(&mut self, client: Client, amount: usize, what: &'static str) -> Result<(), OverQuota> {
-        if amount == 0 {
-            return Ok(());
+/// More than a quota has, where it does not fit.
+fn count(amount: usize) -> u32 {
+    u32::try_from(amount).unwrap_or(u32::MAX)
+}
+
+impl Own {
+    fn take(
+        &self,
+        amount: usize,
+    ) -> Result<(OwnedSemaphorePermit, OwnedSemaphorePermit), OverQuota> {
+        let Inner { all, what, .. } = &*self.quota.0;
+        let take = |of: &Arc<Semaphore>| of.clone().try_acquire_many_owned(count(amount));
+        let own_part = take(&self.permits).map_err(|_| self.quota.refused(self.over()))?;
+        let part = take(all).map_err(|_| self.quota.refused(OverQuota::Server(what)))?;
+        Ok((own_part, part))
+    }
+
+    fn over(&self) -> OverQuota {
+        let what = self.quota.0.what;
+        match self.client {
+            Client::Account(_) => OverQuota::Account(what),
+            Client::Address(_) => OverQuota::Address(what),
+            Client::Server => OverQuota::Server(what),
         }
-        let own = self.clients.get(&client);
-        let (used, waits) = own.map_or((0, false), |own| (own.used, !own.queue.is_empty()));
-        if waits || used.saturating_add(amount) > self.share {
-            return Err(match client {
-                Client::Account(_) => OverQuota::Account(what),
-                Client::Address(_) => OverQuota::Address(what),
-                Client::Server => OverQuota::Server(what),
-            });
+    }
+}
+
+impl Drop for Own {
+    fn drop(&mut self) {
+        let mut clients = self.quota.0.clients.lock();
+        // The other one is in the map.
+        if Arc::strong_count(&self.permits) == 2 {
+            clients.remove(&self.client);
         }
-        if self.is_full || self.used + amount > self.total {
-            return Err(OverQuota::Server(what));
-        }
-        self.used += amount;
-        self.clients.entry(client).or_default().used += amount;
-        Ok(())
     }
 }
 
@@ -310,9 +256,10 @@ impl Share<'_> {
 impl Permit {
     /// Takes more, so that it has this amount in all.
     pub(crate) fn grow_to(&mut self, amount: usize) -> Result<(), OverQuota> {
-        let more = amount.saturating_sub(self.amount);
-        self.quota.take(self.client, more)?;
-        self.amount += more;
+        let more = amount.saturating_sub(self.part.num_permits());
+        let (own_part, part) = self.own.take(more)?;
+        self.own_part.merge(own_part);
+        self.part.merge(part);
         Ok(())
     }
 
@@ -328,23 +275,19 @@ impl Permit {
     }
 }
 
-impl Drop for Permit {
-    fn drop(&mut self) {
-        if self.amount > 0 {
-            self.quota.give_back(self.client, self.amount, 0);
-        }
-    }
-}
+/// A request that waits; dropped with its future.
+struct Waiting<'a>(&'a AtomicUsize);
 
-/// A request that waits.
-struct Waiting<'a> {
-    quota: &'a Quota,
-    client: Client,
+impl<'a> Waiting<'a> {
+    fn begin(waiting: &'a AtomicUsize) -> Self {
+        waiting.fetch_add(1, Relaxed);
+        Self(waiting)
+    }
 }
 
 impl Drop for Waiting<'_> {
     fn drop(&mut self) {
-        self.quota.give_back(self.client, 0, 1);
+        self.0.fetch_sub(1, Relaxed);
     }
 }
 

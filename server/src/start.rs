@@ -254,13 +254,11 @@ pub async fn start(config: ServiceConfig, parts: ServiceParts) -> Result<Service
     let submitter = Submitter::new(store.clone(), provider);
     let OutputLimits { large, examinations, .. } = worker.outputs.limits.clone();
     let mut others = kind.quotas();
+    others.push(public_memory.clone());
     others.extend([large, examinations, submitter.unrecorded.clone(), PAINTERS.clone()]);
     others.extend(blobs.quota().into_iter().chain(provider_results));
-    let quotas = Quotas {
-        connections: listener.connections.clone(),
-        memory: [memory.clone(), public_memory.clone()],
-        others,
-    };
+    let quotas =
+        Quotas { connections: listener.connections.clone(), memory: memory.clone(), others };
     let generations = Generations::new(worker.clone(), submitter.clone());
     let metrics = Metrics::new(&table, quotas, kind.pool(), generations);
     let metrics = with_metrics.then(|| metrics.into());

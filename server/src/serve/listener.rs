@@ -198,7 +198,7 @@ async fn accept(
         match listener.accept().await {
             Ok((stream, peer)) => {
                 // While there are as many as there may be, the next ones wait in the system's queue.
-                let permit = connections.acquire_share(peer.ip(), 1).await;
+                let permit = connections.acquire_share(peer.ip()).await;
                 return (stream, peer.ip(), permit.ok());
             }
             Err(error) if is_peer_failure(&error) => {}

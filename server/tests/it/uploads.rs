@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::time::{Duration, Instant};
 
 use promptarium_server::EmbeddedServer;
-use promptarium_server::test_support::Blobs;
+use promptarium_server::test_support::{BlobSetting, Blobs};
 use tempfile::TempDir;
 
 use crate::support::blobs::{FailingBlobs, Failure};
@@ -115,7 +115,9 @@ async fn sixty_four_large_uploads_at_once_take_at_most_128_mebibytes() {
 
 #[tokio::test]
 async fn stalled_uploads_delay_no_other_upload() {
-    let server = EmbeddedServer::start().await.unwrap();
+    let folder = TempDir::new().unwrap();
+    let blobs = Blobs::open(&BlobSetting::Folder(folder.path().into())).unwrap();
+    let server = EmbeddedServer::builder().blobs(blobs).start().await.unwrap();
     let mut stalled = Vec::new();
     for _ in 0..UPLOADS {
         let slot = slot_of(&server, SIZE).await;

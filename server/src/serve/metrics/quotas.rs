@@ -11,8 +11,8 @@ use crate::quota::{Quota, Usage};
 /// The quotas of a server. The metrics are set at each scrape.
 pub(crate) struct Quotas {
     pub(crate) connections: Quota,
-    /// For requests of accounts, and for those without an account.
-    pub(crate) memory: [Quota; 2],
+    /// For requests of accounts.
+    pub(crate) memory: Quota,
     pub(crate) others: Vec<Quota>,
 }
 
@@ -38,7 +38,7 @@ impl QuotaMetrics {
         http.register("connections_refused", text, families.connections_refused.clone());
         let text = "Memory of the bodies of requests and responses";
         http.register_with_unit("body_memory", text, Unit::Bytes, memory);
-        let text = "Most memory that bodies may have: --memory-budget and a quarter of it";
+        let text = "Most memory that bodies may have: --memory-budget";
         http.register_with_unit("body_memory_limit", text, Unit::Bytes, memory_limit);
         let registry = registry.sub_registry_with_prefix("quota");
         let [used, limit, waiting] = families.gauges.clone();
@@ -53,7 +53,7 @@ impl QuotaMetrics {
     pub(super) fn update(&self) {
         let Self(quotas, families) = self;
         let Quotas { connections, memory, others } = quotas;
-        for quota in memory.iter().chain(others).chain([connections]) {
+        for quota in others.iter().chain([connections, memory]) {
             let Usage { name, total, used, waiting, refused } = quota.usage();
             let labels = vec![("quota", name.to_owned())];
             for (family, number) in families.gauges.iter().zip([used, total, waiting]) {
@@ -61,13 +61,12 @@ impl QuotaMetrics {
             }
             set(&families.refused.get_or_create_owned(&labels), refused);
         }
-        let of_memory = memory.each_ref().map(Quota::usage);
-        let sum = |of: fn(&Usage) -> usize| of_memory.iter().map(of).sum();
-        let numbers = [connections.usage().used, sum(|usage| usage.used), sum(|usage| usage.total)];
+        let (connections, memory) = (connections.usage(), memory.usage());
+        let numbers = [connections.used, memory.used, memory.total];
         for (gauge, number) in families.named.iter().zip(numbers) {
             gauge.set(gauge_value(number));
         }
-        set(&families.connections_refused, connections.usage().refused);
+        set(&families.connections_refused, connections.refused);
     }
 }
 
