@@ -125,12 +125,14 @@ impl Quota {
     pub(crate) fn resize(&self, total: usize, share: usize) {
         let total = total.clamp(1, Semaphore::MAX_PERMITS);
         self.0.all.add_permits(total.saturating_sub(self.0.total.swap(total, Relaxed)));
-        self.0.share.store(share.clamp(1, total), Relaxed);
+        // Without a share of its own a client waits for the others.
+        let share = if share < total { share.max(1) } else { Semaphore::MAX_PERMITS };
+        self.0.share.store(share, Relaxed);
     }
 
     /// Lets each client have everything.
     pub(crate) fn share_all(&self) {
-        self.0.share.store(self.0.total.load(Relaxed), Relaxed);
+        self.0.share.store(Semaphore::MAX_PERMITS, Relaxed);
     }
 
     pub(crate) fn usage(&self) -> Usage {
@@ -164,7 +166,8 @@ impl Quota {
         wait: Duration,
     ) -> Result<Permit, OverQuota> {
         let own = self.own(client.into());
-        let count = count(amount.min(self.0.share.load(Relaxed)));
+        let most = self.0.share.load(Relaxed).min(self.0.total.load(Relaxed));
+        let count = count(amount.min(most));
         let _waiting = Waiting::begin(&self.0.waiting);
         let mut over = own.over();
         let parts = async {
@@ -240,8 +243,9 @@ impl Own {
 impl Drop for Own {
     fn drop(&mut self) {
         let mut clients = self.quota.0.clients.lock();
-        // The other one is in the map.
-        if Arc::strong_count(&self.permits) == 2 {
+        // Dropped under the lock, so that the last one finds none beside that in the map.
+        self.permits = self.quota.0.all.clone();
+        if clients.get(&self.client).is_some_and(|own| Arc::strong_count(own) == 1) {
             clients.remove(&self.client);
         }
     }

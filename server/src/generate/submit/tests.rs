@@ -227,7 +227,7 @@ async fn an_accepted_submission_that_is_never_recorded_is_logged_as_an_error() {
 #[tokio::test(start_paused = true)]
 async fn a_stop_waits_for_an_accepted_submission_that_is_not_recorded_yet() {
     let (inner, by) = store().await;
-    let lasting = 15 * SECOND;
+    let lasting = 12 * SECOND;
     let store = Arc::new(Outage { inner: inner.clone(), lasting, began: Mutex::default() });
     let submitter = Submitter::new(store, Scripted::on_submit(SECOND, |_| Ok(())));
     assert!(submitter.submit(&by, new_job("j", "A harbour", None), ()).await.is_err());
