@@ -15,7 +15,7 @@ use crate::clock::Clock;
 use crate::config::{SeedKey, ServiceConfig};
 use crate::domain::{GeneratedKey, NewKey, PublicUrl, Scopes, SecretToken, SigningKey, Vendor};
 use crate::generate::local::{LocalProvider, PAINTERS};
-use crate::generate::queue::QueueProvider;
+use crate::generate::queue::{QueueProvider, QueueSetting};
 use crate::generate::submit::Submitter;
 use crate::generate::worker::Worker;
 use crate::generate::worker::pool::WorkerPool;
@@ -203,6 +203,28 @@ async fn seed(store: &dyn Store, seeds: &[SeedKey]) -> Result<(), StartError> {
     Ok(())
 }
 
+/// The configured provider, with what bounds its results.
+fn provider_of(
+    queue: Option<QueueSetting>,
+    clock: &Clock,
+    assets: &Assets,
+    blobs: &Blobs,
+) -> Result<(Arc<dyn Provider>, Option<Quota>), StartError> {
+    if let Some(queue) = queue {
+        let results = queue.results.clone();
+        return Ok((Arc::new(QueueProvider::new(queue)?), Some(results)));
+    }
+    let (clock, assets, blobs) = (clock.clone(), assets.clone(), blobs.clone());
+    Ok((Arc::new(LocalProvider { clock, assets, blobs }), Some(PAINTERS.clone())))
+}
+
+/// What bounds the work on generations.
+fn worker_quotas(worker: &Worker, submitter: &Submitter) -> impl Iterator<Item = Quota> {
+    let OutputStore { blobs, limits, .. } = &worker.outputs;
+    let of_jobs = [&limits.large, &limits.examinations, &submitter.unrecorded].map(Quota::clone);
+    blobs.quota().into_iter().chain(of_jobs)
+}
+
 /// Creates the seeded accounts and keys, assembles the service, and starts its workers.
 pub async fn start(config: ServiceConfig, parts: ServiceParts) -> Result<Service, StartError> {
     let ServiceParts { store: kind, clock, public, provider, blobs, with_metrics } = parts;
@@ -223,15 +245,9 @@ pub async fn start(config: ServiceConfig, parts: ServiceParts) -> Result<Service
     let assets = Assets::new(public.url());
     let blobs = blobs.map_or_else(|| Blobs::open(&config.blobs), Ok)?;
     blobs.verify_bucket().await?;
-    let provider_results = config.provider.as_ref().map(|queue| queue.results.clone());
-    let provider: Arc<dyn Provider> = match (provider, config.provider) {
-        (Some(given), _) => given,
-        (None, Some(queue)) => Arc::new(QueueProvider::new(queue)?),
-        (None, None) => Arc::new(LocalProvider {
-            clock: clock.clone(),
-            assets: assets.clone(),
-            blobs: blobs.clone(),
-        }),
+    let (provider, provider_results) = match provider {
+        Some(given) => (given, None),
+        None => provider_of(config.provider, &clock, &assets, &blobs)?,
     };
     let worker = Worker {
         store: store.clone(),
@@ -252,13 +268,11 @@ pub async fn start(config: ServiceConfig, parts: ServiceParts) -> Result<Service
     let (table, (memory, public_memory)) = (routes::table(), memory_quotas(config.memory_budget));
     let listener = ListenerQuotas { memory: public_memory.clone(), ..ListenerQuotas::default() };
     let submitter = Submitter::new(store.clone(), provider);
-    let OutputLimits { large, examinations, .. } = worker.outputs.limits.clone();
     let mut others = kind.quotas();
+    others.extend(provider_results.into_iter().chain(worker_quotas(&worker, &submitter)));
     others.push(public_memory.clone());
-    others.extend([large, examinations, submitter.unrecorded.clone(), PAINTERS.clone()]);
-    others.extend(blobs.quota().into_iter().chain(provider_results));
-    let quotas =
-        Quotas { connections: listener.connections.clone(), memory: memory.clone(), others };
+    let connections = listener.connections.clone();
+    let quotas = Quotas { connections, memory: memory.clone(), others };
     let generations = Generations::new(worker.clone(), submitter.clone());
     let metrics = Metrics::new(&table, quotas, kind.pool(), generations);
     let metrics = with_metrics.then(|| metrics.into());
