@@ -37,15 +37,26 @@ use crate::http::body::{BodyReadError, read_form, read_json};
 use crate::http::browser::Site;
 use crate::http::cursor::Cursors;
 use crate::http::error::ApiError;
-use crate::http::memory::{Memory, MemoryBudget};
 use crate::http::path::PathParams;
 use crate::http::rates::Rates;
 use crate::http::response::{self, Response};
-use crate::limits::READINESS_TIMEOUT;
+use crate::limits::{MEMORY_SHARE_DIVISOR, READINESS_TIMEOUT};
+use crate::quota::{Quota, Share};
 use crate::store::{Store, StoreError};
 
 /// What a handler returns.
 pub(crate) type HandlerResult = Result<Response, ApiError>;
+
+/// How much memory the bodies of requests and responses may take: those of accounts, and those
+/// without an account. One account, or one address, may have a part only.
+pub(crate) fn memory_quotas(budget: usize) -> (Quota, Quota) {
+    let quota = |name, what, total| Quota::new(name, what, total, total / MEMORY_SHARE_DIVISOR);
+    let public = budget / MEMORY_SHARE_DIVISOR;
+    (
+        quota("memory", "the memory for requests", budget),
+        quota("public_memory", "the memory for requests without a key", public),
+    )
+}
 
 /// What the handlers need.
 #[derive(Clone)]
@@ -65,8 +76,9 @@ pub struct Api {
     pub site: Site,
     /// Wrong sign-in codes of the last minute.
     pub attempts: Arc<Attempts>,
-    /// For the bodies of requests and responses.
-    pub memory: MemoryBudget,
+    /// For the bodies of requests and responses of accounts, and for those without an account.
+    pub memory: Quota,
+    pub public_memory: Quota,
     /// Requests of keys and accounts in the current windows.
     pub rates: Arc<Rates>,
     /// Whether the server wants requests.
@@ -90,7 +102,7 @@ pub struct Request<'a> {
     pub peer: IpAddr,
     pub body: &'a mut Incoming,
     /// Memory for its body.
-    pub memory: Memory<'a>,
+    pub memory: Share<'a>,
 }
 
 impl Request<'_> {

@@ -33,7 +33,7 @@ use self::staging::Staging;
 pub(crate) use self::staging::{ReadSeek, Upload};
 use crate::domain::AssetName;
 use crate::error_chain::error_chain;
-use crate::limits::{ASSET_PIECE_BYTES, BLOBS_TIMEOUT, S3_CONFIRM_TIMEOUT};
+use crate::limits::{ASSET_PIECE_BYTES, BLOBS_TIMEOUT, S3_CONFIRM_TIMEOUT, S3_DOWNLOAD_BYTES};
 
 /// The object whose text tells one store from another. `/readyz` asks for it.
 const MARK: &str = ".promptarium";
@@ -117,8 +117,11 @@ impl Blobs {
                 pieces.map_err(BlobError::from).boxed()
             }
         };
-        let in_memory = matches!(self.staging, Staging::Memory);
-        let buffered = if in_memory { 0 } else { 2 * ASSET_PIECE_BYTES };
+        let buffered = match self.staging {
+            Staging::Memory => 0,
+            Staging::Folder(_) => 2 * ASSET_PIECE_BYTES,
+            Staging::TempFile(_) => S3_DOWNLOAD_BYTES,
+        };
         Ok(Some(Blob { size, buffered, bytes: pieces_in_time(BLOBS_TIMEOUT, bytes) }))
     }
 
@@ -188,10 +191,6 @@ impl BlobError {
     /// Whether there is no space left.
     pub fn is_full(&self) -> bool {
         self.full
-    }
-
-    fn busy() -> Self {
-        Self::text("too many uploads are on their way to it")
     }
 
     pub(crate) fn silent(limit: Duration) -> Self {

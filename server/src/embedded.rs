@@ -121,7 +121,7 @@ impl EmbeddedServer {
     }
 
     /// Stops the server. Requests in flight have five seconds to complete. Submissions to the
-    /// provider have two minutes to complete and to be recorded.
+    /// provider have eight seconds more to complete and to be recorded.
     pub async fn shutdown(self) {
         // Both fail only if the server has ended already.
         let _ = self.stop.send(());

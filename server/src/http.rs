@@ -11,7 +11,6 @@ pub(crate) mod cursor;
 pub(crate) mod error;
 pub(crate) mod headers;
 pub(crate) mod json;
-pub(crate) mod memory;
 pub(crate) mod path;
 pub(crate) mod rates;
 pub(crate) mod request_id;

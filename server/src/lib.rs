@@ -27,11 +27,11 @@ mod store;
 #[cfg(feature = "test-support")]
 pub mod store;
 
-mod account_permits;
 mod clock;
 mod domain;
 mod error_chain;
 mod limits;
+mod quota;
 
 /// Internals for the tests and benchmarks of this repository. Semantic versioning does not cover
 /// them. Without the feature they are private.
@@ -46,7 +46,7 @@ pub mod test_support {
     pub use crate::http::body::{BODY_BYTES_MAX, BODY_SECONDS_MAX};
     pub use crate::http::connection::{Connection, check_host};
     pub use crate::http::response::{Response, ResponseBody, ResponseBodyError};
-    pub use crate::serve::connection_count::ConnectionCount;
+    pub use crate::quota::Quota;
     pub use crate::serve::listener::{HttpService, Limits, serve};
     pub use crate::serve::routes::{Routes, table as route_table};
     pub use crate::serve::service::ApiService;

@@ -3,8 +3,6 @@
 
 use std::time::Duration;
 
-use jiff::SignedDuration;
-
 // Connections and requests.
 
 /// Default of `--max-connections`.
@@ -17,13 +15,13 @@ pub(crate) const DESCRIPTORS_RESERVED: u64 = 256;
 pub(crate) const DRAIN_DELAY: Duration = Duration::from_secs(5);
 /// A server to which nobody has connected for so long needs no delay.
 pub(crate) const DRAIN_QUIET: Duration = Duration::from_secs(30);
-/// Default of `--drain-timeout`.
-pub(crate) const DRAIN_TIMEOUT: Duration = Duration::from_secs(30);
+/// Default of `--drain-timeout`. With the delay before it and the time for submissions after it,
+/// the server stops within the 30 seconds that Kubernetes gives it.
+pub(crate) const DRAIN_TIMEOUT: Duration = Duration::from_secs(15);
 /// A request head of HTTP/1.1. S-80 promises 64 KiB, and that an address of more is 414.
 pub(crate) const HEAD_BYTES_MAX: usize = 96 * 1024;
-/// So much of each unfinished head is free; the rest of all heads together has a limit.
+/// So much of each unfinished head is free; the rest counts as memory without a key.
 pub(crate) const HEAD_BYTES_FREE: usize = 8 * 1024;
-pub(crate) const HEADS_BYTES_MAX: usize = 32 * 1024 * 1024;
 /// A request head, from its first byte; also a new connection until its first request.
 pub(crate) const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
 /// Default of `--idle-timeout`. Longer than that of load balancers, which must close first.
@@ -72,7 +70,8 @@ pub(crate) const RETRY_AFTER_SECONDS: &str = "2";
 
 /// Default of `--memory-budget`, in MiB: what bodies may take in all.
 pub(crate) const MEMORY_BUDGET_MIB: usize = 128;
-/// Which part of it one account may take.
+/// Which part of it one account may take, and so may all requests without an account, in addition.
+/// Of the latter, one address may take the same part.
 pub(crate) const MEMORY_SHARE_DIVISOR: usize = 4;
 /// The least budget: then the share is the largest JSON body and what is parsed from it.
 pub(crate) const MEMORY_BUDGET_MIB_MIN: usize = 48;
@@ -88,23 +87,23 @@ pub(crate) const FORM_BYTES_MAX: usize = 4 * 1024;
 
 // Wrong sign-in codes.
 
-/// How many one address, and all together, may send within [`SIGN_IN_WINDOW`].
+/// How many one address, and all together, may send in so many seconds.
 pub(crate) const SIGN_IN_ATTEMPTS_PER_ADDRESS: u32 = 10;
 pub(crate) const SIGN_IN_ATTEMPTS_MAX: u32 = 100;
-pub(crate) const SIGN_IN_WINDOW: SignedDuration = SignedDuration::from_secs(60);
-/// Addresses that are counted by themselves.
-pub(crate) const SIGN_IN_ADDRESSES_MAX: usize = 10_000;
+pub(crate) const SIGN_IN_WINDOW_SECONDS: u32 = 60;
 
 // PostgreSQL.
 
 /// How often the check of a host tries to catch a pooler in changing the connection below ours.
 pub(crate) const POOLER_CHECKS: u32 = 10;
-/// Default of `--database-pool`. One more connection listens for jobs.
+/// Default and least value of `--database-pool`: all connections, of which one listens for jobs.
 pub(crate) const DATABASE_CONNECTIONS: usize = 16;
+pub(crate) const DATABASE_CONNECTIONS_MIN: usize = 3;
 /// The most pipelined connections among them, and the most as a part of all.
 pub(crate) const SHARED_CLIENTS_MAX: usize = 4;
 pub(crate) const SHARED_CLIENTS_PART: usize = 4;
-/// How long a statement waits for a connection, failed attempts at connecting included.
+/// How long a statement waits for a connection, failed attempts at connecting included, and how long
+/// for its share of them.
 pub(crate) const POOL_WAIT: Duration = Duration::from_secs(4);
 /// For connecting to one host: name, TCP, TLS, password, session settings.
 pub(crate) const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
@@ -126,8 +125,6 @@ pub(crate) const LONG_WRITE_PROMPTS: i64 = 1_000;
 pub(crate) const LONG_WRITE_TIMEOUT: Duration = Duration::from_secs(60);
 /// Long writes of one account at once. All accounts together have a quarter of the pool.
 pub(crate) const LONG_WRITES_PER_ACCOUNT: usize = 1;
-/// How long a request waits until its long write may begin.
-pub(crate) const LONG_WRITE_WAIT: Duration = Duration::from_secs(5);
 /// A key that is not valid is refused after this time, which is longer than most look-ups.
 pub(crate) const KEY_REFUSAL_TIME: Duration = Duration::from_millis(5);
 /// Look-ups at once of keys that are not cached, and of sessions: anybody can send wrong ones.
@@ -138,16 +135,13 @@ pub(crate) const IDLE_IN_TRANSACTION_TIMEOUT: Duration = Duration::from_secs(60)
 pub(crate) const STATEMENT_ATTEMPTS: u32 = 10;
 pub(crate) const RETRY_PAUSE_MIN: Duration = Duration::from_millis(4);
 pub(crate) const RETRY_PAUSE_MAX: Duration = Duration::from_millis(128);
-/// A vault with more prompts than this is streamed.
-pub(crate) const STREAM_BATCH: usize = 64;
-/// Streams of one account at once. All accounts together have half of the pool.
-pub(crate) const STREAMS_PER_ACCOUNT: usize = 2;
+/// A vault with more prompts than this is read in batches.
+pub(crate) const SMALL_VAULT_PROMPTS: usize = 64;
+/// Prompts in a batch, and what the largest ones take.
+pub(crate) const LISTING_BATCH: usize = 32;
+pub(crate) const LISTING_BATCH_BYTES: usize = LISTING_BATCH * 64 * 1024;
 /// Rows of lists read at once for one account, such as 8 of the largest pages; 8 times as many in all.
 pub(crate) const LIST_ROWS_PER_ACCOUNT: usize = 808;
-/// How long a request waits until it may stream.
-pub(crate) const STREAM_WAIT: Duration = Duration::from_secs(5);
-/// How long the reader of a stream may take no batch before its connection is closed.
-pub(crate) const STREAM_STALL_TIMEOUT: Duration = Duration::from_secs(30);
 /// Keys in the cache, and forked vaults in theirs.
 pub(crate) const KEY_CACHE_SIZE: usize = 10_000;
 /// How long an idle worker waits for a notification before it looks for jobs itself.
@@ -180,6 +174,9 @@ pub(crate) const MEMORY_FORK_PROMPTS_MAX: usize = 250_000;
 pub(crate) const SUBMIT_TIMEOUT: Duration = Duration::from_secs(60);
 /// A submission without a result for this long, more than the two times around it, has failed.
 pub(crate) const SUBMIT_LIMIT: Duration = Duration::from_secs(120);
+/// How long submissions in progress may take once no connection is left. A longer one is lost with
+/// the process; the log has its request id if the provider has accepted it.
+pub(crate) const SUBMIT_FINISH_TIMEOUT: Duration = Duration::from_secs(8);
 /// How long a request waits while the result of its submission cannot be recorded.
 pub(crate) const SUBMIT_RECORD_RETRY_FOR: Duration = Duration::from_secs(10);
 /// How long it is retried after that. Ended jobs are kept as long, so the name is no other job's.
@@ -267,7 +264,7 @@ pub(crate) const UPLOAD_RATE_MIN: u64 = 32 * 1024;
 /// Bytes of an upload that are buffered before they are written to a file.
 pub(crate) const UPLOAD_BUFFER_BYTES: usize = 256 * 1024;
 /// Bytes of uploads that are in memory at once on their way to S3.
-pub(crate) const S3_UPLOAD_BYTES_MAX: u32 = 40 * 1024 * 1024;
+pub(crate) const S3_UPLOAD_BYTES_MAX: usize = 40 * 1024 * 1024;
 /// How long a complete upload waits for its share of [`S3_UPLOAD_BYTES_MAX`].
 pub(crate) const S3_UPLOAD_WAIT: Duration = Duration::from_secs(30);
 /// A larger file goes to S3 in parts of this size.
@@ -291,7 +288,9 @@ pub(crate) const BLOBS_CHECK_EVERY: Duration = Duration::from_secs(3);
 pub(crate) const S3_BACKOFF_FIRST: Duration = Duration::from_millis(100);
 pub(crate) const S3_BACKOFF_MAX: Duration = Duration::from_secs(2);
 /// Files are read in pieces of this size. A client that does not read holds two of them.
-pub(crate) const ASSET_PIECE_BYTES: usize = 64 * 1024;
+pub(crate) const ASSET_PIECE_BYTES: usize = 16 * 1024;
+/// What a client holds that does not read a file from S3.
+pub(crate) const S3_DOWNLOAD_BYTES: usize = 128 * 1024;
 /// Time limit of name resolution, TCP connect and TLS handshake together.
 pub(crate) const OUTBOUND_CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// Idle outbound connections. Most servers close theirs later.

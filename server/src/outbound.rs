@@ -3,10 +3,9 @@
 //! Every request that reads a whole response has a time and a size limit. Redirects are not followed,
 //! and proxies and cookies are not used. [`AddressPolicy`] limits the addresses to connect to.
 
-mod budget;
-
 use std::error::Error;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
@@ -22,8 +21,10 @@ use tokio::net::lookup_host;
 use tokio::time::timeout;
 use url::{Host, Url};
 
-pub(crate) use self::budget::{Budget, Share};
-use crate::limits::{OUTBOUND_CONNECT_TIMEOUT, OUTBOUND_IDLE_TIMEOUT, S3_READ_TIMEOUT};
+use crate::limits::{
+    OUTBOUND_CONNECT_TIMEOUT, OUTBOUND_IDLE_TIMEOUT, QUEUE_RESPONSE_BYTES_MAX, S3_READ_TIMEOUT,
+};
+use crate::quota::{self, Permit, Quota};
 
 type BoxError = Box<dyn Error + Send + Sync>;
 
@@ -41,9 +42,14 @@ pub(crate) struct Outbound {
 pub(crate) struct ResponseLimits {
     pub time: Duration,
     pub bytes: usize,
-    /// For responses that may be large.
-    pub budget: Option<Budget>,
+    /// For what a response has beyond [`QUEUE_RESPONSE_BYTES_MAX`].
+    pub budget: Option<Quota>,
 }
+
+/// What a response takes of the quota; in its extensions.
+#[derive(Clone, Debug, Default)]
+#[expect(dead_code, reason = "the last clone gives back its part when it is dropped")]
+pub(crate) struct Share(Option<Arc<Permit>>);
 
 /// Why there is no response. The texts contain no URLs and no headers.
 #[derive(Debug, thiserror::Error)]
@@ -130,19 +136,23 @@ impl Outbound {
             if declared.and_then(|length| length.parse().ok()) > Some(limits.bytes) {
                 return Err(OutboundError::TooLarge(limits.bytes));
             }
-            let (mut bytes, mut share) = (BytesMut::new(), None);
+            let mut bytes = BytesMut::new();
+            let share =
+                limits.budget.as_ref().map(|quota| quota.of(quota::Client::Server).reserve(0));
+            let mut share = share.transpose().map_err(|_| OutboundError::TooMany)?;
             while let Some(piece) = body.next().await.transpose()? {
                 if bytes.len() + piece.len() > limits.bytes {
                     return Err(OutboundError::TooLarge(limits.bytes));
                 }
-                if let Some(budget) = &limits.budget {
-                    let bytes = bytes.len() + piece.len();
-                    budget.extend(&mut share, bytes).ok_or(OutboundError::TooMany)?;
+                if let Some(share) = &mut share {
+                    // It grows as the response arrives, so that slow ones hold little.
+                    let more = (bytes.len() + piece.len()).saturating_sub(QUEUE_RESPONSE_BYTES_MAX);
+                    share.grow_to(more).map_err(|_| OutboundError::TooMany)?;
                 }
                 bytes.extend_from_slice(&piece);
             }
             let mut response = Response::from_parts(head, bytes.freeze());
-            response.extensions_mut().insert(Share::from(share));
+            response.extensions_mut().insert(Share(share.map(Arc::new)));
             Ok(response)
         };
         timeout(limits.time, exchange).await.unwrap_or(Err(OutboundError::TimedOut(limits.time)))

@@ -7,15 +7,15 @@ use std::sync::Arc;
 use tokio::net::TcpListener;
 
 use crate::api::openapi::{self, Document};
-use crate::api::{Api, Readiness};
+use crate::api::{Api, Readiness, memory_quotas};
 use crate::blobs::asset_url::Assets;
 use crate::blobs::upload_slot::Slots;
 use crate::blobs::{BlobOpenError, BlobSetting, Blobs};
 use crate::clock::Clock;
 use crate::config::{SeedKey, ServiceConfig};
 use crate::domain::{GeneratedKey, NewKey, PublicUrl, Scopes, SecretToken, SigningKey, Vendor};
-use crate::generate::local::LocalProvider;
-use crate::generate::queue::QueueProvider;
+use crate::generate::local::{LocalProvider, PAINTERS};
+use crate::generate::queue::{QueueProvider, QueueSetting};
 use crate::generate::submit::Submitter;
 use crate::generate::worker::Worker;
 use crate::generate::worker::pool::WorkerPool;
@@ -23,12 +23,11 @@ use crate::generate::{BackgroundTasks, OutputLimits, OutputStore, Provider};
 use crate::http::attempts::Attempts;
 use crate::http::browser::Site;
 use crate::http::cursor::Cursors;
-use crate::http::memory::MemoryBudget;
 use crate::http::rates::Rates;
 use crate::outbound::OutboundError;
-use crate::serve::connection_count::ConnectionCount;
-use crate::serve::listener::{Drained, Limits, serve};
-use crate::serve::metrics::{AskPool, Metrics, Readings};
+use crate::quota::Quota;
+use crate::serve::listener::{Drained, Limits, ListenerQuotas, serve};
+use crate::serve::metrics::{AskPool, Metrics, Quotas, Readings};
 use crate::serve::routes::{self, Routes};
 use crate::serve::service::ApiService;
 use crate::store::postgres::PostgresStore;
@@ -75,7 +74,7 @@ pub struct Service {
     pub account_is_new: bool,
     /// Work on generations outside of requests. Stop it before the process ends.
     pub background: BackgroundTasks,
-    connections: ConnectionCount,
+    quotas: ListenerQuotas,
 }
 
 /// Makes sign-in links for the account of the created key, or of the first seeded one.
@@ -120,12 +119,15 @@ impl Service {
         stop: impl Future<Output = ()>,
     ) -> Drained {
         let readiness = self.app.api.readiness.clone();
+        if limits.connections_per_address == Some(0) {
+            self.quotas.memory.share_all();
+        }
         let drain = self.background.workers.drain();
         let stop = async move {
             stop.await;
             drain.cancel();
         };
-        let drained = serve(listener, self.app, limits, self.connections, readiness, stop).await;
+        let drained = serve(listener, self.app, limits, self.quotas, readiness, stop).await;
         self.background.stop().await;
         drained
     }
@@ -151,6 +153,13 @@ impl StoreKind {
         match self {
             Self::Single(store) => store.clone(),
             Self::Shared(store) => Arc::new(store.clone()),
+        }
+    }
+
+    fn quotas(&self) -> Vec<Quota> {
+        match self {
+            Self::Single(_) => Vec::new(),
+            Self::Shared(store) => store.quotas(),
         }
     }
 
@@ -250,6 +259,28 @@ async fn owner(kind: &StoreKind, config: &ServiceConfig) -> Result<Owner, StoreE
     Ok(Owner { generated_key: None, account: Some(first.account.as_str().into()), is_new })
 }
 
+/// The configured provider, with what bounds its results.
+fn provider_of(
+    queue: Option<QueueSetting>,
+    clock: &Clock,
+    assets: &Assets,
+    blobs: &Blobs,
+) -> Result<(Arc<dyn Provider>, Option<Quota>), StartError> {
+    if let Some(queue) = queue {
+        let results = queue.results.clone();
+        return Ok((Arc::new(QueueProvider::new(queue)?), Some(results)));
+    }
+    let (clock, assets, blobs) = (clock.clone(), assets.clone(), blobs.clone());
+    Ok((Arc::new(LocalProvider { clock, assets, blobs }), Some(PAINTERS.clone())))
+}
+
+/// What bounds the work on generations.
+fn worker_quotas(worker: &Worker, submitter: &Submitter) -> impl Iterator<Item = Quota> {
+    let OutputStore { blobs, limits, .. } = &worker.outputs;
+    let of_jobs = [&limits.large, &limits.examinations, &submitter.unrecorded].map(Quota::clone);
+    blobs.quota().into_iter().chain(of_jobs)
+}
+
 /// Creates the seeded accounts and keys, assembles the service, and starts its workers.
 pub async fn start(config: ServiceConfig, parts: ServiceParts) -> Result<Service, StartError> {
     let ServiceParts { store: kind, clock, public, provider, blobs, with_metrics } = parts;
@@ -263,14 +294,9 @@ pub async fn start(config: ServiceConfig, parts: ServiceParts) -> Result<Service
 
     let assets = Assets::new(public.url(), &kind.public_urls(&public).await?);
     let blobs = kind.blobs(blobs, &config.blobs).await?;
-    let provider: Arc<dyn Provider> = match (provider, config.provider) {
-        (Some(given), _) => given,
-        (None, Some(queue)) => Arc::new(QueueProvider::new(queue)?),
-        (None, None) => Arc::new(LocalProvider {
-            clock: clock.clone(),
-            assets: assets.clone(),
-            blobs: blobs.clone(),
-        }),
+    let (provider, provider_results) = match provider {
+        Some(given) => (given, None),
+        None => provider_of(config.provider, &clock, &assets, &blobs)?,
     };
     let worker = Worker {
         store: store.clone(),
@@ -288,11 +314,16 @@ pub async fn start(config: ServiceConfig, parts: ServiceParts) -> Result<Service
         activity: Arc::default(),
     };
 
-    let (table, connections) = (routes::table(), ConnectionCount::default());
-    let memory = MemoryBudget::new(config.memory_budget);
+    let (table, (memory, public_memory)) = (routes::table(), memory_quotas(config.memory_budget));
+    let listener = ListenerQuotas { memory: public_memory.clone(), ..ListenerQuotas::default() };
     let submitter = Submitter::new(store.clone(), provider, assets.clone());
-    let readings = Readings::of(&memory, kind.pool(), &worker, &submitter);
-    let metrics = with_metrics.then(|| Arc::new(Metrics::new(&table, &connections, readings)));
+    let mut others = kind.quotas();
+    others.extend(provider_results.into_iter().chain(worker_quotas(&worker, &submitter)));
+    others.push(public_memory.clone());
+    let connections = listener.connections.clone();
+    let quotas = Quotas { connections, memory: memory.clone(), others };
+    let readings = Readings::of(quotas, kind.pool(), &worker, &submitter);
+    let metrics = with_metrics.then(|| Arc::new(Metrics::new(&table, readings)));
     let api = Api {
         submitter: submitter.clone(),
         store,
@@ -307,11 +338,12 @@ pub async fn start(config: ServiceConfig, parts: ServiceParts) -> Result<Service
         blobs,
         assets,
         memory,
+        public_memory,
         readiness: Readiness::default(),
         openapi: Document::new(&openapi::document(Some(&public), &config.model_namespace)),
     };
     let app = ApiService { routes: Routes::new(table)?, api, metrics };
     let background = BackgroundTasks { submitter, workers: WorkerPool::start(&worker) };
     let app = Arc::new(app);
-    Ok(Service { app, generated_key, sign_in, account_is_new, background, connections })
+    Ok(Service { app, generated_key, sign_in, account_is_new, background, quotas: listener })
 }

@@ -89,7 +89,7 @@ pub(crate) async fn upload(api: &Api, request: Request<'_>) -> HandlerResult {
     }
     let mut body = ExactBody::new(request.body, slot.size)?;
     let buffered = UPLOAD_BUFFER_BYTES.min(usize::try_from(slot.size).unwrap_or(usize::MAX));
-    let _reservation = api.memory.of(Some(slot.account)).reserve(buffered)?;
+    let _reservation = api.memory.of(slot.account).reserve(buffered)?;
     let mut upload = api.blobs.upload();
     while let Some(bytes) = body.next().await? {
         upload.write(&bytes).await?;
@@ -135,12 +135,12 @@ pub(crate) async fn asset(api: &Api, request: Request<'_>) -> HandlerResult {
                 .header(CONTENT_RANGE, content_range)
                 .header(CONTENT_LENGTH, range.end - range.start);
             let blob = read(Some(range)).await?;
-            let reservation = api.memory.of(None).reserve(blob.buffered)?;
+            let reservation = api.public_memory.of(request.peer).reserve(blob.buffered)?;
             return Ok(reply.body(response::file(blob.bytes, reservation))?);
         }
     }
     let blob = read(None).await?;
-    let reservation = api.memory.of(None).reserve(blob.buffered)?;
+    let reservation = api.public_memory.of(request.peer).reserve(blob.buffered)?;
     Ok(reply.header(CONTENT_LENGTH, blob.size).body(response::file(blob.bytes, reservation))?)
 }
 

@@ -10,6 +10,7 @@ use super::{Api, HandlerResult, Request};
 use crate::domain::{Caller, NewVault, VaultPatch, VaultVisibility};
 use crate::http::response;
 use crate::http::validate::{id, id_from_1, json_fields, list as list_of, one_of, text};
+use crate::limits::RESPONSE_BYTES_UNCOUNTED;
 
 pub(crate) const FIELDS: &[&str] = &["name", "description", "visibility"];
 pub(crate) const ADD_FIELDS: &[&str] = &["promptIds"];
@@ -84,9 +85,13 @@ pub(crate) async fn list_prompts(
     request: Request<'_>,
 ) -> HandlerResult {
     let contents = api.store.contents(caller, request.id(0)?).await?;
+    let reservation = match contents.bytes {
+        ..=RESPONSE_BYTES_UNCOUNTED => None,
+        bytes => Some(request.memory.reserve(bytes)?),
+    };
     let assets = api.assets.clone();
-    let views = contents.map_ok(move |listed| View(listed, assets.clone()));
-    response::listing(views.boxed()).await
+    let views = contents.entries.map_ok(move |listed| View(listed, assets.clone()));
+    response::listing(views.boxed(), reservation).await
 }
 
 /// `POST /vaults/{vaultId}/prompts` (VC-10 to VC-14).

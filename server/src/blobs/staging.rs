@@ -16,15 +16,14 @@ use std::time::Duration;
 use bytes::Bytes;
 use promptarium::limits::UPLOAD_SLOT_LIFETIME_SECONDS;
 use tempfile::TempPath;
-use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::task::spawn_blocking;
-use tokio::time::timeout;
 
 use super::{BlobError, Blobs, MARK, PutError, in_time};
 use crate::domain::AssetName;
 use crate::limits::{
     BLOBS_TIMEOUT, S3_UPLOAD_BYTES_MAX, S3_UPLOAD_WAIT, S3_WHOLE_BYTES_MAX, UPLOAD_BUFFER_BYTES,
 };
+use crate::quota::{Client, Permit, Quota};
 
 /// Temporary files are in this folder of a folder store, on the same file system.
 const TEMP_FOLDER: &str = ".uploads";
@@ -34,8 +33,8 @@ const TEMP_FOLDER: &str = ".uploads";
 pub(super) enum Staging {
     /// In a temporary file, for the store in memory.
     Memory,
-    /// In a temporary file, for S3; the semaphore counts bytes on their way to S3.
-    TempFile(Arc<Semaphore>),
+    /// In a temporary file, for S3; the quota has the bytes on their way to S3.
+    TempFile(Quota),
     /// In a temporary file below the root of a folder store.
     Folder(Arc<Path>),
 }
@@ -59,7 +58,8 @@ pub(super) struct TempFile(pub(super) File, Option<TempPath>);
 
 impl Staging {
     pub(super) fn temp_file() -> Self {
-        Self::TempFile(Arc::new(Semaphore::new(S3_UPLOAD_BYTES_MAX as usize)))
+        let (what, most) = ("the memory for uploads to S3", S3_UPLOAD_BYTES_MAX);
+        Self::TempFile(Quota::new("s3_uploads", what, most, most))
     }
 
     /// Prepares a folder, checks that it is writable, marks it, and removes temporary files that a
@@ -91,14 +91,19 @@ impl Blobs {
     }
 
     /// Waits until this many bytes may be in memory on their way to S3.
-    pub(super) async fn permit(
-        &self,
-        bytes: u64,
-    ) -> Result<Option<SemaphorePermit<'_>>, BlobError> {
-        let Staging::TempFile(in_memory) = &self.staging else { return Ok(None) };
-        let bytes = u32::try_from(bytes).unwrap_or(u32::MAX).min(S3_UPLOAD_BYTES_MAX);
-        let permit = timeout(S3_UPLOAD_WAIT, in_memory.acquire_many(bytes)).await;
-        permit.ok().and_then(Result::ok).map(Some).ok_or_else(BlobError::busy)
+    pub(super) async fn permit(&self, bytes: u64) -> Result<Option<Permit>, BlobError> {
+        let Some(quota) = self.quota() else { return Ok(None) };
+        let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
+        let permit = quota.acquire(Client::Server, bytes, S3_UPLOAD_WAIT).await;
+        permit.map(Some).map_err(|over| BlobError::text(over.to_string()))
+    }
+
+    /// The memory for uploads to S3, if that is where files are stored.
+    pub(crate) fn quota(&self) -> Option<Quota> {
+        match &self.staging {
+            Staging::TempFile(quota) => Some(quota.clone()),
+            Staging::Memory | Staging::Folder(_) => None,
+        }
     }
 
     /// Publishes what the temporary file of a folder contains, followed by `tail`.

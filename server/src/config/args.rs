@@ -21,8 +21,8 @@ use crate::domain::{ModelNamespace, PublicUrl, SigningKey, Vendor};
 use crate::http::cors::CorsOrigin;
 use crate::http::rates::RateLimit;
 use crate::limits::{
-    CONNECTIONS_MAX, JOB_KEEP_DAYS, JOB_RETRY_HOURS, MEMORY_BUDGET_MIB, MEMORY_BUDGET_MIB_MIN,
-    OUTPUT_MAX_MIB, VAULTS_MAX, WORKERS_DEFAULT,
+    CONNECTIONS_MAX, DATABASE_CONNECTIONS_MIN, JOB_KEEP_DAYS, JOB_RETRY_HOURS, MEMORY_BUDGET_MIB,
+    MEMORY_BUDGET_MIB_MIN, OUTPUT_MAX_MIB, VAULTS_MAX, WORKERS_DEFAULT,
 };
 use crate::store::postgres::{DatabaseUrl, Migration};
 
@@ -98,7 +98,7 @@ pub(super) struct Settings {
     #[arg(long, value_name = "auto|off", default_value = "auto", value_parser = one_of(&MIGRATIONS))]
     pub(super) migrate: Migration,
     /// Most connections to the database. Default: 16, or pool_max_conns in the URL.
-    #[arg(long, value_name = "NUMBER", value_parser = quoted(integer::<1, 10_000>))]
+    #[arg(long, value_name = "NUMBER", value_parser = quoted(integer::<DATABASE_CONNECTIONS_MIN, 10_000>))]
     pub(super) database_pool: Option<usize>,
     /// Store of uploaded and generated files: memory:, file:PATH or s3://BUCKET/PREFIX.
     /// Default: memory:, or file:./data/blobs with a database.
@@ -172,9 +172,10 @@ pub(super) struct Settings {
     /// Most client connections at once; further ones wait.
     #[arg(long, value_name = "NUMBER", default_value_t = CONNECTIONS_MAX, value_parser = quoted(integer::<1, 1_000_000>))]
     pub(super) max_connections: usize,
-    /// Most client connections of one address (IPv6: one /64); further ones are closed. 0: any number.
-    #[arg(long, value_name = "NUMBER", default_value = "0", value_parser = quoted(integer::<0, 1_000_000>))]
-    pub(super) max_connections_per_address: usize,
+    /// Most client connections of one address (IPv6: one /64); further ones are closed. Default: half
+    /// of all. 0: any number, as behind a proxy, with whose address all clients come.
+    #[arg(long, value_name = "NUMBER", value_parser = quoted(integer::<0, 1_000_000>))]
+    pub(super) max_connections_per_address: Option<usize>,
     /// Time after which a connection without requests is closed.
     #[arg(long, value_name = "SECONDS", default_value = "75", value_parser = quoted(seconds::<1>))]
     pub(super) idle_timeout: Duration,
@@ -198,7 +199,7 @@ pub(super) struct Settings {
     #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = quoted(seconds::<0>))]
     pub(super) drain_delay: Duration,
     /// Time after that for requests in flight to finish.
-    #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = quoted(seconds::<0>))]
+    #[arg(long, value_name = "SECONDS", default_value = "15", value_parser = quoted(seconds::<0>))]
     pub(super) drain_timeout: Duration,
     /// Print the ready line, or the result of a command, as one line of JSON on stdout.
     #[arg(long, value_name = "true|false", value_parser = one_of(&BOOLEANS))]

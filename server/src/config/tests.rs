@@ -92,7 +92,7 @@ fn every_flag_is_read() {
     assert_eq!((service.vendor.to_string().as_str(), service.seeds.len()), ("acme", 1));
     assert!(service.signing_key.is_some() && json);
     assert_eq!((log.filter.to_string().as_str(), log.format), ("off", Some(LogFormat::Pretty)));
-    assert_eq!((limits.connections_max, limits.connections_per_address), (5, 4));
+    assert_eq!((limits.connections_max, limits.connections_per_address), (5, Some(4)));
     assert_eq!(limits.timeouts.idle, Duration::from_secs(3));
     assert_eq!(limits.drain_delay, Duration::from_secs(1));
     assert_eq!(limits.drain_timeout, Duration::from_secs(2));
@@ -203,7 +203,7 @@ fn problems_are_one_line_and_name_the_flag_but_no_secret() {
     --database-url: the value is not a database URL: it must begin with postgres:// or postgresql://
     --database-pool: needs --database-url
     --migrate: "later" is not one of: auto, off
-    --database-pool: "0" is not an integer from 1 to 10000
+    --database-pool: "0" is not an integer from 3 to 10000
     --provider: "other" is not one of: local, queue
     --provider: must be queue, because --provider-url is set
     --provider: queue needs --provider-url

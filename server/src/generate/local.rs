@@ -8,6 +8,8 @@
 mod scene;
 
 use std::io::{Cursor, Write};
+use std::sync::LazyLock;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -19,7 +21,6 @@ use image::{
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
-use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 
 use self::scene::{Scene, mix};
@@ -29,6 +30,7 @@ use crate::blobs::asset_url::Assets;
 use crate::clock::Clock;
 use crate::domain::{AssetName, GenerationRequest, Media, OutputKind, ProviderTicket};
 use crate::limits::LOCAL_PAINTERS;
+use crate::quota::{Client, Quota};
 
 /// How long `local/slow` takes, and the longest that `parameters.seconds` can ask for.
 const SLOW_SECONDS: f64 = 3.0;
@@ -45,7 +47,8 @@ const FRAME_MILLIS: u32 = 120;
 const INPUT_MEMORY_MAX: u64 = 256 << 20;
 
 /// Painting occupies a processor each, which requests need too.
-static PAINTERS: Semaphore = Semaphore::const_new(LOCAL_PAINTERS);
+pub(crate) static PAINTERS: LazyLock<Quota> =
+    LazyLock::new(|| Quota::new("painters", "the processors", LOCAL_PAINTERS, LOCAL_PAINTERS));
 
 /// Input images count if they are assets of this service; nothing is fetched from elsewhere.
 #[derive(Clone)]
@@ -72,7 +75,7 @@ impl LocalProvider {
             }
         }
         let request = request.clone();
-        let permit = PAINTERS.acquire().await;
+        let permit = PAINTERS.acquire(Client::Server, 1, Duration::MAX).await;
         let painted = spawn_blocking(move || {
             let _permit = permit;
             outputs(&request, &bases)

@@ -11,11 +11,10 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures::stream::BoxStream;
 use futures::{FutureExt, StreamExt};
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::watch;
 use tokio::time::{Instant, timeout_at};
 
 use super::media;
-use crate::account_permits::{AccountPermits, Permit};
 use crate::blobs::asset_url::Assets;
 use crate::blobs::{BlobError, Blobs, PutError, ReadSeek, Upload};
 use crate::clock::Clock;
@@ -26,6 +25,7 @@ use crate::limits::{
     LARGE_OUTPUTS_MAX, LARGE_OUTPUTS_PER_ACCOUNT, OUTPUT_BYTES_FREE, OUTPUT_EXAMINATIONS_MAX,
     OUTPUT_RATE_MIN, OUTPUT_STALL_TIMEOUT,
 };
+use crate::quota::{Permit, Quota};
 
 /// One image or video.
 #[derive(Clone, Debug)]
@@ -114,9 +114,9 @@ pub(crate) struct OutputLimits {
     pub(super) bytes_max: u64,
     /// [`OUTPUT_STALL_TIMEOUT`]; shorter in tests.
     pub(super) stall_timeout: Duration,
-    pub(super) examinations: Arc<Semaphore>,
+    pub(crate) examinations: Quota,
     /// For outputs of more than [`OUTPUT_BYTES_FREE`].
-    pub(crate) large: Arc<AccountPermits>,
+    pub(crate) large: Quota,
 }
 
 impl OutputLimits {
@@ -124,8 +124,18 @@ impl OutputLimits {
         Self {
             bytes_max: (mib_max as u64) << 20,
             stall_timeout: OUTPUT_STALL_TIMEOUT,
-            examinations: Arc::new(Semaphore::new(OUTPUT_EXAMINATIONS_MAX)),
-            large: AccountPermits::new(LARGE_OUTPUTS_MAX, LARGE_OUTPUTS_PER_ACCOUNT).into(),
+            examinations: Quota::new(
+                "output_examinations",
+                "the memory to examine outputs",
+                OUTPUT_EXAMINATIONS_MAX,
+                OUTPUT_EXAMINATIONS_MAX / 2,
+            ),
+            large: Quota::new(
+                "large_outputs",
+                "the disk for large outputs",
+                LARGE_OUTPUTS_MAX,
+                LARGE_OUTPUTS_PER_ACCOUNT,
+            ),
         }
     }
 }
@@ -166,7 +176,8 @@ impl OutputStore {
                 waits_for.send_replace(DOWNLOAD);
                 let (mut file, _large) = self.download((remote.open)(), account, waits_for).await?;
                 let (media, width, height) = {
-                    let _permit = self.limits.examinations.acquire().await;
+                    let examinations = &self.limits.examinations;
+                    let _permit = examinations.acquire(account, 1, Duration::MAX).await.ok();
                     let (kind, size) = (job.request.kind, remote.size);
                     let examine =
                         move |file: &mut (dyn ReadSeek + 'static)| media::examine(file, kind, size);
@@ -225,13 +236,17 @@ impl OutputStore {
             }
             if received > OUTPUT_BYTES_FREE && permit.is_none() {
                 let began = Instant::now();
-                let mut free = pin!(self.limits.large.acquire(account));
-                permit = free.as_mut().now_or_never();
-                if permit.is_none() {
-                    waits_for.send_replace(PLACE);
-                    permit = Some(free.await);
-                    waits_for.send_replace(DOWNLOAD);
-                }
+                let mut free = pin!(self.limits.large.acquire(account, 1, Duration::MAX));
+                let at_once = free.as_mut().now_or_never();
+                permit = match at_once {
+                    Some(permit) => permit.ok(),
+                    None => {
+                        waits_for.send_replace(PLACE);
+                        let permit = free.await;
+                        waits_for.send_replace(DOWNLOAD);
+                        permit.ok()
+                    }
+                };
                 slow += began.elapsed();
             }
             slow += Duration::from_secs(1).mul_f64(piece.len() as f64 / OUTPUT_RATE_MIN as f64);
@@ -279,7 +294,8 @@ mod tests {
         sleep(second).await;
         let others: Vec<_> = (2..10).map(large).collect();
         sleep(40 * second).await;
-        let used = || (store.limits.large.held(), store.limits.large.waiting());
+        let usage = || store.limits.large.usage();
+        let used = || (usage().used, usage().waiting);
         assert_eq!(used(), (8, 5), "one account has two, six others one each");
         let small =
             store.download(pieces(16, mib, Duration::ZERO), AccountId(1), &WaitsFor::new("")).await;

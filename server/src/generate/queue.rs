@@ -30,8 +30,9 @@ use crate::limits::{
     QUEUE_SUBMIT_TIMEOUT,
 };
 use crate::outbound::{
-    AddressPolicy, Budget, Outbound, OutboundError, OutboundRequest, ResponseLimits, Share,
+    AddressPolicy, Outbound, OutboundError, OutboundRequest, ResponseLimits, Share,
 };
+use crate::quota::Quota;
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const SCHEME: &str = "Key ";
@@ -49,6 +50,7 @@ pub struct QueueSetting {
     submit_limits: ResponseLimits,
     status_limits: ResponseLimits,
     result_limits: ResponseLimits,
+    pub(crate) results: Quota,
 }
 
 /// Why a setting cannot be used. The texts do not contain the key.
@@ -73,17 +75,19 @@ impl QueueSetting {
         let mut authorization = header.ok_or(QueueSettingError::Key)?;
         authorization.set_sensitive(true);
         let json = |time| ResponseLimits { time, bytes: QUEUE_RESPONSE_BYTES_MAX, budget: None };
-        let budget = Some(Budget::new(QUEUE_RESULTS_BYTES, QUEUE_RESPONSE_BYTES_MAX));
+        let (what, most) = ("the memory for results of the provider", QUEUE_RESULTS_BYTES);
+        let results = Quota::new("provider_results", what, most, most);
         Ok(Self {
             url,
             authorization,
             private_outputs: false,
             model_fields: ModelFields::new(),
+            results: results.clone(),
             submit_limits: json(QUEUE_SUBMIT_TIMEOUT),
             status_limits: json(QUEUE_POLL_TIMEOUT),
             result_limits: ResponseLimits {
                 bytes: QUEUE_RESULT_BYTES_MAX,
-                budget,
+                budget: Some(results.clone()),
                 ..json(QUEUE_POLL_TIMEOUT)
             },
         })

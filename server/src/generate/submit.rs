@@ -13,7 +13,7 @@ use std::time::Duration;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use parking_lot::Mutex;
-use tokio::sync::{Semaphore, oneshot};
+use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep, timeout};
 use tokio_util::task::TaskTracker;
 
@@ -22,9 +22,10 @@ use crate::blobs::asset_url::Assets;
 use crate::domain::{Caller, JobKey, JobRecord, JobState, NewJob, ProviderTicket, Reserved};
 use crate::error_chain::error_chain;
 use crate::limits::{
-    SUBMIT_LIMIT, SUBMIT_RECORD_RETRY_FOR, SUBMIT_RETRY_DELAY_MAX, SUBMIT_RETRY_DELAY_MIN,
+    SUBMIT_FINISH_TIMEOUT, SUBMIT_RECORD_RETRY_FOR, SUBMIT_RETRY_DELAY_MAX, SUBMIT_RETRY_DELAY_MIN,
     SUBMIT_TIMEOUT, SUBMIT_UNRECORDED_MAX, SUBMIT_UNRECORDED_RETRY_FOR, SUBMIT_WAIT,
 };
+use crate::quota::Quota;
 use crate::store::{JobStore, StoreError};
 
 /// The target of the lines about accepted generations, which must not be lost.
@@ -42,7 +43,7 @@ pub struct Submitter {
     assets: Assets,
     tasks: TaskTracker,
     /// For accepted jobs that could not be recorded yet.
-    unrecorded: Arc<Semaphore>,
+    pub(crate) unrecorded: Quota,
     pub(crate) outcomes: Outcomes,
 }
 
@@ -62,14 +63,15 @@ type Submission = Result<(JobKey, ProviderTicket), SubmissionError>;
 
 impl Submitter {
     pub fn new(store: Arc<dyn JobStore>, provider: Arc<dyn Provider>, assets: Assets) -> Self {
-        let unrecorded = Arc::new(Semaphore::new(SUBMIT_UNRECORDED_MAX));
+        let (what, most) = ("the generations to be recorded", SUBMIT_UNRECORDED_MAX);
+        let unrecorded = Quota::new("unrecorded_generations", what, most, most);
         let (tasks, outcomes) = (TaskTracker::new(), Outcomes::default());
         Self { store, provider, assets, tasks, unrecorded, outcomes }
     }
 
     /// How many accepted jobs could not be recorded yet.
     pub(crate) fn unrecorded(&self) -> usize {
-        SUBMIT_UNRECORDED_MAX - self.unrecorded.available_permits()
+        self.unrecorded.usage().used
     }
 
     /// Submits a job, or finds the one that already has its name and waits until it is submitted.
@@ -109,8 +111,7 @@ impl Submitter {
     /// Waits for the submissions in progress.
     pub async fn finish(&self) {
         self.tasks.close();
-        // After this time other servers have failed the jobs.
-        if timeout(SUBMIT_LIMIT, self.tasks.wait()).await.is_err() {
+        if timeout(SUBMIT_FINISH_TIMEOUT, self.tasks.wait()).await.is_err() {
             tracing::error!(count = self.tasks.len(), "submissions did not end in time");
         }
     }
@@ -172,7 +173,7 @@ impl Submitter {
                 return drop(answer.send(recorded));
             }
             let request_id = &*ticket.request_id;
-            let Ok(_permit) = this.unrecorded.try_acquire() else {
+            let Ok(_permit) = this.unrecorded.try_acquire(key.account, 1) else {
                 return tracing::error!(job = ?key, request_id, "{UNRECORDED}: too many wait for it");
             };
             drop(answer);

@@ -13,9 +13,9 @@ use hyper::body::{Body, Incoming};
 use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::http::headers::sole;
-use crate::http::memory::{Memory, OverBudget};
 pub use crate::limits::{BODY_BYTES_MAX, BODY_SECONDS_MAX};
 use crate::limits::{DISCARD_BYTES_MAX, DISCARD_STALL_TIMEOUT, FORM_BYTES_MAX, UPLOAD_RATE_MIN};
+use crate::quota::{OverQuota, Share};
 
 /// Why a body could not be read. Sizes are those of an upload slot, times are seconds.
 #[derive(Debug, thiserror::Error)]
@@ -34,14 +34,14 @@ pub enum BodyReadError {
     #[error("the body broke off")]
     Broken(#[source] hyper::Error),
     #[error(transparent)]
-    Memory(#[from] OverBudget),
+    Quota(#[from] OverQuota),
 }
 
 /// Reads a JSON body (EN-02).
 pub(crate) async fn read_json(
     body: &mut Incoming,
     headers: &HeaderMap,
-    memory: Memory<'_>,
+    memory: Share<'_>,
 ) -> Result<Bytes, BodyReadError> {
     read(body, headers, Some(memory), "application/json", BODY_BYTES_MAX).await
 }
@@ -60,7 +60,7 @@ pub(crate) async fn read_form(
 async fn read(
     body: &mut Incoming,
     headers: &HeaderMap,
-    memory: Option<Memory<'_>>,
+    memory: Option<Share<'_>>,
     of: &'static str,
     most: usize,
 ) -> Result<Bytes, BodyReadError> {

@@ -15,6 +15,7 @@ use crate::http::headers::{Repeated, at_most_one};
 pub struct Connection {
     /// Address of the other end, which may be a proxy's.
     pub(crate) peer: IpAddr,
+    /// What one request has proved, the next one need not prove again.
     pub(crate) key: ProvedKey,
 }
 

@@ -16,11 +16,11 @@ use crate::generate::SubmitError;
 use crate::generate::submit::SubmissionError;
 use crate::http::auth::AuthError;
 use crate::http::body::BodyReadError;
-use crate::http::memory::OverBudget;
 use crate::http::path::RequestTarget;
 use crate::http::rates::OverRate;
 use crate::http::validate::{BodyError, FieldErrors};
 use crate::limits::{LONG_WRITE_TIMEOUT, RETRY_AFTER_SECONDS};
+use crate::quota::OverQuota;
 use crate::store::StoreError;
 
 /// Why a request fails. Where [`ApiError::problem`] has no other text, the caller gets this one.
@@ -46,7 +46,7 @@ pub enum ApiError {
     #[error(transparent)]
     Body(#[from] BodyReadError),
     #[error(transparent)]
-    Memory(#[from] OverBudget),
+    Quota(#[from] OverQuota),
     #[error("the body {0}")]
     Malformed(#[from] BodyError),
     #[error(transparent)]
@@ -125,11 +125,14 @@ impl ApiError {
             Self::Body(B::TooLarge(_) | B::Longer(_)) => own_text(S::PAYLOAD_TOO_LARGE),
             Self::Body(B::TooSlow(_)) => own_text(S::REQUEST_TIMEOUT),
             Self::Body(B::Broken(_)) => of_body("broke off"),
-            Self::Body(B::Memory(over)) | Self::Memory(over) => match over {
-                OverBudget::Account => {
+            // Only an account can do something about it.
+            Self::Body(B::Quota(over)) | Self::Quota(over) => match over {
+                OverQuota::Account(_) => {
                     own_text(S::TOO_MANY_REQUESTS).header(RETRY_AFTER, RETRY_AFTER_SECONDS)
                 }
-                OverBudget::Public | OverBudget::Server => Problem::unavailable(self.to_string()),
+                OverQuota::Address(_) | OverQuota::Server(_) => {
+                    Problem::unavailable(self.to_string())
+                }
             },
             Self::Malformed(error) => of_body(&error.0),
             Self::Invalid(errors) => Problem::invalid(errors.clone()),
@@ -179,8 +182,8 @@ impl ApiError {
     /// because a step says that it is revoked. `ApiService` then asks the store. A refusal for
     /// load spares the store.
     pub(crate) fn needs_key_recheck(&self) -> bool {
-        let is_for_memory = matches!(self, Self::Body(BodyReadError::Memory(_)));
-        !is_for_memory
+        let is_for_load = matches!(self, Self::Body(BodyReadError::Quota(_)));
+        !is_for_load
             && matches!(
                 self,
                 Self::Auth(AuthError::Scope)

@@ -4,17 +4,16 @@
 //! the count is exact on one server. Servers of one database count each for themselves. The
 //! responses have the headers of draft-ietf-httpapi-ratelimit-headers-10.
 
-use std::collections::HashMap;
+pub(crate) mod windows;
+
 use std::fmt::{self, Write};
 use std::str::FromStr;
 
 use http::{HeaderMap, HeaderName, HeaderValue};
-use jiff::{SignedDuration, Timestamp};
-use parking_lot::Mutex;
 
+use self::windows::{Left, Rate, Windows};
 use crate::clock::Clock;
 use crate::domain::Caller;
-use crate::limits::RATE_WINDOWS_MIN;
 
 const POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
 const CURRENT: HeaderName = HeaderName::from_static("ratelimit");
@@ -24,8 +23,7 @@ const CURRENT: HeaderName = HeaderName::from_static("ratelimit");
 pub struct RateLimit {
     per: Per,
     kind: Kind,
-    quota: u32,
-    seconds: u32,
+    rate: Rate,
 }
 
 /// A request beyond a limit, which can be sent again in so many seconds.
@@ -79,7 +77,8 @@ impl FromStr for RateLimit {
             let (subject, rate) = text.split_once('=')?;
             let ((per, kind), (quota, seconds)) = (subject.split_once(':')?, rate.split_once('/')?);
             let (per, kind) = (word(&PER, per)?, word(&KINDS, kind)?);
-            Some(Self { per, kind, quota: number(quota)?, seconds: number(seconds)? })
+            let rate = Rate { quota: number(quota)?, seconds: number(seconds)? };
+            Some(Self { per, kind, rate })
         };
         limit().ok_or(
             "is not a rate limit; use key or account, requests, generations or uploads, a number \
@@ -92,7 +91,7 @@ impl FromStr for RateLimit {
 impl fmt::Display for RateLimit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (per, kind) = self.words();
-        write!(f, "{per}-{kind}-{}s", self.seconds)
+        write!(f, "{per}-{kind}-{}s", self.rate.seconds)
     }
 }
 
@@ -105,29 +104,16 @@ impl RateLimit {
 
     fn sentence(&self) -> String {
         let (per, kind) = self.words();
-        format!("this {per} may send {} {kind} in {} seconds", self.quota, self.seconds)
+        let Rate { quota, seconds } = self.rate;
+        format!("this {per} may send {quota} {kind} in {seconds} seconds")
     }
 }
 
 /// Counts the requests of each key and account.
 pub struct Rates {
     limits: Vec<RateLimit>,
-    clock: Clock,
-    windows: Mutex<Windows>,
-}
-
-#[derive(Default)]
-struct Windows {
     /// By the limit's position and the id of the key or account.
-    open: HashMap<(usize, i64), Window>,
-    /// With as many windows, ended ones are removed.
-    prune_at: usize,
-}
-
-#[derive(Clone, Copy)]
-struct Window {
-    began: Timestamp,
-    count: u32,
+    windows: Windows<(usize, i64)>,
 }
 
 /// The headers of a response to a request that was counted.
@@ -137,29 +123,9 @@ pub(crate) struct RateHeaders {
     current: String,
 }
 
-impl Window {
-    /// Seconds until its end. `None` if it has ended, also if the clock was set back before its
-    /// start.
-    fn left(&self, now: Timestamp, limit: RateLimit) -> Option<u64> {
-        let age = now.duration_since(self.began);
-        let left = SignedDuration::from_secs(limit.seconds.into()) - age;
-        let left = Some(left).filter(|left| left.is_positive() && !age.is_negative())?;
-        Some((left.as_millis_f64() / 1000.0).ceil().max(1.0) as u64)
-    }
-}
-
-impl Windows {
-    fn prune(&mut self, now: Timestamp, limits: &[RateLimit]) {
-        if self.open.len() >= self.prune_at.max(RATE_WINDOWS_MIN) {
-            self.open.retain(|(at, _), window| window.left(now, limits[*at]).is_some());
-            self.prune_at = 2 * self.open.len();
-        }
-    }
-}
-
 impl Rates {
     pub(crate) fn new(limits: Vec<RateLimit>, clock: Clock) -> Self {
-        Self { limits, clock, windows: Mutex::default() }
+        Self { limits, windows: Windows::new(clock) }
     }
 
     /// Counts a request of the route with this name. `headers` gets what the response says of
@@ -170,49 +136,33 @@ impl Rates {
         route: &str,
         headers: &mut RateHeaders,
     ) -> Result<(), OverRate> {
-        if self.limits.is_empty() {
-            return Ok(());
-        }
-        let now = self.clock.now();
-        let mut windows = self.windows.lock();
-        windows.prune(now, &self.limits);
         let applying = self.limits.iter().enumerate().filter(|(_, limit)| limit.kind.has(route));
-        let mut counted: Vec<_> = applying
-            .map(|(at, limit)| {
-                let id = match limit.per {
-                    Per::Key => caller.key.0,
-                    Per::Account => caller.account.0,
-                };
-                let window = windows.open.get(&(at, id)).copied();
-                let window = window.filter(|window| window.left(now, *limit).is_some());
-                ((at, id), *limit, window.unwrap_or(Window { began: now, count: 0 }))
+        let keys: Vec<_> = applying
+            .map(|(at, limit)| match limit.per {
+                Per::Key => ((at, caller.key.0), limit.rate),
+                Per::Account => ((at, caller.account.0), limit.rate),
             })
             .collect();
-        let refused = counted.iter().filter(|(_, limit, window)| window.count >= limit.quota);
-        let refused = refused.map(|(_, limit, window)| (window.left(now, *limit), *limit));
-        let refused = refused.max_by_key(|(left, _)| *left);
-        for (key, _, window) in counted.iter_mut().filter(|_| refused.is_none()) {
-            window.count += 1;
-            windows.open.insert(*key, *window);
+        if keys.is_empty() {
+            return Ok(());
         }
-        drop(windows);
-        for (_, limit, window) in counted {
-            headers.add(limit, window.count, window.left(now, limit).unwrap_or(1));
+        let (left, refused) = self.windows.count(&keys);
+        for (((at, _), _), left) in keys.iter().zip(&left) {
+            headers.add(self.limits[*at], *left);
         }
-        match refused {
-            Some((left, limit)) => Err(OverRate { limit, seconds: left.unwrap_or(1) }),
-            None => Ok(()),
-        }
+        let refused = refused
+            .map(|at| OverRate { limit: self.limits[keys[at].0.0], seconds: left[at].seconds });
+        refused.map_or(Ok(()), Err)
     }
 }
 
 impl RateHeaders {
-    fn add(&mut self, limit: RateLimit, count: u32, left: u64) {
-        let (separator, RateLimit { quota, seconds, .. }) =
-            (if self.policy.is_empty() { "" } else { ", " }, limit);
+    fn add(&mut self, limit: RateLimit, left: Left) {
+        let separator = if self.policy.is_empty() { "" } else { ", " };
+        let (Rate { quota, seconds: window }, Left { events, seconds }) = (limit.rate, left);
         // Writing to a string does not fail.
-        let _ = write!(self.policy, "{separator}\"{limit}\";q={quota};w={seconds}");
-        let _ = write!(self.current, "{separator}\"{limit}\";r={};t={left}", quota - count);
+        let _ = write!(self.policy, "{separator}\"{limit}\";q={quota};w={window}");
+        let _ = write!(self.current, "{separator}\"{limit}\";r={events};t={seconds}");
     }
 
     pub(crate) fn write(&self, headers: &mut HeaderMap) {

@@ -19,9 +19,9 @@ use tokio::task::yield_now;
 
 use crate::http::error::{ApiError, Problem};
 use crate::http::json::{Object, WriteJson};
-use crate::http::memory::{Memory, OverBudget, Reservation};
 use crate::http::path::RequestTarget;
 use crate::limits::{LISTING_CHUNK_BYTES, RESPONSE_BYTES_UNCOUNTED};
+use crate::quota::{OverQuota, Permit, Share};
 use crate::store::StoreError;
 
 /// A streamed body failed, which cuts the connection. The cause is in the log.
@@ -94,7 +94,7 @@ pub(crate) fn bytes_of(full: Full<Bytes>) -> Bytes {
 }
 
 /// The response with memory reserved for its body until it was sent. A streamed one needs none.
-pub(crate) fn within(memory: Memory<'_>, response: Response) -> Result<Response, OverBudget> {
+pub(crate) fn within(memory: Share<'_>, response: Response) -> Result<Response, OverQuota> {
     if response.body().size_hint().lower() <= RESPONSE_BYTES_UNCOUNTED as u64 {
         return Ok(response);
     }
@@ -114,7 +114,7 @@ pub(crate) fn within(memory: Memory<'_>, response: Response) -> Result<Response,
 /// has to copy the pieces, or waits for ever.
 pub(crate) fn file<E: Display + Send + 'static>(
     pieces: impl Stream<Item = Result<Bytes, E>> + Send + 'static,
-    reservation: Reservation,
+    reservation: Permit,
 ) -> ResponseBody {
     struct Piece(
         Bytes,
@@ -182,6 +182,8 @@ pub(crate) fn without_body(response: Response) -> Response {
 }
 
 struct ListWriter<T> {
+    /// Memory for what the store holds of the list.
+    _reservation: Option<Permit>,
     entries: BoxStream<'static, Result<T, StoreError>>,
     separator: &'static [u8],
     ended: bool,
@@ -195,8 +197,9 @@ struct ListWriter<T> {
 /// What fails before the first chunk is full. A later failure cuts the connection.
 pub(crate) async fn listing<T: WriteJson + Send + 'static>(
     entries: BoxStream<'static, Result<T, StoreError>>,
+    reservation: Option<Permit>,
 ) -> Result<Response, ApiError> {
-    let mut list = ListWriter { entries, separator: b"", ended: false };
+    let mut list = ListWriter { _reservation: reservation, entries, separator: b"", ended: false };
     let first = list.fill(br#"{"data":["#.to_vec()).await?;
     if list.ended {
         return Ok(with_json(StatusCode::OK, first));
@@ -234,8 +237,10 @@ impl<T: WriteJson> ListWriter<T> {
 
 #[cfg(test)]
 mod tests {
+    use std::net::{IpAddr, Ipv4Addr};
+
     use super::*;
-    use crate::http::memory::MemoryBudget;
+    use crate::quota::Quota;
 
     impl WriteJson for String {
         fn write_json(&self, json: &mut Vec<u8>) {
@@ -247,24 +252,25 @@ mod tests {
     async fn failing_after(entries: usize) -> Result<Response, ApiError> {
         let texts = stream::iter(0..entries).map(|_| Ok("x".repeat(4_000)));
         let failure = stream::iter([Err(StoreError::KeyTaken)]);
-        listing(texts.chain(failure).boxed()).await
+        listing(texts.chain(failure).boxed(), None).await
     }
 
     #[test]
     fn a_large_body_has_its_reservation_until_it_is_dropped() {
-        let budget = MemoryBudget::new(400_000);
+        let memory = Quota::new("memory", "the memory", 400_000, 100_000);
+        let (address, used) = (IpAddr::from(Ipv4Addr::LOCALHOST), || memory.usage().used);
         let of = |size| with_json(StatusCode::OK, vec![b'x'; size]);
-        let small = within(budget.of(None), of(RESPONSE_BYTES_UNCOUNTED)).unwrap();
-        assert_eq!(budget.used(), 0);
-        let large = within(budget.of(None), of(100_000)).unwrap();
-        assert_eq!(budget.used(), 100_000);
+        let small = within(memory.of(address), of(RESPONSE_BYTES_UNCOUNTED)).unwrap();
+        assert_eq!(used(), 0);
+        let large = within(memory.of(address), of(100_000)).unwrap();
+        assert_eq!(used(), 100_000);
         assert_eq!(large.body().size_hint().exact(), Some(100_000));
-        assert!(within(budget.of(None), of(RESPONSE_BYTES_UNCOUNTED + 1)).is_err());
+        assert!(within(memory.of(address), of(RESPONSE_BYTES_UNCOUNTED + 1)).is_err());
         // What hyper takes out of the body keeps the reservation.
         let bytes = large.into_body().collect().now_or_never().unwrap().unwrap().to_bytes();
-        assert_eq!((bytes.len(), budget.used()), (100_000, 100_000));
+        assert_eq!((bytes.len(), used()), (100_000, 100_000));
         drop((bytes, small));
-        assert_eq!(budget.used(), 0);
+        assert_eq!(used(), 0);
     }
 
     #[tokio::test]

@@ -9,15 +9,12 @@ mod activity;
 mod frames;
 
 use std::convert::Infallible;
-use std::net::Ipv4Addr;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use bytes::Bytes;
-use futures::stream::FuturesUnordered;
-use futures::{FutureExt, StreamExt};
 use http::request::Parts;
 use http::{Request, Version};
 use http_body_util::BodyExt;
@@ -29,7 +26,7 @@ use tokio::net::TcpStream;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 
-pub(super) use self::activity::HeadBudget;
+pub(super) use self::activity::HeadMemory;
 use self::activity::{InFlight, Next, SharedActivity, TrackedStream};
 use crate::http::body;
 use crate::http::connection::Connection;
@@ -87,18 +84,17 @@ impl ConnectionTimeouts {
 /// requests in flight are completed and the connection is closed.
 pub(super) async fn serve_connection(
     stream: TcpStream,
+    connection: Connection,
     builder: Arc<auto::Builder<TokioExecutor>>,
     service: impl HttpService,
     timeouts: ConnectionTimeouts,
-    heads: HeadBudget,
+    head: HeadMemory,
     mut drain: watch::Receiver<()>,
 ) {
     // Small responses go out at once. A failure only costs time.
     let _ = stream.set_nodelay(true);
-    // It is not known where the connection has ended already.
-    let peer = stream.peer_addr().map_or(Ipv4Addr::UNSPECIFIED.into(), |address| address.ip());
-    let shared = Arc::new((service, Connection::new(peer)));
-    let activity = SharedActivity::new(heads);
+    let shared = Arc::new((service, connection));
+    let activity = SharedActivity::new(head);
     let requests = activity.clone();
     let answer = service_fn(move |request: Request<Incoming>| {
         let (parts, mut request_body) = request.into_parts();
@@ -123,18 +119,10 @@ pub(super) async fn serve_connection(
     });
     let stream = TrackedStream::new(stream, activity.clone());
     let mut connection = pin!(builder.serve_connection(TokioIo::new(stream), answer));
-    // `FuturesUnordered` polls a future only when it is woken. Otherwise both would be polled with
-    // each request, and `drain` takes a lock that all connections share.
-    let drained = async move {
-        let _ = drain.changed().await;
-        Event::Drain
-    };
-    let check_at = |time| sleep_until(time).map(|()| Event::Check).boxed();
-    let mut events = FuturesUnordered::from_iter([drained.boxed()]);
-    events.push(check_at(Instant::now() + timeouts.check_interval()));
-    let mut closing = false;
+    let mut check = pin!(sleep_until(Instant::now() + timeouts.check_interval()));
+    let (mut draining, mut closing) = (false, false);
     loop {
-        let event = tokio::select! {
+        tokio::select! {
             biased;
             ended = connection.as_mut() => {
                 if let Err(error) = ended {
@@ -142,20 +130,21 @@ pub(super) async fn serve_connection(
                 }
                 return;
             }
-            Some(event) = events.next() => event,
-        };
-        if matches!(event, Event::Drain) {
-            connection.as_mut().graceful_shutdown();
-            continue;
+            _ = drain.changed(), if !draining => {
+                draining = true;
+                connection.as_mut().graceful_shutdown();
+                continue;
+            }
+            () = check.as_mut() => {}
         }
         // Not in the head of `match`: dropping the connection takes the lock too.
         let next = activity.lock().next(Instant::now(), &timeouts);
         match next {
-            Next::CheckAt(time) => events.push(check_at(time)),
+            Next::CheckAt(time) => check.as_mut().reset(time),
             Next::Close if !closing => {
                 closing = true;
                 connection.as_mut().graceful_shutdown();
-                events.push(check_at(Instant::now() + timeouts.close));
+                check.as_mut().reset(Instant::now() + timeouts.close);
             }
             Next::Close => return,
             Next::Abort(reason) => {
@@ -180,14 +169,6 @@ fn started<T>(
             _ => future.await,
         }
     }
-}
-
-/// What happens to a connection besides its requests.
-enum Event {
-    /// The server stops.
-    Drain,
-    /// It is time to check whether the connection is idle or stalls.
-    Check,
 }
 
 /// Keeps the request in flight until hyper drops the body of its response.

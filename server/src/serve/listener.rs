@@ -2,21 +2,24 @@
 
 use std::future::Future;
 use std::io;
+use std::net::IpAddr;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use hyper_util::server::conn::auto;
+use parking_lot::Mutex;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::sync::watch;
 use tokio::task::JoinSet;
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep, timeout};
 
-use crate::api::Readiness;
+use crate::api::{Readiness, memory_quotas};
+use crate::http::connection::Connection;
 use crate::limits;
-use crate::serve::connection::{HeadBudget, serve_connection};
-use crate::serve::connection_count::ConnectionCount;
+use crate::quota::{Permit, Quota};
+use crate::serve::connection::{HeadMemory, serve_connection};
 
 pub(crate) use crate::serve::connection::ConnectionTimeouts;
 pub use crate::serve::connection::HttpService;
@@ -26,8 +29,9 @@ pub use crate::serve::connection::HttpService;
 pub struct Limits {
     /// Concurrent connections. Further ones wait in the system's queue.
     pub connections_max: usize,
-    /// Concurrent connections of one address. Further ones are closed; zero is no limit.
-    pub connections_per_address: usize,
+    /// Concurrent connections of one address. Further ones are closed. `None` is half of all, and
+    /// zero as many as there may be: behind a proxy all clients have its address.
+    pub connections_per_address: Option<usize>,
     /// Between the request to stop, from which on `/readyz` answers 503, and the end of
     /// accepting: time for a balancer to notice. A server to which none is connected does not
     /// wait.
@@ -42,7 +46,7 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             connections_max: limits::CONNECTIONS_MAX,
-            connections_per_address: 0,
+            connections_per_address: None,
             drain_delay: limits::DRAIN_DELAY,
             drain_timeout: limits::DRAIN_TIMEOUT,
             timeouts: ConnectionTimeouts::default(),
@@ -75,6 +79,32 @@ impl Limits {
         }
         Self { connections_max, ..self }
     }
+
+    /// How many connections one address may have.
+    fn per_address(&self) -> usize {
+        match self.connections_per_address {
+            Some(0) => self.connections_max,
+            Some(number) => number,
+            None => self.connections_max.div_ceil(2),
+        }
+    }
+}
+
+/// What the clients of a listener share.
+#[derive(Clone, Debug)]
+pub struct ListenerQuotas {
+    pub(crate) connections: Quota,
+    /// For large request heads.
+    pub(crate) memory: Quota,
+}
+
+impl Default for ListenerQuotas {
+    fn default() -> Self {
+        Self {
+            connections: Quota::new("connections", "the connections", 1, 1),
+            memory: memory_quotas(limits::MEMORY_BUDGET_MIB << 20).1,
+        }
+    }
 }
 
 /// How serving ended.
@@ -91,50 +121,51 @@ pub async fn serve(
     listener: TcpListener,
     service: impl HttpService,
     limits: Limits,
-    count: ConnectionCount,
+    quotas: ListenerQuotas,
     readiness: Readiness,
     stop: impl Future<Output = ()>,
 ) -> Drained {
-    let permits = Arc::new(Semaphore::new(limits.connections_max));
+    let ListenerQuotas { connections, memory } = quotas;
+    connections.resize(limits.connections_max, limits.per_address());
     let builder = Arc::new(protocol());
-    let heads = HeadBudget::default();
     let (drain, draining) = watch::channel(());
-    let mut connections = JoinSet::new();
+    let (mut tasks, last) = (JoinSet::new(), Mutex::new(None::<Instant>));
 
     let mut stop = pin!(async {
         stop.await;
         readiness.stop();
-        if !count.is_quiet() {
+        let is_quiet = last.lock().is_none_or(|last| last.elapsed() > limits::DRAIN_QUIET);
+        if connections.usage().used > 0 || !is_quiet {
             let seconds = limits.drain_delay.as_secs();
             tracing::info!(seconds, "serving for the drain delay, while /readyz answers 503");
             sleep(limits.drain_delay).await;
         }
     });
     loop {
-        let (stream, permit) = tokio::select! {
+        let (stream, peer, permit) = tokio::select! {
             () = &mut stop => break,
-            accepted = accept(&listener, &permits) => accepted,
-            Some(_) = connections.join_next() => continue,
+            accepted = accept(&listener, &connections) => accepted,
         };
-        let address = stream.peer_addr().ok().map(|address| address.ip());
-        let Some(counted) = count.begin(address, limits.connections_per_address) else {
-            continue;
-        };
-        let (builder, service) = (builder.clone(), service.clone());
-        let (heads, draining) = (heads.clone(), draining.clone());
-        connections.spawn(async move {
-            serve_connection(stream, builder, service, limits.timeouts, heads, draining).await;
-            drop((permit, counted));
+        while tasks.try_join_next().is_some() {}
+        *last.lock() = Some(Instant::now());
+        let Some(permit) = permit else { continue };
+        let (builder, service, draining) = (builder.clone(), service.clone(), draining.clone());
+        let heads = HeadMemory::new(memory.clone(), peer);
+        tasks.spawn(async move {
+            let connection = Connection::new(peer);
+            let timeouts = limits.timeouts;
+            serve_connection(stream, connection, builder, service, timeouts, heads, draining).await;
+            drop(permit);
         });
     }
     // From here on the system refuses connections, so that clients try another server.
     drop(listener);
     drop(drain);
     let drained =
-        timeout(limits.drain_timeout, async { while connections.join_next().await.is_some() {} });
+        timeout(limits.drain_timeout, async { while tasks.join_next().await.is_some() {} });
     match drained.await {
         Ok(()) => Drained::All,
-        Err(_) => Drained::Cut(connections.len()),
+        Err(_) => Drained::Cut(tasks.len()),
     }
 }
 
@@ -157,18 +188,21 @@ fn protocol() -> auto::Builder<TokioExecutor> {
     builder
 }
 
-/// The next connection and its permit. A failure to accept is retried, never returned: a
-/// server that stops accepting when descriptors run out would not recover.
+/// The next connection, and its permit unless its address has too many. A failure to accept is
+/// retried, never returned: a server that stops accepting when descriptors run out would not
+/// recover.
 async fn accept(
     listener: &TcpListener,
-    permits: &Arc<Semaphore>,
-) -> (TcpStream, Option<OwnedSemaphorePermit>) {
-    // `None` only after the semaphore was closed, which never happens.
-    let permit = permits.clone().acquire_owned().await.ok();
+    connections: &Quota,
+) -> (TcpStream, IpAddr, Option<Permit>) {
     let mut pause = limits::ACCEPT_RETRY_MIN;
     loop {
         match listener.accept().await {
-            Ok((stream, _)) => return (stream, permit),
+            Ok((stream, peer)) => {
+                // While there are as many as there may be, the next ones wait in the system's queue.
+                let permit = connections.acquire_share(peer.ip()).await;
+                return (stream, peer.ip(), permit.ok());
+            }
             Err(error) if is_peer_failure(&error) => {}
             Err(error) => {
                 tracing::warn!(%error, ?pause, "no connection could be accepted; trying again");

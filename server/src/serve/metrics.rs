@@ -20,19 +20,18 @@ use prometheus_client::registry::Registry;
 use tokio::net::TcpListener;
 use tokio::time::Instant;
 
-pub(crate) use self::readings::{AskPool, Readings};
+pub(crate) use self::readings::{AskPool, Quotas, Readings};
 use self::readings::{AtScrape, process};
 use crate::api::Readiness;
 use crate::generate::Outcome;
 use crate::http::body::BodyReadError;
 use crate::http::connection::Connection;
 use crate::http::error::ApiError;
-use crate::http::memory::OverBudget;
 use crate::http::path::RequestTarget;
 use crate::http::response::{self, Response, ResponseBody};
 use crate::limits::ADMIN_CONNECTIONS_MAX;
-use crate::serve::connection_count::ConnectionCount;
-use crate::serve::listener::{HttpService, Limits, serve};
+use crate::quota::OverQuota;
+use crate::serve::listener::{HttpService, Limits, ListenerQuotas, serve};
 use crate::serve::routes::Route;
 
 const BUCKETS_SECONDS: [f64; 14] =
@@ -92,8 +91,7 @@ pub struct Metrics {
 type RouteMetrics = ([Counter; CLASSES.len()], Histogram);
 
 impl Metrics {
-    /// `connections` are those of the main listener.
-    pub(crate) fn new(table: &[Route], connections: &ConnectionCount, readings: Readings) -> Self {
+    pub(crate) fn new(table: &[Route], readings: Readings) -> Self {
         let mut registry = Registry::default();
         registry.register_collector(Box::new(AtScrape(process)));
         let all = registry.sub_registry_with_prefix("promptarium");
@@ -109,9 +107,6 @@ impl Metrics {
         }
         all.register("http_requests", "Requests answered", requests.clone());
         all.register("http_refused_requests", "Requests refused for load", refused.clone());
-        all.register("http_connections", "Open connections", connections.open.clone());
-        let text = "Connections closed because their address had too many";
-        all.register("http_connections_refused", text, connections.refused.clone());
         let activity = &readings.worker.activity;
         let text = "How long a generation was due until claimed";
         all.register("generations_claim_delay_seconds", text, activity.claim_delay.clone());
@@ -182,10 +177,10 @@ fn prometheus_text(openmetrics: &str) -> String {
 pub(super) fn refusal(error: &ApiError) -> Option<&'static str> {
     use BodyReadError as B;
     match error {
-        ApiError::Memory(over) | ApiError::Body(B::Memory(over)) => Some(match over {
-            OverBudget::Account => "account_memory",
-            OverBudget::Public => "public_memory",
-            OverBudget::Server => "server_memory",
+        ApiError::Quota(over) | ApiError::Body(B::Quota(over)) => Some(match over {
+            OverQuota::Account(_) => "account_memory",
+            OverQuota::Address(_) => "public_memory",
+            OverQuota::Server(_) => "server_memory",
         }),
         ApiError::OverRate(_) => Some("rate_limit"),
         ApiError::TooManyAttempts(_) => Some("sign_in_attempts"),
@@ -197,10 +192,12 @@ pub(super) fn refusal(error: &ApiError) -> Option<&'static str> {
 
 /// Serves `/metrics` until it is cancelled.
 pub(crate) async fn serve_metrics(listener: TcpListener, metrics: Arc<Metrics>) {
-    let limits = Limits { connections_max: ADMIN_CONNECTIONS_MAX, ..Limits::default() };
+    let connections_per_address = Some(0);
+    let connections_max = ADMIN_CONNECTIONS_MAX;
+    let limits = Limits { connections_max, connections_per_address, ..Limits::default() };
     let forever = std::future::pending::<()>();
-    let (count, readiness) = (ConnectionCount::default(), Readiness::default());
-    serve(listener, metrics, limits, count, readiness, forever).await;
+    let (quotas, readiness) = (ListenerQuotas::default(), Readiness::default());
+    serve(listener, metrics, limits, quotas, readiness, forever).await;
 }
 
 impl HttpService for Arc<Metrics> {

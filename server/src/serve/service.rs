@@ -25,11 +25,11 @@ use crate::http::compression;
 use crate::http::connection::{Connection, check_host};
 use crate::http::cors;
 use crate::http::error::ApiError;
-use crate::http::memory::Memory;
 use crate::http::path::RequestTarget;
 use crate::http::rates::RateHeaders;
 use crate::http::request_id::{REQUEST_ID, TRACERESPONSE, Trace, request_id};
 use crate::http::response::{self, Response};
+use crate::quota::Share;
 use crate::serve::listener::HttpService;
 use crate::serve::metrics::{Metrics, refusal};
 use crate::serve::routes::{Handler, Route, RouteMatch, Routes};
@@ -132,7 +132,7 @@ impl ApiService {
             check_host(parts)?;
             found?
         };
-        let memory = api.memory.of(None);
+        let memory = api.public_memory.of(connection.peer);
         let mut request = Request { params, parts, peer: connection.peer, body, memory };
         match route.handler {
             Handler::Open(handler) | Handler::Page(handler) => handler(api, request).await,
@@ -142,7 +142,7 @@ impl ApiService {
                     let session = &**known.session.insert(Box::new(found));
                     api.rates.count(&session.caller(), route.name, &mut known.rates)?;
                     api.site.check_source(parts)?;
-                    request.memory = api.memory.of(Some(session.account));
+                    request.memory = api.memory.of(session.account);
                     let memory = request.memory;
                     let response = handler(api, session, request).await?;
                     counted(&parts.method, memory, response)
@@ -158,7 +158,7 @@ impl ApiService {
                     _ => authenticate(headers, proved, began, &api.vendor, &*api.store).await?,
                 };
                 api.rates.count(&caller, route.name, &mut known.rates)?;
-                request.memory = api.memory.of(Some(caller.account));
+                request.memory = api.memory.of(caller.account);
                 let memory = request.memory;
                 let outcome = match route.access {
                     Access::Write if !caller.scopes.prompts_write => Err(AuthError::Scope.into()),
@@ -268,7 +268,7 @@ impl ApiService {
 
 /// The response, whose body counts against the caller's memory. What a write has done cannot be
 /// refused any more; its response has one record at most.
-fn counted(method: &Method, memory: Memory<'_>, response: Response) -> HandlerResult {
+fn counted(method: &Method, memory: Share<'_>, response: Response) -> HandlerResult {
     match *method {
         Method::GET | Method::HEAD => Ok(response::within(memory, response)?),
         _ => Ok(response),

@@ -20,21 +20,22 @@ mod vaults;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use jiff::Timestamp;
 use promptarium::VaultId;
-use tokio::sync::{Notify, Semaphore};
+use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use self::account::{Account, PromptIndex};
 use self::jobs::Jobs;
 use self::keys::Keys;
 use super::{Result, Store, StoreError};
-use crate::account_permits::{AccountPermits, Permit};
 use crate::clock::Clock;
 use crate::domain::{AccountId, Caller, NewVault, VaultVisibility};
 use crate::limits::VAULTS_MAX;
+use crate::quota::{Permit, Quota};
 
 type SharedAccount = Arc<RwLock<Account>>;
 
@@ -47,7 +48,7 @@ pub struct MemoryStore {
     keys: RwLock<Keys>,
     accounts: RwLock<HashMap<AccountId, SharedAccount>>,
     /// For steps that take long, one for each account; acquired before the account is locked.
-    long_steps: AccountPermits,
+    long_steps: Quota,
 }
 
 impl MemoryStore {
@@ -66,7 +67,8 @@ impl MemoryStore {
             vaults_max: VAULTS_MAX,
         };
         let (keys, accounts) = Default::default();
-        let long_steps = AccountPermits::new(Semaphore::MAX_PERMITS, 1);
+        let long_steps =
+            Quota::new("memory_long_steps", "the changes of large vaults", usize::MAX, 1);
         Self { shared, keys, accounts, long_steps }
     }
 
@@ -95,8 +97,9 @@ impl MemoryStore {
 
     /// Waits until the account has no other step that takes long. A large vault takes 100 ms, and a
     /// step that waits for the lock of the account blocks a thread of the runtime.
-    async fn long_step(&self, account: AccountId) -> Permit {
-        self.long_steps.acquire(account).await
+    async fn long_step(&self, account: AccountId) -> Result<Permit> {
+        let permit = self.long_steps.acquire(account, 1, Duration::MAX).await;
+        permit.map_err(|over| StoreError::Unavailable(over.into()))
     }
 
     /// Checks the caller's key, and runs `step` under the read lock of its account.

@@ -57,7 +57,6 @@ mod memberships;
 mod migrate;
 mod new_vaults;
 mod notify;
-mod permits;
 mod pooler;
 mod prompt_changes;
 mod prompts;
@@ -84,17 +83,18 @@ use quick_cache::sync::Cache;
 use self::batch_reader::BatchReader;
 use self::batch_writer::BatchWriter;
 use self::connect::{Connector, Unreachable};
+pub(crate) use self::db::PoolUse;
 use self::db::{Db, Statement};
 pub(crate) use self::entries::KeyEntry;
 use self::migrate::MigrateError;
 pub use self::migrate::Migration;
-pub(crate) use self::permits::PoolUse;
 use self::rows::column;
 pub use self::url::DatabaseUrl;
 use super::{Store, StoreError};
 use crate::clock::Clock;
 use crate::domain::{AccountId, KeyId, NewPrompt, SharedPrompt};
 use crate::limits::{KEY_CACHE_SIZE, VAULTS_MAX};
+use crate::quota::Quota;
 
 /// A [`Store`] in PostgreSQL.
 #[derive(Clone)]
@@ -201,6 +201,11 @@ impl PostgresStore {
     /// As for [`PostgresStore::open`].
     pub async fn migrate(url: &DatabaseUrl) -> Result<Vec<&'static str>, ConnectError> {
         migrate_with(&Connector::new(url), Migration::Auto).await
+    }
+
+    /// What bounds the use of the database.
+    pub(crate) fn quotas(&self) -> Vec<Quota> {
+        self.db.quotas.all()
     }
 
     /// What the connections are doing.

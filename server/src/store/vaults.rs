@@ -1,7 +1,10 @@
 //! Vaults and memberships: which prompts are in which vaults, and in which order.
 
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
 use async_trait::async_trait;
-use futures::stream::BoxStream;
+use futures::stream::{BoxStream, Stream};
 use promptarium::{PromptId, VaultId, VaultPromptId};
 
 use super::Result;
@@ -59,7 +62,25 @@ pub trait VaultStore: Send + Sync + 'static {
 }
 
 /// The contents of a vault as a stream, so that a large vault is never in memory as a whole.
-pub type Contents = BoxStream<'static, Result<ListedPrompt>>;
+pub struct Contents {
+    /// Memory that it takes until it was read.
+    pub(crate) bytes: usize,
+    pub(crate) entries: BoxStream<'static, Result<ListedPrompt>>,
+}
+
+impl Stream for Contents {
+    type Item = Result<ListedPrompt>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        self.entries.as_mut().poll_next(context)
+    }
+}
+
+impl std::fmt::Debug for Contents {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Contents").field("bytes", &self.bytes).finish_non_exhaustive()
+    }
+}
 
 /// The result of adding prompts to a vault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,8 +103,9 @@ pub struct Moved {
 /// Memberships.
 #[async_trait]
 pub trait MembershipStore: Send + Sync + 'static {
-    /// The prompts of a vault at one instant: pinned ones first, the last pinned on top,
-    /// then the others, the last added on top.
+    /// The prompts that are in a vault at one instant: pinned ones first, the last pinned on top,
+    /// then the others, the last added on top. Of a vault with more than 64 prompts each prompt is
+    /// as it is when it is read, and may be left out if it was deleted by then.
     ///
     /// # Errors
     /// [`StoreError::NotFound`].

@@ -9,19 +9,25 @@ use crate::target::{ATTACKER, Target};
 pub(crate) struct Attacker {
     client: Client,
     base_url: String,
+    key: &'static str,
 }
 
 impl Attacker {
     pub(crate) fn of(target: &Target) -> Self {
+        Self::with(target, ATTACKER)
+    }
+
+    /// The owner of another key.
+    pub(crate) fn with(target: &Target, key: &'static str) -> Self {
         // A fork of a large vault may take a minute.
         let client = Client::builder().timeout(2 * TIMEOUT).build().unwrap();
-        Self { client, base_url: target.base_url().to_owned() }
+        Self { client, base_url: target.base_url().to_owned(), key }
     }
 
     /// The status and the `data` of a response, or the whole body of a refusal.
     pub(crate) async fn call(&self, method: Method, path: &str, json: String) -> (u16, Value) {
         let request = self.client.request(method, format!("{}{path}", self.base_url));
-        let request = request.bearer_auth(ATTACKER).header("content-type", "application/json");
+        let request = request.bearer_auth(self.key).header("content-type", "application/json");
         let response = request.body(json).send().await.unwrap();
         let status = response.status().as_u16();
         let mut body: Value = response.json().await.unwrap_or_default();

@@ -30,6 +30,7 @@ mod bodies;
 mod connections;
 mod generations;
 mod readers;
+mod shares;
 mod uploads;
 mod vaults;
 
@@ -116,6 +117,9 @@ const ATTACKS: &[Attack] = &[
     Attack::new("2000_slow_heads", |target| connections::slow_heads(target).boxed_local()),
     Attack::new("idle_HTTP/2_connections", |target| connections::idle(target).boxed_local())
         .with(&connections::IDLE_SETTINGS),
+    Attack::new("260_held_downloads", |target| shares::downloads(target).boxed_local()),
+    Attack::new("6_slow_readers_of_3_accounts", |target| shares::readers(target).boxed_local())
+        .with(&shares::ACCOUNTS),
     Attack::new("control_frame_floods", |target| connections::floods(target).boxed_local()),
 ];
 

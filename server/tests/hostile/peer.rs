@@ -1,9 +1,10 @@
 //! One connection of an attacker: bytes as they are, and no failure for what the server cuts.
 
+use std::net::Ipv4Addr;
 use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
+use tokio::net::{TcpSocket, TcpStream};
 use tokio::time::{Instant, timeout};
 
 use crate::TIMEOUT;
@@ -36,6 +37,16 @@ impl Head {
 impl Peer {
     pub(crate) async fn open(address: &str) -> Self {
         let stream = timeout(TIMEOUT, TcpStream::connect(address)).await.expect("a connection");
+        Self { stream: stream.unwrap(), read: Vec::new() }
+    }
+
+    /// From another address of this machine, with the smallest buffer for what it does not read.
+    pub(crate) async fn open_from(local: Ipv4Addr, address: &str) -> Self {
+        let socket = TcpSocket::new_v4().unwrap();
+        socket.set_recv_buffer_size(16 * 1024).unwrap();
+        socket.bind((local, 0).into()).unwrap();
+        let connecting = socket.connect(address.parse().unwrap());
+        let stream = timeout(TIMEOUT, connecting).await.expect("a connection");
         Self { stream: stream.unwrap(), read: Vec::new() }
     }
 
@@ -81,8 +92,13 @@ impl Peer {
 
 /// The head of an attacker's request to the API.
 pub(crate) fn head(method: &str, path: &str, length: usize) -> String {
+    head_with(ATTACKER, method, path, length)
+}
+
+/// The same with another key.
+pub(crate) fn head_with(key: &str, method: &str, path: &str, length: usize) -> String {
     format!(
-        "{method} /api/v1{path} HTTP/1.1\r\nhost: test\r\nauthorization: Bearer {ATTACKER}\r\n\
+        "{method} /api/v1{path} HTTP/1.1\r\nhost: test\r\nauthorization: Bearer {key}\r\n\
          content-type: application/json\r\ncontent-length: {length}\r\n\r\n"
     )
 }

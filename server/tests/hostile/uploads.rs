@@ -10,13 +10,13 @@ use crate::target::Target;
 use crate::{HELD_FOR, MEBIBYTE};
 
 /// The largest upload.
-const SIZE: usize = 10 * MEBIBYTE;
+pub(crate) const SIZE: usize = 10 * MEBIBYTE;
 const AT_ONCE: usize = 64;
 const STALLED: usize = 14;
 const READERS: usize = 1_000;
 
 /// The head of an upload of [`SIZE`] bytes to a new slot, and the path of its file.
-async fn upload_head(target: &Target) -> (String, String) {
+pub(crate) async fn upload_head(target: &Target) -> (String, String) {
     let body = json!({ "contentType": "image/png", "size": SIZE });
     let slot = Attacker::of(target).post("/uploads/images", &body).await;
     let text = |name: &str| slot[name].as_str().unwrap();

@@ -6,10 +6,12 @@ use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use promptarium_server::EmbeddedServer;
-use promptarium_server::test_support::{BODY_BYTES_MAX, BODY_SECONDS_MAX};
-use tokio::net::TcpStream;
+use promptarium_server::test_support::{BODY_BYTES_MAX, BODY_SECONDS_MAX, ScratchDatabase};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpSocket, TcpStream};
 
 use crate::support::client::{Connection, call, head, request};
+use crate::support::program::Running;
 
 #[tokio::test]
 async fn a_body_that_nobody_reads_does_not_spoil_the_next_request() {
@@ -210,4 +212,51 @@ async fn a_large_vault_is_streamed_and_whole() {
     let expected: Vec<_> = (0..300).rev().map(|number| number.to_string()).collect();
     assert_eq!(titles, expected.iter().collect::<Vec<_>>());
     assert!(json["error"].is_null());
+}
+
+#[tokio::test]
+async fn one_address_may_have_half_of_the_connections() {
+    let server = Running::start(&["--max-connections=4"], &[]).await;
+    let mut held = Vec::new();
+    for _ in 0..2 {
+        let mut connection = Connection::open(server.base_url()).await;
+        connection.send(request(server.api_key(), "GET", "/vaults", None)).await;
+        assert_eq!(connection.response().await.unwrap().status, 200);
+        held.push(connection);
+    }
+    assert!(Connection::open(server.base_url()).await.ends().await);
+    // Another address has the other half.
+    let address = server.base_url().strip_prefix("http://").unwrap().split('/').next().unwrap();
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.bind("127.0.0.2:0".parse().unwrap()).unwrap();
+    let mut other = socket.connect(address.parse().unwrap()).await.unwrap();
+    other.write_all(b"GET /healthz HTTP/1.1\r\nhost: test\r\n\r\n").await.unwrap();
+    let mut answer = [0; 12];
+    other.read_exact(&mut answer).await.unwrap();
+    assert_eq!(&answer, b"HTTP/1.1 200");
+}
+
+#[tokio::test]
+async fn a_server_opens_as_many_connections_to_its_database_as_it_is_told() {
+    let database = ScratchDatabase::create().await.unwrap();
+    let url = database.url();
+    let flags = ["--database-url", &url, "--database-pool=3", "--blob-store=memory:"];
+    let server = Running::start(&flags, &[]).await;
+    let mut connections = Vec::new();
+    for number in 0..40 {
+        let mut connection = Connection::open(server.base_url()).await;
+        let body = format!(r#"{{"name":"{number}"}}"#);
+        connection.send(request(server.api_key(), "POST", "/vaults", Some(&body))).await;
+        connections.push(connection);
+    }
+    for connection in &mut connections {
+        assert_eq!(connection.response().await.unwrap().status, 201);
+    }
+    let (sql, driver) = tokio_postgres::connect(&url, tokio_postgres::NoTls).await.unwrap();
+    tokio::spawn(driver);
+    let count = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() \
+                 AND pid <> pg_backend_pid() AND backend_type = 'client backend'";
+    let count: i64 = sql.query_one(count, &[]).await.unwrap().get(0);
+    println!("{count} connections");
+    assert_eq!(count, 3);
 }

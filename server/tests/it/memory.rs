@@ -177,3 +177,38 @@ async fn as_many_vaults_as_an_account_may_have_fit_into_one_response_and_the_mem
     println!("peak: {peak} MiB, {bytes} bytes, {statuses:?}");
     assert!(peak <= 256, "{peak} MiB");
 }
+
+#[tokio::test]
+async fn unfinished_uploads_of_one_key_into_the_memory_take_no_more_than_its_share() {
+    const UPLOADS: usize = 128;
+    const SIZE: usize = 10 * MIB;
+    let server = Running::start(&["--blob-store=memory:", "--log=error"], &[]).await;
+    let body = json!({"contentType": "image/png", "size": SIZE}).to_string();
+    let bytes = vec![7; SIZE - 1];
+    let (mut held, mut taken) = (Vec::new(), 0);
+    for _ in 0..UPLOADS {
+        let mut connection = Connection::open(server.base_url()).await;
+        let slot = request(server.api_key(), "POST", "/uploads/images", Some(&body));
+        connection.send(slot).await;
+        let slot = connection.response().await.unwrap().json()["data"].clone();
+        let (url, token) = (slot["uploadUrl"].as_str().unwrap(), slot["token"].as_str().unwrap());
+        let (_, path) = url.split_once("://").and_then(|(_, rest)| rest.split_once('/')).unwrap();
+        connection
+            .send(format!(
+                "PUT /{path} HTTP/1.1\r\nhost: test\r\nauthorization: Bearer {token}\r\n\
+                 content-type: image/png\r\ncontent-length: {SIZE}\r\n\r\n"
+            ))
+            .await;
+        connection.send(&bytes).await;
+        // An upload lacks its last byte, and a refused one is answered.
+        match timeout(Duration::from_millis(20), connection.response()).await {
+            Ok(response) => assert_eq!(response.map_or(429, |refused| refused.status), 429),
+            Err(_) => taken += 1,
+        }
+        held.push(connection);
+    }
+    let peak = peak_memory(&server);
+    println!("peak: {peak} MiB with {taken} of {UPLOADS} uploads of one key");
+    assert!(peak <= 200, "{peak} MiB");
+    assert!(taken > 0);
+}

@@ -188,7 +188,8 @@ async fn the_log_has_one_line_per_request_and_no_secret() {
 
 #[tokio::test]
 async fn a_connection_above_the_limit_waits_for_another_to_close() {
-    let server = Running::start(&["--max-connections", "1"], &[]).await;
+    let flags = ["--max-connections=1", "--max-connections-per-address=0"];
+    let server = Running::start(&flags, &[]).await;
     let list_prompts = request(server.api_key(), "GET", "/prompts", None);
     let mut first = Connection::open(server.base_url()).await;
     first.send(&list_prompts).await;

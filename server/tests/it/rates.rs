@@ -112,8 +112,12 @@ async fn a_body_without_room_is_refused_before_it_is_read() {
         r#"promptarium_http_refused_requests_total{reason="account_memory"}"#,
         "promptarium_http_body_memory_bytes",
         "promptarium_http_body_memory_limit_bytes",
+        r#"promptarium_quota_used{quota="memory"}"#,
+        r#"promptarium_quota_limit{quota="public_memory"}"#,
+        r#"promptarium_quota_refused_total{quota="memory"}"#,
     ];
-    assert_eq!(metrics(&mut server, &series).await, ["3", "12582912", "50331648"]);
+    let expected = ["3", "12582912", "50331648", "12582912", "12582912", "3"];
+    assert_eq!(metrics(&mut server, &series).await, expected);
 
     drop(waiting);
     sleep(Duration::from_millis(200)).await;

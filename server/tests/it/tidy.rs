@@ -29,7 +29,7 @@ const LAYERS: [&[&str]; 15] = [
     &["blobs"],
     &["outbound"],
     &["store"],
-    &["account_permits", "clock", "error_chain", "limits"],
+    &["clock", "error_chain", "limits", "quota"],
     &["domain"],
 ];
 

@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::time::{Duration, Instant};
 
 use promptarium_server::EmbeddedServer;
-use promptarium_server::test_support::Blobs;
+use promptarium_server::test_support::{BlobSetting, Blobs};
 use tempfile::TempDir;
 
 use crate::support::blobs::{FailingBlobs, Failure};
@@ -133,7 +133,9 @@ async fn unfinished_uploads_into_the_memory_store_take_little_memory() {
 
 #[tokio::test]
 async fn stalled_uploads_delay_no_other_upload() {
-    let server = EmbeddedServer::start().await.unwrap();
+    let folder = TempDir::new().unwrap();
+    let blobs = Blobs::open(&BlobSetting::Folder(folder.path().into())).unwrap();
+    let server = EmbeddedServer::builder().blobs(blobs).start().await.unwrap();
     let mut stalled = Vec::new();
     for _ in 0..UPLOADS {
         let slot = slot_of(&server, SIZE).await;

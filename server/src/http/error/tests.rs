@@ -27,9 +27,9 @@ fn every_failure() -> Vec<ApiError> {
         BodyReadError::TooSlow(30).into(),
         BodyReadError::Longer(7).into(),
         BodyReadError::Shorter(7).into(),
-        BodyReadError::Memory(OverBudget::Account).into(),
-        OverBudget::Public.into(),
-        OverBudget::Server.into(),
+        BodyReadError::Quota(OverQuota::Account("the memory")).into(),
+        OverQuota::Address("the memory").into(),
+        OverQuota::Server("the memory").into(),
         SlotError::NoToken.into(),
         SlotError::Invalid.into(),
         SlotError::Expired.into(),
@@ -112,9 +112,9 @@ fn every_failure_has_one_status_and_one_text() {
     408 the body did not arrive within 30 seconds
     413 the body has more than the 7 bytes that were declared
     400 the body has fewer than the 7 bytes that were declared
-    429 the requests of this account have too many bytes in memory; try again when some have ended
-    503 the responses without a key have too many bytes in memory; try again in a while
-    503 the requests of all accounts have too many bytes in memory; try again in a while
+    429 this account uses all of the memory that it may; try again when some of its requests have ended
+    503 this address uses all of the memory that it may; try again in a while
+    503 all of the memory is in use; try again in a while
     401 this address takes one upload, by PUT with `Authorization: Bearer <token of the slot>`; the image is at the slot's url, not here
     401 the token is not the one for this upload address, or the address was changed
     401 the upload address has run out; ask for a new slot

@@ -1,8 +1,11 @@
 use std::time::Duration;
 
+use jiff::SignedDuration;
+
 use super::*;
 use crate::clock::ManualClock;
 use crate::domain::{AccountId, KeyId, Scopes};
+use crate::limits::RATE_WINDOWS_MIN;
 
 impl OverRate {
     pub(crate) fn of(limit: &str, seconds: u64) -> Self {

@@ -1,9 +1,9 @@
 //! What a connection is doing, as its socket and its requests report it.
 
-use std::io::{self, IoSlice, Write as _};
+use std::io::{self, IoSlice};
 use std::mem;
+use std::net::IpAddr;
 use std::pin::Pin;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, ready};
 
@@ -15,10 +15,7 @@ use tokio::time::Instant;
 use super::ConnectionTimeouts;
 use super::frames::Frames;
 use crate::limits;
-
-/// Up to this size a head and its body are copied and sent as one: `writev` takes 0.3 µs more than
-/// `send`.
-const GATHERED_BYTES_MAX: usize = 2 * 1024;
+use crate::quota::{OverQuota, Permit, Quota};
 
 pub(super) struct Activity {
     requests_in_flight: usize,
@@ -34,44 +31,34 @@ pub(super) struct Activity {
     head: HeadMemory,
 }
 
-/// The bytes of all unfinished request heads of a listener, beyond [`limits::HEAD_BYTES_FREE`] of
-/// each.
-#[derive(Clone, Default)]
-pub(in crate::serve) struct HeadBudget(Arc<AtomicUsize>);
-
-/// The part of one connection.
-struct HeadMemory {
-    budget: HeadBudget,
-    /// Bytes of the head that is arriving.
+/// The memory of a request head that is arriving, beyond [`limits::HEAD_BYTES_FREE`].
+pub(in crate::serve) struct HeadMemory {
+    quota: Quota,
+    peer: IpAddr,
     bytes: usize,
+    permit: Option<Permit>,
 }
 
 impl HeadMemory {
-    /// `false` if this head takes memory and all heads together are too large.
-    fn read(&mut self, bytes: usize) -> bool {
-        let counted = self.counted();
+    pub(in crate::serve) fn new(quota: Quota, peer: IpAddr) -> Self {
+        Self { quota, peer, bytes: 0, permit: None }
+    }
+
+    fn read(&mut self, bytes: usize) -> Result<(), OverQuota> {
         self.bytes += bytes;
-        let more = self.counted() - counted;
-        more == 0 || self.budget.0.fetch_add(more, Relaxed) + more <= limits::HEADS_BYTES_MAX
+        // What follows the largest head is the rest of an earlier body, which is discarded.
+        let counted =
+            self.bytes.min(limits::HEAD_BYTES_MAX).saturating_sub(limits::HEAD_BYTES_FREE);
+        match &mut self.permit {
+            _ if counted == 0 => {}
+            Some(permit) => permit.grow_to(counted)?,
+            none => *none = Some(self.quota.try_acquire(self.peer, counted)?),
+        }
+        Ok(())
     }
 
     fn complete(&mut self) {
-        // All connections share the budget, and most heads take nothing of it.
-        if self.counted() > 0 {
-            self.budget.0.fetch_sub(self.counted(), Relaxed);
-        }
-        self.bytes = 0;
-    }
-
-    /// What follows the largest head is the rest of an earlier body, which is discarded.
-    fn counted(&self) -> usize {
-        self.bytes.min(limits::HEAD_BYTES_MAX).saturating_sub(limits::HEAD_BYTES_FREE)
-    }
-}
-
-impl Drop for HeadMemory {
-    fn drop(&mut self) {
-        self.complete();
+        (self.bytes, self.permit) = (0, None);
     }
 }
 
@@ -113,7 +100,7 @@ impl Activity {
 pub(super) struct SharedActivity(Arc<Mutex<Activity>>);
 
 impl SharedActivity {
-    pub(super) fn new(budget: HeadBudget) -> Self {
+    pub(super) fn new(head: HeadMemory) -> Self {
         let now = Instant::now();
         Self(Arc::new(Mutex::new(Activity {
             requests_in_flight: 0,
@@ -122,7 +109,7 @@ impl SharedActivity {
             head_read: now,
             blocked_since: None,
             last_progress: now,
-            head: HeadMemory { budget, bytes: 0 },
+            head,
         })))
     }
 
@@ -216,9 +203,7 @@ impl AsyncRead for TrackedStream {
             if activity.requests_in_flight == 0 && !activity.is_http2 {
                 activity.head_read = Instant::now();
                 activity.head_since = activity.head_since.or(Some(activity.head_read));
-                if !activity.head.read(bytes) {
-                    return Poll::Ready(Err(io::Error::other("too many large request heads")));
-                }
+                activity.head.read(bytes).map_err(io::Error::other)?;
             }
             drop(activity);
             if !self.frames.read(&buffer.filled()[before..]) {
@@ -244,19 +229,7 @@ impl AsyncWrite for TrackedStream {
         context: &mut Context<'_>,
         buffers: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        let bytes = buffers.iter().map(|buffer| buffer.len()).sum::<usize>();
-        let stream = Pin::new(&mut self.stream);
-        let outcome = if bytes <= GATHERED_BYTES_MAX {
-            let mut gathered = [0; GATHERED_BYTES_MAX];
-            let mut rest = &mut gathered[..];
-            for buffer in buffers {
-                // Writing to a slice that is long enough does not fail.
-                let _ = rest.write(buffer);
-            }
-            stream.poll_write(context, &gathered[..bytes])
-        } else {
-            stream.poll_write_vectored(context, buffers)
-        };
+        let outcome = Pin::new(&mut self.stream).poll_write_vectored(context, buffers);
         self.written(outcome)
     }
 
@@ -299,36 +272,43 @@ impl AsyncWrite for TrackedStream {
 
 #[cfg(test)]
 mod tests {
+    use std::net::Ipv4Addr;
+
     use super::*;
 
+    fn head(quota: &Quota, last: u8) -> HeadMemory {
+        HeadMemory::new(quota.clone(), Ipv4Addr::new(127, 0, 0, last).into())
+    }
+
     #[test]
-    fn all_heads_together_are_limited_and_small_ones_are_free() {
-        let budget = HeadBudget::default();
-        let head = || HeadMemory { budget: budget.clone(), bytes: 0 };
+    fn the_large_heads_of_an_address_are_limited_and_small_ones_are_free() {
+        let quota = Quota::new("memory", "the memory", 256 * 1024, 128 * 1024);
         let mut heads = Vec::new();
-        for _ in 0..limits::HEADS_BYTES_MAX / (64 * 1024) {
-            let mut one = head();
-            assert!(one.read(limits::HEAD_BYTES_FREE) && one.read(64 * 1024));
+        for _ in 0..2 {
+            let mut one = head(&quota, 1);
+            one.read(limits::HEAD_BYTES_FREE).unwrap();
+            one.read(64 * 1024).unwrap();
             heads.push(one);
         }
-        let mut next = head();
-        assert!(next.read(limits::HEAD_BYTES_FREE));
-        assert!(!next.read(1));
-        assert!(head().read(100), "a small head is free");
+        let mut next = head(&quota, 1);
+        next.read(limits::HEAD_BYTES_FREE).unwrap();
+        assert!(next.read(1).is_err());
+        assert!(head(&quota, 1).read(100).is_ok(), "a small head is free");
+        assert!(head(&quota, 2).read(64 * 1024).is_ok(), "another address has a share of its own");
         next.complete();
         heads[0].complete();
-        assert!(next.read(64 * 1024 + limits::HEAD_BYTES_FREE));
+        next.read(64 * 1024 + limits::HEAD_BYTES_FREE).unwrap();
         drop((heads, next));
-        assert_eq!(budget.0.load(Relaxed), 0);
+        assert_eq!(quota.usage().used, 0);
     }
 
     #[test]
     fn the_rest_of_a_refused_body_takes_no_memory_of_heads() {
-        let budget = HeadBudget::default();
-        let mut refused = HeadMemory { budget: budget.clone(), bytes: 0 };
+        let quota = Quota::new("memory", "the memory", 1024 * 1024, 128 * 1024);
+        let mut refused = head(&quota, 1);
         for _ in 0..100 {
-            assert!(refused.read(1024 * 1024));
+            refused.read(1024 * 1024).unwrap();
         }
-        assert!(budget.0.load(Relaxed) < limits::HEAD_BYTES_MAX);
+        assert!(quota.usage().used < limits::HEAD_BYTES_MAX);
     }
 }

@@ -12,8 +12,7 @@ use tokio::time::{sleep, timeout};
 use super::*;
 use crate::api::Readiness;
 use crate::http::response::ResponseBody;
-use crate::serve::connection_count::ConnectionCount;
-use crate::serve::listener::{Limits, serve};
+use crate::serve::listener::{Limits, ListenerQuotas, serve};
 
 const LARGE: usize = 10 * 1024 * 1024;
 const SHORT: Duration = Duration::from_millis(300);
@@ -53,9 +52,12 @@ impl HttpService for Fixture {
 async fn server(timeouts: ConnectionTimeouts) -> SocketAddr {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
     let address = listener.local_addr().unwrap();
-    let limits = Limits { connections_max: 1, timeouts, ..Limits::default() };
-    let (count, readiness) = (ConnectionCount::default(), Readiness::default());
-    tokio::spawn(serve(listener, Fixture, limits, count, readiness, std::future::pending()));
+    // Further ones of the same address wait.
+    let connections_per_address = Some(0);
+    let limits =
+        Limits { connections_max: 1, connections_per_address, timeouts, ..Limits::default() };
+    let (quotas, readiness) = (ListenerQuotas::default(), Readiness::default());
+    tokio::spawn(serve(listener, Fixture, limits, quotas, readiness, std::future::pending()));
     address
 }
 
@@ -234,10 +236,10 @@ async fn stops_after(delay: Duration, with_connection: bool) -> Duration {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
     let address = listener.local_addr().unwrap();
     let limits = Limits { drain_delay: delay, ..Limits::default() };
-    let (count, readiness) = (ConnectionCount::default(), Readiness::default());
+    let (quotas, readiness) = (ListenerQuotas::default(), Readiness::default());
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
     let stopped = async { stopped.await.unwrap() };
-    let serving = tokio::spawn(serve(listener, Fixture, limits, count, readiness, stopped));
+    let serving = tokio::spawn(serve(listener, Fixture, limits, quotas, readiness, stopped));
     if with_connection {
         let mut stream = TcpStream::connect(address).await.unwrap();
         send(&mut stream, "/").await;

@@ -11,15 +11,23 @@ use prometheus_client::metrics::exemplar::Exemplar;
 
 use crate::generate::submit::Submitter;
 use crate::generate::worker::Worker;
-use crate::http::memory::MemoryBudget;
+use crate::quota::{Quota, Usage};
 use crate::store::postgres::PoolUse;
 
 /// Where the use of a database is asked for.
 pub(crate) type AskPool = Box<dyn Fn() -> PoolUse + Send + Sync>;
 
+/// The quotas of a server.
+pub(crate) struct Quotas {
+    pub(crate) connections: Quota,
+    /// For requests of accounts.
+    pub(crate) memory: Quota,
+    pub(crate) others: Vec<Quota>,
+}
+
 /// Where the values are.
 pub(crate) struct Readings {
-    memory: MemoryBudget,
+    quotas: Quotas,
     pool: Option<AskPool>,
     pub(super) worker: Worker,
     pub(super) submitter: Submitter,
@@ -66,30 +74,43 @@ const fn float(value: usize) -> f64 {
 
 impl Readings {
     pub(crate) fn of(
-        memory: &MemoryBudget,
+        quotas: Quotas,
         pool: Option<AskPool>,
         worker: &Worker,
         submitter: &Submitter,
     ) -> Self {
-        let (memory, worker, submitter) = (memory.clone(), worker.clone(), submitter.clone());
-        Self { memory, pool, worker, submitter }
+        Self { quotas, pool, worker: worker.clone(), submitter: submitter.clone() }
     }
 
     #[rustfmt::skip]
     pub(super) fn all(&self) -> Vec<Reading> {
-        let Self { memory, pool, worker, submitter } = self;
-        let (busy, large) = (worker.activity.busy.load(Relaxed), &worker.outputs.limits.large);
+        let Self { quotas: Quotas { connections, memory, others }, pool, worker, submitter } = self;
+        let usages: Vec<_> = others.iter().chain([connections, memory]).map(Quota::usage).collect();
+        let (connections, memory) = (connections.usage(), memory.usage());
+        let (busy, large) = (worker.activity.busy.load(Relaxed), worker.outputs.limits.large.usage());
         let gauge = |name, text, value| (name, Gauge, text, "", vec![("", float(value))]);
         let mut all = vec![
             ("build_info", Gauge, "The version that runs", "version", vec![(env!("CARGO_PKG_VERSION"), 1.0)]),
-            gauge("http_body_memory_bytes", "Memory of the bodies of requests and responses", memory.used()),
-            gauge("http_body_memory_limit_bytes", "Most memory that bodies may have: --memory-budget", memory.limit()),
+            gauge("http_connections", "Open connections", connections.used),
+            ("http_connections_refused", Counter, "Connections closed because their address had too many", "", vec![("", float(connections.refused))]),
+            gauge("http_body_memory_bytes", "Memory of the bodies of requests and responses", memory.used),
+            gauge("http_body_memory_limit_bytes", "Most memory that bodies may have: --memory-budget", memory.total),
             gauge("generations_workers", "Generations processed at once: --workers", worker.settings.workers),
             gauge("generations_workers_busy", "Generations in progress", busy),
-            gauge("generations_large_outputs", "Large outputs in progress", large.held()),
-            gauge("generations_large_outputs_waiting", "Large outputs that wait for their turn", large.waiting()),
+            gauge("generations_large_outputs", "Large outputs in progress", large.used),
+            gauge("generations_large_outputs_waiting", "Large outputs that wait for their turn", large.waiting),
             gauge("generations_unrecorded", "Accepted generations that are not in the database yet", submitter.unrecorded()),
         ];
+        let of_quotas = |name, kind, text, read: fn(&Usage) -> usize| {
+            let values = usages.iter().map(|usage| (usage.name, float(read(usage)))).collect();
+            (name, kind, text, "quota", values)
+        };
+        all.extend([
+            of_quotas("quota_used", Gauge, "What is used of a quota", |usage| usage.used),
+            of_quotas("quota_limit", Gauge, "How much a quota has", |usage| usage.total),
+            of_quotas("quota_waiting", Gauge, "How many wait for a quota", |usage| usage.waiting),
+            of_quotas("quota_refused", Counter, "How often a quota was used up, in all or by one client", |usage| usage.refused),
+        ]);
         if let Some(PoolUse { busy, idle, max, pipelined, waiting }) = pool.as_ref().map(|ask| ask()) {
             let text = "Connections for one statement at a time: busy, idle, and the most there may be";
             let states = vec![("busy", float(busy)), ("idle", float(idle)), ("max", float(max))];

@@ -65,7 +65,7 @@ impl VaultStore for MemoryStore {
     }
 
     async fn delete_vault(&self, caller: &Caller, id: VaultId) -> Result<()> {
-        let _turn = self.long_step(caller.account).await;
+        let _turn = self.long_step(caller.account).await?;
         self.write(caller, |account, shared| {
             let vault = account.vault(id)?;
             if vault.record.system {
@@ -84,7 +84,7 @@ impl VaultStore for MemoryStore {
     /// locked at once. Within one account both happen under one lock.
     async fn fork_vault(&self, caller: &Caller, id: VaultId) -> Result<VaultRecord> {
         read(&self.keys).check(caller)?;
-        let _turn = self.long_step(caller.account).await;
+        let _turn = self.long_step(caller.account).await?;
         let owner = read(&self.shared.owners).get(&id).copied().ok_or(StoreError::NotFound)?;
         if owner == caller.account {
             return self.write(caller, |account, shared| {
@@ -110,7 +110,9 @@ impl MembershipStore for MemoryStore {
             });
             Ok(listed.collect())
         })?;
-        Ok(stream::iter(snapshot.into_values().map(Ok)).boxed())
+        let entries = stream::iter(snapshot.into_values().map(Ok)).boxed();
+        // They are in the store anyway.
+        Ok(Contents { bytes: 0, entries })
     }
 
     async fn add_prompts(

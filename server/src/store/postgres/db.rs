@@ -9,25 +9,22 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use deadpool::managed::{BuildError, Pool, QueueMode};
-use futures::stream;
-use futures::{StreamExt, TryStreamExt};
 use jiff::Timestamp;
-use tokio::sync::{RwLock, Semaphore};
+use tokio::sync::RwLock;
 use tokio::time::Instant;
 use tokio_postgres::Row;
 
 use super::connect::{Connector, DbClient, Unreachable};
-use super::permits::{PoolUse, Shares};
+use super::retry::Retry;
 pub(super) use super::retry::{Params, Statement};
-use super::retry::{Retry, store_error, within};
-pub(super) use super::transaction::Rows;
-use super::transaction::{Busy, begin};
+use super::transaction::Busy;
 use crate::clock::Clock;
-use crate::domain::{AccountId, Caller};
+use crate::domain::Caller;
 use crate::limits::{
-    KEY_LOOKUPS_MAX, LONG_WRITE_TIMEOUT, POOL_WAIT, SHARED_CLIENTS_MAX, SHARED_CLIENTS_PART,
-    STATEMENT_GRACE,
+    DATABASE_CONNECTIONS_MIN, KEY_LOOKUPS_MAX, LIST_ROWS_PER_ACCOUNT, LONG_WRITE_TIMEOUT,
+    LONG_WRITES_PER_ACCOUNT, POOL_WAIT, SHARED_CLIENTS_MAX, SHARED_CLIENTS_PART, STATEMENT_GRACE,
 };
+use crate::quota::{Client, Permit, Quota};
 use crate::store::{Result, StoreError, time_budget};
 
 #[cfg(test)]
@@ -46,8 +43,53 @@ pub(super) struct Db {
     pub(super) limit: Duration,
     /// For the statement of a long write.
     pub(super) long_limit: Duration,
-    pub(super) shares: Arc<Shares>,
-    look_ups: Arc<Semaphore>,
+    pub(super) quotas: Quotas,
+}
+
+/// How the connections for one statement at a time are divided, and how much is read on the shared
+/// ones. What long writes may hold is less than all, so that some are always left for steps.
+#[derive(Clone)]
+pub(super) struct Quotas {
+    /// Statements of callers, of milliseconds each unless they wait for a lock.
+    pub(super) steps: Quota,
+    pub(super) long_writes: Quota,
+    /// Rows of lists. A list may have megabytes, for which all statements behind it wait.
+    pub(super) list_rows: Quota,
+    /// Searches for keys and sessions, which anybody can cause.
+    look_ups: Quota,
+}
+
+impl Quotas {
+    fn new(own: usize) -> Self {
+        let (changes, long) = ("the connections for changes", "the changes of large vaults");
+        let (rows, keys) = ("the database for lists", "the database for unknown keys");
+        let (share, long_share) = (LIST_ROWS_PER_ACCOUNT, LONG_WRITES_PER_ACCOUNT);
+        Self {
+            steps: Quota::new("database_steps", changes, own, own.div_ceil(2)),
+            long_writes: Quota::new("database_long_writes", long, own.div_ceil(4), long_share),
+            list_rows: Quota::new("database_list_rows", rows, 8 * share, share),
+            look_ups: Quota::new("key_look_ups", keys, KEY_LOOKUPS_MAX, KEY_LOOKUPS_MAX),
+        }
+    }
+
+    pub(super) fn all(&self) -> Vec<Quota> {
+        let Self { steps, long_writes, list_rows, look_ups } = self.clone();
+        vec![steps, long_writes, list_rows, look_ups]
+    }
+}
+
+/// What the connections are doing, for the metrics.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PoolUse {
+    /// Connections that one statement has, and those that none has.
+    pub(crate) busy: usize,
+    pub(crate) idle: usize,
+    /// How many of both there may be.
+    pub(crate) max: usize,
+    /// Statements that run or wait on shared connections.
+    pub(crate) pipelined: usize,
+    /// How many wait for what.
+    pub(crate) waiting: [(&'static str, usize); 4],
 }
 
 /// A connection that many statements share without waiting for one another (pipelining), which
@@ -58,9 +100,10 @@ type Slot = Arc<RwLock<Option<Arc<DbClient>>>>;
 
 impl Db {
     pub(super) fn new(connector: &Connector, clock: Clock) -> Result<Self, BuildError> {
-        let connections = connector.url.connections;
+        // One of all listens for jobs.
+        let connections = connector.url.connections.max(DATABASE_CONNECTIONS_MIN);
         let shared = (connections / SHARED_CLIENTS_PART).clamp(1, SHARED_CLIENTS_MAX);
-        let own = connections.saturating_sub(shared).max(1);
+        let own = connections - shared - 1;
         // The connection that came back last is used next, so that few are busy, here and in
         // the database.
         let pool = Pool::builder(connector.clone()).max_size(own).queue_mode(QueueMode::Lifo);
@@ -69,9 +112,8 @@ impl Db {
             timeout => timeout.saturating_add(STATEMENT_GRACE),
         };
         let shared = std::iter::repeat_with(Slot::default).take(shared).collect();
-        let (shares, long_limit) = (Arc::new(Shares::of(own)), LONG_WRITE_TIMEOUT);
-        let look_ups = Arc::new(Semaphore::new(KEY_LOOKUPS_MAX));
-        Ok(Self { pool: pool.build()?, shared, clock, limit, long_limit, shares, look_ups })
+        let (quotas, long_limit) = (Quotas::new(own), LONG_WRITE_TIMEOUT);
+        Ok(Self { pool: pool.build()?, shared, clock, limit, long_limit, quotas })
     }
 
     /// The time of a statement, as a parameter for `coalesce($n, clock_timestamp())`: `None`
@@ -85,7 +127,7 @@ impl Db {
 
     /// What the connections are doing.
     pub(super) fn pool_use(&self) -> PoolUse {
-        let (status, shares) = (self.pool.status(), &self.shares);
+        let status = self.pool.status();
         // Each slot is in the list, too.
         let pipelined = self.shared.iter().map(|slot| Arc::strong_count(slot).saturating_sub(1));
         PoolUse {
@@ -95,10 +137,9 @@ impl Db {
             pipelined: pipelined.sum(),
             waiting: [
                 ("connection", status.waiting),
-                ("step", shares.steps.waiting()),
-                ("stream", shares.streams.waiting()),
-                ("long_write", shares.long_writes.waiting()),
-                ("list", shares.list_rows.waiting()),
+                ("step", self.quotas.steps.usage().waiting),
+                ("long_write", self.quotas.long_writes.usage().waiting),
+                ("list", self.quotas.list_rows.usage().waiting),
             ],
         }
     }
@@ -177,9 +218,7 @@ impl Db {
         statement: &Statement,
         params: Params<'_>,
     ) -> Result<Vec<Row>> {
-        let began = Instant::now();
-        let _permit = within(POOL_WAIT.min(time_budget::left()), self.look_ups.acquire()).await?;
-        time_budget::spend(began.elapsed());
+        let _permit = share(&self.quotas.look_ups, Client::Server, 1).await?;
         self.rows(statement, params).await
     }
 
@@ -191,9 +230,9 @@ impl Db {
         params: Params<'_>,
     ) -> Result<Vec<Row>> {
         // Pipelined statements need no share: they wait for nothing.
-        let _permits = match statement.shared {
+        let _permit = match statement.shared {
             true => None,
-            false => Some(self.shares.steps.acquire(caller.account).await?),
+            false => Some(share(&self.quotas.steps, caller.account, 1).await?),
         };
         let rows = self.rows(statement, params).await?;
         if rows.is_empty() { Err(StoreError::KeyRevoked) } else { Ok(rows) }
@@ -207,7 +246,7 @@ impl Db {
         params: Params<'_>,
         rows_max: usize,
     ) -> Result<Vec<Row>> {
-        let _permits = self.shares.list_rows.acquire_many(caller.account, rows_max).await?;
+        let _permit = share(&self.quotas.list_rows, caller.account, rows_max).await?;
         self.rows_of_caller(caller, statement, params).await
     }
 
@@ -230,40 +269,21 @@ impl Db {
         statement: &Statement,
         params: Params<'_>,
     ) -> Result<Option<Row>> {
-        let _permits = self.shares.steps.acquire(caller.account).await?;
+        let _permit = share(&self.quotas.steps, caller.account, 1).await?;
         Ok(self.rows(statement, params).await?.into_iter().next())
     }
+}
 
-    /// The first row of a caller's statement, and a stream of all others. Fails also if no
-    /// stream permit is free in time.
-    pub(super) async fn stream_of_caller(
-        &self,
-        account: AccountId,
-        statement: &Statement,
-        params: Params<'_>,
-    ) -> Result<(Row, Rows)> {
-        let permits = self.shares.streams.acquire(account).await?;
-        let (mut retry, limit) = (Retry::new(statement), self.limit);
-        loop {
-            // After a failure too it is abandoned: parts of the transaction may still be to come.
-            let client = retry.connection(|| self.pool.get()).await?;
-            let mut client = Busy { client, running: true };
-            match retry.answer(limit, begin(&client.client, statement, params)).await? {
-                Ok((rows, first)) => {
-                    client.running = first.is_some();
-                    let first = first.ok_or(StoreError::KeyRevoked)?;
-                    let open = (client, rows, permits);
-                    let rest = stream::try_unfold(open, move |mut open| async move {
-                        let row = within(limit, open.1.try_next()).await?.map_err(store_error)?;
-                        open.0.running = row.is_some();
-                        Ok(row.map(|row| (row, open)))
-                    });
-                    return Ok((first, rest.boxed()));
-                }
-                Err(error) => retry.after(&client.client, error, true).await?,
-            }
-        }
-    }
+/// Waits for a part of a quota, within the time that the request has left.
+pub(super) async fn share(
+    quota: &Quota,
+    client: impl Into<Client>,
+    amount: usize,
+) -> Result<Permit> {
+    let began = Instant::now();
+    let permit = quota.acquire(client, amount, POOL_WAIT.min(time_budget::left())).await;
+    time_budget::spend(began.elapsed());
+    permit.map_err(|over| StoreError::Unavailable(over.into()))
 }
 
 #[cfg(test)]

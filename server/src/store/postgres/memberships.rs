@@ -11,7 +11,6 @@ use super::rows::{caller, column, key_is_valid};
 use super::steps::Step;
 use super::{PostgresStore, contents};
 use crate::domain::Caller;
-use crate::limits::STREAM_STALL_TIMEOUT;
 use crate::store::{Added, Contents, MembershipStore, Moved, Result, StoreError};
 
 #[cfg(test)]
@@ -143,7 +142,7 @@ static PIN: Statement = Statement::non_idempotent(
 #[async_trait]
 impl MembershipStore for PostgresStore {
     async fn contents(&self, caller: &Caller, vault: VaultId) -> Result<Contents> {
-        contents::contents(&self.db, &self.small_vaults, caller, vault, STREAM_STALL_TIMEOUT).await
+        contents::contents(&self.db, &self.small_vaults, caller, vault).await
     }
 
     async fn add_prompts(

@@ -91,8 +91,8 @@ static CREATE_IN_VAULT: Statement = Statement::non_idempotent(
     ),
 );
 
-/// The prompts of a batch of reads.
-static GET: Statement = Statement::read_only(
+/// Prompts by their ids, in any order.
+pub(super) static GET: Statement = Statement::read_only(
     "prompts.get",
     concat!(
         caller!(),

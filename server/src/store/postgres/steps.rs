@@ -7,7 +7,7 @@ use tokio_postgres::error::SqlState;
 use tokio_postgres::{Error, Row};
 
 use super::connect::DbClient;
-use super::db::Db;
+use super::db::{Db, share};
 use super::retry::{Params, Retry, Statement};
 use super::transaction::Busy;
 use crate::domain::Caller;
@@ -28,7 +28,7 @@ pub(super) type Step<'a> = (&'static Statement, Params<'a>);
 impl Db {
     /// The first row of the last of a caller's statements, which are one transaction.
     pub(super) async fn row_of_steps(&self, caller: &Caller, steps: &[Step<'_>]) -> Result<Row> {
-        let _permits = self.shares.steps.acquire(caller.account).await?;
+        let _permit = share(&self.quotas.steps, caller.account, 1).await?;
         let row = self.transaction(None, steps).await?.into_iter().next();
         row.ok_or(StoreError::KeyRevoked)
     }
@@ -42,7 +42,7 @@ impl Db {
         caller: &Caller,
         steps: &[Step<'_>],
     ) -> Result<Row> {
-        let _permits = self.shares.long_writes.acquire(caller.account).await?;
+        let _permit = share(&self.quotas.long_writes, caller.account, 1).await?;
         let row = self.transaction(Some(self.long_limit), steps).await?.into_iter().next();
         row.ok_or(StoreError::KeyRevoked)
     }

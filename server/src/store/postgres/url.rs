@@ -16,8 +16,8 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 use super::tls;
 use crate::error_chain::error_chain;
 use crate::limits::{
-    CONNECT_TIMEOUT, DATABASE_CONNECTIONS, IDLE_IN_TRANSACTION_TIMEOUT, KEEPALIVE_IDLE,
-    KEEPALIVE_INTERVAL, KEEPALIVE_RETRIES, STATEMENT_TIMEOUT, TCP_USER_TIMEOUT,
+    CONNECT_TIMEOUT, DATABASE_CONNECTIONS, DATABASE_CONNECTIONS_MIN, IDLE_IN_TRANSACTION_TIMEOUT,
+    KEEPALIVE_IDLE, KEEPALIVE_INTERVAL, KEEPALIVE_RETRIES, STATEMENT_TIMEOUT, TCP_USER_TIMEOUT,
 };
 use crate::store::Cause;
 
@@ -62,6 +62,11 @@ impl DatabaseUrl {
         };
         let millis = |number: u32| Duration::from_millis(number.into());
         let connections = number("pool_max_conns")?.map_or(DATABASE_CONNECTIONS, |n| n as usize);
+        if connections < DATABASE_CONNECTIONS_MIN {
+            Err(format!(
+                "its parameter pool_max_conns must be {DATABASE_CONNECTIONS_MIN} or more"
+            ))?;
+        }
         let statement_timeout = number("statement_timeout")?.map_or(STATEMENT_TIMEOUT, millis);
         let tcp_user_timeout = number("tcp_user_timeout")?.map_or(TCP_USER_TIMEOUT, millis);
         let root = left.remove("sslrootcert").unwrap_or_default();

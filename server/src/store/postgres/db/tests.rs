@@ -121,7 +121,7 @@ async fn a_statement_is_prepared_again_when_the_schema_changed_or_the_session_wa
     let columns = async || db.rows(&SETTINGS, &[]).await.unwrap()[0].columns().len();
     let mut held = Vec::new();
     // On more connections than there are attempts.
-    for _ in 0..12 {
+    for _ in 0..11 {
         let client = db.exclusive().await.unwrap();
         client.prepared(SETTINGS.name, SETTINGS.sql).await.unwrap();
         held.push(client);
@@ -142,7 +142,7 @@ async fn connections_that_all_broke_while_idle_fail_no_statement() {
     let name = name(&database);
     for _ in 0..5 {
         let mut held = Vec::new();
-        for _ in 0..12 {
+        for _ in 0..11 {
             held.push(db.exclusive().await.unwrap());
         }
         drop(held);
@@ -150,7 +150,7 @@ async fn connections_that_all_broke_while_idle_fail_no_statement() {
             "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
              WHERE datname = '{name}' AND backend_type = 'client backend'"
         );
-        assert!(number(&other, &kill).await >= 12);
+        assert!(number(&other, &kill).await >= 11);
         db.check().await.unwrap();
         drop(db.exclusive().await.unwrap());
     }
@@ -189,7 +189,7 @@ async fn nothing_sleeps(db: &Db) {
 #[tokio::test]
 async fn a_statement_whose_caller_is_dropped_is_cancelled_and_delays_no_other() {
     // One connection for writes.
-    let (db, _database) = db("pool_max_conns=2").await;
+    let (db, _database) = db("pool_max_conns=3").await;
     let dropped = timeout(Duration::from_millis(200), db.rows(&SLEEP_WRITE, &[&20.0_f64])).await;
     assert!(dropped.is_err());
     let began = Instant::now();
@@ -200,7 +200,7 @@ async fn a_statement_whose_caller_is_dropped_is_cancelled_and_delays_no_other() 
 
 #[tokio::test]
 async fn a_statement_without_a_connection_fails_within_seconds() {
-    let (db, _database) = db("pool_max_conns=2").await;
+    let (db, _database) = db("pool_max_conns=3").await;
     let _held = db.exclusive().await.unwrap();
     let began = Instant::now();
     let outcome = db.rows(&QUICK_WRITE, &[]).await;

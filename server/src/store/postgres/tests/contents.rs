@@ -7,18 +7,15 @@ use promptarium::VaultId;
 
 use super::{caller, number, query, store};
 use crate::domain::{Caller, ListedPrompt};
-use crate::limits::{STREAM_BATCH as BATCH, STREAMS_PER_ACCOUNT};
+use crate::limits::SMALL_VAULT_PROMPTS as BATCH;
 use crate::store::StoreError;
 use crate::store::contract_tests::named;
-use crate::store::postgres::{PostgresStore, contents};
+use crate::store::postgres::PostgresStore;
 use crate::store::prelude::*;
 
-/// So many prompts of 15,000 characters that no buffer on the way holds them all.
-const MANY: i32 = 3_000;
-
-/// Backends of this database that wait for their client to take what they send.
-const BLOCKED: &str = "SELECT count(*) FROM pg_stat_activity
-     WHERE datname = current_database() AND wait_event = 'ClientWrite'";
+/// A transaction that waits for its client, or a statement that does.
+const OPEN: &str = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() \
+     AND pid <> pg_backend_pid() AND (state LIKE '%in transaction%' OR wait_event = 'ClientWrite')";
 
 async fn fill(
     store: &PostgresStore,
@@ -39,29 +36,8 @@ async fn fill(
     query(store, statement, &[&caller.account.0, &vault.get(), &prompts, &characters]).await;
 }
 
-/// A new account with a vault of [`MANY`] prompts.
-async fn large_vault(store: &PostgresStore) -> (Caller, VaultId) {
-    let alice = caller(store, "alice").await;
-    let vault = new_vault(store, &alice).await;
-    fill(store, &alice, vault, MANY, 15_000).await;
-    (alice, vault)
-}
-
 async fn new_vault(store: &PostgresStore, caller: &Caller) -> VaultId {
     store.create_vault(caller, named("Sky")).await.unwrap().id
-}
-
-/// Waits until a statement gives this number.
-async fn until(store: &PostgresStore, statement: &str, expected: i64) {
-    let began = Instant::now();
-    loop {
-        let found = number(store, statement).await;
-        if found == expected {
-            return;
-        }
-        assert!(began.elapsed() < Duration::from_secs(20), "still {found}: {statement}");
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
 }
 
 async fn all(store: &PostgresStore, caller: &Caller, vault: VaultId) -> Vec<ListedPrompt> {
@@ -84,77 +60,63 @@ async fn a_vault_of_any_size_is_read_completely_and_in_order() {
 }
 
 #[tokio::test]
-async fn a_slow_reader_makes_the_database_wait_and_gets_the_vault_of_one_instant() {
+async fn a_slow_reader_gets_the_members_of_one_instant_without_prompts_deleted_meanwhile() {
     let (store, _database) = store().await;
-    let (alice, vault) = large_vault(&store).await;
+    let alice = caller(&store, "alice").await;
+    let vault = new_vault(&store, &alice).await;
+    fill(&store, &alice, vault, 300, 9).await;
     let mut contents = store.contents(&alice, vault).await.unwrap();
-    until(&store, BLOCKED, 1).await;
+    let first = contents.next().await.unwrap().unwrap();
+    let last = all(&store, &alice, vault).await.pop().unwrap();
+    store.set_pinned(&alice, vault, last.membership, true).await.unwrap();
+    store.delete_prompt(&alice, first.prompt.id).await.unwrap();
+    let gone = first.prompt.id.get() - 100;
+    store.delete_prompt(&alice, gone.into()).await.unwrap();
     store.delete_vault(&alice, vault).await.unwrap();
-    let mut count = 0;
-    while let Some(one) = contents.next().await {
-        assert_eq!(one.unwrap().prompt.text.len(), 15_000);
-        count += 1;
-    }
-    assert_eq!(count, MANY);
+    let rest: Vec<_> = contents.try_collect().await.unwrap();
+    assert_eq!(rest.len(), 298);
+    assert!(rest.iter().all(|listed| listed.prompt.id.get() != gone && !listed.pinned));
+    assert_eq!(rest.last().unwrap().membership, last.membership);
 }
 
 #[tokio::test]
-async fn a_reader_that_takes_nothing_for_too_long_loses_its_connection() {
+async fn slow_readers_hold_no_connection_and_delay_nobody() {
     let (store, _database) = store().await;
-    let (alice, vault) = large_vault(&store).await;
-    let stall_timeout = Duration::from_millis(300);
-    let contents = contents::contents(&store.db, &store.small_vaults, &alice, vault, stall_timeout)
-        .await
-        .unwrap();
-    until(&store, BLOCKED, 1).await;
-    until(&store, BLOCKED, 0).await;
-    let read: Vec<_> = contents.collect().await;
-    let (last, before) = read.split_last().unwrap();
-    assert!(matches!(last, Err(StoreError::Unavailable(_))), "{last:?}");
-    assert!(before.iter().all(Result::is_ok) && before.len() <= 3 * BATCH, "{}", before.len());
-}
-
-#[tokio::test]
-async fn a_reader_that_is_dropped_closes_its_connection() {
-    let (store, _database) = store().await;
-    let (alice, vault) = large_vault(&store).await;
-    // More often than there are connections.
-    for _ in 0..20 {
-        let contents = store.contents(&alice, vault).await.unwrap();
-        assert_eq!(contents.take(BATCH + 1).count().await, BATCH + 1);
-    }
-    until(&store, BLOCKED, 0).await;
-    store.prompt(&alice, all(&store, &alice, vault).await[0].prompt.id).await.unwrap();
-}
-
-#[tokio::test]
-async fn slow_readers_of_one_account_do_not_delay_another_account() {
-    let (store, _database) = store().await;
-    let (alice, vault) = large_vault(&store).await;
     let bob = caller(&store, "bob").await;
-    let (small, large) = (new_vault(&store, &bob).await, new_vault(&store, &bob).await);
-    fill(&store, &bob, small, 3, 9).await;
+    let large = new_vault(&store, &bob).await;
     fill(&store, &bob, large, 200, 9).await;
-    let mut waiting = tokio::task::JoinSet::new();
-    for _ in 0..30 {
-        let (store, alice) = (store.clone(), alice.clone());
-        waiting.spawn(async move { store.contents(&alice, vault).await });
+    let mut held = Vec::new();
+    for name in ["alice", "carol", "dave", "erin"] {
+        let reader = caller(&store, name).await;
+        let vault = new_vault(&store, &reader).await;
+        fill(&store, &reader, vault, 300, 15_000).await;
+        for _ in 0..10 {
+            let mut contents = store.contents(&reader, vault).await.unwrap();
+            contents.next().await.unwrap().unwrap();
+            held.push(contents);
+        }
     }
-    // Each takes nothing of what it gets.
-    let mut readers = Vec::new();
-    while readers.len() < STREAMS_PER_ACCOUNT {
-        readers.push(waiting.join_next().await.unwrap().unwrap().unwrap());
-    }
+    assert_eq!(number(&store, OPEN).await, 0);
+    assert_eq!((store.pool_use().busy, store.pool_use().pipelined), (0, 0));
+    assert!(store.quotas().iter().all(|quota| quota.usage().used == 0));
     let began = Instant::now();
-    assert_eq!(all(&store, &bob, small).await.len(), 3);
     assert_eq!(all(&store, &bob, large).await.len(), 200);
     assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
-    // The others of this account get none, until one of them leaves.
-    let refused = waiting.join_next().await.unwrap().unwrap().err();
-    assert!(matches!(refused, Some(StoreError::Unavailable(_))), "{refused:?}");
-    waiting.shutdown().await;
-    readers.pop();
-    drop(store.contents(&alice, vault).await.unwrap());
+    assert!(held[0].bytes <= 3 << 20, "{} bytes", held[0].bytes);
+    assert_eq!(held.pop().unwrap().count().await, 299);
+}
+
+#[tokio::test]
+async fn a_key_that_is_revoked_ends_the_list() {
+    let (store, _database) = store().await;
+    let alice = caller(&store, "alice").await;
+    let vault = new_vault(&store, &alice).await;
+    fill(&store, &alice, vault, 300, 9).await;
+    let mut contents = store.contents(&alice, vault).await.unwrap();
+    contents.next().await.unwrap().unwrap();
+    store.revoke_api_key(&alice, "key-of-alice").await.unwrap();
+    let rest: Vec<_> = contents.collect().await;
+    assert!(matches!(rest.last(), Some(Err(StoreError::KeyRevoked))), "{:?}", rest.last());
 }
 
 #[tokio::test]

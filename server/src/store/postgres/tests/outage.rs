@@ -9,7 +9,6 @@ use tokio::task::JoinSet;
 
 use super::cluster::{Cluster, DURABLE};
 use crate::clock::Clock;
-use crate::domain::AccountId;
 use crate::store::postgres::db::{Params, Statement};
 use crate::store::postgres::{DatabaseUrl, Migration, PostgresStore};
 use crate::store::{Store as _, StoreError};
@@ -23,7 +22,6 @@ const WRITE: Statement = Statement::non_idempotent(
 );
 const READ: Statement =
     Statement::read_only("test.read", "SELECT name FROM setting WHERE name LIKE $1::text || '-%'");
-const STREAM: Statement = Statement::read_only("test.stream", "SELECT 1 AS one");
 
 async fn open(cluster: &Cluster) -> PostgresStore {
     let url = DatabaseUrl::parse(cluster.url()).unwrap();
@@ -31,17 +29,13 @@ async fn open(cluster: &Cluster) -> PostgresStore {
 }
 
 /// Every way in which a statement is sent, at once.
-async fn statements(store: &PostgresStore) -> [Result<(), StoreError>; 4] {
+async fn statements(store: &PostgresStore) -> [Result<(), StoreError>; 3] {
     let db = &store.db;
     let name = rand::random::<u64>().to_string();
     let params: Params<'_> = &[&name];
-    let (check, read, write, stream) = tokio::join!(
-        store.check(),
-        db.rows(&READ, &[&"x"]),
-        db.rows(&WRITE, params),
-        db.stream_of_caller(AccountId(1), &STREAM, &[]),
-    );
-    [check, read.map(drop), write.map(drop), stream.map(drop)]
+    let (check, read, write) =
+        tokio::join!(store.check(), db.rows(&READ, &[&"x"]), db.rows(&WRITE, params),);
+    [check, read.map(drop), write.map(drop)]
 }
 
 async fn all_unavailable_soon(store: &PostgresStore, when: &str) {

@@ -106,7 +106,7 @@ async fn a_fork_or_deletion_that_takes_too_long_says_so_and_changes_nothing() {
 async fn long_writes_have_a_share_of_the_connections() {
     let (store, _database) = store().await;
     let callers = join_all(["a", "b", "c", "d"].map(|name| caller(&store, name))).await;
-    // Each account has one at a time, and all together three of the twelve connections.
+    // Each account has one at a time, and all together three of the eleven connections.
     let tasks = callers.iter().chain(&callers).cloned().map(|caller| {
         let store = store.clone();
         tokio::spawn(

@@ -1,0 +1,299 @@
+//! The only limiter of concurrent use: how much there is of something, in all and for one client.
+//!
+//! A permit is released when it is dropped. Who waits gets it in order: first among the client's own
+//! requests, so that a client with many of them delays only its own, and then among all. What is
+//! limited in a time and not at once has a rate instead, see [`crate::http::rates`].
+
+use std::collections::HashMap;
+use std::net::{IpAddr, Ipv6Addr};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::time::Duration;
+
+use bytes::Bytes;
+use parking_lot::Mutex;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::timeout;
+
+use crate::domain::AccountId;
+
+/// Who uses a quota.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Client {
+    Account(AccountId),
+    /// A network of IPv6 is one address: one host has all of its 64 bits.
+    Address(IpAddr),
+    /// The server itself, or clients that cannot be told apart.
+    Server,
+}
+
+impl From<AccountId> for Client {
+    fn from(account: AccountId) -> Self {
+        Self::Account(account)
+    }
+}
+
+impl From<IpAddr> for Client {
+    fn from(address: IpAddr) -> Self {
+        Self::Address(match address.to_canonical() {
+            IpAddr::V6(address) => {
+                Ipv6Addr::from(u128::from(address) & !u128::from(u64::MAX)).into()
+            }
+            address => address,
+        })
+    }
+}
+
+/// What is used up, and by whom.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum OverQuota {
+    #[error(
+        "this account uses all of {0} that it may; try again when some of its requests have ended"
+    )]
+    Account(&'static str),
+    #[error("this address uses all of {0} that it may; try again in a while")]
+    Address(&'static str),
+    #[error("all of {0} is in use; try again in a while")]
+    Server(&'static str),
+}
+
+/// A bound of something. Clones share it.
+#[derive(Clone, Debug)]
+pub struct Quota(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    name: &'static str,
+    what: &'static str,
+    total: AtomicUsize,
+    /// What one client may have.
+    share: AtomicUsize,
+    all: Arc<Semaphore>,
+    /// Of clients that use something or wait.
+    clients: Mutex<HashMap<Client, Arc<Semaphore>>>,
+    waiting: AtomicUsize,
+    refused: AtomicUsize,
+}
+
+/// What a client may have, while it uses some of it or waits.
+#[derive(Debug)]
+struct Own {
+    quota: Quota,
+    client: Client,
+    permits: Arc<Semaphore>,
+}
+
+/// A part of a quota, until it is dropped.
+#[derive(Debug)]
+pub(crate) struct Permit {
+    own_part: OwnedSemaphorePermit,
+    part: OwnedSemaphorePermit,
+    // Dropped last.
+    own: Own,
+}
+
+/// A quota as one client sees it.
+#[derive(Clone, Copy, Debug)]
+pub struct Share<'a> {
+    quota: &'a Quota,
+    client: Client,
+}
+
+/// How a quota is used, for the metrics.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Usage {
+    pub(crate) name: &'static str,
+    pub(crate) total: usize,
+    pub(crate) used: usize,
+    pub(crate) waiting: usize,
+    pub(crate) refused: usize,
+}
+
+impl Quota {
+    /// `name` is for the metrics, and `what` for the text of a refusal. There is at least one in
+    /// all and for each client.
+    pub(crate) fn new(name: &'static str, what: &'static str, total: usize, share: usize) -> Self {
+        let (none, clients, waiting, refused) = Default::default();
+        let (all, empty) = (Arc::new(Semaphore::new(0)), AtomicUsize::new(0));
+        let inner = Inner { name, what, total: empty, share: none, all, clients, waiting, refused };
+        let quota = Self(Arc::new(inner));
+        quota.resize(total, share);
+        quota
+    }
+
+    /// Makes it larger, before it is used.
+    pub(crate) fn resize(&self, total: usize, share: usize) {
+        let total = total.clamp(1, Semaphore::MAX_PERMITS);
+        self.0.all.add_permits(total.saturating_sub(self.0.total.swap(total, Relaxed)));
+        // Without a share of its own a client waits for the others.
+        let share = if share < total { share.max(1) } else { Semaphore::MAX_PERMITS };
+        self.0.share.store(share, Relaxed);
+    }
+
+    /// Lets each client have everything.
+    pub(crate) fn share_all(&self) {
+        self.0.share.store(Semaphore::MAX_PERMITS, Relaxed);
+    }
+
+    pub(crate) fn usage(&self) -> Usage {
+        let Inner { name, total, all, waiting, refused, .. } = &*self.0;
+        let total = total.load(Relaxed);
+        let used = total.saturating_sub(all.available_permits());
+        let (waiting, refused) = (waiting.load(Relaxed), refused.load(Relaxed));
+        Usage { name, total, used, waiting, refused }
+    }
+
+    pub(crate) fn of(&self, client: impl Into<Client>) -> Share<'_> {
+        Share { quota: self, client: client.into() }
+    }
+
+    /// A permit at once.
+    pub(crate) fn try_acquire(
+        &self,
+        client: impl Into<Client>,
+        amount: usize,
+    ) -> Result<Permit, OverQuota> {
+        let own = self.own(client.into());
+        let (own_part, part) = own.take(amount)?;
+        Ok(Permit { own_part, part, own })
+    }
+
+    /// Waits for a permit for this amount, or for as much as one client may have.
+    pub(crate) async fn acquire(
+        &self,
+        client: impl Into<Client>,
+        amount: usize,
+        wait: Duration,
+    ) -> Result<Permit, OverQuota> {
+        let own = self.own(client.into());
+        let most = self.0.share.load(Relaxed).min(self.0.total.load(Relaxed));
+        let count = count(amount.min(most));
+        let _waiting = Waiting::begin(&self.0.waiting);
+        let mut over = own.over();
+        let parts = async {
+            let own_part = own.permits.clone().acquire_many_owned(count).await.ok()?;
+            over = OverQuota::Server(self.0.what);
+            Some((own_part, self.0.all.clone().acquire_many_owned(count).await.ok()?))
+        };
+        let parts = match wait {
+            // Without a timer.
+            Duration::MAX => parts.await,
+            wait => timeout(wait, parts).await.ok().flatten(),
+        };
+        match parts {
+            Some((own_part, part)) => Ok(Permit { own_part, part, own }),
+            None => Err(self.refused(over)),
+        }
+    }
+
+    /// One permit. Waits for what other clients have, but not for the client's own share.
+    pub(crate) async fn acquire_share(
+        &self,
+        client: impl Into<Client>,
+    ) -> Result<Permit, OverQuota> {
+        let own = self.own(client.into());
+        let _waiting = Waiting::begin(&self.0.waiting);
+        let own_part = own.permits.clone().try_acquire_owned();
+        let own_part = own_part.map_err(|_| self.refused(own.over()))?;
+        let part = self.0.all.clone().acquire_owned().await;
+        let part = part.map_err(|_| self.refused(OverQuota::Server(self.0.what)))?;
+        Ok(Permit { own_part, part, own })
+    }
+
+    fn own(&self, client: Client) -> Own {
+        let mut clients = self.0.clients.lock();
+        let new = || Arc::new(Semaphore::new(self.0.share.load(Relaxed)));
+        let permits = clients.entry(client).or_insert_with(new).clone();
+        Own { quota: self.clone(), client, permits }
+    }
+
+    fn refused(&self, over: OverQuota) -> OverQuota {
+        self.0.refused.fetch_add(1, Relaxed);
+        over
+    }
+}
+
+/// More than a quota has, where it does not fit.
+fn count(amount: usize) -> u32 {
+    u32::try_from(amount).unwrap_or(u32::MAX)
+}
+
+impl Own {
+    fn take(
+        &self,
+        amount: usize,
+    ) -> Result<(OwnedSemaphorePermit, OwnedSemaphorePermit), OverQuota> {
+        let Inner { all, what, .. } = &*self.quota.0;
+        let take = |of: &Arc<Semaphore>| of.clone().try_acquire_many_owned(count(amount));
+        let own_part = take(&self.permits).map_err(|_| self.quota.refused(self.over()))?;
+        let part = take(all).map_err(|_| self.quota.refused(OverQuota::Server(what)))?;
+        Ok((own_part, part))
+    }
+
+    fn over(&self) -> OverQuota {
+        let what = self.quota.0.what;
+        match self.client {
+            Client::Account(_) => OverQuota::Account(what),
+            Client::Address(_) => OverQuota::Address(what),
+            Client::Server => OverQuota::Server(what),
+        }
+    }
+}
+
+impl Drop for Own {
+    fn drop(&mut self) {
+        let mut clients = self.quota.0.clients.lock();
+        // Dropped under the lock, so that the last one finds none beside that in the map.
+        self.permits = self.quota.0.all.clone();
+        if clients.get(&self.client).is_some_and(|own| Arc::strong_count(own) == 1) {
+            clients.remove(&self.client);
+        }
+    }
+}
+
+impl Share<'_> {
+    pub(crate) fn reserve(&self, amount: usize) -> Result<Permit, OverQuota> {
+        self.quota.try_acquire(self.client, amount)
+    }
+}
+
+impl Permit {
+    /// Takes more, so that it has this amount in all.
+    pub(crate) fn grow_to(&mut self, amount: usize) -> Result<(), OverQuota> {
+        let more = amount.saturating_sub(self.part.num_permits());
+        let (own_part, part) = self.own.take(more)?;
+        self.own_part.merge(own_part);
+        self.part.merge(part);
+        Ok(())
+    }
+
+    /// These bytes, with the permit until their last clone is dropped.
+    pub(crate) fn hold(self, bytes: impl AsRef<[u8]> + Send + 'static) -> Bytes {
+        struct Held<T>(T, #[expect(dead_code, reason = "dropped with the bytes")] Permit);
+        impl<T: AsRef<[u8]>> AsRef<[u8]> for Held<T> {
+            fn as_ref(&self) -> &[u8] {
+                self.0.as_ref()
+            }
+        }
+        Bytes::from_owner(Held(bytes, self))
+    }
+}
+
+/// A request that waits; dropped with its future.
+struct Waiting<'a>(&'a AtomicUsize);
+
+impl<'a> Waiting<'a> {
+    fn begin(waiting: &'a AtomicUsize) -> Self {
+        waiting.fetch_add(1, Relaxed);
+        Self(waiting)
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests;
