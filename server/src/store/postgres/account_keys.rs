@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use tokio_postgres::Row;
 
 use super::db::{Db, Params, Statement};
-use super::rows::{caller, column, is_no_session, now};
+use super::rows::{caller, column, is_no_session};
 use super::steps::LOCK_ACCOUNT;
 use crate::domain::{ApiKeyRecord, Caller, KeyId, NamedKey, Scopes};
 use crate::limits::API_KEYS_MAX;
@@ -35,11 +35,7 @@ static CREATE_KEY: Statement = Statement::non_idempotent(
         ), k AS (
             INSERT INTO api_key
                 (account_id, public_id, digest, prompts_write, name, created_at, revoked_at)
-            SELECT $1, $3::text, $4::bytea, $5::boolean, $6::text, ",
-        now!("$9"),
-        ", CASE WHEN $7::boolean THEN ",
-        now!("$9"),
-        " END FROM counted WHERE free
+            SELECT $1, $3::text, $4::bytea, $5::boolean, $6::text, $9, CASE WHEN $7::boolean THEN $9 END FROM counted WHERE free
             ON CONFLICT (public_id) DO NOTHING
             RETURNING *
         )
@@ -66,9 +62,7 @@ static REVOKE_KEY: Statement = Statement::idempotent(
     concat!(
         caller!(),
         ", k AS (
-            UPDATE api_key k SET revoked_at = coalesce(k.revoked_at, ",
-        now!("$4"),
-        ") FROM caller
+            UPDATE api_key k SET revoked_at = coalesce(k.revoked_at, $4) FROM caller
             WHERE k.public_id = $3 AND k.account_id = $1 AND ",
         is_no_session!(),
         " RETURNING k.*

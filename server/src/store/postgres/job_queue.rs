@@ -1,7 +1,7 @@
 //! Generation jobs as workers see them: leases and outcomes.
 //!
-//! A lease runs by the database's clock, so servers need not agree on the time. Each claim has
-//! a new fencing token (`fence`), so a worker whose lease was taken over changes nothing.
+//! A lease runs by the clocks of the servers, which may differ by less than the lease. Each claim
+//! has a new fencing token (`fence`), so a worker whose lease was taken over changes nothing.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -16,9 +16,9 @@ use uuid::Uuid;
 use super::PostgresStore;
 use super::claims::{CLAIM, DELETE_ENDED, ENDED, FAIL_LATE, LATE, NEXT};
 use super::db::{Db, Params, Statement};
-use super::job_rows::{job_key, job_or_none, later, relisted, unlisted};
+use super::job_rows::{job_key, job_or_none, relisted, unlisted};
 use super::jobs::{random_id, rows_of_due_job, rows_of_job};
-use super::rows::{StoredImage, column, micros, now};
+use super::rows::{StoredImage, after, before, column, later};
 use crate::domain::{
     AccountId, Claim, GenerationRequest, JobKey, Lease, PromptImage, Release, Turn, output_prompt,
 };
@@ -33,9 +33,7 @@ static RENEW: Statement = Statement::idempotent(
     "jobs.renew",
     concat!(
         "WITH queued AS ( \
-             UPDATE job j SET claimable_at = ",
-        now!("$4"),
-        " + $5::bigint * interval '1 microsecond' \
+             UPDATE job j SET claimable_at = $4 \
              WHERE j.account_id = $1 AND j.name_digest = $2 AND j.fence = $3 \
              RETURNING j.name_digest, j.claimable_at), ",
         relisted!(),
@@ -47,14 +45,11 @@ static RELEASE: Statement = Statement::idempotent(
     "jobs.release",
     concat!(
         "WITH queued AS ( \
-             UPDATE job j SET fence = NULL, \
-                 claimable_at = ",
-        now!("$4"),
-        " + $5::bigint * interval '1 microsecond', \
-                 setbacks = CASE $6::text WHEN 'failed_attempt' THEN j.setbacks + 1 \
-                     WHEN 'shutdown' THEN j.setbacks ELSE 0 END, \
+             UPDATE job j SET fence = NULL, claimable_at = $5, \
+                 failed_attempts = CASE $6::text WHEN 'failed_attempt' THEN j.failed_attempts + 1 \
+                     WHEN 'shutdown' THEN j.failed_attempts ELSE 0 END, \
                  updated_at = CASE WHEN $6 = 'in_progress' AND j.state = 'queued' THEN ",
-        later!("$4"),
+        later!("$4", "j.updated_at"),
         " ELSE j.updated_at END, \
                  state = CASE WHEN $6 = 'in_progress' AND j.state = 'queued' THEN 'in_progress' \
                      ELSE j.state END \
@@ -68,7 +63,7 @@ static RELEASE: Statement = Statement::idempotent(
 /// A job that the provider never accepted has no output, so its request is not found here.
 static REQUEST: Statement = Statement::read_only(
     "jobs.request",
-    "SELECT job_order FROM job \
+    "SELECT request FROM job \
      WHERE account_id = $1 AND name_digest = $2 AND fence = $3 \
          AND state IN ('queued', 'in_progress')",
 );
@@ -91,11 +86,7 @@ static COMPLETE: Statement = Statement::idempotent(
          created AS ( \
              INSERT INTO prompt (account_id, kind, title, body, platform, model_id, aspect_ratio, \
                  image_url, reference_media_urls, images, created_at, updated_at) \
-             SELECT $1, $5, $6, $7, $8, $9, $10, $11, $12, $13, ",
-        now!("$4"),
-        ", ",
-        now!("$4"),
-        " FROM target RETURNING id, kind), \
+             SELECT $1, $5, $6, $7, $8, $9, $10, $11, $12, $13, $4, $4 FROM target RETURNING id, kind), \
          added AS ( \
              INSERT INTO vault_prompt (account_id, vault_id, prompt_id, kind) \
              SELECT $1, target.id, created.id, created.kind FROM created, target), \
@@ -105,7 +96,7 @@ static COMPLETE: Statement = Statement::idempotent(
          ended AS ( \
              UPDATE job j SET state = 'completed', prompt_id = created.id, vault_id = target.id, \
                  claimable_at = NULL, fence = NULL, updated_at = ",
-        later!("$4"),
+        later!("$4", "j.updated_at"),
         " FROM target, created \
              WHERE j.account_id = $1 AND j.name_digest = $2 \
              RETURNING j.name_digest), ",
@@ -120,7 +111,7 @@ static FAIL: Statement = Statement::idempotent(
         "WITH ended AS ( \
              UPDATE job j SET state = 'failed', reason = $5, claimable_at = NULL, fence = NULL, \
                  updated_at = ",
-        later!("$4"),
+        later!("$4", "j.updated_at"),
         " WHERE j.account_id = $1 AND j.name_digest = $2 AND j.fence = $3 \
              RETURNING j.name_digest), ",
         unlisted!(),
@@ -137,23 +128,23 @@ const AT_ONCE: i64 = JOBS_AT_ONCE as i64;
 impl JobQueue for PostgresStore {
     async fn claim_job(&self, lease: Duration, turn: &Turn) -> Result<Option<Claim>> {
         let except: Vec<_> = turn.except.iter().map(|account| account.0).collect();
-        let lasting = micros(lease);
         loop {
-            let params: Params<'_> = &[&self.db.now(), &lasting, &turn.after.0, &except];
+            let now = self.db.now();
+            let until = after(now, lease);
+            let params: Params<'_> = &[&now, &until, &turn.after.0, &except];
             let next = self.db.rows(&NEXT, params).await?;
             let Some(next) = next.first() else { return Ok(None) };
             let account = AccountId(column(next, "account_id")?);
-            let until: Timestamp = column(next, "due_at")?;
+            let due_at: Timestamp = column(next, "due_at")?;
             let (name, fence) = (column::<&[u8]>(next, "name_digest")?, random_id());
-            let params: Params<'_> = &[&account.0, &name, &fence, &until, &self.db.now()];
+            let params: Params<'_> = &[&account.0, &name, &fence, &until, &now];
             let rows = self.db.rows(&CLAIM, params).await?;
             let Some(row) = rows.first() else { continue };
             let lease = Lease { job: job_key(row)?, fence: fence.as_u128() };
             let error = match job_or_none(row) {
                 Ok(Some(job)) => {
-                    let failed_attempts = column::<i32>(row, "setbacks")?.unsigned_abs();
-                    let overdue = u64::try_from(column::<i64>(next, "overdue")?).unwrap_or(0);
-                    let overdue = Duration::from_micros(overdue);
+                    let failed_attempts = column::<i32>(row, "failed_attempts")?.unsigned_abs();
+                    let overdue = now.duration_since(due_at).unsigned_abs();
                     return Ok(Some(Claim { lease, job, failed_attempts, overdue }));
                 }
                 Ok(None) => return Ok(None),
@@ -169,8 +160,9 @@ impl JobQueue for PostgresStore {
     }
 
     async fn fail_late_submissions(&self, limit: Duration, reason: &str) -> Result<Vec<JobKey>> {
-        let (now, limit) = (self.db.now(), micros(limit));
-        let late = self.db.rows(&LATE, &[&now, &limit, &AT_ONCE]).await?;
+        let now = self.db.now();
+        let limit = before(now, limit);
+        let late = self.db.rows(&LATE, &[&limit, &AT_ONCE]).await?;
         let mut failed = Vec::new();
         for (account, names) in by_account(&late)? {
             let params: Params<'_> = &[&account, &names, &now, &limit, &reason];
@@ -182,19 +174,19 @@ impl JobQueue for PostgresStore {
     }
 
     async fn delete_ended_jobs(&self, age: Duration) -> Result<usize> {
-        let (now, age) = (self.db.now(), micros(age));
-        let ended = self.db.rows(&ENDED, &[&now, &age, &AT_ONCE]).await?;
+        let until = before(self.db.now(), age);
+        let ended = self.db.rows(&ENDED, &[&until, &AT_ONCE]).await?;
         let mut deleted = 0;
         for (account, names) in by_account(&ended)? {
-            let params: Params<'_> = &[&account, &names, &now, &age];
+            let params: Params<'_> = &[&account, &names, &until];
             deleted += self.db.rows(&DELETE_ENDED, params).await?.len();
         }
         Ok(deleted)
     }
 
     async fn renew_lease(&self, lease: &Lease, lasting: Duration) -> Result<()> {
-        let lasting = micros(lasting);
-        fenced(&self.db, &RENEW, lease, &[&self.db.now(), &lasting]).await.map(drop)
+        let until = after(self.db.now(), lasting);
+        fenced(&self.db, &RENEW, lease, &[&until]).await.map(drop)
     }
 
     async fn release_job(&self, lease: &Lease, pause: Duration, outcome: Release) -> Result<()> {
@@ -205,7 +197,8 @@ impl JobQueue for PostgresStore {
             Release::Shutdown => "shutdown",
         };
         let fence = Uuid::from_u128(lease.fence);
-        let params: Params<'_> = &[&fence, &self.db.now(), &micros(pause), &outcome];
+        let now = self.db.now();
+        let params: Params<'_> = &[&fence, &now, &after(now, pause), &outcome];
         // If it is due later, workers wait until it is.
         let rows = match pause.is_zero() {
             true => rows_of_due_job(&self.db, &RELEASE, &lease.job, params).await?,
@@ -219,7 +212,7 @@ impl JobQueue for PostgresStore {
     async fn complete_job(&self, lease: &Lease, images: Vec<PromptImage>) -> Result<PromptId> {
         // The request never changes, so reading it in a statement of its own is safe.
         let row = fenced(&self.db, &REQUEST, lease, &[]).await?;
-        let Json(request) = column::<Json<GenerationRequest>>(&row, "job_order")?;
+        let Json(request) = column::<Json<GenerationRequest>>(&row, "request")?;
         // The statement chooses the vault.
         let prompt = output_prompt(&request, VaultId::new(0));
         let inputs = &prompt.inputs;

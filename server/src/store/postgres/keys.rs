@@ -7,110 +7,74 @@ use tokio_postgres::Row;
 use super::PostgresStore;
 use super::db::{Params, Statement};
 use super::rows::{caller, column, is_no_session};
+use super::steps::Step;
 use crate::domain::{AccountId, Caller, KeyId, KeyRecord, NewKey, Scopes};
 use crate::store::{KeyStore, Result, StoreError};
 
 #[cfg(test)]
-pub(super) static ALL: &[&Statement] =
-    &[&ACCOUNT, &ACCOUNTS, &SEED, &FIRST, &FIND, &CONFIRM, &CREATE, &LIST, &LIST_OF, &REVOKE];
+pub(super) static ALL: &[&Statement] = &[
+    &IDS, &ACCOUNT, &GENERAL, &LIST_GENERAL, &IS_NEW, &CREATE, &IS_SAME, &ACCOUNTS, &FIND,
+    &CONFIRM, &LIST, &LIST_OF, &REVOKE,
+];
 
-/// CTEs that create an account with its General vault if a condition holds: `$1` is its
-/// name, `$2` the time. `fresh` has the time and the new ids, or no row.
-macro_rules! new_account {
-    ($condition:literal) => {
-        concat!(
-            "fresh AS MATERIALIZED (
-                SELECT nextval('account_id_seq') AS account_id, nextval('vault_id_seq') AS vault_id,
-                    coalesce($2::timestamptz, statement_timestamp()) AS now WHERE ",
-            $condition,
-            "), new_account AS (
-                INSERT INTO account (id, name, created_at) SELECT account_id, $1, now FROM fresh
-            ), new_vault AS (
-                INSERT INTO vault
-                    (account_id, id, name, slug, visibility, system, created_at, updated_at)
-                SELECT account_id, vault_id, 'General', 'general', 'private', true, now, now
-                FROM fresh
-            ), listed AS (
-                INSERT INTO vault_directory (vault_id, account_id)
-                SELECT vault_id, account_id FROM fresh
-            )"
-        )
-    };
-}
+/// The ids of a new account and of its General vault, so that each statement below has the account
+/// as a parameter.
+static IDS: Statement = Statement::idempotent(
+    "accounts.ids",
+    "SELECT nextval('account_id_seq') AS account_id, nextval('vault_id_seq') AS vault_id",
+);
 
-/// The CTE that adds the key `$3` to `$6` to the account in `owner`, if there is one.
-macro_rules! new_key {
-    () => {
-        "new_key AS (
-            INSERT INTO api_key
-                (account_id, public_id, digest, prompts_write, created_at, revoked_at)
-            SELECT id, $3::text, $4::bytea, $5::boolean, now, CASE WHEN $6::boolean THEN now END
-            FROM owner
-        )"
-    };
-}
-
-static ACCOUNT: Statement = Statement::non_idempotent(
+/// The account `$1` with this name, unless the name is in use, another key has the public id `$4`,
+/// or `$5` asks for the first account and there is one. Of two concurrent ones with one name, one
+/// violates a constraint, runs again and finds the other's row.
+static ACCOUNT: Statement = Statement::idempotent(
     "accounts.create",
-    concat!(
-        "WITH ",
-        new_account!("NOT EXISTS (SELECT FROM account WHERE name = $1::text)"),
-        " SELECT EXISTS (SELECT FROM fresh)"
-    ),
+    "INSERT INTO account (id, name, created_at)
+     SELECT $1, $2, $3 WHERE NOT EXISTS (SELECT 1 FROM account WHERE name = $2::text)
+         AND NOT EXISTS (SELECT 1 FROM api_key WHERE public_id = $4::text)
+         AND NOT ($5::boolean AND EXISTS (SELECT 1 FROM account ORDER BY id LIMIT 1))",
+);
+
+/// The General vault of a new account.
+static GENERAL: Statement = Statement::idempotent(
+    "accounts.create_general",
+    "INSERT INTO vault
+         (account_id, id, name, slug, visibility, system, created_at, updated_at)
+     SELECT $1, $2, 'General', 'general', 'private', true, $3, $3 FROM account WHERE id = $1
+     ON CONFLICT DO NOTHING",
+);
+
+static LIST_GENERAL: Statement = Statement::idempotent(
+    "accounts.list_general",
+    "INSERT INTO vault_directory (vault_id, account_id) SELECT $2, id FROM account WHERE id = $1
+     ON CONFLICT DO NOTHING",
+);
+
+/// Whether the account was created.
+static IS_NEW: Statement = Statement::read_only(
+    "accounts.is_new",
+    "SELECT EXISTS (SELECT 1 FROM account WHERE id = $1)",
+);
+
+/// The key `$2` of the account with the name `$1`, which must have the id `$7` if that is not NULL.
+static CREATE: Statement = Statement::idempotent(
+    "keys.create",
+    "INSERT INTO api_key (account_id, public_id, digest, prompts_write, created_at, revoked_at)
+     SELECT a.id, $2, $3, $4, $6, CASE WHEN $5::boolean THEN $6 END FROM account a
+     WHERE a.name = $1::text AND a.id = coalesce($7::bigint, a.id)
+         AND NOT EXISTS (SELECT 1 FROM api_key WHERE public_id = $2::text)",
+);
+
+/// Whether the key `$2` is as [`CREATE`] creates it.
+static IS_SAME: Statement = Statement::read_only(
+    "keys.is_same",
+    "SELECT EXISTS (SELECT 1 FROM api_key k JOIN account a ON a.id = k.account_id
+         WHERE k.public_id = $2::text AND a.name = $1::text AND k.digest = $3::bytea
+             AND k.prompts_write = $4::boolean AND (k.revoked_at IS NOT NULL) = $5::boolean)",
 );
 
 static ACCOUNTS: Statement =
     Statement::read_only("accounts.list", "SELECT name, created_at FROM account ORDER BY id");
-
-/// The account is created only if the key can be: nothing changes if another key has the
-/// public id. Of two concurrent seeds one violates a constraint, runs again and finds the
-/// other's rows.
-static SEED: Statement = Statement::idempotent(
-    "keys.seed",
-    concat!(
-        "WITH known AS (
-            SELECT a.name = $1::text AND k.digest = $4::bytea AND k.prompts_write = $5::boolean
-                AND (k.revoked_at IS NOT NULL) = $6::boolean AS same
-            FROM api_key k JOIN account a ON a.id = k.account_id WHERE k.public_id = $3::text
-        ), existing AS (
-            SELECT id FROM account WHERE name = $1::text
-        ), ",
-        new_account!("NOT EXISTS (SELECT FROM existing) AND NOT EXISTS (SELECT FROM known)"),
-        ", owner (id, now) AS (
-            SELECT id, coalesce($2::timestamptz, statement_timestamp()) FROM existing
-            WHERE NOT EXISTS (SELECT FROM known)
-            UNION ALL SELECT account_id, now FROM fresh
-        ), ",
-        new_key!(),
-        " SELECT coalesce((SELECT same FROM known), true)"
-    ),
-);
-
-/// Not idempotent: a second execution would find the account of the first, report that it
-/// created none, and the new key would never be shown.
-static FIRST: Statement = Statement::non_idempotent(
-    "keys.seed_first",
-    concat!(
-        "WITH ",
-        new_account!("NOT EXISTS (SELECT FROM account ORDER BY id LIMIT 1)"),
-        ", owner AS (SELECT account_id AS id, now FROM fresh), ",
-        new_key!(),
-        " SELECT EXISTS (SELECT FROM fresh)"
-    ),
-);
-
-/// No row in `owner` if there is no such account.
-static CREATE: Statement = Statement::non_idempotent(
-    "keys.create",
-    concat!(
-        "WITH owner AS (
-            SELECT id, coalesce($2::timestamptz, statement_timestamp()) AS now
-            FROM account WHERE name = $1::text
-        ), ",
-        new_key!(),
-        " SELECT EXISTS (SELECT FROM owner)"
-    ),
-);
 
 static FIND: Statement = Statement::read_only(
     "keys.find",
@@ -150,7 +114,7 @@ static REVOKE: Statement = Statement::idempotent(
     "keys.revoke",
     concat!(
         "UPDATE api_key k
-        SET revoked_at = coalesce(k.revoked_at, $2::timestamptz, statement_timestamp())
+        SET revoked_at = coalesce(k.revoked_at, $2)
         FROM account a WHERE k.public_id = $1::text AND a.id = k.account_id AND ",
         is_no_session!(),
         " RETURNING a.name, k.public_id, k.prompts_write, k.created_at, k.revoked_at"
@@ -160,7 +124,7 @@ static REVOKE: Statement = Statement::idempotent(
 #[async_trait]
 impl KeyStore for PostgresStore {
     async fn seed_key(&self, account: &str, key: NewKey) -> Result<()> {
-        if self.seed(&SEED, account, &key).await? { Ok(()) } else { Err(StoreError::KeyTaken) }
+        if self.create(account, Some(&key), false).await? { Ok(()) } else { Err(StoreError::KeyTaken) }
     }
 
     async fn find_key(&self, public_id: &str, digest: &[u8; 32]) -> Result<Option<KeyRecord>> {
@@ -213,7 +177,7 @@ impl PostgresStore {
     /// Creates an account with its General vault; `false`, and no change, if the name is
     /// in use.
     pub(crate) async fn create_account(&self, name: &str) -> Result<bool> {
-        flag(&self.db.rows(&ACCOUNT, &[&name, &self.db.now()]).await?)
+        self.create(name, None, false).await
     }
 
     /// All accounts, oldest first.
@@ -227,7 +191,7 @@ impl PostgresStore {
 
     /// Creates a key of an existing account; `false` if there is no such account.
     pub(crate) async fn create_key(&self, account: &str, key: &NewKey) -> Result<bool> {
-        self.seed(&CREATE, account, key).await
+        self.create_in(&[], account, key, None).await
     }
 
     /// All keys of all accounts, ordered by account, then by age.
@@ -256,15 +220,52 @@ impl PostgresStore {
     /// Creates this account and this key if the database has no account at all, and
     /// returns whether it did. Of several concurrent calls one succeeds.
     pub(crate) async fn seed_first_key(&self, account: &str, key: &NewKey) -> Result<bool> {
-        self.seed(&FIRST, account, key).await
+        self.create(account, Some(key), true).await
     }
 
-    async fn seed(&self, statement: &Statement, account: &str, key: &NewKey) -> Result<bool> {
+    /// Creates, in one transaction, the account and the key if they do not exist. Nothing changes
+    /// if another key has the public id, or if `first` and there is an account. Returns whether
+    /// the key is then there, or without a key, whether the account is new.
+    async fn create(&self, name: &str, key: Option<&NewKey>, first: bool) -> Result<bool> {
+        let ids = self.db.rows(&IDS, &[]).await?;
+        let ids = ids.first().ok_or_else(|| StoreError::Internal("there are no ids".into()))?;
+        let (account, vault) = (column::<i64>(ids, "account_id")?, column::<i64>(ids, "vault_id")?);
+        let (now, public_id) = (self.db.now(), key.map(|key| &*key.public_id));
+        let steps: [Step<'_>; 4] = [
+            (&ACCOUNT, &[&account, &name, &now, &public_id, &first]),
+            (&GENERAL, &[&account, &vault, &now]),
+            (&LIST_GENERAL, &[&account, &vault]),
+            (&IS_NEW, &[&account]),
+        ];
+        match key {
+            None => flag(&self.db.transaction(None, &steps).await?),
+            Some(key) => {
+                self.create_in(&steps[..3], name, key, first.then_some(account)).await
+            }
+        }
+    }
+
+    /// Creates a key after these statements, and returns whether it is there.
+    async fn create_in(
+        &self,
+        steps: &[Step<'_>],
+        account: &str,
+        key: &NewKey,
+        only: Option<i64>,
+    ) -> Result<bool> {
         let NewKey { public_id, digest, scopes, revoked } = key;
-        let (now, public_id, digest) = (self.db.now(), &**public_id, &digest[..]);
-        let params: Params<'_> =
-            &[&account, &now, &public_id, &digest, &scopes.prompts_write, revoked];
-        flag(&self.db.rows(statement, params).await?)
+        let (public_id, digest) = (&**public_id, &digest[..]);
+        let params: Params<'_> = &[
+            &account,
+            &public_id,
+            &digest,
+            &scopes.prompts_write,
+            revoked,
+            &self.db.now(),
+            &only,
+        ];
+        let key: [Step<'_>; 2] = [(&CREATE, params), (&IS_SAME, &params[..5])];
+        flag(&self.db.transaction(None, &[steps, &key].concat()).await?)
     }
 }
 

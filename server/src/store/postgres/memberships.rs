@@ -19,7 +19,7 @@ pub(super) static ALL: &[&Statement] = &[&ADD, &REMOVE, &LOCK_VAULTS, &MOVE, &PI
 
 /// The vault was locked when `added` is counted, so the new count is the one that was read under
 /// the lock and the number added.
-static ADD: Statement = Statement::non_idempotent(
+pub(super) static ADD: Statement = Statement::non_idempotent(
     "memberships.add",
     concat!(
         caller!(),

@@ -38,6 +38,10 @@ pub(super) const LIST: &[Version] = &[
         name: "V8__large_accounts",
         sql: include_str!("../../../migrations/V8__large_accounts.sql"),
     },
+    Version {
+        name: "V9__names_and_citus",
+        sql: include_str!("../../../migrations/V9__names_and_citus.sql"),
+    },
 ];
 
 /// Any number that is the same for all servers: "prompts" in ASCII.

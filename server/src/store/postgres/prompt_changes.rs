@@ -5,7 +5,7 @@ use std::sync::Arc;
 use promptarium::{PromptId, VaultId};
 
 use super::db::{Db, Params, Statement};
-use super::rows::{self, caller, column, key_is_valid, now, prompt_columns};
+use super::rows::{self, caller, column, key_is_valid, later, prompt_columns};
 use super::steps::Step;
 use crate::domain::{Caller, PromptKind, PromptPatch, SharedPrompt};
 use crate::store::{Result, StoreError};
@@ -27,9 +27,8 @@ macro_rules! update {
                  aspect_ratio = coalesce($9, p.aspect_ratio),
                  image_url = coalesce($10, p.image_url),
                  reference_media_urls = coalesce($11, p.reference_media_urls),
-                 updated_at = greatest(",
-            now!("$12"),
-            ", p.updated_at + interval '1 microsecond')",
+                 updated_at = ",
+            later!("$12", "p.updated_at"),
             $more,
             " WHERE p.account_id = $1 AND p.id = $3
                  AND (NOT $13::boolean OR p.model_id IS NOT NULL) AND ",

@@ -8,7 +8,7 @@ use promptarium::{PromptId, VaultId};
 
 use super::db::{Db, Params, Statement};
 use super::retry::was_refused;
-use super::rows::{self, caller, column, key_is_valid, now, prompt_columns};
+use super::rows::{self, caller, column, key_is_valid, prompt_columns};
 use super::{PostgresStore, listing, prompt_changes};
 use crate::domain::{
     Caller, NewPrompt, PromptInputs, PromptPage, PromptPatch, PromptQuery, PromptRecord,
@@ -30,10 +30,7 @@ macro_rules! insert {
                  account_id, kind, title, body, platform, model_id, aspect_ratio, image_url,
                  reference_media_urls, created_at, updated_at
              )
-             SELECT $1, $3, $4, $5, $6, $7, $8, $9, $10, ",
-            now!("$11"),
-            ", ",
-            now!("$11"),
+             SELECT $1, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11",
             $from,
             " RETURNING p.id, p.kind, p.created_at"
         )
@@ -55,11 +52,7 @@ static CREATE_MANY: Statement = Statement::non_idempotent(
              reference_media_urls, created_at, updated_at
          )
          SELECT $1, kind, title, body, platform, model_id, aspect_ratio, image_url,
-             ($12::text[])[first_url:last_url], ",
-        now!("$13"),
-        ", ",
-        now!("$13"),
-        " FROM unnest($3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
+             ($12::text[])[first_url:last_url], $13, $13 FROM unnest($3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
              $9::text[], $10::integer[], $11::integer[]) WITH ORDINALITY
              AS n (kind, title, body, platform, model_id, aspect_ratio, image_url,
                  first_url, last_url, number)

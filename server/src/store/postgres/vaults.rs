@@ -6,8 +6,9 @@ use async_trait::async_trait;
 use promptarium::VaultId;
 
 use super::db::{Params, Statement};
-use super::new_vaults::{self, LIMIT_DISTANCE, counted, free_slug, listed};
-use super::rows::{self, caller, column, key_is_valid, now, vault_columns};
+use super::new_vaults::free_slug;
+use super::rows::{self, caller, column, key_is_valid, later, vault_columns};
+use super::steps::{LOCK_ACCOUNT, Step};
 use super::{PostgresStore, forks};
 use crate::domain::{Caller, NewVault, VaultPatch, VaultRecord, VaultVisibility, slug};
 use crate::limits::{LIST_ROWS_PER_ACCOUNT, LONG_WRITE_PROMPTS};
@@ -37,28 +38,25 @@ static GET: Statement = Statement::read_only(
     ),
 );
 
-static CREATE: Statement = Statement::non_idempotent(
+/// In a transaction after a lock on the account. `$8` is how many vaults it may have.
+pub(super) static CREATE: Statement = Statement::non_idempotent(
     "vaults.create",
     concat!(
         caller!(),
-        ", ",
-        counted!("$8"),
         ", v AS (
-            INSERT INTO vault
-                (account_id, name, description, visibility, slug, created_at, updated_at)
+            INSERT INTO vault (account_id, name, description, visibility, slug, created_at,
+                updated_at, cover_image_url)
             SELECT $1, $3, $4, $5, ",
         free_slug!("$6", "0"),
-        ", ",
-        now!("$7"),
-        ", ",
-        now!("$7"),
-        " FROM counted WHERE free
+        ", $7, $7, $9 FROM caller
+            WHERE (SELECT count(*) FROM vault every WHERE every.account_id = $1) < $8::bigint
             RETURNING *
-        ), ",
-        listed!(),
-        " SELECT ",
+        ), listed AS (
+            INSERT INTO vault_directory (vault_id, account_id) SELECT v.id, $1 FROM v
+        )
+        SELECT ",
         vault_columns!(),
-        ", counted.free FROM counted LEFT JOIN v ON true",
+        " FROM caller LEFT JOIN v ON true",
     ),
 );
 
@@ -84,10 +82,9 @@ static UPDATE: Statement = Statement::non_idempotent(
         " ELSE o.slug END,
                 description = CASE WHEN $6 THEN $7 ELSE o.description END,
                 visibility = coalesce($8, o.visibility),
-                updated_at = greatest(",
-        now!("$9"),
-        ", o.updated_at + interval '1 microsecond')
-            FROM found
+                updated_at = ",
+        later!("$9", "o.updated_at"),
+        " FROM found
             WHERE o.account_id = $1 AND o.id = found.id AND NOT (found.system AND found.renamed)
             RETURNING o.*
         )
@@ -137,23 +134,25 @@ impl VaultStore for PostgresStore {
     async fn create_vault(&self, caller: &Caller, new: NewVault) -> Result<VaultRecord> {
         let NewVault { name, description, visibility } = new;
         let (base, now) = (slug::base(&name), self.db.now());
-        for most in [self.vaults_max - LIMIT_DISTANCE, self.vaults_max] {
-            let params: Params<'_> = &[
-                &caller.account.0,
-                &caller.key.0,
-                &&*name,
-                &description.as_deref(),
-                &visibility.as_str(),
-                &base,
-                &now,
-                &most,
-            ];
-            let row = new_vaults::insert(self, caller, (&CREATE, params), most, 0).await?;
-            if let Some(vault) = row.as_ref().map(rows::vault).transpose()?.flatten() {
-                return Ok(vault);
-            }
-        }
-        Err(StoreError::TooManyVaults)
+        let steps: [Step<'_>; 2] = [
+            (&LOCK_ACCOUNT, &[&caller.account.0]),
+            (
+                &CREATE,
+                &[
+                    &caller.account.0,
+                    &caller.key.0,
+                    &&*name,
+                    &description.as_deref(),
+                    &visibility.as_str(),
+                    &base,
+                    &now,
+                    &self.vaults_max,
+                    &None::<&str>,
+                ],
+            ),
+        ];
+        let row = self.db.row_of_steps(caller, &steps).await?;
+        rows::vault(&row)?.ok_or(StoreError::TooManyVaults)
     }
 
     async fn vault(&self, caller: &Caller, id: VaultId) -> Result<VaultRecord> {
