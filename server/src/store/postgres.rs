@@ -45,6 +45,7 @@ mod claims;
 mod connect;
 mod contents;
 mod db;
+mod distribute;
 mod forks;
 mod job_queue;
 mod job_rows;
@@ -177,6 +178,16 @@ impl PostgresStore {
     /// As for [`PostgresStore::open`].
     pub async fn migrate(url: &DatabaseUrl) -> Result<Vec<&'static str>, ConnectError> {
         migrate_with(&Connector::new(url), Migration::Auto).await
+    }
+
+    /// Distributes the tables of an up-to-date schema over the nodes of a Citus cluster, and returns
+    /// the names of those that were not distributed before.
+    ///
+    /// # Errors
+    /// As for [`PostgresStore::open`], and if the database has no extension `citus`.
+    pub async fn distribute(url: &DatabaseUrl) -> Result<Vec<&'static str>, ConnectError> {
+        let mut client = Connector::new(url).connect().await?;
+        Ok(distribute::run(&mut client.client).await?)
     }
 
     /// What the connections are doing.

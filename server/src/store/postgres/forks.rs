@@ -42,17 +42,18 @@ static SOURCE: Statement = Statement::read_only(
 
 /// Copies the prompts of the vault `$3` of the account `$2`, if the vault was not changed since
 /// [`SOURCE`] read it. They come from one snapshot. Ids are assigned in the order of the SELECT.
+/// Citus needs the joins of the accounts too.
 static COPY: Statement = Statement::non_idempotent(
     "fork.copy",
     "INSERT INTO prompt (account_id, kind, title, body, platform, model_id, aspect_ratio,
          image_url, reference_media_urls, images, created_at, updated_at)
      SELECT $1, p.kind, p.title, p.body, p.platform, p.model_id, p.aspect_ratio,
          p.image_url, p.reference_media_urls, p.images, $5, $5
-     FROM vault v JOIN vault_prompt m ON m.account_id = $2 AND m.vault_id = v.id
-         CROSS JOIN LATERAL (
-             SELECT * FROM prompt WHERE account_id = $2 AND id = m.prompt_id OFFSET 0
-         ) p
-     WHERE v.account_id = $2 AND v.id = $3 AND v.updated_at = $4
+     FROM vault v
+         JOIN vault_prompt m ON m.account_id = v.account_id AND m.vault_id = v.id
+         JOIN prompt p ON p.account_id = m.account_id AND p.id = m.prompt_id
+     WHERE v.account_id = $2 AND m.account_id = $2 AND p.account_id = $2
+         AND v.id = $3 AND v.updated_at = $4
      ORDER BY m.id
      RETURNING id",
 );

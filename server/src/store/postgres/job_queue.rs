@@ -18,7 +18,7 @@ use super::claims::{CLAIM, DELETE_ENDED, ENDED, FAIL_LATE, LATE, NEXT};
 use super::db::{Db, Params, Statement};
 use super::job_rows::{job_key, job_or_none, relisted, unlisted};
 use super::jobs::{random_id, rows_of_due_job, rows_of_job};
-use super::rows::{StoredImage, after, before, column, later};
+use super::rows::{StoredImage, after, before, column, later, new_id};
 use crate::domain::{
     AccountId, Claim, GenerationRequest, JobKey, Lease, PromptImage, Release, Turn, output_prompt,
 };
@@ -74,22 +74,30 @@ static REQUEST: Statement = Statement::read_only(
 static COMPLETE: Statement = Statement::idempotent(
     "jobs.complete",
     concat!(
-        "WITH leased AS MATERIALIZED ( \
+        "WITH ",
+        new_id!("new_prompt", "prompt_id_seq"),
+        ", ",
+        new_id!("new_member", "vault_prompt_id_seq"),
+        ", leased AS MATERIALIZED ( \
              SELECT vault_id FROM job \
              WHERE account_id = $1 AND name_digest = $2 AND fence = $3 \
                  AND state IN ('queued', 'in_progress') \
              FOR UPDATE), \
          target AS MATERIALIZED ( \
-             SELECT v.id FROM leased JOIN vault v ON v.account_id = $1 AND v.id IN ( \
-                 leased.vault_id, (SELECT g.id FROM vault g WHERE g.account_id = $1 AND g.system)) \
-             ORDER BY v.id = leased.vault_id DESC LIMIT 1 FOR NO KEY UPDATE OF v), \
+             SELECT v.id FROM vault v WHERE v.account_id = $1 AND v.id IN ( \
+                 (SELECT vault_id FROM leased), \
+                 (SELECT g.id FROM vault g WHERE g.account_id = $1 AND g.system)) \
+                 AND EXISTS (SELECT FROM leased) \
+             ORDER BY v.system LIMIT 1 FOR NO KEY UPDATE), \
          created AS ( \
              INSERT INTO prompt (account_id, kind, title, body, platform, model_id, aspect_ratio, \
-                 image_url, reference_media_urls, images, created_at, updated_at) \
-             SELECT $1, $5, $6, $7, $8, $9, $10, $11, $12, $13, $4, $4 FROM target RETURNING id, kind), \
+                 image_url, reference_media_urls, images, created_at, updated_at, id) \
+             SELECT $1, $5, $6, $7, $8, $9, $10, $11, $12, $13, $4, $4, new_prompt.id \
+             FROM target, new_prompt RETURNING id, kind), \
          added AS ( \
-             INSERT INTO vault_prompt (account_id, vault_id, prompt_id, kind) \
-             SELECT $1, target.id, created.id, created.kind FROM created, target), \
+             INSERT INTO vault_prompt (account_id, id, vault_id, prompt_id, kind) \
+             SELECT $1, new_member.id, target.id, created.id, created.kind \
+             FROM created, target, new_member), \
          counted AS ( \
              UPDATE vault v SET prompt_count = v.prompt_count + 1 \
              FROM target WHERE v.account_id = $1 AND v.id = target.id), \

@@ -60,7 +60,7 @@ static IS_NEW: Statement = Statement::read_only(
 static CREATE: Statement = Statement::idempotent(
     "keys.create",
     "INSERT INTO api_key (account_id, public_id, digest, prompts_write, created_at, revoked_at)
-     SELECT a.id, $2, $3, $4, $6, CASE WHEN $5::boolean THEN $6 END FROM account a
+     SELECT a.id, $2, $3, $4, $6, CASE WHEN $5::boolean THEN $6::timestamptz END FROM account a
      WHERE a.name = $1::text AND a.id = coalesce($7::bigint, a.id)
          AND NOT EXISTS (SELECT 1 FROM api_key WHERE public_id = $2::text)",
 );

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use promptarium::{PromptId, VaultId, VaultPromptId};
 
 use super::db::{Params, Statement};
-use super::rows::{caller, column, key_is_valid};
+use super::rows::{caller, column, key_is_valid, new_id};
 use super::steps::Step;
 use super::{PostgresStore, contents};
 use crate::domain::Caller;
@@ -23,9 +23,11 @@ pub(super) static ADD: Statement = Statement::non_idempotent(
     "memberships.add",
     concat!(
         caller!(),
-        ", wanted AS (
-            SELECT id, min(ord) AS ord
-            FROM unnest($4::bigint[]) WITH ORDINALITY AS given (id, ord) GROUP BY id
+        ", wanted AS MATERIALIZED (
+            SELECT id, ord, nextval('vault_prompt_id_seq') AS new_id FROM (
+                SELECT id, min(ord) AS ord
+                FROM unnest($4::bigint[]) WITH ORDINALITY AS given (id, ord) GROUP BY id ORDER BY 2
+            ) AS given
         ), v AS (
             SELECT v.id, v.prompt_count FROM vault v
             WHERE v.account_id = $1 AND v.id = $3 AND ",
@@ -39,10 +41,10 @@ pub(super) static ADD: Statement = Statement::non_idempotent(
         ), unknown AS (
             SELECT id, ord FROM wanted WHERE id NOT IN (SELECT id FROM locked)
         ), added AS (
-            INSERT INTO vault_prompt (account_id, vault_id, prompt_id, kind)
-            SELECT $1, v.id, locked.id, locked.kind
+            INSERT INTO vault_prompt (account_id, id, vault_id, prompt_id, kind)
+            SELECT $1, wanted.new_id, v.id, locked.id, locked.kind
             FROM v, locked JOIN wanted ON wanted.id = locked.id
-            WHERE NOT EXISTS (SELECT FROM unknown) ORDER BY wanted.ord
+            WHERE NOT EXISTS (SELECT FROM unknown)
             ON CONFLICT (account_id, vault_id, prompt_id) DO NOTHING RETURNING 1
         ), number AS (
             SELECT count(*) AS added FROM added
@@ -92,22 +94,23 @@ static MOVE: Statement = Statement::non_idempotent(
     "memberships.move",
     concat!(
         caller!(),
+        ", ",
+        new_id!("new_member", "vault_prompt_id_seq"),
         ", present AS (
             SELECT m.prompt_id FROM vault_prompt m
             WHERE m.account_id = $1 AND m.vault_id = $3 AND m.id = $4
         ), locked AS (
-            SELECT p.id, p.kind FROM present JOIN prompt p
-                ON p.account_id = $1 AND p.id = present.prompt_id
-            WHERE EXISTS (SELECT FROM vault v WHERE v.account_id = $1 AND v.id = $5) AND ",
+            SELECT p.id, p.kind FROM prompt p
+            WHERE p.account_id = $1 AND p.id = (SELECT prompt_id FROM present) AND EXISTS (SELECT FROM vault v WHERE v.account_id = $1 AND v.id = $5) AND ",
         key_is_valid!(),
-        " FOR KEY SHARE OF p
+        " FOR KEY SHARE
         ), deleted AS (
             DELETE FROM vault_prompt m USING locked
             WHERE m.account_id = $1 AND m.vault_id IN ($3, $5) AND m.prompt_id = locked.id
             RETURNING m.vault_id
         ), added AS (
-            INSERT INTO vault_prompt (account_id, vault_id, prompt_id, kind)
-            SELECT $1, $5, locked.id, locked.kind FROM locked
+            INSERT INTO vault_prompt (account_id, id, vault_id, prompt_id, kind)
+            SELECT $1, new_member.id, $5, locked.id, locked.kind FROM locked, new_member
             WHERE (SELECT count(*) FROM deleted) > 0
             RETURNING id, prompt_id
         ), counted AS (

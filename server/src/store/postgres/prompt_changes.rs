@@ -5,7 +5,7 @@ use std::sync::Arc;
 use promptarium::{PromptId, VaultId};
 
 use super::db::{Db, Params, Statement};
-use super::rows::{self, caller, column, key_is_valid, later, prompt_columns};
+use super::rows::{self, caller, column, key_is_valid, later, new_id, prompt_columns};
 use super::steps::Step;
 use crate::domain::{Caller, PromptKind, PromptPatch, SharedPrompt};
 use crate::store::{Result, StoreError};
@@ -82,11 +82,12 @@ static LOCK_PROMPT: Statement = Statement::idempotent(
 macro_rules! in_target {
     ($prompt:literal) => {
         concat!(
-            "added AS (
-                 INSERT INTO vault_prompt (account_id, vault_id, prompt_id, kind)
-                 SELECT $1, target.id, one.id, one.kind FROM ",
+            new_id!("new_member", "vault_prompt_id_seq"),
+            ", added AS (
+                 INSERT INTO vault_prompt (account_id, id, vault_id, prompt_id, kind)
+                 SELECT $1, new_member.id, target.id, one.id, one.kind FROM ",
             $prompt,
-            " one CROSS JOIN target
+            " one CROSS JOIN target CROSS JOIN new_member
                  ON CONFLICT DO NOTHING
                  RETURNING vault_id
              ), counted AS (

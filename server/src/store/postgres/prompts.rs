@@ -8,7 +8,7 @@ use promptarium::{PromptId, VaultId};
 
 use super::db::{Db, Params, Statement};
 use super::retry::was_refused;
-use super::rows::{self, caller, column, key_is_valid, prompt_columns};
+use super::rows::{self, caller, column, key_is_valid, new_id, prompt_columns};
 use super::{PostgresStore, listing, prompt_changes};
 use crate::domain::{
     Caller, NewPrompt, PromptInputs, PromptPage, PromptPatch, PromptQuery, PromptRecord,
@@ -22,15 +22,17 @@ pub(super) static ALL: &[&Statement] = &[&CREATE, &CREATE_MANY, &CREATE_IN_VAULT
 /// The id of a new prompt and the time of its creation.
 pub(super) type Created = (i64, Timestamp);
 
-/// Inserts the prompt with the values `$3` to `$10` at the time `$11`, if `$from` has a row.
+/// Inserts the prompt with the values `$3` to `$10` at the time `$11`, if `$from` has a row. `$name`
+/// and `$id` name its id, if that is not the default.
 macro_rules! insert {
-    ($from:expr) => {
+    ($name:literal, $id:literal, $from:expr) => {
         concat!(
             "INSERT INTO prompt AS p (
                  account_id, kind, title, body, platform, model_id, aspect_ratio, image_url,
-                 reference_media_urls, created_at, updated_at
-             )
-             SELECT $1, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11",
+                 reference_media_urls, created_at, updated_at",
+            $name,
+            ") SELECT $1, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11",
+            $id,
             $from,
             " RETURNING p.id, p.kind, p.created_at"
         )
@@ -39,7 +41,7 @@ macro_rules! insert {
 
 /// The most frequent write is one plain insert.
 static CREATE: Statement =
-    Statement::non_idempotent("prompts.create", insert!(concat!(" WHERE ", key_is_valid!())))
+    Statement::non_idempotent("prompts.create", insert!("", "", concat!(" WHERE ", key_is_valid!())))
         .pipelined();
 
 /// Several of one key. `ORDER BY` makes their ids increase with their numbers, which tells whose
@@ -69,16 +71,20 @@ static CREATE_IN_VAULT: Statement = Statement::non_idempotent(
     "prompts.create_in_vault",
     concat!(
         caller!(),
+        ", ",
+        new_id!("new_prompt", "prompt_id_seq"),
+        ", ",
+        new_id!("new_member", "vault_prompt_id_seq"),
         ", target AS (
              UPDATE vault v SET prompt_count = v.prompt_count + 1
              WHERE v.account_id = $1 AND v.id = $12 AND ",
         key_is_valid!(),
         " RETURNING v.id
          ), created AS (",
-        insert!(" FROM target"),
+        insert!(", id", ", new_prompt.id", " FROM target, new_prompt"),
         "), added AS (
-             INSERT INTO vault_prompt (account_id, vault_id, prompt_id, kind)
-             SELECT $1, $12, created.id, created.kind FROM created
+             INSERT INTO vault_prompt (account_id, id, vault_id, prompt_id, kind)
+             SELECT $1, new_member.id, $12, created.id, created.kind FROM created, new_member
          )
          SELECT created.id, created.created_at FROM caller LEFT JOIN created ON true"
     ),

@@ -56,6 +56,15 @@ macro_rules! caller {
 }
 pub(super) use caller;
 
+/// The CTE `$name` with a new `id` of this sequence. Citus would take the default of the column from
+/// a sequence of any node, so that a later row could have a lesser id.
+macro_rules! new_id {
+    ($name:literal, $sequence:literal) => {
+        concat!($name, " AS MATERIALIZED (SELECT nextval('", $sequence, "') AS id)")
+    };
+}
+pub(super) use new_id;
+
 /// The time of a change at `$now` of a row that was changed at `$before`: always later. Adding to a
 /// `timestamptz` depends on the session's time zone, so Citus refuses it in an UPDATE.
 macro_rules! later {

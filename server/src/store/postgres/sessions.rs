@@ -9,7 +9,7 @@ use tokio_postgres::Row;
 
 use super::db::{Params, Statement};
 use super::jobs::random_id;
-use super::rows::{after, before, caller, column};
+use super::rows::{after, before, caller, column, new_id};
 use super::{PostgresStore, account_keys};
 use crate::domain::{AccountId, ApiKeyRecord, Caller, KeyId, NamedKey, SessionRecord};
 use crate::limits::{LAST_USE_PRECISION, SESSION_IDLE, SESSION_MAX, SIGN_IN_CODE_LIFETIME};
@@ -48,11 +48,13 @@ static CODE: Statement = Statement::idempotent(
 static SIGN_IN: Statement = Statement::non_idempotent(
     "sessions.sign_in",
     concat!(
-        "WITH code AS (
+        "WITH ",
+        new_id!("new_key", "api_key_id_seq"),
+        ", code AS (
             DELETE FROM sign_in_code WHERE digest = $1::bytea RETURNING account_id, expires_at
         ), k AS (
-            INSERT INTO api_key (account_id, public_id, digest, prompts_write, created_at)
-            SELECT account_id, $5::text, $2::bytea, true, $3 FROM code WHERE expires_at > $3 RETURNING id, account_id, created_at
+            INSERT INTO api_key (id, account_id, public_id, digest, prompts_write, created_at)
+            SELECT new_key.id, account_id, $5::text, $2::bytea, true, $3 FROM code, new_key WHERE expires_at > $3 RETURNING id, account_id, created_at
         ), s AS (
             INSERT INTO session (key_id, digest, last_seen_at, expires_at)
             SELECT id, $2::bytea, created_at, $4 FROM k

@@ -15,6 +15,7 @@ mod outage;
 mod plans;
 mod pool;
 mod resets;
+mod rules;
 mod sessions;
 mod statements;
 mod upgrade;

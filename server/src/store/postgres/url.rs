@@ -68,7 +68,10 @@ impl DatabaseUrl {
         let root = left.remove("sslrootcert").unwrap_or_default();
         let root = percent_decode_str(root).decode_utf8_lossy();
         let mode = if root == "system" { "verify-full" } else { "prefer" };
-        let tls = tls::connector(left.entry("sslmode").or_insert(mode), &root)?;
+        let mode = *left.entry("sslmode").or_insert(mode);
+        // The binding is to a key that the server must hold.
+        let is_bound = mode == "prefer" && left.get("channel_binding") == Some(&"require");
+        let tls = tls::connector(if is_bound { "require" } else { mode }, &root)?;
         let host_parameter = left.get("host").or(left.get("hostaddr")).copied().unwrap_or_default();
         let parameters = driver_parameters(left)?;
 

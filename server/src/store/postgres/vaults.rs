@@ -7,7 +7,7 @@ use promptarium::VaultId;
 
 use super::db::{Params, Statement};
 use super::new_vaults::free_slug;
-use super::rows::{self, caller, column, key_is_valid, later, vault_columns};
+use super::rows::{self, caller, column, key_is_valid, later, new_id, vault_columns};
 use super::steps::{LOCK_ACCOUNT, Step};
 use super::{PostgresStore, forks};
 use crate::domain::{Caller, NewVault, VaultPatch, VaultRecord, VaultVisibility, slug};
@@ -43,12 +43,14 @@ pub(super) static CREATE: Statement = Statement::non_idempotent(
     "vaults.create",
     concat!(
         caller!(),
+        ", ",
+        new_id!("new_vault", "vault_id_seq"),
         ", v AS (
-            INSERT INTO vault (account_id, name, description, visibility, slug, created_at,
+            INSERT INTO vault (account_id, id, name, description, visibility, slug, created_at,
                 updated_at, cover_image_url)
-            SELECT $1, $3, $4, $5, ",
+            SELECT $1, new_vault.id, $3, $4, $5, ",
         free_slug!("$6", "0"),
-        ", $7, $7, $9 FROM caller
+        ", $7, $7, $9 FROM caller, new_vault
             WHERE (SELECT count(*) FROM vault every WHERE every.account_id = $1) < $8::bigint
             RETURNING *
         ), listed AS (

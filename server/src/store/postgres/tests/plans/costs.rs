@@ -72,8 +72,8 @@ async fn a_page_costs_the_same_in_a_large_account() {
 
 /// Jobs that have ended, and one in a hundred that is due.
 const JOBS: &str = "WITH made AS (
-        INSERT INTO job (account_id, name_digest, client_job_id, request_digest, job_order,
-            vault_id, state, request_id, memo, prompt_id, reservation, claimable_at,
+        INSERT INTO job (account_id, name_digest, client_job_id, request_digest, request,
+            vault_id, state, request_id, provider_state, prompt_id, reservation, claimable_at,
             created_at, updated_at)
         SELECT $1, sha256(n::text::bytea), n::text, sha256('r'), '{}', 1,
             CASE WHEN n % 101 = 0 THEN 'queued' ELSE 'completed' END, 'r', '',
