@@ -167,7 +167,7 @@ async fn faults_in_the_database_are_found() {
          'BEGIN NEW.revoked_at := OLD.revoked_at; RETURN NEW; END'; \
          CREATE TRIGGER keep BEFORE UPDATE ON api_key FOR EACH ROW EXECUTE FUNCTION keep()",
         "CREATE FUNCTION lose() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'; \
-         CREATE TRIGGER lose BEFORE INSERT ON vault_prompt FOR EACH ROW WHEN (NEW.id % 50 = 0) \
+         CREATE TRIGGER lose BEFORE INSERT ON vault_prompt FOR EACH ROW WHEN (NEW.id % 10 = 0) \
          EXECUTE FUNCTION lose()",
     ] {
         assert!(difference(fault, &ops).await.is_some(), "not found: {fault}");

@@ -42,19 +42,22 @@ static SOURCE: Statement = Statement::read_only(
 
 /// Copies the prompts of the vault `$3` of the account `$2`, if the vault was not changed since
 /// [`SOURCE`] read it. They come from one snapshot. Ids are assigned in the order of the SELECT.
-/// Citus needs the joins of the accounts too.
+/// Citus runs the subquery on the node of its account.
 static COPY: Statement = Statement::non_idempotent(
     "fork.copy",
     "INSERT INTO prompt (account_id, kind, title, body, platform, model_id, aspect_ratio,
          image_url, reference_media_urls, images, created_at, updated_at)
      SELECT $1, p.kind, p.title, p.body, p.platform, p.model_id, p.aspect_ratio,
          p.image_url, p.reference_media_urls, p.images, $5, $5
-     FROM vault v
-         JOIN vault_prompt m ON m.account_id = v.account_id AND m.vault_id = v.id
-         JOIN prompt p ON p.account_id = m.account_id AND p.id = m.prompt_id
-     WHERE v.account_id = $2 AND m.account_id = $2 AND p.account_id = $2
-         AND v.id = $3 AND v.updated_at = $4
-     ORDER BY m.id
+     FROM (
+         SELECT one.* FROM vault v
+         JOIN vault_prompt m ON m.account_id = $2 AND m.vault_id = v.id
+         CROSS JOIN LATERAL (
+             SELECT * FROM prompt WHERE account_id = $2 AND id = m.prompt_id OFFSET 0
+         ) one
+         WHERE v.account_id = $2 AND v.id = $3 AND v.updated_at = $4
+         ORDER BY m.id OFFSET 0
+     ) p
      RETURNING id",
 );
 
@@ -106,7 +109,12 @@ async fn copy(
     let share = if is_long { &shares.long_writes } else { &shares.steps };
     let _permits = share.acquire(caller.account).await?;
     let copying = |own: OwnClient| async {
-        (copy_prompts(&own.client, caller, limit, &steps, vault.prompt_count).await, own)
+        let copied = copy_prompts(&own.client, caller, limit, &steps, vault.prompt_count).await;
+        if copied.is_err() {
+            // The transaction may be open.
+            let _ = send(&own.client, "", &[], "ROLLBACK").await;
+        }
+        (copied, own)
     };
     let (new, copied) = store.db.run(limit, &steps, copying).await?;
     let new = rows::vault(&new.ok_or(StoreError::KeyRevoked)?)?.ok_or(StoreError::TooManyVaults)?;

@@ -6,7 +6,7 @@ use tokio_postgres::Row;
 
 use super::PostgresStore;
 use super::db::{Params, Statement};
-use super::rows::{caller, column, is_no_session};
+use super::rows::{caller, column, is_no_session, new_id};
 use super::steps::Step;
 use crate::domain::{AccountId, Caller, KeyId, KeyRecord, NewKey, Scopes};
 use crate::store::{KeyStore, Result, StoreError};
@@ -56,13 +56,19 @@ static IS_NEW: Statement = Statement::read_only(
     "SELECT EXISTS (SELECT 1 FROM account WHERE id = $1)",
 );
 
-/// The key `$2` of the account with the name `$1`, which must have the id `$7` if that is not NULL.
+/// The key `$2` of the account with the name `$1`, if there is an account `$7` or that is NULL.
 static CREATE: Statement = Statement::idempotent(
     "keys.create",
-    "INSERT INTO api_key (account_id, public_id, digest, prompts_write, created_at, revoked_at)
-     SELECT a.id, $2, $3, $4, $6, CASE WHEN $5::boolean THEN $6::timestamptz END FROM account a
-     WHERE a.name = $1::text AND a.id = coalesce($7::bigint, a.id)
-         AND NOT EXISTS (SELECT 1 FROM api_key WHERE public_id = $2::text)",
+    concat!(
+        "WITH ",
+        new_id!("new_key", "api_key_id_seq"),
+        " INSERT INTO api_key
+             (id, account_id, public_id, digest, prompts_write, created_at, revoked_at)
+         SELECT new_key.id, a.id, $2, $3, $4, $6, CASE WHEN $5::boolean THEN $6::timestamptz END
+         FROM account a, new_key
+         WHERE a.name = $1::text AND ($7::bigint IS NULL OR EXISTS (SELECT 1 FROM account WHERE id = $7))
+             AND NOT EXISTS (SELECT 1 FROM api_key WHERE public_id = $2::text)",
+    ),
 );
 
 /// Whether the key `$2` is as [`CREATE`] creates it.

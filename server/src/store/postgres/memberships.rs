@@ -23,11 +23,12 @@ pub(super) static ADD: Statement = Statement::non_idempotent(
     "memberships.add",
     concat!(
         caller!(),
-        ", wanted AS MATERIALIZED (
-            SELECT id, ord, nextval('vault_prompt_id_seq') AS new_id FROM (
-                SELECT id, min(ord) AS ord
-                FROM unnest($4::bigint[]) WITH ORDINALITY AS given (id, ord) GROUP BY id ORDER BY 2
-            ) AS given
+        ", new_members AS MATERIALIZED (
+            SELECT ARRAY(SELECT nextval('vault_prompt_id_seq')
+                FROM generate_series(1, cardinality($4::bigint[]))) AS ids
+        ), wanted AS (
+            SELECT id, min(ord) AS ord
+            FROM unnest($4::bigint[]) WITH ORDINALITY AS given (id, ord) GROUP BY id
         ), v AS (
             SELECT v.id, v.prompt_count FROM vault v
             WHERE v.account_id = $1 AND v.id = $3 AND ",
@@ -42,8 +43,8 @@ pub(super) static ADD: Statement = Statement::non_idempotent(
             SELECT id, ord FROM wanted WHERE id NOT IN (SELECT id FROM locked)
         ), added AS (
             INSERT INTO vault_prompt (account_id, id, vault_id, prompt_id, kind)
-            SELECT $1, wanted.new_id, v.id, locked.id, locked.kind
-            FROM v, locked JOIN wanted ON wanted.id = locked.id
+            SELECT $1, new_members.ids[wanted.ord], v.id, locked.id, locked.kind
+            FROM new_members, v, locked JOIN wanted ON wanted.id = locked.id
             WHERE NOT EXISTS (SELECT FROM unknown)
             ON CONFLICT (account_id, vault_id, prompt_id) DO NOTHING RETURNING 1
         ), number AS (

@@ -176,7 +176,10 @@ const READ: &str = "SELECT concat_ws(' ', account.name, public_id, prompts_write
 const CATALOG: &str = "
     SELECT format('column %s.%s %s%s %s %s %s', c.relname, a.attname,
                   format_type(a.atttypid, a.atttypmod), CASE WHEN a.attnotnull THEN ' not null' END,
-                  pg_get_expr(d.adbin, d.adrelid), a.attidentity, a.attoptions) AS line
+                  pg_get_expr(d.adbin, d.adrelid), a.attidentity,
+                  -- PostgreSQL 15.20 has a number of its own there.
+                  ARRAY(SELECT option FROM unnest(a.attoptions) AS option
+                      WHERE option NOT LIKE 'pg_attver=%')) AS line
         FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid AND c.relkind IN ('r', 'v', 'p')
         LEFT JOIN pg_attrdef d ON d.adrelid = c.oid AND d.adnum = a.attnum
         WHERE a.attnum > 0 AND NOT a.attisdropped AND c.relnamespace = 'public'::regnamespace

@@ -174,8 +174,6 @@ fn a_statement_without_the_account_would_be_found() {
     }
 }
 
-#[test]
-fn zz_dump() {
     let mut all = String::new();
     for s in statements() {
         all += &format!("{}\x01{}\x02", s.name, s.sql);

@@ -90,7 +90,7 @@ async fn a_claim_reads_no_ended_jobs() {
     query(&store, JOBS, &[&alice.account.0]).await;
     query(&store, "ANALYZE job, due_job", &[]).await;
     let claim = claims::ALL.iter().find(|statement| statement.name == "jobs.next").unwrap();
-    let arguments = "NULL, 20000000, 0, '{}'";
+    let arguments = "now(), now() + '20 s', 0, '{}'";
     let blocks = blocks(&store, claim, arguments).await;
     assert!(blocks < 200, "it read {blocks} blocks");
     assert!(store.claim_job(LEASE, &Turn::default()).await.unwrap().is_some());
@@ -108,7 +108,7 @@ async fn a_claim_passes_an_account_with_many_due_jobs() {
     let claim = claims::ALL.iter().find(|statement| statement.name == "jobs.next").unwrap();
     let alice = alice.account.0;
     for (after, except) in [(alice, ""), (0, &*format!("{alice}"))] {
-        let arguments = format!("NULL, 20000000, {after}, '{{{except}}}'");
+        let arguments = format!("now(), now() + '20 s', {after}, '{{{except}}}'");
         let blocks = blocks(&store, claim, &arguments).await;
         assert!(blocks < 100, "it read {blocks} blocks");
     }
