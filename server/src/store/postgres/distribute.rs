@@ -20,7 +20,8 @@ const IS_CITUS: &str = "SELECT EXISTS (SELECT FROM pg_extension WHERE extname = 
 /// A table is planned on one connection to each node, as its references need it.
 const BEGIN: &str = "SET LOCAL citus.multi_shard_modify_mode = 'sequential'";
 const SPREAD: &str = "SELECT logicalrelid::regclass::text FROM pg_dist_partition";
-const REFERENCES: &str = "SELECT format('ALTER TABLE %s DROP CONSTRAINT %I', conrelid::regclass, conname),
+const REFERENCES: &str =
+    "SELECT format('ALTER TABLE %s DROP CONSTRAINT %I', conrelid::regclass, conname),
         format('ALTER TABLE %s ADD CONSTRAINT %I %s', conrelid::regclass, conname,
             pg_get_constraintdef(oid))
     FROM pg_constraint WHERE contype = 'f' AND conrelid::regclass::text = ANY ($1::text[])

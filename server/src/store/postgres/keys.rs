@@ -13,8 +13,19 @@ use crate::store::{KeyStore, Result, StoreError};
 
 #[cfg(test)]
 pub(super) static ALL: &[&Statement] = &[
-    &IDS, &ACCOUNT, &GENERAL, &LIST_GENERAL, &IS_NEW, &CREATE, &IS_SAME, &ACCOUNTS, &FIND,
-    &CONFIRM, &LIST, &LIST_OF, &REVOKE,
+    &IDS,
+    &ACCOUNT,
+    &GENERAL,
+    &LIST_GENERAL,
+    &IS_NEW,
+    &CREATE,
+    &IS_SAME,
+    &ACCOUNTS,
+    &FIND,
+    &CONFIRM,
+    &LIST,
+    &LIST_OF,
+    &REVOKE,
 ];
 
 /// The ids of a new account and of its General vault, so that each statement below has the account
@@ -51,10 +62,8 @@ static LIST_GENERAL: Statement = Statement::idempotent(
 );
 
 /// Whether the account was created.
-static IS_NEW: Statement = Statement::read_only(
-    "accounts.is_new",
-    "SELECT EXISTS (SELECT 1 FROM account WHERE id = $1)",
-);
+static IS_NEW: Statement =
+    Statement::read_only("accounts.is_new", "SELECT EXISTS (SELECT 1 FROM account WHERE id = $1)");
 
 /// The key `$2` of the account with the name `$1`, if there is an account `$7` or that is NULL.
 static CREATE: Statement = Statement::idempotent(
@@ -130,7 +139,11 @@ static REVOKE: Statement = Statement::idempotent(
 #[async_trait]
 impl KeyStore for PostgresStore {
     async fn seed_key(&self, account: &str, key: NewKey) -> Result<()> {
-        if self.create(account, Some(&key), false).await? { Ok(()) } else { Err(StoreError::KeyTaken) }
+        if self.create(account, Some(&key), false).await? {
+            Ok(())
+        } else {
+            Err(StoreError::KeyTaken)
+        }
     }
 
     async fn find_key(&self, public_id: &str, digest: &[u8; 32]) -> Result<Option<KeyRecord>> {
@@ -245,9 +258,7 @@ impl PostgresStore {
         ];
         match key {
             None => flag(&self.db.transaction(None, &steps).await?),
-            Some(key) => {
-                self.create_in(&steps[..3], name, key, first.then_some(account)).await
-            }
+            Some(key) => self.create_in(&steps[..3], name, key, first.then_some(account)).await,
         }
     }
 
@@ -261,15 +272,8 @@ impl PostgresStore {
     ) -> Result<bool> {
         let NewKey { public_id, digest, scopes, revoked } = key;
         let (public_id, digest) = (&**public_id, &digest[..]);
-        let params: Params<'_> = &[
-            &account,
-            &public_id,
-            &digest,
-            &scopes.prompts_write,
-            revoked,
-            &self.db.now(),
-            &only,
-        ];
+        let params: Params<'_> =
+            &[&account, &public_id, &digest, &scopes.prompts_write, revoked, &self.db.now(), &only];
         let key: [Step<'_>; 2] = [(&CREATE, params), (&IS_SAME, &params[..5])];
         flag(&self.db.transaction(None, &[steps, &key].concat()).await?)
     }

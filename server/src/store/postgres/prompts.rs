@@ -40,9 +40,11 @@ macro_rules! insert {
 }
 
 /// The most frequent write is one plain insert.
-static CREATE: Statement =
-    Statement::non_idempotent("prompts.create", insert!("", "", concat!(" WHERE ", key_is_valid!())))
-        .pipelined();
+static CREATE: Statement = Statement::non_idempotent(
+    "prompts.create",
+    insert!("", "", concat!(" WHERE ", key_is_valid!())),
+)
+.pipelined();
 
 /// Several of one key. `ORDER BY` makes their ids increase with their numbers, which tells whose
 /// row is whose. The URLs of all are one array, of which each has a slice.

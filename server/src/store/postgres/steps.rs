@@ -105,7 +105,8 @@ impl Db {
 
 /// SQL that replaces `statement_timeout` by this limit in a transaction.
 pub(super) fn limited(limit: Option<Duration>) -> String {
-    let set = |limit: Duration| format!("SET LOCAL statement_timeout = {}", limit.as_millis().max(1));
+    let set =
+        |limit: Duration| format!("SET LOCAL statement_timeout = {}", limit.as_millis().max(1));
     limit.map(set).unwrap_or_default()
 }
 

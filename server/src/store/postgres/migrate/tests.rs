@@ -161,7 +161,8 @@ fn written(version: usize) -> String {
 }
 
 /// Reads them back, one row and column, from the latest schema.
-const READ: &str = "SELECT concat_ws(' ', account.name, public_id, prompts_write, slug, prompt_count, title,
+const READ: &str =
+    "SELECT concat_ws(' ', account.name, public_id, prompts_write, slug, prompt_count, title,
                       body, prompt.updated_at AT TIME ZONE 'UTC', pin IS NULL, state,
                       provider_state, setting.value)
      FROM setting, account JOIN api_key ON api_key.account_id = account.id

@@ -146,13 +146,13 @@ impl Catalogue {
                 broken.push("lock of a join with a CTE".into());
             }
             for cte in query.field("cteList") {
-                let empty = cte.field("ctequery").any(|one| {
-                    one.is(SELECT) && one.field("targetList").next().is_none()
-                });
+                let empty = cte
+                    .field("ctequery")
+                    .any(|one| one.is(SELECT) && one.field("targetList").next().is_none());
                 let is_from = |one: &Node| one.field("rtable").next().is_some();
-                let makes_id = cte.field("ctequery").any(|one| {
-                    is_from(one) && self.calls(one, true).any(|name| name == "nextval")
-                });
+                let makes_id = cte
+                    .field("ctequery")
+                    .any(|one| is_from(one) && self.calls(one, true).any(|name| name == "nextval"));
                 if makes_id {
                     broken.push("id made by any node".into());
                 }

@@ -173,10 +173,3 @@ fn a_statement_without_the_account_would_be_found() {
         assert_eq!(found.len(), bad, "{sql}: {found:?}");
     }
 }
-
-    let mut all = String::new();
-    for s in statements() {
-        all += &format!("{}\x01{}\x02", s.name, s.sql);
-    }
-    std::fs::write("/work/citus/tmp/statements", all).unwrap();
-}
