@@ -15,8 +15,7 @@ pub(super) static ALL: &[&Statement] = &[&NEXT, &CLAIM, &LATE, &FAIL_LATE, &ENDE
 /// `$2`. Rows that another claim has locked are skipped.
 pub(super) static NEXT: Statement = Statement::non_idempotent(
     "jobs.next",
-    concat!(
-        "WITH RECURSIVE turn (round, account_id) AS ( \
+    "WITH RECURSIVE turn (round, account_id) AS ( \
              SELECT 0, $3::bigint \
              UNION ALL \
              SELECT next.round, next.account_id FROM turn CROSS JOIN LATERAL ( \
@@ -41,7 +40,6 @@ pub(super) static NEXT: Statement = Statement::non_idempotent(
          UPDATE due_job d SET due_at = $2 \
          FROM due WHERE d.account_id = due.account_id AND d.name_digest = due.name_digest \
          RETURNING d.account_id, d.name_digest, due.due_at",
-    ),
 );
 
 /// Claims the job that [`NEXT`] has found until `$4`, unless it has changed since. One that another
@@ -66,11 +64,9 @@ pub(super) static CLAIM: Statement = Statement::non_idempotent(
 
 pub(super) static LATE: Statement = Statement::read_only(
     "jobs.late",
-    concat!(
-        "SELECT d.account_id, d.name_digest FROM due_job d \
+    "SELECT d.account_id, d.name_digest FROM due_job d \
          WHERE d.submitting AND d.due_at <= $1 \
          ORDER BY d.due_at LIMIT $2",
-    ),
 );
 
 /// Of the jobs `$2` of an account, those that are late still.
@@ -89,20 +85,16 @@ pub(super) static FAIL_LATE: Statement = Statement::idempotent(
 
 pub(super) static ENDED: Statement = Statement::read_only(
     "jobs.ended",
-    concat!(
-        "SELECT j.account_id, j.name_digest FROM job j \
+    "SELECT j.account_id, j.name_digest FROM job j \
          WHERE j.state IN ('completed', 'failed') AND j.updated_at <= $1 \
          ORDER BY j.updated_at LIMIT $2",
-    ),
 );
 
 /// Of the jobs `$2` of an account, those that ended long ago still.
 pub(super) static DELETE_ENDED: Statement = Statement::idempotent(
     "jobs.delete_ended",
-    concat!(
-        "DELETE FROM job j \
+    "DELETE FROM job j \
          WHERE j.account_id = $1 AND j.name_digest = ANY ($2::bytea[]) \
              AND j.state IN ('completed', 'failed') AND j.updated_at <= $3 \
          RETURNING true",
-    ),
 );

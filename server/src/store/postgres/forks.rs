@@ -119,7 +119,7 @@ async fn copy(
     let (new, copied) = store.db.run(limit, &steps, copying).await?;
     let new = rows::vault(&new.ok_or(StoreError::KeyRevoked)?)?.ok_or(StoreError::TooManyVaults)?;
     let is_unchanged = copied > 0 || vault.prompt_count == 0;
-    Ok(is_unchanged.then(|| VaultRecord { prompt_count: copied as u64, ..new }))
+    Ok(is_unchanged.then_some(VaultRecord { prompt_count: copied as u64, ..new }))
 }
 
 /// Runs the steps of [`copy`], and puts the prompts that the last one has copied into the vault that

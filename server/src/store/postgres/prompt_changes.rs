@@ -39,7 +39,8 @@ macro_rules! update {
     };
 }
 
-/// A frequent write: one plain update, which leaves the type and the vaults unchanged.
+/// A frequent write: one plain update, which leaves the type and the vaults unchanged. On Citus it
+/// is one command to one node; [`CHANGE`] after its locks is sixteen.
 ///
 /// It reads the vaults from its snapshot. If the prompt was saved to a vault since, while the
 /// update waited for its lock, `saves` has another value than in the snapshot. Then nothing is

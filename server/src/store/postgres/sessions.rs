@@ -22,8 +22,7 @@ pub(super) static ALL: &[&Statement] = &[&CODE, &SIGN_IN, &FIND, &LIST, &END];
 /// what a concurrent statement forgets.
 static CODE: Statement = Statement::idempotent(
     "sessions.create_code",
-    concat!(
-        "WITH old_codes AS (
+    "WITH old_codes AS (
             DELETE FROM sign_in_code WHERE digest = ANY (ARRAY(
                 SELECT digest FROM sign_in_code WHERE expires_at <= $3 FOR UPDATE SKIP LOCKED))
         ), old_sessions AS (
@@ -39,8 +38,7 @@ static CODE: Statement = Statement::idempotent(
             SELECT $2::bytea, id, $4 FROM owner
             ON CONFLICT (digest) DO NOTHING
         )
-        SELECT EXISTS (SELECT FROM owner)"
-    ),
+        SELECT EXISTS (SELECT FROM owner)",
 );
 
 /// Of two executions with one code, one waits for the other's deletion and finds no code. Not
