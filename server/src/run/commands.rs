@@ -62,7 +62,11 @@ async fn execute(config: AdminConfig) -> Result<Output, Failure> {
             if text.is_empty() {
                 text = "the schema is up to date\n".into();
             }
-            Ok((text, json!({ "applied": applied, "distributed": distributed })))
+            let mut json = json!({ "applied": applied });
+            if distribute {
+                json["distributed"] = json!(distributed);
+            }
+            Ok((text, json))
         }
         AdminCommand::Account(AccountCommand::Create { name }) => {
             if !open().await?.create_account(&name).await? {

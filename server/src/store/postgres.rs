@@ -38,6 +38,7 @@
 //! statements, and `connect` has the connections.
 
 mod account_keys;
+mod accounts;
 mod batch_reader;
 mod batch_writer;
 mod batching;

@@ -1,11 +1,17 @@
-//! What statements that insert vaults share.
+//! New vaults.
 //!
-//! They read the smallest free slug of their snapshot. Of two concurrent ones that choose the same
+//! The statement reads the smallest free slug of their snapshot. Of two concurrent ones that choose the same
 //! slug, one violates the unique index and is sent again. [`slug`](crate::domain::slug) has the
 //! base of a slug.
 //!
-//! They check the limit of vaults too. A lock on the account comes before in the same transaction,
+//! It checks the limit of vaults too. A lock on the account comes before in the same transaction,
 //! so that of two new vaults at the limit one is refused.
+
+use super::db::Statement;
+use super::rows::{caller, new_id, vault_columns};
+
+#[cfg(test)]
+pub(super) static ALL: &[&Statement] = &[&CREATE];
 
 /// The first of `$base`, `$base-2`, `$base-3`… that no vault but `$besides` has. One of one more
 /// than the account has vaults is free. The numbers are made one by one, up to the first.
@@ -30,3 +36,27 @@ macro_rules! free_slug {
     };
 }
 pub(super) use free_slug;
+
+/// In a transaction after a lock on the account. `$8` is how many vaults it may have.
+pub(super) static CREATE: Statement = Statement::non_idempotent(
+    "vaults.create",
+    concat!(
+        caller!(),
+        ", ",
+        new_id!("new_vault", "vault_id_seq"),
+        ", v AS (
+            INSERT INTO vault (account_id, id, name, description, visibility, slug, created_at,
+                updated_at, cover_image_url)
+            SELECT $1, new_vault.id, $3, $4, $5, ",
+        free_slug!("$6", "0"),
+        ", $7, $7, $9 FROM caller, new_vault
+            WHERE (SELECT count(*) FROM vault every WHERE every.account_id = $1) < $8::bigint
+            RETURNING *
+        ), listed AS (
+            INSERT INTO vault_directory (vault_id, account_id) SELECT v.id, $1 FROM v
+        )
+        SELECT ",
+        vault_columns!(),
+        " FROM caller LEFT JOIN v ON true",
+    ),
+);

@@ -6,8 +6,8 @@ use async_trait::async_trait;
 use promptarium::VaultId;
 
 use super::db::{Params, Statement};
-use super::new_vaults::free_slug;
-use super::rows::{self, caller, column, key_is_valid, later, new_id, vault_columns};
+use super::new_vaults::{CREATE, free_slug};
+use super::rows::{self, caller, column, key_is_valid, later, vault_columns};
 use super::steps::{LOCK_ACCOUNT, Step};
 use super::{PostgresStore, forks};
 use crate::domain::{Caller, NewVault, VaultPatch, VaultRecord, VaultVisibility, slug};
@@ -15,7 +15,7 @@ use crate::limits::{LIST_ROWS_PER_ACCOUNT, LONG_WRITE_PROMPTS};
 use crate::store::{Result, StoreError, VaultStore};
 
 #[cfg(test)]
-pub(super) static ALL: &[&Statement] = &[&LIST, &GET, &CREATE, &UPDATE, &DELETE];
+pub(super) static ALL: &[&Statement] = &[&LIST, &GET, &UPDATE, &DELETE];
 
 /// Without `ORDER BY`: sorting here is faster than in the database.
 static LIST: Statement = Statement::read_only(
@@ -35,30 +35,6 @@ static GET: Statement = Statement::read_only(
         " SELECT ",
         vault_columns!(),
         " FROM caller LEFT JOIN vault v ON v.account_id = $1 AND v.id = $3",
-    ),
-);
-
-/// In a transaction after a lock on the account. `$8` is how many vaults it may have.
-pub(super) static CREATE: Statement = Statement::non_idempotent(
-    "vaults.create",
-    concat!(
-        caller!(),
-        ", ",
-        new_id!("new_vault", "vault_id_seq"),
-        ", v AS (
-            INSERT INTO vault (account_id, id, name, description, visibility, slug, created_at,
-                updated_at, cover_image_url)
-            SELECT $1, new_vault.id, $3, $4, $5, ",
-        free_slug!("$6", "0"),
-        ", $7, $7, $9 FROM caller, new_vault
-            WHERE (SELECT count(*) FROM vault every WHERE every.account_id = $1) < $8::bigint
-            RETURNING *
-        ), listed AS (
-            INSERT INTO vault_directory (vault_id, account_id) SELECT v.id, $1 FROM v
-        )
-        SELECT ",
-        vault_columns!(),
-        " FROM caller LEFT JOIN v ON true",
     ),
 );
 

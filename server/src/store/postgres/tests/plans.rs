@@ -16,16 +16,17 @@ use deadpool::managed::Object;
 use self::plan::Plan;
 use super::super::db::Statement;
 use super::super::{
-    account_keys, claims, contents, db, forks, job_queue, jobs, key_cache, keys, listing,
-    memberships, prompt_changes, prompts, sessions, steps, vaults,
+    account_keys, accounts, claims, contents, db, forks, job_queue, jobs, key_cache, keys, listing,
+    memberships, new_vaults, prompt_changes, prompts, sessions, steps, vaults,
 };
 use super::store;
 use crate::store::postgres::connect::Connector;
 use crate::store::postgres::scratch::ScratchDatabase;
 
 /// The statements of every module.
-const MODULES: [&[&Statement]; 17] = [
+const MODULES: [&[&Statement]; 19] = [
     account_keys::ALL,
+    accounts::ALL,
     claims::ALL,
     contents::ALL,
     db::ALL,
@@ -36,6 +37,7 @@ const MODULES: [&[&Statement]; 17] = [
     keys::ALL,
     listing::ALL,
     memberships::ALL,
+    new_vaults::ALL,
     super::super::ALL,
     prompt_changes::ALL,
     prompts::ALL,

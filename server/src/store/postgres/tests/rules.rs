@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use tokio_postgres::types::Type;
 use tokio_postgres::{Client, NoTls};
 
 use super::super::distribute::BY_ACCOUNT;
@@ -107,7 +108,7 @@ impl Catalogue {
 
     async fn tree(&self, sql: &str) -> Node {
         let prepared = self.client.prepare(sql).await.unwrap();
-        let types: Vec<_> = prepared.params().iter().map(|kind| kind.name()).collect();
+        let types: Vec<_> = prepared.params().iter().map(Type::name).collect();
         let create = format!(
             "BEGIN; CREATE FUNCTION tree({}) RETURNS void LANGUAGE sql BEGIN ATOMIC {sql}; END",
             types.join(", ")
