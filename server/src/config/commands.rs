@@ -9,7 +9,12 @@ use crate::domain::Scopes;
 #[derive(Debug, PartialEq, Eq, Subcommand)]
 pub(crate) enum AdminCommand {
     /// Bring the schema of the database up to date.
-    Migrate,
+    Migrate {
+        /// Also distribute the tables over the nodes of a Citus cluster, by account. The database
+        /// needs the extension citus, and all servers must be stopped.
+        #[arg(long)]
+        distribute: bool,
+    },
     /// Create and list accounts.
     #[command(subcommand)]
     Account(AccountCommand),

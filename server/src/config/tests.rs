@@ -120,7 +120,8 @@ fn every_admin_command_is_read() {
     let list = |account| AdminCommand::Key(KeyCommand::List { account });
     let (all, none) = (Scopes::ALL, Scopes::default());
     for (arguments, expected) in [
-        ("migrate", AdminCommand::Migrate),
+        ("migrate", AdminCommand::Migrate { distribute: false }),
+        ("migrate --distribute", AdminCommand::Migrate { distribute: true }),
         ("account list", AdminCommand::Account(AccountCommand::List)),
         ("account create alice", AdminCommand::Account(AccountCommand::Create { name: name() })),
         ("key create --account alice", create(vec![])),

@@ -51,13 +51,23 @@ async fn execute(config: AdminConfig) -> Result<Output, Failure> {
     let failed = |error| Failure::from(format!("{source}: {}", error_chain(&error)));
     let open = async || PostgresStore::open(&url, migration, Clock::System).await.map_err(failed);
     match command {
-        AdminCommand::Migrate => {
+        AdminCommand::Migrate { distribute } => {
             let applied = PostgresStore::migrate(&url).await.map_err(failed)?;
-            let text = match &applied[..] {
-                [] => "the schema is up to date\n".to_owned(),
-                names => names.iter().map(|name| format!("applied {name}\n")).collect(),
-            };
-            Ok((text, json!({ "applied": applied })))
+            let mut distributed = Vec::new();
+            if distribute {
+                distributed = PostgresStore::distribute(&url).await.map_err(failed)?;
+            }
+            let lines = applied.iter().map(|name| format!("applied {name}\n"));
+            let more = distributed.iter().map(|name| format!("distributed {name}\n"));
+            let mut text: String = lines.chain(more).collect();
+            if text.is_empty() {
+                text = "the schema is up to date\n".into();
+            }
+            let mut json = json!({ "applied": applied });
+            if distribute {
+                json["distributed"] = json!(distributed);
+            }
+            Ok((text, json))
         }
         AdminCommand::Account(AccountCommand::Create { name }) => {
             if !open().await?.create_account(&name).await? {

@@ -161,13 +161,13 @@ async fn faults_in_the_database_are_found() {
          'BEGIN NEW.pin := -NEW.pin; RETURN NEW; END'; \
          CREATE TRIGGER last BEFORE UPDATE ON vault_prompt FOR EACH ROW EXECUTE FUNCTION last()",
         "CREATE FUNCTION forget() RETURNS trigger LANGUAGE plpgsql AS \
-         'BEGIN NEW.setbacks := 0; RETURN NEW; END'; \
+         'BEGIN NEW.failed_attempts := 0; RETURN NEW; END'; \
          CREATE TRIGGER forget BEFORE UPDATE ON job FOR EACH ROW EXECUTE FUNCTION forget()",
         "CREATE FUNCTION keep() RETURNS trigger LANGUAGE plpgsql AS \
          'BEGIN NEW.revoked_at := OLD.revoked_at; RETURN NEW; END'; \
          CREATE TRIGGER keep BEFORE UPDATE ON api_key FOR EACH ROW EXECUTE FUNCTION keep()",
         "CREATE FUNCTION lose() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'; \
-         CREATE TRIGGER lose BEFORE INSERT ON vault_prompt FOR EACH ROW WHEN (NEW.id % 50 = 0) \
+         CREATE TRIGGER lose BEFORE INSERT ON vault_prompt FOR EACH ROW WHEN (NEW.id % 10 = 0) \
          EXECUTE FUNCTION lose()",
     ] {
         assert!(difference(fault, &ops).await.is_some(), "not found: {fault}");

@@ -38,6 +38,7 @@
 //! statements, and `connect` has the connections.
 
 mod account_keys;
+mod accounts;
 mod batch_reader;
 mod batch_writer;
 mod batching;
@@ -45,6 +46,7 @@ mod claims;
 mod connect;
 mod contents;
 mod db;
+mod distribute;
 mod entries;
 mod forks;
 mod job_queue;
@@ -206,6 +208,16 @@ impl PostgresStore {
     /// What bounds the use of the database.
     pub(crate) fn quotas(&self) -> Vec<Quota> {
         self.db.quotas.all()
+    }
+
+    /// Distributes the tables of an up-to-date schema over the nodes of a Citus cluster, and returns
+    /// the names of those that were not distributed before.
+    ///
+    /// # Errors
+    /// As for [`PostgresStore::open`], and if the database has no extension `citus`.
+    pub async fn distribute(url: &DatabaseUrl) -> Result<Vec<&'static str>, ConnectError> {
+        let mut client = Connector::new(url).connect().await?;
+        Ok(distribute::run(&mut client.client).await?)
     }
 
     /// What the connections are doing.

@@ -11,6 +11,7 @@
 //! | `PROMPTARIUM_HISTORY_WRITERS` | 8 |
 //! | `PROMPTARIUM_HISTORY_READERS` | 20 |
 //! | `PROMPTARIUM_HISTORY_PROMPTS`, the most at once | 300 |
+//! | `PROMPTARIUM_HISTORY_DATABASE_URL`, another database to run on | none |
 
 #![expect(
     clippy::unwrap_used,
@@ -62,13 +63,21 @@ async fn walks_beside_writers_in_memory() {
 #[tokio::test(flavor = "multi_thread")]
 async fn walks_beside_writers_on_postgres() {
     let database = ScratchDatabase::create().await.unwrap();
-    run("postgres", &Target::start(Some(database), 1).await).await;
+    run("postgres", &Target::start(Some(&database.url()), 1).await).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn walks_beside_writers_on_three_replicas() {
     let database = ScratchDatabase::create().await.unwrap();
-    run("three replicas", &Target::start(Some(database), 3).await).await;
+    run("three replicas", &Target::start(Some(&database.url()), 3).await).await;
+}
+
+/// On the database that `PROMPTARIUM_HISTORY_DATABASE_URL` names, if it names one.
+#[tokio::test(flavor = "multi_thread")]
+async fn walks_beside_writers_on_a_named_database() {
+    if let Ok(url) = std::env::var("PROMPTARIUM_HISTORY_DATABASE_URL") {
+        run("named database", &Target::start(Some(&url), 3).await).await;
+    }
 }
 
 /// The variable of this name, or the default.

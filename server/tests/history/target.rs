@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use promptarium_server::test_support::ScratchDatabase;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use serde_json::json;
@@ -16,7 +15,6 @@ use crate::http::{Http, Request, Response};
 use crate::record::{Id, Span};
 use crate::server::Server;
 
-const KEY: &str = "promptarium_live_h1_s3cretOfTheHistory";
 /// Vaults that prompts are saved to.
 pub(crate) const VAULTS: usize = 3;
 /// Pause after a request that was refused because of the load.
@@ -26,7 +24,6 @@ const PAUSE: Duration = Duration::from_millis(20);
 pub(crate) struct Target {
     servers: Vec<Server>,
     client: Client,
-    _database: Option<ScratchDatabase>,
     _folder: TempDir,
 }
 
@@ -34,6 +31,8 @@ pub(crate) struct Target {
 #[derive(Clone)]
 pub(crate) struct Client {
     http: Http,
+    /// Of an account of this run.
+    key: Arc<str>,
     /// All replicas.
     addresses: Arc<[String]>,
     began: Instant,
@@ -44,18 +43,23 @@ pub(crate) struct Client {
 }
 
 impl Target {
-    pub(crate) async fn start(database: Option<ScratchDatabase>, replicas: usize) -> Self {
+    pub(crate) async fn start(database: Option<&str>, replicas: usize) -> Self {
         let folder = TempDir::new().unwrap();
         let blobs = folder.path().join("blobs");
-        let mut arguments =
-            format!("--blob-store file:{} --log warn --seed-key {KEY}=history", blobs.display());
-        if let Some(database) = &database {
-            arguments += &format!(" --database-url {}", database.url());
+        let run = rand::random::<u64>();
+        let key = format!("promptarium_live_h{run}_s3cretOfTheHistory");
+        let mut arguments = format!(
+            "--blob-store file:{} --log warn --seed-key {key}=history-{run}",
+            blobs.display()
+        );
+        if let Some(url) = database {
+            arguments += &format!(" --database-url {url}");
         }
         let start = |n| Server::start(folder.path().join(format!("{n}.log")), &arguments);
         let servers = futures::future::join_all((0..replicas).map(start)).await;
         let mut client = Client {
             http: Http::new(),
+            key: key.into(),
             addresses: servers.iter().map(|server| server.address.clone()).collect(),
             began: Instant::now(),
             vaults: Arc::default(),
@@ -70,7 +74,7 @@ impl Target {
             vaults.push(response.data()["id"].as_i64().expect("a new vault"));
         }
         client.vaults = vaults.into();
-        Self { servers, client, _database: database, _folder: folder }
+        Self { servers, client, _folder: folder }
     }
 
     pub(crate) fn client(&self) -> Client {
@@ -91,7 +95,7 @@ impl Client {
         loop {
             let address = &self.addresses[rng.random_range(0..self.addresses.len())];
             let sent = self.began.elapsed();
-            let response = self.http.call(address, KEY, request).await.response();
+            let response = self.http.call(address, &self.key, request).await.response();
             let answered = self.began.elapsed();
             let (status, summary) = (response.status, response.summary());
             if matches!(status, 200 | 201) {

@@ -131,8 +131,8 @@ async fn poison(database: &str) {
 }
 
 const POISON: &str = "WITH made AS ( \
-        INSERT INTO job (account_id, name_digest, client_job_id, request_digest, job_order, \
-            vault_id, state, request_id, memo, reserved_at, claimable_at, created_at, updated_at) \
+        INSERT INTO job (account_id, name_digest, client_job_id, request_digest, request, \
+            vault_id, state, request_id, provider_state, reserved_at, claimable_at, created_at, updated_at) \
         SELECT account.id, sha256(convert_to('poison-' || n, 'UTF8')), 'poison-' || n, \
             sha256(''), $1::text::json, vault.id, \
             CASE WHEN due THEN 'queued' ELSE 'submitting' END, \

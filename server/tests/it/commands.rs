@@ -51,6 +51,8 @@ async fn migrate_applies_each_migration_once() {
     assert!(!first["applied"].as_array().unwrap().is_empty(), "{first}");
     let again = run(&database.url(), &["migrate", "--json"]).await.json();
     assert_eq!(again, json!({ "applied": [] }));
+    let line = failure(&database.url(), &["migrate", "--distribute"], 2).await;
+    assert!(line.contains("has no extension citus"), "{line}");
     let text = run(&database.url(), &["migrate"]).await;
     let expected = (Some(0), "the schema is up to date\n", "");
     assert_eq!((text.code, text.stdout.as_str(), text.stderr.as_str()), expected);

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use tokio_postgres::Row;
 
 use super::db::{Db, Params, Statement};
-use super::rows::{caller, column, is_no_session, now};
+use super::rows::{caller, column, is_no_session, new_id};
 use super::steps::LOCK_ACCOUNT;
 use crate::domain::{ApiKeyRecord, Caller, KeyId, NamedKey, Scopes};
 use crate::limits::API_KEYS_MAX;
@@ -27,6 +27,8 @@ static CREATE_KEY: Statement = Statement::non_idempotent(
     "sessions.create_key",
     concat!(
         caller!(),
+        ", ",
+        new_id!("new_key", "api_key_id_seq"),
         ", counted AS MATERIALIZED (
             SELECT (SELECT count(*) FROM api_key k
                 WHERE k.account_id = $1 AND k.revoked_at IS NULL AND ",
@@ -34,12 +36,8 @@ static CREATE_KEY: Statement = Statement::non_idempotent(
         ") < $8::bigint AS free FROM caller
         ), k AS (
             INSERT INTO api_key
-                (account_id, public_id, digest, prompts_write, name, created_at, revoked_at)
-            SELECT $1, $3::text, $4::bytea, $5::boolean, $6::text, ",
-        now!("$9"),
-        ", CASE WHEN $7::boolean THEN ",
-        now!("$9"),
-        " END FROM counted WHERE free
+                (id, account_id, public_id, digest, prompts_write, name, created_at, revoked_at)
+            SELECT new_key.id, $1, $3::text, $4::bytea, $5::boolean, $6::text, $9, CASE WHEN $7::boolean THEN $9::timestamptz END FROM counted, new_key WHERE free
             ON CONFLICT (public_id) DO NOTHING
             RETURNING *
         )
@@ -66,9 +64,7 @@ static REVOKE_KEY: Statement = Statement::idempotent(
     concat!(
         caller!(),
         ", k AS (
-            UPDATE api_key k SET revoked_at = coalesce(k.revoked_at, ",
-        now!("$4"),
-        ") FROM caller
+            UPDATE api_key k SET revoked_at = coalesce(k.revoked_at, $4) FROM caller
             WHERE k.public_id = $3 AND k.account_id = $1 AND ",
         is_no_session!(),
         " RETURNING k.*

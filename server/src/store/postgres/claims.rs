@@ -4,19 +4,18 @@
 //! changed by a statement of its account, which checks that this is still so.
 
 use super::db::Statement;
-use super::job_rows::{job_columns, later, unlisted};
-use super::rows::now;
+use super::job_rows::{job_columns, unlisted};
+use super::rows::later;
 
 #[cfg(test)]
 pub(super) static ALL: &[&Statement] = &[&NEXT, &CLAIM, &LATE, &FAIL_LATE, &ENDED, &DELETE_ENDED];
 
 /// The accounts with jobs that have not ended, from the one after `$3` on, are walked by one probe
-/// of an index each, up to the first that has a job due. That is not due again for `$2`
-/// microseconds. Rows that another claim has locked are skipped.
+/// of an index each, up to the first that has a job due. That is not due again until
+/// `$2`. Rows that another claim has locked are skipped.
 pub(super) static NEXT: Statement = Statement::non_idempotent(
     "jobs.next",
-    concat!(
-        "WITH RECURSIVE turn (round, account_id) AS ( \
+    "WITH RECURSIVE turn (round, account_id) AS ( \
              SELECT 0, $3::bigint \
              UNION ALL \
              SELECT next.round, next.account_id FROM turn CROSS JOIN LATERAL ( \
@@ -33,22 +32,14 @@ pub(super) static NEXT: Statement = Statement::non_idempotent(
              SELECT first.* FROM turn CROSS JOIN LATERAL ( \
                  SELECT d.account_id, d.name_digest, d.due_at FROM due_job d \
                  WHERE NOT d.submitting AND d.account_id >= turn.account_id \
-                     AND (d.account_id, d.due_at) <= (turn.account_id, ",
-        now!("$1"),
-        ") \
+                     AND (d.account_id, d.due_at) <= (turn.account_id, $1) \
                  ORDER BY d.account_id, d.due_at LIMIT 1 FOR UPDATE SKIP LOCKED) AS first \
              WHERE turn.account_id <> ALL ($4::bigint[]) \
                  AND (turn.round = 1 OR turn.account_id > $3) \
              LIMIT 1) \
-         UPDATE due_job d SET due_at = ",
-        now!("$1"),
-        " + $2::bigint * interval '1 microsecond' \
+         UPDATE due_job d SET due_at = $2 \
          FROM due WHERE d.account_id = due.account_id AND d.name_digest = due.name_digest \
-         RETURNING d.account_id, d.name_digest, d.due_at, \
-             (extract(epoch FROM ",
-        now!("$1"),
-        " - due.due_at) * 1000000)::bigint AS overdue",
-    ),
+         RETURNING d.account_id, d.name_digest, due.due_at",
 );
 
 /// Claims the job that [`NEXT`] has found until `$4`, unless it has changed since. One that another
@@ -58,35 +49,26 @@ pub(super) static CLAIM: Statement = Statement::non_idempotent(
     concat!(
         "WITH due AS MATERIALIZED ( \
              SELECT j.name_digest FROM job j \
-             WHERE j.account_id = $1 AND j.name_digest = $2 AND j.claimable_at <= ",
-        now!("$5"),
-        " FOR UPDATE SKIP LOCKED), \
+             WHERE j.account_id = $1 AND j.name_digest = $2 AND j.claimable_at <= $5 \
+             FOR UPDATE SKIP LOCKED), \
          listed AS ( \
              UPDATE due_job d SET due_at = $4 FROM due \
              WHERE d.account_id = $1 AND d.name_digest = due.name_digest) \
-         UPDATE job j SET setbacks = j.setbacks + (j.fence IS NOT NULL)::integer, fence = $3, \
-             claimable_at = $4, failing_since = CASE WHEN j.fence IS NULL THEN j.failing_since \
-                 ELSE coalesce(j.failing_since, ",
-        now!("$5"),
-        ") END \
+         UPDATE job j SET fence = $3, claimable_at = $4, \
+             failed_attempts = j.failed_attempts + (j.fence IS NOT NULL)::integer, \
+             failing_since = CASE WHEN j.fence IS NULL THEN j.failing_since \
+                 ELSE coalesce(j.failing_since, $5) END \
          FROM due WHERE j.account_id = $1 AND j.name_digest = due.name_digest \
-         RETURNING j.setbacks, \
-             (extract(epoch FROM ",
-        now!("$5"),
-        " - j.failing_since) * 1000000)::bigint AS failing_for, ",
+         RETURNING j.failed_attempts, j.failing_since, ",
         job_columns!(),
     ),
 );
 
 pub(super) static LATE: Statement = Statement::read_only(
     "jobs.late",
-    concat!(
-        "SELECT d.account_id, d.name_digest FROM due_job d \
-         WHERE d.submitting AND d.due_at <= ",
-        now!("$1"),
-        " - $2::bigint * interval '1 microsecond' \
-         ORDER BY d.due_at LIMIT $3",
-    ),
+    "SELECT d.account_id, d.name_digest FROM due_job d \
+         WHERE d.submitting AND d.due_at <= $1 \
+         ORDER BY d.due_at LIMIT $2",
 );
 
 /// Of the jobs `$2` of an account, those that are late still.
@@ -95,10 +77,8 @@ pub(super) static FAIL_LATE: Statement = Statement::idempotent(
     concat!(
         "WITH ended AS ( \
              UPDATE job j SET state = 'failed', reason = $5, reserved_at = NULL, updated_at = ",
-        later!("$3"),
-        " WHERE j.account_id = $1 AND j.name_digest = ANY ($2::bytea[]) AND j.reserved_at <= ",
-        now!("$3"),
-        " - $4::bigint * interval '1 microsecond' \
+        later!("$3", "j.updated_at"),
+        " WHERE j.account_id = $1 AND j.name_digest = ANY ($2::bytea[]) AND j.reserved_at <= $4 \
              RETURNING j.account_id, j.name_digest, j.client_job_id), ",
         unlisted!(),
         " SELECT account_id, client_job_id FROM ended",
@@ -107,24 +87,16 @@ pub(super) static FAIL_LATE: Statement = Statement::idempotent(
 
 pub(super) static ENDED: Statement = Statement::read_only(
     "jobs.ended",
-    concat!(
-        "SELECT j.account_id, j.name_digest FROM job j \
-         WHERE j.state IN ('completed', 'failed') AND j.updated_at <= ",
-        now!("$1"),
-        " - $2::bigint * interval '1 microsecond' \
-         ORDER BY j.updated_at LIMIT $3",
-    ),
+    "SELECT j.account_id, j.name_digest FROM job j \
+         WHERE j.state IN ('completed', 'failed') AND j.updated_at <= $1 \
+         ORDER BY j.updated_at LIMIT $2",
 );
 
 /// Of the jobs `$2` of an account, those that ended long ago still.
 pub(super) static DELETE_ENDED: Statement = Statement::idempotent(
     "jobs.delete_ended",
-    concat!(
-        "DELETE FROM job j \
+    "DELETE FROM job j \
          WHERE j.account_id = $1 AND j.name_digest = ANY ($2::bytea[]) \
-             AND j.state IN ('completed', 'failed') AND j.updated_at <= ",
-        now!("$3"),
-        " - $4::bigint * interval '1 microsecond' \
+             AND j.state IN ('completed', 'failed') AND j.updated_at <= $3 \
          RETURNING true",
-    ),
 );

@@ -10,6 +10,8 @@ use deadpool::managed::{Manager, Metrics, RecycleError, RecycleResult};
 use parking_lot::RwLock;
 use tokio::sync::Notify;
 use tokio::time::timeout;
+use tokio_postgres::config::SslMode;
+use tokio_postgres::error::SqlState;
 use tokio_postgres::{AsyncMessage, Client, Config, Error, Statement};
 use tokio_util::task::AbortOnDropHandle;
 
@@ -85,7 +87,13 @@ impl Connector {
 
     async fn open(&self, config: &Config) -> Result<DbClient, Error> {
         let epoch = self.epoch.load(Relaxed);
-        let (client, mut connection) = config.connect(self.url.tls.clone()).await?;
+        let (client, mut connection) = match config.connect(self.url.tls.clone()).await {
+            Err(error) if config.get_ssl_mode() == SslMode::Prefer && may_be_of_tls(&error) => {
+                let without = config.clone().ssl_mode(SslMode::Disable).clone();
+                without.connect(self.url.tls.clone()).await.map_err(|_| error)?
+            }
+            connected => connected?,
+        };
         let notified = self.notified.clone();
         let driver = AbortOnDropHandle::new(tokio::spawn(async move {
             loop {
@@ -101,6 +109,11 @@ impl Connector {
         client.batch_execute(&self.url.session).await?;
         Ok(client)
     }
+}
+
+/// Whether a connection without TLS may succeed: the server gave no answer, or takes none with TLS.
+fn may_be_of_tls(error: &Error) -> bool {
+    error.code().is_none_or(|code| *code == SqlState::INVALID_AUTHORIZATION_SPECIFICATION)
 }
 
 impl Manager for Connector {

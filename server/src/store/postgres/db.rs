@@ -116,13 +116,10 @@ impl Db {
         Ok(Self { pool: pool.build()?, shared, clock, limit, long_limit, quotas })
     }
 
-    /// The time of a statement, as a parameter for `coalesce($n, clock_timestamp())`: `None`
-    /// for the database's own, which all servers share, unless a test moves the clock.
-    pub(super) fn now(&self) -> Option<Timestamp> {
-        match &self.clock {
-            Clock::System => None,
-            clock @ Clock::Manual(_) => Some(clock.now()),
-        }
+    /// The time of a statement, which is always a parameter: a function of the database in a CASE or
+    /// COALESCE of an UPDATE is refused by Citus.
+    pub(super) fn now(&self) -> Timestamp {
+        self.clock.now()
     }
 
     /// What the connections are doing.

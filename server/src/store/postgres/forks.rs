@@ -1,12 +1,20 @@
 //! Copies of vaults, also of other accounts.
 
+use std::time::Duration;
+
 use promptarium::VaultId;
+use tokio::time::Instant;
+use tokio_postgres::{Error, Row};
 
 use super::PostgresStore;
-use super::db::{Params, Statement};
-use super::new_vaults::{self, LIMIT_DISTANCE, counted, free_slug, listed};
-use super::rows::{self, caller, column, now, vault_columns};
-use crate::domain::{AccountId, Caller, VaultRecord, slug};
+use super::connect::DbClient;
+use super::db::{Params, Statement, share};
+use super::memberships::ADD;
+use super::new_vaults::CREATE;
+use super::rows::{self, caller, column, vault_columns};
+use super::steps::{LOCK_ACCOUNT, OwnClient, Step, limited, send};
+use crate::domain::{AccountId, Caller, VaultRecord, VaultVisibility, slug};
+use crate::limits::LONG_WRITE_PROMPTS;
 use crate::store::{Result, StoreError};
 
 #[cfg(test)]
@@ -21,64 +29,36 @@ static ACCOUNT_OF: Statement = Statement::read_only(
     ),
 );
 
-/// The slug of the copy derives from the name of the source, so the name is read first, and
-/// [`COPY`] copies only a source that still has that name. It reads everything else from one
-/// snapshot.
+/// The vault `$3` of the account `$4`.
 static SOURCE: Statement = Statement::read_only(
     "fork.source",
     concat!(
         caller!(),
-        " SELECT v.name, v.visibility = 'private' AS private, v.prompt_count
-        FROM caller LEFT JOIN vault v ON v.account_id = $4 AND v.id = $3",
+        " SELECT ",
+        vault_columns!(),
+        " FROM caller LEFT JOIN vault v ON v.account_id = $4 AND v.id = $3",
     ),
 );
 
-/// Copies the vault `$3` of the account `$4`. Identity values are assigned in the order of the
-/// SELECT.
+/// Copies the prompts of the vault `$3` of the account `$2`, if the vault was not changed since
+/// [`SOURCE`] read it. They come from one snapshot. Ids are assigned in the order of the SELECT.
+/// Citus runs the subquery on the node of its account.
 static COPY: Statement = Statement::non_idempotent(
     "fork.copy",
-    concat!(
-        caller!(),
-        ", ",
-        counted!("$8"),
-        ", source AS (
-            SELECT v.* FROM vault v CROSS JOIN counted
-            WHERE v.account_id = $4 AND v.id = $3 AND v.name = $5 AND v.visibility <> 'private'
-                AND counted.free
-        ), v AS (
-            INSERT INTO vault (account_id, name, description, cover_image_url, visibility, slug,
-                prompt_count, created_at, updated_at)
-            SELECT $1, source.name, source.description, source.cover_image_url, 'private', ",
-        free_slug!("$6", "0"),
-        ", source.prompt_count, ",
-        now!("$7"),
-        ", ",
-        now!("$7"),
-        " FROM source
-            RETURNING *
-        ), ",
-        listed!(),
-        ", prompts AS (
-            INSERT INTO prompt (account_id, kind, title, body, platform, model_id, aspect_ratio,
-                image_url, reference_media_urls, images, created_at, updated_at)
-            SELECT $1, p.kind, p.title, p.body, p.platform, p.model_id, p.aspect_ratio,
-                p.image_url, p.reference_media_urls, p.images, v.created_at, v.created_at
-            FROM v CROSS JOIN vault_prompt m
-                CROSS JOIN LATERAL (
-                    SELECT * FROM prompt WHERE account_id = $4 AND id = m.prompt_id OFFSET 0
-                ) p
-            WHERE m.account_id = $4 AND m.vault_id = $3
-            ORDER BY m.id
-            RETURNING id, kind
-        ), added AS (
-            INSERT INTO vault_prompt (account_id, vault_id, prompt_id, kind)
-            SELECT $1, v.id, prompts.id, prompts.kind FROM v, prompts
-            ORDER BY prompts.id
-        )
-        SELECT ",
-        vault_columns!(),
-        ", counted.free FROM counted LEFT JOIN v ON true",
-    ),
+    "INSERT INTO prompt (account_id, kind, title, body, platform, model_id, aspect_ratio,
+         image_url, reference_media_urls, images, created_at, updated_at)
+     SELECT $1, p.kind, p.title, p.body, p.platform, p.model_id, p.aspect_ratio,
+         p.image_url, p.reference_media_urls, p.images, $5, $5
+     FROM (
+         SELECT one.* FROM vault v
+         JOIN vault_prompt m ON m.account_id = $2 AND m.vault_id = v.id
+         CROSS JOIN LATERAL (
+             SELECT * FROM prompt WHERE account_id = $2 AND id = m.prompt_id OFFSET 0
+         ) one
+         WHERE v.account_id = $2 AND v.id = $3 AND v.updated_at = $4
+         ORDER BY m.id OFFSET 0
+     ) p
+     RETURNING id",
 );
 
 /// See [`VaultStore::fork_vault`](crate::store::VaultStore::fork_vault).
@@ -89,31 +69,84 @@ pub(super) async fn fork(
 ) -> Result<VaultRecord> {
     let source = account_of(store, caller, id).await?;
     let (account, key, id) = (caller.account.0, caller.key.0, id.get());
-    let mut most = store.vaults_max - LIMIT_DISTANCE;
-    // Repeats near the limit of vaults, and while the source is renamed, hidden or deleted
-    // between the statements.
+    // Repeats while the source is changed, hidden or deleted between the statements.
     loop {
         let params: Params<'_> = &[&account, &key, &id, &source.0];
         let row = store.db.row_of_caller(caller, &SOURCE, params).await?;
-        let name: &str = column::<Option<_>>(&row, "name")?.ok_or(StoreError::NotFound)?;
-        if column(&row, "private")? {
+        let vault = rows::vault(&row)?.ok_or(StoreError::NotFound)?;
+        if vault.visibility == VaultVisibility::Private {
             let own = source == caller.account;
             return Err(if own { StoreError::ForkOfPrivateVault } else { StoreError::NotFound });
         }
-        let (base, now) = (slug::base(name), store.db.now());
-        let params: Params<'_> = &[&account, &key, &id, &source.0, &name, &base, &now, &most];
-        let prompts = column(&row, "prompt_count")?;
-        let copy = new_vaults::insert(store, caller, (&COPY, params), most, prompts).await?;
-        if let Some(vault) = copy.as_ref().map(rows::vault).transpose()?.flatten() {
-            return Ok(vault);
-        }
-        let free = copy.is_some_and(|row| column(&row, "free").unwrap_or(false));
-        match free {
-            true => {}
-            false if most < store.vaults_max => most = store.vaults_max,
-            false => return Err(StoreError::TooManyVaults),
+        if let Some(copy) = copy(store, caller, source, &vault).await? {
+            return Ok(copy);
         }
     }
+}
+
+/// Copies a vault in one transaction; `None`, and no change, if it was changed meanwhile. Each
+/// statement reads one account, and writes one.
+async fn copy(
+    store: &PostgresStore,
+    caller: &Caller,
+    source: AccountId,
+    vault: &VaultRecord,
+) -> Result<Option<VaultRecord>> {
+    let (account, key, private) = (caller.account.0, caller.key.0, "private");
+    let (base, now) = (slug::base(&vault.name), store.db.now());
+    let (description, cover) = (vault.description.as_deref(), vault.cover_image.as_ref());
+    let most = store.vaults_max;
+    let new: Params<'_> =
+        &[&account, &key, &&*vault.name, &description, &private, &base, &now, &most, &cover];
+    let steps: [Step<'_>; 3] = [
+        (&LOCK_ACCOUNT, &[&account]),
+        (&CREATE, new),
+        (&COPY, &[&account, &source.0, &vault.id.get(), &vault.updated_at, &now]),
+    ];
+    let is_long = vault.prompt_count > LONG_WRITE_PROMPTS.unsigned_abs();
+    let limit = is_long.then_some(store.db.long_limit);
+    let quotas = &store.db.quotas;
+    let quota = if is_long { &quotas.long_writes } else { &quotas.steps };
+    let _permit = share(quota, caller.account, 1).await?;
+    let copying = |own: OwnClient| async {
+        let copied = copy_prompts(&own.client, caller, limit, &steps, vault.prompt_count).await;
+        if copied.is_err() {
+            // The transaction may be open.
+            let _ = send(&own.client, "", &[], "ROLLBACK").await;
+        }
+        (copied, own)
+    };
+    let (new, copied) = store.db.run(limit, &steps, copying).await?;
+    let new = rows::vault(&new.ok_or(StoreError::KeyRevoked)?)?.ok_or(StoreError::TooManyVaults)?;
+    let is_unchanged = copied > 0 || vault.prompt_count == 0;
+    Ok(is_unchanged.then_some(VaultRecord { prompt_count: copied as u64, ..new }))
+}
+
+/// Runs the steps of [`copy`], and puts the prompts that the last one has copied into the vault that
+/// the one before has created. Returns its row, and how many they are. No prompt of a vault that had
+/// some was copied if it was changed meanwhile; then nothing is done.
+async fn copy_prompts(
+    client: &DbClient,
+    caller: &Caller,
+    limit: Option<Duration>,
+    steps: &[Step<'_>],
+    expected: u64,
+) -> Result<(Option<Row>, usize), Error> {
+    let began = Instant::now();
+    let mut rows = send(client, &format!("BEGIN; {}", limited(limit)), steps, "").await?;
+    let copied = rows.pop().unwrap_or_default();
+    let ids = copied.iter().map(|row| row.try_get(0)).collect::<Result<Vec<i64>, _>>()?;
+    let vault = rows.pop().unwrap_or_default().pop();
+    let new = vault.as_ref().map(|row| row.try_get::<_, Option<i64>>(0)).transpose()?.flatten();
+    match new.filter(|_| expected == 0 || !ids.is_empty()) {
+        Some(new) => {
+            let rest = limited(limit.map(|limit| limit.saturating_sub(began.elapsed())));
+            let (account, key) = (&caller.account.0, &caller.key.0);
+            send(client, &rest, &[(&ADD, &[account, key, &new, &ids])], "COMMIT").await?;
+        }
+        None => drop(send(client, "", &[], "ROLLBACK").await?),
+    }
+    Ok((vault, ids.len()))
 }
 
 /// The account that has a vault. It never changes, so a vault in the cache may be gone, but is

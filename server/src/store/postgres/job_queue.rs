@@ -1,7 +1,7 @@
 //! Generation jobs as workers see them: leases and outcomes.
 //!
-//! A lease runs by the database's clock, so servers need not agree on the time. Each claim has
-//! a new fencing token (`fence`), so a worker whose lease was taken over changes nothing.
+//! A lease runs by the clocks of the servers, which may differ by less than the lease. Each claim
+//! has a new fencing token (`fence`), so a worker whose lease was taken over changes nothing.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -16,9 +16,9 @@ use uuid::Uuid;
 use super::PostgresStore;
 use super::claims::{CLAIM, DELETE_ENDED, ENDED, FAIL_LATE, LATE, NEXT};
 use super::db::{Db, Params, Statement};
-use super::job_rows::{job_key, job_or_none, later, relisted, unlisted};
+use super::job_rows::{job_key, job_or_none, relisted, unlisted};
 use super::jobs::{random_id, rows_of_due_job, rows_of_job};
-use super::rows::{StoredImage, column, micros, now};
+use super::rows::{StoredImage, after, before, column, later, new_id};
 use crate::domain::{
     AccountId, Claim, GenerationRequest, JobKey, Lease, PromptImage, Release, Turn, output_prompt,
 };
@@ -33,9 +33,7 @@ static RENEW: Statement = Statement::idempotent(
     "jobs.renew",
     concat!(
         "WITH queued AS ( \
-             UPDATE job j SET claimable_at = ",
-        now!("$4"),
-        " + $5::bigint * interval '1 microsecond' \
+             UPDATE job j SET claimable_at = $4 \
              WHERE j.account_id = $1 AND j.name_digest = $2 AND j.fence = $3 \
              RETURNING j.name_digest, j.claimable_at), ",
         relisted!(),
@@ -45,7 +43,7 @@ static RENEW: Statement = Statement::idempotent(
 
 static NOTE: Statement = Statement::idempotent(
     "jobs.note",
-    "UPDATE job j SET memo = coalesce($4, j.memo), waits_for = $5 \
+    "UPDATE job j SET provider_state = coalesce($4, j.provider_state), waits_for = $5 \
      WHERE j.account_id = $1 AND j.name_digest = $2 AND j.fence = $3 RETURNING true",
 );
 
@@ -53,18 +51,14 @@ static RELEASE: Statement = Statement::idempotent(
     "jobs.release",
     concat!(
         "WITH queued AS ( \
-             UPDATE job j SET fence = NULL, \
-                 claimable_at = ",
-        now!("$4"),
-        " + $5::bigint * interval '1 microsecond', \
-                 setbacks = CASE $6::text WHEN 'failed_attempt' THEN j.setbacks + 1 \
-                     WHEN 'shutdown' THEN j.setbacks ELSE 0 END, \
-                 failing_since = CASE $6 WHEN 'failed_attempt' THEN coalesce(j.failing_since, ",
-        now!("$4"),
-        ") WHEN 'shutdown' THEN j.failing_since END, \
+             UPDATE job j SET fence = NULL, claimable_at = $5, \
+                 failed_attempts = CASE $6::text WHEN 'failed_attempt' THEN j.failed_attempts + 1 \
+                     WHEN 'shutdown' THEN j.failed_attempts ELSE 0 END, \
+                 failing_since = CASE $6 WHEN 'failed_attempt' THEN coalesce(j.failing_since, $4) \
+                     WHEN 'shutdown' THEN j.failing_since END, \
                  waits_for = CASE WHEN $6 IN ('failed_attempt', 'shutdown') THEN j.waits_for END, \
                  updated_at = CASE WHEN $6 = 'in_progress' AND j.state = 'queued' THEN ",
-        later!("$4"),
+        later!("$4", "j.updated_at"),
         " ELSE j.updated_at END, \
                  state = CASE WHEN $6 = 'in_progress' AND j.state = 'queued' THEN 'in_progress' \
                      ELSE j.state END \
@@ -78,7 +72,7 @@ static RELEASE: Statement = Statement::idempotent(
 /// A job that the provider never accepted has no output, so its request is not found here.
 static REQUEST: Statement = Statement::read_only(
     "jobs.request",
-    "SELECT job_order FROM job \
+    "SELECT request FROM job \
      WHERE account_id = $1 AND name_digest = $2 AND fence = $3 \
          AND state IN ('queued', 'in_progress')",
 );
@@ -89,33 +83,37 @@ static REQUEST: Statement = Statement::read_only(
 static COMPLETE: Statement = Statement::idempotent(
     "jobs.complete",
     concat!(
-        "WITH leased AS MATERIALIZED ( \
+        "WITH ",
+        new_id!("new_prompt", "prompt_id_seq"),
+        ", ",
+        new_id!("new_member", "vault_prompt_id_seq"),
+        ", leased AS MATERIALIZED ( \
              SELECT vault_id FROM job \
              WHERE account_id = $1 AND name_digest = $2 AND fence = $3 \
                  AND state IN ('queued', 'in_progress') \
              FOR UPDATE), \
          target AS MATERIALIZED ( \
-             SELECT v.id FROM leased JOIN vault v ON v.account_id = $1 AND v.id IN ( \
-                 leased.vault_id, (SELECT g.id FROM vault g WHERE g.account_id = $1 AND g.system)) \
-             ORDER BY v.id = leased.vault_id DESC LIMIT 1 FOR NO KEY UPDATE OF v), \
+             SELECT v.id FROM vault v WHERE v.account_id = $1 AND v.id IN ( \
+                 (SELECT vault_id FROM leased), \
+                 (SELECT g.id FROM vault g WHERE g.account_id = $1 AND g.system)) \
+                 AND EXISTS (SELECT FROM leased) \
+             ORDER BY v.system LIMIT 1 FOR NO KEY UPDATE), \
          created AS ( \
              INSERT INTO prompt (account_id, kind, title, body, platform, model_id, aspect_ratio, \
-                 image_url, reference_media_urls, images, created_at, updated_at) \
-             SELECT $1, $5, $6, $7, $8, $9, $10, $11, $12, $13, ",
-        now!("$4"),
-        ", ",
-        now!("$4"),
-        " FROM target RETURNING id, kind), \
+                 image_url, reference_media_urls, images, created_at, updated_at, id) \
+             SELECT $1, $5, $6, $7, $8, $9, $10, $11, $12, $13, $4, $4, new_prompt.id \
+             FROM target, new_prompt RETURNING id, kind), \
          added AS ( \
-             INSERT INTO vault_prompt (account_id, vault_id, prompt_id, kind) \
-             SELECT $1, target.id, created.id, created.kind FROM created, target), \
+             INSERT INTO vault_prompt (account_id, id, vault_id, prompt_id, kind) \
+             SELECT $1, new_member.id, target.id, created.id, created.kind \
+             FROM created, target, new_member), \
          counted AS ( \
              UPDATE vault v SET prompt_count = v.prompt_count + 1 \
              FROM target WHERE v.account_id = $1 AND v.id = target.id), \
          ended AS ( \
              UPDATE job j SET state = 'completed', prompt_id = created.id, vault_id = target.id, \
                  claimable_at = NULL, fence = NULL, updated_at = ",
-        later!("$4"),
+        later!("$4", "j.updated_at"),
         " FROM target, created \
              WHERE j.account_id = $1 AND j.name_digest = $2 \
              RETURNING j.name_digest), ",
@@ -130,7 +128,7 @@ static FAIL: Statement = Statement::idempotent(
         "WITH ended AS ( \
              UPDATE job j SET state = 'failed', reason = $5, claimable_at = NULL, fence = NULL, \
                  updated_at = ",
-        later!("$4"),
+        later!("$4", "j.updated_at"),
         " WHERE j.account_id = $1 AND j.name_digest = $2 AND j.fence = $3 \
              RETURNING j.name_digest), ",
         unlisted!(),
@@ -147,26 +145,26 @@ const AT_ONCE: i64 = JOBS_AT_ONCE as i64;
 impl JobQueue for PostgresStore {
     async fn claim_job(&self, lease: Duration, turn: &Turn) -> Result<Option<Claim>> {
         let except: Vec<_> = turn.except.iter().map(|account| account.0).collect();
-        let lasting = micros(lease);
         loop {
-            let params: Params<'_> = &[&self.db.now(), &lasting, &turn.after.0, &except];
+            let now = self.db.now();
+            let until = after(now, lease);
+            let params: Params<'_> = &[&now, &until, &turn.after.0, &except];
             let next = self.db.rows(&NEXT, params).await?;
             let Some(next) = next.first() else { return Ok(None) };
             let account = AccountId(column(next, "account_id")?);
-            let until: Timestamp = column(next, "due_at")?;
+            let due_at: Timestamp = column(next, "due_at")?;
             let (name, fence) = (column::<&[u8]>(next, "name_digest")?, random_id());
-            let params: Params<'_> = &[&account.0, &name, &fence, &until, &self.db.now()];
+            let params: Params<'_> = &[&account.0, &name, &fence, &until, &now];
             let rows = self.db.rows(&CLAIM, params).await?;
             let Some(row) = rows.first() else { continue };
             let lease = Lease { job: job_key(row)?, fence: fence.as_u128() };
             let error = match job_or_none(row) {
                 Ok(Some(job)) => {
-                    let failed_attempts = column::<i32>(row, "setbacks")?.unsigned_abs();
-                    let micros =
-                        |count: i64| Duration::from_micros(u64::try_from(count).unwrap_or(0));
-                    let overdue = micros(column(next, "overdue")?);
-                    let failing_for = column::<Option<i64>>(row, "failing_for")?.map(micros);
+                    let failed_attempts = column::<i32>(row, "failed_attempts")?.unsigned_abs();
+                    let since = |at| now.duration_since(at).unsigned_abs();
+                    let failing_for = column::<Option<_>>(row, "failing_since")?.map(since);
                     let failing_for = failing_for.unwrap_or_default();
+                    let overdue = since(due_at);
                     return Ok(Some(Claim { lease, job, failed_attempts, failing_for, overdue }));
                 }
                 Ok(None) => return Ok(None),
@@ -182,8 +180,9 @@ impl JobQueue for PostgresStore {
     }
 
     async fn fail_late_submissions(&self, limit: Duration, reason: &str) -> Result<Vec<JobKey>> {
-        let (now, limit) = (self.db.now(), micros(limit));
-        let late = self.db.rows(&LATE, &[&now, &limit, &AT_ONCE]).await?;
+        let now = self.db.now();
+        let limit = before(now, limit);
+        let late = self.db.rows(&LATE, &[&limit, &AT_ONCE]).await?;
         let mut failed = Vec::new();
         for (account, names) in by_account(&late)? {
             let params: Params<'_> = &[&account, &names, &now, &limit, &reason];
@@ -195,19 +194,19 @@ impl JobQueue for PostgresStore {
     }
 
     async fn delete_ended_jobs(&self, age: Duration) -> Result<usize> {
-        let (now, age) = (self.db.now(), micros(age));
-        let ended = self.db.rows(&ENDED, &[&now, &age, &AT_ONCE]).await?;
+        let until = before(self.db.now(), age);
+        let ended = self.db.rows(&ENDED, &[&until, &AT_ONCE]).await?;
         let mut deleted = 0;
         for (account, names) in by_account(&ended)? {
-            let params: Params<'_> = &[&account, &names, &now, &age];
+            let params: Params<'_> = &[&account, &names, &until];
             deleted += self.db.rows(&DELETE_ENDED, params).await?.len();
         }
         Ok(deleted)
     }
 
     async fn renew_lease(&self, lease: &Lease, lasting: Duration) -> Result<()> {
-        let lasting = micros(lasting);
-        fenced(&self.db, &RENEW, lease, &[&self.db.now(), &lasting]).await.map(drop)
+        let until = after(self.db.now(), lasting);
+        fenced(&self.db, &RENEW, lease, &[&until]).await.map(drop)
     }
 
     async fn note_job(
@@ -227,7 +226,8 @@ impl JobQueue for PostgresStore {
             Release::Shutdown => "shutdown",
         };
         let fence = Uuid::from_u128(lease.fence);
-        let params: Params<'_> = &[&fence, &self.db.now(), &micros(pause), &outcome];
+        let now = self.db.now();
+        let params: Params<'_> = &[&fence, &now, &after(now, pause), &outcome];
         // If it is due later, workers wait until it is.
         let rows = match pause.is_zero() {
             true => rows_of_due_job(&self.db, &RELEASE, &lease.job, params).await?,
@@ -241,7 +241,7 @@ impl JobQueue for PostgresStore {
     async fn complete_job(&self, lease: &Lease, images: Vec<PromptImage>) -> Result<PromptId> {
         // The request never changes, so reading it in a statement of its own is safe.
         let row = fenced(&self.db, &REQUEST, lease, &[]).await?;
-        let Json(request) = column::<Json<GenerationRequest>>(&row, "job_order")?;
+        let Json(request) = column::<Json<GenerationRequest>>(&row, "request")?;
         // The statement chooses the vault.
         let prompt = output_prompt(&request, VaultId::new(0));
         let inputs = &prompt.inputs;

@@ -13,19 +13,11 @@ use crate::store::{Result, StoreError};
 /// The columns that [`job_or_none`] reads, of a table or subquery `j`.
 macro_rules! job_columns {
     () => {
-        "j.account_id, j.client_job_id, j.job_order, j.vault_id, j.state, j.request_id, j.memo, \
+        "j.account_id, j.client_job_id, j.request, j.vault_id, j.state, j.request_id, j.provider_state, \
          j.prompt_id, j.reason, j.waits_for, j.created_at, j.updated_at"
     };
 }
 pub(super) use job_columns;
-
-/// The time of a change of `job j` at `$now`: always later than the change before it.
-macro_rules! later {
-    ($now:literal) => {
-        concat!("greatest(", now!($now), ", j.updated_at + interval '1 microsecond')")
-    };
-}
-pub(super) use later;
 
 /// The CTE that enters the job in `queued`, which is due at `now`, or since then submitting.
 macro_rules! listed {
@@ -76,7 +68,7 @@ pub(super) fn job_or_none(row: &Row) -> Result<Option<JobRecord>> {
     }
     let state = job_state(row)?;
     let ended = matches!(state, JobState::Completed(..) | JobState::Failed(..));
-    let request = match column::<Json<GenerationRequest>>(row, "job_order") {
+    let request = match column::<Json<GenerationRequest>>(row, "request") {
         Ok(Json(request)) => request,
         // Nothing is created from the request of an ended job, and its status must be shown.
         Err(_) if ended => GenerationRequest::default(),
@@ -95,10 +87,10 @@ pub(super) fn job_or_none(row: &Row) -> Result<Option<JobRecord>> {
 
 fn job_state(row: &Row) -> Result<JobState> {
     let request_id: Option<&str> = column(row, "request_id")?;
-    let memo: Option<&str> = column(row, "memo")?;
-    let ticket = request_id.zip(memo).map(|(request_id, memo)| ProviderTicket {
+    let provider_state: Option<&str> = column(row, "provider_state")?;
+    let ticket = request_id.zip(provider_state).map(|(request_id, state)| ProviderTicket {
         request_id: request_id.into(),
-        provider_state: memo.into(),
+        provider_state: state.into(),
     });
     let prompt: Option<i64> = column(row, "prompt_id")?;
     let reason: Option<&str> = column(row, "reason")?;

@@ -1,7 +1,7 @@
 //! Generation jobs: submission and status. What workers do is in [`super::job_queue`].
 //!
 //! Each method is one statement and one transaction, and none is open while a provider works.
-//! A job is due by the database's clock.
+//! A job is due by the clock of the server that asks.
 
 use async_trait::async_trait;
 use promptarium::VaultId;
@@ -12,9 +12,9 @@ use uuid::Uuid;
 
 use super::PostgresStore;
 use super::db::{Db, Params, Statement};
-use super::job_rows::{job_columns, job_or_none, later, listed, unlisted};
+use super::job_rows::{job_columns, job_or_none, listed, unlisted};
 use super::notify::CHANNEL;
-use super::rows::{caller, column, now};
+use super::rows::{caller, column, later};
 use crate::domain::{
     Caller, GenerationRequest, JobKey, JobRecord, NewJob, ProviderTicket, Reserved,
 };
@@ -33,15 +33,9 @@ static RESERVE: Statement = Statement::idempotent(
         ", existing AS ( \
              SELECT j.* FROM caller JOIN job j ON j.account_id = $1 AND j.name_digest = $4), \
          created AS ( \
-             INSERT INTO job (account_id, name_digest, client_job_id, request_digest, job_order, \
+             INSERT INTO job (account_id, name_digest, client_job_id, request_digest, request, \
                  vault_id, reservation, state, reserved_at, created_at, updated_at) \
-             SELECT $1, $4, $5, $6, $7, v.id, $9, 'submitting', ",
-        now!("$3"),
-        ", ",
-        now!("$3"),
-        ", ",
-        now!("$3"),
-        " FROM caller JOIN vault v ON v.account_id = $1 AND v.id = coalesce($8::bigint, \
+             SELECT $1, $4, $5, $6, $7, v.id, $9, 'submitting', $3, $3, $3 FROM caller JOIN vault v ON v.account_id = $1 AND v.id = coalesce($8::bigint, \
                  (SELECT g.id FROM vault g WHERE g.account_id = $1 AND g.system)) \
              WHERE NOT EXISTS (SELECT FROM existing) \
              RETURNING *), \
@@ -61,11 +55,9 @@ static SUBMITTED: Statement = Statement::non_idempotent(
     "jobs.submitted",
     concat!(
         "WITH queued AS ( \
-             UPDATE job j SET state = 'queued', request_id = $4, memo = $5, reason = NULL, \
-                 fence = NULL, reserved_at = NULL, claimable_at = ",
-        now!("$3"),
-        ", updated_at = ",
-        later!("$3"),
+             UPDATE job j SET state = 'queued', request_id = $4, provider_state = $5, reason = NULL, \
+                 fence = NULL, reserved_at = NULL, claimable_at = $3, updated_at = ",
+        later!("$3", "j.updated_at"),
         " WHERE j.account_id = $1 AND j.name_digest = $2 AND j.request_id IS NULL \
              RETURNING j.*), ",
         listed!("false"),
@@ -93,7 +85,7 @@ static LOST: Statement = Statement::non_idempotent(
         "WITH ended AS ( \
              UPDATE job j SET state = 'failed', reason = $4, fence = NULL, reserved_at = NULL, \
                  claimable_at = NULL, updated_at = ",
-        later!("$3"),
+        later!("$3", "j.updated_at"),
         " WHERE j.account_id = $1 AND j.name_digest = $2 AND j.state = 'submitting' \
              RETURNING j.*), ",
         unlisted!(),
@@ -176,8 +168,8 @@ impl JobStore for PostgresStore {
     }
 
     async fn job_submitted(&self, job: &JobKey, ticket: ProviderTicket) -> Result<JobRecord> {
-        let (request_id, memo) = (&*ticket.request_id, &*ticket.provider_state);
-        let params: Params<'_> = &[&self.db.now(), &request_id, &memo];
+        let (request_id, state) = (&*ticket.request_id, &*ticket.provider_state);
+        let params: Params<'_> = &[&self.db.now(), &request_id, &state];
         first_job(&rows_of_due_job(&self.db, &SUBMITTED, job, params).await?)
     }
 

@@ -10,7 +10,7 @@ use constant_time_eq::constant_time_eq_32;
 use quick_cache::sync::Cache;
 
 use super::db::{Db, Params, Statement};
-use super::rows::{micros, now};
+use super::rows::before;
 use crate::domain::{KeyId, KeyRecord};
 use crate::error_chain::error_chain;
 use crate::limits::{KEY_CACHE_SIZE, LAST_USE_PRECISION};
@@ -22,14 +22,9 @@ pub(super) static ALL: &[&Statement] = &[&USED];
 /// Other servers record uses of the key too.
 static USED: Statement = Statement::non_idempotent(
     "keys.used",
-    concat!(
-        "UPDATE api_key k SET last_used_at = ",
-        now!("$3"),
-        " WHERE k.account_id = $1 AND k.id = $2 AND k.revoked_at IS NULL
-            AND (k.last_used_at IS NULL OR k.last_used_at <= ",
-        now!("$3"),
-        " - $4::bigint * interval '1 microsecond')"
-    ),
+    "UPDATE api_key k SET last_used_at = $3
+     WHERE k.account_id = $1 AND k.id = $2 AND k.revoked_at IS NULL
+         AND (k.last_used_at IS NULL OR k.last_used_at <= $4)",
 )
 .pipelined();
 
@@ -72,8 +67,8 @@ impl KeyCache {
         };
         let (account, id, db) = (key.record.account.0, key.record.id.0, db.clone());
         tokio::spawn(async move {
-            let precision = micros(LAST_USE_PRECISION);
-            let params: Params<'_> = &[&account, &id, &db.now(), &precision];
+            let now = db.now();
+            let params: Params<'_> = &[&account, &id, &now, &before(now, LAST_USE_PRECISION)];
             if let Err(error) = db.rows(&USED, params).await {
                 let error = error_chain(&error);
                 tracing::debug!(error, "the last use of a key is not recorded");

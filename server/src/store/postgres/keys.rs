@@ -11,107 +11,10 @@ use crate::domain::{AccountId, Caller, KeyId, KeyRecord, NewKey, Scopes};
 use crate::store::{KeyStore, Result, StoreError};
 
 #[cfg(test)]
-pub(super) static ALL: &[&Statement] =
-    &[&ACCOUNT, &ACCOUNTS, &SEED, &FIRST, &FIND, &CONFIRM, &CREATE, &LIST, &LIST_OF, &REVOKE];
-
-/// CTEs that create an account with its General vault if a condition holds: `$1` is its
-/// name, `$2` the time. `fresh` has the time and the new ids, or no row.
-macro_rules! new_account {
-    ($condition:literal) => {
-        concat!(
-            "fresh AS MATERIALIZED (
-                SELECT nextval('account_id_seq') AS account_id, nextval('vault_id_seq') AS vault_id,
-                    coalesce($2::timestamptz, statement_timestamp()) AS now WHERE ",
-            $condition,
-            "), new_account AS (
-                INSERT INTO account (id, name, created_at) SELECT account_id, $1, now FROM fresh
-            ), new_vault AS (
-                INSERT INTO vault
-                    (account_id, id, name, slug, visibility, system, created_at, updated_at)
-                SELECT account_id, vault_id, 'General', 'general', 'private', true, now, now
-                FROM fresh
-            ), listed AS (
-                INSERT INTO vault_directory (vault_id, account_id)
-                SELECT vault_id, account_id FROM fresh
-            )"
-        )
-    };
-}
-
-/// The CTE that adds the key `$3` to `$7` to the account in `owner`, if there is one.
-macro_rules! new_key {
-    () => {
-        "new_key AS (
-            INSERT INTO api_key
-                (account_id, public_id, digest, prompts_write, created_at, revoked_at, name)
-            SELECT id, $3::text, $4::bytea, $5::boolean, now, CASE WHEN $6::boolean THEN now END,
-                $7::text
-            FROM owner
-        )"
-    };
-}
-
-static ACCOUNT: Statement = Statement::non_idempotent(
-    "accounts.create",
-    concat!(
-        "WITH ",
-        new_account!("NOT EXISTS (SELECT FROM account WHERE name = $1::text)"),
-        " SELECT EXISTS (SELECT FROM fresh)"
-    ),
-);
+pub(super) static ALL: &[&Statement] = &[&ACCOUNTS, &FIND, &CONFIRM, &LIST, &LIST_OF, &REVOKE];
 
 static ACCOUNTS: Statement =
     Statement::read_only("accounts.list", "SELECT name, created_at FROM account ORDER BY id");
-
-/// The account is created only if the key can be: nothing changes if another key has the
-/// public id. Of two concurrent seeds one violates a constraint, runs again and finds the
-/// other's rows.
-static SEED: Statement = Statement::idempotent(
-    "keys.seed",
-    concat!(
-        "WITH known AS (
-            SELECT a.name = $1::text AND k.digest = $4::bytea AND k.prompts_write = $5::boolean
-                AND (k.revoked_at IS NOT NULL) = $6::boolean AS same
-            FROM api_key k JOIN account a ON a.id = k.account_id WHERE k.public_id = $3::text
-        ), existing AS (
-            SELECT id FROM account WHERE name = $1::text
-        ), ",
-        new_account!("NOT EXISTS (SELECT FROM existing) AND NOT EXISTS (SELECT FROM known)"),
-        ", owner (id, now) AS (
-            SELECT id, coalesce($2::timestamptz, statement_timestamp()) FROM existing
-            WHERE NOT EXISTS (SELECT FROM known)
-            UNION ALL SELECT account_id, now FROM fresh
-        ), ",
-        new_key!(),
-        " SELECT coalesce((SELECT same FROM known), true)"
-    ),
-);
-
-/// Not idempotent: a second execution would find the account of the first, report that it
-/// created none, and the new key would never be shown.
-static FIRST: Statement = Statement::non_idempotent(
-    "keys.seed_first",
-    concat!(
-        "WITH ",
-        new_account!("NOT EXISTS (SELECT FROM account ORDER BY id LIMIT 1)"),
-        ", owner AS (SELECT account_id AS id, now FROM fresh), ",
-        new_key!(),
-        " SELECT EXISTS (SELECT FROM fresh)"
-    ),
-);
-
-/// No row in `owner` if there is no such account.
-static CREATE: Statement = Statement::non_idempotent(
-    "keys.create",
-    concat!(
-        "WITH owner AS (
-            SELECT id, coalesce($2::timestamptz, statement_timestamp()) AS now
-            FROM account WHERE name = $1::text
-        ), ",
-        new_key!(),
-        " SELECT EXISTS (SELECT FROM owner)"
-    ),
-);
 
 static FIND: Statement = Statement::read_only(
     "keys.find",
@@ -153,7 +56,7 @@ static REVOKE: Statement = Statement::idempotent(
     "keys.revoke",
     concat!(
         "UPDATE api_key k
-        SET revoked_at = coalesce(k.revoked_at, $2::timestamptz, statement_timestamp())
+        SET revoked_at = coalesce(k.revoked_at, $2)
         FROM account a WHERE k.public_id = $1::text AND a.id = k.account_id AND ",
         is_no_session!(),
         " RETURNING a.name AS account, k.public_id, k.name, k.prompts_write, k.created_at,
@@ -164,7 +67,7 @@ static REVOKE: Statement = Statement::idempotent(
 #[async_trait]
 impl KeyStore for PostgresStore {
     async fn seed_key(&self, account: &str, key: NewKey) -> Result<()> {
-        if self.seed(&SEED, account, &key, None).await? {
+        if self.create(account, Some(&key), false).await? {
             Ok(())
         } else {
             Err(StoreError::KeyTaken)
@@ -203,7 +106,7 @@ impl PostgresStore {
     /// Creates an account with its General vault; `false`, and no change, if the name is
     /// in use.
     pub(crate) async fn create_account(&self, name: &str) -> Result<bool> {
-        flag(&self.db.rows(&ACCOUNT, &[&name, &self.db.now()]).await?)
+        self.create(name, None, false).await
     }
 
     /// All accounts, oldest first.
@@ -222,7 +125,7 @@ impl PostgresStore {
         key: &NewKey,
         name: Option<&str>,
     ) -> Result<bool> {
-        self.seed(&CREATE, account, key, name).await
+        self.create_in(&[], account, key, name, None).await
     }
 
     /// All keys of all accounts, ordered by account, then by age.
@@ -251,21 +154,7 @@ impl PostgresStore {
     /// Creates this account and this key if the database has no account at all, and
     /// returns whether it did. Of several concurrent calls one succeeds.
     pub(crate) async fn seed_first_key(&self, account: &str, key: &NewKey) -> Result<bool> {
-        self.seed(&FIRST, account, key, None).await
-    }
-
-    async fn seed(
-        &self,
-        statement: &Statement,
-        account: &str,
-        key: &NewKey,
-        name: Option<&str>,
-    ) -> Result<bool> {
-        let NewKey { public_id, digest, scopes, revoked } = key;
-        let (now, public_id, digest) = (self.db.now(), &**public_id, &digest[..]);
-        let params: Params<'_> =
-            &[&account, &now, &public_id, &digest, &scopes.prompts_write, revoked, &name];
-        flag(&self.db.rows(statement, params).await?)
+        self.create(account, Some(key), true).await
     }
 }
 
@@ -282,10 +171,4 @@ fn key_record(row: &Row) -> Result<KeyRecord> {
             revoked: column(row, "revoked")?,
         },
     })
-}
-
-/// The result of a statement that always returns one row.
-fn flag(rows: &[Row]) -> Result<bool> {
-    let row = rows.first().ok_or_else(|| StoreError::Internal("there is no row".into()))?;
-    column(row, 0)
 }

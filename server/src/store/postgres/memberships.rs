@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use promptarium::{PromptId, VaultId, VaultPromptId};
 
 use super::db::{Params, Statement};
-use super::rows::{caller, column, key_is_valid};
+use super::rows::{caller, column, key_is_valid, new_id};
 use super::steps::Step;
 use super::{PostgresStore, contents};
 use crate::domain::Caller;
@@ -18,11 +18,14 @@ pub(super) static ALL: &[&Statement] = &[&ADD, &REMOVE, &LOCK_VAULTS, &MOVE, &PI
 
 /// The vault was locked when `added` is counted, so the new count is the one that was read under
 /// the lock and the number added.
-static ADD: Statement = Statement::non_idempotent(
+pub(super) static ADD: Statement = Statement::non_idempotent(
     "memberships.add",
     concat!(
         caller!(),
-        ", wanted AS (
+        ", new_members AS MATERIALIZED (
+            SELECT ARRAY(SELECT nextval('vault_prompt_id_seq')
+                FROM generate_series(1, cardinality($4::bigint[]))) AS ids
+        ), wanted AS (
             SELECT id, min(ord) AS ord
             FROM unnest($4::bigint[]) WITH ORDINALITY AS given (id, ord) GROUP BY id
         ), v AS (
@@ -38,10 +41,10 @@ static ADD: Statement = Statement::non_idempotent(
         ), unknown AS (
             SELECT id, ord FROM wanted WHERE id NOT IN (SELECT id FROM locked)
         ), added AS (
-            INSERT INTO vault_prompt (account_id, vault_id, prompt_id, kind)
-            SELECT $1, v.id, locked.id, locked.kind
-            FROM v, locked JOIN wanted ON wanted.id = locked.id
-            WHERE NOT EXISTS (SELECT FROM unknown) ORDER BY wanted.ord
+            INSERT INTO vault_prompt (account_id, id, vault_id, prompt_id, kind)
+            SELECT $1, new_members.ids[wanted.ord], v.id, locked.id, locked.kind
+            FROM new_members, v, locked JOIN wanted ON wanted.id = locked.id
+            WHERE NOT EXISTS (SELECT FROM unknown)
             ON CONFLICT (account_id, vault_id, prompt_id) DO NOTHING RETURNING 1
         ), number AS (
             SELECT count(*) AS added FROM added
@@ -91,22 +94,23 @@ static MOVE: Statement = Statement::non_idempotent(
     "memberships.move",
     concat!(
         caller!(),
+        ", ",
+        new_id!("new_member", "vault_prompt_id_seq"),
         ", present AS (
             SELECT m.prompt_id FROM vault_prompt m
             WHERE m.account_id = $1 AND m.vault_id = $3 AND m.id = $4
         ), locked AS (
-            SELECT p.id, p.kind FROM present JOIN prompt p
-                ON p.account_id = $1 AND p.id = present.prompt_id
-            WHERE EXISTS (SELECT FROM vault v WHERE v.account_id = $1 AND v.id = $5) AND ",
+            SELECT p.id, p.kind FROM prompt p
+            WHERE p.account_id = $1 AND p.id = (SELECT prompt_id FROM present) AND EXISTS (SELECT FROM vault v WHERE v.account_id = $1 AND v.id = $5) AND ",
         key_is_valid!(),
-        " FOR KEY SHARE OF p
+        " FOR KEY SHARE
         ), deleted AS (
             DELETE FROM vault_prompt m USING locked
             WHERE m.account_id = $1 AND m.vault_id IN ($3, $5) AND m.prompt_id = locked.id
             RETURNING m.vault_id
         ), added AS (
-            INSERT INTO vault_prompt (account_id, vault_id, prompt_id, kind)
-            SELECT $1, $5, locked.id, locked.kind FROM locked
+            INSERT INTO vault_prompt (account_id, id, vault_id, prompt_id, kind)
+            SELECT $1, new_member.id, $5, locked.id, locked.kind FROM locked, new_member
             WHERE (SELECT count(*) FROM deleted) > 0
             RETURNING id, prompt_id
         ), counted AS (

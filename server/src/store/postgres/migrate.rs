@@ -43,6 +43,10 @@ pub(super) const LIST: &[Version] = &[
         sql: include_str!("../../../migrations/V9__asset_names.sql"),
     },
     Version { name: "V10__job_waits", sql: include_str!("../../../migrations/V10__job_waits.sql") },
+    Version {
+        name: "V11__names_and_citus",
+        sql: include_str!("../../../migrations/V11__names_and_citus.sql"),
+    },
 ];
 
 /// Any number that is the same for all servers: "prompts" in ASCII.
@@ -77,6 +81,14 @@ pub enum Migration {
 pub enum MigrateError {
     #[error("the migration {name} failed and changed nothing")]
     Failed { name: &'static str, source: Error },
+    #[error(
+        "the tables cannot be distributed, because the database has no extension citus: run \
+         `CREATE EXTENSION citus` in it on the coordinator and on each worker, and add the workers \
+         with `citus_add_node`"
+    )]
+    NoCitus,
+    #[error("the tables could not be distributed, and nothing was changed")]
+    NotSpread(#[source] Error),
     #[error("the database does not tell which migrations it has")]
     Unreadable(#[from] Error),
     #[error(
@@ -161,7 +173,7 @@ async fn missing(
 }
 
 /// A transaction that holds the lock, with the history table in place.
-async fn locked(client: &mut Client) -> Result<Transaction<'_>, Error> {
+pub(super) async fn locked(client: &mut Client) -> Result<Transaction<'_>, Error> {
     // A later statement must see what another server did while we waited for the lock.
     let begin = client.build_transaction().isolation_level(IsolationLevel::ReadCommitted);
     let transaction = begin.start().await?;

@@ -1,92 +1,62 @@
-//! What statements that insert vaults share.
+//! New vaults.
 //!
-//! They read the smallest free slug of their snapshot. Of two concurrent ones that choose the same
+//! The statement reads the smallest free slug of their snapshot. Of two concurrent ones that choose the same
 //! slug, one violates the unique index and is sent again. [`slug`](crate::domain::slug) has the
 //! base of a slug.
 //!
-//! They check the limit of vaults too. From [`LIMIT_DISTANCE`] below it on, a lock on the account
-//! comes before in the same transaction, so that of two new vaults one is refused. Before, a fork
-//! of a large vault keeps no other waiting.
+//! It checks the limit of vaults too. A lock on the account comes before in the same transaction,
+//! so that of two new vaults at the limit one is refused.
 
-use tokio_postgres::Row;
+use super::db::Statement;
+use super::rows::{caller, new_id, vault_columns};
 
-use super::PostgresStore;
-use super::db::Params;
-use super::steps::{LOCK_ACCOUNT, Step};
-use crate::domain::Caller;
-use crate::limits::LONG_WRITE_PROMPTS;
-use crate::store::Result;
+#[cfg(test)]
+pub(super) static ALL: &[&Statement] = &[&CREATE];
 
-/// More than the connections of a database, each of which may be adding a vault.
-pub(super) const LIMIT_DISTANCE: i64 = 1_000;
-
-/// The first of `$base`, `$base-2`, `$base-3`… that no vault but `$besides` has.
+/// The first of `$base`, `$base-2`, `$base-3`… that no vault but `$besides` has. One of one more
+/// than the account has vaults is free. The numbers are made one by one, up to the first.
 macro_rules! free_slug {
     ($base:literal, $besides:literal) => {
         concat!(
-            "(WITH RECURSIVE choice (number, slug) AS (
-                SELECT 1::bigint, ",
+            "(SELECT choice.slug FROM (
+                SELECT ",
             $base,
-            "::text
-                UNION ALL
-                SELECT number + 1, ",
-            $base,
-            " || '-' || (number + 1) FROM choice
-                -- Not EXISTS, which may be made a join with all vaults there are.
-                WHERE (SELECT taken.id FROM vault taken
-                    WHERE taken.account_id = $1 AND taken.slug = choice.slug
-                        AND taken.id <> ",
+            "::text || CASE number WHEN 1 THEN '' ELSE '-' || number::text END AS slug
+                FROM (SELECT generate_series(1, 1 + (
+                    SELECT count(*) FROM vault own WHERE own.account_id = $1)) AS number) numbers
+            ) choice
+            -- Not NOT EXISTS, which may be made a join with all vaults there are.
+            WHERE (SELECT taken.id FROM vault taken
+                WHERE taken.account_id = $1 AND taken.slug = choice.slug
+                    AND taken.id <> ",
             $besides,
-            ") IS NOT NULL
-            )
-            SELECT slug FROM choice ORDER BY number DESC LIMIT 1)"
+            ") IS NULL
+            LIMIT 1)"
         )
     };
 }
 pub(super) use free_slug;
 
-/// The CTE `counted`: whether the account has less than this many vaults.
-macro_rules! counted {
-    ($vaults:literal) => {
-        concat!(
-            "counted AS MATERIALIZED (
-                SELECT (SELECT count(*) FROM vault v WHERE v.account_id = $1) < ",
-            $vaults,
-            "::bigint AS free FROM caller
-            )"
+/// In a transaction after a lock on the account. `$8` is how many vaults it may have.
+pub(super) static CREATE: Statement = Statement::non_idempotent(
+    "vaults.create",
+    concat!(
+        caller!(),
+        ", ",
+        new_id!("new_vault", "vault_id_seq"),
+        ", v AS (
+            INSERT INTO vault (account_id, id, name, description, visibility, slug, created_at,
+                updated_at, cover_image_url)
+            SELECT $1, new_vault.id, $3, $4, $5, ",
+        free_slug!("$6", "0"),
+        ", $7, $7, $9 FROM caller, new_vault
+            WHERE (SELECT count(*) FROM vault every WHERE every.account_id = $1) < $8::bigint
+            RETURNING *
+        ), listed AS (
+            INSERT INTO vault_directory (vault_id, account_id) SELECT v.id, $1 FROM v
         )
-    };
-}
-pub(super) use counted;
-
-/// The CTE that enters the new vault `v` into the directory.
-macro_rules! listed {
-    () => {
-        "listed AS (INSERT INTO vault_directory (vault_id, account_id) SELECT v.id, $1 FROM v)"
-    };
-}
-pub(super) use listed;
-
-/// The row of a statement that inserts a vault with so many prompts if the account has less
-/// than `most`; under a lock on the account if `most` is the limit. `None` if it need not be
-/// tried.
-pub(super) async fn insert(
-    store: &PostgresStore,
-    caller: &Caller,
-    insert: Step<'_>,
-    most: i64,
-    prompts: i64,
-) -> Result<Option<Row>> {
-    if most <= 0 {
-        return Ok(None);
-    }
-    let account: Params<'_> = &[&caller.account.0];
-    let steps = [(&LOCK_ACCOUNT, account), insert];
-    let steps = if most < store.vaults_max { &steps[1..] } else { &steps };
-    let row = match (prompts > LONG_WRITE_PROMPTS, steps) {
-        (true, steps) => store.db.long_row_of_steps(caller, steps).await?,
-        (false, [(statement, params)]) => store.db.row_of_caller(caller, statement, params).await?,
-        (false, steps) => store.db.row_of_steps(caller, steps).await?,
-    };
-    Ok(Some(row))
-}
+        SELECT ",
+        vault_columns!(),
+        " FROM caller LEFT JOIN v ON true",
+    ),
+);

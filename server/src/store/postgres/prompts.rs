@@ -8,7 +8,7 @@ use promptarium::{PromptId, VaultId};
 
 use super::db::{Db, Params, Statement};
 use super::retry::was_refused;
-use super::rows::{self, caller, column, key_is_valid, now, prompt_columns};
+use super::rows::{self, caller, column, key_is_valid, new_id, prompt_columns};
 use super::{PostgresStore, listing, prompt_changes};
 use crate::domain::{
     Caller, ImageRef, NewPrompt, PromptInputs, PromptPage, PromptPatch, PromptQuery, PromptRecord,
@@ -22,18 +22,17 @@ pub(super) static ALL: &[&Statement] = &[&CREATE, &CREATE_MANY, &CREATE_IN_VAULT
 /// The id of a new prompt and the time of its creation.
 pub(super) type Created = (i64, Timestamp);
 
-/// Inserts the prompt with the values `$3` to `$10` at the time `$11`, if `$from` has a row.
+/// Inserts the prompt with the values `$3` to `$10` at the time `$11`, if `$from` has a row. `$name`
+/// and `$id` name its id, if that is not the default.
 macro_rules! insert {
-    ($from:expr) => {
+    ($name:literal, $id:literal, $from:expr) => {
         concat!(
             "INSERT INTO prompt AS p (
                  account_id, kind, title, body, platform, model_id, aspect_ratio, image_url,
-                 reference_media_urls, created_at, updated_at
-             )
-             SELECT $1, $3, $4, $5, $6, $7, $8, $9, $10, ",
-            now!("$11"),
-            ", ",
-            now!("$11"),
+                 reference_media_urls, created_at, updated_at",
+            $name,
+            ") SELECT $1, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11",
+            $id,
             $from,
             " RETURNING p.id, p.kind, p.created_at"
         )
@@ -41,9 +40,11 @@ macro_rules! insert {
 }
 
 /// The most frequent write is one plain insert.
-static CREATE: Statement =
-    Statement::non_idempotent("prompts.create", insert!(concat!(" WHERE ", key_is_valid!())))
-        .pipelined();
+static CREATE: Statement = Statement::non_idempotent(
+    "prompts.create",
+    insert!("", "", concat!(" WHERE ", key_is_valid!())),
+)
+.pipelined();
 
 /// Several of one key. `ORDER BY` makes their ids increase with their numbers, which tells whose
 /// row is whose. The URLs of all are one array, of which each has a slice.
@@ -55,11 +56,7 @@ static CREATE_MANY: Statement = Statement::non_idempotent(
              reference_media_urls, created_at, updated_at
          )
          SELECT $1, kind, title, body, platform, model_id, aspect_ratio, image_url,
-             ($12::text[])[first_url:last_url], ",
-        now!("$13"),
-        ", ",
-        now!("$13"),
-        " FROM unnest($3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
+             ($12::text[])[first_url:last_url], $13, $13 FROM unnest($3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
              $9::text[], $10::integer[], $11::integer[]) WITH ORDINALITY
              AS n (kind, title, body, platform, model_id, aspect_ratio, image_url,
                  first_url, last_url, number)
@@ -76,16 +73,20 @@ static CREATE_IN_VAULT: Statement = Statement::non_idempotent(
     "prompts.create_in_vault",
     concat!(
         caller!(),
+        ", ",
+        new_id!("new_prompt", "prompt_id_seq"),
+        ", ",
+        new_id!("new_member", "vault_prompt_id_seq"),
         ", target AS (
              UPDATE vault v SET prompt_count = v.prompt_count + 1
              WHERE v.account_id = $1 AND v.id = $12 AND ",
         key_is_valid!(),
         " RETURNING v.id
          ), created AS (",
-        insert!(" FROM target"),
+        insert!(", id", ", new_prompt.id", " FROM target, new_prompt"),
         "), added AS (
-             INSERT INTO vault_prompt (account_id, vault_id, prompt_id, kind)
-             SELECT $1, $12, created.id, created.kind FROM created
+             INSERT INTO vault_prompt (account_id, id, vault_id, prompt_id, kind)
+             SELECT $1, new_member.id, $12, created.id, created.kind FROM created, new_member
          )
          SELECT created.id, created.created_at FROM caller LEFT JOIN created ON true"
     ),

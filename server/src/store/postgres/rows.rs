@@ -27,10 +27,14 @@ pub(super) fn column<'a, T: tokio_postgres::types::FromSql<'a>>(
     row.try_get(at).map_err(store_error)
 }
 
-/// In microseconds; at most a century, which the database can add to any time.
-pub(super) fn micros(duration: Duration) -> i64 {
-    const MAX: i64 = 100 * 366 * 24 * 3_600_000_000;
-    i64::try_from(duration.as_micros()).map_or(MAX, |micros| micros.min(MAX))
+/// The time `duration` after `time`.
+pub(super) fn after(time: Timestamp, duration: Duration) -> Timestamp {
+    time.checked_add(duration).unwrap_or(Timestamp::MAX)
+}
+
+/// The time `duration` before `time`.
+pub(super) fn before(time: Timestamp, duration: Duration) -> Timestamp {
+    time.checked_sub(duration).unwrap_or(Timestamp::UNIX_EPOCH)
 }
 
 /// Whether the key `$2` is one of the account `$1` and not revoked.
@@ -41,26 +45,42 @@ macro_rules! key_is_valid {
 }
 pub(super) use key_is_valid;
 
-/// Begins a statement with the CTE `caller`: one row without columns, or no row if the key `$2`
-/// is revoked or not one of the account `$1`. Every other part of the statement names the account
-/// by `$1` too, so that it can be sent to the one node that has the account.
+/// Begins a statement with the CTE `caller`: one row, or no row if the key `$2` is revoked or not
+/// one of the account `$1`. Every other part of the statement names the account by `$1` too, so
+/// that it can be sent to the one node that has the account. Citus cannot copy a result without
+/// columns between nodes.
 macro_rules! caller {
     () => {
         "WITH caller AS (
-            SELECT FROM api_key WHERE id = $2 AND account_id = $1 AND revoked_at IS NULL
+            SELECT id AS key_id FROM api_key WHERE id = $2 AND account_id = $1 AND revoked_at IS NULL
         )"
     };
 }
 pub(super) use caller;
 
-/// The time of a statement: this parameter, or the database's clock if it is NULL. It is the same
-/// everywhere in the statement, and it is not volatile, as `clock_timestamp()` would be.
-macro_rules! now {
-    ($now:literal) => {
-        concat!("coalesce(", $now, "::timestamptz, statement_timestamp())")
+/// The CTE `$name` with a new `id` of this sequence. Citus would take the default of the column from
+/// a sequence of any node, so that a later row could have a lesser id.
+macro_rules! new_id {
+    ($name:literal, $sequence:literal) => {
+        concat!($name, " AS MATERIALIZED (SELECT nextval('", $sequence, "') AS id)")
     };
 }
-pub(super) use now;
+pub(super) use new_id;
+
+/// The time of a change at `$now` of a row that was changed at `$before`: always later. Adding to a
+/// `timestamptz` depends on the session's time zone, so Citus refuses it in an UPDATE.
+macro_rules! later {
+    ($now:literal, $before:literal) => {
+        concat!(
+            "greatest(",
+            $now,
+            ", (",
+            $before,
+            " AT TIME ZONE 'UTC' + interval '1 microsecond') AT TIME ZONE 'UTC')"
+        )
+    };
+}
+pub(super) use later;
 
 /// Whether the key `k` is no session. Not `NOT EXISTS`, which may be made a join with all
 /// sessions.

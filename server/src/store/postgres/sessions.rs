@@ -9,7 +9,7 @@ use tokio_postgres::Row;
 
 use super::db::{Params, Statement};
 use super::jobs::random_id;
-use super::rows::{caller, column, micros, now};
+use super::rows::{after, before, caller, column, new_id};
 use super::{PostgresStore, account_keys};
 use crate::domain::{AccountId, ApiKeyRecord, Caller, KeyId, NamedKey, SessionRecord};
 use crate::limits::{LAST_USE_PRECISION, SESSION_IDLE, SESSION_MAX, SIGN_IN_CODE_LIFETIME};
@@ -22,17 +22,12 @@ pub(super) static ALL: &[&Statement] = &[&CODE, &SIGN_IN, &FIND, &LIST, &END];
 /// what a concurrent statement forgets.
 static CODE: Statement = Statement::idempotent(
     "sessions.create_code",
-    concat!(
-        "WITH old_codes AS (
+    "WITH old_codes AS (
             DELETE FROM sign_in_code WHERE digest = ANY (ARRAY(
-                SELECT digest FROM sign_in_code WHERE expires_at <= ",
-        now!("$3"),
-        " FOR UPDATE SKIP LOCKED))
+                SELECT digest FROM sign_in_code WHERE expires_at <= $3 FOR UPDATE SKIP LOCKED))
         ), old_sessions AS (
             DELETE FROM session WHERE key_id = ANY (ARRAY(
-                SELECT key_id FROM session WHERE expires_at <= ",
-        now!("$3"),
-        " FOR UPDATE SKIP LOCKED))
+                SELECT key_id FROM session WHERE expires_at <= $3 FOR UPDATE SKIP LOCKED))
             RETURNING key_id
         ), old_keys AS (
             DELETE FROM api_key WHERE id = ANY (ARRAY(SELECT key_id FROM old_sessions))
@@ -40,13 +35,10 @@ static CODE: Statement = Statement::idempotent(
             SELECT id FROM account WHERE name = $1::text
         ), code AS (
             INSERT INTO sign_in_code (digest, account_id, expires_at)
-            SELECT $2::bytea, id, ",
-        now!("$3"),
-        " + $4::bigint * interval '1 microsecond' FROM owner
+            SELECT $2::bytea, id, $4 FROM owner
             ON CONFLICT (digest) DO NOTHING
         )
-        SELECT EXISTS (SELECT FROM owner)"
-    ),
+        SELECT EXISTS (SELECT FROM owner)",
 );
 
 /// Of two executions with one code, one waits for the other's deletion and finds no code. Not
@@ -54,19 +46,16 @@ static CODE: Statement = Statement::idempotent(
 static SIGN_IN: Statement = Statement::non_idempotent(
     "sessions.sign_in",
     concat!(
-        "WITH code AS (
+        "WITH ",
+        new_id!("new_key", "api_key_id_seq"),
+        ", code AS (
             DELETE FROM sign_in_code WHERE digest = $1::bytea RETURNING account_id, expires_at
         ), k AS (
-            INSERT INTO api_key (account_id, public_id, digest, prompts_write, created_at)
-            SELECT account_id, $5::text, $2::bytea, true, ",
-        now!("$3"),
-        " FROM code WHERE expires_at > ",
-        now!("$3"),
-        " RETURNING id, account_id, created_at
+            INSERT INTO api_key (id, account_id, public_id, digest, prompts_write, created_at)
+            SELECT new_key.id, account_id, $5::text, $2::bytea, true, $3 FROM code, new_key WHERE expires_at > $3 RETURNING id, account_id, created_at
         ), s AS (
             INSERT INTO session (key_id, digest, last_seen_at, expires_at)
-            SELECT id, $2::bytea, created_at, created_at + $4::bigint * interval '1 microsecond'
-            FROM k
+            SELECT id, $2::bytea, created_at, $4 FROM k
             RETURNING key_id, last_seen_at, expires_at
         )
         SELECT k.id, k.account_id, a.name, k.created_at, s.last_seen_at, s.expires_at
@@ -74,17 +63,15 @@ static SIGN_IN: Statement = Statement::non_idempotent(
     ),
 );
 
-/// Whether the session `s` with the key `k` has neither ended nor expired at `$now`.
+/// Whether the session `s` with the key `k` has neither ended nor expired at `$now`. It expires too
+/// if it was last seen at `$idle_since`.
 macro_rules! is_valid {
-    ($now:literal, $idle:literal) => {
+    ($now:literal, $idle_since:literal) => {
         concat!(
             "k.revoked_at IS NULL AND s.expires_at > ",
-            now!($now),
+            $now,
             " AND s.last_seen_at > ",
-            now!($now),
-            " - ",
-            $idle,
-            "::bigint * interval '1 microsecond'"
+            $idle_since
         )
     };
 }
@@ -100,12 +87,8 @@ static FIND: Statement = Statement::idempotent(
             WHERE s.digest = $1::bytea AND ",
         is_valid!("$2", "$3"),
         "), seen AS (
-            UPDATE session s SET last_seen_at = ",
-        now!("$2"),
-        " WHERE s.key_id = (SELECT id FROM found)
-                AND s.last_seen_at <= ",
-        now!("$2"),
-        " - $4::bigint * interval '1 microsecond'
+            UPDATE session s SET last_seen_at = $2 WHERE s.key_id = (SELECT id FROM found)
+                AND s.last_seen_at <= $4
             RETURNING s.last_seen_at
         )
         SELECT id, account_id, name, created_at, expires_at,
@@ -132,9 +115,7 @@ static END: Statement = Statement::idempotent(
     concat!(
         caller!(),
         ", ended AS (
-            UPDATE api_key k SET revoked_at = coalesce(k.revoked_at, ",
-        now!("$4"),
-        ") FROM caller, session s
+            UPDATE api_key k SET revoked_at = coalesce(k.revoked_at, $4) FROM caller, session s
             WHERE k.id = $3 AND k.account_id = $1 AND s.key_id = k.id
             RETURNING 1
         )
@@ -145,8 +126,9 @@ static END: Statement = Statement::idempotent(
 #[async_trait]
 impl SessionStore for PostgresStore {
     async fn create_sign_in_code(&self, account: &str, digest: [u8; 32]) -> Result<()> {
-        let lifetime = micros(SIGN_IN_CODE_LIFETIME);
-        let params: Params<'_> = &[&account, &&digest[..], &self.db.now(), &lifetime];
+        let now = self.db.now();
+        let expires_at = after(now, SIGN_IN_CODE_LIFETIME);
+        let params: Params<'_> = &[&account, &&digest[..], &now, &expires_at];
         let rows = self.db.rows(&CODE, params).await?;
         let row = rows.first().ok_or_else(|| StoreError::Internal("there is no row".into()))?;
         if column(row, 0)? { Ok(()) } else { Err(StoreError::NotFound) }
@@ -154,22 +136,25 @@ impl SessionStore for PostgresStore {
 
     async fn sign_in(&self, code: [u8; 32], session: [u8; 32]) -> Result<Option<SessionRecord>> {
         let public_id = format!("session_{}", random_id());
+        let now = self.db.now();
         let params: Params<'_> =
-            &[&&code[..], &&session[..], &self.db.now(), &micros(SESSION_MAX), &public_id];
+            &[&&code[..], &&session[..], &now, &after(now, SESSION_MAX), &public_id];
         let rows = self.db.rows(&SIGN_IN, params).await?;
         Ok(rows.first().map(session_record).transpose()?.flatten())
     }
 
     async fn find_session(&self, digest: [u8; 32]) -> Result<Option<SessionRecord>> {
-        let (idle, precision) = (micros(SESSION_IDLE), micros(LAST_USE_PRECISION));
-        let params: Params<'_> = &[&&digest[..], &self.db.now(), &idle, &precision];
+        let now = self.db.now();
+        let (idle, seen) = (before(now, SESSION_IDLE), before(now, LAST_USE_PRECISION));
+        let params: Params<'_> = &[&&digest[..], &now, &idle, &seen];
         let rows = self.db.look_up(&FIND, params).await?;
         Ok(rows.first().map(session_record).transpose()?.flatten())
     }
 
     async fn sessions(&self, caller: &Caller) -> Result<Vec<SessionRecord>> {
+        let now = self.db.now();
         let params: Params<'_> =
-            &[&caller.account.0, &caller.key.0, &self.db.now(), &micros(SESSION_IDLE)];
+            &[&caller.account.0, &caller.key.0, &now, &before(now, SESSION_IDLE)];
         let rows = self.db.rows_of_caller(caller, &LIST, params).await?;
         let sessions = rows.iter().filter_map(|row| session_record(row).transpose());
         let mut sessions = sessions.collect::<Result<Vec<_>>>()?;

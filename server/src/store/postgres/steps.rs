@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
+use deadpool::managed::Object;
 use futures::future::{join_all, join3};
 use tokio_postgres::error::SqlState;
 use tokio_postgres::{Error, Row};
 
-use super::connect::DbClient;
+use super::connect::{Connector, DbClient};
 use super::db::{Db, share};
 use super::retry::{Params, Retry, Statement};
 use super::transaction::Busy;
@@ -18,9 +19,13 @@ use crate::store::{Result, StoreError};
 pub(super) static ALL: &[&Statement] = &[&LOCK_ACCOUNT];
 
 /// In a transaction before a statement that adds one of what an account has a limited number of.
-/// A reference to the account, as from a new vault, does not wait for it.
+/// Not a lock on the row of the account: on Citus, where that is on all nodes, it would lock the
+/// rows of all accounts.
 pub(super) static LOCK_ACCOUNT: Statement =
-    Statement::idempotent("accounts.lock", "SELECT FROM account WHERE id = $1 FOR NO KEY UPDATE");
+    Statement::idempotent("accounts.lock", "SELECT pg_advisory_xact_lock($1)");
+
+/// A connection that a transaction has for itself.
+pub(super) type OwnClient = Busy<Object<Connector>>;
 
 /// A statement of a transaction with its parameters.
 pub(super) type Step<'a> = (&'static Statement, Params<'a>);
@@ -54,19 +59,41 @@ impl Db {
         long: Option<Duration>,
         steps: &[Step<'_>],
     ) -> Result<Vec<Row>> {
-        let Some((last, _)) = steps.last() else { return Ok(Vec::new()) };
+        let sending = |busy: OwnClient| async move {
+            let begin = format!("BEGIN; {}", limited(long));
+            (send(&busy.client, &begin, steps, "COMMIT").await, busy)
+        };
+        Ok(self.run(long, steps, sending).await?.pop().unwrap_or_default())
+    }
+
+    /// Runs a transaction, which begins with these statements, and runs it again after a conflict.
+    pub(super) async fn run<T, F>(
+        &self,
+        long: Option<Duration>,
+        steps: &[Step<'_>],
+        transaction: impl Fn(OwnClient) -> F,
+    ) -> Result<T>
+    where
+        F: Future<Output = (Result<T, Error>, OwnClient)>,
+    {
+        let whole = Statement {
+            name: steps.last().map_or("", |(last, _)| last.name),
+            sql: "",
+            idempotent: steps.iter().all(|(statement, _)| statement.idempotent),
+            shared: false,
+            writes: steps.iter().any(|(statement, _)| statement.writes),
+        };
         let (mut retry, limit) = match long {
-            None => (Retry::new(last), self.limit),
-            Some(long) => (Retry::long(last, long), long + STATEMENT_GRACE),
+            None => (Retry::new(&whole), self.limit),
+            Some(long) => (Retry::long(&whole, long), long + STATEMENT_GRACE),
         };
         loop {
             let client = retry.connection(|| self.pool.get()).await?;
-            let mut busy = Busy { client, running: true };
-            let writing = in_transaction(&busy.client, long, steps);
-            let outcome = retry.answer(limit, writing).await?;
+            let sent = transaction(Busy { client, running: true });
+            let (outcome, mut busy) = retry.answer(limit, sent).await?;
             busy.running = false;
             match outcome {
-                Ok(rows) => return Ok(rows),
+                Ok(done) => return Ok(done),
                 Err(error) if long.is_some() && error.code() == Some(&SqlState::QUERY_CANCELED) => {
                     return Err(StoreError::TooLarge);
                 }
@@ -76,33 +103,32 @@ impl Db {
     }
 }
 
-/// Runs statements in one transaction and returns the rows of the last one. Everything is sent at
-/// once, so that it costs one round trip. Each statement sees what was committed before it began,
-/// so what the first one locks does not change under the next ones. `limit` replaces
-/// `statement_timeout`.
-pub(super) async fn in_transaction(
+/// SQL that replaces `statement_timeout` by this limit in a transaction.
+pub(super) fn limited(limit: Option<Duration>) -> String {
+    let set =
+        |limit: Duration| format!("SET LOCAL statement_timeout = {}", limit.as_millis().max(1));
+    limit.map(set).unwrap_or_default()
+}
+
+/// Sends `begin`, the statements and `end` at once, so that they cost one round trip, and returns
+/// the rows of each statement. Each statement sees what was committed before it began, so what the
+/// first one locks does not change under the next ones.
+pub(super) async fn send(
     client: &DbClient,
-    limit: Option<Duration>,
+    begin: &str,
     steps: &[Step<'_>],
-) -> Result<Vec<Row>, Error> {
+    end: &str,
+) -> Result<Vec<Vec<Row>>, Error> {
     let mut prepared = Vec::with_capacity(steps.len());
     for (statement, _) in steps {
         prepared.push(client.prepared(statement.name, statement.sql).await?);
     }
-    let begin = match limit {
-        None => "BEGIN".to_owned(),
-        Some(limit) => format!("BEGIN; SET LOCAL statement_timeout = {}", limit.as_millis()),
-    };
     let queries = prepared.iter().zip(steps).map(|(one, (_, params))| client.query(one, params));
     // After a statement that fails, the others are refused, and the commit is a rollback.
-    let (begun, answers, committed) =
-        join3(client.batch_execute(&begin), join_all(queries), client.batch_execute("COMMIT"))
-            .await;
+    let (begun, answers, ended) =
+        join3(client.batch_execute(begin), join_all(queries), client.batch_execute(end)).await;
     begun?;
-    let mut last = Vec::new();
-    for answer in answers {
-        last = answer?;
-    }
-    committed?;
-    Ok(last)
+    let rows = answers.into_iter().collect::<Result<_, _>>()?;
+    ended?;
+    Ok(rows)
 }

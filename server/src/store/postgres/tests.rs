@@ -16,6 +16,7 @@ mod outage;
 mod plans;
 mod pool;
 mod resets;
+mod rules;
 mod sessions;
 mod statements;
 mod upgrade;

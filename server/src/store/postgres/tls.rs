@@ -25,7 +25,8 @@ pub(super) fn connector(mode: &str, root: &str) -> Result<MakeRustlsConnect, Cau
             config.with_root_certificates(roots(path).map_err(fault)?)
         }
         ("disable" | "prefer" | "require", "") => {
-            let verifier = NoVerification(provider.signature_verification_algorithms);
+            let algorithms = provider.signature_verification_algorithms;
+            let verifier = NoVerification { algorithms, any_key: mode != "require" };
             config.dangerous().with_custom_certificate_verifier(Arc::new(verifier))
         }
         (_, "") => Err("its parameter sslmode must be disable, prefer, require or verify-full")?,
@@ -46,9 +47,13 @@ fn roots(path: &str) -> Result<RootCertStore, Cause> {
     if roots.is_empty() { Err("it has no certificate in PEM form".into()) } else { Ok(roots) }
 }
 
-/// Accepts any certificate whose key the server holds.
+/// Accepts any certificate whose key the server holds. With `any_key` it accepts every certificate,
+/// also of versions that cannot be parsed, such as the ones that Citus creates.
 #[derive(Debug)]
-struct NoVerification(WebPkiSupportedAlgorithms);
+struct NoVerification {
+    algorithms: WebPkiSupportedAlgorithms,
+    any_key: bool,
+}
 
 impl ServerCertVerifier for NoVerification {
     fn verify_server_cert(
@@ -68,7 +73,10 @@ impl ServerCertVerifier for NoVerification {
         cert: &CertificateDer<'_>,
         dss: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        crypto::verify_tls12_signature(message, cert, dss, &self.0)
+        if self.any_key {
+            return Ok(HandshakeSignatureValid::assertion());
+        }
+        crypto::verify_tls12_signature(message, cert, dss, &self.algorithms)
     }
 
     fn verify_tls13_signature(
@@ -77,10 +85,13 @@ impl ServerCertVerifier for NoVerification {
         cert: &CertificateDer<'_>,
         dss: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        crypto::verify_tls13_signature(message, cert, dss, &self.0)
+        if self.any_key {
+            return Ok(HandshakeSignatureValid::assertion());
+        }
+        crypto::verify_tls13_signature(message, cert, dss, &self.algorithms)
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.0.supported_schemes()
+        self.algorithms.supported_schemes()
     }
 }

@@ -34,7 +34,8 @@ pub struct DatabaseUrl {
     /// Zero is no limit.
     pub(super) statement_timeout: Duration,
     /// SQL for the start of each session: poolers refuse startup parameters. Statements need
-    /// `read committed`; compiling one takes longer than running it.
+    /// `read committed`; compiling one takes longer than running it. Citus must know the account to
+    /// plan a statement.
     pub(super) session: String,
 }
 
@@ -72,7 +73,10 @@ impl DatabaseUrl {
         let root = left.remove("sslrootcert").unwrap_or_default();
         let root = percent_decode_str(root).decode_utf8_lossy();
         let mode = if root == "system" { "verify-full" } else { "prefer" };
-        let tls = tls::connector(left.entry("sslmode").or_insert(mode), &root)?;
+        let mode = *left.entry("sslmode").or_insert(mode);
+        // The binding is to a key that the server must hold.
+        let is_bound = mode == "prefer" && left.get("channel_binding") == Some(&"require");
+        let tls = tls::connector(if is_bound { "require" } else { mode }, &root)?;
         let host_parameter = left.get("host").or(left.get("hostaddr")).copied().unwrap_or_default();
         let parameters = driver_parameters(left)?;
 
@@ -99,8 +103,9 @@ impl DatabaseUrl {
         }
         let session = format!(
             "SET default_transaction_isolation = 'read committed'; SET jit = off; \
-             SET statement_timeout = {}; SET idle_in_transaction_session_timeout = {};
-             SET plan_cache_mode = force_generic_plan",
+             SET statement_timeout = {}; SET idle_in_transaction_session_timeout = {}; \
+             SELECT set_config('plan_cache_mode', CASE WHEN EXISTS (SELECT FROM pg_extension \
+             WHERE extname = 'citus') THEN 'force_custom_plan' ELSE 'force_generic_plan' END, false)",
             statement_timeout.as_millis(),
             IDLE_IN_TRANSACTION_TIMEOUT.as_millis(),
         );

@@ -6,15 +6,16 @@ use async_trait::async_trait;
 use promptarium::VaultId;
 
 use super::db::{Params, Statement};
-use super::new_vaults::{self, LIMIT_DISTANCE, counted, free_slug, listed};
-use super::rows::{self, caller, column, key_is_valid, now, vault_columns};
+use super::new_vaults::{CREATE, free_slug};
+use super::rows::{self, caller, column, key_is_valid, later, vault_columns};
+use super::steps::{LOCK_ACCOUNT, Step};
 use super::{PostgresStore, forks};
 use crate::domain::{Caller, NewVault, VaultPatch, VaultRecord, VaultVisibility, slug};
 use crate::limits::{LIST_ROWS_PER_ACCOUNT, LONG_WRITE_PROMPTS};
 use crate::store::{Result, StoreError, VaultStore};
 
 #[cfg(test)]
-pub(super) static ALL: &[&Statement] = &[&LIST, &GET, &CREATE, &UPDATE, &DELETE];
+pub(super) static ALL: &[&Statement] = &[&LIST, &GET, &UPDATE, &DELETE];
 
 /// Without `ORDER BY`: sorting here is faster than in the database.
 static LIST: Statement = Statement::read_only(
@@ -34,31 +35,6 @@ static GET: Statement = Statement::read_only(
         " SELECT ",
         vault_columns!(),
         " FROM caller LEFT JOIN vault v ON v.account_id = $1 AND v.id = $3",
-    ),
-);
-
-static CREATE: Statement = Statement::non_idempotent(
-    "vaults.create",
-    concat!(
-        caller!(),
-        ", ",
-        counted!("$8"),
-        ", v AS (
-            INSERT INTO vault
-                (account_id, name, description, visibility, slug, created_at, updated_at)
-            SELECT $1, $3, $4, $5, ",
-        free_slug!("$6", "0"),
-        ", ",
-        now!("$7"),
-        ", ",
-        now!("$7"),
-        " FROM counted WHERE free
-            RETURNING *
-        ), ",
-        listed!(),
-        " SELECT ",
-        vault_columns!(),
-        ", counted.free FROM counted LEFT JOIN v ON true",
     ),
 );
 
@@ -84,10 +60,9 @@ static UPDATE: Statement = Statement::non_idempotent(
         " ELSE o.slug END,
                 description = CASE WHEN $6 THEN $7 ELSE o.description END,
                 visibility = coalesce($8, o.visibility),
-                updated_at = greatest(",
-        now!("$9"),
-        ", o.updated_at + interval '1 microsecond')
-            FROM found
+                updated_at = ",
+        later!("$9", "o.updated_at"),
+        " FROM found
             WHERE o.account_id = $1 AND o.id = found.id AND NOT (found.system AND found.renamed)
             RETURNING o.*
         )
@@ -137,23 +112,25 @@ impl VaultStore for PostgresStore {
     async fn create_vault(&self, caller: &Caller, new: NewVault) -> Result<VaultRecord> {
         let NewVault { name, description, visibility } = new;
         let (base, now) = (slug::base(&name), self.db.now());
-        for most in [self.vaults_max - LIMIT_DISTANCE, self.vaults_max] {
-            let params: Params<'_> = &[
-                &caller.account.0,
-                &caller.key.0,
-                &&*name,
-                &description.as_deref(),
-                &visibility.as_str(),
-                &base,
-                &now,
-                &most,
-            ];
-            let row = new_vaults::insert(self, caller, (&CREATE, params), most, 0).await?;
-            if let Some(vault) = row.as_ref().map(rows::vault).transpose()?.flatten() {
-                return Ok(vault);
-            }
-        }
-        Err(StoreError::TooManyVaults)
+        let steps: [Step<'_>; 2] = [
+            (&LOCK_ACCOUNT, &[&caller.account.0]),
+            (
+                &CREATE,
+                &[
+                    &caller.account.0,
+                    &caller.key.0,
+                    &&*name,
+                    &description.as_deref(),
+                    &visibility.as_str(),
+                    &base,
+                    &now,
+                    &self.vaults_max,
+                    &None::<&str>,
+                ],
+            ),
+        ];
+        let row = self.db.row_of_steps(caller, &steps).await?;
+        rows::vault(&row)?.ok_or(StoreError::TooManyVaults)
     }
 
     async fn vault(&self, caller: &Caller, id: VaultId) -> Result<VaultRecord> {

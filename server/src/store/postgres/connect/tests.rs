@@ -145,15 +145,51 @@ fn certify(folder: &Path) {
     }
 }
 
+/// Lets a cluster take connections with this rule of `pg_hba.conf` and these settings.
+async fn reload(cluster: &Cluster, client: &DbClient, rule: &str, settings: &[&str]) {
+    let rule = format!("{rule} all all 127.0.0.1/32 scram-sha-256\n");
+    std::fs::write(cluster.data().join("pg_hba.conf"), rule).unwrap();
+    for setting in settings {
+        client.batch_execute(&format!("ALTER SYSTEM SET {setting}")).await.unwrap();
+    }
+    client.batch_execute("SELECT pg_reload_conf()").await.unwrap();
+}
+
+const IS_ON: &str = "SELECT ssl::text FROM pg_stat_ssl WHERE pid = pg_backend_pid()";
+
+#[tokio::test]
+async fn prefer_takes_every_certificate_and_falls_back_to_no_encryption() {
+    let cluster = Cluster::start(&[]);
+    certify(&cluster.data());
+    // As Citus does, of version 1.
+    let folder = cluster.data();
+    openssl(&folder, "x509 -req -in server.csr -signkey server.key -days 9 -out server.crt");
+    let client = connect(cluster.url()).await.unwrap();
+    reload(&cluster, &client, "hostssl", &["ssl = on"]).await;
+    let prefer = format!("{}?sslmode=prefer", cluster.url());
+    while connect(&prefer).await.is_err() {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(text(&connect(&prefer).await.unwrap(), IS_ON).await, "true");
+    let bound = connect(&format!("{prefer}&channel_binding=require")).await.err().unwrap();
+    assert!(bound.to_string().contains("UnsupportedCertVersion"), "{bound}");
+    // The server takes no encrypted connection, then none that this client can encrypt.
+    for (rule, version) in [("hostnossl", "TLSv1.3"), ("host", "TLSv1.1")] {
+        let version = format!("ssl_max_protocol_version = '{version}'");
+        reload(&cluster, &client, rule, &["ssl_min_protocol_version = 'TLSv1'", &version]).await;
+        while connect(&format!("{}?sslmode=require", cluster.url())).await.is_ok() {
+            tokio::task::yield_now().await;
+        }
+        assert_eq!(text(&connect(&prefer).await.unwrap(), IS_ON).await, "false", "{rule}");
+    }
+}
+
 #[tokio::test]
 async fn each_sslmode_encrypts_and_verifies_as_documented() {
     let cluster = Cluster::start(&[]);
     certify(&cluster.data());
     let client = connect(cluster.url()).await.unwrap();
-    let rules = "host all all 127.0.0.1/32 scram-sha-256\n";
-    std::fs::write(cluster.data().join("pg_hba.conf"), rules).unwrap();
-    client.batch_execute("ALTER SYSTEM SET ssl = on").await.unwrap();
-    client.batch_execute("SELECT pg_reload_conf()").await.unwrap();
+    reload(&cluster, &client, "host", &["ssl = on"]).await;
     let (credentials, place) = split(&cluster);
     let port = place.split([':', '/']).nth(1).unwrap();
     while connect(&format!("{}?sslmode=require", cluster.url())).await.is_err() {
@@ -176,8 +212,7 @@ async fn each_sslmode_encrypts_and_verifies_as_documented() {
         let client = connect(&format!("{credentials}@{host}:{port}/postgres?{query}")).await;
         match (client, expected) {
             (Ok(client), Ok(expected)) => {
-                let is_on = "SELECT ssl::text FROM pg_stat_ssl WHERE pid = pg_backend_pid()";
-                assert_eq!(text(&client, is_on).await, expected, "{host} {query}");
+                assert_eq!(text(&client, IS_ON).await, expected, "{host} {query}");
             }
             (Err(error), Err(part)) => {
                 assert!(error.to_string().contains(part), "{host} {query}: {error}");

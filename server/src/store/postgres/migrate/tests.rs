@@ -139,28 +139,32 @@ const WRITTEN: &str = "INSERT INTO setting VALUES ('key', '\\x0102');
             '{}', 1, 'queued', 'r', 'm', '00000000-0000-0000-0000-000000000001', '2026-01-05',
             '2026-01-05', '2026-01-05' FROM prompt;";
 
-/// What is written otherwise since the seventh version.
-const SINCE_V7: [(&str, &str); 4] = [
-    ("general_vault_id, created_at", "created_at"),
-    ("('ada', 1, ", "('ada', "),
-    ("membership", "vault_prompt"),
-    ("due_at, created_at", "claimable_at, created_at"),
+/// What is written otherwise since a version.
+const SINCE: [(&str, &str, &str); 6] = [
+    ("V7__account_statements", "general_vault_id, created_at", "created_at"),
+    ("V7__account_statements", "('ada', 1, ", "('ada', "),
+    ("V7__account_statements", "membership", "vault_prompt"),
+    ("V7__account_statements", "due_at, created_at", "claimable_at, created_at"),
+    ("names_and_citus", "job_order", "request"),
+    ("names_and_citus", "memo", "provider_state"),
 ];
 const SINCE_V7_TOO: &str = "UPDATE vault SET prompt_count = 1;
      INSERT INTO vault_directory (vault_id, account_id) SELECT id, account_id FROM vault;";
 
 /// Rows as the programs of this version wrote them.
 fn written(version: usize) -> String {
-    if version < 7 {
-        return WRITTEN.to_owned();
-    }
-    let replace = |sql: String, (from, to)| sql.replace(from, to);
-    SINCE_V7.into_iter().fold(WRITTEN.to_owned(), replace) + SINCE_V7_TOO
+    let is_applied = |name: &str| LIST[..version].iter().any(|known| known.name.ends_with(name));
+    let since = SINCE.into_iter().filter(|(name, ..)| is_applied(name));
+    let replaced = since.fold(WRITTEN.to_owned(), |sql, (_, from, to)| sql.replace(from, to));
+    let more = if is_applied("V7__account_statements") { SINCE_V7_TOO } else { "" };
+    replaced + more
 }
 
 /// Reads them back, one row and column, from the latest schema.
-const READ: &str = "SELECT concat_ws(' ', account.name, public_id, prompts_write, slug, prompt_count, title,
-                      body, prompt.updated_at AT TIME ZONE 'UTC', pin IS NULL, state, memo, setting.value)
+const READ: &str =
+    "SELECT concat_ws(' ', account.name, public_id, prompts_write, slug, prompt_count, title,
+                      body, prompt.updated_at AT TIME ZONE 'UTC', pin IS NULL, state,
+                      provider_state, setting.value)
      FROM setting, account JOIN api_key ON api_key.account_id = account.id
      JOIN vault ON vault.account_id = account.id
      JOIN prompt ON prompt.account_id = account.id
@@ -173,7 +177,10 @@ const READ: &str = "SELECT concat_ws(' ', account.name, public_id, prompts_write
 const CATALOG: &str = "
     SELECT format('column %s.%s %s%s %s %s %s', c.relname, a.attname,
                   format_type(a.atttypid, a.atttypmod), CASE WHEN a.attnotnull THEN ' not null' END,
-                  pg_get_expr(d.adbin, d.adrelid), a.attidentity, a.attoptions) AS line
+                  pg_get_expr(d.adbin, d.adrelid), a.attidentity,
+                  -- PostgreSQL 15.20 has a number of its own there.
+                  ARRAY(SELECT option FROM unnest(a.attoptions) AS option
+                      WHERE option NOT LIKE 'pg_attver=%')) AS line
         FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid AND c.relkind IN ('r', 'v', 'p')
         LEFT JOIN pg_attrdef d ON d.adrelid = c.oid AND d.adnum = a.attnum
         WHERE a.attnum > 0 AND NOT a.attisdropped AND c.relnamespace = 'public'::regnamespace

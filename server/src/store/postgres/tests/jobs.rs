@@ -126,7 +126,7 @@ async fn an_unreadable_job_is_failed_and_holds_up_no_other() {
     queued(&*db.store, &alice, "unreadable").await;
     reserved(&*db.store, &alice, new("unreadable too", 1, None)).await;
     let nested = format!(r#"{{"parameters":{{"a":{}{}}}}}"#, "[".repeat(126), "]".repeat(126));
-    let update = "UPDATE job SET job_order = $1::text::json";
+    let update = "UPDATE job SET request = $1::text::json";
     db.sql().await.execute(update, &[&nested]).await.unwrap();
     db.clock.advance(LIMIT);
     queued(&*db.store, &bob, "good").await;

@@ -1,7 +1,5 @@
 //! Each statement names each table of account data with the account as a parameter.
 
-use std::collections::BTreeSet;
-
 use super::plans::statements;
 
 /// Tables of account data.
@@ -10,19 +8,12 @@ const TABLES: [&str; 4] = ["vault", "prompt", "vault_prompt", "job"];
 /// Statements that name another account than `$1`, with the parameter that has it.
 const OTHER_ACCOUNT: [(&str, &str, &str); 2] = [
     ("fork.source", "$4", "the vault that is forked may be another account's"),
-    ("fork.copy", "$4", "the vault that is forked may be another account's"),
+    ("fork.copy", "$2", "the vault that is forked may be another account's"),
 ];
 
 /// Statements that name no account in a parameter, with the reason.
-const EXEMPT: [(&str, &str); 4] = [
-    ("accounts.create", "the account is new: its id comes from a sequence"),
-    ("keys.seed", "the account may be new"),
-    ("keys.seed_first", "the account is new"),
-    ("jobs.ended", "a worker looks for the jobs of all accounts that ended long ago"),
-];
-
-/// Statements that may call a volatile function, none of which updates rows.
-const VOLATILE: [&str; 4] = ["accounts.create", "keys.seed", "keys.seed_first", "jobs.notify"];
+const EXEMPT: [(&str, &str); 1] =
+    [("jobs.ended", "a worker looks for the jobs of all accounts that ended long ago")];
 
 /// A word, a number, a parameter, a literal or a sign, in lower case, and in which parentheses it
 /// is: the number of the innermost one, 0 for none.
@@ -181,14 +172,4 @@ fn a_statement_without_the_account_would_be_found() {
         let (found, _) = unbound(sql, &["$1"]);
         assert_eq!(found.len(), bad, "{sql}: {found:?}");
     }
-}
-
-#[test]
-fn no_statement_calls_a_volatile_function_where_it_updates() {
-    let volatile = ["clock_timestamp", "gen_random_uuid", "nextval", "pg_notify", "random"];
-    let calling = statements().filter(|statement| {
-        tokens(statement.sql).iter().any(|token| volatile.contains(&token.text.as_str()))
-    });
-    let calling: BTreeSet<_> = calling.map(|statement| statement.name).collect();
-    assert_eq!(calling, BTreeSet::from(VOLATILE));
 }

@@ -72,8 +72,8 @@ async fn a_page_costs_the_same_in_a_large_account() {
 
 /// Jobs that have ended, and one in a hundred that is due.
 const JOBS: &str = "WITH made AS (
-        INSERT INTO job (account_id, name_digest, client_job_id, request_digest, job_order,
-            vault_id, state, request_id, memo, prompt_id, reservation, claimable_at,
+        INSERT INTO job (account_id, name_digest, client_job_id, request_digest, request,
+            vault_id, state, request_id, provider_state, prompt_id, reservation, claimable_at,
             created_at, updated_at)
         SELECT $1, sha256(n::text::bytea), n::text, sha256('r'), '{}', 1,
             CASE WHEN n % 101 = 0 THEN 'queued' ELSE 'completed' END, 'r', '',
@@ -90,7 +90,7 @@ async fn a_claim_reads_no_ended_jobs() {
     query(&store, JOBS, &[&alice.account.0]).await;
     query(&store, "ANALYZE job, due_job", &[]).await;
     let claim = claims::ALL.iter().find(|statement| statement.name == "jobs.next").unwrap();
-    let arguments = "NULL, 20000000, 0, '{}'";
+    let arguments = "now(), now() + '20 s', 0, '{}'";
     let blocks = blocks(&store, claim, arguments).await;
     assert!(blocks < 200, "it read {blocks} blocks");
     assert!(store.claim_job(LEASE, &Turn::default()).await.unwrap().is_some());
@@ -108,7 +108,7 @@ async fn a_claim_passes_an_account_with_many_due_jobs() {
     let claim = claims::ALL.iter().find(|statement| statement.name == "jobs.next").unwrap();
     let alice = alice.account.0;
     for (after, except) in [(alice, ""), (0, &*format!("{alice}"))] {
-        let arguments = format!("NULL, 20000000, {after}, '{{{except}}}'");
+        let arguments = format!("now(), now() + '20 s', {after}, '{{{except}}}'");
         let blocks = blocks(&store, claim, &arguments).await;
         assert!(blocks < 100, "it read {blocks} blocks");
     }

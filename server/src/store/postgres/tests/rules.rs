@@ -1,0 +1,330 @@
+//! What Citus refuses, found in the parse tree of each statement, as PostgreSQL has it.
+//!
+//! A statement becomes the body of an SQL function, which the catalogue keeps as a tree such as
+//! `{OPEXPR :opfuncid 467 :args ({VAR :varno 1 :varattno 1} {PARAM :paramid 1})}`.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use tokio_postgres::types::Type;
+use tokio_postgres::{Client, NoTls};
+
+use super::super::distribute::BY_ACCOUNT;
+use super::super::scratch::ScratchDatabase;
+use super::plans::statements;
+
+/// A node of a tree.
+#[derive(Debug, Default)]
+struct Node {
+    name: String,
+    /// The first word of each field.
+    fields: BTreeMap<String, String>,
+    /// The nodes in its fields, with the names of these.
+    nodes: Vec<(String, Node)>,
+}
+
+impl Node {
+    /// Parses what follows the `{` of a node.
+    fn parse<'a>(words: &mut impl Iterator<Item = &'a str>) -> Self {
+        let mut node = Self { name: words.next().unwrap_or_default().into(), ..Self::default() };
+        let mut field = String::new();
+        while let Some(word) = words.next().filter(|word| *word != "}") {
+            match word {
+                "{" => node.nodes.push((field.clone(), Self::parse(words))),
+                "(" | ")" => {}
+                _ if word.starts_with(':') => field = word[1..].into(),
+                _ => drop(node.fields.entry(field.clone()).or_insert_with(|| word.into())),
+            }
+        }
+        node
+    }
+
+    fn number(&self, field: &str) -> u32 {
+        self.fields.get(field).and_then(|word| word.parse().ok()).unwrap_or(0)
+    }
+
+    /// Whether it or a query in it names a table.
+    fn has_table(&self) -> bool {
+        self.all().iter().any(|node| node.number("relid") > 0)
+    }
+
+    fn field<'a>(&'a self, field: &'a str) -> impl Iterator<Item = &'a Self> {
+        self.nodes.iter().filter(move |(name, _)| name == field).map(|(_, node)| node)
+    }
+
+    /// This node and all nodes in it.
+    fn all(&self) -> Vec<&Self> {
+        let below = self.nodes.iter().flat_map(|(_, node)| node.all());
+        std::iter::once(self).chain(below).collect()
+    }
+
+    fn is(&self, command: u32) -> bool {
+        self.name == "QUERY" && self.number("commandType") == command
+    }
+
+    /// The function that it calls, or 0.
+    fn function(&self) -> u32 {
+        ["funcid", "opfuncid", "aggfnoid"].map(|field| self.number(field)).into_iter().sum()
+    }
+}
+
+/// Numbers of commands.
+const SELECT: u32 = 1;
+const UPDATE: u32 = 2;
+const INSERT: u32 = 3;
+const DELETE: u32 = 4;
+/// The number of a CTE in a FROM.
+const CTE: u32 = 6;
+
+/// What the catalogue says of the numbers in a tree.
+struct Catalogue {
+    client: Client,
+    /// `account_id` of each table of account data.
+    accounts: BTreeMap<u32, u32>,
+    /// `id` of each table that has a sequence for it.
+    ids: BTreeMap<u32, u32>,
+    /// Names of functions that are not immutable, and whether they are volatile.
+    mutable: BTreeMap<u32, (String, bool)>,
+}
+
+impl Catalogue {
+    async fn of(database: &ScratchDatabase) -> Self {
+        let (client, connection) = tokio_postgres::connect(&database.url(), NoTls).await.unwrap();
+        tokio::spawn(connection);
+        let columns = async |condition: &str| -> BTreeMap<u32, u32> {
+            let sql = format!("SELECT attrelid, attnum::integer FROM pg_attribute {condition}");
+            let rows = client.query(&sql, &[]).await.unwrap();
+            rows.iter().map(|row| (row.get(0), row.get::<_, i32>(1).unsigned_abs())).collect()
+        };
+        let tables = BY_ACCOUNT.map(|name| format!("'{name}'::regclass")).join(", ");
+        let accounts =
+            columns(&format!("WHERE attname = 'account_id' AND attrelid IN ({tables})")).await;
+        let ids = columns("WHERE attidentity <> ''").await;
+        let sql = "SELECT oid, proname::text, provolatile = 'v' FROM pg_proc
+            WHERE provolatile <> 'i'";
+        let rows = client.query(sql, &[]).await.unwrap();
+        let mutable = rows.iter().map(|row| (row.get(0), (row.get(1), row.get(2)))).collect();
+        Self { client, accounts, ids, mutable }
+    }
+
+    async fn tree(&self, sql: &str) -> Node {
+        let prepared = self.client.prepare(sql).await.unwrap();
+        let types: Vec<_> = prepared.params().iter().map(Type::name).collect();
+        let create = format!(
+            "BEGIN; CREATE FUNCTION tree({}) RETURNS void LANGUAGE sql BEGIN ATOMIC {sql}; END",
+            types.join(", ")
+        );
+        self.client.batch_execute(&create).await.unwrap();
+        let body = "SELECT prosqlbody::text FROM pg_proc WHERE proname = 'tree'";
+        let body: String = self.client.query_one(body, &[]).await.unwrap().get(0);
+        self.client.batch_execute("ROLLBACK").await.unwrap();
+        let body = body.replace('\\', "");
+        let mut spaced = String::new();
+        for char in body.chars() {
+            match char {
+                '{' | '}' | '(' | ')' => spaced.extend([' ', char, ' ']),
+                _ => spaced.push(char),
+            }
+        }
+        let mut words = spaced.split_whitespace().skip_while(|word| *word != "{").skip(1);
+        Node::parse(&mut words)
+    }
+
+    async fn broken_rules(&self, sql: &str) -> Vec<String> {
+        let tree = self.tree(sql).await;
+        let mut broken = Vec::new();
+        for query in tree.all().into_iter().filter(|node| node.name == "QUERY") {
+            if query.is(UPDATE) {
+                query.field("targetList").for_each(|value| self.check(value, false, &mut broken));
+            }
+            if query.is(UPDATE) || query.is(DELETE) {
+                broken.extend(self.calls(query, true).map(|name| format!("volatile {name}")));
+            }
+            if query.is(INSERT) && self.takes_default_id(query) {
+                broken.push("id from any node".into());
+            }
+            let of_cte = |table: &Node| table.number("rtekind") == CTE;
+            if query.field("rowMarks").next().is_some() && query.field("rtable").any(of_cte) {
+                broken.push("lock of a join with a CTE".into());
+            }
+            for cte in query.field("cteList") {
+                let empty = cte
+                    .field("ctequery")
+                    .any(|one| one.is(SELECT) && one.field("targetList").next().is_none());
+                let is_from = |one: &Node| one.field("rtable").next().is_some();
+                let makes_id = cte
+                    .field("ctequery")
+                    .any(|one| is_from(one) && self.calls(one, true).any(|name| name == "nextval"));
+                if makes_id {
+                    broken.push("id made by any node".into());
+                }
+                let recursive = cte.fields.get("cterecursive").is_some_and(|word| word == "true");
+                if empty {
+                    broken.push("CTE without columns".into());
+                }
+                let account_data = |node: &&Node| self.accounts.contains_key(&node.number("relid"));
+                if recursive && cte.all().iter().any(account_data) {
+                    broken.push("recursive CTE on account data".into());
+                }
+            }
+        }
+        let mut accounts = BTreeSet::new();
+        self.read_accounts(&tree, &mut Vec::new(), &mut accounts);
+        if accounts.len() > 1 {
+            broken.push(format!("join of the accounts {accounts:?}"));
+        }
+        broken
+    }
+
+    /// The names of functions in this node that are not immutable, or that are volatile.
+    fn calls(&self, node: &Node, volatile: bool) -> impl Iterator<Item = &str> {
+        let called: Vec<_> = node.all().iter().map(|node| node.function()).collect();
+        let known = called.into_iter().filter_map(|function| self.mutable.get(&function));
+        known.filter(move |(_, is)| *is || !volatile).map(|(name, _)| name.as_str())
+    }
+
+    /// Checks a new value of an UPDATE. Citus calls what is not immutable once for all rows, so it
+    /// must not depend on the row or on a condition.
+    fn check(&self, node: &Node, in_condition: bool, broken: &mut Vec<String>) {
+        let in_condition =
+            in_condition || matches!(node.name.as_str(), "CASEEXPR" | "COALESCEEXPR");
+        let of_row = node.all().iter().any(|node| node.name == "VAR");
+        let is_time = in_condition && node.name == "SQLVALUEFUNCTION";
+        if let Some((name, _)) = self.mutable.get(&node.function())
+            && (in_condition || of_row)
+        {
+            broken.push(format!("{name} of a row or in a condition"));
+        } else if is_time {
+            broken.push("time in a condition".into());
+        }
+        node.nodes.iter().for_each(|(_, node)| self.check(node, in_condition, broken));
+    }
+
+    /// Whether an INSERT leaves `id` to the default while it reads no table, but results of other
+    /// parts of the statement: Citus then evaluates the default on any node.
+    fn takes_default_id(&self, insert: &Node) -> bool {
+        let tables: Vec<_> = insert.field("rtable").collect();
+        let target = tables[insert.number("resultRelation") as usize - 1].number("relid");
+        let Some(id) = self.ids.get(&target) else { return false };
+        let is_given = insert.field("targetList").any(|value| value.number("resno") == *id);
+        let reads = tables.iter().any(|table| table.field("subquery").any(Node::has_table));
+        !is_given && !reads
+    }
+
+    /// Collects the parameters that columns `account_id` of account data are compared with.
+    fn read_accounts<'a>(
+        &self,
+        node: &'a Node,
+        queries: &mut Vec<&'a Node>,
+        accounts: &mut BTreeSet<u32>,
+    ) {
+        let is_query = node.name == "QUERY";
+        if is_query {
+            queries.push(node);
+        }
+        let arguments: Vec<_> = node.field("args").collect();
+        if let ("OPEXPR", [var, param]) = (node.name.as_str(), &arguments[..])
+            && (var.name == "VAR" && param.name == "PARAM")
+        {
+            let level = var.number("varlevelsup") as usize;
+            let query = queries.iter().rev().nth(level).unwrap();
+            let table = query.field("rtable").nth(var.number("varno") as usize - 1).unwrap();
+            if self.accounts.get(&table.number("relid")) == Some(&var.number("varattno")) {
+                accounts.insert(param.number("paramid"));
+            }
+        }
+        node.nodes.iter().for_each(|(_, node)| self.read_accounts(node, queries, accounts));
+        if is_query {
+            queries.pop();
+        }
+    }
+}
+
+#[tokio::test]
+async fn no_statement_has_what_a_distributed_engine_refuses() {
+    let database = ScratchDatabase::create().await.unwrap();
+    let catalogue = Catalogue::of(&database).await;
+    let mut wrong = Vec::new();
+    for statement in statements() {
+        for rule in catalogue.broken_rules(statement.sql).await {
+            wrong.push(format!("{}: {rule}", statement.name));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Statements as they were when Citus refused them, and the rule that each breaks.
+const REFUSED: [(&str, &str); 12] = [
+    (
+        "UPDATE prompt p SET updated_at = \
+         greatest(coalesce($2::timestamptz, statement_timestamp()), p.updated_at) \
+         WHERE p.account_id = $1",
+        "statement_timestamp of a row or in a condition",
+    ),
+    (
+        "UPDATE prompt p SET updated_at = greatest($2, p.updated_at + interval '1 microsecond') \
+         WHERE p.account_id = $1",
+        "timestamptz_pl_interval of a row or in a condition",
+    ),
+    (
+        "UPDATE job j SET updated_at = CASE WHEN $2 THEN CURRENT_TIMESTAMP END \
+         WHERE j.account_id = $1",
+        "time in a condition",
+    ),
+    (
+        "UPDATE vault v SET slug = CASE WHEN $2 THEN 'sky-' || 2 END WHERE v.account_id = $1",
+        "textanycat of a row or in a condition",
+    ),
+    (
+        "DELETE FROM job j WHERE j.account_id = $1 AND j.updated_at < clock_timestamp()",
+        "volatile clock_timestamp",
+    ),
+    (
+        "WITH caller AS (SELECT FROM api_key WHERE id = $2 AND account_id = $1) \
+         SELECT v.id FROM caller LEFT JOIN vault v ON v.account_id = $1",
+        "CTE without columns",
+    ),
+    (
+        "SELECT (WITH RECURSIVE choice (number, slug) AS ( \
+             SELECT 1::bigint, $2::text UNION ALL \
+             SELECT number + 1, $2::text || '-' || (number + 1) FROM choice WHERE (SELECT t.id \
+                 FROM vault t WHERE t.account_id = $1 AND t.slug = choice.slug) IS NOT NULL) \
+         SELECT slug FROM choice ORDER BY number DESC LIMIT 1)",
+        "recursive CTE on account data",
+    ),
+    (
+        "SELECT m.id FROM vault v JOIN vault_prompt m ON m.account_id = $2 AND m.vault_id = v.id \
+         WHERE v.account_id = $1",
+        "join of the accounts {1, 2}",
+    ),
+    (
+        "SELECT (SELECT count(*) FROM vault o WHERE o.account_id = $1) FROM vault v \
+         WHERE v.account_id = $2",
+        "join of the accounts {1, 2}",
+    ),
+    (
+        "WITH made AS (SELECT nextval('prompt_id_seq') AS id FROM generate_series(1, $2)) \
+         SELECT made.id FROM made JOIN vault v ON v.account_id = $1 AND v.id = made.id",
+        "id made by any node",
+    ),
+    (
+        "WITH target AS (UPDATE vault v SET prompt_count = 1 WHERE v.account_id = $1 RETURNING 1) \
+         INSERT INTO prompt (account_id, kind, title, body, created_at, updated_at) \
+         SELECT $1, $2, $3, $4, $5, $5 FROM target",
+        "id from any node",
+    ),
+    (
+        "WITH present AS (SELECT m.prompt_id FROM vault_prompt m WHERE m.account_id = $1) \
+         SELECT p.id FROM present JOIN prompt p ON p.account_id = $1 AND p.id = present.prompt_id \
+         FOR KEY SHARE OF p",
+        "lock of a join with a CTE",
+    ),
+];
+
+#[tokio::test]
+async fn a_statement_that_a_distributed_engine_refused_would_be_found() {
+    let database = ScratchDatabase::create().await.unwrap();
+    let catalogue = Catalogue::of(&database).await;
+    for (sql, rule) in REFUSED {
+        assert_eq!(catalogue.broken_rules(sql).await, [rule], "{sql}");
+    }
+}
