@@ -2,18 +2,25 @@
 //!
 //! The program and the embedded server both use it.
 
+mod owner;
+mod store_kind;
+
 use std::sync::Arc;
 
 use tokio::net::TcpListener;
 
+pub(crate) use self::owner::DEFAULT_ACCOUNT;
+pub(crate) use self::owner::SignInLinks;
+use self::owner::{Owner, owner};
+pub use self::store_kind::StoreKind;
 use crate::api::openapi::{self, Document};
 use crate::api::{Api, Readiness, memory_quotas};
 use crate::blobs::asset_url::Assets;
 use crate::blobs::upload_slot::Slots;
-use crate::blobs::{BlobOpenError, BlobSetting, Blobs};
+use crate::blobs::{BlobOpenError, Blobs};
 use crate::clock::Clock;
-use crate::config::{SeedKey, ServiceConfig};
-use crate::domain::{GeneratedKey, NewKey, PublicUrl, Scopes, SecretToken, SigningKey, Vendor};
+use crate::config::ServiceConfig;
+use crate::domain::{GeneratedKey, PublicUrl};
 use crate::generate::local::{LocalProvider, PAINTERS};
 use crate::generate::queue::{QueueProvider, QueueSetting};
 use crate::generate::submit::Submitter;
@@ -27,14 +34,10 @@ use crate::http::rates::Rates;
 use crate::outbound::OutboundError;
 use crate::quota::Quota;
 use crate::serve::listener::{Drained, Limits, ListenerQuotas, serve};
-use crate::serve::metrics::{AskPool, Metrics, Quotas, Readings};
+use crate::serve::metrics::{Metrics, Quotas, Readings};
 use crate::serve::routes::{self, Routes};
 use crate::serve::service::ApiService;
-use crate::store::postgres::PostgresStore;
-use crate::store::{Store, StoreError};
-
-/// The account that is created if no key is seeded.
-pub(crate) const DEFAULT_ACCOUNT: &str = "default";
+use crate::store::StoreError;
 
 /// What [`start`] takes beside the configuration.
 pub struct ServiceParts {
@@ -52,16 +55,6 @@ pub struct ServiceParts {
     pub with_metrics: bool,
 }
 
-/// Stores everything but files.
-#[derive(Clone)]
-pub enum StoreKind {
-    /// A store that only this service uses. If no key is seeded, each start creates one.
-    Single(Arc<dyn Store>),
-    /// A database that several servers may use. It holds the signing key, unless one is
-    /// configured, and gets a first key only while it has no account.
-    Shared(PostgresStore),
-}
-
 /// A running service without a listener.
 pub struct Service {
     /// Handles requests.
@@ -75,39 +68,6 @@ pub struct Service {
     /// Work on generations outside of requests. Stop it before the process ends.
     pub background: BackgroundTasks,
     quotas: ListenerQuotas,
-}
-
-/// Makes sign-in links for the account of the created key, or of the first seeded one.
-#[derive(Clone)]
-pub struct SignInLinks {
-    store: Arc<dyn Store>,
-    public: PublicUrl,
-    /// `None` where there is no such key.
-    account: Option<Arc<str>>,
-}
-
-impl SignInLinks {
-    /// A link with a new code, which can be used once. `None` without an account.
-    ///
-    /// # Errors
-    /// If the code cannot be stored.
-    pub async fn make(&self) -> Result<Option<String>, StoreError> {
-        let Some(account) = &self.account else { return Ok(None) };
-        let code = SecretToken::make();
-        self.store.create_sign_in_code(account, code.digest()).await?;
-        Ok(Some(code.sign_in_link(&self.public)))
-    }
-
-    /// The first page, which needs a session.
-    pub fn dashboard_url(&self) -> String {
-        format!("{}/", self.public.url().as_str().trim_end_matches('/'))
-    }
-}
-
-impl std::fmt::Debug for SignInLinks {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("SignInLinks").field("account", &self.account).finish_non_exhaustive()
-    }
 }
 
 impl Service {
@@ -136,8 +96,6 @@ impl Service {
 /// Why the service could not be assembled.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
-    #[error("the signing key in the database is too short to be one")]
-    SigningKey,
     #[error("the store failed")]
     Store(#[from] StoreError),
     #[error(transparent)]
@@ -146,117 +104,6 @@ pub enum StartError {
     Provider(#[from] OutboundError),
     #[error("two routes have the same path")]
     Routes(#[from] matchit::InsertError),
-}
-
-impl StoreKind {
-    fn store(&self) -> Arc<dyn Store> {
-        match self {
-            Self::Single(store) => store.clone(),
-            Self::Shared(store) => Arc::new(store.clone()),
-        }
-    }
-
-    fn quotas(&self) -> Vec<Quota> {
-        match self {
-            Self::Single(_) => Vec::new(),
-            Self::Shared(store) => store.quotas(),
-        }
-    }
-
-    /// What tells the use of the database's connections.
-    fn pool(&self) -> Option<AskPool> {
-        match self {
-            Self::Single(_) => None,
-            Self::Shared(store) => {
-                let store = store.clone();
-                Some(Box::new(move || store.pool_use()))
-            }
-        }
-    }
-
-    async fn signing_key(&self) -> Result<SigningKey, StartError> {
-        match self {
-            Self::Single(_) => Ok(SigningKey::random()),
-            Self::Shared(store) => {
-                SigningKey::new(&store.signing_key().await?).ok_or(StartError::SigningKey)
-            }
-        }
-    }
-
-    /// The public URLs of this start and of all before it.
-    async fn public_urls(&self, public: &PublicUrl) -> Result<Vec<String>, StoreError> {
-        match self {
-            Self::Single(_) => Ok(Vec::new()),
-            Self::Shared(store) => {
-                store.add_public_url(public.url().as_str().trim_end_matches('/')).await
-            }
-        }
-    }
-
-    /// The store of files, if it is the one that the database knows.
-    async fn blobs(
-        &self,
-        given: Option<Blobs>,
-        setting: &BlobSetting,
-    ) -> Result<Blobs, BlobOpenError> {
-        let blobs = given.map_or_else(|| Blobs::open(setting), Ok)?;
-        blobs.verify().await?;
-        if let Self::Shared(database) = self {
-            blobs.check_mark(database).await?;
-        }
-        Ok(blobs)
-    }
-
-    /// Creates a key of the default account, where the store needs one.
-    async fn first_key(&self, vendor: &Vendor) -> Result<Option<GeneratedKey>, StoreError> {
-        let key = vendor.make();
-        let new = NewKey::new(&key, Scopes::ALL);
-        let created = match self {
-            Self::Single(store) => store.seed_key(DEFAULT_ACCOUNT, new).await.map(|_| true)?,
-            Self::Shared(store) => store.seed_first_key(DEFAULT_ACCOUNT, &new).await?,
-        };
-        Ok(created.then_some(key))
-    }
-}
-
-/// Creates the keys that the configuration names. One that cannot be created is not worth a stop of
-/// the service: its owner may have revoked it.
-async fn seed(store: &dyn Store, seeds: &[SeedKey]) -> Result<(), StoreError> {
-    for SeedKey { account, key } in seeds {
-        match store.seed_key(account, key.clone()).await {
-            Err(StoreError::KeyTaken) => tracing::warn!(
-                public_id = &*key.public_id,
-                account,
-                "a seed key was not created: it is revoked, or another key has its public id. \
-                 Remove it from --seed-key, and create another one with `key create`"
-            ),
-            outcome => outcome?,
-        }
-    }
-    Ok(())
-}
-
-/// Whom the start creates keys for.
-struct Owner {
-    generated_key: Option<GeneratedKey>,
-    /// Of the generated key, or of the first seeded one.
-    account: Option<Arc<str>>,
-    is_new: bool,
-}
-
-/// Creates the seeded keys, or the first one.
-async fn owner(kind: &StoreKind, config: &ServiceConfig) -> Result<Owner, StoreError> {
-    let Some(first) = config.seeds.first() else {
-        let generated_key = kind.first_key(&config.vendor).await?;
-        let account = generated_key.as_ref().map(|_| DEFAULT_ACCOUNT.into());
-        return Ok(Owner { generated_key, account, is_new: true });
-    };
-    let is_new = match kind {
-        StoreKind::Single(_) => true,
-        StoreKind::Shared(store) => store.keys_of(&first.account).await?.is_none(),
-    };
-    seed(&*kind.store(), &config.seeds).await?;
-    Ok(Owner { generated_key: None, account: Some(first.account.as_str().into()), is_new })
 }
 
 /// The configured provider, with what bounds its results.

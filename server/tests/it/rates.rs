@@ -116,7 +116,7 @@ async fn a_body_without_room_is_refused_before_it_is_read() {
         r#"promptarium_quota_limit{quota="public_memory"}"#,
         r#"promptarium_quota_refused_total{quota="memory"}"#,
     ];
-    let expected = ["3", "12582912", "50331648", "12582912", "12582912", "3"];
+    let expected = ["3", "12582912.0", "50331648.0", "12582912.0", "12582912.0", "3.0"];
     assert_eq!(metrics(&mut server, &series).await, expected);
 
     drop(waiting);
