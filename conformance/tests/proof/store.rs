@@ -184,6 +184,7 @@ steps! {
         store.fail_late_submissions(limit: Duration, reason: &str) -> Result<Vec<JobKey>>;
         store.delete_ended_jobs(age: Duration) -> Result<usize>;
         store.renew_lease(lease: &Lease, lasting: Duration) -> Result;
+        store.note_job(lease: &Lease, provider_state: Option<&str>, waits_for: &str) -> Result;
         store.release_job(lease: &Lease, pause: Duration, outcome: Release) -> Result;
         store.complete_job(lease: &Lease, images: Vec<PromptImage>) -> Result<PromptId>;
         store.fail_job(lease: &Lease, reason: &str) -> Result;

@@ -138,8 +138,9 @@ impl FaultyStore for Jobs {
             Slip::NoImages => images.clear(),
             Slip::Short if images.len() > 1 => images.truncate(images.len() - 1),
             Slip::Same => {
-                let first = images.first().map(|image| image.url.clone()).unwrap_or_default();
-                images.iter_mut().for_each(|image| image.url = first.clone());
+                let sources = images.iter().map(|image| image.source.clone());
+                let first: Vec<_> = sources.take(1).collect();
+                images.iter_mut().for_each(|image| image.source.clone_from(&first[0]));
             }
             Slip::Twice if images.len() > 1 => images.extend(images.clone()),
             _ => {}
