@@ -1,6 +1,7 @@
 //! The program: reads the configuration, then serves until a signal, or runs one command.
 
 mod commands;
+mod health;
 mod log;
 mod ready;
 mod signals;
@@ -59,6 +60,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             let _log = log::init(&config.log);
             block_on(commands::run(*config))
         }
+        Ok(Command::Health(listen)) => block_on(health::run(listen)),
         Ok(Command::OpenApi { public_url, model_namespace }) => {
             let document = openapi::document(public_url.as_ref(), &model_namespace);
             Ok(print_text(&format!("{document:#}\n")))

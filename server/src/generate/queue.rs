@@ -2,7 +2,6 @@
 //!
 //! A request is posted once to the URL of its model. The response has an id and the URLs of
 //! status and result. Outputs are downloaded from the URLs in the result.
-//!
 //! No HTTP request is repeated here: a submission must not be, and the worker repeats the others.
 
 pub(crate) mod fields;
