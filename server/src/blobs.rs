@@ -6,6 +6,8 @@ pub(crate) mod asset_url;
 mod health;
 mod mark;
 mod parts;
+#[cfg_attr(not(feature = "s3"), path = "blobs/s3/absent.rs")]
+mod s3;
 mod setting;
 mod staging;
 pub(crate) mod upload_slot;
