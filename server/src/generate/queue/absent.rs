@@ -34,7 +34,7 @@ impl QueueSetting {
 }
 
 impl LocalProvider {
-    pub(crate) fn new(setting: QueueSetting) -> Result<Self, OutboundError> {
-        match setting.never {}
+    pub(crate) fn new(QueueSetting { never, .. }: QueueSetting) -> Result<Self, OutboundError> {
+        match never {}
     }
 }
