@@ -214,6 +214,12 @@ impl BlobError {
     }
 }
 
+impl BlobOpenError {
+    fn of(error: object_store::Error) -> Self {
+        Self(BlobError::from(error).text)
+    }
+}
+
 impl From<object_store::Error> for BlobError {
     fn from(error: object_store::Error) -> Self {
         Self::new(&error)

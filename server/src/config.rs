@@ -35,6 +35,8 @@ const BLOB_FOLDER_DEFAULT: &str = "./data/blobs";
 pub(crate) enum Command {
     Serve(Box<ServeConfig>),
     Admin(Box<AdminConfig>),
+    /// Ask the server at this address whether it is ready.
+    Health(Address),
     /// Print the OpenAPI document.
     OpenApi {
         public_url: Option<PublicUrl>,
@@ -144,6 +146,9 @@ impl Command {
             }
             Some(CliCommand::Admin(command)) => {
                 admin(settings, &input, command).map(|config| Self::Admin(config.into()))
+            }
+            Some(CliCommand::Health) => {
+                Ok(Self::Health(Address { source: input.source("listen"), text: settings.listen }))
             }
             Some(CliCommand::Openapi) => Ok(Self::OpenApi {
                 public_url: settings.public_url,

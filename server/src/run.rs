@@ -2,6 +2,7 @@
 
 #[cfg(feature = "postgres")]
 mod commands;
+mod health;
 mod log;
 mod ready;
 mod signals;
@@ -63,6 +64,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         }
         #[cfg(not(feature = "postgres"))]
         Ok(Command::Admin(config)) => match config.database.url.never {},
+        Ok(Command::Health(listen)) => block_on(health::run(listen)),
         Ok(Command::OpenApi { public_url, model_namespace }) => {
             let document = openapi::document(public_url.as_ref(), &model_namespace);
             Ok(print_text(&format!("{document:#}\n")))

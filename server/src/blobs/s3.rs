@@ -9,7 +9,6 @@ use object_store::{BackoffConfig, ObjectStore, RetryConfig};
 use url::Url;
 
 use super::health::Health;
-use super::setting::unusable;
 use super::staging::Staging;
 use super::{BlobOpenError, Blobs};
 use crate::error_chain::error_chain;
@@ -65,7 +64,7 @@ pub(super) fn open(
         .with_allow_http(allow_http)
         .with_http_connector(Connector(outbound))
         .build()
-        .map_err(unusable)?;
+        .map_err(BlobOpenError::of)?;
     let store: Arc<dyn ObjectStore> =
         if prefix.is_empty() { Arc::new(s3) } else { Arc::new(PrefixStore::new(s3, prefix)) };
     let place = format!("s3://{bucket}/{prefix}").into();

@@ -8,7 +8,7 @@ use object_store::local::LocalFileSystem;
 
 use super::health::Health;
 use super::staging::Staging;
-use super::{BlobError, BlobOpenError, Blobs, s3};
+use super::{BlobOpenError, Blobs, s3};
 
 /// Where files are to be stored.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -73,7 +73,8 @@ impl Blobs {
                          user may write"
                     ))
                 })?;
-                let store = Arc::new(LocalFileSystem::new_with_prefix(path).map_err(unusable)?);
+                let store =
+                    Arc::new(LocalFileSystem::new_with_prefix(path).map_err(BlobOpenError::of)?);
                 Ok(Self { store, staging, health: Health::default(), place: place.into() })
             }
             BlobSetting::S3 { bucket, prefix } => s3::open(
@@ -85,8 +86,4 @@ impl Blobs {
             ),
         }
     }
-}
-
-pub(super) fn unusable(error: object_store::Error) -> BlobOpenError {
-    BlobOpenError(BlobError::from(error).text)
 }

@@ -77,6 +77,8 @@ pub(super) enum CliCommand {
     Admin(AdminCommand),
     /// Print the OpenAPI 3.1 document of the service as JSON.
     Openapi,
+    /// Ask the server that listens at --listen whether it is ready, for health checks of containers.
+    Health,
 }
 
 /// The settings. Flags are accepted before and after the command. The variable of `--some-flag`
@@ -219,6 +221,7 @@ pub(super) fn command() -> clap::Command {
         let shown = match command.get_name() {
             "serve" => return command,
             "openapi" => "public_url model_namespace",
+            "health" => "listen",
             "sign-in" => "database_url public_url migrate log log_format json",
             "key" => "database_url vendor migrate log log_format json",
             "migrate" => "database_url log log_format json",

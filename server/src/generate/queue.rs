@@ -2,7 +2,6 @@
 //!
 //! A request is posted once to the URL of its model. The response has an id and the URLs of
 //! status and result. Outputs are downloaded from the URLs in the result.
-//!
 //! No HTTP request is repeated here: a submission must not be, and the worker repeats the others.
 
 pub(crate) mod fields;
@@ -76,19 +75,17 @@ impl QueueSetting {
         let json = |time| ResponseLimits { time, bytes: QUEUE_RESPONSE_BYTES_MAX, budget: None };
         let (what, most) = ("the memory for results of the provider", QUEUE_RESULTS_BYTES);
         let results = Quota::new("provider_results", what, most, most);
+        let (bytes, budget) = (QUEUE_RESULT_BYTES_MAX, Some(results.clone()));
+        let result_limits = ResponseLimits { bytes, budget, ..json(QUEUE_POLL_TIMEOUT) };
         Ok(Self {
             url,
             authorization,
             private_outputs: false,
             model_fields: ModelFields::new(),
-            results: results.clone(),
+            results,
             submit_limits: json(QUEUE_SUBMIT_TIMEOUT),
             status_limits: json(QUEUE_POLL_TIMEOUT),
-            result_limits: ResponseLimits {
-                bytes: QUEUE_RESULT_BYTES_MAX,
-                budget: Some(results.clone()),
-                ..json(QUEUE_POLL_TIMEOUT)
-            },
+            result_limits,
         })
     }
 

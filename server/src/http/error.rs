@@ -130,9 +130,7 @@ impl ApiError {
                 OverQuota::Account(_) => {
                     own_text(S::TOO_MANY_REQUESTS).header(RETRY_AFTER, RETRY_AFTER_SECONDS)
                 }
-                OverQuota::Address(_) | OverQuota::Server(_) => {
-                    Problem::unavailable(self.to_string())
-                }
+                _ => Problem::unavailable(self.to_string()),
             },
             Self::Malformed(error) => of_body(&error.0),
             Self::Invalid(errors) => Problem::invalid(errors.clone()),

@@ -155,6 +155,26 @@ async fn readyz_is_503_during_the_drain_delay() {
 }
 
 #[tokio::test]
+async fn the_command_health_tells_whether_the_server_is_ready() {
+    let server = Running::start(&["--drain-delay", "2"], &[]).await;
+    let address = server.base_url().replace("http://", "").replace("/api/v1", "");
+    let health = async || {
+        let output = program(&["health", "--listen", &address], &[]).output().await.unwrap();
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    assert_eq!(health().await, (Some(0), String::new()));
+    server.signal("TERM").await;
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    let (code, problem) = health().await;
+    assert_eq!(code, Some(1));
+    assert!(problem.contains("--listen: the server is not ready (status 503)"), "{problem}");
+    assert_eq!(server.end().await.code, Some(0));
+    let (code, problem) = health().await;
+    assert_eq!(code, Some(1));
+    assert!(problem.contains("--listen: no server answers at 127.0.0.1:"), "{problem}");
+}
+
+#[tokio::test]
 async fn the_log_has_one_line_per_request_and_no_secret() {
     let seed = "promptarium_live_a1_s3cret=alice";
     let server = Running::start(&["--seed-key", seed], &[]).await;

@@ -16,7 +16,7 @@ pub(super) const ALL: &[Scenario] = &[
     core! { "generations.status.again-and-again" ["GE-05", "GE-31"] again_and_again,
         "statusUrl can be called again and again, before the end and after it" },
     reference! { "generations.status.members" ["GE-31"] [LocalProvider] members,
-        "A status has its nine members and no other, of their types in every state (S-34)" },
+        "A status has its ten members and no other, of their types in every state (S-34)" },
     reference! { "generations.status.of-the-job" ["GE-09", "GE-31"] [LocalProvider] of_the_job,
         "A status repeats what the answer and the request said (S-34)" },
     reference! { "generations.status.order" ["GE-26", "GE-27", "GE-28"] [LocalProvider] order,
@@ -46,7 +46,7 @@ pub(super) const ALL: &[Scenario] = &[
 const STATES: [&str; 3] = ["queued", "in_progress", "completed"];
 
 const MEMBERS: &str = "clientJobId createdAt error generationType promptId providerRequestId \
-                       status updatedAt vaultId";
+                       status updatedAt vaultId waitsFor";
 
 async fn again_and_again(case: Case) -> Result {
     let (job, wire) = (Job::queue(&case, json!({})).await?, case.wire());
@@ -85,10 +85,21 @@ fn well_formed(reply: &ApiResponse) -> Result {
     let state = reply.string("/data/status")?;
     let known = STATES.contains(&state) || state == "failed";
     reply.ensure(known, format!("one of {STATES:?} or failed"), state)?;
-    let has_error = data["error"].as_str().is_some_and(|text| !text.is_empty());
-    for (member, has_value, when) in
-        [("promptId", data["promptId"].is_i64(), "completed"), ("error", has_error, "failed")]
-    {
+    let has_text = |member: &str| data[member].as_str().is_some_and(|text| !text.is_empty());
+    let waits = if STATES[..2].contains(&state) {
+        has_text("waitsFor")
+    } else {
+        data["waitsFor"].is_null()
+    };
+    reply.ensure(
+        waits,
+        format!("waitsFor only before the end, in the state {state}"),
+        &data["waitsFor"],
+    )?;
+    for (member, has_value, when) in [
+        ("promptId", data["promptId"].is_i64(), "completed"),
+        ("error", has_text("error"), "failed"),
+    ] {
         let value = &data[member];
         let right = if state == when { has_value } else { value.is_null() };
         reply.ensure(right, format!("{member} only when {when}, in the state {state}"), value)?;

@@ -17,7 +17,7 @@ use self::plan::Plan;
 use super::super::db::Statement;
 use super::super::{
     account_keys, accounts, claims, contents, db, forks, job_queue, jobs, key_cache, keys, listing,
-    memberships, new_vaults, prompt_changes, prompts, sessions, steps, vaults,
+    memberships, new_vaults, prompt_changes, prompts, sessions, settings, steps, vaults,
 };
 use super::store;
 use crate::store::postgres::connect::Connector;
@@ -38,10 +38,10 @@ const MODULES: [&[&Statement]; 19] = [
     listing::ALL,
     memberships::ALL,
     new_vaults::ALL,
-    super::super::ALL,
     prompt_changes::ALL,
     prompts::ALL,
     sessions::ALL,
+    settings::ALL,
     steps::ALL,
     vaults::ALL,
 ];
