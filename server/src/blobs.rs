@@ -6,6 +6,8 @@ pub(crate) mod asset_url;
 mod health;
 mod mark;
 mod parts;
+#[cfg_attr(not(feature = "s3"), path = "blobs/s3/absent.rs")]
+mod s3;
 mod setting;
 mod staging;
 pub(crate) mod upload_slot;
@@ -209,6 +211,12 @@ impl BlobError {
             matches!(kind, Some(StorageFull | QuotaExceeded | FileTooLarge))
         });
         Self { text: redact_names(&without_xml(&error_chain(error))), full }
+    }
+}
+
+impl BlobOpenError {
+    fn of(error: object_store::Error) -> Self {
+        Self(BlobError::from(error).text)
     }
 }
 

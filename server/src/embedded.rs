@@ -114,6 +114,7 @@ impl EmbeddedServer {
     ///
     /// # Errors
     /// If the store fails.
+    #[cfg(feature = "dashboard")]
     pub async fn sign_in_url(&self) -> Result<String, EmbedError> {
         let link = self.sign_in.make().await.map_err(|e| EmbedError::Database(e.into()))?;
         // There is a seeded key in any case.
@@ -166,6 +167,7 @@ impl EmbeddedServerBuilder {
     /// Uses this PostgreSQL database, `postgres://user:password@host/name`, and migrates its
     /// schema. Servers of one database share all data and the signing key. Without a seeded key
     /// each server creates one in the account `default`. Files stay in this server's memory.
+    #[cfg(feature = "postgres")]
     pub fn database_url(mut self, url: impl Into<String>) -> Self {
         self.database_url = Some(url.into());
         self

@@ -6,6 +6,7 @@
 pub(crate) mod local;
 mod media;
 mod output;
+#[cfg_attr(not(feature = "provider-queue"), path = "generate/queue/absent.rs")]
 pub(crate) mod queue;
 pub(crate) mod submit;
 #[cfg(test)]

@@ -3,6 +3,17 @@
     not(feature = "test-support"),
     expect(unreachable_pub, reason = "some items are reachable through `test_support` only")
 )]
+// What is left out without a feature has its replacement in a file `absent.rs`. This is the one place
+// that allows for what only the features use.
+#![cfg_attr(
+    not(all(
+        feature = "dashboard",
+        feature = "postgres",
+        feature = "provider-queue",
+        feature = "s3"
+    )),
+    allow(dead_code, unused_imports, reason = "for the features that are off")
+)]
 
 mod embedded;
 mod run;
@@ -12,6 +23,7 @@ mod start;
 
 mod serve;
 
+#[cfg_attr(not(feature = "dashboard"), path = "web/absent.rs")]
 mod web;
 
 mod api;
@@ -20,6 +32,7 @@ mod http;
 mod generate;
 
 mod blobs;
+#[cfg(any(feature = "provider-queue", feature = "s3"))]
 mod outbound;
 
 #[cfg(not(feature = "test-support"))]

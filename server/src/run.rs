@@ -1,5 +1,6 @@
 //! The program: reads the configuration, then serves until a signal, or runs one command.
 
+#[cfg(feature = "postgres")]
 mod commands;
 mod health;
 mod log;
@@ -56,10 +57,13 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             let _log = log::init(&config.log);
             block_on(serve_until_signal(*config))
         }
+        #[cfg(feature = "postgres")]
         Ok(Command::Admin(config)) => {
             let _log = log::init(&config.log);
             block_on(commands::run(*config))
         }
+        #[cfg(not(feature = "postgres"))]
+        Ok(Command::Admin(config)) => match config.database.url.never {},
         Ok(Command::Health(listen)) => block_on(health::run(listen)),
         Ok(Command::OpenApi { public_url, model_namespace }) => {
             let document = openapi::document(public_url.as_ref(), &model_namespace);
@@ -124,12 +128,14 @@ async fn serve_until_signal(config: ServeConfig) -> Result<ExitCode, Failure> {
         tracing::info!(address, "serving metrics");
         tokio::spawn(serve_metrics(listener, metrics));
     }
-    let sign_in_url =
-        if service.account_is_new { sign_in_url(&service.sign_in).await } else { None };
+    let has_pages = cfg!(feature = "dashboard");
+    let dashboard_url = has_pages.then(|| service.sign_in.dashboard_url());
+    let with_link = has_pages && service.account_is_new;
+    let sign_in_url = if with_link { sign_in_url(&service.sign_in).await } else { None };
     let ready_line = ReadyLine {
         base_url: &service.app.api.base_url,
         api_key: service.generated_key.as_ref().map(GeneratedKey::expose),
-        dashboard_url: &service.sign_in.dashboard_url(),
+        dashboard_url: dashboard_url.as_deref(),
         sign_in_url: sign_in_url.as_deref(),
         store: service.app.api.store.name(),
         pid: std::process::id(),

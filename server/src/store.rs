@@ -18,6 +18,7 @@ mod differential;
 mod jobs;
 mod last_use;
 pub(crate) mod memory;
+#[cfg_attr(not(feature = "postgres"), path = "store/postgres/absent.rs")]
 pub(crate) mod postgres;
 mod prompts;
 mod sessions;

@@ -14,7 +14,6 @@ use hyper_util::rt::TokioIo;
 use tempfile::TempDir;
 use tokio::net::TcpListener;
 
-use super::setting::open_s3;
 use super::*;
 use crate::domain::Media;
 use crate::limits::UPLOAD_BUFFER_BYTES;
@@ -406,7 +405,7 @@ fn open_with<'a>(
     settings: impl IntoIterator<Item = (&'a str, &'a str)>,
 ) -> Result<Blobs, BlobOpenError> {
     let variables = settings.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned()));
-    open_s3("pictures", prefix, variables)
+    s3::open("pictures", prefix, variables)
 }
 
 fn open(prefix: &str, endpoint: &str) -> Blobs {

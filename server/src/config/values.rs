@@ -121,7 +121,9 @@ fn model_field(text: &str) -> Result<(String, ModelField), String> {
 }
 
 pub(super) fn database_url(text: &str) -> Result<DatabaseUrl, String> {
-    DatabaseUrl::parse(text).map_err(|error| format!("is not a database URL: {error}"))
+    let known = cfg!(feature = "postgres");
+    let problem = if known { "is not a database URL" } else { "cannot be used" };
+    DatabaseUrl::parse(text).map_err(|error| format!("{problem}: {error}"))
 }
 
 pub(super) fn log_filter(text: &str) -> Result<Targets, &'static str> {

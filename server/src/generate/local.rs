@@ -35,10 +35,11 @@ use crate::quota::{Client, Quota};
 /// How long `local/slow` takes, and the longest that `parameters.seconds` can ask for.
 const SLOW_SECONDS: f64 = 3.0;
 const SLOW_SECONDS_MAX: f64 = 600.0;
-/// The longer side of a picture and of an animation, in pixels. Without optimization a pixel takes
-/// many times as long, and painting would take a third of the time of the tests.
-const PICTURE: u32 = if cfg!(debug_assertions) { 192 } else { 512 };
-const ANIMATION: u32 = if cfg!(debug_assertions) { 96 } else { 256 };
+/// The longer side of a picture and of an animation, in pixels. In the tests of this repository,
+/// which are not optimized, painting would take a third of the time.
+const PICTURE: u32 = if IN_TESTS { 192 } else { 512 };
+const ANIMATION: u32 = if IN_TESTS { 96 } else { 256 };
+const IN_TESTS: bool = cfg!(all(debug_assertions, any(test, feature = "test-support")));
 /// The longest side in units of the shorter one.
 const RATIO_MAX: f64 = 4.0;
 const FRAMES: u16 = 12;

@@ -28,9 +28,8 @@ use crate::limits::{
     QUEUE_POLL_TIMEOUT, QUEUE_RESPONSE_BYTES_MAX, QUEUE_RESULT_BYTES_MAX, QUEUE_RESULTS_BYTES,
     QUEUE_SUBMIT_TIMEOUT,
 };
-use crate::outbound::{
-    AddressPolicy, Outbound, OutboundError, OutboundRequest, ResponseLimits, Share,
-};
+pub(crate) use crate::outbound::OutboundError;
+use crate::outbound::{AddressPolicy, Outbound, OutboundRequest, ResponseLimits, Share};
 use crate::quota::Quota;
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");

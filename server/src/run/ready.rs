@@ -14,7 +14,9 @@ pub(super) struct ReadyLine<'a> {
     pub(super) base_url: &'a str,
     /// The key that was created at the start, if one was.
     pub(super) api_key: Option<&'a str>,
-    pub(super) dashboard_url: &'a str,
+    /// `None` without a dashboard.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) dashboard_url: Option<&'a str>,
     /// Signs a browser in, once.
     pub(super) sign_in_url: Option<&'a str>,
     pub(super) store: &'a str,
@@ -45,12 +47,13 @@ impl fmt::Display for ReadyLine<'_> {
             None if *store == "memory" => writeln!(f, "  API keys  as seeded")?,
             None => writeln!(f, "  API keys  in the database; `key create` adds one")?,
         }
-        match sign_in_url {
-            Some(url) => writeln!(f, "  sign in   {url}  (once, within 15 minutes)")?,
-            None => writeln!(
-                f,
-                "  dashboard {dashboard_url}  (`promptarium-server sign-in ACCOUNT` signs you in)"
-            )?,
+        match (sign_in_url, dashboard_url) {
+            (_, None) => {}
+            (Some(url), _) => writeln!(f, "  sign in   {url}  (once, within 15 minutes)")?,
+            (None, Some(url)) => {
+                let sign_in = "`promptarium-server sign-in ACCOUNT` signs you in";
+                writeln!(f, "  dashboard {url}  ({sign_in})")?;
+            }
         }
         let key = api_key.unwrap_or("$PROMPTARIUM_API_KEY");
         writeln!(f, "Try:\n  curl -H \"Authorization: Bearer {key}\" {base_url}/vaults")
@@ -64,7 +67,7 @@ mod tests {
     const READY: ReadyLine<'_> = ReadyLine {
         base_url: "http://127.0.0.1:8080/api/v1",
         api_key: Some("promptarium_live_p1_s"),
-        dashboard_url: "http://127.0.0.1:8080/",
+        dashboard_url: Some("http://127.0.0.1:8080/"),
         sign_in_url: Some("http://127.0.0.1:8080/sign-in#c0de"),
         store: "memory",
         pid: 4711,

@@ -53,25 +53,26 @@ pub struct Route {
 }
 
 /// Every route of the service.
-#[rustfmt::skip]
 pub fn table() -> Vec<Route> {
+    [endpoints(), pages()].concat()
+}
+
+fn row(
+    base: &'static str,
+) -> impl Fn(&'static str, Method, &'static str, Access, Handler) -> Route {
+    move |name, method, path, access, handler| Route { name, method, path, base, access, handler }
+}
+
+#[rustfmt::skip]
+fn endpoints() -> Vec<Route> {
     macro_rules! authed {
         ($handler:path) => { Handler::Authed(|api, caller, request| Box::pin($handler(api, caller, request))) };
     }
     macro_rules! open {
         ($handler:path) => { Handler::Open(|api, request| Box::pin($handler(api, request))) };
     }
-    macro_rules! page {
-        ($handler:path) => { Handler::Page(|api, request| Box::pin($handler(api, request))) };
-    }
-    macro_rules! dashboard {
-        ($handler:path) => { Handler::Dashboard(|api, session, request| Box::pin($handler(api, session, request))) };
-    }
     use Access::{Key, Session, UploadToken, Write};
     use Method as M;
-    let row = |base| move |name, method, path, access, handler| {
-        Route { name, method, path, base, access, handler }
-    };
     let (api, root) = (row(BASE_PATH), row(""));
     vec![
         api("listPrompts", M::GET, path::PROMPTS, Key, authed!(prompts::list)),
@@ -104,6 +105,33 @@ pub fn table() -> Vec<Route> {
         api("createApiKey", M::POST, path::API_KEYS, Session, authed!(keys::create)),
         api("revokeApiKey", M::DELETE, path::API_KEY, Session, authed!(keys::revoke)),
 
+        root("openapi", M::GET, openapi::PATH, Access::None, open!(openapi::get)),
+        root("getAsset", M::GET, ASSETS, Access::None, open!(files::asset)),
+        root("headAsset", M::HEAD, ASSETS, Access::None, open!(files::asset)),
+        root("putUpload", M::PUT, STORAGE, UploadToken, open!(files::upload)),
+        root("health", M::GET, "/healthz", Access::None, open!(health)),
+        root("readiness", M::GET, "/readyz", Access::None, open!(readiness)),
+    ]
+}
+
+#[cfg(not(feature = "dashboard"))]
+fn pages() -> Vec<Route> {
+    Vec::new()
+}
+
+#[cfg(feature = "dashboard")]
+#[rustfmt::skip]
+fn pages() -> Vec<Route> {
+    macro_rules! page {
+        ($handler:path) => { Handler::Page(|api, request| Box::pin($handler(api, request))) };
+    }
+    macro_rules! dashboard {
+        ($handler:path) => { Handler::Dashboard(|api, session, request| Box::pin($handler(api, session, request))) };
+    }
+    use Access::Session;
+    use Method as M;
+    let root = row("");
+    vec![
         root("signInForm", M::GET, web::SIGN_IN, Access::None, page!(web::sign_in_form)),
         root("signIn", M::POST, web::SIGN_IN, Access::None, page!(web::sign_in)),
         root("signOut", M::POST, web::SIGN_OUT, Access::None, page!(web::sign_out)),
@@ -122,13 +150,6 @@ pub fn table() -> Vec<Route> {
         root("sessionsPage", M::GET, "/sessions", Session, dashboard!(web::sessions::list)),
         root("endOtherSessions", M::POST, "/sessions/end-others", Session, dashboard!(web::sessions::end_others)),
         root("endSession", M::POST, "/sessions/{sessionId}/end", Session, dashboard!(web::sessions::end)),
-
-        root("openapi", M::GET, openapi::PATH, Access::None, open!(openapi::get)),
-        root("getAsset", M::GET, ASSETS, Access::None, open!(files::asset)),
-        root("headAsset", M::HEAD, ASSETS, Access::None, open!(files::asset)),
-        root("putUpload", M::PUT, STORAGE, UploadToken, open!(files::upload)),
-        root("health", M::GET, "/healthz", Access::None, open!(health)),
-        root("readiness", M::GET, "/readyz", Access::None, open!(readiness)),
     ]
 }
 

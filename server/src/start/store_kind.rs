@@ -23,7 +23,7 @@ impl StoreKind {
     pub(super) fn store(&self) -> Arc<dyn Store> {
         match self {
             Self::Single(store) => store.clone(),
-            Self::Shared(store) => Arc::new(store.clone()),
+            Self::Shared(store) => store.as_dyn(),
         }
     }
 

@@ -175,6 +175,10 @@ impl PostgresStore {
         migrate_with(&Connector::new(url), Migration::Auto).await
     }
 
+    pub(crate) fn as_dyn(&self) -> Arc<dyn Store> {
+        Arc::new(self.clone())
+    }
+
     /// What bounds the use of the database.
     pub(crate) fn quotas(&self) -> Vec<Quota> {
         self.db.quotas.all()

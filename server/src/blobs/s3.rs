@@ -1,0 +1,84 @@
+//! Files in an S3-compatible store.
+
+use std::sync::Arc;
+
+use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
+use object_store::client::{ClientConfigKey, ClientOptions, HttpClient, HttpConnector};
+use object_store::prefix::PrefixStore;
+use object_store::{BackoffConfig, ObjectStore, RetryConfig};
+use url::Url;
+
+use super::health::Health;
+use super::staging::Staging;
+use super::{BlobOpenError, Blobs};
+use crate::error_chain::error_chain;
+use crate::limits::{S3_BACKOFF_FIRST, S3_BACKOFF_MAX, S3_RETRIES_MAX, S3_RETRY_FOR};
+use crate::outbound::{AddressPolicy, Outbound};
+
+/// The variables `AWS_…` configure it; an empty one counts as absent.
+pub(super) fn open(
+    bucket: &str,
+    prefix: &str,
+    variables: impl Iterator<Item = (String, String)>,
+) -> Result<Blobs, BlobOpenError> {
+    let (mut builder, mut http_endpoint, mut allow_http) = (AmazonS3Builder::new(), None, false);
+    let given = |(name, value): &(String, String)| name.starts_with("AWS_") && !value.is_empty();
+    for (name, value) in variables.filter(given) {
+        let Ok(key) = name.to_ascii_lowercase().parse() else { continue };
+        let refused = |text| Err(BlobOpenError(format!("{name} {text}")));
+        // The library panics on a value that no header can have.
+        if !value.bytes().all(|byte| byte == b' ' || byte.is_ascii_graphic()) {
+            return refused("has a character that is not printable ASCII, such as a line end");
+        }
+        match key {
+            AmazonS3ConfigKey::Endpoint | AmazonS3ConfigKey::S3Endpoint => {
+                let url = Url::parse(&value).ok().filter(Url::has_host);
+                match url.as_ref().map(Url::scheme) {
+                    Some("https") => {}
+                    Some("http") => http_endpoint = Some(name),
+                    _ => return refused("must be http://HOST:PORT or https://HOST:PORT"),
+                }
+            }
+            AmazonS3ConfigKey::Client(ClientConfigKey::AllowHttp) => {
+                allow_http =
+                    ["1", "true", "on", "yes", "y"].contains(&&*value.to_ascii_lowercase());
+                continue;
+            }
+            _ => {}
+        }
+        builder = builder.with_config(key, value);
+    }
+    if let Some(name) = http_endpoint.filter(|_| !allow_http) {
+        let text = format!("{name} begins with http://, which AWS_ALLOW_HTTP=true would allow");
+        return Err(BlobOpenError(text));
+    }
+    let outbound =
+        Outbound::new(AddressPolicy::Any).map_err(|error| BlobOpenError(error_chain(&error)))?;
+    // A client waits for the outcome, so failures are reported soon.
+    let backoff =
+        BackoffConfig { init_backoff: S3_BACKOFF_FIRST, max_backoff: S3_BACKOFF_MAX, base: 2. };
+    let retry = RetryConfig { backoff, max_retries: S3_RETRIES_MAX, retry_timeout: S3_RETRY_FOR };
+    let s3 = builder
+        .with_bucket_name(bucket)
+        .with_retry(retry)
+        .with_allow_http(allow_http)
+        .with_http_connector(Connector(outbound))
+        .build()
+        .map_err(BlobOpenError::of)?;
+    let store: Arc<dyn ObjectStore> =
+        if prefix.is_empty() { Arc::new(s3) } else { Arc::new(PrefixStore::new(s3, prefix)) };
+    let place = format!("s3://{bucket}/{prefix}").into();
+    Ok(Blobs { store, staging: Staging::temp_file(), health: Health::default(), place })
+}
+
+/// Gives the S3 library HTTP clients with the server's TLS settings.
+#[derive(Debug)]
+struct Connector(Outbound);
+
+impl HttpConnector for Connector {
+    fn connect(&self, options: &ClientOptions) -> object_store::Result<HttpClient> {
+        let allow_http = options.get_config_value(&ClientConfigKey::AllowHttp);
+        let https_only = allow_http.as_deref() != Some("true");
+        Ok(HttpClient::new(self.0.for_s3(https_only)))
+    }
+}

@@ -1,0 +1,22 @@
+//! The module in a build without the feature `dashboard`: there are no pages, and failures are JSON.
+
+use crate::api::HandlerResult;
+use crate::domain::SessionRecord;
+use crate::http::browser::Site;
+use crate::http::error::ApiError;
+use crate::http::path::RequestTarget;
+use crate::http::response::{self, Response};
+
+pub(crate) fn or_sign_in(_: &Site, outcome: HandlerResult) -> HandlerResult {
+    outcome
+}
+
+pub(crate) fn failure(
+    error: &ApiError,
+    target: RequestTarget,
+    _: &Site,
+    _: Option<&SessionRecord>,
+    _: &str,
+) -> Response {
+    response::failure(error, target)
+}
