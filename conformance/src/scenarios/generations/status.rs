@@ -16,7 +16,7 @@ pub(super) const ALL: &[Scenario] = &[
     core! { "generations.status.again-and-again" ["GE-05", "GE-31"] again_and_again,
         "statusUrl can be called again and again, before the end and after it" },
     reference! { "generations.status.members" ["GE-31"] [LocalProvider] members,
-        "A status has its nine members and no other, of their types in every state (S-34)" },
+        "A status has its ten members and no other, of their types in every state (S-34)" },
     reference! { "generations.status.of-the-job" ["GE-09", "GE-31"] [LocalProvider] of_the_job,
         "A status repeats what the answer and the request said (S-34)" },
     reference! { "generations.status.order" ["GE-26", "GE-27", "GE-28"] [LocalProvider] order,
@@ -46,7 +46,7 @@ pub(super) const ALL: &[Scenario] = &[
 const STATES: [&str; 3] = ["queued", "in_progress", "completed"];
 
 const MEMBERS: &str = "clientJobId createdAt error generationType promptId providerRequestId \
-                       status updatedAt vaultId";
+                       status updatedAt vaultId waitsFor";
 
 async fn again_and_again(case: Case) -> Result {
     let (job, wire) = (Job::queue(&case, json!({})).await?, case.wire());
@@ -93,7 +93,9 @@ fn well_formed(reply: &ApiResponse) -> Result {
         let right = if state == when { has_value } else { value.is_null() };
         reply.ensure(right, format!("{member} only when {when}, in the state {state}"), value)?;
     }
-    Ok(())
+    let has_ended = matches!(state, "completed" | "failed");
+    let right = if has_ended { data["waitsFor"].is_null() } else { data["waitsFor"].is_string() };
+    reply.ensure(right, format!("waitsFor until the end, in the state {state}"), &data["waitsFor"])
 }
 
 async fn members(case: Case) -> Result {
