@@ -95,7 +95,12 @@ fn well_formed(reply: &ApiResponse) -> Result {
     }
     let has_ended = matches!(state, "completed" | "failed");
     let right = if has_ended { data["waitsFor"].is_null() } else { data["waitsFor"].is_string() };
-    reply.ensure(right, format!("waitsFor until the end, in the state {state}"), &data["waitsFor"])
+    reply.ensure(
+        right,
+        format!("waitsFor until the end, in the state {state}"),
+        &data["waitsFor"],
+    )?;
+    Ok(())
 }
 
 async fn members(case: Case) -> Result {
