@@ -176,7 +176,7 @@ static DELETE: Statement = Statement::non_idempotent(
              RETURNING m.vault_id
          ), counted AS (
              UPDATE vault v SET prompt_count = v.prompt_count - 1
-             FROM removed WHERE v.account_id = $1 AND v.id = parted.vault_id
+             FROM removed WHERE v.account_id = $1 AND v.id = removed.vault_id
          ), deleted AS (
              DELETE FROM prompt p USING locked
              WHERE p.account_id = $1 AND p.id = locked.id
