@@ -12,6 +12,7 @@
 //! | `PROMPTARIUM_HISTORY_READERS` | 20 |
 //! | `PROMPTARIUM_HISTORY_PROMPTS`, the most at once | 300 |
 //! | `PROMPTARIUM_HISTORY_DATABASE_URL`, another database to run on | none |
+//! | `PROMPTARIUM_HISTORY_BLOB_STORE`, the blob store of that database | a new folder |
 
 #![expect(
     clippy::unwrap_used,
@@ -57,26 +58,27 @@ const TIMEOUT: Duration = Duration::from_secs(60);
 
 #[tokio::test(flavor = "multi_thread")]
 async fn walks_beside_writers_in_memory() {
-    run("memory", &Target::start(None, 1).await).await;
+    run("memory", &Target::start(None, None, 1).await).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn walks_beside_writers_on_postgres() {
     let database = ScratchDatabase::create().await.unwrap();
-    run("postgres", &Target::start(Some(&database.url()), 1).await).await;
+    run("postgres", &Target::start(Some(&database.url()), None, 1).await).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn walks_beside_writers_on_three_replicas() {
     let database = ScratchDatabase::create().await.unwrap();
-    run("three replicas", &Target::start(Some(&database.url()), 3).await).await;
+    run("three replicas", &Target::start(Some(&database.url()), None, 3).await).await;
 }
 
 /// On the database that `PROMPTARIUM_HISTORY_DATABASE_URL` names, if it names one.
 #[tokio::test(flavor = "multi_thread")]
 async fn walks_beside_writers_on_a_named_database() {
     if let Ok(url) = std::env::var("PROMPTARIUM_HISTORY_DATABASE_URL") {
-        run("named database", &Target::start(Some(&url), 3).await).await;
+        let blob_store = std::env::var("PROMPTARIUM_HISTORY_BLOB_STORE").ok();
+        run("named database", &Target::start(Some(&url), blob_store, 3).await).await;
     }
 }
 

@@ -43,15 +43,19 @@ pub(crate) struct Client {
 }
 
 impl Target {
-    pub(crate) async fn start(database: Option<&str>, replicas: usize) -> Self {
+    /// Without a blob store, the files are in a new folder.
+    pub(crate) async fn start(
+        database: Option<&str>,
+        blob_store: Option<String>,
+        replicas: usize,
+    ) -> Self {
         let folder = TempDir::new().unwrap();
-        let blobs = folder.path().join("blobs");
+        let new_folder = || format!("file:{}", folder.path().join("blobs").display());
+        let blob_store = blob_store.unwrap_or_else(new_folder);
         let run = rand::random::<u64>();
         let key = format!("promptarium_live_h{run}_s3cretOfTheHistory");
-        let mut arguments = format!(
-            "--blob-store file:{} --log warn --seed-key {key}=history-{run}",
-            blobs.display()
-        );
+        let mut arguments =
+            format!("--blob-store {blob_store} --log warn --seed-key {key}=history-{run}");
         if let Some(url) = database {
             arguments += &format!(" --database-url {url}");
         }

@@ -3,7 +3,7 @@
 use std::hash::Hash;
 use std::mem;
 
-use super::batching::{Batch, Batcher, Turn};
+use super::batching::{Batcher, Dispatch};
 use crate::store::Result;
 
 /// Reads of values `V` by their ids `I`. The answer is the value, if there is one.
@@ -21,27 +21,19 @@ impl<K: Copy + Eq + Hash, I: Copy + Ord, V: Clone> BatchReader<K, I, V> {
     where
         F: Future<Output = Result<Vec<(I, V)>>>,
     {
-        match self.turn(key, 0, || id).await? {
-            Turn::Answer(value) => Ok(value),
-            Turn::Send(batch) => batch.load(id, send).await,
-        }
-    }
-}
-
-impl<K: Copy + Eq + Hash, I: Copy + Ord, V: Clone> Batch<K, I, Option<V>> {
-    async fn load<F>(mut self, id: I, send: impl FnOnce(Vec<I>) -> F) -> Result<Option<V>>
-    where
-        F: Future<Output = Result<Vec<(I, V)>>>,
-    {
+        let mut batch = match self.dispatch(key, 0, || id).await? {
+            Dispatch::Answered(value) => return Ok(value),
+            Dispatch::Send(batch) => batch,
+        };
         let mut ids = vec![id];
-        ids.extend(self.others.iter().map(|read| read.input));
+        ids.extend(batch.others.iter().map(|read| read.input));
         ids.sort_unstable();
         ids.dedup();
         let loaded = send(ids).await?;
         let find = |id| loaded.iter().find(|(of, _)| *of == id).map(|(_, value)| value.clone());
-        for read in mem::take(&mut self.others) {
-            // Its request may have gone.
-            let _ = read.turn.send(Turn::Answer(find(read.input)));
+        for read in mem::take(&mut batch.others) {
+            // An error means that its request was cancelled.
+            let _ = read.dispatch.send(Dispatch::Answered(find(read.input)));
         }
         Ok(find(id))
     }
@@ -166,7 +158,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_read_that_goes_before_its_turn_keeps_none_from_theirs() {
+    async fn a_cancelled_read_that_waits_stops_no_other() {
         let loads = Loads::new();
         let (first, second) = (loads.start(2).await, loads.start(4).await);
         let (third, fourth) = (loads.start(6).await, loads.start(8).await);

@@ -6,7 +6,7 @@ use std::mem;
 use tokio::sync::oneshot;
 use tokio::time::{Instant, timeout};
 
-use super::batching::{Batch, Batcher, Turn};
+use super::batching::{Batch, Batcher, Dispatch};
 use super::retry::silent;
 use crate::error_chain::error_chain;
 use crate::store::{Cause, Result, StoreError, time_budget};
@@ -14,8 +14,8 @@ use crate::store::{Cause, Result, StoreError, time_budget};
 /// Writes with an output `O`. The answer is that the write was sent.
 pub(super) type BatchWriter<K, I, O> = Batcher<K, I, oneshot::Receiver<Written<O>>>;
 
-/// The outcome of a write that was sent together with others. `None` if the fault may be that of
-/// another one: none was made then.
+/// The outcome of a write that was sent together with others. `None` if the database refused one of
+/// them, which may be another one: then it carried out none of them.
 type Written<O> = Option<Result<O>>;
 
 impl<K, I, O> BatchWriter<K, I, O>
@@ -39,14 +39,14 @@ where
         F: Future<Output = Result<O>>,
         M: Future<Output = Result<Option<Vec<O>>>> + Send + 'static,
     {
-        let sent = match self.turn(key, bytes, &input).await? {
-            Turn::Answer(sent) => sent,
-            Turn::Send(batch) if batch.others.is_empty() => {
+        let sent = match self.dispatch(key, bytes, &input).await? {
+            Dispatch::Answered(sent) => sent,
+            Dispatch::Send(batch) if batch.others.is_empty() => {
                 let written = alone().await;
                 drop(batch);
                 return written;
             }
-            Turn::Send(batch) => batch.write(input(), merged),
+            Dispatch::Send(batch) => batch.write(input(), merged),
         };
         let (began, limit) = (Instant::now(), time_budget::left());
         let written = timeout(limit, sent).await;
@@ -79,8 +79,8 @@ where
         let (mut inputs, mut writes) = (vec![input], vec![first]);
         for other in mem::take(&mut self.others) {
             let (write, sent) = oneshot::channel();
-            // If its request has gone, it is not sent.
-            if other.turn.send(Turn::Answer(sent)).is_ok() {
+            // If its request was cancelled, it is not sent.
+            if other.dispatch.send(Dispatch::Answered(sent)).is_ok() {
                 inputs.push(other.input);
                 writes.push(write);
             }
@@ -97,7 +97,7 @@ where
                 }
             };
             for (write, outcome) in writes.into_iter().zip(outcomes) {
-                // Its request may have gone.
+                // An error means that its request was cancelled.
                 let _ = write.send(outcome);
             }
         });

@@ -46,16 +46,16 @@ struct Queue<K: Copy + Eq + Hash, I, A> {
 pub(super) struct Request<K: Copy + Eq + Hash, I, A> {
     pub(super) input: I,
     bytes: usize,
-    pub(super) turn: oneshot::Sender<Turn<K, I, A>>,
+    pub(super) dispatch: oneshot::Sender<Dispatch<K, I, A>>,
 }
 
 /// What a request that waits gets.
-pub(super) enum Turn<K: Copy + Eq + Hash, I, A> {
-    Answer(A),
+pub(super) enum Dispatch<K: Copy + Eq + Hash, I, A> {
+    Answered(A),
     Send(Batch<K, I, A>),
 }
 
-/// A batch for the request that holds it to send. When it is dropped, the next one has its turn.
+/// A batch for the request that holds it to send. When it is dropped, the next batch is dispatched.
 pub(super) struct Batch<K: Copy + Eq + Hash, I, A> {
     queues: Queues<K, I, A>,
     key: K,
@@ -73,34 +73,34 @@ impl<K: Copy + Eq + Hash, I, A> Batcher<K, I, A> {
         self.0.lock().is_empty()
     }
 
-    /// A batch of this request alone at once, or its turn later.
-    pub(super) async fn turn(
+    /// A batch of this request alone at once, or later an answer or a batch with others.
+    pub(super) async fn dispatch(
         &self,
         key: K,
         bytes: usize,
         input: impl FnOnce() -> I,
-    ) -> Result<Turn<K, I, A>> {
-        let mut turn = {
+    ) -> Result<Dispatch<K, I, A>> {
+        let mut dispatch = {
             let mut queues = self.0.lock();
             let queue = queues.entry(key).or_insert(Queue { running: 0, waiting: Vec::new() });
             if queue.running < BATCHES_MAX {
                 queue.running += 1;
                 let queues = self.0.clone();
-                return Ok(Turn::Send(Batch { queues, key, others: Vec::new() }));
+                return Ok(Dispatch::Send(Batch { queues, key, others: Vec::new() }));
             }
-            let (turn, receiver) = oneshot::channel();
-            queue.waiting.push(Request { input: input(), bytes, turn });
+            let (dispatch, receiver) = oneshot::channel();
+            queue.waiting.push(Request { input: input(), bytes, dispatch });
             receiver
         };
         let (began, limit) = (Instant::now(), time_budget::left());
-        let outcome = timeout(limit, &mut turn).await;
+        let outcome = timeout(limit, &mut dispatch).await;
         time_budget::spend(began.elapsed());
         let Ok(outcome) = outcome else {
             // From now on nobody can send it; it may have been sent just before.
-            turn.close();
-            return turn.try_recv().map_err(|_| StoreError::Unavailable(silent(limit)));
+            dispatch.close();
+            return dispatch.try_recv().map_err(|_| StoreError::Unavailable(silent(limit)));
         };
-        outcome.map_err(|_| StoreError::Internal("a request lost its turn".into()))
+        outcome.map_err(|_| StoreError::Internal("a request was not dispatched".into()))
     }
 }
 
@@ -115,12 +115,11 @@ impl<K: Copy + Eq + Hash, I, A> Drop for Batch<K, I, A> {
         let mut queues = self.queues.lock();
         let Entry::Occupied(mut entry) = queues.entry(self.key) else { return };
         let queue = entry.get_mut();
-        // Those that this batch could not answer have their turn first.
+        // Those that this batch could not answer are the first of the next one.
         let mut waiting = mem::take(&mut self.others);
         waiting.append(&mut queue.waiting);
-        waiting.retain(|request| !request.turn.is_closed());
+        waiting.retain(|request| !request.dispatch.is_closed());
         queue.waiting = waiting.split_off(batch_len(&waiting));
-        // A request that goes at this moment drops its batch later, so its lock is free by then.
         let mut requests = waiting.into_iter();
         let Some(first) = requests.next() else {
             queue.running -= 1;
@@ -131,9 +130,10 @@ impl<K: Copy + Eq + Hash, I, A> Drop for Batch<K, I, A> {
         };
         let (shared, key) = (self.queues.clone(), self.key);
         let batch = Batch { queues: shared, key, others: requests.collect() };
-        let refused = first.turn.send(Turn::Send(batch));
+        let refused = first.dispatch.send(Dispatch::Send(batch));
+        // If that request was cancelled, its batch comes back, and dropping it dispatches the next
+        // one. That takes the lock again, so it is released before.
         drop(queues);
-        // Gives the turn to the next one.
         drop(refused);
     }
 }

@@ -10,9 +10,9 @@ use super::rows::later;
 #[cfg(test)]
 pub(super) static ALL: &[&Statement] = &[&NEXT, &CLAIM, &LATE, &FAIL_LATE, &ENDED, &DELETE_ENDED];
 
-/// The accounts with jobs that have not ended, from the one after `$3` on, are walked by one probe
-/// of an index each, up to the first that has a job due. That is not due again until
-/// `$2`. Rows that another claim has locked are skipped.
+/// Looks through the accounts with jobs that have not ended, beginning after `$3`, with one probe of
+/// an index for each, and takes the first due job. Until `$2` no other claim takes that job. Rows
+/// that another claim has locked are skipped.
 pub(super) static NEXT: Statement = Statement::non_idempotent(
     "jobs.next",
     "WITH RECURSIVE turn (round, account_id) AS ( \

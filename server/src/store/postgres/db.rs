@@ -3,7 +3,8 @@
 //!
 //! A statement of a caller returns no row if the caller's key is revoked, and at least one
 //! otherwise; the methods `…_of_caller` make [`StoreError::KeyRevoked`] of it. Every method fails
-//! with [`StoreError::Unavailable`] or [`StoreError::Internal`].
+//! also with [`StoreError::Unavailable`], [`StoreError::Internal`] and, if the statement may have
+//! been carried out, [`StoreError::OutcomeUnknown`].
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -19,7 +19,8 @@ macro_rules! job_columns {
 }
 pub(super) use job_columns;
 
-/// The CTE that enters the job in `queued`, which is due at `now`, or since then submitting.
+/// The CTE that writes the row of `due_job` for the job in `queued`: it is due when it may be claimed,
+/// or with `$submitting`, late when its submission takes too long.
 macro_rules! listed {
     ($submitting:literal) => {
         concat!(

@@ -107,13 +107,16 @@ static GET: Statement = Statement::read_only(
 );
 
 /// One row of NULLs if there is none. The page begins after the job `$3`. Its keys are a range of
-/// one index, as in [`super::listing`].
+/// one index, as in [`super::listing`]. `OFFSET 0` keeps the state of that job out of the subquery:
+/// with it, an index of all jobs of the account could be read instead of the one row.
 static LIST: Statement = Statement::read_only(
     "jobs.list",
     concat!(
         caller!(),
-        ", before AS (SELECT b.created_at, b.name_digest FROM caller JOIN job b \
-             ON b.account_id = $1 AND b.name_digest = $3 AND b.state <> 'submitting') \
+        ", before AS (SELECT b.created_at, b.name_digest FROM caller CROSS JOIN LATERAL ( \
+                 SELECT created_at, name_digest, state FROM job \
+                 WHERE account_id = $1 AND name_digest = $3 OFFSET 0) b \
+             WHERE b.state <> 'submitting') \
          SELECT EXISTS (SELECT FROM before) AS begins, ",
         job_columns!(),
         " FROM caller \

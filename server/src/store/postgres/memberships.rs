@@ -67,7 +67,7 @@ static REMOVE: Statement = Statement::non_idempotent(
         " FOR NO KEY UPDATE
         ), deleted AS (
             DELETE FROM vault_prompt m USING v
-            WHERE m.account_id = $1 AND m.vault_id = v.id AND m.id = $4
+            WHERE m.account_id = $1 AND m.vault_id = $3 AND m.id = $4
             RETURNING m.vault_id
         ), counted AS (
             UPDATE vault v SET prompt_count = v.prompt_count - 1
@@ -87,9 +87,9 @@ static LOCK_VAULTS: Statement = Statement::idempotent(
     ),
 );
 
-/// From the vault `$3` to `$5`, when both were locked: nothing comes into them or leaves them
-/// meanwhile. A prompt that the target has already leaves it too, and comes into it anew. So it
-/// does if the target is the source. A missing membership is reported before a missing target.
+/// From the vault `$3` to `$5`, after both were locked, so that no membership is added to them or
+/// removed meanwhile. If the prompt is in the target already, as where that is the source, that
+/// membership is replaced by the new one. A missing membership is reported before a missing target.
 static MOVE: Statement = Statement::non_idempotent(
     "memberships.move",
     concat!(

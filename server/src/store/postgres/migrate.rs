@@ -47,6 +47,10 @@ pub(super) const LIST: &[Version] = &[
         name: "V11__names_and_citus",
         sql: include_str!("../../../migrations/V11__names_and_citus.sql"),
     },
+    Version {
+        name: "V12__plans_of_vaults",
+        sql: include_str!("../../../migrations/V12__plans_of_vaults.sql"),
+    },
 ];
 
 /// Any number that is the same for all servers: "prompts" in ASCII.

@@ -21,7 +21,7 @@ pub(super) const CHANNEL: &str = "promptarium_job_due";
 /// Wakes workers of this server. Copies wake the same workers.
 #[derive(Clone)]
 pub(super) struct JobNotifier {
-    /// One permit of its `notified` wakes one worker.
+    /// Opens the connection that listens. Each permit of `Connector::notified` wakes one worker.
     connector: Connector,
     /// Started by the first worker that waits.
     listener: Arc<OnceLock<AbortOnDropHandle<()>>>,

@@ -170,17 +170,17 @@ static DELETE: Statement = Statement::non_idempotent(
                  AND ",
         key_is_valid!(),
         " FOR UPDATE
-         ), parted AS (
+         ), removed AS (
              DELETE FROM vault_prompt m USING locked
              WHERE m.account_id = $1 AND m.prompt_id = locked.id
              RETURNING m.vault_id
          ), counted AS (
              UPDATE vault v SET prompt_count = v.prompt_count - 1
-             FROM parted WHERE v.account_id = $1 AND v.id = parted.vault_id
+             FROM removed WHERE v.account_id = $1 AND v.id = removed.vault_id
          ), deleted AS (
              DELETE FROM prompt p USING locked
              WHERE p.account_id = $1 AND p.id = locked.id
-                 AND (SELECT count(*) FROM parted) >= 0
+                 AND (SELECT count(*) FROM removed) >= 0
              RETURNING p.id
          )
          SELECT deleted.id FROM caller LEFT JOIN deleted ON true",

@@ -1,5 +1,7 @@
 //! A plan from `EXPLAIN (FORMAT JSON)`, and what the tests look for in it.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 
 /// Tables with an `account_id`: a range of an index on them is small only if it is limited
@@ -36,16 +38,20 @@ impl Plan {
         found
     }
 
-    /// Every scan of account data that reads rows and then compares them with an id. An index has
-    /// exactly that row, but one of a prefix of its key looks as cheap if most accounts are small.
-    pub(super) fn filtered_ids(&self) -> Vec<String> {
+    /// Every scan that reads rows or entries of an index and then compares them with a key that it
+    /// could begin with. If most accounts are small, or if the index has all columns of the
+    /// statement, that looks as cheap.
+    pub(super) fn filtered_ids(&self, indexes: &BTreeMap<String, Vec<String>>) -> Vec<String> {
         let mut found = Vec::new();
         visit(&self.0, &mut |node| {
+            let Some(index) = text(node, "Index Name") else { return };
             let filter = text(node, "Filter").unwrap_or_default();
+            let condition = text(node, "Index Cond").unwrap_or_default();
             let by_id = ["(id = ", ".id = ", "prompt_id = ", "vault_id = ", "name_digest = "];
-            let index = text(node, "Index Name");
-            if let Some(index) = index.filter(|_| by_id.iter().any(|id| filter.contains(id))) {
-                found.push(format!("{} by {index}: {filter}", kind(node)));
+            let is_given = |column: &String| condition.contains(&format!("({column} = "));
+            let rest = indexes[index].iter().skip_while(|column| is_given(column));
+            if by_id.iter().any(|id| filter.contains(id)) || rest.clone().any(is_given) {
+                found.push(format!("{} by {index}: {condition} {filter}", kind(node)));
             }
         });
         found
