@@ -157,6 +157,7 @@ steps! {
     }
     VaultStore {
         caller.vaults() -> Result<Vec<VaultRecord>>;
+        caller.newest_vaults(limit: usize) -> Result<Vec<VaultRecord>>;
         caller.create_vault(new: NewVault) -> Result<VaultRecord>;
         caller.vault(id: VaultId) -> Result<VaultRecord>;
         caller.update_vault(id: VaultId, patch: VaultPatch) -> Result<VaultRecord>;

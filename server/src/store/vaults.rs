@@ -18,6 +18,9 @@ pub trait VaultStore: Send + Sync + 'static {
     /// All vaults of the caller, newest first: by creation time, then by id.
     async fn vaults(&self, caller: &Caller) -> Result<Vec<VaultRecord>>;
 
+    /// At most so many vaults of the account, the latest ids first. It reads no others.
+    async fn newest_vaults(&self, caller: &Caller, limit: usize) -> Result<Vec<VaultRecord>>;
+
     /// Creates a vault with a slug that no other vault of the account has (see `domain::slug`).
     ///
     /// # Errors

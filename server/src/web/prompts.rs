@@ -1,7 +1,8 @@
 //! Prompts, their pictures, and the form for a new one.
 
+use futures::future::join_all;
 use maud::{Markup, html};
-use promptarium::{PromptId, limits};
+use promptarium::{PromptId, VaultId, limits};
 use url::form_urlencoded;
 use uuid::Uuid;
 
@@ -24,6 +25,8 @@ const PICTURE_FIELDS: &[&str] = &["modelId", "aspectRatio", "clientJobId"];
 const TEXT_CHARS_MAX: usize = 4_000;
 /// Vaults in the filter.
 const VAULTS_MAX: usize = 50;
+/// Vaults that the page of a prompt names.
+const PROMPT_VAULTS_MAX: usize = 10;
 
 /// `GET /prompts`.
 pub(crate) async fn list(
@@ -34,13 +37,19 @@ pub(crate) async fn list(
     let caller = session.caller();
     let query = request.parts.uri.query().unwrap_or_default().as_bytes();
     let (page, next) = page_of(api, &caller, form_fields(query, QUERY)).await?;
-    let vaults = api.store.vaults(&caller).await?;
+    let mut vaults = api.store.newest_vaults(&caller, VAULTS_MAX).await?;
 
     let given = |name: &str| {
         let mut fields = form_urlencoded::parse(query).filter(|(field, _)| field == name);
         fields.next().map(|(_, value)| value.into_owned()).filter(|value| !value.is_empty())
     };
     let (vault, kind) = (given("vaultId"), given("type"));
+    // An older one that is chosen is in the filter too. One that does not exist is refused above.
+    if let Some(id) = vault.as_ref().and_then(|id| id.parse().ok()).map(VaultId::new)
+        && vaults.iter().all(|other| other.id != id)
+    {
+        vaults.push(api.store.vault(&caller, id).await?);
+    }
     let filters = [("vaultId", vault.as_deref()), ("type", kind.as_deref())];
     let empty = html! {
         @if vault.is_some() || kind.is_some() {
@@ -75,12 +84,10 @@ fn filter(api: &Api, vaults: &[VaultRecord], chosen: [(&str, Option<&str>); 2]) 
                 label for="vault" { "Vault" }
                 select #vault name="vaultId" {
                     option value="" { "All vaults" }
-                    @for (at, other) in vaults.iter().enumerate() {
+                    @for other in vaults {
                         @let is_chosen = vault.is_some_and(|id| id == other.id.to_string());
-                        @if at < VAULTS_MAX || is_chosen {
-                            option value=(other.id) dir="auto" selected[is_chosen] {
-                                (shortened(&other.name, 30))
-                            }
+                        option value=(other.id) dir="auto" selected[is_chosen] {
+                            (shortened(&other.name, 30))
                         }
                     }
                 }
@@ -107,14 +114,19 @@ pub(crate) async fn show(
 ) -> HandlerResult {
     let prompt = api.store.prompt(&session.caller(), request.id(0)?).await?;
     let inputs = api.store.prompt_inputs(&session.caller(), prompt.id).await?;
-    let vaults = api.store.vaults(&session.caller()).await?;
-    let vaults = vaults.iter().filter(|vault| prompt.vault_ids.contains(&vault.id));
+    let caller = session.caller();
+    let vaults = prompt.vault_ids.iter().take(PROMPT_VAULTS_MAX);
+    // One may have been deleted since.
+    let vaults = join_all(vaults.map(|id| api.store.vault(&caller, *id))).await;
+    let vaults = vaults.into_iter().filter_map(Result::ok).collect::<Vec<_>>();
+    let more = prompt.vault_ids.len().saturating_sub(PROMPT_VAULTS_MAX);
     let content = html! {
         p .soft {
             (facts(&prompt))
-            @for vault in vaults.take(VAULTS_MAX) {
+            @for vault in &vaults {
                 " · in " a href=(vault_address(api, vault.id)) { (typed(&vault.name, 60)) }
             }
+            @if more > 0 { " and in " (more) " more" }
         }
         pre tabindex="0" dir="auto" aria-label="Text of the prompt" {
             (shortened(&prompt.text, TEXT_CHARS_MAX))

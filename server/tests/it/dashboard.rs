@@ -23,7 +23,7 @@ use crate::support::client::{Response, call};
 
 /// Pages of an empty account: address, heading, and what an empty list says.
 const PAGES: [(&str, &str, &str); 6] = [
-    ("/", "Overview", "There is nothing in your vaults."),
+    ("/", "Overview", "You have no prompts."),
     ("/prompts", "Prompts", "There is no prompt."),
     ("/vaults", "Vaults", "0 prompts"),
     ("/jobs", "Jobs", "There is no job."),

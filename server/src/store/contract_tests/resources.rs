@@ -15,6 +15,7 @@ contract_tests! {
     an_update_is_later_than_the_previous_one_even_if_the_clock_stands_still
     a_response_never_shows_a_later_change
     a_fork_copies_the_cover_and_the_images
+    the_newest_vaults_are_those_with_the_latest_ids
 }
 
 async fn a_seeded_key_is_found_as_it_was_given(db: Arc<StoreUnderTest>) {
@@ -91,4 +92,20 @@ async fn a_fork_copies_the_cover_and_the_images(db: Arc<StoreUnderTest>) {
     assert_eq!(db.store.vault(&alice, copy.id).await.unwrap(), copy);
     let contents = db.contents(&alice, copy.id).await;
     assert_eq!(*contents[0].prompt.images, [image(), image()]);
+}
+
+async fn the_newest_vaults_are_those_with_the_latest_ids(db: Arc<StoreUnderTest>) {
+    let (alice, bob) = (db.caller("alice").await, db.caller("bob").await);
+    let mut made = Vec::new();
+    for caller in [&alice, &bob, &alice, &alice] {
+        made.push(db.public(caller, &[]).await);
+    }
+    let newest = async |limit| {
+        let vaults = db.store.newest_vaults(&alice, limit).await.unwrap();
+        vaults.into_iter().map(|vault| vault.id).collect::<Vec<_>>()
+    };
+    assert_eq!(newest(2).await, [made[3], made[2]]);
+    // The last one is General.
+    assert_eq!(newest(100).await[..3], [made[3], made[2], made[0]]);
+    assert_eq!(newest(100).await.len(), 4);
 }

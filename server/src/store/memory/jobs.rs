@@ -2,7 +2,6 @@
 //!
 //! The jobs of all accounts have one lock and one queue. A claim looks at one job of an account.
 
-use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{MutexGuard, PoisonError};
 use std::time::Duration;
@@ -243,8 +242,10 @@ impl JobStore for MemoryStore {
         let own = jobs.by_key.values().filter(|job| job.record.key.account == caller.account);
         let mut own: Vec<_> =
             own.filter(|job| !job.is_submitting()).map(|job| &job.record).collect();
-        own.sort_by_cached_key(|job| {
-            Reverse((job.created_at, JobKey::name_digest(&job.key.client_job_id)))
+        // The digest only decides between equal times.
+        let digest = |job: &JobRecord| JobKey::name_digest(&job.key.client_job_id);
+        own.sort_unstable_by(|a, b| {
+            b.created_at.cmp(&a.created_at).then_with(|| digest(b).cmp(&digest(a)))
         });
         let at = |name: &str| own.iter().position(|job| *job.key.client_job_id == *name);
         let start =

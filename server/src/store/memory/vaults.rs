@@ -28,6 +28,13 @@ impl VaultStore for MemoryStore {
         })
     }
 
+    async fn newest_vaults(&self, caller: &Caller, limit: usize) -> Result<Vec<VaultRecord>> {
+        self.read(caller, |account| {
+            let newest = account.vaults.values().rev().take(limit);
+            Ok(newest.map(|vault| vault.record.clone()).collect())
+        })
+    }
+
     async fn create_vault(&self, caller: &Caller, new: NewVault) -> Result<VaultRecord> {
         self.write(caller, |account, shared| {
             account.check_vault_count(shared)?;

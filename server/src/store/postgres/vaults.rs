@@ -15,7 +15,7 @@ use crate::limits::{LIST_ROWS_PER_ACCOUNT, LONG_WRITE_PROMPTS};
 use crate::store::{Result, StoreError, VaultStore};
 
 #[cfg(test)]
-pub(super) static ALL: &[&Statement] = &[&LIST, &GET, &UPDATE, &DELETE];
+pub(super) static ALL: &[&Statement] = &[&LIST, &NEWEST, &GET, &UPDATE, &DELETE];
 
 /// Without `ORDER BY`: sorting here is faster than in the database.
 static LIST: Statement = Statement::read_only(
@@ -25,6 +25,18 @@ static LIST: Statement = Statement::read_only(
         " SELECT ",
         vault_columns!(),
         " FROM caller LEFT JOIN vault v ON v.account_id = $1",
+    ),
+);
+
+static NEWEST: Statement = Statement::read_only(
+    "vaults.newest",
+    concat!(
+        caller!(),
+        " SELECT ",
+        vault_columns!(),
+        " FROM caller LEFT JOIN (
+            SELECT * FROM vault WHERE account_id = $1 ORDER BY id DESC LIMIT $3
+        ) v ON true ORDER BY v.id DESC",
     ),
 );
 
@@ -107,6 +119,13 @@ impl VaultStore for PostgresStore {
         // id may have the later time.
         vaults.sort_unstable_by_key(|vault| Reverse((vault.created_at, vault.id)));
         Ok(vaults)
+    }
+
+    async fn newest_vaults(&self, caller: &Caller, limit: usize) -> Result<Vec<VaultRecord>> {
+        let most = i64::try_from(limit).unwrap_or(i64::MAX);
+        let params: Params<'_> = &[&caller.account.0, &caller.key.0, &most];
+        let rows = self.db.list_of_caller(caller, &NEWEST, params, limit).await?;
+        rows.iter().filter_map(|row| rows::vault(row).transpose()).collect()
     }
 
     async fn create_vault(&self, caller: &Caller, new: NewVault) -> Result<VaultRecord> {
