@@ -49,7 +49,7 @@ fn is_text(headers: &HeaderMap) -> bool {
     media.starts_with(b"application/json") || media.starts_with(b"text/")
 }
 
-/// Whether the client accepts gzip, and no less gladly than no encoding (RFC 9110, 12.5.3).
+/// Whether the client accepts gzip, and prefers no other encoding to it (RFC 9110, 12.5.3).
 fn accepts_gzip(headers: &HeaderMap) -> bool {
     let quality = |wanted: &str| {
         let lines = headers.get_all(ACCEPT_ENCODING).iter().filter_map(|line| line.to_str().ok());

@@ -93,7 +93,7 @@ struct State {
     /// How many times somebody asked to write at once, and how many of these have been done.
     asked: u64,
     done: u64,
-    /// Somebody has waited in vain; nobody else waits until the output takes lines again.
+    /// A wait has timed out. No thread waits again until the output takes lines.
     stalled: bool,
 }
 

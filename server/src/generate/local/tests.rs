@@ -235,19 +235,3 @@ async fn the_failing_model_fails_and_foreign_tickets_are_errors() {
     let (one, other) = (fixture.provider.submit(&fail).await, fixture.provider.submit(&fail).await);
     assert_ne!(one.unwrap().request_id, other.unwrap().request_id);
 }
-
-/// `cargo test … -- --ignored pictures_to_look_at` writes pictures into `$PICTURES`.
-#[test]
-#[ignore = "for people"]
-fn pictures_to_look_at() {
-    let folder = std::path::PathBuf::from(std::env::var("PICTURES").unwrap());
-    for (at, row) in scene::ROWS.iter().enumerate() {
-        let prompt = row.split('|').nth(2).unwrap();
-        for (seed, ratio) in [(1, "1:1"), (2, "16:9")] {
-            let fields =
-                json!({ "prompt": prompt, "aspectRatio": ratio, "parameters": { "seed": seed } });
-            let file = &outputs(&plasma(fields), &[]).unwrap()[0].bytes;
-            std::fs::write(folder.join(format!("{at}-{seed}.png")), file).unwrap();
-        }
-    }
-}
