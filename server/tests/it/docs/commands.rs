@@ -16,7 +16,7 @@ use super::{markdown, read, root};
 use crate::support::TIMEOUT;
 
 /// Blocks that do not run here: their page, their beginning and the reason.
-const EXCLUDED: [(&str, &str, &str); 10] = [
+const EXCLUDED: [(&str, &str, &str); 11] = [
     ("README.md", "cargo run --example", "builds; `examples/tests` runs the example"),
     ("README.md", "script/dist", "builds for minutes; `script/dist test` runs it"),
     ("README.md", "export PROMPTARIUM_BASE_URL", "conformance/tests/it/docs.rs runs it"),
@@ -30,6 +30,7 @@ const EXCLUDED: [(&str, &str, &str); 10] = [
     ("docs/install.md", "install -m 755", "needs systemd; `script/dist test` checks the unit"),
     ("server/README.md", "cargo run", "builds"),
     ("sdk/README.md", "cargo add", "needs a package of its own"),
+    ("conformance/README.md", "export PROMPTARIUM_BASE_URL", "the guide has these commands"),
     ("docs/conformance.md", "", "conformance/tests/it/docs.rs runs them"),
 ];
 
@@ -171,8 +172,8 @@ async fn succeeds(page: &str) -> String {
 }
 
 fn pages() -> Vec<String> {
-    let others = ["README.md", "sdk/README.md", "server/README.md"].map(str::to_owned);
-    [markdown("docs"), others.into()].concat()
+    let crates = ["sdk", "server", "conformance"].map(|name| format!("{name}/README.md"));
+    [markdown("docs"), crates.into(), vec!["README.md".to_owned()]].concat()
 }
 
 #[tokio::test]
