@@ -18,7 +18,7 @@ use crate::support::TIMEOUT;
 /// Blocks that do not run here: their page, their beginning and the reason.
 const EXCLUDED: [(&str, &str, &str); 11] = [
     ("README.md", "cargo run --example", "builds; `examples/tests` runs the example"),
-    ("README.md", "script/dist", "builds for minutes; `script/dist test` runs it"),
+    ("README.md", "cargo install", "builds; `script/package` builds the package"),
     ("README.md", "export PROMPTARIUM_BASE_URL", "conformance/tests/it/docs.rs runs it"),
     ("docs/install.md", "cargo install", "builds; `script/package` builds the package"),
     ("docs/install.md", "script/dist", "builds for minutes; `script/dist test` runs it"),
