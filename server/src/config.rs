@@ -24,7 +24,7 @@ use crate::generate::JobSettings;
 use crate::generate::queue::{QueueSetting, QueueSettingError};
 use crate::http::cors::CorsOrigin;
 use crate::http::rates::RateLimit;
-use crate::serve::listener::{ConnectionTimeouts, Limits};
+use crate::serve::listener::ListenerLimits;
 use crate::store::postgres::{DatabaseUrl, Migration};
 
 /// Default of `--blob-store` with a database: files have to last as long as it does.
@@ -53,7 +53,7 @@ pub(crate) struct ServeConfig {
     /// How many vaults an account may have.
     pub(crate) vaults_max: usize,
     pub(crate) service: ServiceConfig,
-    pub(crate) limits: Limits,
+    pub(crate) limits: ListenerLimits,
     pub(crate) log: LogConfig,
     pub(crate) json: bool,
 }
@@ -192,12 +192,13 @@ fn serve(s: Settings, input: &Input) -> Result<ServeConfig, String> {
             rate_limits: s.rate_limit.into_iter().flatten().collect(),
             cors_origins: s.cors_origin.into_iter().flatten().collect(),
         },
-        limits: Limits {
+        limits: ListenerLimits {
             connections_max: s.max_connections,
             connections_per_address: s.max_connections_per_address,
             drain_delay: s.drain_delay,
             drain_timeout: s.drain_timeout,
-            timeouts: ConnectionTimeouts { idle: s.idle_timeout, ..ConnectionTimeouts::default() },
+            idle_timeout: s.idle_timeout,
+            ..ListenerLimits::default()
         },
         log: LogConfig::new(s.log, s.log_format, LevelFilter::INFO),
         json: s.json.unwrap_or_default(),

@@ -14,7 +14,7 @@ use crate::config::{SeedKey, ServiceConfig};
 use crate::domain::{ModelNamespace, NewKey, PublicUrl, Scopes, Vendor};
 use crate::generate::{JobSettings, Provider};
 use crate::limits::{MEMORY_BUDGET_MIB, WORKERS_DEFAULT};
-use crate::serve::listener::Limits;
+use crate::serve::listener::ListenerLimits;
 use crate::start::{self, DEFAULT_ACCOUNT, ServiceParts, SignInLinks, StoreKind};
 use crate::store::memory::MemoryStore;
 use crate::store::postgres::{DatabaseUrl, Migration, PostgresStore};
@@ -251,7 +251,7 @@ impl EmbeddedServerBuilder {
         let sign_in = service.sign_in.clone();
         let (stop, stopped) = oneshot::channel();
         let (drain_delay, drain_timeout) = (Duration::ZERO, DRAIN_TIMEOUT);
-        let limits = Limits { drain_delay, drain_timeout, ..Limits::default() };
+        let limits = ListenerLimits { drain_delay, drain_timeout, ..ListenerLimits::default() };
         let serving = AbortOnDropHandle::new(tokio::spawn(async move {
             // It fails only where this task is aborted.
             let stopped = async { stopped.await.unwrap_or_default() };

@@ -85,6 +85,15 @@ pub(crate) const RATE_WINDOWS_MIN: usize = 1_000;
 /// The body of a form.
 pub(crate) const FORM_BYTES_MAX: usize = 4 * 1024;
 
+// The log.
+
+/// How long a line of a response may wait. A killed process loses the lines of this time at most.
+pub(crate) const LOG_FLUSH_DELAY: Duration = Duration::from_millis(50);
+/// Lines that wait for the writer. Further ones are dropped.
+pub(crate) const LOG_LINES_MAX: usize = 16_384;
+/// How long a line is waited for, and the last lines at the end of the program.
+pub(crate) const LOG_WRITE_TIMEOUT: Duration = Duration::from_millis(500);
+
 // Wrong sign-in codes.
 
 /// How many one address, and all together, may send in so many seconds.

@@ -32,7 +32,7 @@ use crate::http::browser::Site;
 use crate::http::cursor::Cursors;
 use crate::http::rates::Rates;
 use crate::quota::Quota;
-use crate::serve::listener::{Drained, Limits, ListenerQuotas, serve};
+use crate::serve::listener::{Drained, ListenerLimits, ListenerQuotas, serve};
 use crate::serve::metrics::{Metrics, Quotas, Readings};
 use crate::serve::routes::{self, Routes};
 use crate::serve::service::ApiService;
@@ -74,7 +74,7 @@ impl Service {
     pub(crate) async fn serve(
         self,
         listener: TcpListener,
-        limits: Limits,
+        limits: ListenerLimits,
         stop: impl Future<Output = ()>,
     ) -> Drained {
         let readiness = self.app.api.readiness.clone();

@@ -38,7 +38,7 @@ fn every_setting_has_its_documented_default() {
     assert_eq!((config.service.memory_budget, config.vaults_max), (128 << 20, 10_000));
     assert_eq!(config.service.vendor.to_string(), "promptarium");
     assert_eq!(config.service.model_namespace.as_str(), "local");
-    assert_eq!(format!("{:?}", config.limits), format!("{:?}", Limits::default()));
+    assert_eq!(format!("{:?}", config.limits), format!("{:?}", ListenerLimits::default()));
     assert!(config.service.provider.is_none());
     assert!(config.service.rate_limits.is_empty() && config.service.cors_origins.is_empty());
     assert!(config.service.seeds.is_empty() && config.service.signing_key.is_none());
@@ -93,7 +93,7 @@ fn every_flag_is_read() {
     assert!(service.signing_key.is_some() && json);
     assert_eq!((log.filter.to_string().as_str(), log.format), ("off", Some(LogFormat::Pretty)));
     assert_eq!((limits.connections_max, limits.connections_per_address), (5, Some(4)));
-    assert_eq!(limits.timeouts.idle, Duration::from_secs(3));
+    assert_eq!(limits.idle_timeout, Duration::from_secs(3));
     assert_eq!(limits.drain_delay, Duration::from_secs(1));
     assert_eq!(limits.drain_timeout, Duration::from_secs(2));
 }

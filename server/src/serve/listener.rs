@@ -16,17 +16,16 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, timeout};
 
 use crate::api::{Readiness, memory_quotas};
-use crate::http::connection::Connection;
 use crate::limits;
 use crate::quota::{Permit, Quota};
 use crate::serve::connection::{HeadMemory, serve_connection};
 
-pub(crate) use crate::serve::connection::ConnectionTimeouts;
 pub use crate::serve::connection::HttpService;
 
-/// Limits of a listener.
+/// Limits of a listener, and how long a connection may go without progress, by what it waits for.
+/// [`limits`] says why.
 #[derive(Clone, Copy, Debug)]
-pub struct Limits {
+pub struct ListenerLimits {
     /// Concurrent connections. Further ones wait in the system's queue.
     pub connections_max: usize,
     /// Concurrent connections of one address. Further ones are closed. `None` is half of all, and
@@ -38,23 +37,43 @@ pub struct Limits {
     pub drain_delay: Duration,
     /// How long requests in flight may take after that.
     pub drain_timeout: Duration,
-    /// When connections are closed that make no progress.
-    pub timeouts: ConnectionTimeouts,
+    /// From the first byte of a request head, or the start of the connection, to its last.
+    pub head_timeout: Duration,
+    /// Without a request.
+    pub idle_timeout: Duration,
+    /// While response bytes wait for the peer to read.
+    pub write_stall_timeout: Duration,
+    /// While an HTTP/2 request is in flight: the peer may hold back its body or the flow
+    /// control window.
+    pub request_stall_timeout: Duration,
+    /// After the peer was notified that the connection is closing.
+    pub close_timeout: Duration,
 }
 
-impl Default for Limits {
+impl Default for ListenerLimits {
     fn default() -> Self {
         Self {
             connections_max: limits::CONNECTIONS_MAX,
             connections_per_address: None,
             drain_delay: limits::DRAIN_DELAY,
             drain_timeout: limits::DRAIN_TIMEOUT,
-            timeouts: ConnectionTimeouts::default(),
+            head_timeout: limits::HEAD_TIMEOUT,
+            idle_timeout: limits::IDLE_TIMEOUT,
+            write_stall_timeout: limits::WRITE_STALL_TIMEOUT,
+            request_stall_timeout: limits::REQUEST_STALL_TIMEOUT,
+            close_timeout: limits::CLOSE_TIMEOUT,
         }
     }
 }
 
-impl Limits {
+impl ListenerLimits {
+    /// Interval of the checks of a connection. Whatever begins right after one has its deadline
+    /// after the next one.
+    pub(super) fn check_interval(&self) -> Duration {
+        let first = self.head_timeout.min(self.idle_timeout);
+        first.min(self.write_stall_timeout).min(self.request_stall_timeout)
+    }
+
     /// Raises the process's soft limit of file descriptors to the hard one, and lowers
     /// `connections_max` to what it allows.
     #[must_use]
@@ -120,7 +139,7 @@ pub enum Drained {
 pub async fn serve(
     listener: TcpListener,
     service: impl HttpService,
-    limits: Limits,
+    limits: ListenerLimits,
     quotas: ListenerQuotas,
     readiness: Readiness,
     stop: impl Future<Output = ()>,
@@ -152,9 +171,7 @@ pub async fn serve(
         let (builder, service, draining) = (builder.clone(), service.clone(), draining.clone());
         let heads = HeadMemory::new(memory.clone(), peer);
         tasks.spawn(async move {
-            let connection = Connection::new(peer);
-            let timeouts = limits.timeouts;
-            serve_connection(stream, connection, builder, service, timeouts, heads, draining).await;
+            serve_connection(stream, peer, builder, service, limits, heads, draining).await;
             drop(permit);
         });
     }
@@ -225,7 +242,8 @@ mod tests {
 
     #[test]
     fn connections_max_stays_below_the_descriptor_limit() {
-        let connections_max = |descriptors| Limits::default().within(descriptors).connections_max;
+        let connections_max =
+            |descriptors| ListenerLimits::default().within(descriptors).connections_max;
         assert_eq!(connections_max(1_024), 768);
         assert_eq!(connections_max(64), 1);
         assert_eq!(connections_max(u64::MAX), limits::CONNECTIONS_MAX);

@@ -5,6 +5,7 @@
 
 mod readings;
 
+use std::net::IpAddr;
 use std::sync::{Arc, LazyLock, OnceLock};
 use std::time::Duration;
 
@@ -18,20 +19,18 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 use tokio::net::TcpListener;
-use tokio::time::Instant;
 
 pub(crate) use self::readings::{AskPool, Quotas, Readings};
 use self::readings::{AtScrape, process};
 use crate::api::Readiness;
 use crate::generate::Outcome;
 use crate::http::body::BodyReadError;
-use crate::http::connection::Connection;
 use crate::http::error::ApiError;
 use crate::http::path::RequestTarget;
 use crate::http::response::{self, Response, ResponseBody};
 use crate::limits::ADMIN_CONNECTIONS_MAX;
 use crate::quota::OverQuota;
-use crate::serve::listener::{HttpService, Limits, ListenerQuotas, serve};
+use crate::serve::listener::{HttpService, ListenerLimits, ListenerQuotas, serve};
 use crate::serve::routes::Route;
 
 const BUCKETS_SECONDS: [f64; 14] =
@@ -194,20 +193,15 @@ pub(super) fn refusal(error: &ApiError) -> Option<&'static str> {
 pub(crate) async fn serve_metrics(listener: TcpListener, metrics: Arc<Metrics>) {
     let connections_per_address = Some(0);
     let connections_max = ADMIN_CONNECTIONS_MAX;
-    let limits = Limits { connections_max, connections_per_address, ..Limits::default() };
+    let limits =
+        ListenerLimits { connections_max, connections_per_address, ..ListenerLimits::default() };
     let forever = std::future::pending::<()>();
     let (quotas, readiness) = (ListenerQuotas::default(), Readiness::default());
     serve(listener, metrics, limits, quotas, readiness, forever).await;
 }
 
 impl HttpService for Arc<Metrics> {
-    async fn handle(
-        &self,
-        parts: &Parts,
-        _: &mut Incoming,
-        _: Instant,
-        _: &Connection,
-    ) -> Response {
+    async fn handle(&self, parts: &Parts, _: &mut Incoming, _: IpAddr) -> Response {
         let error = match (parts.uri.path(), &parts.method) {
             ("/metrics", &Method::GET) => return self.page(),
             ("/metrics", &Method::HEAD) => return response::without_body(self.page()),

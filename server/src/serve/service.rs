@@ -3,6 +3,7 @@
 //! A request gets its id, route, caller and handler here, and a failure becomes a response.
 //! Lower layers neither log requests nor count them; this layer knows nothing of sockets.
 
+use std::net::IpAddr;
 use std::panic::AssertUnwindSafe;
 use std::pin::pin;
 use std::sync::Arc;
@@ -19,12 +20,12 @@ use tracing::Instrument;
 use crate::api::{Api, HandlerResult, Request};
 use crate::domain::{Caller, SessionRecord};
 use crate::error_chain::error_chain;
-use crate::http::auth::{Access, AuthError, ProvedKey, authenticate};
+use crate::http::auth::{Access, AuthError, authenticate};
 use crate::http::browser::asks_for_page;
 use crate::http::compression;
-use crate::http::connection::{Connection, check_host};
 use crate::http::cors;
 use crate::http::error::ApiError;
+use crate::http::headers::check_host;
 use crate::http::path::RequestTarget;
 use crate::http::rates::RateHeaders;
 use crate::http::request_id::{REQUEST_ID, TRACERESPONSE, Trace, request_id};
@@ -54,19 +55,14 @@ pub struct ApiService {
 
 impl HttpService for Arc<ApiService> {
     /// Every request gets a response, also if its handler panics.
-    async fn handle(
-        &self,
-        parts: &Parts,
-        body: &mut Incoming,
-        began: Instant,
-        connection: &Connection,
-    ) -> Response {
+    async fn handle(&self, parts: &Parts, body: &mut Incoming, peer: IpAddr) -> Response {
+        let began = Instant::now();
         let id = request_id(&parts.headers);
         let id_text = id.to_str().unwrap_or_default();
         let span = tracing::debug_span!("request", id = id_text);
         let mut known = Known::default();
         let outcome = {
-            let work = pin!(self.respond(parts, body, began, connection, &mut known));
+            let work = pin!(self.respond(parts, body, peer, &mut known));
             // Unwind safe: all shared state is behind the store, whose steps are atomic.
             AssertUnwindSafe(work).catch_unwind().instrument(span).await
         };
@@ -115,8 +111,7 @@ impl ApiService {
         &'a self,
         parts: &'a Parts,
         body: &mut Incoming,
-        began: Instant,
-        connection: &Connection,
+        peer: IpAddr,
         known: &mut Known<'a>,
     ) -> HandlerResult {
         let api = &self.api;
@@ -132,8 +127,8 @@ impl ApiService {
             check_host(parts)?;
             found?
         };
-        let memory = api.public_memory.of(connection.peer);
-        let mut request = Request { params, parts, peer: connection.peer, body, memory };
+        let memory = api.public_memory.of(peer);
+        let mut request = Request { params, parts, peer, body, memory };
         match route.handler {
             Handler::Open(handler) | Handler::Page(handler) => handler(api, request).await,
             Handler::Dashboard(handler) => {
@@ -150,12 +145,11 @@ impl ApiService {
                 web::or_sign_in(&api.site, Box::pin(outcome).await)
             }
             Handler::Authed(handler) => {
-                let (headers, proved) = (&parts.headers, &connection.key);
                 let caller = match route.access {
                     Access::Session => {
                         Box::pin(api.site.authenticate(parts, &*api.store)).await?.caller()
                     }
-                    _ => authenticate(headers, proved, began, &api.vendor, &*api.store).await?,
+                    _ => authenticate(&parts.headers, &api.vendor, &*api.store).await?,
                 };
                 api.rates.count(&caller, route.name, &mut known.rates)?;
                 request.memory = api.memory.of(caller.account);
@@ -171,7 +165,7 @@ impl ApiService {
                 };
                 // It is 401 if no step of the store has checked the key and it is revoked.
                 if error.needs_key_recheck() {
-                    self.confirm_key(&caller, route, proved).await?;
+                    self.confirm_key(&caller, route).await?;
                 }
                 Err(error)
             }
@@ -179,18 +173,10 @@ impl ApiService {
     }
 
     /// Checks that the caller's key is not revoked, or that the session has not ended.
-    async fn confirm_key(
-        &self,
-        caller: &Caller,
-        route: &Route,
-        proved: &ProvedKey,
-    ) -> Result<(), AuthError> {
+    async fn confirm_key(&self, caller: &Caller, route: &Route) -> Result<(), AuthError> {
         self.api.store.confirm_key(caller).await.map_err(|error| match error {
             StoreError::KeyRevoked if route.access == Access::Session => AuthError::NoSession,
-            error => {
-                proved.forget();
-                error.into()
-            }
+            error => error.into(),
         })
     }
 

@@ -1,4 +1,5 @@
 use std::net::{Ipv4Addr, SocketAddr};
+use std::time::Duration;
 
 use bytes::Bytes;
 use http::Response;
@@ -12,19 +13,24 @@ use tokio::time::{sleep, timeout};
 use super::*;
 use crate::api::Readiness;
 use crate::http::response::ResponseBody;
-use crate::serve::listener::{Limits, ListenerQuotas, serve};
+use crate::serve::listener::{ListenerQuotas, serve};
 
 const LARGE: usize = 10 * 1024 * 1024;
 const SHORT: Duration = Duration::from_millis(300);
 /// Longer than a test on a busy machine takes.
 const NEVER: Duration = Duration::from_secs(600);
 
-const TIMEOUTS: ConnectionTimeouts = ConnectionTimeouts {
-    head: NEVER,
-    idle: NEVER,
-    write_stall: NEVER,
-    request_stall: NEVER,
-    close: SHORT,
+/// One connection at a time; further ones of the same address wait.
+const LIMITS: ListenerLimits = ListenerLimits {
+    connections_max: 1,
+    connections_per_address: Some(0),
+    drain_delay: SHORT,
+    drain_timeout: NEVER,
+    head_timeout: NEVER,
+    idle_timeout: NEVER,
+    write_stall_timeout: NEVER,
+    request_stall_timeout: NEVER,
+    close_timeout: SHORT,
 };
 
 /// Answers `/large` with 10 MiB, `/silent` never, and everything else with an empty body.
@@ -32,13 +38,7 @@ const TIMEOUTS: ConnectionTimeouts = ConnectionTimeouts {
 struct Fixture;
 
 impl HttpService for Fixture {
-    async fn handle(
-        &self,
-        parts: &Parts,
-        _: &mut Incoming,
-        _: Instant,
-        _: &Connection,
-    ) -> Response<ResponseBody> {
+    async fn handle(&self, parts: &Parts, _: &mut Incoming, _: IpAddr) -> Response<ResponseBody> {
         let body = match parts.uri.path() {
             "/large" => Bytes::from(vec![b'x'; LARGE]),
             "/silent" => std::future::pending().await,
@@ -48,14 +48,9 @@ impl HttpService for Fixture {
     }
 }
 
-/// A server that accepts one connection at a time.
-async fn server(timeouts: ConnectionTimeouts) -> SocketAddr {
+async fn server(limits: ListenerLimits) -> SocketAddr {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
     let address = listener.local_addr().unwrap();
-    // Further ones of the same address wait.
-    let connections_per_address = Some(0);
-    let limits =
-        Limits { connections_max: 1, connections_per_address, timeouts, ..Limits::default() };
     let (quotas, readiness) = (ListenerQuotas::default(), Readiness::default());
     tokio::spawn(serve(listener, Fixture, limits, quotas, readiness, std::future::pending()));
     address
@@ -86,7 +81,7 @@ async fn is_closed(stream: &mut TcpStream) -> bool {
 
 #[tokio::test]
 async fn a_peer_that_does_not_read_is_cut() {
-    let address = server(ConnectionTimeouts { write_stall: SHORT, ..TIMEOUTS }).await;
+    let address = server(ListenerLimits { write_stall_timeout: SHORT, ..LIMITS }).await;
     let mut stream = TcpStream::connect(address).await.unwrap();
     send(&mut stream, "/large").await;
     assert_the_place_is_free(address).await;
@@ -95,8 +90,8 @@ async fn a_peer_that_does_not_read_is_cut() {
 
 #[tokio::test]
 async fn a_peer_that_reads_slowly_gets_the_whole_response() {
-    let timeouts = ConnectionTimeouts { write_stall: Duration::from_secs(2), ..TIMEOUTS };
-    let address = server(timeouts).await;
+    let limits = ListenerLimits { write_stall_timeout: Duration::from_secs(2), ..LIMITS };
+    let address = server(limits).await;
     let mut stream = TcpStream::connect(address).await.unwrap();
     send(&mut stream, "/large").await;
     let mut piece = vec![0; 128 * 1024];
@@ -131,7 +126,7 @@ fn get(path: &str) -> Request<Empty<Bytes>> {
 
 #[tokio::test]
 async fn an_idle_http2_connection_is_closed_although_it_pings() {
-    let address = server(ConnectionTimeouts { idle: SHORT, ..TIMEOUTS }).await;
+    let address = server(ListenerLimits { idle_timeout: SHORT, ..LIMITS }).await;
     let (mut sender, connection) = http2(address).await;
     sender.send_request(get("/")).await.unwrap();
     timeout(Duration::from_secs(30), connection).await.unwrap().unwrap();
@@ -140,7 +135,7 @@ async fn an_idle_http2_connection_is_closed_although_it_pings() {
 
 #[tokio::test]
 async fn an_http2_response_that_is_not_read_is_cut() {
-    let address = server(ConnectionTimeouts { idle: SHORT, ..TIMEOUTS }).await;
+    let address = server(ListenerLimits { idle_timeout: SHORT, ..LIMITS }).await;
     let (mut sender, connection) = http2(address).await;
     let response = sender.send_request(get("/large")).await.unwrap();
     timeout(Duration::from_secs(30), connection).await.unwrap().unwrap();
@@ -150,7 +145,7 @@ async fn an_http2_response_that_is_not_read_is_cut() {
 
 #[tokio::test]
 async fn an_http2_request_without_progress_is_cut() {
-    let address = server(ConnectionTimeouts { request_stall: SHORT, ..TIMEOUTS }).await;
+    let address = server(ListenerLimits { request_stall_timeout: SHORT, ..LIMITS }).await;
     let (mut sender, connection) = http2(address).await;
     assert!(sender.send_request(get("/silent")).await.is_err());
     timeout(Duration::from_secs(30), connection).await.unwrap().unwrap();
@@ -158,7 +153,7 @@ async fn an_http2_request_without_progress_is_cut() {
 
 #[tokio::test]
 async fn a_slow_head_is_cut_long_before_an_idle_connection() {
-    let address = server(ConnectionTimeouts { head: SHORT, ..TIMEOUTS }).await;
+    let address = server(ListenerLimits { head_timeout: SHORT, ..LIMITS }).await;
     let mut silent = TcpStream::connect(address).await.unwrap();
     assert!(is_closed(&mut silent).await);
 
@@ -176,7 +171,7 @@ async fn a_slow_head_is_cut_long_before_an_idle_connection() {
 
 #[tokio::test]
 async fn a_peer_that_stays_after_its_head_was_refused_is_closed() {
-    let address = server(ConnectionTimeouts { head: SHORT, ..TIMEOUTS }).await;
+    let address = server(ListenerLimits { head_timeout: SHORT, ..LIMITS }).await;
     let mut stream = TcpStream::connect(address).await.unwrap();
     stream.write_all(b"nonsense\r\n\r\n").await.unwrap();
     assert!(is_closed(&mut stream).await);
@@ -195,7 +190,7 @@ async fn a_flood_of_http2_control_frames_ends_the_connection() {
         b"\0\0\x04\x08\0\0\0\0\0\0\0\0\x01",
         b"\0\0\x01\xee\0\0\0\0\0a",
     ] {
-        let address = server(TIMEOUTS).await;
+        let address = server(LIMITS).await;
         let mut stream = TcpStream::connect(address).await.unwrap();
         stream.write_all(PREFACE).await.unwrap();
         let (mut reader, mut writer) = stream.split();
@@ -216,7 +211,7 @@ async fn a_flood_of_http2_control_frames_ends_the_connection() {
 
 #[tokio::test]
 async fn a_download_over_http2_in_small_steps_is_no_flood() {
-    let address = server(TIMEOUTS).await;
+    let address = server(LIMITS).await;
     let stream = TokioIo::new(TcpStream::connect(address).await.unwrap());
     // The client acknowledges with many small window updates.
     let (mut sender, connection) = http2::Builder::new(TokioExecutor::new())
@@ -235,7 +230,7 @@ async fn a_download_over_http2_in_small_steps_is_no_flood() {
 async fn stops_after(delay: Duration, with_connection: bool) -> Duration {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
     let address = listener.local_addr().unwrap();
-    let limits = Limits { drain_delay: delay, ..Limits::default() };
+    let limits = ListenerLimits { drain_delay: delay, ..LIMITS };
     let (quotas, readiness) = (ListenerQuotas::default(), Readiness::default());
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
     let stopped = async { stopped.await.unwrap() };
