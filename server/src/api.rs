@@ -33,7 +33,7 @@ use crate::blobs::{BlobError, Blobs};
 use crate::domain::{AssetName, Vendor};
 use crate::generate::submit::Submitter;
 use crate::http::attempts::Attempts;
-use crate::http::body::{BodyReadError, read_form, read_json};
+use crate::http::body::{self, BodyReadError};
 use crate::http::browser::Site;
 use crate::http::cursor::Cursors;
 use crate::http::error::ApiError;
@@ -108,12 +108,12 @@ pub struct Request<'a> {
 impl Request<'_> {
     /// The JSON body.
     async fn json(&mut self) -> Result<Bytes, BodyReadError> {
-        read_json(self.body, &self.parts.headers, self.memory).await
+        body::read(self.body, &self.parts.headers, self.memory, body::JSON).await
     }
 
     /// The body of a form in a page.
     pub(crate) async fn form(&mut self) -> Result<Bytes, BodyReadError> {
-        read_form(self.body, &self.parts.headers).await
+        body::read(self.body, &self.parts.headers, self.memory, body::FORM).await
     }
 
     /// The id at this index of the path.

@@ -162,8 +162,7 @@ impl Command {
 fn serve(s: Settings, input: &Input) -> Result<ServeConfig, String> {
     let (database, provider) = (database(&s, input)?, provider(&s, input)?);
     let fault = |problem| format!("{}: {problem}", input.source("seed_key"));
-    let seeds = s.seed_key.iter().flat_map(|value| value.split_whitespace());
-    let seeds = SeedKey::parse_all(seeds, &s.vendor).map_err(fault)?;
+    let seeds = SeedKey::parse_all(&s.seed_key, &s.vendor).map_err(fault)?;
     let blobs = s.blob_store.unwrap_or_else(|| match database {
         Some(_) => BlobSetting::Folder(BLOB_FOLDER_DEFAULT.into()),
         None => BlobSetting::Memory,
@@ -189,8 +188,8 @@ fn serve(s: Settings, input: &Input) -> Result<ServeConfig, String> {
                 output_max_mib: s.output_max_mib,
             },
             memory_budget: s.memory_budget << 20,
-            rate_limits: s.rate_limit.into_iter().flatten().collect(),
-            cors_origins: s.cors_origin.into_iter().flatten().collect(),
+            rate_limits: s.rate_limit,
+            cors_origins: s.cors_origin,
         },
         limits: ListenerLimits {
             connections_max: s.max_connections,
@@ -268,7 +267,7 @@ fn provider(settings: &Settings, input: &Input) -> Result<Option<QueueSetting>, 
     match QueueSetting::new(url, key) {
         Ok(mut queue) => {
             queue.private_outputs = private;
-            queue.model_fields = settings.model_field.concat();
+            queue.model_fields = settings.model_field.clone();
             Ok(Some(queue))
         }
         Err(e @ QueueSettingError::Url) => fault("provider_url", &format!("the value {e}")),

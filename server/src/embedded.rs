@@ -273,7 +273,7 @@ fn read_seeds(texts: &[String], vendor: &Vendor) -> Result<(Vec<SeedKey>, String
         let seed = SeedKey { account: DEFAULT_ACCOUNT.to_owned(), key };
         return Ok((vec![seed], generated.expose().to_owned()));
     }
-    let seeds = SeedKey::parse_all(texts.iter().map(String::as_str), vendor);
+    let seeds = SeedKey::parse_all(texts, vendor);
     let seeds = seeds.map_err(|problem| setting(format!("seed key {problem}")))?;
     let usable = seeds.iter().zip(texts).filter(|(seed, _)| !seed.key.revoked);
     // `max_by_key` returns the last of equal ones.

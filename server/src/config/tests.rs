@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use super::values::model_fields;
+use super::values::model_field;
 use super::*;
 use crate::generate::queue::fields::ModelField;
 
@@ -432,9 +432,10 @@ fn the_help_of_a_command_shows_the_flags_that_matter_to_it() {
 fn a_model_field_is_a_prefix_and_a_field() {
     let acme = ("acme/a".to_owned(), ModelField::ImageSize);
     let any = (String::new(), ModelField::ImageUrls);
-    assert_eq!(model_fields("acme/a=image_size =image_urls"), Ok(vec![acme, any]));
+    assert_eq!(model_field("acme/a=image_size"), Ok(acme));
+    assert_eq!(model_field("=image_urls"), Ok(any));
     for wrong in ["acme", "acme=size", "acme=", "=a=image_url"] {
-        let problem = model_fields(wrong).unwrap_err();
+        let problem = model_field(wrong).unwrap_err();
         assert!(problem.ends_with("of: aspect_ratio, image_size, image_url, image_urls"));
     }
 }

@@ -220,10 +220,13 @@ impl ApiService {
         let duration_us = u64::try_from(elapsed.as_micros()).unwrap_or(u64::MAX);
         let trace_id = trace.map(|trace| &*trace.trace_id);
         let span_id = trace.map(|trace| &*trace.span_id);
-        match error.and_then(ApiError::cause).map(error_chain) {
-            Some(cause) if status >= 500 => {
-                tracing::error!(
-                    message = "failed",
+        let cause = error.and_then(ApiError::cause).map(error_chain);
+        let is_failure = status >= 500 && cause.is_some();
+        // The message is a field, because a text costs less than format arguments.
+        macro_rules! log {
+            ($level:ident, $message:literal) => {
+                tracing::$level!(
+                    message = $message,
                     method = method.as_str(),
                     route,
                     status,
@@ -232,23 +235,10 @@ impl ApiService {
                     trace_id,
                     span_id,
                     cause,
-                );
-            }
-            cause => {
-                // The message is a field, because a text costs less than format arguments.
-                tracing::info!(
-                    message = "answered",
-                    method = method.as_str(),
-                    route,
-                    status,
-                    duration_us,
-                    request_id,
-                    trace_id,
-                    span_id,
-                    cause,
-                );
-            }
+                )
+            };
         }
+        if is_failure { log!(error, "failed") } else { log!(info, "answered") }
     }
 }
 

@@ -12,10 +12,7 @@ use prometheus_client::metrics::exemplar::Exemplar;
 use crate::generate::submit::Submitter;
 use crate::generate::worker::Worker;
 use crate::quota::{Quota, Usage};
-use crate::store::postgres::PoolUse;
-
-/// Where the use of a database is asked for.
-pub(crate) type AskPool = Box<dyn Fn() -> PoolUse + Send + Sync>;
+use crate::store::postgres::{PoolUse, PostgresStore};
 
 /// The quotas of a server.
 pub(crate) struct Quotas {
@@ -28,7 +25,7 @@ pub(crate) struct Quotas {
 /// Where the values are.
 pub(crate) struct Readings {
     quotas: Quotas,
-    pool: Option<AskPool>,
+    database: Option<PostgresStore>,
     pub(super) worker: Worker,
     pub(super) submitter: Submitter,
 }
@@ -75,16 +72,16 @@ const fn float(value: usize) -> f64 {
 impl Readings {
     pub(crate) fn of(
         quotas: Quotas,
-        pool: Option<AskPool>,
+        database: Option<PostgresStore>,
         worker: &Worker,
         submitter: &Submitter,
     ) -> Self {
-        Self { quotas, pool, worker: worker.clone(), submitter: submitter.clone() }
+        Self { quotas, database, worker: worker.clone(), submitter: submitter.clone() }
     }
 
     #[rustfmt::skip]
     pub(super) fn all(&self) -> Vec<Reading> {
-        let Self { quotas: Quotas { connections, memory, others }, pool, worker, submitter } = self;
+        let Self { quotas: Quotas { connections, memory, others }, database, worker, submitter } = self;
         let usages: Vec<_> = others.iter().chain([connections, memory]).map(Quota::usage).collect();
         let (connections, memory) = (connections.usage(), memory.usage());
         let (busy, large) = (worker.activity.busy.load(Relaxed), worker.outputs.limits.large.usage());
@@ -111,7 +108,7 @@ impl Readings {
             of_quotas("quota_waiting", Gauge, "How many wait for a quota", |usage| usage.waiting),
             of_quotas("quota_refused", Counter, "How often a quota was used up, in all or by one client", |usage| usage.refused),
         ]);
-        if let Some(PoolUse { busy, idle, max, pipelined, waiting }) = pool.as_ref().map(|ask| ask()) {
+        if let Some(PoolUse { busy, idle, max, pipelined, waiting }) = database.as_ref().map(PostgresStore::pool_use) {
             let text = "Connections for one statement at a time: busy, idle, and the most there may be";
             let states = vec![("busy", float(busy)), ("idle", float(idle)), ("max", float(max))];
             all.push(("database_connections", Gauge, text, "state", states));
