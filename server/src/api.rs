@@ -140,7 +140,7 @@ impl Readiness {
 
 /// `GET /healthz`: the process answers.
 pub(crate) async fn health(_: &Api, _: Request<'_>) -> HandlerResult {
-    response::data(StatusCode::OK, &json!({ "status": "ok" }))
+    Ok(response::data(StatusCode::OK, &json!({ "status": "ok" })))
 }
 
 /// `GET /readyz`: the server wants requests, and its store works.
@@ -152,5 +152,5 @@ pub(crate) async fn readiness(api: &Api, _: Request<'_>) -> HandlerResult {
     let (store, blobs) = join(store, timeout(READINESS_TIMEOUT, api.blobs.check())).await;
     store.map_err(|_| StoreError::Unavailable("it did not answer within 2 seconds".into()))??;
     blobs.map_err(|_| BlobError::silent(READINESS_TIMEOUT))??;
-    response::data(StatusCode::OK, &json!({ "status": "ready" }))
+    Ok(response::data(StatusCode::OK, &json!({ "status": "ready" })))
 }

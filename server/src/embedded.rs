@@ -13,7 +13,7 @@ use crate::clock::Clock;
 use crate::config::{SeedKey, ServiceConfig};
 use crate::domain::{ModelNamespace, NewKey, PublicUrl, Scopes, Vendor};
 use crate::generate::{JobSettings, Provider};
-use crate::limits::{MEMORY_BUDGET_MIB, WORKERS_DEFAULT};
+use crate::limits::{EMBEDDED_DRAIN_TIMEOUT, MEMORY_BUDGET_MIB, WORKERS_DEFAULT};
 use crate::serve::listener::ListenerLimits;
 use crate::start::{self, DEFAULT_ACCOUNT, ServiceParts, SignInLinks, StoreKind};
 use crate::store::memory::MemoryStore;
@@ -78,9 +78,6 @@ pub enum EmbedError {
     #[error("no port of this machine could be bound")]
     Listen(#[from] std::io::Error),
 }
-
-/// How long [`EmbeddedServer::shutdown`] waits for requests in flight.
-const DRAIN_TIMEOUT: Duration = Duration::from_secs(5);
 
 impl EmbeddedServer {
     /// Starts a server with one account and one key that may do everything.
@@ -250,7 +247,7 @@ impl EmbeddedServerBuilder {
         let service = start::start(config, parts).await.map_err(|e| EmbedError::Start(e.into()))?;
         let sign_in = service.sign_in.clone();
         let (stop, stopped) = oneshot::channel();
-        let (drain_delay, drain_timeout) = (Duration::ZERO, DRAIN_TIMEOUT);
+        let (drain_delay, drain_timeout) = (Duration::ZERO, EMBEDDED_DRAIN_TIMEOUT);
         let limits = ListenerLimits { drain_delay, drain_timeout, ..ListenerLimits::default() };
         let serving = AbortOnDropHandle::new(tokio::spawn(async move {
             // It fails only where this task is aborted.

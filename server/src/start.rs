@@ -30,8 +30,8 @@ use crate::http::browser::Site;
 use crate::http::cursor::Cursors;
 use crate::http::rates::Rates;
 use crate::quota::Quota;
-use crate::serve::listener::{Drained, ListenerLimits, ListenerQuotas, serve};
-use crate::serve::metrics::{Metrics, Quotas, Readings};
+use crate::serve::listener::{ListenerLimits, ListenerQuotas, serve};
+use crate::serve::metrics::{Metrics, Readings};
 use crate::serve::routes::{self, Routes};
 use crate::serve::service::ApiService;
 use crate::store::postgres::PostgresStore;
@@ -79,13 +79,14 @@ pub struct Service {
 }
 
 impl Service {
-    /// Serves until `stop` is ready, then drains and ends the background work.
+    /// Serves until `stop` is ready, then drains and ends the background work. Returns how many
+    /// connections were cut.
     pub(crate) async fn serve(
         self,
         listener: TcpListener,
         limits: ListenerLimits,
         stop: impl Future<Output = ()>,
-    ) -> Drained {
+    ) -> usize {
         let readiness = self.app.api.readiness.clone();
         if limits.connections_per_address == Some(0) {
             self.quotas.memory.share_all();
@@ -95,9 +96,9 @@ impl Service {
             stop.await;
             drain.cancel();
         };
-        let drained = serve(listener, self.app, limits, self.quotas, readiness, stop).await;
+        let cut = serve(listener, self.app, limits, self.quotas, readiness, stop).await;
         self.background.stop().await;
-        drained
+        cut
     }
 }
 
@@ -188,12 +189,17 @@ pub async fn start(config: ServiceConfig, parts: ServiceParts) -> Result<Service
     let (table, (memory, public_memory)) = (routes::table(), memory_quotas(config.memory_budget));
     let listener = ListenerQuotas { memory: public_memory.clone(), ..ListenerQuotas::default() };
     let submitter = Submitter::new(store.clone(), provider, assets.clone());
-    let mut others = database.map(PostgresStore::quotas).unwrap_or_default();
-    others.extend(provider_results.into_iter().chain(worker_quotas(&worker, &submitter)));
-    others.push(public_memory.clone());
-    let connections = listener.connections.clone();
-    let quotas = Quotas { connections, memory: memory.clone(), others };
-    let readings = Readings::of(quotas, database.cloned(), &worker, &submitter);
+    let mut quotas = database.map(PostgresStore::quotas).unwrap_or_default();
+    quotas.extend(provider_results.into_iter().chain(worker_quotas(&worker, &submitter)));
+    quotas.push(public_memory.clone());
+    let readings = Readings {
+        connections: listener.connections.clone(),
+        memory: memory.clone(),
+        quotas,
+        database: database.cloned(),
+        worker: worker.clone(),
+        submitter: submitter.clone(),
+    };
     let metrics = with_metrics.then(|| Arc::new(Metrics::new(&table, readings)));
     let api = Api {
         submitter: submitter.clone(),

@@ -72,8 +72,6 @@ pub enum ApiError {
     Blobs(#[from] BlobError),
     #[error("the server is shutting down")]
     Stopping,
-    #[error("the response could not be written")]
-    Serialize(#[from] serde_json::Error),
     #[error("a header of the response is not valid")]
     Header(#[from] http::Error),
     /// With the message of the panic.
@@ -170,9 +168,7 @@ impl ApiError {
                 "the storage of files does not work at the moment; try again in a while",
             ),
             Self::Stopping => Problem::unavailable(self.to_string()),
-            Self::Serialize(_) | Self::Header(_) | Self::Panic(_) => {
-                Problem::new(S::INTERNAL_SERVER_ERROR, INTERNAL)
-            }
+            Self::Header(_) | Self::Panic(_) => Problem::new(S::INTERNAL_SERVER_ERROR, INTERNAL),
         }
     }
 
@@ -206,9 +202,7 @@ impl ApiError {
                 StoreError::KeyTaken | StoreError::LeaseLost => Some(error),
                 _ => None,
             },
-            Self::Serialize(_) | Self::Header(_) | Self::Panic(_) | Self::CrossSite(_) => {
-                Some(self)
-            }
+            Self::Header(_) | Self::Panic(_) | Self::CrossSite(_) => Some(self),
             Self::Body(BodyReadError::Broken(error)) => Some(error),
             Self::Blobs(error) => Some(error),
             _ => None,

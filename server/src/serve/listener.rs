@@ -7,7 +7,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use hyper_util::rt::{TokioExecutor, TokioTimer};
+use hyper_util::rt::TokioExecutor;
 use hyper_util::server::conn::auto;
 use parking_lot::Mutex;
 use tokio::net::{TcpListener, TcpStream};
@@ -126,16 +126,8 @@ impl Default for ListenerQuotas {
     }
 }
 
-/// How serving ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Drained {
-    All,
-    /// The drain timeout ran out, and this many connections were cut.
-    Cut(usize),
-}
-
 /// Serves HTTP/1.1 and HTTP/2 (with prior knowledge) until `stop` is ready, then drains: lets
-/// requests in flight end.
+/// requests in flight end. Returns how many connections were cut because the drain timeout ran out.
 pub async fn serve(
     listener: TcpListener,
     service: impl HttpService,
@@ -143,7 +135,7 @@ pub async fn serve(
     quotas: ListenerQuotas,
     readiness: Readiness,
     stop: impl Future<Output = ()>,
-) -> Drained {
+) -> usize {
     let ListenerQuotas { connections, memory } = quotas;
     connections.resize(limits.connections_max, limits.per_address());
     let builder = Arc::new(protocol());
@@ -178,30 +170,21 @@ pub async fn serve(
     // From here on the system refuses connections, so that clients try another server.
     drop(listener);
     drop(drain);
-    let drained =
-        timeout(limits.drain_timeout, async { while tasks.join_next().await.is_some() {} });
-    match drained.await {
-        Ok(()) => Drained::All,
-        Err(_) => Drained::Cut(tasks.len()),
-    }
+    let all = async { while tasks.join_next().await.is_some() {} };
+    // What has not ended in time is cut.
+    let _ = timeout(limits.drain_timeout, all).await;
+    tasks.len()
 }
 
 fn protocol() -> auto::Builder<TokioExecutor> {
     let mut builder = auto::Builder::new(TokioExecutor::new());
     // `serve_connection` has timeouts for heads and idle connections of its own.
-    builder
-        .http1()
-        .timer(TokioTimer::new())
-        .header_read_timeout(None)
-        .max_buf_size(limits::HEAD_BYTES_MAX);
+    builder.http1().header_read_timeout(None).max_buf_size(limits::HEAD_BYTES_MAX);
     builder
         .http2()
-        .timer(TokioTimer::new())
         .max_concurrent_streams(limits::STREAMS_MAX)
         .initial_stream_window_size(limits::STREAM_WINDOW_BYTES)
-        .initial_connection_window_size(limits::CONNECTION_WINDOW_BYTES)
-        .keep_alive_interval(limits::PING_INTERVAL)
-        .keep_alive_timeout(limits::PING_TIMEOUT);
+        .initial_connection_window_size(limits::STREAMS_MAX * limits::STREAM_WINDOW_BYTES);
     builder
 }
 
@@ -212,7 +195,6 @@ async fn accept(
     listener: &TcpListener,
     connections: &Quota,
 ) -> (TcpStream, IpAddr, Option<Permit>) {
-    let mut pause = limits::ACCEPT_RETRY_MIN;
     loop {
         match listener.accept().await {
             Ok((stream, peer)) => {
@@ -222,9 +204,8 @@ async fn accept(
             }
             Err(error) if is_peer_failure(&error) => {}
             Err(error) => {
-                tracing::warn!(%error, ?pause, "no connection could be accepted; trying again");
-                sleep(pause).await;
-                pause = (pause * 2).min(limits::ACCEPT_RETRY_MAX);
+                tracing::warn!(%error, "no connection could be accepted; trying again");
+                sleep(limits::ACCEPT_RETRY_PAUSE).await;
             }
         }
     }

@@ -20,8 +20,8 @@ use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 use tokio::net::TcpListener;
 
+pub(crate) use self::readings::Readings;
 use self::readings::{AtScrape, process};
-pub(crate) use self::readings::{Quotas, Readings};
 use crate::api::Readiness;
 use crate::generate::Outcome;
 use crate::http::body::BodyReadError;

@@ -14,20 +14,16 @@ use crate::generate::worker::Worker;
 use crate::quota::{Quota, Usage};
 use crate::store::postgres::{PoolUse, PostgresStore};
 
-/// The quotas of a server.
-pub(crate) struct Quotas {
+/// Where the values are.
+pub(crate) struct Readings {
     pub(crate) connections: Quota,
     /// For requests of accounts.
     pub(crate) memory: Quota,
-    pub(crate) others: Vec<Quota>,
-}
-
-/// Where the values are.
-pub(crate) struct Readings {
-    quotas: Quotas,
-    database: Option<PostgresStore>,
-    pub(super) worker: Worker,
-    pub(super) submitter: Submitter,
+    /// All others.
+    pub(crate) quotas: Vec<Quota>,
+    pub(crate) database: Option<PostgresStore>,
+    pub(crate) worker: Worker,
+    pub(crate) submitter: Submitter,
 }
 
 /// Name, type, meaning, the name of the label, and each value with its label. Without a label
@@ -70,19 +66,10 @@ const fn float(value: usize) -> f64 {
 }
 
 impl Readings {
-    pub(crate) fn of(
-        quotas: Quotas,
-        database: Option<PostgresStore>,
-        worker: &Worker,
-        submitter: &Submitter,
-    ) -> Self {
-        Self { quotas, database, worker: worker.clone(), submitter: submitter.clone() }
-    }
-
     #[rustfmt::skip]
     pub(super) fn all(&self) -> Vec<Reading> {
-        let Self { quotas: Quotas { connections, memory, others }, database, worker, submitter } = self;
-        let usages: Vec<_> = others.iter().chain([connections, memory]).map(Quota::usage).collect();
+        let Self { connections, memory, quotas, database, worker, submitter } = self;
+        let usages: Vec<_> = quotas.iter().chain([connections, memory]).map(Quota::usage).collect();
         let (connections, memory) = (connections.usage(), memory.usage());
         let (busy, large) = (worker.activity.busy.load(Relaxed), worker.outputs.limits.large.usage());
         let gauge = |name, text, value| (name, Gauge, text, "", vec![("", float(value))]);
