@@ -186,7 +186,7 @@ pub async fn start(config: ServiceConfig, parts: ServiceParts) -> Result<Service
         activity: Arc::default(),
     };
 
-    let (table, (memory, public_memory)) = (routes::table(), memory_quotas(config.memory_budget));
+    let (memory, public_memory) = memory_quotas(config.memory_budget);
     let listener = ListenerQuotas { memory: public_memory.clone(), ..ListenerQuotas::default() };
     let submitter = Submitter::new(store.clone(), provider, assets.clone());
     let mut quotas = database.map(PostgresStore::quotas).unwrap_or_default();
@@ -200,7 +200,7 @@ pub async fn start(config: ServiceConfig, parts: ServiceParts) -> Result<Service
         worker: worker.clone(),
         submitter: submitter.clone(),
     };
-    let metrics = with_metrics.then(|| Arc::new(Metrics::new(&table, readings)));
+    let metrics = with_metrics.then(|| Arc::new(Metrics::new(readings)));
     let api = Api {
         submitter: submitter.clone(),
         store,
@@ -219,7 +219,7 @@ pub async fn start(config: ServiceConfig, parts: ServiceParts) -> Result<Service
         readiness: Readiness::default(),
         openapi: Document::new(&openapi::document(Some(&public), &config.model_namespace)),
     };
-    let app = ApiService { routes: Routes::new(table)?, api, metrics };
+    let app = ApiService { routes: Routes::new(routes::table())?, api, metrics };
     let background = BackgroundTasks { submitter, workers: WorkerPool::start(&worker) };
     let app = Arc::new(app);
     Ok(Service { app, generated_key, sign_in, account_is_new, background, quotas: listener })

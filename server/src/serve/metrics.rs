@@ -6,7 +6,7 @@
 mod readings;
 
 use std::net::IpAddr;
-use std::sync::{Arc, LazyLock, OnceLock};
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use http::request::Parts;
@@ -77,20 +77,15 @@ struct RefusalLabels {
 
 #[derive(Debug)]
 pub struct Metrics {
-    /// One per row of the route table, and one for unknown routes. The first request creates the
-    /// series.
-    routes: Vec<(RouteLabels, OnceLock<RouteMetrics>)>,
+    /// The first request of a route creates its series.
     requests: Family<RequestLabels, Counter>,
     durations: Family<RouteLabels, Histogram>,
     refused: Family<RefusalLabels, Counter>,
     registry: Registry,
 }
 
-/// Requests by class of status, and all of them.
-type RouteMetrics = ([Counter; CLASSES.len()], Histogram);
-
 impl Metrics {
-    pub(crate) fn new(table: &[Route], readings: Readings) -> Self {
+    pub(crate) fn new(readings: Readings) -> Self {
         let mut registry = Registry::default();
         registry.register_collector(Box::new(AtScrape(process)));
         let all = registry.sub_registry_with_prefix("promptarium");
@@ -120,19 +115,13 @@ impl Metrics {
         let text = "Submissions to the provider by outcome";
         all.register("generations_submitted", text, submitted.clone());
         all.register_collector(Box::new(AtScrape(move || readings.all())));
-
-        let known = table.iter().map(|row| (row.name, row.method.to_string(), row.path));
-        let rows = known.chain([("unknown", "any".to_owned(), "unknown")]);
-        let labels =
-            rows.map(|(operation, method, route)| RouteLabels { operation, method, route });
-        let routes = labels.map(|labels| (labels, OnceLock::new())).collect();
-        Self { routes, requests, durations, refused, registry }
+        Self { requests, durations, refused, registry }
     }
 
-    /// Counts one request; `route` is its row in the route table.
+    /// Counts one request.
     pub(crate) fn record(
         &self,
-        route: Option<usize>,
+        route: Option<&Route>,
         status: StatusCode,
         elapsed: Duration,
         refusal: Option<&'static str>,
@@ -141,16 +130,12 @@ impl Metrics {
             self.refused.get_or_create(&RefusalLabels { reason }).inc();
         }
         let class = usize::from(status.as_u16() / 100).saturating_sub(2).min(CLASSES.len() - 1);
-        if let Some((labels, metrics)) = self.routes.get(route.unwrap_or(self.routes.len() - 1)) {
-            let counter = |status| {
-                let labels = RequestLabels { route: labels.clone(), status };
-                self.requests.get_or_create_owned(&labels)
-            };
-            let create = || (CLASSES.map(counter), self.durations.get_or_create_owned(labels));
-            let (requests, duration) = metrics.get_or_init(create);
-            requests[class].inc();
-            duration.observe(elapsed.as_secs_f64());
-        }
+        let known = route.map(|route| (route.name, route.method.to_string(), route.path));
+        let (operation, method, route) =
+            known.unwrap_or_else(|| ("unknown", "any".to_owned(), "unknown"));
+        let route = RouteLabels { operation, method, route };
+        self.durations.get_or_create(&route).observe(elapsed.as_secs_f64());
+        self.requests.get_or_create(&RequestLabels { route, status: CLASSES[class] }).inc();
     }
 
     /// All series as Prometheus text 0.0.4, which every scraper reads.

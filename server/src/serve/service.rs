@@ -33,7 +33,7 @@ use crate::http::response::{self, Response};
 use crate::quota::Share;
 use crate::serve::listener::HttpService;
 use crate::serve::metrics::{Metrics, refusal};
-use crate::serve::routes::{Handler, Route, RouteMatch, Routes};
+use crate::serve::routes::{Handler, Route, Routes};
 use crate::store::StoreError;
 use crate::web;
 
@@ -99,7 +99,7 @@ impl HttpService for Arc<ApiService> {
 /// What is known of a request when it succeeds or fails.
 #[derive(Default)]
 struct Known<'a> {
-    route: Option<RouteMatch<'a>>,
+    route: Option<&'a Route>,
     session: Option<Box<SessionRecord>>,
     rates: RateHeaders,
 }
@@ -121,7 +121,7 @@ impl ApiService {
             let response = http::Response::builder().status(StatusCode::NO_CONTENT);
             return Ok(response.header(ALLOW, allow).body(response::no_body())?);
         }
-        let (RouteMatch { route, .. }, params) = {
+        let (route, params) = {
             let found = self.routes.find(&parts.method, parts.uri.path());
             known.route = found.as_ref().ok().map(|(found, _)| *found);
             check_host(parts)?;
@@ -189,9 +189,9 @@ impl ApiService {
         request_id: &str,
     ) -> Response {
         let (site, store) = (&self.api.site, &*self.api.store);
-        let template = known.route.map_or("", |found| found.route.path);
+        let template = known.route.map_or("", |route| route.path);
         let target = RequestTarget::new(template, &parts.method);
-        let session = match known.route.map(|found| found.route.handler) {
+        let session = match known.route.map(|route| route.handler) {
             // Not asked for again: if it is not known, the store may be what failed.
             Some(Handler::Dashboard(_)) => known.session.take().map(|session| *session),
             Some(Handler::Page(_)) => site.session(&parts.headers, store).await.ok(),
@@ -205,7 +205,7 @@ impl ApiService {
     fn record(
         &self,
         method: &Method,
-        found: Option<RouteMatch<'_>>,
+        route: Option<&Route>,
         status: StatusCode,
         elapsed: Duration,
         (request_id, trace): (&str, Option<&Trace>),
@@ -213,9 +213,9 @@ impl ApiService {
     ) {
         if let Some(metrics) = &self.metrics {
             let refusal = error.and_then(refusal);
-            metrics.record(found.map(|found| found.index), status, elapsed, refusal);
+            metrics.record(route, status, elapsed, refusal);
         }
-        let route = found.map_or("unknown", |found| found.route.path);
+        let route = route.map_or("unknown", |route| route.path);
         let status = status.as_u16();
         let duration_us = u64::try_from(elapsed.as_micros()).unwrap_or(u64::MAX);
         let trace_id = trace.map(|trace| &*trace.trace_id);
