@@ -6,9 +6,8 @@
 use std::time::Duration;
 
 // How many connections are there, and how long may one be idle or slow?
-/// Default of `--max-connections`.
+/// Default of `--max-connections`, and connections of the metrics listener.
 pub(crate) const CONNECTIONS_MAX: usize = 10_000;
-/// Connections of the metrics listener.
 pub(crate) const ADMIN_CONNECTIONS_MAX: usize = 64;
 /// Connections that wait to be accepted, and the pause after one could not be.
 pub(crate) const LISTEN_BACKLOG: u32 = 1024;
@@ -82,8 +81,8 @@ pub(crate) const MEMORY_BUDGET_MIB_MIN: usize = 48;
 pub(crate) const RESPONSE_BYTES_UNCOUNTED: usize = 16 * 1024;
 /// What one value in the parameters of a generation may take: an object with one entry is two.
 pub(crate) const PARAMETER_VALUE_BYTES: usize = 384;
-/// Below this number of windows of rate limits, ended ones are kept.
-pub(crate) const RATE_WINDOWS_MIN: usize = 1_000;
+/// After so many new windows of rate limits, ended ones are removed.
+pub(crate) const RATE_WINDOWS_PRUNED: usize = 1_000;
 
 // How much of the log may wait for its reader?
 /// How long a line of a response may wait. A killed process loses the lines of this time at most.

@@ -270,6 +270,35 @@ fn variable_problem(variables: &[(&str, &str)]) -> String {
 }
 
 #[test]
+fn a_wrong_variable_is_named() {
+    let any = ["CORS_ORIGIN", "PROVIDER_KEY", "PROVIDER_URL"];
+    for name in settings() {
+        let value =
+            if any.iter().any(|end| name.ends_with(end)) { "a b@s3cret" } else { "-s3cret" };
+        if !any[1..].iter().any(|end| name.ends_with(end)) {
+            let problem = variable_problem(&[(&name, value)]);
+            assert!(problem.starts_with(&format!("{name}: ")), "{problem}");
+            assert!(!name.ends_with("KEY") || !problem.contains("s3cret"), "{problem}");
+        }
+    }
+}
+
+#[test]
+fn a_flag_wins_over_its_variable_in_which_white_space_separates_values() {
+    let seeds =
+        [("PROMPTARIUM_SEED_KEY", "promptarium_live_a1_s=a:none\n promptarium_live_b1_s=b")];
+    for (arguments, accounts) in
+        [(&[][..], &["a", "b"][..]), (&["--seed-key=promptarium_live_c1_s=c"], &["c"])]
+    {
+        let Ok(Command::Serve(config)) = parse_with(arguments, &seeds) else { panic!() };
+        let seeded: Vec<_> = config.service.seeds.iter().map(|seed| &seed.account).collect();
+        assert_eq!(seeded, accounts);
+    }
+    let twice = ["--seed-key=promptarium_live_a1_s=a"; 2];
+    assert_eq!(serve(&twice).service.seeds.len(), 2, "equal keys do not clash");
+}
+
+#[test]
 fn an_unknown_variable_is_refused_and_the_nearest_one_named() {
     for (name, expected) in [
         ("DATABASE_UR", "unknown; did you mean PROMPTARIUM_DATABASE_URL? See"),

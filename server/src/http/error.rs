@@ -16,6 +16,7 @@ use crate::generate::SubmitError;
 use crate::generate::submit::SubmissionError;
 use crate::http::auth::AuthError;
 use crate::http::body::BodyReadError;
+use crate::http::headers::InvalidHost;
 use crate::http::path::RequestTarget;
 use crate::http::rates::OverRate;
 use crate::http::validate::{BodyError, FieldErrors};
@@ -31,8 +32,8 @@ pub enum ApiError {
     /// With the methods that the path takes.
     #[error("this path does not take this method; it takes {0}")]
     WrongMethod(String),
-    #[error("an HTTP/1.1 request needs exactly one valid Host header")]
-    Host,
+    #[error(transparent)]
+    Host(#[from] InvalidHost),
     #[error(transparent)]
     Auth(#[from] AuthError),
     /// With the text for the caller, who may be the operator.
@@ -110,7 +111,7 @@ impl ApiError {
         match self {
             Self::UnknownPath => own_text(S::NOT_FOUND),
             Self::WrongMethod(allow) => own_text(S::METHOD_NOT_ALLOWED).header(ALLOW, allow),
-            Self::Host | Self::SlotUsed | Self::Body(B::Shorter(_)) => own_text(S::BAD_REQUEST),
+            Self::Host(_) | Self::SlotUsed | Self::Body(B::Shorter(_)) => own_text(S::BAD_REQUEST),
             Self::Auth(AuthError::Store(error)) => {
                 store_problem(error, RequestTarget { writes: false, ..target })
             }

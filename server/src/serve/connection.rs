@@ -2,7 +2,7 @@
 //! request head too slowly, or does not read its responses.
 //!
 //! hyper's own timers cannot tell an idle connection from a slow head, count a PING as activity,
-//! and never end a write. So the socket and the requests report to one [`Activity`],
+//! and never end a write. So the socket and the requests report to one [`ConnectionActivity`],
 //! and a single timer per connection reads it.
 
 mod activity;
@@ -12,6 +12,7 @@ use std::convert::Infallible;
 use std::net::IpAddr;
 use std::pin::pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use http::request::Parts;
@@ -27,10 +28,10 @@ use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 
 pub(super) use self::activity::HeadMemory;
-use self::activity::{Activity, InFlight, Next, TrackedStream};
+use self::activity::{ConnectionActivity, InFlight, Next, TrackedStream};
 use crate::http::body;
 use crate::http::response::{Response, ResponseBody, ResponseBodyError};
-use crate::serve::listener::ListenerLimits;
+use crate::limits;
 use crate::store::time_budget;
 
 /// Handles the requests of one listener.
@@ -42,6 +43,59 @@ pub trait HttpService: Clone + Send + Sync + 'static {
         body: &mut Incoming,
         peer: IpAddr,
     ) -> impl Future<Output = Response> + Send;
+}
+
+/// Limits of a listener, and how long a connection may go without progress, by what it waits for.
+/// [`limits`] says why.
+#[derive(Clone, Copy, Debug)]
+pub struct ListenerLimits {
+    /// Concurrent connections. Further ones wait in the system's queue.
+    pub connections_max: usize,
+    /// Concurrent connections of one address. Further ones are closed. `None` is half of all, and
+    /// zero as many as there may be: behind a proxy all clients have its address.
+    pub connections_per_address: Option<usize>,
+    /// Between the request to stop, from which on `/readyz` answers 503, and the end of
+    /// accepting: time for a balancer to notice. A server to which none is connected does not
+    /// wait.
+    pub drain_delay: Duration,
+    /// How long requests in flight may take after that.
+    pub drain_timeout: Duration,
+    /// From the first byte of a request head, or the start of the connection, to its last.
+    pub head_timeout: Duration,
+    /// Without a request.
+    pub idle_timeout: Duration,
+    /// While response bytes wait for the peer to read.
+    pub write_stall_timeout: Duration,
+    /// While an HTTP/2 request is in flight: the peer may hold back its body or the flow
+    /// control window.
+    pub request_stall_timeout: Duration,
+    /// After the peer was notified that the connection is closing.
+    pub close_timeout: Duration,
+}
+
+impl Default for ListenerLimits {
+    fn default() -> Self {
+        Self {
+            connections_max: limits::CONNECTIONS_MAX,
+            connections_per_address: None,
+            drain_delay: limits::DRAIN_DELAY,
+            drain_timeout: limits::DRAIN_TIMEOUT,
+            head_timeout: limits::HEAD_TIMEOUT,
+            idle_timeout: limits::IDLE_TIMEOUT,
+            write_stall_timeout: limits::WRITE_STALL_TIMEOUT,
+            request_stall_timeout: limits::REQUEST_STALL_TIMEOUT,
+            close_timeout: limits::CLOSE_TIMEOUT,
+        }
+    }
+}
+
+impl ListenerLimits {
+    /// Interval of the checks of a connection. Whatever begins right after one has its deadline
+    /// after the next one.
+    pub(super) fn check_interval(&self) -> Duration {
+        let first = self.head_timeout.min(self.idle_timeout);
+        first.min(self.write_stall_timeout).min(self.request_stall_timeout)
+    }
 }
 
 /// Serves one connection until it ends, is idle for too long, or stalls. When `drain` closes,
@@ -57,7 +111,7 @@ pub(super) async fn serve_connection(
 ) {
     // Small responses go out at once. A failure only costs time.
     let _ = stream.set_nodelay(true);
-    let activity = Arc::new(Mutex::new(Activity::new(head)));
+    let activity = Arc::new(Mutex::new(ConnectionActivity::new(head)));
     let requests = activity.clone();
     let answer = service_fn(move |request: Request<Incoming>| {
         let (parts, mut request_body) = request.into_parts();

@@ -5,7 +5,6 @@ use std::io;
 use std::net::IpAddr;
 use std::pin::pin;
 use std::sync::Arc;
-use std::time::Duration;
 
 use hyper_util::rt::TokioExecutor;
 use hyper_util::server::conn::auto;
@@ -20,60 +19,9 @@ use crate::limits;
 use crate::quota::{Permit, Quota};
 use crate::serve::connection::{HeadMemory, serve_connection};
 
-pub use crate::serve::connection::HttpService;
-
-/// Limits of a listener, and how long a connection may go without progress, by what it waits for.
-/// [`limits`] says why.
-#[derive(Clone, Copy, Debug)]
-pub struct ListenerLimits {
-    /// Concurrent connections. Further ones wait in the system's queue.
-    pub connections_max: usize,
-    /// Concurrent connections of one address. Further ones are closed. `None` is half of all, and
-    /// zero as many as there may be: behind a proxy all clients have its address.
-    pub connections_per_address: Option<usize>,
-    /// Between the request to stop, from which on `/readyz` answers 503, and the end of
-    /// accepting: time for a balancer to notice. A server to which none is connected does not
-    /// wait.
-    pub drain_delay: Duration,
-    /// How long requests in flight may take after that.
-    pub drain_timeout: Duration,
-    /// From the first byte of a request head, or the start of the connection, to its last.
-    pub head_timeout: Duration,
-    /// Without a request.
-    pub idle_timeout: Duration,
-    /// While response bytes wait for the peer to read.
-    pub write_stall_timeout: Duration,
-    /// While an HTTP/2 request is in flight: the peer may hold back its body or the flow
-    /// control window.
-    pub request_stall_timeout: Duration,
-    /// After the peer was notified that the connection is closing.
-    pub close_timeout: Duration,
-}
-
-impl Default for ListenerLimits {
-    fn default() -> Self {
-        Self {
-            connections_max: limits::CONNECTIONS_MAX,
-            connections_per_address: None,
-            drain_delay: limits::DRAIN_DELAY,
-            drain_timeout: limits::DRAIN_TIMEOUT,
-            head_timeout: limits::HEAD_TIMEOUT,
-            idle_timeout: limits::IDLE_TIMEOUT,
-            write_stall_timeout: limits::WRITE_STALL_TIMEOUT,
-            request_stall_timeout: limits::REQUEST_STALL_TIMEOUT,
-            close_timeout: limits::CLOSE_TIMEOUT,
-        }
-    }
-}
+pub use crate::serve::connection::{HttpService, ListenerLimits};
 
 impl ListenerLimits {
-    /// Interval of the checks of a connection. Whatever begins right after one has its deadline
-    /// after the next one.
-    pub(super) fn check_interval(&self) -> Duration {
-        let first = self.head_timeout.min(self.idle_timeout);
-        first.min(self.write_stall_timeout).min(self.request_stall_timeout)
-    }
-
     /// Raises the process's soft limit of file descriptors to the hard one, and lowers
     /// `connections_max` to what it allows.
     #[must_use]

@@ -12,12 +12,12 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::Instant;
 
+use super::ListenerLimits;
 use super::frames::Frames;
 use crate::limits;
 use crate::quota::{OverQuota, Permit, Quota};
-use crate::serve::listener::ListenerLimits;
 
-pub(super) struct Activity {
+pub(super) struct ConnectionActivity {
     requests_in_flight: usize,
     is_http2: bool,
     /// When the head of the next request began to arrive.
@@ -69,7 +69,7 @@ pub(super) enum Next {
     Abort(&'static str),
 }
 
-impl Activity {
+impl ConnectionActivity {
     pub(super) fn new(head: HeadMemory) -> Self {
         let now = Instant::now();
         Self {
@@ -107,10 +107,10 @@ impl Activity {
 }
 
 /// A request whose response has not been handed to hyper completely.
-pub(super) struct InFlight(Arc<Mutex<Activity>>);
+pub(super) struct InFlight(Arc<Mutex<ConnectionActivity>>);
 
 impl InFlight {
-    pub(super) fn begin(shared: &Arc<Mutex<Activity>>, version: Version) -> Self {
+    pub(super) fn begin(shared: &Arc<Mutex<ConnectionActivity>>, version: Version) -> Self {
         let mut activity = shared.lock();
         activity.requests_in_flight += 1;
         activity.is_http2 = version == Version::HTTP_2;
@@ -132,7 +132,7 @@ impl Drop for InFlight {
 /// A socket that reports what it reads and writes.
 pub(super) struct TrackedStream {
     stream: TcpStream,
-    activity: Arc<Mutex<Activity>>,
+    activity: Arc<Mutex<ConnectionActivity>>,
     /// Bytes read and written that are not noted as progress yet.
     bytes: usize,
     frames: Frames,
@@ -141,7 +141,7 @@ pub(super) struct TrackedStream {
 }
 
 impl TrackedStream {
-    pub(super) fn new(stream: TcpStream, activity: Arc<Mutex<Activity>>) -> Self {
+    pub(super) fn new(stream: TcpStream, activity: Arc<Mutex<ConnectionActivity>>) -> Self {
         Self { stream, activity, bytes: 0, frames: Frames::new(), discarded: None }
     }
 

@@ -1,5 +1,4 @@
 use std::net::{Ipv4Addr, SocketAddr};
-use std::time::Duration;
 
 use bytes::Bytes;
 use http::Response;
