@@ -10,7 +10,6 @@ use tokio::process::{Child, ChildStderr, ChildStdout, Command};
 use tokio::time::timeout;
 
 use super::TIMEOUT;
-use super::client::{Connection, Response};
 
 /// The program with these arguments and variables, not yet started.
 pub(crate) fn program<S: AsRef<OsStr>>(arguments: &[S], variables: &[(&str, &OsStr)]) -> Command {
@@ -99,14 +98,6 @@ impl Running {
                 return event;
             }
         }
-    }
-
-    /// The response of the metrics listener, and a connection to it.
-    pub(crate) async fn metrics(&mut self) -> (Response, Connection) {
-        let event = self.event("serving metrics").await;
-        let mut admin = Connection::open(event["address"].as_str().unwrap()).await;
-        admin.send("GET /metrics HTTP/1.1\r\nhost: test\r\n\r\n").await;
-        (admin.response().await.unwrap(), admin)
     }
 
     /// Sends a signal by its name.
