@@ -15,7 +15,6 @@ pub(crate) mod view;
 
 use std::net::IpAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use bytes::Bytes;
 use futures::future::join;
@@ -24,6 +23,7 @@ use http::request::Parts;
 use hyper::body::Incoming;
 use serde_json::json;
 use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
 
 use self::openapi::Document;
 use self::view::View;
@@ -81,8 +81,8 @@ pub struct Api {
     pub public_memory: Quota,
     /// Requests of keys and accounts in the current windows.
     pub rates: Arc<Rates>,
-    /// Whether the server wants requests.
-    pub readiness: Readiness,
+    /// Cancelled when the listener is asked to stop. The server still answers requests.
+    pub draining: CancellationToken,
     pub openapi: Document,
 }
 
@@ -127,17 +127,6 @@ impl Request<'_> {
     }
 }
 
-/// Whether the server wants requests: not after the listener was asked to stop.
-#[derive(Clone, Debug, Default)]
-pub struct Readiness(Arc<AtomicBool>);
-
-impl Readiness {
-    /// Makes the server not ready. It still answers requests.
-    pub fn stop(&self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-}
-
 /// `GET /healthz`: the process answers.
 pub(crate) async fn health(_: &Api, _: Request<'_>) -> HandlerResult {
     Ok(response::data(StatusCode::OK, &json!({ "status": "ok" })))
@@ -145,7 +134,7 @@ pub(crate) async fn health(_: &Api, _: Request<'_>) -> HandlerResult {
 
 /// `GET /readyz`: the server wants requests, and its store works.
 pub(crate) async fn readiness(api: &Api, _: Request<'_>) -> HandlerResult {
-    if api.readiness.0.load(Ordering::Relaxed) {
+    if api.draining.is_cancelled() {
         return Err(ApiError::Stopping);
     }
     let store = timeout(READINESS_TIMEOUT, api.store.check());

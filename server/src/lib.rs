@@ -50,7 +50,6 @@ mod quota;
 /// them. Without the feature they are private.
 #[cfg(feature = "test-support")]
 pub mod test_support {
-    pub use crate::api::Readiness;
     pub use crate::api::openapi::document as openapi_document;
     pub use crate::blobs::{BlobSetting, Blobs};
     pub use crate::config::{SeedKey, ServiceConfig};

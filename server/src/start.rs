@@ -12,7 +12,7 @@ pub(crate) use self::owner::DEFAULT_ACCOUNT;
 pub(crate) use self::owner::SignInLinks;
 use self::owner::{Owner, owner};
 use crate::api::openapi::{self, Document};
-use crate::api::{Api, Readiness, memory_quotas};
+use crate::api::{Api, memory_quotas};
 use crate::blobs::asset_url::Assets;
 use crate::blobs::upload_slot::Slots;
 use crate::blobs::{BlobOpenError, Blobs};
@@ -87,16 +87,15 @@ impl Service {
         limits: ListenerLimits,
         stop: impl Future<Output = ()>,
     ) -> usize {
-        let readiness = self.app.api.readiness.clone();
         if limits.connections_per_address == Some(0) {
             self.quotas.memory.share_all();
         }
-        let drain = self.background.workers.drain();
+        let drain = self.app.api.draining.clone();
         let stop = async move {
             stop.await;
             drain.cancel();
         };
-        let cut = serve(listener, self.app, limits, self.quotas, readiness, stop).await;
+        let cut = serve(listener, self.app, limits, self.quotas, stop).await;
         self.background.stop().await;
         cut
     }
@@ -201,6 +200,7 @@ pub async fn start(config: ServiceConfig, parts: ServiceParts) -> Result<Service
         submitter: submitter.clone(),
     };
     let metrics = with_metrics.then(|| Arc::new(Metrics::new(readings)));
+    let workers = WorkerPool::start(&worker);
     let api = Api {
         submitter: submitter.clone(),
         store,
@@ -216,11 +216,11 @@ pub async fn start(config: ServiceConfig, parts: ServiceParts) -> Result<Service
         assets,
         memory,
         public_memory,
-        readiness: Readiness::default(),
+        draining: workers.drain(),
         openapi: Document::new(&openapi::document(Some(&public), &config.model_namespace)),
     };
     let app = ApiService { routes: Routes::new(routes::table())?, api, metrics };
-    let background = BackgroundTasks { submitter, workers: WorkerPool::start(&worker) };
+    let background = BackgroundTasks { submitter, workers };
     let app = Arc::new(app);
     Ok(Service { app, generated_key, sign_in, account_is_new, background, quotas: listener })
 }

@@ -101,9 +101,9 @@ async fn behind(app: Arc<ApiService>) -> io::Result<(SocketAddr, JoinHandle<()>)
 }
 
 fn listen(listener: TcpListener, door: Door) -> JoinHandle<()> {
-    let (limits, count, readiness) = Default::default();
+    let (limits, quotas) = Default::default();
     tokio::spawn(async move {
-        test_support::serve(listener, door, limits, count, readiness, std::future::pending()).await;
+        test_support::serve(listener, door, limits, quotas, std::future::pending()).await;
     })
 }
 

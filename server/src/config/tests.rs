@@ -316,21 +316,6 @@ fn an_unknown_variable_is_refused_and_the_nearest_one_named() {
     }
 }
 
-#[test]
-fn variables_of_other_programs_do_not_stop_the_start() {
-    for name in [
-        "API_KEY",
-        "BASE_URL",
-        "TEST_DATABASE_URL",
-        "SKIP_BROWSER",
-        "PORT_8080_TCP",
-        "SERVICE_HOST",
-    ] {
-        let name = format!("PROMPTARIUM_{name}");
-        assert!(matches!(parse_with(&[], &[(&name, "x")]), Ok(Command::Serve(_))), "{name}");
-    }
-}
-
 /// All settings, as variables.
 fn settings() -> Vec<String> {
     let groups = args::GROUPS.iter().flat_map(|(_, ids)| ids.split(' '));
@@ -362,30 +347,19 @@ fn a_variable_without_a_value_is_absent() {
 
 #[test]
 fn white_space_around_a_value_does_not_count() {
-    let key = "s3cret-of-at-least-32-characters";
-    let config = |text: &str| {
-        let with = [
-            ("PROMPTARIUM_SIGNING_KEY", format!("{key}{text}")),
-            ("PROMPTARIUM_DATABASE_URL", format!("postgres://u:p@h/n{text}")),
-            ("PROMPTARIUM_LISTEN", format!("[::1]:80{text}")),
-        ];
-        let with: Vec<_> = with.iter().map(|(name, value)| (*name, value.as_str())).collect();
-        match parse_with(&[], &with) {
-            Ok(Command::Serve(config)) => config,
-            other => panic!("{other:?}"),
-        }
-    };
-    let signature = |text| {
-        use hmac::Mac as _;
-        config(text).service.signing_key.unwrap().mac("test").finalize().into_bytes()
-    };
-    assert_eq!(signature(""), signature("\r\n"));
-    assert_eq!(config("\n").listen.text, "[::1]:80");
+    for (name, value) in [("LISTEN", "[::1]:80\n"), ("JOB_KEEP_DAYS", "9\r\n"), ("JSON", " true ")]
+    {
+        let name = format!("PROMPTARIUM_{name}");
+        assert!(matches!(parse_with(&[], &[(&name, value)]), Ok(Command::Serve(_))), "{name}");
+    }
+    let too_short = format!("{}\n", "s".repeat(31));
+    let problem = variable_problem(&[("PROMPTARIUM_SIGNING_KEY", &too_short)]);
+    assert!(problem.contains("at least 32"), "{problem}");
 }
 
-/// The repository's own programs and scripts run beside the server.
+/// The repository's own programs and scripts run beside the server, perhaps on Kubernetes.
 #[test]
-fn every_variable_that_the_repository_names_is_known() {
+fn every_variable_of_other_programs_that_the_repository_names_is_known() {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let mut folders: Vec<_> =
         ["server", "sdk", "conformance", "examples", "script", "docs"].map(|f| root.join(f)).into();
@@ -409,6 +383,7 @@ fn every_variable_that_the_repository_names_is_known() {
         names.remove(example);
     }
     assert!(names.len() > 50, "{names:?}");
+    names.extend(["PORT_8080_TCP", "SERVICE_HOST"].map(str::to_owned));
     for name in names {
         let known = settings().contains(&format!("PROMPTARIUM_{name}"));
         let variable = format!("PROMPTARIUM_{name}");

@@ -214,6 +214,7 @@ impl ApiError {
 fn store_problem(error: &StoreError, target: RequestTarget) -> Problem {
     use StatusCode as S;
     let field = |name, text: &str| Problem::invalid(FieldErrors::of(name, text));
+    let refused = |more| Problem::new(S::BAD_REQUEST, format!("{error}{more}"));
     match error {
         StoreError::NotFound => Problem::new(S::NOT_FOUND, target.not_found),
         StoreError::UnknownVault => field("vaultId", NO_VAULT),
@@ -226,7 +227,7 @@ fn store_problem(error: &StoreError, target: RequestTarget) -> Problem {
         StoreError::SystemVaultRename => {
             field("name", "must stay as it is, since this is a system vault")
         }
-        StoreError::SystemVaultDelete => Problem::new(S::BAD_REQUEST, error.to_string()),
+        StoreError::SystemVaultDelete => refused(""),
         StoreError::ForkOfPrivateVault => Problem::new(
             S::BAD_REQUEST,
             "a private vault cannot be forked; set its visibility to unlisted or public first",
@@ -256,15 +257,9 @@ fn store_problem(error: &StoreError, target: RequestTarget) -> Problem {
                 LONG_WRITE_TIMEOUT.as_secs(),
             ),
         ),
-        StoreError::TooManyPrompts => {
-            Problem::new(S::BAD_REQUEST, format!("{error}; nothing was changed"))
-        }
-        StoreError::TooManyKeys => {
-            Problem::new(S::BAD_REQUEST, format!("{error}; revoke one first"))
-        }
-        StoreError::TooManyVaults => {
-            Problem::new(S::BAD_REQUEST, format!("{error}; delete one first"))
-        }
+        StoreError::TooManyPrompts => refused("; nothing was changed"),
+        StoreError::TooManyKeys => refused("; revoke one first"),
+        StoreError::TooManyVaults => refused("; delete one first"),
         StoreError::KeyTaken | StoreError::LeaseLost | StoreError::Internal(_) => {
             Problem::new(S::INTERNAL_SERVER_ERROR, INTERNAL)
         }

@@ -14,7 +14,7 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, timeout};
 
-use crate::api::{Readiness, memory_quotas};
+use crate::api::memory_quotas;
 use crate::limits;
 use crate::quota::{Permit, Quota};
 use crate::serve::connection::{HeadMemory, serve_connection};
@@ -81,7 +81,6 @@ pub async fn serve(
     service: impl HttpService,
     limits: ListenerLimits,
     quotas: ListenerQuotas,
-    readiness: Readiness,
     stop: impl Future<Output = ()>,
 ) -> usize {
     let ListenerQuotas { connections, memory } = quotas;
@@ -92,7 +91,6 @@ pub async fn serve(
 
     let mut stop = pin!(async {
         stop.await;
-        readiness.stop();
         let is_quiet = last.lock().is_none_or(|last| last.elapsed() > limits::DRAIN_QUIET);
         if connections.usage().used > 0 || !is_quiet {
             let seconds = limits.drain_delay.as_secs();

@@ -22,7 +22,6 @@ use tokio::net::TcpListener;
 
 pub(crate) use self::readings::Readings;
 use self::readings::{AtScrape, process};
-use crate::api::Readiness;
 use crate::generate::Outcome;
 use crate::http::body::BodyReadError;
 use crate::http::error::ApiError;
@@ -180,9 +179,7 @@ pub(crate) async fn serve_metrics(listener: TcpListener, metrics: Arc<Metrics>) 
     let connections_max = ADMIN_CONNECTIONS_MAX;
     let limits =
         ListenerLimits { connections_max, connections_per_address, ..ListenerLimits::default() };
-    let forever = std::future::pending::<()>();
-    let (quotas, readiness) = (ListenerQuotas::default(), Readiness::default());
-    serve(listener, metrics, limits, quotas, readiness, forever).await;
+    serve(listener, metrics, limits, ListenerQuotas::default(), std::future::pending()).await;
 }
 
 impl HttpService for Arc<Metrics> {

@@ -11,7 +11,6 @@ use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 
 use super::*;
-use crate::api::Readiness;
 use crate::http::response::ResponseBody;
 use crate::serve::listener::{ListenerQuotas, serve};
 
@@ -55,8 +54,7 @@ async fn start(
 ) -> (SocketAddr, JoinHandle<usize>) {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
     let address = listener.local_addr().unwrap();
-    let (quotas, readiness) = (ListenerQuotas::default(), Readiness::default());
-    (address, tokio::spawn(serve(listener, Fixture, limits, quotas, readiness, stop)))
+    (address, tokio::spawn(serve(listener, Fixture, limits, ListenerQuotas::default(), stop)))
 }
 
 async fn server(limits: ListenerLimits) -> SocketAddr {
