@@ -5,7 +5,7 @@ use std::fs::{read_dir, read_to_string};
 
 use promptarium_server::test_support::ScratchDatabase;
 
-use crate::support::client::{Connection, head, request};
+use crate::support::client::{Connection, head, metrics_of, request};
 use crate::support::program::Running;
 
 #[tokio::test]
@@ -19,10 +19,7 @@ async fn requests_are_counted_by_route_and_class_of_status() {
 
     connection.send("GET /metrics HTTP/1.1\r\nhost: test\r\n\r\n").await;
     assert_eq!(connection.response().await.unwrap().status, 404, "the main listener shows none");
-    let event = server.event("serving metrics").await;
-    let mut admin = Connection::open(event["address"].as_str().unwrap()).await;
-    admin.send("GET /metrics HTTP/1.1\r\nhost: test\r\n\r\n").await;
-    let page = admin.response().await.unwrap();
+    let (page, mut admin) = metrics_of(&mut server).await;
     assert_eq!(page.header("content-type"), Some("text/plain; version=0.0.4; charset=utf-8"));
     let has = |name: &str, labels: &[&str], value: &str| {
         let found = page.body.lines().any(|line| {
@@ -62,10 +59,7 @@ async fn connections_and_the_use_of_the_database_are_shown() {
     }
     assert!(Connection::open(server.base_url()).await.ends().await, "a third is closed");
 
-    let event = server.event("serving metrics").await;
-    let mut admin = Connection::open(event["address"].as_str().unwrap()).await;
-    admin.send("GET /metrics HTTP/1.1\r\nhost: test\r\n\r\n").await;
-    let page = admin.response().await.unwrap().body;
+    let page = metrics_of(&mut server).await.0.body;
     for line in [
         "promptarium_http_connections 2",
         "promptarium_http_connections_refused_total 1",
@@ -83,14 +77,6 @@ async fn connections_and_the_use_of_the_database_are_shown() {
     ] {
         assert!(page.lines().any(|found| found.starts_with(line)), "{line} in:\n{page}");
     }
-}
-
-/// The page of a server on this database, or in memory.
-async fn page(server: &mut Running) -> String {
-    let event = server.event("serving metrics").await;
-    let mut admin = Connection::open(event["address"].as_str().unwrap()).await;
-    admin.send("GET /metrics HTTP/1.1\r\nhost: test\r\n\r\n").await;
-    admin.response().await.unwrap().body
 }
 
 #[tokio::test]
@@ -112,7 +98,7 @@ async fn generations_are_counted_by_outcome_and_the_process_is_shown() {
             }
         }
     }
-    let page = page(&mut server).await;
+    let page = metrics_of(&mut server).await.0.body;
     for line in [
         r#"promptarium_generations_submitted_total{outcome="accepted"} 2"#,
         r#"promptarium_generations_submitted_total{outcome="refused"} 1"#,
@@ -134,7 +120,7 @@ async fn generations_are_counted_by_outcome_and_the_process_is_shown() {
 #[tokio::test]
 async fn every_metric_has_a_meaning_and_unused_routes_have_no_series() {
     let mut server = Running::start(&["--admin-listen", "127.0.0.1:0"], &[]).await;
-    let page = page(&mut server).await;
+    let page = metrics_of(&mut server).await.0.body;
     let names = |kind: &str| -> BTreeSet<String> {
         let lines = page.lines().filter_map(|line| line.strip_prefix(kind));
         lines.filter_map(|line| line.split(' ').next()).map(str::to_owned).collect()
@@ -160,7 +146,7 @@ async fn every_series_of_the_documentation_exists() {
     let mut connection = Connection::open(server.base_url()).await;
     connection.send(head(server.api_key(), "GET", "/vaults", "")).await;
     connection.response().await.unwrap();
-    let page = page(&mut server).await;
+    let page = metrics_of(&mut server).await.0.body;
     let mut known = BTreeSet::new();
     for (name, kind) in
         page.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split_once(' '))

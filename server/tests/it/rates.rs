@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tokio::time::sleep;
 
-use crate::support::client::{Connection, Response, head, request};
+use crate::support::client::{Connection, Response, head, metrics_of, request};
 use crate::support::program::Running;
 
 const ONE: &str = "promptarium_live_a1_s3cret";
@@ -25,10 +25,7 @@ async fn send(server: &Running, request: String) -> Response {
 
 /// The values of these series in `/metrics`.
 async fn metrics(server: &mut Running, series: &[&str]) -> Vec<String> {
-    let event = server.event("serving metrics").await;
-    let mut admin = Connection::open(event["address"].as_str().unwrap()).await;
-    admin.send("GET /metrics HTTP/1.1\r\nhost: test\r\n\r\n").await;
-    let page = admin.response().await.unwrap().body;
+    let page = metrics_of(server).await.0.body;
     let value = |name: &&str| {
         let mut lines = page.lines().filter_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
         lines.next().unwrap_or_else(|| panic!("{name} in {page}")).to_owned()

@@ -8,6 +8,7 @@ use tokio::net::{TcpSocket, TcpStream};
 use tokio::time::timeout;
 
 use super::TIMEOUT;
+use super::program::Running;
 
 /// A response of HTTP/1.1.
 #[derive(Debug)]
@@ -235,4 +236,12 @@ impl Slot {
     pub(crate) async fn connection(&self) -> Connection {
         Connection::open(&self.base_url).await
     }
+}
+
+/// The response of the metrics listener of a server, and a connection to it.
+pub(crate) async fn metrics_of(server: &mut Running) -> (Response, Connection) {
+    let event = server.event("serving metrics").await;
+    let mut admin = Connection::open(event["address"].as_str().unwrap()).await;
+    admin.send("GET /metrics HTTP/1.1\r\nhost: test\r\n\r\n").await;
+    (admin.response().await.unwrap(), admin)
 }
