@@ -44,7 +44,7 @@ fn files(folder: &TempDir) -> Vec<String> {
 fn stores() -> (TempDir, [Blobs; 3]) {
     let folder = TempDir::new().unwrap();
     let in_folder = open_folder(&folder);
-    let like_s3 = Blobs { staging: Staging::temp_file(), ..Blobs::in_memory() };
+    let like_s3 = Blobs { staging: Staging::s3(), ..Blobs::in_memory() };
     (folder, [Blobs::in_memory(), in_folder, like_s3])
 }
 
@@ -148,6 +148,7 @@ async fn a_folder_keeps_its_files_and_removes_old_temporary_files() {
         file.set_modified(SystemTime::now() - Duration::from_secs(age)).unwrap();
     }
     let blobs = open_folder(&folder);
+    blobs.verify().await.unwrap();
     assert_eq!(blobs.read_all(&name).await.unwrap(), Some(sample(10)));
     assert!(!old.exists() && new.exists());
 }
@@ -497,7 +498,7 @@ async fn a_bucket_that_does_not_work_is_named_at_the_start_and_seen_later() {
     for (status, code) in [(404, "NoSuchBucket"), (403, "AccessDenied"), (400, "Malformed")] {
         bucket.lock().unwrap().fault = Fault::Refused(status, code);
         let error = blobs.verify().await.unwrap_err().to_string();
-        assert!(error.contains("put into the bucket") && !error.contains('\n'), "{error}");
+        assert!(error.contains("cannot be put there") && !error.contains('\n'), "{error}");
         assert!(error.contains(code) || error.contains(&status.to_string()), "{error}");
     }
     bucket.lock().unwrap().fault = Fault::None;

@@ -1,11 +1,11 @@
 //! The provider that needs no outside service: it paints pictures.
 //!
 //! Model, prompt and `parameters.seed` decide the picture; the words of the prompt suggest its
-//! palette and its scene. Every name under `local/` is a model. Three are for tests: `local/slow`
+//! palette. Every name under `local/` is a model. Three are for tests: `local/slow`
 //! takes 3 seconds, or `parameters.seconds`; `local/fail` accepts a request and fails;
 //! `local/refuse` accepts none.
 
-mod scene;
+mod backdrop;
 
 use std::io::{Cursor, Write};
 use std::sync::LazyLock;
@@ -23,7 +23,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use tokio::task::spawn_blocking;
 
-use self::scene::{Scene, mix};
+use self::backdrop::{Backdrop, mix};
 use super::{MediaFile, Output, PollError, Progress, Provider, SubmitError, model};
 use crate::blobs::Blobs;
 use crate::blobs::asset_url::Assets;
@@ -35,8 +35,8 @@ use crate::quota::{Client, Quota};
 /// How long `local/slow` takes, and the longest that `parameters.seconds` can ask for.
 const SLOW_SECONDS: f64 = 3.0;
 const SLOW_SECONDS_MAX: f64 = 600.0;
-/// The longer side of a picture and of an animation, in pixels. In the tests of this repository,
-/// which are not optimized, painting would take a third of the time.
+/// The longer side of a picture and of an animation, in pixels. Smaller in the tests of this
+/// repository, which are not optimized.
 const PICTURE: u32 = if IN_TESTS { 192 } else { 512 };
 const ANIMATION: u32 = if IN_TESTS { 96 } else { 256 };
 const IN_TESTS: bool = cfg!(all(debug_assertions, any(test, feature = "test-support")));
@@ -166,14 +166,16 @@ fn outputs(request: &GenerationRequest, inputs: &[Bytes]) -> Result<Vec<MediaFil
     let base = side_by_side(inputs, width, height)
         .map_err(|error| format!("an input image cannot be read: {error}"))?;
     let output = |variation: u64| {
-        let scene =
-            Scene::new(&request.prompt, seed.wrapping_add(variation << 32), (width, height));
+        let seed = seed.wrapping_add(variation << 32);
+        let backdrop = Backdrop::new(&request.prompt, seed, (width, height));
+        // The input in the colours of the backdrop.
         let moment = |phase: f32| {
-            let Some(base) = &base else { return scene.paint(phase, |_, _, colour| colour) };
-            // The input in the colours of the scene.
-            scene.paint(phase, |x, y, colour| {
-                let light = f32::from(base.get_pixel(x, y).to_luma().0[0]) / 255.0;
-                mix(colour, scene.shade(light), 0.8)
+            backdrop.paint(phase, |x, y, colour| match &base {
+                Some(base) => {
+                    let light = f32::from(base.get_pixel(x, y).to_luma().0[0]) / 255.0;
+                    mix(colour, backdrop.shade(light), 0.8)
+                }
+                None => colour,
             })
         };
         let mut file = Cursor::new(Vec::new());

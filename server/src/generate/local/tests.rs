@@ -109,18 +109,13 @@ fn only_prompt_model_and_seed_decide_the_picture() {
 }
 
 #[test]
-fn every_word_has_a_palette_and_a_kind_of_scene() {
-    for row in scene::ROWS {
-        let row: Vec<_> = row.split('|').collect();
-        let colours = row[0].split(' ').filter(|hex| u32::from_str_radix(hex, 16).is_ok()).count();
-        assert!(row.len() == 3 && colours == 6, "{row:?}");
-        for word in row[2].split(' ') {
-            let scene = Scene::new(&format!("Two {word}s"), 1, (640, 160));
-            assert_eq!(scene.kind, row[1], "{word}");
-        }
-        for size in [(33, 57), (640, 160)] {
-            let painted = Scene::new(row[2], 1, size).paint(0.3, |_, _, colour| colour);
-            assert_eq!(painted.dimensions(), size);
+fn the_words_of_a_prompt_decide_the_palette() {
+    let colours = |prompt: &str, seed| Backdrop::new(prompt, seed, (640, 160)).colours;
+    for (row, words) in backdrop::PALETTES {
+        assert_eq!(row.split(' ').filter(|hex| u32::from_str_radix(hex, 16).is_ok()).count(), 6);
+        let expected = colours(words, 1);
+        for word in words.split(' ') {
+            assert_eq!(colours(&format!("Two {word}s"), 2), expected, "{word}");
         }
     }
 }

@@ -508,7 +508,7 @@ async fn a_request_that_failed_fails_with_its_reason() {
         (file("image/png", "<script>alert(1)</script>"), no_type),
         (file("image/svg+xml", "<svg/>"), no_type),
         (file("video/mp4", MP4), no_type),
-        (file("image/png", &b"\x89PNG\r\n\x1a\n"[..]), "an output cannot be read"),
+        (file("image/png", &b"\x89PNG\r\n\x1a\n\0\0\0\0"[..]), "an output cannot be read"),
         (zeros(), "an output is larger than 1 MiB"),
         (redirect("http://127.0.0.1:1/"), not_public),
     ] {

@@ -140,7 +140,6 @@ async fn each_job_ends_right_and_was_sent_once(db: StoreUnderTest) {
         outputs: output_store(Blobs::in_memory()),
         clock: Clock::Manual(db.clock.clone()),
         settings: JobSettings::default(),
-        poll_spacing: Arc::default(),
         activity: Arc::default(),
     };
     let alice = db.caller("alice").await;

@@ -42,7 +42,6 @@ impl Fixture {
             outputs: output_store(blobs),
             clock: clock(),
             settings: JobSettings::default(),
-            poll_spacing: Arc::default(),
             activity: Arc::default(),
         };
         Self { store, by, provider, worker }
