@@ -2,27 +2,26 @@
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStringExt;
-use std::process::Output;
 
 use tokio::net::TcpListener;
+use tokio::process::Command;
 
-use crate::support::program::{Running, output, program};
+use crate::support::client::Connection;
+use crate::support::program::{Running, output, program, refusal_of};
 
 const SECRET: &str = "s3cret";
 
-/// The line on stderr of a program that did not start, without the program's name.
-fn stderr_line(output: &Output) -> String {
-    let stderr = String::from_utf8(output.stderr.clone()).unwrap();
-    assert_eq!(output.status.code(), Some(2), "{stderr}");
-    assert!(output.stdout.is_empty());
-    assert!(stderr.matches('\n').count() == 1 && !stderr.contains(SECRET), "{stderr}");
-    stderr.trim_end().strip_prefix("promptarium-server: ").unwrap().to_owned()
+/// The line on stderr of a program that does not start, without the program's name.
+async fn stderr_line(command: Command) -> String {
+    let line = refusal_of(command).await;
+    assert!(!line.contains(SECRET), "{line}");
+    line.trim_end().strip_prefix("promptarium-server: ").unwrap().to_owned()
 }
 
 async fn problem(arguments: &[&str], variables: &[(&str, &str)]) -> String {
     let variables: Vec<_> =
         variables.iter().map(|(name, value)| (*name, OsStr::new(*value))).collect();
-    stderr_line(&output(program(arguments, &variables)).await)
+    stderr_line(program(arguments, &variables)).await
 }
 
 #[tokio::test]
@@ -58,8 +57,8 @@ async fn a_wrong_variable_is_named() {
 async fn a_variable_that_is_not_utf_8_is_named() {
     for name in ["PROMPTARIUM_LISTEN", "PROMPTARIUM_SEED_KEY", "PROMPTARIUM_SIGNING_KEY"] {
         let value = OsString::from_vec(b"s3cret\xff".to_vec());
-        let output = output(program::<&str>(&[], &[(name, &value)])).await;
-        assert_eq!(stderr_line(&output), format!("{name}: the value is not UTF-8 text"));
+        let line = stderr_line(program::<&str>(&[], &[(name, &value)])).await;
+        assert_eq!(line, format!("{name}: the value is not UTF-8 text"));
     }
 }
 
@@ -129,11 +128,9 @@ async fn white_space_separates_seed_keys_in_the_variable() {
     let server = Running::start(&[], &[("PROMPTARIUM_SEED_KEY", seeds)]).await;
     assert!(server.ready["api_key"].is_null(), "{}", server.ready);
     for (key, status) in [("promptarium_live_a1_s3cret", 201), ("promptarium_live_b1_s", 401)] {
-        let mut connection = crate::support::client::Connection::open(server.base_url()).await;
-        let request =
-            crate::support::client::request(key, "POST", "/vaults", Some(r#"{"name":"v"}"#));
-        connection.send(request).await;
-        assert_eq!(connection.response().await.unwrap().status, status);
+        let body = Some(r#"{"name":"v"}"#);
+        let created = Connection::to(&server).await.api(key, "POST", "/vaults", body).await;
+        assert_eq!(created.status, status);
     }
 }
 

@@ -79,7 +79,8 @@ impl Backdrop {
         let mut colour = mix(sky, self.shade(1.0), (0.08 - distance) * unit);
         for (hill, waves) in self.waves.iter().enumerate() {
             let near = (hill + 1) as f32 / HILLS as f32;
-            let wave = |(count, start): (f32, f32)| (x / unit * count + start + phase).sin() / count;
+            let wave =
+                |(count, start): (f32, f32)| (x / unit * count + start + phase).sin() / count;
             let ridge = 0.3 + 0.55 * near - 0.25 * waves.map(wave).iter().sum::<f32>();
             // Positive below the ridge.
             let depth = y - ridge * height;

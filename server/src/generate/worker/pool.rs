@@ -7,8 +7,8 @@
 use std::collections::HashMap;
 use std::panic::AssertUnwindSafe;
 use std::pin::pin;
-use std::sync::atomic::Ordering::Relaxed;
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use futures::FutureExt;
@@ -21,8 +21,8 @@ use crate::domain::{AccountId, Claim, Turn};
 use crate::error_chain::error_chain;
 use crate::generate::submit::SUBMIT_UNKNOWN;
 use crate::limits::{
-    JOB_DELETE_INTERVAL, JOB_LEASE, JOBS_AT_ONCE, SUBMIT_CHECK_INTERVAL,
-    SUBMIT_LATE_GRACE, SUBMIT_LIMIT, SUBMIT_UNRECORDED_RETRY_FOR, WORKER_ERROR_PAUSE, WORKER_IDLE,
+    JOB_DELETE_INTERVAL, JOB_LEASE, JOBS_AT_ONCE, SUBMIT_CHECK_INTERVAL, SUBMIT_LATE_GRACE,
+    SUBMIT_LIMIT, SUBMIT_UNRECORDED_RETRY_FOR, WORKER_ERROR_PAUSE, WORKER_IDLE,
     WORKER_STOP_TIMEOUT,
 };
 use crate::store::StoreError;
