@@ -14,9 +14,9 @@ use std::time::Duration;
 use async_trait::async_trait;
 use bytes::Bytes;
 use image::codecs::gif::{GifEncoder, Repeat};
-use image::imageops::{self, FilterType};
+use image::imageops::FilterType;
 use image::{
-    Delay, DynamicImage, Frame, ImageFormat, ImageReader, ImageResult, Limits, Pixel, RgbImage,
+    Delay, DynamicImage, Frame, GrayImage, ImageFormat, ImageReader, ImageResult, Limits, RgbImage,
 };
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -67,19 +67,22 @@ impl LocalProvider {
     }
 
     async fn paint(&self, request: &GenerationRequest) -> Result<Progress, PollError> {
-        let mut bases = Vec::new();
-        for name in self.inputs(request) {
-            let read = self.blobs.read_all(&name).await;
-            match read.map_err(|error| PollError::new(error.to_string()))? {
-                Some(bytes) => bases.push(bytes),
-                None => return Ok(Progress::Failed(not_uploaded(&name))),
+        let mut input = None;
+        if let Some(name) = self.inputs(request).first() {
+            input = self
+                .blobs
+                .read_all(name)
+                .await
+                .map_err(|error| PollError::new(error.to_string()))?;
+            if input.is_none() {
+                return Ok(Progress::Failed(not_uploaded(name)));
             }
         }
         let request = request.clone();
         let permit = PAINTERS.acquire(Client::Server, 1, Duration::MAX).await;
         let painted = spawn_blocking(move || {
             let _permit = permit;
-            outputs(&request, &bases)
+            outputs(&request, input.as_ref())
         });
         match painted.await {
             Ok(Ok(files)) => Ok(Progress::Completed(files.into_iter().map(Output::File).collect())),
@@ -159,12 +162,12 @@ fn size(ratio: &str, kind: OutputKind) -> Result<(u32, u32), String> {
     Ok(((long * wide.min(1.0)).round() as u32, (long / wide.max(1.0)).round() as u32))
 }
 
-/// Paints the outputs of a request over its input images. The same request gives the same
+/// Paints the outputs of a request over its first input image. The same request gives the same
 /// bytes. The error is a reason for a person.
-fn outputs(request: &GenerationRequest, inputs: &[Bytes]) -> Result<Vec<MediaFile>, String> {
+fn outputs(request: &GenerationRequest, input: Option<&Bytes>) -> Result<Vec<MediaFile>, String> {
     let ((width, height), seed) = (size(&request.aspect_ratio, request.kind)?, seed(request));
-    let base = side_by_side(inputs, width, height)
-        .map_err(|error| format!("an input image cannot be read: {error}"))?;
+    let base = input.map(|file| decoded(file, width, height)).transpose();
+    let base = base.map_err(|error| format!("an input image cannot be read: {error}"))?;
     let output = |variation: u64| {
         let seed = seed.wrapping_add(variation << 32);
         let backdrop = Backdrop::new(&request.prompt, seed, (width, height));
@@ -172,7 +175,7 @@ fn outputs(request: &GenerationRequest, inputs: &[Bytes]) -> Result<Vec<MediaFil
         let moment = |phase: f32| {
             backdrop.paint(phase, |x, y, colour| match &base {
                 Some(base) => {
-                    let light = f32::from(base.get_pixel(x, y).to_luma().0[0]) / 255.0;
+                    let light = f32::from(base.get_pixel(x, y).0[0]) / 255.0;
                     mix(colour, backdrop.shade(light), 0.8)
                 }
                 None => colour,
@@ -189,19 +192,13 @@ fn outputs(request: &GenerationRequest, inputs: &[Bytes]) -> Result<Vec<MediaFil
     (0..u64::from(request.batch_count)).map(output).collect()
 }
 
-/// Pictures cut to equal shares of the width; `None` if there are none.
-fn side_by_side(files: &[Bytes], width: u32, height: u32) -> ImageResult<Option<RgbImage>> {
-    let mut canvas = RgbImage::new(width, height);
-    let share = width.div_ceil(files.len().max(1) as u32);
-    for (left, file) in (0..width).step_by(share as usize).zip(files) {
-        let mut reader = ImageReader::new(Cursor::new(file)).with_guessed_format()?;
-        let mut limits = Limits::default();
-        limits.max_alloc = Some(INPUT_MEMORY_MAX);
-        reader.limits(limits);
-        let picture = reader.decode()?.resize_to_fill(share, height, FilterType::Triangle);
-        imageops::replace(&mut canvas, &picture.into_rgb8(), left.into(), 0);
-    }
-    Ok((!files.is_empty()).then_some(canvas))
+/// A picture that fills this size.
+fn decoded(file: &Bytes, width: u32, height: u32) -> ImageResult<GrayImage> {
+    let mut reader = ImageReader::new(Cursor::new(file)).with_guessed_format()?;
+    let mut limits = Limits::default();
+    limits.max_alloc = Some(INPUT_MEMORY_MAX);
+    reader.limits(limits);
+    Ok(reader.decode()?.resize_to_fill(width, height, FilterType::Triangle).into_luma8())
 }
 
 /// An animation that repeats for ever.

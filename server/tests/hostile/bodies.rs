@@ -7,7 +7,7 @@ use tokio::time::sleep;
 
 use crate::MEBIBYTE;
 use crate::client::head;
-use crate::target::{ATTACKER, Target};
+use crate::target::{ATTACKER, Target, is_refusal};
 
 const CONNECTIONS: usize = 150;
 /// The largest JSON body.
@@ -41,7 +41,7 @@ pub(crate) async fn largest_at_once(target: &Target) {
     for head in heads.await {
         match head {
             Some(head) if head.status == 201 => taken += 1,
-            Some(head) if head.is_refusal(&[429]) => refused += 1,
+            Some(head) if is_refusal(&head, &[429]) => refused += 1,
             // Who sends on for seconds after the refusal may not get to read it.
             None => reset += 1,
             Some(_) => panic!("{head:?}"),

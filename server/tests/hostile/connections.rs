@@ -3,8 +3,10 @@
 use std::time::Duration;
 
 use futures::future::join_all;
+use tokio::io::AsyncReadExt;
 use tokio::time::{Instant, sleep, timeout};
 
+use crate::client::Connection;
 use crate::target::Target;
 use crate::{HELD_FOR, TIMEOUT};
 
@@ -53,7 +55,7 @@ pub(crate) async fn idle(target: &Target) {
     let ended = join_all((0..IDLE).map(async |_| {
         let mut peer = target.connect().await;
         peer.send([PREFACE, REQUEST].concat()).await;
-        while !peer.is_closed(PING_PAUSE).await {
+        while !is_closed(&mut peer, PING_PAUSE).await {
             peer.send([PING, CLOSING_PING_ACK].concat()).await;
             assert!(begin.elapsed() < TIMEOUT, "an idle connection stays");
         }
@@ -74,10 +76,25 @@ pub(crate) async fn floods(target: &Target) {
         let floods = (0..FLOODS).map(async |_| {
             let mut peer = target.connect().await;
             peer.send(PREFACE).await;
-            while !peer.is_closed(Duration::from_millis(1)).await {
+            while !is_closed(&mut peer, Duration::from_millis(1)).await {
                 peer.send(&frames).await;
             }
         });
         timeout(TIMEOUT / 3, join_all(floods)).await.expect("floods are cut");
     }
+}
+
+/// Reads and drops what comes for a while; whether the server has closed the connection.
+async fn is_closed(peer: &mut Connection, wait: Duration) -> bool {
+    let mut read = [0; 4096];
+    let begun = Instant::now();
+    while let Ok(more) = timeout(wait, peer.stream.read(&mut read)).await {
+        if !more.is_ok_and(|bytes| bytes > 0) {
+            return true;
+        }
+        if begun.elapsed() > wait {
+            break;
+        }
+    }
+    false
 }

@@ -6,7 +6,7 @@ use tempfile::TempDir;
 use tokio::time::sleep;
 
 use crate::HELD_FOR;
-use crate::client::Connection;
+use crate::client::{Connection, Response};
 use crate::good::GoodClient;
 use crate::program::Running;
 use crate::provider;
@@ -95,7 +95,7 @@ impl Target {
         let heads = peers.iter_mut().map(async |peer| peer.head_response().await.unwrap());
         let heads = join_all(heads).await;
         let sent = heads.iter().filter(|head| head.status == 200).count();
-        let refused = heads.iter().filter(|head| head.is_refusal(refusals)).count();
+        let refused = heads.iter().filter(|head| is_refusal(head, refusals)).count();
         assert!(sent > 0 && sent + refused == readers, "{heads:?}");
         (sent, refused)
     }
@@ -106,4 +106,9 @@ impl Target {
         let (undisturbed, beside) = self.good.stop().await;
         Round { peak_mib, undisturbed, beside }
     }
+}
+
+/// Whether a response has one of these statuses, and says when to try again.
+pub(crate) fn is_refusal(response: &Response, statuses: &[u16]) -> bool {
+    statuses.contains(&response.status) && response.header("retry-after").is_some()
 }

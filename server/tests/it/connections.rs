@@ -10,6 +10,7 @@ use promptarium_server::EmbeddedServer;
 use promptarium_server::test_support::{BODY_BYTES_MAX, BODY_SECONDS_MAX, ScratchDatabase};
 use tokio::net::TcpStream;
 
+use crate::support::advance;
 use crate::support::client::{Connection, call, head, request};
 use crate::support::program::Running;
 
@@ -49,14 +50,10 @@ async fn an_idle_connection_is_kept_for_75_seconds() {
     for _ in 0..3 {
         assert_eq!(connection.api(server.api_key(), "GET", "/prompts", None).await.status, 200);
         tokio::time::sleep(Duration::from_millis(50)).await;
-        tokio::time::pause();
-        tokio::time::advance(Duration::from_secs(70)).await;
-        tokio::time::resume();
+        advance(Duration::from_secs(70)).await;
     }
     tokio::time::sleep(Duration::from_millis(50)).await;
-    tokio::time::pause();
-    tokio::time::advance(Duration::from_secs(76)).await;
-    tokio::time::resume();
+    advance(Duration::from_secs(76)).await;
     assert!(connection.ends().await);
 }
 
@@ -177,9 +174,7 @@ async fn a_body_that_does_not_come_is_given_up() {
     connection.send(head(server.api_key(), "POST", "/prompts", "content-length: 9\r\n")).await;
     connection.send("{").await;
     tokio::time::sleep(Duration::from_millis(200)).await;
-    tokio::time::pause();
-    tokio::time::advance(Duration::from_secs(BODY_SECONDS_MAX + 1)).await;
-    tokio::time::resume();
+    advance(Duration::from_secs(BODY_SECONDS_MAX + 1)).await;
     let response = connection.response().await.unwrap();
     assert_eq!(response.status, 408);
     assert!(response.json()["error"].as_str().unwrap().contains("30 seconds"));

@@ -4,10 +4,10 @@ use std::ffi::OsStr;
 use std::time::{Duration, Instant};
 
 use promptarium_server::EmbeddedServer;
-use promptarium_server::test_support::Blobs;
 use tempfile::TempDir;
 
 use crate::support::blobs::{FailingBlobs, Failure};
+use crate::support::advance;
 use crate::support::client::{Connection, Slot, call, get};
 use crate::support::program::{Running, output, program};
 use crate::support::{files, folder_store};
@@ -40,15 +40,11 @@ async fn a_stalled_upload_is_408() {
     let mut connection = slot.begin(SIZE).await;
     connection.send("x").await;
     tokio::time::sleep(Duration::from_millis(200)).await;
-    tokio::time::pause();
-    tokio::time::advance(Duration::from_secs(349)).await;
-    tokio::time::resume();
+    advance(Duration::from_secs(349)).await;
     tokio::time::sleep(Duration::from_millis(50)).await;
     connection.send("x").await;
     tokio::time::sleep(Duration::from_millis(50)).await;
-    tokio::time::pause();
-    tokio::time::advance(Duration::from_secs(2)).await;
-    tokio::time::resume();
+    advance(Duration::from_secs(2)).await;
     let response = connection.response().await.unwrap();
     assert_eq!(response.status, 408);
     assert!(
@@ -110,9 +106,7 @@ async fn a_client_that_disconnects_does_not_affect_others() {
 
 #[tokio::test]
 async fn a_failed_put_is_503_and_leaves_nothing() {
-    let store = FailingBlobs::new();
-    let blobs = Blobs::over(store.clone());
-    let server = EmbeddedServer::builder().blobs(blobs).start().await.unwrap();
+    let (store, server) = FailingBlobs::start().await;
     let (slot, bytes) = (Slot::to(&server, 50_000).await, sample(50_000));
     for (failure, expected) in
         [(Failure::Full, "no space left"), (Failure::BreaksWhilePutting, "try again")]
@@ -167,9 +161,7 @@ async fn a_bucket_that_cannot_be_reached_prevents_the_start_with_one_line() {
 
 #[tokio::test]
 async fn a_server_whose_storage_of_files_fails_is_not_ready() {
-    let store = FailingBlobs::new();
-    let blobs = Blobs::over(store.clone());
-    let server = EmbeddedServer::builder().blobs(blobs).start().await.unwrap();
+    let (store, server) = FailingBlobs::start().await;
     store.set(Failure::Gone);
     let response = get(&server, "/readyz").await;
     assert_eq!(response.status, 503);
@@ -180,9 +172,7 @@ async fn a_server_whose_storage_of_files_fails_is_not_ready() {
 
 #[tokio::test]
 async fn an_asset_that_breaks_off_ends_the_connection() {
-    let store = FailingBlobs::new();
-    let blobs = Blobs::over(store.clone());
-    let server = EmbeddedServer::builder().blobs(blobs).start().await.unwrap();
+    let (store, server) = FailingBlobs::start().await;
     let slot = Slot::to(&server, 50_000).await;
     assert_eq!(slot.put(&sample(50_000)).await.status, 200);
     store.set(Failure::BreaksWhileGetting);
@@ -241,8 +231,7 @@ async fn the_log_contains_no_secret_and_no_asset_name() {
 
 #[tokio::test]
 async fn a_panic_is_a_500_and_the_server_continues() {
-    let store = FailingBlobs::new();
-    let server = EmbeddedServer::builder().blobs(Blobs::over(store.clone())).start().await.unwrap();
+    let (store, server) = FailingBlobs::start().await;
     let slot = Slot::to(&server, 1).await;
     store.set(Failure::Panic);
     for _ in 0..2 {

@@ -79,7 +79,7 @@ fn outputs_have_the_size_of_the_ratio_and_differ() {
         ("4:1", "video", (ANIMATION, ANIMATION / 4)),
     ] {
         let request = plasma(json!({ "aspectRatio": ratio, "kind": kind, "batchCount": 2 }));
-        let outputs = outputs(&request, &[]).unwrap();
+        let outputs = outputs(&request, None).unwrap();
         let media = if kind == "image" { Media::Png } else { Media::Gif };
         for output in &outputs {
             assert_eq!((output.media, (output.width, output.height)), (media, expected));
@@ -91,7 +91,7 @@ fn outputs_have_the_size_of_the_ratio_and_differ() {
 
 #[test]
 fn only_prompt_model_and_seed_decide_the_picture() {
-    let of = |request: &GenerationRequest| outputs(request, &[]).unwrap();
+    let of = |request: &GenerationRequest| outputs(request, None).unwrap();
     let plain = of(&plasma(json!({})));
     assert!(plain == of(&plasma(json!({ "negativePrompt": "fog", "parameters": { "x": 1 } }))));
     let others = [
@@ -122,7 +122,7 @@ fn the_words_of_a_prompt_decide_the_palette() {
 
 #[test]
 fn a_video_moves_and_repeats_for_ever() {
-    let file = &outputs(&plasma(json!({ "kind": "video" })), &[]).unwrap()[0].bytes;
+    let file = &outputs(&plasma(json!({ "kind": "video" })), None).unwrap()[0].bytes;
     let decoder = image::codecs::gif::GifDecoder::new(Cursor::new(file)).unwrap();
     let frames = image::AnimationDecoder::into_frames(decoder).collect_frames().unwrap();
     assert_eq!(frames.len(), usize::from(FRAMES));

@@ -13,9 +13,11 @@ use tokio::time::Instant;
 use super::pool::WorkerPool;
 use super::*;
 use crate::blobs::{BlobSetting, Blobs};
-use crate::domain::{Caller, ListedPrompt, NewVault, Reserved, Turn, VaultVisibility};
+use crate::domain::{Caller, ListedPrompt, NewVault, Turn, VaultVisibility};
 use crate::generate::RemoteOutput;
-use crate::generate::tests::{Scripted, clock, new_job, output_store, pictures, store, ticket};
+use crate::generate::tests::{
+    Scripted, account, clock, new_job, output_store, pictures, queue, store, ticket,
+};
 use crate::limits::{SUBMIT_CHECK_INTERVAL, SUBMIT_LIMIT};
 use crate::store::memory::MemoryStore;
 use crate::store::prelude::*;
@@ -64,11 +66,7 @@ impl Fixture {
 
     /// Adds a job that the provider has accepted.
     async fn queue(&self, name: &str, vault: Option<VaultId>) {
-        let new = new_job(name, "A harbour", vault);
-        let Reserved::New(job) = self.store.reserve_job(&self.by, new).await.unwrap() else {
-            panic!("the name {name} was taken");
-        };
-        self.store.job_submitted(&job.key, ticket(name)).await.unwrap();
+        queue(&self.store, &self.by, new_job(name, "A harbour", vault)).await;
     }
 
     async fn state(&self, name: &str) -> JobState {

@@ -2,12 +2,10 @@
 
 use std::net::Ipv4Addr;
 
-use std::time::Duration;
-
 use promptarium_server::EmbeddedServer;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
-use tokio::time::{Instant, timeout};
+use tokio::time::timeout;
 
 use super::TIMEOUT;
 use super::program::Running;
@@ -50,7 +48,7 @@ pub(crate) struct Response {
 
 /// One connection.
 pub(crate) struct Connection {
-    stream: TcpStream,
+    pub(crate) stream: TcpStream,
     read: Vec<u8>,
 }
 
@@ -58,11 +56,6 @@ impl Response {
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         let found = self.headers.iter().find(|(field, _)| field.eq_ignore_ascii_case(name));
         found.map(|(_, value)| value.as_str())
-    }
-
-    /// Whether it has one of these statuses, and says when to try again.
-    pub(crate) fn is_refusal(&self, statuses: &[u16]) -> bool {
-        statuses.contains(&self.status) && self.header("retry-after").is_some()
     }
 
     pub(crate) fn json(&self) -> serde_json::Value {
@@ -117,21 +110,6 @@ impl Connection {
     /// The response to a request without a key, for a path from the root.
     pub(crate) async fn get(&mut self, path: &str) -> Response {
         self.ask(format!("GET {path} HTTP/1.1\r\nhost: test\r\n\r\n")).await
-    }
-
-    /// Reads and drops what comes for a while; whether the server has closed the connection.
-    pub(crate) async fn is_closed(&mut self, wait: Duration) -> bool {
-        let mut read = [0; 4096];
-        let begun = Instant::now();
-        while let Ok(more) = timeout(wait, self.stream.read(&mut read)).await {
-            if !more.is_ok_and(|bytes| bytes > 0) {
-                return true;
-            }
-            if begun.elapsed() > wait {
-                break;
-            }
-        }
-        false
     }
 
     /// Waits for the next response, and leaves it unread.

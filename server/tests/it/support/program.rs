@@ -140,11 +140,6 @@ impl Running {
         self.end().await.stderr
     }
 
-    /// Kills it with SIGKILL.
-    pub(crate) async fn kill(mut self) {
-        self.child.kill().await.unwrap();
-    }
-
     /// Waits for its end without reading its log.
     pub(crate) async fn code_unread(mut self) -> Option<i32> {
         timeout(TIMEOUT, self.child.wait()).await.expect("an end in time").unwrap().code()

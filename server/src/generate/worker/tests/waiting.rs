@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicUsize;
 use bytes::Bytes;
 
 use super::*;
-use crate::domain::{AccountId, JobKey, JobRecord, NewKey, Scopes};
+use crate::domain::{AccountId, JobKey};
 use crate::generate::OutputLimits;
 use crate::limits::{JOB_PROVIDER_LIMIT, JOB_RETRY_HOURS, LARGE_OUTPUTS_PER_ACCOUNT};
 use crate::store::JobQueue;
@@ -31,10 +31,7 @@ impl Fixture {
         let mut new = new_job(name, "A harbour", None);
         let request = Arc::make_mut(&mut new.request);
         request.kind = crate::domain::OutputKind::Video;
-        let Reserved::New(job) = self.store.reserve_job(by, new).await.unwrap() else {
-            panic!("the name {name} was taken");
-        };
-        self.store.job_submitted(&job.key, ticket(name)).await.unwrap();
+        queue(&self.store, by, new).await;
     }
 
     async fn waits_for(&self, by: &Caller, name: &str) -> Option<Arc<str>> {
@@ -54,10 +51,7 @@ async fn endless_outputs_hold_back_only_large_ones_of_their_account_which_say_so
     });
     let mut fixture = Fixture::new(provider).await;
     fixture.worker.outputs.limits = OutputLimits::new(512);
-    let key =
-        NewKey { public_id: "b".into(), digest: [8; 32], scopes: Scopes::ALL, revoked: false };
-    fixture.store.seed_key("bob", key).await.unwrap();
-    let bob = fixture.store.find_key("b", &[8; 32]).await.unwrap().unwrap().caller();
+    let bob = account(&fixture.store, "bob").await;
     let alice = fixture.by.clone();
     let pool = fixture.pool(16);
     for at in 0..LARGE_OUTPUTS_PER_ACCOUNT {
@@ -216,15 +210,10 @@ impl JobQueue for Panicking {
 #[tokio::test(start_paused = true)]
 async fn a_panic_of_the_clean_up_does_not_end_it() {
     let fixture = Fixture::new(at_once(pictures(1))).await;
-    let reserved: JobRecord =
-        match fixture.store.reserve_job(&fixture.by, new_job("j", "p", None)).await {
-            Ok(Reserved::New(job)) => job,
-            other => panic!("{other:?}"),
-        };
+    fixture.store.reserve_job(&fixture.by, new_job("j", "p", None)).await.unwrap();
     let store = Arc::new(Panicking { inner: fixture.store.clone(), calls: AtomicUsize::new(0) });
     let pool = WorkerPool::start(&Worker { store, ..fixture.worker.clone() });
     sleep(2 * SUBMIT_LIMIT).await;
     pool.stop().await;
-    let state = fixture.store.job_by_key(&reserved.key).await.unwrap().state;
-    assert_eq!(state, JobState::Failed(None, SUBMIT_UNKNOWN.into()));
+    assert_eq!(fixture.state("j").await, JobState::Failed(None, SUBMIT_UNKNOWN.into()));
 }
