@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use promptarium_server::EmbeddedServer;
 use tempfile::TempDir;
 
-use crate::support::blobs::{FailingBlobs, Failure};
 use crate::support::advance;
+use crate::support::blobs::{FailingBlobs, Failure};
 use crate::support::client::{Connection, Slot, call, get};
 use crate::support::program::{Running, output, program};
 use crate::support::{files, folder_store};

@@ -48,13 +48,6 @@ impl Fixture {
         self.provider.poll(&ticket, request).await.unwrap()
     }
 
-    async fn refusal(&self, request: &GenerationRequest) -> String {
-        let Err(SubmitError::Refused(reason)) = self.provider.submit(request).await else {
-            panic!("{request:?} was not refused");
-        };
-        reason
-    }
-
     async fn upload(&self, bytes: Vec<u8>) -> String {
         let name = AssetName::random(Media::Png);
         self.blobs.put_new(&name, bytes.into()).await.unwrap();
@@ -136,7 +129,8 @@ async fn an_uploaded_image_shows_in_the_picture() {
     let fixture = fixture();
     for format in [ImageFormat::Png, ImageFormat::Jpeg, ImageFormat::Gif, ImageFormat::WebP] {
         let url = fixture.upload(two_halves(format)).await;
-        let fields = json!({ "imageInputs": [url, "urn:x"] });
+        // An editing model counts only with an image input of its own.
+        let fields = json!({ "imageInputs": ["urn:x", url], "imageEditEndpointId": "other/edit" });
         let Progress::Completed(outputs) = fixture.run(&plasma(fields)).await else {
             panic!("{format:?} did not complete");
         };
@@ -187,46 +181,33 @@ async fn requests_are_refused_with_a_reason() {
         rows.push((plasma(json!({ "aspectRatio": ratio })), "beyond 4:1"));
     }
     for (request, expected) in rows {
-        let reason = fixture.refusal(&request).await;
-        assert!(reason.contains(expected), "{reason}");
+        match fixture.provider.submit(&request).await {
+            Err(SubmitError::Refused(reason)) => assert!(reason.contains(expected), "{reason}"),
+            outcome => panic!("{request:?}: {outcome:?}"),
+        }
     }
 }
 
 #[tokio::test]
-async fn an_editing_model_counts_only_with_an_image() {
-    let accepted = [
-        json!({ "imageEditEndpointId": "other/edit" }),
-        json!({ "imageEditEndpointId": "local/edit", "imageInput": "urn:x" }),
-    ];
-    for fields in accepted {
-        assert!(matches!(fixture().run(&plasma(fields)).await, Progress::Completed(_)));
-    }
-}
-
-#[tokio::test]
-async fn the_slow_model_takes_its_time() {
+async fn the_models_for_tests_are_slow_and_fail() {
     for (seconds, expected) in
         [(json!(0), 0.0), (json!(-1), 0.0), (json!(1e300), 600.0), (json!("x"), 3.0)]
     {
         let request = request("local/slow", json!({ "parameters": { "seconds": seconds } }));
         assert_eq!(slow_seconds(&request), expected);
     }
-    let (fixture, request) = (fixture(), request("local/slow", json!({})));
-    let ticket = fixture.provider.submit(&request).await.unwrap();
-    let poll = || fixture.provider.poll(&ticket, &request);
+    let (fixture, slow) = (fixture(), request("local/slow", json!({})));
+    let ticket = fixture.provider.submit(&slow).await.unwrap();
+    let poll = || fixture.provider.poll(&ticket, &slow);
     assert!(matches!(poll().await, Ok(Progress::Queued)));
     fixture.clock.advance(Duration::from_millis(1500));
     assert!(matches!(poll().await, Ok(Progress::InProgress)));
     fixture.clock.advance(Duration::from_millis(1500));
     assert!(matches!(poll().await, Ok(Progress::Completed(_))));
-}
 
-#[tokio::test]
-async fn the_failing_model_fails_and_foreign_tickets_are_errors() {
-    let (fixture, fail) = (fixture(), request("local/fail", json!({})));
+    let fail = request("local/fail", json!({}));
     assert!(matches!(fixture.run(&fail).await, Progress::Failed(_)));
-    let ticket = ProviderTicket { request_id: "a".into(), provider_state: "{}".into() };
-    assert!(fixture.provider.poll(&ticket, &fail).await.is_err());
-    let (one, other) = (fixture.provider.submit(&fail).await, fixture.provider.submit(&fail).await);
-    assert_ne!(one.unwrap().request_id, other.unwrap().request_id);
+    assert_ne!(fixture.provider.submit(&fail).await.unwrap().request_id, ticket.request_id);
+    let foreign = ProviderTicket { request_id: "a".into(), provider_state: "{}".into() };
+    assert!(fixture.provider.poll(&foreign, &fail).await.is_err());
 }
