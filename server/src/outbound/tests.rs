@@ -8,7 +8,7 @@ use super::*;
 use crate::error_chain::error_chain;
 
 const LIMITS: ResponseLimits =
-    ResponseLimits { time: Duration::from_secs(5), bytes: 1000, budget: None };
+    ResponseLimits { time: Duration::from_secs(5), bytes: 1000, memory: None };
 const EMPTY: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n";
 
 /// Sends these bytes on each connection and keeps it open.
@@ -67,7 +67,7 @@ async fn a_response_that_exceeds_its_limits_is_an_error() {
         (b"content-length: 10\r\n\r\n01234", 1000, short, "no response within 0.1 s"),
     ] {
         let response = [b"HTTP/1.1 200 OK\r\n", response].concat().leak();
-        let limits = ResponseLimits { bytes, time, budget: None };
+        let limits = ResponseLimits { bytes, time, memory: None };
         let error = get(&any(), &responding(response).await, limits).await.unwrap_err();
         assert!(error.to_string().contains(expected), "{error}");
         assert!(!error.nothing_was_sent());
