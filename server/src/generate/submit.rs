@@ -8,7 +8,6 @@
 use std::error::Error;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
 
 use futures::FutureExt;
@@ -40,7 +39,8 @@ pub struct Submitter {
     /// Writes the URLs that the provider gets.
     assets: Assets,
     tasks: TaskTracker,
-    unrecorded: Arc<AtomicUsize>,
+    /// Those of `tasks` that record an accepted job.
+    unrecorded: TaskTracker,
     pub(crate) outcomes: Outcomes,
 }
 
@@ -60,14 +60,14 @@ type Submission = Result<(JobKey, ProviderTicket), SubmissionError>;
 
 impl Submitter {
     pub fn new(store: Arc<dyn JobStore>, provider: Arc<dyn Provider>, assets: Assets) -> Self {
-        let (tasks, unrecorded, outcomes) = Default::default();
-        Self { store, provider, assets, tasks, unrecorded, outcomes }
+        let (tasks, unrecorded) = (TaskTracker::new(), TaskTracker::new());
+        Self { store, provider, assets, tasks, unrecorded, outcomes: Outcomes::default() }
     }
 
     /// How many accepted jobs are not recorded yet. The submissions that are open when the store
     /// fails bound it, because each needs the store first.
     pub(crate) fn unrecorded(&self) -> usize {
-        self.unrecorded.load(Relaxed)
+        self.unrecorded.len()
     }
 
     /// Submits a job, or finds the one that already has its name and waits until it is submitted.
@@ -160,14 +160,12 @@ impl Submitter {
         let request_id = ticket.request_id.clone();
         tracing::info!(job = ?key, request_id = &*request_id, "the provider accepted a generation");
         let (this, task_key) = (self.clone(), key.clone());
-        let recording = self.tasks.spawn(async move {
-            this.unrecorded.fetch_add(1, Relaxed);
+        let recording = self.tasks.spawn(self.unrecorded.track_future(async move {
             let step = || this.store.job_submitted(&task_key, ticket.clone());
             let recorded = this.record(&task_key, SUBMIT_UNRECORDED_RETRY_FOR, step).await;
-            this.unrecorded.fetch_sub(1, Relaxed);
             log_if_unrecorded(&task_key, &ticket, &recorded);
             recorded
-        });
+        }));
         let unknown = |cause: Box<dyn Error + Send + Sync>| StoreError::OutcomeUnknown(cause);
         match timeout(SUBMIT_RECORD_RETRY_FOR, recording).await {
             Ok(recorded) => submission(recorded.map_err(|error| unknown(error.into()))??),
