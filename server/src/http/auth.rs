@@ -149,8 +149,8 @@ mod tests {
     use super::*;
     use crate::clock::Clock;
     use crate::domain::{NewKey, Scopes};
+    use crate::store::KeyStore as _;
     use crate::store::memory::MemoryStore;
-    use crate::store::{KeyStore as _, SessionStore as _};
 
     #[tokio::test(start_paused = true)]
     async fn a_wrong_secret_a_revoked_and_an_unknown_key_are_refused_after_the_same_time() {

@@ -16,16 +16,15 @@ use deadpool::managed::Object;
 use self::plan::Plan;
 use super::super::db::Statement;
 use super::super::{
-    account_keys, accounts, claims, contents, db, forks, job_queue, jobs, key_cache, keys, listing,
-    memberships, new_vaults, prompt_changes, prompts, sessions, settings, steps, vaults,
+    accounts, claims, contents, db, forks, job_queue, jobs, key_cache, keys, listing, memberships,
+    new_vaults, prompt_changes, prompts, sessions, settings, steps, vaults,
 };
 use super::store;
 use crate::store::postgres::connect::Connector;
 use crate::store::postgres::scratch::ScratchDatabase;
 
 /// The statements of every module.
-const MODULES: [&[&Statement]; 19] = [
-    account_keys::ALL,
+const MODULES: [&[&Statement]; 18] = [
     accounts::ALL,
     claims::ALL,
     contents::ALL,
