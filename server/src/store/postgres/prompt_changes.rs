@@ -3,19 +3,20 @@
 use std::sync::Arc;
 
 use const_format::formatcp;
-use promptarium::{PromptId, VaultId};
+use jiff::Timestamp;
+use promptarium::VaultId;
+use tokio_postgres::Row;
 
-use super::db::{Db, Statement};
+use super::db::{Statement, Values};
 use super::rows::{self, CALLER, KEY_IS_VALID, NEW_MEMBER, PROMPT_COLUMNS, column, later};
-use super::steps::Step;
-use crate::domain::{Caller, PromptKind, PromptPatch, SharedPrompt};
+use crate::domain::{PromptKind, PromptPatch, SharedPrompt};
 use crate::store::{Result, StoreError};
 
 #[cfg(test)]
 pub(super) static ALL: &[&Statement] = &[&LOCK_VAULT, &LOCK_PROMPT, &UPDATE, &SAVE, &DELETE];
 
 /// In a transaction before a statement that changes the count of the vault `$3`.
-static LOCK_VAULT: Statement = Statement::idempotent(
+pub(super) static LOCK_VAULT: Statement = Statement::idempotent(
     "prompts.lock_vault",
     formatcp!(
         "SELECT FROM vault v WHERE v.account_id = $1 AND v.id = $3 AND {KEY_IS_VALID}
@@ -25,7 +26,7 @@ static LOCK_VAULT: Statement = Statement::idempotent(
 
 /// In a transaction before a statement that reads or changes the memberships of the prompt `$3`.
 /// Nothing can add one meanwhile.
-static LOCK_PROMPT: Statement = Statement::idempotent(
+pub(super) static LOCK_PROMPT: Statement = Statement::idempotent(
     "prompts.lock_prompt",
     formatcp!(
         "SELECT FROM prompt p WHERE p.account_id = $1 AND p.id = $3 AND {KEY_IS_VALID} FOR UPDATE"
@@ -49,7 +50,7 @@ const IN_TARGET: &str = formatcp!(
 /// After the vault `$15` and the prompt `$3` were locked. NULL parameters leave their column
 /// unchanged; `$6` says whether the platform becomes `$7`. `$13` says that the update needs a model
 /// and brings none. `$14` is the type. `has_model` is NULL if there is no such prompt.
-static UPDATE: Statement = Statement::non_idempotent(
+pub(super) static UPDATE: Statement = Statement::non_idempotent(
     "prompts.update",
     formatcp!(
         "{CALLER}, target AS (
@@ -83,7 +84,7 @@ static UPDATE: Statement = Statement::non_idempotent(
 );
 
 /// After the vault `$4` and the prompt `$3` were locked.
-static SAVE: Statement = Statement::non_idempotent(
+pub(super) static SAVE: Statement = Statement::non_idempotent(
     "prompts.save",
     formatcp!(
         "{CALLER}, target AS (
@@ -132,65 +133,47 @@ pub(super) static DELETE: Statement = Statement::non_idempotent(
     ),
 );
 
-/// See [`PromptStore::update_prompt`](crate::store::PromptStore::update_prompt); the patch changes
-/// something.
-pub(super) async fn update(
-    db: &Db,
-    caller: &Caller,
-    id: PromptId,
-    patch: PromptPatch,
-) -> Result<SharedPrompt> {
+/// The parameters of [`UPDATE`].
+pub(super) fn update_values(id: i64, patch: &PromptPatch, now: Timestamp) -> Values<'_> {
     let inputs = &patch.inputs;
-    let lacks_model = patch.kind.is_some_and(PromptKind::needs_model) && inputs.model_id.is_none();
-    let (id, vault) = (id.get(), patch.vault.map(VaultId::get));
-    let steps: [Step<'_>; 3] = [
-        (&LOCK_VAULT, &[&vault]),
-        (&LOCK_PROMPT, &[&id]),
-        (
-            &UPDATE,
-            &[
-                &id,
-                &patch.title.as_deref(),
-                &patch.text.as_deref(),
-                &patch.platform.is_some(),
-                &patch.platform.as_ref().and_then(Option::as_deref),
-                &inputs.model_id.as_deref(),
-                &inputs.aspect_ratio.as_deref(),
-                &inputs.image_url,
-                &inputs.reference_media_urls.as_deref(),
-                &db.now(),
-                &lacks_model,
-                &patch.kind.map(PromptKind::as_str),
-                &vault,
-            ],
-        ),
-    ];
-    let first = usize::from(vault.is_none());
-    let row = db.row_of_steps(caller, None, &steps[first..]).await?;
-    if let Some(prompt) = rows::prompt(&row)? {
+    vec![
+        Box::new(id),
+        Box::new(patch.title.as_deref()),
+        Box::new(patch.text.as_deref()),
+        Box::new(patch.platform.is_some()),
+        Box::new(patch.platform.as_ref().and_then(Option::as_deref)),
+        Box::new(inputs.model_id.as_deref()),
+        Box::new(inputs.aspect_ratio.as_deref()),
+        Box::new(&inputs.image_url),
+        Box::new(inputs.reference_media_urls.as_deref()),
+        Box::new(now),
+        Box::new(lacks_model(patch)),
+        Box::new(patch.kind.map(PromptKind::as_str)),
+        Box::new(patch.vault.map(VaultId::get)),
+    ]
+}
+
+fn lacks_model(patch: &PromptPatch) -> bool {
+    patch.kind.is_some_and(PromptKind::needs_model) && patch.inputs.model_id.is_none()
+}
+
+/// The result of [`UPDATE`].
+pub(super) fn updated(row: &Row, patch: &PromptPatch) -> Result<SharedPrompt> {
+    if let Some(prompt) = rows::prompt(row)? {
         return Ok(in_vault(prompt, patch.vault));
     }
-    let target: Option<i64> = column(&row, "vault")?;
-    Err(match column::<Option<bool>>(&row, "has_model")? {
-        Some(_) if vault.is_some() && target.is_none() => StoreError::UnknownVault,
-        Some(false) if lacks_model => StoreError::ModelRequired,
+    let target: Option<i64> = column(row, "vault")?;
+    Err(match column::<Option<bool>>(row, "has_model")? {
+        Some(_) if patch.vault.is_some() && target.is_none() => StoreError::UnknownVault,
+        Some(false) if lacks_model(patch) => StoreError::ModelRequired,
         _ => StoreError::NotFound,
     })
 }
 
-/// See [`PromptStore::save_prompt`](crate::store::PromptStore::save_prompt).
-pub(super) async fn save(
-    db: &Db,
-    caller: &Caller,
-    id: PromptId,
-    vault: VaultId,
-) -> Result<SharedPrompt> {
-    let (id, target) = (id.get(), vault.get());
-    let steps: [Step<'_>; 3] =
-        [(&LOCK_VAULT, &[&target]), (&LOCK_PROMPT, &[&id]), (&SAVE, &[&id, &target])];
-    let row = db.row_of_steps(caller, None, &steps).await?;
-    let prompt = rows::prompt(&row)?.ok_or(StoreError::NotFound)?;
-    column::<Option<i64>>(&row, "vault")?.ok_or(StoreError::UnknownVault)?;
+/// The result of [`SAVE`].
+pub(super) fn saved(row: &Row, vault: VaultId) -> Result<SharedPrompt> {
+    let prompt = rows::prompt(row)?.ok_or(StoreError::NotFound)?;
+    column::<Option<i64>>(row, "vault")?.ok_or(StoreError::UnknownVault)?;
     Ok(in_vault(prompt, Some(vault)))
 }
 

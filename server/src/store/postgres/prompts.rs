@@ -11,8 +11,11 @@ use tokio_postgres::Row;
 use super::PostgresStore;
 use super::db::{Statement, Values, refs};
 use super::listing::{page, page_statement};
-use super::prompt_changes::{self, DELETE};
+use super::prompt_changes::{
+    DELETE, LOCK_PROMPT, LOCK_VAULT, SAVE, UPDATE, saved, update_values, updated,
+};
 use super::rows::{self, CALLER, KEY_IS_VALID, NEW_MEMBER, NEW_PROMPT, PROMPT_COLUMNS, column};
+use super::steps::Step;
 use crate::domain::{
     Caller, ImageRef, NewPrompt, PromptInputs, PromptPage, PromptPatch, PromptQuery, PromptRecord,
     SharedPrompt,
@@ -177,7 +180,12 @@ impl PromptStore for PostgresStore {
         if patch.is_empty() {
             return self.prompt(caller, id).await;
         }
-        prompt_changes::update(&self.db, caller, id, patch).await
+        let (id, vault) = (id.get(), patch.vault.map(VaultId::get));
+        let values = update_values(id, &patch, self.db.now());
+        let steps: [Step<'_>; 3] =
+            [(&LOCK_VAULT, &[&vault]), (&LOCK_PROMPT, &[&id]), (&UPDATE, &refs(&values))];
+        let steps = if vault.is_some() { &steps[..] } else { &steps[1..] };
+        updated(&self.db.row_of_steps(caller, None, steps).await?, &patch)
     }
 
     async fn save_prompt(
@@ -186,7 +194,10 @@ impl PromptStore for PostgresStore {
         id: PromptId,
         vault: VaultId,
     ) -> Result<SharedPrompt> {
-        prompt_changes::save(&self.db, caller, id, vault).await
+        let (id, target) = (id.get(), vault.get());
+        let steps: [Step<'_>; 3] =
+            [(&LOCK_VAULT, &[&target]), (&LOCK_PROMPT, &[&id]), (&SAVE, &[&id, &target])];
+        saved(&self.db.row_of_steps(caller, None, &steps).await?, vault)
     }
 
     async fn delete_prompt(&self, caller: &Caller, id: PromptId) -> Result<()> {

@@ -50,7 +50,7 @@ const WHOLE_TABLE: [(&str, &str); 4] = [
     ("accounts.create", "it checks whether there is an account, and stops at the first row"),
     ("accounts.list", "the operator asked for all accounts"),
     ("keys.list", "the operator asked for all keys"),
-    ("settings.names", "there are few settings"),
+    ("settings.all", "there are few settings"),
 ];
 
 pub(super) fn statements() -> impl Iterator<Item = &'static Statement> {
