@@ -75,8 +75,6 @@ use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use promptarium::VaultId;
-use quick_cache::sync::Cache;
 
 pub(crate) use self::accounts::KeyEntry;
 use self::batching::Batcher;
@@ -88,8 +86,8 @@ pub use self::migrate::Migration;
 pub use self::url::DatabaseUrl;
 use super::{Store, StoreError};
 use crate::clock::Clock;
-use crate::domain::{AccountId, KeyId, NewPrompt, PromptPage, PromptQuery, SharedPrompt};
-use crate::limits::{KEY_CACHE_SIZE, VAULTS_MAX};
+use crate::domain::{KeyId, NewPrompt, PromptPage, PromptQuery, SharedPrompt};
+use crate::limits::VAULTS_MAX;
 use crate::quota::Quota;
 
 /// A [`Store`] in PostgreSQL.
@@ -102,8 +100,6 @@ pub struct PostgresStore {
     pages: Batcher<(KeyId, PromptQuery), (), PromptPage>,
     small_vaults: contents::SmallVaults,
     notifier: notify::JobNotifier,
-    /// Accounts of vaults that were forked.
-    vault_accounts: Arc<Cache<VaultId, AccountId>>,
     /// How many vaults an account may have.
     vaults_max: i64,
 }
@@ -150,7 +146,6 @@ impl PostgresStore {
             pages: Batcher::of_reads(),
             small_vaults: Batcher::of_reads(),
             notifier: notify::JobNotifier::new(connector),
-            vault_accounts: Arc::new(Cache::new(KEY_CACHE_SIZE)),
             vaults_max: VAULTS_MAX as i64,
         })
     }

@@ -216,7 +216,7 @@ impl Db {
         statement: &Statement,
         params: Params<'_>,
     ) -> Result<Vec<Row>> {
-        let _permit = share(&self.quotas.look_ups, Client::Server, 1).await?;
+        let _permit = permit(&self.quotas.look_ups, Client::Server, 1).await?;
         self.rows(statement, params).await
     }
 
@@ -240,7 +240,7 @@ impl Db {
         params: Params<'_>,
         rows_max: usize,
     ) -> Result<Vec<Row>> {
-        let _permit = share(&self.quotas.list_rows, caller.account, rows_max).await?;
+        let _permit = permit(&self.quotas.list_rows, caller.account, rows_max).await?;
         let rows = self.rows(statement, &of_caller(caller, params)).await?;
         if rows.is_empty() { Err(StoreError::KeyRevoked) } else { Ok(rows) }
     }
@@ -261,7 +261,7 @@ impl Db {
     async fn step(&self, caller: &Caller, statement: &Statement) -> Result<Option<Permit>> {
         match statement.shared {
             true => Ok(None),
-            false => share(&self.quotas.steps, caller.account, 1).await.map(Some),
+            false => permit(&self.quotas.steps, caller.account, 1).await.map(Some),
         }
     }
 }
@@ -282,7 +282,7 @@ pub(super) fn of_caller<'a>(
 }
 
 /// Waits for a part of a quota, within the time that the request has left.
-pub(super) async fn share(
+pub(super) async fn permit(
     quota: &Quota,
     client: impl Into<Client>,
     amount: usize,

@@ -65,7 +65,8 @@ pub(super) async fn fork(
     caller: &Caller,
     id: VaultId,
 ) -> Result<VaultRecord> {
-    let source = account_of(store, caller, id).await?;
+    let row = store.db.row_of_caller(caller, &ACCOUNT_OF, &[&id.get()]).await?;
+    let source = AccountId(column::<Option<_>>(&row, 0)?.ok_or(StoreError::NotFound)?);
     // Repeats while the source is changed, hidden or deleted between the statements.
     loop {
         let row = store.db.row_of_caller(caller, &SOURCE, &[&id.get(), &source.0]).await?;
@@ -141,16 +142,4 @@ async fn copy_prompts(
         None => drop(send(client, "", &[], "ROLLBACK").await?),
     }
     Ok((vault, ids.len()))
-}
-
-/// The account that has a vault. It never changes, so a vault in the cache may be gone, but is
-/// never another account's.
-async fn account_of(store: &PostgresStore, caller: &Caller, id: VaultId) -> Result<AccountId> {
-    if let Some(account) = store.vault_accounts.get(&id) {
-        return Ok(account);
-    }
-    let row = store.db.row_of_caller(caller, &ACCOUNT_OF, &[&id.get()]).await?;
-    let account = AccountId(column::<Option<_>>(&row, 0)?.ok_or(StoreError::NotFound)?);
-    store.vault_accounts.insert(id, account);
-    Ok(account)
 }

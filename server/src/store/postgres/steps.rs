@@ -9,7 +9,7 @@ use tokio_postgres::error::SqlState;
 use tokio_postgres::{Error, Row};
 
 use super::connect::{Busy, Connector, DbClient};
-use super::db::{Db, Quotas, of_caller, share};
+use super::db::{Db, Quotas, of_caller, permit};
 use super::retry::{Params, Retry, Statement};
 use super::rows::KEY_IS_VALID;
 use crate::domain::Caller;
@@ -72,7 +72,7 @@ impl Db {
         long: Option<Duration>,
     ) -> Result<Permit> {
         let Quotas { steps, long_writes, .. } = &self.quotas;
-        share(if long.is_none() { steps } else { long_writes }, caller.account, 1).await
+        permit(if long.is_none() { steps } else { long_writes }, caller.account, 1).await
     }
 
     /// Runs a transaction, which begins with these statements, and runs it again after a conflict.

@@ -306,11 +306,10 @@ async fn a_statement_without_an_index_would_be_found() {
 }
 
 /// Modules that may send SQL that is not a `Statement`, with the reason.
-const EXCEPTIONS: [(&str, &str); 8] = [
+const EXCEPTIONS: [(&str, &str); 7] = [
     ("notify.rs", "it listens"),
     ("connect.rs", "it sets up sessions"),
     ("pooler.rs", "it checks for a pooler"),
-    ("transaction.rs", "it sends the statements of all modules in a transaction"),
     ("steps.rs", "it sends several of them in one transaction"),
     ("migrate", "its table has one row per migration"),
     ("distribute.rs", "it changes the schema"),
