@@ -19,7 +19,7 @@ use super::claims::{CLAIM, DELETE_ENDED, ENDED, FAIL_LATE, LATE, NEXT};
 use super::db::{Db, Params, Statement};
 use super::job_rows::{LEAVE_QUEUE, MOVE_IN_QUEUE, job_key, job_or_none};
 use super::jobs::{random_id, rows_of_due_job, rows_of_job};
-use super::rows::{NEW_MEMBER, NEW_PROMPT, StoredImage, after, before, column, later};
+use super::rows::{NEW_MEMBER, NEW_PROMPT, after, before, column, later};
 use crate::domain::{
     AccountId, Claim, GenerationRequest, JobKey, Lease, PromptImage, Release, Turn, output_prompt,
 };
@@ -250,7 +250,7 @@ impl JobQueue for PostgresStore {
             &inputs.aspect_ratio.as_deref(),
             &inputs.image_url,
             &inputs.reference_media_urls.as_deref(),
-            &Json(images.into_iter().map(StoredImage::from).collect::<Vec<_>>()),
+            &Json(images),
         ];
         let row = fenced(&self.db, &COMPLETE, lease, params).await?;
         let prompt: Option<i64> = column(&row, "id")?;

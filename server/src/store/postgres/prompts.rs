@@ -252,15 +252,10 @@ fn values_of_all(all: &[Arc<NewPrompt>], now: Timestamp) -> Values<'_> {
     ]
 }
 
-/// About what a prompt adds to a statement.
+/// About what a prompt adds to a statement: the long ones of its values.
 fn bytes(new: &NewPrompt) -> usize {
     let inputs = &new.inputs;
     let urls = inputs.reference_media_urls.iter().flat_map(|urls| urls.iter());
-    let urls = urls.chain(&inputs.image_url);
-    let optional = [&new.platform, &inputs.model_id, &inputs.aspect_ratio];
-    let optional = optional.into_iter().flatten().map(|text| text.len());
-    new.title.len()
-        + new.text.len()
-        + optional.sum::<usize>()
-        + urls.map(ImageRef::bytes).sum::<usize>()
+    let urls = urls.chain(&inputs.image_url).map(ImageRef::bytes);
+    new.title.len() + new.text.len() + urls.sum::<usize>()
 }

@@ -6,7 +6,6 @@ use std::time::Duration;
 use bytes::BytesMut;
 use jiff::Timestamp;
 use promptarium::{PromptId, VaultId};
-use serde::{Deserialize, Serialize};
 use tokio_postgres::Row;
 use tokio_postgres::row::RowIndex;
 use tokio_postgres::types::{FromSql, IsNull, Json, ToSql, Type, to_sql_checked};
@@ -106,7 +105,7 @@ pub(super) fn prompt(row: &Row) -> Result<Option<SharedPrompt>> {
         title: columns.text()?,
         text: columns.text()?,
         platform: columns.optional_text()?,
-        images: columns.images()?,
+        images: columns.take::<Json<Vec<PromptImage>>>()?.0.into(),
         created_at: columns.take()?,
         updated_at: columns.take()?,
         vault_ids: columns.vault_ids()?,
@@ -186,38 +185,6 @@ impl<'a> Columns<'a> {
         let mut ids: Vec<_> = self.take::<Vec<i64>>()?.into_iter().map(VaultId::new).collect();
         ids.sort_unstable();
         Ok(ids)
-    }
-
-    fn images(&mut self) -> Result<Arc<[PromptImage]>> {
-        let Json(images) = self.take::<Json<Vec<StoredImage>>>()?;
-        let images = images.into_iter().map(PromptImage::try_from).collect::<Result<_, _>>();
-        images.map_err(|error| StoreError::Internal(error.into()))
-    }
-}
-
-/// An element of the JSON array `prompt.images`.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct StoredImage {
-    url: ImageRef,
-    width: u32,
-    height: u32,
-    /// In microseconds.
-    created_at: i64,
-}
-
-impl From<PromptImage> for StoredImage {
-    fn from(PromptImage { source, width, height, created_at }: PromptImage) -> Self {
-        Self { url: source, width, height, created_at: created_at.as_microsecond() }
-    }
-}
-
-impl TryFrom<StoredImage> for PromptImage {
-    type Error = jiff::Error;
-
-    fn try_from(image: StoredImage) -> Result<Self, jiff::Error> {
-        let StoredImage { url: source, width, height, created_at } = image;
-        Ok(Self { source, width, height, created_at: Timestamp::from_microsecond(created_at)? })
     }
 }
 
