@@ -162,7 +162,7 @@ pub(crate) const LISTING_BATCH: usize = 32;
 pub(crate) const LISTING_BATCH_BYTES: usize = LISTING_BATCH * 64 * 1024;
 /// Rows of lists read at once for one account, such as 8 of the largest pages; 8 times as many in all.
 pub(crate) const LIST_ROWS_PER_ACCOUNT: usize = 808;
-/// Keys in the cache, and forked vaults in theirs.
+/// Keys in the cache.
 pub(crate) const KEY_CACHE_SIZE: usize = 10_000;
 /// How long an idle worker waits for a notification before it looks for jobs itself.
 pub(crate) const JOB_POLL: Duration = Duration::from_secs(1);
