@@ -57,7 +57,7 @@ Examples:
   promptarium-server key create --account alice --name laptop
 
 The variable of --some-flag is PROMPTARIUM_SOME_FLAG; a flag wins over its variable.
--h shows the flags of every day, --help all.";
+-h shows the most used flags, --help all.";
 
 /// The Promptarium reference server.
 #[derive(Parser)]
@@ -85,12 +85,12 @@ pub(super) enum CliCommand {
 /// is `PROMPTARIUM_SOME_FLAG`.
 #[derive(Args)]
 pub(super) struct Settings {
-    /// Address to listen on; port 0 picks a free port. A port alone is one of 127.0.0.1.
+    /// Address to listen on. Port 0 picks a free port; a port alone listens on 127.0.0.1.
     #[arg(long, value_name = "HOST:PORT", value_parser = quoted(address))]
     #[arg(default_value = "127.0.0.1:8080")]
     pub(super) listen: String,
-    /// URL under which clients and browsers reach the server, without /api/v1. Default: the
-    /// listener's.
+    /// URL under which clients and browsers reach the server, without /api/v1. Its path is a prefix
+    /// that a proxy removes. Default: the listener's.
     #[arg(long, value_name = "URL", value_parser = secret(PublicUrl::parse))]
     pub(super) public_url: Option<PublicUrl>,
     /// PostgreSQL database, postgres://USER:PASSWORD@HOST/NAME. Default: all data is in memory.
@@ -122,7 +122,8 @@ pub(super) struct Settings {
     #[arg(long, value_name = "true|false", value_parser = one_of(&BOOLEANS))]
     #[arg(num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub(super) provider_private_outputs: Option<bool>,
-    /// Number of generations processed at once. One account has at most half of them.
+    /// Number of generations processed at once, of which one account has at most half. With 0 they
+    /// stay queued.
     #[arg(long, value_name = "NUMBER", value_parser = quoted(integer::<0, 1000>))]
     #[arg(default_value_t = WORKERS_DEFAULT)]
     pub(super) workers: usize,
@@ -143,11 +144,11 @@ pub(super) struct Settings {
     /// variable, white space separates several.
     #[arg(long, value_name = "PREFIX=FIELD", value_parser = quoted(model_field))]
     pub(super) model_field: Vec<(String, ModelField)>,
-    /// Prefix of the provider's model ids.
+    /// Prefix that every modelId must have.
     #[arg(long, value_name = "PREFIX", value_parser = quoted(model_namespace))]
     #[arg(default_value = "local")]
     pub(super) model_namespace: ModelNamespace,
-    /// Prefix of API keys.
+    /// Prefix of API keys: lower-case letters and digits.
     #[arg(long, value_name = "NAME", default_value = "promptarium", value_parser = quoted(vendor))]
     pub(super) vendor: Vendor,
     /// Create an account with exactly this key at the start; repeatable.
@@ -174,8 +175,8 @@ pub(super) struct Settings {
     /// Most client connections at once; further ones wait.
     #[arg(long, value_name = "NUMBER", default_value_t = CONNECTIONS_MAX, value_parser = quoted(integer::<1, 1_000_000>))]
     pub(super) max_connections: usize,
-    /// Most client connections of one address (IPv6: one /64); further ones are closed. Default: half
-    /// of all. 0: any number, as behind a proxy, with whose address all clients come.
+    /// Most client connections of one address (IPv6: one /64); further ones are closed. 0 is no limit,
+    /// for a server behind a proxy, where all clients have its address. Default: half of all.
     #[arg(long, value_name = "NUMBER", value_parser = quoted(integer::<0, 1_000_000>))]
     pub(super) max_connections_per_address: Option<usize>,
     /// Time after which a connection without requests is closed.
@@ -189,12 +190,12 @@ pub(super) struct Settings {
     /// Most vaults of one account.
     #[arg(long, value_name = "NUMBER", default_value_t = VAULTS_MAX, value_parser = quoted(integer::<1, 1_000_000>))]
     pub(super) vaults_max: usize,
-    /// How many requests, generations or uploads a key or an account may send in some seconds;
-    /// repeatable. Default: any number. In the variable, white space separates several.
+    /// Most requests, generations or uploads that a key or an account may send in a number of seconds,
+    /// such as key:requests=600/60; repeatable. In the variable, white space separates several.
     #[arg(long, value_name = "key|account:KIND=NUMBER/SECONDS", value_parser = quoted(RateLimit::from_str))]
     pub(super) rate_limit: Vec<RateLimit>,
     /// Origin of web pages that may use the API with a key, such as https://app.example, or `*` for
-    /// all; repeatable. Default: none. In the variable, white space separates several.
+    /// all; repeatable. In the variable, white space separates several.
     #[arg(long, value_name = "ORIGIN", value_parser = quoted(CorsOrigin::from_str))]
     pub(super) cors_origin: Vec<CorsOrigin>,
     /// Time to continue serving after a stop signal, while /readyz answers 503.
