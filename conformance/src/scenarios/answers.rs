@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 use self::shapes::{OBJECTS, Object, Shape};
 use super::endpoints::{self, ROWS, Row};
-use super::generations::job::Job;
+use super::generations::job::{Job, send};
 use super::prelude::*;
 use crate::{Need, Profile};
 
@@ -54,7 +54,7 @@ async fn succeeds(case: Case, row: &Row) -> Result {
 async fn success(case: &Case, row: &Row) -> Result<ApiResponse> {
     match row.name {
         "read-status" => Job::queue(case, json!({})).await?.status().await,
-        "generate" => Ok(Job::queue(case, json!({})).await?.answer),
+        "generate" => send(case, json!({ "vaultId": case.vault().await?.id })).await,
         "fork-vault" => {
             let public = json!({ "visibility": "public" });
             let source = case.other_account().vault_with(public).await?.0;

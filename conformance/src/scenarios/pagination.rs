@@ -78,6 +78,8 @@ async fn each_once<const N: usize>(
     limits: [Option<usize>; N],
 ) -> Result {
     let (vault, prompts) = case.stocked_vault(entries).await?;
+    // One that the filter has to leave out, on every page.
+    case.prompt().await?;
     for limit in limits {
         let list = limit.into_iter().fold(vault.list(), List::limit);
         check::with_context(list.path(), list.walk().await?.expect_exactly(&prompts))?;

@@ -13,7 +13,8 @@ macro_rules! requests {
         pub enum Request { $(#[doc = $name] $request),+ }
 
         impl Request {
-            pub(super) const ALL: &[Self] = &[$(Self::$request),+];
+            /// Every one.
+            pub const ALL: &[Self] = &[$(Self::$request),+];
 
             /// The name in ids, and what a title calls the request.
             pub fn names(self) -> (&'static str, &'static str) {

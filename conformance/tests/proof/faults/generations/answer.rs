@@ -18,6 +18,14 @@ const STATUS: &str = "GET /generations/*/status";
 
 #[rustfmt::skip]
 pub(crate) const ALL: &[Fault] = &[
+    fault! { in "generations.output.said-completed" "generations.never-completed" ["GE-32"]
+        edits_data(STATUS, |data| if data["status"] == "completed" {
+            data["status"] = "in_progress".into();
+        }),
+        "A job whose output is in the vault never says that it is completed." },
+    fault! { "generations.request-id-same" ["GE-04"]
+        edits_data(QUEUE, |data| data["providerRequestId"] = "request-1".into()),
+        "The providerRequestId of every job is the same." },
     fault! { "generations.answered-201" ["GE-01"] status_instead(QUEUE, 201),
         "A generation is answered 201." },
     fault! { "generations.success-text" ["GE-03"]

@@ -20,6 +20,9 @@ const ONE: &str = "PATCH /prompts/*";
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Fault] = &[
+    fault! { "prompts.patch-of-nothing" ["PR-32"]
+        refused(ONE, 400, |request| request.json() == json!({})),
+        "An update of a prompt without any field is refused." },
     fault! { "prompts.patch-clears-platform" ["PR-32"] defaulted(ONE, "platform", Value::Null),
         "An update that leaves platform out clears it." },
     fault! { "prompts.patch-resets-type" ["PR-32"] defaulted(ONE, "promptType", "text"),

@@ -25,6 +25,12 @@ pub(crate) const ALL: &[Fault] = &[
         (visibility == "unlisted").then(|| "public".into())
     }),
         "An unlisted vault reads as public." },
+    fault! { in "vaults.slug.of-the-name" "vaults.slug-same" ["VA-04"]
+        edits_each("GET /vaults/*, POST /vaults", |vault| vault["slug"] = "vault".into()),
+        "The slug of every vault is the same." },
+    fault! { in "generations.vault.general" "vaults.general-no-system" ["VA-12"]
+        edits_each("GET /vaults", |vault| vault["isSystem"] = false.into()),
+        "The General vault is no system vault." },
     fault! { "vaults.slug-name" ["VA-04"]
         edits_data("GET /vaults/*, POST /vaults", |vault| vault["slug"] = vault["name"].clone()),
         "A slug is the name, spaces and all." },
