@@ -13,6 +13,7 @@ pub fn render(report: &Report) -> String {
     let mut document = quick_junit::Report::new(safe(&report.suite));
     document.timestamp = report.started_at.parse().ok();
     document.set_time(Duration::from_millis(report.duration_ms));
+    document.add_test_suites(causes(report));
     for chapter in report.chapters() {
         let mut suite = suite(report, chapter.name, chapter.duration_ms());
         suite.add_test_cases(chapter.records.iter().map(|record| case(record)));
@@ -21,6 +22,20 @@ pub fn render(report: &Report) -> String {
     document.add_test_suites(end_of_the_run(report));
     // Whatever XML forbids was taken out before, so it can be written.
     document.to_string().unwrap_or_default()
+}
+
+/// What to read first, as properties of a suite without cases.
+fn causes(report: &Report) -> Option<TestSuite> {
+    let mut suite = TestSuite::new("causes");
+    suite.set_time(Duration::ZERO);
+    suite.timestamp = report.started_at.parse().ok();
+    for cause in report.causes() {
+        let example = cause.records.first().map(|record| record.id).unwrap_or_default();
+        let line = format!("{}; for example {example}", cause.in_one_line());
+        suite.add_property(Property::new("cause", safe(&line)));
+    }
+    report.next_step().map(|line| suite.add_property(Property::new("next", safe(&line))));
+    (!suite.properties.is_empty()).then_some(suite)
 }
 
 /// Without cases yet.
@@ -39,8 +54,8 @@ fn suite(report: &Report, name: &str, duration_ms: u64) -> TestSuite {
     ] {
         suite.add_property(Property::new(name, safe(value)));
     }
-    for blocked in &report.blocked {
-        suite.add_property(Property::new("cannot test", safe(&blocked.to_string())));
+    for untestable in &report.untestable {
+        suite.add_property(Property::new("cannot test", safe(&untestable.to_string())));
     }
     for note in &report.notes {
         suite.add_property(Property::new("note", safe(note)));
@@ -90,7 +105,7 @@ fn status(record: &Record) -> TestCaseStatus {
         Outcome::Passed => return TestCaseStatus::success(),
         Outcome::Skipped | Outcome::Known => TestCaseStatus::skipped(),
         Outcome::Failed => TestCaseStatus::non_success(NonSuccessKind::Failure),
-        Outcome::Error => TestCaseStatus::non_success(NonSuccessKind::Error),
+        Outcome::Error | Outcome::Blocked => TestCaseStatus::non_success(NonSuccessKind::Error),
     };
     let message = match record.outcome {
         Outcome::Skipped => record.why(),

@@ -12,6 +12,7 @@ mod deployed;
 mod docs;
 #[path = "../shared/embedded.rs"]
 mod embedded;
+mod half_built;
 mod hostile;
 mod isolation;
 #[path = "../shared/keys.rs"]
