@@ -33,7 +33,8 @@ impl Report {
         let bad = self.records.iter().filter(|record| record.outcome.is_bad());
         let key = |record: &Record| {
             let [expected, got] = [&record.expected, &record.got].map(|text| without_ids(text));
-            (record.call.clone(), expected, got)
+            // An entry of known failures that is out of date has a remedy of its own.
+            (record.call.clone(), expected, got, record.known.is_some())
         };
         let mut causes: Vec<_> = grouped(bad, key).into_iter().map(|(_, it)| cause(it)).collect();
         causes.sort_by_key(|cause| std::cmp::Reverse(cause.records.len()));
@@ -56,7 +57,7 @@ impl Report {
 
 fn cause(records: Vec<&Record>) -> Cause<'_> {
     let text = |part: fn(&Record) -> &Option<String>| {
-        records.first().and_then(|record| part(record).as_deref()).unwrap_or("(none)")
+        records.first().and_then(|record| part(record).as_deref()).unwrap_or("no call")
     };
     Cause {
         call: text(|record| &record.call),

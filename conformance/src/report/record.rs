@@ -78,6 +78,7 @@ impl Record {
         }
         Self {
             outcome: Outcome::Error,
+            call: Some("the check before the run".into()),
             expected: Some("a target that tells a good request from a bad one".into()),
             got: Some(reason.to_owned()),
             ..self
@@ -94,6 +95,7 @@ impl Record {
             }
             Outcome::Passed => Self {
                 outcome: Outcome::Failed,
+                call: Some("the list of known failures".into()),
                 expected: Some(format!("a failure, as {} lists it as known", entry.place)),
                 got: Some("the scenario passed; remove the entry from the list".to_owned()),
                 known,

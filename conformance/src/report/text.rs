@@ -98,6 +98,7 @@ pub fn coloured(text: &str) -> String {
             ("BLOCKED" | "skipped" | "known", _) => "33",
             ("expected", _) => "32",
             (">" | "<" | "again:" | "alone:" | "also:" | "source:", _) => "2",
+            _ if line.contains(" skipped: ") => "33",
             (number, _) if number.starts_with('[') => "1",
             _ => return format!("{line}\n"),
         };

@@ -29,6 +29,7 @@ mod report;
 mod session;
 mod stub;
 mod sweep;
+mod terminal;
 #[path = "../transport/tls.rs"]
 mod tls;
 mod verdicts;
