@@ -35,7 +35,9 @@ fn suite(report: &Report, name: &str, duration_ms: u64) -> TestSuite {
 /// off must not look like one in which all is well, so it has a case for that.
 fn of_the_run(report: &Report) -> TestSuite {
     let mut suite = suite(report, "run", 0);
-    let mut add = |name: &str, value: &str| suite.add_property(Property::new(name, safe(value)));
+    let mut add = |name: &str, value: &str| {
+        suite.add_property(Property::new(name, safe(value)));
+    };
     for cause in report.causes() {
         let example = cause.records.first().map(|record| record.id).unwrap_or_default();
         add("cause", &format!("{}; for example {example}", cause.in_one_line()));
