@@ -51,9 +51,11 @@ pub fn brief(report: &Report) -> String {
         let (causes, of) = (counted(others.len(), "cause"), counted(scenarios, "scenario"));
         let _ = writeln!(text, "and {causes} more with {of}; --verbose shows all\n");
     }
-    let skips = report.skips().into_iter();
-    let skips = skips.map(|(reason, skipped)| format!("{} skipped: {reason}", skipped.len()));
-    summary(&mut text, report, skips.collect());
+    let skips = report.skips();
+    let is_new = |line: &String| !skips.iter().any(|(reason, _)| line.ends_with(reason));
+    let mut lines: Vec<_> = untestable(report).into_iter().filter(is_new).collect();
+    lines.extend(skips.iter().map(|(why, skipped)| format!("{} skipped: {why}", skipped.len())));
+    summary(&mut text, report, lines);
     escape_control_chars(&text)
 }
 

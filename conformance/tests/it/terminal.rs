@@ -93,7 +93,7 @@ async fn colours_are_there_where_they_are_wanted_and_not_in_a_pipe() {
     let stub = Stub::start(|_| Answer::Json(200, "{}".into())).await;
     let variables = [("PROMPTARIUM_API_KEY", KEY), ("PROMPTARIUM_BASE_URL", &stub.base_url)];
     let run = async |more: &[&str]| {
-        let arguments = ["run", "--filter", "vaults.general.listed"];
+        let arguments = ["run", "--filter", "vaults.create.defaults"];
         stdout(&program(&[&arguments[..], more].concat(), &variables).await)
     };
     assert!(run(&["--color", "always"]).await.contains("\u{1b}[1;31mverdict: failed\u{1b}[0m"));
