@@ -92,6 +92,12 @@ struct RunArguments {
     /// Start no further scenario after the first failure.
     #[arg(long)]
     fail_fast: bool,
+    /// Print every failure and every skipped scenario, not only the largest causes.
+    #[arg(long)]
+    verbose: bool,
+    /// Whether the terminal's text has colours; auto: on a terminal, unless NO_COLOR is set.
+    #[arg(long, default_value = "auto", value_name = "WHEN")]
+    color: clap::ColorChoice,
     /// Exit with 4 if a core scenario could not run.
     #[arg(long)]
     strict: bool,

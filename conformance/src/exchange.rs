@@ -62,6 +62,34 @@ pub struct Exchange {
     pub last: bool,
 }
 
+impl Request {
+    /// The method and the template of its path below the base URL, such as `GET /vaults/{vaultId}`.
+    pub(crate) fn call(&self, base_url: &str) -> String {
+        if self.bytes.is_some() {
+            return "a message of raw bytes".to_owned();
+        }
+        let Some(path) = self.url.strip_prefix(base_url) else {
+            return format!("{} on an address that the target gave", self.method);
+        };
+        let mut call = format!("{} ", self.method);
+        let mut before = "";
+        for segment in path.split('?').next().unwrap_or_default().split('/').skip(1) {
+            let shown = match (before, segment) {
+                (_, "vaults" | "prompts" | "uploads" | "images" | "generations" | "status")
+                | (_, "save" | "fork" | "pin" | "move" | "api-keys") => segment,
+                ("vaults", _) => "{vaultId}",
+                ("prompts", _) if call.contains("/vaults/") => "{vaultPromptId}",
+                ("prompts", _) => "{promptId}",
+                ("generations", _) => "{clientJobId}",
+                _ => "{id}",
+            };
+            let _ = write!(call, "/{shown}");
+            before = segment;
+        }
+        call
+    }
+}
+
 impl RawExchange {
     /// What a report may show of it. Redacting is slow, so it is done for failures only.
     pub(crate) fn redacted(&self, secrets: &Secrets) -> Exchange {

@@ -52,17 +52,6 @@ impl fmt::Display for KnownFailure {
     }
 }
 
-/// What an id of the file stands for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Current {
-    /// The scenario of this id.
-    Scenario(String),
-    /// A scenario that was removed; the entry is ignored.
-    Removed,
-    /// Nothing.
-    Unknown,
-}
-
 /// The file as it is written.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -84,24 +73,19 @@ impl KnownFailures {
     /// Reads a file of failures of scenarios in `suite`; `today` is what dates are compared with.
     /// The error is one line that names the file, the line and what is wrong there.
     pub fn read(file: &Path, suite: &Suite, today: Date) -> Result<Self, String> {
-        let current = |id: &str| match suite.find_renamed(id) {
-            Some(scenario) => Current::Scenario(scenario.id.to_owned()),
-            None if suite.was_removed(id) => Current::Removed,
-            None => Current::Unknown,
-        };
         let name = file.display().to_string();
         let text = std::fs::read_to_string(file)
             .map_err(|error| format!("cannot read the known failures in {name}: {error}"))?;
-        Self::parse(&name, &text, today, current)
+        Self::parse(&name, &text, today, |id| suite.find(id).is_some())
     }
 
-    /// Takes the entries from the text of a file. `current` says what an id, perhaps of an earlier
-    /// version, stands for.
+    /// Takes the entries from the text of a file. `exists` says whether a
+    /// scenario has this id.
     pub fn parse(
         file: &str,
         text: &str,
         today: Date,
-        current: impl Fn(&str) -> Current,
+        exists: impl Fn(&str) -> bool,
     ) -> Result<Self, String> {
         let place = |span: Range<usize>| {
             let line = text.bytes().take(span.start).filter(|byte| *byte == b'\n').count() + 1;
@@ -114,21 +98,13 @@ impl KnownFailures {
         })?;
         let mut entries = BTreeMap::<_, KnownFailure>::new();
         for Written { id, reason, link, until } in written.failure {
-            let (at, written) = (id.span(), id.into_inner());
-            let id = match current(&written) {
-                Current::Scenario(id) => id,
-                Current::Removed => continue,
-                Current::Unknown => {
-                    let what =
-                        format!("no scenario has the id {written:?}; a whole id is expected");
-                    return wrong(at, &what);
-                }
-            };
-            match entries.get(&id) {
-                // Two old ids may have become one.
-                Some(_) if written != id => continue,
-                Some(twin) => return wrong(at, &format!("{id:?} stands in {} too", twin.place)),
-                None => {}
+            let (at, id) = (id.span(), id.into_inner());
+            if !exists(&id) {
+                let what = format!("no scenario has the id {id:?}; a whole id is expected");
+                return wrong(at, &what);
+            }
+            if let Some(twin) = entries.get(&id) {
+                return wrong(at, &format!("{id:?} stands in {} too", twin.place));
             }
             if reason.get_ref().trim().is_empty() {
                 return wrong(reason.span(), &format!("the reason for {id:?} is empty"));

@@ -46,7 +46,9 @@ pub use run_id::RunId;
 pub use scenario::{Profile, Scenario};
 pub use selection::Selection;
 pub use suite::Suite;
-pub use target::{Authorities, Blocked, Http, Need, RunOptions, Target, TargetConfig, environment};
+pub use target::{
+    Authorities, Http, Need, RunOptions, Target, TargetConfig, Untestable, environment,
+};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -1,5 +1,6 @@
 //! What a run found, in one record that every format is written from.
 
+mod causes;
 mod files;
 pub mod html;
 pub mod junit;
@@ -11,12 +12,13 @@ use std::time::Duration;
 
 use serde::Serialize;
 
+pub use self::causes::Cause;
 pub use self::files::{Format, Output, Outputs};
 pub use self::record::{Outcome, Record};
 use crate::Profile;
 use crate::known::KnownFailures;
 use crate::shell::quoted;
-use crate::target::Blocked;
+use crate::target::{NOT_IMPLEMENTED, Untestable};
 
 /// What the whole run came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -54,6 +56,8 @@ pub struct Totals {
     pub passed: usize,
     /// It did not.
     pub failed: usize,
+    /// Could not be tested, as a call they build on failed.
+    pub blocked: usize,
     /// Did not run.
     pub skipped: usize,
     /// Came to no verdict.
@@ -105,7 +109,7 @@ pub struct Report {
     /// What kept the run from its end.
     pub problem: Option<String>,
     /// What the preflight found not to be testable, and why.
-    pub blocked: Vec<Blocked>,
+    pub untestable: Vec<Untestable>,
     /// What else there is to know, such as known failures that were not selected.
     pub notes: Vec<String>,
     /// All other flags that are not at their defaults, ready for a shell.
@@ -137,6 +141,18 @@ impl Report {
     fn insert(&mut self, at: usize, record: Record) {
         self.totals.count(&record);
         self.records.insert(at.min(self.records.len()), record);
+    }
+
+    /// Marks as blocked what failed only because the target lacks the call.
+    pub(crate) fn block_where_missing(&mut self, implements: impl Fn(&str) -> bool) {
+        for record in self.records.iter_mut().filter(|one| one.outcome == Outcome::Failed) {
+            let status = record.exchange.as_ref().and_then(|shown| shown.response.get(..3));
+            let missing = NOT_IMPLEMENTED.iter().any(|code| Some(&*code.to_string()) == status);
+            if missing && record.call.as_ref().is_some_and(|call| !implements(call)) {
+                record.outcome = Outcome::Blocked;
+            }
+        }
+        self.totals = Totals::of(&self.records);
     }
 
     /// Ends the run: nothing is added any more.
@@ -194,9 +210,9 @@ impl Report {
     /// shown nothing, so it cannot pass.
     fn judge(&self, profile: Profile, cut_short: bool) -> Option<ProfileVerdict> {
         let totals = Totals::of(self.records.iter().filter(|record| record.profile == profile));
-        let Totals { scenarios, passed, failed, errors, known, skipped, .. } = totals;
+        let Totals { scenarios, passed, failed, blocked, errors, known, skipped, .. } = totals;
         let core_skipped = profile == Profile::Core && skipped > 0;
-        let verdict = if failed + errors > 0 {
+        let verdict = if failed + errors + blocked > 0 {
             Verdict::Failed
         } else if cut_short || passed + known == 0 || core_skipped {
             Verdict::Partial
@@ -226,6 +242,7 @@ impl Totals {
         *match record.outcome {
             Outcome::Passed => &mut self.passed,
             Outcome::Failed => &mut self.failed,
+            Outcome::Blocked => &mut self.blocked,
             Outcome::Skipped => &mut self.skipped,
             Outcome::Error => &mut self.errors,
             Outcome::Known => &mut self.known,

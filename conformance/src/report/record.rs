@@ -25,6 +25,8 @@ pub struct Record {
     pub outcome: Outcome,
     /// Why it was skipped.
     pub reason: Option<String>,
+    /// The call that it failed at, such as `POST /vaults`.
+    pub call: Option<String>,
     /// What a rule asks for.
     pub expected: Option<String>,
     /// What was seen.
@@ -56,6 +58,7 @@ impl Record {
             profile: scenario.profile,
             outcome,
             reason: None,
+            call: None,
             expected: None,
             got: None,
             exchange: None,
@@ -69,12 +72,13 @@ impl Record {
 
     /// The record of a scenario on a target that gives everybody the same answer:
     /// that it passed means nothing.
-    pub(crate) fn blocked_by(self, reason: &str) -> Self {
+    pub(crate) fn meaningless(self, reason: &str) -> Self {
         if self.outcome != Outcome::Passed {
             return self;
         }
         Self {
             outcome: Outcome::Error,
+            call: Some("the check before the run".into()),
             expected: Some("a target that tells a good request from a bad one".into()),
             got: Some(reason.to_owned()),
             ..self
@@ -86,11 +90,12 @@ impl Record {
         let Some(entry) = known.entry(self.id) else { return self };
         let known = Some(entry.clone());
         match self.outcome {
-            Outcome::Failed | Outcome::Error if !entry.expired => {
+            outcome if outcome.is_bad() && !entry.expired => {
                 Self { outcome: Outcome::Known, known, ..self }
             }
             Outcome::Passed => Self {
                 outcome: Outcome::Failed,
+                call: Some("the list of known failures".into()),
                 expected: Some(format!("a failure, as {} lists it as known", entry.place)),
                 got: Some("the scenario passed; remove the entry from the list".to_owned()),
                 known,
@@ -116,6 +121,7 @@ impl Record {
     /// What every format shows of a failure beside its rules and exchanges, each with its name.
     pub(super) fn facts(&self) -> impl Iterator<Item = (&'static str, String)> {
         let facts = [
+            ("blocked by", self.call.clone().filter(|_| self.outcome == Outcome::Blocked)),
             ("expected", self.expected.clone()),
             ("got", self.got.clone()),
             ("known", self.known.as_ref().map(ToString::to_string)),
@@ -138,6 +144,9 @@ pub enum Outcome {
     Passed,
     /// It did not.
     Failed,
+    /// The target failed a step that only prepares what the scenario looks at, or lacks the call
+    /// that it looks at. Counts against the target.
+    Blocked,
     /// The scenario did not run.
     Skipped,
     /// It ran and came to no verdict. Counts against the target.
@@ -150,7 +159,7 @@ pub enum Outcome {
 impl Outcome {
     /// Whether it counts against the target.
     pub fn is_bad(self) -> bool {
-        matches!(self, Self::Failed | Self::Error)
+        matches!(self, Self::Failed | Self::Error | Self::Blocked)
     }
 
     /// As JSON and all other formats call it.
@@ -158,6 +167,7 @@ impl Outcome {
         match self {
             Self::Passed => "passed",
             Self::Failed => "failed",
+            Self::Blocked => "blocked",
             Self::Skipped => "skipped",
             Self::Error => "error",
             Self::Known => "known",

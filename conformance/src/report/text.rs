@@ -1,19 +1,28 @@
-//! The report as text, for a person: what needs attention first, the verdict last, where a terminal
+//! The report as text, for a person: the causes of failures first, the verdict last, where a terminal
 //! leaves the eye. And what the other formats need of text.
 
 use std::fmt::Write as _;
 
-use super::{Outcome, ProfileVerdict, Record, Report, Totals, Verdict};
+use super::causes::shortened;
+use super::{Cause, Outcome, ProfileVerdict, Record, Report, Totals, Verdict};
 use crate::exchange::Exchange;
 
 /// A longer shell line helps no reader; JSON has the whole.
 const CURL_SHOWN: usize = 4000;
 
-/// The whole report as text.
+/// How many causes the short text shows.
+const CAUSES_SHOWN: usize = 5;
+/// How many ids it shows of the other scenarios of a cause.
+const OTHERS_SHOWN: usize = 3;
+
+/// The whole report as text, the causes of failures with their scenarios first.
 pub fn render(report: &Report) -> String {
     let mut text = String::new();
-    for shown in report.with(&[Outcome::Failed, Outcome::Error]) {
-        let _ = writeln!(text, "{}", record(shown));
+    for (n, cause) in report.causes().iter().enumerate() {
+        let _ = writeln!(text, "[{}] {}\n", n + 1, cause.in_one_line());
+        for shown in &cause.records {
+            let _ = writeln!(text, "{}", record(shown));
+        }
     }
     for shown in report.with(&[Outcome::Known, Outcome::Skipped]) {
         text.push_str(&record(shown));
@@ -23,22 +32,90 @@ pub fn render(report: &Report) -> String {
             let _ = writeln!(text, "left behind by {}: {left}", shown.id);
         }
     }
-    summary(&mut text, report);
+    summary(&mut text, report, untestable(report));
     escape_control_chars(&text)
+}
+
+/// What fits a terminal: the largest causes with an example each, skips by their reason.
+pub fn brief(report: &Report) -> String {
+    let mut text = String::new();
+    let causes = report.causes();
+    for (n, cause) in causes.iter().take(CAUSES_SHOWN).enumerate() {
+        let _ = writeln!(text, "[{}] {cause}", n + 1);
+        push_example(&mut text, cause);
+        text.push('\n');
+    }
+    let others: Vec<_> = causes.iter().skip(CAUSES_SHOWN).collect();
+    if !others.is_empty() {
+        let scenarios = others.iter().map(|cause| cause.records.len()).sum();
+        let (causes, of) = (counted(others.len(), "cause"), counted(scenarios, "scenario"));
+        let _ = writeln!(text, "and {causes} more with {of}; --verbose shows all\n");
+    }
+    let skips = report.skips();
+    let is_new = |line: &String| !skips.iter().any(|(reason, _)| line.ends_with(reason));
+    let mut lines: Vec<_> = untestable(report).into_iter().filter(is_new).collect();
+    lines.extend(skips.iter().map(|(why, skipped)| format!("{} skipped: {why}", skipped.len())));
+    summary(&mut text, report, lines);
+    escape_control_chars(&text)
+}
+
+/// The first record of a cause without headers, and the ids of some others.
+fn push_example(text: &mut String, cause: &Cause<'_>) {
+    let [expected, got] = [cause.expected, cause.got].map(shortened);
+    let _ = writeln!(text, "  expected {expected}\n       got {got}");
+    let Some(record) = cause.records.first() else { return };
+    let _ = writeln!(text, "  {} {}: {}", loud(record.outcome), record.id, record.title);
+    let sentence = record.rules.iter().flat_map(|rule| rule.sentences).next();
+    if let Some(sentence) = sentence.filter(|_| record.outcome != Outcome::Blocked) {
+        let _ = writeln!(text, "    > {}", shortened(sentence));
+    }
+    if let Some(exchange) = &record.exchange {
+        for (sign, shown) in [('>', &exchange.request), ('<', &exchange.response)] {
+            let (head, body) = shown.split_once("\n\n").unwrap_or((shown, ""));
+            let lines = [head.lines().next().unwrap_or_default(), body].into_iter();
+            for line in lines.filter(|line| !line.is_empty()) {
+                let _ = writeln!(text, "  {sign} {}", shortened(line));
+            }
+        }
+    }
+    push_commands(text, record);
+    if let Some(others) = cause.others(OTHERS_SHOWN) {
+        let _ = writeln!(text, "  also: {others}");
+    }
+}
+
+fn loud(outcome: Outcome) -> String {
+    outcome.word().to_uppercase()
+}
+
+/// The text with colours: what is bad in red, what was not tested in yellow, what passed in green.
+pub fn coloured(text: &str) -> String {
+    let line = |line: &str| {
+        let word = line.trim_start().split(' ').next().unwrap_or_default();
+        let colour = match (word, line.strip_prefix("verdict: ")) {
+            (_, Some(verdict)) if verdict.starts_with("passed") => "1;32",
+            (_, Some(verdict)) if verdict.starts_with("failed") => "1;31",
+            (_, Some(_)) | ("next:", _) => "1;33",
+            ("FAILED" | "ERROR" | "got", _) => "31",
+            ("BLOCKED" | "skipped" | "known", _) => "33",
+            ("expected", _) => "32",
+            (">" | "<" | "again:" | "alone:" | "also:" | "source:", _) => "2",
+            _ if line.contains(" skipped: ") => "33",
+            (number, _) if number.starts_with('[') => "1",
+            _ => return format!("{line}\n"),
+        };
+        format!("\x1b[{colour}m{line}\x1b[0m\n")
+    };
+    text.lines().map(line).collect()
 }
 
 /// One record, in as many lines as its outcome asks for.
 pub fn record(record: &Record) -> String {
-    let word = match record.outcome {
-        Outcome::Failed => "FAILED",
-        Outcome::Error => "ERROR",
-        Outcome::Passed => "passed",
-        Outcome::Skipped | Outcome::Known => {
-            let (word, id) = (record.outcome.word(), record.id);
-            return escape_control_chars(&format!("{word} {id}: {}\n", record.why()));
-        }
-    };
-    let mut text = format!("{word} {}\n", record.id);
+    if matches!(record.outcome, Outcome::Skipped | Outcome::Known) {
+        let (word, id) = (record.outcome.word(), record.id);
+        return escape_control_chars(&format!("{word} {id}: {}\n", record.why()));
+    }
+    let mut text = format!("{} {}\n", loud(record.outcome), record.id);
     push_facts(&mut text, record);
     if let Some(exchange) = &record.exchange {
         if exchange.last {
@@ -90,12 +167,12 @@ pub(super) fn push_commands(text: &mut String, record: &Record) {
     }
 }
 
-fn summary(text: &mut String, report: &Report) {
+fn summary(text: &mut String, report: &Report, not_tested: Vec<String>) {
     let _ = writeln!(text, "{} on {}", report.suite, report.target);
     let (took, seed, totals) = (seconds(report.duration_ms), report.seed, &report.totals);
-    let scenarios = totals.scenarios;
-    let _ = writeln!(text, "{scenarios} scenarios in {took} (seed {seed}): {}", counts(totals));
-    for notice in notices(report) {
+    let scenarios = counted(totals.scenarios, "scenario");
+    let _ = writeln!(text, "{scenarios} in {took} (seed {seed}): {}", counts(totals));
+    for notice in not_tested.into_iter().chain(notes(report)) {
         let _ = writeln!(text, "{notice}");
     }
     if report.verdicts.len() > 1 {
@@ -109,7 +186,15 @@ fn summary(text: &mut String, report: &Report) {
 
 /// What every format says of the whole run beside its verdict, each in one line.
 pub(super) fn notices(report: &Report) -> Vec<String> {
-    let mut notices = Vec::new();
+    [untestable(report), notes(report)].concat()
+}
+
+fn untestable(report: &Report) -> Vec<String> {
+    report.untestable.iter().map(|one| format!("cannot test {one}")).collect()
+}
+
+fn notes(report: &Report) -> Vec<String> {
+    let mut notices: Vec<_> = report.next_step().into_iter().collect();
     if report.totals.left_behind > 0 {
         let (count, run_id) = (report.totals.left_behind, &report.run_id);
         let left = "scenarios could not delete all they made; look for";
@@ -118,15 +203,22 @@ pub(super) fn notices(report: &Report) -> Vec<String> {
     if !report.filters.is_empty() {
         notices.push(format!("only a part was run: {}", report.filters.join(", ")));
     }
-    notices.extend(report.blocked.iter().map(|blocked| format!("cannot test {blocked}")));
     notices.extend(report.notes.iter().chain(&report.problem).cloned());
     notices
 }
 
+/// A number and what is counted.
+pub(super) fn counted(count: usize, what: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {what}{plural}")
+}
+
 /// How many came to what; what nobody listed as known is not spoken of.
 pub(super) fn counts(totals: &Totals) -> String {
-    let Totals { passed, failed, errors, skipped, known, .. } = totals;
-    let mut text = format!("{passed} passed, {failed} failed, {errors} errors, {skipped} skipped");
+    let Totals { passed, failed, blocked, errors, skipped, known, .. } = totals;
+    let mut text = format!(
+        "{passed} passed, {failed} failed, {blocked} blocked, {errors} errors, {skipped} skipped"
+    );
     if *known > 0 {
         let _ = write!(text, ", {known} known to fail");
     }

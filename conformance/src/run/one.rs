@@ -60,15 +60,18 @@ pub async fn one(
         End::Returned(Err(failure)) => failure.exchange.clone(),
         _ => None,
     };
+    let shown = failure_exchange.as_ref().or(steps.last());
+    let call = shown.map(|exchange| exchange.request.call(target.base_url()));
     let record = record(scenario, end, deadline);
     // Redacting is slow, and only a failure shows exchanges.
-    if !record.outcome.is_bad() {
+    let bad = record.outcome.is_bad();
+    if !bad {
         steps.clear();
     }
     // Texts and exchanges of a failure leave only redacted.
     let secrets = &target.secrets;
     let redact = |text: String| secrets.redact(text);
-    let exchange = match failure_exchange.filter(|_| record.outcome.is_bad()) {
+    let exchange = match failure_exchange.filter(|_| bad) {
         Some(exchange) => {
             steps.retain(|step| !Arc::ptr_eq(&step.request, &exchange.request));
             Some(exchange.redacted(secrets))
@@ -76,6 +79,7 @@ pub async fn one(
         None => steps.pop().map(|step| Exchange { last: true, ..step.redacted(secrets) }),
     };
     Record {
+        call: call.filter(|_| bad),
         expected: record.expected.map(redact),
         got: record.got.map(redact),
         reason: record.reason.map(redact),
@@ -95,8 +99,9 @@ fn record(scenario: &Scenario, end: End, deadline: Duration) -> Record {
         }
         End::Returned(Err(Failure { verdict, expected, got, .. })) => match verdict {
             Verdict::Failed => (Outcome::Failed, expected, got),
+            Verdict::Blocked => (Outcome::Blocked, expected, got),
             Verdict::Error => (Outcome::Error, expected, got),
-            Verdict::Blocked => return Record::skipped(scenario, got),
+            Verdict::Skipped => return Record::skipped(scenario, got),
         },
         End::Panicked(error) => {
             (Outcome::Error, "the scenario to run to its end".into(), in_words(error))

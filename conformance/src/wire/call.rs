@@ -126,6 +126,7 @@ impl Call {
                 }
                 wire.ledger.record(reply.exchange());
                 if let Some(path) = &path {
+                    wire.target.note(request.call(wire.target.base_url()), reply.status_code());
                     wire.track_created(&request, path, &reply);
                 }
                 Ok(reply)

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::super::text::{curl, escape_control_chars, seconds, without_links};
+use super::super::text::{counts, curl, escape_control_chars, seconds, without_links};
 use super::super::{Outcome, Record, Report};
 use super::{command, mark};
 
@@ -18,34 +18,36 @@ fn section<T>(title: &str, shown: &[T], each: impl Fn(&T) -> Markup) -> Markup {
     }
 }
 
-pub(super) fn failures(report: &Report) -> Markup {
-    let failed: Vec<_> = report.with(&[Outcome::Failed, Outcome::Error]).collect();
-    section("Failures", &failed, |record| failure(record))
+/// One example of each cause open, the other scenarios folded.
+pub(super) fn causes(report: &Report) -> Markup {
+    section("Causes of failures", &report.causes(), |cause| {
+        html! {
+            h3 { (escape_control_chars(&cause.to_string())) }
+            @if let Some((example, others)) = cause.records.split_first() {
+                (failure(example))
+                @for record in others { (folded(record)) }
+            }
+        }
+    })
+}
+
+fn folded(record: &Record) -> Markup {
+    html! {
+        details {
+            summary { code { (record.id) } " " span.quiet { (record.title) } }
+            (failure(record))
+        }
+    }
 }
 
 pub(super) fn known(report: &Report) -> Markup {
     let known: Vec<_> = report.with(&[Outcome::Known]).collect();
-    let folded = |record: &&Record| {
-        html! {
-            details {
-                summary { code { (record.id) } " " span.quiet { (record.title) } }
-                (failure(record))
-            }
-        }
-    };
-    section("Known failures", &known, folded)
+    section("Known failures", &known, |record| folded(record))
 }
 
 /// By reason, since one missing key skips many.
 pub(super) fn skipped(report: &Report) -> Markup {
-    let mut reasons: Vec<(String, Vec<&Record>)> = Vec::new();
-    for record in report.with(&[Outcome::Skipped]) {
-        match reasons.iter_mut().find(|(reason, _)| *reason == record.why()) {
-            Some((_, records)) => records.push(record),
-            None => reasons.push((record.why(), vec![record])),
-        }
-    }
-    section("Skipped", &reasons, |(reason, records)| {
+    section("Skipped", &report.skips(), |(reason, records)| {
         html! {
             details {
                 summary { (escape_control_chars(reason)) " " span.quiet { (records.len()) } }
@@ -67,12 +69,10 @@ pub(super) fn all(report: &Report) -> Markup {
                     summary {
                         (chapter.name) " "
                         span.quiet {
-                            (chapter.totals().passed) " of " (chapter.records.len()) " passed, "
-                            (seconds(chapter.duration_ms()))
+                            (counts(&chapter.totals())) ", in " (seconds(chapter.duration_ms()))
                         }
                     }
-                    // Inside, as that makes a browser that is sent here unfold it.
-                    ul.rows id={ "chapter-" (chapter.name) } {
+                    ul.rows {
                         @for record in &chapter.records { (row(record)) }
                     }
                 }
