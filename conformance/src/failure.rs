@@ -4,6 +4,7 @@ use std::error::Error;
 use std::fmt;
 
 use crate::exchange::RawExchange;
+use crate::ledger;
 
 /// Why a scenario did not pass.
 #[derive(Clone, Debug)]
@@ -24,8 +25,8 @@ pub(crate) type Result<T = ()> = std::result::Result<T, Failure>;
 
 /// The result of a step that prepares what a scenario looks at: where the target fails it, the
 /// scenario's own claim is not tested.
-pub(crate) fn set_up<T>(step: Result<T>) -> Result<T> {
-    step.map_err(|failure| match failure.verdict {
+pub(crate) async fn set_up<T>(step: impl Future<Output = Result<T>>) -> Result<T> {
+    ledger::setting_up(step).await.map_err(|failure| match failure.verdict {
         Verdict::Failed => Failure { verdict: Verdict::Blocked, ..failure },
         _ => failure,
     })

@@ -111,7 +111,7 @@ impl Case {
 
     /// A new text prompt.
     pub async fn prompt(&self) -> Result<Prompt> {
-        Ok(set_up(self.prompt_with(json!({})).await)?.0)
+        Ok(set_up(self.prompt_with(json!({}))).await?.0)
     }
 
     /// New text prompts, created side by side.
@@ -152,7 +152,7 @@ impl Case {
 
     /// A new private vault.
     pub async fn vault(&self) -> Result<Vault> {
-        Ok(set_up(self.vault_with(json!({})).await)?.0)
+        Ok(set_up(self.vault_with(json!({}))).await?.0)
     }
 
     /// New private vaults.

@@ -33,6 +33,7 @@ pub mod spec;
 mod suite;
 pub mod sweep;
 pub mod target;
+pub mod trace;
 pub mod wire;
 
 pub use case::Case;

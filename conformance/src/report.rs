@@ -8,6 +8,7 @@ pub mod markdown;
 mod record;
 pub mod text;
 
+use std::collections::HashMap;
 use std::time::Duration;
 
 use serde::Serialize;
@@ -15,10 +16,12 @@ use serde::Serialize;
 pub use self::causes::Cause;
 pub use self::files::{Format, Output, Outputs};
 pub use self::record::{Outcome, Record};
-use crate::Profile;
+pub(crate) use self::text::one_line;
+use crate::coverage::run::Sentence;
 use crate::known::KnownFailures;
 use crate::shell::quoted;
 use crate::target::{NOT_IMPLEMENTED, Untestable};
+use crate::{Profile, coverage};
 
 /// What the whole run came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -130,7 +133,12 @@ impl Report {
         let mut record = record.judged(&self.known);
         if record.outcome.is_bad() || record.outcome == Outcome::Known {
             let pattern = format!("--filter {}", record.id);
-            record.command = Some(self.words(&[record.profile], vec![pattern]).join(" "));
+            let mut words = self.words(&[record.profile], vec![pattern]);
+            // Where the request cannot be sent again, the way to look is to run the scenario so.
+            if record.exchange.as_ref().is_some_and(|exchange| exchange.curl.is_none()) {
+                words.push("--keep --trace".to_owned());
+            }
+            record.command = Some(words.join(" "));
         }
         let at = self.records.partition_point(|other| place(other.id) < place(record.id));
         self.insert(at, record);
@@ -181,8 +189,13 @@ impl Report {
 
     /// The command that runs the same scenarios in the same order.
     pub fn command(&self) -> String {
-        let mut patterns: Vec<_> = self.filters.iter().map(|id| format!("--filter {id}")).collect();
-        patterns.extend(self.excluded.iter().map(|id| format!("--exclude {id}")));
+        let word = |pattern: &String| match pattern.contains(' ') {
+            true => quoted(pattern),
+            false => pattern.clone(),
+        };
+        let filters = self.filters.iter().map(|it| format!("--filter {}", word(it)));
+        let excluded = self.excluded.iter().map(|it| format!("--exclude {}", word(it)));
+        let patterns = filters.chain(excluded).collect();
         let known = self.known.file().map(|file| format!("--known-failures {}", quoted(file)));
         let mut words = self.words(&self.profiles, patterns);
         words.extend(known);
@@ -199,6 +212,13 @@ impl Report {
         words.push(format!("--seed {}", self.seed));
         words.extend(self.flags.iter().cloned());
         words
+    }
+
+    /// What was found of each sentence of the specification.
+    pub fn sentences(&self) -> Vec<Sentence> {
+        let outcomes = self.records.iter().map(|record| (record.id, record.outcome));
+        let outcomes: HashMap<_, _> = outcomes.collect();
+        coverage::run::sentences(|id| outcomes.get(id).copied())
     }
 
     /// The records that came to this, in the order of the list.

@@ -105,6 +105,20 @@ pub(crate) enum Auth {
     None,
 }
 
+impl Auth {
+    /// As a transcript calls it; empty for the key of the account under test.
+    pub(crate) fn word(&self) -> &'static str {
+        match self {
+            Self::Main => "",
+            Self::ReadOnly => "the read-only key",
+            Self::Other => "the key of another account",
+            Self::Revoked => "the revoked key",
+            Self::Session => "the session",
+            Self::None => "no key",
+        }
+    }
+}
+
 /// The browser session of a run.
 #[derive(Clone)]
 pub(crate) struct Session {

@@ -10,6 +10,7 @@ use futures::FutureExt as _;
 use super::progress::Progress;
 use super::{Exit, Refusal, RunArguments, signals, tell, warn};
 use crate::case::session;
+use crate::known;
 use crate::report::{Output, Outputs, Report, Verdict, text};
 use crate::{KnownFailures, Run, RunId, RunOptions, Selection, Suite, Target, preflight};
 
@@ -64,7 +65,7 @@ pub(super) async fn run(suite: &Suite, arguments: RunArguments) -> Result<Exit, 
     let report = run.run(stop, on_record).await;
     end_session(&target).await;
     drop(progress);
-    let text = match arguments.verbose {
+    let text = match arguments.verbose || arguments.trace {
         true => text::render(&report),
         false => text::brief(&report),
     };
@@ -73,6 +74,13 @@ pub(super) async fn run(suite: &Suite, arguments: RunArguments) -> Result<Exit, 
         warn(&how_to_sweep(&run_id));
     }
     outputs.end(&report).map_err(usage)?;
+    if let Some(file) = &arguments.write_known_failures {
+        let written = std::fs::write(file, known::listed(&report));
+        let name = file.display();
+        written.map_err(|error| {
+            usage(format!("cannot write the known failures to {name}: {error}"))
+        })?;
+    }
     Ok(exit(&report, arguments.strict))
 }
 
@@ -96,10 +104,10 @@ fn today() -> jiff::civil::Date {
 }
 
 fn prepare(suite: &Suite, arguments: &RunArguments) -> Result<(Arc<Target>, Selection), String> {
-    let RunArguments { read_only, keep, .. } = *arguments;
+    let RunArguments { read_only, keep, trace, .. } = *arguments;
     let selection = Selection::new(suite, arguments.filters.clone())?;
     let selection = if read_only { selection.read_only()? } else { selection };
-    let options = RunOptions { read_only, keep, ..RunOptions::default() };
+    let options = RunOptions { read_only, keep, trace, ..RunOptions::default() };
     let target = arguments.target.target(options, arguments.sign_in_url.as_deref())?;
     Ok((target, selection))
 }

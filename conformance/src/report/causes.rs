@@ -32,7 +32,7 @@ impl Report {
     pub fn causes(&self) -> Vec<Cause<'_>> {
         let bad = self.records.iter().filter(|record| record.outcome.is_bad());
         let key = |record: &Record| {
-            let [expected, got] = [&record.expected, &record.got].map(|text| without_ids(text));
+            let [expected, got] = [&record.expected, &record.got].map(without_ids);
             // An entry of known failures that is out of date has a remedy of its own.
             (record.call.clone(), expected, got, record.known.is_some())
         };

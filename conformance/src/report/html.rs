@@ -3,6 +3,7 @@
 //! the page itself forbids what escaping alone could not.
 
 mod details;
+mod specification;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
@@ -37,6 +38,7 @@ pub fn render(report: &Report) -> String {
                     (details::causes(report))
                     (details::known(report))
                     (details::skipped(report))
+                    (specification::specification(report))
                     (details::all(report))
                 }
                 script { (PreEscaped(SCRIPT)) }

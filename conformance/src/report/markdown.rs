@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 
 use super::text::{self, curl, escape_control_chars, one_line, seconds, without_links};
 use super::{Outcome, Record, Report, Totals, Verdict};
+use crate::trace;
 
 /// GitHub refuses a summary of more than 1 MiB, and the step with it.
 const BYTES_MAX: usize = 900 << 10;
@@ -96,8 +97,9 @@ fn failure(record: &Record) -> String {
     let facts =
         facts.map(|(name, value)| format!("{name:>8} {}\n", value.replace('\n', "\n         ")));
     let _ = write!(shown, "\n{}", block("text", &facts.collect::<String>()));
-    for step in &record.steps {
-        let _ = writeln!(shown, "\nBefore: {}", code(&step.summary()));
+    if !record.steps.is_empty() {
+        let steps = trace::last_lines(&record.steps).join("\n");
+        let _ = write!(shown, "\nIts steps:\n\n{}", block("text", &steps));
     }
     if let Some(exchange) = &record.exchange {
         let both = format!("{}\n\n{}\n", exchange.request.trim_end(), exchange.response);
@@ -106,7 +108,7 @@ fn failure(record: &Record) -> String {
             "\n<details><summary>{}</summary>\n\n{}\n{}\n</details>\n",
             if exchange.last { "The last exchange" } else { "Exchange" },
             block("text", &both),
-            block("sh", &curl(exchange))
+            curl(exchange).map(|line| block("sh", &line)).unwrap_or_default()
         );
     }
     if let Some(command) = &record.command {

@@ -1,11 +1,12 @@
 //! What came of one scenario, and of each chapter of them.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{Report, Totals};
 use crate::exchange::Exchange;
 use crate::known::{KnownFailure, KnownFailures};
 use crate::rules::Rule;
+use crate::trace::Step;
 use crate::{Profile, Scenario};
 
 /// What one scenario came to.
@@ -19,6 +20,8 @@ pub struct Record {
     pub title: &'static str,
     /// The rules it proves, with their texts.
     pub rules: Vec<Rule>,
+    /// The points at which the specification is silent and our server chose.
+    pub silent: &'static [&'static str],
     /// Its profile.
     pub profile: Profile,
     /// What came of it.
@@ -33,8 +36,8 @@ pub struct Record {
     pub got: Option<String>,
     /// The exchange that shows it.
     pub exchange: Option<Exchange>,
-    /// The last exchanges of a scenario that did not pass, oldest first.
-    pub steps: Vec<Exchange>,
+    /// What a scenario did that did not pass, or any under `--trace`, oldest first.
+    pub steps: Vec<Step>,
     /// The command that runs it alone, if there is something to look into.
     pub command: Option<String>,
     /// What the list of known failures says of it.
@@ -55,6 +58,7 @@ impl Record {
             source: scenario.source,
             title: scenario.title,
             rules: scenario.rules.iter().map(rule).collect(),
+            silent: scenario.silent,
             profile: scenario.profile,
             outcome,
             reason: None,
@@ -137,7 +141,7 @@ impl Record {
 }
 
 /// What came of a scenario.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Outcome {
     /// The target did what the rules ask for.

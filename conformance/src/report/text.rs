@@ -5,7 +5,9 @@ use std::fmt::Write as _;
 
 use super::causes::shortened;
 use super::{Cause, Outcome, ProfileVerdict, Record, Report, Totals, Verdict};
+use crate::coverage::run::Sentence;
 use crate::exchange::Exchange;
+use crate::{coverage, trace};
 
 /// A longer shell line helps no reader; JSON has the whole.
 const CURL_SHOWN: usize = 4000;
@@ -28,6 +30,12 @@ pub fn render(report: &Report) -> String {
         text.push_str(&record(shown));
     }
     for shown in report.with(&[Outcome::Passed]) {
+        if !shown.steps.is_empty() {
+            let _ = writeln!(text, "passed {}: {}", shown.id, shown.title);
+            for line in trace::lines(&shown.steps) {
+                let _ = writeln!(text, "{line}");
+            }
+        }
         if let Some(left) = &shown.left_behind {
             let _ = writeln!(text, "left behind by {}: {left}", shown.id);
         }
@@ -136,6 +144,9 @@ pub fn record(record: &Record) -> String {
 /// expected and what came, and the exchanges before the last one.
 pub(super) fn push_facts(text: &mut String, record: &Record) {
     let _ = writeln!(text, "  {}", record.title);
+    if !record.silent.is_empty() {
+        let _ = writeln!(text, "  our choice at {}", record.silent.join(", "));
+    }
     for rule in &record.rules {
         let _ = writeln!(text, "  {} {}", rule.id, rule.text);
         for sentence in rule.sentences {
@@ -150,17 +161,17 @@ pub(super) fn push_facts(text: &mut String, record: &Record) {
         let _ = writeln!(text, "  {name} {}", value.replace('\n', "\n           "));
     }
     if !record.steps.is_empty() {
-        text.push_str("  the exchanges before:\n");
+        text.push_str("  its steps:\n");
     }
-    for step in &record.steps {
-        let _ = writeln!(text, "    {}", step.summary());
+    for line in trace::last_lines(&record.steps) {
+        let _ = writeln!(text, "  {line}");
     }
 }
 
 /// How to see a failure again.
 pub(super) fn push_commands(text: &mut String, record: &Record) {
-    if let Some(exchange) = &record.exchange {
-        let _ = writeln!(text, "  again: {}", curl(exchange));
+    if let Some(line) = record.exchange.as_ref().and_then(curl) {
+        let _ = writeln!(text, "  again: {line}");
     }
     if let Some(command) = &record.command {
         let _ = writeln!(text, "  alone: {command}");
@@ -225,14 +236,28 @@ pub(super) fn counts(totals: &Totals) -> String {
     text
 }
 
-/// The verdict and what it says.
-pub(super) fn verdict(report: &Report) -> &'static str {
-    match report.verdict {
+/// The verdict and what it says; after a run that skipped scenarios, also which sections of the
+/// specification it has not tested.
+pub(super) fn verdict(report: &Report) -> String {
+    let verdict = match report.verdict {
         Verdict::Passed if report.totals.known > 0 => "passed, but for failures that are known",
         Verdict::Passed => "passed",
         Verdict::Failed => "failed",
         Verdict::Partial => "partial: nothing failed, but not every core scenario ran",
         Verdict::Unfinished => "none: the run did not come to its end",
+    };
+    let sentences = if report.totals.skipped > 0 { report.sentences() } else { Vec::new() };
+    let sections = coverage::run::untested_sections(&sentences);
+    let is_skipped = |sentence: &&Sentence| {
+        !sections.contains(&sentence.section)
+            && sentence.scenarios.values().any(|outcome| *outcome == Outcome::Skipped)
+    };
+    let others = sentences.iter().filter(is_skipped).count();
+    let others = (others > 0).then(|| format!("a part of {}", counted(others, "sentence")));
+    let sections = sections.into_iter().map(|section| format!("“{section}”"));
+    match sections.chain(others).collect::<Vec<_>>() {
+        untested if untested.is_empty() => verdict.to_owned(),
+        untested => format!("{verdict}; not tested: {}", untested.join(", ")),
     }
 }
 
@@ -256,16 +281,16 @@ pub(super) fn escape_control_chars(text: &str) -> String {
 }
 
 /// On one line.
-pub(super) fn one_line(text: &str) -> String {
+pub(crate) fn one_line(text: &str) -> String {
     escape_control_chars(&text.lines().collect::<Vec<_>>().join(" "))
 }
 
 /// The shell line of an exchange, or what stands for one that is too long to read.
-pub(super) fn curl(exchange: &Exchange) -> String {
-    match exchange.curl.len() {
-        ..=CURL_SHOWN => escape_control_chars(&exchange.curl),
+pub(super) fn curl(exchange: &Exchange) -> Option<String> {
+    exchange.curl.as_ref().map(|line| match line.len() {
+        ..=CURL_SHOWN => escape_control_chars(line),
         length => format!("a line of {length} bytes; see the JSON report"),
-    }
+    })
 }
 
 /// A time as a person reads it.

@@ -127,7 +127,7 @@ fn shaped(reply: &ApiResponse, entries: &[Value], members: &[(&str, Type)]) -> R
         for (name, kind) in members {
             let value = &entry[*name];
             let fits = entry.get(*name).is_some() && kind.fits(value);
-            reply.ensure(fits, format!("{name} to be {kind:?} in every entry"), value)?;
+            reply.ensure(fits, format!("{name} to be {} in every entry", kind.words()), value)?;
         }
     }
     Ok(())
@@ -147,6 +147,19 @@ enum Type {
 }
 
 impl Type {
+    fn words(self) -> String {
+        match self {
+            Self::Integer => "an integer".into(),
+            Self::Text => "a string".into(),
+            Self::TextOrNull => "a string or null".into(),
+            Self::Boolean => "a boolean".into(),
+            Self::Timestamp => "an ISO 8601 timestamp".into(),
+            Self::Integers => "an array of integers".into(),
+            Self::Images => "an array of images".into(),
+            Self::OneOf(words) => format!("one of {}", json_text(words)),
+        }
+    }
+
     fn fits(self, value: &Value) -> bool {
         let timestamp = |value: &Value| value.as_str().and_then(crate::check::timestamp).is_some();
         let all =

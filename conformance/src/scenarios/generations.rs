@@ -103,7 +103,7 @@ async fn made_id(case: Case) -> Result {
         job.answer.ensure(is_uuid(&job.id), "a UUID as clientJobId", &job.id)?;
         ids.insert(job.id);
     }
-    check::ensure(ids.len() == 2, "two jobs to have two ids", format!("{ids:?}"))
+    check::ensure(ids.len() == 2, "two jobs to have two ids", json_text(&ids))
 }
 
 fn is_uuid(text: &str) -> bool {

@@ -27,12 +27,12 @@ const PAGES: &[Scenario] = &[
         "A walk with vaultId and type keeps both and meets each entry exactly once" },
     reference! { "pagination.pages.no-empty-last" ["PG-08"] no_empty_last,
         "A page with the last entry has no next cursor, also if it is full" },
-    reference! { "pagination.pages.newest-first" ["PG-05", "PG-06"] newest_first,
-        "The list is ordered by descending id, with and without filters (S-01)" },
-    reference! { "pagination.pages.order-is-fixed" ["PG-06"] order_is_fixed,
-        "An update or a save does not move a prompt in the list (S-01)" },
-    reference! { "pagination.pages.order-of-vault" ["PG-06", "PR-15"] order_of_vault,
-        "The list of a vault is ordered by id, whatever the order of adding (S-01)" },
+    reference! { "pagination.pages.newest-first" ["PG-05", "PG-06"] ("S-01") newest_first,
+        "The list is ordered by descending id, with and without filters" },
+    reference! { "pagination.pages.order-is-fixed" ["PG-06"] ("S-01") order_is_fixed,
+        "An update or a save does not move a prompt in the list" },
+    reference! { "pagination.pages.order-of-vault" ["PG-06", "PR-15"] ("S-01") order_of_vault,
+        "The list of a vault is ordered by id, whatever the order of adding" },
     core! { "pagination.limit.default" ["PG-02"]
         |case| first_page_holds_at_most(case, 20, 25, None),
         "Without limit a page holds at most 20 entries" },
@@ -118,7 +118,7 @@ async fn newest_first(case: Case) -> Result {
     for list in [case.list(), case.list().with("type", "text")] {
         let page = list.limit(100).page().await?;
         let descending = page.ids.is_sorted_by(|one, next| one > next);
-        page.reply.ensure(descending, "descending ids", format!("{:?}", page.ids))?;
+        page.reply.ensure(descending, "descending ids", json_text(&page.ids))?;
     }
     Ok(())
 }

@@ -12,6 +12,7 @@ mod deployed;
 mod docs;
 #[path = "../shared/embedded.rs"]
 mod embedded;
+mod guides;
 mod half_built;
 mod hostile;
 mod isolation;
@@ -32,4 +33,5 @@ mod sweep;
 mod terminal;
 #[path = "../transport/tls.rs"]
 mod tls;
+mod transcripts;
 mod verdicts;

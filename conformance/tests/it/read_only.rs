@@ -3,7 +3,7 @@
 use std::future::pending;
 
 use promptarium_conformance::report::{Outcome, Report, Verdict};
-use promptarium_conformance::selection::only_reads;
+use promptarium_conformance::trace::only_reads;
 use promptarium_conformance::{Profile, Run, RunOptions, Selection, Target, TargetConfig};
 use serde_json::json;
 

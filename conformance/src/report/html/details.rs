@@ -84,7 +84,7 @@ pub(super) fn all(report: &Report) -> Markup {
 fn row(record: &Record) -> Markup {
     let rules: Vec<_> = record.rules.iter().map(|rule| rule.id).collect();
     html! {
-        li.(record.outcome.word()) {
+        li.(record.outcome.word()) id=[(!record.outcome.is_bad()).then_some(record.id)] {
             span.mark title=(record.outcome.word()) { (mark(record.outcome)) }
             div {
                 @if record.outcome.is_bad() {
@@ -112,6 +112,9 @@ fn failure(record: &Record) -> Markup {
                 span.word { (record.outcome.word()) }
             }
             p { (record.title) }
+            @if !record.silent.is_empty() {
+                p.quiet { "Our choice where the specification is silent: " (record.silent.join(", ")) }
+            }
             @for rule in &record.rules {
                 p.rule { b { (rule.id) } " " (prose(rule.text)) }
                 @for sentence in rule.sentences { blockquote { (prose(sentence)) } }
@@ -124,10 +127,7 @@ fn failure(record: &Record) -> Markup {
                     dt { "link" } dd { a href=(link) rel="noopener noreferrer" { (escape_control_chars(link)) } }
                 }
             }
-            @if !record.steps.is_empty() {
-                p.quiet { "The exchanges before:" }
-                ul { @for step in &record.steps { li { code { (escape_control_chars(&step.summary())) } } } }
-            }
+            (steps(record))
             @if let Some(exchange) = &record.exchange {
                 div.exchange {
                     @let names = if exchange.last {
@@ -142,15 +142,38 @@ fn failure(record: &Record) -> Markup {
                         }
                     }
                 }
-                (command("The request again", &curl(exchange)))
+                @if let Some(line) = curl(exchange) { (command("The request again", &line)) }
             }
             @if let Some(line) = &record.command { (command("The scenario alone", line)) }
         }
     }
 }
 
+/// What a scenario did, each step with its answer and what was checked of it.
+fn steps(record: &Record) -> Markup {
+    html! {
+        @if !record.steps.is_empty() {
+            details {
+                summary { "Its steps" }
+                ol.steps {
+                    @for step in &record.steps {
+                        li {
+                            code { (escape_control_chars(&step.summary())) }
+                            @for check in &step.checks { p { "✓ " (escape_control_chars(check)) } }
+                            @for check in &step.failed { p { "✗ " (escape_control_chars(check)) } }
+                            @if let Some(answer) = &step.answer {
+                                pre tabindex="0" { code { (escape_control_chars(answer)) } }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
 /// The Markdown of a rule: code between backticks, and links as their words.
-fn prose(text: &str) -> Markup {
+pub(super) fn prose(text: &str) -> Markup {
     let text = without_links(text);
     html! {
         @for (n, part) in text.split('`').enumerate() {

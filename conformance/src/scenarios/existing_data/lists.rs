@@ -86,7 +86,7 @@ async fn filters(case: Case) -> Result {
             let types: HashSet<_> =
                 found.iter().map(|entry| entry["promptType"].as_str()).collect();
             let right = types.iter().all(|one| *one == Some(kind));
-            let got = format!("the types {types:?}");
+            let got = format!("the types {}", json_text(&types));
             reply.ensure(right, format!("prompts of the type {kind} only"), got)?;
         }
         let found = entries.iter().find_map(|entry| entry["vaultIds"][0].as_i64());
@@ -97,7 +97,7 @@ async fn filters(case: Case) -> Result {
         };
         let all = !found.is_empty() && found.iter().all(|entry| inside(&entry["vaultIds"]));
         let vaults: Vec<_> = found.iter().map(|entry| &entry["vaultIds"]).collect();
-        let got = format!("vaultIds {vaults:?}");
+        let got = format!("vaultIds {}", json_text(&vaults));
         reply.ensure(all, format!("prompts of the vault {vault} only"), got).map(drop)
     })
     .await
@@ -119,7 +119,7 @@ async fn pages(case: Case) -> Result {
         second.reply.ensure(
             once && second.ids.len() <= 2,
             "at most two entries a page, none twice",
-            format!("{ids:?}"),
+            json_text(&ids),
         )?;
         Ok(())
     })
@@ -156,7 +156,7 @@ async fn order(case: Case) -> Result {
         vaults.iter().map(|vault| vault["createdAt"].as_str().and_then(check::timestamp)).collect();
     let descend = dates.is_sorted_by(|a, b| a >= b) && !dates.contains(&None);
     let first_wrong = dates.windows(2).find(|pair| pair[0] < pair[1]);
-    reply.ensure(descend, "descending createdAt", format!("{first_wrong:?}")).map(drop)
+    reply.ensure(descend, "descending createdAt", json_text(&first_wrong)).map(drop)
 }
 
 async fn count(case: Case) -> Result {
@@ -207,7 +207,7 @@ async fn contents(case: Case) -> Result {
             shaped(&listing, &entries, MEMBERSHIP)?;
             let pinned: Vec<_> = entries.iter().map(|entry| entry["isPinned"] == true).collect();
             let sorted = pinned.is_sorted_by_key(|pinned| !pinned);
-            let got = format!("isPinned {pinned:?}");
+            let got = format!("isPinned {}", json_text(&pinned));
             listing.ensure(sorted, "pinned prompts before all others", got)?;
             seen += entries.len();
         }

@@ -7,15 +7,14 @@ use crate::scenarios::prelude::*;
 pub(super) const ALL: &[Scenario] = &[
     core! { "vaults.slug.url-safe" ["VA-04"] url_safe,
         "A slug has only characters that are safe in a URL" },
-    reference! { "vaults.slug.form" ["VA-04"] form,
-        "A slug is the name in lower-case ASCII letters and digits, joined by single dashes \
-         (S-16)" },
-    reference! { "vaults.slug.from-nothing" ["VA-04"] from_nothing,
-        "A name without letters and digits gives the slug vault (S-16)" },
-    reference! { "vaults.slug.unique" ["VA-04"] unique,
-        "A slug that is taken gets the smallest free number (S-16, S-17)" },
-    reference! { "vaults.slug.follows-rename" ["VA-04"] follows_rename,
-        "A rename makes a new slug (S-16)" },
+    reference! { "vaults.slug.form" ["VA-04"] ("S-16") form,
+        "A slug is the name in lower-case ASCII letters and digits, joined by single dashes" },
+    reference! { "vaults.slug.from-nothing" ["VA-04"] ("S-16") from_nothing,
+        "A name without letters and digits gives the slug vault" },
+    reference! { "vaults.slug.unique" ["VA-04"] ("S-16", "S-17") unique,
+        "A slug that is taken gets the smallest free number" },
+    reference! { "vaults.slug.follows-rename" ["VA-04"] ("S-16") follows_rename,
+        "A rename makes a new slug" },
     reference! { "vaults.slug.kept" ["VA-04"] kept,
         "An update that leaves the name as it is leaves the slug" },
 ];
@@ -30,8 +29,9 @@ async fn url_safe(case: Case) -> Result {
         let name = format!("{name} {}", unique_word());
         let (_, created) = case.vault_with(json!({ "name": name })).await?;
         let slug = created.string("/data/slug")?;
-        let what = format!("a slug of the name {name:?} that needs no escaping in a URL");
-        created.ensure(is_url_safe(slug), what, format!("{slug:?}"))?;
+        let what =
+            format!("a slug of the name {} that needs no escaping in a URL", json_text(&name));
+        created.ensure(is_url_safe(slug), what, json_text(&slug))?;
     }
     let (_, created) = case.vault_with(json!({ "name": case.name("slug") })).await?;
     let empty = created.string("/data/slug")?.is_empty();
