@@ -14,8 +14,7 @@ use http::Method;
 pub(crate) use self::clean_up::delete_if_present;
 pub use self::jobs::{state, status_path};
 use crate::Failure;
-use crate::exchange::RawExchange;
-use crate::ledger::{Ledger, Resource};
+use crate::ledger::{self, Ledger, Resource, Taken};
 use crate::target::{Auth, Target, must_work};
 use crate::wire::raw::{RawRequest, Socket};
 use crate::wire::{Call, Wire};
@@ -127,6 +126,11 @@ impl Case {
         &self.target.config.video_model
     }
 
+    /// Takes on a prompt of the main account, to be deleted in the end.
+    pub fn adopt_prompt(&self, id: i64) {
+        self.track(&Auth::Main, Resource::Prompt(id));
+    }
+
     /// Takes on a resource, to be deleted in the end.
     pub(crate) fn track(&self, by: &Auth, resource: Resource) {
         self.ledger.track(by, resource);
@@ -137,9 +141,22 @@ impl Case {
         self.ledger.created_count()
     }
 
-    /// The last exchanges so far, oldest first.
-    pub(crate) fn exchanges(&self) -> Vec<RawExchange> {
-        self.ledger.exchanges()
+    /// The ids of all that it has created so far.
+    pub(crate) fn created_names(&self) -> Vec<String> {
+        self.ledger.created_names()
+    }
+
+    /// What it did so far, oldest first.
+    pub(crate) fn steps(&self) -> Vec<Taken> {
+        self.ledger.steps()
+    }
+
+    /// Runs a scenario so that what it checks is kept with its steps.
+    pub(crate) fn keeping<T, F: Future<Output = T>>(
+        &self,
+        scenario: F,
+    ) -> impl Future<Output = T> + use<T, F> {
+        ledger::keeping(Arc::clone(&self.ledger), scenario)
     }
 
     /// A wait times the factor of this run (`--time-scale`). Every wait of a scenario passes here
@@ -178,7 +195,7 @@ impl Case {
             }
             if tokio::time::Instant::now() >= deadline {
                 return Err(Failure::failed(
-                    format!("{what} within {timeout:?}"),
+                    format!("{what} within {} s", timeout.as_secs_f64()),
                     "it did not happen",
                 ));
             }

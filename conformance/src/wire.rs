@@ -93,7 +93,7 @@ impl Wire {
         match key {
             Some(key) => Ok(Some(key)),
             None => Err(Failure::error(
-                format!("a key for {:?}", self.auth),
+                self.auth.word(),
                 "none was given; the scenario must name the need",
             )),
         }

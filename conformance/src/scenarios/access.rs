@@ -69,6 +69,7 @@ fn scenario(row: &'static Row, credential: &'static Credential) -> Option<Scenar
             format!("access.{id}.{}", row.name),
             title,
             vec![rule],
+            if profile == Profile::Reference { &["S-51"] } else { &[] },
             concat!(file!(), ":", line!()),
             move |case| refused(case, row, credential),
         )

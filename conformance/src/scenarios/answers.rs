@@ -30,6 +30,7 @@ fn of_endpoint(row: &'static Row) -> Scenario {
                 "{method} {template}: a success is {status} with {data} in data, and error null"
             ),
             vec![rule, "EN-03", "EN-04", "EN-05"],
+            &[],
             concat!(file!(), ":", line!()),
             move |case| succeeds(case, row),
         )
@@ -73,7 +74,7 @@ fn of_field(object: &'static Object, field: &'static Shape) -> Scenario {
     let mut rules = vec![field.rule];
     rules.extend(field.kind.convention());
     let source = concat!(file!(), ":", line!());
-    Scenario::generated(Profile::Core, id, title, rules, source, move |case| async move {
+    Scenario::generated(Profile::Core, id, title, rules, &[], source, move |case| async move {
         for (reply, place) in (object.shown)(case).await? {
             let value = reply.at(&place)?.get(field.name);
             let got = value.map_or_else(|| "nothing".to_owned(), Value::to_string);

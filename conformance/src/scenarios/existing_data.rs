@@ -90,7 +90,7 @@ async fn present(wire: &Wire, path: &str) -> Result<(ApiResponse, Vec<Value>)> {
     let (reply, entries) = some(wire, path).await?;
     if entries.is_empty() {
         let what = path.split('?').next().unwrap_or(path);
-        return Err(Failure::blocked(format!("GET {what} gives an empty list to look at")));
+        return Err(Failure::skipped(format!("GET {what} gives an empty list to look at")));
     }
     Ok((reply, entries))
 }
@@ -124,7 +124,7 @@ async fn hidden(case: Case, collection: &str, below: &[&str]) -> Result {
     let (case, main, other) = (&case, case.wire(), case.other());
     let first = hidden_from(case, &main, &other, collection, below).await;
     match (first, hidden_from(case, &other, &main, collection, below).await) {
-        (Err(failure), _) | (_, Err(failure)) if failure.verdict != Verdict::Blocked => {
+        (Err(failure), _) | (_, Err(failure)) if failure.verdict != Verdict::Skipped => {
             Err(failure)
         }
         (Err(nothing), Err(_)) => Err(nothing),

@@ -26,7 +26,7 @@ pub(super) static ALL: LazyLock<Vec<Scenario>> = LazyLock::new(|| {
             let id =
                 format!("fields.{}.{}-{}", field.request.names().0, dashed(field.name), fact.id());
             let (profile, rules) = (fact.profile(field), fact.rules(field));
-            Scenario::generated(profile, id, title, rules, field.source, run)
+            Scenario::generated(profile, id, title, rules, fact.silent(field), field.source, run)
         })
     });
     of_fields.chain(checks::of_requests()).collect()
@@ -123,30 +123,37 @@ impl Fact {
             Self::TooLarge => format!("{name} of more than {most}{unit} is refused with 400"),
             Self::Words => format!("each stated value of {name} is accepted"),
             Self::OtherWords => format!("any other value of {name} is refused with 400"),
-            Self::NoUri => format!("{name} with what is no URI is refused with 400"),
-            Self::Null => match field.presence {
-                Presence::Nullable => format!("{name} may be null"),
-                Presence::NullableByChoice => format!("{name} may be null (S-09)"),
-                _ => format!("null for {name} is of the wrong type and refused with 400"),
-            },
-            Self::Named => format!("every refusal of a {name} names it in details (S-60)"),
-            Self::Nul => format!("U+0000 is refused with 400 naming {name} (S-66)"),
+            Self::NoUri => format!("{name} with a text that is not a URI is refused with 400"),
+            Self::Null if field.presence.takes_null() => format!("{name} may be null"),
+            Self::Null => format!("null for {name} is of the wrong type and refused with 400"),
+            Self::Named => format!("every refusal of a {name} names it in details"),
+            Self::Nul => format!("U+0000 is refused with 400 naming {name}"),
             Self::Spelling => {
                 format!(
                     "an integer in {name} is a number of at most 64 bits, as a float too if it is \
-                     exact (S-65)"
+                     exact"
                 )
             }
             Self::ScalarValues => {
-                format!("the bounds of {name} count Unicode scalar values (S-66)")
+                format!("the bounds of {name} count Unicode scalar values")
             }
             Self::Relative => format!(
-                "relative addresses, white space and control characters are refused, naming {name} \
-                 (S-11)"
+                "relative addresses, white space and control characters are refused, naming {name}"
             ),
             Self::EntryNamed => {
-                format!("the message for {name} names the entry at fault, counted from 1 (S-11)")
+                format!("the message for {name} names the entry at fault, counted from 1")
             }
+        }
+    }
+
+    fn silent(self, field: &Field) -> &'static [&'static str] {
+        match self {
+            Self::Null if field.presence == Presence::NullableByChoice => &["S-09"],
+            Self::Named => &["S-60"],
+            Self::Nul | Self::ScalarValues => &["S-66"],
+            Self::Spelling => &["S-65"],
+            Self::Relative | Self::EntryNamed => &["S-11"],
+            _ => &[],
         }
     }
 

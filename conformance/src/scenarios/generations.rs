@@ -93,9 +93,9 @@ async fn made_id(case: Case) -> Result {
         requests.insert(job.answer.string("/data/providerRequestId")?.to_owned());
         ids.insert(job.id);
     }
-    check::ensure(ids.len() == 2, "two jobs to have two ids", format!("{ids:?}"))?;
+    check::ensure(ids.len() == 2, "two jobs to have two ids", json_text(&ids))?;
     let differ = requests.len() == 2 && !requests.contains("");
-    check::ensure(differ, "two jobs to have two providerRequestIds", format!("{requests:?}"))
+    check::ensure(differ, "two jobs to have two providerRequestIds", json_text(&requests))
 }
 
 fn is_uuid(text: &str) -> bool {

@@ -26,12 +26,12 @@ const PAGES: &[Scenario] = &[
         "A walk with vaultId and type keeps both and meets each entry exactly once" },
     core! { "pagination.pages.no-empty-last" ["PG-08"] no_empty_last,
         "The page with the last entry has a null nextCursor, also if the page is full" },
-    reference! { "pagination.pages.newest-first" ["PG-05", "PG-06"] newest_first,
-        "The list is ordered by descending id, with and without filters (S-01)" },
-    reference! { "pagination.pages.order-is-fixed" ["PG-06"] order_is_fixed,
-        "An update or a save does not move a prompt in the list (S-01)" },
-    reference! { "pagination.pages.order-of-vault" ["PG-06", "PR-15"] order_of_vault,
-        "The list of a vault is ordered by id, whatever the order of adding (S-01)" },
+    reference! { "pagination.pages.newest-first" ["PG-05", "PG-06"] ("S-01") newest_first,
+        "The list is ordered by descending id, with and without filters" },
+    reference! { "pagination.pages.order-is-fixed" ["PG-06"] ("S-01") order_is_fixed,
+        "An update or a save does not move a prompt in the list" },
+    reference! { "pagination.pages.order-of-vault" ["PG-06", "PR-15"] ("S-01") order_of_vault,
+        "The list of a vault is ordered by id, whatever the order of adding" },
     core! { "pagination.limit.default" ["PG-02"]
         |case| page_sizes(case, 45, vec![(None, vec![20, 20, 5])]),
         "Without limit every page but the last holds 20 entries" },
@@ -121,7 +121,7 @@ async fn newest_first(case: Case) -> Result {
     for list in [case.list(), case.list().with("type", "text")] {
         let page = list.limit(100).page().await?;
         let descending = page.ids.is_sorted_by(|one, next| one > next);
-        page.reply.ensure(descending, "descending ids", format!("{:?}", page.ids))?;
+        page.reply.ensure(descending, "descending ids", json_text(&page.ids))?;
     }
     Ok(())
 }

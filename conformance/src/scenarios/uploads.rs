@@ -45,8 +45,8 @@ const SLOTS: &[Scenario] = &[
     reference! { "uploads.slot.name" ["UP-06", "UP-07"] name,
         "path is images/ and a name of 26 characters with the ending of its type, on which url \
          ends" },
-    reference! { "uploads.slot.unguessable" ["UP-05", "UP-07"] unguessable,
-        "Names and tokens of slots have nothing in common (S-45)" },
+    reference! { "uploads.slot.unguessable" ["UP-05", "UP-07"] ("S-45") unguessable,
+        "Names and tokens of slots have nothing in common" },
     reference! { "uploads.slot.no-secrets-in-url" ["UP-05", "UP-06"] no_secrets_in_url,
         "url has no query, and uploadUrl does not hold the token" },
 ];
@@ -67,7 +67,7 @@ async fn exact_content_types(case: Case) -> Result {
     let others = ["IMAGE/PNG", "image/Png", "image/png; charset=utf-8", "image/png;"];
     for content_type in others.into_iter().chain([" image/png", "image/png "]) {
         let reply = ask(&case.wire(), content_type, 100).await?;
-        reply.is_bad_request(format!("contentType {content_type:?}"))?;
+        reply.is_bad_request(format!("contentType {}", json_text(&content_type)))?;
     }
     Ok(())
 }

@@ -2,10 +2,10 @@
 
 use futures::future::BoxFuture;
 use promptarium::{Client, Error, PromptId, VaultId, VaultPromptId};
-use promptarium_conformance::{Case, Failure, Scenario, check};
+use promptarium_conformance::{Case, Scenario};
 use serde_json::json;
 
-use super::{Result, Sdk, expect_error, sdk};
+use super::{Result, Sdk, check, expect_error, sdk};
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
@@ -87,10 +87,7 @@ async fn ids(case: &Case, other: bool) -> Result<Ids> {
     })
 }
 
-async fn all(
-    calls: Vec<Call>,
-    expected: (&'static str, fn(&Error) -> bool),
-) -> Result {
+async fn all(calls: Vec<Call>, expected: (&'static str, fn(&Error) -> bool)) -> Result {
     for (name, _, call) in calls {
         expect_error(name, call.await, expected)?;
     }

@@ -1,10 +1,10 @@
 //! Generations that the SDK queues and waits for.
 
 use promptarium::{Error, GenerationState, JobId, VaultId};
-use promptarium_conformance::{Case, Failure, Scenario, check};
+use promptarium_conformance::{Case, Scenario};
 use serde_json::json;
 
-use super::{Result, Sdk, expect_error, sdk};
+use super::{Result, Sdk, check, expect_error, sdk};
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[

@@ -1,8 +1,8 @@
 //! The list of prompts as pages and as a stream of the SDK.
 
+use super::{Result, Sdk, check, sdk};
 use promptarium::{Cursor, Items, Prompt, PromptType, VaultId};
-use promptarium_conformance::{Case, Failure, Scenario, check};
-use super::{Result, Sdk, sdk};
+use promptarium_conformance::{Case, Scenario};
 use serde_json::json;
 
 #[rustfmt::skip]
@@ -72,9 +72,8 @@ async fn filters(case: Case) -> Result {
 
 async fn resume(case: Case) -> Result {
     let (vault, expected) = stocked(&case, 5).await?;
-    let list = |case: &Case| -> Result<_> {
-        Ok(case.sdk()?.prompts().list().vault(vault).page_size(2))
-    };
+    let list =
+        |case: &Case| -> Result<_> { Ok(case.sdk()?.prompts().list().vault(vault).page_size(2)) };
     let page = list(&case)?.page().await?;
     let mut ids: Vec<_> = page.items.iter().map(|prompt| prompt.id.get()).collect();
     let kept = page.next_cursor.as_ref().map(ToString::to_string).unwrap_or_default();

@@ -14,7 +14,7 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use promptarium::transport::{Body, Failure as Unanswered, Transport};
 use promptarium::{Client, Error, RetryPolicy};
-use promptarium_conformance::{Case, Failure, Scenario, check};
+use promptarium_conformance::{Case, Failure, Scenario};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -49,15 +49,41 @@ impl From<Broken> for Failure {
             Broken::Failure(failure) => return failure,
             Broken::Sdk(error) => error,
         };
-        let causes = std::iter::successors(error.source(), |cause| cause.source());
-        let mut below = causes.filter_map(|cause| cause.downcast_ref::<Self>());
-        below.next().cloned().unwrap_or_else(|| {
-            Self::failed("the SDK call to succeed", error.to_string())
-        })
+        let mut cause = error.source();
+        while let Some(one) = cause {
+            if let Some(below) = one.downcast_ref::<Self>() {
+                return below.clone();
+            }
+            cause = one.source();
+        }
+        Self::failed("the SDK call to succeed", error.to_string())
     }
 }
 
-pub(crate) async fn run(scenario: impl Future<Output = Result>) -> std::result::Result<(), Failure> {
+/// The comparisons of the suite.
+mod check {
+    use std::fmt::Debug;
+
+    use promptarium_conformance::check;
+    pub(super) use promptarium_conformance::check::{stable_fields, timestamp};
+    use serde::Serialize;
+
+    pub(super) fn equal<T: PartialEq + Debug + Serialize + ?Sized>(
+        what: &str,
+        got: &T,
+        expected: &T,
+    ) -> super::Result {
+        Ok(check::equal(what, got, expected)?)
+    }
+
+    pub(super) fn ensure(holds: bool, expected: &str, got: impl Into<String>) -> super::Result {
+        Ok(check::ensure(holds, expected, got)?)
+    }
+}
+
+pub(crate) async fn run(
+    scenario: impl Future<Output = Result>,
+) -> std::result::Result<(), Failure> {
     Ok(scenario.await?)
 }
 
@@ -141,7 +167,7 @@ fn same(sdk: &impl Serialize, wire: &Value) -> Result {
         }
         value
     };
-    Ok(check::equal("the model of the SDK", &without_times(&sdk), &without_times(wire))?)
+    check::equal("the model of the SDK", &without_times(&sdk), &without_times(wire))
 }
 
 fn expect_error<T>(

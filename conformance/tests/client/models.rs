@@ -1,10 +1,10 @@
 //! Prompts, vaults and memberships that the SDK creates, reads and changes.
 
 use promptarium::{Prompt, PromptId, PromptType, Vault, VaultId, VaultPromptId, Visibility};
-use promptarium_conformance::{Case, Failure, Scenario, check};
+use promptarium_conformance::{Case, Failure, Scenario};
 use serde_json::{Value, json};
 
-use super::{Result, Sdk, same, sdk};
+use super::{Result, Sdk, check, same, sdk};
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
@@ -91,7 +91,7 @@ async fn update_prompt(case: Case) -> Result {
             check::equal(field, &shown[field], &expected[field])?;
         }
     }
-    prompt.expect_vaults([&inside], [&inside]).await
+    Ok(prompt.expect_vaults([&inside], [&inside]).await?)
 }
 
 async fn clear_platform(case: Case) -> Result {
@@ -111,7 +111,8 @@ async fn save_and_delete(case: Case) -> Result {
     check::equal("the listed prompts", &vault.members().await?.len(), &1)?;
     let deleted = prompts.delete(id).await?;
     check::equal("the answer", &(deleted.id, deleted.deleted), &(id, true))?;
-    prompt.get().await?.status(404).map(drop)
+    prompt.get().await?.status(404)?;
+    Ok(())
 }
 
 async fn vault_life(case: Case) -> Result {
@@ -137,7 +138,8 @@ async fn vault_life(case: Case) -> Result {
     }
     let deleted = vaults.delete(vault.id).await?;
     check::equal("the answer", &(deleted.id, deleted.deleted), &(vault.id, true))?;
-    case.wire().get(&format!("/vaults/{}", vault.id)).await?.status(404).map(drop)
+    case.wire().get(&format!("/vaults/{}", vault.id)).await?.status(404)?;
+    Ok(())
 }
 
 async fn fork(case: Case) -> Result {

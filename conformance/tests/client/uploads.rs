@@ -4,9 +4,9 @@ use std::io::Cursor;
 
 use http::Method;
 use promptarium::{Error, ImageContentType, UploadSource};
-use promptarium_conformance::{Case, Failure, Scenario, check};
+use promptarium_conformance::{Case, Scenario};
 
-use super::{Result, Sdk, expect_error, sdk};
+use super::{Result, Sdk, check, expect_error, sdk};
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
@@ -47,7 +47,8 @@ async fn slot(case: Case) -> Result {
     let call = case.storage(Method::PUT, slot.upload_url.expose().as_str());
     let call = call.header("authorization", format!("Bearer {}", slot.token.expose()));
     call.body("image/png", bytes).send().await?.status_in(200..=299)?;
-    case.storage(Method::GET, slot.url.as_str()).send().await?.status(200).map(drop)
+    case.storage(Method::GET, slot.url.as_str()).send().await?.status(200)?;
+    Ok(())
 }
 
 async fn invalid(case: Case) -> Result {

@@ -21,7 +21,7 @@ const PREFIX: &str = "PROMPTARIUM_";
 const FOREIGN: &str = "API_KEY BASE_URL BENCH_ CA_FILE CRASH_ DIFFERENTIAL_ HISTORY_ HOSTILE_ \
                        IMAGE_MODEL KILL_ OTHER_API_KEY PEERS PORT PORT_ PROOF PROOF_ PROXY \
                        READ_ONLY_API_KEY REVOKED_API_KEY SCHEMATHESIS_ SERVICE_ SIGN_IN_URL SKIP_ \
-                       TEST_ VIDEO_MODEL";
+                       TEST_ TRANSCRIPTS VIDEO_MODEL";
 
 /// What the program was started with: its name and arguments, and by their id the settings that
 /// only a variable has.

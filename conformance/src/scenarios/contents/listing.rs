@@ -21,8 +21,8 @@ pub(super) const ALL: &[Scenario] = &[
         "isPinned is about the vault that is listed, not about another" },
     core! { "contents.listing.no-limit" ["VC-05"] no_limit,
         "A limit makes no page of the listing: it is ignored or refused" },
-    reference! { "contents.listing.ignores-queries" ["VC-05"] ignores_queries,
-        "The listing takes no notice of a query (S-03, S-32)" },
+    reference! { "contents.listing.ignores-queries" ["VC-05"] ("S-03", "S-32") ignores_queries,
+        "The listing takes no notice of a query" },
     reference! { "contents.listing.no-pagination-key" ["VC-05"]
         |case| async move { case.vault().await?.listing().await?.has_keys(&["data", "error"]).map(drop) },
         "The answer has no key but data and error" },
@@ -34,10 +34,10 @@ pub(super) const ALL: &[Scenario] = &[
         "Pinned prompts come before all others" },
     core! { "contents.order.by-pin-date" ["VC-08"] |case| by_date(case, by_pin_date),
         "Pinned prompts are ordered among themselves by the date they were pinned" },
-    reference! { "contents.order.last-pinned-on-top" ["VC-08"] last_pinned_on_top,
-        "The prompt that was pinned last comes first (S-24)" },
-    reference! { "contents.order.pinned-anew" ["VC-08"] pinned_anew,
-        "A prompt that is unpinned and pinned again is the newest pin (S-24)" },
+    reference! { "contents.order.last-pinned-on-top" ["VC-08"] ("S-24") last_pinned_on_top,
+        "The prompt that was pinned last comes first" },
+    reference! { "contents.order.pinned-anew" ["VC-08"] ("S-24") pinned_anew,
+        "A prompt that is unpinned and pinned again is the newest pin" },
     reference! { "contents.order.added-together" ["VC-09"] added_together,
         "Of prompts added by one request the last of the list ends on top" },
 ];
@@ -161,7 +161,7 @@ async fn pinned_first(case: Case) -> Result {
     let listed = listing.integers("/data", "id")?;
     let top: Vec<_> = listed.iter().take(2).collect();
     let on_top = ids(pinned).iter().all(|id| top.contains(&id));
-    listing.ensure(on_top, "the two pinned prompts on top", format!("{listed:?}")).map(drop)
+    listing.ensure(on_top, "the two pinned prompts on top", json_text(&listed)).map(drop)
 }
 
 /// A vault of five, all of them pinned in the mixed order; the members, the last pinned first.
@@ -209,5 +209,5 @@ async fn added_together(case: Case) -> Result {
     let listing = vault.listing().await?;
     let memberships = listing.integers("/data", "vaultPromptId")?;
     let descend = memberships.is_sorted_by(|one, next| one > next);
-    listing.ensure(descend, "descending vaultPromptIds", format!("{memberships:?}")).map(drop)
+    listing.ensure(descend, "descending vaultPromptIds", json_text(&memberships)).map(drop)
 }

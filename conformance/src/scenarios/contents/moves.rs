@@ -22,17 +22,17 @@ pub(super) const ALL: &[Scenario] = &[
         "A move that is refused leaves the membership as it is" },
     core! { "contents.move.never-lost" ["VC-20", "VC-21"] never_lost,
         "A move to a vault that holds the prompt, or to its own, leaves it there or changes nothing" },
-    reference! { "contents.move.into-a-holder" ["VC-19", "VC-20", "VC-21"] into_a_holder,
-        "A move to a vault that holds the prompt replaces the membership there by a new one \
-         (S-28)" },
-    reference! { "contents.move.within-one-vault" ["VC-19", "VC-20", "VC-21"] within_one_vault,
-        "A move to the vault it comes from gives a new membership on top, not pinned (S-29)" },
-    reference! { "contents.move.unpins" ["VC-20"] unpins,
-        "A pinned prompt is not pinned after a move (S-30)" },
+    reference! { "contents.move.into-a-holder" ["VC-19", "VC-20", "VC-21"] ("S-28") into_a_holder,
+        "A move to a vault that holds the prompt replaces the membership there by a new one" },
+    reference! { "contents.move.within-one-vault" ["VC-19", "VC-20", "VC-21"] ("S-29")
+        within_one_vault,
+        "A move to the vault it comes from gives a new membership on top, not pinned" },
+    reference! { "contents.move.unpins" ["VC-20"] ("S-30") unpins,
+        "A pinned prompt is not pinned after a move" },
     reference! { "contents.move.on-top" ["VC-09", "VC-20"] on_top,
         "A moved prompt is on top of the target's part that is not pinned" },
-    reference! { "contents.move.old-membership-404" ["VC-20"] old_membership_404,
-        "The membership in the source is not found after a move (S-31)" },
+    reference! { "contents.move.old-membership-404" ["VC-20"] ("S-31") old_membership_404,
+        "The membership in the source is not found after a move" },
 ];
 
 async fn answer_values(case: Case) -> Result {

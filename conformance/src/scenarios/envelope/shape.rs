@@ -13,12 +13,12 @@ pub(super) const ALL: &[Scenario] = &[
         "On success data is an array also for a list without entries" },
     core! { "envelope.error.data-null" ["EN-06"] |case| each_refusal(case, error_data),
         "Whenever error is not null, data is null" },
-    reference! { "envelope.success.no-more-keys" ["EN-03", "EN-07"]
+    reference! { "envelope.success.no-more-keys" ["EN-03", "EN-07"] ("S-68")
         |case| each_success(case, success_no_more),
-        "A success has no key but data and error, and pagination on GET /prompts (S-68)" },
-    reference! { "envelope.error.no-more-keys" ["EN-03", "ER-01"]
+        "A success has no key but data and error, and pagination on GET /prompts" },
+    reference! { "envelope.error.no-more-keys" ["EN-03", "ER-01"] ("S-68")
         |case| each_refusal(case, |reply| reply.has_only("", &["data", "error", "details"]).map(drop)),
-        "An error has no key but data, error and details (S-68)" },
+        "An error has no key but data, error and details" },
     core! { "envelope.error.jobs-and-slots" ["EN-03", "EN-06", "ER-01", "ER-02"]
         refused_jobs_and_slots,
         "A refused generation, status or slot has data null, a text in error, and an object in \

@@ -7,22 +7,21 @@ use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    reference! { "envelope.timestamps.form" ["EN-09"]
-        timestamps,
-        "Timestamps are in UTC with six fractional digits and Z (S-63)" },
-    reference! { "envelope.ids.ascending" ["EN-08"] ascending,
-        "Ids are positive and ascend in the order of creation (S-64)" },
+    reference! { "envelope.timestamps.form" ["EN-09"] ("S-63") timestamps,
+        "Timestamps are in UTC with six fractional digits and Z" },
+    reference! { "envelope.ids.ascending" ["EN-08"] ("S-64") ascending,
+        "Ids are positive and ascend in the order of creation" },
     reference! { "envelope.ids.across-accounts"
-        ["EN-08", "PR-01", "VA-01"] [OtherAccount] across_accounts,
-        "Ids ascend across the accounts of a server (S-64)" },
-    reference! { "envelope.ids.never-again" ["EN-08", "PR-01", "VA-01"] never_again,
-        "The id of what was deleted is not given out again (S-64)" },
-    reference! { "envelope.text.kept" ["PR-02", "VA-02"] kept,
-        "Text is stored as it was sent: nothing is trimmed or normalised (S-66)" },
-    reference! { "envelope.text.half-surrogate" ["EN-02"] half_surrogate,
-        "Half a surrogate pair makes a body invalid JSON (S-66)" },
-    reference! { "envelope.text.empty" ["LI-04", "LI-07"] empty,
-        "Where only a maximum is stated the empty string is accepted (S-66)" },
+        ["EN-08", "PR-01", "VA-01"] ("S-64") [OtherAccount] across_accounts,
+        "Ids ascend across the accounts of a server" },
+    reference! { "envelope.ids.never-again" ["EN-08", "PR-01", "VA-01"] ("S-64") never_again,
+        "The id of what was deleted is not given out again" },
+    reference! { "envelope.text.kept" ["PR-02", "VA-02"] ("S-66") kept,
+        "Text is stored as it was sent: nothing is trimmed or normalised" },
+    reference! { "envelope.text.half-surrogate" ["EN-02"] ("S-66") half_surrogate,
+        "Half a surrogate pair makes a body invalid JSON" },
+    reference! { "envelope.text.empty" ["LI-04", "LI-07"] ("S-66") empty,
+        "Where only a maximum is stated the empty string is accepted" },
 ];
 
 const TIMESTAMP: &[&str] = &["createdAt", "updatedAt"];
@@ -70,7 +69,7 @@ async fn ascending(case: Case) -> Result {
 fn rising(what: &str, ids: &[i64]) -> Result {
     let positive = ids.iter().all(|id| *id > 0);
     let expected = format!("positive ids of {what} that ascend");
-    check::ensure(positive && ids.is_sorted_by(|a, b| a < b), &expected, format!("{ids:?}"))
+    check::ensure(positive && ids.is_sorted_by(|a, b| a < b), &expected, json_text(&ids))
 }
 
 async fn across_accounts(case: Case) -> Result {

@@ -87,7 +87,7 @@ pub(in crate::scenarios) fn taken_by_model(
     if !matches!(status, 400 | 403..=499 | 502) || model == PLASMA {
         return Ok(());
     }
-    Err(Failure::blocked(format!(
+    Err(Failure::skipped(format!(
         "the model {model} refuses this {input} (status {status}); name another one in \
          PROMPTARIUM_IMAGE_MODEL"
     )))

@@ -17,18 +17,18 @@ pub(super) const ALL: &[Scenario] = &[
         "With type and vaultId the list holds exactly the prompts that match both" },
     core! { "prompts.list.type-follows-changes" ["PR-16"] type_follows_changes,
         "A prompt that changes its type changes the lists with type" },
-    reference! { "prompts.queries.vault-only-digits" ["PR-17"]
+    reference! { "prompts.queries.vault-only-digits" ["PR-17"] ("S-03")
         |case| async move { only_digits(&case, "vaultId", case.vault().await?.id).await },
-        "A query vaultId is a decimal integer of at most 64 bits and nothing else (S-03)" },
-    reference! { "pagination.limit.only-digits" ["PG-04"]
+        "A query vaultId is a decimal integer of at most 64 bits and nothing else" },
+    reference! { "pagination.limit.only-digits" ["PG-04"] ("S-03")
         |case| async move { only_digits(&case, "limit", 5).await },
-        "A limit with a sign, a space, a fraction or an exponent is refused, naming limit (S-03)" },
-    reference! { "prompts.queries.empty" ["PG-04", "PR-17", "PR-18"] empty,
-        "A known parameter that is empty is refused with 400, naming it (S-03)" },
-    reference! { "prompts.queries.repeated" ["PG-04", "PR-17", "PR-18"] repeated,
-        "A known parameter that is given twice is refused with 400, naming it (S-03)" },
-    reference! { "prompts.queries.unknown" ["PR-13"] unknown,
-        "Unknown parameters are ignored, given twice and empty too (S-03)" },
+        "A limit with a sign, a space, a fraction or an exponent is refused, naming limit" },
+    reference! { "prompts.queries.empty" ["PG-04", "PR-17", "PR-18"] ("S-03") empty,
+        "A known parameter that is empty is refused with 400, naming it" },
+    reference! { "prompts.queries.repeated" ["PG-04", "PR-17", "PR-18"] ("S-03") repeated,
+        "A known parameter that is given twice is refused with 400, naming it" },
+    reference! { "prompts.queries.unknown" ["PR-13"] ("S-03") unknown,
+        "Unknown parameters are ignored, given twice and empty too" },
 ];
 
 const TYPES: [&str; 3] = ["image", "text", "video"];

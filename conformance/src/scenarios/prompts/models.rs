@@ -31,12 +31,12 @@ pub(super) const ALL: &[Scenario] = &[
     core! { "prompts.models.between-media" ["PR-37"]
         |case| image_becomes(case, ["video", "image"]),
         "An image prompt becomes a video prompt, and back, without a new modelId" },
-    reference! { "prompts.models.kept-as-text" ["PR-37"]
+    reference! { "prompts.models.kept-as-text" ["PR-37"] ("S-05")
         |case| image_becomes(case, ["text", "image", "text", "video"]),
-        "A prompt that becomes a text prompt keeps its modelId (S-05)" },
-    reference! { "prompts.models.any-name" ["PR-25"] any_name,
+        "A prompt that becomes a text prompt keeps its modelId" },
+    reference! { "prompts.models.any-name" ["PR-25"] ("S-12") any_name,
         "Any name in the namespace makes a modelId, of at most 256 characters; whether the model \
-         exists is not checked (S-12)" },
+         exists is not checked" },
     reference! { "prompts.models.named" ["PR-24", "PR-25", "PR-36", "ER-03"] named,
         "A modelId that lacks or does not match is named in details" },
 ];

@@ -23,18 +23,18 @@ pub(super) const ALL: &[Scenario] = &[
         |case| hides(case, &["modelId", "aspectRatio", "vaultId", "imageUrl", "referenceMediaUrls"]),
         "A prompt object does not show the fields that are input only" },
     reference! { "prompts.object.same-everywhere"
-        ["PR-13", "PR-19", "PR-30", "PR-31", "PR-44"] same_everywhere,
-        "Create, read, list, save and an update of nothing answer with equal objects (S-07)" },
-    reference! { "prompts.object.exact-fields" ["PR-11", "PR-12"] exact_fields,
-        "A prompt object has its ten fields and no other (S-05)" },
-    reference! { "prompts.object.status-active" ["PR-05"]
+        ["PR-13", "PR-19", "PR-30", "PR-31", "PR-44"] ("S-07") same_everywhere,
+        "Create, read, list, save and an update of nothing answer with equal objects" },
+    reference! { "prompts.object.exact-fields" ["PR-11", "PR-12"] ("S-05") exact_fields,
+        "A prompt object has its ten fields and no other" },
+    reference! { "prompts.object.status-active" ["PR-05"] ("S-04")
         |case| shows(case, "status", "\"active\"", |it| it == "active"),
-        "Every prompt has the status active and keeps it (S-04)" },
-    reference! { "prompts.object.images-empty" ["PR-06"]
+        "Every prompt has the status active and keeps it" },
+    reference! { "prompts.object.images-empty" ["PR-06"] ("S-05", "S-06")
         |case| shows(case, "images", "[]", |it| *it == json!([])),
-        "The images are empty until a generation fills them, imageUrl or not (S-05, S-06)" },
-    reference! { "prompts.object.vault-ids-order" ["PR-08"] vault_ids_order,
-        "The vaultIds ascend, each once, and are empty without a vault (S-07)" },
+        "The images are empty until a generation fills them, imageUrl or not" },
+    reference! { "prompts.object.vault-ids-order" ["PR-08"] ("S-07") vault_ids_order,
+        "The vaultIds ascend, each once, and are empty without a vault" },
 ];
 
 /// Each answer that shows a new prompt with these fields, and the place of the prompt in it.
@@ -83,7 +83,7 @@ async fn hides(case: Case, fields: &[&str]) -> Result {
     for (reply, place) in in_every_answer(&case, all_inputs(&case)).await? {
         let prompt = reply.at(&place)?;
         let hidden = fields.iter().all(|field| prompt.get(field).is_none());
-        reply.ensure(hidden, format!("none of {fields:?}"), prompt)?;
+        reply.ensure(hidden, format!("none of {}", json_text(&fields)), prompt)?;
     }
     Ok(())
 }

@@ -22,17 +22,17 @@ pub(super) const ALL: &[Scenario] = &[
         "A save leaves the prompt in every vault it was in" },
     core! { "prompts.save.at-once" ["PR-44", "PR-46"] at_once,
         "Saves into several vaults at the same moment all hold" },
-    reference! { "prompts.save.again-at-once" ["PR-44", "VC-03"] again_at_once,
-        "Saves into one vault at the same moment make one membership (S-26)" },
+    reference! { "prompts.save.again-at-once" ["PR-44", "VC-03"] ("S-26") again_at_once,
+        "Saves into one vault at the same moment make one membership" },
     reference! { "prompts.vaults.refused-create-makes-nothing"
-        ["PR-27"] refused_create_makes_nothing,
-        "A create with the vaultId of no vault makes no prompt (S-57)" },
+        ["PR-27"] ("S-57") refused_create_makes_nothing,
+        "A create with the vaultId of no vault makes no prompt" },
 ];
 
 fn shows(reply: &ApiResponse, vault: &Vault) -> Result {
     let shown = reply.success()?.array("/data/vaultIds")?;
     let what = format!("vaultIds with {}", vault.id);
-    reply.ensure(shown.contains(&json!(vault.id)), what, format!("{shown:?}")).map(drop)
+    reply.ensure(shown.contains(&json!(vault.id)), what, json_text(&shown)).map(drop)
 }
 
 async fn create_shows(case: Case) -> Result {
@@ -97,5 +97,7 @@ async fn refused_create_makes_nothing(case: Case) -> Result {
     // The newest come first, so it would be here.
     let listed = case.list().limit(100).get().await?;
     let made = listed.array("/data")?.iter().any(|prompt| prompt["title"] == title);
-    listed.ensure(!made, format!("no prompt with the title {title:?}"), "there is one").map(drop)
+    listed
+        .ensure(!made, format!("no prompt with the title {}", json_text(&title)), "there is one")
+        .map(drop)
 }

@@ -13,18 +13,18 @@ pub(super) const ALL: &[Scenario] = &[
         "The image is at url however often it is read" },
     core! { "uploads.asset.not-at-upload-url" ["UP-17"] not_at_upload_url,
         "uploadUrl gives an authentication error in place of the image, before and after the upload" },
-    reference! { "uploads.asset.without-delay" ["UP-15"] without_delay,
-        "The image is at url as soon as the upload is answered (S-45)" },
-    reference! { "uploads.asset.nothing-before" ["UP-15"]
+    reference! { "uploads.asset.without-delay" ["UP-15"] ("S-45") without_delay,
+        "The image is at url as soon as the upload is answered" },
+    reference! { "uploads.asset.nothing-before" ["UP-15"] ("S-45")
         |case| async move { Slot::for_png(&case, 100).await?.fetch().await?.status(404).map(drop) },
-        "Before the upload url answers 404 (S-45)" },
-    reference! { "uploads.asset.nothing-in-part" ["UP-15"] nothing_in_part,
-        "While the bytes are on their way url answers 404 (S-45)" },
+        "Before the upload url answers 404" },
+    reference! { "uploads.asset.nothing-in-part" ["UP-15"] ("S-45") nothing_in_part,
+        "While the bytes are on their way url answers 404" },
     core! { "uploads.asset.outlives-prompt" ["UP-19"] outlives_prompt,
         "The image stays when the prompt that names it is deleted" },
     reference! { "uploads.asset.upload-url-without-token"
-        ["UP-17", "UP-11"] upload_url_without_token,
-        "Any request to uploadUrl without the token is answered 401 in the envelope (S-43)" },
+        ["UP-17", "UP-11"] ("S-43") upload_url_without_token,
+        "Any request to uploadUrl without the token is answered 401 in the envelope" },
     core! { "uploads.images.image-url" ["UP-16"]
         |case| async move { taken(&case, json!({ "imageUrl": uploaded(&case).await?.url })).await },
         "url is taken as the imageUrl of a prompt, on create and on update" },
@@ -33,12 +33,12 @@ pub(super) const ALL: &[Scenario] = &[
             taken(&case, json!({ "referenceMediaUrls": uploaded_urls(&case, 2).await? })).await
         },
         "url is taken in the referenceMediaUrls of a prompt, on create and on update" },
-    reference! { "uploads.images.before-upload" ["UP-16"]
+    reference! { "uploads.images.before-upload" ["UP-16"] ("S-11")
         |case| async move {
             let url = Slot::for_png(&case, 100).await?.url;
             taken(&case, json!({ "imageUrl": url, "referenceMediaUrls": [url] })).await
         },
-        "url is taken before the image is there, as no address is visited (S-11)" },
+        "url is taken before the image is there, as no address is visited" },
     reference! { "uploads.images.no-upload-url" ["UP-17", "ER-03"] no_upload_url,
         "uploadUrl is refused as the address of an image; details name the field, without the \
          address" },

@@ -22,8 +22,8 @@ pub(super) const ALL: &[Scenario] = &[
         "An image of 10485760 bytes is taken and shown whole" },
     core! { "uploads.put.side-by-side" ["UP-10", "UP-15"] side_by_side,
         "Uploads to several slots at once do not get in each other's way" },
-    reference! { "uploads.put.any-bytes" ["UP-10"] any_bytes,
-        "Bytes that are no image of the declared type are taken as they are (S-44)" },
+    reference! { "uploads.put.any-bytes" ["UP-10"] ("S-44") any_bytes,
+        "Bytes that are no image of the declared type are taken as they are" },
     reference! { "uploads.put.without-length" ["UP-10"] without_length,
         "The bytes may come in pieces, without a length in the header" },
     reference! { "uploads.put.letter-case" ["UP-12"] letter_case,
@@ -236,7 +236,10 @@ async fn one_is_taken(slot: &Slot, rivals: &[Vec<u8>], answers: &[Result<ApiResp
     let [taken] = taken[..] else {
         let replies = answers.iter().flatten();
         let statuses: Vec<_> = replies.map(ApiResponse::status_code).collect();
-        return Err(Failure::failed("exactly one success", format!("the statuses {statuses:?}")));
+        return Err(Failure::failed(
+            "exactly one success",
+            format!("the statuses {}", json_text(&statuses)),
+        ));
     };
     check::with_context("the upload that was taken", slot.shows(taken, &others).await)
 }

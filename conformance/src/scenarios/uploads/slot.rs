@@ -147,7 +147,7 @@ impl Slot {
         if body == taken {
             return Ok(());
         }
-        Err(Failure::blocked("the storage changes images, so they cannot be told apart (S-45)"))
+        Err(Failure::skipped("the storage changes images, so they cannot be told apart (S-45)"))
     }
 
     /// Exactly these bytes are at `url` now.
@@ -218,7 +218,7 @@ impl Slot {
         if matches!(reply.status_code(), 401 | 403) && !self.is_of_target(&self.url) {
             let reason =
                 "the image at url is for those only who have another right than an API key";
-            return Err(Failure::blocked(reason));
+            return Err(Failure::skipped(reason));
         }
         reply.ensure(live(&reply), "status 200 and an image", in_words(&reply))?;
         Ok(reply)

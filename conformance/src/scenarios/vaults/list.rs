@@ -15,8 +15,8 @@ pub(super) const ALL: &[Scenario] = &[
         "A create answers 201 with the vault object that is then at its address" },
     core! { "vaults.create.refused-makes-nothing" ["VA-20"] refused_makes_nothing,
         "A refused create makes no vault" },
-    reference! { "vaults.create.equal-names" ["VA-02"] equal_names,
-        "Two vaults may have the same name (S-17)" },
+    reference! { "vaults.create.equal-names" ["VA-02"] ("S-17") equal_names,
+        "Two vaults may have the same name" },
     core! { "vaults.list.own" ["VA-13", "VA-21"] own,
         "The list has the caller's vaults of every visibility, each as its own address shows it" },
     core! { "vaults.list.once" ["VA-13"] once,
@@ -29,8 +29,8 @@ pub(super) const ALL: &[Scenario] = &[
         "A limit makes no page of the list: it is ignored or refused" },
     core! { "vaults.list.whole" ["VA-15"] whole,
         "One response holds the whole list, however long it is" },
-    reference! { "vaults.list.ignores-queries" ["VA-15"] ignores_queries,
-        "The list takes no notice of a query (S-03)" },
+    reference! { "vaults.list.ignores-queries" ["VA-15"] ("S-03") ignores_queries,
+        "The list takes no notice of a query" },
     reference! { "vaults.list.ties" ["VA-14"] ties,
         "The list is ordered by descending createdAt, then by descending id" },
     reference! { "vaults.list.no-pagination-key" ["VA-15"]
@@ -112,7 +112,7 @@ async fn newest_first(case: Case, updated: bool) -> Result {
     let ids = vaults.integers("/data", "id")?;
     let places = [older, newer].map(|vault| ids.iter().position(|id| *id == vault.id));
     let in_order = matches!(places, [Some(older), Some(newer)] if newer < older);
-    let got = format!("the earlier one and the later one at the places {places:?}");
+    let got = format!("the earlier one and the later one at the places {}", json_text(&places));
     vaults.ensure(in_order, "the later vault before the earlier one", got).map(drop)
 }
 
@@ -149,5 +149,5 @@ async fn ties(case: Case) -> Result {
     }
     let descending = keys.is_sorted_by(|a, b| a > b);
     let what = "descending createdAt, then descending id";
-    vaults.ensure(descending, what, format!("{keys:?}")).map(drop)
+    vaults.ensure(descending, what, json_text(&keys)).map(drop)
 }

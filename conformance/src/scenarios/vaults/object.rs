@@ -20,8 +20,8 @@ pub(super) const ALL: &[Scenario] = &[
     core! { "vaults.object.is-system" ["VA-09"]
         |case| shows(case, "isSystem", "false", |value| *value == false),
         "A vault that the caller made is no system vault" },
-    reference! { "vaults.object.plain" ["VA-06", "VA-07", "VA-08"] plain,
-        "A vault has no access type, no lock and no cover image (S-13, S-14, S-15)" },
+    reference! { "vaults.object.plain" ["VA-06", "VA-07", "VA-08"] ("S-13", "S-14", "S-15") plain,
+        "A vault has no access type, no lock and no cover image" },
     reference! { "vaults.object.no-description" ["VA-03"]
         |case| shows(case, "description", "null", Value::is_null),
         "A vault made without a description shows null" },
@@ -95,7 +95,7 @@ async fn after_adding(case: Case) -> Result {
     let (prompts, [moving]) = (case.prompts(5).await?, source.filled().await?);
     for (prompt, way) in prompts.iter().zip([Way::Add, Way::Save, Way::Update]) {
         vault.put(prompt, way).await?.success()?;
-        true_after(&format!("{way:?} of a prompt"), &vault).await?;
+        true_after(way.word(), &vault).await?;
     }
     vault.add(&prompts[3..]).await?.success()?;
     true_after("adding two prompts", &vault).await?;

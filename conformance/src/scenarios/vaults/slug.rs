@@ -9,15 +9,14 @@ pub(super) const ALL: &[Scenario] = &[
         "A slug is not empty and has only characters that are safe in a URL, whatever the name" },
     core! { "vaults.slug.of-the-name" ["VA-04"] of_the_name,
         "Names that have nothing in common give different slugs" },
-    reference! { "vaults.slug.form" ["VA-04"] form,
-        "A slug is the name in lower-case ASCII letters and digits, joined by single dashes \
-         (S-16)" },
-    reference! { "vaults.slug.from-nothing" ["VA-04"] from_nothing,
-        "A name without letters and digits gives the slug vault (S-16)" },
-    reference! { "vaults.slug.unique" ["VA-04"] unique,
-        "A slug that is taken gets the smallest free number (S-16, S-17)" },
-    reference! { "vaults.slug.follows-rename" ["VA-04"] follows_rename,
-        "A rename makes a new slug (S-16)" },
+    reference! { "vaults.slug.form" ["VA-04"] ("S-16") form,
+        "A slug is the name in lower-case ASCII letters and digits, joined by single dashes" },
+    reference! { "vaults.slug.from-nothing" ["VA-04"] ("S-16") from_nothing,
+        "A name without letters and digits gives the slug vault" },
+    reference! { "vaults.slug.unique" ["VA-04"] ("S-16", "S-17") unique,
+        "A slug that is taken gets the smallest free number" },
+    reference! { "vaults.slug.follows-rename" ["VA-04"] ("S-16") follows_rename,
+        "A rename makes a new slug" },
     reference! { "vaults.slug.kept" ["VA-04"] kept,
         "An update that leaves the name as it is leaves the slug" },
 ];
@@ -35,8 +34,9 @@ async fn url_safe(case: Case) -> Result {
     for name in names.into_iter().chain([marks]) {
         let (_, created) = case.vault_with(json!({ "name": name })).await?;
         let slug = created.string("/data/slug")?;
-        let what = format!("a slug of the name {name:?} that needs no escaping in a URL");
-        created.ensure(!slug.is_empty() && is_url_safe(slug), what, format!("{slug:?}"))?;
+        let what =
+            format!("a slug of the name {} that needs no escaping in a URL", json_text(&name));
+        created.ensure(!slug.is_empty() && is_url_safe(slug), what, json_text(&slug))?;
     }
     Ok(())
 }
