@@ -1,4 +1,4 @@
-//! Every fault: by hand, chapter by chapter as in `docs/api.md`, and then those from tables.
+//! Every fault: by hand, chapter by chapter as in `docs/reference/api.md`, and from tables.
 
 mod auth;
 mod contents;
