@@ -8,6 +8,7 @@ mod asset;
 mod deployment;
 mod generation;
 mod records;
+mod search;
 mod session;
 
 pub use self::api_key::{AccountId, Caller, KeyId, KeyRecord, NewKey, Scopes, Vendor};
@@ -25,5 +26,6 @@ pub use self::records::{
     ListedPrompt, NewPrompt, NewVault, PromptImage, PromptInputs, PromptKind, PromptPage,
     PromptPatch, PromptQuery, PromptRecord, SharedPrompt, VaultPatch, VaultRecord, VaultVisibility,
 };
+pub use self::search::{Place, PromptSearch};
 pub(crate) use self::session::SecretToken;
 pub use self::session::{ApiKeyRecord, NamedKey, SessionRecord};

@@ -21,6 +21,7 @@ pub(crate) mod memory;
 #[cfg_attr(not(feature = "postgres"), path = "store/postgres/absent.rs")]
 pub(crate) mod postgres;
 mod prompts;
+mod search;
 mod sessions;
 pub(crate) mod time_budget;
 mod vaults;
@@ -30,6 +31,7 @@ use promptarium::PromptId;
 
 pub use self::jobs::{JobQueue, JobStore};
 pub use self::prompts::PromptStore;
+pub use self::search::SearchStore;
 pub use self::sessions::SessionStore;
 pub use self::vaults::{Added, Contents, MembershipStore, Moved, VaultStore};
 #[cfg_attr(
@@ -38,15 +40,23 @@ pub use self::vaults::{Added, Contents, MembershipStore, Moved, VaultStore};
 )]
 pub use crate::domain::{
     AccountId, ApiKeyRecord, Caller, Claim, JobKey, JobRecord, JobState, KeyId, KeyRecord, Lease,
-    ListedPrompt, NamedKey, NewJob, NewKey, NewPrompt, NewVault, PromptImage, PromptInputs,
-    PromptKind, PromptPage, PromptPatch, PromptQuery, PromptRecord, ProviderTicket, Release,
-    Reserved, Scopes, SessionRecord, SharedPrompt, Turn, VaultPatch, VaultRecord, VaultVisibility,
+    ListedPrompt, NamedKey, NewJob, NewKey, NewPrompt, NewVault, Place, PromptImage, PromptInputs,
+    PromptKind, PromptPage, PromptPatch, PromptQuery, PromptRecord, PromptSearch, ProviderTicket,
+    Release, Reserved, Scopes, SessionRecord, SharedPrompt, Turn, VaultPatch, VaultRecord,
+    VaultVisibility,
 };
 
 /// Everything that the service persists except files.
 #[async_trait]
 pub trait Store:
-    PromptStore + VaultStore + MembershipStore + KeyStore + SessionStore + JobStore + JobQueue
+    PromptStore
+    + SearchStore
+    + VaultStore
+    + MembershipStore
+    + KeyStore
+    + SessionStore
+    + JobStore
+    + JobQueue
 {
     /// A short name for logs and the ready line: `memory` or `postgres`.
     fn name(&self) -> &'static str;
@@ -166,6 +176,6 @@ pub enum StoreError {
 pub(crate) mod prelude {
     pub(crate) use super::{
         JobQueue as _, JobStore as _, KeyStore as _, MembershipStore as _, PromptStore as _,
-        SessionStore as _, Store as _, VaultStore as _,
+        SearchStore as _, SessionStore as _, Store as _, VaultStore as _,
     };
 }

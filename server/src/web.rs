@@ -4,12 +4,16 @@
 //! sign-in copies a code from the fragment of a link into the form. It does not submit the form:
 //! somebody else's link would sign the reader in to that person's account unnoticed.
 
+pub(crate) mod chosen;
 mod forms;
+pub(crate) mod generate;
 pub(crate) mod home;
 pub(crate) mod jobs;
 pub(crate) mod keys;
 mod layout;
 mod parts;
+mod pictures;
+pub(crate) mod prompt;
 pub(crate) mod prompts;
 pub(crate) mod sessions;
 pub(crate) mod vaults;

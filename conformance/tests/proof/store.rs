@@ -9,9 +9,10 @@ use promptarium::{PromptId, VaultId, VaultPromptId};
 use promptarium_server::store::{
     AccountId, Added, ApiKeyRecord, Caller, Claim, Contents, JobKey, JobQueue, JobRecord, JobStore,
     KeyId, KeyRecord, KeyStore, Lease, ListedPrompt, MembershipStore, Moved, NamedKey, NewJob,
-    NewKey, NewPrompt, NewVault, PromptImage, PromptInputs, PromptPage, PromptPatch, PromptQuery,
-    PromptStore, ProviderTicket, Release, Reserved, SessionRecord, SessionStore, SharedPrompt,
-    Store, StoreError, Turn, VaultPatch, VaultRecord, VaultStore,
+    NewKey, NewPrompt, NewVault, PromptImage, PromptInputs, PromptKind, PromptPage, PromptPatch,
+    PromptQuery, PromptSearch, PromptStore, ProviderTicket, Release, Reserved, SearchStore,
+    SessionRecord, SessionStore, SharedPrompt, Store, StoreError, Turn, VaultPatch, VaultRecord,
+    VaultStore,
 };
 
 use crate::fault::Intercept;
@@ -154,6 +155,11 @@ steps! {
         caller.update_prompt(id: PromptId, patch: PromptPatch) -> Result<SharedPrompt>;
         caller.delete_prompt(id: PromptId) -> Result;
         caller.save_prompt(id: PromptId, vault: VaultId) -> Result<SharedPrompt>;
+    }
+    SearchStore {
+        caller.search_prompts(search: PromptSearch) -> Result<PromptPage>;
+        caller.count_prompts(kind: Option<PromptKind>, most: usize) -> Result<usize>;
+        caller.memberships_of(vault: VaultId, prompts: &[PromptId]) -> Result<Vec<VaultPromptId>>;
     }
     VaultStore {
         caller.vaults() -> Result<Vec<VaultRecord>>;

@@ -12,6 +12,7 @@ mod job_queue;
 mod jobs;
 mod keys;
 mod prompts;
+mod search;
 mod sessions;
 #[cfg(test)]
 mod tests;

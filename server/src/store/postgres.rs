@@ -66,6 +66,7 @@ mod retry;
 mod rows;
 #[cfg(any(test, feature = "test-support"))]
 pub(crate) mod scratch;
+mod search;
 mod sessions;
 mod settings;
 mod steps;

@@ -46,6 +46,12 @@ impl<'a> Entered<'a> {
         Self { values: form_urlencoded::parse(form).collect(), problem: None }
     }
 
+    /// The values of something that exists.
+    pub(super) fn owned(values: Vec<(&'static str, String)>) -> Self {
+        let values = values.into_iter().map(|(name, value)| (name.into(), value.into()));
+        Self { values: values.collect(), problem: None }
+    }
+
     /// The values of a refused form, to show it again.
     ///
     /// # Errors
@@ -55,6 +61,11 @@ impl<'a> Entered<'a> {
         error: ApiError,
         parts: &Parts,
     ) -> Result<Self, ApiError> {
+        Self::parse(form).with(error, parts)
+    }
+
+    /// The same values with the reason of a refusal, as [`Entered::refused`].
+    pub(super) fn with(self, error: ApiError, parts: &Parts) -> Result<Self, ApiError> {
         let mut problem = error.problem(RequestTarget::new(parts.uri.path(), &parts.method));
         let is_provider = matches!(
             &error,
@@ -64,7 +75,7 @@ impl<'a> Entered<'a> {
             problem.status = StatusCode::BAD_REQUEST;
         }
         match problem.status.as_u16() {
-            400 | 409 | 429 | 502 | 503 => Ok(Self { problem: Some(problem), ..Self::parse(form) }),
+            400 | 409 | 429 | 502 | 503 => Ok(Self { problem: Some(problem), ..self }),
             _ => Err(error),
         }
     }

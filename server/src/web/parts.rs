@@ -2,6 +2,7 @@
 
 use jiff::Timestamp;
 use maud::{Markup, PreEscaped, html};
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use promptarium::{PromptId, VaultId};
 use url::form_urlencoded;
 
@@ -136,6 +137,11 @@ pub(super) fn address(page: &str, fields: &[(&str, Option<&str>)]) -> String {
         query.extend_pairs(value.map(|value| (name, value)));
     }
     query.finish().trim_end_matches('?').to_owned()
+}
+
+/// The page of a job, whose name may have any character.
+pub(super) fn job_page(client_job_id: &str) -> String {
+    format!("jobs/{}", utf8_percent_encode(client_job_id, NON_ALPHANUMERIC))
 }
 
 pub(super) fn prompt_address(api: &Api, id: PromptId) -> String {

@@ -17,14 +17,14 @@ use self::plan::Plan;
 use super::super::db::Statement;
 use super::super::{
     account_keys, accounts, claims, contents, db, forks, job_queue, jobs, key_cache, keys, listing,
-    memberships, new_vaults, prompt_changes, prompts, sessions, settings, steps, vaults,
+    memberships, new_vaults, prompt_changes, prompts, search, sessions, settings, steps, vaults,
 };
 use super::store;
 use crate::store::postgres::connect::Connector;
 use crate::store::postgres::scratch::ScratchDatabase;
 
 /// The statements of every module.
-const MODULES: [&[&Statement]; 19] = [
+const MODULES: [&[&Statement]; 20] = [
     account_keys::ALL,
     accounts::ALL,
     claims::ALL,
@@ -40,6 +40,7 @@ const MODULES: [&[&Statement]; 19] = [
     new_vaults::ALL,
     prompt_changes::ALL,
     prompts::ALL,
+    search::ALL,
     sessions::ALL,
     settings::ALL,
     steps::ALL,

@@ -1,0 +1,65 @@
+//! Pictures and videos as parts of pages.
+
+use maud::{Markup, html};
+
+use super::parts::{shortened, typed};
+use crate::api::Api;
+use crate::domain::{AssetName, Media, PromptImage, PromptRecord};
+
+/// Characters of a title that stand for a picture.
+const ALT_CHARS: usize = 100;
+
+/// The newest picture of a prompt in a list, if this service has it and it does not move.
+pub(super) fn thumbnail(api: &Api, prompt: &PromptRecord) -> Option<Markup> {
+    let named = |image: &PromptImage| {
+        let name = api.assets.name_of(&image.source)?;
+        (!moves(&name)).then(|| html! {
+            img loading="lazy" src=(address(api, &name)) width=(image.width) height=(image.height)
+                alt=(shortened(&prompt.title, ALT_CHARS));
+        })
+    };
+    prompt.images.iter().rev().find_map(named)
+}
+
+/// A picture or video in the page of its prompt. An asset of this service is shown; anything else
+/// is only linked to, if browsers can follow it without running something.
+pub(super) fn picture(api: &Api, title: &str, image: &PromptImage) -> Markup {
+    let (width, height) = (image.width, image.height);
+    if let Some(name) = api.assets.name_of(&image.source) {
+        let source = address(api, &name);
+        let alt = shortened(title, ALT_CHARS);
+        return match name.media() {
+            Media::Mp4 | Media::Webm => html! {
+                video controls preload="metadata" src=(source) width=(width) height=(height)
+                    aria-label=(alt) {}
+            },
+            // Nothing moves before a person wants it to, and closing it ends the motion.
+            Media::Gif => html! {
+                details .motion {
+                    summary { "Play the animation (" (width) " × " (height) ")" }
+                    img loading="lazy" src=(source) width=(width) height=(height) alt=(alt);
+                }
+            },
+            _ => html! {
+                a href=(source) {
+                    img loading="lazy" src=(source) width=(width) height=(height) alt=(alt);
+                }
+            },
+        };
+    }
+    let url = &*api.assets.write(&image.source);
+    let text = typed(url, 80);
+    match url.starts_with("https://") || url.starts_with("http://") {
+        true => html! { a href=(url) rel="noopener noreferrer nofollow" { (text) } },
+        false => html! { span { (text) } },
+    }
+}
+
+fn address(api: &Api, name: &AssetName) -> String {
+    api.site.page(&format!("assets/{name}"))
+}
+
+/// Whether a picture in a page would move without end, or is a video.
+const fn moves(name: &AssetName) -> bool {
+    matches!(name.media(), Media::Gif | Media::Mp4 | Media::Webm)
+}
