@@ -165,7 +165,7 @@ impl<'a> Entered<'a> {
             };
         }
         html! {
-            div .field.wide[matches!(input, Input::Text { .. })] {
+            div .field.wide[matches!(input, Input::Text { .. } | Input::Title)] {
                 label for=(name) { (label) }
                 (attributes.control(input, self.value(name)))
                 (below)
@@ -207,6 +207,8 @@ impl<'a> Field<'a> {
 /// says what is too long.
 pub(super) enum Input<'a> {
     Line,
+    /// A line as wide as the form.
+    Title,
     /// With suggestions.
     Suggested(&'a [String]),
     Text {
@@ -250,7 +252,7 @@ impl Attributes<'_> {
                     value=(value) required[*is_required] aria-describedby=[described]
                     aria-invalid=[invalid];
             },
-            Input::Line | Input::Suggested(_) | Input::Radios(_) => {
+            Input::Line | Input::Title | Input::Suggested(_) | Input::Radios(_) => {
                 let list = format!("{name}-list");
                 let suggestions = if let Input::Suggested(all) = input { *all } else { &[] };
                 html! {

@@ -52,11 +52,21 @@ pub(crate) async fn show(
     let query = Entered::parse(request.parts.uri.query().unwrap_or_default().as_bytes());
     let caller = session.caller();
     let values = match (query.value("job"), query.value("prompt").parse()) {
-        ("", Err(_)) => Vec::new(),
+        ("", Err(_)) => return page(api, session, &defaults(api, None)).await,
         ("", Ok(id)) => values_of_prompt(api, session, PromptId::new(id)).await?,
         (name, _) => values_of(api, &api.store.job(&caller, name).await?),
     };
     page(api, session, &Entered::owned(values)).await
+}
+
+/// The values of a new form: the model of the last job, or the first of this server.
+pub(super) fn defaults<'a>(api: &Api, last_model: Option<&'a str>) -> Entered<'a> {
+    let model = last_model.or_else(|| own_models(api).first().copied());
+    Entered::new(&[("modelId", model.unwrap_or_default())])
+}
+
+fn own_models(api: &Api) -> &'static [&'static str] {
+    if &*api.model_namespace == "local" { &LOCAL_MODELS } else { &[] }
 }
 
 /// A page with the form.
@@ -118,8 +128,7 @@ const fn word(kind: OutputKind) -> &'static str {
 pub(super) async fn models(api: &Api, session: &SessionRecord) -> Result<Vec<String>, ApiError> {
     let jobs = api.store.jobs(&session.caller(), None, JOBS_MAX).await?;
     let used = jobs.iter().map(|job| job.request.model_id.to_string());
-    let own = if &*api.model_namespace == "local" { &LOCAL_MODELS[..] } else { &[] };
-    let own = own.iter().map(|model| (*model).to_owned());
+    let own = own_models(api).iter().map(|model| (*model).to_owned());
     let models: BTreeSet<_> = used.chain(own).collect();
     Ok(models.into_iter().take(MODELS_MAX).collect())
 }

@@ -2,7 +2,6 @@
 
 use maud::{Markup, Render, html};
 
-use super::forms::Entered;
 use super::generate;
 use super::jobs::is_running;
 use super::layout::Page;
@@ -36,10 +35,12 @@ pub(crate) async fn show(
     let running = jobs.iter().filter(|job| is_running(job)).count();
     let valid = keys.iter().filter(|key| key.revoked_at.is_none()).count();
     let link = |to: &str, text: &str| html! { a href=(api.site.page(to)) { (text) } };
+    let last = jobs.first().map(|job| &*job.request.model_id);
+    let box_form = generate::form(api, session, &generate::defaults(api, last), false).await?;
     let content = html! {
         section .card aria-labelledby="generate" {
             h2 #generate { "Generate" }
-            (generate::form(api, session, &Entered::default(), false).await?)
+            (box_form)
         }
         @if prompts == 0 {
             p .empty {

@@ -184,9 +184,12 @@ fn entry(api: &Api, (job, prompt): &Job) -> Markup {
                     _ => { progress aria-label="Progress" {} " " (state) " · " a href=(own) { "Refresh" } }
                 }
             }
-            @if let Some(prompt) = prompt {
-                div .pictures {
-                    @for image in &*prompt.images { (picture(api, &prompt.title, image)) }
+            div .pictures {
+                @match prompt {
+                    Some(prompt) => @for image in &*prompt.images {
+                        (picture(api, &prompt.title, image))
+                    },
+                    None => div .cover {},
                 }
             }
             p .soft {

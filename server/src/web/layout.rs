@@ -177,7 +177,7 @@ impl<'a> Page<'a> {
             header {
                 a .brand href=(self.site.page("")) { (brand) }
                 form method="post" action=(self.site.page("sign-out")) {
-                    span .soft { "Account " (typed(&session.account_name, 40)) }
+                    span .soft { span .word { "Account " } (typed(&session.account_name, 40)) }
                     button { "Sign out" }
                 }
                 nav aria-label="Main" {

@@ -46,7 +46,7 @@ pub(crate) async fn show(
             h2 { "Prompt" }
             div .actions { (copy_button("text", "Copy")) }
         }
-        pre #text tabindex="0" dir="auto" role="region" aria-label="Text of the prompt" { (prompt.text) }
+        pre #text .text tabindex="0" dir="auto" role="region" aria-label="Text of the prompt" { (prompt.text) }
     };
     let title = if titled(&prompt.title, 1).into_string() == "Untitled" {
         "Untitled"
@@ -214,7 +214,7 @@ async fn form(
     let (models, ratios) = (models(api, session).await?, RATIOS.map(str::to_owned));
     let vault_label = if id.is_some() { "Also add to vault" } else { "Vault" };
     let fields = [
-        Field::new("title", "Title", Input::Line).required(),
+        Field::new("title", "Title", Input::Title).required(),
         Field::new("prompt", "Prompt", Input::Text { rows: 10 }).required(),
         Field::new("promptType", "Type", Input::Select(&kinds)),
         Field::new("platform", "Platform", Input::Line).help("Where you use it"),
