@@ -165,7 +165,14 @@ pub(crate) const API_KEYS_MAX: usize = 100;
 
 /// Default of `--vaults-max`: vaults of one account. All of them are in one response.
 pub(crate) const VAULTS_MAX: usize = 10_000;
-/// Prompts that an account in memory may have after a fork, in 180 MiB if they are short.
+/// Pictures that a prompt may have after an upload. All of them are in each response with it.
+pub(crate) const PROMPT_IMAGES_MAX: usize = 100;
+/// Prompts of one import, and bytes of one over HTTP, of which memory has twice as many.
+pub(crate) const IMPORT_PROMPTS_MAX: usize = 100_000;
+pub(crate) const IMPORT_BYTES_MAX: usize = 16 << 20;
+/// Rows of one statement of an import or of the deletion of an account.
+pub(crate) const ACCOUNT_ROWS_AT_ONCE: i64 = 1_000;
+/// Prompts that an account in memory may have after a fork or an import, in 180 MiB if they are short.
 pub(crate) const MEMORY_FORK_PROMPTS_MAX: usize = 250_000;
 
 // Generations.

@@ -51,6 +51,10 @@ pub(super) const LIST: &[Version] = &[
         name: "V12__plans_of_vaults",
         sql: include_str!("../../../migrations/V12__plans_of_vaults.sql"),
     },
+    Version {
+        name: "V14__session_browser",
+        sql: include_str!("../../../migrations/V14__session_browser.sql"),
+    },
 ];
 
 /// Any number that is the same for all servers: "prompts" in ASCII.
