@@ -180,7 +180,11 @@ pub async fn start(config: ServiceConfig, parts: ServiceParts) -> Result<Service
         slots: Slots::new(&signing_key, assets.clone(), clock.clone()),
         site: Site::new(&public, config.cors_origins),
         rates: Arc::new(Rates::new(config.rate_limits, clock.clone())),
-        attempts: Arc::new(Attempts::new(clock)),
+        attempts: Arc::new(Attempts::new(clock.clone())),
+        #[cfg(feature = "dashboard")]
+        replays: Default::default(),
+        #[cfg(feature = "dashboard")]
+        clock,
         blobs,
         assets,
         memory,

@@ -1,27 +1,33 @@
 //! The pages: signing in and out here, the dashboard behind it in the modules.
 //!
-//! A page loads no scripts or styles from elsewhere and works without scripts. One inline script
-//! reloads pages from the back/forward cache. The other copies a code from the fragment of a sign-in
-//! link into the form. It does not submit the form: somebody else's link would sign the reader in
-//! to that person's account unnoticed.
+//! A page loads no scripts or styles from elsewhere and works without scripts. The script of the
+//! sign-in copies a code from the fragment of a link into the form. It does not submit the form:
+//! somebody else's link would sign the reader in to that person's account unnoticed.
 
+mod forms;
 pub(crate) mod home;
 pub(crate) mod jobs;
 pub(crate) mod keys;
 mod layout;
+mod parts;
 pub(crate) mod prompts;
 pub(crate) mod sessions;
 pub(crate) mod vaults;
 
-use maud::{PreEscaped, html};
+use http::Method;
+use http::header::REFERER;
+use http::request::Parts;
+use maud::html;
 use url::form_urlencoded;
 
-use self::layout::{FILL_IN, Page, redirect};
+use self::layout::{Page, SIGN_IN as SIGN_IN_SCRIPT, redirect};
+use self::parts::address;
 use crate::api::{Api, HandlerResult, Request};
 use crate::domain::{SecretToken, SessionRecord};
 use crate::http::auth::AuthError;
 use crate::http::browser::Site;
 use crate::http::error::ApiError;
+use crate::http::headers::sole;
 use crate::http::path::RequestTarget;
 use crate::http::response::{self, Response};
 use crate::store::StoreError;
@@ -29,15 +35,29 @@ use crate::store::StoreError;
 pub(crate) const SIGN_IN: &str = "/sign-in";
 pub(crate) const SIGN_OUT: &str = "/sign-out";
 
-/// Without a session, or with a key in its place, a page of the dashboard leads to the sign-in.
-pub(crate) fn or_sign_in(site: &Site, outcome: HandlerResult) -> HandlerResult {
+/// Without a session, or with a key in its place, a page of the dashboard leads to the sign-in, and
+/// that back to the page.
+pub(crate) fn or_sign_in(site: &Site, parts: &Parts, outcome: HandlerResult) -> HandlerResult {
     match outcome {
         Err(
             ApiError::Auth(AuthError::NoSession | AuthError::KeyForSession)
             | ApiError::Store(StoreError::KeyRevoked),
-        ) => redirect(site, "sign-in", None),
+        ) => {
+            let next = next_page(site, parts).filter(|page| !page.is_empty());
+            redirect(site, &address("sign-in", &[("next", next.as_deref())]), None)
+        }
         outcome => outcome,
     }
+}
+
+/// The page that was asked for, or that has the form that was sent, without the root of the site.
+fn next_page(site: &Site, parts: &Parts) -> Option<String> {
+    if parts.method == Method::GET {
+        // A proxy has removed the root.
+        return parts.uri.path_and_query().map(|page| page.as_str().trim_start_matches('/').into());
+    }
+    let referer = sole(&parts.headers, &REFERER)?.to_str().ok()?;
+    site.page_of(referer).map(str::to_owned)
 }
 
 /// `GET /sign-in`. A link to it has the code in its fragment, which browsers send to nobody.
@@ -48,9 +68,9 @@ pub(crate) async fn sign_in_form(api: &Api, _: Request<'_>) -> HandlerResult {
             label { "Code " input name="code" autocomplete="off" spellcheck="false" required; }
             p { button .main { "Sign in" } }
         }
-        script { (PreEscaped(FILL_IN)) }
     };
-    Page::open(&api.site, "Sign in").show(&content)
+    let page = Page::open(&api.site, "Sign in");
+    Page { script: Some(SIGN_IN_SCRIPT), ..page }.show(&content)
 }
 
 /// `POST /sign-in`. The session gets a new id, whatever cookie the browser had.

@@ -43,16 +43,16 @@ pub(crate) async fn read_json(
     headers: &HeaderMap,
     memory: Share<'_>,
 ) -> Result<Bytes, BodyReadError> {
-    read(body, headers, Some(memory), "application/json", BODY_BYTES_MAX).await
+    read(body, headers, memory, "application/json", BODY_BYTES_MAX).await
 }
 
-/// Reads the body of a form in a page. It has fewer bytes than the connection's own buffers, and
-/// is not counted.
+/// Reads the body of a form in a page.
 pub(crate) async fn read_form(
     body: &mut Incoming,
     headers: &HeaderMap,
+    memory: Share<'_>,
 ) -> Result<Bytes, BodyReadError> {
-    read(body, headers, None, "application/x-www-form-urlencoded", FORM_BYTES_MAX).await
+    read(body, headers, memory, "application/x-www-form-urlencoded", FORM_BYTES_MAX).await
 }
 
 /// Reads a body of this type. If it is declared too large, or there is no memory for it, nothing
@@ -60,7 +60,7 @@ pub(crate) async fn read_form(
 async fn read(
     body: &mut Incoming,
     headers: &HeaderMap,
-    memory: Option<Share<'_>>,
+    memory: Share<'_>,
     of: &'static str,
     most: usize,
 ) -> Result<Bytes, BodyReadError> {
@@ -72,7 +72,7 @@ async fn read(
     if declared > most {
         return Err(BodyReadError::TooLarge(most));
     }
-    let mut reservation = memory.map(|memory| memory.reserve(declared)).transpose()?;
+    let mut reservation = memory.reserve(declared)?;
     let mut bytes = Vec::with_capacity(declared);
     let mut data = body.into_data_stream();
     let read = async {
@@ -85,7 +85,7 @@ async fn read(
             if size > bytes.capacity() {
                 // A chunked body. Its reservation doubles, so that few of its bytes are copied again.
                 let capacity = size.max(2 * bytes.capacity()).min(most);
-                reservation.as_mut().map_or(Ok(()), |reservation| reservation.grow_to(capacity))?;
+                reservation.grow_to(capacity)?;
                 bytes.reserve_exact(capacity - bytes.len());
             }
             bytes.extend_from_slice(&piece);
@@ -94,10 +94,7 @@ async fn read(
     };
     let read = timeout(Duration::from_secs(BODY_SECONDS_MAX), read).await;
     read.map_err(|_| BodyReadError::TooSlow(BODY_SECONDS_MAX))??;
-    Ok(match reservation {
-        Some(reservation) => reservation.hold(bytes),
-        None => bytes.into(),
-    })
+    Ok(reservation.hold(bytes))
 }
 
 /// Reads and discards the rest in the background, within limits: as long as it comes, and no longer

@@ -2,7 +2,8 @@
 
 use maud::{Markup, html};
 
-use super::layout::{Page, When, address, list as list_of, prompt_address, typed};
+use super::layout::{JOBS, Page};
+use super::parts::{address, ago, list as list_of, prompt_address, typed};
 use crate::api::{Api, HandlerResult, Request};
 use crate::domain::{JobRecord, JobState, SessionRecord};
 use crate::http::validate::{form_fields, text};
@@ -10,7 +11,7 @@ use crate::http::validate::{form_fields, text};
 /// Jobs in a page: so few, and their texts so short, that none is left out for its size.
 const PAGE_JOBS: usize = 10;
 
-/// `GET /jobs`. The page is loaded again while a job in it runs.
+/// `GET /jobs`.
 pub(crate) async fn list(
     api: &Api,
     session: &SessionRecord,
@@ -29,9 +30,6 @@ pub(crate) async fn list(
         p { a href=(api.site.page("prompts")) { "Show prompts" } }
     };
     let content = html! {
-        @if jobs.iter().any(is_running) {
-            p .soft { "This page is loaded again every 3 seconds while a job runs." }
-        }
         (list_of(&jobs, &empty, |job| entry(api, job)))
         @if before.is_some() { p { a href=(api.site.page("jobs")) { "Newest jobs" } } }
         @if let Some(last) = jobs.last().filter(|_| more) {
@@ -39,8 +37,8 @@ pub(crate) async fn list(
             p { a rel="next" href=(api.site.page(&older)) { "Older jobs" } }
         }
     };
-    let page = Page::of(&api.site, session, "jobs", "Jobs");
-    Page { refreshes: jobs.iter().any(is_running), ..page }.show(&content)
+    let page = Page::of(&api.site, session, "jobs", "Jobs").after(request.parts);
+    Page { script: Some(JOBS), ..page }.show(&content)
 }
 
 /// Whether a job has not ended.
@@ -69,7 +67,7 @@ fn entry(api: &Api, job: &JobRecord) -> Markup {
             }
             p .soft {
                 code { (typed(&job.request.model_id, 40)) } " · "
-                (typed(&job.request.aspect_ratio, 10)) " · " (When(job.created_at)) " · "
+                (typed(&job.request.aspect_ratio, 10)) " · " (ago(api, job.created_at)) " · "
                 code { (typed(&job.key.client_job_id, 36)) }
             }
         }

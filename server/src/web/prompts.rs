@@ -6,9 +6,9 @@ use promptarium::{PromptId, VaultId, limits};
 use url::form_urlencoded;
 use uuid::Uuid;
 
-use super::layout::{
-    Page, When, address, item, list as list_of, prompt_address, redirect, shortened, typed,
-    vault_address,
+use super::layout::{Page, done};
+use super::parts::{
+    address, ago, item, list as list_of, prompt_address, shortened, typed, vault_address,
 };
 use crate::api::generations::new_job;
 use crate::api::prompts::{KINDS, page_of};
@@ -63,7 +63,7 @@ pub(crate) async fn list(
     let content = html! {
         (filter(api, &vaults, filters))
         (list_of(&page.prompts, &empty, |prompt| {
-            item(&prompt_address(api, prompt.id), &prompt.title, &facts(prompt))
+            item(&prompt_address(api, prompt.id), &prompt.title, &facts(api, prompt))
         }))
         @if given("cursor").is_some() {
             p { a href=(api.site.page(&address("prompts", &filters))) { "First page" } }
@@ -122,7 +122,7 @@ pub(crate) async fn show(
     let more = prompt.vault_ids.len().saturating_sub(PROMPT_VAULTS_MAX);
     let content = html! {
         p .soft {
-            (facts(&prompt))
+            (facts(api, &prompt))
             @for vault in &vaults {
                 " · in " a href=(vault_address(api, vault.id)) { (typed(&vault.name, 60)) }
             }
@@ -220,15 +220,15 @@ pub(crate) async fn new_picture(
         form.set("vaultId", vault.to_string());
     }
     api.submitter.submit(&caller, new_job(form, &api.assets)?.0, ()).await?;
-    redirect(&api.site, "jobs", None)
+    done(&api.site, "jobs", "queued")
 }
 
-fn facts(prompt: &PromptRecord) -> Markup {
+fn facts(api: &Api, prompt: &PromptRecord) -> Markup {
     let pictures = prompt.images.len();
     html! {
         (prompt.kind.as_str())
         @if let Some(platform) = &prompt.platform { " · " (typed(platform, 40)) }
         @if pictures > 0 { " · " (pictures) (if pictures == 1 { " picture" } else { " pictures" }) }
-        " · " (When(prompt.created_at))
+        " · " (ago(api, prompt.created_at))
     }
 }

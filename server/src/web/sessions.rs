@@ -2,12 +2,17 @@
 
 use maud::html;
 
-use super::layout::{Page, When, list as list_of, redirect};
+use super::layout::{Page, done};
+use super::parts::{ago, list as list_of};
 use crate::api::{Api, HandlerResult, Request};
 use crate::domain::{KeyId, SessionRecord};
 
 /// `GET /sessions`.
-pub(crate) async fn list(api: &Api, session: &SessionRecord, _: Request<'_>) -> HandlerResult {
+pub(crate) async fn list(
+    api: &Api,
+    session: &SessionRecord,
+    request: Request<'_>,
+) -> HandlerResult {
     let sessions = api.store.sessions(&session.caller()).await?;
     // The session of this request is in the list, unless it has just ended.
     let empty = html! { p { "There is no session. Sign in again." } };
@@ -20,8 +25,8 @@ pub(crate) async fn list(api: &Api, session: &SessionRecord, _: Request<'_>) -> 
                     @if other.id == session.id { " (this browser)" }
                 }
                 p .soft {
-                    "Signed in " (When(other.created_at)) " · last used " (When(other.last_seen_at))
-                    " · ends " (When(other.expires_at)) " at the latest"
+                    "Signed in " (ago(api, other.created_at)) " · last used " (ago(api, other.last_seen_at))
+                    " · ends " (ago(api, other.expires_at)) " at the latest"
                 }
                 @if other.id != session.id {
                     form method="post" action=(api.site.page(&format!("sessions/{}/end", other.id.0))) {
@@ -37,14 +42,14 @@ pub(crate) async fn list(api: &Api, session: &SessionRecord, _: Request<'_>) -> 
             }
         }
     };
-    Page::of(&api.site, session, "sessions", "Sessions").show(&content)
+    Page::of(&api.site, session, "sessions", "Sessions").after(request.parts).show(&content)
 }
 
 /// `POST /sessions/{sessionId}/end`.
 pub(crate) async fn end(api: &Api, session: &SessionRecord, request: Request<'_>) -> HandlerResult {
     let id: i64 = request.id(0)?;
     api.store.end_session(&session.caller(), KeyId(id)).await?;
-    redirect(&api.site, "sessions", None)
+    done(&api.site, "sessions", "session-ended")
 }
 
 /// `POST /sessions/end-others`.
@@ -59,5 +64,5 @@ pub(crate) async fn end_others(
             api.store.end_session(&caller, other.id).await?;
         }
     }
-    redirect(&api.site, "sessions", None)
+    done(&api.site, "sessions", "sessions-ended")
 }

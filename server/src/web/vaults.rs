@@ -4,8 +4,9 @@ use futures::{StreamExt, TryStreamExt};
 use maud::{Markup, html};
 use promptarium::VaultId;
 
-use super::layout::{
-    Page, When, address, item, list as list_of, prompt_address, shortened, typed, vault_address,
+use super::layout::Page;
+use super::parts::{
+    address, ago, item, list as list_of, prompt_address, shortened, typed, vault_address,
 };
 use crate::api::{Api, HandlerResult, Request};
 use crate::domain::{ListedPrompt, SessionRecord, VaultRecord};
@@ -19,7 +20,7 @@ pub(crate) async fn list(api: &Api, session: &SessionRecord, _: Request<'_>) -> 
     // Every account has the vault General.
     let empty = html! { p { "There is no vault. Create one through the API." } };
     let content = list_of(&vaults, &empty, |vault| {
-        item(&vault_address(api, vault.id), &vault.name, &facts(vault))
+        item(&vault_address(api, vault.id), &vault.name, &facts(api, vault))
     });
     Page::of(&api.site, session, "vaults", "Vaults").show(&content)
 }
@@ -44,14 +45,14 @@ pub(crate) async fn show(
     };
     let content = html! {
         @if let Some(description) = &vault.description { p { (typed(description, 200)) } }
-        p .soft { (facts(&vault)) }
+        p .soft { (facts(api, &vault)) }
         p { a href=(all) { "Show its prompts page by page" } }
         h2 { "Prompts" }
         (list_of(&prompts, &empty, |listed| {
             let prompt = &listed.prompt;
             item(&prompt_address(api, prompt.id), &prompt.title, &html! {
                 @if listed.pinned { strong { "Pinned" } " · " }
-                (prompt.kind.as_str()) " · " (When(prompt.created_at))
+                (prompt.kind.as_str()) " · " (ago(api, prompt.created_at))
             })
         }))
         @if vault.prompt_count > prompts.len() as u64 {
@@ -62,10 +63,10 @@ pub(crate) async fn show(
     Page::of(&api.site, session, "vaults", &title).show(&content)
 }
 
-fn facts(vault: &VaultRecord) -> Markup {
+fn facts(api: &Api, vault: &VaultRecord) -> Markup {
     let count = vault.prompt_count;
     html! {
         (count) (if count == 1 { " prompt" } else { " prompts" })
-        " · " (vault.visibility.as_str()) " · created " (When(vault.created_at))
+        " · " (vault.visibility.as_str()) " · created " (ago(api, vault.created_at))
     }
 }
