@@ -10,6 +10,7 @@ pub(crate) mod generations;
 pub(crate) mod keys;
 pub(crate) mod openapi;
 pub(crate) mod prompts;
+pub(crate) mod transfer;
 pub(crate) mod vaults;
 pub(crate) mod view;
 

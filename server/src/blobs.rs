@@ -10,6 +10,8 @@ mod parts;
 mod s3;
 mod setting;
 mod staging;
+#[cfg(feature = "dashboard")]
+pub(crate) mod thumbnail;
 pub(crate) mod upload_slot;
 
 use std::io::{self, Seek, SeekFrom};

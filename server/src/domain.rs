@@ -3,6 +3,7 @@
 //! It is the lowest module. It knows no HTTP, no store and no provider, and imports
 //! nothing else of this crate.
 
+mod account_data;
 mod api_key;
 mod asset;
 mod deployment;
@@ -11,6 +12,8 @@ mod records;
 mod search;
 mod session;
 
+pub use self::account_data::AccountData;
+pub(crate) use self::account_data::{MemberData, PromptData, VaultData};
 pub use self::api_key::{AccountId, Caller, KeyId, KeyRecord, NewKey, Scopes, Vendor};
 pub(crate) use self::api_key::{GeneratedKey, KeyError};
 pub use self::asset::{AssetName, ImageRef, Media};

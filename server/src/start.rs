@@ -165,6 +165,8 @@ pub async fn start(config: ServiceConfig, parts: ServiceParts) -> Result<Service
     let submitter = Submitter::new(store.clone(), provider, assets.clone());
     let mut others = kind.quotas();
     others.extend(provider_results.into_iter().chain(worker_quotas(&worker, &submitter)));
+    #[cfg(feature = "dashboard")]
+    others.push(crate::blobs::thumbnail::THUMBNAILS.clone());
     others.push(public_memory.clone());
     let connections = listener.connections.clone();
     let quotas = Quotas { connections, memory: memory.clone(), others };

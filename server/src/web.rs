@@ -84,7 +84,7 @@ pub(crate) async fn sign_in(api: &Api, mut request: Request<'_>) -> HandlerResul
     let form = request.form().await?;
     let Some(code) = only_code(&form) else { return Err(api.attempts.wrong(peer)) };
     let token = SecretToken::make();
-    match api.store.sign_in(code.digest(), token.digest()).await {
+    match api.store.sign_in(code.digest(), token.digest(), None).await {
         Ok(None) => Err(api.attempts.wrong(peer)),
         Ok(Some(_)) => redirect(&api.site, "", Some(api.site.set_cookies(Some(&token))?)),
         Err(error) => Err(error.into()),

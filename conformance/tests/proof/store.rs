@@ -7,12 +7,12 @@ use async_trait::async_trait;
 use futures::StreamExt;
 use promptarium::{PromptId, VaultId, VaultPromptId};
 use promptarium_server::store::{
-    AccountId, Added, ApiKeyRecord, Caller, Claim, Contents, JobKey, JobQueue, JobRecord, JobStore,
-    KeyId, KeyRecord, KeyStore, Lease, ListedPrompt, MembershipStore, Moved, NamedKey, NewJob,
-    NewKey, NewPrompt, NewVault, PromptImage, PromptInputs, PromptKind, PromptPage, PromptPatch,
-    PromptQuery, PromptSearch, PromptStore, ProviderTicket, Release, Reserved, SearchStore,
-    SessionRecord, SessionStore, SharedPrompt, Store, StoreError, Turn, VaultPatch, VaultRecord,
-    VaultStore,
+    AccountData, AccountId, AccountStore, Added, ApiKeyRecord, Caller, Claim, Contents, ImageRef,
+    JobKey, JobQueue, JobRecord, JobStore, KeyId, KeyRecord, KeyStore, Lease, ListedPrompt,
+    MembershipStore, Moved, NamedKey, NewJob, NewKey, NewPrompt, NewVault, PromptImage,
+    PromptInputs, PromptKind, PromptPage, PromptPatch, PromptQuery, PromptSearch, PromptStore,
+    ProviderTicket, Release, Reserved, SearchStore, SessionRecord, SessionStore, SharedPrompt,
+    Store, StoreError, Turn, VaultPatch, VaultRecord, VaultStore,
 };
 
 use crate::fault::Intercept;
@@ -144,7 +144,7 @@ steps! {
         caller.api_keys() -> Result<Vec<ApiKeyRecord>>;
         caller.revoke_api_key(public_id: &str) -> Result<ApiKeyRecord>;
         store.create_sign_in_code(account: &str, digest: [u8; 32]) -> Result;
-        store.sign_in(code: [u8; 32], session: [u8; 32]) -> Result<Option<SessionRecord>>;
+        store.sign_in(code: [u8; 32], session: [u8; 32], browser: Option<&str>) -> Result<Option<SessionRecord>>;
         store.find_session(digest: [u8; 32]) -> Result<Option<SessionRecord>>;
     }
     PromptStore {
@@ -176,6 +176,15 @@ steps! {
         caller.remove_membership(vault: VaultId, id: VaultPromptId) -> Result;
         caller.move_membership(vault: VaultId, id: VaultPromptId, target: VaultId) -> Result<Moved>;
         caller.set_pinned(vault: VaultId, id: VaultPromptId, pinned: bool) -> Result;
+    }
+    AccountStore {
+        caller.rename_account(name: &str) -> Result;
+        caller.delete_account() -> Result;
+        caller.import(data: AccountData) -> Result;
+        caller.set_cover(vault: VaultId, cover: Option<ImageRef>) -> Result;
+        caller.add_image(prompt: PromptId, image: PromptImage) -> Result;
+        store.shared_vault(account: &str, slug: &str) -> Result<(AccountId, VaultRecord)>;
+        store.vault_page(account: AccountId, vault: VaultId, offset: usize, limit: usize) -> Result<Vec<ListedPrompt>>;
     }
     JobStore {
         caller.reserve_job(new: NewJob) -> Result<Reserved>;

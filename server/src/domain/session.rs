@@ -63,6 +63,8 @@ pub struct SessionRecord {
     pub account: AccountId,
     /// Name of the account.
     pub account_name: Box<str>,
+    /// The browser that it is in, in a few words, as the browser has said.
+    pub browser: Option<Box<str>>,
     /// When the code was used.
     pub created_at: Timestamp,
     /// The last request, to within a minute.

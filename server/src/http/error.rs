@@ -219,6 +219,7 @@ impl ApiError {
 fn store_problem(error: &StoreError, target: RequestTarget) -> Problem {
     use StatusCode as S;
     let field = |name, text: &str| Problem::invalid(FieldErrors::of(name, text));
+    let bad = |text: String| Problem::new(S::BAD_REQUEST, text);
     match error {
         StoreError::NotFound => Problem::new(S::NOT_FOUND, target.not_found),
         StoreError::UnknownVault => field("vaultId", NO_VAULT),
@@ -231,7 +232,8 @@ fn store_problem(error: &StoreError, target: RequestTarget) -> Problem {
         StoreError::SystemVaultRename => {
             field("name", "must stay as it is, since this is a system vault")
         }
-        StoreError::SystemVaultDelete => Problem::new(S::BAD_REQUEST, error.to_string()),
+        StoreError::SystemVaultDelete | StoreError::TooManyImages => bad(error.to_string()),
+        StoreError::AccountTaken => field("name", "is the name of another account"),
         StoreError::ForkOfPrivateVault => Problem::new(
             S::BAD_REQUEST,
             "a private vault cannot be forked; set its visibility to unlisted or public first",
@@ -261,15 +263,9 @@ fn store_problem(error: &StoreError, target: RequestTarget) -> Problem {
                 LONG_WRITE_TIMEOUT.as_secs(),
             ),
         ),
-        StoreError::TooManyPrompts => {
-            Problem::new(S::BAD_REQUEST, format!("{error}; nothing was changed"))
-        }
-        StoreError::TooManyKeys => {
-            Problem::new(S::BAD_REQUEST, format!("{error}; revoke one first"))
-        }
-        StoreError::TooManyVaults => {
-            Problem::new(S::BAD_REQUEST, format!("{error}; delete one first"))
-        }
+        StoreError::TooManyPrompts => bad(format!("{error}; nothing was changed")),
+        StoreError::TooManyKeys => bad(format!("{error}; revoke one first")),
+        StoreError::TooManyVaults => bad(format!("{error}; delete one first")),
         StoreError::KeyTaken | StoreError::LeaseLost | StoreError::Internal(_) => {
             Problem::new(S::INTERNAL_SERVER_ERROR, INTERNAL)
         }

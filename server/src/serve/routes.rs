@@ -12,6 +12,8 @@ use crate::api::{
     Api, HandlerResult, Request, files, generations, health, keys, openapi, prompts, readiness,
     vaults,
 };
+#[cfg(feature = "dashboard")]
+use crate::blobs::asset_url::THUMBNAILS;
 use crate::blobs::asset_url::{ASSETS, STORAGE};
 use crate::domain::{BASE_PATH, Caller, SessionRecord};
 use crate::http::auth::Access;
@@ -135,6 +137,8 @@ fn pages() -> Vec<Route> {
         root("signInForm", M::GET, web::SIGN_IN, Access::None, page!(web::sign_in_form)),
         root("signIn", M::POST, web::SIGN_IN, Access::None, page!(web::sign_in)),
         root("signOut", M::POST, web::SIGN_OUT, Access::None, page!(web::sign_out)),
+
+        root("getThumbnail", M::GET, THUMBNAILS, Access::None, page!(files::thumbnail)),
 
         root("homePage", M::GET, "/", Session, dashboard!(web::home::show)),
         root("promptsPage", M::GET, "/prompts", Session, dashboard!(web::prompts::list)),

@@ -8,6 +8,7 @@
 //! Two accounts are never locked at once.
 
 mod account;
+mod accounts;
 mod job_queue;
 mod jobs;
 mod keys;

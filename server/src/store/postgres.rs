@@ -37,6 +37,7 @@
 //! Each module below holds the SQL of one resource, beside the method that uses it; `db` sends
 //! statements, and `connect` has the connections.
 
+mod account_changes;
 mod account_keys;
 mod accounts;
 mod batch_reader;
@@ -49,6 +50,7 @@ mod db;
 mod distribute;
 mod entries;
 mod forks;
+mod import;
 mod job_queue;
 mod job_rows;
 mod jobs;
@@ -69,6 +71,7 @@ pub(crate) mod scratch;
 mod search;
 mod sessions;
 mod settings;
+mod shared_vaults;
 mod steps;
 #[cfg(test)]
 mod tests;

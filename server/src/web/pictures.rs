@@ -9,16 +9,23 @@ use crate::domain::{AssetName, Media, PromptImage, PromptRecord};
 /// Characters of a title that stand for a picture.
 const ALT_CHARS: usize = 100;
 
-/// The newest picture of a prompt in a list, if this service has it and it does not move.
+/// The newest picture of a prompt in a list, if this service has one. It does not move.
 pub(super) fn thumbnail(api: &Api, prompt: &PromptRecord) -> Option<Markup> {
-    let named = |image: &PromptImage| {
-        let name = api.assets.name_of(&image.source)?;
-        (!moves(&name)).then(|| html! {
-            img loading="lazy" src=(address(api, &name)) width=(image.width) height=(image.height)
-                alt=(shortened(&prompt.title, ALT_CHARS));
-        })
+    prompt.images.iter().rev().find_map(|image| small(api, &prompt.title, image))
+}
+
+fn small(api: &Api, title: &str, image: &PromptImage) -> Option<Markup> {
+    let name = api.assets.name_of(&image.source)?;
+    let source = match name.media() {
+        Media::Mp4 | Media::Webm => return None,
+        // No thumbnail is made of it.
+        Media::Avif => address(api, &name),
+        _ => api.site.page(&format!("thumbnails/{name}")),
     };
-    prompt.images.iter().rev().find_map(named)
+    Some(html! {
+        img loading="lazy" src=(source) width=(image.width) height=(image.height)
+            alt=(shortened(title, ALT_CHARS));
+    })
 }
 
 /// A picture or video in the page of its prompt. An asset of this service is shown; anything else
@@ -36,8 +43,11 @@ pub(super) fn picture(api: &Api, title: &str, image: &PromptImage) -> Markup {
             // Nothing moves before a person wants it to, and closing it ends the motion.
             Media::Gif => html! {
                 details .motion {
-                    summary { "Play the animation (" (width) " × " (height) ")" }
-                    img loading="lazy" src=(source) width=(width) height=(height) alt=(alt);
+                    summary {
+                        @if let Some(still) = small(api, title, image) { (still) }
+                        "Play the animation"
+                    }
+                    img loading="lazy" src=(source) width=(width) height=(height) alt="";
                 }
             },
             _ => html! {
@@ -57,9 +67,4 @@ pub(super) fn picture(api: &Api, title: &str, image: &PromptImage) -> Markup {
 
 fn address(api: &Api, name: &AssetName) -> String {
     api.site.page(&format!("assets/{name}"))
-}
-
-/// Whether a picture in a page would move without end, or is a video.
-const fn moves(name: &AssetName) -> bool {
-    matches!(name.media(), Media::Gif | Media::Mp4 | Media::Webm)
 }

@@ -25,7 +25,7 @@ static FIND: Statement = Statement::read_only(
     ),
 );
 
-static CONFIRM: Statement =
+pub(super) static CONFIRM: Statement =
     Statement::read_only("keys.confirm", concat!(caller!(), " SELECT FROM caller"));
 
 static LIST: Statement = Statement::read_only(

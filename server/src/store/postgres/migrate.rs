@@ -55,6 +55,10 @@ pub(super) const LIST: &[Version] = &[
         name: "V13__prompt_words",
         sql: include_str!("../../../migrations/V13__prompt_words.sql"),
     },
+    Version {
+        name: "V14__session_browser",
+        sql: include_str!("../../../migrations/V14__session_browser.sql"),
+    },
 ];
 
 /// Any number that is the same for all servers: "prompts" in ASCII.
