@@ -45,7 +45,7 @@ use crate::http::rates::Rates;
 #[cfg(feature = "dashboard")]
 use crate::http::replays::Replays;
 use crate::http::response::{self, Response};
-use crate::limits::{MEMORY_SHARE_DIVISOR, READINESS_TIMEOUT};
+use crate::limits::{FORM_BYTES_MAX, MEMORY_SHARE_DIVISOR, OPEN_FORM_BYTES_MAX, READINESS_TIMEOUT};
 use crate::quota::{Quota, Share};
 use crate::store::{Store, StoreError};
 
@@ -124,7 +124,12 @@ impl Request<'_> {
 
     /// The body of a form in a page.
     pub(crate) async fn form(&mut self) -> Result<Bytes, BodyReadError> {
-        read_form(self.body, &self.parts.headers, self.memory).await
+        read_form(self.body, &self.parts.headers, self.memory, FORM_BYTES_MAX).await
+    }
+
+    /// The body of a form that anybody can send.
+    pub(crate) async fn open_form(&mut self) -> Result<Bytes, BodyReadError> {
+        read_form(self.body, &self.parts.headers, self.memory, OPEN_FORM_BYTES_MAX).await
     }
 
     /// The id at this index of the path.

@@ -84,6 +84,8 @@ pub(crate) const PARAMETER_VALUE_BYTES: usize = 384;
 pub(crate) const RATE_WINDOWS_MIN: usize = 1_000;
 /// The body of a form. The longest prompt has up to 12 bytes for each of its 15,000 characters.
 pub(crate) const FORM_BYTES_MAX: usize = 256 * 1024;
+/// The body of a form that anybody can send.
+pub(crate) const OPEN_FORM_BYTES_MAX: usize = 4 * 1024;
 
 // Wrong sign-in codes.
 

@@ -5,12 +5,14 @@
 //! somebody else's link would sign the reader in to that person's account unnoticed.
 
 pub(crate) mod chosen;
+mod fields;
 mod forms;
 pub(crate) mod generate;
 pub(crate) mod home;
 pub(crate) mod jobs;
 pub(crate) mod keys;
 mod layout;
+mod listing;
 mod parts;
 mod pictures;
 pub(crate) mod prompt;
@@ -81,7 +83,7 @@ pub(crate) async fn sign_in_form(api: &Api, _: Request<'_>) -> HandlerResult {
 pub(crate) async fn sign_in(api: &Api, mut request: Request<'_>) -> HandlerResult {
     let Request { parts, peer, .. } = request;
     api.site.check_source(parts)?;
-    let form = request.form().await?;
+    let form = request.open_form().await?;
     let Some(code) = only_code(&form) else { return Err(api.attempts.wrong(peer)) };
     let token = SecretToken::make();
     match api.store.sign_in(code.digest(), token.digest(), None).await {

@@ -14,7 +14,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::http::headers::sole;
 pub use crate::limits::{BODY_BYTES_MAX, BODY_SECONDS_MAX};
-use crate::limits::{DISCARD_BYTES_MAX, DISCARD_STALL_TIMEOUT, FORM_BYTES_MAX, UPLOAD_RATE_MIN};
+use crate::limits::{DISCARD_BYTES_MAX, DISCARD_STALL_TIMEOUT, UPLOAD_RATE_MIN};
 use crate::quota::{OverQuota, Share};
 
 /// Why a body could not be read. Sizes are those of an upload slot, times are seconds.
@@ -51,8 +51,9 @@ pub(crate) async fn read_form(
     body: &mut Incoming,
     headers: &HeaderMap,
     memory: Share<'_>,
+    most: usize,
 ) -> Result<Bytes, BodyReadError> {
-    read(body, headers, memory, "application/x-www-form-urlencoded", FORM_BYTES_MAX).await
+    read(body, headers, memory, "application/x-www-form-urlencoded", most).await
 }
 
 /// Reads a body of this type. If it is declared too large, or there is no memory for it, nothing

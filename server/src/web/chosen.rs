@@ -6,10 +6,11 @@
 use maud::{Markup, html};
 use promptarium::{PromptId, VaultId};
 
-use super::forms::{Entered, Field, Input};
+use super::forms::{Entered, Field, Input, confirm_page};
 use super::layout::{Page, done};
-use super::parts::{confirm_page, counted};
-use super::prompts::{named_vault, same_list, vault_choices};
+use super::listing::same_list;
+use super::parts::counted;
+use super::prompts::{named_vault, vault_choices};
 use crate::api::{Api, HandlerResult, Request};
 use crate::domain::SessionRecord;
 use crate::http::error::ApiError;

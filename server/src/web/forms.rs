@@ -5,7 +5,6 @@
 //! loading that page again sends nothing again.
 
 use std::borrow::Cow;
-use std::ops::RangeInclusive;
 
 use http::StatusCode;
 use http::request::Parts;
@@ -13,7 +12,9 @@ use maud::{Markup, html};
 use url::form_urlencoded;
 use uuid::Uuid;
 
-use super::layout::redirect;
+use super::fields::Attributes;
+pub(super) use super::fields::{Field, Input};
+use super::layout::{Page, redirect};
 use crate::api::{Api, HandlerResult};
 use crate::domain::SessionRecord;
 use crate::generate::SubmitError;
@@ -24,7 +25,7 @@ use crate::http::path::RequestTarget;
 /// The field with the token of a form that must be carried out once.
 const TOKEN: &str = "token";
 
-/// A label that the API has another name for.
+/// The name of a field, and its label.
 type Label = (&'static str, &'static str);
 
 /// The values of a form, and why it was refused.
@@ -174,99 +175,22 @@ impl<'a> Entered<'a> {
     }
 }
 
-/// A field of a form. Its name is that of the API, and the id of its control.
-pub(super) struct Field<'a> {
-    pub(super) name: &'static str,
-    pub(super) label: &'static str,
-    /// Below the control; may be empty.
-    pub(super) help: &'a str,
-    pub(super) input: Input<'a>,
-    pub(super) is_required: bool,
-}
-
-impl<'a> Field<'a> {
-    pub(super) const fn new(name: &'static str, label: &'static str, input: Input<'a>) -> Self {
-        Self { name, label, help: "", input, is_required: false }
-    }
-
-    pub(super) const fn help(self, help: &'a str) -> Self {
-        Self { help, ..self }
-    }
-
-    pub(super) const fn required(self) -> Self {
-        Self { is_required: true, ..self }
-    }
-
-    /// Its name and label, for [`Entered::summary`].
-    pub(super) const fn label(&self) -> Label {
-        (self.name, self.label)
-    }
-}
-
-/// The control of a field. None has a `maxlength`: browsers count other units than the API, which
-/// says what is too long.
-pub(super) enum Input<'a> {
-    Line,
-    /// A line as wide as the form.
-    Title,
-    /// With suggestions.
-    Suggested(&'a [String]),
-    Text {
-        rows: usize,
-    },
-    Number(RangeInclusive<u32>),
-    /// Value and text of each choice.
-    Select(&'a [(String, String)]),
-    /// Value, text and explanation of each choice.
-    Radios(&'a [(&'a str, &'a str, &'a str)]),
-}
-
-/// What all controls have.
-struct Attributes<'a> {
-    name: &'a str,
-    described: Option<String>,
-    invalid: Option<&'static str>,
-    is_required: bool,
-}
-
-impl Attributes<'_> {
-    fn control(&self, input: &Input<'_>, value: &str) -> Markup {
-        let Self { name, described, invalid, is_required } = self;
-        match input {
-            Input::Text { rows } => html! {
-                textarea #(name) name=(name) rows=(rows) dir="auto" required[*is_required]
-                    aria-describedby=[described] aria-invalid=[invalid] {
-                    // A parser skips the first line break.
-                    "\n" (value)
-                }
-            },
-            Input::Select(choices) => html! {
-                select #(name) name=(name) dir="auto" aria-describedby=[described] aria-invalid=[invalid] {
-                    @for (choice, text) in *choices {
-                        option value=(choice) selected[choice == value] { (text) }
-                    }
-                }
-            },
-            Input::Number(range) => html! {
-                input #(name) name=(name) type="number" min=(range.start()) max=(range.end())
-                    value=(value) required[*is_required] aria-describedby=[described]
-                    aria-invalid=[invalid];
-            },
-            Input::Line | Input::Title | Input::Suggested(_) | Input::Radios(_) => {
-                let list = format!("{name}-list");
-                let suggestions = if let Input::Suggested(all) = input { *all } else { &[] };
-                html! {
-                    input #(name) name=(name) value=(value) dir="auto" autocomplete="off"
-                        spellcheck="false" required[*is_required]
-                        list=[(!suggestions.is_empty()).then_some(&list)]
-                        aria-describedby=[described] aria-invalid=[invalid];
-                    @if !suggestions.is_empty() {
-                        datalist id=(list) { @for text in suggestions { option value=(text); } }
-                    }
-                }
-            }
+/// Asks before something is done that cannot be undone. The form has `fields` and leads to
+/// `action`, the link to `back`.
+pub(super) fn confirm_page(
+    page: &Page<'_>,
+    question: &Markup,
+    (action, fields, button): (&str, &Markup, &str),
+    back: &str,
+) -> HandlerResult {
+    page.show(&html! {
+        p { (question) }
+        form .buttons method="post" action=(page.site.page(action)) {
+            (fields)
+            button .danger { (button) }
+            a .button href=(page.site.page(back)) { "Keep" }
         }
-    }
+    })
 }
 
 /// Carries out a form with a token once, and leads to the page of its result.

@@ -10,7 +10,7 @@ use uuid::Uuid;
 use super::forms::Entered;
 use super::generate;
 use super::layout::{JOBS, Page, done, fragment};
-use super::parts::{address, ago, counted, job_page, list as list_of, prompt_address, typed};
+use super::parts::{address, ago, counted, job_page, prompt_address, typed};
 use super::pictures::picture;
 use crate::api::{Api, HandlerResult, Request};
 use crate::domain::{JobRecord, JobState, NewJob, PromptRecord, SessionRecord};
@@ -43,7 +43,8 @@ pub(crate) async fn list(
         p { a .button.main href=(api.site.page("generate")) { "Generate a picture" } }
     };
     let content = html! {
-        (list_of(&jobs, &empty, |job| html! { li { (entry(api, job)) } }))
+        @if jobs.is_empty() { div .empty { (empty) } }
+        @else { ul .list { @for job in &jobs { li { (entry(api, job)) } } } }
         nav .pager aria-label="Pages" {
             @if before.is_some() { a href=(api.site.page("jobs")) { "Newest jobs" } }
             @if let Some((last, _)) = jobs.last().filter(|_| more) {
@@ -156,7 +157,7 @@ pub(super) const fn is_running(job: &JobRecord) -> bool {
 }
 
 /// Characters of the request's text in an entry.
-const PROMPT_CHARS: usize = 120;
+const PROMPT_CHARS: usize = 80;
 
 /// A job as its page and the list show it. The script replaces it while the job runs.
 fn entry(api: &Api, (job, prompt): &Job) -> Markup {
@@ -179,7 +180,7 @@ fn entry(api: &Api, (job, prompt): &Job) -> Markup {
                         a href=(prompt_address(api, *id)) { "prompt " (id) }
                     }
                     JobState::Failed(_, reason) => {
-                        span .bad { (state) ": " } (typed(reason, 160))
+                        span .bad { (state) ": " } (typed(reason, 120))
                     }
                     _ => { progress aria-label="Progress" {} " " (state) " · " a href=(own) { "Refresh" } }
                 }

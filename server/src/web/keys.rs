@@ -3,9 +3,9 @@
 use http::request::Parts;
 use maud::{Markup, html};
 
-use super::forms::{Entered, Field, Input, once};
+use super::forms::{Entered, Field, Input, confirm_page, once};
 use super::layout::{Page, done, done_address};
-use super::parts::{ago, confirm_page, copy_button, list as list_of, titled};
+use super::parts::{ago, copy_button, list as list_of, titled};
 use crate::api::keys::{SCOPES, issue, name};
 use crate::api::{Api, HandlerResult, Request};
 use crate::domain::{ApiKeyRecord, SessionRecord};

@@ -2,12 +2,11 @@
 
 use jiff::Timestamp;
 use maud::{Markup, PreEscaped, html};
-use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use promptarium::{PromptId, VaultId};
 use url::form_urlencoded;
 
-use super::layout::Page;
-use crate::api::{Api, HandlerResult};
+use crate::api::Api;
 
 /// Bytes of a list in one page, so that a page stays small whatever is in it. Lists with a link to
 /// more entries have shorter ones: what is left out would be in no page.
@@ -64,24 +63,6 @@ pub(super) fn counted(count: usize, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }
 
-/// Asks before something is done that cannot be undone. The form has `fields` and leads to
-/// `action`, the link to `back`.
-pub(super) fn confirm_page(
-    page: &Page<'_>,
-    question: &Markup,
-    (action, fields, button): (&str, &Markup, &str),
-    back: &str,
-) -> HandlerResult {
-    page.show(&html! {
-        p { (question) }
-        form .buttons method="post" action=(page.site.page(action)) {
-            (fields)
-            button .danger { (button) }
-            a .button href=(page.site.page(back)) { "Keep" }
-        }
-    })
-}
-
 /// At most so many characters of a text, with an ellipsis where it is longer.
 pub(super) fn shortened(text: &str, chars_max: usize) -> String {
     match text.char_indices().nth(chars_max) {
@@ -132,16 +113,19 @@ fn relative(seconds: i64) -> String {
 
 /// `name?field=value&…` of a page, with the fields that have a value.
 pub(super) fn address(page: &str, fields: &[(&str, Option<&str>)]) -> String {
-    let mut query = form_urlencoded::Serializer::new(format!("{page}?"));
+    let mut query = form_urlencoded::Serializer::for_suffix(format!("{page}?"), page.len() + 1);
     for (name, value) in fields {
         query.extend_pairs(value.map(|value| (name, value)));
     }
     query.finish().trim_end_matches('?').to_owned()
 }
 
+/// What is encoded in a segment of a path. A name of dots only would not be a segment.
+const SEGMENT: AsciiSet = NON_ALPHANUMERIC.remove(b'-').remove(b'_');
+
 /// The page of a job, whose name may have any character.
 pub(super) fn job_page(client_job_id: &str) -> String {
-    format!("jobs/{}", utf8_percent_encode(client_job_id, NON_ALPHANUMERIC))
+    format!("jobs/{}", utf8_percent_encode(client_job_id, &SEGMENT))
 }
 
 pub(super) fn prompt_address(api: &Api, id: PromptId) -> String {

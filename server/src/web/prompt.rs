@@ -4,10 +4,10 @@ use futures::future::join_all;
 use maud::{Markup, html};
 use promptarium::PromptId;
 
-use super::forms::{Entered, Field, Input, once};
+use super::forms::{Entered, Field, Input, confirm_page, once};
 use super::generate::{RATIOS, models};
 use super::layout::{Page, done, done_address};
-use super::parts::{ago, confirm_page, copy_button, shortened, titled, typed, vault_address};
+use super::parts::{ago, copy_button, shortened, titled, typed, vault_address};
 use super::pictures::picture;
 use super::prompts::{named_vault, vault_choices};
 use crate::api::prompts::{FIELDS, KINDS, new_prompt};
