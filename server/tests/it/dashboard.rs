@@ -1,9 +1,12 @@
 //! The dashboard over a socket: what each page shows.
 
+mod account;
 mod changes;
 mod direction;
 mod lists;
 mod refusals;
+mod uploads;
+mod vaults;
 
 use std::sync::Arc;
 
