@@ -13,7 +13,7 @@ mod search;
 mod session;
 
 pub use self::account_data::AccountData;
-pub(crate) use self::account_data::{MemberData, PromptData, VaultData};
+pub(crate) use self::account_data::{MemberData, PromptData, VaultData, account_name};
 pub use self::api_key::{AccountId, Caller, KeyId, KeyRecord, NewKey, Scopes, Vendor};
 pub(crate) use self::api_key::{GeneratedKey, KeyError};
 pub use self::asset::{AssetName, ImageRef, Media};

@@ -4,6 +4,7 @@
 //! sign-in copies a code from the fragment of a link into the form. It does not submit the form:
 //! somebody else's link would sign the reader in to that person's account unnoticed.
 
+pub(crate) mod account;
 pub(crate) mod chosen;
 mod fields;
 mod forms;
@@ -17,7 +18,9 @@ mod parts;
 mod pictures;
 pub(crate) mod prompt;
 pub(crate) mod prompts;
+pub(crate) mod public;
 pub(crate) mod sessions;
+pub(crate) mod uploads;
 pub(crate) mod vaults;
 
 use http::Method;
@@ -26,8 +29,10 @@ use http::request::Parts;
 use maud::html;
 use url::form_urlencoded;
 
+use self::forms::Entered;
 use self::layout::{Page, SIGN_IN as SIGN_IN_SCRIPT, redirect};
 use self::parts::address;
+use self::sessions::browser;
 use crate::api::{Api, HandlerResult, Request};
 use crate::domain::{SecretToken, SessionRecord};
 use crate::http::auth::AuthError;
@@ -40,6 +45,8 @@ use crate::store::StoreError;
 
 pub(crate) const SIGN_IN: &str = "/sign-in";
 pub(crate) const SIGN_OUT: &str = "/sign-out";
+/// A longer address is not returned to.
+const NEXT_BYTES_MAX: usize = 2_000;
 
 /// Without a session, or with a key in its place, a page of the dashboard leads to the sign-in, and
 /// that back to the page.
@@ -66,13 +73,34 @@ fn next_page(site: &Site, parts: &Parts) -> Option<String> {
     site.page_of(referer).map(str::to_owned)
 }
 
+/// A page to return to, without the root of the site. A text that a browser could take for an address
+/// of another site is none.
+fn return_page(text: &str) -> Option<&str> {
+    let is_plain = text.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\');
+    let is_page = is_plain && text.len() <= NEXT_BYTES_MAX && !text.starts_with('/');
+    Some(text).filter(|_| is_page)
+}
+
 /// `GET /sign-in`. A link to it has the code in its fragment, which browsers send to nobody.
-pub(crate) async fn sign_in_form(api: &Api, _: Request<'_>) -> HandlerResult {
+pub(crate) async fn sign_in_form(api: &Api, request: Request<'_>) -> HandlerResult {
+    let query = Entered::parse(request.parts.uri.query().unwrap_or_default().as_bytes());
+    let next = return_page(query.value("next")).filter(|page| !page.is_empty());
     let content = html! {
-        p { "Enter a sign-in code. A code can be used once." }
-        form method="post" action=(api.site.page("sign-in")) {
-            label { "Code " input name="code" autocomplete="off" spellcheck="false" required; }
-            p { button .main { "Sign in" } }
+        p { "Enter a sign-in code. A code can be used once, within 15 minutes." }
+        form .fields method="post" action=(api.site.page("sign-in")) {
+            @if let Some(next) = next { input type="hidden" name="next" value=(next); }
+            div .field.wide {
+                label for="code" { "Code" }
+                input #code name="code" autocomplete="off" spellcheck="false" size="43" required
+                    aria-describedby="code-help";
+                p #code-help .soft {
+                    "Whoever runs this server gets a code with the command "
+                    code { "promptarium-server sign-in ACCOUNT" } ", as text and as a link to this "
+                    "page. A server without a database prints a link when it starts, and again when "
+                    "it gets the signal SIGUSR1."
+                }
+            }
+            div .buttons { button .main { "Sign in" } }
         }
     };
     let page = Page::open(&api.site, "Sign in");
@@ -85,10 +113,14 @@ pub(crate) async fn sign_in(api: &Api, mut request: Request<'_>) -> HandlerResul
     api.site.check_source(parts)?;
     let form = request.open_form().await?;
     let Some(code) = only_code(&form) else { return Err(api.attempts.wrong(peer)) };
-    let token = SecretToken::make();
-    match api.store.sign_in(code.digest(), token.digest(), None).await {
+    let (token, browser) = (SecretToken::make(), browser(&parts.headers));
+    match api.store.sign_in(code.digest(), token.digest(), browser.as_deref()).await {
         Ok(None) => Err(api.attempts.wrong(peer)),
-        Ok(Some(_)) => redirect(&api.site, "", Some(api.site.set_cookies(Some(&token))?)),
+        Ok(Some(_)) => {
+            let entered = Entered::parse(&form);
+            let next = return_page(entered.value("next")).unwrap_or_default();
+            redirect(&api.site, next, Some(api.site.set_cookies(Some(&token))?))
+        }
         Err(error) => Err(error.into()),
     }
 }
@@ -143,4 +175,30 @@ pub(crate) fn failure(
     let mut response = page.response(problem.status, &content);
     response::add_headers(&mut response, problem);
     response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::return_page;
+
+    #[test]
+    fn only_a_page_of_this_site_is_returned_to() {
+        for page in ["", "prompts", "prompts/5?done=x&q=a%20b", "v/alice/sky#top", "vaults/1//2"] {
+            assert_eq!(return_page(page), Some(page), "{page}");
+        }
+        for other in [
+            "/",
+            "//evil.example",
+            "/\\evil.example",
+            "\\evil.example",
+            "prompts\\..",
+            "a b",
+            "a\tb",
+            "a\r\nset-cookie:b",
+            "\u{fc}",
+            &"x".repeat(super::NEXT_BYTES_MAX + 1),
+        ] {
+            assert_eq!(return_page(other), None, "{other:?}");
+        }
+    }
 }

@@ -187,7 +187,7 @@ mod tests {
         // Otherwise thumbnails of thumbnails could fill the store.
         let as_asset = AssetName::parse(&small.to_string()).unwrap();
         assert_eq!(blobs.size_of(&as_asset).await.unwrap(), None);
-        assert_eq!(blobs.thumbnail(&as_asset, CLIENT).await.unwrap(), None);
+        assert_eq!(blobs.thumbnail(&as_asset, CLIENT).await.unwrap(), Some(small));
         assert!(small.path().starts_with("thumbnails/"));
     }
 

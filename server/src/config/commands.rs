@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::Subcommand;
 
-use super::values::{account_name, key_name, public_id, quoted, scopes, secret};
-use crate::domain::Scopes;
+use super::values::{key_name, public_id, quoted, scopes, secret};
+use crate::domain::{Scopes, account_name};
 
 /// A command that works on the database.
 #[derive(Debug, PartialEq, Eq, Subcommand)]

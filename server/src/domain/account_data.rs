@@ -65,3 +65,12 @@ pub struct MemberData {
     /// Whether it is pinned there.
     pub pinned: bool,
 }
+
+/// The name of an account, which fits into a seed key.
+pub(crate) fn account_name(text: &str) -> Result<String, &'static str> {
+    let reserved = |c: char| c.is_whitespace() || c.is_control() || matches!(c, '=' | ',' | ':');
+    let valid = (1..=200).contains(&text.chars().count()) && !text.contains(reserved);
+    valid
+        .then(|| text.to_owned())
+        .ok_or("is not an account name; use 1 to 200 characters without spaces, `:`, `,` and `=`")
+}

@@ -58,7 +58,7 @@ impl Kind {
             Self::Requests => true,
             Self::Generations => matches!(route, "createGeneration" | "newPicture"),
             // A slot takes one upload.
-            Self::Uploads => route == "createUploadSlot",
+            Self::Uploads => matches!(route, "createUploadSlot" | "uploadPicture"),
         }
     }
 }

@@ -154,7 +154,18 @@ fn pages() -> Vec<Route> {
         root("generatePage", M::GET, "/generate", Session, dashboard!(web::generate::show)),
         root("generate", M::POST, "/generate", Session, dashboard!(web::generate::create)),
         root("vaultsPage", M::GET, "/vaults", Session, dashboard!(web::vaults::list)),
+        root("newVaultPage", M::GET, "/vaults/new", Session, dashboard!(web::vaults::new)),
+        root("newVault", M::POST, "/vaults/new", Session, dashboard!(web::vaults::create)),
         root("vaultPage", M::GET, "/vaults/{vaultId}", Session, dashboard!(web::vaults::show)),
+        root("editVaultPage", M::GET, "/vaults/{vaultId}/edit", Session, dashboard!(web::vaults::edit)),
+        root("editVault", M::POST, "/vaults/{vaultId}/edit", Session, dashboard!(web::vaults::change)),
+        root("deleteVaultPage", M::GET, "/vaults/{vaultId}/delete", Session, dashboard!(web::vaults::confirm)),
+        root("deleteVaultForm", M::POST, "/vaults/{vaultId}/delete", Session, dashboard!(web::vaults::delete)),
+        root("chosenVaultPrompts", M::POST, "/vaults/{vaultId}/prompts", Session, dashboard!(web::vaults::apply)),
+        root("forkVaultForm", M::POST, "/vaults/{vaultId}/fork", Session, dashboard!(web::public::fork)),
+        root("sharedVaultPage", M::GET, "/v/{account}/{slug}", Access::None, page!(web::public::show)),
+        root("uploadPage", M::GET, "/uploads", Session, dashboard!(web::uploads::show)),
+        root("uploadPicture", M::POST, "/uploads", Session, dashboard!(web::uploads::create)),
         root("jobsPage", M::GET, "/jobs", Session, dashboard!(web::jobs::list)),
         root("jobPage", M::GET, "/jobs/{clientJobId}", Session, dashboard!(web::jobs::show)),
         root("jobState", M::GET, "/jobs/{clientJobId}/state", Session, dashboard!(web::jobs::state)),
@@ -165,6 +176,12 @@ fn pages() -> Vec<Route> {
         root("revokeKey", M::POST, "/keys/{publicId}/revoke", Session, dashboard!(web::keys::revoke)),
         root("sessionsPage", M::GET, "/sessions", Session, dashboard!(web::sessions::list)),
         root("endOtherSessions", M::POST, "/sessions/end-others", Session, dashboard!(web::sessions::end_others)),
+        root("accountPage", M::GET, "/account", Session, dashboard!(web::account::show)),
+        root("renameAccount", M::POST, "/account/name", Session, dashboard!(web::account::rename)),
+        root("exportAccount", M::GET, "/account/export", Session, dashboard!(web::account::export)),
+        root("importAccount", M::POST, "/account/import", Session, dashboard!(web::account::import)),
+        root("deleteAccountPage", M::GET, "/account/delete", Session, dashboard!(web::account::confirm)),
+        root("deleteAccount", M::POST, "/account/delete", Session, dashboard!(web::account::delete)),
         root("endSession", M::POST, "/sessions/{sessionId}/end", Session, dashboard!(web::sessions::end)),
     ]
 }
@@ -267,7 +284,8 @@ mod tests {
             let path = row.template().replace("{promptId}", "1").replace("{vaultId}", "2");
             let path = path.replace("{vaultPromptId}", "3").replace("{clientJobId}", "4");
             let path = path.replace("{name}", "5").replace("{publicId}", "6");
-            let path = path.replace("{sessionId}", "7");
+            let path =
+                path.replace("{sessionId}", "7").replace("{account}", "8").replace("{slug}", "9");
             assert_eq!(routes.find(&row.method, &path).unwrap().0.index, index, "{path}");
             match routes.find(&Method::TRACE, &path) {
                 Ok((other, _)) => assert_eq!(other.route.access, Access::UploadToken, "{path}"),

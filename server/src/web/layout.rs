@@ -25,8 +25,11 @@ pub(super) const SIGN_IN: &str = include_str!("scripts/sign_in.js");
 /// On pages with jobs: a running job is replaced by its present state.
 pub(super) const JOBS: &str = include_str!("scripts/jobs.js");
 
+/// On pages with an upload: dropped files and progress.
+pub(super) const UPLOAD: &str = include_str!("scripts/upload.js");
+
 /// Every script that a page may run. The policy has the hash of each.
-const SCRIPTS: [&str; 3] = [SESSION, SIGN_IN, JOBS];
+const SCRIPTS: [&str; 4] = [SESSION, SIGN_IN, JOBS, UPLOAD];
 
 /// A sheet with a spark, as a file and in the header.
 const ICON: &str = "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'>\
@@ -48,18 +51,19 @@ static POLICY: LazyLock<String> = LazyLock::new(|| {
 });
 
 /// The pages of the navigation: address and text.
-const SECTIONS: [(&str, &str); 6] = [
+const SECTIONS: [(&str, &str); 7] = [
     ("", "Overview"),
     ("prompts", "Prompts"),
     ("vaults", "Vaults"),
     ("jobs", "Jobs"),
     ("keys", "Keys"),
     ("sessions", "Sessions"),
+    ("account", "Account"),
 ];
 
 /// What the page after a form says, by the code in its address. The address has no text of its own:
 /// a link of somebody else could say anything.
-const DONE: [(&str, &str); 14] = [
+const DONE: [(&str, &str); 26] = [
     ("prompt-created", "The prompt is saved."),
     ("prompt-changed", "The changes are saved."),
     ("prompt-deleted", "The prompt is deleted."),
@@ -73,6 +77,18 @@ const DONE: [(&str, &str); 14] = [
     ("key-created", "The key was created before. It is shown only once."),
     ("session-ended", "The session is ended."),
     ("sessions-ended", "All other sessions are ended."),
+    ("uploaded", "The picture is added."),
+    ("vault-created", "The vault is created."),
+    ("vault-changed", "The changes are saved."),
+    ("vault-deleted", "The vault is deleted. Its prompts stay."),
+    ("vault-forked", "This is your copy of the vault. Only you can see it."),
+    ("pinned", "The chosen prompts are pinned."),
+    ("unpinned", "The chosen prompts are no longer pinned."),
+    ("prompts-removed", "The chosen prompts are no longer in this vault."),
+    ("cover-set", "The vault has a new cover."),
+    ("no-picture", "The prompt has no picture, so the cover stays."),
+    ("account-renamed", "The account has a new name."),
+    ("imported", "The prompts and vaults of the file are added."),
     ("signed-out", "You are signed out."),
 ];
 

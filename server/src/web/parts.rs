@@ -12,11 +12,6 @@ use crate::api::Api;
 /// more entries have shorter ones: what is left out would be in no page.
 const LIST_BYTES_MAX: usize = 24 * 1024;
 
-/// An item of a list: a link to its page, and lines below.
-pub(super) fn item(href: &str, title: &str, below: &Markup) -> Markup {
-    html! { li { a .title href=(href) { (titled(title, 100)) } p .soft { (below) } } }
-}
-
 /// A list of at most [`LIST_BYTES_MAX`], or `empty`, which says what to do next.
 pub(super) fn list<T>(
     entries: &[T],

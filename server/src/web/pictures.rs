@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::parts::{shortened, typed};
 use crate::api::Api;
-use crate::domain::{AssetName, Media, PromptImage, PromptRecord};
+use crate::domain::{AssetName, ImageRef, Media, PromptImage, PromptRecord};
 
 /// Characters of a title that stand for a picture.
 const ALT_CHARS: usize = 100;
@@ -15,15 +15,26 @@ pub(super) fn thumbnail(api: &Api, prompt: &PromptRecord) -> Option<Markup> {
 }
 
 fn small(api: &Api, title: &str, image: &PromptImage) -> Option<Markup> {
-    let name = api.assets.name_of(&image.source)?;
+    cover(api, title, &image.source, Some((image.width, image.height)))
+}
+
+/// A small picture that a title stands for, with its size if that is known.
+pub(super) fn cover(
+    api: &Api,
+    title: &str,
+    image: &ImageRef,
+    size: Option<(u32, u32)>,
+) -> Option<Markup> {
+    let name = api.assets.name_of(image)?;
     let source = match name.media() {
         Media::Mp4 | Media::Webm => return None,
         // No thumbnail is made of it.
         Media::Avif => address(api, &name),
         _ => api.site.page(&format!("thumbnails/{name}")),
     };
+    let (width, height) = size.unzip();
     Some(html! {
-        img loading="lazy" src=(source) width=(image.width) height=(image.height)
+        img loading="lazy" src=(source) width=[width] height=[height]
             alt=(shortened(title, ALT_CHARS));
     })
 }

@@ -1,11 +1,14 @@
 //! The dashboard over a socket: what each page shows.
 
+mod account;
 mod changes;
 mod direction;
 mod generations;
 mod lists;
 mod prompts;
 mod refusals;
+mod uploads;
+mod vaults;
 
 use std::sync::Arc;
 
