@@ -7,9 +7,10 @@ use maud::html;
 use url::form_urlencoded;
 
 use super::SIGN_IN;
+use super::forms::confirm_page;
 use super::forms::{Entered, Field, Input};
 use super::layout::{Page, done, redirect};
-use super::parts::{confirm_page, typed};
+use super::parts::typed;
 use super::uploads::{Sent, receive};
 use crate::api::transfer::{self, ImportError};
 use crate::api::{Api, HandlerResult, Request};

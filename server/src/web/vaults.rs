@@ -4,11 +4,11 @@ use maud::{Markup, html};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use promptarium::{VaultId, VaultPromptId};
 
-use super::forms::{Entered, Field, Input, once};
+use super::forms::{Entered, Field, Input, confirm_page, once};
 use super::layout::{Page, done, done_address};
 use super::parts::{
-    address, ago, confirm_page, copy_button, counted, pager, prompt_address, shortened, titled,
-    typed, vault_address,
+    address, ago, copy_button, counted, pager, prompt_address, shortened, titled, typed,
+    vault_address,
 };
 use super::pictures::{cover, thumbnail};
 use crate::api::vaults::{FIELDS, VISIBILITIES, new_vault};
