@@ -10,7 +10,8 @@ use super::export::{FORMAT, VERSION};
 use super::prompts::KINDS;
 use super::vaults::VISIBILITIES;
 use crate::domain::{
-    AccountData, Caller, ImageRef, MemberData, PromptData, PromptImage, PromptInputs, VaultData,
+    AccountData, Caller, ImageRef, MemberData, PromptData, PromptImage, PromptInputs, PromptKind,
+    VaultData,
 };
 use crate::http::error::MODEL_REQUIRED;
 use crate::http::validate::{
@@ -85,7 +86,7 @@ fn parse(document: &[u8]) -> Result<AccountData, String> {
     let format = form.required("format", one_of(FORMAT));
     let version = form.required("version", integer(VERSION..=VERSION));
     if format.and(version).is_none() {
-        return form.finish().map(|()| AccountData::default()).map_err(lines);
+        return form.finish().map(|()| AccountData::default()).map_err(|errors| lines(&errors));
     }
     let prompts = form.required("prompts", list_of(0..=IMPORT_PROMPTS_MAX, prompt));
     let prompts = prompts.unwrap_or_default();
@@ -101,13 +102,13 @@ fn parse(document: &[u8]) -> Result<AccountData, String> {
     if vaults.iter().flatten().filter(|vault| vault.system).count() > 1 {
         form.reject("vaults", "has two system vaults".to_owned());
     }
-    let vaults = form.finish_with(vaults).map_err(lines)?;
+    let vaults = form.finish_with(vaults).map_err(|errors| lines(&errors))?;
     let prompts = prompts.into_iter().rev().map(|(_, prompt)| prompt).collect();
     Ok(AccountData { prompts, vaults })
 }
 
 /// The errors of all fields.
-fn lines(errors: FieldErrors) -> String {
+fn lines(errors: &FieldErrors) -> String {
     let errors = errors.0.iter().map(|(name, error)| format!("{name}: {error}"));
     errors.collect::<Vec<_>>().join("; ")
 }
@@ -120,7 +121,7 @@ fn entry<T>(
 ) -> Result<T, FieldError> {
     let mut form = json_fields(field.raw().as_bytes(), known).map_err(|BodyError(error)| error)?;
     let value = read(&mut form);
-    form.finish_with(value).map_err(|errors| format!("({})", lines(errors)))
+    form.finish_with(value).map_err(|errors| format!("({})", lines(&errors)))
 }
 
 fn prompt(field: &Field<'_>) -> Result<(i64, PromptData), FieldError> {
@@ -145,7 +146,7 @@ fn prompt(field: &Field<'_>) -> Result<(i64, PromptData), FieldError> {
         };
         let images = form.required("images", list_of(0..=PROMPT_IMAGES_MAX, image));
         let times = times(form);
-        if kind.is_some_and(|kind| kind.needs_model()) && inputs.model_id.is_none() {
+        if kind.is_some_and(PromptKind::needs_model) && inputs.model_id.is_none() {
             form.reject("modelId", MODEL_REQUIRED.to_owned());
         }
         let (created_at, updated_at) = times?;

@@ -33,37 +33,45 @@ fn comparable(export: &str) -> Value {
     export
 }
 
-/// A server with an account `alice` that has vaults and prompts.
-async fn filled(url: &str) -> Running {
+/// A server with an account `alice` that has two vaults and three prompts, and the ids of these.
+async fn filled(url: &str) -> (Running, [String; 3]) {
     run(url, &["account", "create", "alice"]).await;
     let key = run(url, &["key", "create", "--account", "alice"]).await.stdout;
-    let server =
-        Running::start(&["--blob-store=memory:"], &[("PROMPTARIUM_DATABASE_URL", url)]).await;
+    let variables = [("PROMPTARIUM_DATABASE_URL", url)];
+    let server = Running::start(&["--blob-store=memory:"], &variables).await;
     let mut connection = Connection::open(server.base_url()).await;
-    let mut send = async |path: &str, body: &str| {
-        connection.send(request(key.trim(), "POST", path, Some(body))).await;
+    let mut send = async |method: &str, path: &str, body: Option<Value>| {
+        let body = body.map(|body| body.to_string());
+        connection.send(request(key.trim(), method, path, body.as_deref())).await;
         let response = connection.response().await.unwrap();
-        assert!(response.status < 300, "{path} {body}: {response:?}");
+        assert!(response.status < 300, "{path} {body:?}: {response:?}");
+        response.json()["data"].clone()
     };
-    send("/vaults", r#"{"name":"Night sky","description":"Stars","visibility":"unlisted"}"#).await;
+    let general = send("GET", "/vaults", None).await[0]["id"].clone();
+    let sky = json!({ "name": "Night sky", "description": "Stars", "visibility": "unlisted" });
+    let sky = send("POST", "/vaults", Some(sky)).await["id"].clone();
+    let mut ids = Vec::new();
     for number in 1..=3 {
-        let body = json!({
+        let prompt = json!({
             "title": format!("Prompt {number}"), "prompt": "A \"quoted\" \u{1F98A}\ntext",
-            "promptType": "image", "modelId": "local/plasma", "aspectRatio": "1:1", "vaultId": 2,
+            "promptType": "image", "modelId": "local/plasma", "aspectRatio": "1:1", "vaultId": sky,
             "referenceMediaUrls": ["https://example.com/a.png"],
         });
-        send("/prompts", &body.to_string()).await;
+        ids.push(send("POST", "/prompts", Some(prompt)).await["id"].clone());
     }
-    send("/vaults/1/prompts", r#"{"promptIds":[2]}"#).await;
-    send("/vaults/2/prompts/1/pin", "").await;
-    server
+    let second = json!({ "promptIds": [ids[1]] });
+    send("POST", &format!("/vaults/{general}/prompts"), Some(second)).await;
+    let oldest =
+        send("GET", &format!("/vaults/{sky}/prompts"), None).await[2]["vaultPromptId"].clone();
+    send("POST", &format!("/vaults/{sky}/prompts/{oldest}/pin"), None).await;
+    (server, [0, 1, 2].map(|at| ids[at].to_string()))
 }
 
 #[tokio::test]
 async fn an_export_is_imported_as_it_was() {
     let database = ScratchDatabase::create().await.unwrap();
     let url = &database.url();
-    let _server = filled(url).await;
+    let (_server, [oldest, ..]) = filled(url).await;
     let export = run(url, &["account", "export", "alice"]).await;
     assert_eq!((export.code, &*export.stderr), (Some(0), ""));
     let file = NamedTempFile::new().unwrap();
@@ -80,7 +88,10 @@ async fn an_export_is_imported_as_it_was() {
         (&document["format"], &document["version"]),
         (&json!("promptarium-account"), &json!(1))
     );
-    assert_eq!(document["vaults"][1]["prompts"][0], json!({ "id": 1, "isPinned": true }));
+    assert_eq!(
+        document["vaults"][1]["prompts"][0],
+        json!({ "id": oldest.parse::<i64>().unwrap(), "isPinned": true })
+    );
     assert_eq!(
         run(url, &["session", "list", "bob", "--json"]).await.json(),
         json!({ "sessions": [] })
@@ -91,7 +102,7 @@ async fn an_export_is_imported_as_it_was() {
 async fn a_document_that_is_wrong_names_the_place_and_imports_nothing() {
     let database = ScratchDatabase::create().await.unwrap();
     let url = &database.url();
-    let _server = filled(url).await;
+    let (_server, [_, second, newest]) = filled(url).await;
     let export = run(url, &["account", "export", "alice"]).await.stdout;
     let file = NamedTempFile::new().unwrap();
     let path = file.path().to_str().unwrap();
@@ -106,8 +117,8 @@ async fn a_document_that_is_wrong_names_the_place_and_imports_nothing() {
         (title, r#""title":3"#, "prompts: entry 2 (title: must be a string, but is a number)"),
         (title, r#""titel":"a""#, "prompts: entry 2 (title: is required)"),
         (r#""modelId":"local/plasma""#, r#""modelId":null"#, "(modelId: is required when"),
-        (r#"{"id":2,"isPinned""#, r#"{"id":9,"isPinned""#, "names no prompt of the file: 9"),
-        (r#""id":2,"images""#, r#""id":1,"images""#, "prompts: entry 3 has the id 1 of another"),
+        (&*member, r#"{"id":99,"isPinned""#, "names no prompt of the file: 99"),
+        (&id, &taken, "prompts: entry 2 has the id"),
         (r#""visibility":"unlisted""#, r#""visibility":"hidden""#, "vaults: entry 2 (visibility: "),
         (r#""createdAt":"20"#, r#""createdAt":"99"#, "createdAt: must be a time"),
         (r#""version":1"#, r#""version":2"#, "version: must be 1 to 1, but is 2"),
@@ -132,7 +143,7 @@ async fn a_document_that_is_wrong_names_the_place_and_imports_nothing() {
 async fn an_account_is_renamed_and_deleted_while_a_server_runs() {
     let database = ScratchDatabase::create().await.unwrap();
     let url = &database.url();
-    let server = filled(url).await;
+    let (server, _) = filled(url).await;
     let key = run(url, &["key", "create", "--account", "alice"]).await.stdout;
     let mut connection = Connection::open(server.base_url()).await;
     let mut status = async || {
@@ -161,7 +172,7 @@ async fn an_account_is_renamed_and_deleted_while_a_server_runs() {
 async fn sessions_are_listed_and_ended() {
     let database = ScratchDatabase::create().await.unwrap();
     let url = &database.url();
-    let _server = filled(url).await;
+    let (_server, _) = filled(url).await;
     for arguments in [
         &["session", "list", "nobody"][..],
         &["session", "end", "nobody", "--all"],

@@ -98,7 +98,7 @@ async fn a_vault_is_created_changed_and_deleted() {
     );
     let fields = [("name", "Night sky"), ("description", ""), ("visibility", "public")];
     let page = browser.submit(&at("/edit"), &fields).await;
-    assert!(page.contains("Night sky") && page.contains("/v/local/night-sky"), "{page}");
+    assert!(page.contains("Night sky") && page.contains("/v/default/night-sky"), "{page}");
     let changed = browser.data(&at("")).await;
     assert_eq!((&changed["visibility"], &changed["description"]), (&json!("public"), &Value::Null));
 
