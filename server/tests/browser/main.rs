@@ -15,11 +15,14 @@ mod proxy;
 mod site;
 mod webdriver;
 
+mod account;
 mod keys;
 mod origins;
 mod pages;
 mod prompts;
 mod sign_in;
+mod uploads;
+mod vaults;
 
 use std::io::Write;
 use std::sync::Once;

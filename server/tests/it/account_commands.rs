@@ -30,6 +30,9 @@ fn comparable(export: &str) -> Value {
             vault["updatedAt"] = Value::Null;
         }
     }
+    // General is older or younger than what is imported.
+    let vaults = export["vaults"].as_array_mut().unwrap();
+    vaults.sort_by_key(|vault| vault["name"].to_string());
     export
 }
 
@@ -108,6 +111,9 @@ async fn a_document_that_is_wrong_names_the_place_and_imports_nothing() {
     let path = file.path().to_str().unwrap();
     let title = r#""title":"Prompt 2""#;
     let long = format!(r#""title":"{}""#, "x".repeat(121));
+    let member = format!(r#"{{"id":{second},"isPinned""#);
+    let id = format!(r#""id":{second},"imageUrl""#);
+    let taken = format!(r#""id":{newest},"imageUrl""#);
     for (from, to, place) in [
         (
             title,
@@ -117,10 +123,10 @@ async fn a_document_that_is_wrong_names_the_place_and_imports_nothing() {
         (title, r#""title":3"#, "prompts: entry 2 (title: must be a string, but is a number)"),
         (title, r#""titel":"a""#, "prompts: entry 2 (title: is required)"),
         (r#""modelId":"local/plasma""#, r#""modelId":null"#, "(modelId: is required when"),
-        (&*member, r#"{"id":99,"isPinned""#, "names no prompt of the file: 99"),
-        (&id, &taken, "prompts: entry 2 has the id"),
+        (member.as_str(), r#"{"id":99,"isPinned""#, "names no prompt of the file: 99"),
+        (id.as_str(), taken.as_str(), "prompts: entry 2 has the id"),
         (r#""visibility":"unlisted""#, r#""visibility":"hidden""#, "vaults: entry 2 (visibility: "),
-        (r#""createdAt":"20"#, r#""createdAt":"99"#, "createdAt: must be a time"),
+        (r#""createdAt":"20"#, r#""createdAt":"00"#, "createdAt: must be a time"),
         (r#""version":1"#, r#""version":2"#, "version: must be 1 to 1, but is 2"),
         (r#""promptarium-account""#, r#""other""#, "format: must be one of promptarium-account"),
         ("]}\n", "]\n", "is not JSON: "),

@@ -215,7 +215,8 @@ async fn anybody_sees_a_shared_vault_and_nothing_else() {
         for viewer in [&alice.visit(path).await, &bob.get(path).await] {
             assert_eq!(viewer.status, 200, "{viewer:?}");
             assert!(viewer.body.contains("a harbour") && !viewer.body.contains("<script>alert"));
-            for private in ["Private platform", "private-model", "Hidden", "Secret", "s3cret", "a1"]
+            for private in
+                ["Private platform", "private-model", "Hidden", "Secret", "s3cret", "_a1_"]
             {
                 assert!(!viewer.body.contains(private), "{private} in {}", viewer.body);
             }
