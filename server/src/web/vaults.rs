@@ -20,7 +20,7 @@ use crate::http::error::ApiError;
 use crate::http::validate::form_fields;
 
 /// Vaults or prompts in a page.
-pub(super) const PAGE: usize = 24;
+pub(super) const PAGE: usize = 20;
 /// Further pages would skip so many rows that a program should use the API.
 const PAGES_MAX: usize = 1_000;
 /// Vaults that prompts can be moved to from a page.

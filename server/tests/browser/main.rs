@@ -15,6 +15,7 @@ mod proxy;
 mod site;
 mod webdriver;
 
+mod generations;
 mod keys;
 mod origins;
 mod pages;
