@@ -5,12 +5,13 @@
 //! errors. The order of checks is the same everywhere: the form of body and query, then what
 //! the path names, then what the fields refer to.
 
+pub(crate) mod export;
 pub(crate) mod files;
 pub(crate) mod generations;
+pub(crate) mod import;
 pub(crate) mod keys;
 pub(crate) mod openapi;
 pub(crate) mod prompts;
-pub(crate) mod transfer;
 pub(crate) mod vaults;
 pub(crate) mod view;
 

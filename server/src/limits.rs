@@ -1,7 +1,11 @@
 //! Every timeout, size and pool bound of the server. Limits of the API's fields are in
 //! [`promptarium::limits`].
 
+mod pages;
+
 use std::time::Duration;
+
+pub(crate) use self::pages::*;
 
 // Connections and requests.
 
@@ -82,17 +86,8 @@ pub(crate) const PARAMETER_VALUE_BYTES: usize = 384;
 
 /// Below this number of windows of rate limits, ended ones are kept.
 pub(crate) const RATE_WINDOWS_MIN: usize = 1_000;
-/// The body of a form. The longest prompt has up to 12 bytes for each of its 15,000 characters.
-pub(crate) const FORM_BYTES_MAX: usize = 256 * 1024;
 /// The body of a form that anybody can send.
 pub(crate) const OPEN_FORM_BYTES_MAX: usize = 4 * 1024;
-
-// Wrong sign-in codes.
-
-/// How many one address, and all together, may send in so many seconds.
-pub(crate) const SIGN_IN_ATTEMPTS_PER_ADDRESS: u32 = 10;
-pub(crate) const SIGN_IN_ATTEMPTS_MAX: u32 = 100;
-pub(crate) const SIGN_IN_WINDOW_SECONDS: u32 = 60;
 
 // PostgreSQL.
 
@@ -167,13 +162,6 @@ pub(crate) const API_KEYS_MAX: usize = 100;
 
 /// Default of `--vaults-max`: vaults of one account. All of them are in one response.
 pub(crate) const VAULTS_MAX: usize = 10_000;
-/// Pictures that a prompt may have after an upload. All of them are in each response with it.
-pub(crate) const PROMPT_IMAGES_MAX: usize = 100;
-/// Prompts of one import, and bytes of one over HTTP, of which memory has twice as many.
-pub(crate) const IMPORT_PROMPTS_MAX: usize = 100_000;
-pub(crate) const IMPORT_BYTES_MAX: usize = 16 << 20;
-/// Rows of one statement of an import or of the deletion of an account.
-pub(crate) const ACCOUNT_ROWS_AT_ONCE: i64 = 1_000;
 /// Prompts that an account in memory may have after a fork or an import, in 180 MiB if they are short.
 pub(crate) const MEMORY_FORK_PROMPTS_MAX: usize = 250_000;
 
@@ -272,14 +260,6 @@ pub(crate) const PROVIDER_REQUEST_ID_CHARS_MAX: usize = 256;
 pub(crate) const UPLOAD_RATE_MIN: u64 = 32 * 1024;
 /// Bytes of an upload that are buffered before they are written to a file.
 pub(crate) const UPLOAD_BUFFER_BYTES: usize = 256 * 1024;
-/// The longer side of a thumbnail: twice what a page shows, for screens with small pixels.
-pub(crate) const THUMBNAIL_PIXELS: u32 = 480;
-/// What the pixels of an original may take while its thumbnail is made: a photo of 32 megapixels. A
-/// larger original, or a file of more bytes, gets a plain picture.
-pub(crate) const THUMBNAIL_MEMORY_MAX: u64 = 96 << 20;
-pub(crate) const THUMBNAIL_SOURCE_BYTES_MAX: u64 = 16 << 20;
-/// How long a request waits for its turn to make one.
-pub(crate) const THUMBNAIL_WAIT: Duration = Duration::from_secs(10);
 /// Bytes of uploads that are in memory at once on their way to S3.
 pub(crate) const S3_UPLOAD_BYTES_MAX: usize = 40 * 1024 * 1024;
 /// How long a complete upload waits for its share of [`S3_UPLOAD_BYTES_MAX`].

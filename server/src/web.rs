@@ -21,6 +21,7 @@ pub(crate) mod prompts;
 pub(crate) mod public;
 pub(crate) mod sessions;
 pub(crate) mod uploads;
+pub(crate) mod vault;
 pub(crate) mod vaults;
 
 use http::Method;

@@ -7,12 +7,12 @@ use maud::html;
 use url::form_urlencoded;
 
 use super::SIGN_IN;
-use super::forms::confirm_page;
-use super::forms::{Entered, Field, Input};
+use super::forms::{Entered, Field, Input, confirm_page};
 use super::layout::{Page, done, redirect};
 use super::parts::typed;
 use super::uploads::{Sent, receive};
-use crate::api::transfer::{self, ImportError};
+use crate::api::export::export as document_of;
+use crate::api::import::{ImportError, import as add_document};
 use crate::api::{Api, HandlerResult, Request};
 use crate::domain::{SessionRecord, account_name};
 use crate::http::error::ApiError;
@@ -106,7 +106,7 @@ pub(crate) async fn rename(
 /// `GET /account/export`.
 pub(crate) async fn export(api: &Api, session: &SessionRecord, _: Request<'_>) -> HandlerResult {
     let (store, now) = (api.store.clone(), api.clock.now());
-    let document = transfer::export(store, session.caller(), &session.account_name, now).await?;
+    let document = document_of(store, session.caller(), &session.account_name, now).await?;
     let body = response::stream(document.map_err(ApiError::from));
     let mut response = response::with_type(StatusCode::OK, "application/json", body);
     let file = HeaderValue::from_static("attachment; filename=\"promptarium-export.json\"");
@@ -134,7 +134,7 @@ pub(crate) async fn import(
                 Ok(document)
             })
             .await?;
-        let imported = transfer::import(&*api.store, &session.caller(), &document).await;
+        let imported = add_document(&*api.store, &session.caller(), &document).await;
         imported.map_err(|error| match error {
             ImportError::Document(problem) => refused(format!("cannot be imported: {problem}")),
             ImportError::Store(error) => error.into(),

@@ -8,7 +8,7 @@ use std::time::Duration;
 use http_body_util::BodyExt;
 use maud::html;
 use multer::{Multipart, parse_boundary};
-use promptarium::{PromptId, VaultId, limits};
+use promptarium::{PromptId, limits};
 use tokio::time::timeout;
 use url::form_urlencoded;
 use uuid::Uuid;
@@ -16,6 +16,7 @@ use uuid::Uuid;
 use super::forms::{Entered, Field, Input};
 use super::layout::{Page, UPLOAD, done_address, redirect};
 use super::parts::titled;
+use super::prompts::{named_vault, vault_choices};
 use crate::api::files::TYPES;
 use crate::api::prompts::{FIELDS, new_prompt};
 use crate::api::{Api, HandlerResult, Request};
@@ -31,8 +32,6 @@ use crate::quota::Permit;
 /// The name of the control for a file.
 const FILE: &str = "file";
 const NO_PICTURE: &str = "must be a PNG, JPEG, WebP or GIF picture";
-/// Vaults that the form offers.
-const VAULTS_MAX: usize = 50;
 
 /// A form with a file, as it was sent.
 pub(super) struct Sent {
@@ -181,17 +180,9 @@ async fn form(api: &Api, session: &SessionRecord, entered: &Entered<'_>) -> Hand
         Ok(id) => Some(api.store.prompt(&caller, id).await?),
         Err(_) => None,
     };
+    let chosen = named_vault(api, session, entered.value("vaultId")).await.unwrap_or_default();
     let mut vaults = vec![(String::new(), "None".to_owned())];
-    if of.is_none() {
-        let newest = api.store.newest_vaults(&caller, VAULTS_MAX).await?;
-        vaults.extend(newest.iter().map(|vault| (vault.id.to_string(), vault.name.to_string())));
-        if let Ok(chosen) = entered.value("vaultId").parse().map(VaultId::new)
-            && newest.iter().all(|vault| vault.id != chosen)
-            && let Ok(vault) = api.store.vault(&caller, chosen).await
-        {
-            vaults.push((vault.id.to_string(), vault.name.to_string()));
-        }
-    }
+    vaults.extend(vault_choices(api, session, chosen).await?);
     let fields = [
         Field::new("title", "Title", Input::Line).required(),
         Field::new("prompt", "Prompt", Input::Text { rows: 4 }).required(),

@@ -43,7 +43,7 @@ async fn filled(url: &str) -> Running {
     let mut send = async |path: &str, body: &str| {
         connection.send(request(key.trim(), "POST", path, Some(body))).await;
         let response = connection.response().await.unwrap();
-        assert!(response.status < 300, "{path} {body}");
+        assert!(response.status < 300, "{path} {body}: {response:?}");
     };
     send("/vaults", r#"{"name":"Night sky","description":"Stars","visibility":"unlisted"}"#).await;
     for number in 1..=3 {
@@ -184,7 +184,7 @@ async fn sessions_are_listed_and_ended() {
 #[tokio::test]
 async fn completions_and_the_man_page_name_commands_and_flags() {
     for (arguments, texts) in [
-        (&["completions", "bash"][..], ["_promptarium-server", "--listen"]),
+        (&["completions", "bash"][..], ["_promptarium__server()", "--listen"]),
         (&["completions", "zsh"], ["#compdef promptarium-server", "--public-url"]),
         (&["completions", "fish"], ["complete -c promptarium-server", "blob-store"]),
         (&["man"], [".TH", "database\\-url"]),

@@ -13,7 +13,8 @@ use serde_json::{Value, json};
 
 use super::super::{EXIT_PRECONDITION, Failure, print};
 use super::{Output, list, no_account};
-use crate::api::transfer::{self, ImportError};
+use crate::api::export::export as document_of;
+use crate::api::import::{ImportError, import as add_document};
 use crate::clock::Clock;
 use crate::config::{AccountCommand, SessionCommand};
 use crate::domain::{Caller, KeyId, SecretToken, SessionRecord};
@@ -113,7 +114,7 @@ fn name_taken(name: &str) -> Failure {
 /// Prints the document, which is the result whether or not others are JSON.
 async fn export(own: &OwnSession<'_>) -> Result<(), Failure> {
     let (account, now) = (&own.session.account_name, Clock::System.now());
-    let document = transfer::export(own.store.as_dyn(), own.caller(), account, now).await?;
+    let document = document_of(own.store.as_dyn(), own.caller(), account, now).await?;
     let mut document = pin!(document);
     while let Some(piece) = document.try_next().await? {
         print(&String::from_utf8_lossy(&piece))
@@ -126,7 +127,7 @@ async fn import(store: &PostgresStore, name: &str, file: &Path) -> Result<Output
     let place = file.display();
     let document = read(file).map_err(|error| format!("{place} cannot be read: {error}"))?;
     let own = OwnSession::begin(store, name).await?;
-    let imported = transfer::import(store, &own.caller(), &document).await;
+    let imported = add_document(store, &own.caller(), &document).await;
     let refused = |problem| Failure(EXIT_PRECONDITION, format!("nothing is imported: {problem}"));
     let imported = imported.map_err(|error| match error {
         ImportError::Document(problem) => refused(format!("{place}: {problem}")),

@@ -1,35 +1,24 @@
-//! Exports and imports: the prompts and vaults of an account as one JSON document.
-//!
-//! `docs/operations.md` describes the format. It holds references to files, not the files.
+//! Imports: the document of an export is checked as a whole and then added to an account.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
 
-use bytes::Bytes;
-use futures::stream::{self, Stream, StreamExt, TryStreamExt};
 use jiff::Timestamp;
-use promptarium::{PromptId, limits};
-use serde_json::{Value, json};
+use promptarium::limits;
 use url::Url;
 
+use super::export::{FORMAT, VERSION};
 use super::prompts::KINDS;
 use super::vaults::VISIBILITIES;
-use super::view::Time;
 use crate::domain::{
-    AccountData, Caller, ImageRef, MemberData, PromptData, PromptImage, PromptInputs, PromptQuery,
-    PromptRecord, VaultData, VaultRecord,
+    AccountData, Caller, ImageRef, MemberData, PromptData, PromptImage, PromptInputs, VaultData,
 };
 use crate::http::error::MODEL_REQUIRED;
 use crate::http::validate::{
-    BodyError, Field, FieldError, FieldErrors, Form, absolute_url, integer, json_fields,
+    BodyError, Field, FieldError, FieldErrors, Form, absolute_url, id, integer, json_fields,
     list as list_of, one_of, text,
 };
 use crate::limits::{IMPORT_PROMPTS_MAX, PROMPT_IMAGES_MAX, VAULTS_MAX};
-use crate::store::{Result as StoreResult, Store, StoreError};
-
-/// The fields `format` and `version` of a document.
-const FORMAT: &[(&str, ())] = &[("promptarium-account", ())];
-const VERSION: i64 = 1;
+use crate::store::{Store, StoreError};
 
 const FIELDS: &[&str] = &["format", "version", "prompts", "vaults"];
 const PROMPT_FIELDS: &[&str] = &[
@@ -60,9 +49,6 @@ const VAULT_FIELDS: &[&str] = &[
 const MEMBER_FIELDS: &[&str] = &["id", "isPinned"];
 const BOOLEANS: &[(&str, bool)] = &[("true", true), ("false", false)];
 
-/// Prompts that are read at once, and statements at once for what the API does not return of them.
-const PAGE: usize = 100;
-const AT_ONCE: usize = 8;
 /// A longer list of errors does not help anybody.
 const ERROR_CHARS_MAX: usize = 1_000;
 
@@ -74,145 +60,6 @@ pub(crate) enum ImportError {
     Document(String),
     #[error(transparent)]
     Store(#[from] StoreError),
-}
-
-/// An export that is being written.
-struct Export {
-    store: Arc<dyn Store>,
-    caller: Caller,
-    /// Oldest first, each with its contents.
-    vaults: std::vec::IntoIter<(VaultRecord, Vec<(PromptId, bool)>)>,
-    written: HashSet<PromptId>,
-    next: Next,
-}
-
-/// What an export writes next.
-enum Next {
-    /// The first page, or the page of the prompts before this one.
-    Prompts(Option<PromptId>),
-    Vaults,
-    End,
-}
-
-/// All prompts and vaults of an account, a page or a vault at a time. It is not a snapshot of one
-/// instant, but no vault in it has a prompt that is missing.
-///
-/// # Errors
-/// What fails before the first prompt is read.
-pub(crate) async fn export(
-    store: Arc<dyn Store>,
-    caller: Caller,
-    account: &str,
-    now: Timestamp,
-) -> StoreResult<impl Stream<Item = StoreResult<Bytes>> + Send + 'static> {
-    let mut vaults = Vec::new();
-    for vault in store.vaults(&caller).await?.into_iter().rev() {
-        let members = match store.contents(&caller, vault.id).await {
-            // It was deleted meanwhile.
-            Err(StoreError::NotFound) => continue,
-            contents => contents?.map_ok(|one| (one.prompt.id, one.pinned)).try_collect().await?,
-        };
-        vaults.push((vault, members));
-    }
-    let (format, exported_at) = (FORMAT[0].0, Time(now));
-    let head = json!({
-        "account": account, "exportedAt": exported_at, "format": format, "version": VERSION,
-    });
-    let head = format!("{},\n\"prompts\":[", head.to_string().trim_end_matches('}'));
-    let (vaults, next) = (vaults.into_iter(), Next::Prompts(None));
-    let begin = Export { store, caller, vaults, written: HashSet::new(), next };
-    let rest = stream::try_unfold(begin, |mut export| async move {
-        Ok(export.piece().await?.map(|piece| (Bytes::from(piece), export)))
-    });
-    Ok(stream::iter([Ok(Bytes::from(head))]).chain(rest))
-}
-
-impl Export {
-    async fn piece(&mut self) -> StoreResult<Option<String>> {
-        match self.next {
-            Next::Prompts(after) => self.page(after).await.map(Some),
-            Next::Vaults => Ok(Some(match self.vaults.next() {
-                Some((vault, members)) => {
-                    let members = members.into_iter().filter(|(id, _)| self.written.contains(id));
-                    let comma = if self.vaults.len() == 0 { "" } else { "," };
-                    format!("\n{}{comma}", vault_json(&vault, members))
-                }
-                None => {
-                    self.next = Next::End;
-                    "]}\n".to_owned()
-                }
-            })),
-            Next::End => Ok(None),
-        }
-    }
-
-    async fn page(&mut self, after: Option<PromptId>) -> StoreResult<String> {
-        let (store, caller) = (&*self.store, &self.caller);
-        let query = PromptQuery { vault: None, kind: None, after, limit: PAGE };
-        let page = store.list_prompts(caller, query).await?;
-        let inputs = stream::iter(page.prompts.clone()).map(|prompt| async move {
-            match store.prompt_inputs(caller, prompt.id).await {
-                // It was deleted meanwhile.
-                Err(StoreError::NotFound) => Ok(None),
-                inputs => Ok(Some((prompt, inputs?))),
-            }
-        });
-        let found: Vec<_> = inputs.buffered(AT_ONCE).try_collect().await?;
-        let mut text = String::new();
-        for (prompt, inputs) in found.into_iter().flatten() {
-            text.push_str(if self.written.is_empty() { "\n" } else { ",\n" });
-            text.push_str(&prompt_json(&prompt, &inputs).to_string());
-            self.written.insert(prompt.id);
-        }
-        let last = page.prompts.last().filter(|_| page.more);
-        self.next = match last {
-            Some(last) => Next::Prompts(Some(last.id)),
-            None => {
-                text.push_str("],\n\"vaults\":[");
-                Next::Vaults
-            }
-        };
-        Ok(text)
-    }
-}
-
-fn prompt_json(prompt: &PromptRecord, inputs: &PromptInputs) -> Value {
-    let images = prompt.images.iter().map(|image| {
-        json!({
-            "url": image.source,
-            "width": image.width,
-            "height": image.height,
-            "createdAt": Time(image.created_at),
-        })
-    });
-    json!({
-        "id": prompt.id,
-        "title": *prompt.title,
-        "prompt": *prompt.text,
-        "promptType": prompt.kind.as_str(),
-        "platform": prompt.platform.as_deref(),
-        "modelId": inputs.model_id.as_deref(),
-        "aspectRatio": inputs.aspect_ratio.as_deref(),
-        "imageUrl": inputs.image_url,
-        "referenceMediaUrls": inputs.reference_media_urls.as_deref(),
-        "images": images.collect::<Vec<_>>(),
-        "createdAt": Time(prompt.created_at),
-        "updatedAt": Time(prompt.updated_at),
-    })
-}
-
-fn vault_json(vault: &VaultRecord, members: impl Iterator<Item = (PromptId, bool)>) -> Value {
-    let members = members.map(|(id, pinned)| json!({ "id": id, "isPinned": pinned }));
-    json!({
-        "name": *vault.name,
-        "description": vault.description.as_deref(),
-        "visibility": vault.visibility.as_str(),
-        "coverImageUrl": vault.cover_image,
-        "isSystem": vault.system,
-        "createdAt": Time(vault.created_at),
-        "updatedAt": Time(vault.updated_at),
-        "prompts": members.collect::<Vec<_>>(),
-    })
 }
 
 /// Checks a whole document, then adds all of it to an account, or nothing. Returns how many prompts
@@ -278,7 +125,7 @@ fn entry<T>(
 
 fn prompt(field: &Field<'_>) -> Result<(i64, PromptData), FieldError> {
     entry(field, PROMPT_FIELDS, |form| {
-        let id = form.required("id", crate::http::validate::id::<i64>);
+        let id = form.required("id", id::<i64>);
         let title = form.required("title", text(limits::PROMPT_TITLE_CHARS));
         let body = form.required("prompt", text(limits::PROMPT_TEXT_CHARS));
         let kind = form.required("promptType", one_of(KINDS));
@@ -352,7 +199,7 @@ fn vault(field: &Field<'_>, places: &HashMap<i64, usize>) -> Result<VaultData, F
 fn member(field: &Field<'_>, places: &HashMap<i64, usize>) -> Result<MemberData, FieldError> {
     entry(field, MEMBER_FIELDS, |form| {
         let prompt = form.required("id", |field| {
-            let id = crate::http::validate::id::<i64>(field)?;
+            let id = id::<i64>(field)?;
             let place = places.get(&id).copied();
             place.ok_or_else(|| format!("names no prompt of the file: {id}"))
         });
