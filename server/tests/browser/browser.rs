@@ -122,6 +122,10 @@ impl Browser {
         let (link, code) = site.sign_in_link().await;
         self.open(&link).await;
         self.keep_secret(&code);
+        // Without scripts the link does not fill it in.
+        if self.find("//input[@name='code']").await.property("value").await.is_empty() {
+            self.fill("code", &code).await;
+        }
         self.click("Sign in").await;
         self.see(crate::site::ACCOUNT).await;
         code

@@ -241,7 +241,7 @@ async fn the_keyboard_reaches_everything(site: Site) {
     let focused = FOCUSED.replace("CONTROLS()", &format!("(() => {{{CONTROLS}}})()"));
     for (name, address) in pages {
         open(&browser, name, &address).await;
-        let controls = run(&browser, &CONTROLS.replace("];", "].length;")).await;
+        let controls = run(&browser, &format!("return (() => {{{CONTROLS}}})().length")).await;
         for expected in 0..controls.as_u64().unwrap() {
             browser.driver.press_tab().await;
             let got = run(&browser, &focused).await;

@@ -168,14 +168,14 @@ async fn keys_lead_to_the_search_a_new_prompt_and_the_entries(site: Site) {
     }
     browser.driver.press("?").await;
     browser.find("//dialog[@open]").await;
-    browser.click("Shortcuts are on").await;
+    browser.click_on("//dialog//label").await;
     browser.click("Close").await;
     browser.driver.press("n").await;
     browser.open(&site.page("prompts")).await;
     browser.driver.press("j").await;
     assert_ne!(browser.driver.execute(focused).await, "Second", "they are off");
     browser.click("Keyboard shortcuts").await;
-    browser.click("Shortcuts are on").await;
+    browser.click_on("//dialog//label").await;
     browser.click("Close").await;
     browser.driver.press("n").await;
     browser.find("//h1[.='New prompt']").await;
