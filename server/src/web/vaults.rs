@@ -17,7 +17,7 @@ use crate::domain::{Caller, ListedPrompt, SessionRecord, VaultRecord, VaultVisib
 use crate::http::error::ApiError;
 
 /// Vaults or prompts in a page.
-pub(super) const PAGE: usize = 24;
+pub(super) const PAGE: usize = 20;
 /// Further pages would skip so many rows that a program should use the API.
 const PAGES_MAX: usize = 1_000;
 

@@ -16,6 +16,7 @@ mod site;
 mod webdriver;
 
 mod account;
+mod generations;
 mod keys;
 mod origins;
 mod pages;

@@ -16,7 +16,7 @@ use crate::store::{Result, SearchStore, StoreError};
 
 #[cfg(test)]
 pub(super) static ALL: &[&Statement] =
-    &[&RECENT, &RECENT_IN_VAULT, &BY_WORDS, &UNFILED, &COUNT, &MEMBERSHIPS];
+    &[&RECENT, &RECENT_IN_VAULT, &BY_WORDS, &UNFILED, &COUNT, &COUNT_OF_KIND, &MEMBERSHIPS];
 
 /// The prompts that [`RECENT`] reads.
 const RECENT_ROWS: i64 = 500;
@@ -131,17 +131,24 @@ static UNFILED: Statement = Statement::read_only(
     ),
 );
 
-static COUNT: Statement = Statement::read_only(
-    "search.count",
-    concat!(
-        caller!(),
-        " SELECT (SELECT count(*) FROM (
-             SELECT p.id FROM prompt p
-             WHERE p.account_id = $1 AND ($4::text IS NULL OR p.kind = $4)
-             ORDER BY p.id DESC LIMIT $3
-         ) counted) FROM caller"
-    ),
-);
+/// The number of the prompts that `$condition` finds, counted up to `$3`.
+macro_rules! count {
+    ($condition:literal) => {
+        concat!(
+            caller!(),
+            " SELECT (SELECT count(*) FROM (
+                 SELECT p.id FROM prompt p WHERE p.account_id = $1 AND ",
+            $condition,
+            " ORDER BY p.id DESC LIMIT $3
+             ) counted) FROM caller"
+        )
+    };
+}
+
+/// Ids are positive. Like this it is a range of the index.
+static COUNT: Statement = Statement::read_only("search.count", count!("p.id > 0"));
+static COUNT_OF_KIND: Statement =
+    Statement::read_only("search.count_of_kind", count!("p.kind = $4"));
 
 static MEMBERSHIPS: Statement = Statement::read_only(
     "search.memberships",
@@ -201,7 +208,11 @@ impl SearchStore for PostgresStore {
     ) -> Result<usize> {
         let (most, kind) = (i64::try_from(most).unwrap_or(i64::MAX), kind.map(PromptKind::as_str));
         let params: Params<'_> = &[&caller.account.0, &caller.key.0, &most, &kind];
-        let count: i64 = column(&self.db.row_of_caller(caller, &COUNT, params).await?, 0)?;
+        let row = match kind {
+            None => self.db.row_of_caller(caller, &COUNT, &params[..3]).await?,
+            Some(_) => self.db.row_of_caller(caller, &COUNT_OF_KIND, params).await?,
+        };
+        let count: i64 = column(&row, 0)?;
         Ok(usize::try_from(count).unwrap_or_default())
     }
 
