@@ -4,12 +4,15 @@
 //! nothing else of this crate.
 
 mod account_data;
+#[allow(missing_docs, reason = "internal; a field has a comment if its name does not say all")]
 mod api_key;
 mod asset;
 mod deployment;
 mod generation;
+#[allow(missing_docs, reason = "as above")]
 mod records;
 mod search;
+#[allow(missing_docs, reason = "as above")]
 mod session;
 
 pub use self::account_data::AccountData;

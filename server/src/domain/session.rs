@@ -59,9 +59,7 @@ impl fmt::Debug for SecretToken {
 pub struct SessionRecord {
     /// Also its id in the dashboard; it gives access to nothing.
     pub id: KeyId,
-    /// The account that is signed in.
     pub account: AccountId,
-    /// Name of the account.
     pub account_name: Box<str>,
     /// The browser that it is in, in a few words, as the browser has said.
     pub browser: Option<Box<str>>,
@@ -85,7 +83,6 @@ impl SessionRecord {
 pub struct NamedKey {
     /// What its owner calls it.
     pub name: Box<str>,
-    /// The key.
     pub key: NewKey,
 }
 
@@ -96,9 +93,7 @@ pub struct ApiKeyRecord {
     pub public_id: Box<str>,
     /// `None` for keys that were not created with a name.
     pub name: Option<Box<str>>,
-    /// What the key may do.
     pub scopes: Scopes,
-    /// When it was created.
     pub created_at: Timestamp,
     /// The last request with it, to within a minute.
     pub last_used_at: Option<Timestamp>,

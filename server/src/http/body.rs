@@ -13,8 +13,10 @@ use hyper::body::{Body, Incoming};
 use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::http::headers::sole;
+#[cfg(feature = "dashboard")]
+use crate::limits::OPEN_FORM_BYTES_MAX;
 pub use crate::limits::{BODY_BYTES_MAX, BODY_SECONDS_MAX};
-use crate::limits::{DISCARD_BYTES_MAX, DISCARD_STALL_TIMEOUT, UPLOAD_RATE_MIN};
+use crate::limits::{DISCARD_BYTES_MAX, DISCARD_STALL_TIMEOUT, FORM_BYTES_MAX, UPLOAD_RATE_MIN};
 use crate::quota::{OverQuota, Share};
 
 /// Why a body could not be read. Sizes are those of an upload slot, times are seconds.
@@ -37,33 +39,25 @@ pub enum BodyReadError {
     Quota(#[from] OverQuota),
 }
 
-/// Reads a JSON body (EN-02).
-pub(crate) async fn read_json(
-    body: &mut Incoming,
-    headers: &HeaderMap,
-    memory: Share<'_>,
-) -> Result<Bytes, BodyReadError> {
-    read(body, headers, memory, "application/json", BODY_BYTES_MAX).await
-}
+/// The type of a body, and the most bytes it may have.
+pub(crate) struct BodyKind(&'static str, usize);
 
-/// Reads the body of a form in a page.
-pub(crate) async fn read_form(
-    body: &mut Incoming,
-    headers: &HeaderMap,
-    memory: Share<'_>,
-    most: usize,
-) -> Result<Bytes, BodyReadError> {
-    read(body, headers, memory, "application/x-www-form-urlencoded", most).await
-}
+/// EN-02.
+pub(crate) const JSON: BodyKind = BodyKind("application/json", BODY_BYTES_MAX);
+/// A form in a page.
+pub(crate) const FORM: BodyKind = BodyKind("application/x-www-form-urlencoded", FORM_BYTES_MAX);
 
-/// Reads a body of this type. If it is declared too large, or there is no memory for it, nothing
-/// is read.
-async fn read(
+/// A form that anybody can send.
+#[cfg(feature = "dashboard")]
+pub(crate) const OPEN_FORM: BodyKind =
+    BodyKind("application/x-www-form-urlencoded", OPEN_FORM_BYTES_MAX);
+
+/// Reads a whole body. If it is declared too large, or there is no memory for it, nothing is read.
+pub(crate) async fn read(
     body: &mut Incoming,
     headers: &HeaderMap,
     memory: Share<'_>,
-    of: &'static str,
-    most: usize,
+    BodyKind(of, most): BodyKind,
 ) -> Result<Bytes, BodyReadError> {
     let essence = content_type(headers).and_then(|value| value.split(|byte| *byte == b';').next());
     if !essence.is_some_and(|text| text.trim_ascii().eq_ignore_ascii_case(of.as_bytes())) {

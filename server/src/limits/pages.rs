@@ -4,6 +4,9 @@ use std::time::Duration;
 
 /// The body of a form. The longest prompt has up to 12 bytes for each of its 15,000 characters.
 pub(crate) const FORM_BYTES_MAX: usize = 256 * 1024;
+/// The body of a form that anybody can send.
+#[cfg(feature = "dashboard")]
+pub(crate) const OPEN_FORM_BYTES_MAX: usize = 4 * 1024;
 /// Pictures that a prompt may have after an upload. All of them are in each response with it.
 pub(crate) const PROMPT_IMAGES_MAX: usize = 100;
 /// Prompts of one import, and bytes of one over HTTP, of which memory has twice as many.
@@ -19,7 +22,3 @@ pub(crate) const THUMBNAIL_MEMORY_MAX: u64 = 96 << 20;
 pub(crate) const THUMBNAIL_SOURCE_BYTES_MAX: u64 = 16 << 20;
 /// How long a request waits for its turn to make one.
 pub(crate) const THUMBNAIL_WAIT: Duration = Duration::from_secs(10);
-/// How many one address, and all together, may send in so many seconds.
-pub(crate) const SIGN_IN_ATTEMPTS_PER_ADDRESS: u32 = 10;
-pub(crate) const SIGN_IN_ATTEMPTS_MAX: u32 = 100;
-pub(crate) const SIGN_IN_WINDOW_SECONDS: u32 = 60;

@@ -194,7 +194,7 @@ async fn values_of(
     ];
     values.extend(inputs.image_url.as_ref().map(|image| ("imageUrl", url(image))));
     if !references.is_empty() {
-        values.push(("referenceMediaUrls", serde_json::to_string(&references)?));
+        values.push(("referenceMediaUrls", serde_json::json!(references).to_string()));
     }
     Ok(values)
 }

@@ -21,6 +21,7 @@ mod pooler;
 
 mod connections;
 mod dashboard;
+mod docs;
 mod embedded;
 mod generations;
 mod http;
@@ -31,5 +32,6 @@ mod rates;
 mod sessions;
 mod uploads;
 
+mod hops;
 mod paths;
 mod tidy;

@@ -55,7 +55,7 @@ impl AccountStore for MemoryStore {
         write(&self.shared.owners).retain(|_, owner| *owner != id);
         let mut jobs = self.shared.jobs();
         jobs.by_key.retain(|key, _| key.account != id);
-        jobs.queue.retain(|(_, key)| key.account != id);
+        jobs.queue.retain(|(_, _, key)| key.account != id);
         Ok(())
     }
 

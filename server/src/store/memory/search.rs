@@ -22,8 +22,10 @@ impl SearchStore for MemoryStore {
         let (mut prompts, mut after) = (Vec::new(), search.after);
         loop {
             let read = self.read(caller, |account| {
-                let ids = account.index.page(vault, search.kind, after).take(STEP);
-                Ok(ids.filter_map(|id| account.prompt(id).ok()).collect::<Vec<_>>())
+                let Ok(ids) = account.page(vault, search.kind, after) else {
+                    return Ok(Vec::new());
+                };
+                Ok(ids.take(STEP).filter_map(|id| account.prompt(id).ok()).collect::<Vec<_>>())
             })?;
             let is_end = read.len() < STEP;
             after = read.last().map(|prompt| prompt.id);
@@ -46,7 +48,7 @@ impl SearchStore for MemoryStore {
         kind: Option<PromptKind>,
         most: usize,
     ) -> Result<usize> {
-        self.read(caller, |account| Ok(account.index.page(None, kind, None).take(most).count()))
+        self.read(caller, |account| Ok(account.page(None, kind, None)?.take(most).count()))
     }
 
     async fn memberships_of(

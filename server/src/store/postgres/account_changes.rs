@@ -5,10 +5,11 @@
 //! batches; at the end one transaction deletes the rest.
 
 use async_trait::async_trait;
+use const_format::concatcp;
 use promptarium::{PromptId, VaultId};
 
 use super::db::{Params, Statement};
-use super::rows::{caller, column, key_is_valid};
+use super::rows::{CALLER, KEY_IS_VALID, column};
 use super::steps::Step;
 use super::{PostgresStore, import, shared_vaults};
 use crate::domain::{
@@ -36,13 +37,13 @@ pub(super) static ALL: &[&Statement] = &[
 /// sent again.
 static RENAME: Statement = Statement::idempotent(
     "accounts.rename",
-    concat!(
-        caller!(),
+    concatcp!(
+        CALLER,
         ", renamed AS (
             UPDATE account a SET name = $3::text
             WHERE a.id = $1 AND NOT EXISTS (
                 SELECT 1 FROM account o WHERE o.name = $3::text AND o.id <> $1) AND ",
-        key_is_valid!(),
+        KEY_IS_VALID,
         " RETURNING 1
         )
         SELECT EXISTS (SELECT FROM renamed) AS renamed FROM caller"
@@ -51,12 +52,12 @@ static RENAME: Statement = Statement::idempotent(
 
 static REVOKE_OTHERS: Statement = Statement::idempotent(
     "accounts.revoke_others",
-    concat!(
-        caller!(),
+    concatcp!(
+        CALLER,
         ", revoked AS (
             UPDATE api_key k SET revoked_at = coalesce(k.revoked_at, $3)
             WHERE k.account_id = $1 AND k.id <> $2 AND ",
-        key_is_valid!(),
+        KEY_IS_VALID,
         " RETURNING 1
         )
         SELECT (SELECT count(*) FROM revoked) AS revoked FROM caller"
@@ -65,8 +66,8 @@ static REVOKE_OTHERS: Statement = Statement::idempotent(
 
 static NEXT_JOBS: Statement = Statement::read_only(
     "accounts.next_jobs",
-    concat!(
-        caller!(),
+    concatcp!(
+        CALLER,
         " SELECT ARRAY(SELECT j.name_digest FROM job j
             WHERE j.account_id = $1 AND j.name_digest > $3::bytea
             ORDER BY j.name_digest LIMIT 1000) FROM caller"
@@ -75,14 +76,14 @@ static NEXT_JOBS: Statement = Statement::read_only(
 
 static DELETE_JOBS: Statement = Statement::idempotent(
     "accounts.delete_jobs",
-    concat!(
-        caller!(),
+    concatcp!(
+        CALLER,
         ", unlisted AS (
             DELETE FROM due_job d USING unnest($3::bytea[]) AS n (digest)
             WHERE d.account_id = $1 AND d.name_digest = n.digest
         ), deleted AS (
             DELETE FROM job j WHERE j.account_id = $1 AND j.name_digest = ANY ($3::bytea[]) AND ",
-        key_is_valid!(),
+        KEY_IS_VALID,
         " RETURNING 1
         )
         SELECT (SELECT count(*) FROM deleted) AS deleted FROM caller"
@@ -91,8 +92,8 @@ static DELETE_JOBS: Statement = Statement::idempotent(
 
 static NEXT_PROMPTS: Statement = Statement::read_only(
     "accounts.next_prompts",
-    concat!(
-        caller!(),
+    concatcp!(
+        CALLER,
         " SELECT ARRAY(SELECT p.id FROM prompt p
             WHERE p.account_id = $1 AND p.id > $3 ORDER BY p.id LIMIT 1000) FROM caller"
     ),
@@ -100,12 +101,12 @@ static NEXT_PROMPTS: Statement = Statement::read_only(
 
 static DELETE_PROMPTS: Statement = Statement::idempotent(
     "accounts.delete_prompts",
-    concat!(
-        caller!(),
+    concatcp!(
+        CALLER,
         ", parted AS (
             DELETE FROM vault_prompt m
             WHERE m.account_id = $1 AND m.prompt_id = ANY ($3::bigint[]) AND ",
-        key_is_valid!(),
+        KEY_IS_VALID,
         " RETURNING m.vault_id
         ), counted AS (
             UPDATE vault v SET prompt_count = v.prompt_count
@@ -113,7 +114,7 @@ static DELETE_PROMPTS: Statement = Statement::idempotent(
             WHERE v.account_id = $1 AND v.id IN (SELECT vault_id FROM parted)
         ), deleted AS (
             DELETE FROM prompt p WHERE p.account_id = $1 AND p.id = ANY ($3::bigint[]) AND ",
-        key_is_valid!(),
+        KEY_IS_VALID,
         " RETURNING 1
         )
         SELECT (SELECT count(*) FROM deleted) AS deleted FROM caller"
@@ -149,21 +150,19 @@ static DELETE_ACCOUNT: Statement =
 #[async_trait]
 impl AccountStore for PostgresStore {
     async fn rename_account(&self, caller: &Caller, name: &str) -> Result<()> {
-        let params: Params<'_> = &[&caller.account.0, &caller.key.0, &name];
-        let row = self.db.row_of_caller(caller, &RENAME, params).await?;
+        let row = self.db.row_of_caller(caller, &RENAME, &[&name]).await?;
         if column(&row, "renamed")? { Ok(()) } else { Err(StoreError::AccountTaken) }
     }
 
     async fn delete_account(&self, caller: &Caller) -> Result<()> {
-        let (account, key) = (caller.account.0, caller.key.0);
-        let others: Params<'_> = &[&account, &key, &self.db.now()];
-        self.db.row_of_caller(caller, &REVOKE_OTHERS, others).await?;
+        let account = caller.account.0;
+        self.db.row_of_caller(caller, &REVOKE_OTHERS, &[&self.db.now()]).await?;
         self.db.rows(&DELETE_CODES, &[&account]).await?;
         let mut digests = vec![Vec::new()];
         while let Some(last) = digests.last() {
-            let next = self.db.row_of_caller(caller, &NEXT_JOBS, &[&account, &key, last]).await?;
+            let next = self.db.row_of_caller(caller, &NEXT_JOBS, &[last]).await?;
             digests = column::<Vec<Vec<u8>>>(&next, 0)?;
-            self.db.row_of_caller(caller, &DELETE_JOBS, &[&account, &key, &digests]).await?;
+            self.db.row_of_caller(caller, &DELETE_JOBS, &[&digests]).await?;
         }
         let vaults = self.vaults(caller).await?;
         for vault in vaults.iter().filter(|vault| !vault.system) {
@@ -174,10 +173,9 @@ impl AccountStore for PostgresStore {
         }
         let mut ids = vec![0_i64];
         while let Some(last) = ids.last() {
-            let next =
-                self.db.row_of_caller(caller, &NEXT_PROMPTS, &[&account, &key, last]).await?;
+            let next = self.db.row_of_caller(caller, &NEXT_PROMPTS, &[last]).await?;
             ids = column::<Vec<i64>>(&next, 0)?;
-            self.db.row_of_caller(caller, &DELETE_PROMPTS, &[&account, &key, &ids]).await?;
+            self.db.row_of_caller(caller, &DELETE_PROMPTS, &[&ids]).await?;
         }
         let general = vaults.iter().find(|vault| vault.system).map(|vault| vault.id.get());
         let (of_account, of_general): (Params<'_>, Params<'_>) =
@@ -190,7 +188,7 @@ impl AccountStore for PostgresStore {
             (&DELETE_KEYS, of_account),
             (&DELETE_ACCOUNT, of_account),
         ];
-        self.db.transaction(None, &rest).await.map(drop)
+        self.db.transaction(&rest).await.map(drop)
     }
 
     async fn import(&self, caller: &Caller, data: AccountData) -> Result<()> {

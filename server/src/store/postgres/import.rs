@@ -2,18 +2,19 @@
 //!
 //! Ids are taken from the sequences before, so that each statement has the rows of one account.
 
+use const_format::concatcp;
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 use tokio_postgres::types::{Json, ToSql};
 
 use super::PostgresStore;
-use super::db::{Db, Params, Statement};
+use super::db::{Db, Statement};
 use super::keys::CONFIRM;
 use super::new_vaults::free_slug;
-use super::rows::{StoredImage, caller, column, key_is_valid};
+use super::rows::{CALLER, KEY_IS_VALID, column};
 use super::steps::{LOCK_ACCOUNT, Step};
-use crate::domain::{AccountData, Caller, ImageRef, PromptData, VaultData, slug};
+use crate::domain::{AccountData, Caller, ImageRef, PromptData, PromptImage, VaultData, slug};
 use crate::limits::ACCOUNT_ROWS_AT_ONCE;
 use crate::store::{Result, StoreError, VaultStore};
 
@@ -38,7 +39,7 @@ static MEMBERSHIP_IDS: Statement = Statement::idempotent(
 
 static PROMPTS: Statement = Statement::non_idempotent(
     "import.prompts",
-    concat!(
+    concatcp!(
         "INSERT INTO prompt (account_id, id, kind, title, body, platform, model_id, aspect_ratio,
              image_url, reference_media_urls, images, created_at, updated_at)
          SELECT $1, n.id, n.kind, n.title, n.body, n.platform, n.model_id, n.aspect_ratio,
@@ -48,15 +49,15 @@ static PROMPTS: Statement = Statement::non_idempotent(
              reference_media_urls text[], images jsonb, created_at timestamptz,
              updated_at timestamptz)
          WHERE ",
-        key_is_valid!()
+        KEY_IS_VALID
     ),
 );
 
 /// `$11` is how many vaults the account may have.
 static VAULT: Statement = Statement::non_idempotent(
     "import.vault",
-    concat!(
-        caller!(),
+    concatcp!(
+        CALLER,
         ", v AS (
             INSERT INTO vault (account_id, id, name, description, visibility, slug,
                 cover_image_url, created_at, updated_at)
@@ -73,12 +74,12 @@ static VAULT: Statement = Statement::non_idempotent(
 /// Into the vault `$3`. Its pins come after those that it has.
 static MEMBERS: Statement = Statement::non_idempotent(
     "import.members",
-    concat!(
-        caller!(),
+    concatcp!(
+        CALLER,
         ", v AS (
             UPDATE vault v SET prompt_count = v.prompt_count + cardinality($4::bigint[])
             WHERE v.account_id = $1 AND v.id = $3 AND ",
-        key_is_valid!(),
+        KEY_IS_VALID,
         " RETURNING v.id
         )
         INSERT INTO vault_prompt (account_id, id, vault_id, prompt_id, kind, pin)
@@ -102,7 +103,7 @@ struct PromptRow<'a> {
     aspect_ratio: Option<&'a str>,
     image_url: Option<&'a ImageRef>,
     reference_media_urls: Option<&'a [ImageRef]>,
-    images: Vec<StoredImage>,
+    images: &'a [PromptImage],
     created_at: String,
     updated_at: String,
 }
@@ -134,7 +135,7 @@ pub(super) async fn import(
     caller: &Caller,
     data: &AccountData,
 ) -> Result<()> {
-    let (db, account, key) = (&store.db, &caller.account.0, &caller.key.0);
+    let db = &store.db;
     let present = store.vaults(caller).await?;
     let new = data.vaults.iter().filter(|vault| !vault.system).collect::<Vec<_>>();
     if (present.len() + new.len()) as i64 > store.vaults_max {
@@ -170,25 +171,22 @@ pub(super) async fn import(
         }
     }
 
-    let prompt_values: Vec<Values<'_, 3>> =
-        batches.iter().map(|batch| [account as _, key as _, batch as _]).collect();
-    let vault_values: Vec<Values<'_, 11>> =
-        vaults.iter().map(|row| row.values(caller, &store.vaults_max)).collect();
-    let member_values: Vec<Values<'_, 7>> = members
+    let prompt_values: Vec<Values<'_, 1>> = batches.iter().map(|batch| [batch as _]).collect();
+    let vault_values: Vec<Values<'_, 9>> =
+        vaults.iter().map(|row| row.values(&store.vaults_max)).collect();
+    let member_values: Vec<Values<'_, 5>> = members
         .iter()
         .map(|(id, rows)| {
             let MemberRows { ids, prompts, kinds, pins } = rows;
-            [account as _, key as _, id as _, ids as _, prompts as _, kinds as _, pins as _]
+            [id as _, ids as _, prompts as _, kinds as _, pins as _]
         })
         .collect();
-    let lock: Params<'_> = &[account];
-    let confirm: Params<'_> = &[account, key];
-    let mut steps: Vec<Step<'_>> = vec![(&LOCK_ACCOUNT, lock)];
+    let mut steps: Vec<Step<'_>> = vec![(&LOCK_ACCOUNT, &[])];
     steps.extend(prompt_values.iter().map(|values| (&PROMPTS, &values[..])));
     steps.extend(vault_values.iter().map(|values| (&VAULT, &values[..])));
     steps.extend(member_values.iter().map(|values| (&MEMBERS, &values[..])));
-    steps.push((&CONFIRM, confirm));
-    db.long_row_of_steps(caller, &steps).await.map(drop)
+    steps.push((&CONFIRM, &[]));
+    db.row_of_steps(caller, Some(db.long_limit), &steps).await.map(drop)
 }
 
 async fn ids(db: &Db, statement: &'static Statement, count: usize) -> Result<Vec<i64>> {
@@ -212,7 +210,7 @@ fn prompt_row(id: i64, data: &PromptData) -> PromptRow<'_> {
         aspect_ratio: inputs.aspect_ratio.as_deref(),
         image_url: inputs.image_url.as_ref(),
         reference_media_urls: inputs.reference_media_urls.as_deref(),
-        images: data.images.iter().cloned().map(StoredImage::from).collect(),
+        images: &data.images,
         created_at: data.created_at.to_string(),
         updated_at: data.updated_at.to_string(),
     }
@@ -230,11 +228,9 @@ fn vault_row(id: i64, data: &VaultData) -> VaultRow<'_> {
 }
 
 impl VaultRow<'_> {
-    fn values<'a>(&'a self, caller: &'a Caller, most: &'a i64) -> Values<'a, 11> {
+    fn values<'a>(&'a self, most: &'a i64) -> Values<'a, 9> {
         let Self { id, name, description, visibility, base, data } = self;
         [
-            &caller.account.0,
-            &caller.key.0,
             id,
             name,
             description,

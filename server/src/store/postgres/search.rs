@@ -5,14 +5,15 @@
 //! good at rare words: it has to read every match.
 
 use async_trait::async_trait;
+use const_format::concatcp;
 use promptarium::{PromptId, VaultId, VaultPromptId};
 
 use super::PostgresStore;
 use super::db::{Params, Statement};
-use super::listing::{self, PAGE_MAX};
-use super::rows::{self, caller, column, prompt_columns};
+use super::listing::PAGE_MAX;
+use super::rows::{self, CALLER, PROMPT_COLUMNS, column};
 use crate::domain::{Caller, Place, PromptKind, PromptPage, PromptQuery, PromptSearch};
-use crate::store::{Result, SearchStore, StoreError};
+use crate::store::{PromptStore, Result, SearchStore, StoreError};
 
 #[cfg(test)]
 pub(super) static ALL: &[&Statement] =
@@ -44,12 +45,12 @@ macro_rules! is_chosen {
 /// prompts were read.
 macro_rules! recent {
     ($rows:expr) => {
-        concat!(
-            caller!(),
+        concatcp!(
+            CALLER,
             ", recent AS MATERIALIZED (",
             $rows,
             ") SELECT ",
-            prompt_columns!(),
+            PROMPT_COLUMNS,
             ", (SELECT count(*) FROM recent) AS read
              FROM caller LEFT JOIN LATERAL (
                  SELECT * FROM recent p WHERE ",
@@ -86,8 +87,8 @@ static RECENT_IN_VAULT: Statement = Statement::read_only(
 /// condition of its own: by two of them the planner expects so few rows that it takes the index.
 static BY_WORDS: Statement = Statement::read_only(
     "search.by_words",
-    concat!(
-        caller!(),
+    concatcp!(
+        CALLER,
         ", found AS MATERIALIZED (
              SELECT p.id FROM prompt p
              WHERE p.account_id = $1 AND ",
@@ -101,7 +102,7 @@ static BY_WORDS: Statement = Statement::read_only(
              ORDER BY p.id DESC LIMIT $4
          )
          SELECT ",
-        prompt_columns!(),
+        PROMPT_COLUMNS,
         " FROM caller LEFT JOIN (
              SELECT one.* FROM found CROSS JOIN LATERAL (
                  SELECT * FROM prompt WHERE account_id = $1 AND id = found.id OFFSET 0
@@ -114,10 +115,10 @@ static BY_WORDS: Statement = Statement::read_only(
 /// The prompts in no vault, without words. It reads all that come before the last of the page.
 static UNFILED: Statement = Statement::read_only(
     "search.unfiled",
-    concat!(
-        caller!(),
+    concatcp!(
+        CALLER,
         " SELECT ",
-        prompt_columns!(),
+        PROMPT_COLUMNS,
         " FROM caller LEFT JOIN LATERAL (
              SELECT * FROM (
                  SELECT * FROM prompt p
@@ -134,8 +135,8 @@ static UNFILED: Statement = Statement::read_only(
 /// The number of the prompts that `$condition` finds, counted up to `$3`.
 macro_rules! count {
     ($condition:literal) => {
-        concat!(
-            caller!(),
+        concatcp!(
+            CALLER,
             " SELECT (SELECT count(*) FROM (
                  SELECT p.id FROM prompt p WHERE p.account_id = $1 AND ",
             $condition,
@@ -152,8 +153,8 @@ static COUNT_OF_KIND: Statement =
 
 static MEMBERSHIPS: Statement = Statement::read_only(
     "search.memberships",
-    concat!(
-        caller!(),
+    concatcp!(
+        CALLER,
         " SELECT m.id FROM caller LEFT JOIN vault_prompt m
              ON m.account_id = $1 AND m.vault_id = $3 AND m.prompt_id = ANY($4::bigint[])
          ORDER BY m.id"
@@ -168,7 +169,7 @@ impl SearchStore for PostgresStore {
         let unfiled = search.place == Place::NoVault;
         if search.words.is_empty() && !unfiled {
             let query = PromptQuery { vault, kind, after, limit };
-            return match listing::page(&self.db, &self.pages, caller, query).await {
+            return match self.list_prompts(caller, query).await {
                 Err(StoreError::UnknownVault) => Ok(PromptPage { prompts: vec![], more: false }),
                 page => page,
             };
@@ -179,7 +180,7 @@ impl SearchStore for PostgresStore {
         let (kind, vault) = (kind.map(PromptKind::as_str), vault.map(VaultId::get));
         let words = query(&search.words);
         let account_word = format!("account{}", caller.account.0);
-        let key: Params<'_> = &[&caller.account.0, &caller.key.0, &before, &row_limit];
+        let key: Params<'_> = &[&before, &row_limit];
 
         if search.words.is_empty() {
             let params = [key, &[&kind]].concat();
@@ -207,9 +208,9 @@ impl SearchStore for PostgresStore {
         most: usize,
     ) -> Result<usize> {
         let (most, kind) = (i64::try_from(most).unwrap_or(i64::MAX), kind.map(PromptKind::as_str));
-        let params: Params<'_> = &[&caller.account.0, &caller.key.0, &most, &kind];
+        let params: Params<'_> = &[&most, &kind];
         let row = match kind {
-            None => self.db.row_of_caller(caller, &COUNT, &params[..3]).await?,
+            None => self.db.row_of_caller(caller, &COUNT, &params[..1]).await?,
             Some(_) => self.db.row_of_caller(caller, &COUNT_OF_KIND, params).await?,
         };
         let count: i64 = column(&row, 0)?;
@@ -223,7 +224,7 @@ impl SearchStore for PostgresStore {
         prompts: &[PromptId],
     ) -> Result<Vec<VaultPromptId>> {
         let ids: Vec<_> = prompts.iter().map(|id| id.get()).collect();
-        let params: Params<'_> = &[&caller.account.0, &caller.key.0, &vault.get(), &ids];
+        let params: Params<'_> = &[&vault.get(), &ids];
         let rows = self.db.rows_of_caller(caller, &MEMBERSHIPS, params).await?;
         let ids = rows.iter().map(|row| Ok(column::<Option<i64>>(row, 0)?.map(VaultPromptId::new)));
         ids.filter_map(Result::transpose).collect()

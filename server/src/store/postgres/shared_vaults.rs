@@ -1,12 +1,11 @@
 //! Vaults that anybody may read, parts of the contents of a vault, and pictures by their owner.
 
+use const_format::concatcp;
 use promptarium::{PromptId, VaultId};
 use tokio_postgres::types::Json;
 
-use super::db::{Db, Params, Statement, share};
-use super::rows::{
-    self, StoredImage, caller, column, key_is_valid, later, prompt_columns, vault_columns,
-};
+use super::db::{Db, Params, Statement, permit};
+use super::rows::{self, CALLER, KEY_IS_VALID, PROMPT_COLUMNS, VAULT_COLUMNS, column, later};
 use crate::domain::{AccountId, Caller, ImageRef, ListedPrompt, PromptImage, VaultRecord};
 use crate::limits::PROMPT_IMAGES_MAX;
 use crate::store::{Result, StoreError};
@@ -16,13 +15,13 @@ pub(super) static ALL: &[&Statement] = &[&SET_COVER, &ADD_IMAGE, &ACCOUNT, &BY_S
 
 static SET_COVER: Statement = Statement::idempotent(
     "vaults.set_cover",
-    concat!(
-        caller!(),
+    concatcp!(
+        CALLER,
         ", changed AS (
             UPDATE vault v SET cover_image_url = $4, updated_at = ",
         later!("$5", "v.updated_at"),
         " WHERE v.account_id = $1 AND v.id = $3 AND ",
-        key_is_valid!(),
+        KEY_IS_VALID,
         " RETURNING 1
         )
         SELECT EXISTS (SELECT FROM changed) AS changed FROM caller"
@@ -32,15 +31,15 @@ static SET_COVER: Statement = Statement::idempotent(
 /// `$6` is how many pictures the prompt may have.
 static ADD_IMAGE: Statement = Statement::non_idempotent(
     "prompts.add_image",
-    concat!(
-        caller!(),
+    concatcp!(
+        CALLER,
         ", found AS (
             SELECT p.id FROM prompt p WHERE p.account_id = $1 AND p.id = $3
         ), changed AS (
             UPDATE prompt p SET images = p.images || $4::jsonb, updated_at = ",
         later!("$5", "p.updated_at"),
         " WHERE p.account_id = $1 AND p.id = $3 AND jsonb_array_length(p.images) < $6::integer AND ",
-        key_is_valid!(),
+        KEY_IS_VALID,
         " RETURNING 1
         )
         SELECT found.id IS NOT NULL AS found, EXISTS (SELECT FROM changed) AS changed
@@ -53,9 +52,9 @@ static ACCOUNT: Statement =
 
 static BY_SLUG: Statement = Statement::read_only(
     "vaults.by_slug",
-    concat!(
+    concatcp!(
         "SELECT ",
-        vault_columns!(),
+        VAULT_COLUMNS,
         " FROM vault v WHERE v.account_id = $1 AND v.slug = $2::text AND v.visibility <> 'private'"
     ),
 );
@@ -63,9 +62,9 @@ static BY_SLUG: Statement = Statement::read_only(
 /// Nested loops keep the innermost order.
 static PAGE: Statement = Statement::read_only(
     "contents.page",
-    concat!(
+    concatcp!(
         "SELECT ",
-        prompt_columns!(),
+        PROMPT_COLUMNS,
         ", p.membership, p.pinned FROM (
             SELECT m.id AS membership, m.pin IS NOT NULL AS pinned, one.* FROM (
                 SELECT id, pin, prompt_id FROM vault_prompt
@@ -85,7 +84,7 @@ pub(super) async fn set_cover(
     vault: VaultId,
     cover: Option<ImageRef>,
 ) -> Result<()> {
-    let params: Params<'_> = &[&caller.account.0, &caller.key.0, &vault.get(), &cover, &db.now()];
+    let params: Params<'_> = &[&vault.get(), &cover, &db.now()];
     let row = db.row_of_caller(caller, &SET_COVER, params).await?;
     if column(&row, "changed")? { Ok(()) } else { Err(StoreError::NotFound) }
 }
@@ -97,10 +96,8 @@ pub(super) async fn add_image(
     image: PromptImage,
 ) -> Result<()> {
     let params: Params<'_> = &[
-        &caller.account.0,
-        &caller.key.0,
         &prompt.get(),
-        &Json([StoredImage::from(image)]),
+        &Json([image]),
         &db.now(),
         &i32::try_from(PROMPT_IMAGES_MAX).unwrap_or(i32::MAX),
     ];
@@ -127,7 +124,7 @@ pub(super) async fn page(
     offset: usize,
     limit: usize,
 ) -> Result<Vec<ListedPrompt>> {
-    let _permit = share(&db.quotas.list_rows, account, limit).await?;
+    let _permit = permit(&db.quotas.list_rows, account, limit).await?;
     let number = |number| i64::try_from(number).unwrap_or(i64::MAX);
     let (offset, limit) = (number(offset), number(limit));
     let rows = db.rows(&PAGE, &[&account.0, &vault.get(), &offset, &limit]).await?;
