@@ -5,8 +5,10 @@
 //! errors. The order of checks is the same everywhere: the form of body and query, then what
 //! the path names, then what the fields refer to.
 
+pub(crate) mod export;
 pub(crate) mod files;
 pub(crate) mod generations;
+pub(crate) mod import;
 pub(crate) mod keys;
 pub(crate) mod openapi;
 pub(crate) mod prompts;
@@ -30,6 +32,8 @@ use self::view::View;
 use crate::blobs::asset_url::Assets;
 use crate::blobs::upload_slot::Slots;
 use crate::blobs::{BlobError, Blobs};
+#[cfg(feature = "dashboard")]
+use crate::clock::Clock;
 use crate::domain::{AssetName, Vendor};
 use crate::generate::submit::Submitter;
 use crate::http::attempts::Attempts;
@@ -39,6 +43,8 @@ use crate::http::cursor::Cursors;
 use crate::http::error::ApiError;
 use crate::http::path::PathParams;
 use crate::http::rates::Rates;
+#[cfg(feature = "dashboard")]
+use crate::http::replays::Replays;
 use crate::http::response::{self, Response};
 use crate::limits::{MEMORY_SHARE_DIVISOR, READINESS_TIMEOUT};
 use crate::quota::{Quota, Share};
@@ -76,6 +82,12 @@ pub struct Api {
     pub site: Site,
     /// Wrong sign-in codes of the last minute.
     pub attempts: Arc<Attempts>,
+    /// Forms that were sent, so that sending one again does nothing again.
+    #[cfg(feature = "dashboard")]
+    pub replays: Replays,
+    /// For the age of what pages show.
+    #[cfg(feature = "dashboard")]
+    pub clock: Clock,
     /// For the bodies of requests and responses of accounts, and for those without an account.
     pub memory: Quota,
     pub public_memory: Quota,
@@ -114,6 +126,12 @@ impl Request<'_> {
     /// The body of a form in a page.
     pub(crate) async fn form(&mut self) -> Result<Bytes, BodyReadError> {
         body::read(self.body, &self.parts.headers, self.memory, body::FORM).await
+    }
+
+    /// The body of a form that anybody can send.
+    #[cfg(feature = "dashboard")]
+    pub(crate) async fn open_form(&mut self) -> Result<Bytes, BodyReadError> {
+        body::read(self.body, &self.parts.headers, self.memory, body::OPEN_FORM).await
     }
 
     /// The id at this index of the path.

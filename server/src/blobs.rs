@@ -9,6 +9,8 @@ mod mark;
 mod s3;
 mod setting;
 mod staging;
+#[cfg(feature = "dashboard")]
+pub(crate) mod thumbnail;
 pub(crate) mod upload_slot;
 
 use std::io::{self, Seek, SeekFrom};

@@ -11,10 +11,11 @@ mod values;
 use std::ffi::OsString;
 
 use clap::FromArgMatches;
+use clap_complete::Shell;
 use tracing_subscriber::filter::{LevelFilter, Targets};
 
 use self::args::{Cli, CliCommand, Settings};
-pub(crate) use self::commands::{AccountCommand, AdminCommand, KeyCommand};
+pub(crate) use self::commands::{AccountCommand, AdminCommand, KeyCommand, SessionCommand};
 use self::input::Input;
 use self::values::ProviderKind;
 pub use self::values::SeedKey;
@@ -42,6 +43,10 @@ pub(crate) enum Command {
         public_url: Option<PublicUrl>,
         model_namespace: ModelNamespace,
     },
+    /// Print the completions of a shell.
+    Completions(Shell),
+    /// Print the man page.
+    Man,
 }
 
 #[derive(Debug)]
@@ -130,6 +135,11 @@ pub(crate) enum ConfigError {
     Invalid(String),
 }
 
+/// The command line, for completions and the man page.
+pub(crate) fn command_line() -> clap::Command {
+    args::command()
+}
+
 impl Command {
     /// Parses arguments, with the name of the program first, and environment variables.
     pub(crate) fn parse(
@@ -150,6 +160,8 @@ impl Command {
             Some(CliCommand::Health) => {
                 Ok(Self::Health(Address { source: input.source("listen"), text: settings.listen }))
             }
+            Some(CliCommand::Completions { shell }) => Ok(Self::Completions(shell)),
+            Some(CliCommand::Man) => Ok(Self::Man),
             Some(CliCommand::Openapi) => Ok(Self::OpenApi {
                 public_url: settings.public_url,
                 model_namespace: settings.model_namespace,

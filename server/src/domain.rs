@@ -3,6 +3,7 @@
 //! It is the lowest module. It knows no HTTP, no store and no provider, and imports
 //! nothing else of this crate.
 
+mod account_data;
 #[allow(missing_docs, reason = "internal; a field has a comment if its name does not say all")]
 mod api_key;
 mod asset;
@@ -10,9 +11,12 @@ mod deployment;
 mod generation;
 #[allow(missing_docs, reason = "as above")]
 mod records;
+mod search;
 #[allow(missing_docs, reason = "as above")]
 mod session;
 
+pub use self::account_data::AccountData;
+pub(crate) use self::account_data::{MemberData, PromptData, VaultData, account_name};
 pub use self::api_key::{AccountId, Caller, KeyId, KeyRecord, NewKey, Scopes, Vendor};
 pub(crate) use self::api_key::{GeneratedKey, KeyError};
 pub use self::asset::{AssetName, ImageRef, Media};
@@ -28,5 +32,6 @@ pub use self::records::{
     ListedPrompt, NewPrompt, NewVault, PromptImage, PromptInputs, PromptKind, PromptPage,
     PromptPatch, PromptQuery, PromptRecord, SharedPrompt, VaultPatch, VaultRecord, VaultVisibility,
 };
+pub use self::search::{Place, PromptSearch};
 pub(crate) use self::session::SecretToken;
 pub use self::session::{ApiKeyRecord, NamedKey, SessionRecord};

@@ -4,7 +4,7 @@
 //! [`submit`] hands new jobs to it once, [`worker`] polls it and saves the outputs.
 
 pub(crate) mod local;
-mod media;
+pub(crate) mod media;
 mod output;
 #[cfg_attr(not(feature = "provider-queue"), path = "generate/queue/absent.rs")]
 pub(crate) mod queue;

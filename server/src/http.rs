@@ -12,6 +12,8 @@ pub(crate) mod headers;
 pub(crate) mod json;
 pub(crate) mod path;
 pub(crate) mod rates;
+#[cfg(feature = "dashboard")]
+pub(crate) mod replays;
 pub(crate) mod request_id;
 pub(crate) mod response;
 pub(crate) mod validate;

@@ -3,7 +3,11 @@
 //! a key; how much a page of the dashboard shows; what the local provider draws; and the sizes of
 //! batches in `store::postgres`, which are no limits: what exceeds one is in the next.
 
+mod pages;
+
 use std::time::Duration;
+
+pub(crate) use self::pages::*;
 
 // How many connections are there, and how long may one be idle or slow?
 /// Default of `--max-connections`, and connections of the metrics listener.
@@ -54,7 +58,6 @@ pub(crate) const HEAD_BYTES_FREE: usize = 8 * 1024;
 pub(crate) const REQUEST_ID_CHARS_MAX: usize = 128;
 /// A JSON body, and the body of a form.
 pub const BODY_BYTES_MAX: usize = 4 * 1024 * 1024;
-pub(crate) const FORM_BYTES_MAX: usize = 4 * 1024;
 /// Seconds until the whole body has arrived.
 pub const BODY_SECONDS_MAX: u64 = 30;
 /// Between two pieces of the rest of a body that is discarded after the response, and how much is

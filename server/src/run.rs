@@ -14,6 +14,7 @@ use std::pin::pin;
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use clap_complete::Shell;
 use tokio::net::{TcpListener, TcpSocket, lookup_host};
 
 use self::ready::ReadyLine;
@@ -21,7 +22,7 @@ use self::signals::{LinkSignals, stop_signals};
 use crate::api::openapi;
 use crate::blobs::{BlobSetting, Blobs};
 use crate::clock::Clock;
-use crate::config::{Address, Command, ConfigError, DatabaseConfig, ServeConfig};
+use crate::config::{Address, Command, ConfigError, DatabaseConfig, ServeConfig, command_line};
 use crate::domain::{GeneratedKey, PublicUrl};
 use crate::error_chain::error_chain;
 use crate::limits::LISTEN_BACKLOG;
@@ -67,6 +68,8 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             let document = openapi::document(public_url.as_ref(), &model_namespace);
             Ok(print_text(&format!("{document:#}\n")))
         }
+        Ok(Command::Completions(shell)) => Ok(print_text(&completions(shell))),
+        Ok(Command::Man) => Ok(print_text(&man_page())),
         Err(ConfigError::Help(text)) => Ok(print_text(&text)),
         Err(ConfigError::Invalid(problem)) => Err(problem.into()),
     };
@@ -74,6 +77,19 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         let _ = writeln!(io::stderr(), "promptarium-server: {problem}");
         ExitCode::from(code)
     })
+}
+
+fn completions(shell: Shell) -> String {
+    let mut text = Vec::new();
+    clap_complete::generate(shell, &mut command_line(), "promptarium-server", &mut text);
+    String::from_utf8_lossy(&text).into_owned()
+}
+
+fn man_page() -> String {
+    let mut text = Vec::new();
+    // Memory takes all of it.
+    let _ = clap_mangen::Man::new(command_line()).render(&mut text);
+    String::from_utf8_lossy(&text).into_owned()
 }
 
 /// For texts whose reader may close stdout before their end.

@@ -189,6 +189,8 @@ pub async fn start(config: ServiceConfig, parts: ServiceParts) -> Result<Service
     let submitter = Submitter::new(store.clone(), provider, assets.clone());
     let mut quotas = database.map(PostgresStore::quotas).unwrap_or_default();
     quotas.extend(provider_results.into_iter().chain(worker_quotas(&worker)));
+    #[cfg(feature = "dashboard")]
+    quotas.push(crate::blobs::thumbnail::THUMBNAILS.clone());
     quotas.push(public_memory.clone());
     let readings = Readings {
         connections: listener.connections.clone(),
@@ -210,7 +212,11 @@ pub async fn start(config: ServiceConfig, parts: ServiceParts) -> Result<Service
         slots: Slots::new(&signing_key, assets.clone(), clock.clone()),
         site: Site::new(&public, config.cors_origins),
         rates: Arc::new(Rates::new(config.rate_limits, clock.clone())),
-        attempts: Arc::new(Attempts::new(clock)),
+        attempts: Arc::new(Attempts::new(clock.clone())),
+        #[cfg(feature = "dashboard")]
+        replays: Default::default(),
+        #[cfg(feature = "dashboard")]
+        clock,
         blobs,
         assets,
         memory,

@@ -6,11 +6,13 @@
 //!
 //! A method that takes a [`Caller`] reads and changes that caller's account only. A resource of
 //! another account is treated exactly like one that does not exist. The one exception is
-//! [`VaultStore::fork_vault`], which reads public and unlisted vaults of any account.
+//! [`VaultStore::fork_vault`], which reads public and unlisted vaults of any account, as
+//! [`AccountStore::shared_vault`] does.
 //!
 //! Ids are positive and never reused, and they increase: a prompt, vault or membership
 //! has a greater id than those created before it in the same account.
 
+mod accounts;
 #[cfg(test)]
 pub(crate) mod contract_tests;
 #[cfg(test)]
@@ -21,6 +23,7 @@ pub(crate) mod memory;
 #[cfg_attr(not(feature = "postgres"), path = "store/postgres/absent.rs")]
 pub(crate) mod postgres;
 mod prompts;
+mod search;
 mod sessions;
 pub(crate) mod time_budget;
 mod vaults;
@@ -28,8 +31,10 @@ mod vaults;
 use async_trait::async_trait;
 use promptarium::PromptId;
 
+pub use self::accounts::AccountStore;
 pub use self::jobs::{JobQueue, JobStore};
 pub use self::prompts::PromptStore;
+pub use self::search::SearchStore;
 pub use self::sessions::SessionStore;
 pub use self::vaults::{Added, Contents, MembershipStore, Moved, VaultStore};
 #[cfg_attr(
@@ -37,16 +42,25 @@ pub use self::vaults::{Added, Contents, MembershipStore, Moved, VaultStore};
     expect(unused_imports, reason = "for stores of tests, in other crates")
 )]
 pub use crate::domain::{
-    AccountId, ApiKeyRecord, Caller, Claim, JobKey, JobRecord, JobState, KeyId, KeyRecord, Lease,
-    ListedPrompt, NamedKey, NewJob, NewKey, NewPrompt, NewVault, PromptImage, PromptInputs,
-    PromptKind, PromptPage, PromptPatch, PromptQuery, PromptRecord, ProviderTicket, Release,
-    Reserved, Scopes, SessionRecord, SharedPrompt, Turn, VaultPatch, VaultRecord, VaultVisibility,
+    AccountData, AccountId, ApiKeyRecord, Caller, Claim, ImageRef, JobKey, JobRecord, JobState,
+    KeyId, KeyRecord, Lease, ListedPrompt, NamedKey, NewJob, NewKey, NewPrompt, NewVault, Place,
+    PromptImage, PromptInputs, PromptKind, PromptPage, PromptPatch, PromptQuery, PromptRecord,
+    PromptSearch, ProviderTicket, Release, Reserved, Scopes, SessionRecord, SharedPrompt, Turn,
+    VaultPatch, VaultRecord, VaultVisibility,
 };
 
 /// Everything that the service persists except files.
 #[async_trait]
 pub trait Store:
-    PromptStore + VaultStore + MembershipStore + KeyStore + SessionStore + JobStore + JobQueue
+    PromptStore
+    + SearchStore
+    + VaultStore
+    + MembershipStore
+    + AccountStore
+    + KeyStore
+    + SessionStore
+    + JobStore
+    + JobQueue
 {
     /// A short name for logs and the ready line: `memory` or `postgres`.
     fn name(&self) -> &'static str;
@@ -178,6 +192,12 @@ pub enum StoreError {
     /// The account has as many vaults as it may have.
     #[error("the account has as many vaults as it may have")]
     TooManyVaults,
+    /// Another account has this name.
+    #[error("another account has this name")]
+    AccountTaken,
+    /// The prompt has as many pictures as it may have.
+    #[error("the prompt has as many pictures as it may have")]
+    TooManyImages,
     /// Another key has this public id.
     #[error("a different key with this public id exists")]
     KeyTaken,

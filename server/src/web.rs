@@ -1,68 +1,127 @@
 //! The pages: signing in and out here, the dashboard behind it in the modules.
 //!
-//! A page loads no scripts or styles from elsewhere and works without scripts. One inline script
-//! reloads pages from the back/forward cache. The other copies a code from the fragment of a sign-in
-//! link into the form. It does not submit the form: somebody else's link would sign the reader in
-//! to that person's account unnoticed.
+//! A page loads no scripts or styles from elsewhere and works without scripts. The script of the
+//! sign-in copies a code from the fragment of a link into the form. It does not submit the form:
+//! somebody else's link would sign the reader in to that person's account unnoticed.
 
+pub(crate) mod account;
+pub(crate) mod chosen;
+mod fields;
+mod forms;
+pub(crate) mod generate;
 pub(crate) mod home;
 pub(crate) mod jobs;
 pub(crate) mod keys;
 mod layout;
+mod listing;
+mod parts;
+mod pictures;
+pub(crate) mod prompt;
 pub(crate) mod prompts;
+pub(crate) mod public;
 pub(crate) mod sessions;
+pub(crate) mod uploads;
+pub(crate) mod vault;
 pub(crate) mod vaults;
 
-use maud::{PreEscaped, html};
+use http::Method;
+use http::header::REFERER;
+use http::request::Parts;
+use maud::html;
 use url::form_urlencoded;
 
-use self::layout::{FILL_IN, Page, redirect};
+use self::forms::Entered;
+use self::layout::{Page, SIGN_IN as SIGN_IN_SCRIPT, redirect};
+use self::parts::address;
+use self::sessions::browser;
 use crate::api::{Api, HandlerResult, Request};
 use crate::domain::{SecretToken, SessionRecord};
 use crate::http::auth::AuthError;
 use crate::http::browser::Site;
 use crate::http::error::ApiError;
+use crate::http::headers::sole;
 use crate::http::path::RequestTarget;
 use crate::http::response::{self, Response};
 use crate::store::StoreError;
 
 pub(crate) const SIGN_IN: &str = "/sign-in";
 pub(crate) const SIGN_OUT: &str = "/sign-out";
+/// A longer address is not returned to.
+const NEXT_BYTES_MAX: usize = 2_000;
 
-/// Without a session, or with a key in its place, a page of the dashboard leads to the sign-in.
-pub(crate) fn or_sign_in(site: &Site, outcome: HandlerResult) -> HandlerResult {
+/// Without a session, or with a key in its place, a page of the dashboard leads to the sign-in, and
+/// that back to the page.
+pub(crate) fn or_sign_in(site: &Site, parts: &Parts, outcome: HandlerResult) -> HandlerResult {
     match outcome {
         Err(
             ApiError::Auth(AuthError::NoSession | AuthError::KeyForSession)
             | ApiError::Store(StoreError::KeyRevoked),
-        ) => redirect(site, "sign-in", None),
+        ) => {
+            let next = next_page(site, parts).filter(|page| !page.is_empty());
+            redirect(site, &address("sign-in", &[("next", next.as_deref())]), None)
+        }
         outcome => outcome,
     }
 }
 
+/// The page that was asked for, or that has the form that was sent, without the root of the site.
+fn next_page(site: &Site, parts: &Parts) -> Option<String> {
+    if parts.method == Method::GET {
+        // A proxy has removed the root.
+        return parts.uri.path_and_query().map(|page| page.as_str().trim_start_matches('/').into());
+    }
+    let referer = sole(&parts.headers, &REFERER)?.to_str().ok()?;
+    site.page_of(referer).map(str::to_owned)
+}
+
+/// A page to return to, without the root of the site. A text that a browser could take for an address
+/// of another site is none.
+fn return_page(text: &str) -> Option<&str> {
+    let is_plain = text.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\');
+    let is_page = is_plain && text.len() <= NEXT_BYTES_MAX && !text.starts_with('/');
+    Some(text).filter(|_| is_page)
+}
+
 /// `GET /sign-in`. A link to it has the code in its fragment, which browsers send to nobody.
-pub(crate) async fn sign_in_form(api: &Api, _: Request<'_>) -> HandlerResult {
+pub(crate) async fn sign_in_form(api: &Api, request: Request<'_>) -> HandlerResult {
+    let query = Entered::parse(request.parts.uri.query().unwrap_or_default().as_bytes());
+    let next = return_page(query.value("next")).filter(|page| !page.is_empty());
     let content = html! {
-        p { "Enter a sign-in code. A code can be used once." }
-        form method="post" action=(api.site.page("sign-in")) {
-            label { "Code " input name="code" autocomplete="off" spellcheck="false" required; }
-            p { button .main { "Sign in" } }
+        p { "Enter a sign-in code. A code can be used once, within 15 minutes." }
+        form .fields method="post" action=(api.site.page("sign-in")) {
+            @if let Some(next) = next { input type="hidden" name="next" value=(next); }
+            div .field.wide {
+                label for="code" { "Code" }
+                input #code name="code" autocomplete="off" spellcheck="false" size="43" required
+                    aria-describedby="code-help";
+                p #code-help .soft {
+                    "Whoever runs this server gets a code with the command "
+                    code { "promptarium-server sign-in ACCOUNT" } ", as text and as a link to this "
+                    "page. A server without a database prints a link when it starts, and again when "
+                    "it gets the signal SIGUSR1."
+                }
+            }
+            div .buttons { button .main { "Sign in" } }
         }
-        script { (PreEscaped(FILL_IN)) }
     };
-    Page::open(&api.site, "Sign in").show(&content)
+    let page = Page::open(&api.site, "Sign in");
+    Page { script: Some(SIGN_IN_SCRIPT), ..page }.show(&content)
 }
 
 /// `POST /sign-in`. The session gets a new id, whatever cookie the browser had.
 pub(crate) async fn sign_in(api: &Api, mut request: Request<'_>) -> HandlerResult {
     let Request { parts, peer, .. } = request;
     api.site.check_source(parts)?;
-    let form = request.form().await?;
+    let form = request.open_form().await?;
     let Some(code) = only_code(&form) else { return Err(api.attempts.wrong(peer)) };
-    let token = SecretToken::make();
-    match api.store.sign_in(code.digest(), token.digest()).await {
+    let (token, browser) = (SecretToken::make(), browser(&parts.headers));
+    match api.store.sign_in(code.digest(), token.digest(), browser.as_deref()).await {
         Ok(None) => Err(api.attempts.wrong(peer)),
-        Ok(Some(_)) => redirect(&api.site, "", Some(api.site.set_cookies(Some(&token))?)),
+        Ok(Some(_)) => {
+            let entered = Entered::parse(&form);
+            let next = return_page(entered.value("next")).unwrap_or_default();
+            redirect(&api.site, next, Some(api.site.set_cookies(Some(&token))?))
+        }
         Err(error) => Err(error.into()),
     }
 }
@@ -117,4 +176,30 @@ pub(crate) fn failure(
     let mut response = page.response(problem.status, &content);
     response::add_headers(&mut response, problem);
     response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::return_page;
+
+    #[test]
+    fn only_a_page_of_this_site_is_returned_to() {
+        for page in ["", "prompts", "prompts/5?done=x&q=a%20b", "v/alice/sky#top", "vaults/1//2"] {
+            assert_eq!(return_page(page), Some(page), "{page}");
+        }
+        for other in [
+            "/",
+            "//evil.example",
+            "/\\evil.example",
+            "\\evil.example",
+            "prompts\\..",
+            "a b",
+            "a\tb",
+            "a\r\nset-cookie:b",
+            "\u{fc}",
+            &"x".repeat(super::NEXT_BYTES_MAX + 1),
+        ] {
+            assert_eq!(return_page(other), None, "{other:?}");
+        }
+    }
 }

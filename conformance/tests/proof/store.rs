@@ -7,10 +7,11 @@ use async_trait::async_trait;
 use futures::StreamExt;
 use promptarium::{PromptId, VaultId, VaultPromptId};
 use promptarium_server::store::{
-    AccountId, Added, ApiKeyRecord, Caller, Claim, Contents, JobKey, JobQueue, JobRecord, JobStore,
-    KeyId, KeyRecord, KeyStore, Lease, ListedPrompt, MembershipStore, Moved, NamedKey, NewJob,
-    NewKey, NewPrompt, NewVault, PromptImage, PromptInputs, PromptPage, PromptPatch, PromptQuery,
-    PromptStore, ProviderTicket, Release, Reserved, SessionRecord, SessionStore, SharedPrompt,
+    AccountData, AccountId, AccountStore, Added, ApiKeyRecord, Caller, Claim, Contents, ImageRef,
+    JobKey, JobQueue, JobRecord, JobStore, KeyId, KeyRecord, KeyStore, Lease, ListedPrompt,
+    MembershipStore, Moved, NamedKey, NewJob, NewKey, NewPrompt, NewVault, PromptImage,
+    PromptInputs, PromptKind, PromptPage, PromptPatch, PromptQuery, PromptSearch, PromptStore,
+    ProviderTicket, Release, Reserved, SearchStore, SessionRecord, SessionStore, SharedPrompt,
     Store, StoreError, Turn, VaultPatch, VaultRecord, VaultStore,
 };
 
@@ -143,7 +144,7 @@ steps! {
         caller.sessions() -> Result<Vec<SessionRecord>>;
         caller.end_session(id: KeyId) -> Result;
         store.create_sign_in_code(account: &str, digest: [u8; 32]) -> Result;
-        store.sign_in(code: [u8; 32], session: [u8; 32]) -> Result<Option<SessionRecord>>;
+        store.sign_in(code: [u8; 32], session: [u8; 32], browser: Option<&str>) -> Result<Option<SessionRecord>>;
         store.find_session(digest: [u8; 32]) -> Result<Option<SessionRecord>>;
     }
     PromptStore {
@@ -154,6 +155,11 @@ steps! {
         caller.update_prompt(id: PromptId, patch: PromptPatch) -> Result<SharedPrompt>;
         caller.delete_prompt(id: PromptId) -> Result;
         caller.save_prompt(id: PromptId, vault: VaultId) -> Result<SharedPrompt>;
+    }
+    SearchStore {
+        caller.search_prompts(search: PromptSearch) -> Result<PromptPage>;
+        caller.count_prompts(kind: Option<PromptKind>, most: usize) -> Result<usize>;
+        caller.memberships_of(vault: VaultId, prompts: &[PromptId]) -> Result<Vec<VaultPromptId>>;
     }
     VaultStore {
         caller.vaults() -> Result<Vec<VaultRecord>>;
@@ -170,6 +176,15 @@ steps! {
         caller.remove_membership(vault: VaultId, id: VaultPromptId) -> Result;
         caller.move_membership(vault: VaultId, id: VaultPromptId, target: VaultId) -> Result<Moved>;
         caller.set_pinned(vault: VaultId, id: VaultPromptId, pinned: bool) -> Result;
+    }
+    AccountStore {
+        caller.rename_account(name: &str) -> Result;
+        caller.delete_account() -> Result;
+        caller.import(data: AccountData) -> Result;
+        caller.set_cover(vault: VaultId, cover: Option<ImageRef>) -> Result;
+        caller.add_image(prompt: PromptId, image: PromptImage) -> Result;
+        store.shared_vault(account: &str, slug: &str) -> Result<(AccountId, VaultRecord)>;
+        store.vault_page(account: AccountId, vault: VaultId, offset: usize, limit: usize) -> Result<Vec<ListedPrompt>>;
     }
     JobStore {
         caller.reserve_job(new: NewJob) -> Result<Reserved>;

@@ -16,8 +16,10 @@ use serde_json::json;
 
 use super::{Api, HandlerResult, Request};
 use crate::blobs::PutError;
+#[cfg(feature = "dashboard")]
+use crate::blobs::thumbnail::ThumbnailError;
 use crate::blobs::upload_slot::SlotError;
-use crate::domain::{Caller, Media};
+use crate::domain::{AssetName, Caller, Media};
 use crate::http::auth::{AuthError, bearer};
 use crate::http::body::{ExactBody, content_type};
 use crate::http::error::ApiError;
@@ -104,6 +106,22 @@ pub(crate) async fn upload(api: &Api, request: Request<'_>) -> HandlerResult {
 /// `GET` and `HEAD` of an asset (UP-15, UP-19).
 pub(crate) async fn asset(api: &Api, request: Request<'_>) -> HandlerResult {
     let name = request.asset().ok_or(ApiError::NotFound)?;
+    send(api, request, name).await
+}
+
+/// `GET` of the thumbnail of an asset.
+#[cfg(feature = "dashboard")]
+pub(crate) async fn thumbnail(api: &Api, request: Request<'_>) -> HandlerResult {
+    let name = request.asset().ok_or(ApiError::NotFound)?;
+    let small = api.blobs.thumbnail(&name, request.peer).await.map_err(|error| match error {
+        ThumbnailError::Quota(error) => ApiError::from(error),
+        ThumbnailError::Blobs(error) => error.into(),
+    })?;
+    send(api, request, small.ok_or(ApiError::NotFound)?).await
+}
+
+/// Sends a stored file, which never changes.
+async fn send(api: &Api, request: Request<'_>, name: AssetName) -> HandlerResult {
     let headers = &request.parts.headers;
     let etag = format!("\"{name}\"");
     // A GET without conditions takes one call to the store, everything else needs the size first.

@@ -13,8 +13,8 @@ use crate::http::cursor::{Cursors, Listing};
 use crate::http::error::{ApiError, MODEL_REQUIRED};
 use crate::http::response;
 use crate::http::validate::{
-    Field, FieldError, Form, absolute_url, id, integer, json_fields, list as list_of, model_id,
-    one_of, query_fields, text,
+    Field, FieldError, FieldErrors, Form, absolute_url, id, integer, json_fields, list as list_of,
+    model_id, one_of, query_fields, text,
 };
 
 pub(crate) const FIELDS: &[&str] = &[
@@ -47,7 +47,7 @@ pub(crate) async fn list(api: &Api, caller: &Caller, request: Request<'_>) -> Ha
 }
 
 /// One page, with the cursor of the next one.
-pub(crate) async fn page_of(
+async fn page_of(
     api: &Api,
     caller: &Caller,
     mut form: Form<'_>,
@@ -75,7 +75,13 @@ pub(crate) async fn page_of(
 /// `POST /prompts` (PR-19 to PR-29).
 pub(crate) async fn create(api: &Api, caller: &Caller, mut request: Request<'_>) -> HandlerResult {
     let body = request.json().await?;
-    let mut form = json_fields(&body, FIELDS)?;
+    let new = new_prompt(json_fields(&body, FIELDS)?, api)?;
+    let prompt = api.store.create_prompt(caller, new).await?;
+    Ok(response::record(StatusCode::CREATED, &api.view(prompt)))
+}
+
+/// Checks the fields of a whole prompt; reports all failing ones at once.
+pub(crate) fn new_prompt(mut form: Form<'_>, api: &Api) -> Result<NewPrompt, FieldErrors> {
     let title = form.required("title", text(limits::PROMPT_TITLE_CHARS));
     let prompt = form.required("prompt", text(limits::PROMPT_TEXT_CHARS));
     let kind = form.optional("promptType", one_of(KINDS)).unwrap_or_default();
@@ -87,9 +93,7 @@ pub(crate) async fn create(api: &Api, caller: &Caller, mut request: Request<'_>)
     }
     let (title, text) = form.finish_with(title.zip(prompt))?;
 
-    let new = NewPrompt { title, text, kind, platform, inputs, vault };
-    let prompt = api.store.create_prompt(caller, new).await?;
-    Ok(response::record(StatusCode::CREATED, &api.view(prompt)))
+    Ok(NewPrompt { title, text, kind, platform, inputs, vault })
 }
 
 /// `GET /prompts/{promptId}` (PR-30).

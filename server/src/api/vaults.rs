@@ -9,7 +9,9 @@ use super::view::View;
 use super::{Api, HandlerResult, Request};
 use crate::domain::{Caller, NewVault, VaultPatch, VaultVisibility};
 use crate::http::response;
-use crate::http::validate::{id, id_from_1, json_fields, list as list_of, one_of, text};
+use crate::http::validate::{
+    FieldErrors, Form, id, id_from_1, json_fields, list as list_of, one_of, text,
+};
 use crate::limits::RESPONSE_BYTES_UNCOUNTED;
 
 pub(crate) const FIELDS: &[&str] = &["name", "description", "visibility"];
@@ -32,16 +34,19 @@ pub(crate) async fn list(api: &Api, caller: &Caller, _: Request<'_>) -> HandlerR
 /// `POST /vaults` (VA-16 to VA-20).
 pub(crate) async fn create(api: &Api, caller: &Caller, mut request: Request<'_>) -> HandlerResult {
     let body = request.json().await?;
-    let mut form = json_fields(&body, FIELDS)?;
+    let new = new_vault(json_fields(&body, FIELDS)?)?;
+    let vault = api.store.create_vault(caller, new).await?;
+    Ok(response::record(StatusCode::CREATED, &api.view(vault)))
+}
+
+/// Checks the fields of a whole vault; reports all failing ones at once.
+pub(crate) fn new_vault(mut form: Form<'_>) -> Result<NewVault, FieldErrors> {
     let name = form.required("name", text(limits::VAULT_NAME_CHARS));
     let description =
         form.nullable("description", text(0..=limits::VAULT_DESCRIPTION_CHARS_MAX)).flatten();
     let visibility = form.optional("visibility", one_of(VISIBILITIES)).unwrap_or_default();
     let name = form.finish_with(name)?;
-
-    let new = NewVault { name, description, visibility };
-    let vault = api.store.create_vault(caller, new).await?;
-    Ok(response::record(StatusCode::CREATED, &api.view(vault)))
+    Ok(NewVault { name, description, visibility })
 }
 
 /// `GET /vaults/{vaultId}` (VA-21).

@@ -7,6 +7,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use clap::{Args, CommandFactory, Parser, Subcommand};
+use clap_complete::Shell;
 use tracing_subscriber::filter::Targets;
 
 use super::LogFormat;
@@ -75,6 +76,14 @@ pub(super) enum CliCommand {
     Serve,
     #[command(flatten)]
     Admin(AdminCommand),
+    /// Print a script that completes commands and flags in a shell.
+    Completions {
+        /// Shell of the script.
+        #[arg(value_name = "SHELL")]
+        shell: Shell,
+    },
+    /// Print the manual page, for `man`.
+    Man,
     /// Print the OpenAPI 3.1 document of the service as JSON.
     Openapi,
     /// Ask the server that listens at --listen whether it is ready, for health checks of containers.
@@ -223,6 +232,7 @@ pub(super) fn command() -> clap::Command {
             "serve" => return command,
             "openapi" => "public_url model_namespace",
             "health" => "listen",
+            "completions" | "man" => "",
             "sign-in" => "database_url public_url migrate log log_format json",
             "key" => "database_url vendor migrate log log_format json",
             "migrate" => "database_url log log_format json",

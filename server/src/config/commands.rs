@@ -1,9 +1,11 @@
 //! The commands that work on the database.
 
+use std::path::PathBuf;
+
 use clap::Subcommand;
 
-use super::values::{account_name, key_name, public_id, quoted, scopes, secret};
-use crate::domain::Scopes;
+use super::values::{key_name, public_id, quoted, scopes, secret};
+use crate::domain::{Scopes, account_name};
 
 /// A command that works on the database.
 #[derive(Debug, PartialEq, Eq, Subcommand)]
@@ -15,12 +17,15 @@ pub(crate) enum AdminCommand {
         #[arg(long)]
         distribute: bool,
     },
-    /// Create and list accounts.
+    /// Create, list, rename, delete, export and import accounts.
     #[command(subcommand)]
     Account(AccountCommand),
     /// Create, list and revoke API keys.
     #[command(subcommand)]
     Key(KeyCommand),
+    /// List and end the browser sessions of an account.
+    #[command(subcommand)]
+    Session(SessionCommand),
     /// Print a link that signs a browser in, once and within 15 minutes.
     ///
     /// Its address is that of --public-url, or of the server that was started last.
@@ -41,6 +46,62 @@ pub(crate) enum AccountCommand {
     },
     /// List all accounts.
     List,
+    /// Give an account another name. Its keys and sessions stay valid.
+    Rename {
+        /// Present name.
+        #[arg(value_name = "OLD", value_parser = quoted(account_name))]
+        old: String,
+        /// New name.
+        #[arg(value_name = "NEW", value_parser = quoted(account_name))]
+        new: String,
+    },
+    /// Delete an account with its prompts, vaults, jobs, keys and sessions. Files stay: other accounts
+    /// may have forked them.
+    Delete {
+        /// Account to delete.
+        #[arg(value_name = "NAME", value_parser = quoted(account_name))]
+        name: String,
+        /// Confirm that everything is deleted.
+        #[arg(long)]
+        yes: bool,
+    },
+    /// Print the prompts and vaults of an account as JSON, with references to files.
+    Export {
+        /// Account to export.
+        #[arg(value_name = "NAME", value_parser = quoted(account_name))]
+        name: String,
+    },
+    /// Add the prompts and vaults of an export to an account, all or none.
+    Import {
+        /// Account to add to.
+        #[arg(value_name = "NAME", value_parser = quoted(account_name))]
+        name: String,
+        /// File that `account export` has printed; `-` reads standard input.
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+    },
+}
+
+#[derive(Debug, PartialEq, Eq, Subcommand)]
+pub(crate) enum SessionCommand {
+    /// List the sessions of an account.
+    List {
+        /// Account of the sessions.
+        #[arg(value_name = "ACCOUNT", value_parser = quoted(account_name))]
+        account: String,
+    },
+    /// End a session. All servers of the database refuse it at once.
+    End {
+        /// Account of the session.
+        #[arg(value_name = "ACCOUNT", value_parser = quoted(account_name))]
+        account: String,
+        /// Number of the session, as `session list` shows it.
+        #[arg(value_name = "ID", required_unless_present = "all", conflicts_with = "all")]
+        id: Option<i64>,
+        /// End all sessions of the account.
+        #[arg(long)]
+        all: bool,
+    },
 }
 
 #[derive(Debug, PartialEq, Eq, Subcommand)]

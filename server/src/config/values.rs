@@ -11,7 +11,7 @@ use promptarium::limits::API_KEY_NAME_CHARS;
 use tracing_subscriber::filter::Targets;
 
 use super::LogFormat;
-use crate::domain::{KeyError, ModelNamespace, NewKey, Scopes, SigningKey, Vendor};
+use crate::domain::{KeyError, ModelNamespace, NewKey, Scopes, SigningKey, Vendor, account_name};
 use crate::generate::queue::fields::{MODEL_FIELDS, ModelField};
 use crate::store::postgres::{DatabaseUrl, Migration};
 
@@ -125,15 +125,6 @@ pub(super) fn model_namespace(text: &str) -> Result<ModelNamespace, &'static str
 pub(super) fn signing_key(text: &str) -> Result<SigningKey, String> {
     let too_short = || format!("must have at least {} characters", SigningKey::BYTES_MIN);
     SigningKey::new(text.as_bytes()).ok_or_else(too_short)
-}
-
-/// A name that fits into a seed key.
-pub(super) fn account_name(text: &str) -> Result<String, &'static str> {
-    let reserved = |c: char| c.is_whitespace() || c.is_control() || matches!(c, '=' | ',' | ':');
-    let valid = (1..=200).contains(&text.chars().count()) && !text.contains(reserved);
-    valid
-        .then(|| text.to_owned())
-        .ok_or("is not an account name; use 1 to 200 characters without spaces, `:`, `,` and `=`")
 }
 
 pub(super) fn key_name(text: &str) -> Result<String, &'static str> {

@@ -67,12 +67,14 @@ impl Media {
 pub struct AssetName {
     id: [u8; ID_BYTES],
     media: Media,
+    /// Whether it is the thumbnail of the asset with this id. No name that parses is one.
+    is_thumbnail: bool,
 }
 
 impl AssetName {
     /// A new name.
     pub(crate) fn random(media: Media) -> Self {
-        Self { id: rand::random(), media }
+        Self { id: rand::random(), media, is_thumbnail: false }
     }
 
     /// The name that belongs to `context`, not to be guessed without the key. Work that is
@@ -82,7 +84,7 @@ impl AssetName {
         mac.update(context);
         let mut id = [0; ID_BYTES];
         id.copy_from_slice(&mac.finalize().into_bytes()[..ID_BYTES]);
-        Self { id, media }
+        Self { id, media, is_thumbnail: false }
     }
 
     /// Parses a name as it is displayed. Each has exactly one spelling.
@@ -91,7 +93,13 @@ impl AssetName {
         let media = Media::ALL.into_iter().find(|media| media.extension() == extension)?;
         let id = BASE32_DNSSEC.decode(id.as_bytes()).ok()?.try_into().ok()?;
         // Upper-case letters decode too.
-        Some(Self { id, media }).filter(|name| name.to_string() == text)
+        Some(Self { id, media, is_thumbnail: false }).filter(|name| name.to_string() == text)
+    }
+
+    /// The name of its thumbnail.
+    #[cfg(feature = "dashboard")]
+    pub(crate) const fn thumbnail(&self) -> Self {
+        Self { id: self.id, media: Media::Jpeg, is_thumbnail: true }
     }
 
     /// The type of the file.
@@ -107,6 +115,7 @@ impl AssetName {
     /// The path in the store, such as `images/….png`.
     pub(crate) fn path(&self) -> String {
         let folder = match self.media {
+            _ if self.is_thumbnail => "thumbnails",
             Media::Mp4 | Media::Webm => "videos",
             _ => "images",
         };

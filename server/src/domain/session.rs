@@ -61,6 +61,8 @@ pub struct SessionRecord {
     pub id: KeyId,
     pub account: AccountId,
     pub account_name: Box<str>,
+    /// The browser that it is in, in a few words, as the browser has said.
+    pub browser: Option<Box<str>>,
     /// When the code was used.
     pub created_at: Timestamp,
     /// The last request, to within a minute.

@@ -24,7 +24,7 @@ type File<'a> = &'a mut dyn ReadSeek;
 
 /// Type, width and height of an output, or for the caller why it is none. `declared` is the size
 /// that the provider gives, used if the file does not tell.
-pub(super) fn examine(
+pub(crate) fn examine(
     file: File<'_>,
     kind: OutputKind,
     declared: Option<(u32, u32)>,

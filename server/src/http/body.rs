@@ -13,6 +13,8 @@ use hyper::body::{Body, Incoming};
 use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::http::headers::sole;
+#[cfg(feature = "dashboard")]
+use crate::limits::OPEN_FORM_BYTES_MAX;
 pub use crate::limits::{BODY_BYTES_MAX, BODY_SECONDS_MAX};
 use crate::limits::{DISCARD_BYTES_MAX, DISCARD_STALL_TIMEOUT, FORM_BYTES_MAX, UPLOAD_RATE_MIN};
 use crate::quota::{OverQuota, Share};
@@ -45,6 +47,11 @@ pub(crate) const JSON: BodyKind = BodyKind("application/json", BODY_BYTES_MAX);
 /// A form in a page.
 pub(crate) const FORM: BodyKind = BodyKind("application/x-www-form-urlencoded", FORM_BYTES_MAX);
 
+/// A form that anybody can send.
+#[cfg(feature = "dashboard")]
+pub(crate) const OPEN_FORM: BodyKind =
+    BodyKind("application/x-www-form-urlencoded", OPEN_FORM_BYTES_MAX);
+
 /// Reads a whole body. If it is declared too large, or there is no memory for it, nothing is read.
 pub(crate) async fn read(
     body: &mut Incoming,
@@ -60,9 +67,7 @@ pub(crate) async fn read(
     if declared > most {
         return Err(BodyReadError::TooLarge(most));
     }
-    // A form has fewer bytes than the connection's own buffers.
-    let counted = |bytes| if most > FORM_BYTES_MAX { bytes } else { 0 };
-    let mut reservation = memory.reserve(counted(declared))?;
+    let mut reservation = memory.reserve(declared)?;
     let mut bytes = Vec::with_capacity(declared);
     let mut data = body.into_data_stream();
     let read = async {
@@ -75,7 +80,7 @@ pub(crate) async fn read(
             if size > bytes.capacity() {
                 // A chunked body. Its reservation doubles, so that few of its bytes are copied again.
                 let capacity = size.max(2 * bytes.capacity()).min(most);
-                reservation.grow_to(counted(capacity))?;
+                reservation.grow_to(capacity)?;
                 bytes.reserve_exact(capacity - bytes.len());
             }
             bytes.extend_from_slice(&piece);

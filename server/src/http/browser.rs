@@ -64,6 +64,12 @@ impl Site {
         format!("{}{name}", self.root)
     }
 
+    /// The page of this site that a URL names, without the root. The fragment stays.
+    #[cfg(feature = "dashboard")]
+    pub(crate) fn page_of<'a>(&self, url: &'a str) -> Option<&'a str> {
+        url.strip_prefix(&*self.origin)?.strip_prefix(&*self.root)
+    }
+
     /// Refuses a request that could change something and that a page of another site may have
     /// caused. Where the browser says nothing of the page, the request is refused too.
     pub(crate) fn check_source(&self, parts: &Parts) -> Result<(), ApiError> {

@@ -227,7 +227,8 @@ fn store_problem(error: &StoreError, target: RequestTarget) -> Problem {
         StoreError::SystemVaultRename => {
             field("name", "must stay as it is, since this is a system vault")
         }
-        StoreError::SystemVaultDelete => refused(""),
+        StoreError::SystemVaultDelete | StoreError::TooManyImages => refused(""),
+        StoreError::AccountTaken => field("name", "is the name of another account"),
         StoreError::ForkOfPrivateVault => Problem::new(
             S::BAD_REQUEST,
             "a private vault cannot be forked; set its visibility to unlisted or public first",

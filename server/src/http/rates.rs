@@ -23,8 +23,8 @@ const PER: [&str; 2] = ["key", "account"];
 /// Which requests are counted, and their routes by name; none are all. A slot takes one upload.
 const KINDS: [(&str, &[&str]); 3] = [
     ("requests", &[]),
-    ("generations", &["createGeneration", "newPicture"]),
-    ("uploads", &["createUploadSlot"]),
+    ("generations", &["createGeneration", "generate", "retryJob"]),
+    ("uploads", &["createUploadSlot", "uploadPicture"]),
 ];
 
 /// How many requests of a kind one key or account may send in a time.

@@ -255,9 +255,18 @@ pub(crate) fn query_fields<'a>(query: Option<&'a str>, known: &'static [&'static
 }
 
 /// The fields among `known` of a form in a page, from its body or query. Browsers send fields
-/// that were left empty, so an empty one counts as absent.
+/// that were left empty, so an empty one counts as absent. They send each line break as CR LF, which
+/// becomes LF again.
 pub(crate) fn form_fields<'a>(form: &'a [u8], known: &'static [&'static str]) -> Form<'a> {
-    encoded_fields(form, known, |_, _| {})
+    let mut form = encoded_fields(form, known, |_, _| {});
+    for (_, field) in &mut form.fields {
+        if let Field::Text(text) = field
+            && text.contains("\r\n")
+        {
+            *text = text.replace("\r\n", "\n").into();
+        }
+    }
+    form
 }
 
 fn encoded_fields<'a>(

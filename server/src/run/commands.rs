@@ -1,13 +1,15 @@
 //! The commands that work on the database: its schema, accounts, keys and sign-in. They need no server;
 //! running servers see the changes at once.
 
+mod accounts;
+
 use std::process::ExitCode;
 
 use serde_json::{Value, json};
 
 use super::{EXIT_PRECONDITION, Failure, print};
 use crate::clock::Clock;
-use crate::config::{AccountCommand, AdminCommand, AdminConfig, DatabaseConfig, KeyCommand};
+use crate::config::{AdminCommand, AdminConfig, DatabaseConfig, KeyCommand};
 use crate::domain::{NewKey, PublicUrl, Scopes, SecretToken, Vendor};
 use crate::error_chain::error_chain;
 use crate::store::postgres::{KeyEntry, PostgresStore};
@@ -35,6 +37,10 @@ type Output = (String, Value);
 pub(super) async fn run(config: AdminConfig) -> Result<ExitCode, Failure> {
     let as_json = config.json;
     let (text, json) = execute(config).await?;
+    if json.is_null() {
+        // It has printed its result.
+        return Ok(ExitCode::SUCCESS);
+    }
     print(&if as_json { format!("{json}\n") } else { text })
         .map_err(|error| format!("cannot write to stdout: {error}"))?;
     Ok(ExitCode::SUCCESS)
@@ -69,20 +75,8 @@ async fn execute(config: AdminConfig) -> Result<Output, Failure> {
             }
             Ok((text, json))
         }
-        AdminCommand::Account(AccountCommand::Create { name }) => {
-            if !open().await?.create_account(&name).await? {
-                let problem = format!("the account {name} already exists");
-                return Err(Failure(EXIT_PRECONDITION, problem));
-            }
-            let text = format!("created account {name}\n");
-            Ok((text, json!({ "account": name })))
-        }
-        AdminCommand::Account(AccountCommand::List) => {
-            let accounts = open().await?.accounts().await?.into_iter().map(|account| {
-                json!({ "account": account.name, "created_at": account.created_at.to_string() })
-            });
-            Ok(list("accounts", &["account", "created_at"], accounts))
-        }
+        AdminCommand::Account(command) => accounts::run(&open().await?, command).await,
+        AdminCommand::Session(command) => accounts::sessions(&open().await?, command).await,
         AdminCommand::Key(KeyCommand::Create { account, name, scope }) => {
             create_key(&open().await?, account, name, &scope, &vendor).await
         }
@@ -200,6 +194,7 @@ fn cell(value: &Value) -> String {
     match value {
         // Names are their owners' and may hold control characters of a terminal.
         Value::String(text) => text.replace(char::is_control, "?"),
+        Value::Number(number) => number.to_string(),
         Value::Array(items) if items.is_empty() => "none".to_owned(),
         Value::Array(items) => items.iter().map(cell).collect::<Vec<_>>().join(","),
         _ => "-".to_owned(),

@@ -12,6 +12,8 @@ use crate::api::{
     Api, HandlerResult, Request, files, generations, health, keys, openapi, prompts, readiness,
     vaults,
 };
+#[cfg(feature = "dashboard")]
+use crate::blobs::asset_url::THUMBNAILS;
 use crate::blobs::asset_url::{ASSETS, STORAGE};
 use crate::domain::{BASE_PATH, Caller, SessionRecord};
 use crate::http::auth::Access;
@@ -136,19 +138,50 @@ fn pages() -> Vec<Route> {
         root("signIn", M::POST, web::SIGN_IN, Access::None, page!(web::sign_in)),
         root("signOut", M::POST, web::SIGN_OUT, Access::None, page!(web::sign_out)),
 
+        root("getThumbnail", M::GET, THUMBNAILS, Access::None, page!(files::thumbnail)),
+
         root("homePage", M::GET, "/", Session, dashboard!(web::home::show)),
         root("promptsPage", M::GET, "/prompts", Session, dashboard!(web::prompts::list)),
-        root("promptPage", M::GET, "/prompts/{promptId}", Session, dashboard!(web::prompts::show)),
-        root("newPicture", M::POST, "/prompts/{promptId}/pictures", Session, dashboard!(web::prompts::new_picture)),
+        root("newPromptPage", M::GET, "/prompts/new", Session, dashboard!(web::prompt::new)),
+        root("newPrompt", M::POST, "/prompts/new", Session, dashboard!(web::prompt::create)),
+        root("chosenPrompts", M::POST, "/prompts/chosen", Session, dashboard!(web::chosen::apply)),
+        root("promptPage", M::GET, "/prompts/{promptId}", Session, dashboard!(web::prompt::show)),
+        root("promptText", M::GET, "/prompts/{promptId}/text", Session, dashboard!(web::prompt::text)),
+        root("editPromptPage", M::GET, "/prompts/{promptId}/edit", Session, dashboard!(web::prompt::edit)),
+        root("editPrompt", M::POST, "/prompts/{promptId}/edit", Session, dashboard!(web::prompt::change)),
+        root("deletePromptPage", M::GET, "/prompts/{promptId}/delete", Session, dashboard!(web::prompt::confirm)),
+        root("deletePromptForm", M::POST, "/prompts/{promptId}/delete", Session, dashboard!(web::prompt::delete)),
+        root("generatePage", M::GET, "/generate", Session, dashboard!(web::generate::show)),
+        root("generate", M::POST, "/generate", Session, dashboard!(web::generate::create)),
         root("vaultsPage", M::GET, "/vaults", Session, dashboard!(web::vaults::list)),
+        root("newVaultPage", M::GET, "/vaults/new", Session, dashboard!(web::vault::new)),
+        root("newVault", M::POST, "/vaults/new", Session, dashboard!(web::vault::create)),
         root("vaultPage", M::GET, "/vaults/{vaultId}", Session, dashboard!(web::vaults::show)),
+        root("editVaultPage", M::GET, "/vaults/{vaultId}/edit", Session, dashboard!(web::vault::edit)),
+        root("editVault", M::POST, "/vaults/{vaultId}/edit", Session, dashboard!(web::vault::change)),
+        root("deleteVaultPage", M::GET, "/vaults/{vaultId}/delete", Session, dashboard!(web::vault::confirm)),
+        root("deleteVaultForm", M::POST, "/vaults/{vaultId}/delete", Session, dashboard!(web::vault::delete)),
+        root("chosenVaultPrompts", M::POST, "/vaults/{vaultId}/prompts", Session, dashboard!(web::vaults::apply)),
+        root("forkVaultForm", M::POST, "/vaults/{vaultId}/fork", Session, dashboard!(web::public::fork)),
+        root("sharedVaultPage", M::GET, "/v/{account}/{slug}", Access::None, page!(web::public::show)),
+        root("uploadPage", M::GET, "/uploads", Session, dashboard!(web::uploads::show)),
+        root("uploadPicture", M::POST, "/uploads", Session, dashboard!(web::uploads::create)),
         root("jobsPage", M::GET, "/jobs", Session, dashboard!(web::jobs::list)),
+        root("jobPage", M::GET, "/jobs/{clientJobId}", Session, dashboard!(web::jobs::show)),
+        root("jobState", M::GET, "/jobs/{clientJobId}/state", Session, dashboard!(web::jobs::state)),
+        root("retryJob", M::POST, "/jobs/{clientJobId}/retry", Session, dashboard!(web::jobs::retry)),
         root("keysPage", M::GET, "/keys", Session, dashboard!(web::keys::list)),
         root("newKey", M::POST, "/keys", Session, dashboard!(web::keys::create)),
         root("revokeKeyPage", M::GET, "/keys/{publicId}/revoke", Session, dashboard!(web::keys::confirm)),
         root("revokeKey", M::POST, "/keys/{publicId}/revoke", Session, dashboard!(web::keys::revoke)),
         root("sessionsPage", M::GET, "/sessions", Session, dashboard!(web::sessions::list)),
         root("endOtherSessions", M::POST, "/sessions/end-others", Session, dashboard!(web::sessions::end_others)),
+        root("accountPage", M::GET, "/account", Session, dashboard!(web::account::show)),
+        root("renameAccount", M::POST, "/account/name", Session, dashboard!(web::account::rename)),
+        root("exportAccount", M::GET, "/account/export", Session, dashboard!(web::account::export)),
+        root("importAccount", M::POST, "/account/import", Session, dashboard!(web::account::import)),
+        root("deleteAccountPage", M::GET, "/account/delete", Session, dashboard!(web::account::confirm)),
+        root("deleteAccount", M::POST, "/account/delete", Session, dashboard!(web::account::delete)),
         root("endSession", M::POST, "/sessions/{sessionId}/end", Session, dashboard!(web::sessions::end)),
     ]
 }
@@ -234,7 +267,8 @@ mod tests {
             let path = row.template().replace("{promptId}", "1").replace("{vaultId}", "2");
             let path = path.replace("{vaultPromptId}", "3").replace("{clientJobId}", "4");
             let path = path.replace("{name}", "5").replace("{publicId}", "6");
-            let path = path.replace("{sessionId}", "7");
+            let path =
+                path.replace("{sessionId}", "7").replace("{account}", "8").replace("{slug}", "9");
             assert_eq!(routes.find(&row.method, &path).unwrap().0.name, row.name, "{path}");
             match routes.find(&Method::TRACE, &path) {
                 Ok((other, _)) => assert_eq!(other.access, Access::UploadToken, "{path}"),

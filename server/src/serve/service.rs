@@ -142,7 +142,7 @@ impl ApiService {
                     let response = handler(api, session, request).await?;
                     counted(&parts.method, memory, response)
                 };
-                web::or_sign_in(&api.site, Box::pin(outcome).await)
+                web::or_sign_in(&api.site, parts, Box::pin(outcome).await)
             }
             Handler::Authed(handler) => {
                 let caller = match route.access {

@@ -2,6 +2,7 @@
 //! scenarios prove that on both stores. Each test is one function that runs on both stores:
 //! [`contract_tests`] makes two tests of it.
 
+mod accounts;
 mod concurrency;
 pub(super) mod jobs;
 mod keys;
@@ -119,17 +120,6 @@ impl StoreUnderTest {
             Kind::Memory(store) => store.check_invariants(),
             Kind::Postgres(store, _) => {
                 assert_eq!(store.broken_invariants().await, Vec::<String>::new());
-            }
-        }
-    }
-
-    /// Sets the cover of a vault, for which there is no method.
-    async fn set_cover(&self, caller: &Caller, vault: VaultId, url: &str) {
-        match &self.kind {
-            Kind::Memory(store) => store.set_cover(caller, vault, url),
-            Kind::Postgres(..) => {
-                let update = "UPDATE vault SET cover_image_url = $1 WHERE id = $2";
-                self.sql().await.execute(update, &[&url, &vault.get()]).await.unwrap();
             }
         }
     }

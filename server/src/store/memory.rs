@@ -8,10 +8,12 @@
 //! Two accounts are never locked at once.
 
 mod account;
+mod accounts;
 mod job_queue;
 mod jobs;
 mod keys;
 mod prompts;
+mod search;
 mod sessions;
 #[cfg(test)]
 mod tests;

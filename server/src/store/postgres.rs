@@ -37,6 +37,7 @@
 //! Each module below holds the SQL of one resource, beside the method that uses it; `db` sends
 //! statements, and `connect` has the connections.
 
+mod account_changes;
 mod accounts;
 mod batching;
 mod claims;
@@ -45,6 +46,7 @@ mod contents;
 mod db;
 mod distribute;
 mod forks;
+mod import;
 mod job_queue;
 mod job_rows;
 mod jobs;
@@ -62,8 +64,10 @@ mod retry;
 mod rows;
 #[cfg(any(test, feature = "test-support"))]
 pub(crate) mod scratch;
+mod search;
 mod sessions;
 mod settings;
+mod shared_vaults;
 mod steps;
 #[cfg(test)]
 mod tests;

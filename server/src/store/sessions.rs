@@ -22,8 +22,13 @@ pub trait SessionStore: Send + Sync + 'static {
 
     /// Uses up a code and starts a session with the id of digest `session`. `None` if no code
     /// with this digest is valid: unknown, used or expired. Of two calls with one code, one gets
-    /// a session.
-    async fn sign_in(&self, code: [u8; 32], session: [u8; 32]) -> Result<Option<SessionRecord>>;
+    /// a session. `browser` is stored with the session.
+    async fn sign_in(
+        &self,
+        code: [u8; 32],
+        session: [u8; 32],
+        browser: Option<&str>,
+    ) -> Result<Option<SessionRecord>>;
 
     /// The session with this digest, unless it has ended or expired. Never from a cache. Records
     /// that it was used. Only this method and [`SessionStore::sessions`] check the expiry: a

@@ -1,5 +1,7 @@
 //! The module in a build without the feature `dashboard`: there are no pages, and failures are JSON.
 
+use http::request::Parts;
+
 use crate::api::HandlerResult;
 use crate::domain::SessionRecord;
 use crate::http::browser::Site;
@@ -7,7 +9,7 @@ use crate::http::error::ApiError;
 use crate::http::path::RequestTarget;
 use crate::http::response::{self, Response};
 
-pub(crate) fn or_sign_in(_: &Site, outcome: HandlerResult) -> HandlerResult {
+pub(crate) fn or_sign_in(_: &Site, _: &Parts, outcome: HandlerResult) -> HandlerResult {
     outcome
 }
 

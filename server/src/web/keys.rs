@@ -1,8 +1,11 @@
 //! The keys of the account.
 
+use http::request::Parts;
 use maud::{Markup, html};
 
-use super::layout::{Page, When, list as list_of, redirect, typed};
+use super::forms::{Entered, Field, Input, confirm_page, once};
+use super::layout::{Page, done, done_address};
+use super::parts::{ago, copy_button, list as list_of, titled};
 use crate::api::keys::{SCOPES, issue, name};
 use crate::api::{Api, HandlerResult, Request};
 use crate::domain::{ApiKeyRecord, SessionRecord};
@@ -13,73 +16,100 @@ use crate::limits::API_KEYS_MAX;
 const FIELDS: &[&str] = &["name", "scope"];
 
 /// `GET /keys`.
-pub(crate) async fn list(api: &Api, session: &SessionRecord, _: Request<'_>) -> HandlerResult {
+pub(crate) async fn list(
+    api: &Api,
+    session: &SessionRecord,
+    request: Request<'_>,
+) -> HandlerResult {
+    page(api, session, request.parts, &Entered::new(&[("scope", SCOPES[0].0)])).await
+}
+
+async fn page(
+    api: &Api,
+    session: &SessionRecord,
+    parts: &Parts,
+    entered: &Entered<'_>,
+) -> HandlerResult {
     let keys = api.store.api_keys(&session.caller()).await?;
     let empty = html! { p { "There is no key. Create one below to use the API." } };
+    let scopes = SCOPES.iter().map(|(scope, _)| (*scope).to_owned());
+    let scopes = scopes.map(|scope| (scope.clone(), format!("Read and write ({scope})")));
+    let scopes = scopes.chain([(String::new(), "Only read".to_owned())]).collect::<Vec<_>>();
+    let help = format!(
+        "For example the program or machine that uses it. An account has at most {API_KEYS_MAX} \
+         valid keys."
+    );
+    let name = Field::new("name", "Name", Input::Line).required().help(&help);
+    let scope = Field::new("scope", "What it may do", Input::Select(&scopes));
     let content = html! {
-        (list_of(&keys, &empty, |key| html! {
-            li {
-                strong { (title(key)) }
-                p .soft {
-                    code { (key.public_id) } " · " (rights(key)) " · created " (When(key.created_at))
-                    @if let Some(at) = key.last_used_at { " · last used " (When(at)) }
-                    @else { " · never used" }
-                }
-                @match key.revoked_at {
-                    Some(at) => p .soft { span .bad { "Revoked" } " " (When(at)) },
-                    None => p {
-                        a href=(revocation(api, key)) { "Revoke " span { (title(key)) } }
-                    },
-                }
-            }
-        }))
-        h2 { "New key" }
+        (list_of(&keys, &empty, |key| entry(api, key)))
+        h2 #new { "New key" }
+        (entered.summary(&[name.label(), scope.label()]))
         form .fields method="post" action=(api.site.page("keys")) {
-            div {
-                label for="name" { "Name" }
-                input #name name="name" dir="auto" maxlength="100" required autocomplete="off"
-                    aria-describedby="name-help";
-            }
-            div {
-                label for="scope" { "What it may do" }
-                select #scope name="scope" {
-                    @for (scope, _) in SCOPES {
-                        option value=(scope) { "Read and write (" (scope) ")" }
-                    }
-                    option value="" { "Only read" }
-                }
-            }
-            button .main { "Create key" }
-        }
-        p #name-help .soft {
-            "For example the program or machine that uses it. An account has at most "
-            (API_KEYS_MAX) " valid keys."
+            (entered.token())
+            (entered.field(&name))
+            (entered.field(&scope))
+            div .buttons { button .main { "Create key" } }
         }
     };
-    Page::of(&api.site, session, "keys", "Keys").show(&content)
+    let page = Page::of(&api.site, session, "keys", "Keys").after(parts);
+    Ok(page.response(entered.status(), &content))
+}
+
+fn entry(api: &Api, key: &ApiKeyRecord) -> Markup {
+    html! {
+        li {
+            strong { (title(key)) }
+            p .soft {
+                code { (key.public_id) } " · " (rights(key)) " · created " (ago(api, key.created_at))
+                @if let Some(at) = key.last_used_at { " · last used " (ago(api, at)) }
+                @else { " · never used" }
+            }
+            @match key.revoked_at {
+                Some(at) => p .soft { span .bad { "Revoked" } " " (ago(api, at)) },
+                None => p .soft {
+                    a href=(api.site.page(&revocation(key))) { "Revoke " span { (title(key)) } }
+                },
+            }
+        }
+    }
 }
 
 /// `POST /keys`. The response is the only one with the key, and no redirect: what a redirect
-/// leads to could be asked for again.
+/// leads to could be asked for again. Sent again, the form leads to the list of keys.
 pub(crate) async fn create(
     api: &Api,
     session: &SessionRecord,
     mut request: Request<'_>,
 ) -> HandlerResult {
     let body = request.form().await?;
-    let mut form = form_fields(&body, FIELDS);
-    let name = form.required("name", name);
-    let scopes = form.optional("scope", one_of(SCOPES)).unwrap_or_default();
-    let name = form.finish_with(name)?;
-
-    let (record, key) = issue(api, &session.caller(), &name, scopes).await?;
+    let mut created = None;
+    let work = async || {
+        let mut form = form_fields(&body, FIELDS);
+        let name = form.required("name", name);
+        let scopes = form.optional("scope", one_of(SCOPES)).unwrap_or_default();
+        let name = form.finish_with(name)?;
+        created = Some(issue(api, &session.caller(), &name, scopes).await?);
+        Ok(done_address("keys", "key-created"))
+    };
+    let outcome = once(api, session, &body, work).await;
+    let Some((record, key)) = created else {
+        return match outcome {
+            Err(error) => {
+                let entered = Entered::refused(&body, error, request.parts)?;
+                page(api, session, request.parts, &entered).await
+            }
+            again => again,
+        };
+    };
     let content = html! {
         p { "The key " strong { (title(&record)) } " is ready. " (rights(&record)) "." }
         div .card {
             p { strong { "Copy it now." } " It is shown this once; only its digest is stored." }
-            pre tabindex="0" aria-label="Line for a shell" {
+            pre #key tabindex="0" role="region" aria-label="Line for a shell" {
                 "export PROMPTARIUM_API_KEY=" (key.expose())
             }
+            (copy_button("key", "Copy this line"))
         }
         p { a href=(api.site.page("keys")) { "I have copied it; show all keys" } }
     };
@@ -95,15 +125,12 @@ pub(crate) async fn confirm(
     let public_id = request.params.text(0).ok_or(ApiError::NotFound)?;
     let keys = api.store.api_keys(&session.caller()).await?;
     let key = keys.iter().find(|key| *key.public_id == *public_id).ok_or(ApiError::NotFound)?;
-    let content = html! {
-        p { "Revoke " strong { (title(key)) } " (" code { (key.public_id) } ")?" }
-        p { "Programs that use it are refused at once. This cannot be undone." }
-        form method="post" action=(revocation(api, key)) {
-            button .danger { "Revoke this key" } " "
-            a href=(api.site.page("keys")) { "Keep it" }
-        }
+    let question = html! {
+        "Revoke " strong { (title(key)) } " (" code { (key.public_id) } ")? Programs that use it are "
+        "refused at once. This cannot be undone."
     };
-    Page::of(&api.site, session, "keys", "Revoke a key").show(&content)
+    let page = Page::of(&api.site, session, "keys", "Revoke a key");
+    confirm_page(&page, &question, (&revocation(key), &html! {}, "Revoke this key"), "keys")
 }
 
 /// `POST /keys/{publicId}/revoke`.
@@ -114,16 +141,16 @@ pub(crate) async fn revoke(
 ) -> HandlerResult {
     let public_id = request.params.text(0).ok_or(ApiError::NotFound)?;
     api.store.revoke_api_key(&session.caller(), &public_id).await?;
-    redirect(&api.site, "keys", None)
+    done(&api.site, "keys", "key-revoked")
 }
 
 /// Public ids are letters and digits.
-fn revocation(api: &Api, key: &ApiKeyRecord) -> String {
-    api.site.page(&format!("keys/{}/revoke", key.public_id))
+fn revocation(key: &ApiKeyRecord) -> String {
+    format!("keys/{}/revoke", key.public_id)
 }
 
 fn title(key: &ApiKeyRecord) -> Markup {
-    typed(key.name.as_deref().unwrap_or("Key without a name"), 100)
+    titled(key.name.as_deref().unwrap_or("Key without a name"), 100)
 }
 
 const fn rights(key: &ApiKeyRecord) -> &'static str {

@@ -1,70 +1,96 @@
-//! What all pages share: head, navigation, policy, and the parts that lists are made of.
+//! What all pages share: head, navigation, policy, scripts, and the line that says what was done.
 
 use std::sync::LazyLock;
 
 use data_encoding::BASE64;
 use http::header::{CONTENT_SECURITY_POLICY, LOCATION, REFERRER_POLICY, SET_COOKIE};
+use http::request::Parts;
 use http::{HeaderValue, StatusCode};
-use jiff::Timestamp;
-use maud::{DOCTYPE, Markup, PreEscaped, Render, html};
-use promptarium::{PromptId, VaultId};
+use maud::{DOCTYPE, Markup, PreEscaped, html};
 use sha2::{Digest, Sha256};
 use url::form_urlencoded;
 
-use crate::api::{Api, HandlerResult};
+use super::parts::typed;
+use crate::api::{HandlerResult, openapi};
 use crate::domain::SessionRecord;
 use crate::http::browser::Site;
 use crate::http::response::{self, Response, ResponseBody};
 
 const STYLE: &str = include_str!("style.css");
 
-/// On the page of the sign-in. A second link in the same tab changes the fragment only and does
-/// not load the page again.
-pub(super) const FILL_IN: &str = "\
-function fillIn() {
-  if (location.hash.length < 2) return;
-  document.querySelector('input').value = location.hash.slice(1);
-  history.replaceState(null, '', location.pathname);
-  document.querySelector('button').focus();
-}
-addEventListener('hashchange', fillIn);
-fillIn();
-";
+/// On pages that need a session: reloading of cached pages, copying, shortcuts.
+const SESSION: &str = include_str!("scripts/session.js");
+/// On the page of the sign-in.
+pub(super) const SIGN_IN: &str = include_str!("scripts/sign_in.js");
+/// On pages with jobs: a running job is replaced by its present state.
+pub(super) const JOBS: &str = include_str!("scripts/jobs.js");
 
-/// On pages that need a session. Chromium keeps even pages with `no-store` in its back/forward cache
-/// and shows them after signing out. This hides a page that is left, and reloads one that is shown
-/// again.
-const RELOAD: &str = "\
-addEventListener('pagehide', () => { document.body.hidden = true; });
-addEventListener('pageshow', event => { if (event.persisted) location.reload(); });
-";
+/// On pages with an upload: dropped files and progress.
+pub(super) const UPLOAD: &str = include_str!("scripts/upload.js");
 
-/// Pictures and videos are assets of this service, at its own origin.
+/// Every script that a page may run. The policy has the hash of each.
+const SCRIPTS: [&str; 4] = [SESSION, SIGN_IN, JOBS, UPLOAD];
+
+/// A sheet with a spark, as a file and in the header.
+const ICON: &str = "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'>\
+    <rect width='32' height='32' rx='8' fill='#5b2fc4'/>\
+    <path d='M9 22V9h8a5 5 0 0 1 0 10h-4' fill='none' stroke='#fff' stroke-width='3' \
+    stroke-linecap='round' stroke-linejoin='round'/>\
+    <path d='M23 19l1 2.6 2.6 1-2.6 1-1 2.6-1-2.6-2.6-1 2.6-1z' fill='#ffd479'/></svg>";
+
+/// Pictures and videos are assets of this service, at its own origin; the icon is in the page.
 static POLICY: LazyLock<String> = LazyLock::new(|| {
-    let hash = |text| BASE64.encode(&Sha256::digest(text));
+    let hash = |text: &&str| format!("'sha256-{}'", BASE64.encode(&Sha256::digest(text)));
+    let scripts = SCRIPTS.iter().map(hash).collect::<Vec<_>>().join(" ");
     format!(
         "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'; \
-         img-src 'self'; media-src 'self'; style-src 'sha256-{}'; script-src 'sha256-{}' \
-         'sha256-{}'",
-        hash(STYLE),
-        hash(FILL_IN),
-        hash(RELOAD)
+         img-src 'self' data:; media-src 'self'; connect-src 'self'; style-src {}; \
+         script-src {scripts}",
+        hash(&STYLE)
     )
 });
 
 /// The pages of the navigation: address and text.
-const SECTIONS: [(&str, &str); 6] = [
+const SECTIONS: [(&str, &str); 7] = [
     ("", "Overview"),
     ("prompts", "Prompts"),
     ("vaults", "Vaults"),
     ("jobs", "Jobs"),
     ("keys", "Keys"),
     ("sessions", "Sessions"),
+    ("account", "Account"),
 ];
 
-/// Bytes of a list in one page, so that a page stays small whatever is in it. Lists with a link to
-/// more entries have shorter ones: what is left out would be in no page.
-const LIST_BYTES_MAX: usize = 24 * 1024;
+/// What the page after a form says, by the code in its address. The address has no text of its own:
+/// a link of somebody else could say anything.
+const DONE: [(&str, &str); 26] = [
+    ("prompt-created", "The prompt is saved."),
+    ("prompt-changed", "The changes are saved."),
+    ("prompt-deleted", "The prompt is deleted."),
+    ("prompt-duplicated", "This is a copy of the prompt. Change it as you like."),
+    ("prompts-added", "The chosen prompts are in the vault."),
+    ("prompts-moved", "The chosen prompts are moved."),
+    ("prompts-deleted", "The chosen prompts are deleted."),
+    ("none-chosen", "No prompt was chosen, so nothing has changed."),
+    ("queued", "The generation is queued."),
+    ("key-revoked", "The key is revoked."),
+    ("key-created", "The key was created before. It is shown only once."),
+    ("session-ended", "The session is ended."),
+    ("sessions-ended", "All other sessions are ended."),
+    ("uploaded", "The picture is added."),
+    ("vault-created", "The vault is created."),
+    ("vault-changed", "The changes are saved."),
+    ("vault-deleted", "The vault is deleted. Its prompts stay."),
+    ("vault-forked", "This is your copy of the vault. Only you can see it."),
+    ("pinned", "The chosen prompts are pinned."),
+    ("unpinned", "The chosen prompts are no longer pinned."),
+    ("prompts-removed", "The chosen prompts are no longer in this vault."),
+    ("cover-set", "The vault has a new cover."),
+    ("no-picture", "The prompt has no picture, so the cover stays."),
+    ("account-renamed", "The account has a new name."),
+    ("imported", "The prompts and vaults of the file are added."),
+    ("signed-out", "You are signed out."),
+];
 
 /// A page of the dashboard, beside its content.
 pub(super) struct Page<'a> {
@@ -75,24 +101,37 @@ pub(super) struct Page<'a> {
     pub(super) section: Option<&'static str>,
     /// Its heading; also the beginning of its title.
     pub(super) title: &'a str,
-    /// Whether the browser loads it again after a few seconds.
-    pub(super) refreshes: bool,
+    /// What was done before, for a person.
+    pub(super) done: Option<&'static str>,
+    /// Buttons and links beside the heading.
+    pub(super) actions: Option<Markup>,
+    /// One of [`SCRIPTS`], beside the one of all pages with a session.
+    pub(super) script: Option<&'static str>,
 }
 
 impl<'a> Page<'a> {
     /// A page that needs a session.
-    pub(super) const fn of(
+    pub(super) fn of(
         site: &'a Site,
         session: &'a SessionRecord,
         section: &'static str,
         title: &'a str,
     ) -> Self {
-        Self { site, session: Some(session), section: Some(section), title, refreshes: false }
+        Self { session: Some(session), section: Some(section), ..Self::open(site, title) }
     }
 
     /// A page that needs none.
-    pub(super) const fn open(site: &'a Site, title: &'a str) -> Self {
-        Self { site, session: None, section: None, title, refreshes: false }
+    pub(super) fn open(site: &'a Site, title: &'a str) -> Self {
+        Self { site, session: None, section: None, title, done: None, actions: None, script: None }
+    }
+
+    /// Says what the form before has done, by the field `done` of the query.
+    pub(super) fn after(self, parts: &Parts) -> Self {
+        let query = parts.uri.query().unwrap_or_default().as_bytes();
+        let mut fields = form_urlencoded::parse(query).filter(|(name, _)| name == "done");
+        let code = fields.next().map(|(_, code)| code);
+        let found = DONE.iter().find(|(known, _)| code.as_deref() == Some(*known));
+        Self { done: found.map(|(_, text)| *text), ..self }
     }
 
     pub(super) fn show(&self, content: &Markup) -> HandlerResult {
@@ -100,8 +139,7 @@ impl<'a> Page<'a> {
     }
 
     pub(super) fn response(&self, status: StatusCode, content: &Markup) -> Response {
-        let body = ResponseBody::Left(self.html(content).into_string().into());
-        let mut response = response::with_type(status, "text/html; charset=utf-8", body);
+        let mut response = fragment(status, self.html(content));
         let headers = response.headers_mut();
         let policy = HeaderValue::from_str(&POLICY);
         headers.extend(policy.map(|policy| (CONTENT_SECURITY_POLICY, policy)));
@@ -114,34 +152,50 @@ impl<'a> Page<'a> {
         // A title may be typed by a person, in a language that is written from right to left.
         let is_plain = self.title.is_ascii();
         let [isolate, end] = if is_plain { [""; 2] } else { ["\u{2068}", "\u{2069}"] };
+        let icon = format!("data:image/svg+xml,{}", ICON.replace('#', "%23"));
         html! {
             (DOCTYPE)
             html lang="en" {
                 head {
                     meta charset="utf-8";
                     meta name="viewport" content="width=device-width, initial-scale=1";
-                    @if self.refreshes { meta http-equiv="refresh" content="3"; }
                     title { (isolate) (self.title) (end) " – Promptarium" }
+                    link rel="icon" href=(icon);
                     style { (PreEscaped(STYLE)) }
                 }
-                body {
+                body data-root=(self.site.page("")) {
                     a .skip href="#content" { "Skip to the content" }
-                    @if let Some(session) = self.session {
-                        (self.header(session))
-                        script { (PreEscaped(RELOAD)) }
-                    }
+                    (self.header())
                     main #content tabindex="-1" {
-                        h1 dir=[(!is_plain).then_some("auto")] { (self.title) }
+                        div .heading {
+                            h1 dir=[(!is_plain).then_some("auto")] { (self.title) }
+                            @if let Some(actions) = &self.actions { div .actions { (actions) } }
+                        }
+                        @if let Some(done) = self.done { p .done role="status" { (done) } }
                         (content)
                     }
+                    @if self.session.is_some() {
+                        (footer(self.site))
+                        script { (PreEscaped(SESSION)) }
+                    }
+                    @if let Some(script) = self.script { script { (PreEscaped(script)) } }
                 }
             }
         }
     }
 
-    fn header(&self, session: &SessionRecord) -> Markup {
+    fn header(&self) -> Markup {
+        let brand = html! { (PreEscaped(ICON.replacen("<svg", "<svg aria-hidden='true'", 1))) "Promptarium" };
+        let Some(session) = self.session else {
+            return html! { header { a .brand href=(self.site.page("")) { (brand) } } };
+        };
         html! {
             header {
+                a .brand href=(self.site.page("")) { (brand) }
+                form method="post" action=(self.site.page("sign-out")) {
+                    span .soft { span .word { "Account " } (typed(&session.account_name, 40)) }
+                    button { "Sign out" }
+                }
                 nav aria-label="Main" {
                     ul {
                         @for (address, text) in SECTIONS {
@@ -150,86 +204,42 @@ impl<'a> Page<'a> {
                         }
                     }
                 }
-                form method="post" action=(self.site.page("sign-out")) {
-                    span .soft { "Account " (typed(&session.account_name, 40)) }
-                    button { "Sign out" }
-                }
             }
         }
     }
 }
 
-/// An item of a list: a link to its page, and lines below.
-pub(super) fn item(href: &str, title: &str, below: &Markup) -> Markup {
-    html! { li { a href=(href) { (typed(title, 100)) } p .soft { (below) } } }
-}
+/// The keys of the script, and a link for programmers.
+const SHORTCUTS: [(&str, &str); 5] = [
+    ("/", "Search the prompts"),
+    ("n", "Write a new prompt"),
+    ("j", "Go to the next entry of a list"),
+    ("k", "Go to the one before"),
+    ("?", "Show these shortcuts"),
+];
 
-/// A list of at most [`LIST_BYTES_MAX`], or `empty`, which says what to do next.
-pub(super) fn list<T>(
-    entries: &[T],
-    empty: &Markup,
-    mut render: impl FnMut(&T) -> Markup,
-) -> Markup {
-    let (mut rows, mut shown) = (String::new(), 0);
-    for entry in entries {
-        let row = render(entry).into_string();
-        if rows.len() + row.len() > LIST_BYTES_MAX {
-            break;
-        }
-        rows.push_str(&row);
-        shown += 1;
-    }
+fn footer(site: &Site) -> Markup {
     html! {
-        @if entries.is_empty() { div .empty { (empty) } }
-        // Rows are markup already.
-        @else { ul .list { (PreEscaped(rows)) } }
-        @if shown < entries.len() {
-            p .soft { "Shown are " (shown) " of " (entries.len()) ". The API lists all." }
+        footer {
+            a .soft href=(site.page(openapi::PATH.trim_start_matches('/'))) { "API description" }
+            button #show-shortcuts type="button" hidden { "Keyboard shortcuts" }
+        }
+        dialog #shortcuts aria-labelledby="shortcuts-heading" {
+            h2 #shortcuts-heading { "Keyboard shortcuts" }
+            dl { @for (key, text) in SHORTCUTS { dt { kbd { (key) } } dd { (text) } } }
+            label .choice { input type="checkbox"; "Shortcuts are on" }
+            form method="dialog" { button { "Close" } }
         }
     }
 }
 
-/// At most so many characters of a text, with an ellipsis where it is longer.
-pub(super) fn shortened(text: &str, chars_max: usize) -> String {
-    match text.char_indices().nth(chars_max) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
-    }
+/// Markup without the rest of a page, for scripts.
+pub(super) fn fragment(status: StatusCode, markup: Markup) -> Response {
+    let body = ResponseBody::Left(markup.into_string().into());
+    response::with_type(status, "text/html; charset=utf-8", body)
 }
 
-/// At most so many characters of a text that a person or a program typed. It is isolated, so that it
-/// does not turn the direction of the text around it.
-pub(super) fn typed(text: &str, chars_max: usize) -> Markup {
-    html! { bdi { (shortened(text, chars_max)) } }
-}
-
-/// A time, to the second.
-pub(super) struct When(pub(super) Timestamp);
-
-impl Render for When {
-    fn render(&self) -> Markup {
-        let text = self.0.strftime("%Y-%m-%d %H:%M:%S UTC").to_string();
-        html! { time datetime=(format!("{:.0}", self.0)) { (text) } }
-    }
-}
-
-/// `name?field=value&…` of a page, with the fields that have a value.
-pub(super) fn address(page: &str, fields: &[(&str, Option<&str>)]) -> String {
-    let mut query = form_urlencoded::Serializer::new(format!("{page}?"));
-    for (name, value) in fields {
-        query.extend_pairs(value.map(|value| (name, value)));
-    }
-    query.finish()
-}
-
-pub(super) fn prompt_address(api: &Api, id: PromptId) -> String {
-    api.site.page(&format!("prompts/{id}"))
-}
-
-pub(super) fn vault_address(api: &Api, id: VaultId) -> String {
-    api.site.page(&format!("vaults/{id}"))
-}
-
+/// Leads to a page after a form.
 pub(super) fn redirect(
     site: &Site,
     page: &str,
@@ -242,4 +252,15 @@ pub(super) fn redirect(
     let cookies = cookies.into_iter().flatten().map(|cookie| (SET_COOKIE, cookie));
     response.headers_mut().extend(cookies);
     Ok(response)
+}
+
+/// Leads to a page that says what was done; the code is one of [`DONE`].
+pub(super) fn done(site: &Site, page: &str, code: &str) -> HandlerResult {
+    redirect(site, &done_address(page, code), None)
+}
+
+/// The address of a page that says what was done.
+pub(super) fn done_address(page: &str, code: &str) -> String {
+    let separator = if page.contains('?') { '&' } else { '?' };
+    format!("{page}{separator}done={code}")
 }

@@ -1,32 +1,21 @@
-//! Prompts, their pictures, and the form for a new one.
+//! The list of prompts: search, filters, grid and list, and the choice of several.
 
-use futures::future::join_all;
-use maud::{Markup, html};
-use promptarium::{PromptId, VaultId, limits};
-use url::form_urlencoded;
-use uuid::Uuid;
+use maud::{Markup, PreEscaped, html};
+use promptarium::{PromptId, VaultId};
 
-use super::layout::{
-    Page, When, address, item, list as list_of, prompt_address, redirect, shortened, typed,
-    vault_address,
-};
-use crate::api::generations::new_job;
-use crate::api::prompts::{KINDS, page_of};
+use super::layout::Page;
+use super::listing::{Listing, NO_VAULT, VIEWS};
+use super::parts::{address, ago, counted, pager, prompt_address, shortened, titled, typed};
+use super::pictures::thumbnail;
+use crate::api::prompts::KINDS;
 use crate::api::{Api, HandlerResult, Request};
-use crate::domain::{
-    Media, PromptImage, PromptInputs, PromptKind, PromptRecord, SessionRecord, VaultRecord,
-};
-use crate::http::validate::form_fields;
+use crate::domain::{Place, PromptKind, PromptPage, PromptRecord, SessionRecord, VaultRecord};
+use crate::http::error::ApiError;
 
-const QUERY: &[&str] = &["cursor", "vaultId", "type"];
-const PICTURE_FIELDS: &[&str] = &["modelId", "aspectRatio", "clientJobId"];
-
-/// Characters of a prompt's text in its page.
-const TEXT_CHARS_MAX: usize = 4_000;
 /// Vaults in the filter.
-const VAULTS_MAX: usize = 50;
-/// Vaults that the page of a prompt names.
-const PROMPT_VAULTS_MAX: usize = 10;
+const VAULTS_MAX: usize = 40;
+/// Prompts are counted up to this number.
+pub(super) const COUNT_MAX: usize = 1_000;
 
 /// `GET /prompts`.
 pub(crate) async fn list(
@@ -35,200 +24,242 @@ pub(crate) async fn list(
     request: Request<'_>,
 ) -> HandlerResult {
     let caller = session.caller();
-    let query = request.parts.uri.query().unwrap_or_default().as_bytes();
-    let (page, next) = page_of(api, &caller, form_fields(query, QUERY)).await?;
-    let mut vaults = api.store.newest_vaults(&caller, VAULTS_MAX).await?;
-
-    let given = |name: &str| {
-        let mut fields = form_urlencoded::parse(query).filter(|(field, _)| field == name);
-        fields.next().map(|(_, value)| value.into_owned()).filter(|value| !value.is_empty())
+    let query = request.parts.uri.query().unwrap_or_default();
+    let listing = Listing::parse(query.as_bytes())?;
+    let vault = match listing.search.place {
+        Place::Vault(id) => Some(api.store.vault(&caller, id).await?),
+        _ => None,
     };
-    let (vault, kind) = (given("vaultId"), given("type"));
-    // An older one that is chosen is in the filter too. One that does not exist is refused above.
-    if let Some(id) = vault.as_ref().and_then(|id| id.parse().ok()).map(VaultId::new)
-        && vaults.iter().all(|other| other.id != id)
-    {
-        vaults.push(api.store.vault(&caller, id).await?);
-    }
-    let filters = [("vaultId", vault.as_deref()), ("type", kind.as_deref())];
-    let empty = html! {
-        @if vault.is_some() || kind.is_some() {
-            p { "No prompt matches. " a href=(api.site.page("prompts")) { "Show all prompts" } }
-        } @else {
-            p { "There is no prompt. Create a key, and with it a prompt through the API:" }
-            p { code { "POST " (api.base_url) "/prompts" } }
-            p { a href=(api.site.page("keys")) { "Show keys" } }
-        }
+    // A text without a letter or digit is in no prompt.
+    let page = match listing.is_search && listing.search.words.is_empty() {
+        true => PromptPage { prompts: Vec::new(), more: false },
+        false => api.store.search_prompts(&caller, listing.search.clone()).await?,
     };
+    let count = count(api, session, &listing, vault.as_ref(), &page).await?;
+    let vaults = vault_choices(api, session, vault).await?;
     let content = html! {
-        (filter(api, &vaults, filters))
-        (list_of(&page.prompts, &empty, |prompt| {
-            item(&prompt_address(api, prompt.id), &prompt.title, &facts(prompt))
-        }))
-        @if given("cursor").is_some() {
-            p { a href=(api.site.page(&address("prompts", &filters))) { "First page" } }
-        }
-        @if let Some(next) = &next {
-            @let next = address("prompts", &[filters[0], filters[1], ("cursor", Some(next))]);
-            p { a rel="next" href=(api.site.page(&next)) { "Next page" } }
-        }
+        (filter(api, &listing, &vaults))
+        @if page.prompts.is_empty() { (empty(api, &listing)) }
+        @else { (choices(api, &listing, &page)) }
+        (pager(listing.previous(api).as_deref(), &count, listing.next(api, &page).as_deref()))
     };
-    Page::of(&api.site, session, "prompts", "Prompts").show(&content)
+    let mut shown = Page::of(&api.site, session, "prompts", "Prompts").after(request.parts);
+    let new = address("prompts/new", &[("vaultId", vault_of(&listing).as_deref())]);
+    shown.actions = Some(html! { a .button.main href=(api.site.page(&new)) { "New prompt" } });
+    shown.show(&content)
 }
 
-fn filter(api: &Api, vaults: &[VaultRecord], chosen: [(&str, Option<&str>); 2]) -> Markup {
-    let [(_, vault), (_, kind)] = chosen;
-    html! {
-        form .fields action=(api.site.page("prompts")) {
-            div {
-                label for="vault" { "Vault" }
-                select #vault name="vaultId" {
-                    option value="" { "All vaults" }
-                    @for other in vaults {
-                        @let is_chosen = vault.is_some_and(|id| id == other.id.to_string());
-                        option value=(other.id) dir="auto" selected[is_chosen] {
-                            (shortened(&other.name, 30))
-                        }
-                    }
-                }
-            }
-            div {
-                label for="type" { "Type" }
-                select #type name="type" {
-                    option value="" { "All types" }
-                    @for (word, _) in KINDS {
-                        option value=(word) selected[kind == Some(word)] { (word) }
-                    }
-                }
-            }
-            button { "Filter" }
-        }
+fn vault_of(listing: &Listing) -> Option<String> {
+    match listing.search.place {
+        Place::Vault(id) => Some(id.to_string()),
+        _ => None,
     }
 }
 
-/// `GET /prompts/{promptId}`.
-pub(crate) async fn show(
+/// How many prompts the list has, as far as that is known without reading all of them.
+async fn count(
     api: &Api,
     session: &SessionRecord,
-    request: Request<'_>,
-) -> HandlerResult {
-    let prompt = api.store.prompt(&session.caller(), request.id(0)?).await?;
-    let inputs = api.store.prompt_inputs(&session.caller(), prompt.id).await?;
-    let caller = session.caller();
-    let vaults = prompt.vault_ids.iter().take(PROMPT_VAULTS_MAX);
-    // One may have been deleted since.
-    let vaults = join_all(vaults.map(|id| api.store.vault(&caller, *id))).await;
-    let vaults = vaults.into_iter().filter_map(Result::ok).collect::<Vec<_>>();
-    let more = prompt.vault_ids.len().saturating_sub(PROMPT_VAULTS_MAX);
-    let content = html! {
-        p .soft {
-            (facts(&prompt))
-            @for vault in &vaults {
-                " · in " a href=(vault_address(api, vault.id)) { (typed(&vault.name, 60)) }
+    listing: &Listing,
+    vault: Option<&VaultRecord>,
+    page: &PromptPage,
+) -> Result<String, ApiError> {
+    let number = |count| counted(count, "prompt", "prompts");
+    let (shown, kind) = (page.prompts.len(), listing.search.kind);
+    if listing.search.after.is_none() && !page.more {
+        return Ok(number(shown));
+    }
+    Ok(match (vault, listing.search.place) {
+        _ if listing.is_search => format!("Page {}", listing.trail.len() + 1),
+        (Some(vault), _) if kind.is_none() => {
+            number(usize::try_from(vault.prompt_count).unwrap_or(usize::MAX))
+        }
+        (None, Place::Anywhere) => {
+            match api.store.count_prompts(&session.caller(), kind, COUNT_MAX + 1).await? {
+                count if count > COUNT_MAX => format!("more than {COUNT_MAX} prompts"),
+                count => number(count),
             }
-            @if more > 0 { " and in " (more) " more" }
         }
-        pre tabindex="0" dir="auto" aria-label="Text of the prompt" {
-            (shortened(&prompt.text, TEXT_CHARS_MAX))
-        }
-        @if prompt.text.chars().count() > TEXT_CHARS_MAX {
-            p .soft { "The API returns the whole text." }
-        }
-        h2 { "Pictures" }
-        @if prompt.images.is_empty() {
-            div .empty { p { "This prompt has no picture. Queue one below." } }
-        } @else {
-            div .pictures { @for image in &*prompt.images { (picture(api, image)) } }
-        }
-        (picture_form(api, prompt.id, &inputs))
-    };
-    let title = shortened(&prompt.title, 120);
-    Page::of(&api.site, session, "prompts", &title).show(&content)
+        _ => format!("Page {}", listing.trail.len() + 1),
+    })
 }
 
-/// An asset of this service is shown; anything else is only linked to, if browsers can follow it
-/// without running something.
-fn picture(api: &Api, image: &PromptImage) -> Markup {
-    let (width, height) = (image.width, image.height);
-    if let Some(name) = api.assets.name_of(&image.source) {
-        let source = api.site.page(&format!("assets/{name}"));
-        let alt = format!("Picture of {width} by {height} pixels");
-        return match name.media() {
-            Media::Mp4 | Media::Webm => html! {
-                video controls preload="metadata" src=(source) width=(width) height=(height)
-                    aria-label=(alt) {}
-            },
-            _ => html! {
-                a href=(source) {
-                    img loading="lazy" src=(source) width=(width) height=(height) alt=(alt);
-                }
-            },
-        };
-    }
-    let url = &*api.assets.write(&image.source);
-    let text = typed(url, 80);
-    match url.starts_with("https://") || url.starts_with("http://") {
-        true => html! { a href=(url) rel="noopener noreferrer nofollow" { (text) } },
-        false => html! { span { (text) } },
-    }
-}
-
-/// Sending the form twice queues one job, since its name is in the form.
-fn picture_form(api: &Api, prompt: PromptId, inputs: &PromptInputs) -> Markup {
-    let action = format!("prompts/{prompt}/pictures");
-    html! {
-        h2 { "New picture" }
-        form .fields method="post" action=(api.site.page(&action)) {
-            input type="hidden" name="clientJobId" value=(Uuid::new_v4());
-            div {
-                label for="model" { "Model" }
-                input #model name="modelId" dir="auto" required autocomplete="off" spellcheck="false"
-                    maxlength=(limits::GENERATION_MODEL_ID_CHARS.end())
-                    value=[inputs.model_id.as_deref()] aria-describedby="picture-help";
-            }
-            div {
-                label for="ratio" { "Aspect ratio" }
-                input #ratio name="aspectRatio" dir="auto" size="6" autocomplete="off"
-                    maxlength=(limits::GENERATION_ASPECT_RATIO_CHARS_MAX)
-                    value=(inputs.aspect_ratio.as_deref()
-                        .unwrap_or(limits::GENERATION_ASPECT_RATIO_DEFAULT));
-            }
-            button .main { "Queue picture" }
-        }
-        p #picture-help .soft {
-            "A server without a provider of its own takes every model below " code { "local/" }
-            ", such as " code { "local/plasma" } ". The result becomes a new prompt in the same vault."
-        }
-    }
-}
-
-/// `POST /prompts/{promptId}/pictures`.
-pub(crate) async fn new_picture(
+/// The newest vaults, and `chosen`.
+pub(super) async fn vault_choices(
     api: &Api,
     session: &SessionRecord,
-    mut request: Request<'_>,
-) -> HandlerResult {
-    let (caller, id) = (session.caller(), request.id(0)?);
-    let body = request.form().await?;
-    let prompt = api.store.prompt(&caller, id).await?;
-    let mut form = form_fields(&body, PICTURE_FIELDS);
-    form.set("prompt", &*prompt.text);
-    if prompt.kind == PromptKind::Video {
-        form.set("generationType", PromptKind::Video.as_str());
-    }
-    if let Some(vault) = prompt.vault_ids.first() {
-        form.set("vaultId", vault.to_string());
-    }
-    api.submitter.submit(&caller, new_job(form, &api.assets)?.0, ()).await?;
-    redirect(&api.site, "jobs", None)
+    chosen: Option<VaultRecord>,
+) -> Result<Vec<(String, String)>, ApiError> {
+    let mut vaults = api.store.newest_vaults(&session.caller(), VAULTS_MAX).await?;
+    vaults.extend(chosen.filter(|chosen| vaults.iter().all(|other| other.id != chosen.id)));
+    let choice = |vault: &VaultRecord| (vault.id.to_string(), shortened(&vault.name, 30));
+    Ok(vaults.iter().map(choice).collect())
 }
 
-fn facts(prompt: &PromptRecord) -> Markup {
+fn filter(api: &Api, listing: &Listing, vaults: &[(String, String)]) -> Markup {
+    let select = |name: &str, label: &str, all: &[(String, String)]| {
+        html! {
+            select name=(name) aria-label=(label) {
+                option value="" { (label) }
+                @for (value, text) in all {
+                    option value=(value) dir="auto" selected[*value == listing.entered(name)] { (text) }
+                }
+            }
+        }
+    };
+    let none = (NO_VAULT.to_owned(), "In no vault".to_owned());
+    let vaults = [&[none], vaults].concat();
+    let kinds = KINDS.iter().map(|(word, _)| ((*word).to_owned(), (*word).to_owned()));
+    html! {
+        form .toolbar role="search" action=(api.site.page("prompts")) {
+            input #q type="search" name="q" aria-label="Search in title, text and platform"
+                placeholder="Search" dir="auto" value=(listing.entered("q"))
+                ;
+            (select("vaultId", "All vaults", &vaults))
+            (select("type", "All types", &kinds.collect::<Vec<_>>()))
+            @if listing.is_list() { input type="hidden" name="view" value="list"; }
+            button { "Search" }
+            span .views {
+                @for (view, name) in VIEWS {
+                    @let is_current = (*view == "list") == listing.is_list();
+                    @let query = listing.entered.iter().filter(|(name, _)| *name != "view");
+                    @let query = query.map(|(name, value)| (*name, Some(&**value)));
+                    @let fields = query.chain([("view", Some(*view))]).collect::<Vec<_>>();
+                    a href=(api.site.page(&address("prompts", &fields)))
+                        aria-current=[is_current.then_some("true")] { (name) }
+                }
+            }
+        }
+    }
+}
+
+fn empty(api: &Api, listing: &Listing) -> Markup {
+    html! {
+        div .empty {
+            @if listing.is_filtered() {
+                p { "No prompt matches. " a href=(api.site.page("prompts")) { "Show all prompts" } }
+            } @else if listing.search.after.is_some() {
+                p { "There are no more prompts. " a href=(api.site.page("prompts")) { "First page" } }
+            } @else {
+                p { "There is no prompt. Write the first one, or generate a picture." }
+                p .buttons {
+                    a .button.main href=(api.site.page("prompts/new")) { "New prompt" }
+                    a .button href=(api.site.page("generate")) { "Generate a picture" }
+                }
+            }
+        }
+    }
+}
+
+/// The prompts in a form, so that several can be chosen.
+fn choices(api: &Api, listing: &Listing, page: &PromptPage) -> Markup {
+    let back = listing.page(api, None, &[]);
+    let back = back.split_once('?').map_or("", |(_, query)| query);
+    let is_in_vault = matches!(listing.search.place, Place::Vault(_));
+    html! {
+        form method="post" action=(api.site.page("prompts/chosen")) {
+            input type="hidden" name="back" value=(back);
+            @if let Some(vault) = vault_of(listing) { input type="hidden" name="from" value=(vault); }
+            ul .(if listing.is_list() { "list" } else { "grid" }) {
+                @for prompt in &page.prompts {
+                    @if listing.is_list() { (row(api, prompt)) } @else { (tile(api, prompt)) }
+                }
+            }
+            div .toolbar.chosen {
+                label .choice hidden { input type="checkbox" data-all="id"; "All on this page" }
+                span .soft { "With the chosen:" }
+                button name="action" value="add" { "Add to vault" }
+                @if is_in_vault { button name="action" value="move" { "Move to vault" } }
+                button .danger name="action" value="delete" { "Delete" }
+            }
+        }
+    }
+}
+
+/// Chooses a prompt. Its name is the title beside it.
+fn pick(id: PromptId) -> Markup {
+    html! { input .pick type="checkbox" name="id" value=(id) aria-labelledby={ "p" (id) }; }
+}
+
+fn row(api: &Api, prompt: &PromptRecord) -> Markup {
+    html! {
+        li .row {
+            (pick(prompt.id))
+            @if let Some(image) = thumbnail(api, prompt) { span .thumb { (image) } }
+            div {
+                a .title #{ "p" (prompt.id) } href=(prompt_address(api, prompt.id)) {
+                    (titled(&prompt.title, 100))
+                }
+                p .soft { (facts(api, prompt)) " " (copy_text(api, prompt)) }
+            }
+        }
+    }
+}
+
+/// A picture, or the beginning of the text.
+fn tile(api: &Api, prompt: &PromptRecord) -> Markup {
+    html! {
+        li .tile {
+            @match thumbnail(api, prompt) {
+                Some(image) => a .cover href=(prompt_address(api, prompt.id)) tabindex="-1"
+                    aria-hidden="true" { (image) },
+                None => p .cover.text { (typed(&prompt.text, 100)) },
+            }
+            div {
+                (pick(prompt.id))
+                a .title #{ "p" (prompt.id) } href=(prompt_address(api, prompt.id)) {
+                    (titled(&prompt.title, 80))
+                }
+            }
+            p .soft { (facts(api, prompt)) " " (copy_text(api, prompt)) }
+        }
+    }
+}
+
+/// Copies the whole text, which is not in the list.
+fn copy_text(api: &Api, prompt: &PromptRecord) -> Markup {
+    let from = api.site.page(&format!("prompts/{}/text", prompt.id));
+    html! {
+        button .link type="button" data-copy data-from=(from) aria-describedby={ "p" (prompt.id) } hidden {
+            "Copy"
+        }
+    }
+}
+
+fn facts(api: &Api, prompt: &PromptRecord) -> Markup {
     let pictures = prompt.images.len();
     html! {
-        (prompt.kind.as_str())
-        @if let Some(platform) = &prompt.platform { " · " (typed(platform, 40)) }
-        @if pictures > 0 { " · " (pictures) (if pictures == 1 { " picture" } else { " pictures" }) }
-        " · " (When(prompt.created_at))
+        @if prompt.kind == PromptKind::Text || pictures == 0 { (prompt.kind.as_str()) }
+        @else { (counted(pictures, "picture", "pictures")) }
+        @if let Some(platform) = &prompt.platform { " · " (typed(platform, 30)) }
+        " · " (ago(api, prompt.created_at))
+    }
+}
+
+/// The pictures of the newest prompts with one, for the overview.
+pub(super) fn gallery(api: &Api, prompts: &[std::sync::Arc<PromptRecord>]) -> Markup {
+    let tiles = prompts.iter().filter(|prompt| thumbnail(api, prompt).is_some());
+    let tiles = tiles.map(|prompt| {
+        html! {
+            li .tile {
+                a .title.cover href=(prompt_address(api, prompt.id)) {
+                    @if let Some(image) = thumbnail(api, prompt) { (image) }
+                }
+            }
+        }
+    });
+    let tiles: String = tiles.map(PreEscaped::into_string).collect();
+    html! { ul .grid { (PreEscaped(tiles)) } }
+}
+
+/// The vault with this id in a form or query, to name it.
+pub(super) async fn named_vault(
+    api: &Api,
+    session: &SessionRecord,
+    id: &str,
+) -> Result<Option<VaultRecord>, ApiError> {
+    match id.parse().map(VaultId::new) {
+        Ok(id) => Ok(Some(api.store.vault(&session.caller(), id).await?)),
+        Err(_) => Ok(None),
     }
 }

@@ -1,27 +1,38 @@
 //! The sessions of the account.
 
+use http::HeaderMap;
+use http::header::USER_AGENT;
 use maud::html;
 
-use super::layout::{Page, When, list as list_of, redirect};
+use super::layout::{Page, done};
+use super::parts::{ago, list as list_of};
 use crate::api::{Api, HandlerResult, Request};
 use crate::domain::{KeyId, SessionRecord};
 
 /// `GET /sessions`.
-pub(crate) async fn list(api: &Api, session: &SessionRecord, _: Request<'_>) -> HandlerResult {
+pub(crate) async fn list(
+    api: &Api,
+    session: &SessionRecord,
+    request: Request<'_>,
+) -> HandlerResult {
     let sessions = api.store.sessions(&session.caller()).await?;
     // The session of this request is in the list, unless it has just ended.
     let empty = html! { p { "There is no session. Sign in again." } };
     let content = html! {
-        p { "Each browser that is signed in has a session. End those that you do not know." }
+        p {
+            "Each browser that is signed in has a session, with the name that the browser gave. End "
+            "those that you do not know."
+        }
         (list_of(&sessions, &empty, |other| html! {
             li {
                 strong {
-                    "Session " (other.id.0)
+                    bdi { (other.browser.as_deref().unwrap_or("Unknown browser")) }
                     @if other.id == session.id { " (this browser)" }
                 }
                 p .soft {
-                    "Signed in " (When(other.created_at)) " · last used " (When(other.last_seen_at))
-                    " · ends " (When(other.expires_at)) " at the latest"
+                    "Signed in " (ago(api, other.created_at)) " · last used " (ago(api, other.last_seen_at))
+                    " · ends " (ago(api, other.expires_at)) " at the latest · session "
+                    (other.id.0)
                 }
                 @if other.id != session.id {
                     form method="post" action=(api.site.page(&format!("sessions/{}/end", other.id.0))) {
@@ -37,14 +48,14 @@ pub(crate) async fn list(api: &Api, session: &SessionRecord, _: Request<'_>) -> 
             }
         }
     };
-    Page::of(&api.site, session, "sessions", "Sessions").show(&content)
+    Page::of(&api.site, session, "sessions", "Sessions").after(request.parts).show(&content)
 }
 
 /// `POST /sessions/{sessionId}/end`.
 pub(crate) async fn end(api: &Api, session: &SessionRecord, request: Request<'_>) -> HandlerResult {
     let id: i64 = request.id(0)?;
     api.store.end_session(&session.caller(), KeyId(id)).await?;
-    redirect(&api.site, "sessions", None)
+    done(&api.site, "sessions", "session-ended")
 }
 
 /// `POST /sessions/end-others`.
@@ -59,5 +70,81 @@ pub(crate) async fn end_others(
             api.store.end_session(&caller, other.id).await?;
         }
     }
-    redirect(&api.site, "sessions", None)
+    done(&api.site, "sessions", "sessions-ended")
+}
+
+/// What tells browsers apart in `User-Agent`, the most telling first.
+const BROWSERS: [(&str, &str); 10] = [
+    ("Edg", "Edge"),
+    ("OPR/", "Opera"),
+    ("SamsungBrowser/", "Samsung Internet"),
+    ("Firefox/", "Firefox"),
+    ("FxiOS/", "Firefox"),
+    ("CriOS/", "Chrome"),
+    ("Chrome/", "Chrome"),
+    ("Chromium/", "Chromium"),
+    ("Safari/", "Safari"),
+    ("curl/", "curl"),
+];
+const SYSTEMS: [(&str, &str); 7] = [
+    ("Android", "Android"),
+    ("iPhone", "iOS"),
+    ("iPad", "iOS"),
+    ("Windows", "Windows"),
+    ("Mac OS X", "macOS"),
+    ("CrOS", "ChromeOS"),
+    ("Linux", "Linux"),
+];
+
+/// The browser of a request in a few words, such as "Firefox on Linux".
+pub(super) fn browser(headers: &HeaderMap) -> Option<String> {
+    let agent = headers.get(USER_AGENT)?.to_str().ok()?;
+    let find = |all: &[(&str, &'static str)]| {
+        all.iter().find(|(part, _)| agent.contains(part)).map(|(_, name)| *name)
+    };
+    match (find(&BROWSERS), find(&SYSTEMS)) {
+        (Some(browser), Some(system)) => Some(format!("{browser} on {system}")),
+        (browser, system) => browser.or(system).map(ToOwned::to_owned),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use http::HeaderValue;
+
+    use super::*;
+
+    #[test]
+    fn a_browser_is_named_in_a_few_words() {
+        for (agent, expected) in [
+            (
+                "Mozilla/5.0 (X11; Linux x86_64; rv:143.0) Gecko/20100101 Firefox/143.0",
+                "Firefox on Linux",
+            ),
+            (
+                "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) \
+                 Chrome/141.0.0.0 Safari/537.36 Edg/141.0.0.0",
+                "Edge on Windows",
+            ),
+            (
+                "Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15 \
+                 (KHTML, like Gecko) Version/18.0 Mobile/15E148 Safari/604.1",
+                "Safari on iOS",
+            ),
+            (
+                "Mozilla/5.0 (Linux; Android 15) AppleWebKit/537.36 (KHTML, like Gecko) \
+                 Chrome/141.0.0.0 Mobile Safari/537.36",
+                "Chrome on Android",
+            ),
+            ("curl/8.14.1", "curl"),
+        ] {
+            let mut headers = HeaderMap::new();
+            headers.insert(USER_AGENT, HeaderValue::from_static(agent));
+            assert_eq!(browser(&headers).as_deref(), Some(expected));
+        }
+        let mut headers = HeaderMap::new();
+        assert_eq!(browser(&headers), None);
+        headers.insert(USER_AGENT, HeaderValue::from_static("<script>"));
+        assert_eq!(browser(&headers), None);
+    }
 }

@@ -82,6 +82,18 @@ impl Browser {
         self.find(&field).await.send_keys(text).await;
     }
 
+    /// Fills in a field that has a value.
+    pub(crate) async fn replace(&self, name: &str, text: &str) {
+        // Control and A select all of it.
+        self.fill(name, &format!("\u{e009}a\u{e000}{text}")).await;
+    }
+
+    /// Chooses the option with this text.
+    pub(crate) async fn choose(&self, name: &str, text: &str) {
+        let option = format!("//main//select[@name='{name}']/option[normalize-space()='{text}']");
+        self.click_on(&option).await;
+    }
+
     /// Waits for a page with this text, and looks whether it has a secret.
     pub(crate) async fn see(&mut self, text: &str) -> String {
         self.find(&format!("//body//*[contains(normalize-space(), '{text}')]")).await;
@@ -110,6 +122,10 @@ impl Browser {
         let (link, code) = site.sign_in_link().await;
         self.open(&link).await;
         self.keep_secret(&code);
+        // Without scripts the link does not fill it in.
+        if self.find("//input[@name='code']").await.property("value").await.is_empty() {
+            self.fill("code", &code).await;
+        }
         self.click("Sign in").await;
         self.see(crate::site::ACCOUNT).await;
         code

@@ -15,11 +15,15 @@ mod proxy;
 mod site;
 mod webdriver;
 
+mod account;
+mod generations;
 mod keys;
 mod origins;
 mod pages;
 mod prompts;
 mod sign_in;
+mod uploads;
+mod vaults;
 
 use std::io::Write;
 use std::sync::Once;

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use data_encoding::BASE64;
+use futures::{StreamExt, stream};
 use promptarium::Client;
 use serde_json::{Value, json};
 
@@ -14,21 +15,38 @@ use crate::{say, tests_on};
 // What a page looks like does not depend on the store.
 tests_on!(in_memory: pages_fit_a_narrow_screen, the_keyboard_reaches_everything, axe_finds_nothing);
 
-/// The page that answers a form.
+/// Pages that answer a form or a key.
 const NEW_KEY: &str = "key-new";
+const REFUSED: &str = "prompt-refused";
+const REFUSED_GENERATION: &str = "generate-refused";
+const CHOSEN: &str = "prompts-chosen";
+const SHORTCUTS: &str = "shortcuts";
 
 /// Pages by the name of their screenshot. `{prompt}` and others are the data of [`fill`].
-const PAGES: [(&str, &str); 17] = [
+const PAGES: [(&str, &str); 34] = [
     ("overview", ""),
     ("prompts", "prompts"),
+    ("prompts-list", "prompts?view=list"),
     ("prompts-of-vault", "prompts?vaultId={vault}"),
-    ("prompts-empty", "prompts?vaultId={empty}"),
+    ("prompts-found", "prompts?q=harbour&type=image"),
+    ("prompts-not-found", "prompts?vaultId={empty}"),
     ("prompt", "prompts/{prompt}"),
+    ("prompt-long", "prompts/{long}"),
     ("prompt-with-picture", "prompts/{picture}"),
+    ("prompt-with-animation", "prompts/{animation}"),
+    ("prompt-new", "prompts/new"),
+    ("prompt-edit", "prompts/{prompt}/edit"),
+    ("prompt-delete", "prompts/{prompt}/delete"),
+    ("prompt-deleted", "prompts?done=prompt-deleted"),
+    ("generate", "generate?prompt={picture}"),
     ("vaults", "vaults"),
     ("vault", "vaults/{vault}"),
     ("vault-empty", "vaults/{empty}"),
+    ("vault-new", "vaults/new"),
     ("jobs", "jobs"),
+    ("job-running", "jobs/running"),
+    ("job-failed", "jobs/failed"),
+    ("job-completed", "jobs/completed"),
     ("keys", "keys"),
     ("key-to-revoke", "keys/{key}/revoke"),
     ("sessions", "sessions"),
@@ -36,6 +54,18 @@ const PAGES: [(&str, &str); 17] = [
     ("not-valid", "prompts?type=nothing"),
     ("sign-in", "sign-in"),
     (NEW_KEY, "keys"),
+    (REFUSED, "prompts/new"),
+    (REFUSED_GENERATION, "generate"),
+    (CHOSEN, "prompts?view=list"),
+    (SHORTCUTS, "prompts"),
+];
+
+/// Pages of an account that has nothing.
+const EMPTY: [(&str, &str); 4] = [
+    ("empty-overview", ""),
+    ("empty-prompts", "prompts"),
+    ("empty-vaults", "vaults"),
+    ("empty-jobs", "jobs"),
 ];
 
 const WIDTHS: [u32; 2] = [1280, 320];
@@ -56,17 +86,30 @@ async fn fill(site: &Site) -> Vec<(&'static str, String)> {
     let creating =
         client.prompts().create(&*title, format!("{}{word}", "A long text. ".repeat(40)));
     let prompt = creating.vault(vault.id).await.unwrap();
+    let long = client.prompts().create("Long", "A long text. ".repeat(1_150)).await.unwrap();
     let generations = client.generations();
     let painting = generations.create("local/plasma", "A harbour before sunrise");
-    let painted = generations.wait(painting.vault(vault.id).await.unwrap()).await.unwrap();
-    let failing = generations.create("local/fail", format!("Fails {word}")).await.unwrap();
+    let painting = painting.vault(vault.id).client_job_id("completed").await.unwrap();
+    let painted = generations.wait(painting).await.unwrap();
+    let moving = generations.create("local/plasma-video", "Waves").video();
+    let moving = generations.wait(moving.await.unwrap()).await.unwrap();
+    let failing = generations.create("local/fail", format!("Fails {word}"));
+    let failing = failing.client_job_id("failed").await.unwrap();
     generations.wait(failing).await.unwrap_err();
-    for number in 0..20 {
-        client.prompts().create(format!("Prompt {number}"), "text").await.unwrap();
-    }
+    // It runs as long as the test.
+    let running = generations.create("local/slow", format!("Runs {word}"));
+    running.client_job_id("running").parameter("seconds", 600).await.unwrap();
+    stream::iter(0..200)
+        .for_each_concurrent(8, |number| {
+            let creating = client.prompts().create(format!("Prompt {number}"), "text");
+            async { drop(creating.await.unwrap()) }
+        })
+        .await;
     let names = [
         ("{prompt}", prompt.id.to_string()),
         ("{picture}", painted.status.prompt_id.unwrap().to_string()),
+        ("{animation}", moving.status.prompt_id.unwrap().to_string()),
+        ("{long}", long.id.to_string()),
         ("{vault}", vault.id.to_string()),
         ("{empty}", empty.id.to_string()),
         ("{key}", "b1".to_owned()),
@@ -90,10 +133,35 @@ async fn signed_in(site: &Site) -> (Browser, Vec<(&'static str, String)>) {
 
 async fn open(browser: &Browser, name: &str, address: &str) {
     browser.open(address).await;
-    if name == NEW_KEY {
-        browser.fill("name", "laptop").await;
-        browser.click("Create key").await;
-        browser.find("//pre").await;
+    match name {
+        NEW_KEY => {
+            browser.fill("name", "laptop").await;
+            browser.click("Create key").await;
+            browser.find("//pre").await;
+        }
+        REFUSED => {
+            browser.fill("title", "Title").await;
+            browser.fill("prompt", "Text").await;
+            browser.choose("promptType", "video").await;
+            browser.click("Save prompt").await;
+            browser.find("//p[@id='modelId-error']").await;
+        }
+        REFUSED_GENERATION => {
+            browser.fill("prompt", "Text").await;
+            browser.replace("modelId", "local/refuse").await;
+            browser.click("Generate").await;
+            browser.find("//*[@role='alert']").await;
+        }
+        CHOSEN => {
+            browser.click_on("//main//li[1]//input[@name='id']").await;
+            browser.click("Add to vault").await;
+            browser.find("//main//select").await;
+        }
+        SHORTCUTS => {
+            browser.click("Keyboard shortcuts").await;
+            browser.find("//dialog[@open]").await;
+        }
+        _ => {}
     }
 }
 
@@ -154,8 +222,10 @@ async fn pages_fit_a_narrow_screen(site: Site) {
 
 /// What a person can do something with.
 const CONTROLS: &str = "
-    return [...document.querySelectorAll('a[href], button, input:not([type=hidden]), select, \
-        textarea, video[controls], [tabindex=\"0\"]')];";
+    const top = document.querySelector('dialog[open]') || document;
+    return [...top.querySelectorAll('a[href], button, input:not([type=hidden]), select, summary, \
+        textarea, video[controls], [tabindex=\"0\"]')].filter(control => control.checkVisibility()
+        && control.tabIndex >= 0 && (control.type !== 'radio' || control.checked));";
 
 /// What has the focus: its number among the controls, and how that shows.
 const FOCUSED: &str = "
@@ -171,7 +241,7 @@ async fn the_keyboard_reaches_everything(site: Site) {
     let focused = FOCUSED.replace("CONTROLS()", &format!("(() => {{{CONTROLS}}})()"));
     for (name, address) in pages {
         open(&browser, name, &address).await;
-        let controls = run(&browser, &CONTROLS.replace("];", "].length;")).await;
+        let controls = run(&browser, &format!("return (() => {{{CONTROLS}}})().length")).await;
         for expected in 0..controls.as_u64().unwrap() {
             browser.driver.press_tab().await;
             let got = run(&browser, &focused).await;
@@ -187,17 +257,30 @@ async fn axe_finds_nothing(site: Site) {
     let Ok(axe) = fs::read_to_string(&path) else {
         return say("TEST WITH AXE SKIPPED: script/test puts axe.min.js into target/browser");
     };
+    let mut browser = Browser::start().await;
+    browser.sign_in(&site).await;
+    for (name, page) in EMPTY {
+        audit(&browser, &axe, name, &site.page(page)).await;
+    }
+    browser.end(&site).await;
     let (browser, pages) = signed_in(&site).await;
     for (name, address) in pages {
-        open(&browser, name, &address).await;
-        run(&browser, &axe).await;
-        for scheme in SCHEMES {
-            set_scheme(&browser, scheme).await;
+        audit(&browser, &axe, name, &address).await;
+    }
+    browser.end(&site).await;
+}
+
+async fn audit(browser: &Browser, axe: &str, name: &str, address: &str) {
+    open(browser, name, address).await;
+    run(browser, axe).await;
+    for scheme in SCHEMES {
+        set_scheme(browser, scheme).await;
+        for width in WIDTHS {
+            set_width(browser, width).await;
             let audit = "axe.run().then(found => arguments[0](found.violations.map(rule =>
                 [rule.id, rule.help, rule.nodes.map(node => node.html.slice(0, 200))])))";
             let found = browser.driver.execute_async(audit, Vec::new()).await;
-            assert_eq!(found, json!([]), "{name} in {scheme}");
+            assert_eq!(found, json!([]), "{name} in {scheme} with {width} pixels");
         }
     }
-    browser.end(&site).await;
 }

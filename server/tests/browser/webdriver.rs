@@ -101,9 +101,13 @@ impl WebDriver {
         self.post("/execute/async", json!({ "script": script, "args": arguments })).await
     }
 
-    /// Presses the Tab key.
     pub(crate) async fn press_tab(&self) {
-        let key = |kind| json!({ "type": kind, "value": "\u{e004}" });
+        self.press("\u{e004}").await;
+    }
+
+    /// Presses a key.
+    pub(crate) async fn press(&self, key: &str) {
+        let key = |kind| json!({ "type": kind, "value": key });
         let actions = json!([key("keyDown"), key("keyUp")]);
         let keyboard = json!({ "type": "key", "id": "keyboard", "actions": actions });
         self.post("/actions", json!({ "actions": [keyboard] })).await;

@@ -1,46 +1,11 @@
 //! The commands that work on the database: output and exit codes.
 
-use std::ffi::OsStr;
-
 use promptarium_server::test_support::ScratchDatabase;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::support::client::Connection;
-use crate::support::program::{Running, output, program};
-
-#[derive(Debug)]
-struct CommandOutput {
-    code: Option<i32>,
-    stdout: String,
-    stderr: String,
-}
-
-impl CommandOutput {
-    fn json(&self) -> Value {
-        assert_eq!((self.code, self.stdout.matches('\n').count()), (Some(0), 1), "{self:?}");
-        serde_json::from_str(&self.stdout).unwrap()
-    }
-}
-
-/// Runs a command with the URL of the database in its environment.
-async fn run(url: &str, arguments: &[&str]) -> CommandOutput {
-    let variables = [("PROMPTARIUM_DATABASE_URL", OsStr::new(url))];
-    let output = output(program(arguments, &variables)).await;
-    let text = |bytes| String::from_utf8(bytes).unwrap();
-    CommandOutput {
-        code: output.status.code(),
-        stdout: text(output.stdout),
-        stderr: text(output.stderr),
-    }
-}
-
-/// The line on stderr of a command that failed.
-async fn failure(url: &str, arguments: &[&str], code: i32) -> String {
-    let output = run(url, arguments).await;
-    assert_eq!((output.code, output.stdout.as_str()), (Some(code), ""), "{output:?}");
-    assert_eq!(output.stderr.matches('\n').count(), 1, "{output:?}");
-    output.stderr
-}
+use crate::support::command::{failure, run};
+use crate::support::program::Running;
 
 #[tokio::test]
 async fn migrate_applies_each_migration_once() {

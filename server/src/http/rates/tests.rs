@@ -67,7 +67,7 @@ fn a_request_that_one_limit_refuses_counts_in_none() {
     let policy = "\"key-requests-60s\";q=2;w=60, \"key-generations-10s\";q=1;w=10";
     assert_eq!(written["ratelimit-policy"], policy);
     assert_eq!(written["ratelimit"], both);
-    assert_eq!(count(&rates, &one, "newPicture"), (Some(10), both.to_owned()));
+    assert_eq!(count(&rates, &one, "generate"), (Some(10), both.to_owned()));
     clock.advance(Duration::from_secs(10));
     assert_eq!(count(&rates, &one, "createGeneration").0, None);
     assert_eq!(count(&rates, &one, "createUploadSlot").0, Some(50));

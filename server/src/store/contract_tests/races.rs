@@ -50,7 +50,7 @@ async fn of_many_sign_ins_with_one_code_one_starts_a_session(db: Arc<StoreUnderT
         let sign_ins = parallel(&db, &alice, 8, |db, _, number| async move {
             let mut session = [round; 32];
             session[0] = 100 + u8::try_from(number).unwrap();
-            db.store.sign_in([round; 32], session).await.unwrap()
+            db.store.sign_in([round; 32], session, None).await.unwrap()
         });
         let started: Vec<_> = sign_ins.await.into_iter().flatten().collect();
         assert_eq!(started.len(), 1, "{started:?}");

@@ -82,7 +82,8 @@ async fn a_response_never_shows_a_later_change(db: Arc<StoreUnderTest>) {
 async fn a_fork_copies_the_cover_and_the_images(db: Arc<StoreUnderTest>) {
     let alice = db.caller("alice").await;
     let source = db.public(&alice, &[]).await;
-    db.set_cover(&alice, source, "http://localhost/cover.png").await;
+    let cover = Some("http://localhost/cover.png".into());
+    db.store.set_cover(&alice, source, cover).await.unwrap();
     let job = reserved(&*db.store, &alice, new("job", 1, Some(source))).await;
     db.store.job_submitted(&job.key, ticket()).await.unwrap();
     let lease = claim(&*db.store).await.unwrap().lease;

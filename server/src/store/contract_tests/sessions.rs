@@ -30,7 +30,7 @@ impl StoreUnderTest {
     /// A new session of an account that exists, with an id of this digest.
     pub(super) async fn session(&self, account: &str, digest: u8) -> SessionRecord {
         self.store.create_sign_in_code(account, [digest; 32]).await.unwrap();
-        self.store.sign_in([digest; 32], [digest; 32]).await.unwrap().unwrap()
+        self.store.sign_in([digest; 32], [digest; 32], None).await.unwrap().unwrap()
     }
 
     async fn find(&self, digest: u8) -> Option<SessionRecord> {
@@ -42,12 +42,14 @@ async fn a_code_starts_one_session(db: Arc<StoreUnderTest>) {
     let alice = db.caller("alice").await;
     db.clock.advance(SECOND);
     db.store.create_sign_in_code("alice", [1; 32]).await.unwrap();
-    assert_eq!(db.store.sign_in([2; 32], [9; 32]).await.unwrap(), None);
-    let session = db.store.sign_in([1; 32], [9; 32]).await.unwrap().unwrap();
+    assert_eq!(db.store.sign_in([2; 32], [9; 32], None).await.unwrap(), None);
+    let session = db.store.sign_in([1; 32], [9; 32], Some("Firefox")).await;
+    let session = session.unwrap().unwrap();
     let expected = SessionRecord {
         id: session.id,
         account: alice.account,
         account_name: "alice".into(),
+        browser: Some("Firefox".into()),
         created_at: at(SECOND),
         last_seen_at: at(SECOND),
         expires_at: at(SECOND + SESSION_MAX),
@@ -55,14 +57,14 @@ async fn a_code_starts_one_session(db: Arc<StoreUnderTest>) {
     assert_eq!(session, expected);
     assert_eq!(db.find(9).await, Some(session));
     assert_eq!(db.find(1).await, None);
-    assert_eq!(db.store.sign_in([1; 32], [8; 32]).await.unwrap(), None);
+    assert_eq!(db.store.sign_in([1; 32], [8; 32], None).await.unwrap(), None);
     assert_eq!(db.find(8).await, None);
 }
 
 async fn a_code_is_for_an_existing_account(db: Arc<StoreUnderTest>) {
     assert_error!(db.store.create_sign_in_code("bob", [1; 32]).await, StoreError::NotFound);
     db.caller("bob").await;
-    assert_eq!(db.store.sign_in([1; 32], [9; 32]).await.unwrap(), None);
+    assert_eq!(db.store.sign_in([1; 32], [9; 32], None).await.unwrap(), None);
 }
 
 async fn a_code_expires(db: Arc<StoreUnderTest>) {
@@ -72,7 +74,7 @@ async fn a_code_expires(db: Arc<StoreUnderTest>) {
     {
         db.store.create_sign_in_code("alice", [1; 32]).await.unwrap();
         db.clock.advance(lifetime);
-        let session = db.store.sign_in([1; 32], [u8::from(valid); 32]).await.unwrap();
+        let session = db.store.sign_in([1; 32], [u8::from(valid); 32], None).await.unwrap();
         assert_eq!(session.is_some(), valid, "{lifetime:?}");
     }
 }
@@ -82,8 +84,8 @@ async fn an_expired_code_stays_expired_when_another_one_is_created(db: Arc<Store
     db.store.create_sign_in_code("alice", [1; 32]).await.unwrap();
     db.clock.advance(SIGN_IN_CODE_LIFETIME);
     db.store.create_sign_in_code("alice", [2; 32]).await.unwrap();
-    assert_eq!(db.store.sign_in([1; 32], [1; 32]).await.unwrap(), None);
-    assert!(db.store.sign_in([2; 32], [2; 32]).await.unwrap().is_some());
+    assert_eq!(db.store.sign_in([1; 32], [1; 32], None).await.unwrap(), None);
+    assert!(db.store.sign_in([2; 32], [2; 32], None).await.unwrap().is_some());
 }
 
 async fn a_session_ends_when_it_is_idle(db: Arc<StoreUnderTest>) {

@@ -34,10 +34,11 @@ actions! {
     Wait 20, WaitLong 2, SeedKey 8, FindKey 4, ConfirmKey 4,
     CreateSignInCode 18, SignIn 22, FindSession 14, EndSession 10, CreateApiKey 12, RevokeApiKey 6,
     CreatePrompt 20, Prompt 6, ListPrompts 20, UpdatePrompt 22, DeletePrompt 6, SavePrompt 12,
+    SearchPrompts 14, CountPrompts 3, MembershipsOf 4,
     CreateVault 18, Vault 6, UpdateVault 20, DeleteVault 6, ForkVault 14,
     Contents 8, AddPrompts 32, RemoveMembership 8, MoveMembership 26, SetPinned 32,
     ReserveJob 20, JobSubmitted 16, JobLost 4, DiscardJob 3, Job 4, Jobs 12, JobByKey 4,
-    FailLate 5, DeleteEnded 4, ClaimJob 26, RenewLease 4, ReleaseJob 20, CompleteJob 10, FailJob 4,
+    FailLate 5, DeleteEnded 6, ClaimJob 26, RenewLease 4, ReleaseJob 20, CompleteJob 10, FailJob 4,
 }
 
 impl Action {

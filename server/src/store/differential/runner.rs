@@ -9,8 +9,8 @@ use promptarium::{PromptId, VaultId, VaultPromptId};
 
 use super::ops::{Action, Ids, Op, Values};
 use crate::domain::{
-    AccountId, Caller, KeyId, KeyRecord, ListedPrompt, NewKey, PromptQuery, PromptRecord, Scopes,
-    VaultRecord,
+    AccountId, Caller, KeyId, KeyRecord, ListedPrompt, NewKey, Place, PromptQuery, PromptRecord,
+    PromptSearch, Scopes, VaultRecord,
 };
 use crate::store::contract_tests::key;
 use crate::store::{Moved, Result, Store, StoreError};
@@ -70,7 +70,8 @@ impl<'s> Runner<'s> {
             CreateSignInCode | SignIn | FindSession | EndSession | CreateApiKey | RevokeApiKey => {
                 self.on_sessions(op.action, account, values).await
             }
-            CreatePrompt | Prompt | ListPrompts | UpdatePrompt | DeletePrompt | SavePrompt => {
+            CreatePrompt | Prompt | ListPrompts | UpdatePrompt | DeletePrompt | SavePrompt
+            | SearchPrompts | CountPrompts | MembershipsOf => {
                 self.on_prompts(op.action, account, values).await
             }
             CreateVault | Vault | UpdateVault | DeleteVault | ForkVault => {
@@ -145,6 +146,32 @@ impl<'s> Runner<'s> {
                 let prompts: Vec<_> =
                     page.prompts.iter().map(|prompt| self.normalize_prompt(prompt)).collect();
                 return Ok(show((prompts, page.more)));
+            }
+            Action::SearchPrompts => {
+                let words = ["", "text", "te 1", "text 5", "9 text", "x"][values.below(6)];
+                let place = [Place::Anywhere, Place::NoVault, Place::Vault(vault)][values.below(3)];
+                let (kind, limit) = (values.maybe(Values::kind), 1 + values.below(4));
+                let after = values.chance(30).then_some(id);
+                let words = PromptSearch::words(words);
+                let search = PromptSearch { words, place, kind, after, limit };
+                let page = store.search_prompts(caller, search).await?;
+                let prompts: Vec<_> =
+                    page.prompts.iter().map(|prompt| self.normalize_prompt(prompt)).collect();
+                return Ok(show((prompts, page.more)));
+            }
+            Action::CountPrompts => {
+                let kind = values.maybe(Values::kind);
+                return store.count_prompts(caller, kind, 1 + values.below(4)).await.map(show);
+            }
+            Action::MembershipsOf => {
+                let other = self.prompts.pick(account, values);
+                let found = store.memberships_of(caller, vault, &[id, other]).await?;
+                let mut shown = Vec::new();
+                for id in found {
+                    self.vault_of.insert(id, vault);
+                    shown.push(self.memberships.normalize(id));
+                }
+                return Ok(show(shown));
             }
             Action::UpdatePrompt => {
                 let mut patch = values.patch();

@@ -41,7 +41,7 @@ impl Runner<'_> {
             }
             Action::SignIn => {
                 let code = recent(self.sessions.codes, values);
-                let started = store.sign_in(code, [self.sessions.started; 32]).await?;
+                let started = store.sign_in(code, [self.sessions.started; 32], None).await?;
                 if let Some(session) = &started {
                     self.sessions.started = self.sessions.started.wrapping_add(1);
                     self.sessions.callers.push(session.caller());

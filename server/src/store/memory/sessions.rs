@@ -33,7 +33,12 @@ impl SessionStore for MemoryStore {
         Ok(())
     }
 
-    async fn sign_in(&self, code: [u8; 32], session: [u8; 32]) -> Result<Option<SessionRecord>> {
+    async fn sign_in(
+        &self,
+        code: [u8; 32],
+        session: [u8; 32],
+        browser: Option<&str>,
+    ) -> Result<Option<SessionRecord>> {
         let (mut keys, now) = (write(&self.keys), self.shared.now());
         let Some(code) = keys.codes.remove(&code).filter(|code| code.expires_at > now) else {
             return Ok(None);
@@ -42,6 +47,7 @@ impl SessionStore for MemoryStore {
             id: KeyId(next(&self.shared.others)),
             account: code.account,
             account_name: code.account_name,
+            browser: browser.map(Into::into),
             created_at: now,
             last_seen_at: now,
             expires_at: after(now, SESSION_MAX),

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use futures::FutureExt;
-use promptarium::{PromptId, VaultId};
+use promptarium::PromptId;
 use tokio::time::{Instant, timeout};
 
 use super::account::{Account, StoredPrompt, Vault};
@@ -45,13 +45,6 @@ impl MemoryStore {
 
     pub(in crate::store) fn account_count(&self) -> usize {
         read(&self.accounts).len()
-    }
-
-    /// Sets the cover of a vault, for which there is no method.
-    pub(in crate::store) fn set_cover(&self, caller: &Caller, vault: VaultId, url: &str) {
-        let account = self.account(caller.account).unwrap();
-        let vaults = &mut write(&account).vaults;
-        vaults.get_mut(&vault).unwrap().record.cover_image = Some(url.into());
     }
 }
 

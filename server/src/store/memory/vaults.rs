@@ -107,17 +107,8 @@ impl VaultStore for MemoryStore {
 #[async_trait]
 impl MembershipStore for MemoryStore {
     async fn contents(&self, caller: &Caller, vault: VaultId) -> Result<Contents> {
-        let snapshot: BTreeMap<_, _> = self.read(caller, |account| {
-            let members = account.vault(vault)?.members.iter();
-            let listed = members.filter_map(|(membership, member)| {
-                let prompt = account.prompt(member.prompt).ok()?;
-                let pinned = member.pin.is_some();
-                let listed = ListedPrompt { prompt, membership: *membership, pinned };
-                Some((Reverse((member.pin, *membership)), listed))
-            });
-            Ok(listed.collect())
-        })?;
-        let entries = stream::iter(snapshot.into_values().map(Ok)).boxed();
+        let snapshot = self.read(caller, |account| listed(account, vault))?;
+        let entries = stream::iter(snapshot.into_iter().map(Ok)).boxed();
         // They are in the store anyway.
         Ok(Contents { bytes: 0, entries })
     }
@@ -188,6 +179,18 @@ impl MembershipStore for MemoryStore {
             Ok(())
         })
     }
+}
+
+/// The contents of a vault in display order.
+pub(super) fn listed(account: &Account, vault: VaultId) -> Result<Vec<ListedPrompt>> {
+    let members = account.vault(vault)?.members.iter();
+    let listed = members.filter_map(|(membership, member)| {
+        let prompt = account.prompt(member.prompt).ok()?;
+        let pinned = member.pin.is_some();
+        let listed = ListedPrompt { prompt, membership: *membership, pinned };
+        Some((Reverse((member.pin, *membership)), listed))
+    });
+    Ok(listed.collect::<BTreeMap<_, _>>().into_values().collect())
 }
 
 /// A snapshot of what a fork copies.

@@ -141,9 +141,5 @@ async fn listed_prompts(db: &Db, caller: &Caller, batch: &[Member]) -> Result<Ve
 /// [`StoreError::NotFound`] for the one row without a vault.
 fn listed(row: &Row) -> Result<Option<ListedPrompt>> {
     column::<Option<i64>>(row, "vault")?.ok_or(StoreError::NotFound)?;
-    let Some(prompt) = rows::prompt(row)? else {
-        return Ok(None);
-    };
-    let membership = VaultPromptId::new(column(row, "membership")?);
-    Ok(Some(ListedPrompt { prompt, membership, pinned: column(row, "pinned")? }))
+    rows::listed_prompt(row)
 }

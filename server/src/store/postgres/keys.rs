@@ -26,7 +26,7 @@ static FIND: Statement = Statement::read_only(
     ),
 );
 
-static CONFIRM: Statement =
+pub(super) static CONFIRM: Statement =
     Statement::read_only("keys.confirm", formatcp!("{CALLER} SELECT FROM caller"));
 
 /// The columns that [`api_key`] reads, of a table or subquery named `k`.

@@ -39,6 +39,8 @@ pub(super) const LIST: &[Version] = versions! {
     "V10__job_waits"
     "V11__names_and_citus"
     "V12__plans_of_vaults"
+    "V13__prompt_words"
+    "V14__session_browser"
 };
 
 /// Any number that is the same for all servers: "prompts" in ASCII.

@@ -5,15 +5,15 @@ use std::time::Duration;
 
 use bytes::BytesMut;
 use jiff::Timestamp;
-use promptarium::{PromptId, VaultId};
+use promptarium::{PromptId, VaultId, VaultPromptId};
 use tokio_postgres::Row;
 use tokio_postgres::row::RowIndex;
 use tokio_postgres::types::{FromSql, IsNull, Json, ToSql, Type, to_sql_checked};
 
 use super::retry::store_error;
 use crate::domain::{
-    ImageRef, PromptImage, PromptInputs, PromptKind, PromptRecord, SharedPrompt, VaultRecord,
-    VaultVisibility,
+    ImageRef, ListedPrompt, PromptImage, PromptInputs, PromptKind, PromptRecord, SharedPrompt,
+    VaultRecord, VaultVisibility,
 };
 use crate::store::{Cause, Result, StoreError};
 
@@ -110,6 +110,13 @@ pub(super) fn prompt(row: &Row) -> Result<Option<SharedPrompt>> {
         updated_at: columns.take()?,
         vault_ids: columns.vault_ids()?,
     })))
+}
+
+/// The same with the columns `membership` and `pinned`.
+pub(super) fn listed_prompt(row: &Row) -> Result<Option<ListedPrompt>> {
+    let Some(prompt) = prompt(row)? else { return Ok(None) };
+    let membership = VaultPromptId::new(column(row, "membership")?);
+    Ok(Some(ListedPrompt { prompt, membership, pinned: column(row, "pinned")? }))
 }
 
 /// The row of the columns `id`, `model_id`, `aspect_ratio`, `image_url` and

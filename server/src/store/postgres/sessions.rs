@@ -55,11 +55,11 @@ static SIGN_IN: Statement = Statement::non_idempotent(
             FROM code, new_key WHERE expires_at > $3
             RETURNING id, account_id, created_at
         ), s AS (
-            INSERT INTO session (key_id, digest, last_seen_at, expires_at)
-            SELECT id, $2::bytea, created_at, $4 FROM k
-            RETURNING key_id, last_seen_at, expires_at
+            INSERT INTO session (key_id, digest, last_seen_at, expires_at, browser)
+            SELECT id, $2::bytea, created_at, $4, $6::text FROM k
+            RETURNING key_id, browser, last_seen_at, expires_at
         )
-        SELECT k.id, k.account_id, a.name, k.created_at, s.last_seen_at, s.expires_at
+        SELECT k.id, k.account_id, a.name, s.browser, k.created_at, s.last_seen_at, s.expires_at
         FROM k JOIN s ON s.key_id = k.id JOIN account a ON a.id = k.account_id"
     ),
 );
@@ -69,7 +69,7 @@ static FIND: Statement = Statement::idempotent(
     "sessions.find",
     formatcp!(
         "WITH found AS MATERIALIZED (
-            SELECT k.id, k.account_id, a.name, k.created_at, s.last_seen_at, s.expires_at
+            SELECT k.id, k.account_id, a.name, s.browser, k.created_at, s.last_seen_at, s.expires_at
             FROM session s JOIN api_key k ON k.id = s.key_id
                 JOIN account a ON a.id = k.account_id
             WHERE s.digest = $1::bytea AND k.revoked_at IS NULL AND s.expires_at > $2
@@ -79,7 +79,7 @@ static FIND: Statement = Statement::idempotent(
                 AND s.last_seen_at <= $4
             RETURNING s.last_seen_at
         )
-        SELECT id, account_id, name, created_at, expires_at,
+        SELECT id, account_id, name, browser, created_at, expires_at,
             coalesce((SELECT last_seen_at FROM seen), last_seen_at) AS last_seen_at
         FROM found"
     ),
@@ -89,7 +89,7 @@ static LIST: Statement = Statement::read_only(
     "sessions.list",
     formatcp!(
         "{CALLER} SELECT found.* FROM caller LEFT JOIN LATERAL (
-            SELECT k.id, k.account_id, a.name, k.created_at, s.last_seen_at, s.expires_at
+            SELECT k.id, k.account_id, a.name, s.browser, k.created_at, s.last_seen_at, s.expires_at
             FROM api_key k JOIN session s ON s.key_id = k.id JOIN account a ON a.id = k.account_id
             WHERE k.account_id = $1 AND k.revoked_at IS NULL AND s.expires_at > $3
                 AND s.last_seen_at > $4
@@ -120,11 +120,16 @@ impl SessionStore for PostgresStore {
         if column(row, 0)? { Ok(()) } else { Err(StoreError::NotFound) }
     }
 
-    async fn sign_in(&self, code: [u8; 32], session: [u8; 32]) -> Result<Option<SessionRecord>> {
+    async fn sign_in(
+        &self,
+        code: [u8; 32],
+        session: [u8; 32],
+        browser: Option<&str>,
+    ) -> Result<Option<SessionRecord>> {
         let public_id = format!("session_{}", random_id());
         let now = self.db.now();
         let params: Params<'_> =
-            &[&&code[..], &&session[..], &now, &after(now, SESSION_MAX), &public_id];
+            &[&&code[..], &&session[..], &now, &after(now, SESSION_MAX), &public_id, &browser];
         let rows = self.db.rows(&SIGN_IN, params).await?;
         Ok(rows.first().map(session_record).transpose()?.flatten())
     }
@@ -160,6 +165,7 @@ fn session_record(row: &Row) -> Result<Option<SessionRecord>> {
         id: KeyId(id),
         account: AccountId(column(row, "account_id")?),
         account_name: column::<&str>(row, "name")?.into(),
+        browser: column::<Option<&str>>(row, "browser")?.map(Into::into),
         created_at: column(row, "created_at")?,
         last_seen_at: column(row, "last_seen_at")?,
         expires_at: column(row, "expires_at")?,

@@ -1,9 +1,6 @@
 //! What the forms of the dashboard do.
 
-use promptarium_server::EmbeddedServer;
-
 use super::{Browser, PAGES, attribute};
-use crate::generations::SlowProvider;
 use crate::support::browser::{request, send, sign_in};
 
 #[tokio::test]
@@ -27,7 +24,8 @@ async fn a_new_key_is_shown_once_and_a_revoked_one_is_refused() {
     let path = format!("/keys/{}", attribute(&keys, "href=\"/keys/"));
     assert!(browser.page(&path).await.contains("Laptop"));
     assert_eq!(status().await, 200, "asking revokes nothing");
-    assert_eq!(browser.post(&path, "").await.header("location"), Some("/keys"));
+    let revoked = browser.post(&path, "").await;
+    assert_eq!(revoked.header("location"), Some("/keys?done=key-revoked"));
     assert_eq!(status().await, 401);
     assert!(browser.page("/keys").await.contains("Revoked"));
 }
@@ -45,60 +43,44 @@ async fn a_new_key_without_a_scope_only_reads() {
 }
 
 #[tokio::test]
-async fn fields_of_forms_are_validated_as_those_of_the_api() {
+async fn sending_the_form_of_a_key_twice_makes_one_key() {
     let browser = Browser::open().await;
-    let id = browser.prompt("p").await;
-    let pictures = format!("/prompts/{id}/pictures");
+    let token = attribute(&browser.page("/keys").await, "name=\"token\" value=\"").to_owned();
+    let form = format!("token={token}&name=Laptop");
+    assert!(browser.post("/keys", &form).await.body.contains("export PROMPTARIUM_API_KEY="));
+    let again = browser.post("/keys", &form).await;
+    assert_eq!(again.header("location"), Some("/keys?done=key-created"));
+    let keys = browser.page("/keys?done=key-created").await;
+    assert_eq!(keys.matches("<bdi>Laptop</bdi>").count(), 2, "one with its link: {keys}");
+    assert!(keys.contains("The key was created before."), "{keys}");
+}
+
+#[tokio::test]
+async fn fields_of_forms_are_validated_as_those_of_the_api_and_errors_are_beside_them() {
+    let browser = Browser::open().await;
+    let long = "title=t&prompt=".to_owned() + &"x".repeat(15_001);
     for (path, form, field) in [
         ("/keys", "", "name"),
         ("/keys", "name=+", "name"),
         ("/keys", "name=a%00", "name"),
         ("/keys", "name=n&scope=x", "scope"),
         ("/keys", "name=n&name=m", "name"),
-        (&pictures, "", "modelId"),
-        (&pictures, "modelId=m&clientJobId=.", "clientJobId"),
+        ("/generate", "prompt=p", "modelId"),
+        ("/generate", "modelId=m", "prompt"),
+        ("/generate", "modelId=m&prompt=p&batchCount=5", "batchCount"),
+        ("/generate", "modelId=m&prompt=p&seed=-1", "seed"),
+        ("/generate", "modelId=m&prompt=p&vaultId=999", "vaultId"),
+        ("/prompts/new", "prompt=p", "title"),
+        ("/prompts/new", &long, "prompt"),
+        ("/prompts/new", "title=t&prompt=p&promptType=image", "modelId"),
+        ("/prompts/new", "title=t&prompt=p&vaultId=999", "vaultId"),
     ] {
         let refused = browser.post(path, form).await;
-        assert_eq!(refused.status, 400, "{path} {form}: {refused:?}");
-        assert!(
-            refused.body.contains(&format!("problem\">{field} ")),
-            "{path} {form}: {}",
-            refused.body
-        );
+        assert_eq!(refused.status, 400, "{path} {form}: {}", refused.body);
+        for part in [format!("id=\"{field}-error\""), format!("href=\"#{field}\"")] {
+            assert!(refused.body.contains(&part), "{path} {form}: no {part}: {}", refused.body);
+        }
     }
-}
-
-#[tokio::test]
-async fn sending_the_picture_form_twice_queues_one_job() {
-    let provider = SlowProvider::new(Ok(()), 0);
-    let builder = EmbeddedServer::builder().provider(provider.clone());
-    let browser = Browser::on(builder.start().await.unwrap()).await;
-    let path = format!("/prompts/{}", browser.prompt("Harbour").await);
-    let job = attribute(&browser.page(&path).await, "name=\"clientJobId\" value=\"").to_owned();
-    let form = format!("modelId=m&aspectRatio=16%3A9&clientJobId={job}");
-    for _ in 0..2 {
-        let sent = browser.post(&format!("{path}/pictures"), &form).await;
-        assert_eq!((sent.status, sent.header("location")), (303, Some("/jobs")));
-    }
-    let page = browser.page("/jobs").await;
-    assert_eq!(page.matches("<progress").count(), 1, "{page}");
-    assert!(page.contains("http-equiv=\"refresh\" content=\"3\"") && page.contains("16:9"));
-    let next = browser.page(&path).await;
-    assert_ne!(attribute(&next, "name=\"clientJobId\" value=\""), job);
-}
-
-#[tokio::test]
-async fn a_finished_picture_is_in_the_jobs_and_in_its_prompt() {
-    let browser = Browser::open().await;
-    let path = format!("/prompts/{}/pictures", browser.prompt("Harbour").await);
-    browser.post(&path, "modelId=local%2Fplasma").await;
-    let page = browser.ended_jobs().await;
-    let prompt = attribute(&page, "Completed: </span><a href=\"").to_owned();
-    let source = attribute(&browser.page(&prompt).await, "src=\"").to_owned();
-    assert!(source.starts_with("/assets/"), "{source}");
-    let asset = send(&browser.server, &request("GET", &source, "", "")).await;
-    assert_eq!(asset.status, 200);
-    assert_eq!(asset.header("content-security-policy"), Some("sandbox"));
 }
 
 #[tokio::test]

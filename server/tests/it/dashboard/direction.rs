@@ -68,7 +68,7 @@ async fn what_people_type_does_not_turn_the_text_around_it() {
     // Beside the account, which is in the header of each page.
     for (page, least) in [
         (created.body, 1),
-        (jobs, 5),
+        (jobs, 4),
         (browser.page("/").await, 0),
         (browser.page("/prompts").await, 3),
         (browser.page(&format!("/prompts/{prompt}")).await, 7),

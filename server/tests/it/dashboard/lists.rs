@@ -26,14 +26,17 @@ async fn the_overview_says_where_it_counts_only_the_newest_jobs() {
 }
 
 #[tokio::test]
-async fn following_next_shows_every_prompt_once() {
+async fn following_next_shows_every_prompt_once_and_previous_goes_back() {
     let browser = Browser::open().await;
     for number in 0..45 {
         browser.prompt(&format!("title-{number:02}-")).await;
     }
     let (mut path, mut seen) = ("/prompts?vaultId=&type=text".to_owned(), Vec::new());
+    let mut pages = Vec::new();
     loop {
         let page = browser.page(&path).await;
+        assert!(page.contains("45 prompts"), "{page}");
+        pages.push(page.clone());
         let titles = page.split("title-").skip(1).map(|rest| rest[..2].parse::<u32>().unwrap());
         seen.extend(titles);
         if !page.contains("Next page") {
@@ -42,6 +45,13 @@ async fn following_next_shows_every_prompt_once() {
         path = attribute(&page, "rel=\"next\" href=\"").replace("&amp;", "&");
     }
     assert!(seen.iter().copied().eq((0..45).rev()), "{seen:?}");
+    let list = |page: &str| page.split_once("<ul class=\"grid\">").unwrap().1.to_owned();
+    for earlier in [1, 0] {
+        let back = pages[earlier + 1].clone();
+        let address = attribute(&back, "rel=\"prev\" href=\"").replace("&amp;", "&");
+        assert_eq!(list(&browser.page(&address).await), list(&pages[earlier]));
+    }
+    assert!(!pages[0].contains("Previous page"), "{}", pages[0]);
 }
 
 #[tokio::test]
@@ -59,7 +69,7 @@ async fn jobs_go_on_with_older_ones() {
     let (mut path, mut seen) = ("/jobs".to_owned(), Vec::new());
     loop {
         let page = browser.page(&path).await;
-        let names = page.split("<code><bdi>job &amp; ").skip(1);
+        let names = page.split("class=\"title\" href=\"/jobs/job%20%26%20").skip(1);
         seen.extend(names.map(|rest| rest[..2].parse::<u32>().unwrap()));
         if !page.contains("Older jobs") {
             break;
@@ -86,14 +96,17 @@ async fn pages_of_large_accounts_stay_small() {
         });
         last = browser.create("/prompts", prompt).await["id"].clone();
     }
-    for path in
-        ["/", "/prompts", "/vaults", &format!("/vaults/{vault}"), &format!("/prompts/{last}")]
-    {
+    for path in ["/", "/prompts", "/prompts?view=list", "/vaults", &format!("/vaults/{vault}")] {
         browser.page(path).await;
+    }
+    // The one text of a page is whole: six bytes for each quotation mark.
+    for path in ["", "/edit"] {
+        let page = browser.get(&format!("/prompts/{last}{path}")).await;
+        assert!(page.body.len() <= 40_000 + 6 * 15_000, "{path} has {}", page.body.len());
     }
     assert!(browser.page("/prompts").await.contains("Next page"));
     assert!(!browser.page("/prompts").await.contains("Shown are"));
-    assert!(browser.page(&format!("/vaults/{vault}")).await.contains("Shown are"));
+    assert!(browser.page(&format!("/vaults/{vault}")).await.contains("Next page"));
 }
 
 #[tokio::test]

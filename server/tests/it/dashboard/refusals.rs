@@ -1,20 +1,28 @@
 //! What the dashboard refuses, and the pages that say so.
 
+use data_encoding::BASE64;
 use promptarium_server::EmbeddedServer;
+use promptarium_server::test_support::route_table;
 use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use url::form_urlencoded;
 
 use super::{Browser, PAGES};
 use crate::support::browser::{FORM, OWN, request, send};
 use crate::support::client::Connection;
 
-/// Every page that changes something, with fields that are valid, on ids that need not exist.
-const CHANGES: [(&str, &str); 5] = [
-    ("/keys", "name=n"),
-    ("/keys/p1/revoke", ""),
-    ("/prompts/1/pictures", "modelId=local%2Fplasma"),
-    ("/sessions/1/end", ""),
-    ("/sessions/end-others", ""),
-];
+/// Every form that needs a session, from the route table, on what need not exist.
+fn forms() -> Vec<String> {
+    let forms = route_table().into_iter().filter(|route| {
+        route.method == "POST" && route.base.is_empty() && !route.path.starts_with("/sign-")
+    });
+    let filled = forms.map(|route| {
+        let parts =
+            route.path.split('/').map(|part| if part.starts_with('{') { "1" } else { part });
+        parts.collect::<Vec<_>>().join("/")
+    });
+    filled.collect()
+}
 
 #[tokio::test]
 async fn a_page_needs_a_session_and_a_key_does_not_do() {
@@ -22,15 +30,38 @@ async fn a_page_needs_a_session_and_a_key_does_not_do() {
     let server = &browser.server;
     let key = format!("authorization: Bearer {}\r\n", server.api_key());
     let with_cookie = format!("{key}{}", browser.cookie);
-    let gets = PAGES.iter().map(|(path, ..)| ("GET", *path, ""));
-    let posts = CHANGES.iter().map(|(path, form)| ("POST", *path, *form));
-    for (method, path, form) in gets.chain(posts).chain([("GET", "/keys/p1/revoke", "")]) {
+    let gets = PAGES.iter().map(|(path, ..)| ("GET", (*path).to_owned()));
+    let posts = forms().into_iter().map(|path| ("POST", path));
+    let asked = "/prompts?q=a%20b&view=list".to_owned();
+    for (method, path) in gets.chain(posts).chain([("GET", asked)]) {
         for headers in ["", "cookie: promptarium_session=x\r\n", &key, &with_cookie] {
             let headers = format!("{FORM}{OWN}{headers}");
-            let away = send(server, &request(method, path, &headers, form)).await;
-            let location = away.header("location");
-            assert_eq!((away.status, location), (303, Some("/sign-in")), "{method} {path}");
+            let away = send(server, &request(method, &path, &headers, "")).await;
+            let next: String = form_urlencoded::byte_serialize(path[1..].as_bytes()).collect();
+            let expected = match method {
+                "GET" if path != "/" => format!("/sign-in?next={next}"),
+                _ => "/sign-in".to_owned(),
+            };
+            assert_eq!(
+                (away.status, away.header("location")),
+                (303, Some(&*expected)),
+                "{method} {path}"
+            );
         }
+    }
+}
+
+#[tokio::test]
+async fn after_a_form_without_a_session_the_sign_in_leads_to_the_page_of_the_form() {
+    let server = EmbeddedServer::builder().public_url("http://h/behind").start().await.unwrap();
+    for (referer, next) in [
+        ("http://h/behind/prompts/new?a=b", "/behind/sign-in?next=prompts%2Fnew%3Fa%3Db"),
+        ("http://h/other", "/behind/sign-in"),
+        ("http://evil.example/behind/prompts", "/behind/sign-in"),
+    ] {
+        let headers = format!("{FORM}{OWN}referer: {referer}\r\n");
+        let away = send(&server, &request("POST", "/prompts/new", &headers, "title=t")).await;
+        assert_eq!(away.header("location"), Some(next), "{referer}");
     }
 }
 
@@ -38,16 +69,48 @@ async fn a_page_needs_a_session_and_a_key_does_not_do() {
 async fn a_form_of_another_site_is_refused_and_changes_nothing() {
     let browser = Browser::open().await;
     let before = browser.page("/keys").await;
-    for (path, form) in CHANGES {
-        for site in ["", "sec-fetch-site: cross-site\r\n", "sec-fetch-site: none\r\n"] {
+    let forms = forms();
+    assert!(forms.len() >= 9, "{forms:?}");
+    for path in forms {
+        for site in [
+            "",
+            "sec-fetch-site: cross-site\r\n",
+            "sec-fetch-site: same-site\r\n",
+            "sec-fetch-site: none\r\n",
+            "origin: https://evil.example\r\n",
+            "origin: null\r\n",
+        ] {
             let headers = format!("{FORM}{site}{}", browser.cookie);
-            let refused = send(&browser.server, &request("POST", path, &headers, form)).await;
+            let refused = send(&browser.server, &request("POST", &path, &headers, "name=n")).await;
             assert_eq!(refused.status, 403, "{path} {site}");
             let id = refused.header("x-request-id").unwrap();
             assert!(refused.body.contains(id), "{path}: {}", refused.body);
         }
     }
-    assert_eq!(browser.page("/keys").await, before);
+    let without_token = |page: &str| {
+        let (start, end) = page.split_once("name=\"token\" value=\"").unwrap();
+        format!("{start}{}", &end[36..])
+    };
+    assert_eq!(without_token(&browser.page("/keys").await), without_token(&before));
+}
+
+#[tokio::test]
+async fn no_page_may_be_framed_or_kept_and_scripts_are_those_of_the_policy() {
+    let browser = Browser::open().await;
+    for (path, ..) in PAGES {
+        let page = browser.get(path).await;
+        assert_eq!(page.header("cache-control"), Some("no-store"), "{path}");
+        let policy = page.header("content-security-policy").unwrap();
+        for part in ["default-src 'none'", "frame-ancestors 'none'", "form-action 'self'"] {
+            assert!(policy.contains(part), "{path}: {policy}");
+        }
+        assert!(!policy.contains("unsafe") && !policy.contains('*'), "{path}: {policy}");
+        for script in page.body.split("<script>").skip(1) {
+            let script = script.split("</script>").next().unwrap();
+            let hash = BASE64.encode(&Sha256::digest(script));
+            assert!(policy.contains(&format!("'sha256-{hash}'")), "{path}: {script}");
+        }
+    }
 }
 
 #[tokio::test]
@@ -65,13 +128,23 @@ async fn what_another_account_has_is_not_found() {
     };
     let vault = as_bob("/vaults", json!({ "name": "Sky" })).await["id"].clone();
     let prompt = as_bob("/prompts", json!({ "title": "t", "prompt": "p" })).await["id"].clone();
+    let own = browser.create("/vaults", json!({ "name": "Own" })).await["id"].clone();
     let job = json!({ "modelId": "local/plasma", "prompt": "p", "clientJobId": "bobs" });
     as_bob("/generations", job).await;
     for path in [
         &format!("/prompts/{prompt}"),
+        &format!("/prompts/{prompt}/text"),
+        &format!("/prompts/{prompt}/edit"),
+        &format!("/prompts/{prompt}/delete"),
+        &format!("/prompts/new?from={prompt}"),
+        &format!("/prompts?vaultId={vault}"),
+        &format!("/generate?prompt={prompt}"),
+        "/generate?job=bobs",
         &format!("/vaults/{vault}"),
         "/keys/b1/revoke",
         "/jobs?before=bobs",
+        "/jobs/bobs",
+        "/jobs/bobs/state",
         "/prompts/0",
         "/vaults/x",
     ] {
@@ -81,12 +154,32 @@ async fn what_another_account_has_is_not_found() {
         assert!(missing.body.contains(missing.header("x-request-id").unwrap()), "{path}");
     }
     for (path, form) in [
-        (format!("/prompts/{prompt}/pictures"), "modelId=local%2Fplasma"),
-        ("/keys/b1/revoke".to_owned(), ""),
-        ("/sessions/99999/end".to_owned(), ""),
+        (format!("/prompts/{prompt}/edit"), "title=t&prompt=p".to_owned()),
+        (format!("/prompts/{prompt}/delete"), String::new()),
+        ("/jobs/bobs/retry".to_owned(), String::new()),
+        ("/prompts/chosen".to_owned(), format!("id={prompt}&action=delete")),
+        (
+            "/prompts/chosen".to_owned(),
+            format!("id={prompt}&action=move&from={vault}&vaultId={own}"),
+        ),
+        ("/prompts/chosen".to_owned(), format!("id={prompt}&action=add&vaultId={vault}")),
+        ("/keys/b1/revoke".to_owned(), String::new()),
+        ("/sessions/99999/end".to_owned(), String::new()),
     ] {
-        assert_eq!(browser.post(&path, form).await.status, 404, "{path}");
+        assert_eq!(browser.post(&path, &form).await.status, 404, "{path} {form}");
     }
+    for (path, form) in [
+        ("/prompts/new", format!("title=t&prompt=p&vaultId={vault}")),
+        ("/generate", format!("modelId=local%2Fplasma&prompt=p&vaultId={vault}")),
+        ("/prompts/chosen", format!("id={prompt}&action=add&vaultId={own}")),
+    ] {
+        assert_eq!(browser.post(path, &form).await.status, 400, "{path} {form}");
+    }
+    // Deleting what does not exist any more is no failure; what is another account's stays.
+    browser.post("/prompts/chosen", &format!("id={prompt}&action=delete&sure=yes")).await;
+    let headers = "authorization: Bearer promptarium_live_b1_s\r\n";
+    let path = format!("/api/v1/prompts/{prompt}");
+    assert_eq!(send(&browser.server, &request("GET", &path, headers, "")).await.status, 200);
 }
 
 #[tokio::test]

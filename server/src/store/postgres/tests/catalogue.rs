@@ -6,7 +6,7 @@ use super::super::scratch::ScratchDatabase;
 
 /// Tables that are not spread by account, with the reason. All others are account data.
 pub(super) const GLOBAL: [(&str, &str); 8] = [
-    ("account", "account data may refer to it; a row changes only when it is created"),
+    ("account", "account data may refer to it; only its name changes"),
     ("api_key", "a key is found by its public id, before its account is known"),
     ("session", "a session is found by its digest, and belongs to a key"),
     ("sign_in_code", "a code is found by its digest"),

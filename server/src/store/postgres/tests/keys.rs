@@ -116,7 +116,7 @@ async fn every_method_refuses_a_revoked_key_and_changes_nothing() {
     let member: VaultPromptId = contents.map(Result::unwrap).next().await.unwrap().membership;
     store.seed_key("alice", key("other")).await.unwrap();
     store.create_sign_in_code("alice", [1; 32]).await.unwrap();
-    let session = store.sign_in([1; 32], [1; 32]).await.unwrap().unwrap().id;
+    let session = store.sign_in([1; 32], [1; 32], None).await.unwrap().unwrap().id;
     store.revoke_key("key-of-alice").await.unwrap();
     let before = fingerprint(&store).await;
 

@@ -12,7 +12,7 @@ use crate::store::prelude::*;
 
 async fn session(store: &PostgresStore, account: &str) -> SessionRecord {
     store.create_sign_in_code(account, [1; 32]).await.unwrap();
-    store.sign_in([1; 32], [2; 32]).await.unwrap().unwrap()
+    store.sign_in([1; 32], [2; 32], None).await.unwrap().unwrap()
 }
 
 #[tokio::test]
@@ -22,8 +22,8 @@ async fn of_two_servers_that_get_one_code_one_starts_a_session() {
     let alice = caller(&one, "alice").await;
     for round in 0..20 {
         one.create_sign_in_code("alice", [round; 32]).await.unwrap();
-        let (first, second) = (one.sign_in([round; 32], [round; 32]), async {
-            other.sign_in([round; 32], [100 + round; 32]).await
+        let (first, second) = (one.sign_in([round; 32], [round; 32], None), async {
+            other.sign_in([round; 32], [100 + round; 32], None).await
         });
         let (first, second) = try_join(first, second).await.unwrap();
         assert!(first.is_some() != second.is_some(), "{first:?}, {second:?}");

@@ -1,0 +1,11 @@
+-- The dashboard finds prompts by the beginnings of words in title, text and platform.
+--
+-- Servers of the schema before may run beside newer ones. The index is built while prompts cannot
+-- be changed: about a minute for a million of them.
+
+-- ASCII punctuation separates words; without `translate` the parser would take `sea/harbour` for the
+-- name of a file. The first word stands for the account, so that one scan of the index finds the
+-- words of one account. `search.rs` has the same expression.
+CREATE INDEX prompt_words ON prompt USING gin (to_tsvector('simple', translate(
+    'account' || account_id::text || ' ' || title || ' ' || body || ' ' || coalesce(platform, ''),
+    '!"#$%&''()*+,-./:;<=>?@[\]^_`{|}~', '                                ')));

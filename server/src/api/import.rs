@@ -1,0 +1,243 @@
+//! Imports: the document of an export is checked as a whole and then added to an account.
+
+use std::collections::{HashMap, HashSet};
+
+use jiff::Timestamp;
+use promptarium::limits;
+use url::Url;
+
+use super::export::{FORMAT, VERSION};
+use super::prompts::KINDS;
+use super::vaults::VISIBILITIES;
+use crate::domain::{
+    AccountData, Caller, ImageRef, MemberData, PromptData, PromptImage, PromptInputs, PromptKind,
+    VaultData,
+};
+use crate::http::error::MODEL_REQUIRED;
+use crate::http::validate::{
+    BodyError, Field, FieldError, FieldErrors, Form, absolute_url, id, integer, json_fields,
+    list as list_of, one_of, text,
+};
+use crate::limits::{IMPORT_PROMPTS_MAX, PROMPT_IMAGES_MAX, VAULTS_MAX};
+use crate::store::{Store, StoreError};
+
+const FIELDS: &[&str] = &["format", "version", "prompts", "vaults"];
+const PROMPT_FIELDS: &[&str] = &[
+    "id",
+    "title",
+    "prompt",
+    "promptType",
+    "platform",
+    "modelId",
+    "aspectRatio",
+    "imageUrl",
+    "referenceMediaUrls",
+    "images",
+    "createdAt",
+    "updatedAt",
+];
+const IMAGE_FIELDS: &[&str] = &["url", "width", "height", "createdAt"];
+const VAULT_FIELDS: &[&str] = &[
+    "name",
+    "description",
+    "visibility",
+    "coverImageUrl",
+    "isSystem",
+    "createdAt",
+    "updatedAt",
+    "prompts",
+];
+const MEMBER_FIELDS: &[&str] = &["id", "isPinned"];
+const BOOLEANS: &[(&str, bool)] = &[("true", true), ("false", false)];
+
+/// A longer list of errors does not help anybody.
+const ERROR_CHARS_MAX: usize = 1_000;
+
+/// Why a document was not imported.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ImportError {
+    /// It says where the document is wrong.
+    #[error("{0}")]
+    Document(String),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Checks a whole document, then adds all of it to an account, or nothing. Returns how many prompts
+/// and vaults it has.
+pub(crate) async fn import(
+    store: &dyn Store,
+    caller: &Caller,
+    document: &[u8],
+) -> Result<(usize, usize), ImportError> {
+    let data = parse(document).map_err(|mut error| {
+        if let Some((end, _)) = error.char_indices().nth(ERROR_CHARS_MAX) {
+            error.replace_range(end.., "…");
+        }
+        ImportError::Document(error)
+    })?;
+    let counts = (data.prompts.len(), data.vaults.len());
+    store.import(caller, data).await?;
+    Ok(counts)
+}
+
+fn parse(document: &[u8]) -> Result<AccountData, String> {
+    let mut form = json_fields(document, FIELDS).map_err(|error| format!("the file {error}"))?;
+    let format = form.required("format", one_of(FORMAT));
+    let version = form.required("version", integer(VERSION..=VERSION));
+    if format.and(version).is_none() {
+        return form.finish().map(|()| AccountData::default()).map_err(|errors| lines(&errors));
+    }
+    let prompts = form.required("prompts", list_of(0..=IMPORT_PROMPTS_MAX, prompt));
+    let prompts = prompts.unwrap_or_default();
+    let count = prompts.len();
+    let mut places = HashMap::with_capacity(count);
+    for (at, (id, _)) in prompts.iter().enumerate() {
+        // The file has the newest first.
+        if places.insert(*id, count - 1 - at).is_some() {
+            form.reject("prompts", format!("entry {} has the id {id} of another", at + 1));
+        }
+    }
+    let vaults = form.required("vaults", list_of(0..=VAULTS_MAX, |field| vault(field, &places)));
+    if vaults.iter().flatten().filter(|vault| vault.system).count() > 1 {
+        form.reject("vaults", "has two system vaults".to_owned());
+    }
+    let vaults = form.finish_with(vaults).map_err(|errors| lines(&errors))?;
+    let prompts = prompts.into_iter().rev().map(|(_, prompt)| prompt).collect();
+    Ok(AccountData { prompts, vaults })
+}
+
+/// The errors of all fields.
+fn lines(errors: &FieldErrors) -> String {
+    let errors = errors.0.iter().map(|(name, error)| format!("{name}: {error}"));
+    errors.collect::<Vec<_>>().join("; ")
+}
+
+/// An entry of a list that is an object with these fields.
+fn entry<T>(
+    field: &Field<'_>,
+    known: &'static [&'static str],
+    read: impl FnOnce(&mut Form<'_>) -> Option<T>,
+) -> Result<T, FieldError> {
+    let mut form = json_fields(field.raw().as_bytes(), known).map_err(|BodyError(error)| error)?;
+    let value = read(&mut form);
+    form.finish_with(value).map_err(|errors| format!("({})", lines(&errors)))
+}
+
+fn prompt(field: &Field<'_>) -> Result<(i64, PromptData), FieldError> {
+    entry(field, PROMPT_FIELDS, |form| {
+        let id = form.required("id", id::<i64>);
+        let title = form.required("title", text(limits::PROMPT_TITLE_CHARS));
+        let body = form.required("prompt", text(limits::PROMPT_TEXT_CHARS));
+        let kind = form.required("promptType", one_of(KINDS));
+        let platform =
+            form.nullable("platform", text(0..=limits::PROMPT_PLATFORM_CHARS_MAX)).flatten();
+        let references = list_of(0..=limits::PROMPT_REFERENCE_MEDIA_URLS_MAX, image_ref);
+        let inputs = PromptInputs {
+            model_id: form.nullable("modelId", text(0..=limits::MODEL_ID_CHARS_MAX)).flatten(),
+            aspect_ratio: form
+                .nullable("aspectRatio", text(0..=limits::PROMPT_ASPECT_RATIO_CHARS_MAX))
+                .flatten(),
+            image_url: form.nullable("imageUrl", image_ref).flatten(),
+            reference_media_urls: form
+                .nullable("referenceMediaUrls", references)
+                .flatten()
+                .map(Into::into),
+        };
+        let images = form.required("images", list_of(0..=PROMPT_IMAGES_MAX, image));
+        let times = times(form);
+        if kind.is_some_and(PromptKind::needs_model) && inputs.model_id.is_none() {
+            form.reject("modelId", MODEL_REQUIRED.to_owned());
+        }
+        let (created_at, updated_at) = times?;
+        let (title, text, kind, images) = (title?, body?, kind?, images?);
+        let data =
+            PromptData { title, text, kind, platform, inputs, images, created_at, updated_at };
+        Some((id?, data))
+    })
+}
+
+fn image(field: &Field<'_>) -> Result<PromptImage, FieldError> {
+    entry(field, IMAGE_FIELDS, |form| {
+        let source = form.required("url", image_ref);
+        let width = form.required("width", integer(1..=u32::MAX));
+        let height = form.required("height", integer(1..=u32::MAX));
+        let created_at = form.required("createdAt", time);
+        let (source, width, height) = (source?, width?, height?);
+        Some(PromptImage { source, width, height, created_at: created_at? })
+    })
+}
+
+fn vault(field: &Field<'_>, places: &HashMap<i64, usize>) -> Result<VaultData, FieldError> {
+    entry(field, VAULT_FIELDS, |form| {
+        let name = form.required("name", text(limits::VAULT_NAME_CHARS));
+        let description =
+            form.nullable("description", text(0..=limits::VAULT_DESCRIPTION_CHARS_MAX)).flatten();
+        let visibility = form.required("visibility", one_of(VISIBILITIES));
+        let cover_image = form.nullable("coverImageUrl", image_ref).flatten();
+        let system = form.required("isSystem", boolean);
+        let times = times(form);
+        let member = |field: &Field<'_>| member(field, places);
+        let members = form.required("prompts", list_of(0..=IMPORT_PROMPTS_MAX, member));
+        let mut seen = HashSet::new();
+        if members.iter().flatten().any(|one| !seen.insert(one.prompt)) {
+            form.reject("prompts", "has a prompt twice".to_owned());
+        }
+        let (created_at, updated_at) = times?;
+        Some(VaultData {
+            name: name?,
+            description,
+            visibility: visibility?,
+            cover_image,
+            system: system?,
+            created_at,
+            updated_at,
+            members: members?,
+        })
+    })
+}
+
+fn member(field: &Field<'_>, places: &HashMap<i64, usize>) -> Result<MemberData, FieldError> {
+    entry(field, MEMBER_FIELDS, |form| {
+        let prompt = form.required("id", |field| {
+            let id = id::<i64>(field)?;
+            let place = places.get(&id).copied();
+            place.ok_or_else(|| format!("names no prompt of the file: {id}"))
+        });
+        let pinned = form.required("isPinned", boolean);
+        Some(MemberData { prompt: prompt?, pinned: pinned? })
+    })
+}
+
+/// `createdAt` and `updatedAt`, which is not before.
+fn times(form: &mut Form<'_>) -> Option<(Timestamp, Timestamp)> {
+    let created = form.required("createdAt", time);
+    let updated = form.required("updatedAt", time);
+    let (created, updated) = (created?, updated?);
+    Some((created, updated.max(created)))
+}
+
+fn time(field: &Field<'_>) -> Result<Timestamp, FieldError> {
+    let wrong = || "must be a time such as 2026-01-02T03:04:05Z".to_owned();
+    let time: Timestamp = text(1..=40)(field)?.parse().map_err(|_| wrong())?;
+    // What a database can store.
+    let is_stored = (0..=253_402_300_799).contains(&time.as_second());
+    is_stored.then_some(time).ok_or_else(wrong)
+}
+
+fn boolean(field: &Field<'_>) -> Result<bool, FieldError> {
+    let found = BOOLEANS.iter().find(|(word, _)| *word == field.raw());
+    found.map(|(_, value)| *value).ok_or_else(|| "must be true or false".to_owned())
+}
+
+/// The name of a file of this service, or a URL.
+fn image_ref(field: &Field<'_>) -> Result<ImageRef, FieldError> {
+    let text = text(1..=limits::URL_CHARS_MAX)(field)?;
+    match ImageRef::from(&*text) {
+        ImageRef::External(url) if Url::parse(&url).is_err() => {
+            Err("must be the name of a file of the service or an absolute URL".to_owned())
+        }
+        ImageRef::External(_) => absolute_url(field).map(|url| ImageRef::External((*url).into())),
+        asset @ ImageRef::Asset(_) => Ok(asset),
+    }
+}

@@ -1,0 +1,240 @@
+//! Small pictures of stored ones. Each is made once, when it is first asked for, and stored beside
+//! the original.
+//!
+//! Anybody can ask for one, and the original may be made to take much memory or time. So one is
+//! made at a time, from a source and with memory of a bounded size. Of what cannot be drawn a plain
+//! picture is stored, so that it is not tried again.
+
+use std::io::Cursor;
+use std::net::IpAddr;
+use std::sync::LazyLock;
+
+use bytes::{Bytes, BytesMut};
+use futures::TryStreamExt;
+use image::codecs::jpeg::JpegEncoder;
+use image::metadata::Orientation;
+use image::{DynamicImage, ImageDecoder, ImageReader, ImageResult, Limits, Rgb, RgbImage};
+use tokio::task::spawn_blocking;
+
+use super::{BlobError, Blobs, PutError};
+use crate::domain::{AssetName, Media};
+use crate::limits::{
+    THUMBNAIL_MEMORY_MAX, THUMBNAIL_PIXELS, THUMBNAIL_SOURCE_BYTES_MAX, THUMBNAIL_WAIT,
+};
+use crate::quota::{OverQuota, Quota};
+
+/// The making of thumbnails, one at a time.
+pub(crate) static THUMBNAILS: LazyLock<Quota> =
+    LazyLock::new(|| Quota::new("thumbnails", "the making of thumbnails", 1, 1));
+
+const JPEG_QUALITY: u8 = 80;
+/// Where the original is transparent.
+const GROUND: [u8; 3] = [255; 3];
+/// In place of what cannot be drawn.
+const PLAIN: [u8; 3] = [214, 211, 222];
+
+/// Why there is no thumbnail now.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ThumbnailError {
+    #[error(transparent)]
+    Quota(#[from] OverQuota),
+    #[error(transparent)]
+    Blobs(#[from] BlobError),
+}
+
+impl Blobs {
+    /// The thumbnail of a stored picture, which is made if there is none. `None` if there is no such
+    /// picture, or its type is not one that is drawn.
+    pub(crate) async fn thumbnail(
+        &self,
+        name: &AssetName,
+        client: IpAddr,
+    ) -> Result<Option<AssetName>, ThumbnailError> {
+        if matches!(name.media(), Media::Avif | Media::Mp4 | Media::Webm) {
+            return Ok(None);
+        }
+        let small = name.thumbnail();
+        if self.size_of(&small).await?.is_some() {
+            return Ok(Some(small));
+        }
+        let _permit = THUMBNAILS.acquire(client, 1, THUMBNAIL_WAIT).await?;
+        // Another request may have made it meanwhile.
+        if self.size_of(&small).await?.is_some() {
+            return Ok(Some(small));
+        }
+        let Some(source) = self.get(name, None).await? else { return Ok(None) };
+        let source = match source.size {
+            ..=THUMBNAIL_SOURCE_BYTES_MAX => source.bytes.try_collect::<BytesMut>().await?.freeze(),
+            _ => Bytes::new(),
+        };
+        let drawn = spawn_blocking(move || draw(&source).or_else(|_| plain())).await;
+        // A decoder that panics has not drawn anything either.
+        let drawn = drawn.unwrap_or_else(|_| plain()).unwrap_or_default();
+        match self.put_new(&small, drawn.into()).await {
+            Ok(()) | Err(PutError::Taken) => Ok(Some(small)),
+            Err(PutError::Failed(error)) => Err(error.into()),
+        }
+    }
+}
+
+/// A JPEG of at most [`THUMBNAIL_PIXELS`] on each side, turned as the original is shown. Of an
+/// animation it is the first picture.
+fn draw(source: &[u8]) -> ImageResult<Vec<u8>> {
+    let mut reader = ImageReader::new(Cursor::new(source)).with_guessed_format()?;
+    let mut limits = Limits::default();
+    limits.max_alloc = Some(THUMBNAIL_MEMORY_MAX);
+    reader.limits(limits.clone());
+    let mut decoder = reader.into_decoder()?;
+    // Not all decoders check that.
+    limits.reserve(decoder.total_bytes())?;
+    let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
+    let original = DynamicImage::from_decoder(decoder)?;
+    let is_large = original.width().max(original.height()) > THUMBNAIL_PIXELS;
+    let mut small = match is_large {
+        true => original.thumbnail(THUMBNAIL_PIXELS, THUMBNAIL_PIXELS),
+        false => original,
+    };
+    small.apply_orientation(orientation);
+    encode(&on_ground(&small))
+}
+
+fn on_ground(picture: &DynamicImage) -> RgbImage {
+    let mut flat = RgbImage::new(picture.width(), picture.height());
+    for (pixel, above) in flat.pixels_mut().zip(picture.to_rgba8().pixels()) {
+        let [red, green, blue, alpha] = above.0.map(u16::from);
+        let mix = |above: u16, ground: u8| {
+            u8::try_from((above * alpha + u16::from(ground) * (255 - alpha)) / 255).unwrap_or(255)
+        };
+        *pixel = Rgb([mix(red, GROUND[0]), mix(green, GROUND[1]), mix(blue, GROUND[2])]);
+    }
+    flat
+}
+
+fn plain() -> ImageResult<Vec<u8>> {
+    encode(&RgbImage::from_pixel(4, 3, Rgb(PLAIN)))
+}
+
+fn encode(picture: &RgbImage) -> ImageResult<Vec<u8>> {
+    let mut file = Vec::new();
+    JpegEncoder::new_with_quality(&mut file, JPEG_QUALITY).encode_image(picture)?;
+    Ok(file)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::Ipv4Addr;
+    use std::time::Duration;
+
+    use image::{ImageFormat, Rgba, RgbaImage};
+
+    use super::*;
+
+    const CLIENT: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+
+    async fn stored(blobs: &Blobs, media: Media, file: Vec<u8>) -> AssetName {
+        let name = AssetName::random(media);
+        blobs.put_new(&name, file.into()).await.unwrap();
+        name
+    }
+
+    fn file(picture: &RgbaImage, format: ImageFormat) -> Vec<u8> {
+        let mut file = Vec::new();
+        let picture = DynamicImage::from(picture.clone());
+        let picture = match format {
+            ImageFormat::Jpeg => picture.to_rgb8().into(),
+            _ => picture,
+        };
+        picture.write_to(&mut Cursor::new(&mut file), format).unwrap();
+        file
+    }
+
+    async fn thumbnail(blobs: &Blobs, name: &AssetName) -> RgbImage {
+        let small = blobs.thumbnail(name, CLIENT).await.unwrap().unwrap();
+        let bytes = blobs.read_all(&small).await.unwrap().unwrap();
+        assert_eq!(image::guess_format(&bytes).unwrap(), ImageFormat::Jpeg);
+        image::load_from_memory(&bytes).unwrap().into_rgb8()
+    }
+
+    #[tokio::test]
+    async fn each_type_of_picture_gets_one_that_fits() {
+        let blobs = Blobs::in_memory();
+        let picture = RgbaImage::from_pixel(1200, 600, Rgba([200, 0, 0, 255]));
+        for (media, format) in [
+            (Media::Png, ImageFormat::Png),
+            (Media::Jpeg, ImageFormat::Jpeg),
+            (Media::Webp, ImageFormat::WebP),
+            (Media::Gif, ImageFormat::Gif),
+        ] {
+            let name = stored(&blobs, media, file(&picture, format)).await;
+            let small = thumbnail(&blobs, &name).await;
+            assert_eq!(small.dimensions(), (THUMBNAIL_PIXELS, THUMBNAIL_PIXELS / 2), "{media:?}");
+            let [red, green, _] = small.get_pixel(10, 10).0;
+            assert!(red > 180 && green < 30, "{media:?}");
+        }
+        let tiny = RgbaImage::from_pixel(3, 2, Rgba([0; 4]));
+        let name = stored(&blobs, Media::Png, file(&tiny, ImageFormat::Png)).await;
+        let small = thumbnail(&blobs, &name).await;
+        assert_eq!((small.dimensions(), small.get_pixel(0, 0).0), ((3, 2), GROUND));
+    }
+
+    #[tokio::test]
+    async fn it_is_made_once_and_has_no_name_of_an_asset() {
+        let blobs = Blobs::in_memory();
+        let picture = RgbaImage::from_pixel(9, 9, Rgba([1, 2, 3, 255]));
+        let name = stored(&blobs, Media::Png, file(&picture, ImageFormat::Png)).await;
+        let small = blobs.thumbnail(&name, CLIENT).await.unwrap().unwrap();
+        assert_eq!(blobs.thumbnail(&name, CLIENT).await.unwrap(), Some(small));
+        // Otherwise thumbnails of thumbnails could fill the store.
+        let as_asset = AssetName::parse(&small.to_string()).unwrap();
+        assert_eq!(blobs.size_of(&as_asset).await.unwrap(), None);
+        assert_eq!(blobs.thumbnail(&as_asset, CLIENT).await.unwrap(), Some(small));
+        assert!(small.path().starts_with("thumbnails/"));
+    }
+
+    #[tokio::test]
+    async fn there_is_none_of_a_video_and_of_nothing() {
+        let blobs = Blobs::in_memory();
+        for media in [Media::Mp4, Media::Webm, Media::Avif] {
+            let name = stored(&blobs, media, b"video".to_vec()).await;
+            assert_eq!(blobs.thumbnail(&name, CLIENT).await.unwrap(), None);
+        }
+        let absent = AssetName::random(Media::Png);
+        assert_eq!(blobs.thumbnail(&absent, CLIENT).await.unwrap(), None);
+    }
+
+    /// The head of a PNG of this size, and the beginning of its pixels.
+    fn bomb(width: u32, height: u32) -> Vec<u8> {
+        let mut file = file(&RgbaImage::new(1, 1), ImageFormat::Png);
+        file[16..20].copy_from_slice(&width.to_be_bytes());
+        file[20..24].copy_from_slice(&height.to_be_bytes());
+        let crc = crc32(&file[12..29]);
+        file[29..33].copy_from_slice(&crc.to_be_bytes());
+        file
+    }
+
+    fn crc32(bytes: &[u8]) -> u32 {
+        let mut crc = flate2::Crc::new();
+        crc.update(bytes);
+        crc.sum()
+    }
+
+    #[tokio::test]
+    async fn a_decompression_bomb_and_a_broken_file_become_a_plain_picture() {
+        let blobs = Blobs::in_memory();
+        for (width, height) in [(60_000, 60_000), (u32::MAX >> 1, 1), (8_000, 8_000)] {
+            let bomb = bomb(width, height);
+            let began = std::time::Instant::now();
+            assert!(draw(&bomb).is_err(), "{width} x {height}");
+            assert!(began.elapsed() < Duration::from_secs(2), "{width} x {height}");
+            let name = stored(&blobs, Media::Png, bomb).await;
+            assert_eq!(thumbnail(&blobs, &name).await.dimensions(), (4, 3));
+        }
+        for broken in [&b""[..], b"\x89PNG\r\n\x1a\n", b"not a picture", b"\xff\xd8\xff\xe0"] {
+            let name = stored(&blobs, Media::Jpeg, broken.to_vec()).await;
+            assert_eq!(thumbnail(&blobs, &name).await.dimensions(), (4, 3), "{broken:?}");
+        }
+        let large = vec![0; THUMBNAIL_SOURCE_BYTES_MAX as usize + 1];
+        let name = stored(&blobs, Media::Png, large).await;
+        assert_eq!(thumbnail(&blobs, &name).await.dimensions(), (4, 3));
+    }
+}

@@ -1,0 +1,86 @@
+//! What a search for prompts asks for.
+
+use promptarium::{PromptId, VaultId};
+
+use super::{PromptKind, PromptRecord};
+
+/// The most words of one search.
+const WORDS_MAX: usize = 8;
+
+/// Where a search looks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Place {
+    /// In all prompts of the account.
+    #[default]
+    Anywhere,
+    /// In this vault.
+    Vault(VaultId),
+    /// In the prompts that are in no vault.
+    NoVault,
+}
+
+/// A search for prompts, newest first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PromptSearch {
+    /// Each begins a word of the title, the text or the platform. From [`PromptSearch::words`].
+    pub words: Vec<String>,
+    /// Where to look.
+    pub place: Place,
+    /// Only prompts of this type.
+    pub kind: Option<PromptKind>,
+    /// Only prompts after this one in listing order, which have a lower id.
+    pub after: Option<PromptId>,
+    /// At most this many; at least 1.
+    pub limit: usize,
+}
+
+impl PromptSearch {
+    /// The first words of a text, in lower case. Every other character than a letter or digit
+    /// separates words.
+    pub fn words(text: &str) -> Vec<String> {
+        split(text).take(WORDS_MAX).map(str::to_lowercase).collect()
+    }
+
+    /// Whether a prompt has all the words.
+    pub(crate) fn finds(&self, prompt: &PromptRecord) -> bool {
+        let texts = [&*prompt.title, &*prompt.text, prompt.platform.as_deref().unwrap_or("")];
+        let has =
+            |word: &String| texts.iter().any(|text| split(text).any(|other| begins(other, word)));
+        self.words.iter().all(has)
+    }
+}
+
+fn split(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty())
+}
+
+/// Whether a word begins with another one that is in lower case.
+fn begins(word: &str, lower: &str) -> bool {
+    let mut letters = word.chars().flat_map(char::to_lowercase);
+    lower.chars().all(|letter| letters.next() == Some(letter))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_search_finds_the_beginnings_of_words() {
+        for (text, word, found) in [
+            ("A Harbour before sunrise", "harb", true),
+            ("A Harbour before sunrise", "bour", false),
+            ("sea/harbour.png", "harbour", true),
+            ("Ärger", "är", true),
+            ("Hafen", "harbour", false),
+        ] {
+            assert_eq!(split(text).any(|other| begins(other, word)), found, "{text} {word}");
+        }
+    }
+
+    #[test]
+    fn words_are_what_letters_and_digits_form() {
+        assert_eq!(PromptSearch::words(" Neon-City, 4K! "), ["neon", "city", "4k"]);
+        assert_eq!(PromptSearch::words("a b c d e f g h i").len(), WORDS_MAX);
+        assert!(PromptSearch::words("*** '").is_empty());
+    }
+}

@@ -1,0 +1,168 @@
+//! Parts of pages: lists and their pages, texts of people, times, addresses.
+
+use jiff::Timestamp;
+use maud::{Markup, PreEscaped, html};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use promptarium::{PromptId, VaultId};
+use url::form_urlencoded;
+
+use crate::api::Api;
+
+/// Bytes of a list in one page, so that a page stays small whatever is in it. Lists with a link to
+/// more entries have shorter ones: what is left out would be in no page.
+const LIST_BYTES_MAX: usize = 24 * 1024;
+
+/// A list of at most [`LIST_BYTES_MAX`], or `empty`, which says what to do next.
+pub(super) fn list<T>(
+    entries: &[T],
+    empty: &Markup,
+    mut render: impl FnMut(&T) -> Markup,
+) -> Markup {
+    let (mut rows, mut shown) = (String::new(), 0);
+    for entry in entries {
+        let row = render(entry).into_string();
+        if rows.len() + row.len() > LIST_BYTES_MAX {
+            break;
+        }
+        rows.push_str(&row);
+        shown += 1;
+    }
+    html! {
+        @if entries.is_empty() { div .empty { (empty) } }
+        // Rows are markup already.
+        @else { ul .list { (PreEscaped(rows)) } }
+        @if shown < entries.len() {
+            p .soft { "Shown are " (shown) " of " (entries.len()) ". The API lists all." }
+        }
+    }
+}
+
+/// Links to the pages before and after this one, where there are some, and what they list.
+pub(super) fn pager(previous: Option<&str>, count: &str, next: Option<&str>) -> Markup {
+    html! {
+        nav .pager aria-label="Pages" {
+            @if let Some(previous) = previous { a rel="prev" href=(previous) { "Previous page" } }
+            span .soft { (count) }
+            @if let Some(next) = next { a rel="next" href=(next) { "Next page" } }
+        }
+    }
+}
+
+/// Copies the text of the element with this id. Scripts show it.
+pub(super) fn copy_button(id: &str, text: &str) -> Markup {
+    html! { button type="button" data-copy=(id) hidden { (text) } }
+}
+
+/// "1 prompt", "2 prompts".
+pub(super) fn counted(count: usize, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
+}
+
+/// At most so many characters of a text, with an ellipsis where it is longer.
+pub(super) fn shortened(text: &str, chars_max: usize) -> String {
+    match text.char_indices().nth(chars_max) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+/// At most so many characters of a text that a person or a program typed. It is isolated, so that it
+/// does not turn the direction of the text around it.
+pub(super) fn typed(text: &str, chars_max: usize) -> Markup {
+    html! { bdi { (shortened(text, chars_max)) } }
+}
+
+/// A title or name, as [`typed`]. One without a visible character would be a link without a text.
+pub(super) fn titled(text: &str, chars_max: usize) -> Markup {
+    let is_visible = |c: char| c.is_alphanumeric() || c.is_ascii_graphic();
+    if text.chars().any(is_visible) {
+        typed(text, chars_max)
+    } else {
+        html! { "Untitled" }
+    }
+}
+
+/// How long ago a time was, or when it will be. The exact time is in its title.
+pub(super) fn ago(api: &Api, time: Timestamp) -> Markup {
+    let exact = time.strftime("%Y-%m-%d %H:%M:%S UTC").to_string();
+    let text = relative(api.clock.now().duration_since(time).as_secs());
+    html! { time datetime=(format!("{time:.0}")) title=(exact) { (text) } }
+}
+
+fn relative(seconds: i64) -> String {
+    const UNITS: [(i64, &str); 5] = [
+        (365 * 86_400, "year"),
+        (30 * 86_400, "month"),
+        (86_400, "day"),
+        (3_600, "hour"),
+        (60, "minute"),
+    ];
+    let size = seconds.abs();
+    let Some((unit, name)) = UNITS.into_iter().find(|(unit, _)| size >= *unit) else {
+        return if seconds >= 0 { "just now" } else { "in a moment" }.to_owned();
+    };
+    let many = size / unit;
+    let amount = format!("{many} {name}{}", if many == 1 { "" } else { "s" });
+    if seconds >= 0 { format!("{amount} ago") } else { format!("in {amount}") }
+}
+
+/// `name?field=value&…` of a page, with the fields that have a value.
+pub(super) fn address(page: &str, fields: &[(&str, Option<&str>)]) -> String {
+    let mut query = form_urlencoded::Serializer::for_suffix(format!("{page}?"), page.len() + 1);
+    for (name, value) in fields {
+        query.extend_pairs(value.map(|value| (name, value)));
+    }
+    query.finish().trim_end_matches('?').to_owned()
+}
+
+/// What is encoded in a segment of a path. A name of dots only would not be a segment.
+const SEGMENT: AsciiSet = NON_ALPHANUMERIC.remove(b'-').remove(b'_');
+
+/// The page of a job, whose name may have any character.
+pub(super) fn job_page(client_job_id: &str) -> String {
+    format!("jobs/{}", utf8_percent_encode(client_job_id, &SEGMENT))
+}
+
+pub(super) fn prompt_address(api: &Api, id: PromptId) -> String {
+    api.site.page(&format!("prompts/{id}"))
+}
+
+pub(super) fn vault_address(api: &Api, id: VaultId) -> String {
+    api.site.page(&format!("vaults/{id}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_is_told_in_its_largest_unit() {
+        for (seconds, text) in [
+            (0, "just now"),
+            (59, "just now"),
+            (60, "1 minute ago"),
+            (7_199, "1 hour ago"),
+            (2 * 86_400, "2 days ago"),
+            (31 * 86_400, "1 month ago"),
+            (800 * 86_400, "2 years ago"),
+            (-5, "in a moment"),
+            (-7 * 86_400, "in 7 days"),
+        ] {
+            assert_eq!(relative(seconds), text, "{seconds}");
+        }
+    }
+
+    #[test]
+    fn an_address_has_the_fields_with_a_value() {
+        assert_eq!(address("prompts", &[("q", None)]), "prompts");
+        assert_eq!(address("prompts", &[("q", Some("a b")), ("x", None)]), "prompts?q=a+b");
+    }
+
+    #[test]
+    fn a_title_without_a_visible_character_has_a_text() {
+        for text in ["   ", "\u{202e}", "\u{200b} \u{2800}"] {
+            assert_eq!(titled(text, 9).into_string(), "Untitled", "{text:?}");
+        }
+        assert_eq!(titled("!", 9).into_string(), "<bdi>!</bdi>");
+    }
+}

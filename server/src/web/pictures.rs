@@ -1,0 +1,81 @@
+//! Pictures and videos as parts of pages.
+
+use maud::{Markup, html};
+
+use super::parts::{shortened, typed};
+use crate::api::Api;
+use crate::domain::{AssetName, ImageRef, Media, PromptImage, PromptRecord};
+
+/// Characters of a title that stand for a picture.
+const ALT_CHARS: usize = 100;
+
+/// The newest picture of a prompt in a list, if this service has one. It does not move.
+pub(super) fn thumbnail(api: &Api, prompt: &PromptRecord) -> Option<Markup> {
+    prompt.images.iter().rev().find_map(|image| small(api, &prompt.title, image))
+}
+
+fn small(api: &Api, title: &str, image: &PromptImage) -> Option<Markup> {
+    cover(api, title, &image.source, Some((image.width, image.height)))
+}
+
+/// A small picture that a title stands for, with its size if that is known.
+pub(super) fn cover(
+    api: &Api,
+    title: &str,
+    image: &ImageRef,
+    size: Option<(u32, u32)>,
+) -> Option<Markup> {
+    let name = api.assets.name_of(image)?;
+    let source = match name.media() {
+        Media::Mp4 | Media::Webm => return None,
+        // No thumbnail is made of it.
+        Media::Avif => address(api, &name),
+        _ => api.site.page(&format!("thumbnails/{name}")),
+    };
+    let (width, height) = size.unzip();
+    Some(html! {
+        img loading="lazy" src=(source) width=[width] height=[height]
+            alt=(shortened(title, ALT_CHARS));
+    })
+}
+
+/// A picture or video in the page of its prompt. An asset of this service is shown; anything else
+/// is only linked to, if browsers can follow it without running something.
+pub(super) fn picture(api: &Api, title: &str, image: &PromptImage) -> Markup {
+    let (width, height) = (image.width, image.height);
+    if let Some(name) = api.assets.name_of(&image.source) {
+        let source = address(api, &name);
+        let alt = shortened(title, ALT_CHARS);
+        return match name.media() {
+            Media::Mp4 | Media::Webm => html! {
+                video controls preload="metadata" src=(source) width=(width) height=(height)
+                    aria-label=(alt) {}
+            },
+            // Nothing moves before a person wants it to, and closing it ends the motion.
+            Media::Gif => html! {
+                details .motion {
+                    summary {
+                        @if let Some(still) = small(api, title, image) { (still) }
+                        "Play the animation"
+                    }
+                    img loading="lazy" src=(source) width=(width) height=(height) alt="";
+                }
+            },
+            _ => html! {
+                a href=(source) {
+                    img loading="lazy" src=(source) width=(width) height=(height) alt=(alt);
+                }
+            },
+        };
+    }
+    let url = &*api.assets.write(&image.source);
+    let text = typed(url, 80);
+    match url.starts_with("https://") || url.starts_with("http://") {
+        true => html! { a href=(url) rel="noopener noreferrer nofollow" { (text) } },
+        false => html! { span { (text) } },
+    }
+}
+
+fn address(api: &Api, name: &AssetName) -> String {
+    api.site.page(&format!("assets/{name}"))
+}

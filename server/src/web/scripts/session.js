@@ -1,0 +1,74 @@
+// Chromium keeps even pages with `no-store` in its back/forward cache and shows them after signing
+// out. This hides a page that is left, and reloads one that is shown again.
+addEventListener('pagehide', () => { document.body.hidden = true; });
+addEventListener('pageshow', event => { if (event.persisted) location.reload(); });
+
+const status = document.createElement('p');
+status.className = 'unseen';
+status.setAttribute('role', 'status');
+document.body.append(status);
+
+// Without HTTPS there is no `navigator.clipboard`.
+async function copy(text) {
+  if (navigator.clipboard) return navigator.clipboard.writeText(text);
+  const area = document.createElement('textarea');
+  area.value = text;
+  document.body.append(area);
+  area.select();
+  document.execCommand('copy');
+  area.remove();
+}
+for (const button of document.querySelectorAll('button[data-copy]')) {
+  button.hidden = false;
+  button.addEventListener('click', async () => {
+    const { copy: id, from } = button.dataset;
+    const response = from && await fetch(from);
+    await copy(response ? await response.text() : document.getElementById(id).textContent);
+    button.classList.add('copied');
+    status.textContent = 'Copied';
+    button.focus();
+    setTimeout(() => { button.classList.remove('copied'); status.textContent = ''; }, 2000);
+  });
+}
+
+for (const all of document.querySelectorAll('input[data-all]')) {
+  all.parentElement.hidden = false;
+  const boxes = all.form.querySelectorAll(`input[name="${all.dataset.all}"]`);
+  all.addEventListener('change', () => boxes.forEach(box => { box.checked = all.checked; }));
+}
+
+// A person may turn off shortcuts of one character: dictation and slips can trigger them.
+const root = document.body.dataset.root;
+const dialog = document.getElementById('shortcuts');
+const [toggle] = dialog.getElementsByTagName('input');
+toggle.checked = localStorage.getItem('shortcuts') !== 'off';
+toggle.addEventListener('change', () => {
+  localStorage.setItem('shortcuts', toggle.checked ? 'on' : 'off');
+});
+const opener = document.getElementById('show-shortcuts');
+opener.hidden = false;
+opener.addEventListener('click', () => dialog.showModal());
+const search = () => document.querySelector('input[type=search]');
+if (location.hash === '#q') search()?.focus();
+
+function move(step) {
+  const links = [...document.querySelectorAll('main a.title')];
+  const at = links.indexOf(document.activeElement);
+  links[at < 0 ? 0 : at + step]?.focus();
+}
+const keys = {
+  '/': () => search() ? search().focus() : location.assign(`${root}prompts#q`),
+  'n': () => location.assign(`${root}prompts/new`),
+  'j': () => move(1),
+  'k': () => move(-1),
+  '?': () => dialog.showModal(),
+};
+addEventListener('keydown', event => {
+  const isTyping = event.target.closest('textarea, select, input:not([type=checkbox])');
+  if (isTyping || !toggle.checked || dialog.open) return;
+  if (event.ctrlKey || event.altKey || event.metaKey || event.isComposing) return;
+  if (Object.hasOwn(keys, event.key)) {
+    event.preventDefault();
+    keys[event.key]();
+  }
+});

@@ -1,0 +1,215 @@
+//! The commands that rename, delete, export and import accounts, end sessions, and describe the
+//! program.
+
+use promptarium_server::test_support::ScratchDatabase;
+use serde_json::{Value, json};
+use tempfile::NamedTempFile;
+
+use crate::support::client::{Connection, request};
+use crate::support::command::{failure, run};
+use crate::support::program::{Running, output, program};
+
+/// What an export must not have changed, without what differs from import to import.
+fn comparable(export: &str) -> Value {
+    let mut export: Value = serde_json::from_str(export).unwrap();
+    for field in ["account", "exportedAt"] {
+        export.as_object_mut().unwrap().remove(field);
+    }
+    let ids: Vec<_> =
+        export["prompts"].as_array().unwrap().iter().map(|p| p["id"].clone()).collect();
+    let place = |id: &Value| json!(ids.iter().position(|other| other == id));
+    for prompt in export["prompts"].as_array_mut().unwrap() {
+        prompt["id"] = place(&prompt["id"]);
+    }
+    for vault in export["vaults"].as_array_mut().unwrap() {
+        for member in vault["prompts"].as_array_mut().unwrap() {
+            member["id"] = place(&member["id"]);
+        }
+        if vault["isSystem"] == true {
+            vault["createdAt"] = Value::Null;
+            vault["updatedAt"] = Value::Null;
+        }
+    }
+    // General is older or younger than what is imported.
+    let vaults = export["vaults"].as_array_mut().unwrap();
+    vaults.sort_by_key(|vault| vault["name"].to_string());
+    export
+}
+
+/// A server with an account `alice` that has two vaults and three prompts, and the ids of these.
+async fn filled(url: &str) -> (Running, [String; 3]) {
+    run(url, &["account", "create", "alice"]).await;
+    let key = run(url, &["key", "create", "--account", "alice"]).await.stdout;
+    let variables = [("PROMPTARIUM_DATABASE_URL", url)];
+    let server = Running::start(&["--blob-store=memory:"], &variables).await;
+    let mut connection = Connection::open(server.base_url()).await;
+    let mut send = async |method: &str, path: &str, body: Option<Value>| {
+        let body = body.map(|body| body.to_string());
+        connection.send(request(key.trim(), method, path, body.as_deref())).await;
+        let response = connection.response().await.unwrap();
+        assert!(response.status < 300, "{path} {body:?}: {response:?}");
+        response.json()["data"].clone()
+    };
+    let general = send("GET", "/vaults", None).await[0]["id"].clone();
+    let sky = json!({ "name": "Night sky", "description": "Stars", "visibility": "unlisted" });
+    let sky = send("POST", "/vaults", Some(sky)).await["id"].clone();
+    let mut ids = Vec::new();
+    for number in 1..=3 {
+        let prompt = json!({
+            "title": format!("Prompt {number}"), "prompt": "A \"quoted\" \u{1F98A}\ntext",
+            "promptType": "image", "modelId": "local/plasma", "aspectRatio": "1:1", "vaultId": sky,
+            "referenceMediaUrls": ["https://example.com/a.png"],
+        });
+        ids.push(send("POST", "/prompts", Some(prompt)).await["id"].clone());
+    }
+    let second = json!({ "promptIds": [ids[1]] });
+    send("POST", &format!("/vaults/{general}/prompts"), Some(second)).await;
+    let oldest =
+        send("GET", &format!("/vaults/{sky}/prompts"), None).await[2]["vaultPromptId"].clone();
+    send("POST", &format!("/vaults/{sky}/prompts/{oldest}/pin"), None).await;
+    (server, [0, 1, 2].map(|at| ids[at].to_string()))
+}
+
+#[tokio::test]
+async fn an_export_is_imported_as_it_was() {
+    let database = ScratchDatabase::create().await.unwrap();
+    let url = &database.url();
+    let (_server, [oldest, ..]) = filled(url).await;
+    let export = run(url, &["account", "export", "alice"]).await;
+    assert_eq!((export.code, &*export.stderr), (Some(0), ""));
+    let file = NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), &export.stdout).unwrap();
+    let path = file.path().to_str().unwrap();
+
+    run(url, &["account", "create", "bob"]).await;
+    let imported = run(url, &["account", "import", "bob", path, "--json"]).await.json();
+    assert_eq!(imported, json!({ "account": "bob", "prompts": 3, "vaults": 2 }));
+    let again = run(url, &["account", "export", "bob"]).await;
+    assert_eq!(comparable(&again.stdout), comparable(&export.stdout));
+    let document: Value = serde_json::from_str(&export.stdout).unwrap();
+    assert_eq!(
+        (&document["format"], &document["version"]),
+        (&json!("promptarium-account"), &json!(1))
+    );
+    assert_eq!(
+        document["vaults"][1]["prompts"][0],
+        json!({ "id": oldest.parse::<i64>().unwrap(), "isPinned": true })
+    );
+    assert_eq!(
+        run(url, &["session", "list", "bob", "--json"]).await.json(),
+        json!({ "sessions": [] })
+    );
+}
+
+#[tokio::test]
+async fn a_document_that_is_wrong_names_the_place_and_imports_nothing() {
+    let database = ScratchDatabase::create().await.unwrap();
+    let url = &database.url();
+    let (_server, [_, second, newest]) = filled(url).await;
+    let export = run(url, &["account", "export", "alice"]).await.stdout;
+    let file = NamedTempFile::new().unwrap();
+    let path = file.path().to_str().unwrap();
+    let title = r#""title":"Prompt 2""#;
+    let long = format!(r#""title":"{}""#, "x".repeat(121));
+    let member = format!(r#"{{"id":{second},"isPinned""#);
+    let id = format!(r#""id":{second},"imageUrl""#);
+    let taken = format!(r#""id":{newest},"imageUrl""#);
+    for (from, to, place) in [
+        (
+            title,
+            long.as_str(),
+            "prompts: entry 2 (title: must be 1 to 120 characters, but has 121)",
+        ),
+        (title, r#""title":3"#, "prompts: entry 2 (title: must be a string, but is a number)"),
+        (title, r#""titel":"a""#, "prompts: entry 2 (title: is required)"),
+        (r#""modelId":"local/plasma""#, r#""modelId":null"#, "(modelId: is required when"),
+        (member.as_str(), r#"{"id":99,"isPinned""#, "names no prompt of the file: 99"),
+        (id.as_str(), taken.as_str(), "prompts: entry 2 has the id"),
+        (r#""visibility":"unlisted""#, r#""visibility":"hidden""#, "vaults: entry 2 (visibility: "),
+        (r#""createdAt":"20"#, r#""createdAt":"00"#, "createdAt: must be a time"),
+        (r#""version":1"#, r#""version":2"#, "version: must be 1 to 1, but is 2"),
+        (r#""promptarium-account""#, r#""other""#, "format: must be one of promptarium-account"),
+        ("]}\n", "]\n", "is not JSON: "),
+    ] {
+        assert!(export.contains(from), "{from} in {export}");
+        std::fs::write(file.path(), export.replacen(from, to, 1)).unwrap();
+        let line = failure(url, &["account", "import", "alice", path], 1).await;
+        assert!(line.contains(path) && line.contains(place), "{line}");
+        assert!(line.contains("nothing is imported"), "{line}");
+    }
+    assert_eq!(
+        comparable(&run(url, &["account", "export", "alice"]).await.stdout),
+        comparable(&export)
+    );
+    let line = failure(url, &["account", "import", "alice", "/no/such/file"], 2).await;
+    assert!(line.contains("/no/such/file cannot be read"), "{line}");
+}
+
+#[tokio::test]
+async fn an_account_is_renamed_and_deleted_while_a_server_runs() {
+    let database = ScratchDatabase::create().await.unwrap();
+    let url = &database.url();
+    let (server, _) = filled(url).await;
+    let key = run(url, &["key", "create", "--account", "alice"]).await.stdout;
+    let mut connection = Connection::open(server.base_url()).await;
+    let mut status = async || {
+        connection.send(request(key.trim(), "GET", "/prompts", None)).await;
+        connection.response().await.unwrap().status
+    };
+    run(url, &["account", "create", "bob"]).await;
+    let line = failure(url, &["account", "rename", "alice", "bob"], 1).await;
+    assert!(line.contains("bob already exists"), "{line}");
+    let renamed = run(url, &["account", "rename", "alice", "carol", "--json"]).await.json();
+    assert_eq!(renamed, json!({ "account": "carol", "former_name": "alice" }));
+    assert_eq!(status().await, 200);
+
+    let line = failure(url, &["account", "delete", "carol"], 1).await;
+    assert!(line.contains("--yes") && line.contains("account export carol"), "{line}");
+    assert_eq!(status().await, 200);
+    let deleted = run(url, &["account", "delete", "carol", "--yes"]).await;
+    assert_eq!((deleted.code, &*deleted.stdout), (Some(0), "deleted account carol\n"));
+    assert_eq!(status().await, 401);
+    let accounts = run(url, &["account", "list", "--json"]).await.json();
+    assert_eq!(accounts["accounts"].as_array().unwrap().len(), 1, "{accounts}");
+    assert_eq!(run(url, &["key", "list", "--json"]).await.json(), json!({ "keys": [] }));
+}
+
+#[tokio::test]
+async fn sessions_are_listed_and_ended() {
+    let database = ScratchDatabase::create().await.unwrap();
+    let url = &database.url();
+    let (_server, _) = filled(url).await;
+    for arguments in [
+        &["session", "list", "nobody"][..],
+        &["session", "end", "nobody", "--all"],
+        &["account", "rename", "nobody", "somebody"],
+        &["account", "delete", "nobody", "--yes"],
+        &["account", "export", "nobody"],
+        &["account", "import", "nobody", "/dev/null"],
+    ] {
+        let line = failure(url, arguments, 1).await;
+        assert!(line.contains("there is no account nobody"), "{line}");
+    }
+    let line = failure(url, &["session", "end", "alice", "999"], 1).await;
+    assert!(line.contains("no session 999"), "{line}");
+    let line = failure(url, &["session", "end", "alice"], 2).await;
+    assert!(line.contains("missing"), "{line}");
+    let ended = run(url, &["session", "end", "alice", "--all", "--json"]).await.json();
+    assert_eq!(ended, json!({ "account": "alice", "ended": [] }));
+}
+
+#[tokio::test]
+async fn completions_and_the_man_page_name_commands_and_flags() {
+    for (arguments, texts) in [
+        (&["completions", "bash"][..], ["_promptarium__server()", "--listen"]),
+        (&["completions", "zsh"], ["#compdef promptarium-server", "--public-url"]),
+        (&["completions", "fish"], ["complete -c promptarium-server", "blob-store"]),
+        (&["man"], [".TH", "database\\-url"]),
+    ] {
+        let output = output(program(arguments, &[])).await;
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert_eq!(output.status.code(), Some(0), "{arguments:?}");
+        assert!(texts.iter().all(|part| text.contains(part)), "{arguments:?}: {text}");
+        assert!(text.contains("sign"), "{arguments:?}");
+    }
+}
