@@ -3,6 +3,7 @@
 //! [`contract_tests`] makes two tests of it.
 
 mod concurrency;
+mod ended;
 pub(super) mod jobs;
 mod keys;
 mod races;

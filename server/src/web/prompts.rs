@@ -11,7 +11,7 @@ use super::layout::{
     vault_address,
 };
 use crate::api::generations::new_job;
-use crate::api::prompts::{KINDS, page_of};
+use crate::api::prompts::{KINDS, next_cursor, page_query};
 use crate::api::{Api, HandlerResult, Request};
 use crate::domain::{
     Media, PromptImage, PromptInputs, PromptKind, PromptRecord, SessionRecord, VaultRecord,
@@ -36,7 +36,9 @@ pub(crate) async fn list(
 ) -> HandlerResult {
     let caller = session.caller();
     let query = request.parts.uri.query().unwrap_or_default().as_bytes();
-    let (page, next) = page_of(api, &caller, form_fields(query, QUERY)).await?;
+    let (search, listing) = page_query(api, &caller, form_fields(query, QUERY))?;
+    let page = api.store.list_prompts(&caller, search).await?;
+    let next = next_cursor(api, &listing, &page);
     let mut vaults = api.store.newest_vaults(&caller, VAULTS_MAX).await?;
 
     let given = |name: &str| {

@@ -17,14 +17,14 @@ use self::plan::Plan;
 use super::super::db::Statement;
 use super::super::{
     accounts, claims, contents, db, forks, job_queue, jobs, key_cache, keys, listing, memberships,
-    new_vaults, prompt_changes, prompts, sessions, settings, steps, vaults,
+    prompt_changes, prompts, sessions, settings, steps, vaults,
 };
 use super::store;
 use crate::store::postgres::connect::Connector;
 use crate::store::postgres::scratch::ScratchDatabase;
 
 /// The statements of every module.
-const MODULES: [&[&Statement]; 18] = [
+const MODULES: [&[&Statement]; 17] = [
     accounts::ALL,
     claims::ALL,
     contents::ALL,
@@ -36,7 +36,6 @@ const MODULES: [&[&Statement]; 18] = [
     keys::ALL,
     listing::ALL,
     memberships::ALL,
-    new_vaults::ALL,
     prompt_changes::ALL,
     prompts::ALL,
     sessions::ALL,
