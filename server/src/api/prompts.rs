@@ -38,7 +38,9 @@ pub(crate) const KINDS: &[(&str, PromptKind)] =
 /// `GET /prompts` (PG-01 to PG-09, PR-13 to PR-18).
 pub(crate) async fn list(api: &Api, caller: &Caller, request: Request<'_>) -> HandlerResult {
     let form = query_fields(request.parts.uri.query(), QUERY);
-    let (page, next) = page_of(api, caller, form).await?;
+    let (query, listing) = page_query(api, caller, form)?;
+    let page = api.store.list_prompts(caller, query).await?;
+    let next = next_cursor(api, &listing, &page);
     // The response has more bytes than this. If the budget has no memory for them, writing it would
     // be in vain.
     drop(request.memory.reserve(page.prompts.iter().map(|prompt| prompt.text.len()).sum())?);
@@ -46,12 +48,12 @@ pub(crate) async fn list(api: &Api, caller: &Caller, request: Request<'_>) -> Ha
     Ok(response::page(&prompts, next.as_deref()))
 }
 
-/// One page, with the cursor of the next one.
-async fn page_of(
+/// What a page has, and for which list its cursor is.
+fn page_query(
     api: &Api,
     caller: &Caller,
     mut form: Form<'_>,
-) -> Result<(PromptPage, Option<String>), ApiError> {
+) -> Result<(PromptQuery, Listing), ApiError> {
     let limit = form.optional("limit", integer(limits::PAGE_SIZE));
     let vault = form.optional("vaultId", id::<VaultId>);
     let kind = form.optional("type", one_of(KINDS));
@@ -66,10 +68,13 @@ async fn page_of(
     form.finish()?;
 
     let limit = limit.unwrap_or(limits::PAGE_SIZE_DEFAULT) as usize;
-    let page = api.store.list_prompts(caller, PromptQuery { vault, kind, after, limit }).await?;
+    Ok((PromptQuery { vault, kind, after, limit }, listing))
+}
+
+/// The cursor of the page after this one.
+fn next_cursor(api: &Api, listing: &Listing, page: &PromptPage) -> Option<String> {
     let last = page.prompts.last().filter(|_| page.more);
-    let next = last.map(|last| api.cursors.write(&listing, last.id));
-    Ok((page, next))
+    last.map(|last| api.cursors.write(listing, last.id))
 }
 
 /// `POST /prompts` (PR-19 to PR-29).

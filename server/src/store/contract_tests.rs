@@ -4,6 +4,7 @@
 
 mod accounts;
 mod concurrency;
+mod ended;
 pub(super) mod jobs;
 mod keys;
 mod races;

@@ -55,7 +55,6 @@ mod keys;
 mod listing;
 mod memberships;
 mod migrate;
-mod new_vaults;
 mod notify;
 mod pooler;
 mod prompt_changes;

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::jobs::{SECOND, new};
-use super::{StoreUnderTest, assert_error, at, contract_tests, named, named_key};
-use crate::domain::{KeyId, PromptQuery, SessionRecord};
+use super::jobs::SECOND;
+use super::{StoreUnderTest, assert_error, at, contract_tests};
+use crate::domain::{KeyId, SessionRecord};
 use crate::limits::{LAST_USE_PRECISION, SESSION_IDLE, SESSION_MAX, SIGN_IN_CODE_LIFETIME};
 use crate::store::StoreError;
 
@@ -18,7 +18,6 @@ contract_tests! {
     a_session_in_use_ends_after_its_longest_duration
     the_last_request_of_a_session_is_recorded_once_a_minute
     a_session_that_expires_during_a_request_may_finish_it
-    every_call_after_the_end_of_a_session_is_refused
     a_session_is_ended_by_its_own_account_only
     ending_a_session_again_is_no_error
     the_id_of_a_key_is_no_session
@@ -130,38 +129,6 @@ async fn a_session_that_expires_during_a_request_may_finish_it(db: Arc<StoreUnde
     let caller = db.session("alice", 1).await.caller();
     db.clock.advance(SESSION_MAX);
     assert!(db.store.vaults(&caller).await.is_ok());
-}
-
-async fn every_call_after_the_end_of_a_session_is_refused(db: Arc<StoreUnderTest>) {
-    let (alice, store) = (db.caller("alice").await, &db.store);
-    let session = db.session("alice", 1).await;
-    let caller = session.caller();
-    let vault = store.create_vault(&caller, named("Sky")).await.unwrap().id;
-    let prompt = db.prompt(&caller, Some(vault)).await.id;
-    store.confirm_key(&caller).await.unwrap();
-    store.end_session(&alice, session.id).await.unwrap();
-    assert_eq!(db.find(1).await, None);
-    let query = PromptQuery { vault: None, kind: None, after: None, limit: 3 };
-    let results = [
-        store.confirm_key(&caller).await,
-        store.prompt(&caller, prompt).await.map(drop),
-        store.list_prompts(&caller, query).await.map(drop),
-        store.delete_prompt(&caller, prompt).await,
-        store.vaults(&caller).await.map(drop),
-        store.create_vault(&caller, named("Sky")).await.map(drop),
-        store.fork_vault(&caller, vault).await.map(drop),
-        store.contents(&caller, vault).await.map(drop),
-        store.reserve_job(&caller, new("j", 1, None)).await.map(drop),
-        store.job(&caller, "j").await.map(drop),
-        store.sessions(&caller).await.map(drop),
-        store.end_session(&caller, session.id).await,
-        store.create_api_key(&caller, named_key("k")).await.map(drop),
-        store.api_keys(&caller).await.map(drop),
-        store.revoke_api_key(&caller, "key-of-alice").await.map(drop),
-    ];
-    for (number, result) in results.into_iter().enumerate() {
-        assert!(matches!(result, Err(StoreError::KeyRevoked)), "{number}: {result:?}");
-    }
 }
 
 async fn a_session_is_ended_by_its_own_account_only(db: Arc<StoreUnderTest>) {

@@ -11,9 +11,9 @@ use super::PostgresStore;
 use super::connect::DbClient;
 use super::db::{Params, Statement};
 use super::memberships::ADD;
-use super::new_vaults::CREATE;
 use super::rows::{self, CALLER, VAULT_COLUMNS, column};
 use super::steps::{LOCK_ACCOUNT, OwnClient, Step, begin, limited, send};
+use super::vaults::CREATE;
 use crate::domain::{AccountId, Caller, VaultRecord, VaultVisibility, slug};
 use crate::limits::LONG_WRITE_PROMPTS;
 use crate::store::{Result, StoreError};
@@ -59,62 +59,65 @@ static COPY: Statement = Statement::non_idempotent(
      RETURNING id",
 );
 
-/// See [`VaultStore::fork_vault`](crate::store::VaultStore::fork_vault).
-pub(super) async fn fork(
-    store: &PostgresStore,
-    caller: &Caller,
-    id: VaultId,
-) -> Result<VaultRecord> {
-    let row = store.db.row_of_caller(caller, &ACCOUNT_OF, &[&id.get()]).await?;
-    let source = AccountId(column::<Option<_>>(&row, 0)?.ok_or(StoreError::NotFound)?);
-    // Repeats while the source is changed, hidden or deleted between the statements.
-    loop {
-        let row = store.db.row_of_caller(caller, &SOURCE, &[&id.get(), &source.0]).await?;
-        let vault = rows::vault(&row)?.ok_or(StoreError::NotFound)?;
-        if vault.visibility == VaultVisibility::Private {
-            let own = source == caller.account;
-            return Err(if own { StoreError::ForkOfPrivateVault } else { StoreError::NotFound });
-        }
-        if let Some(copy) = copy(store, caller, source, &vault).await? {
-            return Ok(copy);
+impl PostgresStore {
+    /// See [`VaultStore::fork_vault`](crate::store::VaultStore::fork_vault).
+    pub(super) async fn fork(&self, caller: &Caller, id: VaultId) -> Result<VaultRecord> {
+        let row = self.db.row_of_caller(caller, &ACCOUNT_OF, &[&id.get()]).await?;
+        let source = AccountId(column::<Option<_>>(&row, 0)?.ok_or(StoreError::NotFound)?);
+        // Repeats while the source is changed, hidden or deleted between the statements.
+        loop {
+            let row = self.db.row_of_caller(caller, &SOURCE, &[&id.get(), &source.0]).await?;
+            let vault = rows::vault(&row)?.ok_or(StoreError::NotFound)?;
+            if vault.visibility == VaultVisibility::Private {
+                let own = source == caller.account;
+                return Err(if own {
+                    StoreError::ForkOfPrivateVault
+                } else {
+                    StoreError::NotFound
+                });
+            }
+            if let Some(copy) = self.copy(caller, source, &vault).await? {
+                return Ok(copy);
+            }
         }
     }
-}
 
-/// Copies a vault in one transaction; `None`, and no change, if it was changed meanwhile. Each
-/// statement reads one account, and writes one.
-async fn copy(
-    store: &PostgresStore,
-    caller: &Caller,
-    source: AccountId,
-    vault: &VaultRecord,
-) -> Result<Option<VaultRecord>> {
-    let (account, key, private) = (caller.account.0, caller.key.0, "private");
-    let (base, now) = (slug::base(&vault.name), store.db.now());
-    let (description, cover) = (vault.description.as_deref(), vault.cover_image.as_ref());
-    let most = store.vaults_max;
-    let new: Params<'_> =
-        &[&account, &key, &&*vault.name, &description, &private, &base, &now, &most, &cover];
-    let steps: [Step<'_>; 3] = [
-        (&LOCK_ACCOUNT, &[&account, &key]),
-        (&CREATE, new),
-        (&COPY, &[&account, &source.0, &vault.id.get(), &vault.updated_at, &now]),
-    ];
-    let is_long = vault.prompt_count > LONG_WRITE_PROMPTS.unsigned_abs();
-    let limit = is_long.then_some(store.db.long_limit);
-    let _permit = store.db.transaction_share(caller, limit).await?;
-    let copying = |own: OwnClient| async {
-        let copied = copy_prompts(&own.client, caller, limit, &steps, vault.prompt_count).await;
-        if copied.is_err() {
-            // The transaction may be open.
-            let _ = send(&own.client, "", &[], "ROLLBACK").await;
-        }
-        (copied, own)
-    };
-    let (new, copied) = store.db.run(limit, &steps, copying).await?;
-    let new = rows::vault(&new.ok_or(StoreError::KeyRevoked)?)?.ok_or(StoreError::TooManyVaults)?;
-    let is_unchanged = copied > 0 || vault.prompt_count == 0;
-    Ok(is_unchanged.then_some(VaultRecord { prompt_count: copied as u64, ..new }))
+    /// Copies a vault in one transaction; `None`, and no change, if it was changed meanwhile. Each
+    /// statement reads one account, and writes one.
+    async fn copy(
+        &self,
+        caller: &Caller,
+        source: AccountId,
+        vault: &VaultRecord,
+    ) -> Result<Option<VaultRecord>> {
+        let (account, key, private) = (caller.account.0, caller.key.0, "private");
+        let (base, now) = (slug::base(&vault.name), self.db.now());
+        let (description, cover) = (vault.description.as_deref(), vault.cover_image.as_ref());
+        let most = self.vaults_max;
+        let new: Params<'_> =
+            &[&account, &key, &&*vault.name, &description, &private, &base, &now, &most, &cover];
+        let steps: [Step<'_>; 3] = [
+            (&LOCK_ACCOUNT, &[&account, &key]),
+            (&CREATE, new),
+            (&COPY, &[&account, &source.0, &vault.id.get(), &vault.updated_at, &now]),
+        ];
+        let is_long = vault.prompt_count > LONG_WRITE_PROMPTS.unsigned_abs();
+        let limit = is_long.then_some(self.db.long_limit);
+        let _permit = self.db.transaction_share(caller, limit).await?;
+        let copying = |own: OwnClient| async {
+            let copied = copy_prompts(&own.client, caller, limit, &steps, vault.prompt_count).await;
+            if copied.is_err() {
+                // The transaction may be open.
+                let _ = send(&own.client, "", &[], "ROLLBACK").await;
+            }
+            (copied, own)
+        };
+        let (new, copied) = self.db.run(limit, &steps, copying).await?;
+        let new =
+            rows::vault(&new.ok_or(StoreError::KeyRevoked)?)?.ok_or(StoreError::TooManyVaults)?;
+        let is_unchanged = copied > 0 || vault.prompt_count == 0;
+        Ok(is_unchanged.then_some(VaultRecord { prompt_count: copied as u64, ..new }))
+    }
 }
 
 /// Runs the steps of [`copy`], and puts the prompts that the last one has copied into the vault that

@@ -135,22 +135,16 @@ impl JobStore for PostgresStore {
         let NewJob { client_job_id, digest, request, vault } = new;
         let (name, reservation) = (JobKey::name_digest(&client_job_id), random_id());
         let (vault, request) = (vault.map(VaultId::get), encode(&request)?);
-        let row = self
-            .db
-            .row_of_caller(
-                caller,
-                &RESERVE,
-                &[
-                    &self.db.now(),
-                    &&name[..],
-                    &&*client_job_id,
-                    &&digest[..],
-                    &Json(&*request),
-                    &vault,
-                    &reservation,
-                ],
-            )
-            .await?;
+        let params: Params<'_> = &[
+            &self.db.now(),
+            &&name[..],
+            &&*client_job_id,
+            &&digest[..],
+            &Json(&*request),
+            &vault,
+            &reservation,
+        ];
+        let row = self.db.row_of_caller(caller, &RESERVE, params).await?;
         let job = job_or_none(&row)?.ok_or(StoreError::UnknownVault)?;
         if column::<&[u8]>(&row, "request_digest")? != digest {
             return Err(StoreError::JobConflict);

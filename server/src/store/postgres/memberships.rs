@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use const_format::formatcp;
 use promptarium::{PromptId, VaultId, VaultPromptId};
 
-use super::db::Statement;
+use super::db::{Params, Statement};
 use super::rows::{CALLER, KEY_IS_VALID, NEW_MEMBER, column};
 use super::steps::Step;
 use super::{PostgresStore, contents};
@@ -198,10 +198,8 @@ impl MembershipStore for PostgresStore {
         membership: VaultPromptId,
         pinned: bool,
     ) -> Result<()> {
-        let row = self
-            .db
-            .row_of_caller(caller, &PIN, &[&vault.get(), &membership.get(), &pinned])
-            .await?;
+        let params: Params<'_> = &[&vault.get(), &membership.get(), &pinned];
+        let row = self.db.row_of_caller(caller, &PIN, params).await?;
         if column(&row, "changed")? { Ok(()) } else { Err(StoreError::NotFound) }
     }
 }

@@ -6,17 +6,16 @@ use async_trait::async_trait;
 use const_format::formatcp;
 use promptarium::VaultId;
 
-use super::db::Statement;
-use super::new_vaults::{CREATE, free_slug};
-use super::rows::{self, CALLER, KEY_IS_VALID, VAULT_COLUMNS, column, later};
+use super::PostgresStore;
+use super::db::{Params, Statement};
+use super::rows::{self, CALLER, KEY_IS_VALID, NEW_VAULT, VAULT_COLUMNS, column, later};
 use super::steps::{LOCK_ACCOUNT, Step};
-use super::{PostgresStore, forks};
 use crate::domain::{Caller, NewVault, VaultPatch, VaultRecord, VaultVisibility, slug};
 use crate::limits::{LIST_ROWS_PER_ACCOUNT, LONG_WRITE_PROMPTS};
 use crate::store::{Result, StoreError, VaultStore};
 
 #[cfg(test)]
-pub(super) static ALL: &[&Statement] = &[&LIST, &NEWEST, &GET, &UPDATE, &DELETE];
+pub(super) static ALL: &[&Statement] = &[&LIST, &NEWEST, &GET, &CREATE, &UPDATE, &DELETE];
 
 /// Without `ORDER BY`: sorting here is faster than in the database.
 static LIST: Statement = Statement::read_only(
@@ -38,6 +37,50 @@ static GET: Statement = Statement::read_only(
     formatcp!(
         "{CALLER} SELECT {VAULT_COLUMNS}
          FROM caller LEFT JOIN vault v ON v.account_id = $1 AND v.id = $3"
+    ),
+);
+
+/// The first of `$base`, `$base-2`, `$base-3`… that no vault but `$besides` has. One of one more
+/// than the account has vaults is free. The numbers are made one by one, up to the first.
+macro_rules! free_slug {
+    ($base:literal, $besides:literal) => {
+        concat!(
+            "(SELECT choice.slug FROM (
+                SELECT ",
+            $base,
+            "::text || CASE number WHEN 1 THEN '' ELSE '-' || number::text END AS slug
+                FROM (SELECT generate_series(1, 1 + (
+                    SELECT count(*) FROM vault own WHERE own.account_id = $1)) AS number) numbers
+            ) choice
+            -- Not NOT EXISTS, which may be made a join with all vaults there are.
+            WHERE (SELECT taken.id FROM vault taken
+                WHERE taken.account_id = $1 AND taken.slug = choice.slug
+                    AND taken.id <> ",
+            $besides,
+            ") IS NULL
+            LIMIT 1)"
+        )
+    };
+}
+pub(super) use free_slug;
+
+/// In a transaction after a lock on the account, so that of two new vaults at the limit `$8` one is
+/// refused. Of two concurrent statements that choose the same slug from their snapshots, one
+/// violates the unique index and is sent again. [`slug`] has the base of a slug.
+pub(super) static CREATE: Statement = Statement::non_idempotent(
+    "vaults.create",
+    formatcp!(
+        "{CALLER}, {NEW_VAULT}, v AS (
+            INSERT INTO vault (account_id, id, name, description, visibility, slug, created_at,
+                updated_at, cover_image_url)
+            SELECT $1, new_vault.id, $3, $4, $5, {free_slug}, $7, $7, $9 FROM caller, new_vault
+            WHERE (SELECT count(*) FROM vault every WHERE every.account_id = $1) < $8::bigint
+            RETURNING *
+        ), in_directory AS (
+            INSERT INTO vault_directory (vault_id, account_id) SELECT v.id, $1 FROM v
+        )
+        SELECT {VAULT_COLUMNS} FROM caller LEFT JOIN v ON true",
+        free_slug = free_slug!("$6", "0")
     ),
 );
 
@@ -146,22 +189,16 @@ impl VaultStore for PostgresStore {
             return self.vault(caller, id).await;
         }
         let VaultPatch { name, description, visibility } = patch;
-        let row = self
-            .db
-            .row_of_caller(
-                caller,
-                &UPDATE,
-                &[
-                    &id.get(),
-                    &name.as_deref(),
-                    &name.as_deref().map(slug::base),
-                    &description.is_some(),
-                    &description.as_ref().and_then(Option::as_deref),
-                    &visibility.map(VaultVisibility::as_str),
-                    &self.db.now(),
-                ],
-            )
-            .await?;
+        let params: Params<'_> = &[
+            &id.get(),
+            &name.as_deref(),
+            &name.as_deref().map(slug::base),
+            &description.is_some(),
+            &description.as_ref().and_then(Option::as_deref),
+            &visibility.map(VaultVisibility::as_str),
+            &self.db.now(),
+        ];
+        let row = self.db.row_of_caller(caller, &UPDATE, params).await?;
         match rows::vault(&row)? {
             Some(vault) => Ok(vault),
             None if column(&row, "found")? => Err(StoreError::SystemVaultRename),
@@ -185,6 +222,6 @@ impl VaultStore for PostgresStore {
     }
 
     async fn fork_vault(&self, caller: &Caller, id: VaultId) -> Result<VaultRecord> {
-        forks::fork(self, caller, id).await
+        self.fork(caller, id).await
     }
 }

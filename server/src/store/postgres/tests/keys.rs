@@ -1,12 +1,8 @@
 //! Keys and accounts of the operator, and revocation.
 
-use futures::StreamExt;
-use promptarium::VaultPromptId;
-
-use super::{caller, number, query, store};
-use crate::domain::{Caller, PromptKind, PromptPatch, PromptQuery, Turn, VaultPatch};
-use crate::store::contract_tests::jobs::{LEASE, new, queued};
-use crate::store::contract_tests::{key, named, named_key, new_prompt};
+use super::{caller, number, store};
+use crate::domain::{Caller, PromptKind, PromptPatch};
+use crate::store::contract_tests::{key, named, new_prompt};
 use crate::store::postgres::{KeyEntry, PostgresStore};
 use crate::store::prelude::*;
 use crate::store::{Result, StoreError};
@@ -91,79 +87,6 @@ async fn all_servers_of_a_database_get_one_signing_key() {
     let (store, _database) = store().await;
     let keys = futures::future::try_join_all((0..8).map(|_| store.signing_key())).await.unwrap();
     assert!(keys.iter().all(|key| *key == keys[0] && key.len() == 32));
-}
-
-/// A hash of all data.
-async fn fingerprint(store: &PostgresStore) -> String {
-    let all = "SELECT md5(string_agg(line, '' ORDER BY line)) FROM (
-        SELECT vault::text FROM vault UNION ALL SELECT prompt::text FROM prompt
-        UNION ALL SELECT vault_prompt::text FROM vault_prompt UNION ALL SELECT job::text FROM job
-        UNION ALL SELECT due_job::text FROM due_job
-        UNION ALL SELECT (public_id, revoked_at)::text FROM api_key
-    ) AS lines (line)";
-    query(store, all, &[]).await[0].get(0)
-}
-
-#[tokio::test]
-async fn every_method_refuses_a_revoked_key_and_changes_nothing() {
-    let (store, _database) = store().await;
-    let alice = caller(&store, "alice").await;
-    let prompt = store.create_prompt(&alice, new_prompt(PromptKind::Text, None)).await.unwrap().id;
-    let vault = store.create_vault(&alice, named("Sky")).await.unwrap().id;
-    queued(&store, &alice, "j").await;
-    store.add_prompts(&alice, vault, &[prompt]).await.unwrap();
-    let contents = store.contents(&alice, vault).await.unwrap();
-    let member: VaultPromptId = contents.map(Result::unwrap).next().await.unwrap().membership;
-    store.seed_key("alice", key("other")).await.unwrap();
-    store.create_sign_in_code("alice", [1; 32]).await.unwrap();
-    let session = store.sign_in([1; 32], [1; 32], None).await.unwrap().unwrap().id;
-    store.revoke_key("key-of-alice").await.unwrap();
-    let before = fingerprint(&store).await;
-
-    let page = |vault, kind| PromptQuery { vault, kind, after: None, limit: 3 };
-    let (kind, in_vault) = (Some(PromptKind::Text), Some(vault));
-    let title = PromptPatch { title: Some("x".into()), ..PromptPatch::default() };
-    let name = VaultPatch { name: Some("x".into()), ..VaultPatch::default() };
-    let results: [Result<()>; 32] = [
-        store.create_prompt(&alice, new_prompt(PromptKind::Text, None)).await.map(drop),
-        store.create_prompt(&alice, new_prompt(PromptKind::Text, in_vault)).await.map(drop),
-        store.prompt(&alice, prompt).await.map(drop),
-        store.list_prompts(&alice, page(None, None)).await.map(drop),
-        store.list_prompts(&alice, page(None, kind)).await.map(drop),
-        store.list_prompts(&alice, page(in_vault, None)).await.map(drop),
-        store.list_prompts(&alice, page(in_vault, kind)).await.map(drop),
-        store.update_prompt(&alice, prompt, title).await.map(drop),
-        store.update_prompt(&alice, prompt, PromptPatch::default()).await.map(drop),
-        store.save_prompt(&alice, prompt, vault).await.map(drop),
-        store.delete_prompt(&alice, prompt).await,
-        store.vaults(&alice).await.map(drop),
-        store.vault(&alice, vault).await.map(drop),
-        store.create_vault(&alice, named("Sky")).await.map(drop),
-        store.update_vault(&alice, vault, name).await.map(drop),
-        store.update_vault(&alice, vault, VaultPatch::default()).await.map(drop),
-        store.fork_vault(&alice, vault).await.map(drop),
-        store.delete_vault(&alice, vault).await,
-        store.contents(&alice, vault).await.map(drop),
-        store.add_prompts(&alice, vault, &[prompt]).await.map(drop),
-        store.remove_membership(&alice, vault, member).await,
-        store.move_membership(&alice, vault, member, vault).await.map(drop),
-        store.set_pinned(&alice, vault, member, true).await,
-        store.reserve_job(&alice, new("j", 1, None)).await.map(drop),
-        store.reserve_job(&alice, new("k", 1, in_vault)).await.map(drop),
-        store.job(&alice, "j").await.map(drop),
-        store.sessions(&alice).await.map(drop),
-        store.end_session(&alice, session).await,
-        store.create_api_key(&alice, named_key("k")).await.map(drop),
-        store.api_keys(&alice).await.map(drop),
-        store.revoke_api_key(&alice, "other").await.map(drop),
-        store.confirm_key(&alice).await,
-    ];
-    for (number, result) in results.iter().enumerate() {
-        assert!(matches!(result, Err(StoreError::KeyRevoked)), "{number}: {result:?}");
-    }
-    assert_eq!(fingerprint(&store).await, before);
-    let claimed = store.claim_job(LEASE, &Turn::default()).await.unwrap();
-    assert!(claimed.is_some(), "a job that was accepted before goes on");
 }
 
 /// The account comes from a cache, and the statement checks it.

@@ -17,15 +17,15 @@ use self::plan::Plan;
 use super::super::db::Statement;
 use super::super::{
     account_changes, accounts, claims, contents, db, forks, import, job_queue, jobs, key_cache,
-    keys, listing, memberships, new_vaults, prompt_changes, prompts, search, sessions, settings,
-    shared_vaults, steps, vaults,
+    keys, listing, memberships, prompt_changes, prompts, search, sessions, settings, shared_vaults,
+    steps, vaults,
 };
 use super::store;
 use crate::store::postgres::connect::Connector;
 use crate::store::postgres::scratch::ScratchDatabase;
 
 /// The statements of every module.
-const MODULES: [&[&Statement]; 22] = [
+const MODULES: [&[&Statement]; 21] = [
     account_changes::ALL,
     accounts::ALL,
     claims::ALL,
@@ -39,7 +39,6 @@ const MODULES: [&[&Statement]; 22] = [
     keys::ALL,
     listing::ALL,
     memberships::ALL,
-    new_vaults::ALL,
     prompt_changes::ALL,
     prompts::ALL,
     search::ALL,
