@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use promptarium::{PromptId, VaultId, VaultPromptId};
+use serde::{Deserialize, Serialize};
 
 use super::ImageRef;
 
@@ -82,14 +83,17 @@ impl PromptPatch {
     }
 }
 
-/// A picture or video linked to a prompt.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A picture or video linked to a prompt. It is stored as JSON.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct PromptImage {
+    #[serde(rename = "url")]
     pub source: ImageRef,
     /// In pixels.
     pub width: u32,
     /// In pixels.
     pub height: u32,
+    #[serde(with = "jiff::fmt::serde::timestamp::microsecond::required")]
     pub created_at: Timestamp,
 }
 
