@@ -114,11 +114,10 @@ impl Blobs {
     /// once file and name are on disk.
     async fn link(&self, file: TempFile, name: &object_store::path::Path) -> Result<(), PutError> {
         let synced = blocking(move || file.0.sync_all().map(|()| file.1).map_err(BlobError::from));
-        let path = in_time(BLOBS_TIMEOUT, synced).await?;
+        let path = synced.await?;
         let staged = path.as_ref().and_then(|path| path.file_name()?.to_str()).unwrap_or_default();
         let staged = object_store::path::Path::from(format!("{TEMP_FOLDER}/{staged}"));
-        let linked = async { Ok(self.store.copy_if_not_exists(&staged, name).await) };
-        match in_time::<_, BlobError>(BLOBS_TIMEOUT, linked).await? {
+        match self.store.copy_if_not_exists(&staged, name).await {
             Err(Error::AlreadyExists { .. }) => Err(PutError::Taken),
             outcome => Ok(outcome.map_err(BlobError::from)?),
         }
@@ -216,7 +215,7 @@ impl Upload {
         }
         let Self { blobs, size, file: Some(mut file), .. } = self else { return Ok(()) };
         if is_folder {
-            return blobs.link(file, &key(name)).await;
+            return in_time(BLOBS_TIMEOUT, blobs.link(file, &key(name))).await;
         }
         file = blocking(move || file.0.rewind().map(|()| file).map_err(BlobError::from)).await?;
         if size > S3_WHOLE_BYTES_MAX {

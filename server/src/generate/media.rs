@@ -1,7 +1,6 @@
 //! Checks of downloaded outputs. Their bytes decide what they are and how large their image is.
 
-use std::io::{self, Cursor, Read, SeekFrom};
-use std::ops::Range;
+use std::io::{self, Cursor, Read};
 
 use image::metadata::Orientation;
 use image::{ImageDecoder, ImageReader};
@@ -12,13 +11,14 @@ use crate::domain::{Media, OutputKind};
 use crate::limits::OUTPUT_HEAD_BYTES_MAX;
 
 /// Boxes of MP4: `moov`, `trak`, `tkhd`, which are the movie, a track, its header.
-const TO_HEADER: [u32; 3] = [0x6d6f_6f76, 0x7472_616b, 0x746b_6864];
+const MOVIE: u32 = 0x6d6f_6f76;
+const TO_HEADER: [u32; 2] = [0x7472_616b, 0x746b_6864];
 /// Elements of WebM: segment, tracks, a track, its video.
 const TO_VIDEO: [u32; 4] = [0x1853_8067, 0x1654_ae6b, 0xae, 0xe0];
 const PIXEL_WIDTH: u32 = 0xb0;
 const PIXEL_HEIGHT: u32 = 0xba;
-/// Parts of a video that are looked at. A hostile file consists of empty ones.
-const PARTS_MAX: usize = 10_000;
+/// Boxes of an MP4 before its movie. A hostile file consists of empty ones.
+const BOXES_MAX: usize = 10_000;
 
 type File<'a> = &'a mut dyn ReadSeek;
 
@@ -65,138 +65,126 @@ fn detect(head: &[u8]) -> Option<Media> {
 
 /// Width and height in pixels as browsers show them, if they are found; both at least 1.
 fn dimensions(file: File<'_>, media: Media) -> io::Result<Option<(u32, u32)>> {
-    let whole = 0..file.seek(SeekFrom::End(0))?;
-    let mut parts = Parts { file, left: PARTS_MAX };
-    match media {
-        Media::Mp4 => parts.find(whole, &TO_HEADER, split_box, &end_of_header),
-        Media::Webm => parts.find(whole, &TO_VIDEO, split_element, &|parts, video| {
-            let mut side = |id| parts.find(video.clone(), &[id], split_element, &pixels);
-            Ok(side(PIXEL_WIDTH)?.zip(side(PIXEL_HEIGHT)?).and_then(nonzero))
+    file.rewind()?;
+    if media == Media::Mp4 {
+        return Ok(find(&movie(file)?, &TO_HEADER, split_box, &end_of_header));
+    }
+    // The libraries read all there is.
+    let mut head = Vec::new();
+    file.take(OUTPUT_HEAD_BYTES_MAX).read_to_end(&mut head)?;
+    let mut head = Cursor::new(head);
+    Ok(match media {
+        Media::Mp4 | Media::Webm => find(head.get_ref(), &TO_VIDEO, split_element, &|video| {
+            let side = |id| find(video, &[id], split_element, &pixels);
+            side(PIXEL_WIDTH).zip(side(PIXEL_HEIGHT)).and_then(nonzero)
         }),
         Media::Avif => {
-            let size = ImageType::Heif(Compression::Av1).reader_size(&mut parts.head()?).ok();
+            let size = ImageType::Heif(Compression::Av1).reader_size(&mut head).ok();
             let side = |side| u32::try_from(side).ok();
-            Ok(size.and_then(|size| nonzero((side(size.width)?, side(size.height)?))))
+            size.and_then(|size| nonzero((side(size.width)?, side(size.height)?)))
         }
         Media::Png | Media::Jpeg | Media::Webp | Media::Gif => {
-            let mut reader = ImageReader::new(parts.head()?).with_guessed_format()?;
+            let mut reader = ImageReader::new(head).with_guessed_format()?;
             reader.no_limits();
             let Ok(mut decoder) = reader.into_decoder() else { return Ok(None) };
             let (width, height) = decoder.dimensions();
             use Orientation::{Rotate90, Rotate90FlipH, Rotate270, Rotate270FlipH};
-            Ok(nonzero(match decoder.orientation() {
+            nonzero(match decoder.orientation() {
                 Ok(Rotate90 | Rotate90FlipH | Rotate270 | Rotate270FlipH) => (height, width),
                 _ => (width, height),
-            }))
+            })
         }
-    }
+    })
 }
 
 fn nonzero(size: (u32, u32)) -> Option<(u32, u32)> {
     (size.0 > 0 && size.1 > 0).then_some(size)
 }
 
-/// A container file, and how many more of its parts are looked at.
-struct Parts<'a> {
-    file: File<'a>,
-    left: usize,
-}
-
-/// The id of a part and the place of its content.
-type Part = (u32, Range<u64>);
-
-/// Reads the head of the part at the beginning of a range.
-type Split = fn(&mut Parts<'_>, Range<u64>) -> io::Result<Option<Part>>;
-
-/// Reads something in the content of a part.
-type ReadPart<'r, T> = &'r dyn Fn(&mut Parts<'_>, Range<u64>) -> io::Result<Option<T>>;
-
-impl Parts<'_> {
-    /// The beginning of the file: the libraries read all there is.
-    fn head(&mut self) -> io::Result<Cursor<Vec<u8>>> {
+/// The content of the movie of an MP4, which may be at its end; of a long one the beginning.
+fn movie(file: File<'_>) -> io::Result<Vec<u8>> {
+    let mut movie = Vec::new();
+    for _ in 0..BOXES_MAX {
         let mut head = Vec::new();
-        self.file.rewind()?;
-        self.file.take(OUTPUT_HEAD_BYTES_MAX).read_to_end(&mut head)?;
-        Ok(Cursor::new(head))
-    }
-
-    /// Follows `path` through nested parts to the first one in which `read` finds something.
-    fn find<T>(
-        &mut self,
-        mut range: Range<u64>,
-        path: &[u32],
-        split: Split,
-        read: ReadPart<'_, T>,
-    ) -> io::Result<Option<T>> {
-        let [next, path @ ..] = path else { return read(self, range) };
-        while self.left > 0
-            && let Some((id, content)) = split(self, range.clone())?
-        {
-            self.left -= 1;
-            range.start = content.end;
-            let found = if id == *next { self.find(content, path, split, read)? } else { None };
-            if found.is_some() {
-                return Ok(found);
-            }
+        file.take(16).read_to_end(&mut head)?;
+        let Some((id, size, rest)) = box_head(&head) else { break };
+        file.seek_relative(-(rest.len() as i64))?;
+        if id == MOVIE {
+            file.take(size.min(OUTPUT_HEAD_BYTES_MAX)).read_to_end(&mut movie)?;
+            break;
         }
-        Ok(None)
+        let Ok(size) = i64::try_from(size) else { break };
+        file.seek_relative(size)?;
     }
+    Ok(movie)
+}
 
-    /// The first `N` bytes of a range; fewer if it is shorter.
-    fn bytes<const N: usize>(&mut self, range: &Range<u64>) -> io::Result<Vec<u8>> {
-        let mut bytes = Vec::with_capacity(N);
-        self.file.seek(SeekFrom::Start(range.start))?;
-        let length = range.end.saturating_sub(range.start).min(N as u64);
-        (&mut *self.file).take(length).read_to_end(&mut bytes)?;
-        Ok(bytes)
+/// The id of the first part, its content, and the parts behind it.
+type Split = fn(&[u8]) -> Option<(u32, &[u8], &[u8])>;
+
+/// Follows `path` through nested parts to the first one in which `read` finds something.
+fn find<T>(
+    mut parts: &[u8],
+    path: &[u32],
+    split: Split,
+    read: &dyn Fn(&[u8]) -> Option<T>,
+) -> Option<T> {
+    let [next, path @ ..] = path else { return read(parts) };
+    while let Some((id, content, rest)) = split(parts) {
+        parts = rest;
+        let found = if id == *next { find(content, path, split, read) } else { None };
+        if found.is_some() {
+            return found;
+        }
+    }
+    None
+}
+
+/// The id of a box of MP4, the size of its content, and what is behind its head. A size of 0
+/// reaches to the end, and after 1 a long size follows.
+fn box_head(bytes: &[u8]) -> Option<(u32, u64, &[u8])> {
+    let ([s1, s2, s3, s4, id @ ..], rest) = bytes.split_first_chunk::<8>()?;
+    let id = u32::from_be_bytes(*id);
+    match u32::from_be_bytes([*s1, *s2, *s3, *s4]) {
+        0 => Some((id, u64::MAX, rest)),
+        1 => {
+            let (long, rest) = rest.split_first_chunk()?;
+            Some((id, u64::from_be_bytes(*long).checked_sub(16)?, rest))
+        }
+        size => Some((id, u64::from(size).checked_sub(8)?, rest)),
     }
 }
 
-/// A range of this length after `head` bytes, or up to the end.
-fn content(range: &Range<u64>, head: u64, length: u64) -> Range<u64> {
-    let start = range.start.saturating_add(head).min(range.end);
-    start..start.saturating_add(length).min(range.end)
+fn split_box(bytes: &[u8]) -> Option<(u32, &[u8], &[u8])> {
+    let (id, size, rest) = box_head(bytes)?;
+    let (content, rest) = split(rest, size);
+    Some((id, content, rest))
 }
 
-/// A box of MP4. A size of 0 reaches to the end, and after 1 a long size follows.
-fn split_box(parts: &mut Parts<'_>, range: Range<u64>) -> io::Result<Option<Part>> {
-    let bytes = parts.bytes::<16>(&range)?;
-    let Some((head, long)) = bytes.split_first_chunk::<8>() else { return Ok(None) };
-    let [s1, s2, s3, s4, id @ ..] = *head;
-    let place = match u32::from_be_bytes([s1, s2, s3, s4]) {
-        0 => Some((8, u64::MAX)),
-        1 => long
-            .first_chunk()
-            .and_then(|long| Some((16, u64::from_be_bytes(*long).checked_sub(16)?))),
-        size => u64::from(size).checked_sub(8).map(|size| (8, size)),
-    };
-    Ok(place.map(|(head, length)| (u32::from_be_bytes(id), content(&range, head, length))))
+/// After so many bytes, or where there are no more.
+fn split(bytes: &[u8], size: u64) -> (&[u8], &[u8]) {
+    bytes.split_at(usize::try_from(size).unwrap_or(usize::MAX).min(bytes.len()))
 }
 
 /// Width and height come last, as fixed-point numbers; an audio track has 0.
-fn end_of_header(parts: &mut Parts<'_>, header: Range<u64>) -> io::Result<Option<(u32, u32)>> {
-    let start = header.end.saturating_sub(8).max(header.start);
-    let bytes = parts.bytes::<8>(&(start..header.end))?;
-    let Some([w1, w2, _, _, h1, h2, _, _]) = bytes.first_chunk() else { return Ok(None) };
-    Ok(nonzero((u16::from_be_bytes([*w1, *w2]).into(), u16::from_be_bytes([*h1, *h2]).into())))
+fn end_of_header(header: &[u8]) -> Option<(u32, u32)> {
+    let [w1, w2, _, _, h1, h2, _, _] = *header.last_chunk()?;
+    nonzero((u16::from_be_bytes([w1, w2]).into(), u16::from_be_bytes([h1, h2]).into()))
 }
 
 /// An element of WebM. Its id is with a length marker, its size without.
-fn split_element(parts: &mut Parts<'_>, range: Range<u64>) -> io::Result<Option<Part>> {
-    let bytes = parts.bytes::<16>(&range)?;
-    Ok(split_integer(&bytes).and_then(|(id, rest)| {
-        let (size, rest) = split_integer(rest)?;
-        let mask = (1 << (7 * size.len())) - 1;
-        // All ones stand for an unknown size.
-        let known = Some(number(size) & mask).filter(|size| *size != mask);
-        let head = (bytes.len() - rest.len()) as u64;
-        let content = content(&range, head, known.unwrap_or(u64::MAX));
-        Some((u32::try_from(number(id)).ok()?, content))
-    }))
+fn split_element(bytes: &[u8]) -> Option<(u32, &[u8], &[u8])> {
+    let (id, rest) = split_integer(bytes)?;
+    let (size, rest) = split_integer(rest)?;
+    let mask = (1 << (7 * size.len())) - 1;
+    // All ones stand for an unknown size.
+    let known = Some(number(size) & mask).filter(|size| *size != mask);
+    let (content, rest) = split(rest, known.unwrap_or(u64::MAX));
+    Some((u32::try_from(number(id)).ok()?, content, rest))
 }
 
-fn pixels(parts: &mut Parts<'_>, range: Range<u64>) -> io::Result<Option<u32>> {
-    Ok(u32::try_from(number(&parts.bytes::<8>(&range)?)).ok())
+fn pixels(content: &[u8]) -> Option<u32> {
+    (content.len() <= 8).then(|| u32::try_from(number(content)).ok())?
 }
 
 /// A variable-length integer with its length marker.

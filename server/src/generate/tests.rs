@@ -4,10 +4,12 @@
 mod unreliable;
 
 use std::collections::BTreeSet;
+use std::io::Cursor;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use image::{ImageFormat, RgbImage};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use tokio::time::sleep;
@@ -135,10 +137,8 @@ impl Log {
     /// Until the guard is dropped.
     pub(super) fn subscribe(&self) -> tracing::subscriber::DefaultGuard {
         let writer = self.clone();
-        let subscriber = tracing_subscriber::fmt()
-            .with_max_level(tracing::Level::TRACE)
-            .with_writer(move || writer.clone());
-        tracing::subscriber::set_default(subscriber.finish())
+        let lines = tracing_subscriber::fmt().with_max_level(tracing::Level::TRACE);
+        tracing::subscriber::set_default(lines.with_writer(move || writer.clone()).finish())
     }
 
     pub(super) fn text(&self) -> String {
@@ -155,6 +155,13 @@ impl std::io::Write for Log {
     fn flush(&mut self) -> std::io::Result<()> {
         Ok(())
     }
+}
+
+/// A small PNG file.
+pub(super) fn picture() -> Vec<u8> {
+    let mut file = Cursor::new(Vec::new());
+    RgbImage::new(32, 18).write_to(&mut file, ImageFormat::Png).unwrap();
+    file.into_inner()
 }
 
 /// Stores outputs of at most 1 MiB, which may pause for a second.

@@ -1,15 +1,16 @@
 //! A provider of the queue protocol. The last part of the model's id says how it behaves:
-//! `picture` takes 100 ms and succeeds, `fail` fails after that time, `hang` never answers for its
-//! status, and `drip` sends its output byte by byte.
+//! `picture` and `video` take 100 ms and succeed, `fail` fails after that time, `hang` never answers
+//! for its status, and `drip` sends its output byte by byte.
 
 use std::convert::Infallible;
 use std::io::Cursor;
 use std::net::TcpListener;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
-use futures::{StreamExt, stream};
+use futures::{Stream, StreamExt, stream};
 use http::{Method, Request, Response};
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Full, StreamBody};
@@ -23,6 +24,10 @@ use tokio::time::sleep;
 
 const GENERATION: Duration = Duration::from_millis(100);
 const DRIP: Duration = Duration::from_millis(100);
+pub(crate) const VIDEO_MIB: usize = 500;
+
+/// Submissions of videos.
+pub(crate) static VIDEOS: AtomicUsize = AtomicUsize::new(0);
 
 type Answer = Response<BoxBody<Bytes, Infallible>>;
 
@@ -63,10 +68,13 @@ async fn respond(request: Request<Incoming>) -> Result<Answer, hyper::Error> {
         (&Method::POST, [_, behaviour]) => submitted(behaviour),
         (&Method::GET, ["hang", _, "status"]) => std::future::pending().await,
         (&Method::GET, [behaviour, since, "status"]) => status(behaviour, since.parse().unwrap()),
-        (&Method::GET, [.., "result"]) => {
+        (&Method::GET, [behaviour, .., "result"]) => {
             let output = format!("{}{}", url(), head.uri.path().replace("result", "output"));
-            json_answer(&json!({ "images": [{ "url": output, "width": 2, "height": 2 }] }))
+            let file = json!({ "url": output, "width": 2, "height": 2 });
+            let field = if *behaviour == "video" { "video" } else { "image" };
+            json_answer(&json!({ field: file }))
         }
+        (&Method::GET, ["video", _, "output"]) => video(),
         (&Method::GET, ["drip", _, "output"]) => dripping(),
         (&Method::GET, [.., "output"]) => answer("image/png", picture()),
         other => panic!("{other:?}"),
@@ -74,6 +82,7 @@ async fn respond(request: Request<Incoming>) -> Result<Answer, hyper::Error> {
 }
 
 fn submitted(behaviour: &str) -> Answer {
+    VIDEOS.fetch_add(usize::from(behaviour == "video"), Ordering::SeqCst);
     let at = |what: &str| format!("{}/{behaviour}/{}/{what}", url(), now());
     json_answer(&json!({
         "request_id": "r", "status_url": at("status"), "response_url": at("result"),
@@ -94,7 +103,21 @@ fn dripping() -> Answer {
         sleep(DRIP).await;
         Some((Bytes::from_static(b"x"), ()))
     });
-    let bytes = stream::iter([picture()]).chain(rest);
+    streamed(stream::iter([picture()]).chain(rest))
+}
+
+fn video() -> Answer {
+    let piece = |number| {
+        let mut piece = vec![0; 1 << 20];
+        if number == 0 {
+            piece[..16].copy_from_slice(b"\0\0\0\x10ftypisom\0\0\0\0");
+        }
+        Bytes::from(piece)
+    };
+    streamed(stream::iter(0..VIDEO_MIB).map(piece))
+}
+
+fn streamed(bytes: impl Stream<Item = Bytes> + Send + Sync + 'static) -> Answer {
     let frames = bytes.map(|bytes| Ok::<_, Infallible>(Frame::data(bytes)));
     Response::new(BodyExt::boxed(StreamBody::new(frames)))
 }

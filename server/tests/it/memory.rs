@@ -1,16 +1,16 @@
 //! What takes little memory however large it is: outputs of providers, and lists of vaults.
 
+#[path = "../hostile/provider.rs"]
+mod provider;
+
 use std::collections::BTreeSet;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use futures::future::join_all;
 use promptarium_server::test_support::ScratchDatabase;
 use serde_json::json;
 use tempfile::TempDir;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream};
 use tokio::time::{sleep, timeout};
 
 use crate::support::client::{Slot, call};
@@ -19,68 +19,13 @@ use crate::support::{files, folder_store};
 
 const MIB: usize = 1 << 20;
 
-/// A provider whose requests are completed at once with a video of 500 MiB.
-struct VideoProvider {
-    origin: String,
-    orders: AtomicUsize,
-}
-
-impl VideoProvider {
-    const BYTES: usize = 500 * MIB;
-
-    async fn start() -> Arc<Self> {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let origin = format!("http://{}", listener.local_addr().unwrap());
-        let this = Arc::new(Self { origin, orders: AtomicUsize::new(0) });
-        let serving = this.clone();
-        tokio::spawn(async move {
-            while let Ok((stream, _)) = listener.accept().await {
-                tokio::spawn(serving.clone().answer(stream));
-            }
-        });
-        this
-    }
-
-    async fn answer(self: Arc<Self>, mut stream: TcpStream) -> std::io::Result<()> {
-        let mut request = vec![0; 64 * 1024];
-        let length = stream.read(&mut request).await?;
-        let request = String::from_utf8_lossy(&request[..length]).into_owned();
-        let url = |last: &str| format!("{}/{last}", self.origin);
-        let body = match request.split(' ').nth(1).unwrap_or_default() {
-            "/file" => {
-                let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n", Self::BYTES);
-                stream.write_all(head.as_bytes()).await?;
-                let mut piece = vec![0; MIB];
-                piece[..16].copy_from_slice(b"\0\0\0\x10ftypisom\0\0\0\0");
-                for _ in 0..Self::BYTES / MIB {
-                    stream.write_all(&piece).await?;
-                    piece[..16].fill(0);
-                }
-                return stream.shutdown().await;
-            }
-            "/status" => json!({"status": "COMPLETED"}),
-            "/result" => json!({"video": {"url": url("file"), "width": 16, "height": 9}}),
-            _ => {
-                let number = self.orders.fetch_add(1, Ordering::SeqCst);
-                let (status_url, response_url) = (url("status"), url("result"));
-                let id = format!("r-{number}");
-                json!({"request_id": id, "status_url": status_url, "response_url": response_url})
-            }
-        };
-        let body = body.to_string();
-        let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n", body.len());
-        stream.write_all(format!("{head}connection: close\r\n\r\n{body}").as_bytes()).await?;
-        stream.shutdown().await
-    }
-}
-
 #[tokio::test]
 async fn an_output_of_500_mib_is_stored_with_little_memory_and_was_ordered_once() {
     let database = ScratchDatabase::create().await.unwrap();
     let database = format!("--database-url={}", database.url());
     let both = [vec![], vec![database.as_str()]].map(async |further| {
-        let (provider, folder) = (VideoProvider::start().await, TempDir::new().unwrap());
-        let url = format!("--provider-url={}", provider.origin);
+        let folder = TempDir::new().unwrap();
+        let url = format!("--provider-url={}", provider::url());
         let blobs = format!("--blob-store={}", folder_store(&folder));
         let arguments = [&["--provider=queue", "--provider-key=k", &url, &blobs], &further[..]];
         let server = Running::start(&arguments.concat(), &[]).await;
@@ -101,30 +46,16 @@ async fn an_output_of_500_mib_is_stored_with_little_memory_and_was_ordered_once(
             }
         };
         timeout(Duration::from_secs(120), ended).await.expect("an end in time");
-        assert_eq!(provider.orders.load(Ordering::SeqCst), 1);
-        assert_eq!(files(&folder).len(), 1);
-        let size = walk_size(&folder);
-        assert_eq!(size, VideoProvider::BYTES as u64);
+        let files = files(&folder);
+        assert_eq!(files.len(), 1, "{files:?}");
+        let file = std::fs::metadata(folder.path().join("videos").join(&files[0])).unwrap();
+        assert_eq!(file.len(), (provider::VIDEO_MIB * MIB) as u64);
         let peak = server.peak_mib();
         println!("peak: {peak} MiB");
         assert!(peak <= 128, "{peak} MiB");
     });
     join_all(both).await;
-}
-
-fn walk_size(folder: &TempDir) -> u64 {
-    let (mut bytes, mut folders) = (0, vec![folder.path().to_owned()]);
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(folder).unwrap().map(Result::unwrap) {
-            match entry.metadata().unwrap() {
-                // The mark of a folder store has less.
-                file if file.is_file() && file.len() > 100 => bytes += file.len(),
-                file if file.is_file() => {}
-                _ => folders.push(entry.path()),
-            }
-        }
-    }
-    bytes
+    assert_eq!(provider::VIDEOS.load(Ordering::SeqCst), 2, "one for each server");
 }
 
 #[tokio::test]

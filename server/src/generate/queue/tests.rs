@@ -15,7 +15,7 @@ use super::*;
 use crate::blobs::Blobs;
 use crate::domain::{JobRecord, Media, OutputKind};
 use crate::generate::output::{SaveError, WaitsFor};
-use crate::generate::tests::{Log, output_store, queued_job};
+use crate::generate::tests::{Log, output_store, picture, queued_job};
 use crate::generate::{MediaFile, Output};
 
 const KEY: &str = "the-provider-key-id:the-provider-key-secret";
@@ -78,12 +78,6 @@ impl Default for Script {
             file: file("image/png", picture()),
         }
     }
-}
-
-fn picture() -> Vec<u8> {
-    let mut file = Cursor::new(Vec::new());
-    RgbImage::new(32, 18).write_to(&mut file, ImageFormat::Png).unwrap();
-    file.into_inner()
 }
 
 async fn start(script: Script) -> MockServer {

@@ -1,10 +1,8 @@
 //! Jobs at a provider that fails for hours of the injected time, on both stores.
 
 use std::collections::BTreeMap;
-use std::io::Cursor;
 
 use data_encoding::BASE64;
-use image::{ImageFormat, RgbImage};
 use wiremock::matchers::any;
 use wiremock::{Mock, MockServer, Request, Respond, ResponseTemplate};
 
@@ -18,19 +16,16 @@ use crate::store::contract_tests::StoreUnderTest;
 const HOUR: Duration = Duration::from_secs(3600);
 const TICK: Duration = Duration::from_secs(10);
 
+/// How many orders there were, when the last one came, and the requests since.
+type Orders = (usize, Timestamp, usize);
+
 /// Each name of a model is a way to fail.
 #[derive(Clone)]
 struct Unreliable {
     clock: ManualClock,
     origin: String,
-    /// Of each model: how many orders it got, when the last one came, and the requests since.
-    orders: Arc<Mutex<BTreeMap<String, (usize, Timestamp, usize)>>>,
-}
-
-fn picture() -> Vec<u8> {
-    let mut file = Cursor::new(Vec::new());
-    RgbImage::new(32, 18).write_to(&mut file, ImageFormat::Png).unwrap();
-    file.into_inner()
+    /// Of each model.
+    orders: Arc<Mutex<BTreeMap<String, Orders>>>,
 }
 
 impl Unreliable {
