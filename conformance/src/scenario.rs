@@ -16,7 +16,7 @@ pub struct Scenario {
     pub id: &'static str,
     /// The fact in one sentence.
     pub title: &'static str,
-    /// The rules of `docs/api.md` it proves; never empty.
+    /// The rules of `docs/reference/api.md` it proves; never empty.
     pub rules: &'static [&'static str],
     /// Whether the specification states it, an RFC of HTTP does, or the reference server chose it.
     pub profile: Profile,

@@ -276,4 +276,6 @@ fn provider(settings: &Settings, input: &Input) -> Result<Option<QueueSetting>, 
 }
 
 #[cfg(test)]
+mod settings_table;
+#[cfg(test)]
 mod tests;

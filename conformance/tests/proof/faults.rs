@@ -1,4 +1,4 @@
-//! Every fault, by hand, chapter by chapter as in `docs/api.md`.
+//! Every fault, by hand, chapter by chapter as in `docs/reference/api.md`.
 
 mod auth;
 mod contents;

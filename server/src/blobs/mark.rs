@@ -82,7 +82,7 @@ impl Blobs {
             Ok(None) => Ok(()),
             Ok(Some(place)) => Err(self.refused(&format!(
                 "the files of this database are in {place}. Start with that --blob-store, or move \
-                 all of it here, its file {MARK} too; see \"Files\" in docs/operations.md"
+                 all of it here, its file {MARK} too; see docs/backup.md"
             ))),
             Err(error) => Err(self.refused(&error_chain(&*error))),
         }

@@ -50,7 +50,7 @@ impl Blobs {
         };
         let sent = sent.await;
         if sent.is_err() {
-            // If this fails too, the store keeps the parts; see docs/operations.md.
+            // If this fails too, the store keeps the parts; see docs/configure.md.
             let _ = upload.abort().await;
         }
         Ok(sent?)

@@ -4,7 +4,7 @@
 //!
 //! `PROMPTARIUM_HOSTILE_ROUNDS` repeats each attack, every time on a new server; the default is one
 //! round. The attacks are not run at the same time, because each measures time and memory. Each
-//! prints a row of the table in `docs/benchmarks.md`.
+//! prints a row of the table in `docs/reference/benchmarks.md`.
 
 #![cfg(target_os = "linux")]
 #![expect(

@@ -20,6 +20,7 @@ mod pooler;
 
 mod connections;
 mod dashboard;
+mod docs;
 mod embedded;
 mod generations;
 mod http;

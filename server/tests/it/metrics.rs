@@ -158,7 +158,7 @@ async fn every_series_of_the_documentation_exists() {
     let docs = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs");
     let monitoring = read_dir(format!("{docs}/monitoring")).unwrap();
     let mut files: Vec<_> = monitoring.map(|entry| entry.unwrap().path()).collect();
-    files.push(format!("{docs}/operations.md").into());
+    files.push(format!("{docs}/monitor.md").into());
     let mut used = 0;
     for file in files {
         let text = read_to_string(&file).unwrap();
