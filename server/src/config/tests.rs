@@ -274,7 +274,7 @@ fn a_wrong_variable_is_named() {
     // They take any text.
     let others = ["LOG", "PROVIDER_KEY", "PROVIDER_URL"].map(|id| format!("PROMPTARIUM_{id}"));
     for name in settings().into_iter().filter(|name| !others.contains(name)) {
-        let problem = variable_problem(&[(&name, "-s3cret")]);
+        let problem = variable_problem(&[(&name, "-s3cret/")]);
         assert!(problem.starts_with(&format!("{name}: ")), "{problem}");
         assert!(!name.ends_with("KEY") || !problem.contains("s3cret"), "{problem}");
     }
