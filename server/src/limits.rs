@@ -162,7 +162,7 @@ pub(crate) const LISTING_BATCH: usize = 32;
 pub(crate) const LISTING_BATCH_BYTES: usize = LISTING_BATCH * 64 * 1024;
 /// Rows of lists read at once for one account, such as 8 of the largest pages; 8 times as many in all.
 pub(crate) const LIST_ROWS_PER_ACCOUNT: usize = 808;
-/// Keys in the cache, and forked vaults in theirs.
+/// Keys in the cache.
 pub(crate) const KEY_CACHE_SIZE: usize = 10_000;
 /// How long an idle worker waits for a notification before it looks for jobs itself.
 pub(crate) const JOB_POLL: Duration = Duration::from_secs(1);
@@ -183,8 +183,6 @@ pub(crate) const SUBMIT_FINISH_TIMEOUT: Duration = Duration::from_secs(8);
 pub(crate) const SUBMIT_RECORD_RETRY_FOR: Duration = Duration::from_secs(10);
 /// How long it is retried after that. Ended jobs are kept at least as long: the name is not reused.
 pub(crate) const SUBMIT_UNRECORDED_RETRY_FOR: Duration = Duration::from_secs(24 * 3600);
-/// Accepted submissions that wait to be recorded. One takes less than a kilobyte with usual URLs.
-pub(crate) const SUBMIT_UNRECORDED_MAX: usize = 10_000;
 /// After an outage of the store, late submissions are not failed for this long, but recorded.
 pub(crate) const SUBMIT_LATE_GRACE: Duration = Duration::from_secs(20);
 /// How long a repeated request waits for the first one's submission.
@@ -204,8 +202,6 @@ pub(crate) const JOB_POLL_TIMEOUT: Duration = Duration::from_secs(60);
 pub(crate) const JOB_POLL_INTERVAL_MIN: Duration = Duration::from_millis(100);
 pub(crate) const JOB_POLL_INTERVAL_MAX: Duration = Duration::from_secs(2);
 pub(crate) const JOB_POLL_AGE_DIVISOR: u32 = 5;
-/// The jobs of one account are polled at least so far apart.
-pub(crate) const JOB_POLL_SPACING: Duration = Duration::from_millis(10);
 /// First and longest delay after a failed attempt; it doubles.
 pub(crate) const JOB_RETRY_DELAY_MIN: Duration = Duration::from_secs(1);
 pub(crate) const JOB_RETRY_DELAY_MAX: Duration = Duration::from_secs(300);

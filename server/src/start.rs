@@ -130,9 +130,9 @@ fn provider_of(
 }
 
 /// What bounds the work on generations.
-fn worker_quotas(worker: &Worker, submitter: &Submitter) -> impl Iterator<Item = Quota> {
+fn worker_quotas(worker: &Worker) -> impl Iterator<Item = Quota> {
     let OutputStore { blobs, limits, .. } = &worker.outputs;
-    let of_jobs = [&limits.large, &limits.examinations, &submitter.unrecorded].map(Quota::clone);
+    let of_jobs = [&limits.large, &limits.examinations].map(Quota::clone);
     blobs.quota().into_iter().chain(of_jobs)
 }
 
@@ -181,7 +181,6 @@ pub async fn start(config: ServiceConfig, parts: ServiceParts) -> Result<Service
         },
         clock: clock.clone(),
         settings: config.jobs,
-        poll_spacing: Arc::default(),
         activity: Arc::default(),
     };
 
@@ -189,7 +188,7 @@ pub async fn start(config: ServiceConfig, parts: ServiceParts) -> Result<Service
     let listener = ListenerQuotas { memory: public_memory.clone(), ..ListenerQuotas::default() };
     let submitter = Submitter::new(store.clone(), provider, assets.clone());
     let mut quotas = database.map(PostgresStore::quotas).unwrap_or_default();
-    quotas.extend(provider_results.into_iter().chain(worker_quotas(&worker, &submitter)));
+    quotas.extend(provider_results.into_iter().chain(worker_quotas(&worker)));
     quotas.push(public_memory.clone());
     let readings = Readings {
         connections: listener.connections.clone(),

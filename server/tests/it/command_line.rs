@@ -2,35 +2,33 @@
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStringExt;
-use std::process::Output;
 
 use tokio::net::TcpListener;
+use tokio::process::Command;
 
-use crate::support::program::{output, program};
+use crate::support::program::{output, program, refusal_of};
 
 const SECRET: &str = "s3cret";
 
-/// The line on stderr of a program that did not start, without the program's name.
-fn stderr_line(output: &Output) -> String {
-    let stderr = String::from_utf8(output.stderr.clone()).unwrap();
-    assert_eq!(output.status.code(), Some(2), "{stderr}");
-    assert!(output.stdout.is_empty());
-    assert!(stderr.matches('\n').count() == 1 && !stderr.contains(SECRET), "{stderr}");
-    stderr.trim_end().strip_prefix("promptarium-server: ").unwrap().to_owned()
+/// The line on stderr of a program that does not start, without the program's name.
+async fn stderr_line(command: Command) -> String {
+    let line = refusal_of(command).await;
+    assert!(!line.contains(SECRET), "{line}");
+    line.trim_end().strip_prefix("promptarium-server: ").unwrap().to_owned()
 }
 
 async fn problem(arguments: &[&str], variables: &[(&str, &str)]) -> String {
     let variables: Vec<_> =
         variables.iter().map(|(name, value)| (*name, OsStr::new(*value))).collect();
-    stderr_line(&output(program(arguments, &variables)).await)
+    stderr_line(program(arguments, &variables)).await
 }
 
 #[tokio::test]
 async fn a_variable_that_is_not_utf_8_is_named() {
     for name in ["PROMPTARIUM_LISTEN", "PROMPTARIUM_SEED_KEY", "PROMPTARIUM_SIGNING_KEY"] {
         let value = OsString::from_vec(b"s3cret\xff".to_vec());
-        let output = output(program::<&str>(&[], &[(name, &value)])).await;
-        assert_eq!(stderr_line(&output), format!("{name}: the value is not UTF-8 text"));
+        let line = stderr_line(program::<&str>(&[], &[(name, &value)])).await;
+        assert_eq!(line, format!("{name}: the value is not UTF-8 text"));
     }
 }
 

@@ -31,5 +31,6 @@ mod rates;
 mod sessions;
 mod uploads;
 
+mod hops;
 mod paths;
 mod tidy;

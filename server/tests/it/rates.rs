@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tokio::time::sleep;
 
-use crate::support::client::{Connection, Response, head, metrics_of, request};
+use crate::support::client::{Connection, Response, head, request};
 use crate::support::program::Running;
 
 const ONE: &str = "promptarium_live_a1_s3cret";
@@ -18,14 +18,12 @@ const KEYS: [&str; 4] = [
 const METRICS: [&str; 2] = ["--admin-listen", "127.0.0.1:0"];
 
 async fn send(server: &Running, request: String) -> Response {
-    let mut connection = Connection::open(server.base_url()).await;
-    connection.send(request).await;
-    connection.response().await.unwrap()
+    Connection::to(server).await.ask(request).await
 }
 
 /// The values of these series in `/metrics`.
 async fn metrics(server: &mut Running, series: &[&str]) -> Vec<String> {
-    let page = metrics_of(server).await.0.body;
+    let page = server.metrics().await;
     let value = |name: &&str| {
         let mut lines = page.lines().filter_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
         lines.next().unwrap_or_else(|| panic!("{name} in {page}")).to_owned()
