@@ -1,5 +1,5 @@
-//! The handlers, one file per resource: each decodes, validates, calls the store once, and
-//! encodes. `/healthz` and `/readyz` are here.
+//! The handlers, one file per resource: each decodes, validates, calls the store, and encodes.
+//! `/healthz` and `/readyz` are here.
 //!
 //! A handler returns a response or an error; it knows neither sockets nor the statuses of
 //! errors. The order of checks is the same everywhere: the form of body and query, then what

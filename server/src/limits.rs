@@ -42,7 +42,7 @@ pub(crate) const STREAM_WINDOW_BYTES: u32 = 128 * 1024;
 // How long does a stop take?
 /// Default of `--drain-delay`: load balancers ask for `/readyz` every few seconds.
 pub(crate) const DRAIN_DELAY: Duration = Duration::from_secs(5);
-/// A server to which nobody has connected for so long needs no delay.
+/// A server without a new connection in this time needs no delay.
 pub(crate) const DRAIN_QUIET: Duration = Duration::from_secs(30);
 /// Default of `--drain-timeout`, and that of an embedded server. With the delay before it and the
 /// time for submissions after it, the server stops within the 30 seconds of Kubernetes.
@@ -277,7 +277,7 @@ pub(crate) const S3_RETRIES_MAX: usize = 3;
 pub(crate) const S3_RETRY_FOR: Duration = Duration::from_secs(4);
 /// One step of the store of files but for a put to S3.
 pub(crate) const BLOBS_TIMEOUT: Duration = Duration::from_secs(8);
-/// After each such time a put to S3 that has no response goes on only if S3 answers a probe.
+/// After each such time a put to S3 that has no response continues only if S3 answers a probe.
 pub(crate) const S3_PUT_PROBE_INTERVAL: Duration = Duration::from_secs(5);
 pub(crate) const S3_PROBE_TIMEOUT: Duration = Duration::from_secs(2);
 /// The check at the start that the bucket works.

@@ -129,6 +129,36 @@ fn provider_of(
     Ok((Arc::new(LocalProvider { clock, assets, blobs }), Some(PAINTERS.clone())))
 }
 
+/// The configured key, or the one in the database; otherwise a random one.
+async fn signing_key(
+    given: Option<SigningKey>,
+    database: Option<&PostgresStore>,
+) -> Result<SigningKey, StoreError> {
+    match (given, database) {
+        (Some(given), _) => Ok(given),
+        (None, None) => Ok(SigningKey::random()),
+        (None, Some(database)) => {
+            let too_short = || StoreError::Internal("the stored signing key is too short".into());
+            SigningKey::new(&database.signing_key().await?).ok_or_else(too_short)
+        }
+    }
+}
+
+/// Checks the store of files. Its files have the public URLs of this start and of all before it.
+async fn open_assets(
+    blobs: &Blobs,
+    public: &PublicUrl,
+    database: Option<&PostgresStore>,
+) -> Result<Assets, StartError> {
+    blobs.verify().await?;
+    let mut public_urls = Vec::new();
+    if let Some(database) = database {
+        public_urls = database.add_public_url(public.url().as_str().trim_end_matches('/')).await?;
+        blobs.check_mark(database).await?;
+    }
+    Ok(Assets::new(public.url(), &public_urls))
+}
+
 /// What bounds the work on generations.
 fn worker_quotas(worker: &Worker) -> impl Iterator<Item = Quota> {
     let OutputStore { blobs, limits, .. } = &worker.outputs;
@@ -147,24 +177,9 @@ pub async fn start(config: ServiceConfig, parts: ServiceParts) -> Result<Service
     let Owner { generated_key, account, is_new: account_is_new } =
         owner(&*store, database, &config).await?;
     let sign_in = SignInLinks { store: store.clone(), public: public.clone(), account };
-    let signing_key = match (config.signing_key, database) {
-        (Some(given), _) => given,
-        (None, None) => SigningKey::random(),
-        (None, Some(database)) => {
-            let too_short = || StoreError::Internal("the stored signing key is too short".into());
-            SigningKey::new(&database.signing_key().await?).ok_or_else(too_short)?
-        }
-    };
-
+    let signing_key = signing_key(config.signing_key, database).await?;
     let blobs = blobs.map_or_else(|| Blobs::open(&config.blobs), Ok)?;
-    blobs.verify().await?;
-    // The public URLs of all starts before this one.
-    let mut public_urls = Vec::new();
-    if let Some(database) = database {
-        public_urls = database.add_public_url(public.url().as_str().trim_end_matches('/')).await?;
-        blobs.check_mark(database).await?;
-    }
-    let assets = Assets::new(public.url(), &public_urls);
+    let assets = open_assets(&blobs, &public, database).await?;
     let (provider, provider_results) = match provider {
         Some(given) => (given, None),
         None => provider_of(config.provider, &clock, &assets, &blobs)?,

@@ -87,18 +87,16 @@ pub(crate) async fn create(api: &Api, caller: &Caller, mut request: Request<'_>)
 
 /// Checks the fields of a whole prompt; reports all failing ones at once.
 pub(crate) fn new_prompt(mut form: Form<'_>, api: &Api) -> Result<NewPrompt, FieldErrors> {
-    let title = form.required("title", text(limits::PROMPT_TITLE_CHARS));
-    let prompt = form.required("prompt", text(limits::PROMPT_TEXT_CHARS));
-    let kind = form.optional("promptType", one_of(KINDS)).unwrap_or_default();
-    let platform = form.nullable("platform", text(0..=limits::PROMPT_PLATFORM_CHARS_MAX)).flatten();
-    let inputs = inputs(&mut form, api);
-    let vault = form.optional("vaultId", id);
+    form.require("title");
+    form.require("prompt");
+    let PromptPatch { title, text, kind, platform, inputs, vault } = patch(&mut form, api);
+    let kind = kind.unwrap_or_default();
     if kind.needs_model() && inputs.model_id.is_none() {
         form.reject("modelId", MODEL_REQUIRED.to_owned());
     }
-    let (title, text) = form.finish_with(title.zip(prompt))?;
+    let (title, text) = form.finish_with(title.zip(text))?;
 
-    Ok(NewPrompt { title, text, kind, platform, inputs, vault })
+    Ok(NewPrompt { title, text, kind, platform: platform.flatten(), inputs, vault })
 }
 
 /// `GET /prompts/{promptId}` (PR-30).
@@ -111,14 +109,7 @@ pub(crate) async fn get(api: &Api, caller: &Caller, request: Request<'_>) -> Han
 pub(crate) async fn update(api: &Api, caller: &Caller, mut request: Request<'_>) -> HandlerResult {
     let body = request.json().await?;
     let mut form = json_fields(&body, FIELDS)?;
-    let patch = PromptPatch {
-        title: form.optional("title", text(limits::PROMPT_TITLE_CHARS)),
-        text: form.optional("prompt", text(limits::PROMPT_TEXT_CHARS)),
-        kind: form.optional("promptType", one_of(KINDS)),
-        platform: form.nullable("platform", text(0..=limits::PROMPT_PLATFORM_CHARS_MAX)),
-        inputs: inputs(&mut form, api),
-        vault: form.optional("vaultId", id),
-    };
+    let patch = patch(&mut form, api);
     form.finish()?;
 
     let prompt = api.store.update_prompt(caller, request.id(0)?, patch).await?;
@@ -143,15 +134,23 @@ pub(crate) async fn save(api: &Api, caller: &Caller, mut request: Request<'_>) -
     Ok(response::record(StatusCode::OK, &api.view(prompt)))
 }
 
-/// The fields that create and update share and no response shows (PR-12).
-fn inputs(form: &mut Form<'_>, api: &Api) -> PromptInputs {
+/// The fields of create and update. No response shows the `inputs` (PR-12).
+fn patch(form: &mut Form<'_>, api: &Api) -> PromptPatch {
     let image_url = image_url(&api.assets);
     let references = list_of(0..=limits::PROMPT_REFERENCE_MEDIA_URLS_MAX, image_url);
-    PromptInputs {
-        model_id: form.optional("modelId", model_id(&api.model_namespace)),
-        aspect_ratio: form.optional("aspectRatio", text(0..=limits::PROMPT_ASPECT_RATIO_CHARS_MAX)),
-        image_url: form.optional("imageUrl", image_url),
-        reference_media_urls: form.optional("referenceMediaUrls", references).map(Into::into),
+    let ratio = text(0..=limits::PROMPT_ASPECT_RATIO_CHARS_MAX);
+    PromptPatch {
+        title: form.optional("title", text(limits::PROMPT_TITLE_CHARS)),
+        text: form.optional("prompt", text(limits::PROMPT_TEXT_CHARS)),
+        kind: form.optional("promptType", one_of(KINDS)),
+        platform: form.nullable("platform", text(0..=limits::PROMPT_PLATFORM_CHARS_MAX)),
+        inputs: PromptInputs {
+            model_id: form.optional("modelId", model_id(&api.model_namespace)),
+            aspect_ratio: form.optional("aspectRatio", ratio),
+            image_url: form.optional("imageUrl", image_url),
+            reference_media_urls: form.optional("referenceMediaUrls", references).map(Into::into),
+        },
+        vault: form.optional("vaultId", id),
     }
 }
 

@@ -1,7 +1,7 @@
 //! `/vaults`, and the prompts in them.
 
 use futures::{StreamExt, TryStreamExt};
-use http::StatusCode;
+use http::{Method, StatusCode};
 use promptarium::{VaultId, VaultPromptId, limits};
 use serde_json::json;
 
@@ -41,11 +41,10 @@ pub(crate) async fn create(api: &Api, caller: &Caller, mut request: Request<'_>)
 
 /// Checks the fields of a whole vault; reports all failing ones at once.
 pub(crate) fn new_vault(mut form: Form<'_>) -> Result<NewVault, FieldErrors> {
-    let name = form.required("name", text(limits::VAULT_NAME_CHARS));
-    let description =
-        form.nullable("description", text(0..=limits::VAULT_DESCRIPTION_CHARS_MAX)).flatten();
-    let visibility = form.optional("visibility", one_of(VISIBILITIES)).unwrap_or_default();
+    form.require("name");
+    let VaultPatch { name, description, visibility } = patch(&mut form);
     let name = form.finish_with(name)?;
+    let (description, visibility) = (description.flatten(), visibility.unwrap_or_default());
     Ok(NewVault { name, description, visibility })
 }
 
@@ -59,15 +58,20 @@ pub(crate) async fn get(api: &Api, caller: &Caller, request: Request<'_>) -> Han
 pub(crate) async fn update(api: &Api, caller: &Caller, mut request: Request<'_>) -> HandlerResult {
     let body = request.json().await?;
     let mut form = json_fields(&body, FIELDS)?;
-    let patch = VaultPatch {
-        name: form.optional("name", text(limits::VAULT_NAME_CHARS)),
-        description: form.nullable("description", text(0..=limits::VAULT_DESCRIPTION_CHARS_MAX)),
-        visibility: form.optional("visibility", one_of(VISIBILITIES)),
-    };
+    let patch = patch(&mut form);
     form.finish()?;
 
     let vault = api.store.update_vault(caller, request.id(0)?, patch).await?;
     Ok(response::record(StatusCode::OK, &api.view(vault)))
+}
+
+/// The fields of create and update.
+fn patch(form: &mut Form<'_>) -> VaultPatch {
+    VaultPatch {
+        name: form.optional("name", text(limits::VAULT_NAME_CHARS)),
+        description: form.nullable("description", text(0..=limits::VAULT_DESCRIPTION_CHARS_MAX)),
+        visibility: form.optional("visibility", one_of(VISIBILITIES)),
+    }
 }
 
 /// `DELETE /vaults/{vaultId}` (VA-26 to VA-28).
@@ -153,26 +157,9 @@ pub(crate) async fn move_prompt(
     Ok(response::data(StatusCode::OK, &view))
 }
 
-/// `POST …/pin` (VC-25, VC-27, VC-29).
-pub(crate) async fn pin_prompt(api: &Api, caller: &Caller, request: Request<'_>) -> HandlerResult {
-    set_pinned(api, caller, request, true).await
-}
-
-/// `DELETE …/pin` (VC-26, VC-28, VC-30).
-pub(crate) async fn unpin_prompt(
-    api: &Api,
-    caller: &Caller,
-    request: Request<'_>,
-) -> HandlerResult {
-    set_pinned(api, caller, request, false).await
-}
-
-async fn set_pinned(
-    api: &Api,
-    caller: &Caller,
-    request: Request<'_>,
-    is_pinned: bool,
-) -> HandlerResult {
+/// `POST …/pin` and `DELETE …/pin` (VC-25 to VC-30).
+pub(crate) async fn set_pinned(api: &Api, caller: &Caller, request: Request<'_>) -> HandlerResult {
+    let is_pinned = request.parts.method == Method::POST;
     let membership: VaultPromptId = request.id(1)?;
     api.store.set_pinned(caller, request.id(0)?, membership, is_pinned).await?;
     let view = json!({ "vaultPromptId": membership, "isPinned": is_pinned });

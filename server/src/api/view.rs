@@ -6,7 +6,7 @@ use serde::{Serialize, Serializer};
 use crate::blobs::asset_url::Assets;
 use crate::clock::TIME_PRINTER;
 use crate::domain::{ListedPrompt, PromptRecord, SharedPrompt, VaultRecord};
-use crate::http::json::{Object, WriteJson, write_number};
+use crate::http::json::{Object, WriteJson};
 
 /// A timestamp in RFC 3339, UTC, with microseconds (EN-09).
 pub(crate) struct Time(pub Timestamp);
@@ -29,28 +29,28 @@ impl WriteJson for View<ListedPrompt> {
         let Self(listed, assets) = self;
         let mut object = Object::begin(json);
         write_prompt_fields(&mut object, &listed.prompt, assets);
-        object.number("vaultPromptId", listed.membership.get());
-        object.boolean("isPinned", listed.pinned);
+        object.value("vaultPromptId", &listed.membership);
+        object.value("isPinned", &listed.pinned);
         object.end();
     }
 }
 
 fn write_prompt_fields(object: &mut Object<'_>, prompt: &PromptRecord, assets: &Assets) {
-    object.number("id", prompt.id.get());
+    object.value("id", &prompt.id);
     object.text("title", &prompt.title);
     object.text("prompt", &prompt.text);
-    object.plain_text("promptType", prompt.kind.as_str());
+    object.text("promptType", prompt.kind.as_str());
     object.optional_text("platform", prompt.platform.as_deref());
-    object.plain_text("status", "active");
+    object.text("status", "active");
     object.array("images", &prompt.images, |json, image| {
         let mut object = Object::begin(json);
         object.text("url", &assets.write(&image.source));
-        object.number("width", image.width);
-        object.number("height", image.height);
+        object.value("width", &image.width);
+        object.value("height", &image.height);
         object.time("createdAt", image.created_at);
         object.end();
     });
-    object.array("vaultIds", &prompt.vault_ids, |json, id| write_number(json, id.get()));
+    object.value("vaultIds", &prompt.vault_ids);
     object.time("createdAt", prompt.created_at);
     object.time("updatedAt", prompt.updated_at);
 }
@@ -61,16 +61,16 @@ impl WriteJson for View<VaultRecord> {
         let Self(vault, assets) = self;
         let cover = vault.cover_image.as_ref().map(|image| assets.write(image));
         let mut object = Object::begin(json);
-        object.number("id", vault.id.get());
+        object.value("id", &vault.id);
         object.text("name", &vault.name);
         object.optional_text("description", vault.description.as_deref());
         object.text("slug", &vault.slug);
-        object.plain_text("visibility", vault.visibility.as_str());
+        object.text("visibility", vault.visibility.as_str());
         object.optional_text("accessType", None);
-        object.boolean("isLocked", false);
+        object.value("isLocked", &false);
         object.optional_text("coverImageUrl", cover.as_deref());
-        object.boolean("isSystem", vault.system);
-        object.number("promptCount", vault.prompt_count);
+        object.value("isSystem", &vault.system);
+        object.value("promptCount", &vault.prompt_count);
         object.time("createdAt", vault.created_at);
         object.time("updatedAt", vault.updated_at);
         object.end();

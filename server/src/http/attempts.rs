@@ -1,8 +1,7 @@
-//! Limits how often wrong sign-in codes are tried.
+//! How a wrong sign-in code is answered: with 401, and with 429 after many of them.
 //!
-//! A code has 256 bits and cannot be guessed; the limits slow down whoever tries. They decide only
-//! how a wrong code is answered, so that nobody can lock out the right one: behind a proxy all
-//! clients have one address.
+//! A code has 256 bits and cannot be guessed. The right one is always accepted, so that nobody can
+//! lock out others: behind a proxy all clients have one address.
 
 use std::net::IpAddr;
 

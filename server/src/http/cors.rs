@@ -1,7 +1,7 @@
 //! Requests of pages of other origins (CORS): which responses a browser lets them read.
 //!
-//! Whoever has the address of an asset, or the token of an upload slot, has the right to use it, so
-//! any origin may. For the API it is a setting. Credentials are never allowed, so that no session
+//! The address of an asset, or the token of an upload slot, is the right to use it, so any origin
+//! may. For the API it is a setting. Credentials are never allowed, so that no session
 //! works across origins: pages send an API key or a token.
 
 use std::str::FromStr;

@@ -59,15 +59,6 @@ impl<'a> Object<'a> {
         write_text(self.field(name), text);
     }
 
-    /// A text that has nothing to escape.
-    pub(crate) fn plain_text(&mut self, name: &'static str, text: &'static str) {
-        debug_assert!(!needs_escapes(text.as_bytes()), "{text}");
-        let json = self.field(name);
-        json.push(b'"');
-        json.extend_from_slice(text.as_bytes());
-        json.push(b'"');
-    }
-
     pub(crate) fn optional_text(&mut self, name: &'static str, text: Option<&str>) {
         match text {
             Some(text) => self.text(name, text),
@@ -75,12 +66,9 @@ impl<'a> Object<'a> {
         }
     }
 
-    pub(crate) fn number(&mut self, name: &'static str, number: impl itoa::Integer) {
-        write_number(self.field(name), number);
-    }
-
-    pub(crate) fn boolean(&mut self, name: &'static str, value: bool) {
-        self.field(name).extend_from_slice(if value { b"true" } else { b"false" });
+    /// Of what `serde_json` writes fast and without an error, such as numbers.
+    pub(crate) fn value(&mut self, name: &'static str, value: &(impl Serialize + ?Sized)) {
+        write_value(self.field(name), value);
     }
 
     pub(crate) fn time(&mut self, name: &'static str, time: Timestamp) {
@@ -102,16 +90,12 @@ impl<'a> Object<'a> {
     }
 }
 
-pub(crate) fn write_number(json: &mut Vec<u8>, number: impl itoa::Integer) {
-    json.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
-}
-
 /// Appends whatever `serde_json` can write without an error, such as texts and floats.
 pub(crate) fn write_value(json: &mut Vec<u8>, value: &(impl Serialize + ?Sized)) {
     let _ = serde_json::to_writer(json, value);
 }
 
-pub(crate) fn write_text(json: &mut Vec<u8>, text: &str) {
+fn write_text(json: &mut Vec<u8>, text: &str) {
     if needs_escapes(text.as_bytes()) {
         write_value(json, text);
     } else {
@@ -133,7 +117,7 @@ fn write_array<T>(json: &mut Vec<u8>, entries: &[T], write: impl Fn(&mut Vec<u8>
 }
 
 /// Whether a string of these bytes is not its own JSON.
-pub(crate) fn needs_escapes(text: &[u8]) -> bool {
+fn needs_escapes(text: &[u8]) -> bool {
     let is_special = |byte: u8| byte < b' ' || byte == b'"' || byte == b'\\';
     // Without an early exit, so that many bytes are compared at once.
     text.iter().fold(false, |found, byte| found | is_special(*byte))
@@ -164,16 +148,16 @@ mod tests {
     fn an_object_has_its_fields_in_order() {
         let mut json = Vec::new();
         let mut object = Object::begin(&mut json);
-        object.number("number", -1);
+        object.value("number", &-1);
         object.text("text", "{");
         object.optional_text("none", None);
         object.optional_text("some", Some("\""));
-        object.boolean("yes", true);
+        object.value("yes", &true);
         object.array("empty", &[], |_, _: &i64| {});
-        object.array("array", &[1, 2], |json, number: &i64| write_number(json, *number));
+        object.array("array", &[1, 2], |json, number: &i64| write_value(json, number));
         object.time("time", jiff::Timestamp::UNIX_EPOCH);
         Object::begin(object.field("object")).end();
-        object.boolean("no", false);
+        object.value("no", &false);
         object.end();
         let expected = r#"{"number":-1,"text":"{","none":null,"some":"\"","yes":true,"empty":[],"array":[1,2],"time":"1970-01-01T00:00:00.000000Z","object":{},"no":false}"#;
         assert_eq!(String::from_utf8(json).unwrap(), expected);

@@ -111,8 +111,8 @@ pub(crate) fn within(memory: Share<'_>, response: Response) -> Result<Response, 
 }
 
 /// A file that is read while it is sent. A piece is read once the one before it was sent and
-/// dropped, so a client that does not read takes the memory of one. Whoever collects such a body
-/// has to copy the pieces, or waits for ever.
+/// dropped, so a client that does not read takes the memory of one. To collect such a body without
+/// a copy of each piece is a deadlock.
 pub(crate) fn file<E: Display + Send + 'static>(
     pieces: impl Stream<Item = Result<Bytes, E>> + Send + 'static,
     reservation: Permit,

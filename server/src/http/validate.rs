@@ -49,15 +49,20 @@ impl<'a> Form<'a> {
         Some(self.fields.swap_remove(at).1)
     }
 
+    /// Adds an error if this field is absent.
+    pub(crate) fn require(&mut self, name: &'static str) {
+        if self.fields.iter().all(|(field, _)| *field != name) {
+            self.reject(name, "is required".to_owned());
+        }
+    }
+
     /// Takes a required field.
     pub(crate) fn required<T>(
         &mut self,
         name: &'static str,
         rule: impl FnOnce(&Field<'a>) -> Result<T, FieldError>,
     ) -> Option<T> {
-        if self.fields.iter().all(|(field, _)| *field != name) {
-            self.reject(name, "is required".to_owned());
-        }
+        self.require(name);
         self.optional(name, rule)
     }
 

@@ -1,7 +1,7 @@
 //! The log of the process: one line per event, to stderr.
 //!
-//! One thread writes the lines, which reach it through a bounded queue, so that nobody waits for
-//! whoever reads the log. A system call per request is a tenth of what a request costs, so lines of
+//! One thread writes the lines, which reach it through a bounded queue, so that a slow reader of the
+//! log delays no request. A system call per request is a tenth of what a request costs, so lines of
 //! responses wait for [`LOG_FLUSH_DELAY`] and are written together. Any other line is written at
 //! once, with all that were logged before it. Lines for which the queue has no room are dropped and
 //! counted.
@@ -71,7 +71,7 @@ struct Log {
     lines: SyncSender<Line>,
     /// `None` if it could not be started: lines are dropped then.
     writer: Option<Thread>,
-    /// A wait has timed out. Nobody waits again until the output takes lines.
+    /// A wait has timed out. No caller waits again until the output takes lines.
     is_stalled: Arc<AtomicBool>,
 }
 
@@ -87,7 +87,7 @@ struct Line {
 enum Urgency {
     Later,
     AtOnce,
-    /// At once, and whoever logs it waits for that.
+    /// At once; the caller waits until it is written.
     Durable,
 }
 

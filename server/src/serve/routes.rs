@@ -95,8 +95,8 @@ fn endpoints() -> Vec<Route> {
         api("addVaultPrompts", M::POST, path::VAULT_PROMPTS, Write, authed!(vaults::add_prompts)),
         api("removeVaultPrompt", M::DELETE, path::VAULT_PROMPT, Write, authed!(vaults::remove_prompt)),
         api("moveVaultPrompt", M::POST, path::VAULT_PROMPT_MOVE, Write, authed!(vaults::move_prompt)),
-        api("pinVaultPrompt", M::POST, path::VAULT_PROMPT_PIN, Write, authed!(vaults::pin_prompt)),
-        api("unpinVaultPrompt", M::DELETE, path::VAULT_PROMPT_PIN, Write, authed!(vaults::unpin_prompt)),
+        api("pinVaultPrompt", M::POST, path::VAULT_PROMPT_PIN, Write, authed!(vaults::set_pinned)),
+        api("unpinVaultPrompt", M::DELETE, path::VAULT_PROMPT_PIN, Write, authed!(vaults::set_pinned)),
 
         api("createGeneration", M::POST, path::GENERATIONS, Write, authed!(generations::create)),
         api("generationStatus", M::GET, path::GENERATION_STATUS, Key, authed!(generations::status)),

@@ -58,7 +58,7 @@ impl<K: Copy + Eq + Hash> Windows<K> {
         let refused = (0..keys.len()).filter(used_up).max_by_key(|at| windows[*at].end);
         if refused.is_none() {
             for (window, (key, _)) in windows.iter_mut().zip(keys) {
-                if open.len() % RATE_WINDOWS_PRUNED == 0 && !open.contains_key(key) {
+                if open.len().is_multiple_of(RATE_WINDOWS_PRUNED) && !open.contains_key(key) {
                     open.retain(|_, window| window.end > now);
                 }
                 window.count += 1;

@@ -5,7 +5,6 @@
 //! takes 180 ns. In memory a request takes 9,200 ns of processor time, so it would be 9 % slower.
 
 use std::fmt;
-use std::io::Write;
 
 use jiff::Timestamp;
 use serde_json::value::RawValue;
@@ -16,7 +15,7 @@ use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields, FormattedFi
 use tracing_subscriber::registry::LookupSpan;
 
 use super::{Log, Urgency};
-use crate::http::json::{Object, needs_escapes, write_text, write_value};
+use crate::http::json::Object;
 
 /// Enough for most lines.
 const LINE_BYTES: usize = 512;
@@ -39,9 +38,9 @@ where
         let mut line = Vec::with_capacity(LINE_BYTES);
         let mut fields = Fields(Object::begin(&mut line));
         fields.0.time("timestamp", Timestamp::now());
-        fields.0.plain_text("level", event.metadata().level().as_str());
+        fields.0.text("level", event.metadata().level().as_str());
         event.record(&mut fields);
-        fields.0.plain_text("target", event.metadata().target());
+        fields.0.text("target", event.metadata().target());
         for span in context.event_scope().into_iter().flatten() {
             let extensions = span.extensions();
             if let Some(formatted) = extensions.get::<FormattedFields<N>>()
@@ -62,7 +61,7 @@ struct Fields<'a>(Object<'a>);
 
 impl Visit for Fields<'_> {
     fn record_f64(&mut self, field: &Field, value: f64) {
-        write_value(self.0.field(field.name()), &value);
+        self.0.value(field.name(), &value);
     }
 
     fn record_str(&mut self, field: &Field, value: &str) {
@@ -70,34 +69,25 @@ impl Visit for Fields<'_> {
     }
 
     fn record_i64(&mut self, field: &Field, value: i64) {
-        self.0.number(field.name(), value);
+        self.0.value(field.name(), &value);
     }
 
     fn record_u64(&mut self, field: &Field, value: u64) {
-        self.0.number(field.name(), value);
+        self.0.value(field.name(), &value);
     }
 
     fn record_bool(&mut self, field: &Field, value: bool) {
-        self.0.boolean(field.name(), value);
+        self.0.value(field.name(), &value);
     }
 
     fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
-        let line = self.0.field(field.name());
-        let start = line.len();
-        // Writing to a vector does not fail.
-        let _ = write!(line, "\"{value:?}");
-        if needs_escapes(&line[start + 1..]) {
-            let text = line.split_off(start + 1);
-            line.pop();
-            write_text(line, &String::from_utf8_lossy(&text));
-        } else {
-            line.push(b'"');
-        }
+        self.0.text(field.name(), &format!("{value:?}"));
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write;
     use std::sync::Arc;
 
     use parking_lot::Mutex;

@@ -88,15 +88,12 @@ async fn opened_at_another_address_the_page_and_the_log_name_both_and_the_flag()
     let event = server.event("answered").await;
     assert_eq!((&event["status"], &event["cause"]), (&json!(403), &json!(text)));
 
-    // What a client sends is escaped.
+    // What a client sends is not repeated unless it is an origin.
     let headers = format!("{FORM}origin: http://<b>&amp;\r\n");
     let sent = request("POST", "/sign-in", &headers, "code=x");
     connection.send(sent.replace("host: test", "host: a&b'(c)")).await;
     let refused = connection.response().await.unwrap();
     assert_eq!(refused.status, 403);
-    assert!(
-        refused.body.contains("a&amp;b'(c)") && !refused.body.contains("<b>"),
-        "{}",
-        refused.body
-    );
+    let is_repeated = ["<b>", "&amp;b", "(c)"].iter().any(|part| refused.body.contains(part));
+    assert!(!is_repeated, "{}", refused.body);
 }
