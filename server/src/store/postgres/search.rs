@@ -25,9 +25,8 @@ const RECENT_ROWS: i64 = 500;
 /// The expression of the index `prompt_words`, of a table named `p`.
 macro_rules! words {
     () => {
-        "to_tsvector('simple', translate(
-             'account' || p.account_id::text || ' ' || p.title || ' ' || p.body || ' '
-                 || coalesce(p.platform, ''),
+        "to_tsvector('simple', (-p.account_id)::text || ' ' || translate(
+             p.title || ' ' || p.body || ' ' || coalesce(p.platform, ''),
              '!\"#$%&''()*+,-./:;<=>?@[\\]^_`{|}~', '                                '))"
     };
 }
@@ -182,7 +181,7 @@ impl SearchStore for PostgresStore {
         let before = after.map_or(i64::MAX, PromptId::get);
         let (kind, vault) = (kind.map(PromptKind::as_str), vault.map(VaultId::get));
         let words = query(&search.words);
-        let account_word = format!("account{}", caller.account.0);
+        let account_word = format!("'-{}'", caller.account.0);
         let key: Params<'_> = &[&before, &row_limit];
 
         if search.words.is_empty() {
