@@ -1,28 +1,52 @@
 //! Comparisons that belong to no single answer.
 
-use std::fmt::{Debug, Display};
+use std::fmt::Display;
 use std::time::Duration;
 
+use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::Verdict;
 use crate::failure::{Failure, Result};
+use crate::ledger;
 
 /// The two are equal.
-pub fn equal<T: PartialEq + Debug + ?Sized>(what: &str, got: &T, expected: &T) -> Result {
-    if got == expected {
-        return Ok(());
+pub fn equal<T: PartialEq + Serialize + ?Sized>(what: &str, got: &T, expected: &T) -> Result {
+    ensure(got == expected, &format!("{what} to be {}", json_text(expected)), json_text(got))
+}
+
+/// A value as messages show it, which readers of every language know: as JSON.
+pub fn json_text(value: &(impl Serialize + ?Sized)) -> String {
+    serde_json::to_string(value).unwrap_or_default()
+}
+
+/// Two lists, a line for each place, with a mark where they differ.
+pub(crate) fn side_by_side<T: PartialEq + Serialize>(got: &[T], expected: &[T]) -> String {
+    let mut text = json_text(got);
+    if got == expected || got.len().max(expected.len()) < 2 {
+        return text;
     }
-    Err(Failure::failed(format!("{what} to be {expected:?}"), format!("{got:?}")))
+    let entry = |list: &[T], at: usize| list.get(at).map_or_else(|| "-".to_owned(), json_text);
+    for at in 0..got.len().max(expected.len()) {
+        let [expected, got] = [entry(expected, at), entry(got, at)];
+        let mark = if expected == got { ' ' } else { '≠' };
+        text.push_str(&format!("\n{mark} {expected:<12} {got}"));
+    }
+    text
 }
 
 /// It holds.
 pub fn ensure(holds: bool, expected: &str, got: impl Into<String>) -> Result {
+    ledger::checked(None, &expected, holds);
     if holds { Ok(()) } else { Err(Failure::failed(expected, got)) }
 }
 
-/// The moment an ISO 8601 text names; without an offset it is taken as UTC.
+/// The moment an ISO 8601 text names; without an offset it is taken as UTC. Dates alone, a space
+/// for the `T`, and names of zones are other forms, which the parser would take.
 pub fn timestamp(text: &str) -> Option<jiff::Timestamp> {
+    if !text.contains('T') || text.contains(['[', ' ']) {
+        return None;
+    }
     if let Ok(moment) = text.parse() {
         return Some(moment);
     }

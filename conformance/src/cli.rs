@@ -1,6 +1,7 @@
 //! The command line: its arguments and exit codes. Each command has a file of its own. Only
 //! this module writes to the terminal.
 
+mod explain;
 mod list;
 mod progress;
 mod run;
@@ -46,12 +47,21 @@ enum Command {
     Sweep(sweep::SweepArguments),
     /// List scenarios: every one, or those that the filters select.
     List(list::ListArguments),
+    /// Show what scenarios do: each request with its status, and what is checked of the answer.
+    ///
+    /// The steps are those against the reference server, with `$…` for ids that it gave. `run
+    /// --trace` shows the same against your target.
+    Explain(list::ListArguments),
     /// Show for every rule which scenarios prove it and which deliberate faults
-    /// they catch, or why there are none.
+    /// they catch, or why there are none; or what a run found of each sentence.
     Coverage {
         /// As JSON.
         #[arg(long)]
         json: bool,
+        /// Show each sentence of the specification as held, broken or not tested by the run of
+        /// this JSON report.
+        #[arg(long, value_name = "FILE")]
+        run: Option<PathBuf>,
     },
 }
 
@@ -73,6 +83,10 @@ struct RunArguments {
     /// of date fails the run. See docs/conformance.md for its form.
     #[arg(long, value_name = "FILE")]
     known_failures: Option<PathBuf>,
+    /// Write a list of known failures with all that this run finds. The reasons are what was
+    /// expected and received, for you to replace.
+    #[arg(long, value_name = "FILE")]
+    write_known_failures: Option<PathBuf>,
     /// How many scenarios run at once.
     #[arg(long, default_value_t = crate::Run::JOBS, value_name = "N")]
     jobs: NonZeroUsize,
@@ -92,6 +106,15 @@ struct RunArguments {
     /// Start no further scenario after the first failure.
     #[arg(long)]
     fail_fast: bool,
+    /// Print every failure and every skipped scenario, not only the largest causes.
+    #[arg(long)]
+    verbose: bool,
+    /// Print every step of every scenario, passed ones too, with what was checked.
+    #[arg(long)]
+    trace: bool,
+    /// Whether the terminal's text has colours; auto: on a terminal, unless NO_COLOR is set.
+    #[arg(long, default_value = "auto", value_name = "WHEN")]
+    color: clap::ColorChoice,
     /// Exit with 4 if a core scenario could not run.
     #[arg(long)]
     strict: bool,
@@ -127,7 +150,9 @@ pub fn main(suite: &Suite) -> ExitCode {
         Command::Run(arguments) => runtime.block_on(run::run(suite, arguments)),
         Command::Sweep(arguments) => runtime.block_on(sweep::sweep(arguments)),
         Command::List(arguments) => list::list(suite, arguments),
-        Command::Coverage { json } => Ok(list::coverage(json)),
+        Command::Explain(arguments) => explain::explain(suite, arguments),
+        Command::Coverage { json, run: None } => Ok(list::coverage(json)),
+        Command::Coverage { json, run: Some(file) } => list::coverage_of_run(&file, json),
     });
     let exit = exit.unwrap_or_else(|Refusal(exit, line)| {
         warn(&line);

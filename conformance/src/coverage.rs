@@ -2,6 +2,7 @@
 //! deliberate faults they were seen to catch, and why some have none. Tests check that it adds up.
 
 pub mod proof;
+pub mod run;
 
 use std::collections::BTreeSet;
 

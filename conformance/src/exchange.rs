@@ -34,6 +34,10 @@ pub(crate) struct Request {
     pub(crate) body: Option<Bytes>,
     /// What was sent on a raw socket, in place of all other fields.
     pub(crate) bytes: Option<SentBytes>,
+    /// Whose key it carries, in words; empty for that of the account under test.
+    pub(crate) by: &'static str,
+    /// Whether it only prepares what the scenario looks at.
+    pub(crate) set_up: bool,
 }
 
 pub(crate) struct Response {
@@ -56,10 +60,53 @@ pub struct Exchange {
     /// The response, head and body.
     #[serde(rename = "reply")]
     pub response: String,
-    /// A shell line that sends the request again; keys are named by their environment variables.
-    pub curl: String,
+    /// A shell line that sends the request again, unless it names something that is gone by then;
+    /// keys are named by their environment variables.
+    pub curl: Option<String>,
     /// Whether it is only the last one of a scenario whose failure is about no single exchange.
     pub last: bool,
+}
+
+impl Request {
+    /// The method and the template of its path below the base URL, such as `GET /vaults/{vaultId}`.
+    pub(crate) fn call(&self, base_url: &str) -> String {
+        if self.bytes.is_some() {
+            return "a message of raw bytes".to_owned();
+        }
+        let Some(path) = self.url.strip_prefix(base_url) else {
+            return format!("{} on an address that the target gave", self.method);
+        };
+        let mut call = format!("{} ", self.method);
+        let mut before = "";
+        for segment in path.split('?').next().unwrap_or_default().split('/').skip(1) {
+            let shown = match (before, segment) {
+                (
+                    _,
+                    "vaults" | "prompts" | "uploads" | "images" | "generations" | "status" | "save"
+                    | "fork" | "pin" | "move" | "api-keys",
+                ) => segment,
+                ("vaults", _) => "{vaultId}",
+                ("prompts", _) if call.contains("/vaults/") => "{vaultPromptId}",
+                ("prompts", _) => "{promptId}",
+                ("generations", _) => "{clientJobId}",
+                _ => "{id}",
+            };
+            let _ = write!(call, "/{shown}");
+            before = segment;
+        }
+        call
+    }
+}
+
+impl Request {
+    /// Whether it names one of these ids, or has an address that a report may not show whole.
+    pub(crate) fn names_one_of(&self, ids: &[String], base_url: &str) -> bool {
+        let Some(path) = self.url.strip_prefix(base_url) else { return true };
+        let body = String::from_utf8_lossy(self.body.as_deref().unwrap_or_default());
+        let is_part = |one: char| one.is_ascii_alphanumeric() || one == '-' || one == '_';
+        let mut words = path.split(|one| !is_part(one)).chain(body.split(|one| !is_part(one)));
+        words.any(|word| ids.iter().any(|id| id == word))
+    }
 }
 
 impl RawExchange {
@@ -72,7 +119,7 @@ impl RawExchange {
             }
             None => "(no answer)".to_owned(),
         };
-        let Request { method, url, headers, body, bytes } = &*self.request;
+        let Request { method, url, headers, body, bytes, .. } = &*self.request;
         let body = body.as_deref();
         let (request, curl) = match bytes {
             Some(sent) => (sent.shown(secrets), shell::printf(secrets, &sent.base, &sent.bytes)),
@@ -82,7 +129,7 @@ impl RawExchange {
                 (request, shell::curl(secrets, method, url, headers, body))
             }
         };
-        Exchange { request, response, curl, last: false }
+        Exchange { request, response, curl: Some(curl), last: false }
     }
 }
 
@@ -92,18 +139,9 @@ impl fmt::Debug for RawExchange {
     }
 }
 
-impl Exchange {
-    /// Request line and status.
-    pub fn summary(&self) -> String {
-        let [request, response] =
-            [&self.request, &self.response].map(|text| text.lines().next().unwrap_or_default());
-        format!("{request} → {response}")
-    }
-}
-
 impl SentBytes {
     /// As a report shows it.
-    fn shown(&self, secrets: &Secrets) -> String {
+    pub(crate) fn shown(&self, secrets: &Secrets) -> String {
         let address = host(&self.base);
         let tls = if self.base.scheme() == "https" { " with TLS" } else { "" };
         let lines = truncated(&secrets.redact(escaped(&self.bytes)), self.bytes.len());
@@ -133,7 +171,7 @@ fn head_and_body(secrets: &Secrets, headers: &HeaderMap, body: Option<&[u8]>) ->
 }
 
 /// Redacted before it is truncated, as half a key at the cut would not be found.
-fn shown(secrets: &Secrets, body: &[u8]) -> String {
+pub(crate) fn shown(secrets: &Secrets, body: &[u8]) -> String {
     let start = &body[..body.len().min(REDACTED)];
     if std::str::from_utf8(start).is_err_and(|error| error.error_len().is_some()) {
         return format!("({} bytes that are no text)", body.len());

@@ -4,6 +4,7 @@ use std::error::Error;
 use std::fmt;
 
 use crate::exchange::RawExchange;
+use crate::ledger;
 
 /// Why a scenario did not pass.
 #[derive(Clone, Debug)]
@@ -22,6 +23,15 @@ pub struct Failure {
 /// What a step of a scenario gives, or why the scenario ends there.
 pub(crate) type Result<T = ()> = std::result::Result<T, Failure>;
 
+/// The result of a step that prepares what a scenario looks at: where the target fails it, the
+/// scenario's own claim is not tested.
+pub(crate) async fn set_up<T>(step: impl Future<Output = Result<T>>) -> Result<T> {
+    ledger::setting_up(step).await.map_err(|failure| match failure.verdict {
+        Verdict::Failed => Failure { verdict: Verdict::Blocked, ..failure },
+        _ => failure,
+    })
+}
+
 /// Who is at fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
@@ -29,8 +39,10 @@ pub enum Verdict {
     Failed,
     /// No verdict on the target: no connection, no answer, or a fault of ours.
     Error,
-    /// Nobody: the target lacks what the scenario would look at.
+    /// The target failed a step that only prepares what the scenario looks at.
     Blocked,
+    /// Nobody: there is nothing for the scenario to look at.
+    Skipped,
 }
 
 impl Failure {
@@ -50,9 +62,9 @@ impl Failure {
     }
 
     /// The scenario has nothing to look at here, and counts as skipped.
-    pub fn blocked(reason: impl Into<String>) -> Self {
+    pub fn skipped(reason: impl Into<String>) -> Self {
         let expected = "something to look at";
-        Self { verdict: Verdict::Blocked, ..Self::failed(expected, reason) }
+        Self { verdict: Verdict::Skipped, ..Self::failed(expected, reason) }
     }
 
     /// Names the exchange that shows it.
@@ -69,15 +81,6 @@ impl fmt::Display for Failure {
 }
 
 impl Error for Failure {}
-
-/// An SDK call that should have worked. Where there was no answer to it, the failure
-/// is that of the call below, which may be nobody's fault.
-impl From<promptarium::Error> for Failure {
-    fn from(error: promptarium::Error) -> Self {
-        let below = causes(&error).find_map(|cause| cause.downcast_ref::<Self>());
-        below.cloned().unwrap_or_else(|| Self::failed("the SDK call to succeed", in_full(&error)))
-    }
-}
 
 /// The error and its causes, but those whose reason the text has already, such as that of a
 /// decode error without its position.

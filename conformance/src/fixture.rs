@@ -2,7 +2,8 @@
 //! All of it is created under the key of its case and deleted when the case ends.
 //!
 //! A call that may be refused returns its reply. A call that creates or reads fails unless it
-//! succeeds.
+//! succeeds. Where creating is set-up and not what a scenario looks at, its failure blocks the
+//! scenario ([`Verdict::Blocked`](crate::Verdict)) and is no failure of the scenario's claim.
 
 mod list;
 mod prompt;
@@ -16,7 +17,7 @@ pub use self::list::{List, Page, Walk};
 pub use self::prompt::{Entry, Member, Prompt, vault_ids};
 pub use self::vault::{Vault, Way};
 use crate::Case;
-use crate::failure::{Failure, Result};
+use crate::failure::{Failure, Result, set_up};
 use crate::wire::ApiResponse;
 
 /// A resource of one collection, and the calls that prompts and vaults share.
@@ -110,7 +111,7 @@ impl Case {
 
     /// A new text prompt.
     pub async fn prompt(&self) -> Result<Prompt> {
-        Ok(self.prompt_with(json!({})).await?.0)
+        Ok(set_up(self.prompt_with(json!({}))).await?.0)
     }
 
     /// New text prompts, created side by side.
@@ -151,7 +152,7 @@ impl Case {
 
     /// A new private vault.
     pub async fn vault(&self) -> Result<Vault> {
-        Ok(self.vault_with(json!({})).await?.0)
+        Ok(set_up(self.vault_with(json!({}))).await?.0)
     }
 
     /// New private vaults.
@@ -200,7 +201,7 @@ impl Case {
     fn created(&self, reply: ApiResponse) -> Result<ApiResponse> {
         let (status, count) = (reply.status_code(), self.created_count());
         if matches!(status, 402 | 403 | 409 | 422 | 507) && count >= FEW {
-            return Err(Failure::blocked(format!(
+            return Err(Failure::skipped(format!(
                 "the target refuses more after {count} resources of this scenario (status {status})"
             )));
         }

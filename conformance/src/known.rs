@@ -12,6 +12,7 @@ use toml::Spanned;
 use toml::value::Datetime;
 use url::Url;
 
+use crate::report::{Report, one_line};
 use crate::suite::Suite;
 
 /// The entries of a file, by the id of their scenario.
@@ -52,17 +53,6 @@ impl fmt::Display for KnownFailure {
     }
 }
 
-/// What an id of the file stands for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Current {
-    /// The scenario of this id.
-    Scenario(String),
-    /// A scenario that was removed; the entry is ignored.
-    Removed,
-    /// Nothing.
-    Unknown,
-}
-
 /// The file as it is written.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -84,24 +74,19 @@ impl KnownFailures {
     /// Reads a file of failures of scenarios in `suite`; `today` is what dates are compared with.
     /// The error is one line that names the file, the line and what is wrong there.
     pub fn read(file: &Path, suite: &Suite, today: Date) -> Result<Self, String> {
-        let current = |id: &str| match suite.find_renamed(id) {
-            Some(scenario) => Current::Scenario(scenario.id.to_owned()),
-            None if suite.was_removed(id) => Current::Removed,
-            None => Current::Unknown,
-        };
         let name = file.display().to_string();
         let text = std::fs::read_to_string(file)
             .map_err(|error| format!("cannot read the known failures in {name}: {error}"))?;
-        Self::parse(&name, &text, today, current)
+        Self::parse(&name, &text, today, |id| suite.find(id).is_some())
     }
 
-    /// Takes the entries from the text of a file. `current` says what an id, perhaps of an earlier
-    /// version, stands for.
+    /// Takes the entries from the text of a file. `exists` says whether a
+    /// scenario has this id.
     pub fn parse(
         file: &str,
         text: &str,
         today: Date,
-        current: impl Fn(&str) -> Current,
+        exists: impl Fn(&str) -> bool,
     ) -> Result<Self, String> {
         let place = |span: Range<usize>| {
             let line = text.bytes().take(span.start).filter(|byte| *byte == b'\n').count() + 1;
@@ -114,21 +99,13 @@ impl KnownFailures {
         })?;
         let mut entries = BTreeMap::<_, KnownFailure>::new();
         for Written { id, reason, link, until } in written.failure {
-            let (at, written) = (id.span(), id.into_inner());
-            let id = match current(&written) {
-                Current::Scenario(id) => id,
-                Current::Removed => continue,
-                Current::Unknown => {
-                    let what =
-                        format!("no scenario has the id {written:?}; a whole id is expected");
-                    return wrong(at, &what);
-                }
-            };
-            match entries.get(&id) {
-                // Two old ids may have become one.
-                Some(_) if written != id => continue,
-                Some(twin) => return wrong(at, &format!("{id:?} stands in {} too", twin.place)),
-                None => {}
+            let (at, id) = (id.span(), id.into_inner());
+            if !exists(&id) {
+                let what = format!("no scenario has the id {id:?}; a whole id is expected");
+                return wrong(at, &what);
+            }
+            if let Some(twin) = entries.get(&id) {
+                return wrong(at, &format!("{id:?} stands in {} too", twin.place));
             }
             if reason.get_ref().trim().is_empty() {
                 return wrong(reason.span(), &format!("the reason for {id:?} is empty"));
@@ -169,6 +146,36 @@ impl KnownFailures {
     pub fn file(&self) -> Option<&str> {
         (!self.file.is_empty()).then_some(self.file.as_str())
     }
+}
+
+/// A file with an entry for all that failed in a run, those that were known with what was said of
+/// them.
+pub(crate) fn listed(report: &Report) -> String {
+    let text = |text: &str| serde_json::Value::from(one_line(text)).to_string();
+    let failed = report.records.iter().filter(|one| one.outcome.is_bad() || one.known.is_some());
+    let failed = failed.filter(|record| record.expected.is_some());
+    let entries = failed.map(|record| {
+        let call = record.call.as_deref().unwrap_or("no call");
+        let [expected, got] =
+            [&record.expected, &record.got].map(|it| it.as_deref().unwrap_or_default());
+        let seen = format!("{call}: expected {expected}, got {got}");
+        let known = record.known.as_ref();
+        let reason = known.map_or(seen.as_str(), |known| &known.reason);
+        let mut entry =
+            format!("[[failure]]\nid = {}\nreason = {}\n", text(record.id), text(reason));
+        if let Some(link) = known.and_then(|known| known.link.as_deref()) {
+            entry += &format!("link = {}\n", text(link));
+        }
+        if let Some(until) = known.and_then(|known| known.until) {
+            entry += &format!("until = {until}\n");
+        }
+        entry
+    });
+    let head = format!(
+        "# The failures of {} on {}, run {}.\n",
+        report.suite, report.target, report.run_id
+    );
+    std::iter::once(head).chain(entries).collect::<Vec<_>>().join("\n")
 }
 
 fn is_link(text: &str) -> bool {

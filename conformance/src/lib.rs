@@ -33,6 +33,7 @@ pub mod spec;
 mod suite;
 pub mod sweep;
 pub mod target;
+pub mod trace;
 pub mod wire;
 
 pub use case::Case;
@@ -46,7 +47,9 @@ pub use run_id::RunId;
 pub use scenario::{Profile, Scenario};
 pub use selection::Selection;
 pub use suite::Suite;
-pub use target::{Authorities, Blocked, Http, Need, RunOptions, Target, TargetConfig, environment};
+pub use target::{
+    Authorities, Http, Need, RunOptions, Target, TargetConfig, Untestable, environment,
+};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

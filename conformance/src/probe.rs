@@ -14,7 +14,7 @@ use tokio::time::timeout;
 
 use crate::run_id::RunId;
 use crate::target::environment::API_KEY;
-use crate::target::{Blocked, Target};
+use crate::target::{NOT_IMPLEMENTED, Target, Untestable};
 use crate::wire::ApiResponse;
 use crate::{Case, Failure, Selection};
 
@@ -44,14 +44,14 @@ pub async fn preflight(
     selection: &Selection,
     run_id: &RunId,
     stop: impl Future<Output = ()>,
-) -> Result<Vec<Blocked>, ProbeError> {
+) -> Result<Vec<Untestable>, ProbeError> {
     let case = Case::new(Arc::clone(target), format!("{run_id}-0"));
     let look = async {
         probe(target).await?;
         keys::check(&case).await?;
         keys::begin_session(&case, selection).await?;
         parts::check(&case, selection).await;
-        Ok(parts::blocked(target, selection))
+        Ok(parts::untestable(target, selection))
     };
     let found = tokio::select! {
         found = look => found,
@@ -62,13 +62,18 @@ pub async fn preflight(
     found
 }
 
-/// Asks once for the vaults. Whatever looks like an API answer, a faulty one included, is left to
+/// Asks for the vaults, and for prompts if there are no vaults. Whatever looks like an API answer, a faulty one included, is left to
 /// the scenarios.
 pub async fn probe(target: &Arc<Target>) -> Result<(), ProbeError> {
     let case = Case::new(Arc::clone(target), "probe");
-    let reply = case.wire().get("/vaults").await;
-    let reply =
-        reply.map_err(|failure| ProbeError::Unreachable(target.secrets.redact(failure.got)))?;
+    let ask = async |path| {
+        let reply = case.wire().get(path).await;
+        reply.map_err(|failure| ProbeError::Unreachable(target.secrets.redact(failure.got)))
+    };
+    let mut reply = ask("/vaults").await?;
+    if NOT_IMPLEMENTED.contains(&reply.status_code()) && !is_object(&reply) {
+        reply = ask("/prompts").await?;
+    }
     let wrong = |text: String| Err(ProbeError::Misconfigured(text));
     let base_url = target.base_url();
     match reply.status_code() {
@@ -93,30 +98,37 @@ fn is_object(reply: &ApiResponse) -> bool {
     reply.json().is_ok_and(serde_json::Value::is_object)
 }
 
-/// Why passing on this target would mean nothing: it gives a good request and bad ones the same
-/// answer. `None` if it tells them apart.
+/// Why passing on this target would mean nothing: on none of three endpoints it gives a good
+/// request and a bad one different answers. `None` if it tells them apart. That the good one
+/// fails is for the scenarios to report.
 pub(crate) async fn indiscriminate(target: &Arc<Target>) -> Option<String> {
     let case = Case::new(Arc::clone(target), RunId::new(jiff::Timestamp::now()).to_string());
     let wire = case.wire();
-    let good = wire.get("/vaults").await;
-    let is_good = |reply: &ApiResponse| reply.status_code() < 300 && reply.at("/data").is_ok();
     let stranger = case.anonymous().call(Method::GET, "/vaults");
     let stranger = stranger.header(AUTHORIZATION.as_str(), "Bearer nobody_live_0_0").send().await;
-    let bad = [
-        ("with a key that nobody has", stranger),
-        ("of a prompt that nobody has", wire.get("/prompts/2147483001").await),
-        ("with a limit of 0", wire.get("/prompts?limit=0").await),
+    let prompts = wire.get("/prompts?limit=1").await;
+    let pairs = [
+        ("GET /vaults", wire.get("/vaults").await, "with a key that nobody has", stranger),
+        ("GET /prompts", prompts.clone(), "with a limit of 0", wire.get("/prompts?limit=0").await),
+        (
+            "GET /prompts",
+            prompts,
+            "of a prompt that nobody has",
+            wire.get("/prompts/2147483001").await,
+        ),
     ];
-    if !good.as_ref().is_ok_and(is_good) {
-        return Some(format!("GET /vaults with a good key gives {}", in_words(&good)));
-    }
-    let is_refusal = |reply: &ApiResponse| (400..500).contains(&reply.status_code());
-    if bad.iter().any(|(_, reply)| reply.as_ref().is_ok_and(is_refusal)) {
-        return None;
-    }
-    let answers = bad.iter().map(|(what, reply)| format!("a GET {what} {}", in_words(reply)));
-    let answers = answers.collect::<Vec<_>>().join(", ");
-    Some(format!("good requests and bad ones get the same answer: GET /vaults, {answers}"))
+    let is_refused = |status: u16| (400..500).contains(&status);
+    let apart = pairs.iter().any(|(_, good, _, bad)| match (good, bad) {
+        (Ok(good), Ok(bad)) => {
+            is_refused(bad.status_code()) && good.status_code() != bad.status_code()
+        }
+        _ => false,
+    });
+    let told = pairs.iter().map(|(call, good, what, bad)| {
+        format!("{call} gives {} and, {what}, {}", in_words(good), in_words(bad))
+    });
+    let told = told.collect::<Vec<_>>().join("; ");
+    (!apart).then(|| format!("good requests and bad ones get the same answers: {told}"))
 }
 
 fn in_words(reply: &Result<ApiResponse, Failure>) -> String {

@@ -1,5 +1,6 @@
 //! What a run found, in one record that every format is written from.
 
+mod causes;
 mod files;
 pub mod html;
 pub mod junit;
@@ -7,16 +8,20 @@ pub mod markdown;
 mod record;
 pub mod text;
 
+use std::collections::HashMap;
 use std::time::Duration;
 
 use serde::Serialize;
 
+pub use self::causes::Cause;
 pub use self::files::{Format, Output, Outputs};
 pub use self::record::{Outcome, Record};
-use crate::Profile;
+pub(crate) use self::text::one_line;
+use crate::coverage::run::Sentence;
 use crate::known::KnownFailures;
 use crate::shell::quoted;
-use crate::target::Blocked;
+use crate::target::{NOT_IMPLEMENTED, Untestable};
+use crate::{Profile, coverage};
 
 /// What the whole run came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -54,6 +59,8 @@ pub struct Totals {
     pub passed: usize,
     /// It did not.
     pub failed: usize,
+    /// Could not be tested, as a call they build on failed.
+    pub blocked: usize,
     /// Did not run.
     pub skipped: usize,
     /// Came to no verdict.
@@ -105,7 +112,7 @@ pub struct Report {
     /// What kept the run from its end.
     pub problem: Option<String>,
     /// What the preflight found not to be testable, and why.
-    pub blocked: Vec<Blocked>,
+    pub untestable: Vec<Untestable>,
     /// What else there is to know, such as known failures that were not selected.
     pub notes: Vec<String>,
     /// All other flags that are not at their defaults, ready for a shell.
@@ -126,7 +133,12 @@ impl Report {
         let mut record = record.judged(&self.known);
         if record.outcome.is_bad() || record.outcome == Outcome::Known {
             let pattern = format!("--filter {}", record.id);
-            record.command = Some(self.words(&[record.profile], vec![pattern]).join(" "));
+            let mut words = self.words(&[record.profile], vec![pattern]);
+            // Where the request cannot be sent again, the way to look is to run the scenario so.
+            if record.exchange.as_ref().is_some_and(|exchange| exchange.curl.is_none()) {
+                words.push("--keep --trace".to_owned());
+            }
+            record.command = Some(words.join(" "));
         }
         let at = self.records.partition_point(|other| place(other.id) < place(record.id));
         self.insert(at, record);
@@ -137,6 +149,18 @@ impl Report {
     fn insert(&mut self, at: usize, record: Record) {
         self.totals.count(&record);
         self.records.insert(at.min(self.records.len()), record);
+    }
+
+    /// Marks as blocked what failed only because the target lacks the call.
+    pub(crate) fn block_where_missing(&mut self, implements: impl Fn(&str) -> bool) {
+        for record in self.records.iter_mut().filter(|one| one.outcome == Outcome::Failed) {
+            let status = record.exchange.as_ref().and_then(|shown| shown.response.get(..3));
+            let missing = NOT_IMPLEMENTED.iter().any(|code| Some(&*code.to_string()) == status);
+            if missing && record.call.as_ref().is_some_and(|call| !implements(call)) {
+                record.outcome = Outcome::Blocked;
+            }
+        }
+        self.totals = Totals::of(&self.records);
     }
 
     /// Ends the run: nothing is added any more.
@@ -165,8 +189,13 @@ impl Report {
 
     /// The command that runs the same scenarios in the same order.
     pub fn command(&self) -> String {
-        let mut patterns: Vec<_> = self.filters.iter().map(|id| format!("--filter {id}")).collect();
-        patterns.extend(self.excluded.iter().map(|id| format!("--exclude {id}")));
+        let word = |pattern: &String| match pattern.contains(' ') {
+            true => quoted(pattern),
+            false => pattern.clone(),
+        };
+        let filters = self.filters.iter().map(|it| format!("--filter {}", word(it)));
+        let excluded = self.excluded.iter().map(|it| format!("--exclude {}", word(it)));
+        let patterns = filters.chain(excluded).collect();
         let known = self.known.file().map(|file| format!("--known-failures {}", quoted(file)));
         let mut words = self.words(&self.profiles, patterns);
         words.extend(known);
@@ -185,6 +214,13 @@ impl Report {
         words
     }
 
+    /// What was found of each sentence of the specification.
+    pub fn sentences(&self) -> Vec<Sentence> {
+        let outcomes = self.records.iter().map(|record| (record.id, record.outcome));
+        let outcomes: HashMap<_, _> = outcomes.collect();
+        coverage::run::sentences(|id| outcomes.get(id).copied())
+    }
+
     /// The records that came to this, in the order of the list.
     pub fn with(&self, outcomes: &[Outcome]) -> impl Iterator<Item = &Record> {
         self.records.iter().filter(move |record| outcomes.contains(&record.outcome))
@@ -194,9 +230,9 @@ impl Report {
     /// shown nothing, so it cannot pass.
     fn judge(&self, profile: Profile, cut_short: bool) -> Option<ProfileVerdict> {
         let totals = Totals::of(self.records.iter().filter(|record| record.profile == profile));
-        let Totals { scenarios, passed, failed, errors, known, skipped, .. } = totals;
+        let Totals { scenarios, passed, failed, blocked, errors, known, skipped, .. } = totals;
         let core_skipped = profile == Profile::Core && skipped > 0;
-        let verdict = if failed + errors > 0 {
+        let verdict = if failed + errors + blocked > 0 {
             Verdict::Failed
         } else if cut_short || passed + known == 0 || core_skipped {
             Verdict::Partial
@@ -226,6 +262,7 @@ impl Totals {
         *match record.outcome {
             Outcome::Passed => &mut self.passed,
             Outcome::Failed => &mut self.failed,
+            Outcome::Blocked => &mut self.blocked,
             Outcome::Skipped => &mut self.skipped,
             Outcome::Error => &mut self.errors,
             Outcome::Known => &mut self.known,

@@ -20,7 +20,7 @@ use crate::probe::indiscriminate;
 use crate::report::{Record, Report, Totals, Verdict, whole_ms};
 use crate::run_id::RunId;
 use crate::selection::Selection;
-use crate::target::Blocked;
+use crate::target::Untestable;
 use crate::{Scenario, Target};
 
 /// A run that has not begun.
@@ -47,7 +47,7 @@ impl Run {
         let now = jiff::Timestamp::now();
         let run_id = RunId::new(now);
         let report = Report {
-            format: 2,
+            format: 3,
             suite: format!("{} {}", env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION")),
             target: target.base_url().to_owned(),
             profiles: selection.profiles.clone(),
@@ -60,7 +60,7 @@ impl Run {
             verdict: Verdict::Unfinished,
             verdicts: Vec::new(),
             problem: None,
-            blocked: Vec::new(),
+            untestable: Vec::new(),
             notes: Vec::new(),
             flags: target.config.flags(),
             known: KnownFailures::default(),
@@ -108,8 +108,8 @@ impl Run {
 
     /// What the preflight found not to be testable, for the report.
     #[must_use]
-    pub fn blocked(mut self, blocked: Vec<Blocked>) -> Self {
-        self.report.blocked = blocked;
+    pub fn untestable(mut self, untestable: Vec<Untestable>) -> Self {
+        self.report.untestable = untestable;
         self
     }
 
@@ -172,7 +172,7 @@ impl Run {
             };
             let Some(record) = record else { break };
             let record = match &meaningless {
-                Some(reason) => record.blocked_by(reason),
+                Some(reason) => record.meaningless(reason),
                 None => record,
             };
             let at = report.add(record, |id| place(id).unwrap_or(usize::MAX));
@@ -185,6 +185,7 @@ impl Run {
             on_record(&report.records[at], &report);
         }
         report.duration_ms = whole_ms(begun.elapsed());
+        report.block_where_missing(|call| self.target.implements(call));
         let stopped = *current.borrow() == Phase::Stopping;
         report.close(stopped.then(|| "the run was stopped before its end".to_owned()));
         report

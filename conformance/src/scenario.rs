@@ -20,6 +20,9 @@ pub struct Scenario {
     pub rules: &'static [&'static str],
     /// Whether the specification states it, an RFC of HTTP does, or the reference server chose it.
     pub profile: Profile,
+    /// The points at which the specification is silent and our server chose, such as `S-31` of
+    /// `docs/reference/silent-points.md`.
+    pub silent: &'static [&'static str],
     /// What it cannot run without, beyond the address and the key.
     pub needs: &'static [Need],
     /// The file and the line of its entry.
@@ -47,6 +50,7 @@ impl Scenario {
         id: String,
         title: String,
         rules: Vec<&'static str>,
+        silent: &'static [&'static str],
         source: &'static str,
         run: impl Fn(Case) -> F + Sync + 'static,
     ) -> Self
@@ -58,6 +62,7 @@ impl Scenario {
             title: title.leak(),
             rules: rules.leak(),
             profile,
+            silent,
             needs: &[],
             source,
             run: Box::leak(Box::new(move |case| Box::pin(run(case)) as BoxFuture<'static, _>)),
@@ -84,7 +89,7 @@ impl Profile {
     }
 }
 
-/// One scenario: profile, id, rules, needs (optional), function, title. In place of the name of a
+/// One scenario: profile, id, rules, silent points (optional), needs (optional), function, title. In place of the name of a
 /// function there may be a call such as `|case| lists(case, "/vaults")`.
 ///
 /// ```
@@ -104,15 +109,16 @@ impl Profile {
 /// ```
 #[macro_export]
 macro_rules! scenario {
-    ($profile:ident $id:literal [$($rule:literal),*] $([$($need:ident),*])? $run:path, $title:literal) => {
-        $crate::scenario!($profile $id [$($rule),*] $([$($need),*])? |case| $run(case), $title)
+    ($profile:ident $id:literal [$($rule:literal),*] $(($($silent:literal),*))? $([$($need:ident),*])? $run:path, $title:literal) => {
+        $crate::scenario!($profile $id [$($rule),*] $(($($silent),*))? $([$($need),*])? |case| $run(case), $title)
     };
-    ($profile:ident $id:literal [$($rule:literal),*] $([$($need:ident),*])? |$case:ident| $run:expr, $title:literal) => {
+    ($profile:ident $id:literal [$($rule:literal),*] $(($($silent:literal),*))? $([$($need:ident),*])? |$case:ident| $run:expr, $title:literal) => {
         $crate::Scenario {
             id: $id,
             title: $title,
             rules: &[$($rule),*],
             profile: $crate::Profile::$profile,
+            silent: &[$($($silent),*)?],
             needs: &[$($($crate::Need::$need),*)?],
             source: concat!(file!(), ":", line!()),
             run: &|$case: $crate::Case| Box::pin($run),

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use clap::Args;
 
-use crate::{Need, Profile, Scenario, Suite};
+use crate::{Need, Profile, Scenario, Suite, trace};
 
 /// What selects scenarios. A pattern is a whole id, or the beginning of ids if no scenario has
-/// that id.
+/// that id; a rule such as `PR-12`; or a call such as `POST /prompts`.
 #[derive(Clone, Debug, Default, Args)]
 pub struct Filters {
     /// What is expected: `core` is what the specification states, `http` what the RFCs
@@ -15,10 +15,11 @@ pub struct Filters {
     /// chose where the specification is silent; repeatable. `run` takes the core by default.
     #[arg(long = "profile", value_name = "PROFILE")]
     pub profiles: Vec<Profile>,
-    /// Only scenarios with this id or an id that begins so; repeatable.
+    /// Only scenarios with this id or an id that begins so, of this rule (`PR-12`), or that
+    /// look at this call (`POST /vaults/{vaultId}/prompts`); repeatable.
     #[arg(long = "filter", value_name = "PREFIX")]
     pub filter: Vec<String>,
-    /// No scenario with this id or an id that begins so; repeatable.
+    /// No scenario that --filter would take by the same pattern; repeatable.
     #[arg(long, value_name = "PREFIX")]
     pub exclude: Vec<String>,
     /// The same as --filter.
@@ -68,16 +69,22 @@ impl Selection {
         profiles.sort_unstable();
         profiles.dedup();
         let in_profiles = |profile| profiles.iter().any(|wanted| wanted.includes(profile));
-        let matches = |pattern: &str, id: &str| {
-            id == pattern || (id.starts_with(pattern) && suite.find(pattern).is_none())
+        let matches = |pattern: &str, scenario: &Scenario| {
+            let Scenario { id, rules, .. } = *scenario;
+            match pattern.split_once(' ') {
+                Some((method, path)) => trace::looks_at(id, method, path),
+                None if rules.contains(&pattern) || id == pattern => true,
+                None => id.starts_with(pattern) && suite.find(pattern).is_none(),
+            }
         };
         for pattern in filters.iter().chain(&excluded) {
-            let matched = suite.scenarios().filter(|scenario| matches(pattern, scenario.id));
+            let matched = suite.scenarios().filter(|scenario| matches(pattern, scenario));
             let matched: BTreeSet<_> = matched.map(|scenario| scenario.profile).collect();
             let Some(nearest) = matched.first().map(|profile| profile.word()) else {
-                let now = suite.find_renamed(pattern).map(|it| format!("; it is now {}", it.id));
-                let now = now.unwrap_or_default();
-                return Err(format!("no scenario has an id that begins with {pattern:?}{now}"));
+                return Err(format!(
+                    "no scenario has an id that begins with {pattern:?}, proves a rule of that \
+                     name or looks at such a call"
+                ));
             };
             if filters.contains(pattern) && !matched.iter().any(|profile| in_profiles(*profile)) {
                 return Err(format!(
@@ -86,11 +93,13 @@ impl Selection {
                 ));
             }
         }
-        let any = |patterns: &[String], id| patterns.iter().any(|pattern| matches(pattern, id));
+        let any = |patterns: &[String], scenario| {
+            patterns.iter().any(|pattern| matches(pattern, scenario))
+        };
         let selected = suite.scenarios().filter(|scenario| {
             in_profiles(scenario.profile)
-                && (filters.is_empty() || any(&filters, scenario.id))
-                && !any(&excluded, scenario.id)
+                && (filters.is_empty() || any(&filters, scenario))
+                && !any(&excluded, scenario)
         });
         let scenarios: Vec<_> = selected.collect();
         if scenarios.is_empty() {
@@ -106,59 +115,10 @@ impl Selection {
 
     /// Leaves those that only read. The error is one line.
     pub fn read_only(mut self) -> Result<Self, String> {
-        self.scenarios.retain(|scenario| READ_ONLY.contains(&scenario.id));
+        self.scenarios.retain(|scenario| trace::only_reads(scenario.id));
         if self.scenarios.is_empty() {
             return Err("no scenario is selected: all that the filters match write".into());
         }
         Ok(self)
     }
 }
-
-/// The scenarios that send nothing but `GET` and `HEAD`, in the order of the list of scenarios. A
-/// test compares it with what each scenario really sends.
-pub const READ_ONLY: &[&str] = &[
-    "envelope.requests.base-url",
-    "versioning.prefix.only-v1",
-    "envelope.request-id.taken-over",
-    "envelope.request-id.replaced",
-    "pagination.limit.only-digits",
-    "prompts.queries.empty",
-    "vaults.general.listed",
-    "vaults.list.no-pagination-key",
-    "generations.status.unknown-404",
-    "keys.form.parts",
-    "keys.form.whole",
-    "keys.form.alphabet",
-    "auth.header.elsewhere",
-    "auth.header.health",
-    "auth.key.truncated-anywhere",
-    "auth.key.mistyped-anywhere",
-    "auth.key.other-case",
-    "auth.answer.envelope",
-    "auth.answer.envelope-revoked",
-    "auth.answer.one-text",
-    "errors.details.query",
-    "existing-data.prompts.shape",
-    "existing-data.prompts.item",
-    "existing-data.prompts.filters",
-    "existing-data.prompts.pages",
-    "existing-data.prompts.end",
-    "existing-data.vaults.shape",
-    "existing-data.vaults.order",
-    "existing-data.vaults.item",
-    "existing-data.vaults.count",
-    "existing-data.vaults.contents",
-    "existing-data.foreign.prompt",
-    "existing-data.foreign.vault",
-    "fields.list-prompts.limit-wrong-type",
-    "fields.list-prompts.limit-first",
-    "fields.list-prompts.limit-last",
-    "fields.list-prompts.limit-too-small",
-    "fields.list-prompts.limit-too-large",
-    "fields.list-prompts.limit-named",
-    "fields.list-prompts.vault-id-wrong-type",
-    "fields.list-prompts.vault-id-named",
-    "fields.list-prompts.type-words",
-    "fields.list-prompts.type-other-words",
-    "fields.list-prompts.type-named",
-];

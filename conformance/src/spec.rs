@@ -63,6 +63,28 @@ pub fn spec() -> &'static Spec {
     &SPEC
 }
 
+/// A piece of the text, in its order.
+pub enum Piece {
+    /// What stands between two quotes.
+    Text(&'static str),
+    /// A sentence, a paragraph or a table row that states something.
+    Quote(&'static Quote),
+}
+
+/// The whole text, cut where quotes begin and end.
+pub fn pieces() -> impl Iterator<Item = Piece> {
+    let mut rest = TEXT;
+    let mut pieces = Vec::new();
+    for quote in &SPEC.quotes {
+        if let Some((before, after)) = rest.split_once(quote.text.as_str()) {
+            pieces.extend([Piece::Text(before), Piece::Quote(quote)]);
+            rest = after;
+        }
+    }
+    pieces.push(Piece::Text(rest));
+    pieces.into_iter()
+}
+
 /// The sentences that the rule restates, in the order of the text.
 pub fn sentences(rule: &str) -> &'static [&'static str] {
     static BY_RULE: LazyLock<BTreeMap<&str, Vec<&str>>> = LazyLock::new(|| {

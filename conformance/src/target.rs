@@ -5,14 +5,16 @@ pub mod environment;
 mod options;
 mod transport;
 
+use std::collections::HashSet;
 use std::fmt;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::OnceCell;
 use url::Url;
 
-pub use self::capabilities::{Blocked, Need};
 pub(crate) use self::capabilities::{Capabilities, must_work};
+pub use self::capabilities::{Need, Untestable};
 use self::environment::{API_KEY, OTHER_API_KEY, READ_ONLY_API_KEY, REVOKED_API_KEY};
 pub use self::options::RunOptions;
 pub use self::transport::{Authorities, Http};
@@ -88,6 +90,9 @@ impl fmt::Debug for TargetConfig {
     }
 }
 
+/// What a server answers to a call that it does not have.
+pub(crate) const NOT_IMPLEMENTED: [u16; 3] = [404, 405, 501];
+
 /// Which credentials a call carries.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Auth {
@@ -98,6 +103,20 @@ pub(crate) enum Auth {
     /// The run's browser session, without a key.
     Session,
     None,
+}
+
+impl Auth {
+    /// As a transcript calls it; empty for the key of the account under test.
+    pub(crate) fn word(&self) -> &'static str {
+        match self {
+            Self::Main => "",
+            Self::ReadOnly => "the read-only key",
+            Self::Other => "the key of another account",
+            Self::Revoked => "the revoked key",
+            Self::Session => "the session",
+            Self::None => "no key",
+        }
+    }
 }
 
 /// The browser session of a run.
@@ -117,6 +136,8 @@ pub struct Target {
     pub(crate) secrets: Secrets,
     pub(crate) capabilities: Capabilities,
     pub(crate) session: OnceCell<Result<Session, Failure>>,
+    /// The calls that are implemented, see [`Self::implements`].
+    implemented: Mutex<HashSet<String>>,
 }
 
 impl Target {
@@ -146,7 +167,20 @@ impl Target {
         let secrets = Secrets::new(config.keys());
         config.sign_in_code.iter().for_each(|code| secrets.keep_code(code));
         let (capabilities, session) = (Capabilities::default(), OnceCell::new());
-        Ok(Self { config, http, tls, secrets, capabilities, session })
+        let implemented = Mutex::default();
+        Ok(Self { config, http, tls, secrets, capabilities, session, implemented })
+    }
+
+    /// Notes how a call was answered. Refusing a key can be the work of something before the API.
+    pub(crate) fn note(&self, call: String, status: u16) {
+        if !matches!(status, 401 | 403) && !NOT_IMPLEMENTED.contains(&status) {
+            self.implemented.lock().unwrap_or_else(PoisonError::into_inner).insert(call);
+        }
+    }
+
+    /// Whether a call ever had an answer that a server without it cannot give.
+    pub(crate) fn implements(&self, call: &str) -> bool {
+        self.implemented.lock().unwrap_or_else(PoisonError::into_inner).contains(call)
     }
 
     /// What the run was told about it.

@@ -26,7 +26,7 @@ impl Case {
         let mut left = Vec::new();
         for Created { by, resource } in created.into_iter().rev() {
             if let Err(failure) = self.remove(&by, &resource, &own).await {
-                left.push(format!("{resource:?}: {}", failure.got));
+                left.push(format!("{resource}: {}", failure.got));
             }
         }
         if left.is_empty() {

@@ -7,6 +7,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::{Case, delete_if_present};
+use crate::check::json_text;
 use crate::failure::Result;
 use crate::ledger::Job;
 use crate::wire::{ApiResponse, Wire};
@@ -64,7 +65,7 @@ impl Case {
     /// has no data, so that no timeout would make a status of it.
     async fn end_of(&self, wire: &Wire, id: &str) -> Result<Option<ApiResponse>> {
         let path = &status_path(id);
-        let what = format!("the job {id:?} to end");
+        let what = format!("the job {} to end", json_text(&id));
         let ask = || async move {
             let status = wire.get(path).await?;
             let state = state(&status);

@@ -1,22 +1,28 @@
 //! The commands that look at the suite itself and need no target.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::path::Path;
 
 use clap::Args;
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{Exit, Refusal, tell};
+use crate::coverage::run::{self, State};
 use crate::coverage::{ClauseLine, Line};
+use crate::report::Outcome;
 use crate::selection::Filters;
+use crate::spec::{self, Piece};
 use crate::{Scenario, Selection, Suite, coverage};
 
 #[derive(Args)]
 pub(super) struct ListArguments {
     #[command(flatten)]
-    filters: Filters,
+    pub(super) filters: Filters,
     /// As JSON.
     #[arg(long)]
-    json: bool,
+    pub(super) json: bool,
 }
 
 /// The selected scenarios, one a line or as a JSON array.
@@ -31,8 +37,26 @@ pub(super) fn list(suite: &Suite, arguments: ListArguments) -> Result<Exit, Refu
     Ok(Exit::Passed)
 }
 
-fn in_one_line(Scenario { id, title, profile, rules, .. }: &Scenario) -> String {
-    format!("{id} ({}; {}): {title}\n", profile.word(), rules.join(", "))
+/// What is read of a JSON report.
+#[derive(Deserialize)]
+struct Ran {
+    records: Vec<RanScenario>,
+}
+
+#[derive(Deserialize)]
+struct RanScenario {
+    id: String,
+    outcome: Outcome,
+}
+
+fn in_one_line(scenario: &Scenario) -> String {
+    format!("{}: {}\n", heading(scenario), scenario.title)
+}
+
+/// Id, profile, rules and silent points.
+pub(super) fn heading(Scenario { id, profile, rules, silent, .. }: &Scenario) -> String {
+    let points = [*rules, *silent].concat().join(", ");
+    format!("{id} ({}; {points})", profile.word())
 }
 
 fn in_json(scenario: &Scenario) -> Value {
@@ -41,6 +65,7 @@ fn in_json(scenario: &Scenario) -> Value {
         "id": scenario.id,
         "title": scenario.title,
         "rules": scenario.rules,
+        "silent": scenario.silent,
         "profile": scenario.profile,
         "needs": needs,
         "source": scenario.source,
@@ -56,6 +81,47 @@ pub(super) fn coverage(as_json: bool) -> Exit {
         false => clause_table(&clauses) + &table(&matrix),
     });
     Exit::Passed
+}
+
+/// What the run of this JSON report found of each sentence of the specification.
+pub(super) fn coverage_of_run(file: &Path, as_json: bool) -> Result<Exit, Refusal> {
+    let name = file.display();
+    let wrong =
+        |what: String| Refusal(Exit::Usage, format!("cannot read the report {name}: {what}"));
+    let report = std::fs::read(file).map_err(|error| wrong(error.to_string()))?;
+    let report: Ran = serde_json::from_slice(&report).map_err(|error| wrong(error.to_string()))?;
+    let outcomes = report.records.iter().map(|record| (record.id.as_str(), record.outcome));
+    let outcomes: BTreeMap<_, _> = outcomes.collect();
+    let sentences = run::sentences(|id| outcomes.get(id).copied());
+    if as_json {
+        tell(&format!("{:#}\n", json!({ "sentences": sentences })));
+        return Ok(Exit::Passed);
+    }
+    let (mut text, mut found) = (String::new(), sentences.iter());
+    for piece in spec::pieces() {
+        match (piece, &mut found) {
+            (Piece::Text(words), _) => text.push_str(words),
+            (Piece::Quote(_), found) => {
+                let Some(sentence) = found.next() else { continue };
+                let _ = write!(text, "{} {}", sentence.state.mark(), sentence.text);
+                let bad = sentence.scenarios.iter().filter(|(_, it)| **it != Outcome::Passed);
+                let bad = bad.map(|(id, outcome)| format!("{id} {}", outcome.word()));
+                let bad = bad.collect::<Vec<_>>().join(", ");
+                if !bad.is_empty() {
+                    let _ = write!(text, " [{bad}]");
+                }
+            }
+        }
+    }
+    let count = |state| sentences.iter().filter(|one| one.state == state).count();
+    let [held, broken, untested] = [State::Held, State::Broken, State::Untested].map(count);
+    let _ = writeln!(
+        text,
+        "\n{} sentences: {held} held, {broken} broken, {untested} not tested",
+        sentences.len()
+    );
+    tell(&text);
+    Ok(Exit::Passed)
 }
 
 fn clause_table(clauses: &[ClauseLine]) -> String {

@@ -55,7 +55,7 @@ impl Drop for Progress {
 }
 
 fn line(totals: Totals, all: usize, oldest: Option<(&str, Duration)>) -> String {
-    let (done, bad) = (totals.scenarios, totals.failed + totals.errors);
+    let (done, bad) = (totals.scenarios, totals.failed + totals.errors + totals.blocked);
     let full = (done * BAR).checked_div(all).unwrap_or(BAR).min(BAR);
     let bar = "#".repeat(full) + &"-".repeat(BAR - full);
     let mut line = format!("[{bar}] {done}/{all}");

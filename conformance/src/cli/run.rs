@@ -1,13 +1,16 @@
 //! The command `run`: everything that can be wrong is checked before the first scenario runs, and
 //! each mistake is one line and one exit code.
 
+use std::io::IsTerminal as _;
 use std::sync::Arc;
 
+use clap::ColorChoice;
 use futures::FutureExt as _;
 
 use super::progress::Progress;
 use super::{Exit, Refusal, RunArguments, signals, tell, warn};
 use crate::case::session;
+use crate::known;
 use crate::report::{Output, Outputs, Report, Verdict, text};
 use crate::{KnownFailures, Run, RunId, RunOptions, Selection, Suite, Target, preflight};
 
@@ -40,8 +43,8 @@ pub(super) async fn run(suite: &Suite, arguments: RunArguments) -> Result<Exit, 
         },
     )
     .shared();
-    let blocked = match preflight(&target, &selection, &run_id, stop.clone()).await {
-        Ok(blocked) => blocked,
+    let untestable = match preflight(&target, &selection, &run_id, stop.clone()).await {
+        Ok(untestable) => untestable,
         Err(error) => {
             end_session(&target).await;
             let mut report = run.opening();
@@ -50,10 +53,10 @@ pub(super) async fn run(suite: &Suite, arguments: RunArguments) -> Result<Exit, 
             return Err(error.into());
         }
     };
-    for blocked in &blocked {
-        warn(&format!("cannot test {blocked}"));
+    for untestable in &untestable {
+        warn(&format!("cannot test {untestable}"));
     }
-    let run = run.blocked(blocked).check_sanity();
+    let run = run.untestable(untestable).check_sanity();
     let progress = Progress::new(selection.scenarios.len(), run.active());
     let on_record = |record: &_, report: &Report| {
         progress.show(report.totals);
@@ -62,12 +65,32 @@ pub(super) async fn run(suite: &Suite, arguments: RunArguments) -> Result<Exit, 
     let report = run.run(stop, on_record).await;
     end_session(&target).await;
     drop(progress);
-    tell(&text::render(&report));
+    let text = match arguments.verbose || arguments.trace {
+        true => text::render(&report),
+        false => text::brief(&report),
+    };
+    tell(&if has_colour(arguments.color) { text::coloured(&text) } else { text });
     if target.options().keep || report.totals.left_behind > 0 {
         warn(&how_to_sweep(&run_id));
     }
     outputs.end(&report).map_err(usage)?;
+    if let Some(file) = &arguments.write_known_failures {
+        let written = std::fs::write(file, known::listed(&report));
+        let name = file.display();
+        written.map_err(|error| {
+            usage(format!("cannot write the known failures to {name}: {error}"))
+        })?;
+    }
     Ok(exit(&report, arguments.strict))
+}
+
+fn has_colour(choice: ColorChoice) -> bool {
+    let is_set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    match choice {
+        ColorChoice::Always => true,
+        ColorChoice::Never => false,
+        ColorChoice::Auto => std::io::stdout().is_terminal() && !is_set("NO_COLOR"),
+    }
 }
 
 async fn end_session(target: &Arc<Target>) {
@@ -81,10 +104,10 @@ fn today() -> jiff::civil::Date {
 }
 
 fn prepare(suite: &Suite, arguments: &RunArguments) -> Result<(Arc<Target>, Selection), String> {
-    let RunArguments { read_only, keep, .. } = *arguments;
+    let RunArguments { read_only, keep, trace, .. } = *arguments;
     let selection = Selection::new(suite, arguments.filters.clone())?;
     let selection = if read_only { selection.read_only()? } else { selection };
-    let options = RunOptions { read_only, keep, ..RunOptions::default() };
+    let options = RunOptions { read_only, keep, trace, ..RunOptions::default() };
     let target = arguments.target.target(options, arguments.sign_in_url.as_deref())?;
     Ok((target, selection))
 }

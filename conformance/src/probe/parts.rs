@@ -7,7 +7,7 @@ use http::Method;
 use serde_json::json;
 
 use crate::case::{state, status_path};
-use crate::target::{Blocked, Need, Target};
+use crate::target::{Need, Target, Untestable};
 use crate::{Case, Selection};
 
 /// How long one generation may take. A scenario may wait for several.
@@ -64,21 +64,21 @@ async fn provider(case: &Case) -> Option<String> {
 }
 
 /// What cannot be tested, why, and the remedy.
-pub(super) fn blocked(target: &Target, selection: &Selection) -> Vec<Blocked> {
+pub(super) fn untestable(target: &Target, selection: &Selection) -> Vec<Untestable> {
     let missing = |need: &Need| !target.offers(*need) && selection.needs(*need);
-    let mut blocked = Vec::new();
+    let mut untestable = Vec::new();
     if target.options().read_only {
         let remedy = "run without --read-only";
-        blocked.push(Blocked::new("whatever writes", "this run only reads", remedy));
+        untestable.push(Untestable::new("whatever writes", "this run only reads", remedy));
     }
-    blocked.extend(Need::ALL.into_iter().filter(missing).map(Need::blocked));
+    untestable.extend(Need::ALL.into_iter().filter(missing).map(Need::untestable));
     if let Some(reason) = target.capabilities.provider.get() {
         let remedy = "check the provider, or set PROMPTARIUM_IMAGE_MODEL to a faster model, or --time-scale to a larger factor";
-        blocked.push(Blocked::new("the output of generations", reason, remedy));
+        untestable.push(Untestable::new("the output of generations", reason, remedy));
     }
     if let Some(reason) = target.capabilities.storage.get() {
         let remedy = "make the storage reachable from here";
-        blocked.push(Blocked::new("uploads of images", reason, remedy));
+        untestable.push(Untestable::new("uploads of images", reason, remedy));
     }
-    blocked
+    untestable
 }

@@ -12,7 +12,9 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 use std::{fs, io};
 
-use super::{Record, html, junit, markdown, text};
+use serde::Serialize;
+
+use super::{Cause, Record, html, junit, markdown, text};
 use crate::Report;
 
 /// The least time between two writes while the run goes on.
@@ -39,6 +41,14 @@ pub enum Format {
     Markdown,
 }
 
+/// The report as JSON has it.
+#[derive(Serialize)]
+struct WithCauses<'r> {
+    causes: Vec<Cause<'r>>,
+    #[serde(flatten)]
+    report: &'r Report,
+}
+
 impl Format {
     /// Every format, with the word for it.
     pub const ALL: [(&'static str, Self); 5] = [
@@ -54,7 +64,10 @@ impl Format {
         match self {
             Self::Text => text::render(report),
             // Strings and numbers only; JSON has a form for all of them.
-            Self::Json => serde_json::to_string_pretty(report).unwrap_or_default() + "\n",
+            Self::Json => {
+                let whole = WithCauses { causes: report.causes(), report };
+                serde_json::to_string_pretty(&whole).unwrap_or_default() + "\n"
+            }
             Self::Junit => junit::render(report),
             Self::Html => html::render(report),
             Self::Markdown => markdown::render(report),

@@ -3,11 +3,12 @@
 //! the page itself forbids what escaping alone could not.
 
 mod details;
+mod specification;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::text::{self, escape_control_chars, seconds};
-use super::{Outcome, Report, Totals};
+use super::{Outcome, Report};
 
 const STYLE: &str = include_str!("html/page.css");
 const SCRIPT: &str = include_str!("html/filter.js");
@@ -15,7 +16,7 @@ const SCRIPT: &str = include_str!("html/filter.js");
 /// What the page may do: wear this style, run this script, nothing else. The
 /// hashes are those of the two files.
 const POLICY: &str = "default-src 'none'; base-uri 'none'; form-action 'none'; \
-    style-src 'sha256-sUeAmqGivxOV5NiDE//zz/B1ap4gcaAK21T++2XYE9c='; script-src 'sha256-vpZTdVEOiAjzr+ZcxwqNiKwJDHAyFZneYAXyXVMDdGA='";
+    style-src 'sha256-ZFl2mBzFp4QOf8fNzQzMFJlcN2gnjZoEMZ47en+8W+E='; script-src 'sha256-vpZTdVEOiAjzr+ZcxwqNiKwJDHAyFZneYAXyXVMDdGA='";
 
 /// The whole report as one page.
 pub fn render(report: &Report) -> String {
@@ -34,10 +35,10 @@ pub fn render(report: &Report) -> String {
             body {
                 main {
                     (head(report))
-                    (overview(report))
-                    (details::failures(report))
+                    (details::causes(report))
                     (details::known(report))
                     (details::skipped(report))
+                    (specification::specification(report))
                     (details::all(report))
                 }
                 script { (PreEscaped(SCRIPT)) }
@@ -52,6 +53,7 @@ fn head(report: &Report) -> Markup {
     let counts = [
         (totals.passed, Outcome::Passed, "passed"),
         (totals.failed, Outcome::Failed, "failed"),
+        (totals.blocked, Outcome::Blocked, "blocked"),
         (totals.errors, Outcome::Error, "errors"),
         (totals.skipped, Outcome::Skipped, "skipped"),
         (totals.known, Outcome::Known, "known"),
@@ -70,7 +72,7 @@ fn head(report: &Report) -> Markup {
             }
             ul.counts {
                 @for (count, outcome, name) in counts {
-                    @if count > 0 || matches!(outcome, Outcome::Passed | Outcome::Failed) {
+                    @if count > 0 || outcome == Outcome::Passed {
                         li.(outcome.word()) { b { (count) } " " (name) }
                     }
                 }
@@ -90,74 +92,9 @@ fn mark(outcome: Outcome) -> &'static str {
     match outcome {
         Outcome::Passed => "✓",
         Outcome::Failed => "✗",
+        Outcome::Blocked => "⊘",
         Outcome::Error => "!",
         Outcome::Skipped => "–",
         Outcome::Known => "~",
-    }
-}
-
-/// How the chapters fared, as bars: what is bad at their beginning, where bars are compared.
-fn overview(report: &Report) -> Markup {
-    let chapters = report.chapters();
-    let longest = chapters.iter().map(|chapter| chapter.records.len()).max().unwrap_or_default();
-    html! {
-        @if !chapters.is_empty() {
-            section.overview {
-                h2 { "Chapters" }
-                table {
-                    thead {
-                        tr { th scope="col" { "Chapter" } th.wide scope="col" { } th scope="col" { "Passed" } }
-                    }
-                    tbody {
-                        @for chapter in &chapters {
-                            tr {
-                                th scope="row" {
-                                    a href={ "#chapter-" (chapter.name) } { (chapter.name) }
-                                }
-                                td.wide { (bar(chapter.totals(), longest)) }
-                                td.number {
-                                    (chapter.totals().passed) span.quiet { " of " (chapter.records.len()) }
-                                }
-                            }
-                        }
-                    }
-                }
-            }
-        }
-    }
-}
-
-/// A part of a bar that is not empty is at least this share of the longest bar.
-const SHARE_MIN: usize = 100;
-
-/// Drawn with attributes, as the page's policy forbids styles of single elements.
-fn bar(totals: Totals, longest: usize) -> Markup {
-    let Totals { passed, failed, errors, skipped, known, .. } = totals;
-    let parts = [
-        ("failed", failed),
-        ("error", errors),
-        ("known", known),
-        ("skipped", skipped),
-        ("passed", passed),
-    ];
-    let words: Vec<_> = parts.iter().filter(|(_, count)| *count > 0).collect();
-    let label: Vec<_> = words.iter().map(|(word, count)| format!("{count} {word}")).collect();
-    let mut at = 0;
-    let placed: Vec<_> = words
-        .into_iter()
-        .map(|(word, count)| {
-            let width = (count * SHARE_MIN).max(longest);
-            at += width;
-            (word, at - width, width)
-        })
-        .collect();
-    let whole = at.max(longest * SHARE_MIN).max(1);
-    html! {
-        svg.bar viewBox={ "0 0 " (whole) " 1" } preserveAspectRatio="none" role="img" aria-label=(label.join(", ")) {
-            title { (label.join(", ")) }
-            @for (word, x, width) in placed {
-                rect.(word) x=(x) y="0" width=(width) height="1" {}
-            }
-        }
     }
 }

@@ -13,12 +13,12 @@ pub fn render(report: &Report) -> String {
     let mut document = quick_junit::Report::new(safe(&report.suite));
     document.timestamp = report.started_at.parse().ok();
     document.set_time(Duration::from_millis(report.duration_ms));
+    document.add_test_suite(of_the_run(report));
     for chapter in report.chapters() {
         let mut suite = suite(report, chapter.name, chapter.duration_ms());
         suite.add_test_cases(chapter.records.iter().map(|record| case(record)));
         document.add_test_suite(suite);
     }
-    document.add_test_suites(end_of_the_run(report));
     // Whatever XML forbids was taken out before, so it can be written.
     document.to_string().unwrap_or_default()
 }
@@ -28,50 +28,45 @@ fn suite(report: &Report, name: &str, duration_ms: u64) -> TestSuite {
     let mut suite = TestSuite::new(safe(name));
     suite.set_time(Duration::from_millis(duration_ms));
     suite.timestamp = report.started_at.parse().ok();
-    let seed = report.seed.to_string();
-    let (command, profiles) = (report.command(), report.profile_words());
-    for (name, value) in [
-        ("target", report.target.as_str()),
-        ("profile", profiles.as_str()),
-        ("seed", &seed),
-        ("run id", &report.run_id),
-        ("command", &command),
-    ] {
-        suite.add_property(Property::new(name, safe(value)));
-    }
-    for blocked in &report.blocked {
-        suite.add_property(Property::new("cannot test", safe(&blocked.to_string())));
-    }
-    for note in &report.notes {
-        suite.add_property(Property::new("note", safe(note)));
-    }
     suite
 }
 
-/// A run that broke off must not look like one in which all is well.
-fn end_of_the_run(report: &Report) -> Option<TestSuite> {
+/// What belongs to no chapter: the causes of failures, and how to run it again. A run that broke
+/// off must not look like one in which all is well, so it has a case for that.
+fn of_the_run(report: &Report) -> TestSuite {
+    let mut suite = suite(report, "run", 0);
+    let mut add = |name: &str, value: &str| {
+        suite.add_property(Property::new(name, safe(value)));
+    };
+    for cause in report.causes() {
+        let example = cause.records.first().map(|record| record.id).unwrap_or_default();
+        add("cause", &format!("{}; for example {example}", cause.in_one_line()));
+    }
+    for notice in text::notices(report) {
+        add("note", &notice);
+    }
+    add("target", &report.target);
+    add("profile", &report.profile_words());
+    add("seed", &report.seed.to_string());
+    add("run id", &report.run_id);
+    add("command", &report.command());
     let unfinished = report.verdict == Verdict::Unfinished;
     let problem = unfinished.then_some("the run did not come to its end");
-    let problem = report.problem.as_deref().or(problem)?;
-    let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
-    status.set_type("unfinished").set_message(safe(problem));
-    let mut case = TestCase::new("run.end", status);
-    case.set_classname("run").set_time(Duration::ZERO);
-    let mut suite = suite(report, "run", 0);
-    suite.add_test_case(case);
-    Some(suite)
+    if let Some(problem) = report.problem.as_deref().or(problem) {
+        let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
+        status.set_type("unfinished").set_message(safe(problem));
+        let mut case = TestCase::new("run.end", status);
+        case.set_classname("run").set_time(Duration::ZERO);
+        suite.add_test_case(case);
+    }
+    suite
 }
 
 fn case(record: &Record) -> TestCase {
     let mut case = TestCase::new(safe(record.id), status(record));
     case.set_classname(safe(record.chapter()));
     case.set_time(Duration::from_millis(record.duration_ms));
-    case.add_property(Property::new("title", safe(record.title)));
-    for rule in &record.rules {
-        case.add_property(Property::new("rule", safe(&format!("{} {}", rule.id, rule.text))));
-    }
     case.add_property(Property::new("outcome", record.outcome.word()));
-    case.add_property(Property::new("profile", record.profile.word()));
     if let Some(left) = &record.left_behind {
         case.add_property(Property::new("left behind", safe(&one_line(left))));
     }
@@ -90,7 +85,7 @@ fn status(record: &Record) -> TestCaseStatus {
         Outcome::Passed => return TestCaseStatus::success(),
         Outcome::Skipped | Outcome::Known => TestCaseStatus::skipped(),
         Outcome::Failed => TestCaseStatus::non_success(NonSuccessKind::Failure),
-        Outcome::Error => TestCaseStatus::non_success(NonSuccessKind::Error),
+        Outcome::Error | Outcome::Blocked => TestCaseStatus::non_success(NonSuccessKind::Error),
     };
     let message = match record.outcome {
         Outcome::Skipped => record.why(),

@@ -5,18 +5,18 @@ use std::fmt::Write as _;
 
 use super::text::{self, curl, escape_control_chars, one_line, seconds, without_links};
 use super::{Outcome, Record, Report, Totals, Verdict};
+use crate::trace;
 
 /// GitHub refuses a summary of more than 1 MiB, and the step with it.
 const BYTES_MAX: usize = 900 << 10;
-/// How many skipped scenarios and known failures are named; the others are counted.
+/// How many scenarios are named in one list; the others are counted.
 const LISTED: usize = 100;
 
-/// The whole report, or as many of its failures as have room.
+/// The whole report, or as many causes of failures as have room.
 pub fn render(report: &Report) -> String {
     let mut page = head(report);
-    table(&mut page, report);
-    let tail = tail(report);
-    failures(&mut page, report, BYTES_MAX.saturating_sub(tail.len()));
+    let tail = table(report) + &tail(report);
+    causes(&mut page, report, BYTES_MAX.saturating_sub(tail.len()));
     page.push_str(&tail);
     page
 }
@@ -29,9 +29,9 @@ fn head(report: &Report) -> String {
     };
     let mut page = format!("## {mark} Conformance: {}\n\n", text::verdict(report));
     let took = seconds(report.duration_ms);
-    let scenarios = report.totals.scenarios;
+    let scenarios = text::counted(report.totals.scenarios, "scenario");
     let counts = text::counts(&report.totals);
-    let _ = writeln!(page, "{scenarios} scenarios in {took}: {counts}.\n");
+    let _ = writeln!(page, "{scenarios} in {took}: {counts}.\n");
     let profile = report.profile_words();
     let target = code(&report.target);
     let _ = writeln!(page, "Profile {profile} on {target}, seed {}.", report.seed);
@@ -41,29 +41,38 @@ fn head(report: &Report) -> String {
     page
 }
 
-fn table(page: &mut String, report: &Report) {
+fn table(report: &Report) -> String {
     let chapters = report.chapters();
     if chapters.is_empty() {
-        return;
+        return String::new();
     }
-    page.push_str("\n| Chapter | Passed | Failed | Errors | Skipped | Known |\n");
-    page.push_str("|---|--:|--:|--:|--:|--:|\n");
+    let mut page =
+        "\n| Chapter | Passed | Failed | Blocked | Errors | Skipped | Known |\n".to_owned();
+    page.push_str("|---|--:|--:|--:|--:|--:|--:|\n");
     for chapter in chapters {
-        let Totals { passed, failed, errors, skipped, known, .. } = chapter.totals();
-        let bad = if failed + errors > 0 { "**" } else { "" };
+        let Totals { passed, failed, blocked, errors, skipped, known, .. } = chapter.totals();
+        let bad = if failed + blocked + errors > 0 { "**" } else { "" };
         let name = format!("{bad}{}{bad}", escaped(chapter.name));
-        let _ = writeln!(page, "| {name} | {passed} | {failed} | {errors} | {skipped} | {known} |");
+        let _ = writeln!(
+            page,
+            "| {name} | {passed} | {failed} | {blocked} | {errors} | {skipped} | {known} |"
+        );
     }
+    page
 }
 
-/// Each failure as a whole or not at all, while `bytes_max` is not reached.
-fn failures(page: &mut String, report: &Report, bytes_max: usize) {
+/// Each cause with one example, as a whole or not at all, while `bytes_max` is not reached.
+fn causes(page: &mut String, report: &Report, bytes_max: usize) {
     let mut left_out = 0;
-    for (n, record) in report.with(&[Outcome::Failed, Outcome::Error]).enumerate() {
+    for (n, cause) in report.causes().iter().enumerate() {
         if n == 0 {
-            page.push_str("\n### Failures\n");
+            page.push_str("\n### Causes of failures\n");
         }
-        let shown = failure(record);
+        let example = cause.records.first().map(|record| failure(record)).unwrap_or_default();
+        let mut shown = format!("\n{}. {}\n{example}", n + 1, escaped(&cause.to_string()));
+        if let Some(others) = cause.others(LISTED) {
+            let _ = writeln!(shown, "\nAlso: {}", escaped(&others));
+        }
         if left_out == 0 && page.len() + shown.len() < bytes_max {
             page.push_str(&shown);
         } else {
@@ -71,8 +80,7 @@ fn failures(page: &mut String, report: &Report, bytes_max: usize) {
         }
     }
     if left_out > 0 {
-        let _ =
-            writeln!(page, "\n{left_out} more failures have no room here; see the HTML report.");
+        let _ = writeln!(page, "\n{left_out} more causes have no room here; see the HTML report.");
     }
 }
 
@@ -89,8 +97,9 @@ fn failure(record: &Record) -> String {
     let facts =
         facts.map(|(name, value)| format!("{name:>8} {}\n", value.replace('\n', "\n         ")));
     let _ = write!(shown, "\n{}", block("text", &facts.collect::<String>()));
-    for step in &record.steps {
-        let _ = writeln!(shown, "\nBefore: {}", code(&step.summary()));
+    if !record.steps.is_empty() {
+        let steps = trace::last_lines(&record.steps).join("\n");
+        let _ = write!(shown, "\nIts steps:\n\n{}", block("text", &steps));
     }
     if let Some(exchange) = &record.exchange {
         let both = format!("{}\n\n{}\n", exchange.request.trim_end(), exchange.response);
@@ -99,7 +108,7 @@ fn failure(record: &Record) -> String {
             "\n<details><summary>{}</summary>\n\n{}\n{}\n</details>\n",
             if exchange.last { "The last exchange" } else { "Exchange" },
             block("text", &both),
-            block("sh", &curl(exchange))
+            curl(exchange).map(|line| block("sh", &line)).unwrap_or_default()
         );
     }
     if let Some(command) = &record.command {
@@ -110,17 +119,21 @@ fn failure(record: &Record) -> String {
 
 fn tail(report: &Report) -> String {
     let mut page = String::new();
-    for (outcome, name) in [(Outcome::Known, "known failures"), (Outcome::Skipped, "skipped")] {
-        let records: Vec<_> = report.with(&[outcome]).collect();
-        if records.is_empty() {
+    let known = report.with(&[Outcome::Known]).map(|it| format!("{}: {}", it.id, it.why()));
+    let skips = report.skips().into_iter();
+    let skips = skips.map(|(reason, skipped)| format!("{} skipped: {reason}", skipped.len()));
+    for (name, lines) in
+        [("Known failures", known.collect()), ("Skipped", skips.collect::<Vec<_>>())]
+    {
+        if lines.is_empty() {
             continue;
         }
-        let _ = writeln!(page, "\n<details><summary>{} {name}</summary>\n", records.len());
-        for record in records.iter().take(LISTED) {
-            let _ = writeln!(page, "- {}: {}", code(record.id), escaped(&record.why()));
+        let _ = writeln!(page, "\n<details><summary>{name}</summary>\n");
+        for line in lines.iter().take(LISTED) {
+            let _ = writeln!(page, "- {}", escaped(line));
         }
-        if records.len() > LISTED {
-            let _ = writeln!(page, "- and {} more", records.len() - LISTED);
+        if lines.len() > LISTED {
+            let _ = writeln!(page, "- and {} more", lines.len() - LISTED);
         }
         page.push_str("\n</details>\n");
     }

@@ -1,11 +1,12 @@
 //! What came of one scenario, and of each chapter of them.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{Report, Totals};
 use crate::exchange::Exchange;
 use crate::known::{KnownFailure, KnownFailures};
 use crate::rules::Rule;
+use crate::trace::Step;
 use crate::{Profile, Scenario};
 
 /// What one scenario came to.
@@ -19,20 +20,24 @@ pub struct Record {
     pub title: &'static str,
     /// The rules it proves, with their texts.
     pub rules: Vec<Rule>,
+    /// The points at which the specification is silent and our server chose.
+    pub silent: &'static [&'static str],
     /// Its profile.
     pub profile: Profile,
     /// What came of it.
     pub outcome: Outcome,
     /// Why it was skipped.
     pub reason: Option<String>,
+    /// The call that it failed at, such as `POST /vaults`.
+    pub call: Option<String>,
     /// What a rule asks for.
     pub expected: Option<String>,
     /// What was seen.
     pub got: Option<String>,
     /// The exchange that shows it.
     pub exchange: Option<Exchange>,
-    /// The last exchanges of a scenario that did not pass, oldest first.
-    pub steps: Vec<Exchange>,
+    /// What a scenario did that did not pass, or any under `--trace`, oldest first.
+    pub steps: Vec<Step>,
     /// The command that runs it alone, if there is something to look into.
     pub command: Option<String>,
     /// What the list of known failures says of it.
@@ -54,9 +59,11 @@ impl Record {
             source: scenario.source,
             title: scenario.title,
             rules: scenario.rules.iter().map(rule).collect(),
+            silent: scenario.silent,
             profile: scenario.profile,
             outcome,
             reason: None,
+            call: None,
             expected: None,
             got: None,
             exchange: None,
@@ -70,12 +77,13 @@ impl Record {
 
     /// The record of a scenario on a target that gives everybody the same answer:
     /// that it passed means nothing.
-    pub(crate) fn blocked_by(self, reason: &str) -> Self {
+    pub(crate) fn meaningless(self, reason: &str) -> Self {
         if self.outcome != Outcome::Passed {
             return self;
         }
         Self {
             outcome: Outcome::Error,
+            call: Some("the check before the run".into()),
             expected: Some("a target that tells a good request from a bad one".into()),
             got: Some(reason.to_owned()),
             ..self
@@ -87,11 +95,12 @@ impl Record {
         let Some(entry) = known.entry(self.id) else { return self };
         let known = Some(entry.clone());
         match self.outcome {
-            Outcome::Failed | Outcome::Error if !entry.expired => {
+            outcome if outcome.is_bad() && !entry.expired => {
                 Self { outcome: Outcome::Known, known, ..self }
             }
             Outcome::Passed => Self {
                 outcome: Outcome::Failed,
+                call: Some("the list of known failures".into()),
                 expected: Some(format!("a failure, as {} lists it as known", entry.place)),
                 got: Some("the scenario passed; remove the entry from the list".to_owned()),
                 known,
@@ -117,6 +126,7 @@ impl Record {
     /// What every format shows of a failure beside its rules and exchanges, each with its name.
     pub(super) fn facts(&self) -> impl Iterator<Item = (&'static str, String)> {
         let facts = [
+            ("blocked by", self.call.clone().filter(|_| self.outcome == Outcome::Blocked)),
             ("expected", self.expected.clone()),
             ("got", self.got.clone()),
             ("known", self.known.as_ref().map(ToString::to_string)),
@@ -132,13 +142,16 @@ impl Record {
 }
 
 /// What came of a scenario.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Outcome {
     /// The target did what the rules ask for.
     Passed,
     /// It did not.
     Failed,
+    /// The target failed a step that only prepares what the scenario looks at, or lacks the call
+    /// that it looks at. Counts against the target.
+    Blocked,
     /// The scenario did not run.
     Skipped,
     /// It ran and came to no verdict. Counts against the target.
@@ -151,7 +164,7 @@ pub enum Outcome {
 impl Outcome {
     /// Whether it counts against the target.
     pub fn is_bad(self) -> bool {
-        matches!(self, Self::Failed | Self::Error)
+        matches!(self, Self::Failed | Self::Error | Self::Blocked)
     }
 
     /// As JSON and all other formats call it.
@@ -159,6 +172,7 @@ impl Outcome {
         match self {
             Self::Passed => "passed",
             Self::Failed => "failed",
+            Self::Blocked => "blocked",
             Self::Skipped => "skipped",
             Self::Error => "error",
             Self::Known => "known",

@@ -1,44 +1,129 @@
-//! The report as text, for a person: what needs attention first, the verdict last, where a terminal
+//! The report as text, for a person: the causes of failures first, the verdict last, where a terminal
 //! leaves the eye. And what the other formats need of text.
 
 use std::fmt::Write as _;
 
-use super::{Outcome, ProfileVerdict, Record, Report, Totals, Verdict};
+use super::causes::shortened;
+use super::{Cause, Outcome, ProfileVerdict, Record, Report, Totals, Verdict};
+use crate::coverage::run::Sentence;
 use crate::exchange::Exchange;
+use crate::{coverage, trace};
 
 /// A longer shell line helps no reader; JSON has the whole.
 const CURL_SHOWN: usize = 4000;
 
-/// The whole report as text.
+/// How many causes the short text shows.
+const CAUSES_SHOWN: usize = 5;
+/// How many ids it shows of the other scenarios of a cause.
+const OTHERS_SHOWN: usize = 3;
+
+/// The whole report as text, the causes of failures with their scenarios first.
 pub fn render(report: &Report) -> String {
     let mut text = String::new();
-    for shown in report.with(&[Outcome::Failed, Outcome::Error]) {
-        let _ = writeln!(text, "{}", record(shown));
+    for (n, cause) in report.causes().iter().enumerate() {
+        let _ = writeln!(text, "[{}] {}\n", n + 1, cause.in_one_line());
+        for shown in &cause.records {
+            let _ = writeln!(text, "{}", record(shown));
+        }
     }
     for shown in report.with(&[Outcome::Known, Outcome::Skipped]) {
         text.push_str(&record(shown));
     }
     for shown in report.with(&[Outcome::Passed]) {
+        if !shown.steps.is_empty() {
+            let _ = writeln!(text, "passed {}: {}", shown.id, shown.title);
+            for line in trace::lines(&shown.steps) {
+                let _ = writeln!(text, "{line}");
+            }
+        }
         if let Some(left) = &shown.left_behind {
             let _ = writeln!(text, "left behind by {}: {left}", shown.id);
         }
     }
-    summary(&mut text, report);
+    summary(&mut text, report, untestable(report));
     escape_control_chars(&text)
+}
+
+/// What fits a terminal: the largest causes with an example each, skips by their reason.
+pub fn brief(report: &Report) -> String {
+    let mut text = String::new();
+    let causes = report.causes();
+    for (n, cause) in causes.iter().take(CAUSES_SHOWN).enumerate() {
+        let _ = writeln!(text, "[{}] {cause}", n + 1);
+        push_example(&mut text, cause);
+        text.push('\n');
+    }
+    let others: Vec<_> = causes.iter().skip(CAUSES_SHOWN).collect();
+    if !others.is_empty() {
+        let scenarios = others.iter().map(|cause| cause.records.len()).sum();
+        let (causes, of) = (counted(others.len(), "cause"), counted(scenarios, "scenario"));
+        let _ = writeln!(text, "and {causes} more with {of}; --verbose shows all\n");
+    }
+    let skips = report.skips();
+    let is_new = |line: &String| !skips.iter().any(|(reason, _)| line.ends_with(reason));
+    let mut lines: Vec<_> = untestable(report).into_iter().filter(is_new).collect();
+    lines.extend(skips.iter().map(|(why, skipped)| format!("{} skipped: {why}", skipped.len())));
+    summary(&mut text, report, lines);
+    escape_control_chars(&text)
+}
+
+/// The first record of a cause without headers, and the ids of some others.
+fn push_example(text: &mut String, cause: &Cause<'_>) {
+    let [expected, got] = [cause.expected, cause.got].map(shortened);
+    let _ = writeln!(text, "  expected {expected}\n       got {got}");
+    let Some(record) = cause.records.first() else { return };
+    let _ = writeln!(text, "  {} {}: {}", loud(record.outcome), record.id, record.title);
+    let sentence = record.rules.iter().flat_map(|rule| rule.sentences).next();
+    if let Some(sentence) = sentence.filter(|_| record.outcome != Outcome::Blocked) {
+        let _ = writeln!(text, "    > {}", shortened(sentence));
+    }
+    if let Some(exchange) = &record.exchange {
+        for (sign, shown) in [('>', &exchange.request), ('<', &exchange.response)] {
+            let (head, body) = shown.split_once("\n\n").unwrap_or((shown, ""));
+            let lines = [head.lines().next().unwrap_or_default(), body].into_iter();
+            for line in lines.filter(|line| !line.is_empty()) {
+                let _ = writeln!(text, "  {sign} {}", shortened(line));
+            }
+        }
+    }
+    push_commands(text, record);
+    if let Some(others) = cause.others(OTHERS_SHOWN) {
+        let _ = writeln!(text, "  also: {others}");
+    }
+}
+
+fn loud(outcome: Outcome) -> String {
+    outcome.word().to_uppercase()
+}
+
+/// The text with colours: what is bad in red, what was not tested in yellow, what passed in green.
+pub fn coloured(text: &str) -> String {
+    let line = |line: &str| {
+        let word = line.trim_start().split(' ').next().unwrap_or_default();
+        let colour = match (word, line.strip_prefix("verdict: ")) {
+            (_, Some(verdict)) if verdict.starts_with("passed") => "1;32",
+            (_, Some(verdict)) if verdict.starts_with("failed") => "1;31",
+            (_, Some(_)) | ("next:", _) => "1;33",
+            ("FAILED" | "ERROR" | "got", _) => "31",
+            ("BLOCKED" | "skipped" | "known", _) => "33",
+            ("expected", _) => "32",
+            (">" | "<" | "again:" | "alone:" | "also:" | "source:", _) => "2",
+            _ if line.contains(" skipped: ") => "33",
+            (number, _) if number.starts_with('[') => "1",
+            _ => return format!("{line}\n"),
+        };
+        format!("\x1b[{colour}m{line}\x1b[0m\n")
+    };
+    text.lines().map(line).collect()
 }
 
 /// One record, in as many lines as its outcome asks for.
 pub fn record(record: &Record) -> String {
-    let word = match record.outcome {
-        Outcome::Failed => "FAILED",
-        Outcome::Error => "ERROR",
-        Outcome::Passed => "passed",
-        Outcome::Skipped | Outcome::Known => {
-            let (word, id) = (record.outcome.word(), record.id);
-            return escape_control_chars(&format!("{word} {id}: {}\n", record.why()));
-        }
-    };
-    let mut text = format!("{word} {}\n", record.id);
+    if matches!(record.outcome, Outcome::Skipped | Outcome::Known) {
+        let (word, id) = (record.outcome.word(), record.id);
+        return escape_control_chars(&format!("{word} {id}: {}\n", record.why()));
+    }
+    let mut text = format!("{} {}\n", loud(record.outcome), record.id);
     push_facts(&mut text, record);
     if let Some(exchange) = &record.exchange {
         if exchange.last {
@@ -59,6 +144,9 @@ pub fn record(record: &Record) -> String {
 /// expected and what came, and the exchanges before the last one.
 pub(super) fn push_facts(text: &mut String, record: &Record) {
     let _ = writeln!(text, "  {}", record.title);
+    if !record.silent.is_empty() {
+        let _ = writeln!(text, "  our choice at {}", record.silent.join(", "));
+    }
     for rule in &record.rules {
         let _ = writeln!(text, "  {} {}", rule.id, rule.text);
         for sentence in rule.sentences {
@@ -73,29 +161,29 @@ pub(super) fn push_facts(text: &mut String, record: &Record) {
         let _ = writeln!(text, "  {name} {}", value.replace('\n', "\n           "));
     }
     if !record.steps.is_empty() {
-        text.push_str("  the exchanges before:\n");
+        text.push_str("  its steps:\n");
     }
-    for step in &record.steps {
-        let _ = writeln!(text, "    {}", step.summary());
+    for line in trace::last_lines(&record.steps) {
+        let _ = writeln!(text, "  {line}");
     }
 }
 
 /// How to see a failure again.
 pub(super) fn push_commands(text: &mut String, record: &Record) {
-    if let Some(exchange) = &record.exchange {
-        let _ = writeln!(text, "  again: {}", curl(exchange));
+    if let Some(line) = record.exchange.as_ref().and_then(curl) {
+        let _ = writeln!(text, "  again: {line}");
     }
     if let Some(command) = &record.command {
         let _ = writeln!(text, "  alone: {command}");
     }
 }
 
-fn summary(text: &mut String, report: &Report) {
+fn summary(text: &mut String, report: &Report, not_tested: Vec<String>) {
     let _ = writeln!(text, "{} on {}", report.suite, report.target);
     let (took, seed, totals) = (seconds(report.duration_ms), report.seed, &report.totals);
-    let scenarios = totals.scenarios;
-    let _ = writeln!(text, "{scenarios} scenarios in {took} (seed {seed}): {}", counts(totals));
-    for notice in notices(report) {
+    let scenarios = counted(totals.scenarios, "scenario");
+    let _ = writeln!(text, "{scenarios} in {took} (seed {seed}): {}", counts(totals));
+    for notice in not_tested.into_iter().chain(notes(report)) {
         let _ = writeln!(text, "{notice}");
     }
     if report.verdicts.len() > 1 {
@@ -109,7 +197,15 @@ fn summary(text: &mut String, report: &Report) {
 
 /// What every format says of the whole run beside its verdict, each in one line.
 pub(super) fn notices(report: &Report) -> Vec<String> {
-    let mut notices = Vec::new();
+    [untestable(report), notes(report)].concat()
+}
+
+fn untestable(report: &Report) -> Vec<String> {
+    report.untestable.iter().map(|one| format!("cannot test {one}")).collect()
+}
+
+fn notes(report: &Report) -> Vec<String> {
+    let mut notices: Vec<_> = report.next_step().into_iter().collect();
     if report.totals.left_behind > 0 {
         let (count, run_id) = (report.totals.left_behind, &report.run_id);
         let left = "scenarios could not delete all they made; look for";
@@ -118,29 +214,50 @@ pub(super) fn notices(report: &Report) -> Vec<String> {
     if !report.filters.is_empty() {
         notices.push(format!("only a part was run: {}", report.filters.join(", ")));
     }
-    notices.extend(report.blocked.iter().map(|blocked| format!("cannot test {blocked}")));
     notices.extend(report.notes.iter().chain(&report.problem).cloned());
     notices
 }
 
+/// A number and what is counted.
+pub(super) fn counted(count: usize, what: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {what}{plural}")
+}
+
 /// How many came to what; what nobody listed as known is not spoken of.
 pub(super) fn counts(totals: &Totals) -> String {
-    let Totals { passed, failed, errors, skipped, known, .. } = totals;
-    let mut text = format!("{passed} passed, {failed} failed, {errors} errors, {skipped} skipped");
+    let Totals { passed, failed, blocked, errors, skipped, known, .. } = totals;
+    let mut text = format!(
+        "{passed} passed, {failed} failed, {blocked} blocked, {errors} errors, {skipped} skipped"
+    );
     if *known > 0 {
         let _ = write!(text, ", {known} known to fail");
     }
     text
 }
 
-/// The verdict and what it says.
-pub(super) fn verdict(report: &Report) -> &'static str {
-    match report.verdict {
+/// The verdict and what it says; after a run that skipped scenarios, also which sections of the
+/// specification it has not tested.
+pub(super) fn verdict(report: &Report) -> String {
+    let verdict = match report.verdict {
         Verdict::Passed if report.totals.known > 0 => "passed, but for failures that are known",
         Verdict::Passed => "passed",
         Verdict::Failed => "failed",
         Verdict::Partial => "partial: nothing failed, but not every core scenario ran",
         Verdict::Unfinished => "none: the run did not come to its end",
+    };
+    let sentences = if report.totals.skipped > 0 { report.sentences() } else { Vec::new() };
+    let sections = coverage::run::untested_sections(&sentences);
+    let is_skipped = |sentence: &&Sentence| {
+        !sections.contains(&sentence.section)
+            && sentence.scenarios.values().any(|outcome| *outcome == Outcome::Skipped)
+    };
+    let others = sentences.iter().filter(is_skipped).count();
+    let others = (others > 0).then(|| format!("a part of {}", counted(others, "sentence")));
+    let sections = sections.into_iter().map(|section| format!("“{section}”"));
+    match sections.chain(others).collect::<Vec<_>>() {
+        untested if untested.is_empty() => verdict.to_owned(),
+        untested => format!("{verdict}; not tested: {}", untested.join(", ")),
     }
 }
 
@@ -164,16 +281,16 @@ pub(super) fn escape_control_chars(text: &str) -> String {
 }
 
 /// On one line.
-pub(super) fn one_line(text: &str) -> String {
+pub(crate) fn one_line(text: &str) -> String {
     escape_control_chars(&text.lines().collect::<Vec<_>>().join(" "))
 }
 
 /// The shell line of an exchange, or what stands for one that is too long to read.
-pub(super) fn curl(exchange: &Exchange) -> String {
-    match exchange.curl.len() {
-        ..=CURL_SHOWN => escape_control_chars(&exchange.curl),
+pub(super) fn curl(exchange: &Exchange) -> Option<String> {
+    exchange.curl.as_ref().map(|line| match line.len() {
+        ..=CURL_SHOWN => escape_control_chars(line),
         length => format!("a line of {length} bytes; see the JSON report"),
-    }
+    })
 }
 
 /// A time as a person reads it.

@@ -7,7 +7,9 @@ use std::time::{Duration, Instant};
 use tokio::task::{JoinError, JoinSet};
 use tokio::time::{sleep, timeout};
 
+use crate::exchange::RawExchange;
 use crate::report::{Outcome, Record, whole_ms};
+use crate::trace::{self, Step};
 use crate::{Case, Exchange, Failure, Scenario, Target, Verdict};
 
 /// How long cleaning up may take.
@@ -37,7 +39,7 @@ pub async fn one(
     let case = Case::new(Arc::clone(target), tag);
     // A set aborts its task when it is dropped.
     let mut task = JoinSet::new();
-    task.spawn((scenario.run)(case.clone()));
+    task.spawn(case.keeping((scenario.run)(case.clone())));
     let end = tokio::select! {
         joined = task.join_next() => match joined {
             Some(Ok(returned)) => End::Returned(returned),
@@ -49,38 +51,47 @@ pub async fn one(
     };
     // Nothing may be created once cleaning up has begun.
     task.shutdown().await;
-    let mut steps = case.exchanges();
+    let (taken, created) = (case.steps(), case.created_names());
     let clean_up = target.scaled(CLEAN_UP);
     let left_behind = match timeout(clean_up, case.clean_up()).await {
         Ok(Ok(())) => None,
         Ok(Err(failure)) => Some(failure.got),
-        Err(_) => Some(format!("deleting took longer than {clean_up:?}")),
+        Err(_) => Some(format!("deleting took longer than {} s", clean_up.as_secs_f64())),
     };
     let failure_exchange = match &end {
         End::Returned(Err(failure)) => failure.exchange.clone(),
         _ => None,
     };
     let record = record(scenario, end, deadline);
-    // Redacting is slow, and only a failure shows exchanges.
-    if !record.outcome.is_bad() {
-        steps.clear();
-    }
-    // Texts and exchanges of a failure leave only redacted.
+    let bad = record.outcome.is_bad();
+    let last = failure_exchange.is_none();
+    let exchange = failure_exchange.or(taken.last().map(|step| step.exchange.clone()));
+    let exchange = exchange.filter(|_| bad);
+    // Redacting is slow, and most scenarios pass.
+    let is_shown = bad || target.options().trace;
+    // Texts and exchanges leave only redacted.
     let secrets = &target.secrets;
     let redact = |text: String| secrets.redact(text);
-    let exchange = match failure_exchange.filter(|_| record.outcome.is_bad()) {
-        Some(exchange) => {
-            steps.retain(|step| !Arc::ptr_eq(&step.request, &exchange.request));
-            Some(exchange.redacted(secrets))
-        }
-        None => steps.pop().map(|step| Exchange { last: true, ..step.redacted(secrets) }),
+    let call = exchange.as_ref().map(|exchange| exchange.request.call(target.base_url()));
+    let is_gone = |exchange: &RawExchange| {
+        !target.options().keep && exchange.request.names_one_of(&created, target.base_url())
     };
+    let exchange = exchange.map(|exchange| {
+        let shown = exchange.redacted(secrets);
+        Exchange { last, curl: shown.curl.filter(|_| !is_gone(&exchange)), ..shown }
+    });
+    let steps = taken.iter().filter(|_| is_shown).map(|step| Step {
+        checks: step.checks.iter().map(|text| trace::check(&secrets.redact(text))).collect(),
+        failed: step.failed.iter().map(|text| trace::check(&secrets.redact(text))).collect(),
+        ..Step::of(&step.exchange, secrets, target.base_url())
+    });
     Record {
+        call,
         expected: record.expected.map(redact),
         got: record.got.map(redact),
         reason: record.reason.map(redact),
         exchange,
-        steps: steps.iter().map(|step| step.redacted(secrets)).collect(),
+        steps: steps.collect(),
         left_behind: left_behind.map(redact),
         duration_ms: whole_ms(begun.elapsed()),
         ..record
@@ -95,14 +106,15 @@ fn record(scenario: &Scenario, end: End, deadline: Duration) -> Record {
         }
         End::Returned(Err(Failure { verdict, expected, got, .. })) => match verdict {
             Verdict::Failed => (Outcome::Failed, expected, got),
+            Verdict::Blocked => (Outcome::Blocked, expected, got),
             Verdict::Error => (Outcome::Error, expected, got),
-            Verdict::Blocked => return Record::skipped(scenario, got),
+            Verdict::Skipped => return Record::skipped(scenario, got),
         },
         End::Panicked(error) => {
             (Outcome::Error, "the scenario to run to its end".into(), in_words(error))
         }
         End::Deadline => {
-            let expected = format!("the scenario to end within {deadline:?}");
+            let expected = format!("the scenario to end within {} s", deadline.as_secs_f64());
             (Outcome::Error, expected, "it did not".into())
         }
     };

@@ -18,12 +18,14 @@ const SHAPE: &[Scenario] = &[
         "The error of every error is a text" },
     core! { "errors.shape.details" ["ER-02"] |case| each_refusal(case, details),
         "The details of every error are an object" },
-    reference! { "errors.shape.empty-details" ["ER-03"] |case| each_refusal(case, empty_details),
-        "The details of every error but 400 are empty (S-60)" },
-    reference! { "errors.shape.content-type" ["ER-01"] |case| each_refusal(case, content_type),
-        "Every error is sent as application/json (S-59)" },
-    reference! { "errors.details.query" ["ER-03"] query,
-        "A 400 maps every failing query parameter to one message, all at once (S-60)" },
+    reference! { "errors.shape.empty-details" ["ER-03"] ("S-60")
+        |case| each_refusal(case, empty_details),
+        "The details of every error but 400 are empty" },
+    reference! { "errors.shape.content-type" ["ER-01"] ("S-59")
+        |case| each_refusal(case, content_type),
+        "Every error is sent as application/json" },
+    reference! { "errors.details.query" ["ER-03"] ("S-60") query,
+        "A 400 maps every failing query parameter to one message, all at once" },
 ];
 
 fn keys(reply: &ApiResponse) -> Result {

@@ -3,8 +3,8 @@
 //! The scenarios are made from the rows of [`table`].
 
 mod checks;
-mod request;
-mod table;
+pub(super) mod request;
+pub(super) mod table;
 mod values;
 
 use std::sync::LazyLock;
@@ -23,19 +23,20 @@ pub(super) static ALL: LazyLock<Vec<Scenario>> = LazyLock::new(|| {
         facts(field).into_iter().map(move |fact| {
             let run = move |case| fact.hold(case, field);
             let title = format!("{}: {}", field.request.names().1, fact.title(field));
-            let id = format!("fields.{}.{}-{}", field.request.names().0, dashed(field), fact.id());
-            let (profile, rules) = (fact.profile(), fact.rules(field));
-            Scenario::generated(profile, id, title, rules, field.source, run)
+            let id =
+                format!("fields.{}.{}-{}", field.request.names().0, dashed(field.name), fact.id());
+            let (profile, rules) = (fact.profile(field), fact.rules(field));
+            Scenario::generated(profile, id, title, rules, fact.silent(field), field.source, run)
         })
     });
     of_fields.chain(checks::of_requests()).collect()
 });
 
 /// `promptType` is `prompt-type`.
-fn dashed(field: &Field) -> String {
+pub(super) fn dashed(name: &str) -> String {
     let letter =
         |c: char| if c.is_uppercase() { format!("-{}", c.to_lowercase()) } else { c.into() };
-    field.name.chars().map(letter).collect()
+    name.chars().map(letter).collect()
 }
 
 macro_rules! facts {
@@ -49,8 +50,13 @@ macro_rules! facts {
                 match self { $(Self::$fact => $id),+ }
             }
 
-            fn profile(self) -> Profile {
-                match self { $(Self::$fact => Profile::$profile),+ }
+            fn profile(self, field: &Field) -> Profile {
+                match self {
+                    Self::Null if field.presence == Presence::NullableByChoice => {
+                        Profile::Reference
+                    }
+                    $(Self::$fact => Profile::$profile),+
+                }
             }
         }
     };
@@ -66,7 +72,7 @@ facts! {
     Words "words" Core;
     OtherWords "other-words" Core;
     NoUri "no-uri" Core;
-    Null "null" Reference;
+    Null "null" Core;
     Named "named" Reference;
     Nul "nul" Reference;
     Spelling "spelling" Reference;
@@ -108,7 +114,7 @@ impl Fact {
         let (least, most, unit) = field.kind.range();
         match self {
             Self::Required => {
-                format!("without {name}, and with null for it, it is refused with 400")
+                format!("without {name} it is refused with 400")
             }
             Self::WrongType => format!("a {name} of another JSON type is refused with 400"),
             Self::First => format!("{name} of {least}{unit} is accepted"),
@@ -117,29 +123,37 @@ impl Fact {
             Self::TooLarge => format!("{name} of more than {most}{unit} is refused with 400"),
             Self::Words => format!("each stated value of {name} is accepted"),
             Self::OtherWords => format!("any other value of {name} is refused with 400"),
-            Self::NoUri => format!("{name} with what is no URI is refused with 400"),
-            Self::Null if field.presence == Presence::Nullable => {
-                format!("{name} may be null (S-09, S-10)")
-            }
-            Self::Null => format!("null is refused with 400 naming {name} (S-10)"),
-            Self::Named => format!("every refusal of a {name} names it in details (S-60)"),
-            Self::Nul => format!("U+0000 is refused with 400 naming {name} (S-66)"),
+            Self::NoUri => format!("{name} with a text that is not a URI is refused with 400"),
+            Self::Null if field.presence.takes_null() => format!("{name} may be null"),
+            Self::Null => format!("null for {name} is of the wrong type and refused with 400"),
+            Self::Named => format!("every refusal of a {name} names it in details"),
+            Self::Nul => format!("U+0000 is refused with 400 naming {name}"),
             Self::Spelling => {
                 format!(
                     "an integer in {name} is a number of at most 64 bits, as a float too if it is \
-                     exact (S-65)"
+                     exact"
                 )
             }
             Self::ScalarValues => {
-                format!("the bounds of {name} count Unicode scalar values (S-66)")
+                format!("the bounds of {name} count Unicode scalar values")
             }
             Self::Relative => format!(
-                "relative addresses, white space and control characters are refused, naming {name} \
-                 (S-11)"
+                "relative addresses, white space and control characters are refused, naming {name}"
             ),
             Self::EntryNamed => {
-                format!("the message for {name} names the entry at fault, counted from 1 (S-11)")
+                format!("the message for {name} names the entry at fault, counted from 1")
             }
+        }
+    }
+
+    fn silent(self, field: &Field) -> &'static [&'static str] {
+        match self {
+            Self::Null if field.presence == Presence::NullableByChoice => &["S-09"],
+            Self::Named => &["S-60"],
+            Self::Nul | Self::ScalarValues => &["S-66"],
+            Self::Spelling => &["S-65"],
+            Self::Relative | Self::EntryNamed => &["S-11"],
+            _ => &[],
         }
     }
 
@@ -161,7 +175,9 @@ impl Fact {
                 vec![field.rule, "GE-25"]
             }
             Self::NoUri | Self::Relative => vec![field.rule],
-            Self::Null | Self::Named | Self::Nul | Self::EntryNamed => vec![field.rule, "ER-03"],
+            Self::Null if field.presence.takes_null() => vec![field.rule],
+            Self::Null => vec![field.rule, "ER-05"],
+            Self::Named | Self::Nul | Self::EntryNamed => vec![field.rule, "ER-03"],
         };
         rules.dedup();
         rules
@@ -173,16 +189,17 @@ impl Fact {
         match self {
             Self::First if field.name == "name" => one_accepted(&call, field).await,
             Self::First | Self::Last | Self::Words => accepted(&call, field, &values).await,
-            Self::Null if field.presence == Presence::Nullable => {
-                accepted(&call, field, &values).await
-            }
+            Self::Null if field.presence.takes_null() => accepted(&call, field, &values).await,
             Self::Required => {
                 call.without(field.name).await?.is_bad_request(format!("no {}", field.name))?;
-                all_refused(&call, field, &values).await
+                call.changed_nothing().await
             }
-            Self::WrongType | Self::TooSmall | Self::TooLarge | Self::OtherWords | Self::NoUri => {
-                all_refused(&call, field, &values).await
-            }
+            Self::Null
+            | Self::WrongType
+            | Self::TooSmall
+            | Self::TooLarge
+            | Self::OtherWords
+            | Self::NoUri => all_refused(&call, field, &values).await,
             Self::ScalarValues => {
                 accepted(&call, field, &values).await?;
                 let (_, most, _) = field.kind.range();
@@ -195,7 +212,7 @@ impl Fact {
                 all_named(&call, field, &values).await?;
                 float_accepted(&call, field).await
             }
-            Self::Null | Self::Nul | Self::Relative => all_named(&call, field, &values).await,
+            Self::Nul | Self::Relative => all_named(&call, field, &values).await,
         }
     }
 }
@@ -214,7 +231,7 @@ impl Fact {
         let words = |words: &str| words.split(' ').map(|word| json!(word).to_string()).collect();
         Ok(match (self, field.kind) {
             (Self::WrongType, _) => values::of_other_types(call, field),
-            (Self::Required | Self::Null, _) => vec!["null".into()],
+            (Self::Null, _) => vec!["null".into()],
             (Self::First, Kind::Object) => vec!["{}".into()],
             (Self::First, Kind::Text(..)) => values::texts(call, field, 1),
             (Self::First, Kind::Ids(..)) => vec![values::prompts(call, 1).await?],

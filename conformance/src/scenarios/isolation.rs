@@ -14,8 +14,9 @@ pub(super) const ALL: &[Scenario] = &[
         "GET /prompts shows no prompt of another account on any page, with and without a type" },
     core! { "isolation.list.vaults" ["VA-13"] [OtherAccount] vaults,
         "GET /vaults shows no vault of another account, whatever its visibility" },
-    reference! { "isolation.everywhere.read-only" ["ER-10"] [OtherAccount, ReadOnlyKey] read_only,
-        "A key that may only read learns no more about foreign ids than about absent ones (S-57)" },
+    reference! { "isolation.everywhere.read-only" ["ER-10"] ("S-57")
+        [OtherAccount, ReadOnlyKey] read_only,
+        "A key that may only read learns no more about foreign ids than about absent ones" },
 ];
 
 /// How long one of the six walks may take: together half of a scenario's time. In an account of

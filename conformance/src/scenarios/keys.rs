@@ -27,11 +27,10 @@ const OF_A_KEY: &[Scenario] = &[
         "POST /api-keys with a key without prompts:write is refused" },
     core! { "keys.create.not-without-a-key" ["KE-05"] |case| refused(case, Case::anonymous),
         "POST /api-keys with neither session nor key is refused" },
-    reference! { "keys.create.status" ["KE-05"] [ReadOnlyKey] status,
-        "Creating, listing and revoking keys without a session answer 401 with or without a key \
-         (S-46)" },
-    reference! { "keys.form.alphabet" ["KE-01"] alphabet,
-        "Public id and secret are letters and digits (S-49)" },
+    reference! { "keys.create.status" ["KE-05"] ("S-46") [ReadOnlyKey] status,
+        "Creating, listing and revoking keys without a session answer 401 with or without a key" },
+    reference! { "keys.form.alphabet" ["KE-01"] ("S-49") alphabet,
+        "Public id and secret are letters and digits" },
 ];
 
 fn taken_apart(case: &Case) -> Result<(&str, &str, &str)> {

@@ -28,18 +28,17 @@ pub(super) const ALL: &[Scenario] = &[
         "Two vaults deleted while prompts move between them leave no membership and all prompts" },
     core! { "races.prompt.created-while-vault-goes" ["PR-27", "VA-28"] created_while_vault_goes,
         "A prompt made into a vault that is being deleted is there without it, or was refused" },
-    reference! { "races.prompt.updates" ["PR-31", "PR-33"] updates,
-        "Of many updates of several fields at once one stands as a whole (S-76)" },
-    reference! { "races.prompt.whole-when-read" ["PR-31", "PR-33"] whole_when_read,
-        "Whoever reads a prompt while it is updated sees the fields of one update (S-76)" },
-    reference! { "races.vault.forked-whole" ["VA-33"] [OtherAccount] forked_whole,
-        "Forks made while prompts are updated hold each prompt with the fields of one update \
-         (S-76)" },
-    reference! { "races.job.same-id" ["GE-11"] [LocalProvider] same_id,
-        "Thirty-two equal generations under one clientJobId at once are one job (S-36)" },
-    reference! { "races.job.two-bodies" ["GE-11"] [LocalProvider] two_bodies,
+    reference! { "races.prompt.updates" ["PR-31", "PR-33"] ("S-76") updates,
+        "Of many updates of several fields at once one stands as a whole" },
+    reference! { "races.prompt.whole-when-read" ["PR-31", "PR-33"] ("S-76") whole_when_read,
+        "Whoever reads a prompt while it is updated sees the fields of one update" },
+    reference! { "races.vault.forked-whole" ["VA-33"] ("S-76") [OtherAccount] forked_whole,
+        "Forks made while prompts are updated hold each prompt with the fields of one update" },
+    reference! { "races.job.same-id" ["GE-11"] ("S-36") [LocalProvider] same_id,
+        "Thirty-two equal generations under one clientJobId at once are one job" },
+    reference! { "races.job.two-bodies" ["GE-11"] ("S-36") [LocalProvider] two_bodies,
         "Of two bodies under one clientJobId at once one is taken, and the other refused each \
-         time (S-36)" },
+         time" },
 ];
 
 /// Four moves, removals and pins of one membership at once; the replies to the first two.

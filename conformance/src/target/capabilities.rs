@@ -27,7 +27,7 @@ pub enum Need {
 
 /// Something that a run cannot test.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Blocked {
+pub struct Untestable {
     /// What it is.
     pub what: String,
     /// Why it cannot be tested.
@@ -36,14 +36,14 @@ pub struct Blocked {
     pub remedy: String,
 }
 
-impl Blocked {
+impl Untestable {
     pub(crate) fn new(what: &str, reason: &str, remedy: &str) -> Self {
         let [what, reason, remedy] = [what, reason, remedy].map(str::to_owned);
         Self { what, reason, remedy }
     }
 }
 
-impl fmt::Display for Blocked {
+impl fmt::Display for Untestable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}; {}", self.what, self.reason, self.remedy)
     }
@@ -61,7 +61,7 @@ impl Need {
     ];
 
     /// What cannot be tested without it, why, and what would change that.
-    pub(crate) fn blocked(self) -> Blocked {
+    pub(crate) fn untestable(self) -> Untestable {
         let (what, reason, remedy) = match self {
             Self::ReadOnlyKey => (
                 "that a key without prompts:write cannot write",
@@ -92,12 +92,12 @@ impl Need {
                 ("malformed HTTP/1.1 messages", "the run uses HTTP/2 only", "leave out --http 2")
             }
         };
-        Blocked::new(what, reason, remedy)
+        Untestable::new(what, reason, remedy)
     }
 
     /// Why a scenario with this need is skipped, and what would change that.
     pub fn missing(self) -> String {
-        let Blocked { reason, remedy, .. } = self.blocked();
+        let Untestable { reason, remedy, .. } = self.untestable();
         format!("{reason}; {remedy}")
     }
 }
@@ -115,5 +115,5 @@ pub(crate) struct Capabilities {
 
 /// Skips whoever needs the part, if there is a reason why it cannot be tested.
 pub(crate) fn must_work(part: &OnceLock<String>) -> Result<(), Failure> {
-    part.get().map_or(Ok(()), |reason| Err(Failure::blocked(reason)))
+    part.get().map_or(Ok(()), |reason| Err(Failure::skipped(reason)))
 }

@@ -17,11 +17,13 @@ pub struct RunOptions {
     pub read_only: bool,
     /// What was created stays where it is.
     pub keep: bool,
+    /// Scenarios that pass keep their steps for the report too.
+    pub trace: bool,
 }
 
 impl Default for RunOptions {
     fn default() -> Self {
-        Self { time_scale: 1.0, read_only: false, keep: false }
+        Self { time_scale: 1.0, read_only: false, keep: false, trace: false }
     }
 }
 
@@ -87,7 +89,7 @@ mod tests {
         let url = "https://prompts.example/api/v1".parse().unwrap();
         let config = TargetConfig::new(url, "a-long-key");
         assert_eq!(config.flags(), [""; 0]);
-        let options = RunOptions { time_scale: 2.5, read_only: true, keep: true };
+        let options = RunOptions { time_scale: 2.5, read_only: true, keep: true, trace: true };
         let timeout = Duration::from_secs(7);
         let config = TargetConfig { timeout, http: Http::Two, options, ..config };
         assert_eq!(config.flags(), ["--timeout 7", "--time-scale 2.5", "--http 2", "--read-only"]);

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use bytes::{Bytes, BytesMut};
 use futures::{Stream, StreamExt};
+use http::header::AUTHORIZATION;
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use http_body::Frame;
 use http_body_util::StreamBody;
@@ -15,7 +16,9 @@ use super::{ApiResponse, Wire, busy};
 use crate::Failure;
 use crate::exchange::{RawExchange, Request, Response};
 use crate::failure::in_full;
+use crate::ledger;
 use crate::target::must_work;
+use crate::trace::OWN_KEY;
 
 /// A target that never stops answering must not fill our memory.
 const ANSWER_BYTES_MAX: usize = 64 << 20;
@@ -54,7 +57,8 @@ impl Call {
         self
     }
 
-    pub(super) fn headers(mut self, headers: HeaderMap) -> Self {
+    /// Adds headers; `authorization` replaces the key.
+    pub fn headers(mut self, headers: HeaderMap) -> Self {
         self.headers.extend(headers);
         self
     }
@@ -86,9 +90,9 @@ impl Call {
     /// if there is no whole answer. A request is carried through even if the scenario is cancelled
     /// meanwhile, as only the answer tells what there is to clean up.
     pub async fn send(self) -> Result<ApiResponse, Failure> {
-        let flight = self.wire.ledger.begin_request();
+        let (flight, set_up) = (self.wire.ledger.begin_request(), ledger::is_set_up());
         let sent = tokio::spawn(async move {
-            let reply = self.perform().await;
+            let reply = self.perform(set_up).await;
             drop(flight);
             reply
         });
@@ -97,7 +101,7 @@ impl Call {
         })
     }
 
-    async fn perform(mut self) -> Result<ApiResponse, Failure> {
+    async fn perform(mut self, set_up: bool) -> Result<ApiResponse, Failure> {
         if let Some(reason) = self.unsendable {
             return Err(Failure::error("a request that can be sent", reason));
         }
@@ -105,6 +109,13 @@ impl Call {
         if self.path.is_none() {
             must_work(&self.wire.target.capabilities.storage)?;
         }
+        let by = if self.headers.contains_key(AUTHORIZATION) {
+            OWN_KEY
+        } else if self.path.is_none() {
+            ""
+        } else {
+            self.wire.auth.word()
+        };
         self.authorize()?;
         let Self { wire, method, url, path, headers, body, shown_body, .. } = self;
         let mut call = wire.target.http.request(method.clone(), &url).headers(headers.clone());
@@ -116,7 +127,8 @@ impl Call {
             Some((start, _)) if path.is_none() => format!("{start}?[redacted]"),
             _ => url,
         };
-        let request = Arc::new(Request { method, url, headers, body: shown_body, bytes: None });
+        let request =
+            Arc::new(Request { method, url, headers, body: shown_body, bytes: None, by, set_up });
         wire.ledger.record(RawExchange { request: Arc::clone(&request), response: None });
         match answer(call, busy::Retries::new(wire.contention)).await {
             Ok(response) => {
@@ -126,6 +138,7 @@ impl Call {
                 }
                 wire.ledger.record(reply.exchange());
                 if let Some(path) = &path {
+                    wire.target.note(request.call(wire.target.base_url()), reply.status_code());
                     wire.track_created(&request, path, &reply);
                 }
                 Ok(reply)
@@ -145,13 +158,13 @@ impl Call {
     }
 
     fn authorize(&mut self) -> Result<(), Failure> {
-        if self.headers.contains_key(http::header::AUTHORIZATION) {
+        if self.headers.contains_key(AUTHORIZATION) {
             return Ok(());
         }
         if let Some(key) = self.wire.key()? {
             let value = HeaderValue::try_from(format!("Bearer {key}"))
                 .map_err(|_| Failure::error("a key that fits a header", "a key that does not"))?;
-            self.headers.insert(http::header::AUTHORIZATION, value);
+            self.headers.insert(AUTHORIZATION, value);
         }
         Ok(())
     }

@@ -138,6 +138,8 @@ impl Socket {
             headers: HeaderMap::new(),
             body: None,
             bytes: Some(SentBytes { base: base.clone(), bytes: self.sent.clone().into() }),
+            by: "",
+            set_up: false,
         })
     }
 

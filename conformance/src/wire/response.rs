@@ -9,10 +9,13 @@ use std::sync::Arc;
 use bytes::Bytes;
 use http::HeaderMap;
 use http::header::AsHeaderName;
+use serde::Serialize;
 use serde_json::Value;
 
 use crate::Failure;
+use crate::check::{json_text, side_by_side};
 use crate::exchange::{RawExchange, Request, Response};
+use crate::ledger;
 
 /// An answer as it came. `place`s are JSON pointers such as `/data/title`. Its
 /// `Debug` tells the status only: the rest may hold secrets.
@@ -63,6 +66,7 @@ impl ApiResponse {
 
     /// A failure that shows this exchange.
     pub fn failure(&self, expected: impl Display, got: impl Display) -> Failure {
+        ledger::checked(Some(&self.request), &expected, false);
         Failure::failed(expected.to_string(), got.to_string()).on(self.exchange())
     }
 
@@ -73,7 +77,22 @@ impl ApiResponse {
         expected: impl Display,
         got: impl Display,
     ) -> Result<&Self, Failure> {
-        if holds { Ok(self) } else { Err(self.failure(expected, got)) }
+        if !holds {
+            return Err(self.failure(expected, got));
+        }
+        ledger::checked(Some(&self.request), &expected, true);
+        Ok(self)
+    }
+
+    /// The lists are equal; a failure shows them side by side. `what` says what they are of.
+    pub fn lists<T: PartialEq + Serialize>(
+        &self,
+        got: &[T],
+        expected: &[T],
+        what: impl Display,
+    ) -> Result<&Self, Failure> {
+        let text = format!("{what} {}", json_text(expected));
+        self.ensure(got == expected, text, side_by_side(got, expected))
     }
 
     fn status_is(&self, holds: bool, expected: impl Display) -> Result<&Self, Failure> {
@@ -133,7 +152,7 @@ impl ApiResponse {
     pub fn has_keys(&self, expected: &[&str]) -> Result<&Self, Failure> {
         let object = self.json()?.as_object();
         let keys: Vec<_> = object.into_iter().flatten().map(|(key, _)| key.as_str()).collect();
-        self.ensure(keys == expected, format!("the keys {expected:?}"), format!("{keys:?}"))
+        self.lists(&keys, expected, "the keys")
     }
 
     /// The value at a place.
@@ -160,8 +179,10 @@ impl ApiResponse {
         kind: &str,
         read: impl FnOnce(&'v Value) -> Option<T>,
     ) -> Result<T, Failure> {
-        let value = self.at(place)?;
-        read(value).ok_or_else(|| self.failure(format!("{kind} at {place}"), value))
+        let (value, expected) = (self.at(place)?, format!("{kind} at {place}"));
+        let typed = read(value);
+        self.ensure(typed.is_some(), &expected, value)?;
+        typed.ok_or_else(|| self.failure(expected, value))
     }
 
     /// The integer at a place.
@@ -196,7 +217,10 @@ impl ApiResponse {
         let entries = self.array(place)?;
         let integers: Option<Vec<_>> = entries.iter().map(|entry| entry[key].as_i64()).collect();
         integers.ok_or_else(|| {
-            self.failure(format!("an integer {key:?} in every entry of {place}"), "none in some")
+            self.failure(
+                format!("an integer {} in every entry of {place}", json_text(&key)),
+                "none in some",
+            )
         })
     }
 
@@ -205,8 +229,8 @@ impl ApiResponse {
         let object = self.at(place)?.as_object().into_iter().flatten();
         let got: BTreeSet<_> = object.map(|(key, _)| key.as_str()).collect();
         let expected: BTreeSet<_> = keys.iter().copied().collect();
-        let text = format!("the keys {expected:?} at {place:?}");
-        self.ensure(got == expected, text, format!("{got:?}"))
+        let [got, expected] = [got, expected].map(Vec::from_iter);
+        self.lists(&got, &expected, format!("at {} the keys", json_text(place)))
     }
 
     /// It has this header with this value.

@@ -51,7 +51,9 @@ impl Table {
 fn in_words(forms: &[Form], row: &Row) -> String {
     let word = |form: &Form| match row[*form as usize] {
         Some(Outcome::Passed) => format!("passed in {form}"),
-        Some(Outcome::Failed | Outcome::Error | Outcome::Known) => format!("failed in {form}"),
+        Some(Outcome::Failed | Outcome::Blocked | Outcome::Error | Outcome::Known) => {
+            format!("failed in {form}")
+        }
         Some(Outcome::Skipped) => format!("skipped in {form}"),
         None => format!("absent in {form}"),
     };
@@ -70,7 +72,7 @@ impl fmt::Display for Table {
         line("scenarios", &|form| form.name().to_owned())?;
         for (name, outcomes) in [
             ("passed", &[Outcome::Passed][..]),
-            ("failed", &[Outcome::Failed, Outcome::Error]),
+            ("failed", &[Outcome::Failed, Outcome::Blocked, Outcome::Error]),
             ("skipped", &[Outcome::Skipped]),
         ] {
             line(name, &|form| self.count(form, outcomes).to_string())?;

@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use promptarium_conformance::RunId;
 use promptarium_conformance::report::Outcome;
-use promptarium_conformance::{Blocked, ProbeError, Profile, Run, RunOptions, Target, preflight};
+use promptarium_conformance::{
+    ProbeError, Profile, Run, RunOptions, Target, Untestable, preflight,
+};
 use serde_json::json;
 
 use crate::deployed::{chosen, config};
@@ -43,7 +45,7 @@ fn mark() -> RunId {
     RunId::new(jiff::Timestamp::now())
 }
 
-async fn look(target: &Arc<Target>, filter: &str) -> (Vec<Blocked>, Vec<Outcome>) {
+async fn look(target: &Arc<Target>, filter: &str) -> (Vec<Untestable>, Vec<Outcome>) {
     let selection = chosen(&[Profile::Core], &[filter]);
     let found = preflight(target, &selection, &mark(), pending()).await.unwrap();
     let run = Run::new(Arc::clone(target), selection);

@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use jiff::civil::{Date, date};
-use promptarium_conformance::known::Current;
 use promptarium_conformance::report::{Outcome, Record, Report, Verdict, text};
 use promptarium_conformance::{Case, Failure, KnownFailures, Run, Scenario, Selection};
 use serde_json::Value;
@@ -15,11 +14,7 @@ use crate::stub::{Answer, KEY, Stub};
 const TODAY: Date = date(2026, 6, 1);
 
 fn parse(text: &str) -> Result<KnownFailures, String> {
-    KnownFailures::parse("known.toml", text, TODAY, |id| match id {
-        "a.gone" => Current::Removed,
-        id if id.starts_with("a.") => Current::Scenario(id.replace("old", "now")),
-        _ => Current::Unknown,
-    })
+    KnownFailures::parse("known.toml", text, TODAY, |id| id.starts_with("a."))
 }
 
 async fn passes(_: Case) -> Result<(), Failure> {
@@ -193,14 +188,4 @@ async fn the_exit_code_is_that_of_what_is_not_known() {
         let report: Value = serde_json::from_slice(&std::fs::read(&json).unwrap()).unwrap();
         assert_eq!(report["totals"]["known"], 1);
     }
-}
-
-#[test]
-fn an_id_of_an_earlier_version_stands_for_its_successor() {
-    let entry = |id: &str| format!("[[failure]]\nid = {id:?}\nreason = \"r\"\n");
-    let (old, now) = (entry("a.old.fails"), entry("a.now.fails"));
-    let twice = parse(&format!("{old}{now}")).unwrap_err();
-    assert!(twice.contains("\"a.now.fails\" stands in"), "{twice}");
-    assert!(parse(&format!("{old}{old}")).is_ok(), "two old ids may have become one");
-    assert!(parse(&entry("a.gone")).is_ok(), "a scenario that was removed");
 }

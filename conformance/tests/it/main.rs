@@ -12,6 +12,8 @@ mod deployed;
 mod docs;
 #[path = "../shared/embedded.rs"]
 mod embedded;
+mod guides;
+mod half_built;
 mod hostile;
 mod isolation;
 #[path = "../shared/keys.rs"]
@@ -28,6 +30,8 @@ mod report;
 mod session;
 mod stub;
 mod sweep;
+mod terminal;
 #[path = "../transport/tls.rs"]
 mod tls;
+mod transcripts;
 mod verdicts;

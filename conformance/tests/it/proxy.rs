@@ -20,6 +20,8 @@ use tokio::net::TcpListener;
 pub(crate) struct Changes {
     /// Taken away from the beginning of each path; other paths are not found.
     pub(crate) prefix: &'static str,
+    /// Whether the server has a path; others are not found.
+    pub(crate) has: fn(&str) -> bool,
     /// The status of an answer.
     pub(crate) status: fn(&Method, &str, StatusCode) -> StatusCode,
 }
@@ -54,7 +56,8 @@ async fn pass(
         return Ok(empty(StatusCode::BAD_REQUEST));
     }
     let whole = request.uri().path_and_query().map_or("/", |path| path.as_str()).to_owned();
-    let Some(path) = whole.strip_prefix(changes.prefix) else {
+    let path = whole.strip_prefix(changes.prefix).filter(|path| (changes.has)(path));
+    let Some(path) = path else {
         return Ok(empty(StatusCode::NOT_FOUND));
     };
     let method = request.method().clone();

@@ -94,7 +94,8 @@ async fn a_code_and_a_cookie_that_a_target_repeats_are_shown_nowhere() {
     let reports: Vec<_> =
         Format::ALL.iter().flat_map(|(name, _)| ["--report".to_owned(), report(name)]).collect();
     let reports: Vec<_> = reports.iter().map(String::as_str).collect();
-    let arguments = [&KEYS[..], &["--timeout", "1", "--sign-in-url", &link], &reports].concat();
+    let arguments =
+        [&KEYS[..], &["--verbose", "--timeout", "1", "--sign-in-url", &link], &reports].concat();
     let variables =
         [("PROMPTARIUM_API_KEY", KEY), ("PROMPTARIUM_BASE_URL", stub.base_url.as_str())];
     let output = program(&arguments, &variables).await;

@@ -35,7 +35,7 @@ async fn one_after_the_other_or_many_at_once_a_faulty_target_gets_the_same_verdi
     let server = server().await;
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let base_url = format!("http://{}/api/v1", listener.local_addr().unwrap());
-    forward(listener, server.local_addr(), Changes { prefix: "", status: faulty });
+    forward(listener, server.local_addr(), Changes { prefix: "", has: |_| true, status: faulty });
     let mut seen = Vec::new();
     for (jobs, seed) in [(1, 1), (8, 2), (64, 3)] {
         let target = target(&base_url, RunOptions::default());
@@ -65,7 +65,7 @@ async fn behind_a_prefix_of_the_path_all_is_as_it_is_without() {
     forward(
         listener,
         server.local_addr(),
-        Changes { prefix: PREFIX, status: |_, _, status| status },
+        Changes { prefix: PREFIX, has: |_| true, status: |_, _, status| status },
     );
     // Other tests share the processor, and speed is not what is tested.
     let patient = RunOptions { time_scale: 5.0, ..RunOptions::default() };

@@ -104,8 +104,7 @@ impl Outcomes {
     /// The scenarios that failed. One that ended in an error, such as its deadline
     /// on a busy machine, has not seen the fault, unless that is how it shows.
     pub(crate) fn red(&self, fault: &Fault) -> Red {
-        let failed =
-            self.red_records().filter(|record| record.outcome == Outcome::Failed || fault.silent);
+        let failed = self.red_records().filter(|record| is_failed(record) || fault.silent);
         let (at_times, always) =
             failed.map(|record| record.id.to_owned()).partition(|id| timing_dependent(id));
         Red { always, at_times }
@@ -128,13 +127,15 @@ impl Outcomes {
         if bad.is_empty() { Ok(()) } else { Err(bad.join("\n")) }
     }
 
-    /// A scenario of the fault's rule fails, and none ends in an error. Which others
+    /// A scenario of the fault's rule fails, not only in its set-up, and none ends in an error. Which others
     /// may fail is for [`Self::as_listed`].
     pub(crate) fn caught(&self, fault: &Fault) -> Result<(), String> {
-        if !self.red_records().any(|record| rules(record).contains(&fault.rule)) {
+        let shows = |record: &&Record| record.outcome != Outcome::Blocked;
+        let mut showing = self.red_records().filter(shows);
+        if !showing.any(|record| rules(record).contains(&fault.rule)) {
             return Err(format!("no scenario of {} catches it; {}", fault.rule, self.in_words()));
         }
-        let astray = |record: &&Record| record.outcome != Outcome::Failed && !fault.silent;
+        let astray = |record: &&Record| !is_failed(record) && !fault.silent;
         let astray: Vec<_> = self.red_records().filter(astray).map(in_words).collect();
         if astray.is_empty() {
             return Ok(());
@@ -170,6 +171,11 @@ impl Outcomes {
         let red: Vec<_> = self.red_records().map(in_words).collect();
         if red.is_empty() { "nothing is red".into() } else { format!("red:\n{}", red.join("\n")) }
     }
+}
+
+/// Whether the target failed it or the calls that it builds on.
+fn is_failed(record: &Record) -> bool {
+    matches!(record.outcome, Outcome::Failed | Outcome::Blocked)
 }
 
 fn rules(record: &Record) -> &'static [&'static str] {

@@ -21,7 +21,7 @@ const PREFIX: &str = "PROMPTARIUM_";
 const FOREIGN: &str = "API_KEY BASE_URL BENCH_ CA_FILE CRASH_ DIFFERENTIAL_ HISTORY_ HOSTILE_ \
                        IMAGE_MODEL KILL_ OTHER_API_KEY PEERS PORT PORT_ PROOF PROOF_ PROXY \
                        READ_ONLY_API_KEY REVOKED_API_KEY SCHEMATHESIS_ SERVICE_ SIGN_IN_URL SKIP_ \
-                       TEST_ VIDEO_MODEL";
+                       TEST_ TRANSCRIPTS VIDEO_MODEL";
 
 /// Settings of which there may be several. White space separates them in the variable.
 const REPEATABLE: [&str; 4] = ["seed_key", "rate_limit", "cors_origin", "model_field"];

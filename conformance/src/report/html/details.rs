@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::super::text::{curl, escape_control_chars, seconds, without_links};
+use super::super::text::{counts, curl, escape_control_chars, seconds, without_links};
 use super::super::{Outcome, Record, Report};
 use super::{command, mark};
 
@@ -18,34 +18,36 @@ fn section<T>(title: &str, shown: &[T], each: impl Fn(&T) -> Markup) -> Markup {
     }
 }
 
-pub(super) fn failures(report: &Report) -> Markup {
-    let failed: Vec<_> = report.with(&[Outcome::Failed, Outcome::Error]).collect();
-    section("Failures", &failed, |record| failure(record))
+/// One example of each cause open, the other scenarios folded.
+pub(super) fn causes(report: &Report) -> Markup {
+    section("Causes of failures", &report.causes(), |cause| {
+        html! {
+            h3 { (escape_control_chars(&cause.to_string())) }
+            @if let Some((example, others)) = cause.records.split_first() {
+                (failure(example))
+                @for record in others { (folded(record)) }
+            }
+        }
+    })
+}
+
+fn folded(record: &Record) -> Markup {
+    html! {
+        details {
+            summary { code { (record.id) } " " span.quiet { (record.title) } }
+            (failure(record))
+        }
+    }
 }
 
 pub(super) fn known(report: &Report) -> Markup {
     let known: Vec<_> = report.with(&[Outcome::Known]).collect();
-    let folded = |record: &&Record| {
-        html! {
-            details {
-                summary { code { (record.id) } " " span.quiet { (record.title) } }
-                (failure(record))
-            }
-        }
-    };
-    section("Known failures", &known, folded)
+    section("Known failures", &known, |record| folded(record))
 }
 
 /// By reason, since one missing key skips many.
 pub(super) fn skipped(report: &Report) -> Markup {
-    let mut reasons: Vec<(String, Vec<&Record>)> = Vec::new();
-    for record in report.with(&[Outcome::Skipped]) {
-        match reasons.iter_mut().find(|(reason, _)| *reason == record.why()) {
-            Some((_, records)) => records.push(record),
-            None => reasons.push((record.why(), vec![record])),
-        }
-    }
-    section("Skipped", &reasons, |(reason, records)| {
+    section("Skipped", &report.skips(), |(reason, records)| {
         html! {
             details {
                 summary { (escape_control_chars(reason)) " " span.quiet { (records.len()) } }
@@ -67,12 +69,10 @@ pub(super) fn all(report: &Report) -> Markup {
                     summary {
                         (chapter.name) " "
                         span.quiet {
-                            (chapter.totals().passed) " of " (chapter.records.len()) " passed, "
-                            (seconds(chapter.duration_ms()))
+                            (counts(&chapter.totals())) ", in " (seconds(chapter.duration_ms()))
                         }
                     }
-                    // Inside, as that makes a browser that is sent here unfold it.
-                    ul.rows id={ "chapter-" (chapter.name) } {
+                    ul.rows {
                         @for record in &chapter.records { (row(record)) }
                     }
                 }
@@ -84,7 +84,7 @@ pub(super) fn all(report: &Report) -> Markup {
 fn row(record: &Record) -> Markup {
     let rules: Vec<_> = record.rules.iter().map(|rule| rule.id).collect();
     html! {
-        li.(record.outcome.word()) {
+        li.(record.outcome.word()) id=[(!record.outcome.is_bad()).then_some(record.id)] {
             span.mark title=(record.outcome.word()) { (mark(record.outcome)) }
             div {
                 @if record.outcome.is_bad() {
@@ -112,6 +112,9 @@ fn failure(record: &Record) -> Markup {
                 span.word { (record.outcome.word()) }
             }
             p { (record.title) }
+            @if !record.silent.is_empty() {
+                p.quiet { "Our choice where the specification is silent: " (record.silent.join(", ")) }
+            }
             @for rule in &record.rules {
                 p.rule { b { (rule.id) } " " (prose(rule.text)) }
                 @for sentence in rule.sentences { blockquote { (prose(sentence)) } }
@@ -124,10 +127,7 @@ fn failure(record: &Record) -> Markup {
                     dt { "link" } dd { a href=(link) rel="noopener noreferrer" { (escape_control_chars(link)) } }
                 }
             }
-            @if !record.steps.is_empty() {
-                p.quiet { "The exchanges before:" }
-                ul { @for step in &record.steps { li { code { (escape_control_chars(&step.summary())) } } } }
-            }
+            (steps(record))
             @if let Some(exchange) = &record.exchange {
                 div.exchange {
                     @let names = if exchange.last {
@@ -142,15 +142,38 @@ fn failure(record: &Record) -> Markup {
                         }
                     }
                 }
-                (command("The request again", &curl(exchange)))
+                @if let Some(line) = curl(exchange) { (command("The request again", &line)) }
             }
             @if let Some(line) = &record.command { (command("The scenario alone", line)) }
         }
     }
 }
 
+/// What a scenario did, each step with its answer and what was checked of it.
+fn steps(record: &Record) -> Markup {
+    html! {
+        @if !record.steps.is_empty() {
+            details {
+                summary { "Its steps" }
+                ol.steps {
+                    @for step in &record.steps {
+                        li {
+                            code { (escape_control_chars(&step.summary())) }
+                            @for check in &step.checks { p { "✓ " (escape_control_chars(check)) } }
+                            @for check in &step.failed { p { "✗ " (escape_control_chars(check)) } }
+                            @if let Some(answer) = &step.answer {
+                                pre tabindex="0" { code { (escape_control_chars(answer)) } }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
 /// The Markdown of a rule: code between backticks, and links as their words.
-fn prose(text: &str) -> Markup {
+pub(super) fn prose(text: &str) -> Markup {
     let text = without_links(text);
     html! {
         @for (n, part) in text.split('`').enumerate() {

@@ -15,19 +15,19 @@ pub(super) const ALL: &[Scenario] = &[
     core! { "contents.add.foreign-prompt" ["VC-14"] [OtherAccount]
         |case| async move { not_added(&case, &case.other_account().prompt().await?).await },
         "A request with the id of another account's prompt is no success and does not add it" },
-    reference! { "contents.add.all-or-nothing" ["VC-14"] all_or_nothing,
-        "One id that cannot be added keeps the whole list out (S-27)" },
+    reference! { "contents.add.all-or-nothing" ["VC-14"] ("S-27") all_or_nothing,
+        "One id that cannot be added keeps the whole list out" },
     core! { "contents.add-again.vault-ids" ["PR-08"] names_the_vault_once,
         "vaultIds names a vault once, however often the prompt was put into it" },
-    reference! { "contents.add-again.changes-nothing" ["PR-38", "PR-44", "VC-03"] changes_nothing,
-        "Putting a prompt into its vault again leaves membership, place and pin as they are \
-         (S-26)" },
-    reference! { "contents.add-again.counts-new" ["VC-11"] counts_new,
-        "added counts the prompts that were not in the vault before (S-26)" },
-    reference! { "contents.add-again.twice-in-one" ["VC-11"] twice_in_one,
-        "An id that is in promptIds twice counts once (S-26)" },
-    reference! { "contents.add-again.limit-as-sent" ["LI-08"] limit_as_sent,
-        "The limit of 50 is on the entries as sent (S-26)" },
+    reference! { "contents.add-again.changes-nothing" ["PR-38", "PR-44", "VC-03"] ("S-26")
+        changes_nothing,
+        "Putting a prompt into its vault again leaves membership, place and pin as they are" },
+    reference! { "contents.add-again.counts-new" ["VC-11"] ("S-26") counts_new,
+        "added counts the prompts that were not in the vault before" },
+    reference! { "contents.add-again.twice-in-one" ["VC-11"] ("S-26") twice_in_one,
+        "An id that is in promptIds twice counts once" },
+    reference! { "contents.add-again.limit-as-sent" ["LI-08"] ("S-26") limit_as_sent,
+        "The limit of 50 is on the entries as sent" },
 ];
 
 async fn puts_in(case: Case) -> Result {
@@ -63,7 +63,7 @@ async fn not_added(case: &Case, prompt: &Prompt) -> Result {
     let listing = vault.listing().await?;
     let listed = listing.integers("/data", "id")?;
     let what = format!("a listing without the prompt {}", prompt.id);
-    listing.ensure(!listed.contains(&prompt.id), what, format!("{listed:?}")).map(drop)
+    listing.ensure(!listed.contains(&prompt.id), what, json_text(&listed)).map(drop)
 }
 
 async fn all_or_nothing(case: Case) -> Result {
@@ -86,11 +86,7 @@ async fn names_the_vault_once(case: Case) -> Result {
     for reply in shown.chain([prompt.read().await?]) {
         let named = vault_ids(&reply)?;
         let times = named.iter().filter(|id| **id == vault.id).count();
-        reply.ensure(
-            times == 1,
-            format!("vaultIds with {} once", vault.id),
-            format!("{named:?}"),
-        )?;
+        reply.ensure(times == 1, format!("vaultIds with {} once", vault.id), json_text(&named))?;
     }
     Ok(())
 }

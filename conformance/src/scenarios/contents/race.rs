@@ -31,9 +31,9 @@ pub(super) const ALL: &[Scenario] = &[
         "Pins and unpins at the same time answer with their own state, and lose no prompt" },
     core! { "contents.race.many-pins" ["VC-27"] many_pins,
         "Different prompts pinned at the same time are all pinned" },
-    reference! { "contents.race.one-removes" ["VC-15"]
+    reference! { "contents.race.one-removes" ["VC-15"] ("S-76")
         |case| async move { race::expect_successes(&many_removals(&case).await?, 1) },
-        "Of many removals of one membership exactly one succeeds (S-76)" },
+        "Of many removals of one membership exactly one succeeds" },
     reference! { "contents.race.sum-of-added" ["VC-11"] sum_of_added,
         "The added of adds at the same time sum up to the prompts that were added" },
 ];
@@ -121,7 +121,7 @@ async fn pins(case: Case) -> Result {
     let pinned: Vec<_> = listed.iter().map(|entry| (entry.membership, entry.pinned)).collect();
     let only_this = pinned.iter().filter(|(_, pinned)| *pinned).count() == 1;
     let on_top = pinned.first() == Some(&(member.id, true));
-    check::ensure(only_this && on_top, "one pin, on top", format!("{pinned:?}"))
+    check::ensure(only_this && on_top, "one pin, on top", json_text(&pinned))
 }
 
 async fn pins_and_unpins(case: Case) -> Result {

@@ -7,19 +7,22 @@ use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    reference! { "errors.order.method-before-key" ["AU-02"] method_before_key,
-        "A wrong method is reported before a missing key (S-56)" },
-    reference! { "errors.order.key-before-rest" ["AU-02"] key_before_rest,
-        "A missing key is reported before faults of ids, content type and body (S-56)" },
-    reference! { "errors.order.scope-before-rest" ["AU-07", "AU-08", "AU-09", "AU-10"] [ReadOnlyKey]
+    reference! { "errors.order.method-before-key" ["AU-02"] ("S-56") method_before_key,
+        "A wrong method is reported before a missing key" },
+    reference! { "errors.order.key-before-rest" ["AU-02"] ("S-56") key_before_rest,
+        "A missing key is reported before faults of ids, content type and body" },
+    reference! { "errors.order.scope-before-rest" ["AU-07", "AU-08", "AU-09", "AU-10"] ("S-56")
+        [ReadOnlyKey]
         |case| unauthorized(case, Case::read_only, |endpoint| !endpoint.reads()),
-        "The lack of scope is reported before faults of ids, content type and body (S-56)" },
-    reference! { "errors.order.type-before-body" ["EN-02"] type_before_body,
-        "A wrong content type is reported before the size and the faults of the body (S-56)" },
-    reference! { "errors.order.body-before-path-ids" ["ER-05", "ER-08"] body_before_path_ids,
-        "A faulty body is reported before a path id that names nothing (S-56)" },
-    reference! { "errors.order.path-ids-before-body-ids" ["ER-08"] path_ids_before_body_ids,
-        "A path id that names nothing is reported before a body id that names nothing (S-56)" },
+        "The lack of scope is reported before faults of ids, content type and body" },
+    reference! { "errors.order.type-before-body" ["EN-02"] ("S-56") type_before_body,
+        "A wrong content type is reported before the size and the faults of the body" },
+    reference! { "errors.order.body-before-path-ids" ["ER-05", "ER-08"] ("S-56")
+        body_before_path_ids,
+        "A faulty body is reported before a path id that names nothing" },
+    reference! { "errors.order.path-ids-before-body-ids" ["ER-08"] ("S-56")
+        path_ids_before_body_ids,
+        "A path id that names nothing is reported before a body id that names nothing" },
 ];
 
 async fn method_before_key(case: Case) -> Result {

@@ -12,17 +12,19 @@ use super::error_body;
 pub(super) const ALL: &[Scenario] = &[
     http! { "errors.method.head-and-options" ["HT-18"] head_and_options,
         "HEAD and OPTIONS on any path bring no server error and change nothing" },
-    reference! { "errors.method.not-allowed" ["ER-01"] not_allowed,
+    reference! { "errors.method.not-allowed" ["ER-01"] ("S-61") not_allowed,
         "A method that a path does not have is 405 with the path's methods in Allow, and changes \
-         nothing; OPTIONS is 204 with the same, and HEAD is taken where GET is (S-61)" },
-    reference! { "errors.path.unknown" ["ER-01"] unknown,
-        "An unknown path is 404 with the error body, with and without a key (S-54)" },
-    reference! { "errors.path.trailing-slash" ["ER-01"] trailing_slash,
-        "A path with a trailing slash is unknown (S-61)" },
-    reference! { "errors.path.as-written" ["ER-01"] as_written,
-        "A path is taken only as it is written: letters in their case, no double slash (S-61)" },
-    reference! { "errors.path-id.no-integer" ["ER-08"] no_integer,
-        "A path id that is no plain decimal integer, negative or too large is 404 (S-58)" },
+         nothing; OPTIONS is 204 with the same, and HEAD is taken where GET is" },
+    reference! { "errors.path.unknown" ["ER-01"] ("S-54") unknown,
+        "An unknown path is 404 with the error body, with and without a key" },
+    reference! { "errors.path.trailing-slash" ["ER-01"] ("S-61") trailing_slash,
+        "A path with a trailing slash is unknown" },
+    reference! { "errors.path.as-written" ["ER-01"] ("S-61") as_written,
+        "A path is taken only as it is written: letters in their case, no double slash" },
+    core! { "errors.path-id.refused" ["PR-30", "ER-08"] odd_id,
+        "A path id that is no integer of 64 bits is 400 or 404" },
+    reference! { "errors.path-id.no-integer" ["ER-08"] ("S-58") no_integer,
+        "A path id that is no plain decimal integer, negative or too large is 404" },
 ];
 
 async fn not_allowed(case: Case) -> Result {
@@ -65,7 +67,9 @@ async fn not_allowed(case: Case) -> Result {
 
 fn has_methods(reply: &ApiResponse, allowed: &BTreeSet<&str>) -> Result {
     let got: BTreeSet<_> = reply.header("allow").split(", ").collect();
-    reply.ensure(got == *allowed, format!("Allow {allowed:?}"), format!("{got:?}")).map(drop)
+    reply
+        .ensure(got == *allowed, format!("Allow {}", json_text(&allowed)), json_text(&got))
+        .map(drop)
 }
 
 /// Every path with the methods that the API has there.
@@ -122,6 +126,18 @@ async fn as_written(case: Case) -> Result {
     let ids = Ids::make(&case).await?;
     for path in PATHS.split(' ') {
         case.wire().get(&ids.in_path(path)).await?.status(404)?;
+    }
+    Ok(())
+}
+
+async fn odd_id(case: Case) -> Result {
+    for id in ["abc", "1.5", "99999999999999999999999999"] {
+        for path in ["/prompts/{}", "/vaults/{}", "/vaults/{}/prompts"] {
+            let reply = case.wire().get(&path.replace("{}", id)).await?;
+            let got = format!("status {}", reply.status_code());
+            let refused = matches!(reply.status_code(), 400 | 404);
+            reply.ensure(refused, "400 or 404 for an id that is no integer", got)?;
+        }
     }
     Ok(())
 }

@@ -33,8 +33,10 @@ pub(super) async fn all_named(call: &Correct, field: &Field, values: &[String]) 
 
 /// Whatever is refused for the profile core names the field.
 pub(super) async fn named(call: &Correct, field: &Field) -> Result {
-    for fact in facts(field).into_iter().filter(|fact| fact.profile() == Profile::Core) {
+    let core = |fact: &Fact| fact.profile(field) == Profile::Core;
+    for fact in facts(field).into_iter().filter(core) {
         match fact {
+            Fact::Null if field.presence.takes_null() => {}
             Fact::First | Fact::Last | Fact::Words => {}
             Fact::Required => {
                 let reply = call.without(field.name).await?;
@@ -137,16 +139,18 @@ pub(super) fn of_requests() -> impl Iterator<Item = Scenario> {
         let all_at_once = Scenario::generated(
             Profile::Reference,
             format!("fields.{id}.all-at-once"),
-            format!("{name}: a refusal names every field at fault at once and no other (S-60)"),
+            format!("{name}: a refusal names every field at fault at once and no other"),
             vec!["ER-03"],
+            &["S-60"],
             source,
             move |case| all_at_once(case, request),
         );
         let unknown = Scenario::generated(
             Profile::Reference,
             format!("fields.{id}.unknown-ignored"),
-            format!("{name}: fields that it does not know are ignored (S-67)"),
+            format!("{name}: fields that it does not know are ignored"),
             vec![request.rule(), "EN-02"],
+            &["S-67"],
             source,
             move |case| unknown_ignored(case, request),
         );
@@ -174,7 +178,9 @@ fn names(reply: &ApiResponse, fields: &[&str]) -> Result {
     names_exactly(reply, fields)?;
     let error = reply.string("/error")?;
     let unnamed = fields.iter().find(|field| !error.contains(**field));
-    reply.ensure(unnamed.is_none(), format!("an error that names {fields:?}"), error).map(drop)
+    reply
+        .ensure(unnamed.is_none(), format!("an error that names {}", json_text(&fields)), error)
+        .map(drop)
 }
 
 async fn unknown_ignored(case: Case, request: Request) -> Result {

@@ -13,28 +13,33 @@ use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    reference! { "generations.again.same-body" ["GE-11", "GE-30"] [LocalProvider] same_body,
-        "The same id with the same body gives the same answer, and the output is there once \
-         (S-36)" },
-    reference! { "generations.again.after-the-end" ["GE-11", "GE-28", "GE-29", "GE-31"] [LocalProvider] after_the_end,
-        "A job that has ended, well or not, stays as it is and is not begun again (S-33, S-36)" },
-    reference! { "generations.again.form-of-the-body" ["GE-11"] [LocalProvider] form_of_the_body,
-        "The order of keys and the space between them make no other body (S-36)" },
+    reference! { "generations.again.same-body" ["GE-11", "GE-30"] ("S-36")
+        [LocalProvider] same_body,
+        "The same id with the same body gives the same answer, and the output is there once" },
+    reference! { "generations.again.after-the-end" ["GE-11", "GE-28", "GE-29", "GE-31"] ("S-33", "S-36")
+        [LocalProvider] after_the_end,
+        "A job that has ended, well or not, stays as it is and is not begun again" },
+    reference! { "generations.again.form-of-the-body" ["GE-11"] ("S-36")
+        [LocalProvider] form_of_the_body,
+        "The order of keys and the space between them make no other body" },
     reference! { "generations.again.two-accounts"
-        ["GE-11", "GE-31"] [OtherAccount, LocalProvider] two_accounts,
-        "Two accounts may use the same id, each for a job of its own (S-36)" },
-    reference! { "generations.again.any-text" ["GE-05", "GE-11", "GE-31"] [LocalProvider] any_text,
-        "An id is any text that fits, and statusUrl has it as one segment (S-36)" },
-    reference! { "generations.again.case-matters" ["GE-11"] [LocalProvider] case_matters,
-        "Ids that differ in the case of a letter or in form name different jobs (S-36, S-66)" },
-    reference! { "generations.again.other-body" ["GE-11", "ER-03"] [LocalProvider] other_body,
-        "The same id with another body is 400 naming clientJobId, whichever field differs (S-36)" },
+        ["GE-11", "GE-31"] ("S-36") [OtherAccount, LocalProvider] two_accounts,
+        "Two accounts may use the same id, each for a job of its own" },
+    reference! { "generations.again.any-text" ["GE-05", "GE-11", "GE-31"] ("S-36")
+        [LocalProvider] any_text,
+        "An id is any text that fits, and statusUrl has it as one segment" },
+    reference! { "generations.again.case-matters" ["GE-11"] ("S-36", "S-66")
+        [LocalProvider] case_matters,
+        "Ids that differ in the case of a letter or in form name different jobs" },
+    reference! { "generations.again.other-body" ["GE-11", "ER-03"] ("S-36")
+        [LocalProvider] other_body,
+        "The same id with another body is 400 naming clientJobId, whichever field differs" },
     reference! { "generations.again.conflict-harmless"
-        ["GE-11", "GE-31"] [LocalProvider] conflict_harmless,
-        "A refused repetition leaves the job as it is (S-36)" },
+        ["GE-11", "GE-31"] ("S-36") [LocalProvider] conflict_harmless,
+        "A refused repetition leaves the job as it is" },
     reference! { "generations.again.refused-leaves-no-job"
-        ["GE-11", "GE-31"] [LocalProvider] refused_leaves_no_job,
-        "An id for which the provider accepted no job is free for another body (S-36, S-38)" },
+        ["GE-11", "GE-31"] ("S-36", "S-38") [LocalProvider] refused_leaves_no_job,
+        "An id for which the provider accepted no job is free for another body" },
 ];
 
 async fn own_request(case: &Case, mut fields: Value) -> Result<Value> {
@@ -71,7 +76,7 @@ async fn after_the_end(case: Case) -> Result {
 /// As many jobs as there are different values of `providerRequestId` among them.
 fn are_different(requests: &[Value], expected: usize) -> Result {
     let different: HashSet<_> = requests.iter().map(Value::to_string).collect();
-    let got = format!("{requests:?}");
+    let got = json_text(&requests);
     check::ensure(different.len() == expected, &format!("{expected} different jobs"), got)
 }
 
@@ -129,7 +134,7 @@ async fn any_text(case: Case) -> Result {
             job.answer.ensure(parts == 4, "a statusUrl with the id as one segment", url)?;
             let reply = case.wire().get(path).await?;
             reply
-                .has_status(200, format!("statusUrl of {id:?}"))?
+                .has_status(200, format!("statusUrl of {}", json_text(&id)))?
                 .equals("/data/clientJobId", id)?;
             Ok::<_, Failure>(())
         }

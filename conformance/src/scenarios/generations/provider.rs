@@ -8,18 +8,18 @@ use crate::scenarios::uploads::slot::uploaded_urls;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    reference! { "generations.provider.refusal" ["GE-26", "ER-02"] [LocalProvider] refusal,
-        "What the provider refuses is 502 with its reason, and no job (S-38)" },
-    reference! { "generations.provider.any-model" ["GE-07"] [LocalProvider]
+    reference! { "generations.provider.refusal" ["GE-26", "ER-02"] ("S-38") [LocalProvider] refusal,
+        "What the provider refuses is 502 with its reason, and no job" },
+    reference! { "generations.provider.any-model" ["GE-07"] ("S-38") [LocalProvider]
         |case| refused(case, "modelId", &["nowhere", "elsewhere/model", "local", "local/", " ", "漢"]),
-        "A modelId without the namespace of prompts' models goes to the provider too (S-38)" },
-    reference! { "generations.provider.ratios" ["GE-17", "GE-18"] [LocalProvider] ratios,
-        "The example ratios shape the output of a model that supports them (S-38)" },
+        "A modelId without the namespace of prompts' models goes to the provider too" },
+    reference! { "generations.provider.ratios" ["GE-17", "GE-18"] ("S-38") [LocalProvider] ratios,
+        "The example ratios shape the output of a model that supports them" },
     reference! { "generations.provider.ratio-default" ["GE-17"] [LocalProvider] ratio_default,
         "Without aspectRatio the output is as wide as high" },
-    reference! { "generations.provider.ratio-refused" ["GE-17", "GE-18"] [LocalProvider]
+    reference! { "generations.provider.ratio-refused" ["GE-17", "GE-18"] ("S-38") [LocalProvider]
         |case| refused(case, "aspectRatio", &["", "square", "16x9", "0:1", "1:100", NINES]),
-        "A ratio that the provider does not know is 502, any text but not 400 (S-38)" },
+        "A ratio that the provider does not know is 502, any text but not 400" },
     reference! { "generations.provider.parameters" ["GE-20"] [LocalProvider] parameters,
         "Parameters reach the provider: the same seed gives the same picture, another one another" },
     reference! { "generations.provider.editing-model" ["GE-24"] [LocalProvider] editing_model,
@@ -54,9 +54,9 @@ async fn refused(case: Case, field: &str, values: &[&str]) -> Result {
 async fn sides(case: &Case, fields: Value) -> Result<(i64, i64)> {
     let saved = Job::finish(case, fields).await?.outputs().await?;
     let image = saved.images().first().map(|image| (&image["width"], &image["height"]));
-    image.and_then(|(width, height)| width.as_i64().zip(height.as_i64())).ok_or_else(|| {
-        saved.listing.failure("an image with width and height", format!("{image:?}"))
-    })
+    image
+        .and_then(|(width, height)| width.as_i64().zip(height.as_i64()))
+        .ok_or_else(|| saved.listing.failure("an image with width and height", json_text(&image)))
 }
 
 async fn ratios(case: Case) -> Result {

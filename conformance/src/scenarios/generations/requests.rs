@@ -20,34 +20,35 @@ pub(super) const ALL: &[Scenario] = &[
     reference! { "generations.inputs.completed"
         ["GE-15", "GE-16", "GE-23", "GE-28"] [LocalProvider] from_images,
         "A generation from uploaded images is completed" },
-    reference! { "generations.inputs.not-uploaded" ["GE-15", "GE-26"] [LocalProvider] not_uploaded,
-        "The built-in provider refuses the url of an image that was not uploaded: 502 (S-38)" },
+    reference! { "generations.inputs.not-uploaded" ["GE-15", "GE-26"] ("S-38")
+        [LocalProvider] not_uploaded,
+        "The built-in provider refuses the url of an image that was not uploaded: 502" },
     reference! { "generations.inputs.upload-url" ["UP-17", "GE-15", "GE-16", "GE-23"] upload_url,
         "uploadUrl is refused as an input image; details name the field, without the address" },
     reference! { "generations.urls.any-scheme"
-        ["GE-15", "GE-16", "GE-23"] [LocalProvider] |case| accepted(case, any_scheme()),
-        "A URI may have any scheme and 2048 characters, and entries may repeat (S-11)" },
-    reference! { "generations.texts.empty-prompt" ["GE-08", "ER-03"]
+        ["GE-15", "GE-16", "GE-23"] ("S-11") [LocalProvider] |case| accepted(case, any_scheme()),
+        "A URI may have any scheme and 2048 characters, and entries may repeat" },
+    reference! { "generations.texts.empty-prompt" ["GE-08", "ER-03"] ("S-37")
         |case| empty_refused(case, &["prompt"]),
-        "An empty prompt is 400 naming it (S-37)" },
-    reference! { "generations.texts.empty-models" ["GE-07", "GE-24", "ER-03"]
+        "An empty prompt is 400 naming it" },
+    reference! { "generations.texts.empty-models" ["GE-07", "GE-24", "ER-03"] ("S-38")
         |case| empty_refused(case, &["modelId", "imageEditEndpointId"]),
-        "An empty modelId and an empty imageEditEndpointId are 400 naming them (S-38)" },
-    reference! { "generations.again.empty" ["GE-11", "ER-03"]
+        "An empty modelId and an empty imageEditEndpointId are 400 naming them" },
+    reference! { "generations.again.empty" ["GE-11", "ER-03"] ("S-36")
         |case| empty_refused(case, &["clientJobId"]),
-        "An empty clientJobId is 400 naming it (S-36)" },
+        "An empty clientJobId is 400 naming it" },
     reference! { "generations.texts.empty-negative-prompt" ["GE-13"] [LocalProvider]
         |case| accepted(case, vec![failing(json!({ "negativePrompt": "" }))]),
-        "An empty negativePrompt is accepted (S-37)" },
+        "An empty negativePrompt is accepted" },
     reference! { "generations.texts.blank" ["GE-08"] [LocalProvider]
         |case| accepted(case, vec![failing(json!({ "prompt": " " }))]),
-        "Texts are not trimmed: one space is a prompt (S-66)" },
+        "Texts are not trimmed: one space is a prompt" },
     core! { "generations.limits.both-texts" ["LI-09", "LI-10"] both_texts,
         "A prompt and a negativePrompt of 100000 characters each are accepted together, escaped too" },
     reference! { "generations.limits.chosen"
-        ["GE-11", "GE-07", "GE-15", "GE-17", "GE-20", "GE-24", "ER-03"] [LocalProvider] chosen,
+        ["GE-11", "GE-07", "GE-15", "GE-17", "GE-20", "GE-24", "ER-03"] ("S-11", "S-36", "S-38") [LocalProvider] chosen,
         "Ids, addresses, ratio and parameters have our bounds: the last value is accepted, the \
-         next refused by name (S-11, S-36, S-38)" },
+         next refused by name" },
 ];
 
 async fn accepted(case: Case, fields: Vec<Value>) -> Result {

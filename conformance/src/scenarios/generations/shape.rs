@@ -8,16 +8,18 @@ use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    reference! { "generations.shape.one-prompt" ["GE-29", "GE-30"] [LocalProvider] one_prompt,
-        "A job makes one prompt with one image for each output, and the status names it (S-39)" },
-    reference! { "generations.shape.type" ["GE-09", "GE-29"] [LocalProvider] kind,
-        "The prompt has the type of the generation, which is image by default (S-39)" },
-    reference! { "generations.shape.texts" ["GE-29"] [LocalProvider] texts,
-        "Title and text are the generation's prompt, cut after 120 and 15000 characters (S-39)" },
-    reference! { "generations.shape.space-around" ["GE-29"] [LocalProvider] space_around,
-        "White space around the generation's prompt stays in the text and not in the title (S-39)" },
-    reference! { "generations.shape.files" ["PR-07", "GE-09", "GE-29"] [LocalProvider] files,
-        "A picture and a video are files of the shown size with an image's type (S-39, S-45)" },
+    reference! { "generations.shape.one-prompt" ["GE-29", "GE-30"] ("S-39")
+        [LocalProvider] one_prompt,
+        "A job makes one prompt with one image for each output, and the status names it" },
+    reference! { "generations.shape.type" ["GE-09", "GE-29"] ("S-39") [LocalProvider] kind,
+        "The prompt has the type of the generation, which is image by default" },
+    reference! { "generations.shape.texts" ["GE-29"] ("S-39") [LocalProvider] texts,
+        "Title and text are the generation's prompt, cut after 120 and 15000 characters" },
+    reference! { "generations.shape.space-around" ["GE-29"] ("S-39") [LocalProvider] space_around,
+        "White space around the generation's prompt stays in the text and not in the title" },
+    reference! { "generations.shape.files" ["PR-07", "GE-09", "GE-29"] ("S-39", "S-45")
+        [LocalProvider] files,
+        "A picture and a video are files of the shown size with an image's type" },
     reference! { "generations.shape.as-any-prompt"
         ["GE-29", "PR-37", "VC-09"] [LocalProvider] as_any_prompt,
         "The prompt is like any other: active, on top of the vault, not pinned, with its model" },
@@ -64,7 +66,7 @@ async fn texts(case: Case) -> Result {
         check::equal("the title", &prompt["title"], &json!(first(&text, 120)))?;
         let right = prompt["prompt"] == json!(first(&text, 15_000));
         let length = prompt["prompt"].as_str().map(|text| text.chars().count());
-        let got = format!("another text, of {length:?} characters");
+        let got = format!("another text, of {} characters", json_text(&length));
         check::ensure(right, "the first 15000 characters as text", got)?;
     }
     Ok(())

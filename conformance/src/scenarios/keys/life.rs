@@ -10,45 +10,45 @@ use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    reference! { "keys.create.answer" ["KE-06"] [Session] created,
-        "POST /api-keys in a session answers 201 with the record and the key (S-46)" },
-    reference! { "keys.create.form" ["KE-01"] [Session] form,
-        "A new key has its record's public id, and only letters and digits in its parts (S-49)" },
-    reference! { "keys.create.works" ["KE-06"] [Session] works,
-        "A new key with prompts:write reads and writes at once (S-46)" },
-    reference! { "keys.create.only-reads" ["KE-03", "AU-08"] [Session] only_reads,
-        "A new key without scopes reads and does not write (S-48)" },
-    reference! { "keys.secret.only-once" ["KE-04"] [Session] only_once,
+    reference! { "keys.create.answer" ["KE-06"] ("S-46") [Session] created,
+        "POST /api-keys in a session answers 201 with the record and the key" },
+    reference! { "keys.create.form" ["KE-01"] ("S-49") [Session] form,
+        "A new key has its record's public id, and only letters and digits in its parts" },
+    reference! { "keys.create.works" ["KE-06"] ("S-46") [Session] works,
+        "A new key with prompts:write reads and writes at once" },
+    reference! { "keys.create.only-reads" ["KE-03", "AU-08"] ("S-48") [Session] only_reads,
+        "A new key without scopes reads and does not write" },
+    reference! { "keys.secret.only-once" ["KE-04"] ("S-47") [Session] only_once,
         "The secret of a new key is in the answer to its creation, not in the list nor in its \
-         revocation (S-47)" },
-    reference! { "keys.list.newest-first" ["KE-07"] [Session] newest_first,
-        "Keys are listed newest first (S-46)" },
-    reference! { "keys.list.record" ["KE-07"] [Session] record,
-        "A key is listed with the record that its creation answered (S-46)" },
-    reference! { "keys.list.last-used" ["KE-07"] [Session] last_used,
-        "lastUsedAt is null until the key is used, and then a timestamp (S-46)" },
-    reference! { "keys.list.revoked" ["KE-07"] [Session] listed_revoked,
-        "A revoked key stays in the list, with the time of its revocation (S-46)" },
-    reference! { "keys.revoke.answer" ["KE-07"] [Session] revoked,
-        "Revoking a key answers 200 with its record and the time (S-46)" },
-    reference! { "keys.revoke.next-request" ["KE-07", "AU-06"] [Session] next_request,
-        "The request after the revocation of its key is refused (S-55)" },
-    reference! { "keys.revoke.again" ["KE-07"] [Session] again,
-        "Revoking a key again answers 200 with the first time (S-46)" },
-    reference! { "keys.revoke.unknown" ["ER-11"] [Session] unknown,
-        "Revoking a key that does not exist is 404 (S-46)" },
-    reference! { "keys.revoke.other-account" ["ER-11"] [Session, OtherAccount] other_account,
-        "Revoking a key of another account is 404, and the key works on (S-46)" },
-    reference! { "keys.name.refused" ["KE-06"] [Session] name_refused,
-        "A missing, blank or too long name and one that is no text are 400 naming the field \
-         (S-46)" },
-    reference! { "keys.name.lengths" ["KE-06"] [Session] name_lengths,
-        "A name of 1 and of 100 characters is taken as it is (S-46)" },
-    reference! { "keys.scopes.refused" ["KE-03"] [Session] scopes_refused,
-        "Missing, unknown and repeated scopes and what is no list are 400 naming the field (S-46)" },
-    reference! { "keys.create.body" ["KE-06"] [Session] body,
+         revocation" },
+    reference! { "keys.list.newest-first" ["KE-07"] ("S-46") [Session] newest_first,
+        "Keys are listed newest first" },
+    reference! { "keys.list.record" ["KE-07"] ("S-46") [Session] record,
+        "A key is listed with the record that its creation answered" },
+    reference! { "keys.list.last-used" ["KE-07"] ("S-46") [Session] last_used,
+        "lastUsedAt is null until the key is used, and then a timestamp" },
+    reference! { "keys.list.revoked" ["KE-07"] ("S-46") [Session] listed_revoked,
+        "A revoked key stays in the list, with the time of its revocation" },
+    reference! { "keys.revoke.answer" ["KE-07"] ("S-46") [Session] revoked,
+        "Revoking a key answers 200 with its record and the time" },
+    reference! { "keys.revoke.next-request" ["KE-07", "AU-06"] ("S-55") [Session] next_request,
+        "The request after the revocation of its key is refused" },
+    reference! { "keys.revoke.again" ["KE-07"] ("S-46") [Session] again,
+        "Revoking a key again answers 200 with the first time" },
+    reference! { "keys.revoke.unknown" ["ER-11"] ("S-46") [Session] unknown,
+        "Revoking a key that does not exist is 404" },
+    reference! { "keys.revoke.other-account" ["ER-11"] ("S-46")
+        [Session, OtherAccount] other_account,
+        "Revoking a key of another account is 404, and the key works on" },
+    reference! { "keys.name.refused" ["KE-06"] ("S-46") [Session] name_refused,
+        "A missing, blank or too long name and one that is no text are 400 naming the field" },
+    reference! { "keys.name.lengths" ["KE-06"] ("S-46") [Session] name_lengths,
+        "A name of 1 and of 100 characters is taken as it is" },
+    reference! { "keys.scopes.refused" ["KE-03"] ("S-46") [Session] scopes_refused,
+        "Missing, unknown and repeated scopes and what is no list are 400 naming the field" },
+    reference! { "keys.create.body" ["KE-06"] ("S-67") [Session] body,
         "A body that is no object is 400 naming body, another type of content 415, too large a \
-         body 413 (S-67)" },
+         body 413" },
 ];
 
 const WRITE: &[&str] = &["prompts:write"];
@@ -108,7 +108,7 @@ async fn newest_first(case: Case) -> Result {
         ours.retain(|one| first.is(one) || second.is(one));
         let ids: Vec<_> = ours.iter().filter_map(|one| one["publicId"].as_str()).collect();
         let expected = [second.id.as_str(), &first.id];
-        list.ensure(ids == expected, format!("{expected:?}"), format!("{ids:?}")).map(drop)
+        list.ensure(ids == expected, json_text(&expected), json_text(&ids)).map(drop)
     })
     .await
 }

@@ -11,22 +11,21 @@ use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    reference! { "keys.session.cookie" ["KE-05"] [Session] cookie,
+    reference! { "keys.session.cookie" ["KE-05"] ("S-81") [Session] cookie,
         "The cookie is HttpOnly, SameSite=Lax and for every path, over HTTPS also Secure and \
-         bound to the host (S-81)" },
-    reference! { "keys.session.code-once" ["KE-05"] [Session] code_once,
-        "A sign-in code that was used is 401 and sets no cookie (S-81)" },
-    reference! { "keys.session.other-cookies" ["KE-05"] [Session] other_cookies,
-        "A cookie that is not exactly that of the session, and the right one twice, are 401 \
-         (S-81)" },
-    reference! { "keys.session.not-beside-a-key" ["KE-05"] [Session] not_beside_a_key,
-        "With an API key beside the session all calls on keys are 401 (S-46)" },
-    reference! { "keys.session.no-key" ["AU-02"] [Session] no_key,
-        "A session is no key: every endpoint of prompts and vaults is 401 (S-81)" },
-    reference! { "keys.session.cross-site" ["KE-05"] [Session] cross_site,
-        "A request that no page of the target's own sends is 403 and does nothing (S-81)" },
-    reference! { "keys.session.own-origin" ["KE-05"] [Session] own_origin,
-        "Without Sec-Fetch-Site the target's own Origin is enough (S-81)" },
+         bound to the host" },
+    reference! { "keys.session.code-once" ["KE-05"] ("S-81") [Session] code_once,
+        "A sign-in code that was used is 401 and sets no cookie" },
+    reference! { "keys.session.other-cookies" ["KE-05"] ("S-81") [Session] other_cookies,
+        "A cookie that is not exactly that of the session, and the right one twice, are 401" },
+    reference! { "keys.session.not-beside-a-key" ["KE-05"] ("S-46") [Session] not_beside_a_key,
+        "With an API key beside the session all calls on keys are 401" },
+    reference! { "keys.session.no-key" ["AU-02"] ("S-81") [Session] no_key,
+        "A session is no key: every endpoint of prompts and vaults is 401" },
+    reference! { "keys.session.cross-site" ["KE-05"] ("S-81") [Session] cross_site,
+        "A request that no page of the target's own sends is 403 and does nothing" },
+    reference! { "keys.session.own-origin" ["KE-05"] ("S-81") [Session] own_origin,
+        "Without Sec-Fetch-Site the target's own Origin is enough" },
 ];
 
 async fn cookie(case: Case) -> Result {
@@ -120,7 +119,7 @@ async fn cross_site(case: Case) -> Result {
                 call = call.header(header, value);
             }
             let reply = call.json(&body).send().await?;
-            check::with_context(format!("{headers:?}"), reply.status(403))?;
+            check::with_context(json_text(&headers), reply.status(403))?;
         }
     }
     let list = new.session.get("/api-keys").await?;
@@ -129,7 +128,7 @@ async fn cross_site(case: Case) -> Result {
         .iter()
         .find(|one| one["name"] == body["name"] || (new.is(one) && !one["revokedAt"].is_null()));
     let expected = "nothing created or revoked by what was refused";
-    list.ensure(done.is_none(), expected, format!("{done:?}")).map(drop)
+    list.ensure(done.is_none(), expected, json_text(&done)).map(drop)
 }
 
 async fn own_origin(case: Case) -> Result {

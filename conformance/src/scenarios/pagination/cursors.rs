@@ -8,21 +8,22 @@ use crate::scenarios::prelude::*;
 pub(super) const ALL: &[Scenario] = &[
     core! { "pagination.cursors.of-another-account" ["PR-14"] [OtherAccount] of_another_account,
         "A cursor of another account shows none of that account's prompts" },
-    reference! { "pagination.cursors.again" ["PG-06", "PG-09"] again,
-        "A cursor that is used again gives the same page (S-02)" },
-    reference! { "pagination.cursors.other-limit" ["PG-06"] other_limit,
-        "The limit may change from page to page (S-02)" },
-    reference! { "pagination.cursors.order-of-parameters" ["PG-06", "PG-09"] order_of_parameters,
-        "A cursor is good whatever the order of the query parameters (S-02)" },
-    reference! { "pagination.cursors.other-key" ["PG-06", "PG-09"] [ReadOnlyKey] other_key,
-        "A cursor is good under another key of the same account (S-02)" },
-    reference! { "pagination.cursors.mangled" ["PG-09"] mangled,
-        "A cursor that was changed, cut or made up is refused with 400, naming cursor (S-02)" },
-    reference! { "pagination.cursors.other-filters" ["PG-09"] other_filters,
-        "A cursor with other filters is refused with 400, naming cursor (S-02)" },
+    reference! { "pagination.cursors.again" ["PG-06", "PG-09"] ("S-02") again,
+        "A cursor that is used again gives the same page" },
+    reference! { "pagination.cursors.other-limit" ["PG-06"] ("S-02") other_limit,
+        "The limit may change from page to page" },
+    reference! { "pagination.cursors.order-of-parameters" ["PG-06", "PG-09"] ("S-02")
+        order_of_parameters,
+        "A cursor is good whatever the order of the query parameters" },
+    reference! { "pagination.cursors.other-key" ["PG-06", "PG-09"] ("S-02") [ReadOnlyKey] other_key,
+        "A cursor is good under another key of the same account" },
+    reference! { "pagination.cursors.mangled" ["PG-09"] ("S-02") mangled,
+        "A cursor that was changed, cut or made up is refused with 400, naming cursor" },
+    reference! { "pagination.cursors.other-filters" ["PG-09"] ("S-02") other_filters,
+        "A cursor with other filters is refused with 400, naming cursor" },
     reference! { "pagination.cursors.refused-of-another-account"
-        ["PG-09"] [OtherAccount] refused_of_another_account,
-        "A cursor of another account is refused with 400, naming cursor (S-02)" },
+        ["PG-09"] ("S-02") [OtherAccount] refused_of_another_account,
+        "A cursor of another account is refused with 400, naming cursor" },
 ];
 
 async fn of_another_account(case: Case) -> Result {
@@ -37,7 +38,7 @@ async fn of_another_account(case: Case) -> Result {
     let ids = reply.integers("/data", "id")?;
     let mut foreign = theirs.iter().map(|prompt| prompt.id).chain(first.ids);
     let shown = foreign.any(|id| ids.contains(&id));
-    reply.ensure(!shown, "no prompt of another account", format!("{ids:?}")).map(drop)
+    reply.ensure(!shown, "no prompt of another account", json_text(&ids)).map(drop)
 }
 
 async fn again(case: Case) -> Result {
@@ -89,7 +90,10 @@ async fn mangled(case: Case) -> Result {
     };
     for changed in mangled_forms(&cursor) {
         let reply = list.clone().with("cursor", &changed).get().await?;
-        refused(&reply, &format!("the cursor {changed:?} in place of {cursor:?}"))?;
+        refused(
+            &reply,
+            &format!("the cursor {} in place of {}", json_text(&changed), json_text(&cursor)),
+        )?;
     }
     Ok(())
 }

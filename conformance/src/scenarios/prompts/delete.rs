@@ -14,14 +14,15 @@ pub(super) const ALL: &[Scenario] = &[
         "A prompt that was deleted is in none of the vaults it was in" },
     core! { "prompts.delete.not-counted" ["PR-42", "VA-10"] |case| gone_from(case, Place::Count),
         "A prompt that was deleted does not count in the vaults it was in" },
-    core! { "prompts.delete.not-by-vault" ["PR-42", "PR-15"] |case| gone_from(case, Place::FilteredList),
+    core! { "prompts.delete.not-by-vault" ["PR-42", "PR-15"]
+        |case| gone_from(case, Place::FilteredList),
         "The list with vaultId does not hold a prompt that was deleted" },
     core! { "prompts.delete.others-stay" ["PR-42"] others_stay,
         "A delete leaves the other prompts of the vault" },
     reference! { "prompts.delete.at-once" ["PR-40", "PR-41"] at_once,
         "Of several deletes of one prompt at the same moment exactly one succeeds" },
-    reference! { "prompts.delete.exact-answer" ["PR-40"] exact_answer,
-        "The data of a delete is the id and deleted, and nothing else (S-68)" },
+    reference! { "prompts.delete.exact-answer" ["PR-40"] ("S-68") exact_answer,
+        "The data of a delete is the id and deleted, and nothing else" },
 ];
 
 /// Where a vault shows a prompt.

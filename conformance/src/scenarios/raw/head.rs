@@ -23,11 +23,12 @@ pub(super) const ALL: &[Scenario] = &[
         "Control bytes in a header's value bring no server error" },
     http! { "raw.head.no-header" ["HT-06"] [HttpOne] |case| each(case, Answered, odd_heads),
         "Lines of a head that are no header, and first lines that are none, bring no server error" },
-    reference! { "raw.head.status" ["HT-06"] [HttpOne] |case| each(case, Bodyless(400), faulty_heads),
-        "A head that breaks the grammar is 400 without a body (S-80)" },
-    reference! { "raw.head.bytes-beyond-ascii" ["HT-09"] [HttpOne]
+    reference! { "raw.head.status" ["HT-06"] ("S-80")
+        [HttpOne] |case| each(case, Bodyless(400), faulty_heads),
+        "A head that breaks the grammar is 400 without a body" },
+    reference! { "raw.head.bytes-beyond-ascii" ["HT-09"] ("S-80") [HttpOne]
         |case| each(case, Status(200), beyond_ascii),
-        "Tabs and bytes beyond ASCII in a value are taken (S-80)" },
+        "Tabs and bytes beyond ASCII in a value are taken" },
     http! { "raw.host.missing" ["HT-10"] [HttpOne]
         |case| each(case, Refused, |fixture| creating("no Host", fixture, fixture.post().without("Host"))),
         "An HTTP/1.1 request without Host is not carried out" },
@@ -41,8 +42,8 @@ pub(super) const ALL: &[Scenario] = &[
     http! { "raw.host.http-1-0" ["HT-12"] [HttpOne] http_1_0,
         "HTTP/1.0 is answered, and the connection ends with the answer unless it was asked to \
          stay" },
-    reference! { "raw.host.status" ["HT-10", "ER-01"] [HttpOne] host_status,
-        "No Host, two and a faulty one are 400 with the error body; HTTP/1.0 needs none (S-80)" },
+    reference! { "raw.host.status" ["HT-10", "ER-01"] ("S-80") [HttpOne] host_status,
+        "No Host, two and a faulty one are 400 with the error body; HTTP/1.0 needs none" },
     http! { "raw.method.case" ["HT-15"] [HttpOne]
         |case| each(case, Refused, |fixture| posts_with(fixture, &["post", "Post", "pOST"])),
         "A method in small letters is another method: it is not carried out" },
@@ -53,9 +54,9 @@ pub(super) const ALL: &[Scenario] = &[
         "A method in a header does not take the place of the one in the first line" },
     http! { "raw.method.head" ["HT-17"] [HttpOne] head,
         "The answer to HEAD has no body, so that the next answer can be read" },
-    reference! { "raw.method.status" ["ER-01"] [HttpOne]
+    reference! { "raw.method.status" ["ER-01"] ("S-61") [HttpOne]
         |case| each(case, Status(405), |fixture| posts_with(fixture, &["post", "BREW"])),
-        "Unknown methods and those in small letters are 405 (S-61)" },
+        "Unknown methods and those in small letters are 405" },
 ];
 
 /// Each account has a vault, and the list may show only that of the key it was answered under.
@@ -163,8 +164,8 @@ async fn http_1_0(case: Case) -> Result {
     let fixture = Fixture::new(&case).await?;
     let mut socket = fixture.send(fixture.get().replace("HTTP/1.1", "HTTP/1.0").head()).await?;
     let Received::Response(reply) = answered(socket.next().await?)? else { return Ok(()) };
-    let coding = reply.headers().get("transfer-encoding");
-    reply.ensure(coding.is_none(), "no Transfer-Encoding", format!("{coding:?}"))?;
+    let coding = reply.header("transfer-encoding");
+    reply.ensure(coding.is_empty(), "no Transfer-Encoding", coding)?;
     match timeout(case.scaled(ENDS), socket.next()).await {
         Ok(Ok(Received::Closed)) => Ok(()),
         Ok(Ok(Received::Response(second))) => Err(second.failure("one answer", "a second one")),
@@ -223,7 +224,7 @@ async fn head(case: Case) -> Result {
         }
     }
     if seen == 0 {
-        return Err(Failure::blocked("no connection went on after the answer to HEAD"));
+        return Err(Failure::skipped("no connection went on after the answer to HEAD"));
     }
     Ok(())
 }

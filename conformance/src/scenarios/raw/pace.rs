@@ -21,9 +21,9 @@ pub(super) const ALL: &[Scenario] = &[
         "A client that waits for 100 Continue gets it, or its answer at once" },
     reference! { "raw.pace.many-waiting" ["VA-21"] [HttpOne] |case| unless_busy(case, beside_many),
         "Fifty idle connections do not keep others from being served" },
-    reference! { "raw.pace.status" ["HT-20"] [HttpOne] status,
+    reference! { "raw.pace.status" ["HT-20"] ("S-80") [HttpOne] status,
         "A slow request is 201, two sent ahead are both answered, and a wrong key is 401 without \
-         its body (S-80)" },
+         its body" },
 ];
 
 /// Between two pieces; long enough to come in packets of their own.

@@ -18,9 +18,9 @@ pub(super) const ALL: &[Scenario] = &[
         "Queries that are no UTF-8 or escape nothing are out of range where there is a range" },
     http! { "raw.query.odd-cursor" ["HT-24"] [HttpOne] odd_cursor,
         "A cursor of odd bytes brings no server error" },
-    reference! { "raw.path.as-written" ["HT-24"] [HttpOne]
+    reference! { "raw.path.as-written" ["HT-24"] ("S-80") [HttpOne]
         |case| each(case, Status(404), |fixture| gets(fixture, spellings(fixture.vault))),
-        "An escaped path is not read as the plain one, in names, ids and slashes: 404 (S-80)" },
+        "An escaped path is not read as the plain one, in names, ids and slashes: 404" },
     http! { "raw.size.header" ["HT-13"] [HttpOne]
         |case| each(case, Answered, |fixture| sized(fixture, &[(64 * KIB, long_header), (MIB, long_header)])),
         "A header of 64 KiB and one of 1 MiB are taken or refused, and others are served" },
@@ -32,9 +32,8 @@ pub(super) const ALL: &[Scenario] = &[
         "A query of 64 KiB and one of 1 MiB are taken or refused, and others are served" },
     http! { "raw.size.key" ["HT-13"] [HttpOne] |case| each(case, Refused, long_key),
         "A key of 8 KiB is answered 401, or refused for its size" },
-    reference! { "raw.size.status" ["HT-13"] [HttpOne] size_status,
-        "A head of 64 KiB is taken, of 1 MiB and of more than 100 lines 431, a longer address 414 \
-         (S-80)" },
+    reference! { "raw.size.status" ["HT-13"] ("S-80") [HttpOne] size_status,
+        "A head of 64 KiB is taken, of 1 MiB and of more than 100 lines 431, a longer address 414" },
 ];
 
 fn spellings(vault: i64) -> Vec<String> {

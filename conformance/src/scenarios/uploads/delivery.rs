@@ -7,26 +7,26 @@ use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    reference! { "uploads.delivery.content-type" ["UP-15"] content_type,
-        "An image has its declared type, and nosniff (S-45)" },
-    reference! { "uploads.delivery.any-key" ["UP-15"] any_key,
-        "An image is shown without a key and with any (S-45)" },
-    reference! { "uploads.delivery.for-good" ["UP-19"] for_good,
-        "An image may be cached for ever, by everybody (S-45)" },
-    reference! { "uploads.delivery.etag" ["UP-19"] etag,
-        "An image has an ETag of its own that stays (S-45)" },
-    reference! { "uploads.delivery.not-modified" ["UP-15"] not_modified,
-        "Who names the ETag of an image gets 304 and no body (S-45)" },
-    reference! { "uploads.delivery.ranges" ["UP-15"] ranges,
-        "A part is given with 206 (S-45)" },
-    reference! { "uploads.delivery.outside" ["UP-15"] outside,
-        "A part outside the image is refused with 416, with the size (S-45)" },
-    reference! { "uploads.delivery.head" ["UP-15"] head,
-        "HEAD of an image has the headers of GET and no body (S-45)" },
-    reference! { "uploads.delivery.read-only" ["UP-19"] read_only,
-        "An image is not changed or deleted at its address (S-45)" },
-    reference! { "uploads.delivery.other-names" ["UP-06"] other_names,
-        "Nothing is at other names, nor at the directory (S-45)" },
+    reference! { "uploads.delivery.content-type" ["UP-15"] ("S-45") content_type,
+        "An image has its declared type, and nosniff" },
+    reference! { "uploads.delivery.any-key" ["UP-15"] ("S-45") any_key,
+        "An image is shown without a key and with any" },
+    reference! { "uploads.delivery.for-good" ["UP-19"] ("S-45") for_good,
+        "An image may be cached for ever, by everybody" },
+    reference! { "uploads.delivery.etag" ["UP-19"] ("S-45") etag,
+        "An image has an ETag of its own that stays" },
+    reference! { "uploads.delivery.not-modified" ["UP-15"] ("S-45") not_modified,
+        "Who names the ETag of an image gets 304 and no body" },
+    reference! { "uploads.delivery.ranges" ["UP-15"] ("S-45") ranges,
+        "A part is given with 206" },
+    reference! { "uploads.delivery.outside" ["UP-15"] ("S-45") outside,
+        "A part outside the image is refused with 416, with the size" },
+    reference! { "uploads.delivery.head" ["UP-15"] ("S-45") head,
+        "HEAD of an image has the headers of GET and no body" },
+    reference! { "uploads.delivery.read-only" ["UP-19"] ("S-45") read_only,
+        "An image is not changed or deleted at its address" },
+    reference! { "uploads.delivery.other-names" ["UP-06"] ("S-45") other_names,
+        "Nothing is at other names, nor at the directory" },
 ];
 
 async fn uploaded(case: &Case) -> Result<(Slot, Vec<u8>)> {
@@ -169,7 +169,9 @@ async fn other_names(case: Case) -> Result {
         String::new(),
     ] {
         let reply = case.storage(Method::GET, &format!("{directory}/{other}")).send().await?;
-        reply.has_status(404, format!("the name {other:?}"))?.equals("/data", json!(null))?;
+        reply
+            .has_status(404, format!("the name {}", json_text(&other)))?
+            .equals("/data", json!(null))?;
     }
     Ok(())
 }

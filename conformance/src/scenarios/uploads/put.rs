@@ -7,20 +7,23 @@ use futures::future::{join_all, try_join_all};
 use super::pictures::{PNG_BYTES, of_all_types, png, png_of_size};
 use super::slot::Slot;
 use crate::Verdict;
+use crate::scenarios::auth::main_bearer;
 use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
     core! { "uploads.put.answer" ["UP-10", "UP-11", "UP-12"] answer,
         "The PUT of the bytes with token and type, and without the API key, is answered 200" },
+    core! { "uploads.put.token" ["UP-11"] token,
+        "Without the token of its slot an upload is refused, and nothing of it is kept" },
     core! { "uploads.put.empty-body" ["UP-10"] empty_body,
         "The answer has an empty body" },
     core! { "uploads.put.largest" ["LI-14", "UP-10", "UP-15"] largest,
         "An image of 10485760 bytes is taken and shown whole" },
     core! { "uploads.put.side-by-side" ["UP-10", "UP-15"] side_by_side,
         "Uploads to several slots at once do not get in each other's way" },
-    reference! { "uploads.put.any-bytes" ["UP-10"] any_bytes,
-        "Bytes that are no image of the declared type are taken as they are (S-44)" },
+    reference! { "uploads.put.any-bytes" ["UP-10"] ("S-44") any_bytes,
+        "Bytes that are no image of the declared type are taken as they are" },
     reference! { "uploads.put.without-length" ["UP-10"] without_length,
         "The bytes may come in pieces, without a length in the header" },
     reference! { "uploads.put.letter-case" ["UP-12"] letter_case,
@@ -52,6 +55,26 @@ async fn answer(case: Case) -> Result {
     for (content_type, bytes) in of_all_types() {
         let slot = Slot::of(&case, &case.wire(), content_type, bytes.len()).await?;
         slot.put(&bytes).send().await?.has_status(200, content_type)?;
+    }
+    Ok(())
+}
+
+async fn token(case: Case) -> Result {
+    let bytes = png([0, 0, 200]);
+    let [slot, other] =
+        [Slot::for_png(&case, bytes.len()).await?, Slot::for_png(&case, bytes.len()).await?];
+    let bearer = |token: &str| Some(format!("Bearer {token}"));
+    let key = slot.is_of_target(&slot.upload_url).then(|| main_bearer(&case));
+    for (what, value) in [
+        ("no token", None),
+        ("the token of another slot", bearer(&other.token)),
+        ("half the token", bearer(&slot.token[..slot.token.len() / 2])),
+        ("a lengthened token", bearer(&format!("{}A", slot.token))),
+        ("no scheme", Some(slot.token.clone())),
+        ("the API key", key.or_else(|| bearer("none"))),
+    ] {
+        let call = value.map_or(slot.bare(), |value| slot.bare().header("authorization", value));
+        slot.refuses(what, call.body(&slot.content_type, &*bytes), &bytes).await?;
     }
     Ok(())
 }
@@ -213,7 +236,10 @@ async fn one_is_taken(slot: &Slot, rivals: &[Vec<u8>], answers: &[Result<ApiResp
     let [taken] = taken[..] else {
         let replies = answers.iter().flatten();
         let statuses: Vec<_> = replies.map(ApiResponse::status_code).collect();
-        return Err(Failure::failed("exactly one success", format!("the statuses {statuses:?}")));
+        return Err(Failure::failed(
+            "exactly one success",
+            format!("the statuses {}", json_text(&statuses)),
+        ));
     };
     check::with_context("the upload that was taken", slot.shows(taken, &others).await)
 }

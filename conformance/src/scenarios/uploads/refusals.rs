@@ -8,26 +8,26 @@ use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    reference! { "uploads.refusal.token" ["UP-11"] [OtherAccount] token,
+    reference! { "uploads.refusal.token" ["UP-11"] ("S-43", "S-82") [OtherAccount] token,
         "Without the slot's token in its form an upload is answered 401, with WWW-Authenticate, \
-         and nothing of it is kept (S-43, S-82)" },
-    reference! { "uploads.refusal.address" ["UP-04", "UP-11"] address,
-        "An address of which anything was changed is answered 401, and nothing is kept (S-43)" },
-    reference! { "uploads.refusal.content-type" ["UP-12"] content_type,
+         and nothing of it is kept" },
+    reference! { "uploads.refusal.address" ["UP-04", "UP-11"] ("S-43") address,
+        "An address of which anything was changed is answered 401, and nothing is kept" },
+    reference! { "uploads.refusal.content-type" ["UP-12"] ("S-43") content_type,
         "An upload without exactly the declared type is answered 415, and nothing of it is kept, \
-         even if the type is that of its bytes (S-43)" },
-    reference! { "uploads.refusal.larger" ["UP-13"] larger,
-        "A body that is larger than declared is answered 413 (S-43)" },
-    reference! { "uploads.refusal.smaller" ["UP-13"] smaller,
-        "A body that is smaller than declared is answered 400 (S-43)" },
+         even if the type is that of its bytes" },
+    reference! { "uploads.refusal.larger" ["UP-13"] ("S-43") larger,
+        "A body that is larger than declared is answered 413" },
+    reference! { "uploads.refusal.smaller" ["UP-13"] ("S-43") smaller,
+        "A body that is smaller than declared is answered 400" },
     reference! { "uploads.refusal.used" ["UP-14"] used,
         "An address that was used is answered 400, before the type and the size are looked at" },
-    reference! { "uploads.refusal.method" ["UP-10"] method,
-        "With the token, other methods than PUT are answered 405 (S-61)" },
-    reference! { "uploads.refusal.envelope" ["ER-01"] envelope,
-        "A refused upload is answered in the envelope, and its text repeats no secret (S-59)" },
-    reference! { "uploads.refusal.not-used-up" ["UP-14", "UP-10"] not_used_up,
-        "No refusal uses up the slot: the right upload is taken afterwards (S-43)" },
+    reference! { "uploads.refusal.method" ["UP-10"] ("S-61") method,
+        "With the token, other methods than PUT are answered 405" },
+    reference! { "uploads.refusal.envelope" ["ER-01"] ("S-59") envelope,
+        "A refused upload is answered in the envelope, and its text repeats no secret" },
+    reference! { "uploads.refusal.not-used-up" ["UP-14", "UP-10"] ("S-43") not_used_up,
+        "No refusal uses up the slot: the right upload is taken afterwards" },
 ];
 
 const TYPE: &str = "image/png";

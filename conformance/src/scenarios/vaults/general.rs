@@ -6,18 +6,18 @@ use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    reference! { "vaults.general.listed" ["VA-09", "VA-12", "VA-13"] listed,
-        "The list holds one system vault, named General (S-18)" },
-    reference! { "vaults.general.no-rename" ["VA-12"] no_rename,
-        "The General vault cannot be renamed (S-18)" },
-    reference! { "vaults.general.same-name" ["VA-12"] same_name,
-        "Sending the General vault the name it has is no change of its name (S-18)" },
-    reference! { "vaults.general.no-delete" ["VA-12"] no_delete,
-        "The General vault cannot be deleted (S-18)" },
-    reference! { "vaults.general.other-fields" ["VA-24"] other_fields,
-        "The description of the General vault can be changed (S-18)" },
-    reference! { "vaults.general.holds-prompts" ["VC-10", "VC-15"] holds_prompts,
-        "Prompts go into the General vault and out of it as in any vault (S-18)" },
+    reference! { "vaults.general.listed" ["VA-09", "VA-12", "VA-13"] ("S-18") listed,
+        "The list holds one system vault, named General" },
+    reference! { "vaults.general.no-rename" ["VA-12"] ("S-18") no_rename,
+        "The General vault cannot be renamed" },
+    reference! { "vaults.general.same-name" ["VA-12"] ("S-18") same_name,
+        "Sending the General vault the name it has is no change of its name" },
+    reference! { "vaults.general.no-delete" ["VA-12"] ("S-18") no_delete,
+        "The General vault cannot be deleted" },
+    reference! { "vaults.general.other-fields" ["VA-24"] ("S-18") other_fields,
+        "The description of the General vault can be changed" },
+    reference! { "vaults.general.holds-prompts" ["VC-10", "VC-15"] ("S-18") holds_prompts,
+        "Prompts go into the General vault and out of it as in any vault" },
 ];
 
 async fn listed(case: Case) -> Result {
@@ -25,7 +25,7 @@ async fn listed(case: Case) -> Result {
     let entries = vaults.array("/data")?;
     let system = entries.iter().filter(|vault| vault["isSystem"] == true);
     let names: Vec<_> = system.map(|vault| vault["name"].clone()).collect();
-    vaults.ensure(names == ["General"], "one system vault, General", format!("{names:?}")).map(drop)
+    vaults.ensure(names == ["General"], "one system vault, General", json_text(&names)).map(drop)
 }
 
 /// The system vault of the account.

@@ -15,8 +15,8 @@ pub(super) const ALL: &[Scenario] = &[
         "A create answers 201 with the vault object that is then at its address" },
     core! { "vaults.create.refused-makes-nothing" ["VA-20"] refused_makes_nothing,
         "A refused create makes no vault" },
-    reference! { "vaults.create.equal-names" ["VA-02"] equal_names,
-        "Two vaults may have the same name (S-17)" },
+    reference! { "vaults.create.equal-names" ["VA-02"] ("S-17") equal_names,
+        "Two vaults may have the same name" },
     core! { "vaults.list.own" ["VA-13", "VA-21"] own,
         "The list has the caller's vaults of every visibility, each as its own address shows it" },
     core! { "vaults.list.once" ["VA-13"] once,
@@ -25,10 +25,12 @@ pub(super) const ALL: &[Scenario] = &[
         "The list has a vault before those that were created earlier" },
     core! { "vaults.list.update-moves-nothing" ["VA-14"] |case| newest_first(case, true),
         "An update does not move a vault in the list" },
+    core! { "vaults.list.no-limit" ["VA-15"] no_limit,
+        "A limit makes no page of the list: it is ignored or refused" },
     core! { "vaults.list.whole" ["VA-15"] whole,
         "One response holds the whole list, however long it is" },
-    reference! { "vaults.list.ignores-queries" ["VA-15"] ignores_queries,
-        "The list takes no notice of a query (S-03)" },
+    reference! { "vaults.list.ignores-queries" ["VA-15"] ("S-03") ignores_queries,
+        "The list takes no notice of a query" },
     reference! { "vaults.list.ties" ["VA-14"] ties,
         "The list is ordered by descending createdAt, then by descending id" },
     reference! { "vaults.list.no-pagination-key" ["VA-15"]
@@ -41,6 +43,15 @@ async fn answer(case: Case) -> Result {
     let (vault, created) = case.vault_with(fields).await?;
     let read = vault.read().await?;
     same_object(created.status(201)?, created.at("/data")?, read.at("/data")?)
+}
+
+async fn no_limit(case: Case) -> Result {
+    let made = case.vaults::<2>().await?.map(|vault| vault.id);
+    let reply = case.wire().get("/vaults?limit=1").await?;
+    if reply.status_code() != 200 {
+        return reply.is_client_error("an unknown parameter").map(drop);
+    }
+    super::holds_all(&reply, &made.into())
 }
 
 async fn refused_makes_nothing(case: Case) -> Result {
@@ -101,7 +112,7 @@ async fn newest_first(case: Case, updated: bool) -> Result {
     let ids = vaults.integers("/data", "id")?;
     let places = [older, newer].map(|vault| ids.iter().position(|id| *id == vault.id));
     let in_order = matches!(places, [Some(older), Some(newer)] if newer < older);
-    let got = format!("the earlier one and the later one at the places {places:?}");
+    let got = format!("the earlier one and the later one at the places {}", json_text(&places));
     vaults.ensure(in_order, "the later vault before the earlier one", got).map(drop)
 }
 
@@ -138,5 +149,5 @@ async fn ties(case: Case) -> Result {
     }
     let descending = keys.is_sorted_by(|a, b| a > b);
     let what = "descending createdAt, then descending id";
-    vaults.ensure(descending, what, format!("{keys:?}")).map(drop)
+    vaults.ensure(descending, what, json_text(&keys)).map(drop)
 }

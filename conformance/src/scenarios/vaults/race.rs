@@ -16,13 +16,13 @@ pub(super) const ALL: &[Scenario] = &[
         "Forks of one vault at the same time are whole and have no prompt in common" },
     core! { "vaults.race.fork-while-adding" ["VA-32"] [OtherAccount] fork_while_adding,
         "A fork made while prompts are added counts what it holds" },
-    reference! { "vaults.race.one-deletes" ["VA-27"]
+    reference! { "vaults.race.one-deletes" ["VA-27"] ("S-76")
         |case| async move { race::expect_successes(&deleted_by_many(&case).await?.1, 1) },
-        "Of many deletions of one vault exactly one succeeds (S-76)" },
+        "Of many deletions of one vault exactly one succeeds" },
     reference! { "vaults.race.updates" ["VA-24"] updates,
         "Of many updates at the same time one stands as a whole" },
-    reference! { "vaults.race.slugs" ["VA-04"] slugs,
-        "Vaults made at the same time under one name have slugs of their own (S-16)" },
+    reference! { "vaults.race.slugs" ["VA-04"] ("S-16") slugs,
+        "Vaults made at the same time under one name have slugs of their own" },
 ];
 
 async fn deletes(case: Case) -> Result {

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::civil::date;
-use promptarium_conformance::known::Current;
 use promptarium_conformance::{
-    Blocked, Case, Failure, KnownFailures, Report, Run, Scenario, Selection, Target, TargetConfig,
+    Case, Failure, KnownFailures, Report, Run, Scenario, Selection, Target, TargetConfig,
+    Untestable,
 };
 
 use crate::isolation::{scenario, selection};
@@ -40,10 +40,11 @@ id = "known.not.selected"
 reason = "elsewhere"
 "#;
 
-pub(super) const SCENARIOS: [&Scenario; 8] = [
+pub(super) const SCENARIOS: [&Scenario; 9] = [
     scenario!("plain.passes.well", passes),
     scenario!("plain.fails.badly", fails),
     scenario!("plain.hangs.on", hangs),
+    scenario!("plain.builds.on-nothing", builds_on_a_prompt),
     scenario!("plain.needs.more", [OtherAccount], passes),
     scenario!("known.fails.as-listed", fails),
     scenario!("known.passes.all-the-same", looks),
@@ -54,6 +55,11 @@ pub(super) const SCENARIOS: [&Scenario; 8] = [
 /// Makes a vault, which the target then does not delete.
 async fn passes(case: Case) -> Result<(), Failure> {
     case.vault().await.map(drop)
+}
+
+/// Its set-up is a call that the target fails.
+async fn builds_on_a_prompt(case: Case) -> Result<(), Failure> {
+    case.prompt().await.map(drop)
 }
 
 async fn looks(case: Case) -> Result<(), Failure> {
@@ -87,10 +93,7 @@ pub(super) async fn target() -> (Stub, Arc<Target>) {
 }
 
 pub(super) fn known() -> KnownFailures {
-    KnownFailures::parse("known.toml", KNOWN, date(2026, 6, 1), |id| {
-        Current::Scenario(id.to_owned())
-    })
-    .unwrap()
+    KnownFailures::parse("known.toml", KNOWN, date(2026, 6, 1), |_| true).unwrap()
 }
 
 /// A run of those, with the list of known failures.
@@ -103,12 +106,12 @@ pub(super) async fn run() -> (Stub, Run) {
 pub(super) async fn report() -> Report {
     let (_stub, run) = run().await;
     let report = run.run(std::future::pending(), |_, _| {}).await;
-    let blocked = Blocked {
+    let untestable = Untestable {
         what: "generations".into(),
         reason: "the provider is <i>slow</i>".into(),
         remedy: "give it time".into(),
     };
-    Report { blocked: vec![blocked], ..report }
+    Report { untestable: vec![untestable], ..report }
 }
 
 /// A run that was stopped, one that passed, and one that has only begun.

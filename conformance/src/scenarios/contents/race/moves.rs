@@ -23,12 +23,13 @@ pub(in super::super) const ALL: &[Scenario] = &[
         "Whoever reads a prompt while it is moved sees it in exactly one of the two vaults" },
     core! { "contents.race.counted-in-one-vault" ["VA-10", "VC-21"] counted_in_one_vault,
         "Whoever lists the vaults while a prompt is moved sees it counted in exactly one" },
-    reference! { "contents.race.removal-after-move" ["VC-21"] |case| moved_or_removed(case, true),
-        "Where a move succeeded no removal of the same membership does (S-31)" },
-    reference! { "contents.race.moves-into-a-holder" ["VC-20"] moves_into_a_holder,
-        "Moves of one prompt from many vaults into one leave it there once (S-28)" },
-    reference! { "contents.race.losers-404" ["VC-21"] losers_404,
-        "The moves that lose answer 404 (S-31)" },
+    reference! { "contents.race.removal-after-move" ["VC-21"] ("S-31")
+        |case| moved_or_removed(case, true),
+        "Where a move succeeded no removal of the same membership does" },
+    reference! { "contents.race.moves-into-a-holder" ["VC-20"] ("S-28") moves_into_a_holder,
+        "Moves of one prompt from many vaults into one leave it there once" },
+    reference! { "contents.race.losers-404" ["VC-21"] ("S-31") losers_404,
+        "The moves that lose answer 404" },
 ];
 
 async fn moves_to_one_vault(case: Case) -> Result {
@@ -143,7 +144,7 @@ async fn seen_in_one_vault(case: Case) -> Result {
         let named = vault_ids(&reply)?;
         let own = named.iter().filter(|id| vaults.iter().any(|vault| vault.id == **id));
         let one = own.count() == 1;
-        reply.ensure(one, "vaultIds with one of the two vaults", format!("{named:?}")).map(drop)
+        reply.ensure(one, "vaultIds with one of the two vaults", json_text(&named)).map(drop)
     };
     moved_and_seen(&case, look).await
 }
@@ -160,7 +161,7 @@ async fn counted_in_one_vault(case: Case) -> Result {
             }
             let one = counts == [1, 0] || counts == [0, 1];
             let what = "promptCounts 1 and 0, or 0 and 1";
-            reply.ensure(one, what, format!("{counts:?}")).map(drop)
+            reply.ensure(one, what, json_text(&counts)).map(drop)
         }
     };
     moved_and_seen(&case, look).await

@@ -4,24 +4,24 @@ use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
 pub(in super::super) const ALL: &[Scenario] = &[
-    reference! { "vaults.fork.own" ["VA-29"] own,
-        "The caller's own public or unlisted vault can be forked (S-22)" },
-    reference! { "vaults.fork.fields" ["VA-29"] [OtherAccount] fields,
-        "A fork has the name and the description of the source (S-22)" },
-    reference! { "vaults.fork.slug" ["VA-04"] slug,
-        "A fork has a slug that is free in the caller's account (S-16, S-22)" },
+    reference! { "vaults.fork.own" ["VA-29"] ("S-22") own,
+        "The caller's own public or unlisted vault can be forked" },
+    reference! { "vaults.fork.fields" ["VA-29"] ("S-22") [OtherAccount] fields,
+        "A fork has the name and the description of the source" },
+    reference! { "vaults.fork.slug" ["VA-04"] ("S-16", "S-22") slug,
+        "A fork has a slug that is free in the caller's account" },
     reference! { "vaults.fork.order" ["VA-33"] order,
         "The copies are in the order in which the source's prompts were added" },
     reference! { "vaults.fork.no-pins" ["VA-33"] no_pins,
         "Pins are not copied" },
-    reference! { "vaults.fork.only-there" ["VA-33"] only_there,
-        "The copies are in the new vault only (S-22)" },
+    reference! { "vaults.fork.only-there" ["VA-33"] ("S-22") only_there,
+        "The copies are in the new vault only" },
     reference! { "vaults.fork.hidden-fields" ["VA-33"] hidden_fields,
         "A fork copies what no response shows, such as modelId" },
-    reference! { "vaults.fork.dates" ["VA-11", "VA-33"] dates,
-        "The dates of a fork and its copies are the moment of the fork (S-22)" },
-    reference! { "vaults.fork.own-private-400" ["VA-30"] own_private,
-        "The fork of one's own private vault is refused with 400 and no details (S-23)" },
+    reference! { "vaults.fork.dates" ["VA-11", "VA-33"] ("S-22") dates,
+        "The dates of a fork and its copies are the moment of the fork" },
+    reference! { "vaults.fork.own-private-400" ["VA-30"] ("S-23") own_private,
+        "The fork of one's own private vault is refused with 400 and no details" },
 ];
 
 /// A public vault of the caller with members, the first added first.

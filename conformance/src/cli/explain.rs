@@ -1,0 +1,51 @@
+//! The command `explain`: what scenarios do, for a reader who does not know Rust.
+
+use std::fmt::Write as _;
+
+use serde_json::{Value, json};
+
+use super::list::{ListArguments, heading};
+use super::{Exit, Refusal, tell};
+use crate::{Scenario, Selection, Suite, rules, trace};
+
+/// The transcript of each selected scenario.
+pub(super) fn explain(suite: &Suite, arguments: ListArguments) -> Result<Exit, Refusal> {
+    let filters = arguments.filters.or_all_profiles();
+    let selected = Selection::new(suite, filters).map_err(|line| Refusal(Exit::Usage, line))?;
+    let scenarios = selected.scenarios.into_iter();
+    tell(&match arguments.json {
+        true => format!("{:#}\n", scenarios.map(in_json).collect::<Value>()),
+        false => scenarios.map(in_lines).collect::<Vec<_>>().join("\n"),
+    });
+    Ok(Exit::Passed)
+}
+
+fn in_json(scenario: &Scenario) -> Value {
+    let Scenario { id, title, profile, rules, silent, .. } = scenario;
+    let steps = trace::recorded(id).unwrap_or_default();
+    json!({
+        "id": id, "title": title, "profile": profile, "rules": rules, "silent": silent,
+        "steps": steps,
+    })
+}
+
+fn in_lines(scenario: &Scenario) -> String {
+    let Scenario { id, title, rules, needs, .. } = scenario;
+    let mut text = format!("{}\n{title}\n", heading(scenario));
+    let sentences = rules.iter().filter_map(|rule| rules::find(rule));
+    let mut sentences: Vec<_> = sentences.flat_map(|rule| rule.sentences).collect();
+    sentences.dedup();
+    for sentence in sentences {
+        let _ = writeln!(text, "  > {sentence}");
+    }
+    for need in *needs {
+        let _ = writeln!(text, "  skipped: {}", need.missing());
+    }
+    match trace::recorded(id) {
+        Some(steps) => {
+            trace::lines(steps).iter().for_each(|line| text.push_str(&format!("{line}\n")))
+        }
+        None => text.push_str("  no transcript; `run --trace` shows its steps\n"),
+    }
+    text
+}

@@ -1,0 +1,158 @@
+//! What made scenarios fail or blocked them, grouped by the call, by what was expected and by what
+//! was received, so that one fault of a target is read once. And skips, grouped by their reason.
+
+use std::fmt::{self, Write as _};
+
+use serde::Serialize;
+
+use super::text::{counted, one_line};
+use super::{Outcome, Record, Report, Totals};
+
+/// Characters of what was expected or received that stand in one line.
+const SHOWN: usize = 200;
+
+/// Records that failed, were blocked or came to no verdict in the same way.
+#[derive(Clone, Debug, Serialize)]
+pub struct Cause<'r> {
+    /// The call, such as `POST /vaults`.
+    pub call: &'r str,
+    /// What the first of them expected.
+    pub expected: &'r str,
+    /// What the first of them received.
+    pub got: &'r str,
+    /// How many of them came to what.
+    pub totals: Totals,
+    /// The ids of their scenarios; the record of the first is a full example.
+    #[serde(rename = "scenarios", serialize_with = "ids")]
+    pub records: Vec<&'r Record>,
+}
+
+impl Report {
+    /// Every cause, the one with most scenarios first.
+    pub fn causes(&self) -> Vec<Cause<'_>> {
+        let bad = self.records.iter().filter(|record| record.outcome.is_bad());
+        let key = |record: &Record| {
+            let [expected, got] = [&record.expected, &record.got].map(without_ids);
+            // An entry of known failures that is out of date has a remedy of its own.
+            (record.call.clone(), expected, got, record.known.is_some())
+        };
+        let mut causes: Vec<_> = grouped(bad, key).into_iter().map(|(_, it)| cause(it)).collect();
+        causes.sort_by_key(|cause| std::cmp::Reverse(cause.records.len()));
+        causes
+    }
+
+    /// Skipped scenarios by the reason, which says what would let them run.
+    pub(super) fn skips(&self) -> Vec<(String, Vec<&Record>)> {
+        grouped(self.with(&[Outcome::Skipped]), Record::why)
+    }
+
+    /// The call that blocks most scenarios, in one line.
+    pub(super) fn next_step(&self) -> Option<String> {
+        let calls = grouped(self.with(&[Outcome::Blocked]), |record| record.call.clone());
+        let (call, records) = calls.into_iter().rev().max_by_key(|(_, records)| records.len())?;
+        let blocked = counted(records.len(), "scenario");
+        Some(format!("next: make {} work, which blocks {blocked}", call?))
+    }
+}
+
+fn cause(records: Vec<&Record>) -> Cause<'_> {
+    let text = |part: fn(&Record) -> &Option<String>| {
+        records.first().and_then(|record| part(record).as_deref()).unwrap_or("no call")
+    };
+    Cause {
+        call: text(|record| &record.call),
+        expected: text(|record| &record.expected),
+        got: text(|record| &record.got),
+        totals: Totals::of(records.iter().copied()),
+        records,
+    }
+}
+
+/// In the order in which the groups first come.
+fn grouped<'r, K: PartialEq>(
+    records: impl Iterator<Item = &'r Record>,
+    key: impl Fn(&Record) -> K,
+) -> Vec<(K, Vec<&'r Record>)> {
+    let mut groups: Vec<(K, Vec<&Record>)> = Vec::new();
+    for record in records {
+        let key = key(record);
+        match groups.iter_mut().find(|(other, _)| *other == key) {
+            Some((_, group)) => group.push(record),
+            None => groups.push((key, vec![record])),
+        }
+    }
+    groups
+}
+
+/// The text with `#` for every number but a status: ids differ from scenario to scenario.
+fn without_ids(text: &Option<String>) -> String {
+    let mut shown = String::new();
+    let text = text.as_deref().unwrap_or_default();
+    for character in text.chars() {
+        let digits = |one: char| one.is_ascii_digit();
+        let is_status = shown.trim_end_matches(digits).ends_with("status ");
+        match character {
+            '0'..='9' if !is_status && shown.ends_with('#') => {}
+            '0'..='9' if !is_status => shown.push('#'),
+            _ => shown.push(character),
+        }
+    }
+    shown
+}
+
+fn ids<S: serde::Serializer>(records: &[&Record], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(records.iter().map(|record| record.id))
+}
+
+/// How many came to what, and the call.
+impl fmt::Display for Cause<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Totals { failed, blocked, errors, .. } = self.totals;
+        let counts = [(failed, "failed"), (blocked, "blocked"), (errors, "without a verdict")];
+        let counts = counts.iter().filter(|(count, _)| *count > 0);
+        let counts: Vec<_> = counts.map(|(count, word)| format!("{count} {word}")).collect();
+        write!(f, "{} at {}", counts.join(", "), self.call)
+    }
+}
+
+impl Cause<'_> {
+    /// Everything but the example, in one line.
+    pub(super) fn in_one_line(&self) -> String {
+        let [expected, got] = [self.expected, self.got].map(shortened);
+        format!("{self}: expected {expected}, got {got}")
+    }
+
+    /// Ids of scenarios beside the example, and how many more there are.
+    pub(super) fn others(&self, listed: usize) -> Option<String> {
+        let others = self.records.get(1..).filter(|others| !others.is_empty())?;
+        let ids: Vec<_> = others.iter().take(listed).map(|record| record.id).collect();
+        let mut text = ids.join(", ");
+        if others.len() > listed {
+            let _ = write!(text, " and {} more", others.len() - listed);
+        }
+        Some(text)
+    }
+}
+
+/// On one line of bounded length.
+pub(super) fn shortened(text: &str) -> String {
+    let line = one_line(text);
+    match line.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_ids;
+
+    #[test]
+    fn ids_make_no_cause_of_their_own_and_statuses_do() {
+        let text = |text: &str| without_ids(&Some(text.to_owned()));
+        assert_eq!(text("an entry with id 4123 in /data"), "an entry with id # in /data");
+        assert_eq!(text("the prompts [12, 7]"), "the prompts [#, #]");
+        assert_eq!(text("status 404 for title 12"), "status 404 for title #");
+        assert_eq!(text("from 200 to 299"), "from # to #");
+    }
+}

@@ -1,0 +1,56 @@
+//! The text of the specification, each sentence with what the run found of it.
+
+use maud::{Markup, html};
+
+use super::super::Report;
+use super::details::prose;
+use crate::coverage::run::Sentence;
+use crate::spec::{self, Piece};
+
+pub(super) fn specification(report: &Report) -> Markup {
+    let mut sentences = report.sentences().into_iter();
+    html! {
+        section.specification {
+            h2 { "The specification" }
+            p.quiet {
+                "Each sentence as this run found it: held (✓), broken (✗), or not tested (·), as no "
+                "scenario of it was selected or some did not run."
+            }
+            @for piece in spec::pieces() {
+                @match piece {
+                    Piece::Text(text) => { @for line in text.lines() { (between(line)) } }
+                    Piece::Quote(_) => {
+                        @if let Some(found) = sentences.next() { (sentence(&found)) }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A line that states nothing which a scenario could prove.
+fn between(line: &str) -> Markup {
+    let words = line.trim_matches(['#', ' ', '|', '-', ',', '.', ':']);
+    html! {
+        @if line.starts_with("## ") { h3 { (words) } }
+        @else if line.starts_with('#') { h4 { (words) } }
+        @else if words.chars().any(char::is_alphabetic) { p.quiet { (prose(line)) } }
+    }
+}
+
+fn sentence(found: &Sentence) -> Markup {
+    let text = found.text.trim_matches(['|', ' ']).replace(" | ", " · ").replace("**", "");
+    html! {
+        details.sentence.(found.state.word()) id={ "sentence-" (found.id) } {
+            summary {
+                span.mark title=(found.state.word()) { (found.state.mark()) } " " (prose(&text))
+            }
+            ul {
+                @for (id, outcome) in &found.scenarios {
+                    li { a href={ "#" (id) } { code { (id) } } " " span.quiet { (outcome.word()) } }
+                }
+                @if found.scenarios.is_empty() { li.quiet { "no scenario of this run" } }
+            }
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! What a scenario does, step by step: its requests, the answers, and what was checked of each. It
+//! is shown for every failure, for every scenario under `--trace`, and by `explain` from the
+//! transcripts that were recorded against the reference server.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::sync::LazyLock;
+
+use bytes::Bytes;
+use serde::{Deserialize, Serialize};
+
+use crate::exchange::{RawExchange, shown};
+use crate::secret::Secrets;
+
+/// The transcripts of the built-in scenarios, written by a test that compares them.
+const RECORDED: &str = include_str!("../scenarios.json");
+/// Characters of a body that stand on the line of its step.
+const BODY: usize = 160;
+/// Characters of an answer on its line.
+const ANSWER: usize = 400;
+/// Characters of a check.
+const CHECK: usize = 240;
+/// How many steps of a failure a text shows.
+const LAST: usize = 12;
+
+/// What stands for the key of a request whose `Authorization` the scenario wrote.
+pub(crate) const OWN_KEY: &str = "a header of its own";
+
+/// A request of a scenario, its answer, and what was checked of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Step {
+    /// Method and path below the base URL, or the whole address if the target gave it.
+    pub call: String,
+    /// Whose key it carries; empty for that of the account under test.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub by: String,
+    /// How often it was sent in a row, to equal answers; 0 stands for once.
+    #[serde(skip_serializing_if = "is_once")]
+    pub times: usize,
+    /// Headers that a usual request does not have.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub headers: Vec<String>,
+    /// The body.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub body: Option<String>,
+    /// The status of the answer, if there was one.
+    pub status: Option<u16>,
+    /// The body of the answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub answer: Option<String>,
+    /// Whether it only prepares what the scenario looks at.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub set_up: bool,
+    /// What was found to hold.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub checks: Vec<String>,
+    /// What was found not to hold.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub failed: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct Recorded {
+    scenarios: Vec<Transcript>,
+}
+
+#[derive(Deserialize)]
+struct Transcript {
+    id: String,
+    steps: Vec<Step>,
+}
+
+/// The steps of a built-in scenario as they were recorded.
+pub fn recorded(id: &str) -> Option<&'static [Step]> {
+    // Empty if it cannot be read, and then tests fail.
+    static STEPS: LazyLock<BTreeMap<String, Vec<Step>>> = LazyLock::new(|| {
+        let file = serde_json::from_str::<Recorded>(RECORDED).ok();
+        let scenarios = file.into_iter().flat_map(|file| file.scenarios);
+        scenarios.map(|one| (one.id, one.steps)).collect()
+    });
+    STEPS.get(id).map(Vec::as_slice)
+}
+
+/// Whether a scenario sends nothing but `GET` and `HEAD`.
+pub fn only_reads(id: &str) -> bool {
+    let reads = |step: &Step| step.call.starts_with("GET ") || step.call.starts_with("HEAD ");
+    recorded(id).is_some_and(|steps| !steps.is_empty() && steps.iter().all(reads))
+}
+
+/// Whether a scenario looks at a call, which is more than to be set up by it. A part of the path
+/// in braces or behind a colon stands for any.
+pub(crate) fn looks_at(id: &str, method: &str, path: &str) -> bool {
+    let is_same = |(wanted, sent): (&str, &str)| wanted == sent || wanted.starts_with(['{', ':']);
+    let is_call = |step: &&Step| {
+        let Some((sent, rest)) = step.call.split_once(' ') else { return false };
+        let rest = rest.split('?').next().unwrap_or_default();
+        let [wanted, parts] = [path, rest].map(|path| path.split('/').collect::<Vec<_>>());
+        !step.set_up
+            && sent.eq_ignore_ascii_case(method)
+            && wanted.len() == parts.len()
+            && wanted.into_iter().zip(parts).all(is_same)
+    };
+    recorded(id).is_some_and(|steps| steps.iter().any(|step| is_call(&step)))
+}
+
+impl Step {
+    /// Without checks yet.
+    pub(crate) fn of(exchange: &RawExchange, secrets: &Secrets, base_url: &str) -> Self {
+        let request = &*exchange.request;
+        let shown = |body: &Bytes| (!body.is_empty()).then(|| shown(secrets, body));
+        let response = exchange.response.as_deref();
+        let (call, headers, body) = match &request.bytes {
+            Some(sent) => ("bytes".to_owned(), Vec::new(), Some(sent.shown(secrets))),
+            None => {
+                let path = request.url.strip_prefix(base_url).unwrap_or(&request.url);
+                let headers = request.headers.iter();
+                let headers = headers.filter_map(|(name, value)| {
+                    let value = String::from_utf8_lossy(value.as_bytes());
+                    match name.as_str() {
+                        "content-type" if value == "application/json" => None,
+                        "cookie" if request.by != "the session" => {
+                            Some(format!("{name}: [redacted]"))
+                        }
+                        "authorization" if request.by != OWN_KEY => None,
+                        "authorization" => Some(format!("{name}: {}", secrets.in_shell(&value))),
+                        "cookie" | "origin" | "sec-fetch-site" if request.by == "the session" => {
+                            None
+                        }
+                        _ => Some(secrets.redact(format!("{name}: {value}"))),
+                    }
+                });
+                let call = secrets.redact(format!("{} {path}", request.method));
+                (call, headers.collect(), request.body.as_ref().and_then(shown))
+            }
+        };
+        Self {
+            call,
+            by: Some(request.by).filter(|by| *by != OWN_KEY).unwrap_or_default().to_owned(),
+            headers,
+            body,
+            status: response.map(|response| response.status.as_u16()),
+            answer: response.and_then(|response| shown(&response.body)),
+            set_up: request.set_up,
+            ..Self::default()
+        }
+    }
+
+    /// Request and status on one line.
+    pub(crate) fn summary(&self) -> String {
+        let mut line = self.call.clone();
+        if !self.by.is_empty() {
+            let _ = write!(line, " with {}", self.by);
+        }
+        for header in &self.headers {
+            let _ = write!(line, " [{header}]");
+        }
+        if let Some(body) = &self.body {
+            let _ = write!(line, " {}", cut(body, BODY));
+        }
+        let status = self.status.map_or_else(|| "no answer".to_owned(), |code| code.to_string());
+        let times = if is_once(&self.times) { String::new() } else { format!(" ×{}", self.times) };
+        let set_up = if self.set_up { "  (set-up)" } else { "" };
+        format!("{line} → {status}{times}{set_up}")
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the form serde calls it in")]
+fn is_once(times: &usize) -> bool {
+    *times < 2
+}
+
+/// A check as it is shown.
+pub(crate) fn check(text: &str) -> String {
+    cut(text, CHECK)
+}
+
+/// On one line of bounded length.
+fn cut(text: &str, length: usize) -> String {
+    let line = text.lines().collect::<Vec<_>>().join("⏎");
+    match line.char_indices().nth(length) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line,
+    }
+}
+
+/// The transcript of the last few steps, with how many were before.
+pub(crate) fn last_lines(steps: &[Step]) -> Vec<String> {
+    let before = steps.len().saturating_sub(LAST);
+    let shown = lines(steps);
+    let is_first = |line: &String| line.starts_with(&format!("{:>4} ", before + 1));
+    let at = shown.iter().position(is_first).unwrap_or_default();
+    let note = (before > 0).then(|| format!("     ({before} more before)"));
+    note.into_iter().chain(shown.into_iter().skip(at)).collect()
+}
+
+/// A transcript: one numbered line for each step, and below it one for each check.
+pub fn lines(steps: &[Step]) -> Vec<String> {
+    let mut lines = Vec::new();
+    for (n, step) in steps.iter().enumerate() {
+        lines.push(format!("{:>4} {}", n + 1, step.summary()));
+        let answer = step.answer.iter().map(|answer| format!("     < {}", cut(answer, ANSWER)));
+        lines.extend(answer.filter(|_| !step.set_up));
+        let is_shown = |_: &&String| !step.set_up;
+        lines.extend(step.checks.iter().filter(is_shown).map(|check| format!("     ✓ {check}")));
+        lines.extend(step.failed.iter().map(|check| format!("     ✗ {check}")));
+    }
+    lines
+}

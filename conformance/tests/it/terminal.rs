@@ -1,0 +1,102 @@
+//! What a terminal shows of a run: the largest causes, skips by their reason, and colours where
+//! they are wanted.
+
+use std::future::pending;
+
+use promptarium_conformance::report::{Format, Outcome, Report, Verdict, text};
+use promptarium_conformance::{Case, Failure, Run, Scenario};
+use serde_json::Value;
+
+use crate::cli::{program, stdout};
+use crate::isolation::{scenario, selection};
+use crate::stub::{Answer, KEY, Request, Stub};
+
+async fn run(
+    scenarios: &[&'static Scenario],
+    answer: impl Fn(&Request) -> Answer + Send + Sync + 'static,
+) -> Report {
+    let stub = Stub::start(answer).await;
+    Run::new(stub.target(), selection(scenarios)).run(pending(), |_, _| {}).await
+}
+
+async fn builds_on_a_vault(case: Case) -> Result<(), Failure> {
+    case.vault().await.map(drop)
+}
+
+async fn looks_at_vaults(case: Case) -> Result<(), Failure> {
+    case.wire().get("/vaults?n=1").await?.status(200).map(drop)
+}
+
+async fn looks_at_prompts(case: Case) -> Result<(), Failure> {
+    case.wire().get("/prompts/7123").await?.status(201).map(drop)
+}
+
+async fn looks_twice(case: Case) -> Result<(), Failure> {
+    case.wire().get("/vaults").await?.status(200)?;
+    looks_at_vaults(case).await
+}
+
+async fn looks_at_another(case: Case) -> Result<(), Failure> {
+    case.wire().get("/prompts/8123").await?.status(201).map(drop)
+}
+
+const BUILDS: &Scenario = scenario!("a.b.builds", builds_on_a_vault);
+const LOOKS: &Scenario = scenario!("a.b.looks", looks_at_vaults);
+const LOOKS_TWICE: &Scenario = scenario!("a.b.looks-twice", looks_twice);
+const PROMPTS: &Scenario = scenario!("a.b.prompts", looks_at_prompts);
+const OTHERS: &Scenario = scenario!("a.b.other-prompts", looks_at_another);
+
+#[tokio::test]
+async fn a_failed_set_up_blocks_and_names_the_call() {
+    let report = run(&[BUILDS], |_| Answer::Json(500, "{}".into())).await;
+    let record = &report.records[0];
+    assert_eq!((record.outcome, record.call.as_deref()), (Outcome::Blocked, Some("POST /vaults")));
+    assert_eq!((report.totals.blocked, report.totals.failed), (1, 0));
+    assert_eq!(report.verdict, Verdict::Failed);
+    let text = text::brief(&report);
+    assert!(text.contains("next: make POST /vaults work, which blocks 1 scenario\n"), "{text}");
+}
+
+#[tokio::test]
+async fn a_call_that_the_target_lacks_blocks_and_one_that_fails_at_times_fails() {
+    let lacking = run(&[LOOKS], |_| Answer::Json(404, "{}".into())).await;
+    assert_eq!(lacking.records[0].outcome, Outcome::Blocked);
+    let at_times = |request: &Request| match request.line.as_str() {
+        "GET /vaults" => Answer::Json(200, "{}".into()),
+        _ => Answer::Json(404, "{}".into()),
+    };
+    assert_eq!(run(&[LOOKS_TWICE], at_times).await.records[0].outcome, Outcome::Failed);
+}
+
+#[tokio::test]
+async fn failures_that_differ_in_ids_only_have_one_cause_and_the_largest_comes_first() {
+    let report = run(&[LOOKS, PROMPTS, OTHERS], |_| Answer::Json(500, "{}".into())).await;
+    let causes = report.causes();
+    let sizes: Vec<_> = causes.iter().map(|cause| (cause.call, cause.records.len())).collect();
+    assert_eq!(sizes, [("GET /prompts/{promptId}", 2), ("GET /vaults", 1)]);
+    let json: Value = serde_json::from_str(&Format::Json.render(&report)).unwrap();
+    assert_eq!(json["causes"][0]["scenarios"][1], "a.b.other-prompts");
+    for (name, format) in Format::ALL {
+        let shown = format.render(&report);
+        let places = ["GET /prompts/{promptId}", "GET /vaults"].map(|call| shown.find(call));
+        assert!(places[0].is_some() && places[0] < places[1], "{name}: {shown}");
+    }
+    let text = text::brief(&report);
+    for part in ["[1] 2 failed at GET /prompts/{promptId}\n", "  again: curl ", "  alone: "] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    assert!(text.contains("  also: a.b.other-prompts\n"), "{text}");
+}
+
+#[tokio::test]
+async fn colours_are_there_where_they_are_wanted_and_not_in_a_pipe() {
+    let stub = Stub::start(|_| Answer::Json(200, "{}".into())).await;
+    let variables = [("PROMPTARIUM_API_KEY", KEY), ("PROMPTARIUM_BASE_URL", &stub.base_url)];
+    let run = async |more: &[&str]| {
+        let arguments = ["run", "--filter", "vaults.create.defaults"];
+        stdout(&program(&[&arguments[..], more].concat(), &variables).await)
+    };
+    assert!(run(&["--color", "always"]).await.contains("\u{1b}[1;31mverdict: failed\u{1b}[0m"));
+    assert!(!run(&[]).await.contains('\u{1b}'));
+    assert!(!run(&["--color", "never"]).await.contains('\u{1b}'));
+}
