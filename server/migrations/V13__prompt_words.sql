@@ -4,8 +4,9 @@
 -- be changed: about a minute for a million of them.
 
 -- ASCII punctuation separates words; without `translate` the parser would take `sea/harbour` for the
--- name of a file. The first word stands for the account, so that one scan of the index finds the
--- words of one account. `search.rs` has the same expression.
-CREATE INDEX prompt_words ON prompt USING gin (to_tsvector('simple', translate(
-    'account' || account_id::text || ' ' || title || ' ' || body || ' ' || coalesce(platform, ''),
+-- name of a file. A negative number stands for the account, so that one scan of the index finds the
+-- words of one account: no word that is searched for begins with a minus sign. `search.rs` has the
+-- same expression.
+CREATE INDEX prompt_words ON prompt USING gin (to_tsvector('simple', (-account_id)::text || ' ' || translate(
+    title || ' ' || body || ' ' || coalesce(platform, ''),
     '!"#$%&''()*+,-./:;<=>?@[\]^_`{|}~', '                                ')));

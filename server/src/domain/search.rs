@@ -22,7 +22,8 @@ pub enum Place {
 /// A search for prompts, newest first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PromptSearch {
-    /// Each begins a word of the title, the text or the platform. From [`PromptSearch::words`].
+    /// Each begins a word of the title, the text or the platform; one that
+    /// [`is_whole`](PromptSearch::is_whole) is that word. From [`PromptSearch::words`].
     pub words: Vec<String>,
     /// Where to look.
     pub place: Place,
@@ -41,6 +42,11 @@ impl PromptSearch {
         split(text).take(WORDS_MAX).map(str::to_lowercase).collect()
     }
 
+    /// Whether a word is looked for as it is. One or two letters begin too many words.
+    pub(crate) fn is_whole(word: &str) -> bool {
+        word.len() < 3
+    }
+
     /// Whether a prompt has all the words.
     pub(crate) fn finds(&self, prompt: &PromptRecord) -> bool {
         let texts = [&*prompt.title, &*prompt.text, prompt.platform.as_deref().unwrap_or("")];
@@ -57,7 +63,8 @@ fn split(text: &str) -> impl Iterator<Item = &str> {
 /// Whether a word begins with another one that is in lower case.
 fn begins(word: &str, lower: &str) -> bool {
     let mut letters = word.chars().flat_map(char::to_lowercase);
-    lower.chars().all(|letter| letters.next() == Some(letter))
+    let begins = lower.chars().all(|letter| letters.next() == Some(letter));
+    begins && (!PromptSearch::is_whole(lower) || letters.next().is_none())
 }
 
 #[cfg(test)]
@@ -70,7 +77,10 @@ mod tests {
             ("A Harbour before sunrise", "harb", true),
             ("A Harbour before sunrise", "bour", false),
             ("sea/harbour.png", "harbour", true),
-            ("Ärger", "är", true),
+            ("Ärger", "ärg", true),
+            ("a gull", "a", true),
+            ("an owl", "a", false),
+            ("猫の絵", "猫", true),
             ("Hafen", "harbour", false),
         ] {
             assert_eq!(split(text).any(|other| begins(other, word)), found, "{text} {word}");

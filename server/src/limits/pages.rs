@@ -21,4 +21,4 @@ pub(crate) const THUMBNAIL_PIXELS: u32 = 480;
 pub(crate) const THUMBNAIL_MEMORY_MAX: u64 = 96 << 20;
 pub(crate) const THUMBNAIL_SOURCE_BYTES_MAX: u64 = 16 << 20;
 /// How long a request waits for its turn to make one.
-pub(crate) const THUMBNAIL_WAIT: Duration = Duration::from_secs(10);
+pub(crate) const THUMBNAIL_WAIT: Duration = Duration::from_secs(30);

@@ -13,7 +13,8 @@ use crate::domain::{Caller, PromptKind, PromptPage, PromptSearch};
 pub trait SearchStore: Send + Sync + 'static {
     /// One page of the prompts that match, newest (greatest id) first; at most 100. Case does not
     /// count. A vault that is not the caller's has no prompts. Following `after` from page to page
-    /// returns each prompt that matches throughout exactly once.
+    /// returns each prompt that matches throughout exactly once. Of prompts in no vault, without
+    /// words, it finds those among the 100,000 prompts that follow `after`.
     async fn search_prompts(&self, caller: &Caller, search: PromptSearch) -> Result<PromptPage>;
 
     /// How many prompts of this type there are, counted up to `most`.

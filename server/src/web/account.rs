@@ -122,7 +122,8 @@ pub(crate) async fn import(
 ) -> HandlerResult {
     let refused = |text: String| ApiError::from(FieldErrors::of("file", text));
     let imported = async {
-        let Sent { file, size, .. } = receive(api, &mut request, IMPORT_BYTES_MAX).await?;
+        let Sent { file, size, memory: _buffer, .. } =
+            receive(api, &mut request, IMPORT_BYTES_MAX).await?;
         let mut file = file.ok_or_else(|| refused("is required".to_owned()))?;
         // The document, and what is read from it.
         let _memory = request.memory.reserve(2 * size)?;

@@ -12,7 +12,7 @@ use super::listing::same_list;
 use super::parts::counted;
 use super::prompts::{named_vault, vault_choices};
 use crate::api::{Api, HandlerResult, Request};
-use crate::domain::SessionRecord;
+use crate::domain::SessionRecord as Session;
 use crate::http::error::ApiError;
 use crate::http::validate::{FieldErrors, form_fields, id};
 use crate::store::StoreError;
@@ -21,11 +21,7 @@ use crate::store::StoreError;
 const CHOSEN_MAX: usize = 100;
 
 /// `POST /prompts/chosen`.
-pub(crate) async fn apply(
-    api: &Api,
-    session: &SessionRecord,
-    mut request: Request<'_>,
-) -> HandlerResult {
+pub(crate) async fn apply(api: &Api, session: &Session, mut request: Request<'_>) -> HandlerResult {
     let body = request.form().await?;
     let entered = Entered::parse(&body);
     let back = same_list(entered.value("back"));
@@ -102,7 +98,7 @@ fn kept(entered: &Entered<'_>) -> Markup {
 
 async fn ask_vault(
     api: &Api,
-    session: &SessionRecord,
+    session: &Session,
     entered: &Entered<'_>,
     (action, count, back): (&str, usize, &str),
 ) -> HandlerResult {

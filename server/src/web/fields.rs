@@ -86,12 +86,12 @@ impl Attributes<'_> {
                 let list = format!("{name}-list");
                 let suggestions = if let Input::Suggested(all) = input { *all } else { &[] };
                 html! {
-                    input #(name) name=(name) value=(value) dir="auto" autocomplete="off"
+                    input #(name) name=(name) dir="auto" value=(value) autocomplete="off"
                         spellcheck="false" required[*is_required]
                         list=[(!suggestions.is_empty()).then_some(&list)]
                         aria-describedby=[described] aria-invalid=[invalid];
                     @if !suggestions.is_empty() {
-                        datalist id=(list) { @for text in suggestions { option value=(text) dir="auto"; } }
+                        datalist id=(list) { @for text in suggestions { option dir="auto" value=(text); } }
                     }
                 }
             }

@@ -15,7 +15,7 @@ use super::parts::job_page;
 use super::prompts::{named_vault, vault_choices};
 use crate::api::generations::new_job;
 use crate::api::{Api, HandlerResult, Request};
-use crate::domain::{JobRecord, NewJob, OutputKind, PromptKind, SessionRecord};
+use crate::domain::{JobRecord, NewJob, OutputKind, PromptKind, SessionRecord as Session};
 use crate::generate::submit::SubmissionError;
 use crate::http::error::ApiError;
 use crate::http::validate::{form_fields, integer};
@@ -44,11 +44,7 @@ const JOBS_MAX: usize = 100;
 const MODELS_MAX: usize = 30;
 
 /// `GET /generate`: an empty form, or with what the job `job` or the prompt `prompt` has.
-pub(crate) async fn show(
-    api: &Api,
-    session: &SessionRecord,
-    request: Request<'_>,
-) -> HandlerResult {
+pub(crate) async fn show(api: &Api, session: &Session, request: Request<'_>) -> HandlerResult {
     let query = Entered::parse(request.parts.uri.query().unwrap_or_default().as_bytes());
     let caller = session.caller();
     let values = match (query.value("job"), query.value("prompt").parse()) {
@@ -70,11 +66,7 @@ fn own_models(api: &Api) -> &'static [&'static str] {
 }
 
 /// A page with the form.
-pub(super) async fn page(
-    api: &Api,
-    session: &SessionRecord,
-    entered: &Entered<'_>,
-) -> HandlerResult {
+pub(super) async fn page(api: &Api, session: &Session, entered: &Entered<'_>) -> HandlerResult {
     let content = form(api, session, entered, true).await?;
     let page = Page::of(&api.site, session, "jobs", "Generate");
     Ok(page.response(entered.status(), &content))
@@ -82,7 +74,7 @@ pub(super) async fn page(
 
 async fn values_of_prompt(
     api: &Api,
-    session: &SessionRecord,
+    session: &Session,
     id: PromptId,
 ) -> Result<Vec<(&'static str, String)>, ApiError> {
     let prompt = api.store.prompt(&session.caller(), id).await?;
@@ -125,7 +117,7 @@ const fn word(kind: OutputKind) -> &'static str {
 }
 
 /// The models of this server, and those that the newest jobs used.
-pub(super) async fn models(api: &Api, session: &SessionRecord) -> Result<Vec<String>, ApiError> {
+pub(super) async fn models(api: &Api, session: &Session) -> Result<Vec<String>, ApiError> {
     let jobs = api.store.jobs(&session.caller(), None, JOBS_MAX).await?;
     let used = jobs.iter().map(|job| job.request.model_id.to_string());
     let own = own_models(api).iter().map(|model| (*model).to_owned());
@@ -136,7 +128,7 @@ pub(super) async fn models(api: &Api, session: &SessionRecord) -> Result<Vec<Str
 /// The form; some fields are behind a line that opens them unless `is_open`.
 pub(super) async fn form(
     api: &Api,
-    session: &SessionRecord,
+    session: &Session,
     entered: &Entered<'_>,
     is_open: bool,
 ) -> Result<Markup, ApiError> {
@@ -186,7 +178,7 @@ pub(super) async fn form(
 /// `POST /generate`. Sent again, the form leads to the same job: its name is in the form.
 pub(crate) async fn create(
     api: &Api,
-    session: &SessionRecord,
+    session: &Session,
     mut request: Request<'_>,
 ) -> HandlerResult {
     let body = request.form().await?;
@@ -212,11 +204,7 @@ pub(crate) async fn create(
 }
 
 /// Submits a job; returns its page.
-pub(super) async fn submit(
-    api: &Api,
-    session: &SessionRecord,
-    new: NewJob,
-) -> Result<String, ApiError> {
+pub(super) async fn submit(api: &Api, session: &Session, new: NewJob) -> Result<String, ApiError> {
     let page = job_page(&new.client_job_id);
     api.submitter.submit(&session.caller(), new, ()).await?;
     Ok(page)

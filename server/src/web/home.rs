@@ -5,9 +5,10 @@ use maud::{Markup, Render, html};
 use super::generate;
 use super::jobs::is_running;
 use super::layout::Page;
+use super::pictures::thumbnail;
 use super::prompts::{COUNT_MAX, gallery};
 use crate::api::{Api, HandlerResult, Request};
-use crate::domain::{PromptKind, PromptQuery, SessionRecord};
+use crate::domain::{PromptKind, PromptQuery, SessionRecord as Session};
 
 /// Jobs among which the running ones are counted: the store lists no more at once, and older ones
 /// have rarely not ended.
@@ -18,11 +19,7 @@ const VAULTS_MAX: usize = 100;
 const PICTURES: usize = 8;
 
 /// `GET /`.
-pub(crate) async fn show(
-    api: &Api,
-    session: &SessionRecord,
-    request: Request<'_>,
-) -> HandlerResult {
+pub(crate) async fn show(api: &Api, session: &Session, request: Request<'_>) -> HandlerResult {
     let caller = session.caller();
     let vaults = api.store.newest_vaults(&caller, VAULTS_MAX + 1).await?.len();
     let prompts = api.store.count_prompts(&caller, None, COUNT_MAX + 1).await?;
@@ -48,7 +45,7 @@ pub(crate) async fn show(
                 ", or " (link("keys", "create a key")) " for the API at " code { (api.base_url) } "."
             }
         }
-        @if !pictures.is_empty() {
+        @if pictures.iter().any(|prompt| thumbnail(api, prompt).is_some()) {
             h2 { "Recent pictures" }
             (gallery(api, &pictures))
             p { (link("prompts?type=image", "All pictures")) }

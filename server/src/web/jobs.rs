@@ -13,7 +13,7 @@ use super::layout::{JOBS, Page, done, fragment};
 use super::parts::{address, ago, counted, job_page, prompt_address, typed};
 use super::pictures::picture;
 use crate::api::{Api, HandlerResult, Request};
-use crate::domain::{JobRecord, JobState, NewJob, PromptRecord, SessionRecord};
+use crate::domain::{JobRecord, JobState, NewJob, PromptRecord, SessionRecord as Session};
 use crate::generate::request_digest;
 use crate::generate::submit::SubmissionError;
 use crate::http::error::ApiError;
@@ -24,11 +24,7 @@ use crate::store::StoreError;
 const PAGE_JOBS: usize = 10;
 
 /// `GET /jobs`.
-pub(crate) async fn list(
-    api: &Api,
-    session: &SessionRecord,
-    request: Request<'_>,
-) -> HandlerResult {
+pub(crate) async fn list(api: &Api, session: &Session, request: Request<'_>) -> HandlerResult {
     let query = request.parts.uri.query().unwrap_or_default();
     let mut form = form_fields(query.as_bytes(), &["before"]);
     let before = form.optional("before", text(promptarium::limits::CLIENT_JOB_ID_CHARS));
@@ -60,11 +56,7 @@ pub(crate) async fn list(
 }
 
 /// `GET /jobs/{clientJobId}`.
-pub(crate) async fn show(
-    api: &Api,
-    session: &SessionRecord,
-    request: Request<'_>,
-) -> HandlerResult {
+pub(crate) async fn show(api: &Api, session: &Session, request: Request<'_>) -> HandlerResult {
     let job = find(api, session, &request).await?;
     let details = &job.0.request;
     let seed = details.parameters.as_ref().and_then(|all| all.get("seed"));
@@ -87,21 +79,13 @@ pub(crate) async fn show(
 }
 
 /// `GET /jobs/{clientJobId}/state`: the part of a page that changes, for its script.
-pub(crate) async fn state(
-    api: &Api,
-    session: &SessionRecord,
-    request: Request<'_>,
-) -> HandlerResult {
+pub(crate) async fn state(api: &Api, session: &Session, request: Request<'_>) -> HandlerResult {
     let job = find(api, session, &request).await?;
     Ok(fragment(StatusCode::OK, entry(api, &job)))
 }
 
 /// `POST /jobs/{clientJobId}/retry`. Sent again, the form leads to the same new job.
-pub(crate) async fn retry(
-    api: &Api,
-    session: &SessionRecord,
-    mut request: Request<'_>,
-) -> HandlerResult {
+pub(crate) async fn retry(api: &Api, session: &Session, mut request: Request<'_>) -> HandlerResult {
     let body = request.form().await?;
     let (job, _) = find(api, session, &request).await?;
     if !matches!(job.state, JobState::Failed(..)) {
@@ -136,13 +120,13 @@ pub(crate) async fn retry(
 /// A job, and the prompt that has its result.
 type Job = (JobRecord, Option<Arc<PromptRecord>>);
 
-async fn find(api: &Api, session: &SessionRecord, request: &Request<'_>) -> Result<Job, ApiError> {
+async fn find(api: &Api, session: &Session, request: &Request<'_>) -> Result<Job, ApiError> {
     let name = request.params.text(0).ok_or(ApiError::NotFound)?;
     let job = api.store.job(&session.caller(), &name).await?;
     Ok(with_result(api, session, job).await)
 }
 
-async fn with_result(api: &Api, session: &SessionRecord, job: JobRecord) -> Job {
+async fn with_result(api: &Api, session: &Session, job: JobRecord) -> Job {
     let prompt = match job.state {
         // It may have been deleted since.
         JobState::Completed(_, id) => api.store.prompt(&session.caller(), id).await.ok(),

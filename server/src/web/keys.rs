@@ -8,7 +8,7 @@ use super::layout::{Page, done, done_address};
 use super::parts::{ago, copy_button, list as list_of, titled};
 use crate::api::keys::{SCOPES, issue, name};
 use crate::api::{Api, HandlerResult, Request};
-use crate::domain::{ApiKeyRecord, SessionRecord};
+use crate::domain::{ApiKeyRecord, SessionRecord as Session};
 use crate::http::error::ApiError;
 use crate::http::validate::{form_fields, one_of};
 use crate::limits::API_KEYS_MAX;
@@ -16,20 +16,11 @@ use crate::limits::API_KEYS_MAX;
 const FIELDS: &[&str] = &["name", "scope"];
 
 /// `GET /keys`.
-pub(crate) async fn list(
-    api: &Api,
-    session: &SessionRecord,
-    request: Request<'_>,
-) -> HandlerResult {
+pub(crate) async fn list(api: &Api, session: &Session, request: Request<'_>) -> HandlerResult {
     page(api, session, request.parts, &Entered::new(&[("scope", SCOPES[0].0)])).await
 }
 
-async fn page(
-    api: &Api,
-    session: &SessionRecord,
-    parts: &Parts,
-    entered: &Entered<'_>,
-) -> HandlerResult {
+async fn page(api: &Api, session: &Session, parts: &Parts, entered: &Entered<'_>) -> HandlerResult {
     let keys = api.store.api_keys(&session.caller()).await?;
     let empty = html! { p { "There is no key. Create one below to use the API." } };
     let scopes = SCOPES.iter().map(|(scope, _)| (*scope).to_owned());
@@ -79,7 +70,7 @@ fn entry(api: &Api, key: &ApiKeyRecord) -> Markup {
 /// leads to could be asked for again. Sent again, the form leads to the list of keys.
 pub(crate) async fn create(
     api: &Api,
-    session: &SessionRecord,
+    session: &Session,
     mut request: Request<'_>,
 ) -> HandlerResult {
     let body = request.form().await?;
@@ -117,11 +108,7 @@ pub(crate) async fn create(
 }
 
 /// `GET /keys/{publicId}/revoke`.
-pub(crate) async fn confirm(
-    api: &Api,
-    session: &SessionRecord,
-    request: Request<'_>,
-) -> HandlerResult {
+pub(crate) async fn confirm(api: &Api, session: &Session, request: Request<'_>) -> HandlerResult {
     let public_id = request.params.text(0).ok_or(ApiError::NotFound)?;
     let keys = api.store.api_keys(&session.caller()).await?;
     let key = keys.iter().find(|key| *key.public_id == *public_id).ok_or(ApiError::NotFound)?;
@@ -134,11 +121,7 @@ pub(crate) async fn confirm(
 }
 
 /// `POST /keys/{publicId}/revoke`.
-pub(crate) async fn revoke(
-    api: &Api,
-    session: &SessionRecord,
-    request: Request<'_>,
-) -> HandlerResult {
+pub(crate) async fn revoke(api: &Api, session: &Session, request: Request<'_>) -> HandlerResult {
     let public_id = request.params.text(0).ok_or(ApiError::NotFound)?;
     api.store.revoke_api_key(&session.caller(), &public_id).await?;
     done(&api.site, "keys", "key-revoked")

@@ -13,7 +13,7 @@ use super::prompts::{named_vault, vault_choices};
 use crate::api::prompts::{FIELDS, KINDS, new_prompt};
 use crate::api::{Api, HandlerResult, Request};
 use crate::domain::{
-    NewPrompt, PromptInputs, PromptPatch, PromptRecord, SessionRecord, VaultRecord,
+    NewPrompt, PromptInputs, PromptPatch, PromptRecord, SessionRecord as Session, VaultRecord,
 };
 use crate::http::error::ApiError;
 use crate::http::response::{self};
@@ -23,11 +23,7 @@ use crate::http::validate::form_fields;
 const VAULTS_MAX: usize = 10;
 
 /// `GET /prompts/{promptId}`.
-pub(crate) async fn show(
-    api: &Api,
-    session: &SessionRecord,
-    request: Request<'_>,
-) -> HandlerResult {
+pub(crate) async fn show(api: &Api, session: &Session, request: Request<'_>) -> HandlerResult {
     let (caller, id) = (session.caller(), request.id::<PromptId>(0)?);
     let prompt = api.store.prompt(&caller, id).await?;
     let inputs = api.store.prompt_inputs(&caller, id).await?;
@@ -93,18 +89,14 @@ fn facts(
 }
 
 /// `GET /prompts/{promptId}/text`: the text alone, for the buttons that copy it.
-pub(crate) async fn text(
-    api: &Api,
-    session: &SessionRecord,
-    request: Request<'_>,
-) -> HandlerResult {
+pub(crate) async fn text(api: &Api, session: &Session, request: Request<'_>) -> HandlerResult {
     let prompt = api.store.prompt(&session.caller(), request.id(0)?).await?;
     let body = response::ResponseBody::Left(prompt.text.to_string().into());
     Ok(response::with_type(http::StatusCode::OK, "text/plain; charset=utf-8", body))
 }
 
 /// `GET /prompts/new`: an empty form, or with what the prompt `from` has.
-pub(crate) async fn new(api: &Api, session: &SessionRecord, request: Request<'_>) -> HandlerResult {
+pub(crate) async fn new(api: &Api, session: &Session, request: Request<'_>) -> HandlerResult {
     let query = Entered::parse(request.parts.uri.query().unwrap_or_default().as_bytes());
     let Ok(from) = query.value("from").parse() else {
         return form(api, session, None, &query).await;
@@ -116,7 +108,7 @@ pub(crate) async fn new(api: &Api, session: &SessionRecord, request: Request<'_>
 /// `POST /prompts/new`.
 pub(crate) async fn create(
     api: &Api,
-    session: &SessionRecord,
+    session: &Session,
     mut request: Request<'_>,
 ) -> HandlerResult {
     let body = request.form().await?;
@@ -134,11 +126,7 @@ pub(crate) async fn create(
 }
 
 /// `GET /prompts/{promptId}/edit`.
-pub(crate) async fn edit(
-    api: &Api,
-    session: &SessionRecord,
-    request: Request<'_>,
-) -> HandlerResult {
+pub(crate) async fn edit(api: &Api, session: &Session, request: Request<'_>) -> HandlerResult {
     let id = request.id(0)?;
     let mut values = values_of(api, session, id).await?;
     values.retain(|(name, _)| *name != "vaultId");
@@ -148,7 +136,7 @@ pub(crate) async fn edit(
 /// `POST /prompts/{promptId}/edit`.
 pub(crate) async fn change(
     api: &Api,
-    session: &SessionRecord,
+    session: &Session,
     mut request: Request<'_>,
 ) -> HandlerResult {
     let id: PromptId = request.id(0)?;
@@ -171,7 +159,7 @@ pub(crate) async fn change(
 /// What a form shows of a prompt.
 async fn values_of(
     api: &Api,
-    session: &SessionRecord,
+    session: &Session,
     id: PromptId,
 ) -> Result<Vec<(&'static str, String)>, ApiError> {
     let caller = session.caller();
@@ -202,7 +190,7 @@ async fn values_of(
 /// The form for a new prompt, or for the one with this id.
 async fn form(
     api: &Api,
-    session: &SessionRecord,
+    session: &Session,
     id: Option<PromptId>,
     entered: &Entered<'_>,
 ) -> HandlerResult {
@@ -249,11 +237,7 @@ async fn form(
 }
 
 /// `GET /prompts/{promptId}/delete`.
-pub(crate) async fn confirm(
-    api: &Api,
-    session: &SessionRecord,
-    request: Request<'_>,
-) -> HandlerResult {
+pub(crate) async fn confirm(api: &Api, session: &Session, request: Request<'_>) -> HandlerResult {
     let prompt = api.store.prompt(&session.caller(), request.id(0)?).await?;
     let question = html! {
         "Delete " strong { (titled(&prompt.title, 100)) } "? It is removed from all vaults. This cannot "
@@ -266,11 +250,7 @@ pub(crate) async fn confirm(
 }
 
 /// `POST /prompts/{promptId}/delete`.
-pub(crate) async fn delete(
-    api: &Api,
-    session: &SessionRecord,
-    request: Request<'_>,
-) -> HandlerResult {
+pub(crate) async fn delete(api: &Api, session: &Session, request: Request<'_>) -> HandlerResult {
     api.store.delete_prompt(&session.caller(), request.id(0)?).await?;
     done(&api.site, "prompts", "prompt-deleted")
 }

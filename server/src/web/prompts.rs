@@ -9,7 +9,9 @@ use super::parts::{address, ago, counted, pager, prompt_address, shortened, titl
 use super::pictures::thumbnail;
 use crate::api::prompts::KINDS;
 use crate::api::{Api, HandlerResult, Request};
-use crate::domain::{Place, PromptKind, PromptPage, PromptRecord, SessionRecord, VaultRecord};
+use crate::domain::{
+    Place, PromptKind, PromptPage, PromptRecord, SessionRecord as Session, VaultRecord,
+};
 use crate::http::error::ApiError;
 
 /// Vaults in the filter.
@@ -18,11 +20,7 @@ const VAULTS_MAX: usize = 40;
 pub(super) const COUNT_MAX: usize = 1_000;
 
 /// `GET /prompts`.
-pub(crate) async fn list(
-    api: &Api,
-    session: &SessionRecord,
-    request: Request<'_>,
-) -> HandlerResult {
+pub(crate) async fn list(api: &Api, session: &Session, request: Request<'_>) -> HandlerResult {
     let caller = session.caller();
     let query = request.parts.uri.query().unwrap_or_default();
     let listing = Listing::parse(query.as_bytes())?;
@@ -59,7 +57,7 @@ fn vault_of(listing: &Listing) -> Option<String> {
 /// How many prompts the list has, as far as that is known without reading all of them.
 async fn count(
     api: &Api,
-    session: &SessionRecord,
+    session: &Session,
     listing: &Listing,
     vault: Option<&VaultRecord>,
     page: &PromptPage,
@@ -87,7 +85,7 @@ async fn count(
 /// The newest vaults, and `chosen`.
 pub(super) async fn vault_choices(
     api: &Api,
-    session: &SessionRecord,
+    session: &Session,
     chosen: Option<VaultRecord>,
 ) -> Result<Vec<(String, String)>, ApiError> {
     let mut vaults = api.store.newest_vaults(&session.caller(), VAULTS_MAX).await?;
@@ -255,7 +253,7 @@ pub(super) fn gallery(api: &Api, prompts: &[std::sync::Arc<PromptRecord>]) -> Ma
 /// The vault with this id in a form or query, to name it.
 pub(super) async fn named_vault(
     api: &Api,
-    session: &SessionRecord,
+    session: &Session,
     id: &str,
 ) -> Result<Option<VaultRecord>, ApiError> {
     match id.parse().map(VaultId::new) {

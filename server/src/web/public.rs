@@ -9,9 +9,9 @@ use promptarium::PromptId;
 
 use super::forms::{Entered, once};
 use super::layout::{Page, done_address};
-use super::parts::{address, pager, shortened, titled, typed};
+use super::parts::{address, shortened, titled, typed};
 use super::pictures::{picture, thumbnail};
-use super::vaults::{PAGE, page_number, public_address, size};
+use super::vaults::{PAGE, entered_query, page_number, pages, public_address, size};
 use crate::api::{Api, HandlerResult, Request};
 use crate::domain::{ListedPrompt, SessionRecord, VaultRecord, VaultVisibility};
 use crate::http::error::ApiError;
@@ -25,7 +25,7 @@ pub(crate) async fn show(api: &Api, request: Request<'_>) -> HandlerResult {
     let name = request.params.text(0).ok_or(ApiError::NotFound)?;
     let slug = request.params.text(1).ok_or(ApiError::NotFound)?;
     let (account, vault) = api.store.shared_vault(&name, &slug).await?;
-    let query = Entered::parse(request.parts.uri.query().unwrap_or_default().as_bytes());
+    let query = entered_query(&request);
     let number = page_number(&query)?;
     let prompts = api.store.vault_page(account, vault.id, number * PAGE, PAGE).await?;
     // A visitor may be signed in to this or another account.
@@ -42,33 +42,28 @@ pub(crate) async fn show(api: &Api, request: Request<'_>) -> HandlerResult {
     let title = shortened(&vault.name, 60);
     let mut page = Page::open(&api.site, &title);
     page.session = session.as_ref();
-    page.actions =
-        session.as_ref().map(|session| fork_form(api, account == session.account, &vault));
+    page.actions = session.as_ref().map(|own| actions(api, account == own.account, &vault));
     let mut response = page.show(&html! {
         p .soft { "A vault of " (typed(&name, 60)) " · " (size(&vault)) }
         (content)
         @if session.is_none() {
-            p .soft { a href=(sign_in(api, &home)) { "Sign in" } " to copy this vault to your account." }
+            @let sign_in = api.site.page(&address("sign-in", &[("next", Some(&home))]));
+            p .soft { a href=(sign_in) { "Sign in" } " to copy this vault to your account." }
         }
     })?;
     if vault.visibility != VaultVisibility::Public {
-        let robots = HeaderValue::from_static("noindex");
-        response.headers_mut().insert("x-robots-tag", robots);
+        response.headers_mut().insert("x-robots-tag", HeaderValue::from_static("noindex"));
     }
     Ok(response)
 }
 
-fn sign_in(api: &Api, home: &str) -> String {
-    api.site.page(&address("sign-in", &[("next", Some(home))]))
-}
-
-fn fork_form(api: &Api, is_own: bool, vault: &VaultRecord) -> Markup {
-    let id = vault.id;
+fn actions(api: &Api, is_own: bool, vault: &VaultRecord) -> Markup {
+    let page = api.site.page(&format!("vaults/{}", vault.id));
     html! {
         @if is_own {
-            a .button href=(api.site.page(&format!("vaults/{id}"))) { "Edit this vault" }
+            a .button href=(page) { "Edit this vault" }
         } @else {
-            form method="post" action=(api.site.page(&format!("vaults/{id}/fork"))) {
+            form method="post" action={ (page) "/fork" } {
                 (Entered::new(&[]).token())
                 button .main { "Copy to my account" }
             }
@@ -83,34 +78,28 @@ fn whole(
     number: usize,
     home: &str,
 ) -> Markup {
-    let page = |number: usize| {
-        let number = number.to_string();
-        api.site.page(&address(home, &[("page", (number != "0").then_some(&*number))]))
-    };
-    let (before, rest) = (number.checked_sub(1).map(page), (number + 1) * PAGE);
-    let next = (vault.prompt_count > rest as u64).then(|| page(number + 1));
     html! {
-        @if let Some(description) = &vault.description { p dir="auto" { (description) } }
-        @if prompts.is_empty() { div .empty { p { "There is no prompt here." } } }
-        ul .grid {
-            @for listed in prompts {
-                @let prompt = &listed.prompt;
-                @let (id, number) = (prompt.id.to_string(), number.to_string());
-                @let link = address(home, &[("page", (number != "0").then_some(&*number)), ("prompt", Some(&id))]);
-                li .tile {
-                    @if let Some(picture) = thumbnail(api, prompt) { div .cover { (picture) } }
-                    a .title href=(api.site.page(&link)) { (titled(&prompt.title, 100)) }
-                    p .soft dir="auto" { (shortened(&prompt.text, TEXT_CHARS)) }
+            @if let Some(description) = &vault.description { p dir="auto" { (description) } }
+            @if prompts.is_empty() { div .empty { p { "There is no prompt here." } } }
+            ul .grid {
+                @for listed in prompts {
+                    @let prompt = &listed.prompt;
+                    @let (id, number) = (prompt.id.to_string(), number.to_string());
+                    @let link = address(home, &[("page", Some(&*number)), ("prompt", Some(&id))]);
+                    li .tile {
+                        @if let Some(picture) = thumbnail(api, prompt) { div .cover { (picture) } }
+                        a .title href=(api.site.page(&link)) { (titled(&prompt.title, 100)) }
+                        p .soft dir="auto" { (shortened(&prompt.text, TEXT_CHARS)) }
+                    }
                 }
             }
+    (pages(api, home, number, vault.prompt_count, &size(vault)))
         }
-        (pager(before.as_deref(), &size(vault), next.as_deref()))
-    }
 }
 
 fn one(api: &Api, listed: &ListedPrompt, home: &str, number: usize) -> Markup {
     let (prompt, number) = (&listed.prompt, number.to_string());
-    let back = address(home, &[("page", (number != "0").then_some(&*number))]);
+    let back = address(home, &[("page", Some(&*number))]);
     html! {
         p { a href=(api.site.page(&back)) { "All prompts of this vault" } }
         h2 dir="auto" { (titled(&prompt.title, 120)) }

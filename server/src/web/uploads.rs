@@ -17,6 +17,7 @@ use super::forms::{Entered, Field, Input};
 use super::layout::{Page, UPLOAD, done_address, redirect};
 use super::parts::titled;
 use super::prompts::{named_vault, vault_choices};
+use super::vaults::entered_query;
 use crate::api::files::TYPES;
 use crate::api::prompts::{FIELDS, new_prompt};
 use crate::api::{Api, HandlerResult, Request};
@@ -42,7 +43,7 @@ pub(super) struct Sent {
     /// Its bytes.
     pub(super) size: usize,
     /// For the buffer of the file.
-    _memory: Permit,
+    pub(super) memory: Permit,
 }
 
 /// Reads a form with a file of at most `most` bytes.
@@ -58,7 +59,7 @@ pub(super) async fn receive(
     let mut parts = Multipart::new(request.body.into_data_stream(), boundary);
     let broken = |error| ApiError::from(BodyError(format!("is not a form: {error}")));
     let receiving = async {
-        let mut sent = Sent { fields: String::new(), file: None, size: 0, _memory: memory };
+        let mut sent = Sent { fields: String::new(), file: None, size: 0, memory };
         while let Some(mut part) = parts.next_field().await.map_err(broken)? {
             let name = part.name().unwrap_or_default().to_owned();
             if name == FILE {
@@ -119,8 +120,7 @@ pub(crate) async fn show(
     session: &SessionRecord,
     request: Request<'_>,
 ) -> HandlerResult {
-    let query = request.parts.uri.query().unwrap_or_default();
-    form(api, session, &Entered::parse(query.as_bytes())).await
+    form(api, session, &entered_query(&request)).await
 }
 
 /// `POST /uploads`.
@@ -130,7 +130,7 @@ pub(crate) async fn create(
     mut request: Request<'_>,
 ) -> HandlerResult {
     let most = usize::try_from(*limits::UPLOAD_SIZE_BYTES.end()).unwrap_or(usize::MAX);
-    let Sent { fields, file, .. } = match receive(api, &mut request, most).await {
+    let Sent { fields, file, memory: _memory, .. } = match receive(api, &mut request, most).await {
         Ok(sent) => sent,
         Err(error) => {
             // Nothing of the form is known that could be shown again.

@@ -35,12 +35,12 @@ pub(super) fn page_number(query: &Entered<'_>) -> Result<usize, ApiError> {
     if number < PAGES_MAX { Ok(number) } else { Err(ApiError::NotFound) }
 }
 
-fn entered_query<'a>(request: &Request<'a>) -> Entered<'a> {
+pub(super) fn entered_query<'a>(request: &Request<'a>) -> Entered<'a> {
     Entered::parse(request.parts.uri.query().unwrap_or_default().as_bytes())
 }
 
 /// Links to the pages around this one of a list with so many entries.
-fn pages(api: &Api, page: &str, number: usize, count: u64, text: &str) -> Markup {
+pub(super) fn pages(api: &Api, page: &str, number: usize, count: u64, text: &str) -> Markup {
     let link = |number: usize| {
         let number = number.to_string();
         api.site.page(&address(page, &[("page", Some(&number))]))
@@ -206,8 +206,7 @@ pub(crate) async fn apply(
     let ids = entered.all("vaultPromptId").map(|id| id.parse().map(VaultPromptId::new));
     let chosen = ids.take(PAGE).collect::<Result<Vec<_>, _>>().map_err(|_| ApiError::NotFound)?;
     let number = page_number(&entered)?.to_string();
-    let page =
-        address(&format!("vaults/{vault}"), &[("page", (number != "0").then_some(&*number))]);
+    let page = address(&format!("vaults/{vault}"), &[("page", Some(&*number))]);
     let Some(first) = chosen.first() else { return done(&api.site, &page, "none-chosen") };
     let store = &api.store;
     let code = match entered.value("action") {

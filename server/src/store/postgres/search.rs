@@ -25,9 +25,8 @@ const RECENT_ROWS: i64 = 500;
 /// The expression of the index `prompt_words`, of a table named `p`.
 macro_rules! words {
     () => {
-        "to_tsvector('simple', translate(
-             'account' || p.account_id::text || ' ' || p.title || ' ' || p.body || ' '
-                 || coalesce(p.platform, ''),
+        "to_tsvector('simple', (-p.account_id)::text || ' ' || translate(
+             p.title || ' ' || p.body || ' ' || coalesce(p.platform, ''),
              '!\"#$%&''()*+,-./:;<=>?@[\\]^_`{|}~', '                                '))"
     };
 }
@@ -112,7 +111,8 @@ static BY_WORDS: Statement = Statement::read_only(
     ),
 );
 
-/// The prompts in no vault, without words. It reads all that come before the last of the page.
+/// The prompts in no vault, without words. There is no index of them, so it reads at most 100,000
+/// prompts: more could take longer than a statement may.
 static UNFILED: Statement = Statement::read_only(
     "search.unfiled",
     concatcp!(
@@ -121,10 +121,12 @@ static UNFILED: Statement = Statement::read_only(
         PROMPT_COLUMNS,
         " FROM caller LEFT JOIN LATERAL (
              SELECT * FROM (
-                 SELECT * FROM prompt p
-                 WHERE p.account_id = $1 AND p.id < $3 AND ($5::text IS NULL OR p.kind = $5)
-                     AND (SELECT m.id FROM vault_prompt m
-                         WHERE m.account_id = $1 AND m.prompt_id = p.id LIMIT 1) IS NULL
+                 SELECT * FROM (
+                     SELECT * FROM prompt
+                     WHERE account_id = $1 AND id < $3 ORDER BY id DESC LIMIT 100000
+                 ) p
+                 WHERE ($5::text IS NULL OR p.kind = $5) AND (SELECT m.id FROM vault_prompt m
+                     WHERE m.account_id = $1 AND m.prompt_id = p.id LIMIT 1) IS NULL
                  ORDER BY p.id DESC LIMIT 101
              ) ahead LIMIT $4
          ) p ON true
@@ -179,7 +181,7 @@ impl SearchStore for PostgresStore {
         let before = after.map_or(i64::MAX, PromptId::get);
         let (kind, vault) = (kind.map(PromptKind::as_str), vault.map(VaultId::get));
         let words = query(&search.words);
-        let account_word = format!("account{}", caller.account.0);
+        let account_word = format!("'-{}'", caller.account.0);
         let key: Params<'_> = &[&before, &row_limit];
 
         if search.words.is_empty() {
@@ -231,10 +233,13 @@ impl SearchStore for PostgresStore {
     }
 }
 
-/// The words as the text of a `tsquery`: each is the beginning of a word. They are letters and
-/// digits only.
+/// The words as the text of a `tsquery`. They are letters and digits only.
 fn query(words: &[String]) -> String {
-    words.iter().map(|word| format!("'{word}':*")).collect::<Vec<_>>().join(" & ")
+    let term = |word: &String| match PromptSearch::is_whole(word) {
+        true => format!("'{word}'"),
+        false => format!("'{word}':*"),
+    };
+    words.iter().map(term).collect::<Vec<_>>().join(" & ")
 }
 
 /// The rows of a page and one more; an empty page is one row of NULLs.

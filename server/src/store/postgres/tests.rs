@@ -17,6 +17,7 @@ mod plans;
 mod pool;
 mod resets;
 mod rules;
+mod search;
 mod sessions;
 mod statements;
 mod upgrade;
