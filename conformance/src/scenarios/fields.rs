@@ -25,7 +25,9 @@ pub(super) static ALL: LazyLock<Vec<Scenario>> = LazyLock::new(|| {
             let title = format!("{}: {}", field.request.names().1, fact.title(field));
             let id = format!("fields.{}.{}-{}", field.request.names().0, dashed(field), fact.id());
             let (profile, rules) = (fact.profile(), fact.rules(field));
-            Scenario::generated(profile, id, title, rules, fact.silent(field), field.source, run)
+            let silent = fact.silent(field);
+            let made = Scenario::generated(profile, id, title, rules, silent, field.source, run);
+            Scenario { reads: field.request == Request::ListPrompts, ..made }
         })
     });
     of_fields.chain(checks::of_requests()).collect()
