@@ -10,7 +10,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use http::Method;
-use promptarium::{Client, RetryPolicy};
 
 pub(crate) use self::clean_up::delete_if_present;
 pub use self::jobs::{state, status_path};
@@ -32,9 +31,6 @@ pub struct Case {
 }
 
 impl Case {
-    /// Longer than any scenario runs.
-    const BEYOND: Duration = Duration::from_secs(24 * 60 * 60);
-
     /// A case on `target`; `tag` names it in everything it makes.
     pub fn new(target: Arc<Target>, tag: impl Into<Arc<str>>) -> Self {
         let ledger = Arc::<Ledger>::default();
@@ -114,33 +110,6 @@ impl Case {
         RawRequest::new(&self.target, method, path)
     }
 
-    /// The SDK with the key of the account under test.
-    ///
-    /// # Errors
-    /// If the SDK refuses the address or the key.
-    pub fn sdk(&self) -> Result<Client, Failure> {
-        self.sdk_as(&self.target.config.api_key)
-    }
-
-    /// The SDK with this key.
-    ///
-    /// # Errors
-    /// If the SDK refuses the address or the key.
-    pub fn sdk_as(&self, key: &str) -> Result<Client, Failure> {
-        Client::builder()
-            .base_url(self.target.base_url())
-            .api_key(key)
-            .transport(self.wire())
-            // Each call below keeps the time of its own.
-            .idle_timeout(Self::BEYOND)
-            .request_timeout(Self::BEYOND)
-            .overall_timeout(Self::BEYOND)
-            // What a second attempt would hide is what is looked for here.
-            .retry(RetryPolicy::never())
-            .build()
-            .map_err(|error| Failure::error("an SDK client", error.to_string()))
-    }
-
     /// A short text that no other case uses, for titles and names; at most 50
     /// characters while `what` has at most 10.
     pub fn name(&self, what: &str) -> String {
@@ -159,8 +128,8 @@ impl Case {
     }
 
     /// Takes on a prompt of the main account, to be deleted in the end.
-    pub fn adopt_prompt(&self, id: promptarium::PromptId) {
-        self.track(&Auth::Main, Resource::Prompt(id.get()));
+    pub fn adopt_prompt(&self, id: i64) {
+        self.track(&Auth::Main, Resource::Prompt(id));
     }
 
     /// Takes on a resource, to be deleted in the end.

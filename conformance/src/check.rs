@@ -41,8 +41,12 @@ pub fn ensure(holds: bool, expected: &str, got: impl Into<String>) -> Result {
     if holds { Ok(()) } else { Err(Failure::failed(expected, got)) }
 }
 
-/// The moment an ISO 8601 text names; without an offset it is taken as UTC.
+/// The moment an ISO 8601 text names; without an offset it is taken as UTC. Dates alone, a space
+/// for the `T`, and names of zones are other forms, which the parser would take.
 pub fn timestamp(text: &str) -> Option<jiff::Timestamp> {
+    if !text.contains('T') || text.contains(['[', ' ']) {
+        return None;
+    }
     if let Ok(moment) = text.parse() {
         return Some(moment);
     }

@@ -83,7 +83,7 @@ fn line(quote: &'static Quote, clause: &'static Clause) -> ClauseLine {
     }
 }
 
-/// Every rule, in the order of `docs/api.md`.
+/// Every rule, in the order of `docs/reference/api.md`.
 pub fn matrix() -> Vec<Line> {
     let line = |rule: rules::Rule| Line {
         rule: rule.id,

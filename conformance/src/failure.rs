@@ -82,15 +82,6 @@ impl fmt::Display for Failure {
 
 impl Error for Failure {}
 
-/// An SDK call that should have worked. Where there was no answer to it, the failure
-/// is that of the call below, which may be nobody's fault.
-impl From<promptarium::Error> for Failure {
-    fn from(error: promptarium::Error) -> Self {
-        let below = causes(&error).find_map(|cause| cause.downcast_ref::<Self>());
-        below.cloned().unwrap_or_else(|| Self::failed("the SDK call to succeed", in_full(&error)))
-    }
-}
-
 /// The error and its causes, but those whose reason the text has already, such as that of a
 /// decode error without its position.
 pub(crate) fn in_full(error: &(dyn Error + 'static)) -> String {

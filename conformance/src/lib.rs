@@ -2,7 +2,7 @@
 //!
 //! A [`Scenario`] is a plain async function over a [`Case`]: it talks HTTP to
 //! one [`Target`], works only on what it makes itself, and says which numbered
-//! rules of `docs/api.md` it proves. The profile [`Profile::Core`] is what the
+//! rules of `docs/reference/api.md` it proves. The profile [`Profile::Core`] is what the
 //! specification states and nothing else; [`Profile::Http`] is what the RFCs of HTTP
 //! require of any server; [`Profile::Reference`] adds to the core what the reference
 //! server chose where the specification is silent.

@@ -1,4 +1,4 @@
-//! The numbered rules of `docs/api.md`, read from the page itself, so that a
+//! The numbered rules of `docs/reference/api.md`, read from the page itself, so that a
 //! rule and the text a report shows for it cannot drift apart.
 
 use std::sync::LazyLock;

@@ -16,12 +16,12 @@ pub struct Scenario {
     pub id: &'static str,
     /// The fact in one sentence.
     pub title: &'static str,
-    /// The rules of `docs/api.md` it proves; never empty.
+    /// The rules of `docs/reference/api.md` it proves; never empty.
     pub rules: &'static [&'static str],
     /// Whether the specification states it, an RFC of HTTP does, or the reference server chose it.
     pub profile: Profile,
     /// The points at which the specification is silent and our server chose, such as `S-31` of
-    /// `docs/silent-points.md`.
+    /// `docs/reference/silent-points.md`.
     pub silent: &'static [&'static str],
     /// Whether it sends nothing but `GET` and `HEAD`, as far as the run may only read.
     pub reads: bool,

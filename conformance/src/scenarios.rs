@@ -4,6 +4,7 @@ mod endpoints;
 mod prelude;
 
 mod access;
+mod answers;
 mod auth;
 mod contents;
 mod envelope;
@@ -44,7 +45,16 @@ const CHAPTERS: &[&[&[Scenario]]] = &[
 ];
 
 /// The chapters that are made from tables.
-static MADE: [&LazyLock<Vec<Scenario>>; 3] = [&fields::ALL, &access::ALL, &ids::ALL];
+static MADE: [&LazyLock<Vec<Scenario>>; 4] = [&fields::ALL, &access::ALL, &ids::ALL, &answers::ALL];
+
+/// The tables, for tests that make deliberate faults from their rows.
+#[doc(hidden)]
+pub mod tables {
+    pub use super::answers::shapes::{OBJECTS, Object, Shape, Type};
+    pub use super::endpoints::{ROWS, Row, Scope};
+    pub use super::fields::request::Request;
+    pub use super::fields::table::{FIELDS, Field, Kind, Presence};
+}
 
 /// Every scenario, chapter by chapter; those made from tables come last.
 pub fn all() -> impl Iterator<Item = &'static Scenario> {

@@ -1,5 +1,5 @@
 //! The specification and its clauses: what each sentence and each table row states, and which
-//! rules of `docs/api.md` say so.
+//! rules of `docs/reference/api.md` say so.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -42,7 +42,7 @@ pub struct Quote {
 pub struct Clause {
     /// It in a few words.
     pub says: String,
-    /// The rules of `docs/api.md` that state it.
+    /// The rules of `docs/reference/api.md` that state it.
     pub rules: Vec<String>,
     /// Why no core scenario proves it.
     pub reason: Option<String>,

@@ -8,9 +8,7 @@ mod response;
 
 use std::sync::Arc;
 
-use futures::future::BoxFuture;
 use http::Method;
-use promptarium::transport::{Body, Failure as Unanswered, Transport};
 use serde_json::Value;
 
 pub use self::call::Call;
@@ -125,33 +123,5 @@ impl Wire {
         if let Some(created) = created {
             self.ledger.track(&self.auth, created);
         }
-    }
-}
-
-/// Calls of the SDK are calls like all others: tracked, retried, shown in reports.
-impl Transport for Wire {
-    fn send(
-        &self,
-        request: http::Request<Body>,
-    ) -> BoxFuture<'static, Result<http::Response<Body>, Unanswered>> {
-        let wire = self.clone();
-        Box::pin(async move {
-            let (head, body) = request.into_parts();
-            let url = head.uri.to_string();
-            let call = match url.strip_prefix(wire.target.base_url()) {
-                Some(path) => wire.call(head.method, path),
-                None => wire.call_given(head.method, &url),
-            };
-            let call = call.headers(head.headers);
-            let body = body.collect().await?;
-            let call = if body.is_empty() { call } else { call.untyped_body(body) };
-            // The failure is passed on as the cause of the SDK's error.
-            let reply = call.send().await.map_err(Unanswered::exchanging)?;
-            let mut response = http::Response::new(Body::full(reply.body().clone()));
-            *response.status_mut() =
-                reply.status_code().try_into().map_err(Unanswered::exchanging)?;
-            *response.headers_mut() = reply.headers().clone();
-            Ok(response)
-        })
     }
 }

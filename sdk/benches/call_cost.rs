@@ -5,7 +5,7 @@
 //! thread, since the time to wake another thread varies with its core. The median of the ratios of
 //! neighbouring rounds has a bound.
 //!
-//! `script/bench` runs it; `docs/benchmarks.md` has its results.
+//! `script/bench` runs it; `docs/reference/benchmarks.md` has its results.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 #![allow(missing_docs, reason = "a benchmark has no users")]

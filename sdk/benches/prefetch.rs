@@ -4,7 +4,7 @@
 //! each request after 20 ms, to a consumer that takes time too. It is read with and without
 //! prefetch in turn. Exits with code 1 if the median of the ratios is not below the bound.
 //!
-//! `script/bench` runs it; `docs/benchmarks.md` has its results.
+//! `script/bench` runs it; `docs/reference/benchmarks.md` has its results.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 

@@ -5,7 +5,7 @@
 //! on the one and on the other over HTTP, and the medians are compared. A
 //! ratio above the bound ends with exit code 1.
 //!
-//! `script/bench` runs it; `docs/benchmarks.md` tells what it showed.
+//! `script/bench` runs it; `docs/reference/benchmarks.md` tells what it showed.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 

@@ -7,7 +7,7 @@
 //! in accounts chosen at random of ten thousand. A ratio above its bound ends with exit code 1.
 //!
 //! `script/bench` runs it, with `script/load-account` for the data;
-//! `docs/benchmarks.md` tells what it showed.
+//! `docs/reference/benchmarks.md` tells what it showed.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 

@@ -5,7 +5,7 @@
 //! get uploads of 10 MiB in turn. Then a fresh server gets 64 at once, and its peak memory is
 //! read from the kernel. A bound that does not hold ends with exit code 1.
 //!
-//! `script/bench` runs it; `docs/benchmarks.md` has the results.
+//! `script/bench` runs it; `docs/reference/benchmarks.md` has the results.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 

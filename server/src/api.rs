@@ -15,7 +15,6 @@ pub(crate) mod view;
 
 use std::net::IpAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use bytes::Bytes;
 use futures::future::join;
@@ -24,6 +23,7 @@ use http::request::Parts;
 use hyper::body::Incoming;
 use serde_json::json;
 use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
 
 use self::openapi::Document;
 use self::view::View;
@@ -33,7 +33,7 @@ use crate::blobs::{BlobError, Blobs};
 use crate::domain::{AssetName, Vendor};
 use crate::generate::submit::Submitter;
 use crate::http::attempts::Attempts;
-use crate::http::body::{BodyReadError, read_form, read_json};
+use crate::http::body::{self, BodyReadError};
 use crate::http::browser::Site;
 use crate::http::cursor::Cursors;
 use crate::http::error::ApiError;
@@ -81,8 +81,8 @@ pub struct Api {
     pub public_memory: Quota,
     /// Requests of keys and accounts in the current windows.
     pub rates: Arc<Rates>,
-    /// Whether the server wants requests.
-    pub readiness: Readiness,
+    /// Cancelled when the listener is asked to stop. The server still answers requests.
+    pub draining: CancellationToken,
     pub openapi: Document,
 }
 
@@ -108,12 +108,12 @@ pub struct Request<'a> {
 impl Request<'_> {
     /// The JSON body.
     async fn json(&mut self) -> Result<Bytes, BodyReadError> {
-        read_json(self.body, &self.parts.headers, self.memory).await
+        body::read(self.body, &self.parts.headers, self.memory, body::JSON).await
     }
 
     /// The body of a form in a page.
     pub(crate) async fn form(&mut self) -> Result<Bytes, BodyReadError> {
-        read_form(self.body, &self.parts.headers).await
+        body::read(self.body, &self.parts.headers, self.memory, body::FORM).await
     }
 
     /// The id at this index of the path.
@@ -127,30 +127,19 @@ impl Request<'_> {
     }
 }
 
-/// Whether the server wants requests: not after the listener was asked to stop.
-#[derive(Clone, Debug, Default)]
-pub struct Readiness(Arc<AtomicBool>);
-
-impl Readiness {
-    /// Makes the server not ready. It still answers requests.
-    pub fn stop(&self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-}
-
 /// `GET /healthz`: the process answers.
 pub(crate) async fn health(_: &Api, _: Request<'_>) -> HandlerResult {
-    response::data(StatusCode::OK, &json!({ "status": "ok" }))
+    Ok(response::data(StatusCode::OK, &json!({ "status": "ok" })))
 }
 
 /// `GET /readyz`: the server wants requests, and its store works.
 pub(crate) async fn readiness(api: &Api, _: Request<'_>) -> HandlerResult {
-    if api.readiness.0.load(Ordering::Relaxed) {
+    if api.draining.is_cancelled() {
         return Err(ApiError::Stopping);
     }
     let store = timeout(READINESS_TIMEOUT, api.store.check());
     let (store, blobs) = join(store, timeout(READINESS_TIMEOUT, api.blobs.check())).await;
     store.map_err(|_| StoreError::Unavailable("it did not answer within 2 seconds".into()))??;
     blobs.map_err(|_| BlobError::silent(READINESS_TIMEOUT))??;
-    response::data(StatusCode::OK, &json!({ "status": "ready" }))
+    Ok(response::data(StatusCode::OK, &json!({ "status": "ready" })))
 }

@@ -5,7 +5,6 @@
 pub(crate) mod asset_url;
 mod health;
 mod mark;
-mod parts;
 #[cfg_attr(not(feature = "s3"), path = "blobs/s3/absent.rs")]
 mod s3;
 mod setting;
@@ -18,7 +17,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use futures::stream::{BoxStream, StreamExt, TryStreamExt};
+use futures::stream::{self, BoxStream, StreamExt, TryStreamExt};
 use object_store::memory::InMemory;
 use object_store::path::Path;
 use object_store::{
@@ -29,7 +28,7 @@ use tokio::io::AsyncReadExt;
 use tokio::time::timeout;
 use tokio_util::io::ReaderStream;
 
-use self::health::{Health, pieces_in_time};
+use self::health::Health;
 pub use self::setting::BlobSetting;
 use self::staging::Staging;
 pub(crate) use self::staging::{ReadSeek, Upload};
@@ -89,7 +88,9 @@ impl Blobs {
     /// Puts a whole file under a name that has none, in one step: of several concurrent calls
     /// exactly one succeeds, and no reader sees a partial file.
     pub async fn put_new(&self, name: &AssetName, bytes: Bytes) -> Result<(), PutError> {
-        self.publish(name, None, bytes).await
+        let mut upload = self.upload();
+        upload.write(&bytes).await?;
+        upload.finish(name).await
     }
 
     /// The size of a file; `None` if there is none.
@@ -122,7 +123,7 @@ impl Blobs {
         let buffered = match self.staging {
             Staging::Memory => 0,
             Staging::Folder(_) => 2 * ASSET_PIECE_BYTES,
-            Staging::TempFile(_) => S3_DOWNLOAD_BYTES,
+            Staging::S3(_) => S3_DOWNLOAD_BYTES,
         };
         Ok(Some(Blob { size, buffered, bytes: pieces_in_time(BLOBS_TIMEOUT, bytes) }))
     }
@@ -155,6 +156,18 @@ impl Blobs {
 
 fn key(name: &AssetName) -> Path {
     Path::from(name.path())
+}
+
+/// A stream that ends with an error if a piece does not come in time.
+fn pieces_in_time<T: Send + 'static>(
+    limit: Duration,
+    pieces: BoxStream<'static, Result<T, BlobError>>,
+) -> BoxStream<'static, Result<T, BlobError>> {
+    let next = move |mut pieces: BoxStream<'static, Result<T, BlobError>>| async move {
+        let piece = in_time(limit, async { pieces.next().await.transpose() }).await?;
+        Ok(piece.map(|piece| (piece, pieces)))
+    };
+    stream::try_unfold(pieces, next).boxed()
 }
 
 /// Waits for the store, but not for too long.

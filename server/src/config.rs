@@ -24,7 +24,7 @@ use crate::generate::JobSettings;
 use crate::generate::queue::{QueueSetting, QueueSettingError};
 use crate::http::cors::CorsOrigin;
 use crate::http::rates::RateLimit;
-use crate::serve::listener::{ConnectionTimeouts, Limits};
+use crate::serve::listener::ListenerLimits;
 use crate::store::postgres::{DatabaseUrl, Migration};
 
 /// Default of `--blob-store` with a database: files have to last as long as it does.
@@ -53,7 +53,7 @@ pub(crate) struct ServeConfig {
     /// How many vaults an account may have.
     pub(crate) vaults_max: usize,
     pub(crate) service: ServiceConfig,
-    pub(crate) limits: Limits,
+    pub(crate) limits: ListenerLimits,
     pub(crate) log: LogConfig,
     pub(crate) json: bool,
 }
@@ -162,8 +162,7 @@ impl Command {
 fn serve(s: Settings, input: &Input) -> Result<ServeConfig, String> {
     let (database, provider) = (database(&s, input)?, provider(&s, input)?);
     let fault = |problem| format!("{}: {problem}", input.source("seed_key"));
-    let seeds = s.seed_key.iter().flat_map(|value| value.split_whitespace());
-    let seeds = SeedKey::parse_all(seeds, &s.vendor).map_err(fault)?;
+    let seeds = SeedKey::parse_all(&s.seed_key, &s.vendor).map_err(fault)?;
     let blobs = s.blob_store.unwrap_or_else(|| match database {
         Some(_) => BlobSetting::Folder(BLOB_FOLDER_DEFAULT.into()),
         None => BlobSetting::Memory,
@@ -189,15 +188,16 @@ fn serve(s: Settings, input: &Input) -> Result<ServeConfig, String> {
                 output_max_mib: s.output_max_mib,
             },
             memory_budget: s.memory_budget << 20,
-            rate_limits: s.rate_limit.into_iter().flatten().collect(),
-            cors_origins: s.cors_origin.into_iter().flatten().collect(),
+            rate_limits: s.rate_limit,
+            cors_origins: s.cors_origin,
         },
-        limits: Limits {
+        limits: ListenerLimits {
             connections_max: s.max_connections,
             connections_per_address: s.max_connections_per_address,
             drain_delay: s.drain_delay,
             drain_timeout: s.drain_timeout,
-            timeouts: ConnectionTimeouts { idle: s.idle_timeout, ..ConnectionTimeouts::default() },
+            idle_timeout: s.idle_timeout,
+            ..ListenerLimits::default()
         },
         log: LogConfig::new(s.log, s.log_format, LevelFilter::INFO),
         json: s.json.unwrap_or_default(),
@@ -267,7 +267,7 @@ fn provider(settings: &Settings, input: &Input) -> Result<Option<QueueSetting>, 
     match QueueSetting::new(url, key) {
         Ok(mut queue) => {
             queue.private_outputs = private;
-            queue.model_fields = settings.model_field.concat();
+            queue.model_fields = settings.model_field.clone();
             Ok(Some(queue))
         }
         Err(e @ QueueSettingError::Url) => fault("provider_url", &format!("the value {e}")),
@@ -275,5 +275,7 @@ fn provider(settings: &Settings, input: &Input) -> Result<Option<QueueSetting>, 
     }
 }
 
+#[cfg(test)]
+mod settings_table;
 #[cfg(test)]
 mod tests;

@@ -3,11 +3,14 @@
 //! It is the lowest module. It knows no HTTP, no store and no provider, and imports
 //! nothing else of this crate.
 
+#[allow(missing_docs, reason = "internal; a field has a comment if its name does not say all")]
 mod api_key;
 mod asset;
 mod deployment;
 mod generation;
+#[allow(missing_docs, reason = "as above")]
 mod records;
+#[allow(missing_docs, reason = "as above")]
 mod session;
 
 pub use self::api_key::{AccountId, Caller, KeyId, KeyRecord, NewKey, Scopes, Vendor};

@@ -13,8 +13,8 @@ use crate::clock::Clock;
 use crate::config::{SeedKey, ServiceConfig};
 use crate::domain::{ModelNamespace, NewKey, PublicUrl, Scopes, Vendor};
 use crate::generate::{JobSettings, Provider};
-use crate::limits::{MEMORY_BUDGET_MIB, WORKERS_DEFAULT};
-use crate::serve::listener::Limits;
+use crate::limits::{EMBEDDED_DRAIN_TIMEOUT, MEMORY_BUDGET_MIB, WORKERS_DEFAULT};
+use crate::serve::listener::ListenerLimits;
 use crate::start::{self, DEFAULT_ACCOUNT, ServiceParts, SignInLinks, StoreKind};
 use crate::store::memory::MemoryStore;
 use crate::store::postgres::{DatabaseUrl, Migration, PostgresStore};
@@ -78,9 +78,6 @@ pub enum EmbedError {
     #[error("no port of this machine could be bound")]
     Listen(#[from] std::io::Error),
 }
-
-/// How long [`EmbeddedServer::shutdown`] waits for requests in flight.
-const DRAIN_TIMEOUT: Duration = Duration::from_secs(5);
 
 impl EmbeddedServer {
     /// Starts a server with one account and one key that may do everything.
@@ -250,8 +247,8 @@ impl EmbeddedServerBuilder {
         let service = start::start(config, parts).await.map_err(|e| EmbedError::Start(e.into()))?;
         let sign_in = service.sign_in.clone();
         let (stop, stopped) = oneshot::channel();
-        let (drain_delay, drain_timeout) = (Duration::ZERO, DRAIN_TIMEOUT);
-        let limits = Limits { drain_delay, drain_timeout, ..Limits::default() };
+        let (drain_delay, drain_timeout) = (Duration::ZERO, EMBEDDED_DRAIN_TIMEOUT);
+        let limits = ListenerLimits { drain_delay, drain_timeout, ..ListenerLimits::default() };
         let serving = AbortOnDropHandle::new(tokio::spawn(async move {
             // It fails only where this task is aborted.
             let stopped = async { stopped.await.unwrap_or_default() };
@@ -273,7 +270,7 @@ fn read_seeds(texts: &[String], vendor: &Vendor) -> Result<(Vec<SeedKey>, String
         let seed = SeedKey { account: DEFAULT_ACCOUNT.to_owned(), key };
         return Ok((vec![seed], generated.expose().to_owned()));
     }
-    let seeds = SeedKey::parse_all(texts.iter().map(String::as_str), vendor);
+    let seeds = SeedKey::parse_all(texts, vendor);
     let seeds = seeds.map_err(|problem| setting(format!("seed key {problem}")))?;
     let usable = seeds.iter().zip(texts).filter(|(seed, _)| !seed.key.revoked);
     // `max_by_key` returns the last of equal ones.

@@ -5,7 +5,6 @@ pub(crate) mod auth;
 pub(crate) mod body;
 pub(crate) mod browser;
 pub(crate) mod compression;
-pub(crate) mod connection;
 pub(crate) mod cors;
 pub(crate) mod cursor;
 pub(crate) mod error;

@@ -1,27 +1,19 @@
-//! Every timeout, size and pool bound of the server. Limits of the API's fields are in
-//! [`promptarium::limits`].
+//! Every timeout, size and bound that an operator may ask about, by question. Limits of the API's
+//! fields are in [`promptarium::limits`]. Beside their code are the sizes of formats, such as an id or
+//! a key; how much a page of the dashboard shows; what the local provider draws; and the sizes of
+//! batches in `store::postgres`, which are no limits: what exceeds one is in the next.
 
 use std::time::Duration;
 
-// Connections and requests.
-
-/// Default of `--max-connections`.
+// How many connections are there, and how long may one be idle or slow?
+/// Default of `--max-connections`, and connections of the metrics listener.
 pub(crate) const CONNECTIONS_MAX: usize = 10_000;
-/// Connections of the metrics listener.
 pub(crate) const ADMIN_CONNECTIONS_MAX: usize = 64;
+/// Connections that wait to be accepted, and the pause after one could not be.
+pub(crate) const LISTEN_BACKLOG: u32 = 1024;
+pub(crate) const ACCEPT_RETRY_PAUSE: Duration = Duration::from_millis(100);
 /// File descriptors for the database, files, S3, and a connection and a file for each worker.
 pub(crate) const DESCRIPTORS_RESERVED: u64 = 256;
-/// Default of `--drain-delay`: load balancers ask for `/readyz` every few seconds.
-pub(crate) const DRAIN_DELAY: Duration = Duration::from_secs(5);
-/// A server to which nobody has connected for so long needs no delay.
-pub(crate) const DRAIN_QUIET: Duration = Duration::from_secs(30);
-/// Default of `--drain-timeout`. With the delay before it and the time for submissions after it,
-/// the server stops within the 30 seconds that Kubernetes gives it.
-pub(crate) const DRAIN_TIMEOUT: Duration = Duration::from_secs(15);
-/// A request head of HTTP/1.1. S-80 promises 64 KiB, and that an address of more is 414.
-pub(crate) const HEAD_BYTES_MAX: usize = 96 * 1024;
-/// So much of each unfinished head is free; the rest counts as memory without a key.
-pub(crate) const HEAD_BYTES_FREE: usize = 8 * 1024;
 /// A request head, from its first byte; also a new connection until its first request.
 pub(crate) const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
 /// Default of `--idle-timeout`. Longer than that of load balancers, which must close first.
@@ -34,26 +26,36 @@ pub(crate) const REQUEST_STALL_TIMEOUT: Duration = Duration::from_secs(120);
 pub(crate) const CLOSE_TIMEOUT: Duration = Duration::from_secs(10);
 /// Fewer bytes than this are no progress: a peer that reads one at a time is stalled.
 pub(crate) const PROGRESS_BYTES: usize = 16 * 1024;
-/// Interval of HTTP/2 pings on a quiet connection, and the time for their response.
-pub(crate) const PING_INTERVAL: Duration = Duration::from_secs(20);
-pub(crate) const PING_TIMEOUT: Duration = Duration::from_secs(20);
 /// HTTP/2 control frames at once, and how many more per second, per request, and per so many bytes.
 pub(crate) const CONTROL_FRAMES_MAX: u32 = 1_000;
 pub(crate) const CONTROL_FRAMES_PER_SECOND: u32 = 50;
 pub(crate) const CONTROL_FRAMES_PER_REQUEST: u32 = 16;
 pub(crate) const CONTROL_FRAMES_READ_BYTES: usize = 256;
-/// Concurrent requests on one HTTP/2 connection.
+/// Concurrent requests on one HTTP/2 connection, and the flow control window of each body.
 pub(crate) const STREAMS_MAX: u32 = 200;
-/// HTTP/2 flow control window of one request body.
 pub(crate) const STREAM_WINDOW_BYTES: u32 = 128 * 1024;
-/// The same of a connection: enough for all its bodies.
-pub(crate) const CONNECTION_WINDOW_BYTES: u32 = STREAMS_MAX * STREAM_WINDOW_BYTES;
-/// First and longest pause after a failed accept.
-pub(crate) const ACCEPT_RETRY_MIN: Duration = Duration::from_millis(5);
-pub(crate) const ACCEPT_RETRY_MAX: Duration = Duration::from_secs(1);
-/// A JSON body.
+
+// How long does a stop take?
+/// Default of `--drain-delay`: load balancers ask for `/readyz` every few seconds.
+pub(crate) const DRAIN_DELAY: Duration = Duration::from_secs(5);
+/// A server to which nobody has connected for so long needs no delay.
+pub(crate) const DRAIN_QUIET: Duration = Duration::from_secs(30);
+/// Default of `--drain-timeout`, and that of an embedded server. With the delay before it and the
+/// time for submissions after it, the server stops within the 30 seconds of Kubernetes.
+pub(crate) const DRAIN_TIMEOUT: Duration = Duration::from_secs(15);
+pub(crate) const EMBEDDED_DRAIN_TIMEOUT: Duration = Duration::from_secs(5);
+
+// How large and how slow may a request be, and what may it take?
+/// A request head of HTTP/1.1. S-80 promises 64 KiB, and that an address of more is 414.
+pub(crate) const HEAD_BYTES_MAX: usize = 96 * 1024;
+/// So much of each unfinished head is free; the rest counts as memory without a key.
+pub(crate) const HEAD_BYTES_FREE: usize = 8 * 1024;
+/// Longest id of a client that is used for a request (S-69).
+pub(crate) const REQUEST_ID_CHARS_MAX: usize = 128;
+/// A JSON body, and the body of a form.
 pub const BODY_BYTES_MAX: usize = 4 * 1024 * 1024;
-/// The arrival of a whole JSON body, in seconds.
+pub(crate) const FORM_BYTES_MAX: usize = 4 * 1024;
+/// Seconds until the whole body has arrived.
 pub const BODY_SECONDS_MAX: u64 = 30;
 /// Between two pieces of the rest of a body that is discarded after the response, and how much is
 /// discarded of it or of a refused head. In all it may take as long as a body.
@@ -63,11 +65,11 @@ pub(crate) const DISCARD_BYTES_MAX: usize = 64 * 1024 * 1024;
 pub(crate) const LISTING_CHUNK_BYTES: usize = 32 * 1024;
 /// Smallest body that is compressed: what fits into one packet arrives no sooner.
 pub(crate) const GZIP_BYTES_MIN: u64 = 1400;
-/// How long `/readyz` waits for the store: less than the timeout of its clients.
+/// How long `/readyz` waits for the store, and the command `health` for `/readyz`.
 pub(crate) const READINESS_TIMEOUT: Duration = Duration::from_secs(2);
-/// Value of `Retry-After` on 503, in seconds.
+pub(crate) const HEALTH_TIMEOUT: Duration = Duration::from_secs(3);
+/// Value of `Retry-After` on 503, and on 429 for memory, in seconds.
 pub(crate) const RETRY_AFTER_SECONDS: &str = "2";
-
 /// Default of `--memory-budget`, in MiB: what bodies may take in all.
 pub(crate) const MEMORY_BUDGET_MIB: usize = 128;
 /// Which part of it one account may take, and so may all requests without an account, in addition.
@@ -79,21 +81,41 @@ pub(crate) const MEMORY_BUDGET_MIB_MIN: usize = 48;
 pub(crate) const RESPONSE_BYTES_UNCOUNTED: usize = 16 * 1024;
 /// What one value in the parameters of a generation may take: an object with one entry is two.
 pub(crate) const PARAMETER_VALUE_BYTES: usize = 384;
+/// After so many new windows of rate limits, ended ones are removed.
+pub(crate) const RATE_WINDOWS_PRUNED: usize = 1_000;
 
-/// Below this number of windows of rate limits, ended ones are kept.
-pub(crate) const RATE_WINDOWS_MIN: usize = 1_000;
-/// The body of a form.
-pub(crate) const FORM_BYTES_MAX: usize = 4 * 1024;
+// How much of the log may wait for its reader?
+/// How long a line of a response may wait. A killed process loses the lines of this time at most.
+pub(crate) const LOG_FLUSH_DELAY: Duration = Duration::from_millis(50);
+/// Lines that wait for the writer. Further ones are dropped.
+pub(crate) const LOG_LINES_MAX: usize = 16_384;
+/// How long a line is waited for, and the last lines at the end of the program.
+pub(crate) const LOG_WRITE_TIMEOUT: Duration = Duration::from_millis(500);
 
-// Wrong sign-in codes.
-
-/// How many one address, and all together, may send in so many seconds.
+// How long do codes, sessions and keys last, and how many are there?
+/// How long a one-time code can be used.
+pub(crate) const SIGN_IN_CODE_LIFETIME: Duration = Duration::from_secs(15 * 60);
+/// How many wrong codes one address, and all together, may send in so many seconds.
 pub(crate) const SIGN_IN_ATTEMPTS_PER_ADDRESS: u32 = 10;
 pub(crate) const SIGN_IN_ATTEMPTS_MAX: u32 = 100;
 pub(crate) const SIGN_IN_WINDOW_SECONDS: u32 = 60;
+/// How long a session lasts at most, and how long without a request.
+pub(crate) const SESSION_MAX: Duration = Duration::from_secs(30 * 24 * 3600);
+pub(crate) const SESSION_IDLE: Duration = Duration::from_secs(7 * 24 * 3600);
+/// Between two recorded uses of a session or a key.
+pub(crate) const LAST_USE_PRECISION: Duration = Duration::from_secs(60);
+/// Keys of one account that are not revoked.
+pub(crate) const API_KEYS_MAX: usize = 100;
+/// A key that is not valid is refused after this time, which is longer than most look-ups.
+pub(crate) const KEY_REFUSAL_TIME: Duration = Duration::from_millis(5);
 
-// PostgreSQL.
+// How much may an account have?
+/// Default of `--vaults-max`: vaults of one account. All of them are in one response.
+pub(crate) const VAULTS_MAX: usize = 10_000;
+/// Prompts that an account in memory may have after a fork, in 180 MiB if they are short.
+pub(crate) const MEMORY_FORK_PROMPTS_MAX: usize = 250_000;
 
+// How long does a request wait for PostgreSQL, and how much of it may one account use?
 /// How often the check of a host tries to catch a pooler in changing the connection below ours.
 pub(crate) const POOLER_CHECKS: u32 = 10;
 /// Default and least value of `--database-pool`: all connections, of which one listens for jobs.
@@ -125,8 +147,6 @@ pub(crate) const LONG_WRITE_PROMPTS: i64 = 1_000;
 pub(crate) const LONG_WRITE_TIMEOUT: Duration = Duration::from_secs(60);
 /// Long writes of one account at once. All accounts together have a quarter of the pool.
 pub(crate) const LONG_WRITES_PER_ACCOUNT: usize = 1;
-/// A key that is not valid is refused after this time, which is longer than most look-ups.
-pub(crate) const KEY_REFUSAL_TIME: Duration = Duration::from_millis(5);
 /// Look-ups at once of keys that are not cached, and of sessions: anybody can send wrong ones.
 pub(crate) const KEY_LOOKUPS_MAX: usize = 8;
 /// `idle_in_transaction_session_timeout` of a session.
@@ -142,7 +162,7 @@ pub(crate) const LISTING_BATCH: usize = 32;
 pub(crate) const LISTING_BATCH_BYTES: usize = LISTING_BATCH * 64 * 1024;
 /// Rows of lists read at once for one account, such as 8 of the largest pages; 8 times as many in all.
 pub(crate) const LIST_ROWS_PER_ACCOUNT: usize = 808;
-/// Keys in the cache, and forked vaults in theirs.
+/// Keys in the cache.
 pub(crate) const KEY_CACHE_SIZE: usize = 10_000;
 /// How long an idle worker waits for a notification before it looks for jobs itself.
 pub(crate) const JOB_POLL: Duration = Duration::from_secs(1);
@@ -151,25 +171,7 @@ pub(crate) const LISTEN_TIMEOUT: Duration = Duration::from_secs(5);
 pub(crate) const LISTEN_PAUSE_MIN: Duration = Duration::from_millis(100);
 pub(crate) const LISTEN_PAUSE_MAX: Duration = Duration::from_secs(5);
 
-// Sign-in.
-
-/// How long a one-time code can be used.
-pub(crate) const SIGN_IN_CODE_LIFETIME: Duration = Duration::from_secs(15 * 60);
-/// How long a session lasts at most, and how long without a request.
-pub(crate) const SESSION_MAX: Duration = Duration::from_secs(30 * 24 * 3600);
-pub(crate) const SESSION_IDLE: Duration = Duration::from_secs(7 * 24 * 3600);
-/// Between two recorded uses of a session or a key, whose use a connection reports every 10 s.
-pub(crate) const LAST_USE_PRECISION: Duration = Duration::from_secs(50);
-/// Keys of one account that are not revoked.
-pub(crate) const API_KEYS_MAX: usize = 100;
-
-/// Default of `--vaults-max`: vaults of one account. All of them are in one response.
-pub(crate) const VAULTS_MAX: usize = 10_000;
-/// Prompts that an account in memory may have after a fork, in 180 MiB if they are short.
-pub(crate) const MEMORY_FORK_PROMPTS_MAX: usize = 250_000;
-
-// Generations.
-
+// How long is a generation tried, and what may its outputs take?
 /// Longest submission to a provider.
 pub(crate) const SUBMIT_TIMEOUT: Duration = Duration::from_secs(60);
 /// A submission without a result for this long, more than the two times around it, has failed.
@@ -179,10 +181,8 @@ pub(crate) const SUBMIT_LIMIT: Duration = Duration::from_secs(120);
 pub(crate) const SUBMIT_FINISH_TIMEOUT: Duration = Duration::from_secs(8);
 /// How long a request waits while the result of its submission cannot be recorded.
 pub(crate) const SUBMIT_RECORD_RETRY_FOR: Duration = Duration::from_secs(10);
-/// How long it is retried after that. Ended jobs are kept as long, so the name is no other job's.
+/// How long it is retried after that. Ended jobs are kept at least as long: the name is not reused.
 pub(crate) const SUBMIT_UNRECORDED_RETRY_FOR: Duration = Duration::from_secs(24 * 3600);
-/// Accepted submissions that wait to be recorded. One takes less than a kilobyte with usual URLs.
-pub(crate) const SUBMIT_UNRECORDED_MAX: usize = 10_000;
 /// After an outage of the store, late submissions are not failed for this long, but recorded.
 pub(crate) const SUBMIT_LATE_GRACE: Duration = Duration::from_secs(20);
 /// How long a repeated request waits for the first one's submission.
@@ -202,8 +202,6 @@ pub(crate) const JOB_POLL_TIMEOUT: Duration = Duration::from_secs(60);
 pub(crate) const JOB_POLL_INTERVAL_MIN: Duration = Duration::from_millis(100);
 pub(crate) const JOB_POLL_INTERVAL_MAX: Duration = Duration::from_secs(2);
 pub(crate) const JOB_POLL_AGE_DIVISOR: u32 = 5;
-/// The jobs of one account are polled at least so far apart.
-pub(crate) const JOB_POLL_SPACING: Duration = Duration::from_millis(10);
 /// First and longest delay after a failed attempt; it doubles.
 pub(crate) const JOB_RETRY_DELAY_MIN: Duration = Duration::from_secs(1);
 pub(crate) const JOB_RETRY_DELAY_MAX: Duration = Duration::from_secs(300);
@@ -257,8 +255,7 @@ pub(crate) const PROVIDER_REASON_CHARS_MAX: usize = 1000;
 pub(crate) const PROVIDER_STATE_BYTES_MAX: usize = 64 * 1024;
 pub(crate) const PROVIDER_REQUEST_ID_CHARS_MAX: usize = 256;
 
-// Uploads and assets.
-
+// How large and how slow may a file be, and how long is its store waited for?
 /// Bytes per second of an upload, beyond the time of every body: 10 MiB may take 350 seconds.
 pub(crate) const UPLOAD_RATE_MIN: u64 = 32 * 1024;
 /// Bytes of an upload that are buffered before they are written to a file.
@@ -282,14 +279,14 @@ pub(crate) const S3_PUT_PROBE_INTERVAL: Duration = Duration::from_secs(5);
 pub(crate) const S3_PROBE_TIMEOUT: Duration = Duration::from_secs(2);
 /// The check at the start that the bucket works.
 pub(crate) const BLOBS_OPEN_TIMEOUT: Duration = Duration::from_secs(10);
-/// For so long `/readyz` believes that the store of files works: S3 has a price.
+/// `/readyz` asks the store of files no more often: requests to S3 have a price.
 pub(crate) const BLOBS_CHECK_EVERY: Duration = Duration::from_secs(3);
 /// First and longest wait before a retry of a request to S3; it doubles.
 pub(crate) const S3_BACKOFF_FIRST: Duration = Duration::from_millis(100);
 pub(crate) const S3_BACKOFF_MAX: Duration = Duration::from_secs(2);
-/// Files are read in pieces of this size. A client that does not read holds two of them.
+/// Files are read in pieces of this size. What a client holds that does not read one: two of them.
 pub(crate) const ASSET_PIECE_BYTES: usize = 16 * 1024;
-/// What a client holds that does not read a file from S3.
+/// The same from S3.
 pub(crate) const S3_DOWNLOAD_BYTES: usize = 128 * 1024;
 /// Time limit of name resolution, TCP connect and TLS handshake together.
 pub(crate) const OUTBOUND_CONNECT_TIMEOUT: Duration = Duration::from_secs(10);

@@ -43,13 +43,13 @@ pub(crate) struct ResponseLimits {
     pub time: Duration,
     pub bytes: usize,
     /// For what a response has beyond [`QUEUE_RESPONSE_BYTES_MAX`].
-    pub budget: Option<Quota>,
+    pub memory: Option<Quota>,
 }
 
 /// What a response takes of the quota; in its extensions.
 #[derive(Clone, Debug, Default)]
 #[expect(dead_code, reason = "the last clone gives back its part when it is dropped")]
-pub(crate) struct Share(Option<Arc<Permit>>);
+pub(crate) struct ResponsePermit(Option<Arc<Permit>>);
 
 /// Why there is no response. The texts contain no URLs and no headers.
 #[derive(Debug, thiserror::Error)]
@@ -137,22 +137,22 @@ impl Outbound {
                 return Err(OutboundError::TooLarge(limits.bytes));
             }
             let mut bytes = BytesMut::new();
-            let share =
-                limits.budget.as_ref().map(|quota| quota.of(quota::Client::Server).reserve(0));
-            let mut share = share.transpose().map_err(|_| OutboundError::TooMany)?;
+            let permit =
+                limits.memory.as_ref().map(|quota| quota.of(quota::Client::Server).reserve(0));
+            let mut permit = permit.transpose().map_err(|_| OutboundError::TooMany)?;
             while let Some(piece) = body.next().await.transpose()? {
                 if bytes.len() + piece.len() > limits.bytes {
                     return Err(OutboundError::TooLarge(limits.bytes));
                 }
-                if let Some(share) = &mut share {
+                if let Some(permit) = &mut permit {
                     // It grows as the response arrives, so that slow ones hold little.
                     let more = (bytes.len() + piece.len()).saturating_sub(QUEUE_RESPONSE_BYTES_MAX);
-                    share.grow_to(more).map_err(|_| OutboundError::TooMany)?;
+                    permit.grow_to(more).map_err(|_| OutboundError::TooMany)?;
                 }
                 bytes.extend_from_slice(&piece);
             }
             let mut response = Response::from_parts(head, bytes.freeze());
-            response.extensions_mut().insert(Share(share.map(Arc::new)));
+            response.extensions_mut().insert(ResponsePermit(permit.map(Arc::new)));
             Ok(response)
         };
         timeout(limits.time, exchange).await.unwrap_or(Err(OutboundError::TimedOut(limits.time)))

@@ -17,6 +17,9 @@ use tokio::time::timeout;
 
 use crate::domain::AccountId;
 
+/// Clients that use nothing and are remembered, at most half of all and these.
+const IDLE_CLIENTS: usize = 64;
+
 /// Who uses a quota.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Client {
@@ -69,18 +72,17 @@ struct Inner {
     /// What one client may have.
     share: AtomicUsize,
     all: Arc<Semaphore>,
-    /// Of clients that use something or wait.
-    clients: Mutex<HashMap<Client, Arc<Semaphore>>>,
+    clients: Mutex<Clients>,
     waiting: AtomicUsize,
     refused: AtomicUsize,
 }
 
-/// What a client may have, while it uses some of it or waits.
-#[derive(Debug)]
-struct Own {
-    quota: Quota,
-    client: Client,
-    permits: Arc<Semaphore>,
+/// What each client may have. Those that use nothing are removed when there are many.
+#[derive(Debug, Default)]
+struct Clients {
+    shares: HashMap<Client, Arc<Semaphore>>,
+    /// Without those that used nothing at the last removal.
+    busy: usize,
 }
 
 /// A part of a quota, until it is dropped.
@@ -88,8 +90,8 @@ struct Own {
 pub(crate) struct Permit {
     own_part: OwnedSemaphorePermit,
     part: OwnedSemaphorePermit,
-    // Dropped last.
-    own: Own,
+    quota: Quota,
+    client: Client,
 }
 
 /// A quota as one client sees it.
@@ -153,9 +155,13 @@ impl Quota {
         client: impl Into<Client>,
         amount: usize,
     ) -> Result<Permit, OverQuota> {
-        let own = self.own(client.into());
-        let (own_part, part) = own.take(amount)?;
-        Ok(Permit { own_part, part, own })
+        let client = client.into();
+        let take = |of: Arc<Semaphore>, over| {
+            of.try_acquire_many_owned(count(amount)).map_err(|_| self.refused(over))
+        };
+        let own_part = take(self.share_of(client), self.over(client))?;
+        let part = take(self.0.all.clone(), OverQuota::Server(self.0.what))?;
+        Ok(Permit { own_part, part, quota: self.clone(), client })
     }
 
     /// Waits for a permit for this amount, or for as much as one client may have.
@@ -165,13 +171,13 @@ impl Quota {
         amount: usize,
         wait: Duration,
     ) -> Result<Permit, OverQuota> {
-        let own = self.own(client.into());
+        let client = client.into();
         let most = self.0.share.load(Relaxed).min(self.0.total.load(Relaxed));
         let count = count(amount.min(most));
         let _waiting = Waiting::begin(&self.0.waiting);
-        let mut over = own.over();
+        let mut over = self.over(client);
         let parts = async {
-            let own_part = own.permits.clone().acquire_many_owned(count).await.ok()?;
+            let own_part = self.share_of(client).acquire_many_owned(count).await.ok()?;
             over = OverQuota::Server(self.0.what);
             Some((own_part, self.0.all.clone().acquire_many_owned(count).await.ok()?))
         };
@@ -180,10 +186,8 @@ impl Quota {
             Duration::MAX => parts.await,
             wait => timeout(wait, parts).await.ok().flatten(),
         };
-        match parts {
-            Some((own_part, part)) => Ok(Permit { own_part, part, own }),
-            None => Err(self.refused(over)),
-        }
+        let (own_part, part) = parts.ok_or_else(|| self.refused(over))?;
+        Ok(Permit { own_part, part, quota: self.clone(), client })
     }
 
     /// One permit. Waits for what other clients have, but not for the client's own share.
@@ -191,20 +195,32 @@ impl Quota {
         &self,
         client: impl Into<Client>,
     ) -> Result<Permit, OverQuota> {
-        let own = self.own(client.into());
+        let client = client.into();
         let _waiting = Waiting::begin(&self.0.waiting);
-        let own_part = own.permits.clone().try_acquire_owned();
-        let own_part = own_part.map_err(|_| self.refused(own.over()))?;
+        let own_part = self.share_of(client).try_acquire_owned();
+        let own_part = own_part.map_err(|_| self.refused(self.over(client)))?;
         let part = self.0.all.clone().acquire_owned().await;
         let part = part.map_err(|_| self.refused(OverQuota::Server(self.0.what)))?;
-        Ok(Permit { own_part, part, own })
+        Ok(Permit { own_part, part, quota: self.clone(), client })
     }
 
-    fn own(&self, client: Client) -> Own {
-        let mut clients = self.0.clients.lock();
+    fn share_of(&self, client: Client) -> Arc<Semaphore> {
+        let Clients { shares, busy } = &mut *self.0.clients.lock();
+        if shares.len() >= 2 * *busy + IDLE_CLIENTS {
+            // Permits, and requests that wait, have clones.
+            shares.retain(|_, share| Arc::strong_count(share) > 1);
+            *busy = shares.len();
+        }
         let new = || Arc::new(Semaphore::new(self.0.share.load(Relaxed)));
-        let permits = clients.entry(client).or_insert_with(new).clone();
-        Own { quota: self.clone(), client, permits }
+        shares.entry(client).or_insert_with(new).clone()
+    }
+
+    fn over(&self, client: Client) -> OverQuota {
+        match client {
+            Client::Account(_) => OverQuota::Account(self.0.what),
+            Client::Address(_) => OverQuota::Address(self.0.what),
+            Client::Server => OverQuota::Server(self.0.what),
+        }
     }
 
     fn refused(&self, over: OverQuota) -> OverQuota {
@@ -218,39 +234,6 @@ fn count(amount: usize) -> u32 {
     u32::try_from(amount).unwrap_or(u32::MAX)
 }
 
-impl Own {
-    fn take(
-        &self,
-        amount: usize,
-    ) -> Result<(OwnedSemaphorePermit, OwnedSemaphorePermit), OverQuota> {
-        let Inner { all, what, .. } = &*self.quota.0;
-        let take = |of: &Arc<Semaphore>| of.clone().try_acquire_many_owned(count(amount));
-        let own_part = take(&self.permits).map_err(|_| self.quota.refused(self.over()))?;
-        let part = take(all).map_err(|_| self.quota.refused(OverQuota::Server(what)))?;
-        Ok((own_part, part))
-    }
-
-    fn over(&self) -> OverQuota {
-        let what = self.quota.0.what;
-        match self.client {
-            Client::Account(_) => OverQuota::Account(what),
-            Client::Address(_) => OverQuota::Address(what),
-            Client::Server => OverQuota::Server(what),
-        }
-    }
-}
-
-impl Drop for Own {
-    fn drop(&mut self) {
-        let mut clients = self.quota.0.clients.lock();
-        // Dropped under the lock, so that the last one finds none beside that in the map.
-        self.permits = self.quota.0.all.clone();
-        if clients.get(&self.client).is_some_and(|own| Arc::strong_count(own) == 1) {
-            clients.remove(&self.client);
-        }
-    }
-}
-
 impl Share<'_> {
     pub(crate) fn reserve(&self, amount: usize) -> Result<Permit, OverQuota> {
         self.quota.try_acquire(self.client, amount)
@@ -261,7 +244,7 @@ impl Permit {
     /// Takes more, so that it has this amount in all.
     pub(crate) fn grow_to(&mut self, amount: usize) -> Result<(), OverQuota> {
         let more = amount.saturating_sub(self.part.num_permits());
-        let (own_part, part) = self.own.take(more)?;
+        let Self { own_part, part, .. } = self.quota.try_acquire(self.client, more)?;
         self.own_part.merge(own_part);
         self.part.merge(part);
         Ok(())

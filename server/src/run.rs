@@ -24,14 +24,12 @@ use crate::clock::Clock;
 use crate::config::{Address, Command, ConfigError, DatabaseConfig, ServeConfig};
 use crate::domain::{GeneratedKey, PublicUrl};
 use crate::error_chain::error_chain;
-use crate::serve::listener::Drained;
+use crate::limits::LISTEN_BACKLOG;
 use crate::serve::metrics::serve_metrics;
 use crate::start::{self, Service, ServiceParts, SignInLinks, StoreKind};
 use crate::store::memory::MemoryStore;
 use crate::store::postgres::PostgresStore;
 
-/// Connections that wait to be accepted.
-const LISTEN_BACKLOG: u32 = 1024;
 /// Requests in flight were cut off at the end of the drain timeout.
 const EXIT_CUT_OFF: u8 = 1;
 /// A command does not fit the accounts and keys that exist.
@@ -151,9 +149,7 @@ async fn serve_until_signal(config: ServeConfig) -> Result<ExitCode, Failure> {
         tracing::info!("stopping; another signal ends the program at once");
     };
     let code = tokio::select! {
-        drained = service.serve(listener, config.limits.within_descriptors(), stop) => {
-            exit_code(drained)
-        }
+        cut = service.serve(listener, config.limits.within_descriptors(), stop) => exit_code(cut),
         () = second => {
             tracing::warn!("stopped immediately by a second signal");
             ExitCode::from(EXIT_SECOND_SIGNAL)
@@ -218,17 +214,13 @@ async fn print_sign_in_links(mut signals: LinkSignals, links: SignInLinks, json:
     }
 }
 
-fn exit_code(drained: Drained) -> ExitCode {
-    match drained {
-        Drained::All => {
-            tracing::info!("stopped");
-            ExitCode::SUCCESS
-        }
-        Drained::Cut(connections) => {
-            tracing::warn!(connections, "stopped: drain timeout, connections were cut off");
-            ExitCode::from(EXIT_CUT_OFF)
-        }
+fn exit_code(cut: usize) -> ExitCode {
+    if cut == 0 {
+        tracing::info!("stopped");
+        return ExitCode::SUCCESS;
     }
+    tracing::warn!(connections = cut, "stopped: drain timeout, connections were cut off");
+    ExitCode::from(EXIT_CUT_OFF)
 }
 
 async fn open_store(config: &ServeConfig, public: &PublicUrl) -> Result<StoreKind, String> {

@@ -3,7 +3,6 @@
 //! The program and the embedded server both use it.
 
 mod owner;
-mod store_kind;
 
 use std::sync::Arc;
 
@@ -12,15 +11,14 @@ use tokio::net::TcpListener;
 pub(crate) use self::owner::DEFAULT_ACCOUNT;
 pub(crate) use self::owner::SignInLinks;
 use self::owner::{Owner, owner};
-pub use self::store_kind::StoreKind;
 use crate::api::openapi::{self, Document};
-use crate::api::{Api, Readiness, memory_quotas};
+use crate::api::{Api, memory_quotas};
 use crate::blobs::asset_url::Assets;
 use crate::blobs::upload_slot::Slots;
 use crate::blobs::{BlobOpenError, Blobs};
 use crate::clock::Clock;
 use crate::config::ServiceConfig;
-use crate::domain::{GeneratedKey, PublicUrl};
+use crate::domain::{GeneratedKey, PublicUrl, SigningKey};
 use crate::generate::local::{LocalProvider, PAINTERS};
 use crate::generate::queue::{OutboundError, QueueProvider, QueueSetting};
 use crate::generate::submit::Submitter;
@@ -32,11 +30,22 @@ use crate::http::browser::Site;
 use crate::http::cursor::Cursors;
 use crate::http::rates::Rates;
 use crate::quota::Quota;
-use crate::serve::listener::{Drained, Limits, ListenerQuotas, serve};
-use crate::serve::metrics::{Metrics, Quotas, Readings};
+use crate::serve::listener::{ListenerLimits, ListenerQuotas, serve};
+use crate::serve::metrics::{Metrics, Readings};
 use crate::serve::routes::{self, Routes};
 use crate::serve::service::ApiService;
-use crate::store::StoreError;
+use crate::store::postgres::PostgresStore;
+use crate::store::{Store, StoreError};
+
+/// Stores everything but files.
+#[derive(Clone)]
+pub enum StoreKind {
+    /// A store that only this service uses. If no key is seeded, each start creates one.
+    Single(Arc<dyn Store>),
+    /// A database that several servers may use. It holds the signing key, unless one is
+    /// configured, and gets a first key only while it has no account.
+    Shared(PostgresStore),
+}
 
 /// What [`start`] takes beside the configuration.
 pub struct ServiceParts {
@@ -70,25 +79,25 @@ pub struct Service {
 }
 
 impl Service {
-    /// Serves until `stop` is ready, then drains and ends the background work.
+    /// Serves until `stop` is ready, then drains and ends the background work. Returns how many
+    /// connections were cut.
     pub(crate) async fn serve(
         self,
         listener: TcpListener,
-        limits: Limits,
+        limits: ListenerLimits,
         stop: impl Future<Output = ()>,
-    ) -> Drained {
-        let readiness = self.app.api.readiness.clone();
+    ) -> usize {
         if limits.connections_per_address == Some(0) {
             self.quotas.memory.share_all();
         }
-        let drain = self.background.workers.drain();
+        let drain = self.app.api.draining.clone();
         let stop = async move {
             stop.await;
             drain.cancel();
         };
-        let drained = serve(listener, self.app, limits, self.quotas, readiness, stop).await;
+        let cut = serve(listener, self.app, limits, self.quotas, stop).await;
         self.background.stop().await;
-        drained
+        cut
     }
 }
 
@@ -121,25 +130,41 @@ fn provider_of(
 }
 
 /// What bounds the work on generations.
-fn worker_quotas(worker: &Worker, submitter: &Submitter) -> impl Iterator<Item = Quota> {
+fn worker_quotas(worker: &Worker) -> impl Iterator<Item = Quota> {
     let OutputStore { blobs, limits, .. } = &worker.outputs;
-    let of_jobs = [&limits.large, &limits.examinations, &submitter.unrecorded].map(Quota::clone);
+    let of_jobs = [&limits.large, &limits.examinations].map(Quota::clone);
     blobs.quota().into_iter().chain(of_jobs)
 }
 
 /// Creates the seeded accounts and keys, assembles the service, and starts its workers.
 pub async fn start(config: ServiceConfig, parts: ServiceParts) -> Result<Service, StartError> {
-    let ServiceParts { store: kind, clock, public, provider, blobs, with_metrics } = parts;
-    let store = kind.store();
-    let Owner { generated_key, account, is_new: account_is_new } = owner(&kind, &config).await?;
+    let ServiceParts { store, clock, public, provider, blobs, with_metrics } = parts;
+    let (store, database) = match store {
+        StoreKind::Single(store) => (store, None),
+        StoreKind::Shared(database) => (database.as_dyn(), Some(database)),
+    };
+    let database = database.as_ref();
+    let Owner { generated_key, account, is_new: account_is_new } =
+        owner(&*store, database, &config).await?;
     let sign_in = SignInLinks { store: store.clone(), public: public.clone(), account };
-    let signing_key = match config.signing_key {
-        Some(given) => given,
-        None => kind.signing_key().await?,
+    let signing_key = match (config.signing_key, database) {
+        (Some(given), _) => given,
+        (None, None) => SigningKey::random(),
+        (None, Some(database)) => {
+            let too_short = || StoreError::Internal("the stored signing key is too short".into());
+            SigningKey::new(&database.signing_key().await?).ok_or_else(too_short)?
+        }
     };
 
-    let assets = Assets::new(public.url(), &kind.public_urls(&public).await?);
-    let blobs = kind.blobs(blobs, &config.blobs).await?;
+    let blobs = blobs.map_or_else(|| Blobs::open(&config.blobs), Ok)?;
+    blobs.verify().await?;
+    // The public URLs of all starts before this one.
+    let mut public_urls = Vec::new();
+    if let Some(database) = database {
+        public_urls = database.add_public_url(public.url().as_str().trim_end_matches('/')).await?;
+        blobs.check_mark(database).await?;
+    }
+    let assets = Assets::new(public.url(), &public_urls);
     let (provider, provider_results) = match provider {
         Some(given) => (given, None),
         None => provider_of(config.provider, &clock, &assets, &blobs)?,
@@ -156,20 +181,25 @@ pub async fn start(config: ServiceConfig, parts: ServiceParts) -> Result<Service
         },
         clock: clock.clone(),
         settings: config.jobs,
-        poll_spacing: Arc::default(),
         activity: Arc::default(),
     };
 
-    let (table, (memory, public_memory)) = (routes::table(), memory_quotas(config.memory_budget));
+    let (memory, public_memory) = memory_quotas(config.memory_budget);
     let listener = ListenerQuotas { memory: public_memory.clone(), ..ListenerQuotas::default() };
     let submitter = Submitter::new(store.clone(), provider, assets.clone());
-    let mut others = kind.quotas();
-    others.extend(provider_results.into_iter().chain(worker_quotas(&worker, &submitter)));
-    others.push(public_memory.clone());
-    let connections = listener.connections.clone();
-    let quotas = Quotas { connections, memory: memory.clone(), others };
-    let readings = Readings::of(quotas, kind.pool(), &worker, &submitter);
-    let metrics = with_metrics.then(|| Arc::new(Metrics::new(&table, readings)));
+    let mut quotas = database.map(PostgresStore::quotas).unwrap_or_default();
+    quotas.extend(provider_results.into_iter().chain(worker_quotas(&worker)));
+    quotas.push(public_memory.clone());
+    let readings = Readings {
+        connections: listener.connections.clone(),
+        memory: memory.clone(),
+        quotas,
+        database: database.cloned(),
+        worker: worker.clone(),
+        submitter: submitter.clone(),
+    };
+    let metrics = with_metrics.then(|| Arc::new(Metrics::new(readings)));
+    let workers = WorkerPool::start(&worker);
     let api = Api {
         submitter: submitter.clone(),
         store,
@@ -185,11 +215,11 @@ pub async fn start(config: ServiceConfig, parts: ServiceParts) -> Result<Service
         assets,
         memory,
         public_memory,
-        readiness: Readiness::default(),
+        draining: workers.drain(),
         openapi: Document::new(&openapi::document(Some(&public), &config.model_namespace)),
     };
-    let app = ApiService { routes: Routes::new(table)?, api, metrics };
-    let background = BackgroundTasks { submitter, workers: WorkerPool::start(&worker) };
+    let app = ApiService { routes: Routes::new(routes::table())?, api, metrics };
+    let background = BackgroundTasks { submitter, workers };
     let app = Arc::new(app);
     Ok(Service { app, generated_key, sign_in, account_is_new, background, quotas: listener })
 }

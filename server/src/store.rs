@@ -89,6 +89,28 @@ pub trait KeyStore: Send + Sync + 'static {
     /// # Errors
     /// [`StoreError::KeyRevoked`].
     async fn confirm_key(&self, caller: &Caller) -> Result<()>;
+
+    /// Creates a key of the caller's account. Keys that the operator creates count toward the
+    /// limit, but are not refused by it.
+    ///
+    /// # Errors
+    /// [`StoreError::TooManyKeys`] if the account has
+    /// `limits::API_KEYS_MAX` keys that are not revoked, and
+    /// [`StoreError::KeyTaken`] if the public id is in use.
+    async fn create_api_key(&self, caller: &Caller, new: NamedKey) -> Result<ApiKeyRecord>;
+
+    /// The keys of the caller's account, revoked ones included, sessions not; newest first.
+    async fn api_keys(&self, caller: &Caller) -> Result<Vec<ApiKeyRecord>>;
+
+    /// Revokes a key of the caller's account, on all servers at once. Revoking again keeps the
+    /// first time. A key that revokes itself may get
+    /// [`StoreError::KeyRevoked`], as with
+    /// [`SessionStore::end_session`].
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`] if the account has no such key;
+    /// the id of a session is no such key.
+    async fn revoke_api_key(&self, caller: &Caller, public_id: &str) -> Result<ApiKeyRecord>;
 }
 
 /// The underlying error of a store failure; for the log only.

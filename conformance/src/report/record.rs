@@ -51,7 +51,8 @@ pub struct Record {
 
 impl Record {
     pub(crate) fn new(scenario: &Scenario, outcome: Outcome) -> Self {
-        let unknown = |id| Rule { id, text: "(no such rule in docs/api.md)", sentences: &[] };
+        let unknown =
+            |id| Rule { id, text: "(no such rule in docs/reference/api.md)", sentences: &[] };
         let rule = |id: &&'static str| crate::rules::find(id).unwrap_or_else(|| unknown(id));
         Self {
             id: scenario.id,

@@ -18,6 +18,78 @@ pub(super) const MEMBERSHIP: &str = "/vaults/{vaultId}/prompts/{vaultPromptId}";
 pub(super) const PIN: &str = "/vaults/{vaultId}/prompts/{vaultPromptId}/pin";
 pub(super) const MOVE: &str = "/vaults/{vaultId}/prompts/{vaultPromptId}/move";
 
+/// An endpoint.
+pub struct Row {
+    /// In ids of scenarios.
+    pub name: &'static str,
+    /// Its method.
+    pub method: Method,
+    /// Its path below the base URL.
+    pub template: &'static str,
+    /// The status of a success.
+    pub status: u16,
+    /// The rule that states it.
+    pub rule: &'static str,
+    /// Whether it needs the scope `prompts:write`.
+    pub scope: Scope,
+}
+
+/// Whether an endpoint needs the scope `prompts:write`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// A rule states that it is needed.
+    Stated(&'static str),
+    /// It is needed by our choice (S-51).
+    Chosen,
+    /// It is not.
+    NotNeeded,
+}
+
+impl Row {
+    /// Whether a success is a list.
+    pub(super) fn lists(&self) -> bool {
+        self.name.starts_with("list-")
+    }
+}
+
+macro_rules! rows {
+    ($($name:literal $method:ident $template:expr, $status:literal $rule:literal $scope:expr;)+) => {
+        &[$(Row {
+            name: $name,
+            method: Method::$method,
+            template: $template,
+            status: $status,
+            rule: $rule,
+            scope: $scope,
+        }),+]
+    };
+}
+
+/// Every endpoint that a key opens: name, method, path, status of a success and its rule, scope.
+pub static ROWS: &[Row] = rows! {
+    "list-prompts" GET "/prompts", 200 "PR-13" Scope::NotNeeded;
+    "create-prompt" POST "/prompts", 201 "PR-19" Scope::Stated("AU-07");
+    "read-prompt" GET PROMPT, 200 "PR-30" Scope::NotNeeded;
+    "update-prompt" PATCH PROMPT, 200 "PR-31" Scope::Stated("AU-07");
+    "save-prompt" POST SAVE, 200 "PR-44" Scope::Chosen;
+    "delete-prompt" DELETE PROMPT, 200 "PR-40" Scope::Stated("AU-07");
+    "list-vaults" GET "/vaults", 200 "VA-13" Scope::NotNeeded;
+    "create-vault" POST "/vaults", 201 "VA-16" Scope::Stated("AU-08");
+    "read-vault" GET VAULT, 200 "VA-21" Scope::NotNeeded;
+    "update-vault" PATCH VAULT, 200 "VA-22" Scope::Stated("AU-08");
+    "fork-vault" POST FORK, 201 "VA-29" Scope::Chosen;
+    "delete-vault" DELETE VAULT, 200 "VA-26" Scope::Stated("AU-08");
+    "list-contents" GET CONTENTS, 200 "VC-04" Scope::NotNeeded;
+    "add-prompts" POST CONTENTS, 201 "VC-10" Scope::Chosen;
+    "remove-prompt" DELETE MEMBERSHIP, 200 "VC-15" Scope::Chosen;
+    "move-prompt" POST MOVE, 200 "VC-17" Scope::Chosen;
+    "pin" POST PIN, 200 "VC-25" Scope::Chosen;
+    "unpin" DELETE PIN, 200 "VC-26" Scope::Chosen;
+    "generate" POST "/generations", 202 "GE-01" Scope::Stated("AU-09");
+    "read-status" GET "/generations/none/status", 200 "GE-31" Scope::NotNeeded;
+    "request-slot" POST "/uploads/images", 201 "UP-01" Scope::Stated("AU-10");
+};
+
 /// What the paths and the bodies of the table name.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Ids {

@@ -6,8 +6,7 @@ mod lists;
 
 use std::time::Duration;
 
-use url::form_urlencoded::byte_serialize;
-
+use super::answers::shapes::Shape;
 use super::endpoints::absent;
 use super::prelude::*;
 use crate::Verdict;
@@ -27,8 +26,6 @@ const FOREIGN: &[Scenario] = &[
 
 /// How many entries of a list are read.
 const SOME: usize = 10;
-/// How many empty pages are followed.
-const EMPTY_PAGES_MAX: usize = 10;
 /// How often something is read before what was seen is a fault.
 const READS_MAX: u32 = 5;
 
@@ -80,24 +77,12 @@ async fn same_at_its_own_address(case: Case, collection: &str, members: &[&str])
     Ok(())
 }
 
-/// The first entries of the list that this answers with. A page may be empty while
-/// others follow (S-71).
+/// The first entries of the list that this answers with.
 async fn some(wire: &Wire, path: &str) -> Result<(ApiResponse, Vec<Value>)> {
-    let mut reply = wire.get(path).await?;
-    for _ in 0..EMPTY_PAGES_MAX {
-        let Some(cursor) = after_an_empty_page(reply.status(200)?)? else { break };
-        let separator = if path.contains('?') { '&' } else { '?' };
-        let cursor: String = byte_serialize(cursor.as_bytes()).collect();
-        reply = wire.get(&format!("{path}{separator}cursor={cursor}")).await?;
-    }
+    let reply = wire.get(path).await?;
     let mut entries = reply.status(200)?.array("/data")?;
     entries.truncate(SOME);
     Ok((reply, entries))
-}
-
-fn after_an_empty_page(reply: &ApiResponse) -> Result<Option<String>> {
-    let empty = reply.array("/data")?.is_empty();
-    Ok(reply.string("/pagination/nextCursor").ok().filter(|_| empty).map(str::to_owned))
 }
 
 /// The first entries of the list, of which there is at least one.
@@ -111,7 +96,7 @@ async fn present(wire: &Wire, path: &str) -> Result<(ApiResponse, Vec<Value>)> {
 }
 
 /// The first entries of a collection have these members, of these types.
-async fn have_members(case: Case, collection: &str, members: &[(&str, Type)]) -> Result {
+async fn have_members(case: Case, collection: &str, members: &[Shape]) -> Result {
     let wire = &case.wire();
     create_data(&case).await?;
     stable(&case, || async move {
@@ -122,62 +107,15 @@ async fn have_members(case: Case, collection: &str, members: &[(&str, Type)]) ->
 }
 
 /// Every entry has these members, of these types.
-fn shaped(reply: &ApiResponse, entries: &[Value], members: &[(&str, Type)]) -> Result {
+fn shaped(reply: &ApiResponse, entries: &[Value], members: &[Shape]) -> Result {
     for entry in entries {
-        for (name, kind) in members {
+        for Shape { name, kind, .. } in members {
             let value = &entry[*name];
             let fits = entry.get(*name).is_some() && kind.fits(value);
-            reply.ensure(fits, format!("{name} to be {} in every entry", kind.words()), value)?;
+            reply.ensure(fits, format!("{name} to be {kind} in every entry"), value)?;
         }
     }
     Ok(())
-}
-
-/// What the value of a member may be.
-#[derive(Clone, Copy, Debug)]
-enum Type {
-    Integer,
-    Text,
-    TextOrNull,
-    Boolean,
-    Timestamp,
-    Integers,
-    Images,
-    OneOf(&'static [&'static str]),
-}
-
-impl Type {
-    fn words(self) -> String {
-        match self {
-            Self::Integer => "an integer".into(),
-            Self::Text => "a string".into(),
-            Self::TextOrNull => "a string or null".into(),
-            Self::Boolean => "a boolean".into(),
-            Self::Timestamp => "an ISO 8601 timestamp".into(),
-            Self::Integers => "an array of integers".into(),
-            Self::Images => "an array of images".into(),
-            Self::OneOf(words) => format!("one of {}", json_text(words)),
-        }
-    }
-
-    fn fits(self, value: &Value) -> bool {
-        let timestamp = |value: &Value| value.as_str().and_then(crate::check::timestamp).is_some();
-        let all =
-            |test: &dyn Fn(&Value) -> bool| value.as_array().is_some_and(|a| a.iter().all(test));
-        match self {
-            Self::Integer => value.is_i64() || value.is_u64(),
-            Self::Text => value.is_string(),
-            Self::TextOrNull => value.is_string() || value.is_null(),
-            Self::Boolean => value.is_boolean(),
-            Self::Timestamp => timestamp(value),
-            Self::Integers => all(&|one| one.is_i64() || one.is_u64()),
-            Self::Images => all(&|one| {
-                let sizes = ["width", "height"].iter().all(|size| one[*size].is_u64());
-                one["url"].is_string() && sizes && timestamp(&one["createdAt"])
-            }),
-            Self::OneOf(words) => value.as_str().is_some_and(|text| words.contains(&text)),
-        }
-    }
 }
 
 /// What one account sees at these addresses, the other does not. One of the two

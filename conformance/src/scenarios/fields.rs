@@ -3,8 +3,8 @@
 //! The scenarios are made from the rows of [`table`].
 
 mod checks;
-mod request;
-mod table;
+pub(super) mod request;
+pub(super) mod table;
 mod values;
 
 use std::sync::LazyLock;
@@ -23,8 +23,9 @@ pub(super) static ALL: LazyLock<Vec<Scenario>> = LazyLock::new(|| {
         facts(field).into_iter().map(move |fact| {
             let run = move |case| fact.hold(case, field);
             let title = format!("{}: {}", field.request.names().1, fact.title(field));
-            let id = format!("fields.{}.{}-{}", field.request.names().0, dashed(field), fact.id());
-            let (profile, rules) = (fact.profile(), fact.rules(field));
+            let id =
+                format!("fields.{}.{}-{}", field.request.names().0, dashed(field.name), fact.id());
+            let (profile, rules) = (fact.profile(field), fact.rules(field));
             let silent = fact.silent(field);
             let made = Scenario::generated(profile, id, title, rules, silent, field.source, run);
             Scenario { reads: field.request == Request::ListPrompts, ..made }
@@ -34,10 +35,10 @@ pub(super) static ALL: LazyLock<Vec<Scenario>> = LazyLock::new(|| {
 });
 
 /// `promptType` is `prompt-type`.
-fn dashed(field: &Field) -> String {
+pub(super) fn dashed(name: &str) -> String {
     let letter =
         |c: char| if c.is_uppercase() { format!("-{}", c.to_lowercase()) } else { c.into() };
-    field.name.chars().map(letter).collect()
+    name.chars().map(letter).collect()
 }
 
 macro_rules! facts {
@@ -51,8 +52,13 @@ macro_rules! facts {
                 match self { $(Self::$fact => $id),+ }
             }
 
-            fn profile(self) -> Profile {
-                match self { $(Self::$fact => Profile::$profile),+ }
+            fn profile(self, field: &Field) -> Profile {
+                match self {
+                    Self::Null if field.presence == Presence::NullableByChoice => {
+                        Profile::Reference
+                    }
+                    $(Self::$fact => Profile::$profile),+
+                }
             }
         }
     };
@@ -68,7 +74,7 @@ facts! {
     Words "words" Core;
     OtherWords "other-words" Core;
     NoUri "no-uri" Core;
-    Null "null" Reference;
+    Null "null" Core;
     Named "named" Reference;
     Nul "nul" Reference;
     Spelling "spelling" Reference;
@@ -110,7 +116,7 @@ impl Fact {
         let (least, most, unit) = field.kind.range();
         match self {
             Self::Required => {
-                format!("without {name}, and with null for it, it is refused with 400")
+                format!("without {name} it is refused with 400")
             }
             Self::WrongType => format!("a {name} of another JSON type is refused with 400"),
             Self::First => format!("{name} of {least}{unit} is accepted"),
@@ -120,10 +126,8 @@ impl Fact {
             Self::Words => format!("each stated value of {name} is accepted"),
             Self::OtherWords => format!("any other value of {name} is refused with 400"),
             Self::NoUri => format!("{name} with a text that is not a URI is refused with 400"),
-            Self::Null if field.presence == Presence::Nullable => {
-                format!("{name} may be null")
-            }
-            Self::Null => format!("null is refused with 400 naming {name}"),
+            Self::Null if field.presence.takes_null() => format!("{name} may be null"),
+            Self::Null => format!("null for {name} is of the wrong type and refused with 400"),
             Self::Named => format!("every refusal of a {name} names it in details"),
             Self::Nul => format!("U+0000 is refused with 400 naming {name}"),
             Self::Spelling => {
@@ -146,8 +150,7 @@ impl Fact {
 
     fn silent(self, field: &Field) -> &'static [&'static str] {
         match self {
-            Self::Null if field.presence == Presence::Nullable => &["S-09", "S-10"],
-            Self::Null => &["S-10"],
+            Self::Null if field.presence == Presence::NullableByChoice => &["S-09"],
             Self::Named => &["S-60"],
             Self::Nul | Self::ScalarValues => &["S-66"],
             Self::Spelling => &["S-65"],
@@ -174,7 +177,9 @@ impl Fact {
                 vec![field.rule, "GE-25"]
             }
             Self::NoUri | Self::Relative => vec![field.rule],
-            Self::Null | Self::Named | Self::Nul | Self::EntryNamed => vec![field.rule, "ER-03"],
+            Self::Null if field.presence.takes_null() => vec![field.rule],
+            Self::Null => vec![field.rule, "ER-05"],
+            Self::Named | Self::Nul | Self::EntryNamed => vec![field.rule, "ER-03"],
         };
         rules.dedup();
         rules
@@ -186,16 +191,17 @@ impl Fact {
         match self {
             Self::First if field.name == "name" => one_accepted(&call, field).await,
             Self::First | Self::Last | Self::Words => accepted(&call, field, &values).await,
-            Self::Null if field.presence == Presence::Nullable => {
-                accepted(&call, field, &values).await
-            }
+            Self::Null if field.presence.takes_null() => accepted(&call, field, &values).await,
             Self::Required => {
                 call.without(field.name).await?.is_bad_request(format!("no {}", field.name))?;
-                all_refused(&call, field, &values).await
+                call.changed_nothing().await
             }
-            Self::WrongType | Self::TooSmall | Self::TooLarge | Self::OtherWords | Self::NoUri => {
-                all_refused(&call, field, &values).await
-            }
+            Self::Null
+            | Self::WrongType
+            | Self::TooSmall
+            | Self::TooLarge
+            | Self::OtherWords
+            | Self::NoUri => all_refused(&call, field, &values).await,
             Self::ScalarValues => {
                 accepted(&call, field, &values).await?;
                 let (_, most, _) = field.kind.range();
@@ -208,7 +214,7 @@ impl Fact {
                 all_named(&call, field, &values).await?;
                 float_accepted(&call, field).await
             }
-            Self::Null | Self::Nul | Self::Relative => all_named(&call, field, &values).await,
+            Self::Nul | Self::Relative => all_named(&call, field, &values).await,
         }
     }
 }
@@ -227,7 +233,7 @@ impl Fact {
         let words = |words: &str| words.split(' ').map(|word| json!(word).to_string()).collect();
         Ok(match (self, field.kind) {
             (Self::WrongType, _) => values::of_other_types(call, field),
-            (Self::Required | Self::Null, _) => vec!["null".into()],
+            (Self::Null, _) => vec!["null".into()],
             (Self::First, Kind::Object) => vec!["{}".into()],
             (Self::First, Kind::Text(..)) => values::texts(call, field, 1),
             (Self::First, Kind::Ids(..)) => vec![values::prompts(call, 1).await?],

@@ -5,7 +5,7 @@ mod create;
 mod delete;
 mod list;
 mod models;
-mod object;
+pub(super) mod object;
 mod update;
 mod updated_at;
 mod vaults;

@@ -24,8 +24,6 @@ pub(super) const ALL: &[&[Scenario]] = &[SLOTS, put::ALL, refusals::ALL, asset::
 /// The request for a slot, and the slot field by field.
 #[rustfmt::skip]
 const SLOTS: &[Scenario] = &[
-    core! { "uploads.request.created" ["UP-01"] created,
-        "A request for a slot is answered 201" },
     reference! { "uploads.request.exact-content-types" ["LI-15"] exact_content_types,
         "A contentType is written in lower case and without parameters" },
     core! { "uploads.slot.upload-url" ["UP-04"] |case| web_address(case, "/data/uploadUrl"),
@@ -39,9 +37,6 @@ const SLOTS: &[Scenario] = &[
     core! { "uploads.slot.echo" ["UP-08"]
         |case| says(case, |content_type, size| json!({ "contentType": content_type, "size": size })),
         "contentType and size of the slot are those of the request" },
-    core! { "uploads.slot.expires-in" ["UP-09"]
-        |case| says(case, |_, _| json!({ "expiresIn": 7200 })),
-        "expiresIn is 7200 in every slot" },
     core! { "uploads.slot.own-address" ["UP-04", "UP-06", "UP-17"] own_address,
         "url is another address than uploadUrl, and no two slots share one" },
     reference! { "uploads.slot.keys" ["UP-01"]
@@ -66,12 +61,6 @@ async fn slot(case: &Case, content_type: &str, size: usize) -> Result<ApiRespons
 
 async fn png_slot(case: &Case) -> Result<ApiResponse> {
     slot(case, "image/png", 100).await
-}
-
-async fn created(case: Case) -> Result {
-    let reply = ask(&case.wire(), "image/png", 100).await?;
-    let slot = reply.status(201)?.at("/data")?;
-    reply.ensure(slot.is_object(), "a slot in data", slot).map(drop)
 }
 
 async fn exact_content_types(case: Case) -> Result {

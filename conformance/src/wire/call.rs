@@ -56,7 +56,8 @@ impl Call {
         self
     }
 
-    pub(super) fn headers(mut self, headers: HeaderMap) -> Self {
+    /// Adds headers; `authorization` replaces the key.
+    pub fn headers(mut self, headers: HeaderMap) -> Self {
         self.headers.extend(headers);
         self
     }

@@ -2,28 +2,28 @@
 
 use futures::future::BoxFuture;
 use promptarium::{Client, Error, PromptId, VaultId, VaultPromptId};
-use promptarium_conformance::{Case, Failure, Scenario, check, scenario};
+use promptarium_conformance::{Case, Scenario};
 use serde_json::json;
 
-use super::expect_error;
+use super::{Result, Sdk, check, expect_error, sdk};
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    scenario! { Core "sdk.calls.deleted" ["ER-09"] deleted,
+    sdk! { Core "sdk.calls.deleted" ["ER-09"] deleted,
         "Every call on what was deleted is a not-found error" },
-    scenario! { Core "sdk.calls.foreign" ["ER-10"] [OtherAccount] foreign,
+    sdk! { Core "sdk.calls.foreign" ["ER-10"] [OtherAccount] foreign,
         "Every call on what another account has is a not-found error" },
-    scenario! { Core "sdk.calls.unknown-key" ["AU-05"] unknown_key,
+    sdk! { Core "sdk.calls.unknown-key" ["AU-05"] unknown_key,
         "Every call with an unknown key is an authentication error" },
-    scenario! { Core "sdk.calls.read-only" ["AU-07", "AU-08"] [ReadOnlyKey] read_only,
+    sdk! { Core "sdk.calls.read-only" ["AU-07", "AU-08"] [ReadOnlyKey] read_only,
         "Writes with a key without the scope are authentication errors" },
-    scenario! { Core "sdk.calls.invalid" ["ER-06", "LI-02", "LI-06", "LI-08"] invalid,
+    sdk! { Core "sdk.calls.invalid" ["ER-06", "LI-02", "LI-06", "LI-08"] invalid,
         "A value out of range is an invalid-request error" },
-    scenario! { Core "sdk.errors.message" ["ER-01"] message,
+    sdk! { Core "sdk.errors.message" ["ER-01"] message,
         "An error has the status and the text of the wire" },
-    scenario! { Reference "sdk.errors.fields" ["ER-03"] fields,
+    sdk! { Reference "sdk.errors.fields" ["ER-03"] fields,
         "An error has the field messages of the wire (S-60)" },
-    scenario! { Reference "sdk.errors.request-id" ["EN-03"] request_id,
+    sdk! { Reference "sdk.errors.request-id" ["EN-03"] request_id,
         "An error has the request id (S-69)" },
 ];
 
@@ -41,7 +41,7 @@ struct Ids {
     own: (VaultId, PromptId),
 }
 
-type Call = (&'static str, bool, BoxFuture<'static, Result<(), Error>>);
+type Call = (&'static str, bool, BoxFuture<'static, std::result::Result<(), Error>>);
 
 /// Every call that names a prompt, a vault or a membership, with whether it needs the scope
 /// according to the specification.
@@ -74,7 +74,7 @@ fn calls(client: &Client, ids: Ids) -> Vec<Call> {
     }
 }
 
-async fn ids(case: &Case, other: bool) -> Result<Ids, Failure> {
+async fn ids(case: &Case, other: bool) -> Result<Ids> {
     let owner = if other { case.other_account() } else { case.clone() };
     let vault = owner.vault().await?;
     let [member] = vault.filled().await?;
@@ -87,17 +87,14 @@ async fn ids(case: &Case, other: bool) -> Result<Ids, Failure> {
     })
 }
 
-async fn all(
-    calls: Vec<Call>,
-    expected: (&'static str, fn(&Error) -> bool),
-) -> Result<(), Failure> {
+async fn all(calls: Vec<Call>, expected: (&'static str, fn(&Error) -> bool)) -> Result {
     for (name, _, call) in calls {
         expect_error(name, call.await, expected)?;
     }
     Ok(())
 }
 
-async fn deleted(case: Case) -> Result<(), Failure> {
+async fn deleted(case: Case) -> Result {
     let (ids, wire) = (ids(&case, false).await?, case.wire());
     wire.delete(&format!("/prompts/{}", ids.prompt)).await?.status(200)?;
     wire.delete(&format!("/vaults/{}", ids.vault)).await?.status(200)?;
@@ -106,12 +103,12 @@ async fn deleted(case: Case) -> Result<(), Failure> {
     all(calls(&client, ids), NOT_FOUND).await
 }
 
-async fn foreign(case: Case) -> Result<(), Failure> {
+async fn foreign(case: Case) -> Result {
     let ids = ids(&case, true).await?;
     all(calls(&case.sdk()?, ids), NOT_FOUND).await
 }
 
-async fn unknown_key(case: Case) -> Result<(), Failure> {
+async fn unknown_key(case: Case) -> Result {
     let ids = ids(&case, false).await?;
     let mut key = case.target().config().api_key.clone();
     let last = key.pop();
@@ -128,7 +125,7 @@ async fn unknown_key(case: Case) -> Result<(), Failure> {
     all(calls(&client, ids), UNAUTHORIZED).await
 }
 
-async fn read_only(case: Case) -> Result<(), Failure> {
+async fn read_only(case: Case) -> Result {
     let ids = ids(&case, false).await?;
     let key = case.target().config().read_only_api_key.clone();
     let client = case.sdk_as(&key.unwrap_or_default())?;
@@ -140,7 +137,7 @@ async fn read_only(case: Case) -> Result<(), Failure> {
         .await
 }
 
-async fn invalid(case: Case) -> Result<(), Failure> {
+async fn invalid(case: Case) -> Result {
     let (client, ids) = (case.sdk()?, ids(&case, false).await?);
     let (prompts, vaults, long) = (client.prompts(), client.vaults(), "a".repeat(121));
     expect_error("a long title", prompts.create(&*long, "p").await, INVALID)?;
@@ -161,7 +158,7 @@ async fn invalid(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn message(case: Case) -> Result<(), Failure> {
+async fn message(case: Case) -> Result {
     let absent = PromptId::new(i64::from(i32::MAX) - 1);
     let wire = case.wire().get(&format!("/prompts/{absent}")).await?;
     let error = expect_error("get", case.sdk()?.prompts().get(absent).await, NOT_FOUND)?;
@@ -170,7 +167,7 @@ async fn message(case: Case) -> Result<(), Failure> {
     check::equal("the status", &status, &Some(wire.status_code()))
 }
 
-async fn fields(case: Case) -> Result<(), Failure> {
+async fn fields(case: Case) -> Result {
     let ratio = "a".repeat(21);
     let body = json!({ "title": "", "prompt": "", "aspectRatio": ratio });
     let wire = case.wire().post("/prompts", body).await?;
@@ -183,7 +180,7 @@ async fn fields(case: Case) -> Result<(), Failure> {
     check::equal("the number of fields", &error.field_errors().count(), &3)
 }
 
-async fn request_id(case: Case) -> Result<(), Failure> {
+async fn request_id(case: Case) -> Result {
     let absent = PromptId::new(i64::MAX);
     let error = expect_error("get", case.sdk()?.prompts().get(absent).await, NOT_FOUND)?;
     let id = error.request_id().unwrap_or_default();

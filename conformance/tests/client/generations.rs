@@ -1,28 +1,28 @@
 //! Generations that the SDK queues and waits for.
 
 use promptarium::{Error, GenerationState, JobId, VaultId};
-use promptarium_conformance::{Case, Failure, Scenario, check, scenario};
+use promptarium_conformance::{Case, Scenario};
 use serde_json::json;
 
-use super::expect_error;
+use super::{Result, Sdk, check, expect_error, sdk};
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    scenario! { Core "sdk.generations.queued" ["GE-01", "GE-11", "GE-31"] queued,
+    sdk! { Core "sdk.generations.queued" ["GE-01", "GE-11", "GE-31"] queued,
         "A generation is queued under the id that the call had before it was sent, and completes" },
-    scenario! { Core "sdk.generations.invalid" ["GE-10", "LI-13"] invalid,
+    sdk! { Core "sdk.generations.invalid" ["GE-10", "LI-13"] invalid,
         "A value out of range is an invalid-request error" },
-    scenario! { Reference "sdk.generations.output" ["GE-29", "GE-30"] [LocalProvider] output,
+    sdk! { Reference "sdk.generations.output" ["GE-29", "GE-30"] [LocalProvider] output,
         "Waiting returns the images of a batch (S-39)" },
-    scenario! { Reference "sdk.generations.fields" ["GE-13", "GE-16", "GE-23"] [LocalProvider] fields,
+    sdk! { Reference "sdk.generations.fields" ["GE-13", "GE-16", "GE-23"] [LocalProvider] fields,
         "Every setter sends its field: the same request written out is the same job (S-36)" },
-    scenario! { Reference "sdk.generations.failed" ["GE-31"] [LocalProvider] failed,
+    sdk! { Reference "sdk.generations.failed" ["GE-31"] [LocalProvider] failed,
         "A job that failed is told with its reason (S-40)" },
-    scenario! { Reference "sdk.generations.unknown" ["GE-31"] unknown,
+    sdk! { Reference "sdk.generations.unknown" ["GE-31"] unknown,
         "The status of an unknown job is a not-found error (S-35)" },
 ];
 
-async fn queued(case: Case) -> Result<(), Failure> {
+async fn queued(case: Case) -> Result {
     let vault = VaultId::new(case.vault().await?.id);
     let generations = case.sdk()?.generations();
     let call = generations.create(case.image_model(), case.name("A harbour")).vault(vault);
@@ -41,7 +41,7 @@ async fn queued(case: Case) -> Result<(), Failure> {
     check::equal("the state", &state, &GenerationState::Completed)
 }
 
-async fn invalid(case: Case) -> Result<(), Failure> {
+async fn invalid(case: Case) -> Result {
     let generations = case.sdk()?.generations();
     let create = || generations.create(case.image_model(), case.name("A harbour"));
     for (what, call) in [
@@ -54,7 +54,7 @@ async fn invalid(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn output(case: Case) -> Result<(), Failure> {
+async fn output(case: Case) -> Result {
     let vault = VaultId::new(case.vault().await?.id);
     let call = case.sdk()?.generations().create(case.image_model(), case.name("A harbour"));
     let finished = call.vault(vault).batch_count(2).and_wait().await?;
@@ -66,7 +66,7 @@ async fn output(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn fields(case: Case) -> Result<(), Failure> {
+async fn fields(case: Case) -> Result {
     let vault = case.vault().await?.id;
     let (id, prompt) = (case.name("job").replace(' ', "-"), case.name("A harbour"));
     let url = "https://example.com/a.png";
@@ -91,14 +91,14 @@ async fn fields(case: Case) -> Result<(), Failure> {
     check::equal("the job", &job.provider_request_id.as_deref(), &Some(&*first))
 }
 
-async fn failed(case: Case) -> Result<(), Failure> {
+async fn failed(case: Case) -> Result {
     let call = case.sdk()?.generations().create("local/fail", case.name("A harbour"));
     let failed: (&str, fn(&Error) -> bool) = ("is_job_failed", Error::is_job_failed);
     let error = expect_error("wait", call.and_wait().await, failed)?;
     check::ensure(error.last_status().is_some(), "the last status", "none")
 }
 
-async fn unknown(case: Case) -> Result<(), Failure> {
+async fn unknown(case: Case) -> Result {
     let status = case.sdk()?.generations().status(JobId::from("nobody-has-this")).await;
     expect_error("status", status, ("is_not_found", Error::is_not_found)).map(drop)
 }

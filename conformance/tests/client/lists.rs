@@ -1,21 +1,22 @@
 //! The list of prompts as pages and as a stream of the SDK.
 
+use super::{Result, Sdk, check, sdk};
 use promptarium::{Cursor, Items, Prompt, PromptType, VaultId};
-use promptarium_conformance::{Case, Failure, Scenario, check, scenario};
+use promptarium_conformance::{Case, Scenario};
 use serde_json::json;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    scenario! { Core "sdk.lists.pages" ["PG-03", "PG-06", "PG-08"] pages,
+    sdk! { Core "sdk.lists.pages" ["PG-03", "PG-06", "PG-08"] pages,
         "Pages and streams of every size hold what the list holds, once" },
-    scenario! { Core "sdk.lists.filters" ["PR-15", "PR-16", "PG-06"] filters,
+    sdk! { Core "sdk.lists.filters" ["PR-15", "PR-16", "PG-06"] filters,
         "A stream keeps its filters from page to page" },
-    scenario! { Core "sdk.lists.resume" ["PG-06", "PG-09"] resume,
+    sdk! { Core "sdk.lists.resume" ["PG-06", "PG-09"] resume,
         "A list goes on from a cursor that was kept, of the SDK or of the wire" },
 ];
 
 /// A vault with text prompts; their ids in the order of the list.
-async fn stocked(case: &Case, count: usize) -> Result<(VaultId, Vec<i64>), Failure> {
+async fn stocked(case: &Case, count: usize) -> Result<(VaultId, Vec<i64>)> {
     let vault = case.vault().await?;
     vault.fill(count).await?;
     // Every page, as one may be empty although others follow (S-71).
@@ -23,7 +24,7 @@ async fn stocked(case: &Case, count: usize) -> Result<(VaultId, Vec<i64>), Failu
     Ok((VaultId::new(vault.id), ids))
 }
 
-async fn rest(mut items: Items<Prompt>) -> Result<Vec<i64>, Failure> {
+async fn rest(mut items: Items<Prompt>) -> Result<Vec<i64>> {
     let mut ids = Vec::new();
     while let Some(prompt) = items.next().await {
         ids.push(prompt?.id.get());
@@ -31,7 +32,7 @@ async fn rest(mut items: Items<Prompt>) -> Result<Vec<i64>, Failure> {
     Ok(ids)
 }
 
-async fn pages(case: Case) -> Result<(), Failure> {
+async fn pages(case: Case) -> Result {
     let (vault, expected) = stocked(&case, 7).await?;
     let list = case.sdk()?.prompts().list().vault(vault);
     check::equal("the stream by default", &rest(list.clone().items()).await?, &expected)?;
@@ -54,7 +55,7 @@ async fn pages(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn filters(case: Case) -> Result<(), Failure> {
+async fn filters(case: Case) -> Result {
     let (vault, _) = stocked(&case, 2).await?;
     let mut images = Vec::new();
     for _ in 0..3 {
@@ -69,11 +70,10 @@ async fn filters(case: Case) -> Result<(), Failure> {
     check::equal("the images of the vault", &found, &images)
 }
 
-async fn resume(case: Case) -> Result<(), Failure> {
+async fn resume(case: Case) -> Result {
     let (vault, expected) = stocked(&case, 5).await?;
-    let list = |case: &Case| -> Result<_, Failure> {
-        Ok(case.sdk()?.prompts().list().vault(vault).page_size(2))
-    };
+    let list =
+        |case: &Case| -> Result<_> { Ok(case.sdk()?.prompts().list().vault(vault).page_size(2)) };
     let page = list(&case)?.page().await?;
     let mut ids: Vec<_> = page.items.iter().map(|prompt| prompt.id.get()).collect();
     let kept = page.next_cursor.as_ref().map(ToString::to_string).unwrap_or_default();

@@ -1,44 +1,44 @@
 //! Prompts, vaults and memberships that the SDK creates, reads and changes.
 
 use promptarium::{Prompt, PromptId, PromptType, Vault, VaultId, VaultPromptId, Visibility};
-use promptarium_conformance::{Case, Failure, Scenario, check, scenario};
+use promptarium_conformance::{Case, Failure, Scenario};
 use serde_json::{Value, json};
 
-use super::same;
+use super::{Result, Sdk, check, same, sdk};
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    scenario! { Core "sdk.prompts.create" ["PR-19", "PR-23", "PR-24", "PR-27"] create_prompts,
+    sdk! { Core "sdk.prompts.create" ["PR-19", "PR-23", "PR-24", "PR-27"] create_prompts,
         "A prompt that the SDK creates is on the wire as the SDK returned it" },
-    scenario! { Core "sdk.prompts.update" ["PR-31", "PR-32", "PR-33", "PR-34", "PR-38"] update_prompt,
+    sdk! { Core "sdk.prompts.update" ["PR-31", "PR-32", "PR-33", "PR-34", "PR-38"] update_prompt,
         "Each setter of an update changes its field and no other" },
-    scenario! { Reference "sdk.prompts.clear-platform" ["PR-33"] clear_platform,
+    sdk! { Reference "sdk.prompts.clear-platform" ["PR-33"] clear_platform,
         "An update clears the platform (S-09)" },
-    scenario! { Core "sdk.prompts.save-and-delete" ["PR-44", "PR-40", "PR-41"] save_and_delete,
+    sdk! { Core "sdk.prompts.save-and-delete" ["PR-44", "PR-40", "PR-41"] save_and_delete,
         "A prompt is saved into a second vault and deleted" },
-    scenario! { Core "sdk.vaults.life" ["VA-16", "VA-21", "VA-23", "VA-24", "VA-25", "VA-26"] vault_life,
+    sdk! { Core "sdk.vaults.life" ["VA-16", "VA-21", "VA-23", "VA-24", "VA-25", "VA-26"] vault_life,
         "A vault is created, read, listed, changed, cleared and deleted" },
-    scenario! { Core "sdk.vaults.fork" ["VA-29"] [OtherAccount] fork,
+    sdk! { Core "sdk.vaults.fork" ["VA-29"] [OtherAccount] fork,
         "A vault of another account is forked" },
-    scenario! { Core "sdk.contents.life" ["VC-04", "VC-10", "VC-15", "VC-17", "VC-25"] contents,
+    sdk! { Core "sdk.contents.life" ["VC-04", "VC-10", "VC-15", "VC-17", "VC-25"] contents,
         "Prompts are added, listed, pinned, unpinned, moved and removed" },
 ];
 
-async fn on_wire(case: &Case, path: String) -> Result<Value, Failure> {
+async fn on_wire(case: &Case, path: String) -> Result<Value> {
     Ok(case.wire().get(&path).await?.data(200)?.clone())
 }
 
-async fn same_prompt(case: &Case, prompt: &Prompt) -> Result<Value, Failure> {
+async fn same_prompt(case: &Case, prompt: &Prompt) -> Result<Value> {
     let wire = on_wire(case, format!("/prompts/{}", prompt.id)).await?;
     same(prompt, &wire).map(|()| wire)
 }
 
-async fn same_vault(case: &Case, vault: &Vault) -> Result<Value, Failure> {
+async fn same_vault(case: &Case, vault: &Vault) -> Result<Value> {
     let wire = on_wire(case, format!("/vaults/{}", vault.id)).await?;
     same(vault, &wire).map(|()| wire)
 }
 
-async fn create_prompts(case: Case) -> Result<(), Failure> {
+async fn create_prompts(case: Case) -> Result {
     let vault = VaultId::new(case.vault().await?.id);
     let prompts = case.sdk()?.prompts();
     let title = case.name("sdk");
@@ -64,7 +64,7 @@ async fn create_prompts(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn update_prompt(case: Case) -> Result<(), Failure> {
+async fn update_prompt(case: Case) -> Result {
     let model = case.image_model();
     let fields = json!({ "platform": "before", "promptType": "image", "modelId": model });
     let (prompt, created) = case.prompt_with(fields).await?;
@@ -91,17 +91,17 @@ async fn update_prompt(case: Case) -> Result<(), Failure> {
             check::equal(field, &shown[field], &expected[field])?;
         }
     }
-    prompt.expect_vaults([&inside], [&inside]).await
+    Ok(prompt.expect_vaults([&inside], [&inside]).await?)
 }
 
-async fn clear_platform(case: Case) -> Result<(), Failure> {
+async fn clear_platform(case: Case) -> Result {
     let fields = json!({ "platform": "poster" });
     let id = PromptId::new(case.prompt_with(fields).await?.0.id);
     let prompt = case.sdk()?.prompts().update(id).clear_platform().await?;
     check::equal("platform", &same_prompt(&case, &prompt).await?["platform"], &Value::Null)
 }
 
-async fn save_and_delete(case: Case) -> Result<(), Failure> {
+async fn save_and_delete(case: Case) -> Result {
     let (vault, prompt) = (case.vault().await?, case.prompt().await?);
     let id = PromptId::new(prompt.id);
     let prompts = case.sdk()?.prompts();
@@ -111,10 +111,11 @@ async fn save_and_delete(case: Case) -> Result<(), Failure> {
     check::equal("the listed prompts", &vault.members().await?.len(), &1)?;
     let deleted = prompts.delete(id).await?;
     check::equal("the answer", &(deleted.id, deleted.deleted), &(id, true))?;
-    prompt.get().await?.status(404).map(drop)
+    prompt.get().await?.status(404)?;
+    Ok(())
 }
 
-async fn vault_life(case: Case) -> Result<(), Failure> {
+async fn vault_life(case: Case) -> Result {
     let vaults = case.sdk()?.vaults();
     same_vault(&case, &vaults.create(case.name("plain")).await?).await?;
     let name = case.name("vault");
@@ -137,10 +138,11 @@ async fn vault_life(case: Case) -> Result<(), Failure> {
     }
     let deleted = vaults.delete(vault.id).await?;
     check::equal("the answer", &(deleted.id, deleted.deleted), &(vault.id, true))?;
-    case.wire().get(&format!("/vaults/{}", vault.id)).await?.status(404).map(drop)
+    case.wire().get(&format!("/vaults/{}", vault.id)).await?.status(404)?;
+    Ok(())
 }
 
-async fn fork(case: Case) -> Result<(), Failure> {
+async fn fork(case: Case) -> Result {
     let public = json!({ "visibility": "public" });
     let (source, _) = case.other_account().vault_with(public).await?;
     source.fill(2).await?;
@@ -149,7 +151,7 @@ async fn fork(case: Case) -> Result<(), Failure> {
     same_vault(&case, &copy).await.map(drop)
 }
 
-async fn contents(case: Case) -> Result<(), Failure> {
+async fn contents(case: Case) -> Result {
     let [source, target] = case.vaults().await?;
     let [first_member, second_member] = source.filled().await?;
     let contents = case.sdk()?.vault(VaultId::new(source.id));

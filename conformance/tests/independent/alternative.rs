@@ -1,4 +1,4 @@
-//! A server of the API that is not ours. It keeps every rule of `docs/api.md` and
+//! A server of the API that is not ours. It keeps every rule of `docs/reference/api.md` and
 //! chooses for itself where the specification is silent. A scenario of the profile
 //! `core` that fails here takes a choice of the reference server for a rule.
 //!

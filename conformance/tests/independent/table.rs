@@ -19,7 +19,8 @@ const NO_OTHER: [&str; 2] = ["no other", "none: there is no other"];
 /// Each silent point has a row with an answer of each server, and no other has. At least one
 /// server makes each choice otherwise, or its cell says why there is no other to make.
 pub(crate) fn every_silent_point_has_an_answer_of_each_server() -> Result<(), Failed> {
-    let (page, table) = (rows("../docs/silent-points.md")?, rows("tests/independent/README.md")?);
+    let (page, table) =
+        (rows("../docs/reference/silent-points.md")?, rows("tests/independent/README.md")?);
     for (id, cells) in &page {
         let row = table.get(id).ok_or_else(|| format!("{id} has no row in the table"))?;
         let [reference, others @ ..] = &row[..] else {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use promptarium_server::EmbeddedServer;
-use saphyr::{LoadableYamlNode as _, Yaml};
+use yaml_serde::Value as Yaml;
 
 use crate::cli::{folder, program, stderr, stdout};
 use crate::stub::{Answer, KEY, Stub};
@@ -19,19 +19,19 @@ fn read(file: &str) -> String {
 }
 
 /// A mapping with strings for keys, in order.
-fn entries<'y>(yaml: &'y Yaml<'_>) -> Vec<(&'y str, &'y Yaml<'y>)> {
+fn entries(yaml: &Yaml) -> Vec<(&str, &Yaml)> {
     let entries = yaml.as_mapping().unwrap().iter();
     entries.map(|(key, value)| (key.as_str().unwrap(), value)).collect()
 }
 
-fn with_action<T>(look: impl FnOnce(&Yaml<'_>) -> T) -> T {
-    look(&Yaml::load_from_str(&read("action.yml")).unwrap()[0])
+fn with_action<T>(look: impl FnOnce(&Yaml) -> T) -> T {
+    look(&yaml_serde::from_str(&read("action.yml")).unwrap())
 }
 
 /// Each input with its default.
 fn inputs() -> BTreeMap<String, String> {
     with_action(|action| {
-        let default = |input: &Yaml<'_>| input["default"].as_str().unwrap().to_owned();
+        let default = |input: &Yaml| input["default"].as_str().unwrap().to_owned();
         let inputs = entries(&action["inputs"]).into_iter();
         inputs.map(|(name, input)| (name.to_owned(), default(input))).collect()
     })
@@ -45,9 +45,9 @@ fn step(given: &[(&str, &str)]) -> (Vec<(String, String)>, String) {
         assert!(inputs.insert((*name).to_owned(), (*value).to_owned()).is_some(), "{name}");
     }
     with_action(|action| {
-        let steps = action["runs"]["steps"].as_vec().unwrap();
-        let step = steps.iter().find(|step| step.as_mapping_get("id").is_some()).unwrap();
-        let value = |value: &Yaml<'_>| {
+        let steps = action["runs"]["steps"].as_sequence().unwrap();
+        let step = steps.iter().find(|step| step.get("id").is_some()).unwrap();
+        let value = |value: &Yaml| {
             let name = value.as_str().unwrap().trim_start_matches("${{ ").trim_end_matches(" }}");
             match name.split_once('.').unwrap() {
                 ("inputs", name) => inputs[name].clone(),
@@ -154,7 +154,7 @@ async fn no_input_becomes_a_command_or_a_flag() {
 #[test]
 fn expressions_stand_in_variables_only() {
     with_action(|action| {
-        for step in action["runs"]["steps"].as_vec().unwrap() {
+        for step in action["runs"]["steps"].as_sequence().unwrap() {
             assert!(!step["run"].as_str().unwrap().contains("${{"));
             assert_eq!(step["shell"].as_str(), Some("bash"));
         }
@@ -199,8 +199,8 @@ fn every_input_is_read_and_is_in_the_guide_and_no_other() {
 fn the_workflow_of_the_guide_uses_inputs_that_exist() {
     let guide = read("docs/conformance.md");
     let workflow = guide.split("```yaml\n").nth(1).unwrap().split("```").next().unwrap();
-    let workflow = &Yaml::load_from_str(workflow).unwrap()[0];
-    let steps = workflow["jobs"]["conformance"]["steps"].as_vec().unwrap();
+    let workflow: &Yaml = &yaml_serde::from_str(workflow).unwrap();
+    let steps = workflow["jobs"]["conformance"]["steps"].as_sequence().unwrap();
     let ours = steps.iter().find(|step| step["uses"].as_str().unwrap().contains("/promptarium@"));
     for (name, _) in entries(&ours.unwrap()["with"]) {
         assert!(inputs().contains_key(name), "{name}");

@@ -1,6 +1,7 @@
 //! Stands between the sockets and the service: every answer is looked at on its way
 //! out, whoever asked.
 
+use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
@@ -9,9 +10,8 @@ use http::StatusCode;
 use http::request::Parts;
 use http_body_util::{BodyExt, StreamBody};
 use hyper::body::Incoming;
-use promptarium_server::test_support::{ApiService, Connection, HttpService, check_host};
+use promptarium_server::test_support::{ApiService, HttpService, check_host};
 use promptarium_server::test_support::{Response, ResponseBody, ResponseBodyError};
-use tokio::time::Instant;
 
 use crate::description::{Description, Status};
 
@@ -41,15 +41,9 @@ impl Log {
 }
 
 impl HttpService for Gateway {
-    async fn handle(
-        &self,
-        parts: &Parts,
-        body: &mut Incoming,
-        began: Instant,
-        connection: &Connection,
-    ) -> Response {
+    async fn handle(&self, parts: &Parts, body: &mut Incoming, peer: IpAddr) -> Response {
         let (method, path) = (&parts.method, parts.uri.path());
-        let answer = self.app.handle(parts, body, began, connection).await;
+        let answer = self.app.handle(parts, body, peer).await;
         // The document describes no pages.
         if path == "/sign-in" {
             return answer;

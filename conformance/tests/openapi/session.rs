@@ -74,9 +74,8 @@ impl Session {
         let log = Log::default();
         let gateway = Gateway { app: Arc::clone(&service.app), description, log: log.clone() };
         let serving = tokio::spawn(async move {
-            let (limits, count, readiness) = Default::default();
-            listener::serve(listener, gateway, limits, count, readiness, std::future::pending())
-                .await;
+            let (limits, quotas) = Default::default();
+            listener::serve(listener, gateway, limits, quotas, std::future::pending()).await;
         });
         // Before the code expires.
         Case::new(Arc::clone(&target), "sign-in").session().await?;

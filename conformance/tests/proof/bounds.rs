@@ -34,14 +34,6 @@ pub(crate) fn text_refused(
     })
 }
 
-/// A list over the bound is accepted: it is cut to `most` entries.
-pub(crate) fn list_taken(routes: &'static str, field: &'static str, most: usize) -> Intercept {
-    taken_as(routes, field, move |list| {
-        let list = list.as_array().filter(|list| list.len() > most)?;
-        Some(list[..most].into())
-    })
-}
-
 /// A list of more than `most` entries is refused.
 pub(crate) fn list_refused(routes: &'static str, field: &'static str, most: usize) -> Intercept {
     value_refused(routes, field, move |list| list.as_array().is_some_and(|list| list.len() > most))
@@ -160,14 +152,6 @@ pub(crate) fn refusal(field: &str) -> Response {
     Response::new(400, &serde_json::json!({ "data": null, "error": error, "details": details }))
 }
 
-pub(crate) fn characters(text: &str) -> usize {
-    text.chars().count()
-}
-
 pub(crate) fn bytes(text: &str) -> usize {
     text.len()
-}
-
-pub(crate) fn utf16_units(text: &str) -> usize {
-    text.encode_utf16().count()
 }

@@ -20,14 +20,30 @@ pub(crate) struct Fault {
     /// Whether the fault is that no answer comes, so that a scenario ends in an
     /// error and not in a failure.
     pub(crate) silent: bool,
+    /// How the ids of the scenarios begin that it meets, where it is made from a row of a table.
+    pub(crate) among: Option<&'static str>,
     /// Made anew for each server, with a state of its own.
-    pub(crate) how: fn() -> Intercept,
+    pub(crate) how: &'static (dyn Fn() -> Intercept + Send + Sync),
 }
 
 impl Fault {
     /// Whether it was made for calls that come at the same moment.
     pub(crate) fn is_race(&self) -> bool {
         self.id.starts_with("races.")
+    }
+
+    /// The requests that it looks at, as far as they are known beforehand.
+    pub(crate) fn routes(&self) -> &'static str {
+        match (self.how)() {
+            Intercept::Front(front) => front.routes(),
+            Intercept::Store(routes, _) => routes,
+            _ => "",
+        }
+    }
+
+    /// Whether it may meet the scenario.
+    pub(crate) fn meets(&self, scenario: &str) -> bool {
+        self.among.is_none_or(|start| scenario.starts_with(start))
     }
 }
 
@@ -52,8 +68,12 @@ pub(crate) enum Intercept {
     Setting(fn(&mut Setting)),
 }
 
-/// A fault: id, rule, how, what is wrong; `silent` in front if no response comes.
+/// A fault: id, rule, how, what is wrong; `silent` in front if no response comes, and `in`
+/// and how ids begin if it is to meet some scenarios only.
 macro_rules! fault {
+    (in $among:literal $($entry:tt)+) => {
+        $crate::fault::Fault { among: Some($among), ..$crate::fault::fault!($($entry)+) }
+    };
     (silent $($entry:tt)+) => {
         $crate::fault::Fault { silent: true, ..$crate::fault::fault!($($entry)+) }
     };
@@ -63,7 +83,8 @@ macro_rules! fault {
             wrong: $wrong,
             rule: $rule,
             silent: false,
-            how: || $how,
+            among: None,
+            how: &|| $how,
         }
     };
 }

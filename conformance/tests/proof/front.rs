@@ -41,9 +41,31 @@ impl Front {
             && self.ahead.as_ref().is_none_or(|ahead| ahead(request, response))
     }
 
+    pub(crate) fn routes(&self) -> &'static str {
+        self.routes
+    }
+
     pub(crate) async fn respond(&self, request: Request, upstream: Upstream) -> Response {
         (self.run)(request, upstream).await
     }
+}
+
+/// Paths of every kind that the service has, below the root of the API and beside it.
+const PATHS: &str = "/prompts /prompts/7 /prompts/7/save /vaults /vaults/7 /vaults/7/fork \
+    /vaults/7/prompts /vaults/7/prompts/8 /vaults/7/prompts/8/pin /vaults/7/prompts/8/move \
+    /generations /generations/j/status /uploads/images /api-keys /api-keys/p /storage/images/a.png \
+    /assets/a.png /sign-in /sign-out /healthz /readyz /api/v2/vaults /api/V1/vaults /api/vaults";
+const METHODS: &str = "* GET POST PUT PATCH DELETE HEAD OPTIONS";
+
+/// The routes of these that no request of the service can have.
+pub(crate) fn unknown_routes(routes: &str) -> Vec<&str> {
+    let is_known = |route: &&str| {
+        let (method, _) = route.split_once(' ').unwrap_or(("*", route));
+        let sample = method.parse().unwrap_or_default();
+        METHODS.split(' ').any(|one| one == method)
+            && PATHS.split_whitespace().any(|path| matches(route, &sample, path))
+    };
+    routes.split(',').map(str::trim).filter(|route| !is_known(route)).collect()
 }
 
 /// Whether one of the routes, separated by commas, is that of a request.

@@ -21,6 +21,7 @@ mod front;
 mod heads;
 #[path = "../shared/keys.rs"]
 mod keys;
+mod made;
 mod page;
 #[path = "../shared/parts.rs"]
 mod parts;
@@ -165,12 +166,19 @@ impl Proof {
                 let listed = listed.ok_or("the table has no line for it; run script/proof")?;
                 let own = listed.of_rule(fault.rule);
                 let wanted = |scenario: &Scenario| match self.mode {
-                    Mode::Full => self.is_run(scenario.id),
+                    Mode::Full => self.is_run(scenario.id) && fault.meets(scenario.id),
+                    _ if fault.among.is_some() => own.contains(scenario.id),
                     _ => own.contains(scenario.id) || trial::in_share(fault.id, scenario.id),
                 };
                 let outcomes = trial::outcomes(&running, wanted).await;
                 outcomes.as_listed(fault, &listed)?;
                 return Ok(outcomes.caught(fault)?);
+            }
+            if fault.among.is_some() {
+                // A row has few scenarios, which do not depend on each other.
+                let red = trial::outcomes(&running, |one| fault.meets(one.id)).await.red(fault);
+                self.rows.add(fault.id, red.clone());
+                return Ok(red.shows(fault)?);
             }
             let reachable = self.reachable.by(fault, |id| self.is_run(id)).await?;
             let wanted = |scenario: &Scenario| {
@@ -212,6 +220,10 @@ fn slips() -> Vec<String> {
         }
         if !fault.wrong.ends_with('.') {
             slips.push(format!("{}: no sentence", fault.id));
+        }
+        if !fault.routes().is_empty() {
+            let unknown = front::unknown_routes(fault.routes());
+            slips.extend(unknown.iter().map(|route| format!("{}: {route} is no route", fault.id)));
         }
         if rules::find(fault.rule).is_none() {
             slips.push(format!("{}: {} is no rule", fault.id, fault.rule));

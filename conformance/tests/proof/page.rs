@@ -1,4 +1,4 @@
-//! `docs/conformance-proof.md`: what the table says, counted, and what it does not prove.
+//! `docs/reference/conformance-proof.md`: what the table says, counted, and what it does not prove.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -53,7 +53,7 @@ pub(crate) fn is_stale(faults: &[proof::Fault<'_>]) -> io::Result<bool> {
 }
 
 fn path() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/conformance-proof.md")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/reference/conformance-proof.md")
 }
 
 fn text(faults: &[proof::Fault<'_>]) -> String {

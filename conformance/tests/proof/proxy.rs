@@ -3,7 +3,7 @@
 //! it looks at goes to the same service over a second connection.
 
 use std::io;
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,11 +16,10 @@ use hyper::body::{Body, Incoming};
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
-use promptarium_server::test_support::{self, ApiService, Connection, HttpService, ResponseBody};
+use promptarium_server::test_support::{self, ApiService, HttpService, ResponseBody};
 use serde_json::Value;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
-use tokio::time::Instant;
 
 use crate::exchange::{ROOT, Request, Response};
 use crate::front::Front;
@@ -102,9 +101,9 @@ async fn behind(app: Arc<ApiService>) -> io::Result<(SocketAddr, JoinHandle<()>)
 }
 
 fn listen(listener: TcpListener, door: Door) -> JoinHandle<()> {
-    let (limits, count, readiness) = Default::default();
+    let (limits, quotas) = Default::default();
     tokio::spawn(async move {
-        test_support::serve(listener, door, limits, count, readiness, std::future::pending()).await;
+        test_support::serve(listener, door, limits, quotas, std::future::pending()).await;
     })
 }
 
@@ -113,12 +112,11 @@ impl HttpService for Door {
         &self,
         parts: &Parts,
         body: &mut Incoming,
-        began: Instant,
-        connection: &Connection,
+        peer: IpAddr,
     ) -> test_support::Response {
         let (of_api, path) = below_root(parts.uri.path());
         let Some((front, upstream)) = &self.front else {
-            return self.app.handle(parts, body, began, connection).await;
+            return self.app.handle(parts, body, peer).await;
         };
         // A body of unknown length may be there to come slowly, or never to end, but
         // where files go it is a file in pieces.
@@ -126,7 +124,7 @@ impl HttpService for Door {
         // The client below would put in a Host of its own.
         let whole = whole && parts.headers.get_all(HOST).iter().count() == 1;
         if !whole || parts.method == Method::HEAD || !front.looks_at(&parts.method, &path) {
-            return self.app.handle(parts, body, began, connection).await;
+            return self.app.handle(parts, body, peer).await;
         }
         let Ok(body) = body.collect().await else {
             return reply(Response::refusal(400, "The body broke off."));

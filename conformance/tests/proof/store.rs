@@ -132,6 +132,9 @@ impl<T: FaultyStore> Store for WithFault<T> {
 steps! {
     KeyStore {
         caller.confirm_key() -> Result;
+        caller.create_api_key(new: NamedKey) -> Result<ApiKeyRecord>;
+        caller.api_keys() -> Result<Vec<ApiKeyRecord>>;
+        caller.revoke_api_key(public_id: &str) -> Result<ApiKeyRecord>;
         store.seed_key(account: &str, key: NewKey) -> Result;
         store.find_key(public_id: &str, digest: &[u8; 32]) -> Result<Option<KeyRecord>>;
         store.record_use(key: &KeyRecord) -> Result;
@@ -139,9 +142,6 @@ steps! {
     SessionStore {
         caller.sessions() -> Result<Vec<SessionRecord>>;
         caller.end_session(id: KeyId) -> Result;
-        caller.create_api_key(new: NamedKey) -> Result<ApiKeyRecord>;
-        caller.api_keys() -> Result<Vec<ApiKeyRecord>>;
-        caller.revoke_api_key(public_id: &str) -> Result<ApiKeyRecord>;
         store.create_sign_in_code(account: &str, digest: [u8; 32]) -> Result;
         store.sign_in(code: [u8; 32], session: [u8; 32]) -> Result<Option<SessionRecord>>;
         store.find_session(digest: [u8; 32]) -> Result<Option<SessionRecord>>;

@@ -24,7 +24,7 @@ fn the_comparison_names_tests_that_exist() {
     let mut existing = BTreeSet::new();
     functions(&sdk.join("src"), &mut existing);
     functions(&sdk.join("tests"), &mut existing);
-    let page = fs::read_to_string(sdk.join("../docs/sdk-comparison.md")).unwrap();
+    let page = fs::read_to_string(sdk.join("../docs/reference/sdk-comparison.md")).unwrap();
     let code = page.split('`').skip(1).step_by(2);
     let named: Vec<_> = code
         .filter_map(|code| code.rsplit_once("::"))

@@ -63,7 +63,7 @@ pub(crate) async fn create_slot(
         "size": size,
         "expiresIn": limits::UPLOAD_SLOT_LIFETIME_SECONDS,
     });
-    response::data(StatusCode::CREATED, &view)
+    Ok(response::data(StatusCode::CREATED, &view))
 }
 
 /// `PUT {uploadUrl}` (UP-10 to UP-14). Every other method but `OPTIONS` is refused here too, after
@@ -108,7 +108,6 @@ pub(crate) async fn asset(api: &Api, request: Request<'_>) -> HandlerResult {
     let etag = format!("\"{name}\"");
     // A GET without conditions takes one call to the store, everything else needs the size first.
     let size = async || api.blobs.size_of(&name).await?.ok_or(ApiError::NotFound);
-    let read = async |range| api.blobs.get(&name, range).await?.ok_or(ApiError::NotFound);
     let reply = http::Response::builder()
         .header(ETAG, &etag)
         .header(CACHE_CONTROL, "public, max-age=31536000, immutable")
@@ -123,25 +122,24 @@ pub(crate) async fn asset(api: &Api, request: Request<'_>) -> HandlerResult {
     if request.parts.method == Method::HEAD {
         return Ok(reply.header(CONTENT_LENGTH, size().await?).body(response::no_body())?);
     }
-    if let Some(range) = only_range(headers, &etag) {
+    let mut range = None;
+    if let Some(text) = only_range(headers, &etag) {
         let size = size().await?;
-        if let Some(range) = within(range, size) {
-            if range.is_empty() {
-                return Err(ApiError::OutOfRange(size));
-            }
-            let content_range = format!("bytes {}-{}/{size}", range.start, range.end - 1);
-            let reply = reply
-                .status(StatusCode::PARTIAL_CONTENT)
-                .header(CONTENT_RANGE, content_range)
-                .header(CONTENT_LENGTH, range.end - range.start);
-            let blob = read(Some(range)).await?;
-            let reservation = api.public_memory.of(request.peer).reserve(blob.buffered)?;
-            return Ok(reply.body(response::file(blob.bytes, reservation))?);
+        range = within(text, size);
+        if range.as_ref().is_some_and(Range::is_empty) {
+            return Err(ApiError::OutOfRange(size));
         }
     }
-    let blob = read(None).await?;
+    let blob = api.blobs.get(&name, range.clone()).await?.ok_or(ApiError::NotFound)?;
+    let reply = match range {
+        None => reply.header(CONTENT_LENGTH, blob.size),
+        Some(Range { start, end }) => reply
+            .status(StatusCode::PARTIAL_CONTENT)
+            .header(CONTENT_RANGE, format!("bytes {start}-{}/{}", end - 1, blob.size))
+            .header(CONTENT_LENGTH, end - start),
+    };
     let reservation = api.public_memory.of(request.peer).reserve(blob.buffered)?;
-    Ok(reply.header(CONTENT_LENGTH, blob.size).body(response::file(blob.bytes, reservation))?)
+    Ok(reply.body(response::file(blob.bytes, reservation))?)
 }
 
 /// The header `Range`, if there is one and its `If-Range` is `etag` (RFC 9110, 14.2).

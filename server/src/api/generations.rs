@@ -83,14 +83,14 @@ pub(crate) async fn create(api: &Api, caller: &Caller, mut request: Request<'_>)
         "providerRequestId": &*ticket.request_id,
         "statusUrl": status_url,
     });
-    response::data(StatusCode::ACCEPTED, &queued)
+    Ok(response::data(StatusCode::ACCEPTED, &queued))
 }
 
 /// `GET /generations/{clientJobId}/status` (GE-28, GE-31, GE-32).
 pub(crate) async fn status(api: &Api, caller: &Caller, request: Request<'_>) -> HandlerResult {
     let name = request.params.text(0).ok_or(ApiError::NotFound)?;
     let job = api.store.job(caller, &name).await?;
-    response::data(StatusCode::OK, &job_view(&job))
+    Ok(response::data(StatusCode::OK, &job_view(&job)))
 }
 
 /// Checks the fields; reports all failing ones at once. Also returns how many values the parameters

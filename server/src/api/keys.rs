@@ -58,7 +58,7 @@ pub(crate) async fn create(api: &Api, caller: &Caller, mut request: Request<'_>)
 
     let scopes = scopes.first().copied().unwrap_or_default();
     let (record, key) = issue(api, caller, &name, scopes).await?;
-    response::data(StatusCode::CREATED, &ApiKeyView::new(&record, Some(key.expose())))
+    Ok(response::data(StatusCode::CREATED, &ApiKeyView::new(&record, Some(key.expose()))))
 }
 
 /// Creates a key. Its text is kept nowhere.
@@ -77,14 +77,14 @@ pub(crate) async fn issue(
 pub(crate) async fn list(api: &Api, caller: &Caller, _: Request<'_>) -> HandlerResult {
     let keys = api.store.api_keys(caller).await?;
     let views: Vec<_> = keys.iter().map(|key| ApiKeyView::new(key, None)).collect();
-    response::data(StatusCode::OK, &views)
+    Ok(response::data(StatusCode::OK, &views))
 }
 
 /// `DELETE /api-keys/{publicId}` (KE-07). The key stays in the list, as revoked.
 pub(crate) async fn revoke(api: &Api, caller: &Caller, request: Request<'_>) -> HandlerResult {
     let public_id = request.params.text(0).ok_or(ApiError::NotFound)?;
     let record = api.store.revoke_api_key(caller, &public_id).await?;
-    response::data(StatusCode::OK, &ApiKeyView::new(&record, None))
+    Ok(response::data(StatusCode::OK, &ApiKeyView::new(&record, None)))
 }
 
 /// A text with something to read in it.

@@ -9,7 +9,6 @@ use bytes::Bytes;
 use data_encoding::HEXLOWER;
 use http::StatusCode;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, VARY};
-use saphyr::{LoadableYamlNode, Scalar, Yaml};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
@@ -21,25 +20,9 @@ use crate::http::response::{self, ResponseBody};
 pub(crate) const PATH: &str = "/api/v1/openapi.json";
 
 static DOCUMENT: LazyLock<Value> = LazyLock::new(|| {
-    let documents = Yaml::load_from_str(include_str!("../../openapi.yaml"));
     #[expect(clippy::expect_used, reason = "the file is part of the program and tested")]
-    documents.expect("openapi.yaml is valid YAML").first().map_or(Value::Null, to_json)
+    yaml_serde::from_str(include_str!("../../openapi.yaml")).expect("openapi.yaml is valid YAML")
 });
-
-/// Keys that are not strings are left out; no JSON object can have them.
-fn to_json(yaml: &Yaml<'_>) -> Value {
-    match yaml {
-        Yaml::Mapping(fields) => fields
-            .iter()
-            .filter_map(|(name, value)| Some((name.as_str()?.to_owned(), to_json(value))))
-            .collect(),
-        Yaml::Sequence(entries) => entries.iter().map(to_json).collect(),
-        Yaml::Value(Scalar::String(text)) => Value::from(text.as_ref()),
-        Yaml::Value(Scalar::Boolean(value)) => Value::from(*value),
-        Yaml::Value(Scalar::Integer(number)) => Value::from(*number),
-        _ => Value::Null,
-    }
-}
 
 /// The document for this public URL and prefix of model names. Without a public URL, the
 /// server's address is relative to the address of the document.

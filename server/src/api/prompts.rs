@@ -120,7 +120,7 @@ pub(crate) async fn update(api: &Api, caller: &Caller, mut request: Request<'_>)
 pub(crate) async fn delete(api: &Api, caller: &Caller, request: Request<'_>) -> HandlerResult {
     let id: PromptId = request.id(0)?;
     api.store.delete_prompt(caller, id).await?;
-    response::data(StatusCode::OK, &json!({ "id": id, "deleted": true }))
+    Ok(response::data(StatusCode::OK, &json!({ "id": id, "deleted": true })))
 }
 
 /// `POST /prompts/{promptId}/save` (PR-44 to PR-47).

@@ -69,7 +69,7 @@ pub(crate) async fn update(api: &Api, caller: &Caller, mut request: Request<'_>)
 pub(crate) async fn delete(api: &Api, caller: &Caller, request: Request<'_>) -> HandlerResult {
     let id: VaultId = request.id(0)?;
     api.store.delete_vault(caller, id).await?;
-    response::data(StatusCode::OK, &json!({ "id": id, "deleted": true }))
+    Ok(response::data(StatusCode::OK, &json!({ "id": id, "deleted": true })))
 }
 
 /// `POST /vaults/{vaultId}/fork` (VA-29 to VA-34).
@@ -112,7 +112,7 @@ pub(crate) async fn add_prompts(
         "vaultId": vault_id,
         "promptCount": added.prompt_count,
     });
-    response::data(StatusCode::CREATED, &view)
+    Ok(response::data(StatusCode::CREATED, &view))
 }
 
 /// `DELETE /vaults/{vaultId}/prompts/{vaultPromptId}` (VC-15, VC-16).
@@ -123,7 +123,7 @@ pub(crate) async fn remove_prompt(
 ) -> HandlerResult {
     let membership: VaultPromptId = request.id(1)?;
     api.store.remove_membership(caller, request.id(0)?, membership).await?;
-    response::data(StatusCode::OK, &json!({ "vaultPromptId": membership, "removed": true }))
+    Ok(response::data(StatusCode::OK, &json!({ "vaultPromptId": membership, "removed": true })))
 }
 
 /// `POST …/move` (VC-17 to VC-24).
@@ -145,7 +145,7 @@ pub(crate) async fn move_prompt(
         "targetVaultId": target,
         "vaultPromptId": moved.membership,
     });
-    response::data(StatusCode::OK, &view)
+    Ok(response::data(StatusCode::OK, &view))
 }
 
 /// `POST …/pin` (VC-25, VC-27, VC-29).
@@ -171,5 +171,5 @@ async fn set_pinned(
     let membership: VaultPromptId = request.id(1)?;
     api.store.set_pinned(caller, request.id(0)?, membership, is_pinned).await?;
     let view = json!({ "vaultPromptId": membership, "isPinned": is_pinned });
-    response::data(StatusCode::OK, &view)
+    Ok(response::data(StatusCode::OK, &view))
 }

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde::{Serialize, Serializer};
 
 use crate::blobs::asset_url::Assets;
-use crate::clock::TimeText;
+use crate::clock::TIME_PRINTER;
 use crate::domain::{ListedPrompt, PromptRecord, SharedPrompt, VaultRecord};
 use crate::http::json::{Object, WriteJson, write_number};
 
@@ -79,6 +79,6 @@ impl WriteJson for View<VaultRecord> {
 
 impl Serialize for Time {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(TimeText::new(self.0).as_str())
+        serializer.serialize_str(&TIME_PRINTER.timestamp_to_string(&self.0))
     }
 }

@@ -3,13 +3,14 @@
 //! another one.
 
 use std::panic::AssertUnwindSafe;
+use std::sync::atomic::Ordering;
 
 use bytes::Bytes;
 use futures::FutureExt;
 use object_store::path::Path;
 use object_store::{Error, ObjectStoreExt, PutMode, PutOptions};
 
-use super::staging::{Staging, random_id};
+use super::staging::{Staging, blocking, random_id, remove_old_files};
 use super::{BlobError, BlobOpenError, Blobs, MARK, in_time, key};
 use crate::domain::{AssetName, Media};
 use crate::error_chain::error_chain;
@@ -18,26 +19,30 @@ use crate::store::Cause;
 use crate::store::postgres::PostgresStore;
 
 impl Blobs {
-    /// Checks that files can be put into a bucket once and read, and finds out what it answers
-    /// where there is none. A folder was checked when it was opened.
+    /// Checks that files can be put into the store once and read, marks it, and finds out what it
+    /// answers where there is no file.
     ///
     /// # Errors
     /// If they cannot, or the store does not answer.
     pub(crate) async fn verify(&self) -> Result<(), BlobOpenError> {
-        if !matches!(self.staging, Staging::TempFile(_)) {
+        if matches!(self.staging, Staging::Memory) {
             return Ok(());
         }
         // The library panics on values that no header can have.
-        let verifying = AssertUnwindSafe(self.verify_bucket()).catch_unwind();
+        let verifying = AssertUnwindSafe(self.verify_store()).catch_unwind();
         let verifying = async {
             verifying.await.unwrap_or_else(|_| Err(BlobError::text("a variable AWS_... is wrong")))
         };
         in_time(BLOBS_OPEN_TIMEOUT, verifying).await.map_err(|error: BlobError| {
-            self.refused(&format!("nothing can be put into the bucket and read: {}", error.text))
+            self.refused(&format!("files cannot be put there and read: {}", error.text))
         })
     }
 
-    async fn verify_bucket(&self) -> Result<(), BlobError> {
+    async fn verify_store(&self) -> Result<(), BlobError> {
+        if let Staging::Folder(root) = self.staging.clone() {
+            self.probe().await?;
+            blocking(move || Ok(remove_old_files(&root)?)).await?;
+        }
         let before = self.mark().await;
         // A store that ignores the condition gets the mark again that it has.
         let text = before.as_ref().ok().cloned().flatten();
@@ -57,7 +62,9 @@ impl Blobs {
         }
         self.mark().await?;
         match self.store.head(&key(&AssetName::random(Media::Png))).await {
-            Err(Error::PermissionDenied { .. }) => self.health.set_hides_absence(),
+            Err(Error::PermissionDenied { .. }) => {
+                self.health.hides_absence.store(true, Ordering::Relaxed);
+            }
             Ok(_) | Err(Error::NotFound { .. }) => {}
             Err(error) => return Err(error.into()),
         }
@@ -82,7 +89,7 @@ impl Blobs {
             Ok(None) => Ok(()),
             Ok(Some(place)) => Err(self.refused(&format!(
                 "the files of this database are in {place}. Start with that --blob-store, or move \
-                 all of it here, its file {MARK} too; see \"Files\" in docs/operations.md"
+                 all of it here, its file {MARK} too; see docs/backup.md"
             ))),
             Err(error) => Err(self.refused(&error_chain(&*error))),
         }

@@ -15,13 +15,15 @@ use crate::error_chain::error_chain;
 use crate::limits::{S3_BACKOFF_FIRST, S3_BACKOFF_MAX, S3_RETRIES_MAX, S3_RETRY_FOR};
 use crate::outbound::{AddressPolicy, Outbound};
 
+const ALLOW_HTTP: AmazonS3ConfigKey = AmazonS3ConfigKey::Client(ClientConfigKey::AllowHttp);
+
 /// The variables `AWS_…` configure it; an empty one counts as absent.
 pub(super) fn open(
     bucket: &str,
     prefix: &str,
     variables: impl Iterator<Item = (String, String)>,
 ) -> Result<Blobs, BlobOpenError> {
-    let (mut builder, mut http_endpoint, mut allow_http) = (AmazonS3Builder::new(), None, false);
+    let (mut builder, mut http_endpoint) = (AmazonS3Builder::new(), None);
     let given = |(name, value): &(String, String)| name.starts_with("AWS_") && !value.is_empty();
     for (name, value) in variables.filter(given) {
         let Ok(key) = name.to_ascii_lowercase().parse() else { continue };
@@ -30,24 +32,18 @@ pub(super) fn open(
         if !value.bytes().all(|byte| byte == b' ' || byte.is_ascii_graphic()) {
             return refused("has a character that is not printable ASCII, such as a line end");
         }
-        match key {
-            AmazonS3ConfigKey::Endpoint | AmazonS3ConfigKey::S3Endpoint => {
-                let url = Url::parse(&value).ok().filter(Url::has_host);
-                match url.as_ref().map(Url::scheme) {
-                    Some("https") => {}
-                    Some("http") => http_endpoint = Some(name),
-                    _ => return refused("must be http://HOST:PORT or https://HOST:PORT"),
-                }
+        if matches!(key, AmazonS3ConfigKey::Endpoint | AmazonS3ConfigKey::S3Endpoint) {
+            let url = Url::parse(&value).ok().filter(Url::has_host);
+            match url.as_ref().map(Url::scheme) {
+                Some("https") => {}
+                Some("http") => http_endpoint = Some(name),
+                _ => return refused("must be http://HOST:PORT or https://HOST:PORT"),
             }
-            AmazonS3ConfigKey::Client(ClientConfigKey::AllowHttp) => {
-                allow_http =
-                    ["1", "true", "on", "yes", "y"].contains(&&*value.to_ascii_lowercase());
-                continue;
-            }
-            _ => {}
         }
         builder = builder.with_config(key, value);
     }
+    let allow_http = builder.get_config_value(&ALLOW_HTTP).unwrap_or_default();
+    let allow_http = ["1", "true", "on", "yes", "y"].contains(&&*allow_http.to_ascii_lowercase());
     if let Some(name) = http_endpoint.filter(|_| !allow_http) {
         let text = format!("{name} begins with http://, which AWS_ALLOW_HTTP=true would allow");
         return Err(BlobOpenError(text));
@@ -68,7 +64,7 @@ pub(super) fn open(
     let store: Arc<dyn ObjectStore> =
         if prefix.is_empty() { Arc::new(s3) } else { Arc::new(PrefixStore::new(s3, prefix)) };
     let place = format!("s3://{bucket}/{prefix}").into();
-    Ok(Blobs { store, staging: Staging::temp_file(), health: Health::default(), place })
+    Ok(Blobs { store, staging: Staging::s3(), health: Health::default(), place })
 }
 
 /// Gives the S3 library HTTP clients with the server's TLS settings.

@@ -58,7 +58,7 @@ fn parse_s3(text: &str) -> Result<BlobSetting, &'static str> {
 }
 
 impl Blobs {
-    /// Opens the store of a setting. A folder is created if it is absent. Whether a bucket
+    /// Opens the store of a setting. A folder is created if it is absent. Whether the store
     /// works, [`Blobs::verify`] finds out.
     pub fn open(setting: &BlobSetting) -> Result<Self, BlobOpenError> {
         match setting {
@@ -73,8 +73,8 @@ impl Blobs {
                          user may write"
                     ))
                 })?;
-                let store =
-                    Arc::new(LocalFileSystem::new_with_prefix(path).map_err(BlobOpenError::of)?);
+                let store = LocalFileSystem::new_with_prefix(path).map_err(BlobOpenError::of)?;
+                let store = Arc::new(store.with_fsync(true));
                 Ok(Self { store, staging, health: Health::default(), place: place.into() })
             }
             BlobSetting::S3 { bucket, prefix } => s3::open(

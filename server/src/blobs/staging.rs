@@ -1,27 +1,26 @@
 //! Uploads: bytes are staged out of sight as they arrive, then published in one step.
 //!
-//! An upload takes constant memory: what exceeds its buffer goes to a temporary file. For a folder
-//! this file becomes the stored file. `LocalFileSystem` of `object_store` could not do that: it puts
-//! without replacing only what is in memory as a whole, so 64 uploads of 10 MiB would take 640 MiB,
-//! and only by a hard link. For other stores the file is read back once it is complete, when a
-//! bounded number of bytes is in memory on the way to S3. A large file, which only an output is,
-//! goes to S3 in parts.
+//! An upload takes constant memory: what exceeds its buffer goes to a temporary file. A folder
+//! store links this file under its final name. For other stores the file is read back once it is
+//! complete: whole under a quota of bytes in memory, or in parts if it is large, which only an
+//! output is.
 
 use std::fs::{self, File};
-use std::io::{self, ErrorKind, Read, Seek, Write};
+use std::io::{self, Read, Seek, Write};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bytes::Bytes;
+use object_store::{Attribute, Attributes, Error, ObjectStoreExt};
 use promptarium::limits::UPLOAD_SLOT_LIFETIME_SECONDS;
 use tempfile::TempPath;
 use tokio::task::spawn_blocking;
 
-use super::{BlobError, Blobs, MARK, PutError, in_time};
+use super::{BlobError, Blobs, PutError, in_time, key};
 use crate::domain::AssetName;
 use crate::limits::{
-    BLOBS_TIMEOUT, S3_UPLOAD_BYTES_MAX, S3_UPLOAD_WAIT, S3_WHOLE_BYTES_MAX, UPLOAD_BUFFER_BYTES,
+    BLOBS_TIMEOUT, S3_PART_BYTES, S3_UPLOAD_BYTES_MAX, S3_UPLOAD_WAIT, S3_WHOLE_BYTES_MAX,
+    UPLOAD_BUFFER_BYTES,
 };
 use crate::quota::{Client, Permit, Quota};
 
@@ -34,7 +33,7 @@ pub(super) enum Staging {
     /// In a temporary file, for the store in memory.
     Memory,
     /// In a temporary file, for S3; the quota has the bytes on their way to S3.
-    TempFile(Quota),
+    S3(Quota),
     /// In a temporary file below the root of a folder store.
     Folder(Arc<Path>),
 }
@@ -54,34 +53,39 @@ pub trait ReadSeek: Read + Seek {}
 impl<T: Read + Seek> ReadSeek for T {}
 
 /// A file that is removed when it is dropped. It has a name in a folder store only.
-pub(super) struct TempFile(pub(super) File, Option<TempPath>);
+struct TempFile(File, Option<TempPath>);
 
 impl Staging {
-    pub(super) fn temp_file() -> Self {
+    pub(super) fn s3() -> Self {
         let (what, most) = ("the memory for uploads to S3", S3_UPLOAD_BYTES_MAX);
-        Self::TempFile(Quota::new("s3_uploads", what, most, most))
+        Self::S3(Quota::new("s3_uploads", what, most, most))
     }
 
-    /// Prepares a folder, checks that it is writable, marks it, and removes temporary files that a
-    /// killed server has left.
+    /// Prepares a folder and checks that it is writable.
     pub(super) fn folder(root: &Path) -> io::Result<Self> {
-        let temp = root.join(TEMP_FOLDER);
-        fs::create_dir_all(&temp)?;
-        check_writable(root)?;
-        match publish(root, None, random_id().as_bytes(), &root.join(MARK)) {
-            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-            outcome => outcome?,
-        }
-        for entry in fs::read_dir(&temp)?.flatten() {
-            let modified = entry.metadata().and_then(|file| file.modified());
-            let age = modified.ok().and_then(|modified| modified.elapsed().ok());
-            // No upload that is under way is older than this.
-            if age > Some(Duration::from_secs(UPLOAD_SLOT_LIFETIME_SECONDS)) {
-                let _ = fs::remove_file(entry.path());
-            }
-        }
+        fs::create_dir_all(root.join(TEMP_FOLDER))?;
+        TempFile::new(Some(root))?;
         Ok(Self::Folder(root.into()))
     }
+
+    fn root(&self) -> Option<Arc<Path>> {
+        match self {
+            Self::Folder(root) => Some(root.clone()),
+            Self::Memory | Self::S3(_) => None,
+        }
+    }
+}
+
+/// Removes temporary files that a killed server has left. An upload in progress is younger.
+pub(super) fn remove_old_files(root: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(root.join(TEMP_FOLDER))?.flatten() {
+        let modified = entry.metadata().and_then(|file| file.modified());
+        let age = modified.ok().and_then(|modified| modified.elapsed().ok());
+        if age > Some(Duration::from_secs(UPLOAD_SLOT_LIFETIME_SECONDS)) {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+    Ok(())
 }
 
 impl Blobs {
@@ -91,7 +95,7 @@ impl Blobs {
     }
 
     /// Waits until this many bytes may be in memory on their way to S3.
-    pub(super) async fn permit(&self, bytes: u64) -> Result<Option<Permit>, BlobError> {
+    async fn permit(&self, bytes: u64) -> Result<Option<Permit>, BlobError> {
         let Some(quota) = self.quota() else { return Ok(None) };
         let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
         let permit = quota.acquire(Client::Server, bytes, S3_UPLOAD_WAIT).await;
@@ -101,27 +105,62 @@ impl Blobs {
     /// The memory for uploads to S3, if that is where files are stored.
     pub(crate) fn quota(&self) -> Option<Quota> {
         match &self.staging {
-            Staging::TempFile(quota) => Some(quota.clone()),
+            Staging::S3(quota) => Some(quota.clone()),
             Staging::Memory | Staging::Folder(_) => None,
         }
     }
 
-    /// Publishes what the temporary file of a folder contains, followed by `tail`.
-    pub(super) async fn publish(
-        &self,
-        name: &AssetName,
-        file: Option<TempFile>,
-        tail: Bytes,
-    ) -> Result<(), PutError> {
-        let Staging::Folder(root) = &self.staging else {
-            return self.put_object(name, tail.into()).await;
-        };
-        let (root, target) = (root.clone(), root.join(name.path()));
-        let publishing = blocking(move || match publish(&root, file, &tail, &target) {
-            Err(error) if error.kind() == ErrorKind::AlreadyExists => Err(PutError::Taken),
+    /// Gives a temporary file of a folder store its final name, if no other file has it. Returns
+    /// once file and name are on disk.
+    async fn link(&self, file: TempFile, name: &object_store::path::Path) -> Result<(), PutError> {
+        let synced = blocking(move || file.0.sync_all().map(|()| file.1).map_err(BlobError::from));
+        let path = in_time(BLOBS_TIMEOUT, synced).await?;
+        let staged = path.as_ref().and_then(|path| path.file_name()?.to_str()).unwrap_or_default();
+        let staged = object_store::path::Path::from(format!("{TEMP_FOLDER}/{staged}"));
+        let linked = async { Ok(self.store.copy_if_not_exists(&staged, name).await) };
+        match in_time::<_, BlobError>(BLOBS_TIMEOUT, linked).await? {
+            Err(Error::AlreadyExists { .. }) => Err(PutError::Taken),
             outcome => Ok(outcome.map_err(BlobError::from)?),
-        });
-        in_time(BLOBS_TIMEOUT, publishing).await
+        }
+    }
+
+    /// Checks that a file can be written in the folder of a store and get a name.
+    pub(super) async fn check_folder(&self, root: Arc<Path>) -> Result<(), BlobError> {
+        let file = blocking(move || Ok::<_, BlobError>(TempFile::new(Some(&*root))?)).await?;
+        let proof = format!("{TEMP_FOLDER}/{}", random_id()).into();
+        self.link(file, &proof).await.map_err(|error| BlobError::text(error.to_string()))?;
+        Ok(self.store.delete(&proof).await?)
+    }
+
+    /// Puts a large file in parts. Unlike a whole one it would replace a file of its name that
+    /// was stored meanwhile; only the output of one job can, and it is the same.
+    async fn put_parts(&self, name: &AssetName, mut file: TempFile) -> Result<(), PutError> {
+        if self.size_of(name).await?.is_some() {
+            return Err(PutError::Taken);
+        }
+        let of_type = (Attribute::ContentType, name.media().content_type());
+        let options = Attributes::from_iter([of_type]).into();
+        let upload = self.store.put_multipart_opts(&key(name), options).await;
+        let mut upload = upload.map_err(BlobError::from)?;
+        let sent = async {
+            loop {
+                let _permit = self.permit(S3_PART_BYTES).await?;
+                let part;
+                (file, part) = read_up_to(file, S3_PART_BYTES).await?;
+                if part.is_empty() {
+                    break;
+                }
+                upload.put_part(part.into()).await?;
+            }
+            upload.complete().await?;
+            Ok::<_, BlobError>(())
+        };
+        let sent = sent.await;
+        if sent.is_err() {
+            // If this fails too, the store keeps the parts; see docs/configure.md.
+            let _ = upload.abort().await;
+        }
+        Ok(sent?)
     }
 }
 
@@ -151,10 +190,7 @@ impl Upload {
         &mut self,
         read: impl FnOnce(&mut (dyn ReadSeek + 'static)) -> io::Result<T> + Send + 'static,
     ) -> Result<T, BlobError> {
-        let root = match &self.blobs.staging {
-            Staging::Folder(root) => Some(root.clone()),
-            Staging::Memory | Staging::TempFile(_) => None,
-        };
+        let root = self.blobs.staging.root();
         let (file, mut buffer) = (self.file.take(), std::mem::take(&mut self.buffer));
         let done = blocking(move || {
             let mut file = file.map_or_else(|| TempFile::new(root.as_deref()), Ok)?;
@@ -169,29 +205,37 @@ impl Upload {
     }
 
     /// Publishes the file under a name. After an error nothing is visible.
-    pub async fn finish(self, name: &AssetName) -> Result<(), PutError> {
-        let Self { blobs, size, buffer, file } = self;
-        match (&blobs.staging, file) {
-            (Staging::Folder(_), file) => blobs.publish(name, file, buffer.into()).await,
-            (_, Some(file)) if size > S3_WHOLE_BYTES_MAX => {
-                blobs.put_parts(name, file, buffer).await
-            }
-            (_, file) => {
-                let _permit = blobs.permit(size).await?;
-                let bytes = blocking(move || read_back(file, buffer, size as usize)).await?;
-                blobs.publish(name, None, bytes.into()).await
-            }
+    pub async fn finish(mut self, name: &AssetName) -> Result<(), PutError> {
+        let is_folder = matches!(self.blobs.staging, Staging::Folder(_));
+        if !is_folder && self.file.is_none() {
+            let _permit = self.blobs.permit(self.size).await?;
+            return self.blobs.put_object(name, self.buffer.into()).await;
         }
+        if !self.buffer.is_empty() || self.file.is_none() {
+            self.read(|_| Ok(())).await?;
+        }
+        let Self { blobs, size, file: Some(mut file), .. } = self else { return Ok(()) };
+        if is_folder {
+            return blobs.link(file, &key(name)).await;
+        }
+        file = blocking(move || file.0.rewind().map(|()| file).map_err(BlobError::from)).await?;
+        if size > S3_WHOLE_BYTES_MAX {
+            return blobs.put_parts(name, file).await;
+        }
+        let _permit = blobs.permit(size).await?;
+        let (_, bytes) = read_up_to(file, size).await?;
+        blobs.put_object(name, bytes.into()).await
     }
 }
 
-/// The bytes of the file, if there is one, and of the buffer.
-fn read_back(file: Option<TempFile>, buffer: Vec<u8>, size: usize) -> Result<Vec<u8>, PutError> {
-    let Some(mut file) = file else { return Ok(buffer) };
-    let mut bytes = Vec::with_capacity(size);
-    file.0.rewind().and_then(|()| file.0.read_to_end(&mut bytes)).map_err(BlobError::from)?;
-    bytes.extend_from_slice(&buffer);
-    Ok(bytes)
+/// The next bytes of a file, at most this many.
+async fn read_up_to(file: TempFile, most: u64) -> Result<(TempFile, Vec<u8>), BlobError> {
+    blocking(move || {
+        let mut bytes = Vec::with_capacity(most as usize);
+        (&file.0).take(most).read_to_end(&mut bytes)?;
+        Ok((file, bytes))
+    })
+    .await
 }
 
 impl TempFile {
@@ -207,59 +251,13 @@ impl TempFile {
     }
 }
 
-/// Gives a new file of a folder store its name, if no other file has it. By renaming without
-/// replacing or, where the file system cannot do that, by a hard link.
-fn put_in_place(path: Option<TempPath>, target: &Path) -> io::Result<()> {
-    let Some(path) = path else { return Err(ErrorKind::InvalidInput.into()) };
-    let parent = target.parent().unwrap_or(target);
-    match path.persist_noclobber(target) {
-        Err(missing) if missing.error.kind() == ErrorKind::NotFound => {
-            fs::create_dir_all(parent)?;
-            missing.path.persist_noclobber(target)?;
-            sync_folder(parent.parent().unwrap_or(parent))?;
-        }
-        outcome => outcome?,
-    }
-    sync_folder(parent)
-}
-
-/// Returns once the file and its name are on disk.
-fn publish(root: &Path, file: Option<TempFile>, tail: &[u8], target: &Path) -> io::Result<()> {
-    let TempFile(mut file, path) = file.map_or_else(|| TempFile::new(Some(root)), Ok)?;
-    file.write_all(tail)?;
-    file.sync_all()?;
-    put_in_place(path, target)
-}
-
-/// Checks that a file can be written in the folder of a store and get its name.
-pub(super) fn check_writable(root: &Path) -> io::Result<()> {
-    let TempFile(mut file, path) = TempFile::new(Some(root))?;
-    file.write_all(b"proof")?;
-    let target = root.join(TEMP_FOLDER).join(random_id());
-    put_in_place(path, &target).map_err(|error| {
-        let text = "the file system has neither renaming without replacing nor hard links";
-        io::Error::new(error.kind(), format!("{text}: {error}"))
-    })?;
-    fs::remove_file(target)
-}
-
 /// Runs file operations on a thread for blocking work.
-pub(super) async fn blocking<T, E>(
-    work: impl FnOnce() -> Result<T, E> + Send + 'static,
-) -> Result<T, E>
-where
-    T: Send + 'static,
-    E: From<BlobError> + Send + 'static,
-{
-    let done = spawn_blocking(work).await;
-    done.unwrap_or_else(|error| Err(BlobError::from(std::io::Error::from(error)).into()))
+pub(super) async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, BlobError> + Send + 'static,
+) -> Result<T, BlobError> {
+    spawn_blocking(work).await.unwrap_or_else(|error| Err(io::Error::from(error).into()))
 }
 
 pub(super) fn random_id() -> String {
     format!("{:032x}", rand::random::<u128>())
-}
-
-/// Only Unix can open folders.
-fn sync_folder(folder: &Path) -> io::Result<()> {
-    if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
 }

@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use std::time::{Duration, SystemTime};
 
 use futures::stream;
-use http::{HeaderMap, Method, Request, Response, StatusCode};
+use http::{HeaderMap, Method, Request, Response};
 use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
 use hyper::service::service_fn;
@@ -44,7 +44,7 @@ fn files(folder: &TempDir) -> Vec<String> {
 fn stores() -> (TempDir, [Blobs; 3]) {
     let folder = TempDir::new().unwrap();
     let in_folder = open_folder(&folder);
-    let like_s3 = Blobs { staging: Staging::temp_file(), ..Blobs::in_memory() };
+    let like_s3 = Blobs { staging: Staging::s3(), ..Blobs::in_memory() };
     (folder, [Blobs::in_memory(), in_folder, like_s3])
 }
 
@@ -87,20 +87,29 @@ async fn a_file_comes_back_whole_and_in_part() {
 }
 
 #[tokio::test]
-async fn an_upload_is_visible_once_it_is_finished() {
+async fn an_upload_is_visible_once_it_is_finished_and_can_be_examined_before() {
     let (folder, stores) = stores();
+    let buffer = UPLOAD_BUFFER_BYTES;
     for blobs in stores {
-        let buffer = UPLOAD_BUFFER_BYTES;
-        for size in [0, 1, buffer - 1, buffer, buffer + 1, 2 * buffer, 1_000_000] {
-            for piece in [100_000, buffer, 3_000_000] {
+        for size in [0, 1, buffer - 1, buffer, buffer + 1, 2 * buffer, 20 << 20] {
+            for (piece, is_examined) in [(100_000, true), (buffer, false), (3_000_000, true)] {
                 let (name, bytes) = (AssetName::random(Media::Png), sample(size));
                 let mut upload = blobs.upload();
                 for piece in bytes.chunks(piece) {
                     upload.write(piece).await.unwrap();
                 }
+                let read = |file: &mut (dyn ReadSeek + 'static)| {
+                    let mut all = Vec::new();
+                    file.rewind()?;
+                    file.read_to_end(&mut all)?;
+                    file.seek(SeekFrom::Start(all.len() as u64 / 2))?;
+                    Ok(all)
+                };
+                assert!(!is_examined || upload.read(read).await.unwrap() == bytes);
                 assert_eq!(blobs.size_of(&name).await.unwrap(), None);
                 upload.finish(&name).await.unwrap();
-                assert_eq!(blobs.read_all(&name).await.unwrap(), Some(bytes), "{size} {piece}");
+                let stored = blobs.read_all(&name).await.unwrap();
+                assert!(stored == Some(bytes), "{size} {piece}");
             }
         }
         let mut dropped = blobs.upload();
@@ -148,19 +157,25 @@ async fn a_folder_keeps_its_files_and_removes_old_temporary_files() {
         file.set_modified(SystemTime::now() - Duration::from_secs(age)).unwrap();
     }
     let blobs = open_folder(&folder);
+    blobs.verify().await.unwrap();
     assert_eq!(blobs.read_all(&name).await.unwrap(), Some(sample(10)));
     assert!(!old.exists() && new.exists());
 }
 
-#[test]
-fn an_unusable_folder_is_named() {
+#[tokio::test]
+async fn an_unusable_folder_is_named_and_one_that_is_gone_is_seen() {
     let folder = TempDir::new().unwrap();
+    let blobs = open_folder(&folder);
+    blobs.check().await.unwrap();
     let file = folder.path().join("file");
     std::fs::write(&file, b"").unwrap();
     for path in [file.clone(), file.join("below")] {
         let error = Blobs::open(&BlobSetting::Folder(path)).err().unwrap();
         assert!(error.to_string().contains(file.to_str().unwrap()), "{error}");
     }
+    let blobs = open_folder(&folder);
+    std::fs::remove_dir_all(folder.path()).unwrap();
+    assert!(blobs.check().await.is_err());
 }
 
 #[test]
@@ -200,8 +215,6 @@ fn settings_are_parsed() {
 enum Fault {
     #[default]
     None,
-    /// Every request gets this status.
-    Status(StatusCode),
     /// Every request gets this status, and a body with this error code.
     Refused(u16, &'static str),
     /// A put is carried out, and its connection closed instead of a response.
@@ -250,62 +263,57 @@ async fn respond(
     let mut bucket = bucket.lock().unwrap();
     let (path, headers) = (parts.uri.path().to_owned(), parts.headers);
     bucket.requests.push((parts.method.clone(), headers.clone()));
-    let response = Response::builder();
     let query = parts.uri.query().unwrap_or_default();
-    let tag = |name: &str| query.split('&').find_map(|part| part.strip_prefix(name)?.parse().ok());
-    if let Fault::Status(status) = bucket.fault {
-        let body =
-            "<Error><Code>Trouble</Code><SignatureProvided>s3cret</SignatureProvided></Error>";
-        return Ok(response.status(status).body(body.into()).unwrap());
-    }
-    if let Fault::Refused(status, code) = bucket.fault {
-        let body = format!("<Error><Code>{code}</Code></Error>");
-        return Ok(response.status(status).body(body.into()).unwrap());
-    }
-    if matches!(bucket.fault, Fault::Denied(method) if method == parts.method.as_str()) {
-        return Ok(denied());
-    }
-    if let Some(number) = tag("partNumber=") {
-        bucket.parts.insert(number, body);
-        return Ok(response.header("etag", "\"1\"").body(Full::default()).unwrap());
-    }
-    if parts.method == Method::POST {
-        let started = "<InitiateMultipartUploadResult><UploadId>7</UploadId>\
-                       </InitiateMultipartUploadResult>";
-        if query != "uploads=" && query != "uploads" {
+    let part = query.split('&').find_map(|part| part.strip_prefix("partNumber=")?.parse().ok());
+    Ok(match (bucket.fault, parts.method.as_str()) {
+        (Fault::Refused(status, code), _) => refused(status, code),
+        (Fault::Denied(denied), method) if denied == method => refused(403, "AccessDenied"),
+        (_, "DELETE") => {
+            bucket.parts.clear();
+            response(204, "")
+        }
+        (_, "POST") if query.starts_with("uploads") => response(
+            200,
+            "<InitiateMultipartUploadResult><UploadId>7</UploadId></InitiateMultipartUploadResult>",
+        ),
+        (_, "POST") => {
             let file: Vec<u8> = bucket.parts.values().flatten().copied().collect();
             let started = bucket.requests.iter().rfind(|(_, of)| of.contains_key("content-type"));
             let headers = started.map(|(_, headers)| headers.clone()).unwrap_or_default();
             bucket.files.insert(path, (file.into(), headers));
             let ended = "<CompleteMultipartUploadResult><ETag>1</ETag>\
                          </CompleteMultipartUploadResult>";
-            return Ok(response.body(ended.into()).unwrap());
+            response(200, ended)
         }
-        return Ok(response.body(started.into()).unwrap());
-    }
-    if parts.method == Method::DELETE {
-        bucket.parts.clear();
-        return Ok(response.status(204).body(Full::default()).unwrap());
-    }
-    if parts.method == Method::PUT {
-        if headers.get("if-none-match").is_some_and(|value| value == "*")
-            && bucket.files.contains_key(&path)
-            && !matches!(bucket.fault, Fault::Replaces)
-        {
-            return Ok(response.status(412).body(Full::default()).unwrap());
+        (fault, "PUT") => {
+            let is_once = headers.get("if-none-match").is_some_and(|value| value == "*");
+            if let Some(number) = part {
+                bucket.parts.insert(number, body);
+            } else if is_once
+                && bucket.files.contains_key(&path)
+                && !matches!(fault, Fault::Replaces)
+            {
+                return Ok(response(412, ""));
+            } else {
+                bucket.files.insert(path, (body, headers));
+            }
+            match fault {
+                Fault::ResponseLost => return Err("the response is lost"),
+                _ => response(200, ""),
+            }
         }
-        bucket.files.insert(path, (body, headers));
-        if matches!(bucket.fault, Fault::ResponseLost) {
-            return Err("the response is lost");
-        }
-        return Ok(response.header("etag", "\"1\"").body(Full::default()).unwrap());
-    }
-    Ok(read(&bucket, &parts.method, &path, &headers))
+        _ => read(&bucket, &parts.method, &path, &headers),
+    })
 }
 
-fn denied() -> Response<Full<Bytes>> {
-    let body = "<Error><Code>AccessDenied</Code></Error>";
-    Response::builder().status(403).body(body.into()).unwrap()
+fn response(status: u16, body: &str) -> Response<Full<Bytes>> {
+    let response = Response::builder().status(status).header("etag", "\"1\"");
+    response.body(body.to_owned().into()).unwrap()
+}
+
+fn refused(status: u16, code: &str) -> Response<Full<Bytes>> {
+    let secret = "<SignatureProvided>s3cret</SignatureProvided>";
+    response(status, &format!("<Error><Code>{code}</Code>{secret}</Error>"))
 }
 
 /// The response to GET and HEAD.
@@ -318,9 +326,9 @@ fn read(
     let mut response = Response::builder();
     let Some((file, stored)) = bucket.files.get(path).cloned() else {
         if matches!(bucket.fault, Fault::NoList) {
-            return denied();
+            return refused(403, "AccessDenied");
         }
-        return response.status(404).body(Full::default()).unwrap();
+        return self::response(404, "");
     };
     for (name, value) in stored.iter().filter(|(name, _)| name.as_str().starts_with("x-amz-meta")) {
         response = response.header(name, value);
@@ -338,6 +346,13 @@ fn read(
     let content_range = format!("bytes {first}-{last}/{}", file.len());
     let part = file.slice(first..=last);
     response.status(206).header("content-range", content_range).body(part.into()).unwrap()
+}
+
+/// The type that the bucket has for a file.
+fn type_of(bucket: &Shared, name: &AssetName) -> String {
+    let stored = &bucket.lock().unwrap().files;
+    let (_, headers) = &stored[&format!("/pictures/a/b/{}", name.path())];
+    headers["content-type"].to_str().unwrap().to_owned()
 }
 
 #[tokio::test]
@@ -359,35 +374,11 @@ async fn a_large_file_goes_to_s3_in_parts_and_is_not_replaced() {
     let sizes: Vec<_> = bucket.lock().unwrap().parts.values().map(Bytes::len).collect();
     assert_eq!(sizes, [8 << 20, 8 << 20, 4 << 20]);
     assert!(blobs.read_all(&name).await.unwrap().unwrap() == bytes);
+    assert_eq!(type_of(&bucket, &name), "video/mp4");
     assert!(matches!(spool().await.finish(&name).await, Err(PutError::Taken)));
-    bucket.lock().unwrap().fault = Fault::Status(StatusCode::FORBIDDEN);
+    bucket.lock().unwrap().fault = Fault::Refused(403, "Trouble");
     let refused = spool().await.finish(&AssetName::random(Media::Mp4)).await;
     assert!(matches!(refused, Err(PutError::Failed(_))), "{refused:?}");
-}
-
-#[tokio::test]
-async fn a_file_of_unknown_size_is_examined_and_stored_whole() {
-    let (_folder, stores) = stores();
-    for blobs in stores {
-        for size in [0, 1, UPLOAD_BUFFER_BYTES, UPLOAD_BUFFER_BYTES + 1, 20 << 20] {
-            let (name, bytes) = (AssetName::random(Media::Mp4), sample(size));
-            let mut file = blobs.upload();
-            for piece in bytes.chunks(100_000) {
-                file.write(piece).await.unwrap();
-            }
-            let read = |file: &mut (dyn ReadSeek + 'static)| {
-                let mut all = Vec::new();
-                file.rewind()?;
-                file.read_to_end(&mut all)?;
-                file.seek(SeekFrom::Start(all.len() as u64 / 2))?;
-                Ok(all)
-            };
-            assert!(file.read(read).await.unwrap() == bytes);
-            assert_eq!(blobs.size_of(&name).await.unwrap(), None);
-            file.finish(&name).await.unwrap();
-            assert!(blobs.read_all(&name).await.unwrap().unwrap() == bytes, "{size}");
-        }
-    }
 }
 
 fn settings(endpoint: &str) -> [(&'static str, &str); 5] {
@@ -436,6 +427,7 @@ async fn a_file_is_put_once_by_a_signed_request_and_read_whole_or_in_part() {
         let key = format!("/pictures/a/b/images/{name}");
         assert_eq!(bucket.files.keys().collect::<Vec<_>>(), [&key]);
     }
+    assert_eq!(type_of(&bucket, &name), "image/png");
     let again = blobs.put_new(&name, Bytes::from_static(b"other")).await;
     assert!(matches!(again, Err(PutError::Taken)), "{again:?}");
     assert_eq!(blobs.size_of(&name).await.unwrap(), Some(300_000));
@@ -460,7 +452,7 @@ async fn an_error_contains_no_response_body_and_no_asset_name() {
     let (bucket, endpoint) = start().await;
     let (blobs, name) = (open("", &endpoint), AssetName::random(Media::Png));
     for status in [500, 503, 507, 403] {
-        bucket.lock().unwrap().fault = Fault::Status(StatusCode::from_u16(status).unwrap());
+        bucket.lock().unwrap().fault = Fault::Refused(status, "Trouble");
         let outcome = blobs.put_new(&name, Bytes::from_static(b"x")).await;
         let Err(PutError::Failed(error)) = outcome else { panic!("{outcome:?}") };
         let text = format!("{error} {error:?}");
@@ -479,25 +471,13 @@ async fn an_error_contains_no_response_body_and_no_asset_name() {
 }
 
 #[tokio::test]
-async fn incomplete_settings_are_refused_at_the_start() {
-    for (missing, expected) in
-        [("AWS_ALLOW_HTTP", "AWS_ALLOW_HTTP=true"), ("AWS_ACCESS_KEY_ID", "AccessKeyId")]
-    {
-        let settings = settings("http://127.0.0.1:1").into_iter();
-        let settings = settings.filter(|(name, _)| *name != missing);
-        let error = open_with("", settings).err().unwrap().to_string();
-        assert!(error.contains(expected) && !error.contains("s3cret"), "{error}");
-    }
-}
-
-#[tokio::test]
 async fn a_bucket_that_does_not_work_is_named_at_the_start_and_seen_later() {
     let (bucket, endpoint) = start().await;
     let blobs = open("a", &endpoint);
     for (status, code) in [(404, "NoSuchBucket"), (403, "AccessDenied"), (400, "Malformed")] {
         bucket.lock().unwrap().fault = Fault::Refused(status, code);
         let error = blobs.verify().await.unwrap_err().to_string();
-        assert!(error.contains("put into the bucket") && !error.contains('\n'), "{error}");
+        assert!(error.contains("cannot be put there") && !error.contains('\n'), "{error}");
         assert!(error.contains(code) || error.contains(&status.to_string()), "{error}");
     }
     bucket.lock().unwrap().fault = Fault::None;
@@ -564,21 +544,6 @@ async fn a_file_that_is_absent_is_so_without_the_permission_to_list() {
     assert!(blobs.size_of(&AssetName::random(Media::Png)).await.is_err());
 }
 
-#[tokio::test]
-async fn a_stored_object_has_the_type_of_its_file() {
-    let (bucket, endpoint) = start().await;
-    let blobs = open("", &endpoint);
-    for (media, size) in [(Media::Png, 10), (Media::Mp4, 20 << 20)] {
-        let name = AssetName::random(media);
-        let mut upload = blobs.upload();
-        upload.write(&sample(size)).await.unwrap();
-        upload.finish(&name).await.unwrap();
-        let path = format!("/pictures/{}", name.path());
-        let headers = bucket.lock().unwrap().files[&path].1.clone();
-        assert_eq!(headers["content-type"], media.content_type());
-    }
-}
-
 #[test]
 fn variables_of_s3_are_checked() {
     for (name, value, expected) in [
@@ -592,6 +557,8 @@ fn variables_of_s3_are_checked() {
         ("AWS_ALLOW_HTTP", "1", None),
         ("AWS_ALLOW_HTTP", "TRUE", None),
         ("AWS_SESSION_TOKEN", "", None),
+        ("AWS_ALLOW_HTTP", "", Some("AWS_ALLOW_HTTP=true")),
+        ("AWS_ACCESS_KEY_ID", "", Some("AccessKeyId")),
     ] {
         let usual = settings("http://127.0.0.1:1").into_iter().filter(|(usual, _)| *usual != name);
         let error = open_with("", usual.chain([(name, value)])).err().map(|e| e.to_string());
@@ -600,16 +567,6 @@ fn variables_of_s3_are_checked() {
         let (error, expected) = (error.unwrap_or_default(), expected.unwrap_or_default());
         assert!(error.contains(expected) && !error.contains("s3cret"), "{error}");
     }
-}
-
-#[tokio::test]
-async fn a_folder_that_is_gone_is_seen() {
-    let folder = TempDir::new().unwrap();
-    let blobs = open_folder(&folder);
-    blobs.check().await.unwrap();
-    let blobs = open_folder(&folder);
-    std::fs::remove_dir_all(folder.path()).unwrap();
-    assert!(blobs.check().await.is_err());
 }
 
 /// How long each step takes with a store that does not answer.

@@ -12,12 +12,12 @@ use tracing_subscriber::filter::Targets;
 use super::LogFormat;
 use super::commands::AdminCommand;
 use super::values::{
-    BOOLEANS, CorsOrigins, LOG_FORMATS, MIGRATIONS, ModelFields, PROVIDERS, ProviderKind,
-    RateLimits, address, database_url, integer, log_filter, model_fields, model_namespace, one_of,
-    quoted, seconds, secret, several, signing_key, vendor,
+    BOOLEANS, LOG_FORMATS, MIGRATIONS, PROVIDERS, ProviderKind, address, database_url, integer,
+    log_filter, model_field, model_namespace, one_of, quoted, seconds, secret, signing_key, vendor,
 };
 use crate::blobs::BlobSetting;
 use crate::domain::{ModelNamespace, PublicUrl, SigningKey, Vendor};
+use crate::generate::queue::fields::ModelField;
 use crate::http::cors::CorsOrigin;
 use crate::http::rates::RateLimit;
 use crate::limits::{
@@ -141,8 +141,8 @@ pub(super) struct Settings {
     /// Field that models of the queue provider take, by the beginning of their ids: aspect_ratio or
     /// image_size for aspectRatio, image_url or image_urls for imageInput; repeatable. In the
     /// variable, white space separates several.
-    #[arg(long, value_name = "PREFIX=FIELD", value_parser = quoted(model_fields))]
-    pub(super) model_field: Vec<ModelFields>,
+    #[arg(long, value_name = "PREFIX=FIELD", value_parser = quoted(model_field))]
+    pub(super) model_field: Vec<(String, ModelField)>,
     /// Prefix of the provider's model ids.
     #[arg(long, value_name = "PREFIX", value_parser = quoted(model_namespace))]
     #[arg(default_value = "local")]
@@ -191,12 +191,12 @@ pub(super) struct Settings {
     pub(super) vaults_max: usize,
     /// How many requests, generations or uploads a key or an account may send in some seconds;
     /// repeatable. Default: any number. In the variable, white space separates several.
-    #[arg(long, value_name = "key|account:KIND=NUMBER/SECONDS", value_parser = quoted(several::<RateLimit>))]
-    pub(super) rate_limit: Vec<RateLimits>,
+    #[arg(long, value_name = "key|account:KIND=NUMBER/SECONDS", value_parser = quoted(RateLimit::from_str))]
+    pub(super) rate_limit: Vec<RateLimit>,
     /// Origin of web pages that may use the API with a key, such as https://app.example, or `*` for
     /// all; repeatable. Default: none. In the variable, white space separates several.
-    #[arg(long, value_name = "ORIGIN", value_parser = quoted(several::<CorsOrigin>))]
-    pub(super) cors_origin: Vec<CorsOrigins>,
+    #[arg(long, value_name = "ORIGIN", value_parser = quoted(CorsOrigin::from_str))]
+    pub(super) cors_origin: Vec<CorsOrigin>,
     /// Time to continue serving after a stop signal, while /readyz answers 503.
     #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = quoted(seconds::<0>))]
     pub(super) drain_delay: Duration,

@@ -23,6 +23,9 @@ const FOREIGN: &str = "API_KEY BASE_URL BENCH_ CA_FILE CRASH_ DIFFERENTIAL_ HIST
                        READ_ONLY_API_KEY REVOKED_API_KEY SCHEMATHESIS_ SERVICE_ SIGN_IN_URL SKIP_ \
                        TEST_ TRANSCRIPTS VIDEO_MODEL";
 
+/// Settings of which there may be several. White space separates them in the variable.
+const REPEATABLE: [&str; 4] = ["seed_key", "rate_limit", "cors_origin", "model_field"];
+
 /// What the program was started with: its name and arguments, and by their id the settings that
 /// only a variable has.
 pub(super) struct Input {
@@ -65,16 +68,25 @@ impl Input {
 
     /// Matches the variables and the arguments.
     pub(super) fn matches(&self) -> Result<ArgMatches, ConfigError> {
-        let flags = self.variables.iter().map(|(id, value)| {
-            let mut argument = OsString::from(flag(id) + "=");
-            argument.push(value);
-            argument
-        });
         let (name, rest) = self.arguments.split_at(self.arguments.len().min(1));
-        let line = name.iter().cloned().chain(flags).chain(rest.iter().cloned());
+        let mut line = name.to_vec();
+        for (id, value) in &self.variables {
+            let values = match value.to_str() {
+                Some(text) if REPEATABLE.contains(&&**id) => {
+                    text.split_whitespace().map(OsStr::new).collect()
+                }
+                _ => vec![value.as_os_str()],
+            };
+            for value in values {
+                let mut argument = OsString::from(flag(id) + "=");
+                argument.push(value);
+                line.push(argument);
+            }
+        }
+        line.extend_from_slice(rest);
         let matches = command().try_get_matches_from(line).map_err(|e| self.invalid(&e))?;
         // clap drops the values before the command if there are others after it.
-        for id in ["seed_key", "rate_limit"] {
+        for id in REPEATABLE {
             let is_flag = |argument: &&OsString| is_flag(argument, id);
             let given = self.arguments.iter().filter(is_flag).count();
             if given > matches.get_raw(id).map_or(0, Iterator::count) {

@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use super::values::model_fields;
+use super::values::model_field;
 use super::*;
 use crate::generate::queue::fields::ModelField;
 
@@ -38,7 +38,7 @@ fn every_setting_has_its_documented_default() {
     assert_eq!((config.service.memory_budget, config.vaults_max), (128 << 20, 10_000));
     assert_eq!(config.service.vendor.to_string(), "promptarium");
     assert_eq!(config.service.model_namespace.as_str(), "local");
-    assert_eq!(format!("{:?}", config.limits), format!("{:?}", Limits::default()));
+    assert_eq!(format!("{:?}", config.limits), format!("{:?}", ListenerLimits::default()));
     assert!(config.service.provider.is_none());
     assert!(config.service.rate_limits.is_empty() && config.service.cors_origins.is_empty());
     assert!(config.service.seeds.is_empty() && config.service.signing_key.is_none());
@@ -93,7 +93,7 @@ fn every_flag_is_read() {
     assert!(service.signing_key.is_some() && json);
     assert_eq!((log.filter.to_string().as_str(), log.format), ("off", Some(LogFormat::Pretty)));
     assert_eq!((limits.connections_max, limits.connections_per_address), (5, Some(4)));
-    assert_eq!(limits.timeouts.idle, Duration::from_secs(3));
+    assert_eq!(limits.idle_timeout, Duration::from_secs(3));
     assert_eq!(limits.drain_delay, Duration::from_secs(1));
     assert_eq!(limits.drain_timeout, Duration::from_secs(2));
 }
@@ -270,6 +270,32 @@ fn variable_problem(variables: &[(&str, &str)]) -> String {
 }
 
 #[test]
+fn a_wrong_variable_is_named() {
+    // They take any text.
+    let others = ["LOG", "PROVIDER_KEY", "PROVIDER_URL"].map(|id| format!("PROMPTARIUM_{id}"));
+    for name in settings().into_iter().filter(|name| !others.contains(name)) {
+        let problem = variable_problem(&[(&name, "-s3cret")]);
+        assert!(problem.starts_with(&format!("{name}: ")), "{problem}");
+        assert!(!name.ends_with("KEY") || !problem.contains("s3cret"), "{problem}");
+    }
+}
+
+#[test]
+fn a_flag_wins_over_its_variable_in_which_white_space_separates_values() {
+    let seeds =
+        [("PROMPTARIUM_SEED_KEY", "promptarium_live_a1_s=a:none\n promptarium_live_b1_s=b")];
+    for (arguments, accounts) in
+        [(&[][..], &["a", "b"][..]), (&["--seed-key=promptarium_live_c1_s=c"], &["c"])]
+    {
+        let Ok(Command::Serve(config)) = parse_with(arguments, &seeds) else { panic!() };
+        let seeded: Vec<_> = config.service.seeds.iter().map(|seed| &seed.account).collect();
+        assert_eq!(seeded, accounts);
+    }
+    let twice = ["--seed-key=promptarium_live_a1_s=a"; 2];
+    assert_eq!(serve(&twice).service.seeds.len(), 2, "equal keys do not clash");
+}
+
+#[test]
 fn an_unknown_variable_is_refused_and_the_nearest_one_named() {
     for (name, expected) in [
         ("DATABASE_UR", "unknown; did you mean PROMPTARIUM_DATABASE_URL? See"),
@@ -287,21 +313,6 @@ fn an_unknown_variable_is_refused_and_the_nearest_one_named() {
         let admin = parse_with(&["key", "list"], &[(&name, "x")]);
         assert!(matches!(admin, Err(ConfigError::Invalid(_))), "{name}");
         assert!(matches!(parse_with(&["-h"], &[(&name, "x")]), Err(ConfigError::Help(_))));
-    }
-}
-
-#[test]
-fn variables_of_other_programs_do_not_stop_the_start() {
-    for name in [
-        "API_KEY",
-        "BASE_URL",
-        "TEST_DATABASE_URL",
-        "SKIP_BROWSER",
-        "PORT_8080_TCP",
-        "SERVICE_HOST",
-    ] {
-        let name = format!("PROMPTARIUM_{name}");
-        assert!(matches!(parse_with(&[], &[(&name, "x")]), Ok(Command::Serve(_))), "{name}");
     }
 }
 
@@ -336,30 +347,19 @@ fn a_variable_without_a_value_is_absent() {
 
 #[test]
 fn white_space_around_a_value_does_not_count() {
-    let key = "s3cret-of-at-least-32-characters";
-    let config = |text: &str| {
-        let with = [
-            ("PROMPTARIUM_SIGNING_KEY", format!("{key}{text}")),
-            ("PROMPTARIUM_DATABASE_URL", format!("postgres://u:p@h/n{text}")),
-            ("PROMPTARIUM_LISTEN", format!("[::1]:80{text}")),
-        ];
-        let with: Vec<_> = with.iter().map(|(name, value)| (*name, value.as_str())).collect();
-        match parse_with(&[], &with) {
-            Ok(Command::Serve(config)) => config,
-            other => panic!("{other:?}"),
-        }
-    };
-    let signature = |text| {
-        use hmac::Mac as _;
-        config(text).service.signing_key.unwrap().mac("test").finalize().into_bytes()
-    };
-    assert_eq!(signature(""), signature("\r\n"));
-    assert_eq!(config("\n").listen.text, "[::1]:80");
+    for (name, value) in [("LISTEN", "[::1]:80\n"), ("JOB_KEEP_DAYS", "9\r\n"), ("JSON", " true ")]
+    {
+        let name = format!("PROMPTARIUM_{name}");
+        assert!(matches!(parse_with(&[], &[(&name, value)]), Ok(Command::Serve(_))), "{name}");
+    }
+    let too_short = format!("{}\n", "s".repeat(31));
+    let problem = variable_problem(&[("PROMPTARIUM_SIGNING_KEY", &too_short)]);
+    assert!(problem.contains("at least 32"), "{problem}");
 }
 
-/// The repository's own programs and scripts run beside the server.
+/// The repository's own programs and scripts run beside the server, perhaps on Kubernetes.
 #[test]
-fn every_variable_that_the_repository_names_is_known() {
+fn every_variable_of_other_programs_that_the_repository_names_is_known() {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let mut folders: Vec<_> =
         ["server", "sdk", "conformance", "examples", "script", "docs"].map(|f| root.join(f)).into();
@@ -383,6 +383,7 @@ fn every_variable_that_the_repository_names_is_known() {
         names.remove(example);
     }
     assert!(names.len() > 50, "{names:?}");
+    names.extend(["PORT_8080_TCP", "SERVICE_HOST"].map(str::to_owned));
     for name in names {
         let known = settings().contains(&format!("PROMPTARIUM_{name}"));
         let variable = format!("PROMPTARIUM_{name}");
@@ -432,9 +433,10 @@ fn the_help_of_a_command_shows_the_flags_that_matter_to_it() {
 fn a_model_field_is_a_prefix_and_a_field() {
     let acme = ("acme/a".to_owned(), ModelField::ImageSize);
     let any = (String::new(), ModelField::ImageUrls);
-    assert_eq!(model_fields("acme/a=image_size =image_urls"), Ok(vec![acme, any]));
+    assert_eq!(model_field("acme/a=image_size"), Ok(acme));
+    assert_eq!(model_field("=image_urls"), Ok(any));
     for wrong in ["acme", "acme=size", "acme=", "=a=image_url"] {
-        let problem = model_fields(wrong).unwrap_err();
+        let problem = model_field(wrong).unwrap_err();
         assert!(problem.ends_with("of: aspect_ratio, image_size, image_url, image_urls"));
     }
 }

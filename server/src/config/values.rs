@@ -4,7 +4,6 @@
 //! and only their problem is shown.
 
 use std::fmt::Display;
-use std::str::FromStr;
 use std::time::Duration;
 
 use clap::builder::{OsStringValueParser, TypedValueParser};
@@ -14,8 +13,6 @@ use tracing_subscriber::filter::Targets;
 use super::LogFormat;
 use crate::domain::{KeyError, ModelNamespace, NewKey, Scopes, SigningKey, Vendor};
 use crate::generate::queue::fields::{MODEL_FIELDS, ModelField};
-use crate::http::cors::CorsOrigin;
-use crate::http::rates::RateLimit;
 use crate::store::postgres::{DatabaseUrl, Migration};
 
 /// The value of `--provider`.
@@ -96,23 +93,8 @@ pub(super) fn seconds<const MIN: u64>(text: &str) -> Result<Duration, String> {
     seconds.map(Duration::from_secs).ok_or_else(problem)
 }
 
-/// The values of one flag or of the variable.
-pub(super) type RateLimits = Vec<RateLimit>;
-pub(super) type CorsOrigins = Vec<CorsOrigin>;
-
-/// White space separates several.
-pub(super) fn several<T: FromStr>(text: &str) -> Result<Vec<T>, T::Err> {
-    text.split_whitespace().map(str::parse).collect()
-}
-
-/// Prefixes of model ids, with the field that these models take.
-pub(super) type ModelFields = Vec<(String, ModelField)>;
-
-pub(super) fn model_fields(text: &str) -> Result<ModelFields, String> {
-    text.split_whitespace().map(model_field).collect()
-}
-
-fn model_field(text: &str) -> Result<(String, ModelField), String> {
+/// The beginning of model ids, and the field that these models take.
+pub(super) fn model_field(text: &str) -> Result<(String, ModelField), String> {
     let (prefix, name) = text.split_once('=').unwrap_or_default();
     let field = MODEL_FIELDS.iter().find(|(known, _)| *known == name);
     let names = || MODEL_FIELDS.map(|(name, _)| name).join(", ");
@@ -221,12 +203,9 @@ impl SeedKey {
     }
 
     /// Parses several. The error begins with the number of the key.
-    pub(crate) fn parse_all<'a>(
-        texts: impl IntoIterator<Item = &'a str>,
-        vendor: &Vendor,
-    ) -> Result<Vec<Self>, String> {
+    pub(crate) fn parse_all(texts: &[String], vendor: &Vendor) -> Result<Vec<Self>, String> {
         let mut seeds: Vec<Self> = Vec::new();
-        for (at, text) in texts.into_iter().enumerate() {
+        for (at, text) in texts.iter().enumerate() {
             let problem = |problem| format!("number {} {problem}", at + 1);
             let seed = Self::parse(text, vendor).map_err(problem)?;
             let clash = |other: &Self| other.key.public_id == seed.key.public_id && *other != seed;

@@ -36,19 +36,16 @@ pub struct Caller {
     pub key: KeyId,
     /// The account that the request reads and changes.
     pub account: AccountId,
-    /// What the key may do.
     pub scopes: Scopes,
 }
 
 /// Scopes of a key. Reading needs none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Scopes {
-    /// The scope `prompts:write`.
     pub prompts_write: bool,
 }
 
 impl Scopes {
-    /// All scopes.
     pub const ALL: Self = Self { prompts_write: true };
 }
 
@@ -59,7 +56,6 @@ pub struct NewKey {
     pub public_id: Box<str>,
     /// SHA-256 of the whole key.
     pub digest: [u8; 32],
-    /// What the key may do.
     pub scopes: Scopes,
     /// Whether it is created as a revoked key.
     pub revoked: bool,
@@ -76,9 +72,7 @@ impl NewKey {
 /// A stored key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyRecord {
-    /// Id inside the service.
     pub id: KeyId,
-    /// The account it belongs to.
     pub account: AccountId,
     /// Its public part, digest, scopes and state.
     pub key: NewKey,

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use promptarium::{PromptId, VaultId, VaultPromptId};
+use serde::{Deserialize, Serialize};
 
 use super::ImageRef;
 
@@ -16,17 +17,13 @@ pub type SharedPrompt = Arc<PromptRecord>;
 /// Type of a stored prompt. Unlike the SDK's open `PromptType`, it has no unknown values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum PromptKind {
-    /// `image`
     Image,
-    /// `text`
     #[default]
     Text,
-    /// `video`
     Video,
 }
 
 impl PromptKind {
-    /// The value on the wire.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Image => "image",
@@ -48,13 +45,9 @@ pub struct NewPrompt {
     pub title: Arc<str>,
     /// 1 to 15000 characters.
     pub text: Arc<str>,
-    /// Its type.
     pub kind: PromptKind,
-    /// Free label.
     pub platform: Option<Arc<str>>,
-    /// Input-only fields.
     pub inputs: PromptInputs,
-    /// The vault to add it to, if any.
     pub vault: Option<VaultId>,
 }
 
@@ -74,37 +67,33 @@ pub struct PromptInputs {
 /// A partial update; `None` leaves a field unchanged.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PromptPatch {
-    /// New title.
     pub title: Option<Arc<str>>,
-    /// New text.
     pub text: Option<Arc<str>>,
-    /// New type.
     pub kind: Option<PromptKind>,
     /// New label, or `Some(None)` to clear it.
     pub platform: Option<Option<Arc<str>>>,
     /// New values of input-only fields; `None` leaves one unchanged.
     pub inputs: PromptInputs,
-    /// A vault to add the prompt to.
     pub vault: Option<VaultId>,
 }
 
 impl PromptPatch {
-    /// Whether no field is set.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 }
 
-/// A picture or video linked to a prompt.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A picture or video linked to a prompt. It is stored as JSON.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct PromptImage {
-    /// The file.
+    #[serde(rename = "url")]
     pub source: ImageRef,
     /// In pixels.
     pub width: u32,
     /// In pixels.
     pub height: u32,
-    /// Creation time.
+    #[serde(with = "jiff::fmt::serde::timestamp::microsecond::required")]
     pub created_at: Timestamp,
 }
 
@@ -117,28 +106,21 @@ pub struct PromptRecord {
     pub title: Arc<str>,
     /// 1 to 15000 characters.
     pub text: Arc<str>,
-    /// Its type.
     pub kind: PromptKind,
-    /// Free label.
     pub platform: Option<Arc<str>>,
     /// Generated images, oldest first.
     pub images: Arc<[PromptImage]>,
     /// Every vault that contains it, ascending.
     pub vault_ids: Vec<VaultId>,
-    /// Creation time.
     pub created_at: Timestamp,
-    /// Time of the last update.
     pub updated_at: Timestamp,
 }
 
 /// A prompt as an entry of a vault.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListedPrompt {
-    /// The prompt.
     pub prompt: Arc<PromptRecord>,
-    /// Its membership in this vault.
     pub membership: VaultPromptId,
-    /// Whether it is pinned in this vault.
     pub pinned: bool,
 }
 
@@ -147,7 +129,6 @@ pub struct ListedPrompt {
 pub struct PromptQuery {
     /// Only prompts in this vault, which must be the caller's.
     pub vault: Option<VaultId>,
-    /// Only prompts of this type.
     pub kind: Option<PromptKind>,
     /// Only prompts after this one in listing order, which have a lower id.
     pub after: Option<PromptId>,
@@ -167,17 +148,13 @@ pub struct PromptPage {
 /// Who may see a vault.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum VaultVisibility {
-    /// `private`
     #[default]
     Private,
-    /// `unlisted`
     Unlisted,
-    /// `public`
     Public,
 }
 
 impl VaultVisibility {
-    /// The value on the wire.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Private => "private",
@@ -194,23 +171,19 @@ pub struct NewVault {
     pub name: Arc<str>,
     /// At most 200 characters.
     pub description: Option<Arc<str>>,
-    /// Who may see it.
     pub visibility: VaultVisibility,
 }
 
 /// A partial update; `None` leaves a field unchanged.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct VaultPatch {
-    /// New name.
     pub name: Option<Arc<str>>,
     /// New description, or `Some(None)` to clear it.
     pub description: Option<Option<Arc<str>>>,
-    /// New visibility.
     pub visibility: Option<VaultVisibility>,
 }
 
 impl VaultPatch {
-    /// Whether no field is set.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
@@ -227,15 +200,11 @@ pub struct VaultRecord {
     pub description: Option<Arc<str>>,
     /// Unique in the account.
     pub slug: Arc<str>,
-    /// Who may see it.
     pub visibility: VaultVisibility,
-    /// Cover image.
     pub cover_image: Option<ImageRef>,
     /// Whether the service created it with the account.
     pub system: bool,
-    /// Number of prompts in it.
     pub prompt_count: u64,
-    /// Creation time.
     pub created_at: Timestamp,
     /// Time of the last update of its own fields.
     pub updated_at: Timestamp,

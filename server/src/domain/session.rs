@@ -59,9 +59,7 @@ impl fmt::Debug for SecretToken {
 pub struct SessionRecord {
     /// Also its id in the dashboard; it gives access to nothing.
     pub id: KeyId,
-    /// The account that is signed in.
     pub account: AccountId,
-    /// Name of the account.
     pub account_name: Box<str>,
     /// When the code was used.
     pub created_at: Timestamp,
@@ -83,7 +81,6 @@ impl SessionRecord {
 pub struct NamedKey {
     /// What its owner calls it.
     pub name: Box<str>,
-    /// The key.
     pub key: NewKey,
 }
 
@@ -94,9 +91,7 @@ pub struct ApiKeyRecord {
     pub public_id: Box<str>,
     /// `None` for keys that were not created with a name.
     pub name: Option<Box<str>>,
-    /// What the key may do.
     pub scopes: Scopes,
-    /// When it was created.
     pub created_at: Timestamp,
     /// The last request with it, to within a minute.
     pub last_used_at: Option<Timestamp>,

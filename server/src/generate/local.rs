@@ -1,11 +1,11 @@
 //! The provider that needs no outside service: it paints pictures.
 //!
 //! Model, prompt and `parameters.seed` decide the picture; the words of the prompt suggest its
-//! palette and its scene. Every name under `local/` is a model. Three are for tests: `local/slow`
+//! palette. Every name under `local/` is a model. Three are for tests: `local/slow`
 //! takes 3 seconds, or `parameters.seconds`; `local/fail` accepts a request and fails;
 //! `local/refuse` accepts none.
 
-mod scene;
+mod backdrop;
 
 use std::io::{Cursor, Write};
 use std::sync::LazyLock;
@@ -14,16 +14,16 @@ use std::time::Duration;
 use async_trait::async_trait;
 use bytes::Bytes;
 use image::codecs::gif::{GifEncoder, Repeat};
-use image::imageops::{self, FilterType};
+use image::imageops::FilterType;
 use image::{
-    Delay, DynamicImage, Frame, ImageFormat, ImageReader, ImageResult, Limits, Pixel, RgbImage,
+    Delay, DynamicImage, Frame, GrayImage, ImageFormat, ImageReader, ImageResult, Limits, RgbImage,
 };
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use tokio::task::spawn_blocking;
 
-use self::scene::{Scene, mix};
+use self::backdrop::{Backdrop, mix};
 use super::{MediaFile, Output, PollError, Progress, Provider, SubmitError, model};
 use crate::blobs::Blobs;
 use crate::blobs::asset_url::Assets;
@@ -35,8 +35,8 @@ use crate::quota::{Client, Quota};
 /// How long `local/slow` takes, and the longest that `parameters.seconds` can ask for.
 const SLOW_SECONDS: f64 = 3.0;
 const SLOW_SECONDS_MAX: f64 = 600.0;
-/// The longer side of a picture and of an animation, in pixels. In the tests of this repository,
-/// which are not optimized, painting would take a third of the time.
+/// The longer side of a picture and of an animation, in pixels. Smaller in the tests of this
+/// repository, which are not optimized.
 const PICTURE: u32 = if IN_TESTS { 192 } else { 512 };
 const ANIMATION: u32 = if IN_TESTS { 96 } else { 256 };
 const IN_TESTS: bool = cfg!(all(debug_assertions, any(test, feature = "test-support")));
@@ -67,19 +67,22 @@ impl LocalProvider {
     }
 
     async fn paint(&self, request: &GenerationRequest) -> Result<Progress, PollError> {
-        let mut bases = Vec::new();
-        for name in self.inputs(request) {
-            let read = self.blobs.read_all(&name).await;
-            match read.map_err(|error| PollError::new(error.to_string()))? {
-                Some(bytes) => bases.push(bytes),
-                None => return Ok(Progress::Failed(not_uploaded(&name))),
+        let mut input = None;
+        if let Some(name) = self.inputs(request).first() {
+            input = self
+                .blobs
+                .read_all(name)
+                .await
+                .map_err(|error| PollError::new(error.to_string()))?;
+            if input.is_none() {
+                return Ok(Progress::Failed(not_uploaded(name)));
             }
         }
         let request = request.clone();
         let permit = PAINTERS.acquire(Client::Server, 1, Duration::MAX).await;
         let painted = spawn_blocking(move || {
             let _permit = permit;
-            outputs(&request, &bases)
+            outputs(&request, input.as_ref())
         });
         match painted.await {
             Ok(Ok(files)) => Ok(Progress::Completed(files.into_iter().map(Output::File).collect())),
@@ -159,21 +162,23 @@ fn size(ratio: &str, kind: OutputKind) -> Result<(u32, u32), String> {
     Ok(((long * wide.min(1.0)).round() as u32, (long / wide.max(1.0)).round() as u32))
 }
 
-/// Paints the outputs of a request over its input images. The same request gives the same
+/// Paints the outputs of a request over its first input image. The same request gives the same
 /// bytes. The error is a reason for a person.
-fn outputs(request: &GenerationRequest, inputs: &[Bytes]) -> Result<Vec<MediaFile>, String> {
+fn outputs(request: &GenerationRequest, input: Option<&Bytes>) -> Result<Vec<MediaFile>, String> {
     let ((width, height), seed) = (size(&request.aspect_ratio, request.kind)?, seed(request));
-    let base = side_by_side(inputs, width, height)
-        .map_err(|error| format!("an input image cannot be read: {error}"))?;
+    let base = input.map(|file| decoded(file, width, height)).transpose();
+    let base = base.map_err(|error| format!("an input image cannot be read: {error}"))?;
     let output = |variation: u64| {
-        let scene =
-            Scene::new(&request.prompt, seed.wrapping_add(variation << 32), (width, height));
+        let seed = seed.wrapping_add(variation << 32);
+        let backdrop = Backdrop::new(&request.prompt, seed, (width, height));
+        // The input in the colours of the backdrop.
         let moment = |phase: f32| {
-            let Some(base) = &base else { return scene.paint(phase, |_, _, colour| colour) };
-            // The input in the colours of the scene.
-            scene.paint(phase, |x, y, colour| {
-                let light = f32::from(base.get_pixel(x, y).to_luma().0[0]) / 255.0;
-                mix(colour, scene.shade(light), 0.8)
+            backdrop.paint(phase, |x, y, colour| match &base {
+                Some(base) => {
+                    let light = f32::from(base.get_pixel(x, y).0[0]) / 255.0;
+                    mix(colour, backdrop.shade(light), 0.8)
+                }
+                None => colour,
             })
         };
         let mut file = Cursor::new(Vec::new());
@@ -187,19 +192,13 @@ fn outputs(request: &GenerationRequest, inputs: &[Bytes]) -> Result<Vec<MediaFil
     (0..u64::from(request.batch_count)).map(output).collect()
 }
 
-/// Pictures cut to equal shares of the width; `None` if there are none.
-fn side_by_side(files: &[Bytes], width: u32, height: u32) -> ImageResult<Option<RgbImage>> {
-    let mut canvas = RgbImage::new(width, height);
-    let share = width.div_ceil(files.len().max(1) as u32);
-    for (left, file) in (0..width).step_by(share as usize).zip(files) {
-        let mut reader = ImageReader::new(Cursor::new(file)).with_guessed_format()?;
-        let mut limits = Limits::default();
-        limits.max_alloc = Some(INPUT_MEMORY_MAX);
-        reader.limits(limits);
-        let picture = reader.decode()?.resize_to_fill(share, height, FilterType::Triangle);
-        imageops::replace(&mut canvas, &picture.into_rgb8(), left.into(), 0);
-    }
-    Ok((!files.is_empty()).then_some(canvas))
+/// A picture that fills this size.
+fn decoded(file: &Bytes, width: u32, height: u32) -> ImageResult<GrayImage> {
+    let mut reader = ImageReader::new(Cursor::new(file)).with_guessed_format()?;
+    let mut limits = Limits::default();
+    limits.max_alloc = Some(INPUT_MEMORY_MAX);
+    reader.limits(limits);
+    Ok(reader.decode()?.resize_to_fill(width, height, FilterType::Triangle).into_luma8())
 }
 
 /// An animation that repeats for ever.

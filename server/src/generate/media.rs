@@ -1,11 +1,11 @@
 //! Checks of downloaded outputs. Their bytes decide what they are and how large their image is.
 
-use std::cell::Cell;
 use std::io::{self, Cursor, Read, SeekFrom};
 use std::ops::Range;
 
 use image::metadata::Orientation;
 use image::{ImageDecoder, ImageReader};
+use imagesize::{Compression, ImageType};
 
 use crate::blobs::ReadSeek;
 use crate::domain::{Media, OutputKind};
@@ -13,12 +13,6 @@ use crate::limits::OUTPUT_HEAD_BYTES_MAX;
 
 /// Boxes of MP4: `moov`, `trak`, `tkhd`, which are the movie, a track, its header.
 const TO_HEADER: [u32; 3] = [0x6d6f_6f76, 0x7472_616b, 0x746b_6864];
-/// Boxes of AVIF: `meta`, `iprp`, `ipco`, which hold properties, among them `ispe` and `irot`: width
-/// and height, and the turn by quarters.
-const TO_PROPERTIES: [u32; 3] = [META, 0x6970_7270, 0x6970_636f];
-const META: u32 = 0x6d65_7461;
-const SIZE: u32 = 0x6973_7065;
-const ROTATION: u32 = 0x6972_6f74;
 /// Elements of WebM: segment, tracks, a track, its video.
 const TO_VIDEO: [u32; 4] = [0x1853_8067, 0x1654_ae6b, 0xae, 0xe0];
 const PIXEL_WIDTH: u32 = 0xb0;
@@ -51,25 +45,19 @@ pub(super) fn examine(
 
 /// The type of a file that begins so; `None` if it is not a stored one.
 fn detect(head: &[u8]) -> Option<Media> {
-    match head {
-        [0x89, b'P', b'N', b'G', 0x0d, 0x0a, 0x1a, 0x0a, ..] => Some(Media::Png),
-        [0xff, 0xd8, 0xff, ..] => Some(Media::Jpeg),
-        [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', ..] => Some(Media::Gif),
-        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => Some(Media::Webp),
-        // AVIF and HEIF images and QuickTime videos have the same container as MP4.
-        [_, _, _, _, b'f', b't', b'y', b'p', brand @ ..] => {
-            let (brand, compatible) = brand.split_at_checked(4)?;
-            match brand {
-                b"avif" | b"avis" => Some(Media::Avif),
-                b"mif1" | b"msf1" => {
-                    compatible.chunks(4).any(|brand| brand == b"avif").then_some(Media::Avif)
-                }
-                b"heic" | b"heix" | b"hevc" | b"qt  " => None,
-                _ => Some(Media::Mp4),
-            }
+    // AVIF and HEIF images and QuickTime videos have the same container as MP4.
+    let is_video = |brand: &[u8]| !matches!(brand, b"mif1" | b"msf1" | b"mif2" | b"miaf" | b"qt  ");
+    match imagesize::image_type(head) {
+        Ok(ImageType::Png) => Some(Media::Png),
+        Ok(ImageType::Jpeg) => Some(Media::Jpeg),
+        Ok(ImageType::Gif) => Some(Media::Gif),
+        Ok(ImageType::Webp) => Some(Media::Webp),
+        Ok(ImageType::Heif(Compression::Av1)) => Some(Media::Avif),
+        Ok(ImageType::Heif(Compression::Unknown)) => {
+            head.get(8..12).is_some_and(is_video).then_some(Media::Mp4)
         }
-        [0x1a, 0x45, 0xdf, 0xa3, rest @ ..] => {
-            rest.windows(4).any(|word| word == b"webm").then_some(Media::Webm)
+        Err(_) if head.starts_with(&[0x1a, 0x45, 0xdf, 0xa3]) => {
+            head.windows(4).any(|word| word == b"webm").then_some(Media::Webm)
         }
         _ => None,
     }
@@ -85,26 +73,23 @@ fn dimensions(file: File<'_>, media: Media) -> io::Result<Option<(u32, u32)>> {
             let mut side = |id| parts.find(video.clone(), &[id], split_element, &pixels);
             Ok(side(PIXEL_WIDTH)?.zip(side(PIXEL_HEIGHT)?).and_then(nonzero))
         }),
-        Media::Avif => parts.find(whole, &TO_PROPERTIES, split_box, &avif_size),
+        Media::Avif => {
+            let size = ImageType::Heif(Compression::Av1).reader_size(&mut parts.head()?).ok();
+            let side = |side| u32::try_from(side).ok();
+            Ok(size.and_then(|size| nonzero((side(size.width)?, side(size.height)?))))
+        }
         Media::Png | Media::Jpeg | Media::Webp | Media::Gif => {
-            // The reader of one format reads all there is, so it gets the beginning only.
-            let mut head = Vec::new();
-            parts.file.rewind()?;
-            parts.file.take(OUTPUT_HEAD_BYTES_MAX).read_to_end(&mut head)?;
-            let mut reader = ImageReader::new(Cursor::new(head)).with_guessed_format()?;
+            let mut reader = ImageReader::new(parts.head()?).with_guessed_format()?;
             reader.no_limits();
             let Ok(mut decoder) = reader.into_decoder() else { return Ok(None) };
-            let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
+            let (width, height) = decoder.dimensions();
             use Orientation::{Rotate90, Rotate90FlipH, Rotate270, Rotate270FlipH};
-            let is_turned =
-                matches!(orientation, Rotate90 | Rotate90FlipH | Rotate270 | Rotate270FlipH);
-            Ok(nonzero(turned(decoder.dimensions(), is_turned)))
+            Ok(nonzero(match decoder.orientation() {
+                Ok(Rotate90 | Rotate90FlipH | Rotate270 | Rotate270FlipH) => (height, width),
+                _ => (width, height),
+            }))
         }
     }
-}
-
-fn turned((width, height): (u32, u32), is_turned: bool) -> (u32, u32) {
-    if is_turned { (height, width) } else { (width, height) }
 }
 
 fn nonzero(size: (u32, u32)) -> Option<(u32, u32)> {
@@ -127,6 +112,14 @@ type Split = fn(&mut Parts<'_>, Range<u64>) -> io::Result<Option<Part>>;
 type ReadPart<'r, T> = &'r dyn Fn(&mut Parts<'_>, Range<u64>) -> io::Result<Option<T>>;
 
 impl Parts<'_> {
+    /// The beginning of the file: the libraries read all there is.
+    fn head(&mut self) -> io::Result<Cursor<Vec<u8>>> {
+        let mut head = Vec::new();
+        self.file.rewind()?;
+        self.file.take(OUTPUT_HEAD_BYTES_MAX).read_to_end(&mut head)?;
+        Ok(Cursor::new(head))
+    }
+
     /// Follows `path` through nested parts to the first one in which `read` finds something.
     fn find<T>(
         &mut self,
@@ -177,34 +170,7 @@ fn split_box(parts: &mut Parts<'_>, range: Range<u64>) -> io::Result<Option<Part
             .and_then(|long| Some((16, u64::from_be_bytes(*long).checked_sub(16)?))),
         size => u64::from(size).checked_sub(8).map(|size| (8, size)),
     };
-    Ok(place.map(|(head, length)| {
-        let (id, mut content) = (u32::from_be_bytes(id), content(&range, head, length));
-        if id == META {
-            // Its version precedes its content.
-            content.start = content.start.saturating_add(4).min(content.end);
-        }
-        (id, content)
-    }))
-}
-
-/// The size among the properties of an AVIF. The largest is that of the whole image; others are of
-/// tiles and previews.
-fn avif_size(parts: &mut Parts<'_>, properties: Range<u64>) -> io::Result<Option<(u32, u32)>> {
-    let largest = Cell::new((0, 0));
-    parts.find(properties.clone(), &[SIZE], split_box, &|parts, size| {
-        if let [_, _, _, _, w1, w2, w3, w4, h1, h2, h3, h4] = *parts.bytes::<12>(&size)? {
-            let size = (u32::from_be_bytes([w1, w2, w3, w4]), u32::from_be_bytes([h1, h2, h3, h4]));
-            let area = |(width, height): (u32, u32)| u64::from(width) * u64::from(height);
-            if area(size) > area(largest.get()) {
-                largest.set(size);
-            }
-        }
-        Ok(None::<()>)
-    })?;
-    let quarters = parts.find(properties, &[ROTATION], split_box, &|parts, rotation| {
-        Ok(parts.bytes::<1>(&rotation)?.first().copied())
-    })?;
-    Ok(nonzero(turned(largest.get(), quarters.is_some_and(|quarters| quarters % 2 == 1))))
+    Ok(place.map(|(head, length)| (u32::from_be_bytes(id), content(&range, head, length))))
 }
 
 /// Width and height come last, as fixed-point numbers; an audio track has 0.

@@ -273,40 +273,6 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn large_downloads_wait_for_their_share_of_the_disk_and_small_ones_do_not() {
-        let store = Arc::new(OutputStore {
-            limits: OutputLimits::new(60),
-            ..output_store(Blobs::in_memory())
-        });
-        let (mib, second) = (1 << 20, Duration::from_secs(1));
-        // Each takes 34 seconds and then has its permit for as long again.
-        let large = |account| {
-            let store = store.clone();
-            tokio::spawn(async move {
-                let done = store
-                    .download(pieces(17, mib, 2 * second), AccountId(account), &WaitsFor::new(""))
-                    .await;
-                sleep(34 * second).await;
-                done.map(drop).map_err(|error| error.to_string())
-            })
-        };
-        let hoard: Vec<_> = (0..5).map(|_| large(1)).collect();
-        sleep(second).await;
-        let others: Vec<_> = (2..10).map(large).collect();
-        sleep(40 * second).await;
-        let usage = || store.limits.large.usage();
-        let used = || (usage().used, usage().waiting);
-        assert_eq!(used(), (8, 5), "one account has two, six others one each");
-        let small =
-            store.download(pieces(16, mib, Duration::ZERO), AccountId(1), &WaitsFor::new("")).await;
-        assert!(small.is_ok());
-        for task in hoard.into_iter().chain(others) {
-            assert_eq!(task.await.unwrap(), Ok(()));
-        }
-        assert_eq!(used(), (0, 0));
-    }
-
-    #[tokio::test(start_paused = true)]
     async fn a_download_may_be_slow_but_not_stall_or_drip_and_has_a_largest_size() {
         let (mib, second) = (1 << 20, Duration::from_secs(1));
         for (bytes, outcome) in [

@@ -29,7 +29,7 @@ use crate::limits::{
     QUEUE_SUBMIT_TIMEOUT,
 };
 pub(crate) use crate::outbound::OutboundError;
-use crate::outbound::{AddressPolicy, Outbound, OutboundRequest, ResponseLimits, Share};
+use crate::outbound::{AddressPolicy, Outbound, OutboundRequest, ResponseLimits, ResponsePermit};
 use crate::quota::Quota;
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
@@ -72,11 +72,11 @@ impl QueueSetting {
         let header = HeaderValue::try_from(format!("{SCHEME}{key}")).ok().filter(|_| is_visible);
         let mut authorization = header.ok_or(QueueSettingError::Key)?;
         authorization.set_sensitive(true);
-        let json = |time| ResponseLimits { time, bytes: QUEUE_RESPONSE_BYTES_MAX, budget: None };
+        let json = |time| ResponseLimits { time, bytes: QUEUE_RESPONSE_BYTES_MAX, memory: None };
         let (what, most) = ("the memory for results of the provider", QUEUE_RESULTS_BYTES);
         let results = Quota::new("provider_results", what, most, most);
-        let (bytes, budget) = (QUEUE_RESULT_BYTES_MAX, Some(results.clone()));
-        let result_limits = ResponseLimits { bytes, budget, ..json(QUEUE_POLL_TIMEOUT) };
+        let (bytes, memory) = (QUEUE_RESULT_BYTES_MAX, Some(results.clone()));
+        let result_limits = ResponseLimits { bytes, memory, ..json(QUEUE_POLL_TIMEOUT) };
         Ok(Self {
             url,
             authorization,
@@ -169,13 +169,13 @@ impl QueueProvider {
         request: &GenerationRequest,
     ) -> Result<Progress, OutputError> {
         let mut urls = urls(ticket)?;
-        let outputs = |files: Vec<OutputFile>, share: &Share| {
+        let outputs = |files: Vec<OutputFile>, permit: &ResponsePermit| {
             let outputs: Result<_, _> =
-                files.into_iter().map(|file| self.output(file, share)).collect();
+                files.into_iter().map(|file| self.output(file, permit)).collect();
             outputs.map(Progress::Completed)
         };
         if !urls.outputs.is_empty() {
-            return outputs(urls.outputs, &Share::default());
+            return outputs(urls.outputs, &ResponsePermit::default());
         }
         let status =
             self.call(Method::GET, &urls.status, &self.setting.status_limits, false).await?;
@@ -197,7 +197,7 @@ impl QueueProvider {
             }
             files = urls.outputs;
         }
-        outputs(files, &head.extensions.get::<Share>().cloned().unwrap_or_default())
+        outputs(files, &head.extensions.get::<ResponsePermit>().cloned().unwrap_or_default())
     }
 
     /// A successful response of the provider itself. One to `is_result` comes from the model, so it

@@ -5,15 +5,13 @@
 //! the job of the first one (S-36), and a task of its own completes each submission, even if the
 //! client disconnects or the server shuts down.
 
+use std::error::Error;
 use std::panic::AssertUnwindSafe;
-use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use parking_lot::Mutex;
-use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep, timeout};
 use tokio_util::task::TaskTracker;
 
@@ -23,9 +21,8 @@ use crate::domain::{Caller, JobKey, JobRecord, JobState, NewJob, ProviderTicket,
 use crate::error_chain::error_chain;
 use crate::limits::{
     SUBMIT_FINISH_TIMEOUT, SUBMIT_RECORD_RETRY_FOR, SUBMIT_RETRY_DELAY_MAX, SUBMIT_RETRY_DELAY_MIN,
-    SUBMIT_TIMEOUT, SUBMIT_UNRECORDED_MAX, SUBMIT_UNRECORDED_RETRY_FOR, SUBMIT_WAIT,
+    SUBMIT_TIMEOUT, SUBMIT_UNRECORDED_RETRY_FOR, SUBMIT_WAIT,
 };
-use crate::quota::Quota;
 use crate::store::{JobStore, StoreError};
 
 /// The target of the lines about accepted generations, which must not be lost.
@@ -42,8 +39,8 @@ pub struct Submitter {
     /// Writes the URLs that the provider gets.
     assets: Assets,
     tasks: TaskTracker,
-    /// For accepted jobs that could not be recorded yet.
-    pub(crate) unrecorded: Quota,
+    /// Those of `tasks` that record an accepted job.
+    unrecorded: TaskTracker,
     pub(crate) outcomes: Outcomes,
 }
 
@@ -63,15 +60,14 @@ type Submission = Result<(JobKey, ProviderTicket), SubmissionError>;
 
 impl Submitter {
     pub fn new(store: Arc<dyn JobStore>, provider: Arc<dyn Provider>, assets: Assets) -> Self {
-        let (what, most) = ("the generations to be recorded", SUBMIT_UNRECORDED_MAX);
-        let unrecorded = Quota::new("unrecorded_generations", what, most, most);
-        let (tasks, outcomes) = (TaskTracker::new(), Outcomes::default());
-        Self { store, provider, assets, tasks, unrecorded, outcomes }
+        let (tasks, unrecorded) = (TaskTracker::new(), TaskTracker::new());
+        Self { store, provider, assets, tasks, unrecorded, outcomes: Outcomes::default() }
     }
 
-    /// How many accepted jobs could not be recorded yet.
+    /// How many accepted jobs are not recorded yet. The submissions that are open when the store
+    /// fails bound it, because each needs the store first.
     pub(crate) fn unrecorded(&self) -> usize {
-        self.unrecorded.usage().used
+        self.unrecorded.len()
     }
 
     /// Submits a job, or finds the one that already has its name and waits until it is submitted.
@@ -157,31 +153,28 @@ impl Submitter {
         }
     }
 
-    /// Records that the provider accepted a job. This goes on in the background if the store is
-    /// unavailable for longer than a client waits.
+    /// Records that the provider accepted a job. The task continues in the background if the store
+    /// is unavailable for longer than a client waits.
     async fn record_accepted(&self, key: &JobKey, ticket: ProviderTicket) -> Submission {
-        let request_id = &*ticket.request_id;
         // The output is paid for; if the server dies now, this line is the only trace of it.
-        tracing::info!(job = ?key, request_id, "the provider accepted a generation");
-        let (answer, answered) = oneshot::channel();
-        let (this, key) = (self.clone(), key.clone());
-        self.tasks.spawn(async move {
-            let step = || this.store.job_submitted(&key, ticket.clone());
-            let mut recording = pin!(this.record(&key, SUBMIT_UNRECORDED_RETRY_FOR, step));
-            if let Ok(recorded) = timeout(SUBMIT_RECORD_RETRY_FOR, &mut recording).await {
-                log_if_unrecorded(&key, &ticket, &recorded);
-                return drop(answer.send(recorded));
+        let request_id = ticket.request_id.clone();
+        tracing::info!(job = ?key, request_id = &*request_id, "the provider accepted a generation");
+        let (this, task_key) = (self.clone(), key.clone());
+        let recording = self.tasks.spawn(self.unrecorded.track_future(async move {
+            let step = || this.store.job_submitted(&task_key, ticket.clone());
+            let recorded = this.record(&task_key, SUBMIT_UNRECORDED_RETRY_FOR, step).await;
+            log_if_unrecorded(&task_key, &ticket, &recorded);
+            recorded
+        }));
+        let unknown = |cause: Box<dyn Error + Send + Sync>| StoreError::OutcomeUnknown(cause);
+        match timeout(SUBMIT_RECORD_RETRY_FOR, recording).await {
+            Ok(recorded) => submission(recorded.map_err(|error| unknown(error.into()))??),
+            Err(late) => {
+                let request_id = &*request_id;
+                tracing::warn!(job = ?key, request_id, "an accepted generation is not recorded yet");
+                Err(unknown(late.into()).into())
             }
-            let request_id = &*ticket.request_id;
-            let Ok(_permit) = this.unrecorded.try_acquire(key.account, 1) else {
-                return tracing::error!(job = ?key, request_id, "{UNRECORDED}: too many wait for it");
-            };
-            drop(answer);
-            tracing::warn!(job = ?key, request_id, "an accepted generation is not recorded yet");
-            log_if_unrecorded(&key, &ticket, &recording.await);
-        });
-        let recorded = answered.await;
-        submission(recorded.unwrap_or_else(|late| Err(StoreError::OutcomeUnknown(late.into())))?)
+        }
     }
 
     /// Records the result of a submission and returns the job as it is then.
@@ -222,24 +215,12 @@ async fn retry_while_unavailable<'a, T>(
     step: impl Fn() -> BoxFuture<'a, Result<T, StoreError>>,
 ) -> Result<T, StoreError> {
     use StoreError::{OutcomeUnknown, Unavailable};
-    let last_cause = Mutex::new(None);
-    let is_unavailable = |result: &Result<T, StoreError>| match result {
-        Err(error @ (Unavailable(_) | OutcomeUnknown(_))) => {
-            *last_cause.lock() = Some(error_chain(error));
-            true
-        }
-        _ => false,
-    };
-    // A step may take long itself, and may be dropped.
-    let repeated = repeat_while(is_unavailable, limit, step);
-    match timeout(limit, repeated).await {
+    let is_unavailable =
+        |result: &Result<T, _>| matches!(result, Err(Unavailable(_) | OutcomeUnknown(_)));
+    match repeat_while(is_unavailable, limit, step).await {
         // The provider was called, whatever the store has.
-        Ok(Err(Unavailable(cause))) => Err(OutcomeUnknown(cause)),
-        Ok(result) => result,
-        Err(elapsed) => {
-            let last = last_cause.into_inner().unwrap_or_else(|| elapsed.to_string());
-            Err(OutcomeUnknown(last.into()))
-        }
+        Err(Unavailable(cause)) => Err(OutcomeUnknown(cause)),
+        result => result,
     }
 }
 

@@ -20,7 +20,7 @@ use crate::blobs::asset_url::Assets;
 use crate::clock::{Clock, ManualClock};
 use crate::domain::{
     AccountId, Caller, ImageRef, JobKey, JobRecord, JobState, Media, NewJob, NewKey, OutputKind,
-    Scopes, SigningKey, Turn,
+    Reserved, Scopes, SigningKey, Turn,
 };
 use crate::store::memory::MemoryStore;
 use crate::store::prelude::*;
@@ -86,6 +86,19 @@ impl Provider for Scripted {
 
 pub(super) fn ticket(request_id: &str) -> ProviderTicket {
     ProviderTicket { request_id: request_id.into(), provider_state: "".into() }
+}
+
+/// A job of the first account.
+pub(super) fn queued_job(ticket: ProviderTicket) -> JobRecord {
+    JobRecord {
+        key: JobKey { account: AccountId(1), client_job_id: "j".into() },
+        request: Arc::default(),
+        vault: VaultId::new(1),
+        state: JobState::Queued(ticket),
+        waits_for: None,
+        created_at: Timestamp::UNIX_EPOCH,
+        updated_at: Timestamp::UNIX_EPOCH,
+    }
 }
 
 pub(super) fn pictures(count: u32) -> Progress {
@@ -162,11 +175,25 @@ pub(super) fn clock() -> Clock {
 /// A store with one account. Its schedule uses the time of the runtime.
 pub(super) async fn store() -> (Arc<MemoryStore>, Caller) {
     let store = Arc::new(MemoryStore::new(Clock::System));
-    let scopes = Scopes::ALL;
-    let key = NewKey { public_id: "a".into(), digest: [7; 32], scopes, revoked: false };
-    store.seed_key("alice", key).await.unwrap();
-    let caller = store.find_key("a", &[7; 32]).await.unwrap().unwrap().caller();
-    (store, caller)
+    let alice = account(&store, "alice").await;
+    (store, alice)
+}
+
+/// A new account with a key.
+pub(super) async fn account(store: &MemoryStore, name: &str) -> Caller {
+    let (public_id, digest) = (name.into(), [name.as_bytes()[0]; 32]);
+    let key = NewKey { public_id, digest, scopes: Scopes::ALL, revoked: false };
+    store.seed_key(name, key).await.unwrap();
+    store.find_key(name, &digest).await.unwrap().unwrap().caller()
+}
+
+/// Adds a job that the provider has accepted.
+pub(super) async fn queue(store: &MemoryStore, by: &Caller, new: NewJob) {
+    let name = new.client_job_id.clone();
+    let Reserved::New(job) = store.reserve_job(by, new).await.unwrap() else {
+        panic!("the name {name} was taken");
+    };
+    store.job_submitted(&job.key, ticket(&name)).await.unwrap();
 }
 
 fn full() -> GenerationRequest {
@@ -283,12 +310,8 @@ async fn an_output_has_one_url_for_its_index_in_its_job() {
     let put = async |secret, account, name: &str, created_at, request, index| {
         let job = JobRecord {
             key: JobKey { account: AccountId(account), client_job_id: name.into() },
-            request: Arc::default(),
-            vault: VaultId::new(1),
-            state: JobState::Queued(ticket(request)),
-            waits_for: None,
             created_at: Timestamp::from_microsecond(created_at).unwrap(),
-            updated_at: Timestamp::UNIX_EPOCH,
+            ..queued_job(ticket(request))
         };
         let put = store(secret);
         let waits_for = output::WaitsFor::new("");

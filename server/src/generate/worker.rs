@@ -16,7 +16,6 @@ use prometheus_client::metrics::histogram::Histogram;
 use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
 
-use self::pool::PollSpacing;
 use super::output::{DOWNLOAD, SaveError, WaitsFor};
 use super::submit::SUBMIT_UNKNOWN;
 use super::{
@@ -41,7 +40,6 @@ pub(crate) struct Worker {
     /// Sets the poll interval.
     pub(crate) clock: Clock,
     pub(crate) settings: JobSettings,
-    pub(crate) poll_spacing: Arc<PollSpacing>,
     pub(crate) activity: Arc<Activity>,
 }
 
@@ -222,8 +220,7 @@ impl Worker {
             let reason = format!("the provider did not complete it within {days} days");
             return self.give_up(claim, ticket, &reason).await;
         }
-        let pause = self.poll_spacing.pause(claim.job.key.account, poll_interval(age));
-        self.store.release_job(&claim.lease, pause, outcome).await?;
+        self.store.release_job(&claim.lease, poll_interval(age), outcome).await?;
         Ok(StepOutcome::Waiting)
     }
 

@@ -4,22 +4,15 @@
 //! refusal is 401 (ER-07). `find_key` of the store may answer from a cache; where no other step
 //! of the store checks the key, `ApiService` or the handler asks again.
 
-use std::time::Duration;
-
-use constant_time_eq::{constant_time_eq, constant_time_eq_32};
+use constant_time_eq::constant_time_eq_32;
 use http::HeaderMap;
 use http::header::AUTHORIZATION;
-use parking_lot::Mutex;
 use tokio::time::{Instant, sleep_until};
 
 use crate::domain::{Caller, KeyRecord, Vendor};
 use crate::http::headers::{Repeated, at_most_one};
 use crate::limits::KEY_REFUSAL_TIME;
 use crate::store::{Store, StoreError};
-
-/// So long a connection takes the key of its requests for found. The store decides at each request
-/// whether it is revoked.
-const KEY_PROOF_LIFETIME: Duration = Duration::from_secs(10);
 
 /// What a request must bring to use a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,53 +63,15 @@ pub enum AuthError {
     Store(#[from] StoreError),
 }
 
-/// The last key that a request of a connection has proved to have. The next one with the same key
-/// needs neither digest nor look-up. Like what `find_key` returns, the caller may be stale.
-#[derive(Default)]
-pub(crate) struct ProvedKey(Mutex<Option<Proof>>);
-
-struct Proof {
-    text: Box<str>,
-    caller: Caller,
-    at: Instant,
-}
-
-impl ProvedKey {
-    fn caller(&self, text: &str, now: Instant) -> Option<Caller> {
-        let proof = self.0.lock();
-        let Proof { text: proved, caller, at } = proof.as_ref()?;
-        let is_same = constant_time_eq(proved.as_bytes(), text.as_bytes());
-        (is_same && now.duration_since(*at) < KEY_PROOF_LIFETIME).then(|| caller.clone())
-    }
-
-    /// For a key that is revoked: the store refuses it, and need not be asked for it.
-    pub(crate) fn forget(&self) {
-        *self.0.lock() = None;
-    }
-}
-
-/// The caller whose key is in the headers of a request that began `now`.
+/// The caller whose key is in the headers of a request.
 pub(crate) async fn authenticate(
     headers: &HeaderMap,
-    proved: &ProvedKey,
-    now: Instant,
     vendor: &Vendor,
     store: &dyn Store,
 ) -> Result<Caller, AuthError> {
-    let text = bearer(headers)?;
-    if let Some(caller) = proved.caller(text, now) {
-        return Ok(caller);
-    }
-    let found = async {
-        let record = find(text, vendor, store).await?;
-        // Not at each request: `LAST_USE_PRECISION` allows for the lifetime of a proof.
-        store.record_use(&record).await?;
-        Ok::<_, AuthError>(record.caller())
-    };
-    // In a box, because few requests need it and each would allocate memory for it.
-    let caller = Box::pin(found).await?;
-    *proved.0.lock() = Some(Proof { text: text.into(), caller: caller.clone(), at: now });
-    Ok(caller)
+    let record = find(bearer(headers)?, vendor, store).await?;
+    store.record_use(&record).await?;
+    Ok(record.caller())
 }
 
 /// The key with this text, which is in the store and was not revoked.
@@ -149,8 +104,8 @@ mod tests {
     use super::*;
     use crate::clock::Clock;
     use crate::domain::{NewKey, Scopes};
+    use crate::store::KeyStore as _;
     use crate::store::memory::MemoryStore;
-    use crate::store::{KeyStore as _, SessionStore as _};
 
     #[tokio::test(start_paused = true)]
     async fn a_wrong_secret_a_revoked_and_an_unknown_key_are_refused_after_the_same_time() {
@@ -172,37 +127,9 @@ mod tests {
             let value = HeaderValue::try_from(format!("Bearer promptarium_live_{key}"));
             headers.insert(AUTHORIZATION, value.unwrap());
             let began = Instant::now();
-            let proved = ProvedKey::default();
-            let outcome = authenticate(&headers, &proved, began, &vendor, &store).await;
+            let outcome = authenticate(&headers, &vendor, &store).await;
             assert_eq!(outcome.is_err(), wait.is_some(), "{key}");
             assert_eq!(began.elapsed(), wait.unwrap_or_default(), "{key}");
         }
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn a_proved_key_is_looked_up_again_for_another_text_and_after_a_while() {
-        let vendor = Vendor::new("promptarium").unwrap();
-        let (store, proved) = (MemoryStore::new(Clock::System), ProvedKey::default());
-        let text = "promptarium_live_a1_s3cret";
-        let digest = vendor.read(text).unwrap().digest();
-        let key = NewKey { public_id: "a1".into(), digest, scopes: Scopes::ALL, revoked: false };
-        store.seed_key("alice", key).await.unwrap();
-        let ask = async |text: &str| {
-            let mut headers = HeaderMap::new();
-            headers.insert(AUTHORIZATION, HeaderValue::try_from(format!("Bearer {text}")).unwrap());
-            authenticate(&headers, &proved, Instant::now(), &vendor, &store).await
-        };
-        let caller = ask(text).await.unwrap();
-        store.revoke_api_key(&caller, "a1").await.unwrap();
-        for other in
-            [&text[..text.len() - 1], "promptarium_live_a1_s3creT", "promptarium_live_b1_s"]
-        {
-            assert!(matches!(ask(other).await, Err(AuthError::Invalid)), "{other}");
-        }
-        // The step of the store refuses it.
-        assert_eq!(ask(text).await.unwrap(), caller);
-        assert!(matches!(store.confirm_key(&caller).await, Err(StoreError::KeyRevoked)));
-        tokio::time::advance(KEY_PROOF_LIFETIME).await;
-        assert!(matches!(ask(text).await, Err(AuthError::Invalid)));
     }
 }

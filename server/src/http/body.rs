@@ -37,32 +37,20 @@ pub enum BodyReadError {
     Quota(#[from] OverQuota),
 }
 
-/// Reads a JSON body (EN-02).
-pub(crate) async fn read_json(
+/// The type of a body, and the most bytes it may have.
+pub(crate) struct BodyKind(&'static str, usize);
+
+/// EN-02.
+pub(crate) const JSON: BodyKind = BodyKind("application/json", BODY_BYTES_MAX);
+/// A form in a page.
+pub(crate) const FORM: BodyKind = BodyKind("application/x-www-form-urlencoded", FORM_BYTES_MAX);
+
+/// Reads a whole body. If it is declared too large, or there is no memory for it, nothing is read.
+pub(crate) async fn read(
     body: &mut Incoming,
     headers: &HeaderMap,
     memory: Share<'_>,
-) -> Result<Bytes, BodyReadError> {
-    read(body, headers, Some(memory), "application/json", BODY_BYTES_MAX).await
-}
-
-/// Reads the body of a form in a page. It has fewer bytes than the connection's own buffers, and
-/// is not counted.
-pub(crate) async fn read_form(
-    body: &mut Incoming,
-    headers: &HeaderMap,
-) -> Result<Bytes, BodyReadError> {
-    read(body, headers, None, "application/x-www-form-urlencoded", FORM_BYTES_MAX).await
-}
-
-/// Reads a body of this type. If it is declared too large, or there is no memory for it, nothing
-/// is read.
-async fn read(
-    body: &mut Incoming,
-    headers: &HeaderMap,
-    memory: Option<Share<'_>>,
-    of: &'static str,
-    most: usize,
+    BodyKind(of, most): BodyKind,
 ) -> Result<Bytes, BodyReadError> {
     let essence = content_type(headers).and_then(|value| value.split(|byte| *byte == b';').next());
     if !essence.is_some_and(|text| text.trim_ascii().eq_ignore_ascii_case(of.as_bytes())) {
@@ -72,7 +60,9 @@ async fn read(
     if declared > most {
         return Err(BodyReadError::TooLarge(most));
     }
-    let mut reservation = memory.map(|memory| memory.reserve(declared)).transpose()?;
+    // A form has fewer bytes than the connection's own buffers.
+    let counted = |bytes| if most > FORM_BYTES_MAX { bytes } else { 0 };
+    let mut reservation = memory.reserve(counted(declared))?;
     let mut bytes = Vec::with_capacity(declared);
     let mut data = body.into_data_stream();
     let read = async {
@@ -85,7 +75,7 @@ async fn read(
             if size > bytes.capacity() {
                 // A chunked body. Its reservation doubles, so that few of its bytes are copied again.
                 let capacity = size.max(2 * bytes.capacity()).min(most);
-                reservation.as_mut().map_or(Ok(()), |reservation| reservation.grow_to(capacity))?;
+                reservation.grow_to(counted(capacity))?;
                 bytes.reserve_exact(capacity - bytes.len());
             }
             bytes.extend_from_slice(&piece);
@@ -94,10 +84,7 @@ async fn read(
     };
     let read = timeout(Duration::from_secs(BODY_SECONDS_MAX), read).await;
     read.map_err(|_| BodyReadError::TooSlow(BODY_SECONDS_MAX))??;
-    Ok(match reservation {
-        Some(reservation) => reservation.hold(bytes),
-        None => bytes.into(),
-    })
+    Ok(reservation.hold(bytes))
 }
 
 /// Reads and discards the rest in the background, within limits: as long as it comes, and no longer

@@ -16,6 +16,7 @@ use crate::generate::SubmitError;
 use crate::generate::submit::SubmissionError;
 use crate::http::auth::AuthError;
 use crate::http::body::BodyReadError;
+use crate::http::headers::InvalidHost;
 use crate::http::path::RequestTarget;
 use crate::http::rates::OverRate;
 use crate::http::validate::{BodyError, FieldErrors};
@@ -31,8 +32,8 @@ pub enum ApiError {
     /// With the methods that the path takes.
     #[error("this path does not take this method; it takes {0}")]
     WrongMethod(String),
-    #[error("an HTTP/1.1 request needs exactly one valid Host header")]
-    Host,
+    #[error(transparent)]
+    Host(#[from] InvalidHost),
     #[error(transparent)]
     Auth(#[from] AuthError),
     /// With the text for the caller, who may be the operator.
@@ -72,8 +73,6 @@ pub enum ApiError {
     Blobs(#[from] BlobError),
     #[error("the server is shutting down")]
     Stopping,
-    #[error("the response could not be written")]
-    Serialize(#[from] serde_json::Error),
     #[error("a header of the response is not valid")]
     Header(#[from] http::Error),
     /// With the message of the panic.
@@ -112,7 +111,7 @@ impl ApiError {
         match self {
             Self::UnknownPath => own_text(S::NOT_FOUND),
             Self::WrongMethod(allow) => own_text(S::METHOD_NOT_ALLOWED).header(ALLOW, allow),
-            Self::Host | Self::SlotUsed | Self::Body(B::Shorter(_)) => own_text(S::BAD_REQUEST),
+            Self::Host(_) | Self::SlotUsed | Self::Body(B::Shorter(_)) => own_text(S::BAD_REQUEST),
             Self::Auth(AuthError::Store(error)) => {
                 store_problem(error, RequestTarget { writes: false, ..target })
             }
@@ -170,9 +169,7 @@ impl ApiError {
                 "the storage of files does not work at the moment; try again in a while",
             ),
             Self::Stopping => Problem::unavailable(self.to_string()),
-            Self::Serialize(_) | Self::Header(_) | Self::Panic(_) => {
-                Problem::new(S::INTERNAL_SERVER_ERROR, INTERNAL)
-            }
+            Self::Header(_) | Self::Panic(_) => Problem::new(S::INTERNAL_SERVER_ERROR, INTERNAL),
         }
     }
 
@@ -206,9 +203,7 @@ impl ApiError {
                 StoreError::KeyTaken | StoreError::LeaseLost => Some(error),
                 _ => None,
             },
-            Self::Serialize(_) | Self::Header(_) | Self::Panic(_) | Self::CrossSite(_) => {
-                Some(self)
-            }
+            Self::Header(_) | Self::Panic(_) | Self::CrossSite(_) => Some(self),
             Self::Body(BodyReadError::Broken(error)) => Some(error),
             Self::Blobs(error) => Some(error),
             _ => None,
@@ -219,6 +214,7 @@ impl ApiError {
 fn store_problem(error: &StoreError, target: RequestTarget) -> Problem {
     use StatusCode as S;
     let field = |name, text: &str| Problem::invalid(FieldErrors::of(name, text));
+    let refused = |more| Problem::new(S::BAD_REQUEST, format!("{error}{more}"));
     match error {
         StoreError::NotFound => Problem::new(S::NOT_FOUND, target.not_found),
         StoreError::UnknownVault => field("vaultId", NO_VAULT),
@@ -231,7 +227,7 @@ fn store_problem(error: &StoreError, target: RequestTarget) -> Problem {
         StoreError::SystemVaultRename => {
             field("name", "must stay as it is, since this is a system vault")
         }
-        StoreError::SystemVaultDelete => Problem::new(S::BAD_REQUEST, error.to_string()),
+        StoreError::SystemVaultDelete => refused(""),
         StoreError::ForkOfPrivateVault => Problem::new(
             S::BAD_REQUEST,
             "a private vault cannot be forked; set its visibility to unlisted or public first",
@@ -261,15 +257,9 @@ fn store_problem(error: &StoreError, target: RequestTarget) -> Problem {
                 LONG_WRITE_TIMEOUT.as_secs(),
             ),
         ),
-        StoreError::TooManyPrompts => {
-            Problem::new(S::BAD_REQUEST, format!("{error}; nothing was changed"))
-        }
-        StoreError::TooManyKeys => {
-            Problem::new(S::BAD_REQUEST, format!("{error}; revoke one first"))
-        }
-        StoreError::TooManyVaults => {
-            Problem::new(S::BAD_REQUEST, format!("{error}; delete one first"))
-        }
+        StoreError::TooManyPrompts => refused("; nothing was changed"),
+        StoreError::TooManyKeys => refused("; revoke one first"),
+        StoreError::TooManyVaults => refused("; delete one first"),
         StoreError::KeyTaken | StoreError::LeaseLost | StoreError::Internal(_) => {
             Problem::new(S::INTERNAL_SERVER_ERROR, INTERNAL)
         }

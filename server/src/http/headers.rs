@@ -1,6 +1,9 @@
 //! Headers of requests that must not be repeated.
 
-use http::{HeaderMap, HeaderName, HeaderValue};
+use http::header::HOST;
+use http::request::Parts;
+use http::uri::Authority;
+use http::{HeaderMap, HeaderName, HeaderValue, Version};
 
 /// The value of a header, if there is one.
 ///
@@ -24,9 +27,30 @@ pub(crate) fn sole<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Repeated;
 
+/// `Host` is missing, repeated or malformed.
+#[derive(Debug, thiserror::Error)]
+#[error("an HTTP/1.1 request needs exactly one valid Host header")]
+pub struct InvalidHost;
+
+/// Checks `Host` up to HTTP/1.1; HTTP/2 has `:authority`, which hyper has checked. The server
+/// does not use it, but a proxy in front may read a request without, with two or with an
+/// invalid one otherwise, and HTTP/1.1 wants such a request refused (RFC 9112, section 3.2).
+pub fn check_host(parts: &Parts) -> Result<(), InvalidHost> {
+    let host = at_most_one(&parts.headers, &HOST);
+    let is_valid = match host.map(|host| host.map(HeaderValue::as_bytes)) {
+        _ if parts.version > Version::HTTP_11 => true,
+        Ok(None) => parts.version < Version::HTTP_11,
+        // It is empty where the target has no host.
+        Ok(Some(b"")) => true,
+        Ok(Some(host)) => !host.contains(&b'@') && Authority::try_from(host).is_ok(),
+        Err(Repeated) => false,
+    };
+    if is_valid { Ok(()) } else { Err(InvalidHost) }
+}
+
 #[cfg(test)]
 mod tests {
-    use http::header::{ACCEPT, HOST};
+    use http::header::ACCEPT;
 
     use super::*;
 

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde::Serialize;
 
-use crate::clock::TimeText;
+use crate::clock::TIME_PRINTER;
 
 /// What can be written as JSON.
 pub(crate) trait WriteJson {
@@ -86,7 +86,8 @@ impl<'a> Object<'a> {
     pub(crate) fn time(&mut self, name: &'static str, time: Timestamp) {
         let json = self.field(name);
         json.push(b'"');
-        json.extend_from_slice(TimeText::new(time).as_bytes());
+        // Writing to a vector does not fail.
+        let _ = TIME_PRINTER.print_timestamp(&time, &mut *json);
         json.push(b'"');
     }
 

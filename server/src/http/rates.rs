@@ -18,49 +18,35 @@ use crate::domain::Caller;
 const POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
 const CURRENT: HeaderName = HeaderName::from_static("ratelimit");
 
+/// Whose requests are counted.
+const PER: [&str; 2] = ["key", "account"];
+/// Which requests are counted, and their routes by name; none are all. A slot takes one upload.
+const KINDS: [(&str, &[&str]); 3] = [
+    ("requests", &[]),
+    ("generations", &["createGeneration", "newPicture"]),
+    ("uploads", &["createUploadSlot"]),
+];
+
 /// How many requests of a kind one key or account may send in a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RateLimit {
-    per: Per,
-    kind: Kind,
+    /// One of [`PER`].
+    per: &'static str,
+    /// One of [`KINDS`], with its routes.
+    kind: &'static str,
+    routes: &'static [&'static str],
     rate: Rate,
 }
 
 /// A request beyond a limit, which can be sent again in so many seconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{}; try again in {seconds} seconds", limit.sentence())]
+#[error(
+    "this {} may send {} {} in {} seconds; try again in {seconds} seconds",
+    limit.per, limit.rate.quota, limit.kind, limit.rate.seconds
+)]
 pub struct OverRate {
     limit: RateLimit,
     pub(crate) seconds: u64,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Per {
-    Key,
-    Account,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    Requests,
-    Generations,
-    Uploads,
-}
-
-const PER: [(&str, Per); 2] = [("key", Per::Key), ("account", Per::Account)];
-const KINDS: [(&str, Kind); 3] =
-    [("requests", Kind::Requests), ("generations", Kind::Generations), ("uploads", Kind::Uploads)];
-
-impl Kind {
-    /// Whether a request of the route with this name is counted.
-    fn has(self, route: &str) -> bool {
-        match self {
-            Self::Requests => true,
-            Self::Generations => matches!(route, "createGeneration" | "newPicture"),
-            // A slot takes one upload.
-            Self::Uploads => route == "createUploadSlot",
-        }
-    }
 }
 
 /// `key:requests=600/60`: 600 requests of a key in 60 seconds.
@@ -68,17 +54,15 @@ impl FromStr for RateLimit {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        fn word<T: Copy>(table: &[(&str, T)], text: &str) -> Option<T> {
-            table.iter().find(|(word, _)| *word == text).map(|(_, value)| *value)
-        }
         let number =
             |text: &str| text.parse().ok().filter(|number| (1..=1_000_000).contains(number));
         let limit = || {
             let (subject, rate) = text.split_once('=')?;
             let ((per, kind), (quota, seconds)) = (subject.split_once(':')?, rate.split_once('/')?);
-            let (per, kind) = (word(&PER, per)?, word(&KINDS, kind)?);
+            let per = PER.into_iter().find(|word| *word == per)?;
+            let (kind, routes) = KINDS.into_iter().find(|(word, _)| *word == kind)?;
             let rate = Rate { quota: number(quota)?, seconds: number(seconds)? };
-            Some(Self { per, kind, rate })
+            Some(Self { per, kind, routes, rate })
         };
         limit().ok_or(
             "is not a rate limit; use key or account, requests, generations or uploads, a number \
@@ -90,22 +74,7 @@ impl FromStr for RateLimit {
 /// Its name in the headers.
 impl fmt::Display for RateLimit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (per, kind) = self.words();
-        write!(f, "{per}-{kind}-{}s", self.rate.seconds)
-    }
-}
-
-impl RateLimit {
-    fn words(&self) -> (&'static str, &'static str) {
-        let per = PER.iter().find(|(_, per)| *per == self.per);
-        let kind = KINDS.iter().find(|(_, kind)| *kind == self.kind);
-        (per.map_or("", |(word, _)| word), kind.map_or("", |(word, _)| word))
-    }
-
-    fn sentence(&self) -> String {
-        let (per, kind) = self.words();
-        let Rate { quota, seconds } = self.rate;
-        format!("this {per} may send {quota} {kind} in {seconds} seconds")
+        write!(f, "{}-{}-{}s", self.per, self.kind, self.rate.seconds)
     }
 }
 
@@ -136,11 +105,12 @@ impl Rates {
         route: &str,
         headers: &mut RateHeaders,
     ) -> Result<(), OverRate> {
-        let applying = self.limits.iter().enumerate().filter(|(_, limit)| limit.kind.has(route));
+        let applies = |limit: &RateLimit| limit.routes.is_empty() || limit.routes.contains(&route);
+        let applying = self.limits.iter().enumerate().filter(|(_, limit)| applies(limit));
         let keys: Vec<_> = applying
-            .map(|(at, limit)| match limit.per {
-                Per::Key => ((at, caller.key.0), limit.rate),
-                Per::Account => ((at, caller.account.0), limit.rate),
+            .map(|(at, limit)| {
+                let id = if limit.per == "key" { caller.key.0 } else { caller.account.0 };
+                ((at, id), limit.rate)
             })
             .collect();
         if keys.is_empty() {
@@ -150,9 +120,9 @@ impl Rates {
         for (((at, _), _), left) in keys.iter().zip(&left) {
             headers.add(self.limits[*at], *left);
         }
-        let refused = refused
-            .map(|at| OverRate { limit: self.limits[keys[at].0.0], seconds: left[at].seconds });
-        refused.map_or(Ok(()), Err)
+        refused.map_or(Ok(()), |at| {
+            Err(OverRate { limit: self.limits[keys[at].0.0], seconds: left[at].seconds })
+        })
     }
 }
 

@@ -6,10 +6,9 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 use uuid::Uuid;
 
 use crate::http::headers::sole;
+use crate::limits::REQUEST_ID_CHARS_MAX;
 
 pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
-/// Longest id of a client that is used (S-69).
-const REQUEST_ID_CHARS_MAX: usize = 128;
 
 const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
 

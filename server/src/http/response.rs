@@ -18,7 +18,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::yield_now;
 
 use crate::http::error::{ApiError, Problem};
-use crate::http::json::{Object, WriteJson};
+use crate::http::json::{Object, WriteJson, write_value};
 use crate::http::path::RequestTarget;
 use crate::limits::{LISTING_CHUNK_BYTES, RESPONSE_BYTES_UNCOUNTED};
 use crate::quota::{OverQuota, Permit, Share};
@@ -39,37 +39,38 @@ pub type Response = http::Response<ResponseBody>;
 /// Enough for most single resources.
 const ENVELOPE_BYTES: usize = 1024;
 
-/// What has no record.
-pub(crate) fn data<T: Serialize>(status: StatusCode, data: &T) -> Result<Response, ApiError> {
-    let mut json = Vec::with_capacity(ENVELOPE_BYTES);
-    let mut envelope = Object::begin(&mut json);
-    serde_json::to_writer(envelope.field("data"), data)?;
+/// An envelope around what `write` appends, without its end.
+fn envelope<'a>(json: &'a mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) -> Object<'a> {
+    json.reserve(ENVELOPE_BYTES);
+    let mut envelope = Object::begin(json);
+    write(envelope.field("data"));
     envelope.field("error").extend_from_slice(b"null");
-    envelope.end();
-    Ok(with_json(status, json))
+    envelope
+}
+
+/// What has no record, and can be written without an error.
+pub(crate) fn data(status: StatusCode, data: &impl Serialize) -> Response {
+    let mut bytes = Vec::new();
+    envelope(&mut bytes, |json| write_value(json, data)).end();
+    with_json(status, bytes)
 }
 
 /// One record or a whole list.
 pub(crate) fn record(status: StatusCode, record: &(impl WriteJson + ?Sized)) -> Response {
-    let mut json = Vec::with_capacity(ENVELOPE_BYTES);
-    let mut envelope = Object::begin(&mut json);
-    record.write_json(envelope.field("data"));
-    envelope.field("error").extend_from_slice(b"null");
-    envelope.end();
-    with_json(status, json)
+    let mut bytes = Vec::new();
+    envelope(&mut bytes, |json| record.write_json(json)).end();
+    with_json(status, bytes)
 }
 
 /// A page of a list, with the cursor of the next page if there is one (EN-07).
 pub(crate) fn page(records: &[impl WriteJson], next_cursor: Option<&str>) -> Response {
-    let mut json = Vec::with_capacity(ENVELOPE_BYTES);
-    let mut envelope = Object::begin(&mut json);
-    records.write_json(envelope.field("data"));
-    envelope.field("error").extend_from_slice(b"null");
+    let mut bytes = Vec::new();
+    let mut envelope = envelope(&mut bytes, |json| records.write_json(json));
     let mut pagination = Object::begin(envelope.field("pagination"));
     pagination.optional_text("nextCursor", next_cursor);
     pagination.end();
     envelope.end();
-    with_json(StatusCode::OK, json)
+    with_json(StatusCode::OK, bytes)
 }
 
 fn with_json(status: StatusCode, bytes: impl Into<Bytes>) -> Response {

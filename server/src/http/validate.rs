@@ -173,12 +173,7 @@ pub(crate) fn json_fields<'a>(
         return Err(BodyError("is empty, but must be a JSON object".to_owned()));
     }
     if let Some(at) = lone_surrogate(body) {
-        // In the words of serde_json.
-        let (line, column) = (
-            body[..at].split('\n').count(),
-            at - body[..at].rfind('\n').map_or(0, |end| end + 1) + 1,
-        );
-        let text = format!("is not JSON: half a surrogate pair at line {line} column {column}");
+        let text = format!("is not JSON: the escape at position {at} is half a surrogate pair");
         return Err(BodyError(text));
     }
     let syntax = |error: serde_json::Error| BodyError(format!("is not JSON: {error}"));

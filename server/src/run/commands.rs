@@ -101,7 +101,7 @@ async fn execute(config: AdminConfig) -> Result<Output, Failure> {
                 let problem = format!("there is no key with the public id {public_id}");
                 return Err(Failure(EXIT_PRECONDITION, problem));
             };
-            let since = key.revoked_at.map(|at| format!(" since {at}")).unwrap_or_default();
+            let since = key.key.revoked_at.map(|at| format!(" since {at}")).unwrap_or_default();
             let text = format!("key {public_id} of account {} is revoked{since}\n", key.account);
             Ok((text, key_json(&key)))
         }
@@ -162,10 +162,10 @@ async fn create_key(
     Ok((format!("{}\n", key.expose()), json))
 }
 
-fn key_json(key: &KeyEntry) -> Value {
+fn key_json(KeyEntry { account, key }: &KeyEntry) -> Value {
     json!({
         "public_id": key.public_id,
-        "account": key.account,
+        "account": account,
         "name": key.name,
         "scopes": scope_names(key.scopes),
         "created_at": key.created_at.to_string(),
@@ -209,19 +209,20 @@ fn cell(value: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::ApiKeyRecord;
 
     #[test]
     fn keys_are_listed_in_columns_and_as_json() {
         let at = "2026-01-02T03:04:05.6Z".parse().unwrap();
-        let key = |public_id: &str, revoked: bool| KeyEntry {
-            public_id: public_id.to_owned(),
-            account: "alice".to_owned(),
-            name: (!revoked).then(|| "Laptop".to_owned()),
+        let key = |public_id: &str, revoked: bool| ApiKeyRecord {
+            public_id: public_id.into(),
+            name: (!revoked).then(|| "Laptop".into()),
             scopes: Scopes { prompts_write: !revoked },
             created_at: at,
             last_used_at: (!revoked).then_some(at),
             revoked_at: revoked.then_some(at),
         };
+        let key = |id, revoked| KeyEntry { account: "alice".to_owned(), key: key(id, revoked) };
         let keys = [key("p1aaaaaaaaaaaaaa", false), key("b1", true)];
         let (text, json) = list("keys", &KEY_COLUMNS, keys.iter().map(key_json));
         insta::assert_snapshot!(text, @r"

@@ -2,7 +2,6 @@
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::process::ExitCode;
-use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpStream, lookup_host};
@@ -10,13 +9,11 @@ use tokio::time::timeout;
 
 use super::{EXIT_PRECONDITION, Failure};
 use crate::config::Address;
-
-/// Less than the timeout of usual health checks, so that the reason is printed.
-const TIMEOUT: Duration = Duration::from_secs(3);
+use crate::limits::HEALTH_TIMEOUT;
 
 /// Exits with 0 if the server that listens at this address is ready.
 pub(super) async fn run(Address { text, source }: Address) -> Result<ExitCode, Failure> {
-    let asked = timeout(TIMEOUT, status(&text)).await;
+    let asked = timeout(HEALTH_TIMEOUT, status(&text)).await;
     let problem = match asked.unwrap_or_else(|late| Err(late.into())) {
         Ok(200) => return Ok(ExitCode::SUCCESS),
         Ok(status) => format!("{source}: the server is not ready (status {status})"),

@@ -101,10 +101,6 @@ mod tests {
     "#);
         let text = ReadyLine { files_in_memory: false, ..ready }.to_string();
         assert!(text.contains("store     postgres\n"), "{text}");
-    }
-
-    #[test]
-    fn seeded_keys_in_memory_are_not_repeated() {
         let text = ReadyLine { api_key: None, ..READY }.to_string();
         assert!(text.contains("API keys  as seeded"), "{text}");
     }

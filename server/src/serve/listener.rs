@@ -5,9 +5,8 @@ use std::io;
 use std::net::IpAddr;
 use std::pin::pin;
 use std::sync::Arc;
-use std::time::Duration;
 
-use hyper_util::rt::{TokioExecutor, TokioTimer};
+use hyper_util::rt::TokioExecutor;
 use hyper_util::server::conn::auto;
 use parking_lot::Mutex;
 use tokio::net::{TcpListener, TcpStream};
@@ -15,46 +14,14 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, timeout};
 
-use crate::api::{Readiness, memory_quotas};
-use crate::http::connection::Connection;
+use crate::api::memory_quotas;
 use crate::limits;
 use crate::quota::{Permit, Quota};
 use crate::serve::connection::{HeadMemory, serve_connection};
 
-pub(crate) use crate::serve::connection::ConnectionTimeouts;
-pub use crate::serve::connection::HttpService;
+pub use crate::serve::connection::{HttpService, ListenerLimits};
 
-/// Limits of a listener.
-#[derive(Clone, Copy, Debug)]
-pub struct Limits {
-    /// Concurrent connections. Further ones wait in the system's queue.
-    pub connections_max: usize,
-    /// Concurrent connections of one address. Further ones are closed. `None` is half of all, and
-    /// zero as many as there may be: behind a proxy all clients have its address.
-    pub connections_per_address: Option<usize>,
-    /// Between the request to stop, from which on `/readyz` answers 503, and the end of
-    /// accepting: time for a balancer to notice. A server to which none is connected does not
-    /// wait.
-    pub drain_delay: Duration,
-    /// How long requests in flight may take after that.
-    pub drain_timeout: Duration,
-    /// When connections are closed that make no progress.
-    pub timeouts: ConnectionTimeouts,
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self {
-            connections_max: limits::CONNECTIONS_MAX,
-            connections_per_address: None,
-            drain_delay: limits::DRAIN_DELAY,
-            drain_timeout: limits::DRAIN_TIMEOUT,
-            timeouts: ConnectionTimeouts::default(),
-        }
-    }
-}
-
-impl Limits {
+impl ListenerLimits {
     /// Raises the process's soft limit of file descriptors to the hard one, and lowers
     /// `connections_max` to what it allows.
     #[must_use]
@@ -107,24 +74,15 @@ impl Default for ListenerQuotas {
     }
 }
 
-/// How serving ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Drained {
-    All,
-    /// The drain timeout ran out, and this many connections were cut.
-    Cut(usize),
-}
-
 /// Serves HTTP/1.1 and HTTP/2 (with prior knowledge) until `stop` is ready, then drains: lets
-/// requests in flight end.
+/// requests in flight end. Returns how many connections were cut because the drain timeout ran out.
 pub async fn serve(
     listener: TcpListener,
     service: impl HttpService,
-    limits: Limits,
+    limits: ListenerLimits,
     quotas: ListenerQuotas,
-    readiness: Readiness,
     stop: impl Future<Output = ()>,
-) -> Drained {
+) -> usize {
     let ListenerQuotas { connections, memory } = quotas;
     connections.resize(limits.connections_max, limits.per_address());
     let builder = Arc::new(protocol());
@@ -133,7 +91,6 @@ pub async fn serve(
 
     let mut stop = pin!(async {
         stop.await;
-        readiness.stop();
         let is_quiet = last.lock().is_none_or(|last| last.elapsed() > limits::DRAIN_QUIET);
         if connections.usage().used > 0 || !is_quiet {
             let seconds = limits.drain_delay.as_secs();
@@ -152,39 +109,28 @@ pub async fn serve(
         let (builder, service, draining) = (builder.clone(), service.clone(), draining.clone());
         let heads = HeadMemory::new(memory.clone(), peer);
         tasks.spawn(async move {
-            let connection = Connection::new(peer);
-            let timeouts = limits.timeouts;
-            serve_connection(stream, connection, builder, service, timeouts, heads, draining).await;
+            serve_connection(stream, peer, builder, service, limits, heads, draining).await;
             drop(permit);
         });
     }
     // From here on the system refuses connections, so that clients try another server.
     drop(listener);
     drop(drain);
-    let drained =
-        timeout(limits.drain_timeout, async { while tasks.join_next().await.is_some() {} });
-    match drained.await {
-        Ok(()) => Drained::All,
-        Err(_) => Drained::Cut(tasks.len()),
-    }
+    let all = async { while tasks.join_next().await.is_some() {} };
+    // What has not ended in time is cut.
+    let _ = timeout(limits.drain_timeout, all).await;
+    tasks.len()
 }
 
 fn protocol() -> auto::Builder<TokioExecutor> {
     let mut builder = auto::Builder::new(TokioExecutor::new());
     // `serve_connection` has timeouts for heads and idle connections of its own.
-    builder
-        .http1()
-        .timer(TokioTimer::new())
-        .header_read_timeout(None)
-        .max_buf_size(limits::HEAD_BYTES_MAX);
+    builder.http1().header_read_timeout(None).max_buf_size(limits::HEAD_BYTES_MAX);
     builder
         .http2()
-        .timer(TokioTimer::new())
         .max_concurrent_streams(limits::STREAMS_MAX)
         .initial_stream_window_size(limits::STREAM_WINDOW_BYTES)
-        .initial_connection_window_size(limits::CONNECTION_WINDOW_BYTES)
-        .keep_alive_interval(limits::PING_INTERVAL)
-        .keep_alive_timeout(limits::PING_TIMEOUT);
+        .initial_connection_window_size(limits::STREAMS_MAX * limits::STREAM_WINDOW_BYTES);
     builder
 }
 
@@ -195,7 +141,6 @@ async fn accept(
     listener: &TcpListener,
     connections: &Quota,
 ) -> (TcpStream, IpAddr, Option<Permit>) {
-    let mut pause = limits::ACCEPT_RETRY_MIN;
     loop {
         match listener.accept().await {
             Ok((stream, peer)) => {
@@ -205,9 +150,8 @@ async fn accept(
             }
             Err(error) if is_peer_failure(&error) => {}
             Err(error) => {
-                tracing::warn!(%error, ?pause, "no connection could be accepted; trying again");
-                sleep(pause).await;
-                pause = (pause * 2).min(limits::ACCEPT_RETRY_MAX);
+                tracing::warn!(%error, "no connection could be accepted; trying again");
+                sleep(limits::ACCEPT_RETRY_PAUSE).await;
             }
         }
     }
@@ -225,7 +169,8 @@ mod tests {
 
     #[test]
     fn connections_max_stays_below_the_descriptor_limit() {
-        let connections_max = |descriptors| Limits::default().within(descriptors).connections_max;
+        let connections_max =
+            |descriptors| ListenerLimits::default().within(descriptors).connections_max;
         assert_eq!(connections_max(1_024), 768);
         assert_eq!(connections_max(64), 1);
         assert_eq!(connections_max(u64::MAX), limits::CONNECTIONS_MAX);

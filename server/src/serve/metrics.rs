@@ -5,7 +5,8 @@
 
 mod readings;
 
-use std::sync::{Arc, LazyLock, OnceLock};
+use std::net::IpAddr;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use http::request::Parts;
@@ -18,20 +19,17 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 use tokio::net::TcpListener;
-use tokio::time::Instant;
 
-pub(crate) use self::readings::{AskPool, Quotas, Readings};
+pub(crate) use self::readings::Readings;
 use self::readings::{AtScrape, process};
-use crate::api::Readiness;
 use crate::generate::Outcome;
 use crate::http::body::BodyReadError;
-use crate::http::connection::Connection;
 use crate::http::error::ApiError;
 use crate::http::path::RequestTarget;
 use crate::http::response::{self, Response, ResponseBody};
 use crate::limits::ADMIN_CONNECTIONS_MAX;
 use crate::quota::OverQuota;
-use crate::serve::listener::{HttpService, Limits, ListenerQuotas, serve};
+use crate::serve::listener::{HttpService, ListenerLimits, ListenerQuotas, serve};
 use crate::serve::routes::Route;
 
 const BUCKETS_SECONDS: [f64; 14] =
@@ -78,20 +76,15 @@ struct RefusalLabels {
 
 #[derive(Debug)]
 pub struct Metrics {
-    /// One per row of the route table, and one for unknown routes. The first request creates the
-    /// series.
-    routes: Vec<(RouteLabels, OnceLock<RouteMetrics>)>,
+    /// The first request of a route creates its series.
     requests: Family<RequestLabels, Counter>,
     durations: Family<RouteLabels, Histogram>,
     refused: Family<RefusalLabels, Counter>,
     registry: Registry,
 }
 
-/// Requests by class of status, and all of them.
-type RouteMetrics = ([Counter; CLASSES.len()], Histogram);
-
 impl Metrics {
-    pub(crate) fn new(table: &[Route], readings: Readings) -> Self {
+    pub(crate) fn new(readings: Readings) -> Self {
         let mut registry = Registry::default();
         registry.register_collector(Box::new(AtScrape(process)));
         let all = registry.sub_registry_with_prefix("promptarium");
@@ -121,19 +114,13 @@ impl Metrics {
         let text = "Submissions to the provider by outcome";
         all.register("generations_submitted", text, submitted.clone());
         all.register_collector(Box::new(AtScrape(move || readings.all())));
-
-        let known = table.iter().map(|row| (row.name, row.method.to_string(), row.path));
-        let rows = known.chain([("unknown", "any".to_owned(), "unknown")]);
-        let labels =
-            rows.map(|(operation, method, route)| RouteLabels { operation, method, route });
-        let routes = labels.map(|labels| (labels, OnceLock::new())).collect();
-        Self { routes, requests, durations, refused, registry }
+        Self { requests, durations, refused, registry }
     }
 
-    /// Counts one request; `route` is its row in the route table.
+    /// Counts one request.
     pub(crate) fn record(
         &self,
-        route: Option<usize>,
+        route: Option<&Route>,
         status: StatusCode,
         elapsed: Duration,
         refusal: Option<&'static str>,
@@ -142,16 +129,12 @@ impl Metrics {
             self.refused.get_or_create(&RefusalLabels { reason }).inc();
         }
         let class = usize::from(status.as_u16() / 100).saturating_sub(2).min(CLASSES.len() - 1);
-        if let Some((labels, metrics)) = self.routes.get(route.unwrap_or(self.routes.len() - 1)) {
-            let counter = |status| {
-                let labels = RequestLabels { route: labels.clone(), status };
-                self.requests.get_or_create_owned(&labels)
-            };
-            let create = || (CLASSES.map(counter), self.durations.get_or_create_owned(labels));
-            let (requests, duration) = metrics.get_or_init(create);
-            requests[class].inc();
-            duration.observe(elapsed.as_secs_f64());
-        }
+        let known = route.map(|route| (route.name, route.method.to_string(), route.path));
+        let (operation, method, route) =
+            known.unwrap_or_else(|| ("unknown", "any".to_owned(), "unknown"));
+        let route = RouteLabels { operation, method, route };
+        self.durations.get_or_create(&route).observe(elapsed.as_secs_f64());
+        self.requests.get_or_create(&RequestLabels { route, status: CLASSES[class] }).inc();
     }
 
     /// All series as Prometheus text 0.0.4, which every scraper reads.
@@ -194,20 +177,13 @@ pub(super) fn refusal(error: &ApiError) -> Option<&'static str> {
 pub(crate) async fn serve_metrics(listener: TcpListener, metrics: Arc<Metrics>) {
     let connections_per_address = Some(0);
     let connections_max = ADMIN_CONNECTIONS_MAX;
-    let limits = Limits { connections_max, connections_per_address, ..Limits::default() };
-    let forever = std::future::pending::<()>();
-    let (quotas, readiness) = (ListenerQuotas::default(), Readiness::default());
-    serve(listener, metrics, limits, quotas, readiness, forever).await;
+    let limits =
+        ListenerLimits { connections_max, connections_per_address, ..ListenerLimits::default() };
+    serve(listener, metrics, limits, ListenerQuotas::default(), std::future::pending()).await;
 }
 
 impl HttpService for Arc<Metrics> {
-    async fn handle(
-        &self,
-        parts: &Parts,
-        _: &mut Incoming,
-        _: Instant,
-        _: &Connection,
-    ) -> Response {
+    async fn handle(&self, parts: &Parts, _: &mut Incoming, _: IpAddr) -> Response {
         let error = match (parts.uri.path(), &parts.method) {
             ("/metrics", &Method::GET) => return self.page(),
             ("/metrics", &Method::HEAD) => return response::without_body(self.page()),

@@ -153,24 +153,13 @@ fn pages() -> Vec<Route> {
     ]
 }
 
-/// The route of a request.
-#[derive(Clone, Copy, Debug)]
-pub struct RouteMatch<'a> {
-    /// Its row in the table.
-    pub index: usize,
-    pub route: &'a Route,
-}
-
 /// The table, ready for lookup.
-pub struct Routes {
-    rows: Vec<Route>,
-    router: Router<PathRows>,
-}
+pub struct Routes(Router<OfPath>);
 
-/// The rows of one path, and its methods as in the header `Allow`.
+/// The routes of one path, and its methods as in the header `Allow`.
 #[derive(Default)]
-struct PathRows {
-    rows: Vec<usize>,
+struct OfPath {
+    routes: Vec<Route>,
     allow: String,
 }
 
@@ -187,33 +176,28 @@ impl Route {
 
 impl Routes {
     /// Prepares a table for lookup.
-    pub fn new(rows: Vec<Route>) -> Result<Self, matchit::InsertError> {
-        let mut paths = BTreeMap::<String, PathRows>::new();
-        for (index, row) in rows.iter().enumerate() {
-            let path = paths.entry(row.template()).or_default();
-            path.rows.push(index);
-            let methods = if row.method == Method::GET { "GET, HEAD" } else { row.method.as_str() };
+    pub fn new(table: Vec<Route>) -> Result<Self, matchit::InsertError> {
+        let mut paths = BTreeMap::<String, OfPath>::new();
+        for route in table {
+            let path = paths.entry(route.template()).or_default();
+            let methods =
+                if route.method == Method::GET { "GET, HEAD" } else { route.method.as_str() };
             // The route of `HEAD` comes after that of `GET`.
-            if row.method != Method::HEAD {
+            if route.method != Method::HEAD {
                 path.allow = format!("{}{methods}, ", path.allow);
             }
+            path.routes.push(route);
         }
         let mut router = Router::new();
         for (path, of_path) in paths {
-            router.insert(path, PathRows { allow: of_path.allow + "OPTIONS", ..of_path })?;
+            router.insert(path, OfPath { allow: of_path.allow + "OPTIONS", ..of_path })?;
         }
-        Ok(Self { rows, router })
-    }
-
-    /// All routes.
-    #[cfg(any(test, feature = "test-support"))]
-    pub fn rows(&self) -> &[Route] {
-        &self.rows
+        Ok(Self(router))
     }
 
     /// The methods of a path, as in the header `Allow`. `*` stands for the whole server.
     pub(crate) fn allow(&self, path: &str) -> Result<&str, ApiError> {
-        match self.router.at(path) {
+        match self.0.at(path) {
             Ok(found) => Ok(&found.value.allow),
             Err(_) if path == "*" => Ok("GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"),
             Err(_) => Err(ApiError::UnknownPath),
@@ -225,18 +209,17 @@ impl Routes {
         &'a self,
         method: &Method,
         path: &'a str,
-    ) -> Result<(RouteMatch<'a>, PathParams<'a>), ApiError> {
-        let found = self.router.at(path).map_err(|_| ApiError::UnknownPath)?;
-        let PathRows { rows, allow } = found.value;
-        let row_of = |method: &Method| {
-            let mut rows = rows.iter().map(|index| (*index, &self.rows[*index]));
-            rows.find(|(_, row)| row.method == *method || row.access == Access::UploadToken)
+    ) -> Result<(&'a Route, PathParams<'a>), ApiError> {
+        let found = self.0.at(path).map_err(|_| ApiError::UnknownPath)?;
+        let OfPath { routes, allow } = found.value;
+        let of = |method: &Method| {
+            let is_it =
+                |route: &&Route| route.method == *method || route.access == Access::UploadToken;
+            routes.iter().find(is_it)
         };
-        let get = || row_of(&Method::GET).filter(|_| *method == Method::HEAD);
-        let (index, route) =
-            row_of(method).or_else(get).ok_or_else(|| ApiError::WrongMethod(allow.clone()))?;
-        let params = PathParams::new(found.params.iter().map(|(_, value)| value));
-        Ok((RouteMatch { index, route }, params))
+        let get = || of(&Method::GET).filter(|_| *method == Method::HEAD);
+        let route = of(method).or_else(get).ok_or_else(|| ApiError::WrongMethod(allow.clone()))?;
+        Ok((route, PathParams::new(found.params.iter().map(|(_, value)| value))))
     }
 }
 
@@ -247,14 +230,14 @@ mod tests {
     #[test]
     fn every_row_is_found_at_its_path_and_other_methods_are_told_which_there_are() {
         let routes = Routes::new(table()).unwrap();
-        for (index, row) in routes.rows().iter().enumerate() {
+        for row in table() {
             let path = row.template().replace("{promptId}", "1").replace("{vaultId}", "2");
             let path = path.replace("{vaultPromptId}", "3").replace("{clientJobId}", "4");
             let path = path.replace("{name}", "5").replace("{publicId}", "6");
             let path = path.replace("{sessionId}", "7");
-            assert_eq!(routes.find(&row.method, &path).unwrap().0.index, index, "{path}");
+            assert_eq!(routes.find(&row.method, &path).unwrap().0.name, row.name, "{path}");
             match routes.find(&Method::TRACE, &path) {
-                Ok((other, _)) => assert_eq!(other.route.access, Access::UploadToken, "{path}"),
+                Ok((other, _)) => assert_eq!(other.access, Access::UploadToken, "{path}"),
                 Err(ApiError::WrongMethod(allow)) => {
                     assert!(
                         allow.split(", ").any(|method| method == row.method),

@@ -3,6 +3,7 @@
 //! A request gets its id, route, caller and handler here, and a failure becomes a response.
 //! Lower layers neither log requests nor count them; this layer knows nothing of sockets.
 
+use std::net::IpAddr;
 use std::panic::AssertUnwindSafe;
 use std::pin::pin;
 use std::sync::Arc;
@@ -19,12 +20,12 @@ use tracing::Instrument;
 use crate::api::{Api, HandlerResult, Request};
 use crate::domain::{Caller, SessionRecord};
 use crate::error_chain::error_chain;
-use crate::http::auth::{Access, AuthError, ProvedKey, authenticate};
+use crate::http::auth::{Access, AuthError, authenticate};
 use crate::http::browser::asks_for_page;
 use crate::http::compression;
-use crate::http::connection::{Connection, check_host};
 use crate::http::cors;
 use crate::http::error::ApiError;
+use crate::http::headers::check_host;
 use crate::http::path::RequestTarget;
 use crate::http::rates::RateHeaders;
 use crate::http::request_id::{REQUEST_ID, TRACERESPONSE, Trace, request_id};
@@ -32,7 +33,7 @@ use crate::http::response::{self, Response};
 use crate::quota::Share;
 use crate::serve::listener::HttpService;
 use crate::serve::metrics::{Metrics, refusal};
-use crate::serve::routes::{Handler, Route, RouteMatch, Routes};
+use crate::serve::routes::{Handler, Route, Routes};
 use crate::store::StoreError;
 use crate::web;
 
@@ -54,19 +55,14 @@ pub struct ApiService {
 
 impl HttpService for Arc<ApiService> {
     /// Every request gets a response, also if its handler panics.
-    async fn handle(
-        &self,
-        parts: &Parts,
-        body: &mut Incoming,
-        began: Instant,
-        connection: &Connection,
-    ) -> Response {
+    async fn handle(&self, parts: &Parts, body: &mut Incoming, peer: IpAddr) -> Response {
+        let began = Instant::now();
         let id = request_id(&parts.headers);
         let id_text = id.to_str().unwrap_or_default();
         let span = tracing::debug_span!("request", id = id_text);
         let mut known = Known::default();
         let outcome = {
-            let work = pin!(self.respond(parts, body, began, connection, &mut known));
+            let work = pin!(self.respond(parts, body, peer, &mut known));
             // Unwind safe: all shared state is behind the store, whose steps are atomic.
             AssertUnwindSafe(work).catch_unwind().instrument(span).await
         };
@@ -103,7 +99,7 @@ impl HttpService for Arc<ApiService> {
 /// What is known of a request when it succeeds or fails.
 #[derive(Default)]
 struct Known<'a> {
-    route: Option<RouteMatch<'a>>,
+    route: Option<&'a Route>,
     session: Option<Box<SessionRecord>>,
     rates: RateHeaders,
 }
@@ -115,8 +111,7 @@ impl ApiService {
         &'a self,
         parts: &'a Parts,
         body: &mut Incoming,
-        began: Instant,
-        connection: &Connection,
+        peer: IpAddr,
         known: &mut Known<'a>,
     ) -> HandlerResult {
         let api = &self.api;
@@ -126,14 +121,14 @@ impl ApiService {
             let response = http::Response::builder().status(StatusCode::NO_CONTENT);
             return Ok(response.header(ALLOW, allow).body(response::no_body())?);
         }
-        let (RouteMatch { route, .. }, params) = {
+        let (route, params) = {
             let found = self.routes.find(&parts.method, parts.uri.path());
             known.route = found.as_ref().ok().map(|(found, _)| *found);
             check_host(parts)?;
             found?
         };
-        let memory = api.public_memory.of(connection.peer);
-        let mut request = Request { params, parts, peer: connection.peer, body, memory };
+        let memory = api.public_memory.of(peer);
+        let mut request = Request { params, parts, peer, body, memory };
         match route.handler {
             Handler::Open(handler) | Handler::Page(handler) => handler(api, request).await,
             Handler::Dashboard(handler) => {
@@ -150,12 +145,11 @@ impl ApiService {
                 web::or_sign_in(&api.site, Box::pin(outcome).await)
             }
             Handler::Authed(handler) => {
-                let (headers, proved) = (&parts.headers, &connection.key);
                 let caller = match route.access {
                     Access::Session => {
                         Box::pin(api.site.authenticate(parts, &*api.store)).await?.caller()
                     }
-                    _ => authenticate(headers, proved, began, &api.vendor, &*api.store).await?,
+                    _ => authenticate(&parts.headers, &api.vendor, &*api.store).await?,
                 };
                 api.rates.count(&caller, route.name, &mut known.rates)?;
                 request.memory = api.memory.of(caller.account);
@@ -171,7 +165,7 @@ impl ApiService {
                 };
                 // It is 401 if no step of the store has checked the key and it is revoked.
                 if error.needs_key_recheck() {
-                    self.confirm_key(&caller, route, proved).await?;
+                    self.confirm_key(&caller, route).await?;
                 }
                 Err(error)
             }
@@ -179,18 +173,10 @@ impl ApiService {
     }
 
     /// Checks that the caller's key is not revoked, or that the session has not ended.
-    async fn confirm_key(
-        &self,
-        caller: &Caller,
-        route: &Route,
-        proved: &ProvedKey,
-    ) -> Result<(), AuthError> {
+    async fn confirm_key(&self, caller: &Caller, route: &Route) -> Result<(), AuthError> {
         self.api.store.confirm_key(caller).await.map_err(|error| match error {
             StoreError::KeyRevoked if route.access == Access::Session => AuthError::NoSession,
-            error => {
-                proved.forget();
-                error.into()
-            }
+            error => error.into(),
         })
     }
 
@@ -203,9 +189,9 @@ impl ApiService {
         request_id: &str,
     ) -> Response {
         let (site, store) = (&self.api.site, &*self.api.store);
-        let template = known.route.map_or("", |found| found.route.path);
+        let template = known.route.map_or("", |route| route.path);
         let target = RequestTarget::new(template, &parts.method);
-        let session = match known.route.map(|found| found.route.handler) {
+        let session = match known.route.map(|route| route.handler) {
             // Not asked for again: if it is not known, the store may be what failed.
             Some(Handler::Dashboard(_)) => known.session.take().map(|session| *session),
             Some(Handler::Page(_)) => site.session(&parts.headers, store).await.ok(),
@@ -219,7 +205,7 @@ impl ApiService {
     fn record(
         &self,
         method: &Method,
-        found: Option<RouteMatch<'_>>,
+        route: Option<&Route>,
         status: StatusCode,
         elapsed: Duration,
         (request_id, trace): (&str, Option<&Trace>),
@@ -227,17 +213,20 @@ impl ApiService {
     ) {
         if let Some(metrics) = &self.metrics {
             let refusal = error.and_then(refusal);
-            metrics.record(found.map(|found| found.index), status, elapsed, refusal);
+            metrics.record(route, status, elapsed, refusal);
         }
-        let route = found.map_or("unknown", |found| found.route.path);
+        let route = route.map_or("unknown", |route| route.path);
         let status = status.as_u16();
         let duration_us = u64::try_from(elapsed.as_micros()).unwrap_or(u64::MAX);
         let trace_id = trace.map(|trace| &*trace.trace_id);
         let span_id = trace.map(|trace| &*trace.span_id);
-        match error.and_then(ApiError::cause).map(error_chain) {
-            Some(cause) if status >= 500 => {
-                tracing::error!(
-                    message = "failed",
+        let cause = error.and_then(ApiError::cause).map(error_chain);
+        let is_failure = status >= 500 && cause.is_some();
+        // The message is a field, because a text costs less than format arguments.
+        macro_rules! log {
+            ($level:ident, $message:literal) => {
+                tracing::$level!(
+                    message = $message,
                     method = method.as_str(),
                     route,
                     status,
@@ -246,23 +235,10 @@ impl ApiService {
                     trace_id,
                     span_id,
                     cause,
-                );
-            }
-            cause => {
-                // The message is a field, because a text costs less than format arguments.
-                tracing::info!(
-                    message = "answered",
-                    method = method.as_str(),
-                    route,
-                    status,
-                    duration_us,
-                    request_id,
-                    trace_id,
-                    span_id,
-                    cause,
-                );
-            }
+                )
+            };
         }
+        if is_failure { log!(error, "failed") } else { log!(info, "answered") }
     }
 }
 

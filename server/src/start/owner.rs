@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::store_kind::StoreKind;
 use crate::config::{SeedKey, ServiceConfig};
-use crate::domain::{GeneratedKey, NewKey, PublicUrl, Scopes, SecretToken, Vendor};
+use crate::domain::{GeneratedKey, NewKey, PublicUrl, Scopes, SecretToken};
+use crate::store::postgres::PostgresStore;
 use crate::store::{Store, StoreError};
 
 /// The account that is created if no key is seeded.
@@ -68,28 +68,27 @@ pub(super) struct Owner {
     pub(super) is_new: bool,
 }
 
-/// Creates the seeded keys, or the first one.
-pub(super) async fn owner(kind: &StoreKind, config: &ServiceConfig) -> Result<Owner, StoreError> {
-    let Some(first) = config.seeds.first() else {
-        let generated_key = first_key(kind, &config.vendor).await?;
-        let account = generated_key.as_ref().map(|_| DEFAULT_ACCOUNT.into());
-        return Ok(Owner { generated_key, account, is_new: true });
-    };
-    let is_new = match kind {
-        StoreKind::Single(_) => true,
-        StoreKind::Shared(store) => store.keys_of(&first.account).await?.is_none(),
-    };
-    seed(&*kind.store(), &config.seeds).await?;
-    Ok(Owner { generated_key: None, account: Some(first.account.as_str().into()), is_new })
-}
-
-/// Creates a key of the default account, where the store needs one.
-async fn first_key(kind: &StoreKind, vendor: &Vendor) -> Result<Option<GeneratedKey>, StoreError> {
-    let key = vendor.make();
+/// Creates the seeded keys, or the first one: in a shared database only while it has no account.
+pub(super) async fn owner(
+    store: &dyn Store,
+    database: Option<&PostgresStore>,
+    config: &ServiceConfig,
+) -> Result<Owner, StoreError> {
+    if let Some(first) = config.seeds.first() {
+        let is_new = match database {
+            None => true,
+            Some(database) => database.keys_of(&first.account).await?.is_none(),
+        };
+        seed(store, &config.seeds).await?;
+        let account = Some(first.account.as_str().into());
+        return Ok(Owner { generated_key: None, account, is_new });
+    }
+    let key = config.vendor.make();
     let new = NewKey::new(&key, Scopes::ALL);
-    let created = match kind {
-        StoreKind::Single(store) => store.seed_key(DEFAULT_ACCOUNT, new).await.map(|_| true)?,
-        StoreKind::Shared(store) => store.seed_first_key(DEFAULT_ACCOUNT, &new).await?,
+    let is_created = match database {
+        None => store.seed_key(DEFAULT_ACCOUNT, new).await.map(|_| true)?,
+        Some(database) => database.seed_first_key(DEFAULT_ACCOUNT, &new).await?,
     };
-    Ok(created.then_some(key))
+    let account = is_created.then(|| DEFAULT_ACCOUNT.into());
+    Ok(Owner { generated_key: is_created.then_some(key), account, is_new: true })
 }

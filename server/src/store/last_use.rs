@@ -1,38 +1,29 @@
 //! When a key was used last.
 
-use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
-
 use jiff::Timestamp;
+use parking_lot::Mutex;
 
 use crate::limits::LAST_USE_PRECISION;
 
 /// The time of the last use that was recorded. It changes at most once per
 /// [`LAST_USE_PRECISION`].
-#[derive(Debug)]
-pub(super) struct LastUse {
-    /// Since the epoch; [`NEVER`] if there was none.
-    microseconds: AtomicI64,
-}
-
-const NEVER: i64 = i64::MIN;
-
-impl Default for LastUse {
-    fn default() -> Self {
-        Self { microseconds: AtomicI64::new(NEVER) }
-    }
-}
+#[derive(Debug, Default)]
+pub(super) struct LastUse(Mutex<Option<Timestamp>>);
 
 impl LastUse {
     /// Records a use, unless one was recorded just before. Returns whether it did.
     pub(super) fn record(&self, now: Timestamp) -> bool {
-        let (now, before) = (now.as_microsecond(), self.microseconds.load(Relaxed));
-        let age = u128::try_from(now.saturating_sub(before)).unwrap_or_default();
-        age >= LAST_USE_PRECISION.as_micros()
-            && self.microseconds.compare_exchange(before, now, Relaxed, Relaxed).is_ok()
+        let mut last = self.0.lock();
+        let is_due =
+            |last| now.duration_since(last).unsigned_abs() >= LAST_USE_PRECISION && now > last;
+        let is_due = last.is_none_or(is_due);
+        if is_due {
+            *last = Some(now);
+        }
+        is_due
     }
 
     pub(super) fn get(&self) -> Option<Timestamp> {
-        let microseconds = Some(self.microseconds.load(Relaxed)).filter(|at| *at != NEVER)?;
-        Timestamp::from_microsecond(microseconds).ok()
+        *self.0.lock()
     }
 }

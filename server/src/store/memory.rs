@@ -17,7 +17,7 @@ mod sessions;
 mod tests;
 mod vaults;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::Duration;
@@ -28,7 +28,7 @@ use promptarium::VaultId;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-use self::account::{Account, PromptIndex};
+use self::account::Account;
 use self::jobs::Jobs;
 use self::keys::Keys;
 use super::{Result, Store, StoreError};
@@ -82,8 +82,8 @@ impl MemoryStore {
     /// Creates an account with its General vault.
     fn create_account(&self) -> AccountId {
         let id = AccountId(next(&self.shared.others));
-        let (prompts, vaults) = (BTreeMap::new(), BTreeMap::new());
-        let mut account = Account { id, prompts, index: PromptIndex::default(), vaults };
+        let (prompts, by_kind, vaults) = Default::default();
+        let mut account = Account { id, prompts, by_kind, vaults };
         let visibility = VaultVisibility::Private;
         let general = NewVault { name: "General".into(), description: None, visibility };
         account.insert_vault(general, &self.shared).record.system = true;

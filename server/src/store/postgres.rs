@@ -37,17 +37,13 @@
 //! Each module below holds the SQL of one resource, beside the method that uses it; `db` sends
 //! statements, and `connect` has the connections.
 
-mod account_keys;
 mod accounts;
-mod batch_reader;
-mod batch_writer;
 mod batching;
 mod claims;
 mod connect;
 mod contents;
 mod db;
 mod distribute;
-mod entries;
 mod forks;
 mod job_queue;
 mod job_rows;
@@ -72,7 +68,6 @@ mod steps;
 #[cfg(test)]
 mod tests;
 mod tls;
-mod transaction;
 mod url;
 mod vaults;
 
@@ -80,36 +75,31 @@ use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use promptarium::VaultId;
-use quick_cache::sync::Cache;
 
-use self::batch_reader::BatchReader;
-use self::batch_writer::BatchWriter;
+pub(crate) use self::accounts::KeyEntry;
+use self::batching::Batcher;
 use self::connect::{Connector, Unreachable};
 use self::db::Db;
 pub(crate) use self::db::PoolUse;
-pub(crate) use self::entries::KeyEntry;
 use self::migrate::MigrateError;
 pub use self::migrate::Migration;
 pub use self::url::DatabaseUrl;
 use super::{Store, StoreError};
 use crate::clock::Clock;
-use crate::domain::{AccountId, KeyId, NewPrompt, SharedPrompt};
-use crate::limits::{KEY_CACHE_SIZE, VAULTS_MAX};
+use crate::domain::{KeyId, NewPrompt, PromptPage, PromptQuery, SharedPrompt};
+use crate::limits::VAULTS_MAX;
 use crate::quota::Quota;
 
 /// A [`Store`] in PostgreSQL.
 #[derive(Clone)]
 pub struct PostgresStore {
-    db: Db,
+    db: Arc<Db>,
     keys: Arc<key_cache::KeyCache>,
-    prompt_reads: BatchReader<KeyId, i64, SharedPrompt>,
-    prompt_writes: BatchWriter<KeyId, NewPrompt, prompts::Created>,
-    pages: listing::Pages,
+    prompt_reads: Batcher<KeyId, i64, Option<SharedPrompt>>,
+    prompt_writes: Batcher<KeyId, Arc<NewPrompt>, prompts::Created>,
+    pages: Batcher<(KeyId, PromptQuery), (), PromptPage>,
     small_vaults: contents::SmallVaults,
     notifier: notify::JobNotifier,
-    /// Accounts of vaults that were forked.
-    vault_accounts: Arc<Cache<VaultId, AccountId>>,
     /// How many vaults an account may have.
     vaults_max: i64,
 }
@@ -149,14 +139,13 @@ impl PostgresStore {
         // would have none.
         db.warm_up().await?;
         Ok(Self {
-            db,
+            db: Arc::new(db),
             keys: Arc::new(key_cache::KeyCache::new()),
-            prompt_reads: BatchReader::new(),
-            prompt_writes: BatchWriter::new(),
-            pages: BatchReader::new(),
-            small_vaults: BatchReader::new(),
+            prompt_reads: Batcher::of_reads(),
+            prompt_writes: Batcher::of_writes(),
+            pages: Batcher::of_reads(),
+            small_vaults: Batcher::of_reads(),
             notifier: notify::JobNotifier::new(connector),
-            vault_accounts: Arc::new(Cache::new(KEY_CACHE_SIZE)),
             vaults_max: VAULTS_MAX as i64,
         })
     }

@@ -6,8 +6,8 @@ use futures::future::join_all;
 use tokio::time::sleep;
 
 use crate::MEBIBYTE;
-use crate::peer::{Peer, head};
-use crate::target::Target;
+use crate::client::head;
+use crate::target::{ATTACKER, Target, is_refusal};
 
 const CONNECTIONS: usize = 150;
 /// The largest JSON body.
@@ -25,8 +25,8 @@ pub(crate) async fn largest_at_once(target: &Target) {
     let body = body();
     let (rest, most) = body.split_last().unwrap();
     let attack = join_all((0..CONNECTIONS).map(async |_| {
-        let mut peer = Peer::open(target.address()).await;
-        peer.send(head("POST", "/prompts", SIZE)).await;
+        let mut peer = target.connect().await;
+        peer.send(head(ATTACKER, "POST", "/prompts", &format!("content-length: {SIZE}\r\n"))).await;
         peer.send(most).await;
         peer
     }));
@@ -35,13 +35,13 @@ pub(crate) async fn largest_at_once(target: &Target) {
     sleep(Duration::from_secs(1)).await;
     let heads = join_all(peers.iter_mut().map(async |peer| {
         peer.send([*rest]).await;
-        peer.head().await
+        peer.head_response().await
     }));
     let (mut taken, mut refused, mut reset) = (0, 0, 0);
     for head in heads.await {
         match head {
             Some(head) if head.status == 201 => taken += 1,
-            Some(head) if head.is_refusal(&[429]) => refused += 1,
+            Some(head) if is_refusal(&head, &[429]) => refused += 1,
             // Who sends on for seconds after the refusal may not get to read it.
             None => reset += 1,
             Some(_) => panic!("{head:?}"),

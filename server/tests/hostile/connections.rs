@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use futures::future::join_all;
+use tokio::io::AsyncReadExt;
 use tokio::time::{Instant, sleep, timeout};
 
-use crate::peer::Peer;
+use crate::client::Connection;
 use crate::target::Target;
 use crate::{HELD_FOR, TIMEOUT};
 
@@ -36,7 +37,7 @@ const PRIORITY: &[u8] = b"\0\0\x05\x02\0\0\0\0\x03\0\0\0\0\x10";
 
 pub(crate) async fn slow_heads(target: &Target) {
     let opened = (0..SLOW).map(async |_| {
-        let mut peer = Peer::open(target.address()).await;
+        let mut peer = target.connect().await;
         peer.send(format!("GET / HTTP/1.1\r\nx-padding: {}", "x".repeat(2_000))).await;
         peer
     });
@@ -52,9 +53,9 @@ pub(crate) async fn slow_heads(target: &Target) {
 pub(crate) async fn idle(target: &Target) {
     let begin = Instant::now();
     let ended = join_all((0..IDLE).map(async |_| {
-        let mut peer = Peer::open(target.address()).await;
+        let mut peer = target.connect().await;
         peer.send([PREFACE, REQUEST].concat()).await;
-        while !peer.is_closed(PING_PAUSE).await {
+        while !is_closed(&mut peer, PING_PAUSE).await {
             peer.send([PING, CLOSING_PING_ACK].concat()).await;
             assert!(begin.elapsed() < TIMEOUT, "an idle connection stays");
         }
@@ -62,9 +63,7 @@ pub(crate) async fn idle(target: &Target) {
     ended.await;
     println!("{IDLE} idle connections were closed within {:.1?}", begin.elapsed());
     // There is room for others again.
-    let mut next = Peer::open(target.address()).await;
-    next.send("GET /healthz HTTP/1.1\r\nhost: test\r\n\r\n").await;
-    assert_eq!(next.head().await.unwrap().status, 200);
+    assert_eq!(target.connect().await.get("/healthz").await.status, 200);
 }
 
 pub(crate) async fn floods(target: &Target) {
@@ -75,12 +74,27 @@ pub(crate) async fn floods(target: &Target) {
         }
         let frames = frame.repeat(500);
         let floods = (0..FLOODS).map(async |_| {
-            let mut peer = Peer::open(target.address()).await;
+            let mut peer = target.connect().await;
             peer.send(PREFACE).await;
-            while !peer.is_closed(Duration::from_millis(1)).await {
+            while !is_closed(&mut peer, Duration::from_millis(1)).await {
                 peer.send(&frames).await;
             }
         });
         timeout(TIMEOUT / 3, join_all(floods)).await.expect("floods are cut");
     }
+}
+
+/// Reads and drops what comes for a while; whether the server has closed the connection.
+async fn is_closed(peer: &mut Connection, wait: Duration) -> bool {
+    let mut read = [0; 4096];
+    let begun = Instant::now();
+    while let Ok(more) = timeout(wait, peer.stream.read(&mut read)).await {
+        if !more.is_ok_and(|bytes| bytes > 0) {
+            return true;
+        }
+        if begun.elapsed() > wait {
+            break;
+        }
+    }
+    false
 }

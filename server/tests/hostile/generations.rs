@@ -9,8 +9,7 @@ use tokio::time::{Instant, sleep};
 use tokio_postgres::NoTls;
 
 use crate::attacker::Attacker;
-use crate::peer::{Peer, head};
-use crate::target::Target;
+use crate::target::{ATTACKER, Target};
 use crate::{HELD_FOR, TIMEOUT};
 
 const LARGEST: usize = 24;
@@ -32,10 +31,7 @@ fn largest() -> Value {
 async fn statuses(target: &Target, body: &Value) -> Vec<u16> {
     let body = body.to_string();
     let all = (0..LARGEST).map(async |_| {
-        let mut peer = Peer::open(target.address()).await;
-        peer.send(head("POST", "/generations", body.len())).await;
-        peer.send(&body).await;
-        peer.head().await.expect("a response").status
+        target.connect().await.api(ATTACKER, "POST", "/generations", Some(&body)).await.status
     });
     join_all(all).await
 }

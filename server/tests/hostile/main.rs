@@ -4,7 +4,7 @@
 //!
 //! `PROMPTARIUM_HOSTILE_ROUNDS` repeats each attack, every time on a new server; the default is one
 //! round. The attacks are not run at the same time, because each measures time and memory. Each
-//! prints a row of the table in `docs/benchmarks.md`.
+//! prints a row of the table in `docs/reference/benchmarks.md`.
 
 #![cfg(target_os = "linux")]
 #![expect(
@@ -15,13 +15,15 @@
     reason = "a test fails where something unexpected happens, and prints what it measures"
 )]
 
+#[path = "../it/support/client.rs"]
+#[expect(dead_code, reason = "other tests use all of it")]
+mod client;
 #[path = "../it/support/program.rs"]
 #[expect(dead_code, reason = "other tests use all of it")]
 mod program;
 
 mod attacker;
 mod good;
-mod peer;
 mod provider;
 mod report;
 mod target;
@@ -48,9 +50,9 @@ const TIMEOUT: Duration = Duration::from_secs(60);
 /// How long attacks last that would not end.
 const HELD_FOR: Duration = Duration::from_millis(if cfg!(debug_assertions) { 700 } else { 5000 });
 /// What a server may take at most, whatever is sent to it with the default settings.
-const MEMORY_MAX_MIB: u64 = 256;
+const MEMORY_MAX_MIB: usize = 256;
 /// The same while it copies outputs of the provider.
-const OUTPUTS_MEMORY_MAX_MIB: u64 = 512;
+const OUTPUTS_MEMORY_MAX_MIB: usize = 512;
 
 const MEBIBYTE: usize = 1024 * 1024;
 
@@ -60,7 +62,7 @@ struct Attack {
     run: fn(&Target) -> LocalBoxFuture<'_, ()>,
     /// Flags of the server.
     settings: &'static [&'static str],
-    memory_max_mib: u64,
+    memory_max_mib: usize,
 }
 
 impl Attack {

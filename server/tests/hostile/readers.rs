@@ -1,13 +1,10 @@
 //! Clients that do not read their responses.
 
-use futures::future::join_all;
 use serde_json::json;
-use tokio::time::sleep;
 
-use crate::HELD_FOR;
 use crate::attacker::Attacker;
-use crate::peer::{Peer, head};
-use crate::target::Target;
+use crate::client::request;
+use crate::target::{ATTACKER, Target};
 
 /// The most characters of a prompt, four bytes each.
 const LARGEST_TEXT: usize = 15_000;
@@ -24,31 +21,14 @@ pub(crate) async fn pages(target: &Target) {
     for _ in 0..PAGE {
         attacker.post("/prompts", &body).await;
     }
-    let (sent, refused) =
-        unread(target, &format!("/prompts?limit={PAGE}"), PAGE_READERS, &[429, 503]).await;
+    let page = request(ATTACKER, "GET", &format!("/prompts?limit={PAGE}"), None);
+    let (sent, refused) = target.unread(&page, PAGE_READERS, &[429, 503]).await;
     println!("{sent} pages were sent and {refused} refused");
 }
 
 pub(crate) async fn vaults(target: &Target) {
     let vault = Attacker::of(target).vault(VAULT, &"😀".repeat(LARGEST_TEXT)).await;
-    let path = format!("/vaults/{vault}/prompts");
-    let (sent, refused) = unread(target, &path, VAULT_READERS, &[429, 503]).await;
+    let list = request(ATTACKER, "GET", &format!("/vaults/{vault}/prompts"), None);
+    let (sent, refused) = target.unread(&list, VAULT_READERS, &[429, 503]).await;
     println!("{sent} vaults were sent and {refused} refused");
-}
-
-/// Clients that read nothing for a while, and then only the head of the response. How many were
-/// sent a list, and how many refused with one of these statuses.
-async fn unread(target: &Target, path: &str, readers: usize, refusals: &[u16]) -> (usize, usize) {
-    let peers = join_all((0..readers).map(async |_| {
-        let mut peer = Peer::open(target.address()).await;
-        peer.send(head("GET", path, 0)).await;
-        peer
-    }));
-    let mut peers = peers.await;
-    sleep(HELD_FOR).await;
-    let heads = join_all(peers.iter_mut().map(async |peer| peer.head().await.unwrap())).await;
-    let sent = heads.iter().filter(|head| head.status == 200).count();
-    let refused = heads.iter().filter(|head| head.is_refusal(refusals)).count();
-    assert!(sent > 0 && sent + refused == readers, "{heads:?}");
-    (sent, refused)
 }

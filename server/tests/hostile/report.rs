@@ -37,7 +37,7 @@ impl Seen {
 
 /// One attack on one server.
 pub(crate) struct Round {
-    pub(crate) peak_mib: u64,
+    pub(crate) peak_mib: usize,
     /// Times of generations before the attack.
     pub(crate) undisturbed: Vec<Duration>,
     pub(crate) beside: Seen,
@@ -51,7 +51,7 @@ pub(crate) struct Report {
 
 impl Round {
     /// What is wrong.
-    fn faults(&self, memory_max_mib: u64) -> Vec<String> {
+    fn faults(&self, memory_max_mib: usize) -> Vec<String> {
         let Self { peak_mib, undisturbed, beside } = self;
         let mut faults = beside.errors.clone();
         let mut check = |what: &str, value: Duration, max: Duration| {
@@ -74,7 +74,7 @@ impl Report {
         self.rounds.push(round);
     }
 
-    pub(crate) fn check(&self, memory_max_mib: u64) {
+    pub(crate) fn check(&self, memory_max_mib: usize) {
         let faults = self.rounds.iter().flat_map(|round| round.faults(memory_max_mib));
         let mut faults: Vec<_> = faults.collect();
         // Of all rounds: within one some attacks see fewer than 100 requests.

@@ -8,9 +8,9 @@ use reqwest::{Client, StatusCode};
 use tokio::time::{Instant, sleep};
 
 use crate::attacker::Attacker;
-use crate::peer::{Peer, head_with};
+use crate::client::{Connection, request};
 use crate::target::{GOOD, Target};
-use crate::uploads::{SIZE, upload_head};
+use crate::uploads::request_for_image;
 use crate::{HELD_FOR, TIMEOUT};
 
 const DOWNLOADS: usize = 260;
@@ -37,18 +37,13 @@ const SMALL: usize = 80;
 /// Clients of one address that do not read an image, each replaced by another one after a while.
 /// Another client wants the same image, and must get it each time.
 pub(crate) async fn downloads(target: &Target) {
-    let (head, path) = upload_head(target).await;
-    let mut peer = Peer::open(target.address()).await;
-    peer.send(head).await;
-    peer.send(vec![7; SIZE]).await;
-    assert_eq!(peer.head().await.unwrap().status, 200);
-
-    let request = format!("GET {path} HTTP/1.1\r\nhost: test\r\n\r\n");
-    let (url, mut got) = (format!("http://{}{path}", target.address()), Vec::new());
+    let (request, path) = request_for_image(target).await;
+    let root = target.base_url().strip_suffix("/api/v1").unwrap();
+    let (url, mut got) = (format!("{root}{path}"), Vec::new());
     let mut held = Vec::new();
     for _ in 0..ROUNDS {
         let opened = (0..DOWNLOADS).map(async |_| {
-            let mut peer = Peer::open_from(ELSEWHERE, target.address()).await;
+            let mut peer = Connection::from(ELSEWHERE, &target.server).await;
             peer.send(&request).await;
             peer
         });
@@ -72,8 +67,8 @@ pub(crate) async fn readers(target: &Target) {
     for key in KEYS {
         let vault = Attacker::with(target, key).vault(LARGE, &text).await;
         for _ in 0..2 {
-            let mut peer = Peer::open_from(ELSEWHERE, target.address()).await;
-            peer.send(head_with(key, "GET", &format!("/vaults/{vault}/prompts"), 0)).await;
+            let mut peer = Connection::from(ELSEWHERE, &target.server).await;
+            peer.send(request(key, "GET", &format!("/vaults/{vault}/prompts"), None)).await;
             held.push(peer);
         }
     }

@@ -1,8 +1,12 @@
 //! The server under attack.
 
+use futures::future::join_all;
 use promptarium_server::test_support::ScratchDatabase;
 use tempfile::TempDir;
+use tokio::time::sleep;
 
+use crate::HELD_FOR;
+use crate::client::{Connection, Response};
 use crate::good::GoodClient;
 use crate::program::Running;
 use crate::provider;
@@ -29,7 +33,7 @@ impl StoreKind {
 
 /// A server process with both accounts, and a good client that uses it until [`Target::end`].
 pub(crate) struct Target {
-    server: Running,
+    pub(crate) server: Running,
     good: GoodClient,
     pub(crate) database: Option<ScratchDatabase>,
     _blobs: TempDir,
@@ -69,24 +73,42 @@ impl Target {
         self.server.base_url()
     }
 
-    /// Host and port.
-    pub(crate) fn address(&self) -> &str {
-        let address = self.base_url().strip_prefix("http://").unwrap();
-        address.split('/').next().unwrap()
+    pub(crate) async fn connect(&self) -> Connection {
+        Connection::to(&self.server).await
+    }
+
+    /// Clients that read nothing for a while, and then only the head of the response. How many got
+    /// what they asked for, and how many were refused with one of these statuses.
+    pub(crate) async fn unread(
+        &self,
+        request: &str,
+        readers: usize,
+        refusals: &[u16],
+    ) -> (usize, usize) {
+        let mut peers = join_all((0..readers).map(async |_| {
+            let mut peer = self.connect().await;
+            peer.send(request).await;
+            peer
+        }))
+        .await;
+        sleep(HELD_FOR).await;
+        let heads = peers.iter_mut().map(async |peer| peer.head_response().await.unwrap());
+        let heads = join_all(heads).await;
+        let sent = heads.iter().filter(|head| head.status == 200).count();
+        let refused = heads.iter().filter(|head| is_refusal(head, refusals)).count();
+        assert!(sent > 0 && sent + refused == readers, "{heads:?}");
+        (sent, refused)
     }
 
     /// Stops the good client, and returns what it saw and what the server took.
     pub(crate) async fn end(self) -> Round {
-        let peak_mib = memory(&self.server, "VmHWM:");
+        let peak_mib = self.server.peak_mib();
         let (undisturbed, beside) = self.good.stop().await;
         Round { peak_mib, undisturbed, beside }
     }
 }
 
-/// One of the figures of the kernel, in MiB.
-fn memory(server: &Running, name: &str) -> u64 {
-    let status = format!("/proc/{}/status", server.process_id());
-    let status = std::fs::read_to_string(status).unwrap();
-    let line = status.lines().find_map(|line| line.strip_prefix(name)).unwrap();
-    line.trim().strip_suffix(" kB").unwrap().parse::<u64>().unwrap() / 1024
+/// Whether a response has one of these statuses, and says when to try again.
+pub(crate) fn is_refusal(response: &Response, statuses: &[u16]) -> bool {
+    statuses.contains(&response.status) && response.header("retry-after").is_some()
 }

@@ -11,9 +11,9 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::time::sleep;
 
-use crate::support::client::{Connection, Response, Slot, request};
+use crate::support::client::{Connection, Response, Slot, get};
 use crate::support::folder_store;
-use crate::support::program::{Running, output, program};
+use crate::support::program::{Running, program, refusal_of};
 
 const SEED: &str = "promptarium_live_a1_s3cret=alice";
 const KEY: &str = "promptarium_live_a1_s3cret";
@@ -38,23 +38,15 @@ async fn refusal(database: &ScratchDatabase, blobs: &str, folder: &Path) -> Stri
     let url = database.url();
     let flags = ["--listen=127.0.0.1:0", "--log=error", "--database-url", &url, "--blob-store"];
     let mut command = program(&[&flags[..], &[blobs]].concat(), &[]);
-    let ended = output({
-        command.current_dir(folder);
-        command
-    })
-    .await;
-    let text = String::from_utf8(ended.stderr).unwrap();
-    assert_eq!(ended.status.code(), Some(2), "{text}");
-    assert_eq!(text.lines().count(), 1, "{text}");
+    command.current_dir(folder);
+    let text = refusal_of(command).await;
     assert!(text.contains("--blob-store: "), "{text}");
     text
 }
 
 async fn send(server: &Running, method: &str, path: &str, body: Option<Value>) -> Response {
-    let mut connection = Connection::open(server.base_url()).await;
     let body = body.map(|body| body.to_string());
-    connection.send(request(KEY, method, path, body.as_deref())).await;
-    connection.response().await.unwrap()
+    Connection::to(server).await.api(KEY, method, path, body.as_deref()).await
 }
 
 /// Uploads a picture; its address.
@@ -99,9 +91,7 @@ async fn all_pictures(server: &Running) -> Vec<String> {
     let urls: Vec<_> = images.map(|image| image["url"].as_str().unwrap().to_owned()).collect();
     for url in &urls {
         let path = url.strip_prefix(root(server)).unwrap_or_else(|| panic!("{url}"));
-        let mut connection = Connection::open(server.base_url()).await;
-        connection.send(format!("GET {path} HTTP/1.1\r\nhost: test\r\n\r\n")).await;
-        assert_eq!(connection.response().await.unwrap().status, 200, "{url}");
+        assert_eq!(get(server, path).await.status, 200, "{url}");
     }
     urls
 }

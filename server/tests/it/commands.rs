@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use promptarium_server::test_support::ScratchDatabase;
 use serde_json::{Value, json};
 
-use crate::support::client::{Connection, request};
+use crate::support::client::Connection;
 use crate::support::program::{Running, output, program};
 
 #[derive(Debug)]
@@ -77,11 +77,9 @@ async fn a_key_is_created_used_listed_and_revoked() {
     let variables = [("PROMPTARIUM_DATABASE_URL", url.as_str())];
     let server = Running::start(&["--blob-store=memory:"], &variables).await;
     assert!(server.ready["api_key"].is_null(), "{}", server.ready);
-    let mut connection = Connection::open(server.base_url()).await;
-    let mut status = async || {
-        connection.send(request(key, "POST", "/uploads/images", Some(SLOT))).await;
-        connection.response().await.unwrap().status
-    };
+    let mut connection = Connection::to(&server).await;
+    let mut status =
+        async || connection.api(key, "POST", "/uploads/images", Some(SLOT)).await.status;
     assert_eq!(status().await, 201);
     // The server does not wait until the use is stored.
     while run(url, &["key", "list", "--json"]).await.json()["keys"][0]["last_used_at"].is_null() {}

@@ -1,5 +1,6 @@
 //! Connections and bodies: time limits, size limits, HTTP/2, streamed responses.
 
+use std::net::Ipv4Addr;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -7,9 +8,9 @@ use http_body_util::{BodyExt, Full};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use promptarium_server::EmbeddedServer;
 use promptarium_server::test_support::{BODY_BYTES_MAX, BODY_SECONDS_MAX, ScratchDatabase};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpSocket, TcpStream};
+use tokio::net::TcpStream;
 
+use crate::support::advance;
 use crate::support::client::{Connection, call, head, request};
 use crate::support::program::Running;
 
@@ -17,10 +18,9 @@ use crate::support::program::Running;
 async fn a_body_that_nobody_reads_does_not_spoil_the_next_request() {
     let server = EmbeddedServer::start().await.unwrap();
     let mut connection = Connection::to(&server).await;
-    connection.send(request("nobody", "POST", "/prompts", Some(&"x".repeat(200_000)))).await;
-    assert_eq!(connection.response().await.unwrap().status, 401);
-    connection.send(request(server.api_key(), "GET", "/prompts", Some("{}"))).await;
-    assert_eq!(connection.response().await.unwrap().status, 200);
+    let large = "x".repeat(200_000);
+    assert_eq!(connection.api("nobody", "POST", "/prompts", Some(&large)).await.status, 401);
+    assert_eq!(connection.api(server.api_key(), "GET", "/prompts", Some("{}")).await.status, 200);
 }
 
 #[tokio::test]
@@ -48,17 +48,12 @@ async fn an_idle_connection_is_kept_for_75_seconds() {
     let server = EmbeddedServer::start().await.unwrap();
     let mut connection = Connection::to(&server).await;
     for _ in 0..3 {
-        connection.send(request(server.api_key(), "GET", "/prompts", None)).await;
-        assert_eq!(connection.response().await.unwrap().status, 200);
+        assert_eq!(connection.api(server.api_key(), "GET", "/prompts", None).await.status, 200);
         tokio::time::sleep(Duration::from_millis(50)).await;
-        tokio::time::pause();
-        tokio::time::advance(Duration::from_secs(70)).await;
-        tokio::time::resume();
+        advance(Duration::from_secs(70)).await;
     }
     tokio::time::sleep(Duration::from_millis(50)).await;
-    tokio::time::pause();
-    tokio::time::advance(Duration::from_secs(76)).await;
-    tokio::time::resume();
+    advance(Duration::from_secs(76)).await;
     assert!(connection.ends().await);
 }
 
@@ -117,8 +112,7 @@ async fn a_body_that_announces_too_much_is_refused_unread() {
     let server = EmbeddedServer::start().await.unwrap();
     let mut connection = Connection::to(&server).await;
     let length = format!("content-length: {}\r\n", BODY_BYTES_MAX + 1);
-    connection.send(head(server.api_key(), "POST", "/prompts", &length)).await;
-    let response = connection.response().await.unwrap();
+    let response = connection.ask(head(server.api_key(), "POST", "/prompts", &length)).await;
     assert_eq!(response.status, 413);
     assert_eq!(response.json()["details"], serde_json::json!({}));
 }
@@ -140,8 +134,7 @@ async fn the_refusal_reaches_a_client_that_sends_on_slowly() {
         tokio::time::sleep(Duration::from_millis(500)).await;
         connection.send("x".repeat(BODY_BYTES_MAX / 10)).await;
     }
-    connection.send("xxxxx").await;
-    assert_eq!(connection.response().await.unwrap().status, 413);
+    assert_eq!(connection.ask("xxxxx").await.status, 413);
 }
 
 #[tokio::test]
@@ -170,8 +163,7 @@ async fn a_chunked_body_is_counted_as_it_comes() {
             connection.send(chunk).await;
             connection.send("\r\n").await;
         }
-        connection.send("0\r\n\r\n").await;
-        assert_eq!(connection.response().await.unwrap().status, status, "{size}");
+        assert_eq!(connection.ask("0\r\n\r\n").await.status, status, "{size}");
     }
 }
 
@@ -182,9 +174,7 @@ async fn a_body_that_does_not_come_is_given_up() {
     connection.send(head(server.api_key(), "POST", "/prompts", "content-length: 9\r\n")).await;
     connection.send("{").await;
     tokio::time::sleep(Duration::from_millis(200)).await;
-    tokio::time::pause();
-    tokio::time::advance(Duration::from_secs(BODY_SECONDS_MAX + 1)).await;
-    tokio::time::resume();
+    advance(Duration::from_secs(BODY_SECONDS_MAX + 1)).await;
     let response = connection.response().await.unwrap();
     assert_eq!(response.status, 408);
     assert!(response.json()["error"].as_str().unwrap().contains("30 seconds"));
@@ -193,18 +183,15 @@ async fn a_body_that_does_not_come_is_given_up() {
 #[tokio::test]
 async fn a_large_vault_is_streamed_and_whole() {
     let server = EmbeddedServer::start().await.unwrap();
-    let mut connection = Connection::to(&server).await;
-    connection.send(request(server.api_key(), "GET", "/vaults", None)).await;
-    let general = connection.response().await.unwrap().json()["data"][0]["id"].clone();
+    let vaults = call(&server, "GET", "/vaults", None).await.json();
+    let general = &vaults["data"][0]["id"];
     let text = "é\\n\\\"".repeat(1_000);
     for number in 0..300 {
         let body = format!(r#"{{"title":"{number}","prompt":"{text}","vaultId":{general}}}"#);
-        connection.send(request(server.api_key(), "POST", "/prompts", Some(&body))).await;
-        assert_eq!(connection.response().await.unwrap().status, 201);
+        assert_eq!(call(&server, "POST", "/prompts", Some(&body)).await.status, 201);
     }
     let path = format!("/vaults/{general}/prompts");
-    connection.send(request(server.api_key(), "GET", &path, None)).await;
-    let response = connection.response().await.unwrap();
+    let response = call(&server, "GET", &path, None).await;
     assert_eq!(response.header("transfer-encoding"), Some("chunked"));
     let json = response.json();
     let titles: Vec<_> =
@@ -219,21 +206,14 @@ async fn one_address_may_have_half_of_the_connections() {
     let server = Running::start(&["--max-connections=4"], &[]).await;
     let mut held = Vec::new();
     for _ in 0..2 {
-        let mut connection = Connection::open(server.base_url()).await;
-        connection.send(request(server.api_key(), "GET", "/vaults", None)).await;
-        assert_eq!(connection.response().await.unwrap().status, 200);
+        let mut connection = Connection::to(&server).await;
+        assert_eq!(connection.api(server.api_key(), "GET", "/vaults", None).await.status, 200);
         held.push(connection);
     }
-    assert!(Connection::open(server.base_url()).await.ends().await);
+    assert!(Connection::to(&server).await.ends().await);
     // Another address has the other half.
-    let address = server.base_url().strip_prefix("http://").unwrap().split('/').next().unwrap();
-    let socket = TcpSocket::new_v4().unwrap();
-    socket.bind("127.0.0.2:0".parse().unwrap()).unwrap();
-    let mut other = socket.connect(address.parse().unwrap()).await.unwrap();
-    other.write_all(b"GET /healthz HTTP/1.1\r\nhost: test\r\n\r\n").await.unwrap();
-    let mut answer = [0; 12];
-    other.read_exact(&mut answer).await.unwrap();
-    assert_eq!(&answer, b"HTTP/1.1 200");
+    let mut other = Connection::from(Ipv4Addr::new(127, 0, 0, 2), &server).await;
+    assert_eq!(other.get("/healthz").await.status, 200);
 }
 
 #[tokio::test]
@@ -244,7 +224,7 @@ async fn a_server_opens_as_many_connections_to_its_database_as_it_is_told() {
     let server = Running::start(&flags, &[]).await;
     let mut connections = Vec::new();
     for number in 0..40 {
-        let mut connection = Connection::open(server.base_url()).await;
+        let mut connection = Connection::to(&server).await;
         let body = format!(r#"{{"name":"{number}"}}"#);
         connection.send(request(server.api_key(), "POST", "/vaults", Some(&body))).await;
         connections.push(connection);

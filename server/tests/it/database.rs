@@ -6,8 +6,8 @@ use promptarium_server::test_support::ScratchDatabase;
 use promptarium_server::test_support::{DatabaseUrl, Migration, PostgresStore};
 
 use crate::support::browser::{self, OWN, code, create_key, send, sign_in, sign_in_request};
-use crate::support::client::{Connection, call, request};
-use crate::support::program::{Running, output, program as command};
+use crate::support::client::{Connection, call};
+use crate::support::program::{Running, program as command, refusal_of};
 
 const SEED: &str = "promptarium_live_a1_s3cret=alice";
 const PROMPT: &str = r#"{"title":"Harbour","prompt":"A harbour at dawn"}"#;
@@ -32,9 +32,8 @@ async fn only_the_first_start_creates_a_key() {
     let second = program(&database).await;
     assert!(second.ready["api_key"].is_null(), "{}", second.ready);
     assert!(second.ready["sign_in_url"].is_null(), "a link is for the one who made the account");
-    let mut connection = Connection::open(second.base_url()).await;
-    connection.send(request(first.api_key(), "GET", "/vaults", None)).await;
-    assert_eq!(connection.response().await.unwrap().status, 200);
+    let mut connection = Connection::to(&second).await;
+    assert_eq!(connection.api(first.api_key(), "GET", "/vaults", None).await.status, 200);
 }
 
 /// A tenant who revokes a key that is seeded must not keep the service from starting.
@@ -81,13 +80,8 @@ async fn a_start_that_waits_for_migrations_ends_at_a_signal_and_accepts_no_conne
         }
         assert!(tokio::net::TcpStream::connect(port).await.is_err(), "nobody would answer");
         let id = child.id().unwrap().to_string();
-        assert!(
-            std::process::Command::new("kill")
-                .args(["-s", signal, &id])
-                .status()
-                .unwrap()
-                .success()
-        );
+        let sent = std::process::Command::new("kill").args(["-s", signal, &id]).status();
+        assert!(sent.unwrap().success());
         let began = std::time::Instant::now();
         let ended = tokio::time::timeout(crate::support::TIMEOUT, child.wait()).await;
         assert_eq!(ended.expect("an end in time").unwrap().code(), Some(0), "{signal}");
@@ -114,9 +108,7 @@ async fn a_database_that_cannot_hold_every_text_is_refused() {
     url.set_path(&name);
     for arguments in [&["--listen=127.0.0.1:0"][..], &["migrate"]] {
         let flags = [&["--database-url", url.as_str()], arguments].concat();
-        let ended = output(command(&flags, &[])).await;
-        let line = String::from_utf8(ended.stderr).unwrap();
-        assert_eq!(ended.status.code(), Some(2), "{line}");
+        let line = refusal_of(command(&flags, &[])).await;
         assert!(
             line.contains("LATIN1") && line.contains("createdb -E UTF8 -T template0"),
             "{line}"
@@ -158,8 +150,7 @@ async fn a_session_and_its_keys_begin_and_end_on_all_servers_at_once() {
     for expected in [200, 401] {
         for server in [&one, &two] {
             let mut connection = Connection::to(server).await;
-            connection.send(request(key, "GET", "/vaults", None)).await;
-            assert_eq!(connection.response().await.unwrap().status, expected);
+            assert_eq!(connection.api(key, "GET", "/vaults", None).await.status, expected);
         }
         let revoked = send(&one, &browser::request("DELETE", &path, &own, "")).await;
         assert_eq!(revoked.status, 200);

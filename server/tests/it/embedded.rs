@@ -18,8 +18,7 @@ async fn two_servers_share_nothing() {
     call(&one, "POST", "/prompts", Some(r#"{"title":"t","prompt":"p"}"#)).await;
     assert_eq!(call(&two, "GET", "/prompts", None).await.json()["data"], serde_json::json!([]));
     let mut connection = Connection::to(&two).await;
-    connection.send(request(one.api_key(), "GET", "/prompts", None)).await;
-    assert_eq!(connection.response().await.unwrap().status, 401);
+    assert_eq!(connection.api(one.api_key(), "GET", "/prompts", None).await.status, 401);
 }
 
 #[tokio::test]

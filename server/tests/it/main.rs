@@ -20,6 +20,7 @@ mod pooler;
 
 mod connections;
 mod dashboard;
+mod docs;
 mod embedded;
 mod generations;
 mod http;
@@ -30,5 +31,6 @@ mod rates;
 mod sessions;
 mod uploads;
 
+mod hops;
 mod paths;
 mod tidy;

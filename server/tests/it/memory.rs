@@ -7,33 +7,17 @@ use std::time::Duration;
 
 use futures::future::join_all;
 use promptarium_server::test_support::ScratchDatabase;
-use serde_json::{Value, json};
+use serde_json::json;
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::{sleep, timeout};
 
-use crate::support::client::{Connection, request};
+use crate::support::client::{Slot, call};
 use crate::support::program::Running;
 use crate::support::{files, folder_store};
 
 const MIB: usize = 1 << 20;
-
-/// The peak memory of a server so far, in MiB.
-fn peak_memory(server: &Running) -> usize {
-    let path = format!("/proc/{}/status", server.process_id());
-    let status = std::fs::read_to_string(path).unwrap();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
-    line.trim().trim_end_matches(" kB").parse::<usize>().unwrap() / 1024
-}
-
-async fn get(server: &Running, path: &str) -> (u16, usize, Value) {
-    let mut connection = Connection::open(server.base_url()).await;
-    connection.send(request(server.api_key(), "GET", path, None)).await;
-    let response = connection.response().await.unwrap();
-    let json = if response.status == 200 { response.json() } else { Value::Null };
-    (response.status, response.bytes.len(), json)
-}
 
 /// A provider whose requests are completed at once with a video of 500 MiB.
 struct VideoProvider {
@@ -102,15 +86,13 @@ async fn an_output_of_500_mib_is_stored_with_little_memory_and_was_ordered_once(
         let server = Running::start(&arguments.concat(), &[]).await;
         let body = json!({"modelId": "acme/video", "prompt": "p", "generationType": "video",
             "clientJobId": "j"});
-        let mut connection = Connection::open(server.base_url()).await;
         for _ in 0..2 {
             let body = body.to_string();
-            connection.send(request(server.api_key(), "POST", "/generations", Some(&body))).await;
-            assert_eq!(connection.response().await.unwrap().status, 202);
+            assert_eq!(call(&server, "POST", "/generations", Some(&body)).await.status, 202);
         }
         let ended = async {
             loop {
-                let (_, _, status) = get(&server, "/generations/j/status").await;
+                let status = call(&server, "GET", "/generations/j/status", None).await.json();
                 match status["data"]["status"].as_str().unwrap() {
                     "completed" => return,
                     "failed" => panic!("{status}"),
@@ -123,7 +105,7 @@ async fn an_output_of_500_mib_is_stored_with_little_memory_and_was_ordered_once(
         assert_eq!(files(&folder).len(), 1);
         let size = walk_size(&folder);
         assert_eq!(size, VideoProvider::BYTES as u64);
-        let peak = peak_memory(&server);
+        let peak = server.peak_mib();
         println!("peak: {peak} MiB");
         assert!(peak <= 128, "{peak} MiB");
     });
@@ -160,20 +142,20 @@ async fn as_many_vaults_as_an_account_may_have_fit_into_one_response_and_the_mem
     assert_eq!(sql.execute(insert, &[]).await.unwrap(), 9_999);
 
     let body = r#"{"name":"Sky"}"#;
-    let mut connection = Connection::open(server.base_url()).await;
-    connection.send(request(server.api_key(), "POST", "/vaults", Some(body))).await;
-    let refused = connection.response().await.unwrap();
+    let refused = call(&server, "POST", "/vaults", Some(body)).await;
     assert_eq!(refused.status, 400, "{}", refused.body);
 
-    let (status, bytes, json) = get(&server, "/vaults").await;
-    assert_eq!((status, json["data"].as_array().unwrap().len()), (200, 10_000));
+    let vaults = async || call(&server, "GET", "/vaults", None).await;
+    let listed = vaults().await;
+    assert_eq!(listed.json()["data"].as_array().unwrap().len(), 10_000);
+    let bytes = listed.bytes.len();
     assert!(bytes > 16 * MIB, "{bytes}");
-    let all = join_all((0..24).map(|_| get(&server, "/vaults"))).await;
+    let all = join_all((0..24).map(|_| vaults())).await;
     // Others exceed the account's share of the memory, or of the lists that are read at once.
-    let statuses: BTreeSet<_> = all.iter().map(|(status, ..)| *status).collect();
+    let statuses: BTreeSet<_> = all.iter().map(|response| response.status).collect();
     assert!(statuses.is_subset(&[200, 429, 503].into()), "{statuses:?}");
     assert!(statuses.contains(&200), "{statuses:?}");
-    let peak = peak_memory(&server);
+    let peak = server.peak_mib();
     println!("peak: {peak} MiB, {bytes} bytes, {statuses:?}");
     assert!(peak <= 256, "{peak} MiB");
 }
@@ -183,22 +165,10 @@ async fn unfinished_uploads_of_one_key_into_the_memory_take_no_more_than_its_sha
     const UPLOADS: usize = 128;
     const SIZE: usize = 10 * MIB;
     let server = Running::start(&["--blob-store=memory:", "--log=error"], &[]).await;
-    let body = json!({"contentType": "image/png", "size": SIZE}).to_string();
     let bytes = vec![7; SIZE - 1];
     let (mut held, mut taken) = (Vec::new(), 0);
     for _ in 0..UPLOADS {
-        let mut connection = Connection::open(server.base_url()).await;
-        let slot = request(server.api_key(), "POST", "/uploads/images", Some(&body));
-        connection.send(slot).await;
-        let slot = connection.response().await.unwrap().json()["data"].clone();
-        let (url, token) = (slot["uploadUrl"].as_str().unwrap(), slot["token"].as_str().unwrap());
-        let (_, path) = url.split_once("://").and_then(|(_, rest)| rest.split_once('/')).unwrap();
-        connection
-            .send(format!(
-                "PUT /{path} HTTP/1.1\r\nhost: test\r\nauthorization: Bearer {token}\r\n\
-                 content-type: image/png\r\ncontent-length: {SIZE}\r\n\r\n"
-            ))
-            .await;
+        let mut connection = Slot::to(&server, SIZE).await.begin(SIZE).await;
         connection.send(&bytes).await;
         // An upload lacks its last byte, and a refused one is answered.
         match timeout(Duration::from_millis(20), connection.response()).await {
@@ -207,7 +177,7 @@ async fn unfinished_uploads_of_one_key_into_the_memory_take_no_more_than_its_sha
         }
         held.push(connection);
     }
-    let peak = peak_memory(&server);
+    let peak = server.peak_mib();
     println!("peak: {peak} MiB with {taken} of {UPLOADS} uploads of one key");
     assert!(peak <= 200, "{peak} MiB");
     assert!(taken > 0);

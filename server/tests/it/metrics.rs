@@ -5,24 +5,19 @@ use std::fs::{read_dir, read_to_string};
 
 use promptarium_server::test_support::ScratchDatabase;
 
-use crate::support::client::{Connection, head, request};
+use crate::support::client::{Connection, call, get};
 use crate::support::program::Running;
 
 #[tokio::test]
 async fn requests_are_counted_by_route_and_class_of_status() {
     let mut server = Running::start(&["--admin-listen", "127.0.0.1:0"], &[]).await;
-    let mut connection = Connection::open(server.base_url()).await;
     for path in ["/prompts/1", "/prompts/2", "/prompts", "/nothing"] {
-        connection.send(head(server.api_key(), "GET", path, "")).await;
-        connection.response().await.unwrap();
+        call(&server, "GET", path, None).await;
     }
-
-    connection.send("GET /metrics HTTP/1.1\r\nhost: test\r\n\r\n").await;
-    assert_eq!(connection.response().await.unwrap().status, 404, "the main listener shows none");
+    assert_eq!(get(&server, "/metrics").await.status, 404, "the main listener shows none");
     let event = server.event("serving metrics").await;
     let mut admin = Connection::open(event["address"].as_str().unwrap()).await;
-    admin.send("GET /metrics HTTP/1.1\r\nhost: test\r\n\r\n").await;
-    let page = admin.response().await.unwrap();
+    let page = admin.get("/metrics").await;
     assert_eq!(page.header("content-type"), Some("text/plain; version=0.0.4; charset=utf-8"));
     let has = |name: &str, labels: &[&str], value: &str| {
         let found = page.body.lines().any(|line| {
@@ -41,8 +36,8 @@ async fn requests_are_counted_by_route_and_class_of_status() {
     has(durations, &["_bucket{", r#"operation="getPrompt""#, r#"le="+Inf""#], " 2");
 
     for (request, status) in [("GET /", 404), ("POST /metrics", 405), ("GET /healthz", 404)] {
-        admin.send(format!("{request} HTTP/1.1\r\nhost: test\r\n\r\n")).await;
-        assert_eq!(admin.response().await.unwrap().status, status, "{request}");
+        let response = admin.ask(format!("{request} HTTP/1.1\r\nhost: test\r\n\r\n")).await;
+        assert_eq!(response.status, status, "{request}");
     }
 }
 
@@ -55,17 +50,13 @@ async fn connections_and_the_use_of_the_database_are_shown() {
     let mut server = Running::start(&[&flags[..], &limit].concat(), &[]).await;
     let mut held = Vec::new();
     for _ in 0..2 {
-        let mut connection = Connection::open(server.base_url()).await;
-        connection.send(head(server.api_key(), "GET", "/prompts", "")).await;
-        assert_eq!(connection.response().await.unwrap().status, 200);
+        let mut connection = Connection::to(&server).await;
+        assert_eq!(connection.get("/healthz").await.status, 200);
         held.push(connection);
     }
-    assert!(Connection::open(server.base_url()).await.ends().await, "a third is closed");
+    assert!(Connection::to(&server).await.ends().await, "a third is closed");
 
-    let event = server.event("serving metrics").await;
-    let mut admin = Connection::open(event["address"].as_str().unwrap()).await;
-    admin.send("GET /metrics HTTP/1.1\r\nhost: test\r\n\r\n").await;
-    let page = admin.response().await.unwrap().body;
+    let page = server.metrics().await;
     for line in [
         "promptarium_http_connections 2",
         "promptarium_http_connections_refused_total 1",
@@ -85,34 +76,24 @@ async fn connections_and_the_use_of_the_database_are_shown() {
     }
 }
 
-/// The page of a server on this database, or in memory.
-async fn page(server: &mut Running) -> String {
-    let event = server.event("serving metrics").await;
-    let mut admin = Connection::open(event["address"].as_str().unwrap()).await;
-    admin.send("GET /metrics HTTP/1.1\r\nhost: test\r\n\r\n").await;
-    admin.response().await.unwrap().body
-}
-
 #[tokio::test]
 async fn generations_are_counted_by_outcome_and_the_process_is_shown() {
     let mut server = Running::start(&["--admin-listen", "127.0.0.1:0"], &[]).await;
-    let mut connection = Connection::open(server.base_url()).await;
     for (model, status) in [("local/plasma", 202), ("local/fail", 202), ("nothing", 502)] {
         let body = format!(r#"{{"modelId":"{model}","prompt":"a","clientJobId":"{model}"}}"#);
-        connection.send(request(server.api_key(), "POST", "/generations", Some(&body))).await;
-        assert_eq!(connection.response().await.unwrap().status, status, "{model}");
+        let response = call(&server, "POST", "/generations", Some(&body)).await;
+        assert_eq!(response.status, status, "{model}");
     }
     for job in ["local%2Fplasma", "local%2Ffail"] {
         let path = format!("/generations/{job}/status");
         loop {
-            connection.send(head(server.api_key(), "GET", &path, "")).await;
-            let status = connection.response().await.unwrap().json()["data"]["status"].clone();
-            if status == "completed" || status == "failed" {
+            let job = call(&server, "GET", &path, None).await.json();
+            if job["data"]["status"] == "completed" || job["data"]["status"] == "failed" {
                 break;
             }
         }
     }
-    let page = page(&mut server).await;
+    let page = server.metrics().await;
     for line in [
         r#"promptarium_generations_submitted_total{outcome="accepted"} 2"#,
         r#"promptarium_generations_submitted_total{outcome="refused"} 1"#,
@@ -134,7 +115,7 @@ async fn generations_are_counted_by_outcome_and_the_process_is_shown() {
 #[tokio::test]
 async fn every_metric_has_a_meaning_and_unused_routes_have_no_series() {
     let mut server = Running::start(&["--admin-listen", "127.0.0.1:0"], &[]).await;
-    let page = page(&mut server).await;
+    let page = server.metrics().await;
     let names = |kind: &str| -> BTreeSet<String> {
         let lines = page.lines().filter_map(|line| line.strip_prefix(kind));
         lines.filter_map(|line| line.split(' ').next()).map(str::to_owned).collect()
@@ -157,10 +138,8 @@ async fn every_series_of_the_documentation_exists() {
     let flags = ["--admin-listen=127.0.0.1:0", "--blob-store=memory:", "--database-url", &url];
     let mut server = Running::start(&flags, &[]).await;
     // The series of a route begin with its first request.
-    let mut connection = Connection::open(server.base_url()).await;
-    connection.send(head(server.api_key(), "GET", "/vaults", "")).await;
-    connection.response().await.unwrap();
-    let page = page(&mut server).await;
+    call(&server, "GET", "/vaults", None).await;
+    let page = server.metrics().await;
     let mut known = BTreeSet::new();
     for (name, kind) in
         page.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split_once(' '))
@@ -172,7 +151,7 @@ async fn every_series_of_the_documentation_exists() {
     let docs = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs");
     let monitoring = read_dir(format!("{docs}/monitoring")).unwrap();
     let mut files: Vec<_> = monitoring.map(|entry| entry.unwrap().path()).collect();
-    files.push(format!("{docs}/operations.md").into());
+    files.push(format!("{docs}/monitor.md").into());
     let mut used = 0;
     for file in files {
         let text = read_to_string(&file).unwrap();

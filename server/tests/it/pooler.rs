@@ -16,8 +16,8 @@ use tempfile::TempDir;
 use tokio::net::TcpStream;
 use url::Url;
 
-use crate::support::client::{Connection, request};
-use crate::support::program::{Running, output, program};
+use crate::support::client::Connection;
+use crate::support::program::{Running, program, refusal_of};
 
 const PROMPT: &str = r#"{"title":"Harbour","prompt":"A harbour at dawn"}"#;
 const FLAGS: [&str; 2] = ["--blob-store=memory:", "--log=error"];
@@ -131,8 +131,7 @@ async fn assert_works(pooler: &PgBouncer) {
         async move {
             let mut connection = Connection::open(&url).await;
             for number in 0..40 {
-                connection.send(request(&key, "POST", "/prompts", Some(PROMPT))).await;
-                let created = connection.response().await.unwrap();
+                let created = connection.api(&key, "POST", "/prompts", Some(PROMPT)).await;
                 assert_eq!(created.status, 201, "{number}: {}", created.body);
                 let path = format!("/prompts/{}", created.json()["data"]["id"]);
                 for (method, path, body, status) in [
@@ -142,8 +141,7 @@ async fn assert_works(pooler: &PgBouncer) {
                     ("DELETE", &*path, None, 200),
                     ("GET", &*path, None, 404),
                 ] {
-                    connection.send(request(&key, method, path, body)).await;
-                    let response = connection.response().await.unwrap();
+                    let response = connection.api(&key, method, path, body).await;
                     assert_eq!(response.status, status, "{method} {path}: {}", response.body);
                 }
             }
@@ -155,10 +153,7 @@ async fn assert_works(pooler: &PgBouncer) {
 /// The one line of a start that is refused.
 async fn refusal(pooler: &PgBouncer) -> String {
     let arguments = [&FLAGS[..], &["--listen=127.0.0.1:0", "--database-url", &pooler.url]].concat();
-    let ended = output(program(&arguments, &[])).await;
-    let text = String::from_utf8(ended.stderr).unwrap();
-    assert_eq!(ended.status.code(), Some(2), "{text}");
-    assert_eq!(text.lines().count(), 1, "{text}");
+    let text = refusal_of(program(&arguments, &[])).await;
     assert!(!text.contains("password"), "{text}");
     text
 }
@@ -210,11 +205,11 @@ async fn a_pooler_that_begins_to_mix_up_statements_is_not_used_any_more() {
     pooler.change_mode("transaction");
     let mut statuses = BTreeSet::new();
     let clients = (0..8).map(|_| async {
-        let mut connection = Connection::open(server.base_url()).await;
+        let mut connection = Connection::to(&server).await;
         let mut statuses = BTreeSet::new();
         for _ in 0..200 {
-            connection.send(request(server.api_key(), "POST", "/prompts", Some(PROMPT))).await;
-            statuses.insert(connection.response().await.unwrap().status);
+            let created = connection.api(server.api_key(), "POST", "/prompts", Some(PROMPT)).await;
+            statuses.insert(created.status);
             if statuses.contains(&503) {
                 break;
             }

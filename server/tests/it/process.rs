@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
+use serde_json::json;
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::time::timeout;
 
 use crate::support::TIMEOUT;
-use crate::support::client::{Connection, head, request};
+use crate::support::client::{Connection, call, get, head, request};
 use crate::support::program::{Running, program};
 
 const PROMPT: &str = r#"{"title":"Harbour","prompt":"A harbour at dawn"}"#;
@@ -21,10 +22,7 @@ async fn the_json_ready_line_has_base_url_key_and_store() {
     let root = server.base_url().strip_suffix("api/v1").unwrap();
     assert_eq!(server.ready["dashboard_url"], root);
     assert_eq!(server.ready["store"], "memory");
-
-    let mut connection = Connection::open(server.base_url()).await;
-    connection.send(request(server.api_key(), "POST", "/prompts", Some(PROMPT))).await;
-    assert_eq!(connection.response().await.unwrap().status, 201);
+    assert_eq!(call(&server, "POST", "/prompts", Some(PROMPT)).await.status, 201);
 }
 
 #[tokio::test]
@@ -53,8 +51,8 @@ async fn without_json_the_ready_line_is_text() {
 async fn after_a_signal_a_request_in_flight_is_completed() {
     for signal in ["TERM", "INT"] {
         let server = Running::start(&[], &[]).await;
-        let mut idle = Connection::open(server.base_url()).await;
-        let mut busy = Connection::open(server.base_url()).await;
+        let mut idle = Connection::to(&server).await;
+        let mut busy = Connection::to(&server).await;
         let length = format!("content-length: {}\r\n", PROMPT.len());
         busy.send(head(server.api_key(), "POST", "/prompts", &length)).await;
         busy.send(&PROMPT[..10]).await;
@@ -62,8 +60,7 @@ async fn after_a_signal_a_request_in_flight_is_completed() {
 
         server.signal(signal).await;
         assert!(idle.ends().await, "an idle connection is closed at once");
-        busy.send(&PROMPT[10..]).await;
-        assert_eq!(busy.response().await.unwrap().status, 201, "{signal}");
+        assert_eq!(busy.ask(&PROMPT[10..]).await.status, 201, "{signal}");
         let ended = server.end().await;
         assert_eq!(ended.code, Some(0), "{}", ended.stderr);
         assert_eq!(ended.stdout, "");
@@ -73,7 +70,7 @@ async fn after_a_signal_a_request_in_flight_is_completed() {
 #[tokio::test]
 async fn a_second_signal_exits_with_130() {
     let server = Running::start(&[], &[]).await;
-    let mut busy = Connection::open(server.base_url()).await;
+    let mut busy = Connection::to(&server).await;
     busy.send(head(server.api_key(), "POST", "/prompts", "content-length: 9\r\n")).await;
     tokio::time::sleep(Duration::from_millis(200)).await;
     server.signal("TERM").await;
@@ -85,7 +82,7 @@ async fn a_second_signal_exits_with_130() {
 #[tokio::test]
 async fn a_request_is_cut_off_after_the_drain_timeout() {
     let server = Running::start(&["--drain-timeout", "1"], &[]).await;
-    let mut busy = Connection::open(server.base_url()).await;
+    let mut busy = Connection::to(&server).await;
     busy.send(head(server.api_key(), "POST", "/prompts", "content-length: 9\r\n")).await;
     tokio::time::sleep(Duration::from_millis(200)).await;
     server.signal("TERM").await;
@@ -97,11 +94,11 @@ async fn a_request_is_cut_off_after_the_drain_timeout() {
 #[tokio::test]
 async fn nobody_waits_for_a_reader_of_the_log_that_has_stalled() {
     let server = Running::start(&[], &[]).await;
-    let mut connection = Connection::open(server.base_url()).await;
+    let mut connection = Connection::to(&server).await;
     let header = format!("x-request-id: {}\r\n", "x".repeat(128));
     for _ in 0..3000 {
-        connection.send(head(server.api_key(), "GET", "/prompts/1", &header)).await;
-        assert_eq!(connection.response().await.unwrap().status, 404);
+        let sent = head(server.api_key(), "GET", "/prompts/1", &header);
+        assert_eq!(connection.ask(sent).await.status, 404);
     }
     drop(connection);
     server.signal("TERM").await;
@@ -113,7 +110,7 @@ async fn nobody_waits_for_a_reader_of_the_log_that_has_stalled() {
 #[tokio::test]
 async fn a_stop_says_what_it_waits_for() {
     let mut server = Running::start(&["--drain-delay", "1"], &[]).await;
-    let _idle = Connection::open(server.base_url()).await;
+    let _idle = Connection::to(&server).await;
     tokio::time::sleep(Duration::from_millis(200)).await;
     server.signal("INT").await;
     server.event("stopping; another signal ends the program at once").await;
@@ -139,18 +136,13 @@ async fn a_listener_for_other_machines_without_a_public_url_is_warned_about() {
 #[tokio::test]
 async fn readyz_is_503_during_the_drain_delay() {
     let server = Running::start(&["--drain-delay", "2"], &[]).await;
-    let get = async |path: &str| {
-        let mut connection = Connection::open(server.base_url()).await;
-        connection.send(format!("GET {path} HTTP/1.1\r\nhost: test\r\n\r\n")).await;
-        connection.response().await.unwrap()
-    };
-    assert_eq!(get("/readyz").await.status, 200);
+    assert_eq!(get(&server, "/readyz").await.status, 200);
     server.signal("TERM").await;
     tokio::time::sleep(Duration::from_millis(300)).await;
-    let stopping = get("/readyz").await;
+    let stopping = get(&server, "/readyz").await;
     assert_eq!(stopping.status, 503);
     assert!(stopping.json()["data"].is_null());
-    assert_eq!(get("/healthz").await.status, 200);
+    assert_eq!(get(&server, "/healthz").await.status, 200);
     assert_eq!(server.end().await.code, Some(0));
 }
 
@@ -178,11 +170,10 @@ async fn the_command_health_tells_whether_the_server_is_ready() {
 async fn the_log_has_one_line_per_request_and_no_secret() {
     let seed = "promptarium_live_a1_s3cret=alice";
     let server = Running::start(&["--seed-key", seed], &[]).await;
-    let mut connection = Connection::open(server.base_url()).await;
+    let mut connection = Connection::to(&server).await;
     for (path, id) in [("/prompts/7?a=q3uery", "one"), ("/nothing", "two")] {
         let header = format!("x-request-id: {id}\r\n");
-        connection.send(head("promptarium_live_a1_s3cret", "GET", path, &header)).await;
-        connection.response().await.unwrap();
+        connection.ask(head("promptarium_live_a1_s3cret", "GET", path, &header)).await;
     }
     drop(connection);
     server.signal("TERM").await;
@@ -190,20 +181,11 @@ async fn the_log_has_one_line_per_request_and_no_secret() {
     assert!(!log.contains("s3cret") && !log.contains("q3uery"), "{log}");
     let lines: Vec<serde_json::Value> =
         log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let requests: Vec<_> = lines
-        .iter()
-        .filter(|line| line["message"] == "answered")
-        .map(|line| {
-            format!(
-                "{} {} {} {}",
-                line["request_id"], line["method"], line["route"], line["status"]
-            )
-        })
-        .collect();
-    assert_eq!(
-        requests,
-        [r#""one" "GET" "/prompts/{promptId}" 404"#, r#""two" "GET" "unknown" 404"#]
-    );
+    let requests = lines.iter().filter(|line| line["message"] == "answered");
+    let fields = ["request_id", "method", "route", "status"];
+    let requests: Vec<_> = requests.map(|line| fields.map(|name| line[name].clone())).collect();
+    let row = |id: &str, route: &str| [json!(id), json!("GET"), json!(route), json!(404)];
+    assert_eq!(requests, [row("one", "/prompts/{promptId}"), row("two", "unknown")]);
 }
 
 #[tokio::test]
@@ -211,11 +193,10 @@ async fn a_connection_above_the_limit_waits_for_another_to_close() {
     let flags = ["--max-connections=1", "--max-connections-per-address=0"];
     let server = Running::start(&flags, &[]).await;
     let list_prompts = request(server.api_key(), "GET", "/prompts", None);
-    let mut first = Connection::open(server.base_url()).await;
-    first.send(&list_prompts).await;
-    assert_eq!(first.response().await.unwrap().status, 200);
+    let mut first = Connection::to(&server).await;
+    assert_eq!(first.ask(&list_prompts).await.status, 200);
 
-    let mut second = Connection::open(server.base_url()).await;
+    let mut second = Connection::to(&server).await;
     second.send(&list_prompts).await;
     let response = timeout(Duration::from_millis(300), second.response()).await;
     assert!(response.is_err(), "{response:?}");

@@ -18,17 +18,12 @@ const KEYS: [&str; 4] = [
 const METRICS: [&str; 2] = ["--admin-listen", "127.0.0.1:0"];
 
 async fn send(server: &Running, request: String) -> Response {
-    let mut connection = Connection::open(server.base_url()).await;
-    connection.send(request).await;
-    connection.response().await.unwrap()
+    Connection::to(server).await.ask(request).await
 }
 
 /// The values of these series in `/metrics`.
 async fn metrics(server: &mut Running, series: &[&str]) -> Vec<String> {
-    let event = server.event("serving metrics").await;
-    let mut admin = Connection::open(event["address"].as_str().unwrap()).await;
-    admin.send("GET /metrics HTTP/1.1\r\nhost: test\r\n\r\n").await;
-    let page = admin.response().await.unwrap().body;
+    let page = server.metrics().await;
     let value = |name: &&str| {
         let mut lines = page.lines().filter_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
         lines.next().unwrap_or_else(|| panic!("{name} in {page}")).to_owned()

@@ -12,6 +12,13 @@ use tempfile::TempDir;
 /// No test waits longer for anything.
 pub(crate) const TIMEOUT: Duration = Duration::from_secs(30);
 
+/// Moves the clock of the runtime, on which nothing else moves meanwhile.
+pub(crate) async fn advance(time: Duration) {
+    tokio::time::pause();
+    tokio::time::advance(time).await;
+    tokio::time::resume();
+}
+
 /// A folder as a value of `--blob-store`.
 pub(crate) fn folder_store(folder: &TempDir) -> String {
     format!("file:{}", folder.path().display())

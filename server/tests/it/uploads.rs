@@ -4,59 +4,47 @@ use std::ffi::OsStr;
 use std::time::{Duration, Instant};
 
 use promptarium_server::EmbeddedServer;
-use promptarium_server::test_support::{BlobSetting, Blobs};
 use tempfile::TempDir;
 
+use crate::support::advance;
 use crate::support::blobs::{FailingBlobs, Failure};
-use crate::support::client::{Connection, Slot, call, head, request};
+use crate::support::client::{Connection, Slot, call, get};
 use crate::support::program::{Running, output, program};
 use crate::support::{files, folder_store};
 
 /// The largest upload.
 const SIZE: usize = 10_485_760;
 const UPLOADS: usize = 64;
-const MEBIBYTE: u64 = 1024 * 1024;
 
 /// Bytes that are not text.
 fn sample(size: usize) -> Vec<u8> {
     (0..size).map(|at| (at % 251) as u8).collect()
 }
 
-async fn slot_of(server: &EmbeddedServer, size: usize) -> Slot {
-    Slot::of(server.base_url(), server.api_key(), "image/png", size).await
-}
-
 #[tokio::test]
 async fn a_connection_is_usable_after_a_refused_upload() {
     let server = EmbeddedServer::start().await.unwrap();
-    let (one, two) = (slot_of(&server, 4).await, slot_of(&server, 4).await);
+    let (one, two) = (Slot::to(&server, 4).await, Slot::to(&server, 4).await);
     let mut connection = Connection::to(&server).await;
     for (slot, body, status) in [(&one, "1234", 200), (&two, "123", 400), (&two, "1234", 200)] {
-        connection.send(slot.head(&format!("content-length: {}\r\n", body.len()))).await;
-        connection.send(body).await;
-        assert_eq!(connection.response().await.unwrap().status, status);
+        let head = slot.head(&format!("content-length: {}\r\n", body.len()));
+        assert_eq!(connection.ask(head + body).await.status, status);
     }
-    connection.send(request(server.api_key(), "GET", "/vaults", None)).await;
-    assert_eq!(connection.response().await.unwrap().status, 200);
+    assert_eq!(connection.api(server.api_key(), "GET", "/vaults", None).await.status, 200);
 }
 
 #[tokio::test]
 async fn a_stalled_upload_is_408() {
     let server = EmbeddedServer::start().await.unwrap();
-    let slot = slot_of(&server, 10_485_760).await;
-    let mut connection = slot.connection().await;
-    connection.send(slot.head("content-length: 10485760\r\n")).await;
+    let slot = Slot::to(&server, SIZE).await;
+    let mut connection = slot.begin(SIZE).await;
     connection.send("x").await;
     tokio::time::sleep(Duration::from_millis(200)).await;
-    tokio::time::pause();
-    tokio::time::advance(Duration::from_secs(349)).await;
-    tokio::time::resume();
+    advance(Duration::from_secs(349)).await;
     tokio::time::sleep(Duration::from_millis(50)).await;
     connection.send("x").await;
     tokio::time::sleep(Duration::from_millis(50)).await;
-    tokio::time::pause();
-    tokio::time::advance(Duration::from_secs(2)).await;
-    tokio::time::resume();
+    advance(Duration::from_secs(2)).await;
     let response = connection.response().await.unwrap();
     assert_eq!(response.status, 408);
     assert!(
@@ -70,25 +58,15 @@ async fn a_stalled_upload_is_408() {
 #[tokio::test]
 async fn expect_100_continue_is_answered_before_the_body() {
     let server = EmbeddedServer::start().await.unwrap();
-    let slot = slot_of(&server, 4).await;
+    let slot = Slot::to(&server, 4).await;
     let expecting =
         |length: usize| slot.head(&format!("content-length: {length}\r\nexpect: 100-continue\r\n"));
     let mut connection = slot.connection().await;
-    connection.send(expecting(5)).await;
-    assert_eq!(connection.response().await.unwrap().status, 413);
+    assert_eq!(connection.ask(expecting(5)).await.status, 413);
     let mut connection = slot.connection().await;
     connection.send(expecting(4)).await;
     assert_eq!(connection.head_response().await.unwrap().status, 100);
-    connection.send("1234").await;
-    assert_eq!(connection.response().await.unwrap().status, 200);
-}
-
-/// The peak memory of a process in bytes.
-fn peak_memory(process_id: u32) -> u64 {
-    let status = std::fs::read_to_string(format!("/proc/{process_id}/status")).unwrap();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
-    let kibibytes: u64 = line.trim().strip_suffix(" kB").unwrap().parse().unwrap();
-    kibibytes * 1024
+    assert_eq!(connection.ask("1234").await.status, 200);
 }
 
 #[cfg(target_os = "linux")]
@@ -98,14 +76,14 @@ async fn sixty_four_large_uploads_at_once_take_at_most_128_mebibytes() {
     let server = Running::start(&["--blob-store", &folder_store(&folder)], &[]).await;
     let mut slots = Vec::new();
     for _ in 0..UPLOADS {
-        slots.push(Slot::of(server.base_url(), server.api_key(), "image/png", SIZE).await);
+        slots.push(Slot::to(&server, SIZE).await);
     }
     let bytes = sample(SIZE);
     let start = Instant::now();
     let responses = futures::future::join_all(slots.iter().map(|slot| slot.put(&bytes))).await;
     let time = start.elapsed();
     assert!(responses.iter().all(|response| response.status == 200), "{responses:?}");
-    let peak = peak_memory(server.process_id()) / MEBIBYTE;
+    let peak = server.peak_mib();
     println!("{UPLOADS} uploads of {SIZE} bytes: {time:?}, at most {peak} MiB");
     assert!(peak <= 128, "{peak} MiB");
 
@@ -113,47 +91,10 @@ async fn sixty_four_large_uploads_at_once_take_at_most_128_mebibytes() {
     assert_eq!(files(&folder).len(), UPLOADS);
 }
 
-#[cfg(target_os = "linux")]
-#[tokio::test]
-async fn unfinished_uploads_into_the_memory_store_take_little_memory() {
-    let server = Running::start(&[], &[]).await;
-    let bytes = sample(SIZE - 1);
-    let mut unfinished = Vec::new();
-    for _ in 0..UPLOADS / 2 {
-        let slot = Slot::of(server.base_url(), server.api_key(), "image/png", SIZE).await;
-        let mut connection = slot.connection().await;
-        connection.send(slot.head(&format!("content-length: {SIZE}\r\n"))).await;
-        connection.send(&bytes).await;
-        unfinished.push(connection);
-    }
-    let peak = peak_memory(server.process_id()) / MEBIBYTE;
-    println!("{} unfinished uploads of {SIZE} bytes: at most {peak} MiB", UPLOADS / 2);
-    assert!(peak <= 64, "{peak} MiB");
-}
-
-#[tokio::test]
-async fn stalled_uploads_delay_no_other_upload() {
-    let folder = TempDir::new().unwrap();
-    let blobs = Blobs::open(&BlobSetting::Folder(folder.path().into())).unwrap();
-    let server = EmbeddedServer::builder().blobs(blobs).start().await.unwrap();
-    let mut stalled = Vec::new();
-    for _ in 0..UPLOADS {
-        let slot = slot_of(&server, SIZE).await;
-        let mut connection = slot.connection().await;
-        connection.send(slot.head(&format!("content-length: {SIZE}\r\n"))).await;
-        connection.send("x").await;
-        stalled.push(connection);
-    }
-    let slot = slot_of(&server, SIZE).await;
-    let start = Instant::now();
-    assert_eq!(slot.put(&sample(SIZE)).await.status, 200);
-    assert!(start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());
-}
-
 #[tokio::test]
 async fn a_client_that_disconnects_does_not_affect_others() {
     let server = EmbeddedServer::start().await.unwrap();
-    let (slot, bytes) = (slot_of(&server, SIZE).await, sample(SIZE));
+    let (slot, bytes) = (Slot::to(&server, SIZE).await, sample(SIZE));
     assert_eq!(slot.put(&bytes).await.status, 200);
     for _ in 0..20 {
         let mut connection = slot.connection().await;
@@ -165,10 +106,8 @@ async fn a_client_that_disconnects_does_not_affect_others() {
 
 #[tokio::test]
 async fn a_failed_put_is_503_and_leaves_nothing() {
-    let store = FailingBlobs::new();
-    let blobs = Blobs::over(store.clone());
-    let server = EmbeddedServer::builder().blobs(blobs).start().await.unwrap();
-    let (slot, bytes) = (slot_of(&server, 50_000).await, sample(50_000));
+    let (store, server) = FailingBlobs::start().await;
+    let (slot, bytes) = (Slot::to(&server, 50_000).await, sample(50_000));
     for (failure, expected) in
         [(Failure::Full, "no space left"), (Failure::BreaksWhilePutting, "try again")]
     {
@@ -200,7 +139,7 @@ async fn a_bucket_that_cannot_be_reached_prevents_the_start_with_one_line() {
     let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let (with_scheme, without) = (format!("http://{closed}"), closed.to_string());
     for (endpoint, allow_http, expected) in [
-        (&with_scheme, "true", "put into the bucket"),
+        (&with_scheme, "true", "cannot be put there"),
         (&with_scheme, "", "AWS_ALLOW_HTTP"),
         (&without, "true", "--blob-store: AWS_ENDPOINT must be http://HOST:PORT"),
     ] {
@@ -222,28 +161,19 @@ async fn a_bucket_that_cannot_be_reached_prevents_the_start_with_one_line() {
 
 #[tokio::test]
 async fn a_server_whose_storage_of_files_fails_is_not_ready() {
-    let store = FailingBlobs::new();
-    let blobs = Blobs::over(store.clone());
-    let server = EmbeddedServer::builder().blobs(blobs).start().await.unwrap();
-    let ready = async || {
-        let mut connection = Connection::to(&server).await;
-        connection.send("GET /readyz HTTP/1.1\r\nhost: test\r\n\r\n").await;
-        connection.response().await.unwrap()
-    };
+    let (store, server) = FailingBlobs::start().await;
     store.set(Failure::Gone);
-    let response = ready().await;
+    let response = get(&server, "/readyz").await;
     assert_eq!(response.status, 503);
     assert!(response.body.contains("storage of files"), "{}", response.body);
     store.set(Failure::None);
-    assert_eq!(ready().await.status, 200);
+    assert_eq!(get(&server, "/readyz").await.status, 200);
 }
 
 #[tokio::test]
 async fn an_asset_that_breaks_off_ends_the_connection() {
-    let store = FailingBlobs::new();
-    let blobs = Blobs::over(store.clone());
-    let server = EmbeddedServer::builder().blobs(blobs).start().await.unwrap();
-    let slot = slot_of(&server, 50_000).await;
+    let (store, server) = FailingBlobs::start().await;
+    let slot = Slot::to(&server, 50_000).await;
     assert_eq!(slot.put(&sample(50_000)).await.status, 200);
     store.set(Failure::BreaksWhileGetting);
     let mut connection = slot.connection().await;
@@ -281,18 +211,14 @@ async fn the_log_contains_no_secret_and_no_asset_name() {
     let folder = TempDir::new().unwrap();
     let server =
         Running::start(&["--log", "trace", "--blob-store", &folder_store(&folder)], &[]).await;
-    let slot = Slot::of(server.base_url(), server.api_key(), "image/png", 4).await;
+    let slot = Slot::to(&server, 4).await;
     assert_eq!(slot.put(b"123").await.status, 400);
     assert_eq!(slot.put(b"1234").await.status, 200);
     assert_eq!(slot.put(b"1234").await.status, 400);
     assert_eq!(Slot { token: "wr0ng".to_owned(), ..slot.clone() }.put(b"1234").await.status, 401);
     let body = format!(r#"{{"title":"t","prompt":"p","imageUrl":"{}"}}"#, slot.upload_url);
-    let mut connection = Connection::open(server.base_url()).await;
-    let length = format!("content-length: {}\r\n", body.len());
-    connection.send(head(server.api_key(), "POST", "/prompts", &length) + &body).await;
-    assert_eq!(connection.response().await.unwrap().status, 400);
+    assert_eq!(call(&server, "POST", "/prompts", Some(&body)).await.status, 400);
     let key = server.api_key().to_owned();
-    drop(connection);
 
     let log = server.log_at_end().await;
     assert!(log.contains("/storage/{name}"), "{log}");
@@ -305,9 +231,8 @@ async fn the_log_contains_no_secret_and_no_asset_name() {
 
 #[tokio::test]
 async fn a_panic_is_a_500_and_the_server_continues() {
-    let store = FailingBlobs::new();
-    let server = EmbeddedServer::builder().blobs(Blobs::over(store.clone())).start().await.unwrap();
-    let slot = slot_of(&server, 1).await;
+    let (store, server) = FailingBlobs::start().await;
+    let slot = Slot::to(&server, 1).await;
     store.set(Failure::Panic);
     for _ in 0..2 {
         let response = slot.get().await;

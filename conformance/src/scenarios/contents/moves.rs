@@ -6,8 +6,6 @@ use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core! { "contents.move.answer-integers" ["VC-17"] answer_integers,
-        "A move answers 200 with four integers" },
     core! { "contents.move.answer-values" ["VC-18"] answer_values,
         "The answer of a move names the prompt, the source and the target" },
     core! { "contents.move.new-membership" ["VC-19"] new_membership,
@@ -22,6 +20,8 @@ pub(super) const ALL: &[Scenario] = &[
         "A move leaves the other prompts of both vaults, and the prompt's other vaults" },
     core! { "contents.move.refused-changes-nothing" ["VC-21"] refused_changes_nothing,
         "A move that is refused leaves the membership as it is" },
+    core! { "contents.move.never-lost" ["VC-20", "VC-21"] never_lost,
+        "A move to a vault that holds the prompt, or to its own, leaves it there or changes nothing" },
     reference! { "contents.move.into-a-holder" ["VC-19", "VC-20", "VC-21"] ("S-28") into_a_holder,
         "A move to a vault that holds the prompt replaces the membership there by a new one" },
     reference! { "contents.move.within-one-vault" ["VC-19", "VC-20", "VC-21"] ("S-29")
@@ -34,16 +34,6 @@ pub(super) const ALL: &[Scenario] = &[
     reference! { "contents.move.old-membership-404" ["VC-20"] ("S-31") old_membership_404,
         "The membership in the source is not found after a move" },
 ];
-
-async fn answer_integers(case: Case) -> Result {
-    let (_, target, [member]) = case.source_and_target().await?;
-    let reply = member.move_to(&target).await?;
-    reply.status(200)?;
-    for key in ["promptId", "sourceVaultId", "targetVaultId", "vaultPromptId"] {
-        reply.integer(&format!("/data/{key}"))?;
-    }
-    Ok(())
-}
 
 async fn answer_values(case: Case) -> Result {
     let target = case.vault().await?;
@@ -121,6 +111,22 @@ async fn refused_changes_nothing(case: Case) -> Result {
     for body in [json!({}), json!({ "targetVaultId": "x" }), json!({ "targetVaultId": 0 })] {
         case.wire().post(&path, body).await?.status(400)?;
         source.expect_entries(&before).await?;
+    }
+    Ok(())
+}
+
+/// Whether such moves succeed is open (S-28, S-29).
+async fn never_lost(case: Case) -> Result {
+    let (source, target, [member, other]) = case.source_and_target().await?;
+    target.add_in_turn([&member]).await?;
+    let into_holder = member.move_to(&target).await?;
+    let left = if into_holder.is_success() { [].as_slice() } else { &[&source] };
+    let expected = left.iter().copied().chain([&target]);
+    member.prompt.expect_vaults([&source, &target], expected).await?;
+    other.move_to(&source).await?;
+    other.prompt.expect_vaults([&source, &target], [&source]).await?;
+    for (vault, prompt) in [(&target, &member.prompt), (&source, &other.prompt)] {
+        vault.member_of(prompt).await?;
     }
     Ok(())
 }

@@ -21,6 +21,8 @@ pub(super) const ALL: &[Scenario] = &[
         "A path with a trailing slash is unknown" },
     reference! { "errors.path.as-written" ["ER-01"] ("S-61") as_written,
         "A path is taken only as it is written: letters in their case, no double slash" },
+    core! { "errors.path-id.refused" ["PR-30", "ER-08"] odd_id,
+        "A path id that is no integer of 64 bits is 400 or 404" },
     reference! { "errors.path-id.no-integer" ["ER-08"] ("S-58") no_integer,
         "A path id that is no plain decimal integer, negative or too large is 404" },
 ];
@@ -124,6 +126,18 @@ async fn as_written(case: Case) -> Result {
     let ids = Ids::make(&case).await?;
     for path in PATHS.split(' ') {
         case.wire().get(&ids.in_path(path)).await?.status(404)?;
+    }
+    Ok(())
+}
+
+async fn odd_id(case: Case) -> Result {
+    for id in ["abc", "1.5", "99999999999999999999999999"] {
+        for path in ["/prompts/{}", "/vaults/{}", "/vaults/{}/prompts"] {
+            let reply = case.wire().get(&path.replace("{}", id)).await?;
+            let got = format!("status {}", reply.status_code());
+            let refused = matches!(reply.status_code(), 400 | 404);
+            reply.ensure(refused, "400 or 404 for an id that is no integer", got)?;
+        }
     }
     Ok(())
 }

@@ -2,9 +2,8 @@
 
 use std::collections::HashSet;
 
-use super::{
-    Type, create_data, have_members, present, same_at_its_own_address, shaped, some, stable,
-};
+use super::{create_data, have_members, present, same_at_its_own_address, shaped, some, stable};
+use crate::scenarios::answers::shapes::{MEMBER, PROMPT, VAULT};
 use crate::scenarios::prelude::*;
 
 /// As many pages as are read to see the end of a list.
@@ -40,37 +39,6 @@ pub(super) const ALL: &[Scenario] = &[
     core! { reads "existing-data.vaults.contents" ["VC-04", "VC-06", "VC-07"] contents,
         "Entries of a vault have a membership, say whether they are pinned, and pins come first" },
 ];
-
-const PROMPT: &[(&str, Type)] = &[
-    ("id", Type::Integer),
-    ("title", Type::Text),
-    ("prompt", Type::Text),
-    ("promptType", Type::OneOf(&["image", "text", "video"])),
-    ("platform", Type::TextOrNull),
-    ("status", Type::Text),
-    ("images", Type::Images),
-    ("vaultIds", Type::Integers),
-    ("createdAt", Type::Timestamp),
-    ("updatedAt", Type::Timestamp),
-];
-
-const VAULT: &[(&str, Type)] = &[
-    ("id", Type::Integer),
-    ("name", Type::Text),
-    ("description", Type::TextOrNull),
-    ("slug", Type::Text),
-    ("visibility", Type::OneOf(&["private", "unlisted", "public"])),
-    ("accessType", Type::TextOrNull),
-    ("isLocked", Type::Boolean),
-    ("coverImageUrl", Type::TextOrNull),
-    ("isSystem", Type::Boolean),
-    ("promptCount", Type::Integer),
-    ("createdAt", Type::Timestamp),
-    ("updatedAt", Type::Timestamp),
-];
-
-const MEMBERSHIP: &[(&str, Type)] =
-    &[("id", Type::Integer), ("vaultPromptId", Type::Integer), ("isPinned", Type::Boolean)];
 
 async fn filters(case: Case) -> Result {
     let wire = case.wire();
@@ -204,7 +172,7 @@ async fn contents(case: Case) -> Result {
                 continue;
             }
             let entries = listing.status(200)?.array("/data")?;
-            shaped(&listing, &entries, MEMBERSHIP)?;
+            shaped(&listing, &entries, MEMBER)?;
             let pinned: Vec<_> = entries.iter().map(|entry| entry["isPinned"] == true).collect();
             let sorted = pinned.is_sorted_by_key(|pinned| !pinned);
             let got = format!("isPinned {}", json_text(&pinned));

@@ -33,8 +33,10 @@ pub(super) async fn all_named(call: &Correct, field: &Field, values: &[String]) 
 
 /// Whatever is refused for the profile core names the field.
 pub(super) async fn named(call: &Correct, field: &Field) -> Result {
-    for fact in facts(field).into_iter().filter(|fact| fact.profile() == Profile::Core) {
+    let core = |fact: &Fact| fact.profile(field) == Profile::Core;
+    for fact in facts(field).into_iter().filter(core) {
         match fact {
+            Fact::Null if field.presence.takes_null() => {}
             Fact::First | Fact::Last | Fact::Words => {}
             Fact::Required => {
                 let reply = call.without(field.name).await?;

@@ -10,18 +10,19 @@ macro_rules! requests {
     ($($request:ident $id:literal $name:literal $rule:literal;)+) => {
         /// A request with a body, or with a query.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub(super) enum Request { $($request),+ }
+        pub enum Request { $(#[doc = $name] $request),+ }
 
         impl Request {
-            pub(super) const ALL: &[Self] = &[$(Self::$request),+];
+            /// Every one.
+            pub const ALL: &[Self] = &[$(Self::$request),+];
 
             /// The name in ids, and what a title calls the request.
-            pub(super) fn names(self) -> (&'static str, &'static str) {
+            pub fn names(self) -> (&'static str, &'static str) {
                 match self { $(Self::$request => ($id, $name)),+ }
             }
 
             /// The rule that states its success.
-            pub(super) fn rule(self) -> &'static str {
+            pub fn rule(self) -> &'static str {
                 match self { $(Self::$request => $rule),+ }
             }
         }
@@ -42,7 +43,8 @@ requests! {
 }
 
 impl Request {
-    pub(super) fn has_body(self) -> bool {
+    /// Whether its fields are in a body, and not in a query.
+    pub fn has_body(self) -> bool {
         self != Self::ListPrompts
     }
 

@@ -3,22 +3,26 @@
 use super::request::Request::{self, *};
 
 /// One field of one request.
-pub(super) struct Field {
-    pub(super) request: Request,
-    pub(super) name: &'static str,
-    pub(super) kind: Kind,
-    pub(super) presence: Presence,
+pub struct Field {
+    /// Where it stands.
+    pub request: Request,
+    /// Its key.
+    pub name: &'static str,
+    /// What values it takes.
+    pub kind: Kind,
+    /// Whether it has to be there.
+    pub presence: Presence,
     /// The rule that states the field.
-    pub(super) rule: &'static str,
+    pub rule: &'static str,
     /// The rule that states its range.
-    pub(super) range: &'static str,
+    pub range: &'static str,
     /// The file and the line of the row.
-    pub(super) source: &'static str,
+    pub source: &'static str,
 }
 
 /// What values a field takes.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Kind {
+pub enum Kind {
     /// A text of so many characters, the least and the most.
     Text(usize, usize),
     /// A text without a stated length.
@@ -27,8 +31,9 @@ pub(super) enum Kind {
     Ratio(usize),
     /// One of the words of the first list; the second one has words that are near them.
     OneOf(&'static str, &'static str),
+    /// An absolute address.
     Uri,
-    /// At most so many.
+    /// At most so many addresses.
     Uris(usize),
     /// The id of something of the caller.
     Id,
@@ -38,12 +43,13 @@ pub(super) enum Kind {
     Ids(usize, usize),
     /// The least and the greatest.
     Integer(i64, i64),
+    /// A JSON object.
     Object,
 }
 
 impl Kind {
     /// The least, the most, and of what.
-    pub(super) fn range(self) -> (i64, i64, &'static str) {
+    pub fn range(self) -> (i64, i64, &'static str) {
         let of = |least: usize, most: usize, unit| (least as i64, most as i64, unit);
         match self {
             Self::Text(least, most) => of(least, most, " characters"),
@@ -60,11 +66,22 @@ impl Kind {
 
 /// Whether a field has to be there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Presence {
+pub enum Presence {
+    /// It has to be there.
     Required,
+    /// It may be left out.
     Optional,
     /// Optional, and `null` is a value.
     Nullable,
+    /// Optional, and `null` is a value by our choice (S-09).
+    NullableByChoice,
+}
+
+impl Presence {
+    /// Whether `null` is a value.
+    pub fn takes_null(self) -> bool {
+        matches!(self, Self::Nullable | Self::NullableByChoice)
+    }
 }
 
 const TYPES: Kind = Kind::OneOf("text image video", "audio Image TEXT images text,image");
@@ -94,11 +111,11 @@ macro_rules! rows {
 
 /// Request, field, kind, presence, the rule of the field and, if another one, that of its range.
 #[rustfmt::skip]
-pub(super) const FIELDS: &[Field] = rows! {
+pub const FIELDS: &[Field] = rows! {
     CreatePrompt "title" Kind::Text(1, 120), Required, "PR-20" "LI-02";
     CreatePrompt "prompt" Kind::Text(1, 15_000), Required, "PR-20" "LI-03";
     CreatePrompt "promptType" TYPES, Optional, "PR-22";
-    CreatePrompt "platform" Kind::AnyText, Nullable, "PR-23";
+    CreatePrompt "platform" Kind::AnyText, NullableByChoice, "PR-23";
     CreatePrompt "modelId" Kind::AnyText, Optional, "PR-25";
     CreatePrompt "aspectRatio" Kind::Ratio(20), Optional, "PR-26" "LI-04";
     CreatePrompt "vaultId" Kind::Id, Optional, "PR-27";
@@ -107,7 +124,7 @@ pub(super) const FIELDS: &[Field] = rows! {
     UpdatePrompt "title" Kind::Text(1, 120), Optional, "PR-33" "LI-02";
     UpdatePrompt "prompt" Kind::Text(1, 15_000), Optional, "PR-33" "LI-03";
     UpdatePrompt "promptType" TYPES, Optional, "PR-33" "PR-35";
-    UpdatePrompt "platform" Kind::AnyText, Nullable, "PR-33";
+    UpdatePrompt "platform" Kind::AnyText, NullableByChoice, "PR-33";
     UpdatePrompt "modelId" Kind::AnyText, Optional, "PR-35";
     UpdatePrompt "aspectRatio" Kind::Ratio(20), Optional, "PR-34" "LI-04";
     UpdatePrompt "vaultId" Kind::Id, Optional, "PR-38";

@@ -5,14 +5,13 @@ use super::table::{Field, Kind};
 use crate::scenarios::prelude::*;
 use crate::scenarios::uploads::slot::uploaded_urls;
 
-/// Letters of one, two and three bytes, each one UTF-16 unit and one grapheme, and a mix: they
-/// count as one however characters are counted, but not in bytes.
-const LETTERS: [&str; 4] = ["a", "é", "漢", "aé漢"];
+/// Letters of one to four bytes, and a mix. Each is one code point and one grapheme, so that
+/// servers that count either agree; bytes and UTF-16 units are no characters.
+const LETTERS: [&str; 5] = ["a", "é", "漢", "😀", "aé漢😀"];
 
-/// Letters that count as one only as Unicode scalar values: two units in UTF-16, marks that are
-/// no grapheme of their own, and what cannot be seen.
-const ODD_LETTERS: [&str; 5] =
-    ["😀", "\u{10ffff}", "e\u{301}", "\u{feff}", "👩\u{200d}👧\u{200d}👦"];
+/// Letters that count as one only as Unicode scalar values: marks that are no grapheme of their
+/// own, and what cannot be seen.
+const ODD_LETTERS: [&str; 4] = ["\u{10ffff}", "e\u{301}", "\u{feff}", "👩\u{200d}👧\u{200d}👦"];
 
 pub(super) const URI: &str = "https://example.com/a.png";
 
@@ -53,7 +52,7 @@ pub(super) fn texts(call: &Correct, field: &Field, count: usize) -> Vec<String> 
     let skipped = if field.request == Request::Generate { LETTERS.len() - 1 } else { 0 };
     let letters = LETTERS.into_iter().skip(skipped);
     let plain = letters.map(|letters| json!(text(call, field, letters, count)).to_string());
-    let last = escaped(&text(call, field, "漢é", count));
+    let last = escaped(&text(call, field, "漢é😀", count));
     plain.chain([last]).collect()
 }
 
@@ -89,8 +88,7 @@ pub(super) async fn prompts(call: &Correct, count: usize) -> Result<String> {
     Ok(json!(ids(call.case.prompts(count).await?)).to_string())
 }
 
-/// Values of other types. `null` is not among them, as a server may take it as a field that is
-/// not there (S-10).
+/// Values of other types; `null` has a scenario of its own.
 pub(super) fn of_other_types(call: &Correct, field: &Field) -> Vec<String> {
     let values = match field.kind {
         Kind::Text(..) | Kind::AnyText | Kind::Ratio(..) | Kind::OneOf(..) | Kind::Uri => {

@@ -20,14 +20,14 @@ pub(super) const REFUSE: &str = "local/refuse";
 const TIMEOUT: Duration = Duration::from_secs(55);
 
 /// A generation that was queued.
-pub(super) struct Job {
+pub(in crate::scenarios) struct Job {
     case: Case,
     /// Its `clientJobId`.
     pub(super) id: String,
     /// The vault that the request named.
     pub(super) vault: Option<i64>,
     /// The response that it is queued.
-    pub(super) answer: ApiResponse,
+    pub(in crate::scenarios) answer: ApiResponse,
 }
 
 /// A request with these fields beside a model and a text no other case uses.
@@ -108,7 +108,7 @@ where
 
 impl Job {
     /// Queues a generation with these fields for a new vault.
-    pub(super) async fn queue(case: &Case, fields: Value) -> Result<Self> {
+    pub(in crate::scenarios) async fn queue(case: &Case, fields: Value) -> Result<Self> {
         Self::submit(case, body_for_a_vault(case, fields).await?).await
     }
 
@@ -143,7 +143,7 @@ impl Job {
     }
 
     /// Its status as it is now, whatever that is.
-    pub(super) async fn status(&self) -> Result<ApiResponse> {
+    pub(in crate::scenarios) async fn status(&self) -> Result<ApiResponse> {
         status(&self.case.wire(), &self.id).await
     }
 

@@ -1,13 +1,13 @@
 //! That a job of a model that works runs to its end, how many outputs it leaves, and where they go.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
+use std::time::Duration;
 
 use futures::future::try_join_all;
 
 use super::job::{Job, body, failing, refused, send, slow, within_a_jobs_time};
 use super::outputs::Outputs;
-use crate::fixture::vault_ids;
-use crate::run_id::RunId;
+use crate::case::state;
 use crate::scenarios::endpoints::absent;
 use crate::scenarios::prelude::*;
 
@@ -16,6 +16,12 @@ pub(super) const ALL: &[Scenario] = &[
     core! { "generations.output.there-at-once" ["GE-26", "GE-28", "GE-29", "GE-32"]
         |case| async move { Job::finish(&case, json!({})).await?.outputs().await?.any().map(drop) },
         "The job of a model that works becomes completed, and then the output is in the vault" },
+    core! { "generations.output.said-completed" ["GE-28", "GE-32"] said_completed,
+        "A job whose output is in the vault says that it is completed" },
+    core! { "generations.output.type-default" ["GE-09"] type_default,
+        "Without generationType the output is as for image" },
+    core! { "generations.output.ratio-default" ["GE-17"] ratio_default,
+        "Without aspectRatio the images have the proportions of 1:1" },
     core! { "generations.output.by-itself" ["GE-26", "GE-27", "GE-29"] by_itself,
         "The output appears in the vault without a further call on the job" },
     core! { "generations.output.batch" ["GE-19", "GE-30"] batch,
@@ -29,8 +35,8 @@ pub(super) const ALL: &[Scenario] = &[
         "A negativePrompt keeps no generation from being completed" },
     core! { "generations.vault.named" ["GE-21", "GE-29"] named,
         "The output goes into the vault that is named and into no other vault of the caller" },
-    core! { "generations.vault.general" ["GE-22", "VA-12"] general,
-        "Without vaultId the output goes into a vault of the account that no run has made" },
+    core! { "generations.vault.general" ["GE-22", "VA-12", "VA-09"] general,
+        "Without vaultId the output goes into a system vault of the account" },
     core! { "generations.vault.absent" ["GE-21"] absent_vault,
         "A vaultId that names no vault is no success" },
     core! { "generations.vault.foreign" ["GE-21"] [OtherAccount] foreign,
@@ -53,6 +59,55 @@ async fn by_itself(case: Case) -> Result {
     let job = &Job::queue(&case, json!({})).await?;
     let saved = || async move { Ok((job.outputs().await?.count() > 0).then_some(())) };
     within_a_jobs_time(&case, "an output to be in the vault", saved).await
+}
+
+/// What a target whose jobs never end by their word is found by, so it asks for no preflight.
+async fn said_completed(case: Case) -> Result {
+    const SAVED: Duration = Duration::from_secs(20);
+    const SAID: Duration = Duration::from_secs(10);
+    let job = &Job::queue(&case, json!({})).await?;
+    let saved = || async move { Ok((job.outputs().await?.count() > 0).then_some(())) };
+    if let Err(failure) = case.until("an output in the vault", SAVED, saved).await {
+        return Err(match failure.exchange {
+            Some(_) => failure,
+            None => Failure::skipped("no output was saved in time, so there is no end to see"),
+        });
+    }
+    let said = || async move {
+        let reply = job.status().await?;
+        Ok((state(reply.status(200)?).as_deref() == Some("completed")).then_some(()))
+    };
+    case.until("the status of a job with an output to be completed", SAID, said).await
+}
+
+/// What two jobs have made, the first one without the field and the second one with its default.
+async fn with_default(case: &Case, fields: Value) -> Result<[Outputs; 2]> {
+    let plain = Job::finish(case, json!({})).await?;
+    let named = Job::finish(case, fields).await?;
+    Ok([plain.outputs().await?, named.outputs().await?])
+}
+
+async fn type_default(case: Case) -> Result {
+    let made = with_default(&case, json!({ "generationType": "image" })).await?;
+    let [got, expected] = made.map(|outputs| {
+        let kinds = outputs.prompts.iter().map(|prompt| prompt["promptType"].to_string());
+        kinds.collect::<BTreeSet<_>>()
+    });
+    check::equal("promptType of the output", &got, &expected)
+}
+
+async fn ratio_default(case: Case) -> Result {
+    let made = with_default(&case, json!({ "aspectRatio": "1:1" })).await?;
+    let [got, expected] = made.map(|outputs| {
+        let images = outputs.images().into_iter();
+        images.map(|image| (image["width"].as_i64(), image["height"].as_i64())).collect::<Vec<_>>()
+    });
+    if expected.is_empty() {
+        return Err(Failure::skipped("the outputs are not in images, so their size is not shown"));
+    }
+    let ratio = |size: &(Option<i64>, Option<i64>)| Some((size.0? * 100).checked_div(size.1?)?);
+    let [got, expected] = [got, expected].map(|sizes| sizes.iter().map(ratio).collect::<Vec<_>>());
+    check::equal("the proportions of the images in percent", &got, &expected)
 }
 
 async fn completed_input(case: &Case, fields: Value) -> Result<Job> {
@@ -95,33 +150,26 @@ async fn general(case: Case) -> Result {
     let wire = case.wire();
     let mut taking: Option<HashSet<i64>> = None;
     for _ in 0..2 {
-        let before: HashSet<_> = in_other_vaults(&wire).await?.into_iter().collect();
+        let before: HashSet<_> = in_system_vaults(&wire).await?.into_iter().collect();
         Job::submit(&case, body(&case, json!({}))).await?.wait_completed().await?;
-        let after = in_other_vaults(&wire).await?;
+        let after = in_system_vaults(&wire).await?;
         let new = after.iter().filter(|place| !before.contains(place)).map(|(vault, _)| *vault);
         taking =
             Some(new.filter(|vault| taking.as_ref().is_none_or(|t| t.contains(vault))).collect());
     }
     let found = taking.is_some_and(|vaults| !vaults.is_empty());
-    check::ensure(found, "the output of both jobs in one vault that no run has made", "none")
+    check::ensure(found, "the output of both jobs in one system vault", "none")
 }
 
-/// The prompts in all vaults that no run has made, each with its vault. General is one of these
-/// vaults, and need not be a system vault (S-18).
-async fn in_other_vaults(wire: &Wire) -> Result<Vec<(i64, i64)>> {
+/// The prompts in all system vaults, each with its vault.
+async fn in_system_vaults(wire: &Wire) -> Result<Vec<(i64, i64)>> {
     let mut found = Vec::new();
-    let vaults = wire.get("/vaults").await?;
-    for vault in vaults.status(200)?.array("/data")? {
-        let id = vault["id"].as_i64();
-        let unmarked = vault["name"].as_str().is_some_and(|name| RunId::of_name(name).is_none());
-        if let Some(id) = id.filter(|_| unmarked) {
-            let prompts = wire.get(&format!("/vaults/{id}/prompts")).await?;
-            // Scenarios that try names make vaults without a mark, and delete them.
-            if prompts.status_code() != 404 {
-                let prompts = prompts.status(200)?.integers("/data", "id")?;
-                found.extend(prompts.into_iter().map(|prompt| (id, prompt)));
-            }
-        }
+    let vaults = wire.get("/vaults").await?.status(200)?.array("/data")?;
+    let system = vaults.iter().filter(|vault| vault["isSystem"] == true);
+    for id in system.filter_map(|vault| vault["id"].as_i64()) {
+        let prompts = wire.get(&format!("/vaults/{id}/prompts")).await?;
+        let prompts = prompts.status(200)?.integers("/data", "id")?;
+        found.extend(prompts.into_iter().map(|prompt| (id, prompt)));
     }
     Ok(found)
 }

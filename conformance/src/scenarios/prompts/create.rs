@@ -1,15 +1,11 @@
 //! `POST /prompts`, and what its fields take on an update too: defaults, texts and addresses.
 //! Models and vaults have files of their own, the bounds of all fields are in `fields`.
 
-use super::object::whole;
 use super::{both_accepted, both_name_field, created_with};
 use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core! { "prompts.create.answer" ["PR-19"]
-        |case| async move { whole(case.create_prompt(json!({})).await?.status(201)?, "/data") },
-        "A create answers 201 with the whole prompt object" },
     core! { "prompts.create.twice" ["PR-19", "PR-01"] twice,
         "Two creates with the same body make two prompts" },
     core! { "prompts.create.type-default" ["PR-21"]

@@ -1,7 +1,6 @@
 //! The calls that put a prompt into a vault: create and update with a `vaultId`, and
 //! `POST /prompts/{promptId}/save`.
 
-use super::object::whole;
 use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
@@ -14,8 +13,6 @@ pub(super) const ALL: &[Scenario] = &[
         "An update with a vaultId puts the prompt into that vault" },
     core! { "prompts.vaults.update-keeps-others" ["PR-38"] |case| keeps_others(case, Way::Update),
         "An update with a vaultId takes the prompt out of no other vault" },
-    core! { "prompts.save.answer" ["PR-44"] answer,
-        "A save answers 200 with the whole prompt object" },
     core! { "prompts.save.adds" ["PR-44", "VC-03"]
         |case| async move { put_in(&case, Way::Save).await.map(drop) },
         "A save puts the prompt into the vault" },
@@ -75,12 +72,6 @@ async fn keeps_others(case: Case, way: Way) -> Result {
     vault.put(&prompt, way).await?.success()?;
     first.expect_prompts([&prompt]).await?;
     second.expect_prompts([&prompt]).await
-}
-
-async fn answer(case: Case) -> Result {
-    let (prompt, vault) = (case.prompt().await?, case.vault().await?);
-    let reply = prompt.save_into(&vault).await?;
-    whole(reply.status(200)?.equals("/data/id", prompt.id)?, "/data")
 }
 
 async fn at_once(case: Case) -> Result {

@@ -7,12 +7,15 @@ use futures::future::{join_all, try_join_all};
 use super::pictures::{PNG_BYTES, of_all_types, png, png_of_size};
 use super::slot::Slot;
 use crate::Verdict;
+use crate::scenarios::auth::main_bearer;
 use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
     core! { "uploads.put.answer" ["UP-10", "UP-11", "UP-12"] answer,
         "The PUT of the bytes with token and type, and without the API key, is answered 200" },
+    core! { "uploads.put.token" ["UP-11"] token,
+        "Without the token of its slot an upload is refused, and nothing of it is kept" },
     core! { "uploads.put.empty-body" ["UP-10"] empty_body,
         "The answer has an empty body" },
     core! { "uploads.put.largest" ["LI-14", "UP-10", "UP-15"] largest,
@@ -52,6 +55,26 @@ async fn answer(case: Case) -> Result {
     for (content_type, bytes) in of_all_types() {
         let slot = Slot::of(&case, &case.wire(), content_type, bytes.len()).await?;
         slot.put(&bytes).send().await?.has_status(200, content_type)?;
+    }
+    Ok(())
+}
+
+async fn token(case: Case) -> Result {
+    let bytes = png([0, 0, 200]);
+    let [slot, other] =
+        [Slot::for_png(&case, bytes.len()).await?, Slot::for_png(&case, bytes.len()).await?];
+    let bearer = |token: &str| Some(format!("Bearer {token}"));
+    let key = slot.is_of_target(&slot.upload_url).then(|| main_bearer(&case));
+    for (what, value) in [
+        ("no token", None),
+        ("the token of another slot", bearer(&other.token)),
+        ("half the token", bearer(&slot.token[..slot.token.len() / 2])),
+        ("a lengthened token", bearer(&format!("{}A", slot.token))),
+        ("no scheme", Some(slot.token.clone())),
+        ("the API key", key.or_else(|| bearer("none"))),
+    ] {
+        let call = value.map_or(slot.bare(), |value| slot.bare().header("authorization", value));
+        slot.refuses(what, call.body(&slot.content_type, &*bytes), &bytes).await?;
     }
     Ok(())
 }

@@ -192,17 +192,17 @@ impl Slot {
     /// The same, and with the key of the account where the target itself asks for one (S-45).
     async fn look(&self) -> Result<ApiResponse> {
         let reply = self.fetch().await?;
-        if !matches!(reply.status_code(), 401 | 403) || !self.is_of_target() {
+        if !matches!(reply.status_code(), 401 | 403) || !self.is_of_target(&self.url) {
             return Ok(reply);
         }
         let call = self.case.storage(Method::GET, &self.url);
         call.header("authorization", main_bearer(&self.case)).send().await
     }
 
-    /// Whether the API key may be sent to `url`.
-    fn is_of_target(&self) -> bool {
+    /// Whether the API key may be sent to an address.
+    pub(super) fn is_of_target(&self, address: &str) -> bool {
         let root = self.case.target().config.base_url.origin();
-        Url::parse(&self.url).is_ok_and(|url| url.origin() == root)
+        Url::parse(address).is_ok_and(|url| url.origin() == root)
     }
 
     /// The image is at `url`, now or soon. Who may read it, and whether the storage keeps its
@@ -215,7 +215,7 @@ impl Slot {
         }
         // The last look tells more than that time has run out.
         let reply = self.look().await?;
-        if matches!(reply.status_code(), 401 | 403) && !self.is_of_target() {
+        if matches!(reply.status_code(), 401 | 403) && !self.is_of_target(&self.url) {
             let reason =
                 "the image at url is for those only who have another right than an API key";
             return Err(Failure::skipped(reason));

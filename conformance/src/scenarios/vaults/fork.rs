@@ -156,7 +156,7 @@ async fn changed_and_kept(case: &Case, changed: Side) -> Result<(Vault, Vault)> 
     let (fork, _) = case.fork_of(&source).await?;
     // A scenario may delete the fork, and the copies are not found by it then.
     for copy in fork.prompts().await? {
-        case.adopt_prompt(copy.into());
+        case.adopt_prompt(copy);
     }
     Ok(match changed {
         Side::Source => (source, fork),

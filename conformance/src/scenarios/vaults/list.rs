@@ -25,6 +25,8 @@ pub(super) const ALL: &[Scenario] = &[
         "The list has a vault before those that were created earlier" },
     core! { "vaults.list.update-moves-nothing" ["VA-14"] |case| newest_first(case, true),
         "An update does not move a vault in the list" },
+    core! { "vaults.list.no-limit" ["VA-15"] no_limit,
+        "A limit makes no page of the list: it is ignored or refused" },
     core! { "vaults.list.whole" ["VA-15"] whole,
         "One response holds the whole list, however long it is" },
     reference! { "vaults.list.ignores-queries" ["VA-15"] ("S-03") ignores_queries,
@@ -41,6 +43,15 @@ async fn answer(case: Case) -> Result {
     let (vault, created) = case.vault_with(fields).await?;
     let read = vault.read().await?;
     same_object(created.status(201)?, created.at("/data")?, read.at("/data")?)
+}
+
+async fn no_limit(case: Case) -> Result {
+    let made = case.vaults::<2>().await?.map(|vault| vault.id);
+    let reply = case.wire().get("/vaults?limit=1").await?;
+    if reply.status_code() != 200 {
+        return reply.is_client_error("an unknown parameter").map(drop);
+    }
+    super::holds_all(&reply, &made.into())
 }
 
 async fn refused_makes_nothing(case: Case) -> Result {

@@ -17,23 +17,9 @@ pub(super) const ALL: &[Scenario] = &[
         "A vault shows its name" },
     core! { "vaults.object.description" ["VA-03", "VA-18"] description,
         "A vault shows its description, a string or null" },
-    core! { "vaults.object.visibility" ["VA-05"]
-        |case| shows(case, "visibility", "private, unlisted or public", is_visibility),
-        "A vault's visibility is private, unlisted or public" },
-    core! { "vaults.object.access-type" ["VA-06"]
-        |case| shows(case, "accessType", "a string or null", is_string_or_null),
-        "A vault's accessType is a string or null" },
-    core! { "vaults.object.is-locked" ["VA-07"]
-        |case| shows(case, "isLocked", "a boolean", Value::is_boolean),
-        "A vault's isLocked is a boolean" },
-    core! { "vaults.object.cover-image" ["VA-08"]
-        |case| shows(case, "coverImageUrl", "a string or null", is_string_or_null),
-        "A vault's coverImageUrl is a string or null" },
     core! { "vaults.object.is-system" ["VA-09"]
         |case| shows(case, "isSystem", "false", |value| *value == false),
         "A vault that the caller made is no system vault" },
-    core! { "vaults.object.timestamps" ["VA-11"] timestamps,
-        "A vault's createdAt and updatedAt are timestamps" },
     reference! { "vaults.object.plain" ["VA-06", "VA-07", "VA-08"] ("S-13", "S-14", "S-15") plain,
         "A vault has no access type, no lock and no cover image" },
     reference! { "vaults.object.no-description" ["VA-03"]
@@ -67,14 +53,6 @@ async fn shows(case: Case, field: &str, what: &str, fits: impl Fn(&Value) -> boo
     listed.ensure(holds, format!("{field} to be {what}"), entry).map(drop)
 }
 
-fn is_string_or_null(value: &Value) -> bool {
-    value.is_string() || value.is_null()
-}
-
-fn is_visibility(value: &Value) -> bool {
-    ["private", "unlisted", "public"].iter().any(|it| value == it)
-}
-
 async fn id(case: Case) -> Result {
     let vaults = try_join_all((0..8).map(|_| case.vault())).await?;
     for vault in &vaults {
@@ -98,12 +76,6 @@ async fn description(case: Case) -> Result {
         vault.read().await?.equals("/data/description", description)?;
     }
     Ok(())
-}
-
-async fn timestamps(case: Case) -> Result {
-    let vault = case.vault().await?.read().await?;
-    vault.timestamp("/data/createdAt")?;
-    vault.timestamp("/data/updatedAt").map(drop)
 }
 
 async fn plain(case: Case) -> Result {

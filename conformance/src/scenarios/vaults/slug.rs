@@ -6,7 +6,9 @@ use crate::scenarios::prelude::*;
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
     core! { "vaults.slug.url-safe" ["VA-04"] url_safe,
-        "A slug has only characters that are safe in a URL" },
+        "A slug is not empty and has only characters that are safe in a URL, whatever the name" },
+    core! { "vaults.slug.of-the-name" ["VA-04"] of_the_name,
+        "Names that have nothing in common give different slugs" },
     reference! { "vaults.slug.form" ["VA-04"] ("S-16") form,
         "A slug is the name in lower-case ASCII letters and digits, joined by single dashes" },
     reference! { "vaults.slug.from-nothing" ["VA-04"] ("S-16") from_nothing,
@@ -25,17 +27,28 @@ fn unique_word() -> String {
 }
 
 async fn url_safe(case: Case) -> Result {
-    for name in ["plain", "a b", "Öl 漢字", "50% off", "a/b?c#d", "<\"&'>", "😀 e\u{301}"] {
-        let name = format!("{name} {}", unique_word());
+    let marks: String =
+        unique_word().bytes().map(|b| char::from(b"!?*.;,"[usize::from(b) % 6])).collect();
+    let names = ["plain", "a b", "Öl 漢字", "50% off", "a/b?c#d", "<\"&'>", "😀 e\u{301}"];
+    let names = names.map(|name| format!("{name} {}", unique_word()));
+    for name in names.into_iter().chain([marks]) {
         let (_, created) = case.vault_with(json!({ "name": name })).await?;
         let slug = created.string("/data/slug")?;
         let what =
             format!("a slug of the name {} that needs no escaping in a URL", json_text(&name));
-        created.ensure(is_url_safe(slug), what, json_text(&slug))?;
+        created.ensure(!slug.is_empty() && is_url_safe(slug), what, json_text(&slug))?;
     }
-    let (_, created) = case.vault_with(json!({ "name": case.name("slug") })).await?;
-    let empty = created.string("/data/slug")?.is_empty();
-    created.ensure(!empty, "a slug that is not empty", "\"\"").map(drop)
+    Ok(())
+}
+
+async fn of_the_name(case: Case) -> Result {
+    let mut slugs = Vec::new();
+    for name in ["Harbour", "Meadow"] {
+        let fields = json!({ "name": format!("{name} {}", unique_word()) });
+        let (_, created) = case.vault_with(fields).await?;
+        slugs.push(created.string("/data/slug")?.to_owned());
+    }
+    check::ensure(slugs[0] != slugs[1], "different slugs", format!("{:?} twice", slugs[0]))
 }
 
 /// Whether it is one segment of a path as RFC 3986 has it.

@@ -10,6 +10,8 @@ pub(super) const ALL: &[Scenario] = &[
         "An update answers 200 with the whole vault as it is afterwards" },
     core! { "vaults.update.one-field" ["VA-23"] one_field,
         "A field left out of an update keeps its value" },
+    core! { "vaults.update.no-field" ["VA-23"] no_field,
+        "An update without any field answers 200 and leaves all of them" },
     core! { "vaults.update.sets" ["VA-24"] sets,
         "Later reads show the name, description and visibility that an update brought" },
     core! { "vaults.update.clears-description" ["VA-25"] clears_description,
@@ -62,6 +64,12 @@ async fn one_field(case: Case) -> Result {
         check::with_context(format!("after an update of {field} alone"), kept)?;
     }
     Ok(())
+}
+
+async fn no_field(case: Case) -> Result {
+    let (vault, before) = without_defaults(&case).await?;
+    let reply = vault.update(json!({})).await?;
+    same_fields(reply.status(200)?, &before, ["name", "description", "visibility"])
 }
 
 async fn sets(case: Case) -> Result {

@@ -28,8 +28,8 @@ macro_rules! choices {
         pub(crate) const MINIMAL: Choices =
             Choices { $($name: $of_m,)* $($group: $Group { $($switch: $m,)* },)* };
 
-        /// Drops repeats, removes twice, takes `PUT` and uploads without a token; guards its
-        /// assets, counts vaults and says 409 to those who meet.
+        /// Drops repeats, removes twice and takes `PUT`; guards its assets, counts vaults and says
+        /// 409 to those who meet.
         pub(crate) const TOLERANT: Choices =
             Choices { $($name: $of_t,)* $($group: $Group { $($switch: $t,)* },)* };
     };
@@ -56,6 +56,7 @@ choices! {
                 "generations.images.members",
                 "generations.images.fetched",
                 "generations.images.distinct",
+                "generations.output.ratio-default",
             ],
             &["vaults.list.whole"];
         /// Prompts, vaults and jobs of other programs, there from the start.
@@ -105,9 +106,6 @@ choices! {
         /// S-02: bound to account, filters and limit, and of 1200 characters; else a number that is
         /// full of signs and good for any list.
         long_cursors: bool = false, true, false;
-        /// S-71: every second page is empty, the first one too; else pages are one entry short and
-        /// an exact end is followed by an empty page.
-        empty_pages: bool = false, true, false;
         /// S-03: unknown parameters are refused, and the last of repeated ones counts.
         strict_queries: bool = true, false, false;
     }
@@ -137,8 +135,6 @@ choices! {
         unique_names: bool = true, false, false;
         /// S-18: General is made when it is first needed, and locked.
         late_general: bool = false, true, false;
-        /// S-18: General says that it is a system vault.
-        general_is_system: bool = true, true, false;
         /// S-62: as many vaults as an account may have.
         vaults_max: Option<usize> = None, None, Some(100);
         /// S-19: `updatedAt` of a vault moves with its contents; else never.
@@ -155,15 +151,13 @@ choices! {
     }
     /// What bodies may hold.
     bodies: Bodies {
-        /// S-10: `null` is the same as left out; else it is refused.
-        null_is_absent: bool = true, false, false;
         /// S-09: `platform: null` is refused, as is an empty one.
         platform_needs_text: bool = true, false, false;
         /// S-11: `http` and `https` only, no repeats; else any scheme.
         web_only: bool = true, false, false;
         /// S-65: `1.0` is an integer.
         round_floats: bool = true, false, false;
-        /// S-66: UTF-16 units, trimmed, blank refused; else what a reader sees as one.
+        /// S-66: code points, trimmed, blank refused; else what a reader sees as one.
         trimmed: bool = true, false, false;
         /// S-67: unknown fields and bodies where none belongs are refused, any content type is
         /// taken; else the other way round.
@@ -236,8 +230,6 @@ choices! {
         needs_length: bool = true, false, false;
         /// S-43: any `Content-Type` is taken; the file has the declared one.
         any_type: bool = false, true, true;
-        /// S-82: the signature of the address is enough, and a token is not looked at.
-        any_token: bool = false, false, true;
         /// S-45: reading needs an API key.
         key_to_read: bool = false, false, true;
         /// S-44: the first bytes have to be those of the type.

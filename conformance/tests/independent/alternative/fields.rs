@@ -74,8 +74,7 @@ impl Fields {
     }
 
     fn value(&self, field: &str) -> Option<&Value> {
-        let is_there = |value: &&Value| !(self.bodies.null_is_absent && value.is_null());
-        self.fields.get(field).filter(is_there)
+        self.fields.get(field)
     }
 
     /// A text of at least one character.
@@ -93,7 +92,7 @@ impl Fields {
         };
         let text = value.as_str().ok_or_else(|| bad(field, "no string"))?;
         let (text, length) = match self.bodies.trimmed {
-            true => (text.trim(), text.trim().encode_utf16().count()),
+            true => (text.trim(), text.trim().chars().count()),
             false => (text, text.chars().filter(|char| !goes_with_the_last(*char)).count()),
         };
         match text {

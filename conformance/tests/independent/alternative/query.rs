@@ -59,7 +59,7 @@ impl ListQuery {
             Some(cursor) if choices.lists.long_cursors => {
                 let foreign = || bad("cursor", "of another list");
                 let (list, place) = cursor.rsplit_once('.').ok_or_else(foreign)?;
-                let number = place.trim_end_matches('!').parse::<u64>();
+                let number = place.parse::<u64>();
                 if list == self.list() && number.is_ok() { Ok(()) } else { Err(foreign()) }
             }
             _ => Ok(()),
@@ -87,28 +87,18 @@ impl ListQuery {
             found.sort_by_key(|each| place(store, each));
         }
         let limit = self.limit.unwrap_or(20);
-        if !lists.empty_pages {
-            // An odd number of entries, whatever the limit.
-            let limit = (limit - 1) | 1;
+        if !lists.long_cursors {
             let seen = self.cursor.as_deref().and_then(seen).unwrap_or(0);
-            let page: Vec<_> = found.into_iter().skip(seen).take(limit).collect();
-            let next = (page.len() == limit).then(|| cursor(seen + limit));
-            return (page, next);
+            let mut rest = found.into_iter().skip(seen);
+            let page: Vec<_> = rest.by_ref().take(limit).collect();
+            return (page, rest.next().map(|_| cursor(seen + limit)));
         }
-        // Every second page is empty, and the first one is.
         let last = self.cursor.as_deref().and_then(|cursor| cursor.rsplit_once('.'));
-        let last = last.map_or("0!", |(_, last)| last);
-        let after: u64 = last.trim_end_matches('!').parse().unwrap_or_default();
+        let after: u64 = last.map_or(0, |(_, last)| last.parse().unwrap_or_default());
         found.retain(|each| place(store, each) > after);
-        if found.is_empty() {
-            return (found, None);
-        }
-        if last.ends_with('!') {
-            return (Vec::new(), Some(format!("{}.{after}", self.list())));
-        }
         let rest = found.split_off(limit.min(found.len()));
         let end = found.last().map_or(after, |last| place(store, last));
-        let next = (!rest.is_empty()).then(|| format!("{}.{end}!", self.list()));
+        let next = (!rest.is_empty()).then(|| format!("{}.{end}", self.list()));
         (found, next)
     }
 }

@@ -108,10 +108,10 @@ fn allowed<'a>(
     address: &str,
 ) -> Result<&'a File, u16> {
     let statuses = &store.choices.statuses;
-    let Files { any_type, any_token, needs_length, .. } = store.choices.files;
+    let Files { any_type, needs_length, .. } = store.choices.files;
     let file = store.files.iter().find(|file| file.name == name).ok_or(statuses.token)?;
     let text = |name| headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let authorized = any_token || text(AUTHORIZATION) == format!("Bearer {}", file.token);
+    let authorized = text(AUTHORIZATION) == format!("Bearer {}", file.token);
     match () {
         () if !authorized || !address.contains(&file.signature) => Err(statuses.token),
         () if method != Method::PUT => Err(statuses.no_method),

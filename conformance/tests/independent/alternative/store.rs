@@ -211,7 +211,7 @@ impl Store {
             return found.id;
         }
         let mut vault = self.new_vault(owner, "Alles");
-        (vault.is_system, vault.is_general) = (self.choices.records.general_is_system, true);
+        (vault.is_system, vault.is_general) = (true, true);
         vault.is_locked = self.choices.records.late_general;
         let id = vault.id;
         self.vaults.push(vault);

@@ -6,7 +6,8 @@ use serde_json::{Map, Value, json as value};
 use super::kinds;
 
 fn schema() -> Value {
-    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/conformance-report.schema.json");
+    let file =
+        concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/reference/conformance-report.schema.json");
     serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap()
 }
 

@@ -17,10 +17,6 @@ pub(super) const ALL: &[Fault] = &[
     fault! { "auth.missing-on-one-path" ["AU-02"]
         let_in("GET /vaults", |request| request.authorization().is_empty()),
         "The list of vaults needs no key." },
-    fault! { "auth.missing-403" ["AU-02"] code_instead(ALL_PATHS, 401, 403, |request| {
-        request.authorization().is_empty() && request.of_api
-    }),
-        "A request without key is answered 403." },
     fault! { "auth.missing-but-deleted" ["AU-02"] and_sends("DELETE /prompts/*", |mut request, _| {
         let missing = request.authorization().is_empty();
         as_main(&mut request);
@@ -32,13 +28,6 @@ pub(super) const ALL: &[Fault] = &[
         request.authorization().is_empty() && given
     }),
         "A key in the query is taken." },
-    fault! { "auth.no-scheme" ["AU-03"] let_in(ALL_PATHS, |request| request.authorization() == MAIN),
-        "A key without Bearer is taken." },
-    fault! { "auth.any-scheme" ["AU-03"] let_in(ALL_PATHS, |request| {
-        let key = request.authorization().split_once(' ').map(|(_, key)| key);
-        key == Some(MAIN) && !request.authorization().to_lowercase().starts_with("bearer ")
-    }),
-        "A key under any scheme is taken." },
     fault! { "auth.bearer-any-case" ["AU-03"]
         let_in(ALL_PATHS, |request| request.authorization() == format!("bearer {MAIN}")),
         "Bearer is taken in any case." },
@@ -56,28 +45,11 @@ pub(super) const ALL: &[Fault] = &[
         given.len() == MAIN.len() && given != MAIN && given[..last] == MAIN[..last]
     }),
         "The last character of a key is not compared." },
-    fault! { "auth.any-case" ["AU-05"] let_in(ALL_PATHS, |request| {
-        token(request) != MAIN && token(request).eq_ignore_ascii_case(MAIN)
-    }),
-        "The letters of a key are compared in any case." },
     fault! { "auth.unknown-403" ["AU-05"] code_instead(ALL_PATHS, 401, 403, |request| {
         let given = ["", MAIN, OTHER, READ_ONLY, REVOKED].contains(&token(request));
         !given && !token(request).starts_with(GENERATED) && request.of_api
     }),
         "An unknown key is answered 403." },
-    fault! { "auth.revoked-reads" ["AU-06"] let_in("GET /**", |request| token(request) == REVOKED),
-        "A revoked key still reads." },
-    fault! { "auth.revoked-writes" ["AU-06"] let_in("POST /vaults", |request| token(request) == REVOKED),
-        "A revoked key still makes vaults." },
-    fault! { "auth.revoked-403" ["AU-06"]
-        code_instead(ALL_PATHS, 401, 403, |request| token(request) == REVOKED),
-        "A revoked key is answered 403." },
-    fault! { "auth.read-only-creates-prompts" ["AU-07"] scopeless("POST /prompts"),
-        "A key without scope makes prompts." },
-    fault! { "auth.read-only-updates-prompts" ["AU-07"] scopeless("PATCH /prompts/*"),
-        "A key without scope updates prompts." },
-    fault! { "auth.read-only-deletes-prompts" ["AU-07"] scopeless("DELETE /prompts/*"),
-        "A key without scope deletes prompts." },
     fault! { "auth.read-only-updates-in-secret" ["AU-07"]
         and_sends("PATCH /prompts/*", |mut request, _| {
         let no_scope = token(&request) == READ_ONLY;
@@ -85,22 +57,6 @@ pub(super) const ALL: &[Fault] = &[
         no_scope.then_some(request)
     }),
         "An update without scope answers 401, and is made." },
-    fault! { "auth.read-only-creates-vaults" ["AU-08"] scopeless("POST /vaults"),
-        "A key without scope makes vaults." },
-    fault! { "auth.read-only-updates-vaults" ["AU-08"] scopeless("PATCH /vaults/*"),
-        "A key without scope updates vaults." },
-    fault! { "auth.read-only-deletes-vaults" ["AU-08"] scopeless("DELETE /vaults/*"),
-        "A key without scope deletes vaults." },
-    fault! { "auth.scope-403" ["AU-08"]
-        code_instead("POST /vaults, PATCH /vaults/*, DELETE /vaults/*", 401, 403, |request| {
-        token(request) == READ_ONLY
-    }),
-        "The lack of scope for vaults is answered 403." },
     fault! { "auth.read-only-generates" ["AU-09"] scopeless("POST /generations"),
         "A key without scope queues generations." },
-    fault! { "auth.generations-403" ["AU-09"]
-        code_instead("POST /generations", 401, 403, |request| token(request) == READ_ONLY),
-        "The lack of scope for generations is answered 403." },
-    fault! { "auth.read-only-uploads" ["AU-10"] scopeless("POST /uploads/images"),
-        "A key without scope gets upload slots." },
 ];

@@ -3,7 +3,6 @@
 use http::header::CONTENT_TYPE;
 use serde_json::{Value, json};
 
-use crate::bounds::{as_text, shown_as};
 use crate::entries::without;
 use crate::exchange::{ROOT, Request, Response};
 use crate::fault::{Fault, fault};
@@ -42,18 +41,12 @@ pub(super) const ALL: &[Fault] = &[
         }
     }),
         "An error of a prompt's path lacks the key data." },
-    fault! { "envelope.error-false" ["EN-04"]
-        edits_success("PATCH /prompts/*", |body| body["error"] = false.into()),
-        "The error of an updated prompt is false." },
     fault! { "envelope.empty-list-null" ["EN-05"] edits_data("GET /vaults/*/prompts", |data| {
         if *data == json!([]) {
             *data = Value::Null;
         }
     }),
         "An empty vault is listed with data null." },
-    fault! { "envelope.data-in-a-list" ["EN-05"]
-        edits_data("DELETE /prompts/*", |data| *data = json!([data.take()])),
-        "A deleted prompt is answered with data in a list." },
     fault! { "envelope.error-with-data" ["EN-06"] answers("* /prompts/*, * /vaults/*", |_, response| {
         if response.code() == 404 {
             response.edit(|body| body["data"] = json!({}));
@@ -79,23 +72,12 @@ pub(super) const ALL: &[Fault] = &[
         }
     }),
         "The last page has no nextCursor instead of null." },
-    fault! { "envelope.vault-ids-as-text" ["EN-08"] shown_as("GET /vaults", "id", as_text),
-        "The list of vaults has the ids as strings." },
-    fault! { "envelope.ids-with-fraction" ["EN-08"]
-        shown_as("GET /vaults/*", "id", |id| serde_json::from_str(&format!("{id}.0")).ok()),
-        "A vault is read with an id such as 7.0." },
-    fault! { "envelope.membership-ids-as-text" ["EN-08"]
-        shown_as("POST /vaults/*/prompts/*/pin", "vaultPromptId", as_text),
-        "A pin answers with the vaultPromptId as a string." },
     fault! { "envelope.time-without-zone" ["EN-09"]
         edits_data("PATCH /vaults/*", |vault| times(vault, |time| time.replace('Z', ""))),
         "The times of an updated vault have no zone." },
     fault! { "envelope.time-with-space" ["EN-09"]
         edits_each("GET /vaults", |vault| times(vault, |time| time.replace('T', " "))),
         "The times of the list of vaults have a space for the T." },
-    fault! { "envelope.time-as-number" ["EN-09"]
-        shown_as("GET /prompts/*", "createdAt", |_| Some(1_700_000_000_000_i64.into())),
-        "A prompt is read with createdAt in milliseconds." },
     fault! { "envelope.time-swapped" ["EN-09"]
         edits_data("POST /prompts", |prompt| times(prompt, |time| time.replacen('-', "/", 2))),
         "A new prompt has its times with day and month exchanged and slashes." },

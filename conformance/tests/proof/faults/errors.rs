@@ -2,7 +2,6 @@
 
 use serde_json::{Value, json};
 
-use crate::bounds::{taken_as, value_refused};
 use crate::entries::without;
 use crate::exchange::{Request, Response};
 use crate::fault::{Fault, Intercept, fault};
@@ -45,38 +44,11 @@ pub(super) const ALL: &[Fault] = &[
         body["details"] = first.unwrap_or_else(|| json!({}));
     }),
         "The details of a 400 name one field at most." },
-    fault! { "errors.missing-422" ["ER-04"] code_instead("POST /prompts", 400, 422, |request| {
-        request.json().is_object() && request.json().get("title").is_none()
-    }),
-        "A new prompt without title is answered 422." },
     fault! { "errors.missing-is-default" ["ER-04"]
         refused("POST /vaults/*/prompts/*/move", 500, |request| {
         request.json().is_object() && request.json().get("targetVaultId").is_none()
     }),
         "A move without targetVaultId is a server error." },
-    fault! { "errors.wrong-type-422" ["ER-05"]
-        code_instead("POST /vaults, PATCH /vaults/*", 400, 422, |request| {
-        request.json().get("name").is_some_and(|name| !name.is_string())
-    }),
-        "A vault's name that is no string is answered 422." },
-    fault! { "errors.boolean-is-text" ["ER-05"]
-        taken_as("POST /vaults, PATCH /vaults/*", "name", |name| {
-            Some(name.as_bool()?.to_string().into())
-        }),
-        "A vault's name may be a boolean." },
-    fault! { "errors.list-is-text" ["ER-05"]
-        taken_as("POST /prompts, PATCH /prompts/*", "prompt", |text| {
-            text.is_array().then(|| "lines".into())
-        }),
-        "A prompt's text may be a list of lines." },
-    fault! { "errors.float-refused" ["ER-05"]
-        value_refused("POST /prompts, PATCH /prompts/*, POST /prompts/*/save", "vaultId", Value::is_f64),
-        "A vaultId of 7.0 is refused." },
-    fault! { "errors.range-422" ["ER-06"] code_instead("GET /prompts", 400, 422, |request| {
-        let limit: Option<i64> = request.parameter("limit").and_then(|limit| limit.parse().ok());
-        limit.is_some_and(|limit| !(1..=100).contains(&limit))
-    }),
-        "A limit out of range is answered 422." },
     fault! { "errors.too-long-413" ["ER-06"]
         code_instead("POST /prompts, PATCH /prompts/*", 400, 413, |request| {
         request.text("title").is_some_and(|title| title.chars().count() > 120)
@@ -95,8 +67,6 @@ pub(super) const ALL: &[Fault] = &[
         }
     }),
         "A vault that never was is read with data null." },
-    fault! { "errors.absent-400" ["ER-08"] code_instead("PATCH /prompts/*", 404, 400, |_| true),
-        "An update of a prompt that never was is answered 400." },
     fault! { "errors.absent-deleted" ["ER-08"] answers("DELETE /vaults/*", |request, response| {
         if response.code() == 404 {
             *response = Response::data(200, &json!({ "id": request.id(1), "deleted": true }));

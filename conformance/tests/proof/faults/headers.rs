@@ -73,10 +73,6 @@ pub(super) const ALL: &[Fault] = &[
         request.body.iter().filter(|byte| **byte == b'[').count() >= 1_000
     }),
         "A body of many levels is a server error." },
-    fault! { "errors.number-500" ["ER-05"] refused("POST /prompts/*/save", 500, |request| {
-        request.body.windows(5).any(|part| part == b"1e400")
-    }),
-        "A number beyond every range is a server error." },
     fault! { "errors.half-pair-500" ["HT-24"] instead("POST /prompts", |request| {
         let half = request.json().is_null() && request.body.windows(3).any(|part| part == b"\\ud");
         half.then(|| Response { body: "oops".into(), ..fallen() })

@@ -42,7 +42,7 @@ pub(super) const ALL: &[Fault] = &[
         "POST /api-keys makes a key for a caller without key and session." },
 ];
 
-pub(super) fn token(request: &Request) -> &str {
+pub(crate) fn token(request: &Request) -> &str {
     request.authorization().strip_prefix("Bearer ").unwrap_or_default()
 }
 
@@ -51,7 +51,7 @@ pub(super) fn as_main(request: &mut Request) {
 }
 
 /// Requests for which `when` holds have the key that may do everything.
-pub(super) fn let_in(
+pub(crate) fn let_in(
     routes: &'static str,
     when: impl Fn(&Request) -> bool + Send + Sync + 'static,
 ) -> Intercept {

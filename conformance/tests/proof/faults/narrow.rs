@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::isolation::of_the_other;
 use super::keys::{as_main, token};
-use crate::bounds::{default, taken_as};
+use crate::bounds::default;
 use crate::entries::{list_of, without};
 use crate::exchange::Response;
 use crate::fault::{Fault, Intercept, fault};
@@ -109,9 +109,6 @@ pub(super) const ALL: &[Fault] = &[
             vault["visibility"] = "PRIVATE".into();
         }),
         "The visibility of private vaults is PRIVATE in the list." },
-    fault! { "narrow.lock-of-updated-null" ["VA-07"]
-        edits_data("PATCH /vaults/*", |vault| vault["isLocked"] = Value::Null),
-        "isLocked is null in the answer of an update." },
     fault! { "narrow.cover-listed-as-false" ["VA-08"]
         edits_each("GET /vaults", |vault| vault["coverImageUrl"] = false.into()),
         "coverImageUrl is false in the list of vaults." },
@@ -124,9 +121,6 @@ pub(super) const ALL: &[Fault] = &[
         }
     }),
         "A vault with a description is created with 200." },
-    fault! { "narrow.description-null-as-text" ["VA-25"]
-        taken_as("PATCH /vaults/*", "description", |text| text.is_null().then(|| "null".into())),
-        "A description of null becomes the text null." },
     fault! { "narrow.null-adds-nothing" ["VC-12"] instead("POST /vaults/*/prompts", |request| {
         let body = request.json();
         (body.is_object() && body["promptIds"].is_null()).then(|| Response::data(201, &json!([])))
@@ -160,26 +154,15 @@ pub(super) const ALL: &[Fault] = &[
         }
     }),
         "A clientJobId that the service made is not in the answer." },
-    fault! { "narrow.request-id-null" ["GE-04"]
-        edits_data(QUEUE, |data| data["providerRequestId"] = Value::Null),
-        "providerRequestId is null in the answer." },
     fault! { "narrow.answer-with-preview" ["GE-06"]
         edits_data(QUEUE, |data| data["preview"] = "data:image/png;base64,iVBORw0KGgo=".into()),
         "The answer has a preview as a data URI." },
-    fault! { "narrow.type-in-any-case" ["GE-10"]
-        taken_as(QUEUE, "generationType", |kind| Some(kind.as_str()?.to_lowercase().into())),
-        "A generationType may have capitals." },
     fault! { "narrow.vault-required" ["GE-22"] instead(QUEUE, |request| {
         let body = request.json();
         let missing = body.is_object() && body.get("vaultId").is_none();
         missing.then(|| Response::refusal(400, "vaultId is required"))
     }),
         "A generation without vaultId is refused." },
-    fault! { "narrow.editing-model-of-any-kind" ["GE-24"]
-        taken_as(QUEUE, "imageEditEndpointId", |value| {
-            (!value.is_string() && !value.is_null()).then(|| value.to_string().into())
-        }),
-        "An imageEditEndpointId that is no string is written as one." },
     fault! { "narrow.refusal-503" ["GE-26"] answers(QUEUE, |_, response| {
         if response.code() == 502 {
             *response = Response::refusal(503, "The provider does not take the request.");

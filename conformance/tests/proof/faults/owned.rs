@@ -12,10 +12,9 @@ use crate::bounds::value_refused;
 use crate::entries::without;
 use crate::exchange::{Request, Response};
 use crate::fault::{Fault, Intercept, fault};
-use crate::faults::keys::scopeless;
 use crate::front::{
-    and_sends, answers, asks, code_instead, edits_data, edits_each, edits_entries, edits_success,
-    refused, whole, whole_with,
+    and_sends, answers, asks, code_instead, edits_data, edits_each, edits_entries, refused, whole,
+    whole_with,
 };
 use crate::proxy::Upstream;
 use crate::shared::Shared;
@@ -25,20 +24,6 @@ const MIB: usize = 1024 * 1024;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Fault] = &[
-    fault! { "owned.no-scope-saves" ["AU-08"] scopeless("POST /prompts/*/save"),
-        "A key without the scope saves prompts." },
-    fault! { "owned.no-scope-forks" ["AU-08"] scopeless("POST /vaults/*/fork"),
-        "A key without the scope forks vaults." },
-    fault! { "owned.no-scope-adds" ["AU-08"] scopeless("POST /vaults/*/prompts"),
-        "A key without the scope adds prompts to a vault." },
-    fault! { "owned.no-scope-removes" ["AU-08"] scopeless("DELETE /vaults/*/prompts/*"),
-        "A key without the scope removes prompts from a vault." },
-    fault! { "owned.no-scope-moves" ["AU-08"] scopeless("POST /vaults/*/prompts/*/move"),
-        "A key without the scope moves prompts between vaults." },
-    fault! { "owned.no-scope-pins" ["AU-08"] scopeless("POST /vaults/*/prompts/*/pin"),
-        "A key without the scope pins prompts." },
-    fault! { "owned.no-scope-unpins" ["AU-08"] scopeless("DELETE /vaults/*/prompts/*/pin"),
-        "A key without the scope unpins prompts." },
     fault! { "owned.details-of-401" ["ER-03"] answers(EVERYTHING, |_, response| {
         if response.code() == 401 {
             response.edit(|body| body["details"] = json!({ "authorization": "It is not valid." }));
@@ -129,27 +114,9 @@ pub(super) const ALL: &[Fault] = &[
         }
     }),
         "The id of a vault to be deleted is read up to a comma." },
-    fault! { "owned.no-video" ["PR-22"]
-        value_refused("POST /prompts", "promptType", |kind| kind == "video"),
-        "There are no prompts for videos." },
-    fault! { "owned.no-change-to-video" ["PR-33"]
-        value_refused("PATCH /prompts/*", "promptType", |kind| kind == "video"),
-        "A prompt cannot become one for videos." },
-    fault! { "owned.platform-stays" ["PR-33"]
-        value_refused("PATCH /prompts/*", "platform", Value::is_null),
-        "The platform of a prompt cannot be taken away." },
-    fault! { "owned.description-stays" ["VA-24"]
-        value_refused("PATCH /vaults/*", "description", Value::is_null),
-        "The description of a vault cannot be taken away." },
-    fault! { "owned.not-unlisted" ["VA-24"]
-        value_refused("PATCH /vaults/*", "visibility", |one| one == "unlisted"),
-        "A vault cannot become unlisted." },
     fault! { "owned.empty-ratio" ["LI-04"]
         value_refused("POST /prompts", "aspectRatio", |ratio| ratio == ""),
         "An empty aspectRatio is refused." },
-    fault! { "owned.slot-with-error" ["EN-04"]
-        edits_success("POST /uploads/images", |body| body["error"] = "".into()),
-        "The error of a new upload slot is the empty string." },
     fault! { "owned.hundred-and-one" ["PG-03"] edits_entries("GET /prompts", |found| {
         if found.len() == 100 {
             found.extend(found.last().cloned());

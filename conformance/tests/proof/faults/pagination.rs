@@ -7,6 +7,7 @@ use std::collections::{HashMap, HashSet};
 use serde_json::{Value, json};
 
 use crate::bounds::parameter_as;
+use crate::entries::entries;
 use crate::exchange::{Request, Response};
 use crate::fault::{Fault, Intercept, fault};
 use crate::front::{answers, asks, edits_answer, refused, whole, whole_with};
@@ -24,6 +25,20 @@ const LIST: &str = "GET /prompts";
 pub(super) const ALL: &[Fault] = &[
     fault! { "pagination.default-21" ["PG-02"] default_limit("21"),
         "A page without limit holds 21 entries." },
+    fault! { "pagination.default-19" ["PG-02"] default_limit("19"),
+        "A page without limit holds 19 entries." },
+    fault! { "pagination.limit-less-one" ["PG-03"] limit_as(|limit| {
+        limit.parse::<i64>().ok().filter(|limit| *limit > 1).map(|limit| (limit - 1).to_string())
+    }),
+        "A page holds one entry less than limit says." },
+    fault! { "pagination.vault-of-first-page" ["PR-15"]
+        of_first_page("vaultId", |one, vault| one["vaultIds"].as_array().is_none_or(|ids| {
+            ids.iter().all(|id| id.to_string() != vault)
+        })),
+        "The filter by vault holds on the first page only." },
+    fault! { "pagination.type-of-first-page" ["PR-16"]
+        of_first_page("type", |one, kind| one["promptType"] != kind),
+        "The filter by type holds on the first page only." },
     fault! { "pagination.default-10" ["PG-02"] default_limit("10"),
         "A page without limit holds 10 entries." },
     fault! { "pagination.limit-and-one" ["PG-03"] limit_as(|limit| {
@@ -112,6 +127,19 @@ fn default_limit(limit: &'static str) -> Intercept {
         if request.parameter("limit").is_none() {
             request.set_parameter("limit", Some(limit));
         }
+    })
+}
+
+/// Later pages of a list with a filter have an entry that the filter leaves out.
+fn of_first_page(filter: &'static str, is_out: fn(&Value, &str) -> bool) -> Intercept {
+    whole(LIST, move |request, upstream| async move {
+        let mut response = upstream.send(&request).await;
+        if let (Some(value), Some(_)) = (request.parameter(filter), request.parameter("cursor")) {
+            let all = upstream.list(&request, "/prompts?limit=100").await;
+            let other = all.into_iter().find(|one| is_out(one, value));
+            entries(&mut response, |page| page.extend(other));
+        }
+        response
     })
 }
 

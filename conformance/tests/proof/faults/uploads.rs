@@ -7,13 +7,11 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
-use crate::bounds::{
-    as_text, defaulted, from_digits, shown_as, taken_as, text_is_refused, value_refused,
-};
+use crate::bounds::{as_text, shown_as, taken_as, text_is_refused, value_refused};
 use crate::entries::{text, without};
 use crate::exchange::Response;
 use crate::fault::{Fault, fault};
-use crate::front::{answers, edits_data, refused, status_instead};
+use crate::front::{answers, edits_data, refused};
 use crate::shared::Shared;
 
 const PROMPTS: &str = "POST /prompts, PATCH /prompts/*";
@@ -22,9 +20,6 @@ const LARGEST: i64 = 10_485_760;
 
 #[rustfmt::skip]
 pub(crate) const ALL: &[Fault] = &[
-    fault! { "uploads.size-above" ["LI-14"]
-        taken_as(SLOT, "size", |size| (*size == LARGEST + 1).then(|| LARGEST.into())),
-        "A size of 10485761 is accepted." },
     fault! { "uploads.size-megabytes" ["LI-14"] value_refused(SLOT, "size", |size| {
         size.as_i64().is_some_and(|size| (10_000_001..=LARGEST).contains(&size))
     }),
@@ -38,44 +33,11 @@ pub(crate) const ALL: &[Fault] = &[
         })
     },
         "An image is at its url only from the second look at it." },
-    fault! { "uploads.size-0" ["LI-14"]
-        taken_as(SLOT, "size", |size| (*size == 0).then(|| 1.into())),
-        "A size of 0 is accepted." },
-    fault! { "uploads.size-1" ["LI-14"] value_refused(SLOT, "size", |size| *size == 1),
-        "A size of 1 is refused." },
-    fault! { "uploads.size-missing" ["UP-03"] defaulted(SLOT, "size", LARGEST),
-        "Without a size the largest one is agreed." },
-    fault! { "uploads.size-text" ["UP-03"] taken_as(SLOT, "size", from_digits),
-        "A size may be a string of digits." },
-    fault! { "uploads.type-missing" ["UP-02"] defaulted(SLOT, "contentType", "image/png"),
-        "Without a contentType it is image/png." },
-    fault! { "uploads.type-svg" ["LI-15"]
-        taken_as(SLOT, "contentType", |kind| (kind == "image/svg+xml").then(png)),
-        "image/svg+xml is accepted." },
-    fault! { "uploads.type-any-image" ["LI-15"] taken_as(SLOT, "contentType", |kind| {
-        let kind = kind.as_str().filter(|kind| kind.starts_with("image/"))?;
-        (!["image/png", "image/jpeg", "image/webp", "image/gif"].contains(&kind)).then(png)
-    }),
-        "Any contentType that begins with image/ is accepted." },
-    fault! { "uploads.type-gif" ["LI-15"]
-        value_refused(SLOT, "contentType", |kind| kind == "image/gif"),
-        "image/gif is refused." },
     fault! { "uploads.type-case" ["LI-15"]
         taken_as(SLOT, "contentType", |kind| Some(kind.as_str()?.to_lowercase().into())),
         "A contentType may be in upper case." },
-    fault! { "uploads.slot-200" ["UP-01"] status_instead(SLOT, 200),
-        "A slot is answered 200." },
-    fault! { "uploads.expires-in" ["UP-09"]
-        edits_data(SLOT, |slot| slot["expiresIn"] = 3600.into()),
-        "expiresIn is 3600." },
-    fault! { "uploads.expires-in-text" ["UP-09"]
-        edits_data(SLOT, |slot| slot["expiresIn"] = "7200".into()),
-        "expiresIn is a string." },
     fault! { "uploads.echo-size" ["UP-08"] shown_as(SLOT, "size", as_text),
         "size of the slot is a string." },
-    fault! { "uploads.echo-jpg" ["UP-08"]
-        shown_as(SLOT, "contentType", |kind| (kind == "image/jpeg").then(|| "image/jpg".into())),
-        "contentType of a slot for JPEG is image/jpg." },
     // No request can be sent to such an address.
     fault! { silent "uploads.url-path" ["UP-06"] edits_data(SLOT, |slot| {
         slot["url"] = format!("/assets/{}", text(slot, "path")).into();
@@ -109,10 +71,6 @@ pub(crate) const ALL: &[Fault] = &[
         edits_data(SLOT, |slot| slot["method"] = "PUT".into()),
         "A slot has an eighth field with the method." },
 ];
-
-fn png() -> Value {
-    "image/png".into()
-}
 
 /// An upload address as that of an image.
 pub(super) fn in_storage(url: &Value) -> Option<Value> {

@@ -12,10 +12,7 @@ use std::collections::{HashMap, HashSet};
 use http::Method;
 use serde_json::{Value, json};
 
-use crate::bounds::{
-    bytes, characters, defaulted, ignored, ignored_if, refusal, taken_as, text_is_refused,
-    text_refused, text_taken, utf16_units,
-};
+use crate::bounds::{defaulted, ignored_if, refusal, taken_as};
 use crate::entries::{text, without};
 use crate::exchange::{Request, Response};
 use crate::fault::{Fault, Intercept, fault};
@@ -30,31 +27,10 @@ const SHOWN: &str = "POST /vaults, GET /vaults/*, PATCH /vaults/*";
 
 #[rustfmt::skip]
 pub(crate) const ALL: &[Fault] = &[
-    fault! { "vaults.name-51" ["LI-06"] text_taken(WRITES, "name", 50),
-        "A vault's name of 51 characters is accepted." },
-    fault! { "vaults.name-bytes" ["LI-06"] text_refused(WRITES, "name", 50, bytes),
-        "The 50 characters of a name are counted in bytes." },
-    fault! { "vaults.name-utf16" ["LI-06"]
-        text_is_refused(WRITES, "name", |name| utf16_units(name) > 50 && characters(name) <= 50),
-        "A name is counted in UTF-16 units." },
-    fault! { "vaults.name-empty" ["LI-06"]
-        ignored_if("PATCH /vaults/*", "name", |value| value == ""),
-        "An update to the empty name is passed over and answered 200." },
     fault! { "vaults.name-trimmed" ["VA-02"] taken_as(WRITES, "name", |name| {
         name.as_str().map(str::trim).filter(|name| !name.is_empty()).map(Into::into)
     }),
         "White space around a name is cut off." },
-    fault! { "vaults.name-missing" ["VA-17"] defaulted("POST /vaults", "name", "Untitled"),
-        "A vault without a name is made as \"Untitled\"." },
-    fault! { "vaults.name-number" ["ER-05"]
-        taken_as("POST /vaults", "name", |name| name.is_number().then(|| name.to_string().into())),
-        "A number is taken as a name." },
-    fault! { "vaults.description-201" ["LI-07"] text_taken(WRITES, "description", 200),
-        "A description of 201 characters is accepted." },
-    fault! { "vaults.description-bytes" ["LI-07"] text_refused(WRITES, "description", 200, bytes),
-        "A description is counted in bytes." },
-    fault! { "vaults.description-dropped" ["VA-18"] ignored("POST /vaults", "description"),
-        "A create forgets the description." },
     fault! { "vaults.null-kept" ["VA-25"]
         ignored_if("PATCH /vaults/*", "description", Value::is_null),
         "description: null in an update is passed over." },
@@ -101,14 +77,6 @@ pub(crate) const ALL: &[Fault] = &[
         unknown(visibility.as_str()?).then(|| "private".into())
     }),
         "An unknown visibility of a create is private." },
-    fault! { "vaults.visibility-kept" ["VA-20"]
-        ignored_if("PATCH /vaults/*", "visibility", |value| value.as_str().is_some_and(unknown)),
-        "An unknown visibility of an update is passed over." },
-    fault! { "vaults.visibility-case" ["VA-20"] taken_as(WRITES, "visibility", |visibility| {
-        let lower = visibility.as_str()?.to_lowercase();
-        (!unknown(&lower)).then(|| lower.into())
-    }),
-        "A visibility may be in upper case." },
     fault! { "vaults.general-deleted" ["VA-12"] general_deleted(),
         "The General vault can be deleted." },
     fault! { "vaults.name-once" ["VA-02"] whole("POST /vaults", |request, upstream| async move {

@@ -48,13 +48,6 @@ impl Fixture {
         self.provider.poll(&ticket, request).await.unwrap()
     }
 
-    async fn refusal(&self, request: &GenerationRequest) -> String {
-        let Err(SubmitError::Refused(reason)) = self.provider.submit(request).await else {
-            panic!("{request:?} was not refused");
-        };
-        reason
-    }
-
     async fn upload(&self, bytes: Vec<u8>) -> String {
         let name = AssetName::random(Media::Png);
         self.blobs.put_new(&name, bytes.into()).await.unwrap();
@@ -79,7 +72,7 @@ fn outputs_have_the_size_of_the_ratio_and_differ() {
         ("4:1", "video", (ANIMATION, ANIMATION / 4)),
     ] {
         let request = plasma(json!({ "aspectRatio": ratio, "kind": kind, "batchCount": 2 }));
-        let outputs = outputs(&request, &[]).unwrap();
+        let outputs = outputs(&request, None).unwrap();
         let media = if kind == "image" { Media::Png } else { Media::Gif };
         for output in &outputs {
             assert_eq!((output.media, (output.width, output.height)), (media, expected));
@@ -91,7 +84,7 @@ fn outputs_have_the_size_of_the_ratio_and_differ() {
 
 #[test]
 fn only_prompt_model_and_seed_decide_the_picture() {
-    let of = |request: &GenerationRequest| outputs(request, &[]).unwrap();
+    let of = |request: &GenerationRequest| outputs(request, None).unwrap();
     let plain = of(&plasma(json!({})));
     assert!(plain == of(&plasma(json!({ "negativePrompt": "fog", "parameters": { "x": 1 } }))));
     let others = [
@@ -109,25 +102,20 @@ fn only_prompt_model_and_seed_decide_the_picture() {
 }
 
 #[test]
-fn every_word_has_a_palette_and_a_kind_of_scene() {
-    for row in scene::ROWS {
-        let row: Vec<_> = row.split('|').collect();
-        let colours = row[0].split(' ').filter(|hex| u32::from_str_radix(hex, 16).is_ok()).count();
-        assert!(row.len() == 3 && colours == 6, "{row:?}");
-        for word in row[2].split(' ') {
-            let scene = Scene::new(&format!("Two {word}s"), 1, (640, 160));
-            assert_eq!(scene.kind, row[1], "{word}");
-        }
-        for size in [(33, 57), (640, 160)] {
-            let painted = Scene::new(row[2], 1, size).paint(0.3, |_, _, colour| colour);
-            assert_eq!(painted.dimensions(), size);
+fn the_words_of_a_prompt_decide_the_palette() {
+    let colours = |prompt: &str, seed| Backdrop::new(prompt, seed, (640, 160)).colours;
+    for (row, words) in backdrop::PALETTES {
+        assert_eq!(row.split(' ').filter(|hex| u32::from_str_radix(hex, 16).is_ok()).count(), 6);
+        let expected = colours(words, 1);
+        for word in words.split(' ') {
+            assert_eq!(colours(&format!("Two {word}s"), 2), expected, "{word}");
         }
     }
 }
 
 #[test]
 fn a_video_moves_and_repeats_for_ever() {
-    let file = &outputs(&plasma(json!({ "kind": "video" })), &[]).unwrap()[0].bytes;
+    let file = &outputs(&plasma(json!({ "kind": "video" })), None).unwrap()[0].bytes;
     let decoder = image::codecs::gif::GifDecoder::new(Cursor::new(file)).unwrap();
     let frames = image::AnimationDecoder::into_frames(decoder).collect_frames().unwrap();
     assert_eq!(frames.len(), usize::from(FRAMES));
@@ -141,7 +129,8 @@ async fn an_uploaded_image_shows_in_the_picture() {
     let fixture = fixture();
     for format in [ImageFormat::Png, ImageFormat::Jpeg, ImageFormat::Gif, ImageFormat::WebP] {
         let url = fixture.upload(two_halves(format)).await;
-        let fields = json!({ "imageInputs": [url, "urn:x"] });
+        // An editing model counts only with an image input of its own.
+        let fields = json!({ "imageInputs": ["urn:x", url], "imageEditEndpointId": "other/edit" });
         let Progress::Completed(outputs) = fixture.run(&plasma(fields)).await else {
             panic!("{format:?} did not complete");
         };
@@ -192,46 +181,33 @@ async fn requests_are_refused_with_a_reason() {
         rows.push((plasma(json!({ "aspectRatio": ratio })), "beyond 4:1"));
     }
     for (request, expected) in rows {
-        let reason = fixture.refusal(&request).await;
-        assert!(reason.contains(expected), "{reason}");
+        match fixture.provider.submit(&request).await {
+            Err(SubmitError::Refused(reason)) => assert!(reason.contains(expected), "{reason}"),
+            outcome => panic!("{request:?}: {outcome:?}"),
+        }
     }
 }
 
 #[tokio::test]
-async fn an_editing_model_counts_only_with_an_image() {
-    let accepted = [
-        json!({ "imageEditEndpointId": "other/edit" }),
-        json!({ "imageEditEndpointId": "local/edit", "imageInput": "urn:x" }),
-    ];
-    for fields in accepted {
-        assert!(matches!(fixture().run(&plasma(fields)).await, Progress::Completed(_)));
-    }
-}
-
-#[tokio::test]
-async fn the_slow_model_takes_its_time() {
+async fn the_models_for_tests_are_slow_and_fail() {
     for (seconds, expected) in
         [(json!(0), 0.0), (json!(-1), 0.0), (json!(1e300), 600.0), (json!("x"), 3.0)]
     {
         let request = request("local/slow", json!({ "parameters": { "seconds": seconds } }));
         assert_eq!(slow_seconds(&request), expected);
     }
-    let (fixture, request) = (fixture(), request("local/slow", json!({})));
-    let ticket = fixture.provider.submit(&request).await.unwrap();
-    let poll = || fixture.provider.poll(&ticket, &request);
+    let (fixture, slow) = (fixture(), request("local/slow", json!({})));
+    let ticket = fixture.provider.submit(&slow).await.unwrap();
+    let poll = || fixture.provider.poll(&ticket, &slow);
     assert!(matches!(poll().await, Ok(Progress::Queued)));
     fixture.clock.advance(Duration::from_millis(1500));
     assert!(matches!(poll().await, Ok(Progress::InProgress)));
     fixture.clock.advance(Duration::from_millis(1500));
     assert!(matches!(poll().await, Ok(Progress::Completed(_))));
-}
 
-#[tokio::test]
-async fn the_failing_model_fails_and_foreign_tickets_are_errors() {
-    let (fixture, fail) = (fixture(), request("local/fail", json!({})));
+    let fail = request("local/fail", json!({}));
     assert!(matches!(fixture.run(&fail).await, Progress::Failed(_)));
-    let ticket = ProviderTicket { request_id: "a".into(), provider_state: "{}".into() };
-    assert!(fixture.provider.poll(&ticket, &fail).await.is_err());
-    let (one, other) = (fixture.provider.submit(&fail).await, fixture.provider.submit(&fail).await);
-    assert_ne!(one.unwrap().request_id, other.unwrap().request_id);
+    assert_ne!(fixture.provider.submit(&fail).await.unwrap().request_id, ticket.request_id);
+    let foreign = ProviderTicket { request_id: "a".into(), provider_state: "{}".into() };
+    assert!(fixture.provider.poll(&foreign, &fail).await.is_err());
 }

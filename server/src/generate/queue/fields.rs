@@ -1,7 +1,7 @@
 //! Which field of the provider each field of a generation becomes.
 //!
 //! Most are the same for all models. Aspect ratio and input image depend on the family of the
-//! model. docs/operations.md has these tables for people.
+//! model. docs/reference/provider.md has these tables for people.
 
 use bytes::Bytes;
 use serde_json::{Map, Value, json};

@@ -17,19 +17,23 @@ use crate::error_chain::error_chain;
 use crate::generate::OutputError::{self, Permanent};
 use crate::generate::{Output, OutputStream, PollError, RemoteOutput};
 use crate::limits::OUTPUT_REDIRECTS_MAX;
-use crate::outbound::{OutboundError, OutboundRequest, Share};
+use crate::outbound::{OutboundError, OutboundRequest, ResponsePermit};
 
 /// Characters of base64 that are decoded at once; a multiple of 4.
 const PIECE: usize = 256 * 1024;
 
 impl QueueProvider {
     /// The output in a file of a result. It is downloaded later.
-    pub(super) fn output(&self, file: OutputFile, share: &Share) -> Result<Output, OutputError> {
+    pub(super) fn output(
+        &self,
+        file: OutputFile,
+        permit: &ResponsePermit,
+    ) -> Result<Output, OutputError> {
         let side = |value: &Value| u32::try_from(value.as_u64()?).ok();
         let size = side(&file.width).zip(side(&file.height));
         if file.is_embedded() {
-            let (url, share) = (Bytes::from(file.url), share.clone());
-            let open = Arc::new(move || embedded(&url, share.clone()));
+            let (url, permit) = (Bytes::from(file.url), permit.clone());
+            let open = Arc::new(move || embedded(&url, permit.clone()));
             return Ok(Output::Remote(RemoteOutput { size, open }));
         }
         let url = Url::parse(&file.url).map_err(|_| no_address())?;
@@ -72,8 +76,8 @@ fn failure(error: OutboundError) -> OutputError {
     }
 }
 
-/// The content of a `data:` URL, decoded piece by piece. The URL keeps its share of the memory.
-fn embedded(url: &Bytes, share: Share) -> OutputStream {
+/// The content of a `data:` URL, decoded piece by piece. The URL keeps its permit of the memory.
+fn embedded(url: &Bytes, permit: ResponsePermit) -> OutputStream {
     let unreadable = || Permanent("an output in a data: address cannot be read".into());
     let Some(comma) = url.iter().position(|byte| *byte == b',') else {
         return stream::iter([Err(unreadable())]).boxed();
@@ -92,7 +96,7 @@ fn embedded(url: &Bytes, share: Share) -> OutputStream {
     data.truncate(data.len() - padding);
     let pieces = (0..data.len()).step_by(PIECE);
     let decoded = pieces.map(move |at| {
-        let _held = &share;
+        let _held = &permit;
         let piece = &data[at..data.len().min(at + PIECE)];
         BASE64_NOPAD.decode(piece).map(Bytes::from).map_err(|_| unreadable())
     });

@@ -11,14 +11,11 @@ use tokio::net::TcpListener;
 use wiremock::matchers::any;
 use wiremock::{Mock, MockServer, ResponseTemplate};
 
-use jiff::Timestamp;
-use promptarium::VaultId;
-
 use super::*;
 use crate::blobs::Blobs;
-use crate::domain::{AccountId, JobKey, JobRecord, JobState, Media, OutputKind};
+use crate::domain::{JobRecord, Media, OutputKind};
 use crate::generate::output::{SaveError, WaitsFor};
-use crate::generate::tests::{Log, output_store};
+use crate::generate::tests::{Log, output_store, queued_job};
 use crate::generate::{MediaFile, Output};
 
 const KEY: &str = "the-provider-key-id:the-provider-key-secret";
@@ -161,15 +158,7 @@ async fn poll_and_load(
     }
     let Progress::Completed(outputs) = progress else { return Ok(progress) };
     let store = output_store(Blobs::in_memory());
-    let job = JobRecord {
-        key: JobKey { account: AccountId(1), client_job_id: "j".into() },
-        request: request.clone().into(),
-        vault: VaultId::new(1),
-        state: JobState::Queued(ticket.clone()),
-        waits_for: None,
-        created_at: Timestamp::UNIX_EPOCH,
-        updated_at: Timestamp::UNIX_EPOCH,
-    };
+    let job = JobRecord { request: request.clone().into(), ..queued_job(ticket.clone()) };
     let mut files = Vec::new();
     for (at, output) in outputs.into_iter().enumerate() {
         let image = match store.put(&job, ticket, at, output, &WaitsFor::new("")).await {
@@ -281,23 +270,49 @@ async fn a_model_id_leads_to_a_model_only() {
     assert_eq!(received(&provider).await.len(), 0);
 }
 
+/// What is certain after a submission.
+fn outcome(error: &SubmitError) -> &'static str {
+    match error {
+        SubmitError::Refused(_) => "refused",
+        SubmitError::NotAuthorized(_) => "not authorized",
+        SubmitError::Unavailable(_) | SubmitError::Busy(..) => "unavailable",
+        SubmitError::Unknown(_) => "unknown",
+    }
+}
+
 #[tokio::test]
-async fn a_submission_that_was_not_accepted_is_refused_or_unavailable() {
-    for (status, is_refused) in [(400, true), (404, true), (422, true), (429, false), (503, false)]
-    {
-        let body = json!({"detail": [{"loc": ["body"], "msg": format!("no, {KEY}")}]});
-        let script = Script { submission: Json(status, body), ..Script::default() };
-        let provider = start(script).await;
+async fn a_submission_is_sent_once_and_its_outcome_is_what_is_certain() {
+    let detail = || json!({"detail": [{"loc": ["body"], "msg": format!("no, {KEY}")}]});
+    let failed = |status| Json(status, detail());
+    let mut rows = Vec::new();
+    for (statuses, expected) in [
+        (&[400, 404, 422][..], "refused"),
+        (&[401, 402, 403], "not authorized"),
+        (&[429, 503], "unavailable"),
+        (&[307, 408, 500, 502, 504], "unknown"),
+    ] {
+        rows.extend(statuses.iter().map(|status| (failed(*status), expected)));
+    }
+    for submission in [
+        hang(),
+        zeros(),
+        file("text/html", "<h1>Hello</h1>"),
+        Json(200, json!([])),
+        Json(200, json!({"request_id": 7, "status_url": 8, "response_url": 9})),
+        Json(200, json!({"request_id": "r".repeat(257)})),
+    ] {
+        rows.push((submission, "unknown"));
+    }
+    for (submission, expected) in rows {
+        let script = Script { submission, ..Script::default() };
+        let provider = start(script.clone()).await;
         let error = client_of(&provider).submit(&request()).await.unwrap_err();
-        match &error {
-            SubmitError::Refused(reason) if is_refused => {
-                assert!(reason.contains("no, …"), "{reason}");
-            }
-            SubmitError::Unavailable(_) if !is_refused => {}
-            other => panic!("{status}: {other:?}"),
-        }
+        assert_eq!(outcome(&error), expected, "{script:?}: {error:?}");
+        assert_eq!(received(&provider).await.len(), 1, "{script:?}");
         assert!(!format!("{error:?}").contains("the-provider-key"), "{error:?}");
-        assert_eq!(received(&provider).await.len(), 1);
+        if let SubmitError::Refused(reason) | SubmitError::NotAuthorized(reason) = &error {
+            assert!(reason.contains("no, …"), "{reason}");
+        }
     }
     // Nothing listens, or what listens does not speak TLS.
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -305,9 +320,8 @@ async fn a_submission_that_was_not_accepted_is_refused_or_unavailable() {
     drop(listener);
     let provider = start(Script::default()).await;
     for url in [closed, provider.uri().replace("http:", "https:")] {
-        let client = QueueProvider::new(setting(&url)).unwrap();
-        let error = client.submit(&request()).await.unwrap_err();
-        assert!(matches!(error, SubmitError::Unavailable(_)), "{url}: {error:?}");
+        let error = QueueProvider::new(setting(&url)).unwrap().submit(&request()).await;
+        assert_eq!(outcome(&error.unwrap_err()), "unavailable", "{url}");
     }
     assert_eq!(received(&provider).await.len(), 0);
 }
@@ -398,29 +412,6 @@ async fn outputs_in_the_result_itself_are_loaded_and_give_their_memory_back() {
 }
 
 #[tokio::test]
-async fn a_submission_that_may_have_been_accepted_is_unknown_and_sent_once() {
-    for submission in [
-        hang(),
-        zeros(),
-        Json(500, json!({"detail": "oops"})),
-        Other(ResponseTemplate::new(502).set_body_string("Bad gateway")),
-        Json(504, json!({})),
-        Json(408, json!({})),
-        Json(307, json!({})),
-        file("text/html", "<h1>Hello</h1>"),
-        Json(200, json!([])),
-        Json(200, json!({"request_id": 7, "status_url": 8, "response_url": 9})),
-        Json(200, json!({"request_id": "r".repeat(257)})),
-    ] {
-        let script = Script { submission, ..Script::default() };
-        let provider = start(script.clone()).await;
-        let error = client_of(&provider).submit(&request()).await.unwrap_err();
-        assert!(matches!(error, SubmitError::Unknown(_)), "{script:?}: {error:?}");
-        assert_eq!(received(&provider).await.len(), 1, "{script:?}");
-    }
-}
-
-#[tokio::test]
 async fn the_key_is_sent_to_no_other_host() {
     let other = start(Script::default()).await;
     let provider = start(Script { status: redirect(&other.uri()), ..Script::default() }).await;
@@ -432,6 +423,21 @@ async fn the_key_is_sent_to_no_other_host() {
         client_of(&provider).poll(&ticket, &request()).await.unwrap_err();
     }
     assert_eq!(received(&other).await.len(), 0);
+}
+
+fn memory() -> Value {
+    json!({"detail": "out of memory"})
+}
+
+/// Failed responses that come from the model itself, and not from a proxy on the way to it.
+fn errors_of_models() -> [ResponseTemplate; 3] {
+    let error = || ResponseTemplate::new(500).set_body_json(memory());
+    let of_body = json!({"detail": "out of memory", "error_type": "runner_server_error"});
+    [
+        error().insert_header("x-fal-request-id", "r-1"),
+        error().insert_header("x-fal-error-type", "runner_server_error"),
+        ResponseTemplate::new(500).set_body_json(of_body),
+    ]
 }
 
 #[tokio::test]
@@ -449,6 +455,11 @@ async fn a_poll_that_may_succeed_later_is_an_error() {
     }
     for (code, body) in [(500, json!({})), (503, json!({})), (429, json!({})), (200, json!([]))] {
         scripts.push(Script { result: Json(code, body), ..Script::default() });
+    }
+    // An error of a proxy, and the model's where only the provider can have one.
+    scripts.push(Script { result: Json(500, memory()), ..Script::default() });
+    for status in errors_of_models() {
+        scripts.push(Script { status: Other(status), ..Script::default() });
     }
     for file in [hang(), Json(404, json!({})), Json(500, json!({}))] {
         scripts.push(Script { file, ..Script::default() });
@@ -504,11 +515,15 @@ async fn a_request_that_failed_fails_with_its_reason() {
     ] {
         rows.push((Script { result: Json(code, result), ..Script::default() }, reason));
     }
+    for result in errors_of_models() {
+        let script = Script { result: Other(result), ..Script::default() };
+        rows.push((script, "out of memory (status 500)"));
+    }
     for (file, reason) in [
         (file("image/png", "<script>alert(1)</script>"), no_type),
         (file("image/svg+xml", "<svg/>"), no_type),
         (file("video/mp4", MP4), no_type),
-        (file("image/png", &b"\x89PNG\r\n\x1a\n"[..]), "an output cannot be read"),
+        (file("image/png", &b"\x89PNG\r\n\x1a\n\0\0\0\0"[..]), "an output cannot be read"),
         (zeros(), "an output is larger than 1 MiB"),
         (redirect("http://127.0.0.1:1/"), not_public),
     ] {

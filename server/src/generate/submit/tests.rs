@@ -30,23 +30,6 @@ async fn of_many_equal_requests_one_is_submitted_and_all_get_its_job() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn another_request_with_the_same_name_conflicts_at_once() {
-    let (store, by) = store().await;
-    let provider = Scripted::on_submit(3 * SECOND, |_| Ok(()));
-    let submitter = Submitter::new(store, provider.clone(), assets());
-    let first = submitter.submit(&by, new_job("j", "A harbour", None), ());
-    let other = async {
-        sleep(SECOND).await;
-        let before = Instant::now();
-        let other = submitter.submit(&by, new_job("j", "A forest", None), ()).await;
-        assert!(matches!(other, Err(SubmissionError::Store(StoreError::JobConflict))), "{other:?}");
-        assert_eq!(Instant::now(), before);
-    };
-    assert!(tokio::join!(first, other).0.is_ok());
-    assert_eq!(provider.calls().0, 1);
-}
-
-#[tokio::test(start_paused = true)]
 async fn a_refused_submission_leaves_no_job_and_its_name_is_free() {
     let (store, by) = store().await;
     let provider = Scripted::on_submit(SECOND, |number| match number {
@@ -93,36 +76,47 @@ async fn a_submission_without_a_clear_result_is_a_failed_job_and_never_repeated(
     }
 }
 
+/// While the first request is being submitted.
 #[tokio::test(start_paused = true)]
-async fn a_repeated_request_waits_a_bounded_time_for_the_first() {
-    let (store, by) = store().await;
-    let provider = Scripted::on_submit(40 * SECOND, |_| Ok(()));
-    let submitter = Submitter::new(store, provider.clone(), assets());
-    let first = submitter.submit(&by, new_job("j", "A harbour", None), ());
-    let second = async {
-        sleep(SECOND).await;
-        let before = Instant::now();
-        let second = submitter.submit(&by, new_job("j", "A harbour", None), ()).await;
-        assert!(matches!(second, Err(SubmissionError::InProgress)), "{second:?}");
-        assert!(before.elapsed() <= SUBMIT_WAIT);
-    };
-    assert!(tokio::join!(first, second).0.is_ok());
-    assert_eq!(provider.calls().0, 1);
+async fn an_equal_request_waits_a_bounded_time_and_another_one_conflicts_at_once() {
+    for (prompt, waits) in [("A harbour", SUBMIT_WAIT), ("A forest", Duration::ZERO)] {
+        let (store, by) = store().await;
+        let provider = Scripted::on_submit(40 * SECOND, |_| Ok(()));
+        let submitter = Submitter::new(store, provider.clone(), assets());
+        let first = submitter.submit(&by, new_job("j", "A harbour", None), ());
+        let second = async {
+            sleep(SECOND).await;
+            let before = Instant::now();
+            let second = submitter.submit(&by, new_job("j", prompt, None), ()).await;
+            assert!(before.elapsed() <= waits, "{prompt}: {:?}", before.elapsed());
+            match second {
+                Err(SubmissionError::InProgress) => assert_eq!(waits, SUBMIT_WAIT),
+                Err(SubmissionError::Store(StoreError::JobConflict)) => assert!(waits.is_zero()),
+                other => panic!("{other:?}"),
+            }
+        };
+        assert!(tokio::join!(first, second).0.is_ok());
+        assert_eq!(provider.calls().0, 1);
+    }
 }
 
 #[tokio::test(start_paused = true)]
 async fn shutdown_waits_until_a_submission_without_client_is_recorded() {
-    let (store, by) = store().await;
-    let provider = Scripted::on_submit(SUBMIT_FINISH_TIMEOUT, |_| Ok(()));
-    let submitter = Submitter::new(store.clone(), provider.clone(), assets());
-    let before = Instant::now();
-    let hung_up = timeout(SECOND, submitter.submit(&by, new_job("j", "A harbour", None), ())).await;
-    assert!(hung_up.is_err());
-    submitter.finish().await;
-    assert!(before.elapsed() < 2 * SUBMIT_FINISH_TIMEOUT, "{:?}", before.elapsed());
-    assert_eq!(store.job(&by, "j").await.unwrap().state, JobState::Queued(ticket("r-0")));
-    assert!(submitter.submit(&by, new_job("j", "A harbour", None), ()).await.is_ok());
-    assert_eq!(provider.calls().0, 1);
+    for outage in [Duration::ZERO, 12 * SECOND] {
+        let (inner, by) = store().await;
+        let store = Outage { inner: inner.clone(), lasting: outage, began: Mutex::default() };
+        let provider = Scripted::on_submit(SUBMIT_FINISH_TIMEOUT / 2, |_| Ok(()));
+        let submitter = Submitter::new(Arc::new(store), provider.clone(), assets());
+        let submit = || submitter.submit(&by, new_job("j", "A harbour", None), ());
+        assert!(timeout(3 * SECOND, submit()).await.is_err());
+        sleep(outage).await;
+        let before = Instant::now();
+        submitter.finish().await;
+        assert!(before.elapsed() < SUBMIT_FINISH_TIMEOUT, "{:?}", before.elapsed());
+        assert_eq!(inner.job(&by, "j").await.unwrap().state, JobState::Queued(ticket("r-0")));
+        assert!(submit().await.is_ok());
+        assert_eq!(provider.calls().0, 1);
+    }
 }
 
 #[tokio::test(start_paused = true)]
@@ -239,17 +233,4 @@ async fn an_accepted_submission_that_is_never_recorded_is_logged_as_an_error() {
     for part in [UNRECORDED, "r-0", "\"j\"", "the database is away"] {
         assert!(error.contains(part), "{part} in {log}");
     }
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_stop_waits_for_an_accepted_submission_that_is_not_recorded_yet() {
-    let (inner, by) = store().await;
-    let lasting = 12 * SECOND;
-    let store = Arc::new(Outage { inner: inner.clone(), lasting, began: Mutex::default() });
-    let submitter = Submitter::new(store, Scripted::on_submit(SECOND, |_| Ok(())), assets());
-    assert!(submitter.submit(&by, new_job("j", "A harbour", None), ()).await.is_err());
-    let before = Instant::now();
-    submitter.finish().await;
-    assert!(before.elapsed() < lasting, "{:?}", before.elapsed());
-    assert_eq!(inner.job(&by, "j").await.unwrap().state, JobState::Queued(ticket("r-0")));
 }

@@ -1,12 +1,12 @@
-//! Jobs at a provider on a socket that fails for hours of the injected time, on both stores.
+//! Jobs at a provider that fails for hours of the injected time, on both stores.
 
 use std::collections::BTreeMap;
 use std::io::Cursor;
 
 use data_encoding::BASE64;
 use image::{ImageFormat, RgbImage};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream};
+use wiremock::matchers::any;
+use wiremock::{Mock, MockServer, Request, Respond, ResponseTemplate};
 
 use super::*;
 use crate::generate::queue::{QueueProvider, QueueSetting};
@@ -19,18 +19,12 @@ const HOUR: Duration = Duration::from_secs(3600);
 const TICK: Duration = Duration::from_secs(10);
 
 /// Each name of a model is a way to fail.
+#[derive(Clone)]
 struct Unreliable {
     clock: ManualClock,
     origin: String,
     /// Of each model: how many orders it got, when the last one came, and the requests since.
-    orders: Mutex<BTreeMap<String, (usize, Timestamp, usize)>>,
-}
-
-/// Status, value of `Retry-After`, body.
-type Reply = (u16, Option<u32>, Vec<u8>);
-
-fn json_reply(body: &Value) -> Option<Reply> {
-    Some((200, None, body.to_string().into()))
+    orders: Arc<Mutex<BTreeMap<String, (usize, Timestamp, usize)>>>,
 }
 
 fn picture() -> Vec<u8> {
@@ -40,52 +34,26 @@ fn picture() -> Vec<u8> {
 }
 
 impl Unreliable {
-    async fn start(clock: ManualClock) -> Arc<Self> {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let origin = format!("http://{}", listener.local_addr().unwrap());
-        let this = Arc::new(Self { clock, origin, orders: Mutex::default() });
-        let serving = this.clone();
-        tokio::spawn(async move {
-            while let Ok((stream, _)) = listener.accept().await {
-                tokio::spawn(serving.clone().answer(stream));
-            }
-        });
+    async fn start(server: &MockServer, clock: ManualClock) -> Self {
+        let this = Self { clock, origin: server.uri(), orders: Arc::default() };
+        Mock::given(any()).respond_with(this.clone()).mount(server).await;
         this
     }
+}
 
-    /// Answers one request, or closes the connection without a response.
-    async fn answer(self: Arc<Self>, mut stream: TcpStream) -> std::io::Result<()> {
-        let mut head = Vec::new();
-        while !head.ends_with(b"\r\n\r\n") {
-            head.push(stream.read_u8().await?);
-        }
-        let head = String::from_utf8(head).unwrap().to_ascii_lowercase();
-        let length = head.split("content-length: ").nth(1);
-        let length = length.and_then(|rest| rest.lines().next()?.parse().ok()).unwrap_or(0);
-        stream.read_exact(&mut vec![0; length]).await?;
-        let mut words = head.split(' ');
-        let (method, path) = (words.next().unwrap(), words.next().unwrap());
-        if let Some((status, retry_after, body)) = self.reply(method, path) {
-            let retry_after = retry_after.map(|after| format!("retry-after: {after}\r\n"));
-            let head = format!(
-                "HTTP/1.1 {status} x\r\ncontent-length: {}\r\n{}connection: close\r\n\r\n",
-                body.len(),
-                retry_after.unwrap_or_default(),
-            );
-            stream.write_all(&[head.as_bytes(), &body].concat()).await?;
-        }
-        stream.shutdown().await
-    }
-
-    fn reply(&self, method: &str, path: &str) -> Option<Reply> {
-        let (model, last) = (path.split('/').nth(2)?, path.rsplit('/').next()?);
+impl Respond for Unreliable {
+    fn respond(&self, request: &Request) -> ResponseTemplate {
+        let path = request.url.path();
+        let (model, last) = (path.split('/').nth(2).unwrap(), path.rsplit('/').next().unwrap());
         let url = |last: &str| format!("{}/acme/{model}/{last}", self.origin);
+        let json = |body: Value| ResponseTemplate::new(200).set_body_json(body);
+        let error = |status| ResponseTemplate::new(status).set_body_string("<h1>Later</h1>");
         let now = Clock::Manual(self.clock.clone()).now();
         let mut orders = self.orders.lock().unwrap();
         let order = orders.entry(model.to_owned()).or_insert((0, now, 0));
-        if method == "post" {
+        if request.method == http::Method::POST {
             *order = (order.0 + 1, now, 0);
-            return json_reply(&json!({
+            return json(json!({
                 "request_id": format!("r-{model}"),
                 "status_url": url("status"),
                 "response_url": url("result"),
@@ -94,33 +62,31 @@ impl Unreliable {
         order.2 += 1;
         let hours = now.duration_since(order.1).as_hours();
         match (model, last) {
-            ("dead", _) if hours < 1 => None,
             ("erring", _) if hours < 5 => {
                 let statuses = [500, 502, 429, 503, 401, 504, 403, 408, 200];
-                Some((statuses[order.2 % statuses.len()], None, b"<h1>Later</h1>".into()))
+                error(statuses[order.2 % statuses.len()])
             }
-            ("busy", "status") if hours < 2 => Some((429, Some(900), b"{}".into())),
-            ("late-result", "result") if hours < 3 => Some((503, None, b"{}".into())),
-            ("late-file", "2.png") if hours < 3 => Some((404, None, Vec::new())),
-            ("refusing", "status") => json_reply(&json!({"status": "COMPLETED", "error": "no"})),
-            (_, "status") => json_reply(&json!({"status": "COMPLETED"})),
+            ("busy", "status") if hours < 2 => error(429).insert_header("retry-after", "900"),
+            ("late-result", "result") if hours < 3 => error(503),
+            ("late-file", "2.png") if hours < 3 => error(404),
+            ("refusing", "status") => json(json!({"status": "COMPLETED", "error": "no"})),
+            (_, "status") => json(json!({"status": "COMPLETED"})),
             (_, "result") => {
                 let data = format!("data:image/png;base64,{}", BASE64.encode(&picture()));
                 let urls = match model {
                     "embedded" => [data.clone(), data],
                     _ => [url("1.png"), url("2.png")],
                 };
-                json_reply(&json!({"images": urls.map(|url| json!({"url": url}))}))
+                json(json!({"images": urls.map(|url| json!({"url": url}))}))
             }
-            _ => Some((200, None, picture())),
+            _ => ResponseTemplate::new(200).set_body_raw(picture(), "image/png"),
         }
     }
 }
 
 /// A model, after how many hours its jobs end, and how: with two images, or with a reason.
-const JOBS: [(&str, u32, Result<usize, &str>); 8] = [
+const JOBS: [(&str, u32, Result<usize, &str>); 7] = [
     ("good", 0, Ok(2)),
-    ("dead", 1, Ok(2)),
     ("erring", 5, Ok(2)),
     ("busy", 2, Ok(2)),
     ("late-result", 3, Ok(2)),
@@ -130,7 +96,8 @@ const JOBS: [(&str, u32, Result<usize, &str>); 8] = [
 ];
 
 async fn each_job_ends_right_and_was_sent_once(db: StoreUnderTest) {
-    let provider = Unreliable::start(db.clock.clone()).await;
+    let server = MockServer::start().await;
+    let provider = Unreliable::start(&server, db.clock.clone()).await;
     let setting = QueueSetting::new(&provider.origin, "the-key").unwrap();
     let client = Arc::new(QueueProvider::new(setting).unwrap());
     let submitter = Submitter::new(db.store.clone(), client.clone(), assets());
@@ -140,7 +107,6 @@ async fn each_job_ends_right_and_was_sent_once(db: StoreUnderTest) {
         outputs: output_store(Blobs::in_memory()),
         clock: Clock::Manual(db.clock.clone()),
         settings: JobSettings::default(),
-        poll_spacing: Arc::default(),
         activity: Arc::default(),
     };
     let alice = db.caller("alice").await;

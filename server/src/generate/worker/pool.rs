@@ -7,8 +7,8 @@
 use std::collections::HashMap;
 use std::panic::AssertUnwindSafe;
 use std::pin::pin;
+use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use futures::FutureExt;
@@ -21,8 +21,8 @@ use crate::domain::{AccountId, Claim, Turn};
 use crate::error_chain::error_chain;
 use crate::generate::submit::SUBMIT_UNKNOWN;
 use crate::limits::{
-    JOB_DELETE_INTERVAL, JOB_LEASE, JOB_POLL_SPACING, JOBS_AT_ONCE, SUBMIT_CHECK_INTERVAL,
-    SUBMIT_LATE_GRACE, SUBMIT_LIMIT, SUBMIT_UNRECORDED_RETRY_FOR, WORKER_ERROR_PAUSE, WORKER_IDLE,
+    JOB_DELETE_INTERVAL, JOB_LEASE, JOBS_AT_ONCE, SUBMIT_CHECK_INTERVAL, SUBMIT_LATE_GRACE,
+    SUBMIT_LIMIT, SUBMIT_UNRECORDED_RETRY_FOR, WORKER_ERROR_PAUSE, WORKER_IDLE,
     WORKER_STOP_TIMEOUT,
 };
 use crate::store::StoreError;
@@ -204,20 +204,4 @@ async fn clean_up(worker: Worker) {
 
 fn warn(error: &StoreError) {
     tracing::warn!(error = error_chain(error), "jobs could not be cleaned up");
-}
-
-/// Spaces the polls of each account, so that many jobs are polled less often each.
-#[derive(Debug, Default)]
-pub(crate) struct PollSpacing(Mutex<HashMap<AccountId, Instant>>);
-
-impl PollSpacing {
-    /// The pause before the next poll of a job that is to be polled after `interval`.
-    pub(super) fn pause(&self, account: AccountId, interval: Duration) -> Duration {
-        let now = Instant::now();
-        let mut next = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        next.retain(|_, next| *next > now);
-        let next = next.entry(account).or_insert(now);
-        *next += JOB_POLL_SPACING;
-        interval.max(*next - now)
-    }
 }

@@ -13,9 +13,11 @@ use tokio::time::Instant;
 use super::pool::WorkerPool;
 use super::*;
 use crate::blobs::{BlobSetting, Blobs};
-use crate::domain::{Caller, ListedPrompt, NewVault, Reserved, Turn, VaultVisibility};
+use crate::domain::{Caller, ListedPrompt, NewVault, Turn, VaultVisibility};
 use crate::generate::RemoteOutput;
-use crate::generate::tests::{Scripted, clock, new_job, output_store, pictures, store, ticket};
+use crate::generate::tests::{
+    Scripted, account, clock, new_job, output_store, pictures, queue, store, ticket,
+};
 use crate::limits::{SUBMIT_CHECK_INTERVAL, SUBMIT_LIMIT};
 use crate::store::memory::MemoryStore;
 use crate::store::prelude::*;
@@ -42,7 +44,6 @@ impl Fixture {
             outputs: output_store(blobs),
             clock: clock(),
             settings: JobSettings::default(),
-            poll_spacing: Arc::default(),
             activity: Arc::default(),
         };
         Self { store, by, provider, worker }
@@ -65,11 +66,7 @@ impl Fixture {
 
     /// Adds a job that the provider has accepted.
     async fn queue(&self, name: &str, vault: Option<VaultId>) {
-        let new = new_job(name, "A harbour", vault);
-        let Reserved::New(job) = self.store.reserve_job(&self.by, new).await.unwrap() else {
-            panic!("the name {name} was taken");
-        };
-        self.store.job_submitted(&job.key, ticket(name)).await.unwrap();
+        queue(&self.store, &self.by, new_job(name, "A harbour", vault)).await;
     }
 
     async fn state(&self, name: &str) -> JobState {
@@ -182,19 +179,6 @@ fn failing_blobs() -> (TempDir, Blobs) {
     let blobs = Blobs::open(&BlobSetting::Folder(folder.path().to_owned())).unwrap();
     std::fs::write(folder.path().join("images"), "").unwrap();
     (folder, blobs)
-}
-
-#[tokio::test(start_paused = true)]
-async fn outputs_that_could_not_be_stored_are_stored_once_by_a_later_attempt() {
-    let (folder, blobs) = failing_blobs();
-    let images = folder.path().join("images");
-    let fixture = Fixture::with_blobs(at_once(pictures(3)), blobs).await;
-    fixture.queue("j", None).await;
-    assert_eq!(fixture.step().await.unwrap(), StepOutcome::RetryLater);
-    std::fs::remove_file(&images).unwrap();
-    assert_eq!(fixture.steps_to_the_end("j").await, [StepOutcome::Completed]);
-    assert_eq!(fixture.contents(None).await[0].prompt.images.len(), 3);
-    assert_eq!(std::fs::read_dir(images).unwrap().count(), 3);
 }
 
 #[tokio::test(start_paused = true)]
@@ -343,24 +327,34 @@ async fn a_job_fails_with_the_reason_of_its_provider() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn attempts_may_fail_for_the_set_time_in_a_row_before_the_job_fails() {
-    let no_answer = Scripted::on_poll(Duration::ZERO, |_| Err(PollError::new("no answer")));
+async fn attempts_may_fail_for_the_set_time_in_a_row_before_the_job_fails_and_is_cancelled() {
+    let no_answer = |retry_after| {
+        let error = PollError { retry_after, ..PollError::new("no answer") };
+        Scripted::on_poll(Duration::ZERO, move |_| Err(error.clone()))
+    };
     let (_folder, full) = failing_blobs();
     let full = Fixture::with_blobs(at_once(pictures(1)), full).await;
-    let mut short = Fixture::new(no_answer.clone()).await;
+    let mut short = Fixture::new(no_answer(None)).await;
     short.worker.settings.retry_hours = 2;
-    for (fixture, hours, reason) in [
-        (Fixture::new(no_answer).await, 24, "the provider could not be polled for 24 hours"),
-        (full, 24, "its output could not be stored for 24 hours"),
-        (short, 2, "the provider could not be polled for 2 hours"),
+    let busy = Fixture::new(no_answer(Some(PROVIDER_RETRY_AFTER_MAX))).await;
+    for (fixture, hours, longest, reason) in [
+        (Fixture::new(no_answer(None)).await, 24, JOB_RETRY_DELAY_MAX, "be polled for 24 hours"),
+        (full, 24, JOB_RETRY_DELAY_MAX, "its output could not be stored for 24 hours"),
+        (short, 2, JOB_RETRY_DELAY_MAX, "the provider could not be polled for 2 hours"),
+        // By the clock, however long the pauses are.
+        (busy, 24, PROVIDER_RETRY_AFTER_MAX, "the provider could not be polled for 24 hours"),
     ] {
         fixture.queue("j", None).await;
         let before = Instant::now();
         assert_eq!(fixture.steps_to_the_end("j").await.last(), Some(&StepOutcome::Failed));
-        let took = before.elapsed();
         let time = hours * 3600 * SECOND;
-        assert!((time..time + 2 * JOB_RETRY_DELAY_MAX).contains(&took));
-        assert_eq!(fixture.state("j").await, JobState::Failed(Some(ticket("j")), reason.into()));
+        assert!((time..time + 2 * longest).contains(&before.elapsed()), "{reason}");
+        let JobState::Failed(Some(of), shown) = fixture.state("j").await else {
+            panic!("{reason}")
+        };
+        assert!(of == ticket("j") && shown.ends_with(reason), "{shown}");
+        tokio::task::yield_now().await;
+        assert_eq!(fixture.provider.cancels.load(Ordering::SeqCst), 1, "{reason}");
     }
 }
 

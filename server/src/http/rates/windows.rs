@@ -7,26 +7,18 @@ use jiff::{SignedDuration, Timestamp};
 use parking_lot::Mutex;
 
 use crate::clock::Clock;
-use crate::limits::RATE_WINDOWS_MIN;
+use crate::limits::RATE_WINDOWS_PRUNED;
 
 /// Counts events by keys.
 #[derive(Debug)]
 pub(crate) struct Windows<K> {
     clock: Clock,
-    state: Mutex<State<K>>,
-}
-
-#[derive(Debug)]
-pub(super) struct State<K> {
-    pub(super) open: HashMap<K, Window>,
-    /// With as many windows, ended ones are removed.
-    prune_at: usize,
+    pub(super) open: Mutex<HashMap<K, Window>>,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Window {
-    pub(super) began: Timestamp,
-    seconds: u32,
+    pub(super) end: Timestamp,
     count: u32,
 }
 
@@ -44,55 +36,39 @@ pub(crate) struct Left {
     pub(crate) seconds: u64,
 }
 
-impl Window {
-    /// Seconds until its end. `None` if it has ended, also if the clock was set back before its
-    /// start.
-    fn left(&self, now: Timestamp) -> Option<u64> {
-        let age = now.duration_since(self.began);
-        let left = SignedDuration::from_secs(self.seconds.into()) - age;
-        let left = Some(left).filter(|left| left.is_positive() && !age.is_negative())?;
-        Some((left.as_millis_f64() / 1000.0).ceil().max(1.0) as u64)
-    }
-}
-
 impl<K: Copy + Eq + Hash> Windows<K> {
     pub(crate) fn new(clock: Clock) -> Self {
-        let (open, prune_at) = (HashMap::new(), RATE_WINDOWS_MIN);
-        Self { clock, state: Mutex::new(State { open, prune_at }) }
+        Self { clock, open: Mutex::default() }
     }
 
     /// Counts one event of each of these keys, unless one has had all of its rate. Returns what is
     /// left of each, and if the event was refused the one that is used up for longest.
     pub(crate) fn count(&self, keys: &[(K, Rate)]) -> (Vec<Left>, Option<usize>) {
         let now = self.clock.now();
-        let state = &mut *self.state.lock();
-        if state.open.len() >= state.prune_at {
-            state.open.retain(|_, window| window.left(now).is_some());
-            state.prune_at = RATE_WINDOWS_MIN.max(2 * state.open.len());
-        }
-        let window = |(key, Rate { seconds, .. }): &(K, Rate)| {
-            let known = state.open.get(key).copied();
-            let open = known.filter(|window| window.left(now).is_some());
-            open.unwrap_or(Window { began: now, seconds: *seconds, count: 0 })
+        let mut open = self.open.lock();
+        let window = |(key, rate): &(K, Rate)| {
+            let end = now.checked_add(SignedDuration::from_secs(rate.seconds.into()));
+            let end = end.unwrap_or(Timestamp::MAX);
+            // One that ends later is of a time before the clock was set back.
+            let known = open.get(key).filter(|known| known.end > now && known.end <= end);
+            known.copied().unwrap_or(Window { end, count: 0 })
         };
         let mut windows: Vec<_> = keys.iter().map(window).collect();
         let used_up = |at: &usize| windows[*at].count >= keys[*at].1.quota;
-        let refused = (0..keys.len()).filter(used_up).max_by_key(|at| windows[*at].left(now));
+        let refused = (0..keys.len()).filter(used_up).max_by_key(|at| windows[*at].end);
         if refused.is_none() {
             for (window, (key, _)) in windows.iter_mut().zip(keys) {
+                if open.len() % RATE_WINDOWS_PRUNED == 0 && !open.contains_key(key) {
+                    open.retain(|_, window| window.end > now);
+                }
                 window.count += 1;
-                state.open.insert(*key, *window);
+                open.insert(*key, *window);
             }
         }
         let left = windows.iter().zip(keys).map(|(window, (_, rate))| Left {
             events: rate.quota.saturating_sub(window.count),
-            seconds: window.left(now).unwrap_or(1),
+            seconds: (window.end.duration_since(now).as_millis_f64() / 1000.0).ceil() as u64,
         });
         (left.collect(), refused)
-    }
-
-    #[cfg(test)]
-    pub(super) fn lock(&self) -> parking_lot::MutexGuard<'_, State<K>> {
-        self.state.lock()
     }
 }

@@ -18,6 +18,9 @@ use tracing_subscriber::registry::LookupSpan;
 use super::{Log, Urgency};
 use crate::http::json::{Object, needs_escapes, write_text, write_value};
 
+/// Enough for most lines.
+const LINE_BYTES: usize = 512;
+
 /// Adds the lines of events to a log, past the writer of `tracing-subscriber`, which would copy
 /// them. The fields of spans have to be formatted as JSON too.
 pub(super) struct JsonLines(pub(super) Log);
@@ -33,31 +36,25 @@ where
         _: Writer<'_>,
         event: &Event<'_>,
     ) -> fmt::Result {
-        self.0.add(Urgency::of(event.metadata()), |lines| write_line(lines, context, event));
+        let mut line = Vec::with_capacity(LINE_BYTES);
+        let mut fields = Fields(Object::begin(&mut line));
+        fields.0.time("timestamp", Timestamp::now());
+        fields.0.plain_text("level", event.metadata().level().as_str());
+        event.record(&mut fields);
+        fields.0.plain_text("target", event.metadata().target());
+        for span in context.event_scope().into_iter().flatten() {
+            let extensions = span.extensions();
+            if let Some(formatted) = extensions.get::<FormattedFields<N>>()
+                && let Ok(formatted) = serde_json::from_str::<&RawValue>(formatted)
+            {
+                fields.0.field(span.name()).extend_from_slice(formatted.get().as_bytes());
+            }
+        }
+        fields.0.end();
+        line.push(b'\n');
+        self.0.add(line, Urgency::of(event.metadata()));
         Ok(())
     }
-}
-
-fn write_line<S, N>(line: &mut Vec<u8>, context: &FmtContext<'_, S, N>, event: &Event<'_>)
-where
-    S: Subscriber + for<'a> LookupSpan<'a>,
-    N: for<'a> FormatFields<'a> + 'static,
-{
-    let mut fields = Fields(Object::begin(line));
-    fields.0.time("timestamp", Timestamp::now());
-    fields.0.plain_text("level", event.metadata().level().as_str());
-    event.record(&mut fields);
-    fields.0.plain_text("target", event.metadata().target());
-    for span in context.event_scope().into_iter().flatten() {
-        let extensions = span.extensions();
-        if let Some(formatted) = extensions.get::<FormattedFields<N>>()
-            && let Ok(formatted) = serde_json::from_str::<&RawValue>(formatted)
-        {
-            fields.0.field(span.name()).extend_from_slice(formatted.get().as_bytes());
-        }
-    }
-    fields.0.end();
-    line.push(b'\n');
 }
 
 /// The fields of an event.
@@ -125,7 +122,7 @@ mod tests {
     #[test]
     fn a_line_has_time_level_fields_target_and_spans() {
         let output = Output::default();
-        let log = Log::new(output.clone());
+        let log = Log::new(output.clone(), 9);
         let lines = JsonLines(log.clone());
         let lines = tracing_subscriber::fmt().fmt_fields(JsonFields::new()).event_format(lines);
         let lines = lines.with_writer(std::io::sink).finish();
@@ -145,7 +142,7 @@ mod tests {
                 "a \"quoted\"\ntext"
             );
         });
-        log.flush();
+        log.add(Vec::new(), Urgency::Durable);
         let line = String::from_utf8(output.0.lock().clone()).unwrap();
         assert_eq!(line.matches('\n').count(), 1);
         let mut line: Value = serde_json::from_str(&line).unwrap();

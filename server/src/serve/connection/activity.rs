@@ -1,29 +1,27 @@
 //! What a connection is doing, as its socket and its requests report it.
 
 use std::io::{self, IoSlice};
-use std::mem;
 use std::net::IpAddr;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use http::Version;
+use parking_lot::Mutex;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::Instant;
 
-use super::ConnectionTimeouts;
+use super::ListenerLimits;
 use super::frames::Frames;
 use crate::limits;
 use crate::quota::{OverQuota, Permit, Quota};
 
-pub(super) struct Activity {
+pub(super) struct ConnectionActivity {
     requests_in_flight: usize,
     is_http2: bool,
     /// When the head of the next request began to arrive.
     head_since: Option<Instant>,
-    /// When the last bytes of a head arrived.
-    head_read: Instant,
     /// Since when the socket has taken too few of the bytes that wait.
     blocked_since: Option<Instant>,
     /// The last begin or end of a request, or [`limits::PROGRESS_BYTES`] read or written.
@@ -71,115 +69,98 @@ pub(super) enum Next {
     Abort(&'static str),
 }
 
-impl Activity {
-    pub(super) fn next(&self, now: Instant, timeouts: &ConnectionTimeouts) -> Next {
-        let next_check = now + timeouts.check_interval();
+impl ConnectionActivity {
+    pub(super) fn new(head: HeadMemory) -> Self {
+        let now = Instant::now();
+        Self {
+            requests_in_flight: 0,
+            is_http2: false,
+            head_since: Some(now),
+            blocked_since: None,
+            last_progress: now,
+            head,
+        }
+    }
+
+    pub(super) fn next(&self, now: Instant, limits: &ListenerLimits) -> Next {
+        let next_check = now + limits.check_interval();
         let (deadline, end) = if let Some(since) = self.blocked_since {
-            (since + timeouts.write_stall, Next::Abort("the peer does not read"))
+            (since + limits.write_stall_timeout, Next::Abort("the peer does not read"))
         } else if self.requests_in_flight > 0 {
             if !self.is_http2 {
                 return Next::CheckAt(next_check);
             }
             let end = Next::Abort("a request makes no progress");
-            (self.last_progress + timeouts.request_stall, end)
+            (self.last_progress + limits.request_stall_timeout, end)
         } else if let Some(since) = self.head_since {
-            (since + timeouts.head, Next::Abort("a request head is too slow"))
+            (since + limits.head_timeout, Next::Abort("a request head is too slow"))
         } else {
-            (self.last_progress + timeouts.idle, Next::Close)
+            (self.last_progress + limits.idle_timeout, Next::Close)
         };
         if deadline <= now { end } else { Next::CheckAt(deadline.min(next_check)) }
     }
 
-    fn progressed(&mut self, now: Instant) {
-        self.last_progress = now;
-        self.blocked_since = self.blocked_since.map(|_| now);
-    }
-}
-
-#[derive(Clone)]
-pub(super) struct SharedActivity(Arc<Mutex<Activity>>);
-
-impl SharedActivity {
-    pub(super) fn new(head: HeadMemory) -> Self {
-        let now = Instant::now();
-        Self(Arc::new(Mutex::new(Activity {
-            requests_in_flight: 0,
-            is_http2: false,
-            head_since: Some(now),
-            head_read: now,
-            blocked_since: None,
-            last_progress: now,
-            head,
-        })))
-    }
-
-    pub(super) fn lock(&self) -> MutexGuard<'_, Activity> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Also returns when the request began: when its head had arrived. If that was not noted,
-    /// because it came with other bytes, it is now.
-    pub(super) fn begin_request(&self, version: Version) -> (InFlight, Instant) {
-        let mut activity = self.lock();
-        activity.requests_in_flight += 1;
-        activity.is_http2 = version == Version::HTTP_2;
-        let began = match activity.head_since.take() {
-            Some(_) => activity.head_read,
-            None => Instant::now(),
-        };
-        activity.head.complete();
-        activity.progressed(began);
-        (InFlight(self.clone()), began)
+    fn progressed(&mut self) {
+        self.last_progress = Instant::now();
+        self.blocked_since = self.blocked_since.map(|_| self.last_progress);
     }
 }
 
 /// A request whose response has not been handed to hyper completely.
-pub(super) struct InFlight(SharedActivity);
+pub(super) struct InFlight(Arc<Mutex<ConnectionActivity>>);
+
+impl InFlight {
+    pub(super) fn begin(shared: &Arc<Mutex<ConnectionActivity>>, version: Version) -> Self {
+        let mut activity = shared.lock();
+        activity.requests_in_flight += 1;
+        activity.is_http2 = version == Version::HTTP_2;
+        activity.head_since = None;
+        activity.head.complete();
+        activity.progressed();
+        Self(shared.clone())
+    }
+}
 
 impl Drop for InFlight {
     fn drop(&mut self) {
         let mut activity = self.0.lock();
         activity.requests_in_flight -= 1;
-        activity.progressed(Instant::now());
+        activity.progressed();
     }
 }
 
 /// A socket that reports what it reads and writes.
 pub(super) struct TrackedStream {
     stream: TcpStream,
-    activity: SharedActivity,
+    activity: Arc<Mutex<ConnectionActivity>>,
     /// Bytes read and written that are not noted as progress yet.
     bytes: usize,
     frames: Frames,
-    /// Whether the socket has taken too few bytes since the last flush.
-    is_blocked: bool,
     /// Bytes that were read after the last one was written.
     discarded: Option<usize>,
 }
 
 impl TrackedStream {
-    pub(super) fn new(stream: TcpStream, activity: SharedActivity) -> Self {
-        let frames = Frames::new(Instant::now());
-        Self { stream, activity, bytes: 0, frames, is_blocked: false, discarded: None }
+    pub(super) fn new(stream: TcpStream, activity: Arc<Mutex<ConnectionActivity>>) -> Self {
+        Self { stream, activity, bytes: 0, frames: Frames::new(), discarded: None }
     }
 
     fn transferred(&mut self, bytes: usize) {
         self.bytes += bytes;
         if self.bytes >= limits::PROGRESS_BYTES {
             self.bytes = 0;
-            self.activity.lock().progressed(Instant::now());
+            self.activity.lock().progressed();
         }
     }
 
     fn written(&mut self, outcome: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
-        match &outcome {
+        match outcome {
             Poll::Pending => {
-                self.is_blocked = true;
                 self.activity.lock().blocked_since.get_or_insert_with(Instant::now);
             }
             Poll::Ready(Ok(bytes)) => {
-                self.transferred(*bytes);
-                self.frames.wrote(*bytes);
+                self.transferred(bytes);
+                self.frames.wrote(bytes);
             }
             Poll::Ready(Err(_)) => {}
         }
@@ -195,18 +176,17 @@ impl AsyncRead for TrackedStream {
     ) -> Poll<io::Result<()>> {
         let before = buffer.filled().len();
         let outcome = Pin::new(&mut self.stream).poll_read(context, buffer);
-        let bytes = buffer.filled().len() - before;
-        if bytes > 0 {
-            self.transferred(bytes);
+        let read = &buffer.filled()[before..];
+        if !read.is_empty() {
+            self.transferred(read.len());
             let mut activity = self.activity.lock();
             // HTTP/2 frames need not belong to a request.
             if activity.requests_in_flight == 0 && !activity.is_http2 {
-                activity.head_read = Instant::now();
-                activity.head_since = activity.head_since.or(Some(activity.head_read));
-                activity.head.read(bytes).map_err(io::Error::other)?;
+                activity.head_since.get_or_insert_with(Instant::now);
+                activity.head.read(read.len()).map_err(io::Error::other)?;
             }
             drop(activity);
-            if !self.frames.read(&buffer.filled()[before..]) {
+            if !self.frames.read(read) {
                 return Poll::Ready(Err(io::Error::other("too many HTTP/2 control frames")));
             }
         }
@@ -239,11 +219,11 @@ impl AsyncWrite for TrackedStream {
 
     /// hyper flushes once the socket has taken everything there is to write.
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        if mem::take(&mut self.is_blocked) {
-            let mut activity = self.activity.lock();
-            activity.blocked_since = None;
-            activity.progressed(Instant::now());
+        let mut activity = self.activity.lock();
+        if activity.blocked_since.take().is_some() {
+            activity.progressed();
         }
+        drop(activity);
         Pin::new(&mut self.stream).poll_flush(context)
     }
 
@@ -300,12 +280,8 @@ mod tests {
         next.read(64 * 1024 + limits::HEAD_BYTES_FREE).unwrap();
         drop((heads, next));
         assert_eq!(quota.usage().used, 0);
-    }
-
-    #[test]
-    fn the_rest_of_a_refused_body_takes_no_memory_of_heads() {
-        let quota = Quota::new("memory", "the memory", 1024 * 1024, 128 * 1024);
-        let mut refused = head(&quota, 1);
+        // The rest of a refused body follows the head.
+        let mut refused = head(&quota, 3);
         for _ in 0..100 {
             refused.read(1024 * 1024).unwrap();
         }

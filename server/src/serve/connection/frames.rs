@@ -13,13 +13,20 @@ use crate::limits::{
 
 /// How every HTTP/2 connection begins.
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
-/// Length (three bytes), type, flags and stream.
-const HEADER_BYTES: usize = 9;
+/// Length (three bytes) and type. The rest of a frame's header is skipped with its payload.
+const HEADER_BYTES: usize = 4;
+const HEADER_REST_BYTES: u32 = 5;
 const DATA: u8 = 0;
 const HEADERS: u8 = 1;
 
 pub(super) struct Frames {
-    state: State,
+    /// Bytes of the preface that have come.
+    preface: usize,
+    is_http1: bool,
+    /// The beginning of a frame's header.
+    header: Vec<u8>,
+    /// Bytes of a frame that are still to come.
+    rest: usize,
     /// Control frames that may still come.
     left: u32,
     /// Until when `left` was replenished by time.
@@ -28,59 +35,33 @@ pub(super) struct Frames {
     written: usize,
 }
 
-#[derive(Clone, Copy)]
-enum State {
-    /// So many bytes were those of the preface.
-    Preface(usize),
-    Http1,
-    /// The beginning of a frame's header.
-    Header([u8; HEADER_BYTES], usize),
-    /// What is to come of a frame after its header.
-    Payload(usize),
-}
-
 impl Frames {
-    pub(super) fn new(now: Instant) -> Self {
-        let state = State::Preface(0);
-        Self { state, left: CONTROL_FRAMES_MAX, replenished: now, written: 0 }
+    pub(super) fn new() -> Self {
+        Self {
+            preface: 0,
+            is_http1: false,
+            header: Vec::new(),
+            rest: 0,
+            left: CONTROL_FRAMES_MAX,
+            replenished: Instant::now(),
+            written: 0,
+        }
     }
 
     /// Takes what the peer has sent; `false` if it sends too many control frames.
     pub(super) fn read(&mut self, mut bytes: &[u8]) -> bool {
         let mut is_flood = false;
-        while !bytes.is_empty() {
-            match &mut self.state {
-                State::Http1 => return true,
-                State::Preface(matched) => {
-                    let rest = &PREFACE[*matched..];
-                    let (part, after) = bytes.split_at(bytes.len().min(rest.len()));
-                    *matched += part.len();
-                    bytes = after;
-                    if !rest.starts_with(part) {
-                        self.state = State::Http1;
-                    } else if *matched == PREFACE.len() {
-                        self.state = State::Header([0; HEADER_BYTES], 0);
-                    }
-                }
-                State::Header(header, filled) => {
-                    let (part, after) = bytes.split_at(bytes.len().min(HEADER_BYTES - *filled));
-                    header[*filled..*filled + part.len()].copy_from_slice(part);
-                    *filled += part.len();
-                    bytes = after;
-                    if *filled == HEADER_BYTES {
-                        let [a, b, c, kind, ..] = *header;
-                        self.state = State::Payload(u32::from_be_bytes([0, a, b, c]) as usize);
-                        is_flood |= !self.count(kind);
-                    }
-                }
-                State::Payload(left) => {
-                    let part = bytes.len().min(*left);
-                    *left -= part;
-                    bytes = &bytes[part..];
-                }
-            }
-            if matches!(self.state, State::Payload(0)) {
-                self.state = State::Header([0; HEADER_BYTES], 0);
+        let missing = &PREFACE[self.preface..];
+        let preface = take(&mut bytes, missing.len());
+        self.preface += preface.len();
+        self.is_http1 |= !missing.starts_with(preface);
+        while !bytes.is_empty() && !self.is_http1 {
+            self.rest -= take(&mut bytes, self.rest).len();
+            self.header.extend(take(&mut bytes, HEADER_BYTES - self.header.len()));
+            if let [a, b, c, kind] = self.header[..] {
+                self.header.clear();
+                self.rest = (u32::from_be_bytes([0, a, b, c]) + HEADER_REST_BYTES) as usize;
+                is_flood |= !self.count(kind);
             }
         }
         !is_flood
@@ -88,13 +69,11 @@ impl Frames {
 
     /// Whether a frame of this type may come.
     fn count(&mut self, kind: u8) -> bool {
-        match kind {
-            DATA => return true,
-            HEADERS => {
-                self.replenish(CONTROL_FRAMES_PER_REQUEST);
-                return true;
-            }
-            _ => {}
+        if kind == HEADERS {
+            self.replenish(CONTROL_FRAMES_PER_REQUEST);
+        }
+        if matches!(kind, DATA | HEADERS) {
+            return true;
         }
         if self.left == 0 {
             let seconds = self.replenished.elapsed().as_secs_f64();
@@ -121,6 +100,13 @@ impl Frames {
     }
 }
 
+/// Removes the first bytes, at most `most`, and returns them.
+fn take<'a>(bytes: &mut &'a [u8], most: usize) -> &'a [u8] {
+    let (first, rest) = bytes.split_at(bytes.len().min(most));
+    *bytes = rest;
+    first
+}
+
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
@@ -134,12 +120,12 @@ mod tests {
 
     fn frame(kind: u8, payload: usize) -> Vec<u8> {
         let mut frame = vec![0, 0, u8::try_from(payload).unwrap(), kind, 0, 0, 0, 0, 1];
-        frame.resize(HEADER_BYTES + payload, 0);
+        frame.resize(9 + payload, 0);
         frame
     }
 
     fn http2() -> Frames {
-        let mut frames = Frames::new(Instant::now());
+        let mut frames = Frames::new();
         assert!(frames.read(PREFACE));
         frames
     }
@@ -167,7 +153,7 @@ mod tests {
         }
         let next = frame(PING, 8);
         for size in [1, 7, 9, 10, 4096] {
-            let mut frames = Frames::new(Instant::now());
+            let mut frames = Frames::new();
             assert!(bytes.chunks(size).all(|piece| frames.read(piece)), "{size}");
             assert!(!frames.read(&next), "{size}");
         }
@@ -188,7 +174,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn http_1_is_not_counted() {
-        let mut frames = Frames::new(Instant::now());
+        let mut frames = Frames::new();
         assert!(frames.read(b"PRI"));
         assert!(frames.read(b"NT / HTTP/1.1\r\n"));
         assert_eq!(endured(&mut frames, &frame(PING, 8), 5_000), 5_000);

@@ -7,24 +7,30 @@ use http_body_util::Empty;
 use hyper::client::conn::http2;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 
 use super::*;
-use crate::api::Readiness;
 use crate::http::response::ResponseBody;
-use crate::serve::listener::{Limits, ListenerQuotas, serve};
+use crate::serve::listener::{ListenerQuotas, serve};
 
 const LARGE: usize = 10 * 1024 * 1024;
 const SHORT: Duration = Duration::from_millis(300);
+const LONG: Duration = Duration::from_secs(30);
 /// Longer than a test on a busy machine takes.
 const NEVER: Duration = Duration::from_secs(600);
 
-const TIMEOUTS: ConnectionTimeouts = ConnectionTimeouts {
-    head: NEVER,
-    idle: NEVER,
-    write_stall: NEVER,
-    request_stall: NEVER,
-    close: SHORT,
+/// One connection at a time; further ones of the same address wait.
+const LIMITS: ListenerLimits = ListenerLimits {
+    connections_max: 1,
+    connections_per_address: Some(0),
+    drain_delay: SHORT,
+    drain_timeout: NEVER,
+    head_timeout: NEVER,
+    idle_timeout: NEVER,
+    write_stall_timeout: NEVER,
+    request_stall_timeout: NEVER,
+    close_timeout: SHORT,
 };
 
 /// Answers `/large` with 10 MiB, `/silent` never, and everything else with an empty body.
@@ -32,13 +38,7 @@ const TIMEOUTS: ConnectionTimeouts = ConnectionTimeouts {
 struct Fixture;
 
 impl HttpService for Fixture {
-    async fn handle(
-        &self,
-        parts: &Parts,
-        _: &mut Incoming,
-        _: Instant,
-        _: &Connection,
-    ) -> Response<ResponseBody> {
+    async fn handle(&self, parts: &Parts, _: &mut Incoming, _: IpAddr) -> Response<ResponseBody> {
         let body = match parts.uri.path() {
             "/large" => Bytes::from(vec![b'x'; LARGE]),
             "/silent" => std::future::pending().await,
@@ -48,17 +48,17 @@ impl HttpService for Fixture {
     }
 }
 
-/// A server that accepts one connection at a time.
-async fn server(timeouts: ConnectionTimeouts) -> SocketAddr {
+async fn start(
+    limits: ListenerLimits,
+    stop: impl Future<Output = ()> + Send + 'static,
+) -> (SocketAddr, JoinHandle<usize>) {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
     let address = listener.local_addr().unwrap();
-    // Further ones of the same address wait.
-    let connections_per_address = Some(0);
-    let limits =
-        Limits { connections_max: 1, connections_per_address, timeouts, ..Limits::default() };
-    let (quotas, readiness) = (ListenerQuotas::default(), Readiness::default());
-    tokio::spawn(serve(listener, Fixture, limits, quotas, readiness, std::future::pending()));
-    address
+    (address, tokio::spawn(serve(listener, Fixture, limits, ListenerQuotas::default(), stop)))
+}
+
+async fn server(limits: ListenerLimits) -> SocketAddr {
+    start(limits, std::future::pending()).await.0
 }
 
 async fn send(stream: &mut TcpStream, path: &str) {
@@ -68,8 +68,7 @@ async fn send(stream: &mut TcpStream, path: &str) {
 
 async fn is_answered(stream: &mut TcpStream) -> bool {
     let mut start = [0; 12];
-    timeout(Duration::from_secs(30), stream.read_exact(&mut start)).await.unwrap().is_ok()
-        && start == *b"HTTP/1.1 200"
+    timeout(LONG, stream.read_exact(&mut start)).await.unwrap().is_ok() && start == *b"HTTP/1.1 200"
 }
 
 /// The only place is free again once another connection is answered.
@@ -81,12 +80,12 @@ async fn assert_the_place_is_free(address: SocketAddr) {
 
 async fn is_closed(stream: &mut TcpStream) -> bool {
     let mut rest = Vec::new();
-    timeout(Duration::from_secs(30), stream.read_to_end(&mut rest)).await.is_ok()
+    timeout(LONG, stream.read_to_end(&mut rest)).await.is_ok()
 }
 
 #[tokio::test]
 async fn a_peer_that_does_not_read_is_cut() {
-    let address = server(ConnectionTimeouts { write_stall: SHORT, ..TIMEOUTS }).await;
+    let address = server(ListenerLimits { write_stall_timeout: SHORT, ..LIMITS }).await;
     let mut stream = TcpStream::connect(address).await.unwrap();
     send(&mut stream, "/large").await;
     assert_the_place_is_free(address).await;
@@ -95,8 +94,8 @@ async fn a_peer_that_does_not_read_is_cut() {
 
 #[tokio::test]
 async fn a_peer_that_reads_slowly_gets_the_whole_response() {
-    let timeouts = ConnectionTimeouts { write_stall: Duration::from_secs(2), ..TIMEOUTS };
-    let address = server(timeouts).await;
+    let limits = ListenerLimits { write_stall_timeout: Duration::from_secs(2), ..LIMITS };
+    let address = server(limits).await;
     let mut stream = TcpStream::connect(address).await.unwrap();
     send(&mut stream, "/large").await;
     let mut piece = vec![0; 128 * 1024];
@@ -113,7 +112,7 @@ async fn a_peer_that_reads_slowly_gets_the_whole_response() {
 type Http2 = http2::SendRequest<Empty<Bytes>>;
 
 /// An HTTP/2 client that sends pings, and whose connection ends when the server closes it.
-async fn http2(address: SocketAddr) -> (Http2, tokio::task::JoinHandle<()>) {
+async fn http2(address: SocketAddr) -> (Http2, JoinHandle<()>) {
     let stream = TokioIo::new(TcpStream::connect(address).await.unwrap());
     let (sender, connection) = http2::Builder::new(TokioExecutor::new())
         .timer(hyper_util::rt::TokioTimer::new())
@@ -130,35 +129,26 @@ fn get(path: &str) -> Request<Empty<Bytes>> {
 }
 
 #[tokio::test]
-async fn an_idle_http2_connection_is_closed_although_it_pings() {
-    let address = server(ConnectionTimeouts { idle: SHORT, ..TIMEOUTS }).await;
-    let (mut sender, connection) = http2(address).await;
-    sender.send_request(get("/")).await.unwrap();
-    timeout(Duration::from_secs(30), connection).await.unwrap().unwrap();
-    assert_the_place_is_free(address).await;
-}
-
-#[tokio::test]
-async fn an_http2_response_that_is_not_read_is_cut() {
-    let address = server(ConnectionTimeouts { idle: SHORT, ..TIMEOUTS }).await;
-    let (mut sender, connection) = http2(address).await;
-    let response = sender.send_request(get("/large")).await.unwrap();
-    timeout(Duration::from_secs(30), connection).await.unwrap().unwrap();
-    drop(response);
-    assert_the_place_is_free(address).await;
-}
-
-#[tokio::test]
-async fn an_http2_request_without_progress_is_cut() {
-    let address = server(ConnectionTimeouts { request_stall: SHORT, ..TIMEOUTS }).await;
-    let (mut sender, connection) = http2(address).await;
-    assert!(sender.send_request(get("/silent")).await.is_err());
-    timeout(Duration::from_secs(30), connection).await.unwrap().unwrap();
+async fn an_http2_connection_without_progress_ends_although_it_pings() {
+    let idle = ListenerLimits { idle_timeout: SHORT, ..LIMITS };
+    let stalled = ListenerLimits { request_stall_timeout: SHORT, ..LIMITS };
+    // Idle, with a response that is not read, and with one that does not come.
+    for (limits, path, is_answered) in
+        [(idle, "/", true), (idle, "/large", true), (stalled, "/silent", false)]
+    {
+        let address = server(limits).await;
+        let (mut sender, connection) = http2(address).await;
+        let response = sender.send_request(get(path)).await;
+        assert_eq!(response.is_ok(), is_answered, "{path}");
+        timeout(LONG, connection).await.unwrap().unwrap();
+        drop(response);
+        assert_the_place_is_free(address).await;
+    }
 }
 
 #[tokio::test]
 async fn a_slow_head_is_cut_long_before_an_idle_connection() {
-    let address = server(ConnectionTimeouts { head: SHORT, ..TIMEOUTS }).await;
+    let address = server(ListenerLimits { head_timeout: SHORT, ..LIMITS }).await;
     let mut silent = TcpStream::connect(address).await.unwrap();
     assert!(is_closed(&mut silent).await);
 
@@ -172,51 +162,37 @@ async fn a_slow_head_is_cut_long_before_an_idle_connection() {
     }
     stream.write_all(b"G").await.unwrap();
     assert!(is_closed(&mut stream).await);
-}
 
-#[tokio::test]
-async fn a_peer_that_stays_after_its_head_was_refused_is_closed() {
-    let address = server(ConnectionTimeouts { head: SHORT, ..TIMEOUTS }).await;
-    let mut stream = TcpStream::connect(address).await.unwrap();
-    stream.write_all(b"nonsense\r\n\r\n").await.unwrap();
-    assert!(is_closed(&mut stream).await);
+    // Also after its head was refused.
+    let mut refused = TcpStream::connect(address).await.unwrap();
+    refused.write_all(b"nonsense\r\n\r\n").await.unwrap();
+    assert!(is_closed(&mut refused).await);
     assert_the_place_is_free(address).await;
-    drop(stream);
 }
 
 #[tokio::test]
 async fn a_flood_of_http2_control_frames_ends_the_connection() {
-    const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0";
-    for frame in [
-        // PING, SETTINGS, PRIORITY, WINDOW_UPDATE, and a type that nobody knows.
-        &b"\0\0\x08\x06\0\0\0\0\0abcdefgh"[..],
-        b"\0\0\0\x04\0\0\0\0\0",
-        b"\0\0\x05\x02\0\0\0\0\x03\0\0\0\0\x10",
-        b"\0\0\x04\x08\0\0\0\0\0\0\0\0\x01",
-        b"\0\0\x01\xee\0\0\0\0\0a",
-    ] {
-        let address = server(TIMEOUTS).await;
-        let mut stream = TcpStream::connect(address).await.unwrap();
-        stream.write_all(PREFACE).await.unwrap();
-        let (mut reader, mut writer) = stream.split();
-        let flood = async {
-            while writer.write_all(&frame.repeat(200)).await.is_ok() {
-                sleep(Duration::from_millis(1)).await;
-            }
-        };
-        let reading = async {
-            let mut piece = [0; 4096];
-            while reader.read(&mut piece).await.is_ok_and(|bytes| bytes > 0) {}
-        };
-        let ended = timeout(Duration::from_secs(30), async { tokio::join!(flood, reading) });
-        assert!(ended.await.is_ok(), "{frame:?}");
-        assert_the_place_is_free(address).await;
-    }
+    let address = server(LIMITS).await;
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    stream.write_all(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0").await.unwrap();
+    let (mut reader, mut writer) = stream.split();
+    let flood = async {
+        let ping = b"\0\0\x08\x06\0\0\0\0\0abcdefgh";
+        while writer.write_all(&ping.repeat(200)).await.is_ok() {
+            sleep(Duration::from_millis(1)).await;
+        }
+    };
+    let reading = async {
+        let mut piece = [0; 4096];
+        while reader.read(&mut piece).await.is_ok_and(|bytes| bytes > 0) {}
+    };
+    timeout(LONG, async { tokio::join!(flood, reading) }).await.unwrap();
+    assert_the_place_is_free(address).await;
 }
 
 #[tokio::test]
 async fn a_download_over_http2_in_small_steps_is_no_flood() {
-    let address = server(TIMEOUTS).await;
+    let address = server(LIMITS).await;
     let stream = TokioIo::new(TcpStream::connect(address).await.unwrap());
     // The client acknowledges with many small window updates.
     let (mut sender, connection) = http2::Builder::new(TokioExecutor::new())
@@ -231,15 +207,11 @@ async fn a_download_over_http2_in_small_steps_is_no_flood() {
     assert_eq!(body.unwrap().to_bytes().len(), LARGE);
 }
 
-/// How long a server takes to stop whose drain delay is `delay`.
-async fn stops_after(delay: Duration, with_connection: bool) -> Duration {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
-    let address = listener.local_addr().unwrap();
-    let limits = Limits { drain_delay: delay, ..Limits::default() };
-    let (quotas, readiness) = (ListenerQuotas::default(), Readiness::default());
+/// How long a server takes to stop whose drain delay is `drain_delay`.
+async fn stops_after(drain_delay: Duration, with_connection: bool) -> Duration {
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
-    let stopped = async { stopped.await.unwrap() };
-    let serving = tokio::spawn(serve(listener, Fixture, limits, quotas, readiness, stopped));
+    let limits = ListenerLimits { drain_delay, ..LIMITS };
+    let (address, serving) = start(limits, async { stopped.await.unwrap() }).await;
     if with_connection {
         let mut stream = TcpStream::connect(address).await.unwrap();
         send(&mut stream, "/").await;
@@ -247,7 +219,7 @@ async fn stops_after(delay: Duration, with_connection: bool) -> Duration {
     }
     let began = Instant::now();
     stop.send(()).unwrap();
-    timeout(Duration::from_secs(30), serving).await.unwrap().unwrap();
+    timeout(LONG, serving).await.unwrap().unwrap();
     began.elapsed()
 }
 

@@ -12,25 +12,18 @@ use prometheus_client::metrics::exemplar::Exemplar;
 use crate::generate::submit::Submitter;
 use crate::generate::worker::Worker;
 use crate::quota::{Quota, Usage};
-use crate::store::postgres::PoolUse;
-
-/// Where the use of a database is asked for.
-pub(crate) type AskPool = Box<dyn Fn() -> PoolUse + Send + Sync>;
-
-/// The quotas of a server.
-pub(crate) struct Quotas {
-    pub(crate) connections: Quota,
-    /// For requests of accounts.
-    pub(crate) memory: Quota,
-    pub(crate) others: Vec<Quota>,
-}
+use crate::store::postgres::{PoolUse, PostgresStore};
 
 /// Where the values are.
 pub(crate) struct Readings {
-    quotas: Quotas,
-    pool: Option<AskPool>,
-    pub(super) worker: Worker,
-    pub(super) submitter: Submitter,
+    pub(crate) connections: Quota,
+    /// For requests of accounts.
+    pub(crate) memory: Quota,
+    /// All others.
+    pub(crate) quotas: Vec<Quota>,
+    pub(crate) database: Option<PostgresStore>,
+    pub(crate) worker: Worker,
+    pub(crate) submitter: Submitter,
 }
 
 /// Name, type, meaning, the name of the label, and each value with its label. Without a label
@@ -73,19 +66,10 @@ const fn float(value: usize) -> f64 {
 }
 
 impl Readings {
-    pub(crate) fn of(
-        quotas: Quotas,
-        pool: Option<AskPool>,
-        worker: &Worker,
-        submitter: &Submitter,
-    ) -> Self {
-        Self { quotas, pool, worker: worker.clone(), submitter: submitter.clone() }
-    }
-
     #[rustfmt::skip]
     pub(super) fn all(&self) -> Vec<Reading> {
-        let Self { quotas: Quotas { connections, memory, others }, pool, worker, submitter } = self;
-        let usages: Vec<_> = others.iter().chain([connections, memory]).map(Quota::usage).collect();
+        let Self { connections, memory, quotas, database, worker, submitter } = self;
+        let usages: Vec<_> = quotas.iter().chain([connections, memory]).map(Quota::usage).collect();
         let (connections, memory) = (connections.usage(), memory.usage());
         let (busy, large) = (worker.activity.busy.load(Relaxed), worker.outputs.limits.large.usage());
         let gauge = |name, text, value| (name, Gauge, text, "", vec![("", float(value))]);
@@ -111,7 +95,7 @@ impl Readings {
             of_quotas("quota_waiting", Gauge, "How many wait for a quota", |usage| usage.waiting),
             of_quotas("quota_refused", Counter, "How often a quota was used up, in all or by one client", |usage| usage.refused),
         ]);
-        if let Some(PoolUse { busy, idle, max, pipelined, waiting }) = pool.as_ref().map(|ask| ask()) {
+        if let Some(PoolUse { busy, idle, max, pipelined, waiting }) = database.as_ref().map(PostgresStore::pool_use) {
             let text = "Connections for one statement at a time: busy, idle, and the most there may be";
             let states = vec![("busy", float(busy)), ("idle", float(idle)), ("max", float(max))];
             all.push(("database_connections", Gauge, text, "state", states));

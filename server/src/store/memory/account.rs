@@ -3,7 +3,7 @@
 //! A membership is recorded twice: in the prompt's `vault_ids` and in the vault. Only
 //! [`Account::add_member`] and [`Account::remove_member`] change it.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
@@ -20,7 +20,8 @@ use crate::store::{Result, StoreError};
 pub(super) struct Account {
     pub(super) id: AccountId,
     pub(super) prompts: BTreeMap<PromptId, StoredPrompt>,
-    pub(super) index: PromptIndex,
+    /// Prompts by vault, or none for all, and type.
+    pub(super) by_kind: BTreeSet<(Option<VaultId>, PromptKind, PromptId)>,
     pub(super) vaults: BTreeMap<VaultId, Vault>,
 }
 
@@ -36,7 +37,7 @@ pub(super) struct Vault {
     pub(super) record: VaultRecord,
     /// In the order of addition.
     pub(super) members: BTreeMap<VaultPromptId, Member>,
-    pub(super) by_prompt: HashMap<PromptId, VaultPromptId>,
+    pub(super) by_prompt: BTreeMap<PromptId, VaultPromptId>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -70,6 +71,25 @@ impl Account {
         self.stored(id).map(|prompt| prompt.shown.clone())
     }
 
+    /// The prompts of a filter with ids below `after`, greatest id first.
+    pub(super) fn page(
+        &self,
+        vault: Option<VaultId>,
+        kind: Option<PromptKind>,
+        after: Option<PromptId>,
+    ) -> Result<Box<dyn Iterator<Item = PromptId> + '_>> {
+        let end = after.unwrap_or(PromptId::new(i64::MAX));
+        let in_vault = vault.map(|id| self.vaults.get(&id).ok_or(StoreError::UnknownVault));
+        Ok(match (in_vault.transpose()?, kind) {
+            (None, None) => Box::new(self.prompts.range(..end).rev().map(|(id, _)| *id)),
+            (Some(vault), None) => Box::new(vault.by_prompt.range(..end).rev().map(|(id, _)| *id)),
+            (_, Some(kind)) => {
+                let range = (vault, kind, PromptId::new(i64::MIN))..(vault, kind, end);
+                Box::new(self.by_kind.range(range).rev().map(|(_, _, id)| *id))
+            }
+        })
+    }
+
     pub(super) fn create_prompt(
         &mut self,
         new: NewPrompt,
@@ -79,7 +99,7 @@ impl Account {
     ) -> Result<SharedPrompt> {
         self.check_vault(new.vault)?;
         let id = PromptId::new(next(&shared.prompts));
-        self.index.insert(None, new.kind, id);
+        self.by_kind.insert((None, new.kind, id));
         let record = PromptRecord {
             id,
             title: new.title,
@@ -120,7 +140,7 @@ impl Account {
             created_at: now,
             updated_at: now,
         };
-        let (members, by_prompt) = (BTreeMap::new(), HashMap::new());
+        let (members, by_prompt) = Default::default();
         self.vaults.entry(id).or_insert(Vault { record, members, by_prompt })
     }
 
@@ -152,7 +172,7 @@ impl Account {
             return None;
         };
         Arc::make_mut(prompt).vault_ids.insert(index, vault_id);
-        self.index.insert(Some(vault_id), prompt.kind, prompt_id);
+        self.by_kind.insert((Some(vault_id), prompt.kind, prompt_id));
         let membership = VaultPromptId::new(next(&shared.memberships));
         vault.members.insert(membership, Member { prompt: prompt_id, pin: None });
         vault.by_prompt.insert(prompt_id, membership);
@@ -166,7 +186,7 @@ impl Account {
             return;
         };
         Arc::make_mut(prompt).vault_ids.retain(|id| *id != vault_id);
-        self.index.remove(Some(vault_id), prompt.kind, prompt_id);
+        self.by_kind.remove(&(Some(vault_id), prompt.kind, prompt_id));
         if let Some(vault) = self.vaults.get_mut(&vault_id)
             && let Some(membership) = vault.by_prompt.remove(&prompt_id)
         {
@@ -180,35 +200,6 @@ impl Vault {
     /// The prompt of a membership of this vault.
     pub(super) fn prompt_of(&self, membership: VaultPromptId) -> Result<PromptId> {
         self.members.get(&membership).map(|member| member.prompt).ok_or(StoreError::NotFound)
-    }
-}
-
-/// Prompts by the filters of a list: each combination of vault and type has its prompts in
-/// one range, ordered by id.
-#[derive(Debug, Default, PartialEq)]
-pub(super) struct PromptIndex(BTreeSet<(Option<VaultId>, Option<PromptKind>, PromptId)>);
-
-impl PromptIndex {
-    pub(super) fn insert(&mut self, vault: Option<VaultId>, kind: PromptKind, id: PromptId) {
-        self.0.insert((vault, None, id));
-        self.0.insert((vault, Some(kind), id));
-    }
-
-    pub(super) fn remove(&mut self, vault: Option<VaultId>, kind: PromptKind, id: PromptId) {
-        self.0.remove(&(vault, None, id));
-        self.0.remove(&(vault, Some(kind), id));
-    }
-
-    /// The matching prompts with ids below `after`, greatest id first.
-    pub(super) fn page(
-        &self,
-        vault: Option<VaultId>,
-        kind: Option<PromptKind>,
-        after: Option<PromptId>,
-    ) -> impl Iterator<Item = PromptId> {
-        let end = after.unwrap_or(PromptId::new(i64::MAX));
-        let range = (vault, kind, PromptId::new(i64::MIN))..(vault, kind, end);
-        self.0.range(range).rev().map(|(_, _, id)| *id)
     }
 }
 

@@ -7,7 +7,7 @@ use jiff::SignedDuration;
 use promptarium::PromptId;
 use tokio::time::sleep;
 
-use super::jobs::{Due, Job};
+use super::jobs::Job;
 use super::{MemoryStore, write};
 use crate::domain::{
     AccountId, Claim, JobKey, JobState, Lease, PromptImage, Release, Turn, output_prompt,
@@ -21,10 +21,7 @@ impl JobQueue for MemoryStore {
         let mut jobs = self.shared.jobs();
         let Some(key) = jobs.next(self.shared.elapsed(), turn) else { return Ok(None) };
         Ok(jobs.update(&key, |job| {
-            let overdue = match job.due {
-                Some(Due::ForWorker(_, at)) => self.shared.elapsed().saturating_sub(at),
-                _ => Duration::ZERO,
-            };
+            let overdue = self.shared.elapsed().saturating_sub(job.due_at);
             if job.fence.is_some() {
                 job.fail_attempt(&self.shared);
             }
@@ -57,7 +54,7 @@ impl JobQueue for MemoryStore {
         let (now, age) =
             (self.shared.now(), SignedDuration::try_from(age).unwrap_or(SignedDuration::MAX));
         let is_old = |job: &Job| now.duration_since(job.record.updated_at) >= age;
-        let old = jobs.by_key.extract_if(|_, job| job.due.is_none() && is_old(job));
+        let old = jobs.by_key.extract_if(|_, job| job.place().is_none() && is_old(job));
         Ok(old.take(JOBS_AT_ONCE).count())
     }
 

@@ -22,8 +22,9 @@ use crate::store::{JobStore, Result, StoreError};
 pub(super) struct Job {
     pub(super) record: JobRecord,
     digest: [u8; 32],
-    /// Its place in the queue; `None` when it has ended.
-    pub(super) due: Option<Due>,
+    /// When it was reserved, and later, when it is due for workers: in the time since the start of
+    /// the store, which is monotonic unless a test moves the clock.
+    pub(super) due_at: Duration,
     /// Of the lease on it, which runs until it is due.
     pub(super) fence: Option<u128>,
     pub(super) failed_attempts: u32,
@@ -31,18 +32,13 @@ pub(super) struct Job {
     pub(super) failing_since: Option<Duration>,
 }
 
-/// What a job waits for, and the time since the start of the store at which it was reserved
-/// or will be due. That time is monotonic, unless a test moves the clock.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Due {
-    ForSubmission(Duration),
-    ForWorker(AccountId, Duration),
-}
+/// A place in the queue: of jobs that are being submitted, before those of accounts.
+type Place = (Option<AccountId>, Duration, JobKey);
 
 #[derive(Debug, Default)]
 pub(super) struct Jobs {
     pub(super) by_key: HashMap<JobKey, Job>,
-    pub(super) queue: BTreeSet<(Due, JobKey)>,
+    pub(super) queue: BTreeSet<Place>,
 }
 
 impl Job {
@@ -58,7 +54,7 @@ impl Job {
     /// Enters a final state.
     pub(super) fn end(&mut self, state: JobState, shared: &Shared) {
         self.enter(state, shared);
-        (self.due, self.fence) = (None, None);
+        self.fence = None;
     }
 
     /// An attempt has failed.
@@ -69,7 +65,18 @@ impl Job {
 
     /// Due for workers after a pause.
     pub(super) fn due_in(&mut self, pause: Duration, shared: &Shared) {
-        self.due = Some(Due::ForWorker(self.record.key.account, shared.elapsed() + pause));
+        self.due_at = shared.elapsed() + pause;
+    }
+
+    /// `None` if it has ended.
+    pub(super) fn place(&self) -> Option<Place> {
+        let key = self.record.key.clone();
+        let of = match self.record.state {
+            JobState::Submitting => None,
+            JobState::Queued(_) | JobState::InProgress(_) => Some(key.account),
+            JobState::Completed(..) | JobState::Failed(..) => return None,
+        };
+        Some((of, self.due_at, key))
     }
 }
 
@@ -81,12 +88,12 @@ impl Jobs {
         step: impl FnOnce(&mut Job) -> T,
     ) -> Option<T> {
         let job = self.by_key.get_mut(key)?;
-        let before = job.due;
+        let before = job.place();
         let result = step(job);
         if let Some(before) = before {
-            self.queue.remove(&(before, key.clone()));
+            self.queue.remove(&before);
         }
-        self.queue.extend(job.due.map(|due| (due, key.clone())));
+        self.queue.extend(job.place());
         Some(result)
     }
 
@@ -97,12 +104,11 @@ impl Jobs {
     ) -> impl Iterator<Item = (Duration, &JobKey)> {
         let mut after = after;
         std::iter::from_fn(move || {
-            let start = Due::ForWorker(AccountId(after.0 + 1), Duration::ZERO);
             let no_key = JobKey { account: AccountId(i64::MIN), client_job_id: "".into() };
-            let (due, key) = self.queue.range((start, no_key)..).next()?;
-            let Due::ForWorker(account, at) = *due else { return None };
-            after = account;
-            Some((at, key))
+            let start = (Some(AccountId(after.0 + 1)), Duration::ZERO, no_key);
+            let (_, at, key) = self.queue.range(start..).next()?;
+            after = key.account;
+            Some((*at, key))
         })
     }
 
@@ -117,8 +123,8 @@ impl Jobs {
 
     /// The jobs that have been submitting for longest.
     pub(super) fn late(&self, since: Duration) -> Vec<JobKey> {
-        let late = self.queue.iter().take_while(|(due, _)| *due <= Due::ForSubmission(since));
-        late.map(|(_, key)| key.clone()).take(JOBS_AT_ONCE).collect()
+        let late = self.queue.iter().take_while(|(of, at, _)| of.is_none() && *at <= since);
+        late.map(|(_, _, key)| key.clone()).take(JOBS_AT_ONCE).collect()
     }
 }
 
@@ -181,17 +187,16 @@ impl JobStore for MemoryStore {
                 created_at: now,
                 updated_at: now,
             };
-            let due = Due::ForSubmission(shared.elapsed());
             let job = Job {
                 record: record.clone(),
                 digest: new.digest,
-                due: Some(due),
+                due_at: shared.elapsed(),
                 fence: None,
                 failed_attempts: 0,
                 failing_since: None,
             };
-            jobs.by_key.insert(key.clone(), job);
-            jobs.queue.insert((due, key));
+            jobs.queue.extend(job.place());
+            jobs.by_key.insert(key, job);
             Ok(Reserved::New(record))
         })
     }
@@ -209,9 +214,10 @@ impl JobStore for MemoryStore {
 
     async fn discard_job(&self, job: &JobKey) -> Result<()> {
         let mut jobs = self.shared.jobs();
-        let discarded = jobs.update(job, |job| job.is_submitting() && job.due.take().is_some());
-        if discarded == Some(true) {
+        let place = jobs.by_key.get(job).filter(|job| job.is_submitting()).and_then(Job::place);
+        if let Some(place) = place {
             jobs.by_key.remove(job);
+            jobs.queue.remove(&place);
         }
         Ok(())
     }

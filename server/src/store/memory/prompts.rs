@@ -32,8 +32,7 @@ impl PromptStore for MemoryStore {
     async fn list_prompts(&self, caller: &Caller, query: PromptQuery) -> Result<PromptPage> {
         let PromptQuery { vault, kind, after, limit } = query;
         self.read(caller, |account| {
-            account.check_vault(vault)?;
-            let ids = account.index.page(vault, kind, after).take(limit.saturating_add(1));
+            let ids = account.page(vault, kind, after)?.take(limit.saturating_add(1));
             let mut prompts: Vec<_> = ids.filter_map(|id| account.prompt(id).ok()).collect();
             let more = prompts.len() > limit;
             prompts.truncate(limit);
@@ -59,8 +58,8 @@ impl PromptStore for MemoryStore {
             }
             if let Some(kind) = patch.kind {
                 for vault in before.vault_ids.iter().copied().map(Some).chain([None]) {
-                    account.index.remove(vault, before.kind, id);
-                    account.index.insert(vault, kind, id);
+                    account.by_kind.remove(&(vault, before.kind, id));
+                    account.by_kind.insert((vault, kind, id));
                 }
             }
             let vault = patch.vault;
@@ -81,7 +80,7 @@ impl PromptStore for MemoryStore {
             for vault in &prompt.vault_ids {
                 account.remove_member(*vault, id);
             }
-            account.index.remove(None, prompt.kind, id);
+            account.by_kind.remove(&(None, prompt.kind, id));
             account.prompts.remove(&id);
             Ok(())
         })

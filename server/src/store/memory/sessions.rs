@@ -1,14 +1,14 @@
-//! Sign-in, sessions and the keys of an account.
+//! Sign-in and sessions.
 
 use std::cmp::Reverse;
 use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use super::keys::{Code, Key, Keys, Live, after};
+use super::keys::{Code, Keys, Live, after};
 use super::{MemoryStore, next, read, write};
-use crate::domain::{ApiKeyRecord, Caller, KeyId, KeyRecord, NamedKey, SessionRecord};
-use crate::limits::{API_KEYS_MAX, LAST_USE_PRECISION, SESSION_MAX, SIGN_IN_CODE_LIFETIME};
+use crate::domain::{Caller, KeyId, SessionRecord};
+use crate::limits::{LAST_USE_PRECISION, SESSION_MAX, SIGN_IN_CODE_LIFETIME};
 use crate::store::{Result, SessionStore, StoreError};
 
 #[async_trait]
@@ -82,42 +82,5 @@ impl SessionStore for MemoryStore {
         own.find(|session| session.id == id).ok_or(StoreError::NotFound)?;
         keys.live.remove(&id);
         Ok(())
-    }
-
-    async fn create_api_key(&self, caller: &Caller, new: NamedKey) -> Result<ApiKeyRecord> {
-        let mut keys = write(&self.keys);
-        let account = keys.account(caller)?.clone();
-        let own = keys.by_public_id.values().filter(|key| key.record.account == caller.account);
-        if own.filter(|key| key.revoked_at.is_none()).count() >= API_KEYS_MAX {
-            return Err(StoreError::TooManyKeys);
-        }
-        if keys.by_public_id.contains_key(&new.key.public_id) {
-            return Err(StoreError::KeyTaken);
-        }
-        let id = KeyId(next(&self.shared.others));
-        let record = KeyRecord { id, account: caller.account, key: new.key };
-        Ok(keys.insert(record, account, Some(new.name), self.shared.now()).shown())
-    }
-
-    async fn api_keys(&self, caller: &Caller) -> Result<Vec<ApiKeyRecord>> {
-        let keys = read(&self.keys);
-        keys.check(caller)?;
-        let own = keys.by_public_id.values().filter(|key| key.record.account == caller.account);
-        let mut own: Vec<_> = own.collect();
-        own.sort_unstable_by_key(|key| Reverse((key.created_at, key.record.id)));
-        Ok(own.into_iter().map(Key::shown).collect())
-    }
-
-    async fn revoke_api_key(&self, caller: &Caller, public_id: &str) -> Result<ApiKeyRecord> {
-        let (mut keys, now) = (write(&self.keys), self.shared.now());
-        keys.check(caller)?;
-        let keys = &mut *keys;
-        let key = keys.by_public_id.get_mut(public_id);
-        let own = key.filter(|key| key.record.account == caller.account);
-        let key = own.ok_or(StoreError::NotFound)?;
-        key.revoked_at.get_or_insert(now);
-        key.record.key.revoked = true;
-        keys.live.remove(&key.record.id);
-        Ok(key.shown())
     }
 }

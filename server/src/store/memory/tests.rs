@@ -8,7 +8,7 @@ use futures::FutureExt;
 use promptarium::{PromptId, VaultId};
 use tokio::time::{Instant, timeout};
 
-use super::account::{Account, PromptIndex, StoredPrompt, Vault};
+use super::account::{Account, StoredPrompt, Vault};
 use super::jobs::Jobs;
 use super::keys::Keys;
 use super::{MemoryStore, read, write};
@@ -77,24 +77,24 @@ impl Account {
             self.vaults.values().map(|vault| vault.record.slug.clone()).collect();
         assert_eq!(slugs.len(), self.vaults.len(), "two vaults have one slug");
 
-        let mut index = PromptIndex::default();
+        let mut by_kind = BTreeSet::new();
         let mut vaults_of: BTreeMap<PromptId, Vec<_>> = BTreeMap::new();
         for (id, vault) in &self.vaults {
             assert_eq!(*id, vault.record.id);
             vault.check_invariants();
             for prompt in vault.by_prompt.keys() {
-                index.insert(Some(*id), self.prompts[prompt].shown.kind, *prompt);
+                by_kind.insert((Some(*id), self.prompts[prompt].shown.kind, *prompt));
                 vaults_of.entry(*prompt).or_default().push(*id);
             }
         }
         for (id, StoredPrompt { shown: prompt, inputs }) in &self.prompts {
             assert_eq!(*id, prompt.id);
-            index.insert(None, prompt.kind, *id);
+            by_kind.insert((None, prompt.kind, *id));
             assert_eq!(prompt.vault_ids, vaults_of.remove(id).unwrap_or_default());
             assert!(prompt.updated_at >= prompt.created_at);
             assert!(!prompt.kind.needs_model() || inputs.model_id.is_some());
         }
-        assert_eq!(index, self.index);
+        assert_eq!(by_kind, self.by_kind);
         assert!(vaults_of.is_empty(), "a membership of a prompt that does not exist");
     }
 }
@@ -104,9 +104,9 @@ impl Jobs {
         let mut queue = BTreeSet::new();
         for (key, job) in &self.by_key {
             assert_eq!(*key, job.record.key);
-            queue.extend(job.due.map(|due| (due, key.clone())));
+            queue.extend(job.place());
             let ended = matches!(job.record.state, JobState::Completed(..) | JobState::Failed(..));
-            assert_eq!(job.due.is_none(), ended, "only a job that has not ended is queued");
+            assert_eq!(job.place().is_none(), ended, "only a job that has not ended is queued");
             assert!(!(ended && job.fence.is_some()), "a job that has ended has a lease");
             assert!(job.record.updated_at >= job.record.created_at);
         }
@@ -117,7 +117,7 @@ impl Jobs {
 impl Vault {
     fn check_invariants(&self) {
         let members = self.members.iter();
-        let by_prompt: HashMap<_, _> = members.map(|(id, member)| (member.prompt, *id)).collect();
+        let by_prompt: BTreeMap<_, _> = members.map(|(id, member)| (member.prompt, *id)).collect();
         assert_eq!(by_prompt.len(), self.members.len(), "a prompt is in a vault twice");
         assert_eq!(by_prompt, self.by_prompt);
         let pins: Vec<_> = self.members.values().filter_map(|member| member.pin).collect();

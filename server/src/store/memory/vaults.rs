@@ -72,7 +72,7 @@ impl VaultStore for MemoryStore {
     }
 
     async fn delete_vault(&self, caller: &Caller, id: VaultId) -> Result<()> {
-        let _turn = self.long_step(caller.account).await?;
+        let _permit = self.long_step(caller.account).await?;
         self.write(caller, |account, shared| {
             let vault = account.vault(id)?;
             if vault.record.system {
@@ -91,7 +91,7 @@ impl VaultStore for MemoryStore {
     /// locked at once. Within one account both happen under one lock.
     async fn fork_vault(&self, caller: &Caller, id: VaultId) -> Result<VaultRecord> {
         read(&self.keys).check(caller)?;
-        let _turn = self.long_step(caller.account).await?;
+        let _permit = self.long_step(caller.account).await?;
         let owner = read(&self.shared.owners).get(&id).copied().ok_or(StoreError::NotFound)?;
         if owner == caller.account {
             return self.write(caller, |account, shared| {

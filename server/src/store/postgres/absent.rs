@@ -60,28 +60,24 @@ impl PostgresStore {
     pub(crate) fn pool_use(&self) -> PoolUse {
         match self.0 {}
     }
+}
 
-    pub async fn signing_key(&self) -> Result<Box<[u8]>> {
-        match self.0 {}
-    }
+/// Methods of a store that does not exist.
+macro_rules! absent {
+    ($($vis:vis $name:ident($($of:ty),*) -> $result:ty;)*) => {
+        impl PostgresStore {
+            $($vis async fn $name(&self, $(_: $of),*) -> Result<$result> {
+                match self.0 {}
+            })*
+        }
+    };
+}
 
-    pub async fn add_public_url(&self, _: &str) -> Result<Vec<String>> {
-        match self.0 {}
-    }
-
-    pub async fn blob_store(&self, _: &[u8], _: Option<&[u8]>) -> Result<Box<[u8]>> {
-        match self.0 {}
-    }
-
-    pub(crate) async fn set_last_public_url(&self, _: &str) -> Result<()> {
-        match self.0 {}
-    }
-
-    pub(crate) async fn keys_of(&self, _: &str) -> Result<Option<Vec<Infallible>>> {
-        match self.0 {}
-    }
-
-    pub(crate) async fn seed_first_key(&self, _: &str, _: &NewKey) -> Result<bool> {
-        match self.0 {}
-    }
+absent! {
+    pub signing_key() -> Box<[u8]>;
+    pub add_public_url(&str) -> Vec<String>;
+    pub blob_store(&[u8], Option<&[u8]>) -> Box<[u8]>;
+    pub(crate) set_last_public_url(&str) -> ();
+    pub(crate) keys_of(&str) -> Option<Vec<Infallible>>;
+    pub(crate) seed_first_key(&str, &NewKey) -> bool;
 }

@@ -1,17 +1,32 @@
-//! Creating accounts, and keys of accounts for the operator.
+//! What the operator does: creating accounts, and the keys of all accounts. Each method fails with
+//! [`StoreError::Unavailable`] or [`StoreError::Internal`].
 
+use const_format::formatcp;
+use jiff::Timestamp;
 use tokio_postgres::Row;
 
 use super::PostgresStore;
 use super::db::{Params, Statement};
-use super::rows::{column, new_id};
+use super::keys::{KEY_COLUMNS, api_key};
+use super::rows::{IS_NO_SESSION, NEW_KEY, column};
 use super::steps::Step;
-use crate::domain::NewKey;
+use crate::domain::{ApiKeyRecord, NewKey};
 use crate::store::{Result, StoreError};
 
 #[cfg(test)]
-pub(super) static ALL: &[&Statement] =
-    &[&IDS, &ACCOUNT, &GENERAL, &LIST_GENERAL, &IS_NEW, &CREATE, &IS_SAME];
+pub(super) static ALL: &[&Statement] = &[
+    &IDS,
+    &ACCOUNT,
+    &GENERAL,
+    &LIST_GENERAL,
+    &IS_NEW,
+    &CREATE,
+    &IS_SAME,
+    &ACCOUNTS,
+    &KEYS,
+    &KEYS_OF,
+    &REVOKE,
+];
 
 /// The ids of a new account and of its General vault, so that each statement below has the account
 /// as a parameter.
@@ -53,16 +68,15 @@ static IS_NEW: Statement =
 /// The key `$2`, named `$8`, of the account with the name `$1`, if there is an account `$7` or that is NULL.
 static CREATE: Statement = Statement::idempotent(
     "keys.create",
-    concat!(
-        "WITH ",
-        new_id!("new_key", "api_key_id_seq"),
-        " INSERT INTO api_key
+    formatcp!(
+        "WITH {NEW_KEY} INSERT INTO api_key
              (id, account_id, public_id, digest, prompts_write, created_at, revoked_at, name)
          SELECT new_key.id, a.id, $2, $3, $4, $6, CASE WHEN $5::boolean THEN $6::timestamptz END,
              $8
          FROM account a, new_key
-         WHERE a.name = $1::text AND ($7::bigint IS NULL OR EXISTS (SELECT 1 FROM account WHERE id = $7))
-             AND NOT EXISTS (SELECT 1 FROM api_key WHERE public_id = $2::text)",
+         WHERE a.name = $1::text AND ($7::bigint IS NULL OR EXISTS (SELECT 1 FROM account WHERE
+         id = $7))
+             AND NOT EXISTS (SELECT 1 FROM api_key WHERE public_id = $2::text)"
     ),
 );
 
@@ -74,7 +88,103 @@ static IS_SAME: Statement = Statement::read_only(
              AND k.prompts_write = $4::boolean AND (k.revoked_at IS NOT NULL) = $5::boolean)",
 );
 
+static ACCOUNTS: Statement =
+    Statement::read_only("accounts.list", "SELECT name, created_at FROM account ORDER BY id");
+
+static KEYS: Statement = Statement::read_only(
+    "keys.list",
+    formatcp!(
+        "SELECT a.name AS account, {KEY_COLUMNS}
+         FROM api_key k JOIN account a ON a.id = k.account_id WHERE {IS_NO_SESSION}
+         ORDER BY k.account_id, k.id"
+    ),
+);
+
+/// No row if there is no such account; one row of NULLs if it has no key.
+static KEYS_OF: Statement = Statement::read_only(
+    "keys.list_of",
+    formatcp!(
+        "SELECT a.name AS account, {KEY_COLUMNS}
+         FROM account a LEFT JOIN api_key k ON k.account_id = a.id AND {IS_NO_SESSION}
+         WHERE a.name = $1::text ORDER BY k.id"
+    ),
+);
+
+/// Revoking again keeps the first time. A session is ended by its account, not here.
+static REVOKE: Statement = Statement::idempotent(
+    "keys.revoke",
+    formatcp!(
+        "UPDATE api_key k SET revoked_at = coalesce(k.revoked_at, $2)
+         FROM account a
+         WHERE k.public_id = $1::text AND a.id = k.account_id AND {IS_NO_SESSION}
+         RETURNING a.name AS account, {KEY_COLUMNS}"
+    ),
+);
+
+/// An account as the operator sees it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct AccountEntry {
+    pub(crate) name: String,
+    pub(crate) created_at: Timestamp,
+}
+
+/// An API key as the operator sees it, with the name of its account.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeyEntry {
+    pub(crate) account: String,
+    pub(crate) key: ApiKeyRecord,
+}
+
 impl PostgresStore {
+    /// Creates an account with its General vault; `false`, and no change, if the name is
+    /// in use.
+    pub(crate) async fn create_account(&self, name: &str) -> Result<bool> {
+        self.create(name, None, false).await
+    }
+
+    /// All accounts, oldest first.
+    pub(crate) async fn accounts(&self) -> Result<Vec<AccountEntry>> {
+        let rows = self.db.rows(&ACCOUNTS, &[]).await?;
+        let entry = |row| {
+            Ok(AccountEntry { name: column(row, "name")?, created_at: column(row, "created_at")? })
+        };
+        rows.iter().map(entry).collect()
+    }
+
+    /// Creates a key of an existing account; `false` if there is no such account.
+    pub(crate) async fn create_key(
+        &self,
+        account: &str,
+        key: &NewKey,
+        name: Option<&str>,
+    ) -> Result<bool> {
+        self.create_in(&[], account, key, name, None).await
+    }
+
+    /// All keys of all accounts, ordered by account, then by age.
+    pub(crate) async fn keys(&self) -> Result<Vec<KeyEntry>> {
+        entries(&self.db.rows(&KEYS, &[]).await?)
+    }
+
+    /// All keys of one account, oldest first; `None` if there is no such account.
+    pub(crate) async fn keys_of(&self, account: &str) -> Result<Option<Vec<KeyEntry>>> {
+        let rows = self.db.rows(&KEYS_OF, &[&account]).await?;
+        if rows.is_empty() { Ok(None) } else { entries(&rows).map(Some) }
+    }
+
+    /// Revokes a key permanently, on every server of this database at once. `None` if
+    /// there is no such key.
+    pub async fn revoke_key(&self, public_id: &str) -> Result<Option<KeyEntry>> {
+        let rows = self.db.rows(&REVOKE, &[&public_id, &self.db.now()]).await?;
+        Ok(entries(&rows)?.pop())
+    }
+
+    /// Creates this account and this key if the database has no account at all, and
+    /// returns whether it did. Of several concurrent calls one succeeds.
+    pub(crate) async fn seed_first_key(&self, account: &str, key: &NewKey) -> Result<bool> {
+        self.create(account, Some(key), true).await
+    }
+
     /// Creates, in one transaction, the account and the key if they do not exist. Nothing changes
     /// if another key has the public id, or if `first` and there is an account. Returns whether
     /// the key is then there, or without a key, whether the account is new.
@@ -95,7 +205,7 @@ impl PostgresStore {
             (&IS_NEW, &[&account]),
         ];
         match key {
-            None => flag(&self.db.transaction(None, &steps).await?),
+            None => flag(&self.db.transaction(&steps).await?),
             Some(key) => {
                 self.create_in(&steps[..3], name, key, None, first.then_some(account)).await
             }
@@ -103,7 +213,7 @@ impl PostgresStore {
     }
 
     /// Creates a key after these statements, and returns whether it is there.
-    pub(super) async fn create_in(
+    async fn create_in(
         &self,
         steps: &[Step<'_>],
         account: &str,
@@ -111,22 +221,28 @@ impl PostgresStore {
         key_name: Option<&str>,
         only: Option<i64>,
     ) -> Result<bool> {
-        let NewKey { public_id, digest, scopes, revoked } = key;
-        let (public_id, digest) = (&**public_id, &digest[..]);
-        let now = self.db.now();
         let params: Params<'_> = &[
             &account,
-            &public_id,
-            &digest,
-            &scopes.prompts_write,
-            revoked,
-            &now,
+            &&*key.public_id,
+            &&key.digest[..],
+            &key.scopes.prompts_write,
+            &key.revoked,
+            &self.db.now(),
             &only,
             &key_name,
         ];
         let key: [Step<'_>; 2] = [(&CREATE, params), (&IS_SAME, &params[..5])];
-        flag(&self.db.transaction(None, &[steps, &key].concat()).await?)
+        flag(&self.db.transaction(&[steps, &key].concat()).await?)
     }
+}
+
+/// The keys in these rows, without those of NULLs.
+fn entries(rows: &[Row]) -> Result<Vec<KeyEntry>> {
+    let entry = |row| -> Result<_> {
+        let Some((_, key)) = api_key(row)? else { return Ok(None) };
+        Ok(Some(KeyEntry { account: column(row, "account")?, key }))
+    };
+    rows.iter().filter_map(|row| entry(row).transpose()).collect()
 }
 
 /// The result of a statement that always returns one row.

@@ -7,14 +7,15 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use const_format::formatcp;
 use futures::{StreamExt, TryStreamExt, stream};
 use promptarium::{PromptId, VaultId, VaultPromptId};
 use tokio_postgres::Row;
 
-use super::batch_reader::BatchReader;
-use super::db::{Db, Params, Statement};
+use super::batching::Batcher;
+use super::db::{Db, Statement};
 use super::prompts::GET;
-use super::rows::{self, caller, column, prompt_columns};
+use super::rows::{self, CALLER, PROMPT_COLUMNS, column};
 use crate::domain::{Caller, KeyId, ListedPrompt};
 use crate::limits::{LISTING_BATCH, LISTING_BATCH_BYTES, SMALL_VAULT_PROMPTS};
 use crate::store::{Contents, Result, StoreError};
@@ -28,11 +29,8 @@ pub(super) static ALL: &[&Statement] = &[&SMALL_VAULT, &MEMBERS];
 /// The contents of the vault `$3`. Nested loops keep the innermost order.
 static SMALL_VAULT: Statement = Statement::read_only(
     "contents.small",
-    concat!(
-        caller!(),
-        " SELECT ",
-        prompt_columns!(),
-        ", p.membership, p.pinned, v.id AS vault
+    formatcp!(
+        "{CALLER} SELECT {PROMPT_COLUMNS}, p.membership, p.pinned, v.id AS vault
          FROM caller
          LEFT JOIN vault v ON v.account_id = $1 AND v.id = $3
          LEFT JOIN LATERAL (
@@ -55,14 +53,13 @@ static MEMBERS: Statement = Statement {
     shared: false,
     ..Statement::read_only(
         "contents.members",
-        concat!(
-            caller!(),
-            " SELECT v.id AS vault, m.memberships, m.prompts, m.pinned
+        formatcp!(
+            "{CALLER} SELECT v.id AS vault, m.memberships, m.prompts, m.pinned
              FROM caller
              LEFT JOIN vault v ON v.account_id = $1 AND v.id = $3
              CROSS JOIN LATERAL (
-                 SELECT coalesce(array_agg(id), '{}') AS memberships,
-                     coalesce(array_agg(prompt_id), '{}') AS prompts, count(pin) AS pinned
+                 SELECT coalesce(array_agg(id), '{{}}') AS memberships,
+                     coalesce(array_agg(prompt_id), '{{}}') AS prompts, count(pin) AS pinned
                  FROM (
                      SELECT id, pin, prompt_id FROM vault_prompt
                      WHERE account_id = $1 AND vault_id = v.id
@@ -75,18 +72,24 @@ static MEMBERS: Statement = Statement {
 
 /// Small vaults by key and id: reads that wait for one another share the rows. `None` of a vault
 /// that is not small.
-pub(super) type SmallVaults = BatchReader<(KeyId, VaultId), (), Option<Arc<[ListedPrompt]>>>;
+pub(super) type SmallVaults = Batcher<(KeyId, VaultId), (), Option<Arc<[ListedPrompt]>>>;
 
 /// See [`MembershipStore::contents`](crate::store::MembershipStore::contents).
 pub(super) async fn contents(
-    db: &Db,
+    db: &Arc<Db>,
     small_vaults: &SmallVaults,
     caller: &Caller,
     vault: VaultId,
 ) -> Result<Contents> {
-    let send = |_| async move { Ok(vec![((), small(db, caller, vault).await?)]) };
-    let read = small_vaults.load((caller.key, vault), (), send).await?;
-    if let Some(small) = read.flatten() {
+    let (of, reader) = (caller.clone(), db.clone());
+    let send = async move |equal: Vec<()>| {
+        let rows_max = SMALL_VAULT_PROMPTS + 1;
+        let rows = reader.list_of_caller(&of, &SMALL_VAULT, &[&vault.get()], rows_max).await?;
+        let small = rows.iter().filter_map(|row| listed(row).transpose());
+        let small = small.collect::<Result<Vec<_>>>()?;
+        Ok(vec![(rows.len() < rows_max).then(|| small.into()); equal.len()])
+    };
+    if let Some(small) = small_vaults.run((caller.key, vault), 0, (), send).await? {
         let bytes = small.iter().map(|listed| listed.prompt.text.len()).sum();
         let entries = (0..small.len()).map(move |at| Ok(small[at].clone()));
         return Ok(Contents { bytes, entries: stream::iter(entries).boxed() });
@@ -110,8 +113,7 @@ pub(super) async fn contents(
 type Member = (VaultPromptId, PromptId, bool);
 
 async fn members(db: &Db, caller: &Caller, vault: VaultId) -> Result<Vec<Member>> {
-    let params: Params<'_> = &[&caller.account.0, &caller.key.0, &vault.get()];
-    let row = db.row_of_caller(caller, &MEMBERS, params).await?;
+    let row = db.row_of_caller(caller, &MEMBERS, &[&vault.get()]).await?;
     column::<Option<i64>>(&row, "vault")?.ok_or(StoreError::NotFound)?;
     let pinned = usize::try_from(column::<i64>(&row, "pinned")?).unwrap_or_default();
     let memberships = column::<Vec<i64>>(&row, "memberships")?.into_iter();
@@ -122,8 +124,7 @@ async fn members(db: &Db, caller: &Caller, vault: VaultId) -> Result<Vec<Member>
 /// The prompts of a batch as they are now. One that was deleted meanwhile is left out.
 async fn listed_prompts(db: &Db, caller: &Caller, batch: &[Member]) -> Result<Vec<ListedPrompt>> {
     let ids: Vec<_> = batch.iter().map(|(_, prompt, _)| prompt.get()).collect();
-    let params: Params<'_> = &[&caller.account.0, &caller.key.0, &ids];
-    let rows = db.list_of_caller(caller, &GET, params, ids.len()).await?;
+    let rows = db.list_of_caller(caller, &GET, &[&ids], ids.len()).await?;
     let prompts = rows.iter().filter_map(|row| rows::prompt(row).transpose());
     let prompts = prompts.map(|prompt| prompt.map(|prompt| (prompt.id, prompt)));
     let prompts = prompts.collect::<Result<HashMap<_, _>>>()?;
@@ -132,17 +133,6 @@ async fn listed_prompts(db: &Db, caller: &Caller, batch: &[Member]) -> Result<Ve
         Some(ListedPrompt { prompt, membership, pinned })
     });
     Ok(listed.collect())
-}
-
-/// All of a vault of at most [`SMALL_VAULT_PROMPTS`] prompts; `None` of a larger one.
-async fn small(db: &Db, caller: &Caller, vault: VaultId) -> Result<Option<Arc<[ListedPrompt]>>> {
-    let params: Params<'_> = &[&caller.account.0, &caller.key.0, &vault.get()];
-    let rows = db.list_of_caller(caller, &SMALL_VAULT, params, SMALL_VAULT_PROMPTS + 1).await?;
-    if rows.len() > SMALL_VAULT_PROMPTS {
-        return Ok(None);
-    }
-    let small = rows.iter().filter_map(|row| listed(row).transpose());
-    Ok(Some(small.collect::<Result<Vec<_>>>()?.into()))
 }
 
 /// `None` for the one row of an empty vault.

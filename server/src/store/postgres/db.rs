@@ -1,9 +1,9 @@
 //! Sending statements: the one place that takes a connection, prepares, sends, and retries
 //! where that is safe.
 //!
-//! A statement of a caller returns no row if the caller's key is revoked, and at least one
-//! otherwise; the methods `…_of_caller` make [`StoreError::KeyRevoked`] of it. Every method fails
-//! also with [`StoreError::Unavailable`], [`StoreError::Internal`] and, if the statement may have
+//! The first parameters of a caller's statement are the account and the key. It returns no row if
+//! the key is revoked, and at least one otherwise; the methods `…_of_caller` add the parameters and
+//! make [`StoreError::KeyRevoked`] of no row. Every method fails also with [`StoreError::Unavailable`], [`StoreError::Internal`] and, if the statement may have
 //! been carried out, [`StoreError::OutcomeUnknown`].
 
 use std::sync::Arc;
@@ -14,11 +14,11 @@ use jiff::Timestamp;
 use tokio::sync::RwLock;
 use tokio::time::Instant;
 use tokio_postgres::Row;
+use tokio_postgres::types::ToSql;
 
-use super::connect::{Connector, DbClient, Unreachable};
+use super::connect::{Busy, Connector, DbClient, Unreachable};
 use super::retry::Retry;
 pub(super) use super::retry::{Params, Statement};
-use super::transaction::Busy;
 use crate::clock::Clock;
 use crate::domain::Caller;
 use crate::limits::{
@@ -216,7 +216,7 @@ impl Db {
         statement: &Statement,
         params: Params<'_>,
     ) -> Result<Vec<Row>> {
-        let _permit = share(&self.quotas.look_ups, Client::Server, 1).await?;
+        let _permit = permit(&self.quotas.look_ups, Client::Server, 1).await?;
         self.rows(statement, params).await
     }
 
@@ -227,12 +227,8 @@ impl Db {
         statement: &Statement,
         params: Params<'_>,
     ) -> Result<Vec<Row>> {
-        // Pipelined statements need no share: they wait for nothing.
-        let _permit = match statement.shared {
-            true => None,
-            false => Some(share(&self.quotas.steps, caller.account, 1).await?),
-        };
-        let rows = self.rows(statement, params).await?;
+        let _permit = self.step(caller, statement).await?;
+        let rows = self.rows(statement, &of_caller(caller, params)).await?;
         if rows.is_empty() { Err(StoreError::KeyRevoked) } else { Ok(rows) }
     }
 
@@ -244,8 +240,9 @@ impl Db {
         params: Params<'_>,
         rows_max: usize,
     ) -> Result<Vec<Row>> {
-        let _permit = share(&self.quotas.list_rows, caller.account, rows_max).await?;
-        self.rows_of_caller(caller, statement, params).await
+        let _permit = permit(&self.quotas.list_rows, caller.account, rows_max).await?;
+        let rows = self.rows(statement, &of_caller(caller, params)).await?;
+        if rows.is_empty() { Err(StoreError::KeyRevoked) } else { Ok(rows) }
     }
 
     /// The first row of a caller's statement.
@@ -255,25 +252,37 @@ impl Db {
         statement: &Statement,
         params: Params<'_>,
     ) -> Result<Row> {
-        let rows = self.rows_of_caller(caller, statement, params).await?;
+        let _permit = self.step(caller, statement).await?;
+        let rows = self.rows(statement, &of_caller(caller, params)).await?;
         rows.into_iter().next().ok_or(StoreError::KeyRevoked)
     }
 
-    /// The first row of a caller's statement that may find nothing, which need not mean that the
-    /// key is revoked.
-    pub(super) async fn maybe_row_of_caller(
-        &self,
-        caller: &Caller,
-        statement: &Statement,
-        params: Params<'_>,
-    ) -> Result<Option<Row>> {
-        let _permit = share(&self.quotas.steps, caller.account, 1).await?;
-        Ok(self.rows(statement, params).await?.into_iter().next())
+    /// Waits until a statement may have a connection of its own. A pipelined one waits for nothing.
+    async fn step(&self, caller: &Caller, statement: &Statement) -> Result<Option<Permit>> {
+        match statement.shared {
+            true => Ok(None),
+            false => permit(&self.quotas.steps, caller.account, 1).await.map(Some),
+        }
     }
 }
 
+/// Values of parameters that are computed.
+pub(super) type Values<'a> = Vec<Box<dyn ToSql + Sync + Send + 'a>>;
+
+pub(super) fn refs<'a>(values: &'a Values<'_>) -> Vec<&'a (dyn ToSql + Sync)> {
+    values.iter().map(|value| &**value as _).collect()
+}
+
+/// The parameters of a caller's statement: the account, the key, and then its own.
+pub(super) fn of_caller<'a>(
+    caller: &'a Caller,
+    params: &[&'a (dyn ToSql + Sync)],
+) -> Vec<&'a (dyn ToSql + Sync)> {
+    [&[&caller.account.0 as _, &caller.key.0 as _], params].concat()
+}
+
 /// Waits for a part of a quota, within the time that the request has left.
-pub(super) async fn share(
+pub(super) async fn permit(
     quota: &Quota,
     client: impl Into<Client>,
     amount: usize,

@@ -2,17 +2,18 @@
 
 use std::time::Duration;
 
+use const_format::formatcp;
 use promptarium::VaultId;
 use tokio::time::Instant;
 use tokio_postgres::{Error, Row};
 
 use super::PostgresStore;
 use super::connect::DbClient;
-use super::db::{Params, Statement, share};
+use super::db::{Params, Statement};
 use super::memberships::ADD;
 use super::new_vaults::CREATE;
-use super::rows::{self, caller, column, vault_columns};
-use super::steps::{LOCK_ACCOUNT, OwnClient, Step, limited, send};
+use super::rows::{self, CALLER, VAULT_COLUMNS, column};
+use super::steps::{LOCK_ACCOUNT, OwnClient, Step, begin, limited, send};
 use crate::domain::{AccountId, Caller, VaultRecord, VaultVisibility, slug};
 use crate::limits::LONG_WRITE_PROMPTS;
 use crate::store::{Result, StoreError};
@@ -23,20 +24,17 @@ pub(super) static ALL: &[&Statement] = &[&ACCOUNT_OF, &SOURCE, &COPY];
 /// Forking is the one thing that reads another account: the one that the directory names.
 static ACCOUNT_OF: Statement = Statement::read_only(
     "fork.account_of",
-    concat!(
-        caller!(),
-        " SELECT d.account_id FROM caller LEFT JOIN vault_directory d ON d.vault_id = $3",
+    formatcp!(
+        "{CALLER} SELECT d.account_id FROM caller LEFT JOIN vault_directory d ON d.vault_id = $3"
     ),
 );
 
 /// The vault `$3` of the account `$4`.
 static SOURCE: Statement = Statement::read_only(
     "fork.source",
-    concat!(
-        caller!(),
-        " SELECT ",
-        vault_columns!(),
-        " FROM caller LEFT JOIN vault v ON v.account_id = $4 AND v.id = $3",
+    formatcp!(
+        "{CALLER} SELECT {VAULT_COLUMNS}
+         FROM caller LEFT JOIN vault v ON v.account_id = $4 AND v.id = $3"
     ),
 );
 
@@ -67,12 +65,11 @@ pub(super) async fn fork(
     caller: &Caller,
     id: VaultId,
 ) -> Result<VaultRecord> {
-    let source = account_of(store, caller, id).await?;
-    let (account, key, id) = (caller.account.0, caller.key.0, id.get());
+    let row = store.db.row_of_caller(caller, &ACCOUNT_OF, &[&id.get()]).await?;
+    let source = AccountId(column::<Option<_>>(&row, 0)?.ok_or(StoreError::NotFound)?);
     // Repeats while the source is changed, hidden or deleted between the statements.
     loop {
-        let params: Params<'_> = &[&account, &key, &id, &source.0];
-        let row = store.db.row_of_caller(caller, &SOURCE, params).await?;
+        let row = store.db.row_of_caller(caller, &SOURCE, &[&id.get(), &source.0]).await?;
         let vault = rows::vault(&row)?.ok_or(StoreError::NotFound)?;
         if vault.visibility == VaultVisibility::Private {
             let own = source == caller.account;
@@ -99,15 +96,13 @@ async fn copy(
     let new: Params<'_> =
         &[&account, &key, &&*vault.name, &description, &private, &base, &now, &most, &cover];
     let steps: [Step<'_>; 3] = [
-        (&LOCK_ACCOUNT, &[&account]),
+        (&LOCK_ACCOUNT, &[&account, &key]),
         (&CREATE, new),
         (&COPY, &[&account, &source.0, &vault.id.get(), &vault.updated_at, &now]),
     ];
     let is_long = vault.prompt_count > LONG_WRITE_PROMPTS.unsigned_abs();
     let limit = is_long.then_some(store.db.long_limit);
-    let quotas = &store.db.quotas;
-    let quota = if is_long { &quotas.long_writes } else { &quotas.steps };
-    let _permit = share(quota, caller.account, 1).await?;
+    let _permit = store.db.transaction_share(caller, limit).await?;
     let copying = |own: OwnClient| async {
         let copied = copy_prompts(&own.client, caller, limit, &steps, vault.prompt_count).await;
         if copied.is_err() {
@@ -133,7 +128,7 @@ async fn copy_prompts(
     expected: u64,
 ) -> Result<(Option<Row>, usize), Error> {
     let began = Instant::now();
-    let mut rows = send(client, &format!("BEGIN; {}", limited(limit)), steps, "").await?;
+    let mut rows = send(client, &begin(limit), steps, "").await?;
     let copied = rows.pop().unwrap_or_default();
     let ids = copied.iter().map(|row| row.try_get(0)).collect::<Result<Vec<i64>, _>>()?;
     let vault = rows.pop().unwrap_or_default().pop();
@@ -147,17 +142,4 @@ async fn copy_prompts(
         None => drop(send(client, "", &[], "ROLLBACK").await?),
     }
     Ok((vault, ids.len()))
-}
-
-/// The account that has a vault. It never changes, so a vault in the cache may be gone, but is
-/// never another account's.
-async fn account_of(store: &PostgresStore, caller: &Caller, id: VaultId) -> Result<AccountId> {
-    if let Some(account) = store.vault_accounts.get(&id) {
-        return Ok(account);
-    }
-    let params: Params<'_> = &[&caller.account.0, &caller.key.0, &id.get()];
-    let row = store.db.row_of_caller(caller, &ACCOUNT_OF, params).await?;
-    let account = AccountId(column::<Option<_>>(&row, 0)?.ok_or(StoreError::NotFound)?);
-    store.vault_accounts.insert(id, account);
-    Ok(account)
 }

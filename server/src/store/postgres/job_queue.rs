@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use const_format::formatcp;
 use jiff::Timestamp;
 use promptarium::{PromptId, VaultId};
 use tokio_postgres::Row;
@@ -16,9 +17,9 @@ use uuid::Uuid;
 use super::PostgresStore;
 use super::claims::{CLAIM, DELETE_ENDED, ENDED, FAIL_LATE, LATE, NEXT};
 use super::db::{Db, Params, Statement};
-use super::job_rows::{job_key, job_or_none, relisted, unlisted};
+use super::job_rows::{LEAVE_QUEUE, MOVE_IN_QUEUE, job_key, job_or_none};
 use super::jobs::{random_id, rows_of_due_job, rows_of_job};
-use super::rows::{StoredImage, after, before, column, later, new_id};
+use super::rows::{NEW_MEMBER, NEW_PROMPT, after, before, column, later};
 use crate::domain::{
     AccountId, Claim, GenerationRequest, JobKey, Lease, PromptImage, Release, Turn, output_prompt,
 };
@@ -31,49 +32,47 @@ pub(super) static ALL: &[&Statement] = &[&RENEW, &NOTE, &RELEASE, &REQUEST, &COM
 
 static RENEW: Statement = Statement::idempotent(
     "jobs.renew",
-    concat!(
-        "WITH queued AS ( \
-             UPDATE job j SET claimable_at = $4 \
-             WHERE j.account_id = $1 AND j.name_digest = $2 AND j.fence = $3 \
-             RETURNING j.name_digest, j.claimable_at), ",
-        relisted!(),
-        " SELECT true FROM queued",
+    formatcp!(
+        "WITH queued AS (
+             UPDATE job j SET claimable_at = $4
+             WHERE j.account_id = $1 AND j.name_digest = $2 AND j.fence = $3
+             RETURNING j.name_digest, j.claimable_at), {MOVE_IN_QUEUE}
+         SELECT true FROM queued"
     ),
 );
 
 static NOTE: Statement = Statement::idempotent(
     "jobs.note",
-    "UPDATE job j SET provider_state = coalesce($4, j.provider_state), waits_for = $5 \
+    "UPDATE job j SET provider_state = coalesce($4, j.provider_state), waits_for = $5
      WHERE j.account_id = $1 AND j.name_digest = $2 AND j.fence = $3 RETURNING true",
 );
 
 static RELEASE: Statement = Statement::idempotent(
     "jobs.release",
-    concat!(
-        "WITH queued AS ( \
-             UPDATE job j SET fence = NULL, claimable_at = $5, \
-                 failed_attempts = CASE $6::text WHEN 'failed_attempt' THEN j.failed_attempts + 1 \
-                     WHEN 'shutdown' THEN j.failed_attempts ELSE 0 END, \
-                 failing_since = CASE $6 WHEN 'failed_attempt' THEN coalesce(j.failing_since, $4) \
-                     WHEN 'shutdown' THEN j.failing_since END, \
-                 waits_for = CASE WHEN $6 IN ('failed_attempt', 'shutdown') THEN j.waits_for END, \
-                 updated_at = CASE WHEN $6 = 'in_progress' AND j.state = 'queued' THEN ",
-        later!("$4", "j.updated_at"),
-        " ELSE j.updated_at END, \
-                 state = CASE WHEN $6 = 'in_progress' AND j.state = 'queued' THEN 'in_progress' \
-                     ELSE j.state END \
-             WHERE j.account_id = $1 AND j.name_digest = $2 AND j.fence = $3 \
-             RETURNING j.name_digest, j.claimable_at), ",
-        relisted!(),
-        " SELECT true FROM queued",
+    formatcp!(
+        "WITH queued AS (
+             UPDATE job j SET fence = NULL, claimable_at = $5,
+                 failed_attempts = CASE $6::text WHEN 'failed_attempt' THEN j.failed_attempts + 1
+                     WHEN 'shutdown' THEN j.failed_attempts ELSE 0 END,
+                 failing_since = CASE $6 WHEN 'failed_attempt' THEN coalesce(j.failing_since, $4)
+                     WHEN 'shutdown' THEN j.failing_since END,
+                 waits_for = CASE WHEN $6 IN ('failed_attempt', 'shutdown') THEN j.waits_for END,
+                 updated_at = CASE WHEN $6 = 'in_progress' AND j.state = 'queued' THEN {later}
+                 ELSE j.updated_at END,
+                 state = CASE WHEN $6 = 'in_progress' AND j.state = 'queued' THEN 'in_progress'
+                     ELSE j.state END
+             WHERE j.account_id = $1 AND j.name_digest = $2 AND j.fence = $3
+             RETURNING j.name_digest, j.claimable_at), {MOVE_IN_QUEUE}
+         SELECT true FROM queued",
+        later = later!("$4", "j.updated_at")
     ),
 );
 
 /// A job that the provider never accepted has no output, so its request is not found here.
 static REQUEST: Statement = Statement::read_only(
     "jobs.request",
-    "SELECT request FROM job \
-     WHERE account_id = $1 AND name_digest = $2 AND fence = $3 \
+    "SELECT request FROM job
+     WHERE account_id = $1 AND name_digest = $2 AND fence = $3
          AND state IN ('queued', 'in_progress')",
 );
 
@@ -82,57 +81,53 @@ static REQUEST: Statement = Statement::read_only(
 /// by General.
 static COMPLETE: Statement = Statement::idempotent(
     "jobs.complete",
-    concat!(
-        "WITH ",
-        new_id!("new_prompt", "prompt_id_seq"),
-        ", ",
-        new_id!("new_member", "vault_prompt_id_seq"),
-        ", leased AS MATERIALIZED ( \
-             SELECT vault_id FROM job \
-             WHERE account_id = $1 AND name_digest = $2 AND fence = $3 \
-                 AND state IN ('queued', 'in_progress') \
-             FOR UPDATE), \
-         target AS MATERIALIZED ( \
-             SELECT v.id FROM vault v WHERE v.account_id = $1 AND v.id IN ( \
-                 (SELECT vault_id FROM leased), \
-                 (SELECT g.id FROM vault g WHERE g.account_id = $1 AND g.system)) \
-                 AND EXISTS (SELECT FROM leased) \
-             ORDER BY v.system LIMIT 1 FOR NO KEY UPDATE), \
-         created AS ( \
-             INSERT INTO prompt (account_id, kind, title, body, platform, model_id, aspect_ratio, \
-                 image_url, reference_media_urls, images, created_at, updated_at, id) \
-             SELECT $1, $5, $6, $7, $8, $9, $10, $11, $12, $13, $4, $4, new_prompt.id \
-             FROM target, new_prompt RETURNING id, kind), \
-         added AS ( \
-             INSERT INTO vault_prompt (account_id, id, vault_id, prompt_id, kind) \
-             SELECT $1, new_member.id, target.id, created.id, created.kind \
-             FROM created, target, new_member), \
-         counted AS ( \
-             UPDATE vault v SET prompt_count = v.prompt_count + 1 \
-             FROM target WHERE v.account_id = $1 AND v.id = target.id), \
-         ended AS ( \
-             UPDATE job j SET state = 'completed', prompt_id = created.id, vault_id = target.id, \
-                 claimable_at = NULL, fence = NULL, updated_at = ",
-        later!("$4", "j.updated_at"),
-        " FROM target, created \
-             WHERE j.account_id = $1 AND j.name_digest = $2 \
-             RETURNING j.name_digest), ",
-        unlisted!(),
-        " SELECT created.id FROM leased LEFT JOIN created ON true",
+    formatcp!(
+        "WITH {NEW_PROMPT}, {NEW_MEMBER}, leased AS MATERIALIZED (
+             SELECT vault_id FROM job
+             WHERE account_id = $1 AND name_digest = $2 AND fence = $3
+                 AND state IN ('queued', 'in_progress')
+             FOR UPDATE),
+         target AS MATERIALIZED (
+             SELECT v.id FROM vault v WHERE v.account_id = $1 AND v.id IN (
+                 (SELECT vault_id FROM leased),
+                 (SELECT g.id FROM vault g WHERE g.account_id = $1 AND g.system))
+                 AND EXISTS (SELECT FROM leased)
+             ORDER BY v.system LIMIT 1 FOR NO KEY UPDATE),
+         created AS (
+             INSERT INTO prompt (account_id, kind, title, body, platform, model_id, aspect_ratio,
+                 image_url, reference_media_urls, images, created_at, updated_at, id)
+             SELECT $1, $5, $6, $7, $8, $9, $10, $11, $12, $13, $4, $4, new_prompt.id
+             FROM target, new_prompt RETURNING id, kind),
+         added AS (
+             INSERT INTO vault_prompt (account_id, id, vault_id, prompt_id, kind)
+             SELECT $1, new_member.id, target.id, created.id, created.kind
+             FROM created, target, new_member),
+         in_count AS (
+             UPDATE vault v SET prompt_count = v.prompt_count + 1
+             FROM target WHERE v.account_id = $1 AND v.id = target.id),
+         ended AS (
+             UPDATE job j SET state = 'completed', prompt_id = created.id, vault_id = target.id,
+                 claimable_at = NULL, fence = NULL, updated_at = {later}
+             FROM target, created
+             WHERE j.account_id = $1 AND j.name_digest = $2
+             RETURNING j.name_digest
+         ), {LEAVE_QUEUE}
+         SELECT created.id FROM leased LEFT JOIN created ON true",
+        later = later!("$4", "j.updated_at")
     ),
 );
 
 static FAIL: Statement = Statement::idempotent(
     "jobs.fail",
-    concat!(
-        "WITH ended AS ( \
-             UPDATE job j SET state = 'failed', reason = $5, claimable_at = NULL, fence = NULL, \
-                 updated_at = ",
-        later!("$4", "j.updated_at"),
-        " WHERE j.account_id = $1 AND j.name_digest = $2 AND j.fence = $3 \
-             RETURNING j.name_digest), ",
-        unlisted!(),
-        " SELECT true FROM ended",
+    formatcp!(
+        "WITH ended AS (
+             UPDATE job j SET state = 'failed', reason = $5, claimable_at = NULL, fence = NULL,
+                 updated_at = {later}
+             WHERE j.account_id = $1 AND j.name_digest = $2 AND j.fence = $3
+             RETURNING j.name_digest
+         ), {LEAVE_QUEUE}
+         SELECT true FROM ended",
+        later = later!("$4", "j.updated_at")
     ),
 );
 
@@ -255,7 +250,7 @@ impl JobQueue for PostgresStore {
             &inputs.aspect_ratio.as_deref(),
             &inputs.image_url,
             &inputs.reference_media_urls.as_deref(),
-            &Json(images.into_iter().map(StoredImage::from).collect::<Vec<_>>()),
+            &Json(images),
         ];
         let row = fenced(&self.db, &COMPLETE, lease, params).await?;
         let prompt: Option<i64> = column(&row, "id")?;

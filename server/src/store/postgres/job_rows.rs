@@ -11,58 +11,39 @@ use crate::domain::{AccountId, GenerationRequest, JobKey, JobRecord, JobState, P
 use crate::store::{Result, StoreError};
 
 /// The columns that [`job_or_none`] reads, of a table or subquery `j`.
-macro_rules! job_columns {
-    () => {
-        "j.account_id, j.client_job_id, j.request, j.vault_id, j.state, j.request_id, j.provider_state, \
-         j.prompt_id, j.reason, j.waits_for, j.created_at, j.updated_at"
-    };
-}
-pub(super) use job_columns;
+pub(super) const JOB_COLUMNS: &str =
+    "j.account_id, j.client_job_id, j.request, j.vault_id, j.state, j.request_id,
+    j.provider_state, j.prompt_id, j.reason, j.waits_for, j.created_at, j.updated_at";
 
-/// The CTE that writes the row of `due_job` for the job in `queued`: it is due when it may be claimed,
-/// or with `$submitting`, late when its submission takes too long.
-macro_rules! listed {
-    ($submitting:literal) => {
-        concat!(
-            "listed AS ( \
-                 INSERT INTO due_job (account_id, name_digest, submitting, due_at) \
-                 SELECT $1, queued.name_digest, ",
-            $submitting,
-            ", coalesce(queued.claimable_at, queued.reserved_at) FROM queued \
-                 ON CONFLICT (account_id, name_digest) DO UPDATE \
-                     SET submitting = excluded.submitting, due_at = excluded.due_at)"
-        )
-    };
-}
-pub(super) use listed;
+/// The CTE that writes the row of `due_job` for the job in `queued`: it is due when it may be
+/// claimed, or while it is being submitted, late when that takes too long.
+pub(super) const ENTER_QUEUE: &str = "due AS (
+    INSERT INTO due_job (account_id, name_digest, submitting, due_at)
+    SELECT $1, queued.name_digest, queued.claimable_at IS NULL,
+        coalesce(queued.claimable_at, queued.reserved_at) FROM queued
+    ON CONFLICT (account_id, name_digest) DO UPDATE
+        SET submitting = excluded.submitting, due_at = excluded.due_at
+)";
 
 /// The CTE that sets the row of the job in `queued` to when it is due.
-macro_rules! relisted {
-    () => {
-        "listed AS ( \
-             UPDATE due_job d SET due_at = queued.claimable_at FROM queued \
-             WHERE d.account_id = $1 AND d.name_digest = queued.name_digest)"
-    };
-}
-pub(super) use relisted;
+pub(super) const MOVE_IN_QUEUE: &str = "due AS (
+    UPDATE due_job d SET due_at = queued.claimable_at FROM queued
+    WHERE d.account_id = $1 AND d.name_digest = queued.name_digest
+)";
 
 /// The CTE that removes the rows of the jobs in `ended`.
-macro_rules! unlisted {
-    () => {
-        "unlisted AS ( \
-             DELETE FROM due_job d USING ended \
-             WHERE d.account_id = $1 AND d.name_digest = ended.name_digest)"
-    };
-}
-pub(super) use unlisted;
+pub(super) const LEAVE_QUEUE: &str = "not_due AS (
+    DELETE FROM due_job d USING ended
+    WHERE d.account_id = $1 AND d.name_digest = ended.name_digest
+)";
 
-/// The key of the job in a row of [`job_columns`].
+/// The key of the job in a row of [`JOB_COLUMNS`].
 pub(super) fn job_key(row: &Row) -> Result<JobKey> {
     let client_job_id = column::<&str>(row, "client_job_id")?.into();
     Ok(JobKey { account: AccountId(column(row, "account_id")?), client_job_id })
 }
 
-/// The job in a row of [`job_columns`]; `None` where an outer join found none.
+/// The job in a row of [`JOB_COLUMNS`]; `None` where an outer join found none.
 pub(super) fn job_or_none(row: &Row) -> Result<Option<JobRecord>> {
     if column::<Option<i64>>(row, "account_id")?.is_none() {
         return Ok(None);

@@ -4,6 +4,7 @@
 //! A job is due by the clock of the server that asks.
 
 use async_trait::async_trait;
+use const_format::formatcp;
 use promptarium::VaultId;
 use serde_json::value::{RawValue, to_raw_value};
 use tokio_postgres::Row;
@@ -12,9 +13,9 @@ use uuid::Uuid;
 
 use super::PostgresStore;
 use super::db::{Db, Params, Statement};
-use super::job_rows::{job_columns, job_or_none, listed, unlisted};
+use super::job_rows::{ENTER_QUEUE, JOB_COLUMNS, LEAVE_QUEUE, job_or_none};
 use super::notify::CHANNEL;
-use super::rows::{caller, column, later};
+use super::rows::{CALLER, column, later};
 use crate::domain::{
     Caller, GenerationRequest, JobKey, JobRecord, NewJob, ProviderTicket, Reserved,
 };
@@ -28,23 +29,21 @@ pub(super) static ALL: &[&Statement] =
 /// row. A retried insert recognises its own row by the reservation.
 static RESERVE: Statement = Statement::idempotent(
     "jobs.reserve",
-    concat!(
-        caller!(),
-        ", existing AS ( \
-             SELECT j.* FROM caller JOIN job j ON j.account_id = $1 AND j.name_digest = $4), \
-         created AS ( \
-             INSERT INTO job (account_id, name_digest, client_job_id, request_digest, request, \
-                 vault_id, reservation, state, reserved_at, created_at, updated_at) \
-             SELECT $1, $4, $5, $6, $7, v.id, $9, 'submitting', $3, $3, $3 FROM caller JOIN vault v ON v.account_id = $1 AND v.id = coalesce($8::bigint, \
-                 (SELECT g.id FROM vault g WHERE g.account_id = $1 AND g.system)) \
-             WHERE NOT EXISTS (SELECT FROM existing) \
-             RETURNING *), \
-         queued AS (SELECT name_digest, claimable_at, reserved_at FROM created), ",
-        listed!("true"),
-        " SELECT j.request_digest, \
-             j.reservation = $9 AND j.reserved_at IS NOT NULL AS fresh, ",
-        job_columns!(),
-        " FROM caller LEFT JOIN (TABLE existing UNION ALL TABLE created) AS j ON true"
+    formatcp!(
+        "{CALLER}, existing AS (
+             SELECT j.* FROM caller JOIN job j ON j.account_id = $1 AND j.name_digest = $4),
+         created AS (
+             INSERT INTO job (account_id, name_digest, client_job_id, request_digest, request,
+                 vault_id, reservation, state, reserved_at, created_at, updated_at)
+             SELECT $1, $4, $5, $6, $7, v.id, $9, 'submitting', $3, $3, $3
+             FROM caller JOIN vault v ON v.account_id = $1 AND v.id = coalesce($8::bigint,
+                 (SELECT g.id FROM vault g WHERE g.account_id = $1 AND g.system))
+             WHERE NOT EXISTS (SELECT FROM existing)
+             RETURNING *),
+         queued AS (SELECT name_digest, claimable_at, reserved_at FROM created), {ENTER_QUEUE}
+         SELECT j.request_digest, j.reservation = $9 AND j.reserved_at IS NOT NULL AS fresh,
+             {JOB_COLUMNS}
+         FROM caller LEFT JOIN (TABLE existing UNION ALL TABLE created) AS j ON true"
     ),
 );
 
@@ -53,55 +52,47 @@ static NOTIFY: Statement = Statement::idempotent("jobs.notify", "SELECT pg_notif
 
 static SUBMITTED: Statement = Statement::non_idempotent(
     "jobs.submitted",
-    concat!(
-        "WITH queued AS ( \
-             UPDATE job j SET state = 'queued', request_id = $4, provider_state = $5, reason = NULL, \
-                 fence = NULL, reserved_at = NULL, claimable_at = $3, updated_at = ",
-        later!("$3", "j.updated_at"),
-        " WHERE j.account_id = $1 AND j.name_digest = $2 AND j.request_id IS NULL \
-             RETURNING j.*), ",
-        listed!("false"),
-        " SELECT ",
-        job_columns!(),
-        " FROM queued j"
+    formatcp!(
+        "WITH queued AS (
+             UPDATE job j SET state = 'queued', request_id = $4, provider_state = $5,
+                 reason = NULL, fence = NULL, reserved_at = NULL, claimable_at = $3,
+                 updated_at = {later}
+             WHERE j.account_id = $1 AND j.name_digest = $2 AND j.request_id IS NULL
+             RETURNING j.*
+         ), {ENTER_QUEUE}
+         SELECT {JOB_COLUMNS} FROM queued j",
+        later = later!("$3", "j.updated_at")
     ),
 );
 
 static DISCARD: Statement = Statement::idempotent(
     "jobs.discard",
-    concat!(
-        "WITH ended AS ( \
-             DELETE FROM job j \
-             WHERE j.account_id = $1 AND j.name_digest = $2 AND j.state = 'submitting' \
-             RETURNING j.name_digest), ",
-        unlisted!(),
-        " SELECT FROM ended"
+    formatcp!(
+        "WITH ended AS (
+             DELETE FROM job j
+             WHERE j.account_id = $1 AND j.name_digest = $2 AND j.state = 'submitting'
+             RETURNING j.name_digest), {LEAVE_QUEUE}
+         SELECT FROM ended"
     ),
 );
 
 static LOST: Statement = Statement::non_idempotent(
     "jobs.lost",
-    concat!(
-        "WITH ended AS ( \
-             UPDATE job j SET state = 'failed', reason = $4, fence = NULL, reserved_at = NULL, \
-                 claimable_at = NULL, updated_at = ",
-        later!("$3", "j.updated_at"),
-        " WHERE j.account_id = $1 AND j.name_digest = $2 AND j.state = 'submitting' \
-             RETURNING j.*), ",
-        unlisted!(),
-        " SELECT ",
-        job_columns!(),
-        " FROM ended j"
+    formatcp!(
+        "WITH ended AS (
+             UPDATE job j SET state = 'failed', reason = $4, fence = NULL, reserved_at = NULL,
+                 claimable_at = NULL, updated_at = {later}
+             WHERE j.account_id = $1 AND j.name_digest = $2 AND j.state = 'submitting'
+             RETURNING j.*), {LEAVE_QUEUE}
+         SELECT {JOB_COLUMNS} FROM ended j",
+        later = later!("$3", "j.updated_at")
     ),
 );
 
 static GET: Statement = Statement::read_only(
     "jobs.get",
-    concat!(
-        caller!(),
-        " SELECT ",
-        job_columns!(),
-        " FROM caller LEFT JOIN job j \
+    formatcp!(
+        "{CALLER} SELECT {JOB_COLUMNS} FROM caller LEFT JOIN job j
          ON j.account_id = $1 AND j.name_digest = $3 AND j.state <> 'submitting'"
     ),
 );
@@ -111,38 +102,31 @@ static GET: Statement = Statement::read_only(
 /// with it, an index of all jobs of the account could be read instead of the one row.
 static LIST: Statement = Statement::read_only(
     "jobs.list",
-    concat!(
-        caller!(),
-        ", before AS (SELECT b.created_at, b.name_digest FROM caller CROSS JOIN LATERAL ( \
-                 SELECT created_at, name_digest, state FROM job \
-                 WHERE account_id = $1 AND name_digest = $3 OFFSET 0) b \
-             WHERE b.state <> 'submitting') \
-         SELECT EXISTS (SELECT FROM before) AS begins, ",
-        job_columns!(),
-        " FROM caller \
-         LEFT JOIN LATERAL ( \
-             SELECT one.* FROM (SELECT name_digest FROM ( \
-                     SELECT created_at, name_digest FROM job \
-                     WHERE account_id = $1 AND state <> 'submitting' \
-                         AND (created_at, name_digest) < ( \
-                             coalesce((SELECT created_at FROM before), 'infinity'), \
-                             coalesce((SELECT name_digest FROM before), '')) \
-                     ORDER BY created_at DESC, name_digest DESC LIMIT 101) ahead LIMIT $4 \
-             ) page CROSS JOIN LATERAL (SELECT * FROM job \
-                 WHERE account_id = $1 AND name_digest = page.name_digest OFFSET 0 \
-             ) one \
-         ) j ON true \
+    formatcp!(
+        "{CALLER}, before AS (SELECT b.created_at, b.name_digest FROM caller CROSS JOIN LATERAL (
+                 SELECT created_at, name_digest, state FROM job
+                 WHERE account_id = $1 AND name_digest = $3 OFFSET 0) b
+             WHERE b.state <> 'submitting')
+         SELECT EXISTS (SELECT FROM before) AS begins, {JOB_COLUMNS} FROM caller
+         LEFT JOIN LATERAL (
+             SELECT one.* FROM (SELECT name_digest FROM (
+                     SELECT created_at, name_digest FROM job
+                     WHERE account_id = $1 AND state <> 'submitting'
+                         AND (created_at, name_digest) < (
+                             coalesce((SELECT created_at FROM before), 'infinity'),
+                             coalesce((SELECT name_digest FROM before), ''))
+                     ORDER BY created_at DESC, name_digest DESC LIMIT 101) ahead LIMIT $4
+             ) page CROSS JOIN LATERAL (SELECT * FROM job
+                 WHERE account_id = $1 AND name_digest = page.name_digest OFFSET 0
+             ) one
+         ) j ON true
          ORDER BY j.created_at DESC, j.name_digest DESC"
     ),
 );
 
 static GET_BY_KEY: Statement = Statement::read_only(
     "jobs.get_by_key",
-    concat!(
-        "SELECT ",
-        job_columns!(),
-        " FROM job j WHERE j.account_id = $1 AND j.name_digest = $2"
-    ),
+    formatcp!("SELECT {JOB_COLUMNS} FROM job j WHERE j.account_id = $1 AND j.name_digest = $2"),
 );
 
 #[async_trait]
@@ -151,18 +135,22 @@ impl JobStore for PostgresStore {
         let NewJob { client_job_id, digest, request, vault } = new;
         let (name, reservation) = (JobKey::name_digest(&client_job_id), random_id());
         let (vault, request) = (vault.map(VaultId::get), encode(&request)?);
-        let params: Params<'_> = &[
-            &caller.account.0,
-            &caller.key.0,
-            &self.db.now(),
-            &&name[..],
-            &&*client_job_id,
-            &&digest[..],
-            &Json(&*request),
-            &vault,
-            &reservation,
-        ];
-        let row = self.db.row_of_caller(caller, &RESERVE, params).await?;
+        let row = self
+            .db
+            .row_of_caller(
+                caller,
+                &RESERVE,
+                &[
+                    &self.db.now(),
+                    &&name[..],
+                    &&*client_job_id,
+                    &&digest[..],
+                    &Json(&*request),
+                    &vault,
+                    &reservation,
+                ],
+            )
+            .await?;
         let job = job_or_none(&row)?.ok_or(StoreError::UnknownVault)?;
         if column::<&[u8]>(&row, "request_digest")? != digest {
             return Err(StoreError::JobConflict);
@@ -187,8 +175,7 @@ impl JobStore for PostgresStore {
 
     async fn job(&self, caller: &Caller, client_job_id: &str) -> Result<JobRecord> {
         let name = JobKey::name_digest(client_job_id);
-        let params: Params<'_> = &[&caller.account.0, &caller.key.0, &&name[..]];
-        let row = self.db.row_of_caller(caller, &GET, params).await?;
+        let row = self.db.row_of_caller(caller, &GET, &[&&name[..]]).await?;
         job_or_none(&row)?.ok_or(StoreError::NotFound)
     }
 
@@ -201,8 +188,7 @@ impl JobStore for PostgresStore {
         let name = before.map(JobKey::name_digest);
         let rows_max = i64::try_from(limit).unwrap_or(i64::MAX);
         let name = name.as_ref().map(|name| &name[..]);
-        let params: Params<'_> = &[&caller.account.0, &caller.key.0, &name, &rows_max];
-        let rows = self.db.list_of_caller(caller, &LIST, params, limit).await?;
+        let rows = self.db.list_of_caller(caller, &LIST, &[&name, &rows_max], limit).await?;
         let begins = rows.first().map_or(Ok(false), |row| column(row, "begins"))?;
         if before.is_some() && !begins {
             return Err(StoreError::NotFound);
@@ -236,7 +222,7 @@ pub(super) async fn rows_of_due_job(
     let name = JobKey::name_digest(&job.client_job_id);
     let name = &name[..];
     let params = [&[&job.account.0 as _, &name as _], params].concat();
-    db.transaction(None, &[(&NOTIFY, &[&CHANNEL]), (statement, &params)]).await
+    db.transaction(&[(&NOTIFY, &[&CHANNEL]), (statement, &params)]).await
 }
 
 pub(super) fn random_id() -> Uuid {

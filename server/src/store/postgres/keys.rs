@@ -1,77 +1,86 @@
-//! Accounts and API keys: authentication, seeding, and the commands of the operator.
+//! API keys: authentication, and those of an account as its owner sees them. What the operator does
+//! with keys is in [`super::accounts`].
+
+use std::cmp::Reverse;
 
 use async_trait::async_trait;
+use const_format::formatcp;
 use tokio_postgres::Row;
 
 use super::PostgresStore;
-use super::db::{Params, Statement};
-use super::entries::{AccountEntry, KeyEntry, key_entry};
-use super::rows::{caller, column, is_no_session};
-use crate::domain::{AccountId, Caller, KeyId, KeyRecord, NewKey, Scopes};
+use super::db::Statement;
+use super::rows::{CALLER, IS_NO_SESSION, NEW_KEY, column};
+use super::steps::{LOCK_ACCOUNT, Step};
+use crate::domain::{AccountId, ApiKeyRecord, Caller, KeyId, KeyRecord, NamedKey, NewKey, Scopes};
+use crate::limits::API_KEYS_MAX;
 use crate::store::{KeyStore, Result, StoreError};
 
 #[cfg(test)]
-pub(super) static ALL: &[&Statement] = &[&ACCOUNTS, &FIND, &CONFIRM, &LIST, &LIST_OF, &REVOKE];
-
-static ACCOUNTS: Statement =
-    Statement::read_only("accounts.list", "SELECT name, created_at FROM account ORDER BY id");
+pub(super) static ALL: &[&Statement] = &[&FIND, &CONFIRM, &CREATE, &LIST, &REVOKE];
 
 static FIND: Statement = Statement::read_only(
     "keys.find",
-    concat!(
+    formatcp!(
         "SELECT id, account_id, public_id, digest, prompts_write, revoked_at IS NOT NULL AS revoked
-        FROM api_key k WHERE public_id = $1::text AND ",
-        is_no_session!()
+         FROM api_key k WHERE public_id = $1::text AND {IS_NO_SESSION}"
     ),
 );
 
 static CONFIRM: Statement =
-    Statement::read_only("keys.confirm", concat!(caller!(), " SELECT FROM caller"));
+    Statement::read_only("keys.confirm", formatcp!("{CALLER} SELECT FROM caller"));
+
+/// The columns that [`api_key`] reads, of a table or subquery named `k`.
+pub(super) const KEY_COLUMNS: &str =
+    "k.id, k.public_id, k.name, k.prompts_write, k.created_at, k.last_used_at, k.revoked_at";
+
+/// In a transaction after a lock on the account, so that of two new keys at the limit one is
+/// refused.
+static CREATE: Statement = Statement::non_idempotent(
+    "keys.create_own",
+    formatcp!(
+        "{CALLER}, {NEW_KEY}, number AS MATERIALIZED (
+             SELECT (SELECT count(*) FROM api_key k
+                 WHERE k.account_id = $1 AND k.revoked_at IS NULL AND {IS_NO_SESSION}
+             ) < $8::bigint AS below_limit FROM caller
+         ), k AS (
+             INSERT INTO api_key
+                 (id, account_id, public_id, digest, prompts_write, name, created_at, revoked_at)
+             SELECT new_key.id, $1, $3::text, $4::bytea, $5::boolean, $6::text, $9,
+                 CASE WHEN $7::boolean THEN $9::timestamptz END
+             FROM number, new_key WHERE below_limit
+             ON CONFLICT (public_id) DO NOTHING
+             RETURNING *
+         )
+         SELECT {KEY_COLUMNS}, number.below_limit FROM number LEFT JOIN k ON true"
+    ),
+);
 
 static LIST: Statement = Statement::read_only(
-    "keys.list",
-    concat!(
-        "SELECT a.name AS account, k.public_id, k.name, k.prompts_write, k.created_at,
-            k.last_used_at, k.revoked_at
-        FROM api_key k JOIN account a ON a.id = k.account_id WHERE ",
-        is_no_session!(),
-        " ORDER BY k.account_id, k.id"
+    "keys.list_own",
+    formatcp!(
+        "{CALLER} SELECT {KEY_COLUMNS}
+         FROM caller LEFT JOIN api_key k ON k.account_id = $1 AND {IS_NO_SESSION}"
     ),
 );
 
-/// No row if there is no such account; one row of NULLs if it has no key.
-static LIST_OF: Statement = Statement::read_only(
-    "keys.list_of",
-    concat!(
-        "SELECT a.name AS account, k.public_id, k.name, k.prompts_write, k.created_at,
-            k.last_used_at, k.revoked_at
-        FROM account a LEFT JOIN api_key k ON k.account_id = a.id AND ",
-        is_no_session!(),
-        " WHERE a.name = $1::text ORDER BY k.id"
-    ),
-);
-
-/// Revoking again keeps the first time. A session is ended by its account, not here.
+/// Revoking again keeps the first time.
 static REVOKE: Statement = Statement::idempotent(
-    "keys.revoke",
-    concat!(
-        "UPDATE api_key k
-        SET revoked_at = coalesce(k.revoked_at, $2)
-        FROM account a WHERE k.public_id = $1::text AND a.id = k.account_id AND ",
-        is_no_session!(),
-        " RETURNING a.name AS account, k.public_id, k.name, k.prompts_write, k.created_at,
-            k.last_used_at, k.revoked_at"
+    "keys.revoke_own",
+    formatcp!(
+        "{CALLER}, k AS (
+             UPDATE api_key k SET revoked_at = coalesce(k.revoked_at, $4) FROM caller
+             WHERE k.public_id = $3 AND k.account_id = $1 AND {IS_NO_SESSION}
+             RETURNING k.*
+         )
+         SELECT {KEY_COLUMNS} FROM caller LEFT JOIN k ON true"
     ),
 );
 
 #[async_trait]
 impl KeyStore for PostgresStore {
     async fn seed_key(&self, account: &str, key: NewKey) -> Result<()> {
-        if self.create(account, Some(&key), false).await? {
-            Ok(())
-        } else {
-            Err(StoreError::KeyTaken)
-        }
+        let is_there = self.create(account, Some(&key), false).await?;
+        if is_there { Ok(()) } else { Err(StoreError::KeyTaken) }
     }
 
     async fn find_key(&self, public_id: &str, digest: &[u8; 32]) -> Result<Option<KeyRecord>> {
@@ -92,69 +101,51 @@ impl KeyStore for PostgresStore {
     }
 
     async fn confirm_key(&self, caller: &Caller) -> Result<()> {
-        let params: Params<'_> = &[&caller.account.0, &caller.key.0];
-        let outcome = self.db.rows_of_caller(caller, &CONFIRM, params).await;
+        let outcome = self.db.rows_of_caller(caller, &CONFIRM, &[]).await;
         if let Err(StoreError::KeyRevoked) = outcome {
             self.keys.remove(caller.key);
         }
         outcome.map(drop)
     }
-}
 
-/// What the operator does. Fails with [`StoreError::Unavailable`] or [`StoreError::Internal`].
-impl PostgresStore {
-    /// Creates an account with its General vault; `false`, and no change, if the name is
-    /// in use.
-    pub(crate) async fn create_account(&self, name: &str) -> Result<bool> {
-        self.create(name, None, false).await
-    }
-
-    /// All accounts, oldest first.
-    pub(crate) async fn accounts(&self) -> Result<Vec<AccountEntry>> {
-        let rows = self.db.rows(&ACCOUNTS, &[]).await?;
-        let entry = |row| {
-            Ok(AccountEntry { name: column(row, "name")?, created_at: column(row, "created_at")? })
-        };
-        rows.iter().map(entry).collect()
-    }
-
-    /// Creates a key of an existing account; `false` if there is no such account.
-    pub(crate) async fn create_key(
-        &self,
-        account: &str,
-        key: &NewKey,
-        name: Option<&str>,
-    ) -> Result<bool> {
-        self.create_in(&[], account, key, name, None).await
-    }
-
-    /// All keys of all accounts, ordered by account, then by age.
-    pub(crate) async fn keys(&self) -> Result<Vec<KeyEntry>> {
-        let rows = self.db.rows(&LIST, &[]).await?;
-        rows.iter().map(key_entry).collect()
-    }
-
-    /// All keys of one account, oldest first; `None` if there is no such account.
-    pub(crate) async fn keys_of(&self, account: &str) -> Result<Option<Vec<KeyEntry>>> {
-        let rows = self.db.rows(&LIST_OF, &[&account]).await?;
-        if rows.is_empty() {
-            return Ok(None);
+    async fn create_api_key(&self, caller: &Caller, new: NamedKey) -> Result<ApiKeyRecord> {
+        let NamedKey { name, key } = new;
+        let steps: [Step<'_>; 2] = [
+            (&LOCK_ACCOUNT, &[]),
+            (
+                &CREATE,
+                &[
+                    &&*key.public_id,
+                    &&key.digest[..],
+                    &key.scopes.prompts_write,
+                    &&*name,
+                    &key.revoked,
+                    &(API_KEYS_MAX as i64),
+                    &self.db.now(),
+                ],
+            ),
+        ];
+        let row = self.db.row_of_steps(caller, None, &steps).await?;
+        match api_key(&row)? {
+            Some((_, key)) => Ok(key),
+            None if column(&row, "below_limit")? => Err(StoreError::KeyTaken),
+            None => Err(StoreError::TooManyKeys),
         }
-        let has_key = |row: &&Row| !matches!(row.try_get("public_id"), Ok(None::<&str>));
-        rows.iter().filter(has_key).map(key_entry).collect::<Result<_>>().map(Some)
     }
 
-    /// Revokes a key permanently, on every server of this database at once. `None` if
-    /// there is no such key.
-    pub async fn revoke_key(&self, public_id: &str) -> Result<Option<KeyEntry>> {
-        let rows = self.db.rows(&REVOKE, &[&public_id, &self.db.now()]).await?;
-        rows.first().map(key_entry).transpose()
+    async fn api_keys(&self, caller: &Caller) -> Result<Vec<ApiKeyRecord>> {
+        let rows = self.db.rows_of_caller(caller, &LIST, &[]).await?;
+        let keys = rows.iter().filter_map(|row| api_key(row).transpose());
+        let mut keys = keys.collect::<Result<Vec<_>>>()?;
+        keys.sort_unstable_by_key(|(id, key)| Reverse((key.created_at, *id)));
+        Ok(keys.into_iter().map(|(_, key)| key).collect())
     }
 
-    /// Creates this account and this key if the database has no account at all, and
-    /// returns whether it did. Of several concurrent calls one succeeds.
-    pub(crate) async fn seed_first_key(&self, account: &str, key: &NewKey) -> Result<bool> {
-        self.create(account, Some(key), true).await
+    async fn revoke_api_key(&self, caller: &Caller, public_id: &str) -> Result<ApiKeyRecord> {
+        let row = self.db.row_of_caller(caller, &REVOKE, &[&public_id, &self.db.now()]).await?;
+        let (id, key) = api_key(&row)?.ok_or(StoreError::NotFound)?;
+        self.keys.remove(id);
+        Ok(key)
     }
 }
 
@@ -171,4 +162,18 @@ fn key_record(row: &Row) -> Result<KeyRecord> {
             revoked: column(row, "revoked")?,
         },
     })
+}
+
+/// The key in a row of [`KEY_COLUMNS`]; `None` if an outer join found no key.
+pub(super) fn api_key(row: &Row) -> Result<Option<(KeyId, ApiKeyRecord)>> {
+    let Some(id) = column::<Option<i64>>(row, "id")? else { return Ok(None) };
+    let key = ApiKeyRecord {
+        public_id: column::<&str>(row, "public_id")?.into(),
+        name: column::<Option<&str>>(row, "name")?.map(Into::into),
+        scopes: Scopes { prompts_write: column(row, "prompts_write")? },
+        created_at: column(row, "created_at")?,
+        last_used_at: column(row, "last_used_at")?,
+        revoked_at: column(row, "revoked_at")?,
+    };
+    Ok(Some((KeyId(id), key)))
 }

@@ -4,10 +4,11 @@
 //! add to a vault.
 
 use async_trait::async_trait;
+use const_format::formatcp;
 use promptarium::{PromptId, VaultId, VaultPromptId};
 
-use super::db::{Params, Statement};
-use super::rows::{caller, column, key_is_valid, new_id};
+use super::db::Statement;
+use super::rows::{CALLER, KEY_IS_VALID, NEW_MEMBER, column};
 use super::steps::Step;
 use super::{PostgresStore, contents};
 use crate::domain::Caller;
@@ -20,9 +21,8 @@ pub(super) static ALL: &[&Statement] = &[&ADD, &REMOVE, &LOCK_VAULTS, &MOVE, &PI
 /// the lock and the number added.
 pub(super) static ADD: Statement = Statement::non_idempotent(
     "memberships.add",
-    concat!(
-        caller!(),
-        ", new_members AS MATERIALIZED (
+    formatcp!(
+        "{CALLER}, new_members AS MATERIALIZED (
             SELECT ARRAY(SELECT nextval('vault_prompt_id_seq')
                 FROM generate_series(1, cardinality($4::bigint[]))) AS ids
         ), wanted AS (
@@ -30,9 +30,7 @@ pub(super) static ADD: Statement = Statement::non_idempotent(
             FROM unnest($4::bigint[]) WITH ORDINALITY AS given (id, ord) GROUP BY id
         ), v AS (
             SELECT v.id, v.prompt_count FROM vault v
-            WHERE v.account_id = $1 AND v.id = $3 AND ",
-        key_is_valid!(),
-        " FOR NO KEY UPDATE
+            WHERE v.account_id = $1 AND v.id = $3 AND {KEY_IS_VALID} FOR NO KEY UPDATE
         ), locked AS (
             SELECT p.id, p.kind FROM prompt p
             WHERE p.account_id = $1 AND p.id = ANY ($4::bigint[])
@@ -48,42 +46,39 @@ pub(super) static ADD: Statement = Statement::non_idempotent(
             ON CONFLICT (account_id, vault_id, prompt_id) DO NOTHING RETURNING 1
         ), number AS (
             SELECT count(*) AS added FROM added
-        ), counted AS (
+        ), in_count AS (
             UPDATE vault v SET prompt_count = v.prompt_count + number.added FROM number
             WHERE v.account_id = $1 AND v.id = $3 AND number.added > 0
         )
         SELECT v.prompt_count, number.added, ARRAY(SELECT id FROM unknown ORDER BY ord) AS unknown
-        FROM caller CROSS JOIN number LEFT JOIN v ON true",
+        FROM caller CROSS JOIN number LEFT JOIN v ON true"
     ),
 );
 
 static REMOVE: Statement = Statement::non_idempotent(
     "memberships.remove",
-    concat!(
-        caller!(),
-        ", v AS (
-            SELECT v.id FROM vault v WHERE v.account_id = $1 AND v.id = $3 AND ",
-        key_is_valid!(),
-        " FOR NO KEY UPDATE
+    formatcp!(
+        "{CALLER}, v AS (
+            SELECT v.id FROM vault v WHERE v.account_id = $1 AND v.id = $3 AND {KEY_IS_VALID} FOR
+            NO KEY UPDATE
         ), deleted AS (
             DELETE FROM vault_prompt m USING v
             WHERE m.account_id = $1 AND m.vault_id = $3 AND m.id = $4
             RETURNING m.vault_id
-        ), counted AS (
+        ), in_count AS (
             UPDATE vault v SET prompt_count = v.prompt_count - 1
             FROM deleted WHERE v.account_id = $1 AND v.id = deleted.vault_id
         )
-        SELECT EXISTS (SELECT FROM deleted) AS deleted FROM caller",
+        SELECT EXISTS (SELECT FROM deleted) AS deleted FROM caller"
     ),
 );
 
 /// In a transaction before [`MOVE`].
 static LOCK_VAULTS: Statement = Statement::idempotent(
     "memberships.lock_vaults",
-    concat!(
-        "SELECT FROM vault v WHERE v.account_id = $1 AND v.id IN ($3, $4) AND ",
-        key_is_valid!(),
-        " ORDER BY v.id FOR NO KEY UPDATE"
+    formatcp!(
+        "SELECT FROM vault v WHERE v.account_id = $1 AND v.id IN ($3, $4) AND {KEY_IS_VALID}
+         ORDER BY v.id FOR NO KEY UPDATE"
     ),
 );
 
@@ -92,18 +87,14 @@ static LOCK_VAULTS: Statement = Statement::idempotent(
 /// membership is replaced by the new one. A missing membership is reported before a missing target.
 static MOVE: Statement = Statement::non_idempotent(
     "memberships.move",
-    concat!(
-        caller!(),
-        ", ",
-        new_id!("new_member", "vault_prompt_id_seq"),
-        ", present AS (
+    formatcp!(
+        "{CALLER}, {NEW_MEMBER}, present AS (
             SELECT m.prompt_id FROM vault_prompt m
             WHERE m.account_id = $1 AND m.vault_id = $3 AND m.id = $4
         ), locked AS (
             SELECT p.id, p.kind FROM prompt p
-            WHERE p.account_id = $1 AND p.id = (SELECT prompt_id FROM present) AND EXISTS (SELECT FROM vault v WHERE v.account_id = $1 AND v.id = $5) AND ",
-        key_is_valid!(),
-        " FOR KEY SHARE
+            WHERE p.account_id = $1 AND p.id = (SELECT prompt_id FROM present) AND EXISTS (SELECT
+            FROM vault v WHERE v.account_id = $1 AND v.id = $5) AND {KEY_IS_VALID} FOR KEY SHARE
         ), deleted AS (
             DELETE FROM vault_prompt m USING locked
             WHERE m.account_id = $1 AND m.vault_id IN ($3, $5) AND m.prompt_id = locked.id
@@ -113,7 +104,7 @@ static MOVE: Statement = Statement::non_idempotent(
             SELECT $1, new_member.id, $5, locked.id, locked.kind FROM locked, new_member
             WHERE (SELECT count(*) FROM deleted) > 0
             RETURNING id, prompt_id
-        ), counted AS (
+        ), in_count AS (
             UPDATE vault v SET prompt_count = v.prompt_count
                 + CASE WHEN v.id = $5 THEN 1 ELSE 0 END
                 - (SELECT count(*) FROM deleted WHERE deleted.vault_id = v.id)
@@ -121,7 +112,7 @@ static MOVE: Statement = Statement::non_idempotent(
             WHERE v.account_id = $1 AND v.id IN ($3, $5)
         )
         SELECT added.id, added.prompt_id, EXISTS (SELECT FROM present) AS present
-        FROM caller LEFT JOIN added ON true",
+        FROM caller LEFT JOIN added ON true"
     ),
 );
 
@@ -129,17 +120,15 @@ static MOVE: Statement = Statement::non_idempotent(
 /// while it waits. Of two at once that get the same number, the newer membership comes first.
 static PIN: Statement = Statement::non_idempotent(
     "memberships.pin",
-    concat!(
-        caller!(),
-        ", changed AS (
+    formatcp!(
+        "{CALLER}, changed AS (
             UPDATE vault_prompt m SET pin = CASE WHEN $5 THEN coalesce(m.pin, 1 + coalesce((
                 SELECT max(other.pin) FROM vault_prompt other
                 WHERE other.account_id = $1 AND other.vault_id = $3), 0)) END
-            WHERE m.account_id = $1 AND m.vault_id = $3 AND m.id = $4 AND ",
-        key_is_valid!(),
-        " RETURNING 1
+            WHERE m.account_id = $1 AND m.vault_id = $3 AND m.id = $4 AND {KEY_IS_VALID}
+            RETURNING 1
         )
-        SELECT EXISTS (SELECT FROM changed) AS changed FROM caller",
+        SELECT EXISTS (SELECT FROM changed) AS changed FROM caller"
     ),
 );
 
@@ -156,8 +145,7 @@ impl MembershipStore for PostgresStore {
         prompts: &[PromptId],
     ) -> Result<Added> {
         let ids: Vec<i64> = prompts.iter().map(|id| id.get()).collect();
-        let params: Params<'_> = &[&caller.account.0, &caller.key.0, &vault.get(), &ids];
-        let row = self.db.row_of_caller(caller, &ADD, params).await?;
+        let row = self.db.row_of_caller(caller, &ADD, &[&vault.get(), &ids]).await?;
         let before: Option<i64> = column(&row, "prompt_count")?;
         let before = before.ok_or(StoreError::NotFound)?;
         let unknown: Vec<i64> = column(&row, "unknown")?;
@@ -178,9 +166,8 @@ impl MembershipStore for PostgresStore {
         vault: VaultId,
         membership: VaultPromptId,
     ) -> Result<()> {
-        let params: Params<'_> =
-            &[&caller.account.0, &caller.key.0, &vault.get(), &membership.get()];
-        let row = self.db.row_of_caller(caller, &REMOVE, params).await?;
+        let row =
+            self.db.row_of_caller(caller, &REMOVE, &[&vault.get(), &membership.get()]).await?;
         if column(&row, "deleted")? { Ok(()) } else { Err(StoreError::NotFound) }
     }
 
@@ -191,13 +178,10 @@ impl MembershipStore for PostgresStore {
         membership: VaultPromptId,
         target: VaultId,
     ) -> Result<Moved> {
-        let (account, key) = (caller.account.0, caller.key.0);
         let (vault, membership, target) = (vault.get(), membership.get(), target.get());
-        let steps: [Step<'_>; 2] = [
-            (&LOCK_VAULTS, &[&account, &key, &vault, &target]),
-            (&MOVE, &[&account, &key, &vault, &membership, &target]),
-        ];
-        let row = self.db.row_of_steps(caller, &steps).await?;
+        let steps: [Step<'_>; 2] =
+            [(&LOCK_VAULTS, &[&vault, &target]), (&MOVE, &[&vault, &membership, &target])];
+        let row = self.db.row_of_steps(caller, None, &steps).await?;
         if !column::<bool>(&row, "present")? {
             return Err(StoreError::NotFound);
         }
@@ -214,9 +198,10 @@ impl MembershipStore for PostgresStore {
         membership: VaultPromptId,
         pinned: bool,
     ) -> Result<()> {
-        let params: Params<'_> =
-            &[&caller.account.0, &caller.key.0, &vault.get(), &membership.get(), &pinned];
-        let row = self.db.row_of_caller(caller, &PIN, params).await?;
+        let row = self
+            .db
+            .row_of_caller(caller, &PIN, &[&vault.get(), &membership.get(), &pinned])
+            .await?;
         if column(&row, "changed")? { Ok(()) } else { Err(StoreError::NotFound) }
     }
 }

@@ -16,42 +16,30 @@ pub(super) struct Version {
     pub(super) sql: &'static str,
 }
 
+macro_rules! versions {
+    ($($name:literal)*) => {
+        &[$(Version {
+            name: $name,
+            sql: include_str!(concat!("../../../migrations/", $name, ".sql")),
+        }),*]
+    };
+}
+
 /// All migrations, in their order.
-pub(super) const LIST: &[Version] = &[
-    Version { name: "V1__first", sql: include_str!("../../../migrations/V1__first.sql") },
-    Version { name: "V2__vault_mark", sql: include_str!("../../../migrations/V2__vault_mark.sql") },
-    Version {
-        name: "V3__drop_vault_mark",
-        sql: include_str!("../../../migrations/V3__drop_vault_mark.sql"),
-    },
-    Version { name: "V4__sessions", sql: include_str!("../../../migrations/V4__sessions.sql") },
-    Version { name: "V5__job_turns", sql: include_str!("../../../migrations/V5__job_turns.sql") },
-    Version {
-        name: "V6__vault_limit",
-        sql: include_str!("../../../migrations/V6__vault_limit.sql"),
-    },
-    Version {
-        name: "V7__account_statements",
-        sql: include_str!("../../../migrations/V7__account_statements.sql"),
-    },
-    Version {
-        name: "V8__large_accounts",
-        sql: include_str!("../../../migrations/V8__large_accounts.sql"),
-    },
-    Version {
-        name: "V9__asset_names",
-        sql: include_str!("../../../migrations/V9__asset_names.sql"),
-    },
-    Version { name: "V10__job_waits", sql: include_str!("../../../migrations/V10__job_waits.sql") },
-    Version {
-        name: "V11__names_and_citus",
-        sql: include_str!("../../../migrations/V11__names_and_citus.sql"),
-    },
-    Version {
-        name: "V12__plans_of_vaults",
-        sql: include_str!("../../../migrations/V12__plans_of_vaults.sql"),
-    },
-];
+pub(super) const LIST: &[Version] = versions! {
+    "V1__first"
+    "V2__vault_mark"
+    "V3__drop_vault_mark"
+    "V4__sessions"
+    "V5__job_turns"
+    "V6__vault_limit"
+    "V7__account_statements"
+    "V8__large_accounts"
+    "V9__asset_names"
+    "V10__job_waits"
+    "V11__names_and_citus"
+    "V12__plans_of_vaults"
+};
 
 /// Any number that is the same for all servers: "prompts" in ASCII.
 const LOCK: i64 = 0x0070_726f_6d70_7473;

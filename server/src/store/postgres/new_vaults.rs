@@ -7,8 +7,10 @@
 //! It checks the limit of vaults too. A lock on the account comes before in the same transaction,
 //! so that of two new vaults at the limit one is refused.
 
+use const_format::formatcp;
+
 use super::db::Statement;
-use super::rows::{caller, new_id, vault_columns};
+use super::rows::{CALLER, NEW_VAULT, VAULT_COLUMNS};
 
 #[cfg(test)]
 pub(super) static ALL: &[&Statement] = &[&CREATE];
@@ -40,23 +42,17 @@ pub(super) use free_slug;
 /// In a transaction after a lock on the account. `$8` is how many vaults it may have.
 pub(super) static CREATE: Statement = Statement::non_idempotent(
     "vaults.create",
-    concat!(
-        caller!(),
-        ", ",
-        new_id!("new_vault", "vault_id_seq"),
-        ", v AS (
+    formatcp!(
+        "{CALLER}, {NEW_VAULT}, v AS (
             INSERT INTO vault (account_id, id, name, description, visibility, slug, created_at,
                 updated_at, cover_image_url)
-            SELECT $1, new_vault.id, $3, $4, $5, ",
-        free_slug!("$6", "0"),
-        ", $7, $7, $9 FROM caller, new_vault
+            SELECT $1, new_vault.id, $3, $4, $5, {free_slug}, $7, $7, $9 FROM caller, new_vault
             WHERE (SELECT count(*) FROM vault every WHERE every.account_id = $1) < $8::bigint
             RETURNING *
-        ), listed AS (
+        ), in_directory AS (
             INSERT INTO vault_directory (vault_id, account_id) SELECT v.id, $1 FROM v
         )
-        SELECT ",
-        vault_columns!(),
-        " FROM caller LEFT JOIN v ON true",
+        SELECT {VAULT_COLUMNS} FROM caller LEFT JOIN v ON true",
+        free_slug = free_slug!("$6", "0")
     ),
 );

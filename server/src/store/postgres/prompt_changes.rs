@@ -2,24 +2,61 @@
 
 use std::sync::Arc;
 
-use promptarium::{PromptId, VaultId};
+use const_format::formatcp;
+use jiff::Timestamp;
+use promptarium::VaultId;
+use tokio_postgres::Row;
 
-use super::db::{Db, Params, Statement};
-use super::rows::{self, caller, column, key_is_valid, later, new_id, prompt_columns};
-use super::steps::Step;
-use crate::domain::{Caller, PromptKind, PromptPatch, SharedPrompt};
+use super::db::{Statement, Values};
+use super::rows::{self, CALLER, KEY_IS_VALID, NEW_MEMBER, PROMPT_COLUMNS, column, later};
+use crate::domain::{PromptKind, PromptPatch, SharedPrompt};
 use crate::store::{Result, StoreError};
 
 #[cfg(test)]
-pub(super) static ALL: &[&Statement] =
-    &[&UPDATE, &LOCK_VAULT, &LOCK_PROMPT, &CHANGE, &SAVE, &DELETE];
+pub(super) static ALL: &[&Statement] = &[&LOCK_VAULT, &LOCK_PROMPT, &UPDATE, &SAVE, &DELETE];
 
-/// The update of the prompt `$3`. NULL parameters leave their column unchanged; `$6` says whether
-/// the platform becomes `$7`. `$13` says that the update needs a model and brings none.
-macro_rules! update {
-    ($more:literal, $and:literal) => {
-        concat!(
-            "UPDATE prompt p SET
+/// In a transaction before a statement that changes the count of the vault `$3`.
+pub(super) static LOCK_VAULT: Statement = Statement::idempotent(
+    "prompts.lock_vault",
+    formatcp!(
+        "SELECT FROM vault v WHERE v.account_id = $1 AND v.id = $3 AND {KEY_IS_VALID}
+         FOR NO KEY UPDATE"
+    ),
+);
+
+/// In a transaction before a statement that reads or changes the memberships of the prompt `$3`.
+/// Nothing can add one meanwhile.
+pub(super) static LOCK_PROMPT: Statement = Statement::idempotent(
+    "prompts.lock_prompt",
+    formatcp!(
+        "SELECT FROM prompt p WHERE p.account_id = $1 AND p.id = $3 AND {KEY_IS_VALID} FOR UPDATE"
+    ),
+);
+
+/// The CTEs that put the prompt in `changed` into the vault in `target`, and count it.
+const IN_TARGET: &str = formatcp!(
+    "{NEW_MEMBER}, added AS (
+         INSERT INTO vault_prompt (account_id, id, vault_id, prompt_id, kind)
+         SELECT $1, new_member.id, target.id, changed.id, changed.kind
+         FROM changed CROSS JOIN target CROSS JOIN new_member
+         ON CONFLICT DO NOTHING
+         RETURNING vault_id
+     ), in_count AS (
+         UPDATE vault v SET prompt_count = v.prompt_count + 1
+         FROM added WHERE v.account_id = $1 AND v.id = added.vault_id
+     )"
+);
+
+/// After the vault `$15` and the prompt `$3` were locked. NULL parameters leave their column
+/// unchanged; `$6` says whether the platform becomes `$7`. `$13` says that the update needs a model
+/// and brings none. `$14` is the type. `has_model` is NULL if there is no such prompt.
+pub(super) static UPDATE: Statement = Statement::non_idempotent(
+    "prompts.update",
+    formatcp!(
+        "{CALLER}, target AS (
+             SELECT v.id FROM vault v WHERE v.account_id = $1 AND v.id = $15
+         ), changed AS (
+             UPDATE prompt p SET
                  title = coalesce($4, p.title),
                  body = coalesce($5, p.body),
                  platform = CASE WHEN $6::boolean THEN $7 ELSE p.platform END,
@@ -27,125 +64,37 @@ macro_rules! update {
                  aspect_ratio = coalesce($9, p.aspect_ratio),
                  image_url = coalesce($10, p.image_url),
                  reference_media_urls = coalesce($11, p.reference_media_urls),
-                 updated_at = ",
-            later!("$12", "p.updated_at"),
-            $more,
-            " WHERE p.account_id = $1 AND p.id = $3
-                 AND (NOT $13::boolean OR p.model_id IS NOT NULL) AND ",
-            $and,
-            " AND ",
-            key_is_valid!()
-        )
-    };
-}
-
-/// A frequent write: one plain update, which leaves the type and the vaults unchanged. On Citus it
-/// is one command to one node; [`CHANGE`] after its locks is sixteen.
-///
-/// It reads the vaults from its snapshot. If the prompt was saved to a vault since, while the
-/// update waited for its lock, `saves` has another value than in the snapshot. Then nothing is
-/// updated, and [`CHANGE`] follows.
-static UPDATE: Statement = Statement::non_idempotent(
-    "prompts.update",
-    concat!(
-        update!(
-            "",
-            "p.saves = (SELECT before.saves FROM prompt before
-                 WHERE before.account_id = $1 AND before.id = $3)"
-        ),
-        " RETURNING ",
-        prompt_columns!()
-    ),
-);
-
-/// In a transaction before a statement that changes the count of the vault `$3`.
-static LOCK_VAULT: Statement = Statement::idempotent(
-    "prompts.lock_vault",
-    concat!(
-        "SELECT FROM vault v WHERE v.account_id = $1 AND v.id = $3 AND ",
-        key_is_valid!(),
-        " FOR NO KEY UPDATE"
-    ),
-);
-
-/// In a transaction before a statement that reads or changes the memberships of the prompt `$3`.
-/// Nothing can add one meanwhile.
-static LOCK_PROMPT: Statement = Statement::idempotent(
-    "prompts.lock_prompt",
-    concat!(
-        "SELECT FROM prompt p WHERE p.account_id = $1 AND p.id = $3 AND ",
-        key_is_valid!(),
-        " FOR UPDATE"
-    ),
-);
-
-/// The CTEs that put the prompt in `$prompt` into the vault in `target`, and count it.
-macro_rules! in_target {
-    ($prompt:literal) => {
-        concat!(
-            new_id!("new_member", "vault_prompt_id_seq"),
-            ", added AS (
-                 INSERT INTO vault_prompt (account_id, id, vault_id, prompt_id, kind)
-                 SELECT $1, new_member.id, target.id, one.id, one.kind FROM ",
-            $prompt,
-            " one CROSS JOIN target CROSS JOIN new_member
-                 ON CONFLICT DO NOTHING
-                 RETURNING vault_id
-             ), counted AS (
-                 UPDATE vault v SET prompt_count = v.prompt_count + 1
-                 FROM added WHERE v.account_id = $1 AND v.id = added.vault_id
-             )"
-        )
-    };
-}
-
-/// Any update, after the vault `$15` and the prompt were locked. `$14` is the type. `has_model` is
-/// NULL if there is no such prompt.
-static CHANGE: Statement = Statement::non_idempotent(
-    "prompts.change",
-    concat!(
-        caller!(),
-        ", target AS (
-             SELECT v.id FROM vault v WHERE v.account_id = $1 AND v.id = $15
-         ), changed AS (",
-        update!(
-            ", kind = coalesce($14, p.kind),
-                 saves = p.saves + CASE WHEN $15::bigint IS NULL THEN 0 ELSE 1 END",
-            "($15 IS NULL OR EXISTS (SELECT FROM target))"
-        ),
-        " RETURNING p.*
+                 kind = coalesce($14, p.kind),
+                 updated_at = {later}
+             WHERE p.account_id = $1 AND p.id = $3
+                 AND (NOT $13::boolean OR p.model_id IS NOT NULL)
+                 AND ($15::bigint IS NULL OR EXISTS (SELECT FROM target))
+                 AND {KEY_IS_VALID}
+             RETURNING p.*
          ), retyped AS (
              UPDATE vault_prompt m SET kind = changed.kind FROM changed
              WHERE m.account_id = $1 AND m.prompt_id = $3 AND m.kind <> changed.kind
-         ), ",
-        in_target!("changed"),
-        " SELECT ",
-        prompt_columns!(),
-        ", target.id AS vault,
+         ), {IN_TARGET}
+         SELECT {PROMPT_COLUMNS}, target.id AS vault,
              (SELECT before.model_id IS NOT NULL FROM prompt before
               WHERE before.account_id = $1 AND before.id = $3) AS has_model
-         FROM caller LEFT JOIN changed p ON true LEFT JOIN target ON true"
+         FROM caller LEFT JOIN changed p ON true LEFT JOIN target ON true",
+        later = later!("$12", "p.updated_at")
     ),
 );
 
-/// After the vault `$4` and the prompt `$3` were locked. `saves` tells an update that waits for
-/// the prompt that its snapshot is too old.
-static SAVE: Statement = Statement::non_idempotent(
+/// After the vault `$4` and the prompt `$3` were locked.
+pub(super) static SAVE: Statement = Statement::non_idempotent(
     "prompts.save",
-    concat!(
-        caller!(),
-        ", target AS (
+    formatcp!(
+        "{CALLER}, target AS (
              SELECT v.id FROM vault v WHERE v.account_id = $1 AND v.id = $4
-         ), saved AS (
-             UPDATE prompt p SET saves = p.saves + 1
-             WHERE p.account_id = $1 AND p.id = $3 AND EXISTS (SELECT FROM target) AND ",
-        key_is_valid!(),
-        " RETURNING p.id, p.kind
-         ), ",
-        in_target!("saved"),
-        " SELECT ",
-        prompt_columns!(),
-        ", target.id AS vault
+         ), changed AS (
+             SELECT p.id, p.kind FROM prompt p
+             WHERE p.account_id = $1 AND p.id = $3 AND {KEY_IS_VALID}
+             FOR KEY SHARE
+         ), {IN_TARGET}
+         SELECT {PROMPT_COLUMNS}, target.id AS vault
          FROM caller LEFT JOIN prompt p ON p.account_id = $1 AND p.id = $3
              LEFT JOIN target ON true"
     ),
@@ -154,27 +103,24 @@ static SAVE: Statement = Statement::non_idempotent(
 /// Its memberships change the counts of its vaults, so the vaults are locked first, then the
 /// prompt. If it came into another vault while this waited, that membership is not in the
 /// snapshot: it stays, violates its foreign key, and the statement is sent again.
-static DELETE: Statement = Statement::non_idempotent(
+pub(super) static DELETE: Statement = Statement::non_idempotent(
     "prompts.delete",
-    concat!(
-        caller!(),
-        ", locked_vaults AS MATERIALIZED (
+    formatcp!(
+        "{CALLER}, locked_vaults AS MATERIALIZED (
              SELECT v.id FROM vault_prompt m
              JOIN vault v ON v.account_id = $1 AND v.id = m.vault_id
-             WHERE m.account_id = $1 AND m.prompt_id = $3 AND ",
-        key_is_valid!(),
-        " ORDER BY v.id FOR NO KEY UPDATE OF v
+             WHERE m.account_id = $1 AND m.prompt_id = $3 AND {KEY_IS_VALID}
+             ORDER BY v.id FOR NO KEY UPDATE OF v
          ), locked AS MATERIALIZED (
              SELECT p.id FROM prompt p
              WHERE p.account_id = $1 AND p.id = $3 AND (SELECT count(*) FROM locked_vaults) >= 0
-                 AND ",
-        key_is_valid!(),
-        " FOR UPDATE
+                 AND {KEY_IS_VALID}
+             FOR UPDATE
          ), removed AS (
              DELETE FROM vault_prompt m USING locked
              WHERE m.account_id = $1 AND m.prompt_id = locked.id
              RETURNING m.vault_id
-         ), counted AS (
+         ), in_count AS (
              UPDATE vault v SET prompt_count = v.prompt_count - 1
              FROM removed WHERE v.account_id = $1 AND v.id = removed.vault_id
          ), deleted AS (
@@ -183,86 +129,51 @@ static DELETE: Statement = Statement::non_idempotent(
                  AND (SELECT count(*) FROM removed) >= 0
              RETURNING p.id
          )
-         SELECT deleted.id FROM caller LEFT JOIN deleted ON true",
+         SELECT deleted.id FROM caller LEFT JOIN deleted ON true"
     ),
 );
 
-/// See [`PromptStore::update_prompt`](crate::store::PromptStore::update_prompt); the patch changes
-/// something.
-pub(super) async fn update(
-    db: &Db,
-    caller: &Caller,
-    id: PromptId,
-    patch: PromptPatch,
-) -> Result<SharedPrompt> {
+/// The parameters of [`UPDATE`].
+pub(super) fn update_values(id: i64, patch: &PromptPatch, now: Timestamp) -> Values<'_> {
     let inputs = &patch.inputs;
-    let lacks_model = patch.kind.is_some_and(PromptKind::needs_model) && inputs.model_id.is_none();
-    let (account, key, id, vault) =
-        (caller.account.0, caller.key.0, id.get(), patch.vault.map(VaultId::get));
-    let params: Params<'_> = &[
-        &account,
-        &key,
-        &id,
-        &patch.title.as_deref(),
-        &patch.text.as_deref(),
-        &patch.platform.is_some(),
-        &patch.platform.as_ref().and_then(Option::as_deref),
-        &inputs.model_id.as_deref(),
-        &inputs.aspect_ratio.as_deref(),
-        &inputs.image_url,
-        &inputs.reference_media_urls.as_deref(),
-        &db.now(),
-        &lacks_model,
-        &patch.kind.map(PromptKind::as_str),
-        &vault,
-    ];
-    if patch.kind.is_none() && vault.is_none() {
-        let row = db.maybe_row_of_caller(caller, &UPDATE, &params[..13]).await?;
-        if let Some(prompt) = row.as_ref().map(rows::prompt).transpose()?.flatten() {
-            return Ok(prompt);
-        }
-    }
-    let steps: [Step<'_>; 3] = [
-        (&LOCK_VAULT, &[&account, &key, &vault]),
-        (&LOCK_PROMPT, &[&account, &key, &id]),
-        (&CHANGE, params),
-    ];
-    let first = usize::from(vault.is_none());
-    let row = db.row_of_steps(caller, &steps[first..]).await?;
-    if let Some(prompt) = rows::prompt(&row)? {
+    vec![
+        Box::new(id),
+        Box::new(patch.title.as_deref()),
+        Box::new(patch.text.as_deref()),
+        Box::new(patch.platform.is_some()),
+        Box::new(patch.platform.as_ref().and_then(Option::as_deref)),
+        Box::new(inputs.model_id.as_deref()),
+        Box::new(inputs.aspect_ratio.as_deref()),
+        Box::new(&inputs.image_url),
+        Box::new(inputs.reference_media_urls.as_deref()),
+        Box::new(now),
+        Box::new(lacks_model(patch)),
+        Box::new(patch.kind.map(PromptKind::as_str)),
+        Box::new(patch.vault.map(VaultId::get)),
+    ]
+}
+
+fn lacks_model(patch: &PromptPatch) -> bool {
+    patch.kind.is_some_and(PromptKind::needs_model) && patch.inputs.model_id.is_none()
+}
+
+/// The result of [`UPDATE`].
+pub(super) fn updated(row: &Row, patch: &PromptPatch) -> Result<SharedPrompt> {
+    if let Some(prompt) = rows::prompt(row)? {
         return Ok(in_vault(prompt, patch.vault));
     }
-    let target: Option<i64> = column(&row, "vault")?;
-    Err(match column::<Option<bool>>(&row, "has_model")? {
-        Some(_) if vault.is_some() && target.is_none() => StoreError::UnknownVault,
-        Some(false) if lacks_model => StoreError::ModelRequired,
+    let target: Option<i64> = column(row, "vault")?;
+    Err(match column::<Option<bool>>(row, "has_model")? {
+        Some(_) if patch.vault.is_some() && target.is_none() => StoreError::UnknownVault,
+        Some(false) if lacks_model(patch) => StoreError::ModelRequired,
         _ => StoreError::NotFound,
     })
 }
 
-/// See [`PromptStore::delete_prompt`](crate::store::PromptStore::delete_prompt).
-pub(super) async fn delete(db: &Db, caller: &Caller, id: PromptId) -> Result<()> {
-    let params: Params<'_> = &[&caller.account.0, &caller.key.0, &id.get()];
-    let row = db.row_of_caller(caller, &DELETE, params).await?;
-    column::<Option<i64>>(&row, 0)?.map(drop).ok_or(StoreError::NotFound)
-}
-
-/// See [`PromptStore::save_prompt`](crate::store::PromptStore::save_prompt).
-pub(super) async fn save(
-    db: &Db,
-    caller: &Caller,
-    id: PromptId,
-    vault: VaultId,
-) -> Result<SharedPrompt> {
-    let (account, key, id, target) = (caller.account.0, caller.key.0, id.get(), vault.get());
-    let steps: [Step<'_>; 3] = [
-        (&LOCK_VAULT, &[&account, &key, &target]),
-        (&LOCK_PROMPT, &[&account, &key, &id]),
-        (&SAVE, &[&account, &key, &id, &target]),
-    ];
-    let row = db.row_of_steps(caller, &steps).await?;
-    let prompt = rows::prompt(&row)?.ok_or(StoreError::NotFound)?;
-    column::<Option<i64>>(&row, "vault")?.ok_or(StoreError::UnknownVault)?;
+/// The result of [`SAVE`].
+pub(super) fn saved(row: &Row, vault: VaultId) -> Result<SharedPrompt> {
+    let prompt = rows::prompt(row)?.ok_or(StoreError::NotFound)?;
+    column::<Option<i64>>(row, "vault")?.ok_or(StoreError::UnknownVault)?;
     Ok(in_vault(prompt, Some(vault)))
 }
 

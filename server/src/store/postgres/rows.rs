@@ -6,7 +6,6 @@ use std::time::Duration;
 use bytes::BytesMut;
 use jiff::Timestamp;
 use promptarium::{PromptId, VaultId};
-use serde::{Deserialize, Serialize};
 use tokio_postgres::Row;
 use tokio_postgres::row::RowIndex;
 use tokio_postgres::types::{FromSql, IsNull, Json, ToSql, Type, to_sql_checked};
@@ -20,7 +19,7 @@ use crate::store::{Cause, Result, StoreError};
 
 /// A value of a row, by its column's name or index; [`StoreError::Internal`] if the statement
 /// returns no such column.
-pub(super) fn column<'a, T: tokio_postgres::types::FromSql<'a>>(
+pub(super) fn column<'a, T: FromSql<'a>>(
     row: &'a Row,
     at: impl RowIndex + std::fmt::Display,
 ) -> Result<T, StoreError> {
@@ -38,45 +37,35 @@ pub(super) fn before(time: Timestamp, duration: Duration) -> Timestamp {
 }
 
 /// Whether the key `$2` is one of the account `$1` and not revoked.
-macro_rules! key_is_valid {
-    () => {
-        "EXISTS (SELECT FROM api_key WHERE id = $2 AND account_id = $1 AND revoked_at IS NULL)"
-    };
-}
-pub(super) use key_is_valid;
+pub(super) const KEY_IS_VALID: &str =
+    "EXISTS (SELECT FROM api_key WHERE id = $2 AND account_id = $1 AND revoked_at IS NULL)";
 
 /// Begins a statement with the CTE `caller`: one row, or no row if the key `$2` is revoked or not
 /// one of the account `$1`. Every other part of the statement names the account by `$1` too, so
 /// that it can be sent to the one node that has the account. Citus cannot copy a result without
 /// columns between nodes.
-macro_rules! caller {
-    () => {
-        "WITH caller AS (
-            SELECT id AS key_id FROM api_key WHERE id = $2 AND account_id = $1 AND revoked_at IS NULL
-        )"
-    };
-}
-pub(super) use caller;
+pub(super) const CALLER: &str = "WITH caller AS (
+    SELECT id AS key_id FROM api_key WHERE id = $2 AND account_id = $1 AND revoked_at IS NULL
+)";
 
-/// The CTE `$name` with a new `id` of this sequence. Citus would take the default of the column from
-/// a sequence of any node, so that a later row could have a lesser id.
-macro_rules! new_id {
-    ($name:literal, $sequence:literal) => {
-        concat!($name, " AS MATERIALIZED (SELECT nextval('", $sequence, "') AS id)")
-    };
-}
-pub(super) use new_id;
+// CTEs with a new `id`. Citus would take the default of the column from a sequence of any node, so
+// that a later row could have a lesser id.
+pub(super) const NEW_PROMPT: &str =
+    "new_prompt AS MATERIALIZED (SELECT nextval('prompt_id_seq') AS id)";
+pub(super) const NEW_MEMBER: &str =
+    "new_member AS MATERIALIZED (SELECT nextval('vault_prompt_id_seq') AS id)";
+pub(super) const NEW_VAULT: &str =
+    "new_vault AS MATERIALIZED (SELECT nextval('vault_id_seq') AS id)";
+pub(super) const NEW_KEY: &str = "new_key AS MATERIALIZED (SELECT nextval('api_key_id_seq') AS id)";
 
 /// The time of a change at `$now` of a row that was changed at `$before`: always later. Adding to a
 /// `timestamptz` depends on the session's time zone, so Citus refuses it in an UPDATE.
 macro_rules! later {
     ($now:literal, $before:literal) => {
-        concat!(
-            "greatest(",
+        const_format::formatcp!(
+            "greatest({}, ({} AT TIME ZONE 'UTC' + interval '1 microsecond') AT TIME ZONE 'UTC')",
             $now,
-            ", (",
-            $before,
-            " AT TIME ZONE 'UTC' + interval '1 microsecond') AT TIME ZONE 'UTC')"
+            $before
         )
     };
 }
@@ -84,34 +73,22 @@ pub(super) use later;
 
 /// Whether the key `k` is no session. Not `NOT EXISTS`, which may be made a join with all
 /// sessions.
-macro_rules! is_no_session {
-    () => {
-        "(SELECT s.key_id FROM session s WHERE s.key_id = k.id) IS NULL"
-    };
-}
-pub(super) use is_no_session;
+pub(super) const IS_NO_SESSION: &str =
+    "(SELECT s.key_id FROM session s WHERE s.key_id = k.id) IS NULL";
 
 /// The columns that [`prompt`] reads, of a table or subquery named `p` of the account `$1`. They
 /// come first in the `SELECT` list; other columns follow.
-macro_rules! prompt_columns {
-    () => {
-        "p.id, p.kind, p.title, p.body, p.platform, p.images, p.created_at, p.updated_at, \
-         ARRAY(SELECT m.vault_id FROM vault_prompt m \
-             WHERE m.account_id = $1 AND m.prompt_id = p.id) AS vault_ids"
-    };
-}
-pub(super) use prompt_columns;
+pub(super) const PROMPT_COLUMNS: &str =
+    "p.id, p.kind, p.title, p.body, p.platform, p.images, p.created_at, p.updated_at,
+    ARRAY(SELECT m.vault_id FROM vault_prompt m
+        WHERE m.account_id = $1 AND m.prompt_id = p.id) AS vault_ids";
 
 /// The columns that [`vault`] reads, of a table or subquery named `v`.
-macro_rules! vault_columns {
-    () => {
-        "v.id, v.name, v.description, v.slug, v.visibility, v.cover_image_url, v.system, \
-         v.prompt_count, v.created_at, v.updated_at"
-    };
-}
-pub(super) use vault_columns;
+pub(super) const VAULT_COLUMNS: &str =
+    "v.id, v.name, v.description, v.slug, v.visibility, v.cover_image_url, v.system,
+    v.prompt_count, v.created_at, v.updated_at";
 
-/// The prompt in a row of [`prompt_columns`]; `None` if an outer join found no prompt.
+/// The prompt in a row of [`PROMPT_COLUMNS`]; `None` if an outer join found no prompt.
 ///
 /// # Errors
 /// [`StoreError::Internal`] if the row is not a valid prompt.
@@ -128,7 +105,7 @@ pub(super) fn prompt(row: &Row) -> Result<Option<SharedPrompt>> {
         title: columns.text()?,
         text: columns.text()?,
         platform: columns.optional_text()?,
-        images: columns.images()?,
+        images: columns.take::<Json<Vec<PromptImage>>>()?.0.into(),
         created_at: columns.take()?,
         updated_at: columns.take()?,
         vault_ids: columns.vault_ids()?,
@@ -150,7 +127,7 @@ pub(super) fn prompt_inputs(row: &Row) -> Result<Option<PromptInputs>> {
     }))
 }
 
-/// The vault in a row of [`vault_columns`]; `None` if an outer join found no vault.
+/// The vault in a row of [`VAULT_COLUMNS`]; `None` if an outer join found no vault.
 ///
 /// # Errors
 /// [`StoreError::Internal`] if the row is not a valid vault.
@@ -208,38 +185,6 @@ impl<'a> Columns<'a> {
         let mut ids: Vec<_> = self.take::<Vec<i64>>()?.into_iter().map(VaultId::new).collect();
         ids.sort_unstable();
         Ok(ids)
-    }
-
-    fn images(&mut self) -> Result<Arc<[PromptImage]>> {
-        let Json(images) = self.take::<Json<Vec<StoredImage>>>()?;
-        let images = images.into_iter().map(PromptImage::try_from).collect::<Result<_, _>>();
-        images.map_err(|error| StoreError::Internal(error.into()))
-    }
-}
-
-/// An element of the JSON array `prompt.images`.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct StoredImage {
-    url: ImageRef,
-    width: u32,
-    height: u32,
-    /// In microseconds.
-    created_at: i64,
-}
-
-impl From<PromptImage> for StoredImage {
-    fn from(PromptImage { source, width, height, created_at }: PromptImage) -> Self {
-        Self { url: source, width, height, created_at: created_at.as_microsecond() }
-    }
-}
-
-impl TryFrom<StoredImage> for PromptImage {
-    type Error = jiff::Error;
-
-    fn try_from(image: StoredImage) -> Result<Self, jiff::Error> {
-        let StoredImage { url: source, width, height, created_at } = image;
-        Ok(Self { source, width, height, created_at: Timestamp::from_microsecond(created_at)? })
     }
 }
 

@@ -5,13 +5,14 @@
 use std::cmp::Reverse;
 
 use async_trait::async_trait;
+use const_format::formatcp;
 use tokio_postgres::Row;
 
+use super::PostgresStore;
 use super::db::{Params, Statement};
 use super::jobs::random_id;
-use super::rows::{after, before, caller, column, new_id};
-use super::{PostgresStore, account_keys};
-use crate::domain::{AccountId, ApiKeyRecord, Caller, KeyId, NamedKey, SessionRecord};
+use super::rows::{CALLER, NEW_KEY, after, before, column};
+use crate::domain::{AccountId, Caller, KeyId, SessionRecord};
 use crate::limits::{LAST_USE_PRECISION, SESSION_IDLE, SESSION_MAX, SIGN_IN_CODE_LIFETIME};
 use crate::store::{Result, SessionStore, StoreError};
 
@@ -45,14 +46,14 @@ static CODE: Statement = Statement::idempotent(
 /// idempotent: a second execution would report that the code is not valid.
 static SIGN_IN: Statement = Statement::non_idempotent(
     "sessions.sign_in",
-    concat!(
-        "WITH ",
-        new_id!("new_key", "api_key_id_seq"),
-        ", code AS (
+    formatcp!(
+        "WITH {NEW_KEY}, code AS (
             DELETE FROM sign_in_code WHERE digest = $1::bytea RETURNING account_id, expires_at
         ), k AS (
             INSERT INTO api_key (id, account_id, public_id, digest, prompts_write, created_at)
-            SELECT new_key.id, account_id, $5::text, $2::bytea, true, $3 FROM code, new_key WHERE expires_at > $3 RETURNING id, account_id, created_at
+            SELECT new_key.id, account_id, $5::text, $2::bytea, true, $3
+            FROM code, new_key WHERE expires_at > $3
+            RETURNING id, account_id, created_at
         ), s AS (
             INSERT INTO session (key_id, digest, last_seen_at, expires_at)
             SELECT id, $2::bytea, created_at, $4 FROM k
@@ -63,30 +64,17 @@ static SIGN_IN: Statement = Statement::non_idempotent(
     ),
 );
 
-/// Whether the session `s` with the key `k` has neither ended nor expired at `$now`. It expires too
-/// if it was last seen at `$idle_since`.
-macro_rules! is_valid {
-    ($now:literal, $idle_since:literal) => {
-        concat!(
-            "k.revoked_at IS NULL AND s.expires_at > ",
-            $now,
-            " AND s.last_seen_at > ",
-            $idle_since
-        )
-    };
-}
-
 /// Writes only if the last recorded use is old.
 static FIND: Statement = Statement::idempotent(
     "sessions.find",
-    concat!(
+    formatcp!(
         "WITH found AS MATERIALIZED (
             SELECT k.id, k.account_id, a.name, k.created_at, s.last_seen_at, s.expires_at
             FROM session s JOIN api_key k ON k.id = s.key_id
                 JOIN account a ON a.id = k.account_id
-            WHERE s.digest = $1::bytea AND ",
-        is_valid!("$2", "$3"),
-        "), seen AS (
+            WHERE s.digest = $1::bytea AND k.revoked_at IS NULL AND s.expires_at > $2
+                AND s.last_seen_at > $3
+        ), seen AS (
             UPDATE session s SET last_seen_at = $2 WHERE s.key_id = (SELECT id FROM found)
                 AND s.last_seen_at <= $4
             RETURNING s.last_seen_at
@@ -99,22 +87,20 @@ static FIND: Statement = Statement::idempotent(
 
 static LIST: Statement = Statement::read_only(
     "sessions.list",
-    concat!(
-        caller!(),
-        " SELECT found.* FROM caller LEFT JOIN LATERAL (
+    formatcp!(
+        "{CALLER} SELECT found.* FROM caller LEFT JOIN LATERAL (
             SELECT k.id, k.account_id, a.name, k.created_at, s.last_seen_at, s.expires_at
             FROM api_key k JOIN session s ON s.key_id = k.id JOIN account a ON a.id = k.account_id
-            WHERE k.account_id = $1 AND ",
-        is_valid!("$3", "$4"),
-        ") AS found ON true"
+            WHERE k.account_id = $1 AND k.revoked_at IS NULL AND s.expires_at > $3
+                AND s.last_seen_at > $4
+        ) AS found ON true"
     ),
 );
 
 static END: Statement = Statement::idempotent(
     "sessions.end",
-    concat!(
-        caller!(),
-        ", ended AS (
+    formatcp!(
+        "{CALLER}, ended AS (
             UPDATE api_key k SET revoked_at = coalesce(k.revoked_at, $4) FROM caller, session s
             WHERE k.id = $3 AND k.account_id = $1 AND s.key_id = k.id
             RETURNING 1
@@ -153,9 +139,8 @@ impl SessionStore for PostgresStore {
 
     async fn sessions(&self, caller: &Caller) -> Result<Vec<SessionRecord>> {
         let now = self.db.now();
-        let params: Params<'_> =
-            &[&caller.account.0, &caller.key.0, &now, &before(now, SESSION_IDLE)];
-        let rows = self.db.rows_of_caller(caller, &LIST, params).await?;
+        let rows =
+            self.db.rows_of_caller(caller, &LIST, &[&now, &before(now, SESSION_IDLE)]).await?;
         let sessions = rows.iter().filter_map(|row| session_record(row).transpose());
         let mut sessions = sessions.collect::<Result<Vec<_>>>()?;
         sessions.sort_unstable_by_key(|session| Reverse((session.created_at, session.id)));
@@ -163,23 +148,8 @@ impl SessionStore for PostgresStore {
     }
 
     async fn end_session(&self, caller: &Caller, id: KeyId) -> Result<()> {
-        let params: Params<'_> = &[&caller.account.0, &caller.key.0, &id.0, &self.db.now()];
-        let row = self.db.row_of_caller(caller, &END, params).await?;
+        let row = self.db.row_of_caller(caller, &END, &[&id.0, &self.db.now()]).await?;
         if column(&row, "found")? { Ok(()) } else { Err(StoreError::NotFound) }
-    }
-
-    async fn create_api_key(&self, caller: &Caller, new: NamedKey) -> Result<ApiKeyRecord> {
-        account_keys::create(&self.db, caller, new).await
-    }
-
-    async fn api_keys(&self, caller: &Caller) -> Result<Vec<ApiKeyRecord>> {
-        account_keys::list(&self.db, caller).await
-    }
-
-    async fn revoke_api_key(&self, caller: &Caller, public_id: &str) -> Result<ApiKeyRecord> {
-        let (id, key) = account_keys::revoke(&self.db, caller, public_id).await?;
-        self.keys.remove(id);
-        Ok(key)
     }
 }
 

@@ -2,17 +2,19 @@
 
 use std::time::Duration;
 
+use const_format::formatcp;
 use deadpool::managed::Object;
 use futures::future::{join_all, join3};
 use tokio_postgres::error::SqlState;
 use tokio_postgres::{Error, Row};
 
-use super::connect::{Connector, DbClient};
-use super::db::{Db, share};
+use super::connect::{Busy, Connector, DbClient};
+use super::db::{Db, Quotas, of_caller, permit};
 use super::retry::{Params, Retry, Statement};
-use super::transaction::Busy;
+use super::rows::KEY_IS_VALID;
 use crate::domain::Caller;
 use crate::limits::STATEMENT_GRACE;
+use crate::quota::Permit;
 use crate::store::{Result, StoreError};
 
 #[cfg(test)]
@@ -21,8 +23,10 @@ pub(super) static ALL: &[&Statement] = &[&LOCK_ACCOUNT];
 /// In a transaction before a statement that adds one of what an account has a limited number of.
 /// Not a lock on the row of the account: on Citus, where that is on all nodes, it would lock the
 /// rows of all accounts.
-pub(super) static LOCK_ACCOUNT: Statement =
-    Statement::idempotent("accounts.lock", "SELECT pg_advisory_xact_lock($1)");
+pub(super) static LOCK_ACCOUNT: Statement = Statement::idempotent(
+    "accounts.lock",
+    formatcp!("SELECT pg_advisory_xact_lock($1) WHERE {KEY_IS_VALID}"),
+);
 
 /// A connection that a transaction has for itself.
 pub(super) type OwnClient = Busy<Object<Connector>>;
@@ -31,39 +35,44 @@ pub(super) type OwnClient = Busy<Object<Connector>>;
 pub(super) type Step<'a> = (&'static Statement, Params<'a>);
 
 impl Db {
-    /// The first row of the last of a caller's statements, which are one transaction.
-    pub(super) async fn row_of_steps(&self, caller: &Caller, steps: &[Step<'_>]) -> Result<Row> {
-        let _permit = share(&self.quotas.steps, caller.account, 1).await?;
-        let row = self.transaction(None, steps).await?.into_iter().next();
-        row.ok_or(StoreError::KeyRevoked)
-    }
-
-    /// The same of a long write, which has a time limit and a share of the connections of its own.
+    /// The first row of the last of a caller's statements, which are one transaction. The first
+    /// parameters of each are the account and the key.
     ///
-    /// # Errors
-    /// Also [`StoreError::TooLarge`] if it takes too long.
-    pub(super) async fn long_row_of_steps(
+    /// With a limit it is a long write, which may take so long, and has a part of the connections
+    /// of its own. It fails with [`StoreError::TooLarge`] if it takes longer.
+    pub(super) async fn row_of_steps(
         &self,
         caller: &Caller,
-        steps: &[Step<'_>],
-    ) -> Result<Row> {
-        let _permit = share(&self.quotas.long_writes, caller.account, 1).await?;
-        let row = self.transaction(Some(self.long_limit), steps).await?.into_iter().next();
-        row.ok_or(StoreError::KeyRevoked)
-    }
-
-    /// The rows of the last of several statements, which are one transaction. With a limit, it may
-    /// take that long.
-    pub(super) async fn transaction(
-        &self,
         long: Option<Duration>,
         steps: &[Step<'_>],
-    ) -> Result<Vec<Row>> {
+    ) -> Result<Row> {
+        let _permit = self.transaction_share(caller, long).await?;
+        let params: Vec<_> = steps.iter().map(|(_, own)| of_caller(caller, own)).collect();
+        let steps = steps.iter().zip(&params).map(|((statement, _), all)| (*statement, &all[..]));
+        let steps: &[Step<'_>] = &steps.collect::<Vec<_>>();
         let sending = |busy: OwnClient| async move {
-            let begin = format!("BEGIN; {}", limited(long));
-            (send(&busy.client, &begin, steps, "COMMIT").await, busy)
+            (send(&busy.client, &begin(long), steps, "COMMIT").await, busy)
         };
-        Ok(self.run(long, steps, sending).await?.pop().unwrap_or_default())
+        let last = self.run(long, steps, sending).await?.pop();
+        last.and_then(|rows| rows.into_iter().next()).ok_or(StoreError::KeyRevoked)
+    }
+
+    /// The rows of the last of several statements, which are one transaction.
+    pub(super) async fn transaction(&self, steps: &[Step<'_>]) -> Result<Vec<Row>> {
+        let sending = |busy: OwnClient| async move {
+            (send(&busy.client, "BEGIN", steps, "COMMIT").await, busy)
+        };
+        Ok(self.run(None, steps, sending).await?.pop().unwrap_or_default())
+    }
+
+    /// Waits until a caller's transaction may have a connection.
+    pub(super) async fn transaction_share(
+        &self,
+        caller: &Caller,
+        long: Option<Duration>,
+    ) -> Result<Permit> {
+        let Quotas { steps, long_writes, .. } = &self.quotas;
+        permit(if long.is_none() { steps } else { long_writes }, caller.account, 1).await
     }
 
     /// Runs a transaction, which begins with these statements, and runs it again after a conflict.
@@ -103,11 +112,18 @@ impl Db {
     }
 }
 
+/// SQL that begins a transaction, with this limit for each statement in place of
+/// `statement_timeout`.
+pub(super) fn begin(limit: Option<Duration>) -> String {
+    format!("BEGIN; {}", limited(limit))
+}
+
 /// SQL that replaces `statement_timeout` by this limit in a transaction.
 pub(super) fn limited(limit: Option<Duration>) -> String {
-    let set =
-        |limit: Duration| format!("SET LOCAL statement_timeout = {}", limit.as_millis().max(1));
-    limit.map(set).unwrap_or_default()
+    let millis = |limit: Duration| limit.as_millis().max(1);
+    limit
+        .map(|limit| format!("SET LOCAL statement_timeout = {}", millis(limit)))
+        .unwrap_or_default()
 }
 
 /// Sends `begin`, the statements and `end` at once, so that they cost one round trip, and returns

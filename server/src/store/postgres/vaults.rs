@@ -3,11 +3,12 @@
 use std::cmp::Reverse;
 
 use async_trait::async_trait;
+use const_format::formatcp;
 use promptarium::VaultId;
 
-use super::db::{Params, Statement};
+use super::db::Statement;
 use super::new_vaults::{CREATE, free_slug};
-use super::rows::{self, caller, column, key_is_valid, later, vault_columns};
+use super::rows::{self, CALLER, KEY_IS_VALID, VAULT_COLUMNS, column, later};
 use super::steps::{LOCK_ACCOUNT, Step};
 use super::{PostgresStore, forks};
 use crate::domain::{Caller, NewVault, VaultPatch, VaultRecord, VaultVisibility, slug};
@@ -20,33 +21,23 @@ pub(super) static ALL: &[&Statement] = &[&LIST, &NEWEST, &GET, &UPDATE, &DELETE]
 /// Without `ORDER BY`: sorting here is faster than in the database.
 static LIST: Statement = Statement::read_only(
     "vaults.list",
-    concat!(
-        caller!(),
-        " SELECT ",
-        vault_columns!(),
-        " FROM caller LEFT JOIN vault v ON v.account_id = $1",
-    ),
+    formatcp!("{CALLER} SELECT {VAULT_COLUMNS} FROM caller LEFT JOIN vault v ON v.account_id = $1"),
 );
 
 static NEWEST: Statement = Statement::read_only(
     "vaults.newest",
-    concat!(
-        caller!(),
-        " SELECT ",
-        vault_columns!(),
-        " FROM caller LEFT JOIN (
+    formatcp!(
+        "{CALLER} SELECT {VAULT_COLUMNS} FROM caller LEFT JOIN (
             SELECT * FROM vault WHERE account_id = $1 ORDER BY id DESC LIMIT $3
-        ) v ON true ORDER BY v.id DESC",
+        ) v ON true ORDER BY v.id DESC"
     ),
 );
 
 static GET: Statement = Statement::read_only(
     "vaults.get",
-    concat!(
-        caller!(),
-        " SELECT ",
-        vault_columns!(),
-        " FROM caller LEFT JOIN vault v ON v.account_id = $1 AND v.id = $3",
+    formatcp!(
+        "{CALLER} SELECT {VAULT_COLUMNS}
+         FROM caller LEFT JOIN vault v ON v.account_id = $1 AND v.id = $3"
     ),
 );
 
@@ -57,31 +48,25 @@ static GET: Statement = Statement::read_only(
 /// that is upgraded later could deadlock with a statement that waits for the row.
 static UPDATE: Statement = Statement::non_idempotent(
     "vaults.update",
-    concat!(
-        caller!(),
-        ", found AS (
+    formatcp!(
+        "{CALLER}, found AS (
             SELECT o.id, o.system, coalesce(o.name <> $4, false) AS renamed
-            FROM vault o WHERE o.account_id = $1 AND o.id = $3 AND ",
-        key_is_valid!(),
-        " FOR UPDATE
+            FROM vault o WHERE o.account_id = $1 AND o.id = $3 AND {KEY_IS_VALID} FOR UPDATE
         ), changed AS (
             UPDATE vault o SET
                 name = coalesce($4, o.name),
-                slug = CASE WHEN found.renamed THEN ",
-        free_slug!("$5", "$3"),
-        " ELSE o.slug END,
+                slug = CASE WHEN found.renamed THEN {free_slug} ELSE o.slug END,
                 description = CASE WHEN $6 THEN $7 ELSE o.description END,
                 visibility = coalesce($8, o.visibility),
-                updated_at = ",
-        later!("$9", "o.updated_at"),
-        " FROM found
+                updated_at = {later}
+            FROM found
             WHERE o.account_id = $1 AND o.id = found.id AND NOT (found.system AND found.renamed)
             RETURNING o.*
         )
-        SELECT ",
-        vault_columns!(),
-        ", found.id IS NOT NULL AS found
+        SELECT {VAULT_COLUMNS}, found.id IS NOT NULL AS found
         FROM caller LEFT JOIN found ON true LEFT JOIN changed v ON true",
+        free_slug = free_slug!("$5", "$3"),
+        later = later!("$9", "o.updated_at")
     ),
 );
 
@@ -90,29 +75,26 @@ static UPDATE: Statement = Statement::non_idempotent(
 /// with more prompts than `$4` stays; NULL is no limit.
 static DELETE: Statement = Statement::non_idempotent(
     "vaults.delete",
-    concat!(
-        caller!(),
-        ", deleted AS (
+    formatcp!(
+        "{CALLER}, deleted AS (
             DELETE FROM vault v
             WHERE v.account_id = $1 AND v.id = $3 AND NOT v.system
-                AND v.prompt_count <= coalesce($4::bigint, v.prompt_count) AND ",
-        key_is_valid!(),
-        " RETURNING v.id
-        ), unlisted AS (
+                AND v.prompt_count <= coalesce($4::bigint, v.prompt_count) AND {KEY_IS_VALID}
+            RETURNING v.id
+        ), not_in_directory AS (
             DELETE FROM vault_directory d USING deleted WHERE d.vault_id = deleted.id
         )
         SELECT EXISTS (SELECT FROM deleted) AS deleted, v.system
-        FROM caller LEFT JOIN vault v ON v.account_id = $1 AND v.id = $3",
+        FROM caller LEFT JOIN vault v ON v.account_id = $1 AND v.id = $3"
     ),
 );
 
 #[async_trait]
 impl VaultStore for PostgresStore {
     async fn vaults(&self, caller: &Caller) -> Result<Vec<VaultRecord>> {
-        let params: Params<'_> = &[&caller.account.0, &caller.key.0];
         // An account has two lists at once.
         let share = LIST_ROWS_PER_ACCOUNT / 2;
-        let rows = self.db.list_of_caller(caller, &LIST, params, share).await?;
+        let rows = self.db.list_of_caller(caller, &LIST, &[], share).await?;
         let vaults = rows.iter().filter_map(|row| rows::vault(row).transpose());
         let mut vaults = vaults.collect::<Result<Vec<_>>>()?;
         // By time before id: of two vaults created concurrently, the one with the lesser
@@ -123,8 +105,7 @@ impl VaultStore for PostgresStore {
 
     async fn newest_vaults(&self, caller: &Caller, limit: usize) -> Result<Vec<VaultRecord>> {
         let most = i64::try_from(limit).unwrap_or(i64::MAX);
-        let params: Params<'_> = &[&caller.account.0, &caller.key.0, &most];
-        let rows = self.db.list_of_caller(caller, &NEWEST, params, limit).await?;
+        let rows = self.db.list_of_caller(caller, &NEWEST, &[&most], limit).await?;
         rows.iter().filter_map(|row| rows::vault(row).transpose()).collect()
     }
 
@@ -132,12 +113,10 @@ impl VaultStore for PostgresStore {
         let NewVault { name, description, visibility } = new;
         let (base, now) = (slug::base(&name), self.db.now());
         let steps: [Step<'_>; 2] = [
-            (&LOCK_ACCOUNT, &[&caller.account.0]),
+            (&LOCK_ACCOUNT, &[]),
             (
                 &CREATE,
                 &[
-                    &caller.account.0,
-                    &caller.key.0,
                     &&*name,
                     &description.as_deref(),
                     &visibility.as_str(),
@@ -148,13 +127,12 @@ impl VaultStore for PostgresStore {
                 ],
             ),
         ];
-        let row = self.db.row_of_steps(caller, &steps).await?;
+        let row = self.db.row_of_steps(caller, None, &steps).await?;
         rows::vault(&row)?.ok_or(StoreError::TooManyVaults)
     }
 
     async fn vault(&self, caller: &Caller, id: VaultId) -> Result<VaultRecord> {
-        let params: Params<'_> = &[&caller.account.0, &caller.key.0, &id.get()];
-        let row = self.db.row_of_caller(caller, &GET, params).await?;
+        let row = self.db.row_of_caller(caller, &GET, &[&id.get()]).await?;
         rows::vault(&row)?.ok_or(StoreError::NotFound)
     }
 
@@ -168,18 +146,22 @@ impl VaultStore for PostgresStore {
             return self.vault(caller, id).await;
         }
         let VaultPatch { name, description, visibility } = patch;
-        let params: Params<'_> = &[
-            &caller.account.0,
-            &caller.key.0,
-            &id.get(),
-            &name.as_deref(),
-            &name.as_deref().map(slug::base),
-            &description.is_some(),
-            &description.as_ref().and_then(Option::as_deref),
-            &visibility.map(VaultVisibility::as_str),
-            &self.db.now(),
-        ];
-        let row = self.db.row_of_caller(caller, &UPDATE, params).await?;
+        let row = self
+            .db
+            .row_of_caller(
+                caller,
+                &UPDATE,
+                &[
+                    &id.get(),
+                    &name.as_deref(),
+                    &name.as_deref().map(slug::base),
+                    &description.is_some(),
+                    &description.as_ref().and_then(Option::as_deref),
+                    &visibility.map(VaultVisibility::as_str),
+                    &self.db.now(),
+                ],
+            )
+            .await?;
         match rows::vault(&row)? {
             Some(vault) => Ok(vault),
             None if column(&row, "found")? => Err(StoreError::SystemVaultRename),
@@ -188,9 +170,8 @@ impl VaultStore for PostgresStore {
     }
 
     async fn delete_vault(&self, caller: &Caller, id: VaultId) -> Result<()> {
-        let (account, key, id) = (caller.account.0, caller.key.0, id.get());
-        let params: Params<'_> = &[&account, &key, &id, &Some(LONG_WRITE_PROMPTS)];
-        let row = self.db.row_of_caller(caller, &DELETE, params).await?;
+        let id = id.get();
+        let row = self.db.row_of_caller(caller, &DELETE, &[&id, &Some(LONG_WRITE_PROMPTS)]).await?;
         match (column(&row, "deleted")?, column(&row, "system")?) {
             (true, _) => return Ok(()),
             (false, Some(true)) => return Err(StoreError::SystemVaultDelete),
@@ -198,8 +179,8 @@ impl VaultStore for PostgresStore {
             (false, None) => return Err(StoreError::NotFound),
         }
         // It is large, or another request has deleted it.
-        let any_size: Params<'_> = &[&account, &key, &id, &None::<i64>];
-        let row = self.db.long_row_of_steps(caller, &[(&DELETE, any_size)]).await?;
+        let any_size: [Step<'_>; 1] = [(&DELETE, &[&id, &None::<i64>])];
+        let row = self.db.row_of_steps(caller, Some(self.db.long_limit), &any_size).await?;
         if column(&row, "deleted")? { Ok(()) } else { Err(StoreError::NotFound) }
     }
 

@@ -43,8 +43,7 @@ async fn a_page_of_any_origin_may_upload_to_a_slot_and_read_assets() {
     }
     let mut connection = slot.connection().await;
     connection.send(slot.head(&format!("{ORIGIN}content-length: 3\r\n"))).await;
-    connection.send("abc").await;
-    let put = connection.response().await.unwrap();
+    let put = connection.ask("abc").await;
     assert_eq!((put.status, allowed(&put)), (200, Some("*")));
     assert!(put.header("access-control-expose-headers").unwrap().contains("x-request-id"));
 
@@ -97,16 +96,18 @@ async fn the_setting_allows_pages_of_some_origins_or_of_all_to_use_the_api() {
             request("GET", "/api/nothing", ORIGIN, ""),
         ] {
             let sent = sent.replace("https://app.example", origin);
-            connection.send(&sent).await;
-            let response = connection.response().await.unwrap();
+            let response = connection.ask(&sent).await;
             assert_eq!(allowed(&response), expected, "{setting} {sent}");
             assert_eq!(response.header("vary"), Some("origin"), "{setting} {sent}");
             let methods = response.header("access-control-allow-methods");
             let is_preflight = sent.starts_with("OPTIONS") && expected.is_some();
             assert_eq!(methods, is_preflight.then_some("GET, HEAD, POST, OPTIONS"), "{sent}");
         }
-        connection.send(request("GET", "/sign-in", ORIGIN, "")).await;
-        assert_eq!(allowed(&connection.response().await.unwrap()), None, "pages");
+        assert_eq!(
+            allowed(&connection.ask(request("GET", "/sign-in", ORIGIN, "")).await),
+            None,
+            "pages"
+        );
     }
 }
 
@@ -116,14 +117,12 @@ async fn a_session_changes_nothing_for_a_page_of_an_allowed_origin() {
     let link = server.ready["sign_in_url"].as_str().unwrap();
     let code = link.split_once('#').unwrap().1;
     let mut connection = Connection::open(server.base_url()).await;
-    connection.send(sign_in_request(code, "")).await;
-    let signed_in = connection.response().await.unwrap();
+    let signed_in = connection.ask(sign_in_request(code, "")).await;
     let cookie = format!("cookie: {}\r\n", cookie_of(&signed_in));
     for site in ["", "sec-fetch-site: cross-site\r\n", "sec-fetch-site: same-site\r\n"] {
         let headers = format!("{JSON}{ORIGIN}{site}{cookie}");
         let body = r#"{"name":"n","scopes":[]}"#;
-        connection.send(request("POST", "/api/v1/api-keys", &headers, body)).await;
-        let refused = connection.response().await.unwrap();
+        let refused = connection.ask(request("POST", "/api/v1/api-keys", &headers, body)).await;
         assert_eq!(refused.status, 403, "{site}");
         assert_eq!(allowed(&refused), Some("https://app.example"));
     }

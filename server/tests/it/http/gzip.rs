@@ -55,12 +55,10 @@ async fn json_and_pages_are_compressed_for_who_accepts_it() {
         ("/prompts", &cookie),
         ("/sign-in", ""),
     ] {
-        connection.send(request("GET", path, headers, "")).await;
-        let plain = connection.response().await.unwrap();
+        let plain = connection.ask(request("GET", path, headers, "")).await;
         assert!(!is_packed(&plain), "{path}");
         let headers = format!("{headers}{GZIP}");
-        connection.send(request("GET", path, &headers, "")).await;
-        let packed = connection.response().await.unwrap();
+        let packed = connection.ask(request("GET", path, &headers, "")).await;
         assert!(is_packed(&packed), "{path}: {packed:?}");
         assert!(packed.bytes.len() * 2 < plain.bytes.len(), "{path}: {}", packed.bytes.len());
         assert_eq!(unpacked(&packed), plain.bytes, "{path}");
@@ -71,8 +69,7 @@ async fn json_and_pages_are_compressed_for_who_accepts_it() {
         }
         for other in ["accept-encoding: gzip;q=0, *\r\n", "accept-encoding: br\r\n"] {
             let headers = headers.replace(GZIP, other);
-            connection.send(request("GET", path, &headers, "")).await;
-            let plain_again = connection.response().await.unwrap();
+            let plain_again = connection.ask(request("GET", path, &headers, "")).await;
             assert!(!is_packed(&plain_again) && plain_again.bytes == plain.bytes, "{path} {other}");
         }
     }

@@ -52,8 +52,7 @@ async fn head_has_the_status_and_headers_of_get_and_no_body() {
         ("/nowhere", "", 404),
         ("/sign-out", "", 405),
     ] {
-        connection.send(request("GET", path, headers, "")).await;
-        let get = connection.response().await.unwrap();
+        let get = connection.ask(request("GET", path, headers, "")).await;
         connection.send(request("HEAD", path, headers, "")).await;
         let head = connection.head_response().await.unwrap();
         assert_eq!((get.status, head.status), (status, status), "{path}");

@@ -10,8 +10,7 @@ async fn the_log_line_and_the_response_name_the_trace_of_a_request() {
     let mut server = Running::start(&["--log-format", "json"], &[]).await;
     let mut connection = Connection::open(server.base_url()).await;
     let header = format!("traceparent: 00-{TRACE}-00f067aa0ba902b7-01\r\n");
-    connection.send(request("GET", "/healthz", &header, "")).await;
-    let response = connection.response().await.unwrap();
+    let response = connection.ask(request("GET", "/healthz", &header, "")).await;
     let event = server.event("answered").await;
     assert_eq!(event["trace_id"], TRACE, "{event}");
     let span = event["span_id"].as_str().unwrap();
@@ -19,8 +18,7 @@ async fn the_log_line_and_the_response_name_the_trace_of_a_request() {
     assert_eq!(response.header("traceresponse"), Some(&*expected));
 
     for header in ["", "traceparent: 00-0-0-0\r\n", "traceparent: \"\\\r\n"] {
-        connection.send(request("GET", "/healthz", header, "")).await;
-        let response = connection.response().await.unwrap();
+        let response = connection.ask(request("GET", "/healthz", header, "")).await;
         assert_eq!((response.status, response.header("traceresponse")), (200, None), "{header}");
         let event = server.event("answered").await;
         assert!(event.get("trace_id").is_none(), "{event}");

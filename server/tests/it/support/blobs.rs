@@ -13,6 +13,8 @@ use object_store::{
     CopyOptions, Error, GetOptions, GetResult, GetResultPayload, ListResult, MultipartUpload,
     ObjectMeta, ObjectStore, PutMultipartOptions, PutOptions, PutPayload, PutResult, Result,
 };
+use promptarium_server::EmbeddedServer;
+use promptarium_server::test_support::Blobs;
 
 /// How the store fails.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -40,8 +42,11 @@ pub(crate) struct FailingBlobs {
 }
 
 impl FailingBlobs {
-    pub(crate) fn new() -> Arc<Self> {
-        Arc::default()
+    /// A server with such a store.
+    pub(crate) async fn start() -> (Arc<Self>, EmbeddedServer) {
+        let store = Arc::<Self>::default();
+        let builder = EmbeddedServer::builder().blobs(Blobs::over(store.clone()));
+        (store, builder.start().await.unwrap())
     }
 
     pub(crate) fn set(&self, failure: Failure) {

@@ -8,6 +8,33 @@ use tokio::net::{TcpSocket, TcpStream};
 use tokio::time::timeout;
 
 use super::TIMEOUT;
+use super::program::Running;
+
+/// A server that was started with a key, embedded or as a process.
+pub(crate) trait Server {
+    fn base_url(&self) -> &str;
+    fn api_key(&self) -> &str;
+}
+
+impl Server for EmbeddedServer {
+    fn base_url(&self) -> &str {
+        self.base_url()
+    }
+
+    fn api_key(&self) -> &str {
+        self.api_key()
+    }
+}
+
+impl Server for Running {
+    fn base_url(&self) -> &str {
+        self.base_url()
+    }
+
+    fn api_key(&self) -> &str {
+        self.api_key()
+    }
+}
 
 /// A response of HTTP/1.1.
 #[derive(Debug)]
@@ -21,7 +48,7 @@ pub(crate) struct Response {
 
 /// One connection.
 pub(crate) struct Connection {
-    stream: TcpStream,
+    pub(crate) stream: TcpStream,
     read: Vec<u8>,
 }
 
@@ -44,19 +71,45 @@ impl Connection {
         Self { stream: TcpStream::connect(address).await.unwrap(), read: Vec::new() }
     }
 
-    /// From this address of this machine.
-    pub(crate) async fn from(source: Ipv4Addr, server: &EmbeddedServer) -> Self {
+    /// From this address of this machine, with the smallest buffer for what is not read.
+    pub(crate) async fn from(source: Ipv4Addr, server: &impl Server) -> Self {
         let socket = TcpSocket::new_v4().unwrap();
+        socket.set_recv_buffer_size(16 * 1024).unwrap();
         socket.bind((source, 0).into()).unwrap();
-        Self { stream: socket.connect(server.local_addr()).await.unwrap(), read: Vec::new() }
+        let address = server.base_url().split('/').nth(2).unwrap().parse().unwrap();
+        Self { stream: socket.connect(address).await.unwrap(), read: Vec::new() }
     }
 
-    pub(crate) async fn to(server: &EmbeddedServer) -> Self {
+    pub(crate) async fn to(server: &impl Server) -> Self {
         Self::open(server.base_url()).await
     }
 
+    /// Sends as much as the server takes: it may end the connection.
     pub(crate) async fn send(&mut self, bytes: impl AsRef<[u8]>) {
-        timeout(TIMEOUT, self.stream.write_all(bytes.as_ref())).await.unwrap().unwrap();
+        let sent = timeout(TIMEOUT, self.stream.write_all(bytes.as_ref())).await;
+        drop(sent.expect("sent in time"));
+    }
+
+    /// Sends a request and gives its response.
+    pub(crate) async fn ask(&mut self, request: impl AsRef<[u8]>) -> Response {
+        self.send(request).await;
+        self.response().await.expect("a response")
+    }
+
+    /// The response to a request of the API.
+    pub(crate) async fn api(
+        &mut self,
+        key: &str,
+        method: &str,
+        path: &str,
+        body: Option<&str>,
+    ) -> Response {
+        self.ask(request(key, method, path, body)).await
+    }
+
+    /// The response to a request without a key, for a path from the root.
+    pub(crate) async fn get(&mut self, path: &str) -> Response {
+        self.ask(format!("GET {path} HTTP/1.1\r\nhost: test\r\n\r\n")).await
     }
 
     /// Waits for the next response, and leaves it unread.
@@ -69,7 +122,7 @@ impl Connection {
         timeout(TIMEOUT, self.read_response(true)).await.expect("a response in time")
     }
 
-    /// The next response, to a request of the method HEAD.
+    /// The head of the next response.
     pub(crate) async fn head_response(&mut self) -> Option<Response> {
         timeout(TIMEOUT, self.read_response(false)).await.expect("a response in time")
     }
@@ -141,14 +194,17 @@ impl Connection {
 
 /// Sends one request on a connection of its own.
 pub(crate) async fn call(
-    server: &EmbeddedServer,
+    server: &impl Server,
     method: &str,
     path: &str,
     body: Option<&str>,
 ) -> Response {
-    let mut connection = Connection::to(server).await;
-    connection.send(request(server.api_key(), method, path, body)).await;
-    connection.response().await.unwrap()
+    Connection::to(server).await.api(server.api_key(), method, path, body).await
+}
+
+/// Asks for a path from the root, without a key, on a connection of its own.
+pub(crate) async fn get(server: &impl Server, path: &str) -> Response {
+    Connection::to(server).await.get(path).await
 }
 
 /// A request as bytes.
@@ -177,12 +233,16 @@ pub(crate) struct Slot {
 }
 
 impl Slot {
+    /// Requests one for an image of this size.
+    pub(crate) async fn to(server: &impl Server, size: usize) -> Self {
+        Self::of(server.base_url(), server.api_key(), "image/png", size).await
+    }
+
     /// Requests one.
     pub(crate) async fn of(base_url: &str, key: &str, content_type: &str, size: usize) -> Self {
         let body = format!(r#"{{"contentType":"{content_type}","size":{size}}}"#);
         let mut connection = Connection::open(base_url).await;
-        connection.send(request(key, "POST", "/uploads/images", Some(&body))).await;
-        let response = connection.response().await.unwrap();
+        let response = connection.api(key, "POST", "/uploads/images", Some(&body)).await;
         assert_eq!(response.status, 201, "{response:?}");
         let json = response.json();
         let text = |name: &str| json["data"][name].as_str().unwrap().to_owned();
@@ -209,10 +269,15 @@ impl Slot {
 
     /// Uploads, with a declared length.
     pub(crate) async fn put(&self, bytes: &[u8]) -> Response {
+        let mut connection = self.begin(bytes.len()).await;
+        connection.ask(bytes).await
+    }
+
+    /// A connection with the head of an upload of this length.
+    pub(crate) async fn begin(&self, length: usize) -> Connection {
         let mut connection = self.connection().await;
-        connection.send(self.head(&format!("content-length: {}\r\n", bytes.len()))).await;
-        connection.send(bytes).await;
-        connection.response().await.unwrap()
+        connection.send(self.head(&format!("content-length: {length}\r\n"))).await;
+        connection
     }
 
     /// Asks for the asset.

@@ -10,6 +10,7 @@ use tokio::process::{Child, ChildStderr, ChildStdout, Command};
 use tokio::time::timeout;
 
 use super::TIMEOUT;
+use super::client::Connection;
 
 /// The program with these arguments and variables, not yet started.
 pub(crate) fn program<S: AsRef<OsStr>>(arguments: &[S], variables: &[(&str, &OsStr)]) -> Command {
@@ -17,6 +18,15 @@ pub(crate) fn program<S: AsRef<OsStr>>(arguments: &[S], variables: &[(&str, &OsS
     command.env_clear().args(arguments).envs(variables.iter().copied());
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
     command
+}
+
+/// The one line of a program that did not start because of its settings.
+pub(crate) async fn refusal_of(command: Command) -> String {
+    let ended = output(command).await;
+    let text = String::from_utf8(ended.stderr).unwrap();
+    assert_eq!((ended.status.code(), &*ended.stdout), (Some(2), &b""[..]), "{text}");
+    assert_eq!(text.matches('\n').count(), 1, "{text}");
+    text
 }
 
 const ANYWHERE: [&str; 3] = ["--listen", "127.0.0.1:0", "--json"];
@@ -31,7 +41,8 @@ pub(crate) struct Running {
     child: Child,
     pub(crate) ready: Value,
     stdout: Lines<BufReader<ChildStdout>>,
-    stderr: Lines<BufReader<ChildStderr>>,
+    /// Unless it was sent elsewhere.
+    stderr: Option<Lines<BufReader<ChildStderr>>>,
 }
 
 /// How the program ended and what it wrote after its ready line.
@@ -65,7 +76,7 @@ impl Running {
     pub(crate) async fn of(mut command: Command) -> Self {
         let mut child = command.kill_on_drop(true).spawn().unwrap();
         let mut stdout = BufReader::new(child.stdout.take().unwrap()).lines();
-        let stderr = BufReader::new(child.stderr.take().unwrap()).lines();
+        let stderr = child.stderr.take().map(|stderr| BufReader::new(stderr).lines());
         let line = timeout(TIMEOUT, stdout.next_line()).await.expect("a line in time");
         let ready = serde_json::from_str(&line.unwrap().expect("a ready line")).unwrap();
         Self { child, ready, stdout, stderr }
@@ -83,6 +94,21 @@ impl Running {
         self.ready["api_key"].as_str().unwrap()
     }
 
+    /// The peak of its memory, in MiB.
+    pub(crate) fn peak_mib(&self) -> usize {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.process_id()));
+        let status = status.unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+        line.trim().strip_suffix(" kB").unwrap().parse::<usize>().unwrap() / 1024
+    }
+
+    /// The page of metrics, of a server with a free port for it.
+    pub(crate) async fn metrics(&mut self) -> String {
+        let event = self.event("serving metrics").await;
+        let mut admin = Connection::open(event["address"].as_str().unwrap()).await;
+        admin.get("/metrics").await.body
+    }
+
     /// The next line of stdout, which is JSON.
     pub(crate) async fn line(&mut self) -> Value {
         let line = timeout(TIMEOUT, self.stdout.next_line()).await.expect("a line in time");
@@ -91,8 +117,9 @@ impl Running {
 
     /// The next event in the log with this message.
     pub(crate) async fn event(&mut self, message: &str) -> Value {
+        let stderr = self.stderr.as_mut().unwrap();
         loop {
-            let line = timeout(TIMEOUT, self.stderr.next_line()).await.expect("a line in time");
+            let line = timeout(TIMEOUT, stderr.next_line()).await.expect("a line in time");
             let event: Value = serde_json::from_str(&line.unwrap().expect("a line")).unwrap();
             if event["message"] == message {
                 return event;
@@ -123,7 +150,7 @@ impl Running {
         let status = timeout(TIMEOUT, self.child.wait()).await.expect("an end in time").unwrap();
         let (mut stdout, mut stderr) = (String::new(), String::new());
         self.stdout.get_mut().read_to_string(&mut stdout).await.unwrap();
-        self.stderr.get_mut().read_to_string(&mut stderr).await.unwrap();
+        self.stderr.unwrap().get_mut().read_to_string(&mut stderr).await.unwrap();
         Ended { code: status.code(), stdout, stderr }
     }
 }

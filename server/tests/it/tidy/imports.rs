@@ -35,64 +35,21 @@ pub(super) fn modules<'a>(files: impl Iterator<Item = (Vec<String>, &'a str)>) -
         .collect()
 }
 
-/// Every path of this crate that a file names, in full: `use` trees are taken apart.
+/// Every path of this crate that a file names, in full; of a `use` with braces one for each name.
 fn used_paths(text: &str, module: &[String]) -> Vec<Vec<String>> {
-    let code = super::code_lines(text).collect::<Vec<_>>().join("\n");
+    let code = super::code_lines(text).collect::<Vec<_>>().join(" ");
+    let is_path = |c: char| c.is_alphanumeric() || matches!(c, '_' | ':');
     let mut paths = Vec::new();
-    let mut rest = code.as_str();
-    while let Some(at) = ["crate::", "super::", "self::"].iter().filter_map(|r| rest.find(r)).min()
-    {
-        let whole_word =
-            !rest[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == ':');
-        let end = end_of_path(&rest[at..]);
-        if whole_word {
-            expand(&rest[at..at + end], String::new(), &mut paths);
+    for root in ["crate::", "super::", "self::"] {
+        for (at, _) in code.match_indices(root).filter(|(at, _)| !code[..*at].ends_with(is_path)) {
+            let rest = &code[at..];
+            let (path, rest) = rest.split_at(rest.find(|c| !is_path(c)).unwrap_or(rest.len()));
+            let names = rest.strip_prefix('{').and_then(|rest| rest.split('}').next());
+            let names = names.filter(|_| path.ends_with("::")).unwrap_or_default();
+            paths.extend(names.split(',').map(|name| format!("{path}{}", name.trim())));
         }
-        rest = &rest[at + end..];
     }
     paths.iter().filter_map(|path| absolute(path, module)).collect()
-}
-
-/// The length of the path or `use` tree that a text begins with.
-fn end_of_path(text: &str) -> usize {
-    let mut depth = 0_u32;
-    for (at, c) in text.char_indices() {
-        match c {
-            '{' if text[..at].ends_with("::") || depth > 0 => depth += 1,
-            '}' if depth > 0 => depth -= 1,
-            c if depth > 0 || c.is_alphanumeric() || matches!(c, '_' | ':') => continue,
-            _ => return at,
-        }
-        if depth == 0 {
-            return at + 1;
-        }
-    }
-    text.len()
-}
-
-fn expand(tree: &str, prefix: String, paths: &mut Vec<String>) {
-    let Some((head, group)) = tree.split_once('{') else {
-        let name = tree.split(" as ").next().unwrap_or(tree).trim();
-        paths.push(prefix + name);
-        return;
-    };
-    let prefix = prefix + head.trim();
-    let group = group.strip_suffix('}').unwrap_or(group);
-    let (mut depth, mut from) = (0_u32, 0);
-    for (at, c) in group.char_indices().chain([(group.len(), ',')]) {
-        match c {
-            '{' => depth += 1,
-            '}' => depth -= 1,
-            ',' if depth == 0 => {
-                let part = group[from..at].trim();
-                if !part.is_empty() {
-                    expand(part, prefix.clone(), paths);
-                }
-                from = at + 1;
-            }
-            _ => {}
-        }
-    }
 }
 
 fn absolute(path: &str, module: &[String]) -> Option<Vec<String>> {
@@ -102,7 +59,8 @@ fn absolute(path: &str, module: &[String]) -> Option<Vec<String>> {
             "crate" if at == 0 => full.clear(),
             "self" => {}
             "super" => drop(full.pop()?),
-            name => full.push(name.to_owned()),
+            // Without `as` and what follows.
+            name => full.extend(name.split([' ', '{']).next().map(str::to_owned)),
         }
     }
     (!full.is_empty()).then_some(full)
@@ -125,11 +83,10 @@ pub(super) fn cyclic(mut graph: BTreeMap<String, BTreeSet<String>>) -> Vec<Strin
 
 #[test]
 fn imports_are_read_from_trees_and_inline_paths() {
-    let text =
-        "use crate::a::{self, b::C, d::{E, F as G}};\nuse super::h::I;\nfn x() { crate::j::k() }";
+    let text = "use crate::a::{self, b::C, F as G};\nuse super::h::I;\nfn x() { crate::j::k() }";
     let module = ["m".to_owned(), "n".to_owned()];
     let found: Vec<_> = used_paths(text, &module).iter().map(|path| path.join("::")).collect();
-    assert_eq!(found, ["a", "a::b::C", "a::d::E", "a::d::F", "m::h::I", "j::k"]);
+    assert_eq!(found, ["a", "a::b::C", "a::F", "j::k", "m::h::I"]);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use promptarium::{PromptId, VaultId};
 use promptarium_server::store::{Added, SharedPrompt};
 use serde_json::{Value, json};
 
-use crate::bounds::{from_digits, list_refused, list_taken, taken_as, value_refused};
+use crate::bounds::{from_digits, list_refused, taken_as};
 use crate::entries::list_of;
 use crate::exchange::{Request, Response};
 use crate::fault::{Fault, Intercept, fault};
@@ -18,8 +18,6 @@ const ADD: &str = "POST /vaults/*/prompts";
 
 #[rustfmt::skip]
 pub(crate) const ALL: &[Fault] = &[
-    fault! { "contents.add-51" ["LI-08"] list_taken(ADD, "promptIds", 50),
-        "promptIds with 51 entries is accepted." },
     fault! { "contents.add-50" ["LI-08"] list_refused(ADD, "promptIds", 49),
         "promptIds with 50 entries is refused." },
     fault! { "contents.add-none" ["LI-08"] whole(ADD, |request, upstream| async move {
@@ -42,10 +40,6 @@ pub(crate) const ALL: &[Fault] = &[
         }
     }),
         "promptIds takes ids as strings." },
-    fault! { "contents.add-floats" ["VC-13"] value_refused(ADD, "promptIds", |ids| {
-        ids.as_array().into_iter().flatten().any(Value::is_f64)
-    }),
-        "promptIds takes no 7.0 for 7." },
     fault! { "contents.add-200" ["VC-10"] status_instead(ADD, 200),
         "Adding answers 200." },
     fault! { "contents.add-count-old" ["VC-11"] edits_data(ADD, |data| {

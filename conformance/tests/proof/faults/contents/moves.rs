@@ -9,10 +9,9 @@ use promptarium_server::store::{Caller, Moved, NewVault, StoreError, VaultRecord
 use serde_json::Value;
 
 use super::pins::mistaken;
-use crate::bounds::{from_digits, taken_as};
 use crate::exchange::Request;
 use crate::fault::{Fault, Intercept, fault};
-use crate::front::{answers, edits_data, status_instead, whole};
+use crate::front::{answers, edits_data, whole};
 use crate::proxy::Upstream;
 use crate::shared::Shared;
 use crate::store::{FaultyStore, Good, Result, in_store};
@@ -21,14 +20,6 @@ const MOVE: &str = "POST /vaults/*/prompts/*/move";
 
 #[rustfmt::skip]
 pub(crate) const ALL: &[Fault] = &[
-    fault! { "contents.move-201" ["VC-17"] status_instead(MOVE, 201),
-        "A move answers 201." },
-    fault! { "contents.move-answers-ids-as-text" ["VC-17"] edits_data(MOVE, |data| {
-        for key in ["sourceVaultId", "targetVaultId"] {
-            data[key] = data[key].to_string().into();
-        }
-    }),
-        "A move answers with vault ids as strings." },
     fault! { "contents.move-answers-swapped" ["VC-18"] edits_data(MOVE, |data| {
         let source = data["sourceVaultId"].take();
         data["sourceVaultId"] = data["targetVaultId"].take();
@@ -46,8 +37,6 @@ pub(crate) const ALL: &[Fault] = &[
         response.edit_data(|data| data["vaultPromptId"] = request.id(3).into());
     }),
         "A move answers with the old membership." },
-    fault! { "contents.move-target-text" ["VC-22"] taken_as(MOVE, "targetVaultId", from_digits),
-        "targetVaultId may be a string of digits." },
     fault! { "contents.move-target-0" ["VC-22"]
         whole(MOVE, |request, upstream| to_general(request, upstream, |body| body["targetVaultId"] == 0)),
         "targetVaultId 0 stands for the General vault." },

@@ -12,7 +12,7 @@ use super::{loose, membership};
 use crate::entries::entries;
 use crate::exchange::{Request, Response};
 use crate::fault::{Fault, Intercept, fault};
-use crate::front::{answers, status_instead, whole};
+use crate::front::{answers, whole};
 use crate::proxy::Upstream;
 use crate::shared::Shared;
 use crate::store::{FaultyStore, Good, Result, in_store};
@@ -22,8 +22,6 @@ const UNPIN: &str = "DELETE /vaults/*/prompts/*/pin";
 
 #[rustfmt::skip]
 pub(crate) const ALL: &[Fault] = &[
-    fault! { "contents.pin-201" ["VC-25"] status_instead(PIN, 201),
-        "A pin answers 201." },
     fault! { "contents.pin-answers-prompt" ["VC-25"] whole(PIN, |request, upstream| async move {
         let mut response = upstream.send(&request).await;
         if let Some(entry) = entry_of(&request, &upstream).await {

@@ -7,10 +7,9 @@ use serde_json::{Value, json};
 
 use super::QUEUE;
 use crate::bounds::default;
-use crate::entries::without;
 use crate::exchange::{Request, Response};
 use crate::fault::{Fault, Intercept, fault};
-use crate::front::{answers, asks, edits_data, status_instead, whole};
+use crate::front::{answers, asks, edits_data, whole};
 use crate::proxy::Upstream;
 use crate::shared::Shared;
 
@@ -18,16 +17,14 @@ const STATUS: &str = "GET /generations/*/status";
 
 #[rustfmt::skip]
 pub(crate) const ALL: &[Fault] = &[
-    fault! { "generations.answered-201" ["GE-01"] status_instead(QUEUE, 201),
-        "A generation is answered 201." },
-    fault! { "generations.success-text" ["GE-03"]
-        edits_data(QUEUE, |data| data["success"] = "true".into()),
-        "success is the string \"true\"." },
-    fault! { "generations.job-id-key" ["GE-02"] edits_data(QUEUE, |data| {
-        data["jobId"] = data["clientJobId"].clone();
-        without(data, "clientJobId");
-    }),
-        "The id is called jobId." },
+    fault! { in "generations.output.said-completed" "generations.never-completed" ["GE-32"]
+        edits_data(STATUS, |data| if data["status"] == "completed" {
+            data["status"] = "in_progress".into();
+        }),
+        "A job whose output is in the vault never says that it is completed." },
+    fault! { "generations.request-id-same" ["GE-04"]
+        edits_data(QUEUE, |data| data["providerRequestId"] = "request-1".into()),
+        "The providerRequestId of every job is the same." },
     fault! { "generations.id-changed" ["GE-11"] edits_data(QUEUE, |data| {
         let id = data["clientJobId"].as_str().unwrap_or_default().to_lowercase();
         data["clientJobId"] = id.into();
@@ -51,9 +48,6 @@ pub(crate) const ALL: &[Fault] = &[
         super_id(request, &format!("7d3f5a10-92c4-4e1b-8a6f-{:012x}", hash.finish() >> 16));
     }),
         "An id that was made follows from the body." },
-    fault! { "generations.request-id-number" ["GE-04"]
-        edits_data(QUEUE, |data| data["providerRequestId"] = 7.into()),
-        "providerRequestId is a number." },
     fault! { "generations.status-url-path" ["GE-05"] edits_data(QUEUE, |data| {
         let url = data["statusUrl"].as_str().unwrap_or_default();
         data["statusUrl"] = url.splitn(4, '/').last().map(|path| format!("/{path}")).into();

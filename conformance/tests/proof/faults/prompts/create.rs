@@ -1,8 +1,6 @@
 //! Faults in what a create takes.
 
-use serde_json::Value;
-
-use crate::bounds::{default, defaulted, from_digits, ignored, taken_as, value_refused};
+use crate::bounds::{default, ignored, taken_as, value_refused};
 use crate::entries::without;
 use crate::fault::{Fault, Intercept, fault};
 use crate::front::{and_sends, answers, edits, refused, whole};
@@ -15,8 +13,6 @@ use super::{CREATE, MODEL, WRITES};
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Fault] = &[
-    fault! { "prompts.untitled" ["PR-20"] defaulted(CREATE, "title", "Untitled"),
-        "A create without title is titled Untitled." },
     fault! { "prompts.without-text" ["PR-20"] edits(CREATE, |body| {
         let title = body["title"].as_str().unwrap_or_default().to_owned();
         default(body, "prompt", title);
@@ -29,12 +25,6 @@ pub(super) const ALL: &[Fault] = &[
         }
     }),
         "A prompt made without promptType is an image prompt." },
-    fault! { "prompts.type-audio" ["PR-22"]
-        taken_as(CREATE, "promptType", |kind| (kind == "audio").then(|| "text".into())),
-        "A create takes the promptType audio as text." },
-    fault! { "prompts.type-any-case" ["PR-22"]
-        taken_as(CREATE, "promptType", |kind| Some(kind.as_str()?.to_lowercase().into())),
-        "A create takes the promptType in any case." },
     fault! { "prompts.platform-dropped" ["PR-23"] ignored(CREATE, "platform"),
         "A create ignores the platform." },
     fault! { "prompts.video-without-model" ["PR-24"] edits(CREATE, |body| {
@@ -48,30 +38,14 @@ pub(super) const ALL: &[Fault] = &[
         body.get("promptType").is_none_or(|kind| kind == "text") && body["modelId"].is_string()
     }),
         "A text prompt with a modelId is refused." },
-    fault! { "prompts.model-of-others" ["PR-25"] taken_as(CREATE, "modelId", |model| {
-        let (namespace, name) = model.as_str()?.split_once('/')?;
-        (namespace != "local" && !namespace.is_empty() && !name.is_empty()).then(|| MODEL.into())
-    }),
-        "A modelId of any namespace is taken on create." },
     fault! { "prompts.model-empty-name" ["PR-25"]
         taken_as(WRITES, "modelId", |model| (model == "local/").then(|| MODEL.into())),
         "A modelId that ends after the slash is taken." },
-    fault! { "prompts.model-capitals" ["PR-25"] taken_as(WRITES, "modelId", |model| {
-        let model = model.as_str()?;
-        let capitals = !model.starts_with("local/") && model.to_lowercase().starts_with("local/");
-        capitals.then(|| MODEL.into())
-    }),
-        "A modelId in capitals is taken." },
     fault! { "prompts.model-update-unchecked" ["PR-35"]
         taken_as("PATCH /prompts/*", "modelId", |model| {
             model.as_str().filter(|model| !model.starts_with("local/")).map(|_| MODEL.into())
         }),
         "An update takes any text for a modelId." },
-    fault! { "prompts.aspect-ratio-form" ["PR-26"]
-        value_refused(CREATE, "aspectRatio", |ratio| {
-            ratio.as_str().is_some_and(|ratio| !ratio.contains(':'))
-        }),
-        "An aspectRatio that is no ratio is refused." },
     fault! { "prompts.aspect-ratio-of-text" ["PR-26"] refused(CREATE, 400, |request| {
         let body = request.json();
         body.get("promptType").is_none_or(|kind| kind == "text") && body["aspectRatio"].is_string()
@@ -91,27 +65,11 @@ pub(super) const ALL: &[Fault] = &[
         real
     }),
         "A create shows the vaultId, and puts the prompt nowhere." },
-    fault! { "prompts.image-url-any" ["PR-28"]
-        taken_as(CREATE, "imageUrl", |url| Some(address(url.as_str()?))),
-        "A create takes any text for an imageUrl." },
     fault! { "prompts.image-url-http-only" ["PR-28"]
         value_refused(CREATE, "imageUrl", |url| {
             url.as_str().is_some_and(|url| !url.starts_with("https:"))
         }),
         "An imageUrl has to be https." },
-    fault! { "prompts.references-first-only" ["PR-29"]
-        taken_as(CREATE, "referenceMediaUrls", |urls| {
-            let urls = urls.as_array().filter(|urls| urls.len() <= 10)?;
-            let rest = urls.iter().skip(1).map(|url| url.as_str().map(address));
-            let rest: Option<Vec<_>> = rest.collect();
-            Some(urls.iter().take(1).cloned().chain(rest?).collect())
-        }),
-        "A create looks at the first of the referenceMediaUrls only." },
-    fault! { "prompts.title-number" ["ER-05"]
-        taken_as(CREATE, "title", |title| Some(title.as_i64()?.to_string().into())),
-        "A create takes a number for a title." },
-    fault! { "prompts.vault-id-text" ["ER-05"] taken_as(CREATE, "vaultId", from_digits),
-        "A create takes the vaultId as a string of digits." },
     fault! { "prompts.refused-but-made" ["PR-22"] and_sends(CREATE, |request, response| {
         let mut body = request.json();
         let known = matches!(body["promptType"].as_str(), None | Some("text" | "image" | "video"));
@@ -124,11 +82,6 @@ pub(super) const ALL: &[Fault] = &[
     fault! { "prompts.one-title-once" ["PR-19"] once(),
         "A second create with the same body answers with the first prompt." },
 ];
-
-/// The text if it is an address, or one that stands for it.
-fn address(text: &str) -> Value {
-    if text.contains(':') { text.into() } else { "https://example.com/any".into() }
-}
 
 fn once() -> Intercept {
     let made = Shared::<HashMap<Bytes, Bytes>>::default();

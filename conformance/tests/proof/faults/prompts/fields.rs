@@ -5,9 +5,7 @@ use std::collections::HashMap;
 use serde_json::{Value, json};
 
 use super::{MODEL, UPDATE, WRITES};
-use crate::bounds::{
-    default, defaulted, from_digits, ignored, ignored_if, refusal, taken_as, value_refused,
-};
+use crate::bounds::{default, defaulted, ignored, refusal, taken_as, value_refused};
 use crate::entries::{list_of, text, without};
 use crate::exchange::{Request, Response};
 use crate::fault::{Fault, Intercept, fault};
@@ -20,6 +18,9 @@ const ONE: &str = "PATCH /prompts/*";
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Fault] = &[
+    fault! { "prompts.patch-of-nothing" ["PR-32"]
+        refused(ONE, 400, |request| request.json() == json!({})),
+        "An update of a prompt without any field is refused." },
     fault! { "prompts.patch-clears-platform" ["PR-32"] defaulted(ONE, "platform", Value::Null),
         "An update that leaves platform out clears it." },
     fault! { "prompts.patch-resets-type" ["PR-32"] defaulted(ONE, "promptType", "text"),
@@ -39,9 +40,6 @@ pub(super) const ALL: &[Fault] = &[
         if response.is_success() { before } else { response }
     }),
         "An update answers with the prompt as it was before." },
-    fault! { "prompts.patch-null-platform-ignored" ["PR-33"]
-        ignored_if(ONE, "platform", Value::is_null),
-        "An update with platform null leaves the platform." },
     fault! { "prompts.patch-model-ignored" ["PR-34"] edits(ONE, |body| {
         if text(body, "modelId").starts_with("local/") && body.get("promptType").is_none() {
             without(body, "modelId");
@@ -51,14 +49,6 @@ pub(super) const ALL: &[Fault] = &[
     fault! { "prompts.patch-aspect-ratio-refused" ["PR-34"]
         value_refused(ONE, "aspectRatio", Value::is_string),
         "An update with an aspectRatio is refused." },
-    fault! { "prompts.patch-type-ignored" ["PR-35"] ignored_if(ONE, "promptType", |kind| {
-        kind.as_str().is_some_and(|kind| !matches!(kind, "image" | "text" | "video"))
-    }),
-        "An update takes an unknown promptType for none." },
-    fault! { "prompts.patch-image-url-any" ["PR-35"] taken_as(ONE, "imageUrl", |url| {
-        url.as_str().filter(|url| !url.contains(':')).map(|_| "https://example.com/any".into())
-    }),
-        "An update takes any text for an imageUrl." },
     fault! { "prompts.patch-half" ["PR-35"] and_sends(ONE, |request, response| {
         let half = json!({ "title": request.json()["title"] });
         let halved = response.code() == 400 && half["title"].is_string();
@@ -84,9 +74,6 @@ pub(super) const ALL: &[Fault] = &[
         "An update appends to the referenceMediaUrls." },
     fault! { "prompts.save-moves" ["PR-46"] whole("POST /prompts/*/save", leaves_others),
         "A save takes the prompt out of its other vaults." },
-    fault! { "prompts.save-vault-id-text" ["PR-47"]
-        taken_as("POST /prompts/*/save", "vaultId", from_digits),
-        "A save takes the vaultId as a string of digits." },
     fault! { "prompts.save-without-vault" ["PR-47"]
         whole("POST /prompts/*/save", |request, upstream| async move {
             if request.json().get("vaultId").is_some() || !request.json().is_object() {

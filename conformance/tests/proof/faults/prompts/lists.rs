@@ -5,7 +5,6 @@ use std::collections::HashMap;
 use http::Method;
 use serde_json::Value;
 
-use crate::bounds::parameter_as;
 use crate::entries::{entries, without};
 use crate::exchange::{Request, Response};
 use crate::fault::{Fault, Intercept, fault};
@@ -32,18 +31,11 @@ pub(super) const ALL: &[Fault] = &[
         }
     }),
         "With type the filter vaultId is ignored." },
-    fault! { "prompts.type-unknown-ignored" ["PR-18"]
-        parameter_as(LIST, "type", |kind| KINDS.contains(&kind).then(|| kind.to_owned())),
-        "An unknown type is taken for no filter." },
     fault! { "prompts.type-in-capitals" ["PR-18"] asks(LIST, |request| {
         let lower = request.parameter("type").map(str::to_lowercase);
         request.set_parameter("type", lower.as_deref());
     }),
         "The filter type takes capitals." },
-    fault! { "prompts.vault-unknown-ignored" ["PR-17"] parameter_as(LIST, "vaultId", |id| {
-        id.parse::<i64>().is_ok().then(|| id.to_owned())
-    }),
-        "A vaultId that is no integer is taken for no filter." },
     fault! { "prompts.vault-id-cut" ["PR-17"] asks(LIST, |request| {
         let id = request.parameter("vaultId").unwrap_or_default();
         let end = id.find(|c: char| !c.is_ascii_digit()).unwrap_or(id.len());

@@ -36,7 +36,7 @@ const UPDATE: &str = "PATCH /prompts/*";
 /// So long a prompt is being made: a deletion at the same moment comes in between.
 const BEING_MADE: Duration = Duration::from_millis(150);
 
-const DELETE_VAULT: &str = "DELETE_VAULT /vaults/*";
+const DELETE_VAULT: &str = "DELETE /vaults/*";
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Fault] = &[

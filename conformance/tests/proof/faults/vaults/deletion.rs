@@ -12,7 +12,7 @@ use serde_json::json;
 use crate::entries::without;
 use crate::exchange::Response;
 use crate::fault::{Fault, Intercept, fault};
-use crate::front::{answers, edits_data, no_content, whole, whole_with};
+use crate::front::{answers, edits_data, whole, whole_with};
 use crate::shared::Shared;
 use crate::store::{FaultyStore, Good, Result, in_store};
 
@@ -22,8 +22,6 @@ const DELETE: &str = "DELETE /vaults/*";
 pub(crate) const ALL: &[Fault] = &[
     fault! { "vaults.deleted-flag" ["VA-26"] edits_data(DELETE, |data| without(data, "deleted")),
         "The answer of a deletion has the id alone." },
-    fault! { "vaults.deleted-204" ["VA-26"] no_content(DELETE),
-        "A deletion answers 204 without a body." },
     fault! { "vaults.deleted-again" ["ER-09"] deleted_again(),
         "The deletion of a deleted vault answers 200." },
     fault! { "vaults.deleted-forked" ["ER-09"] deleted_forked(),

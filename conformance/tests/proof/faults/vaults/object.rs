@@ -2,13 +2,11 @@
 
 use serde_json::{Value, json};
 
-use crate::bounds::{as_text, from_digits, shown_as};
+use crate::bounds::{as_text, shown_as};
 use crate::entries::without;
 use crate::exchange::Response;
 use crate::fault::{Fault, fault};
-use crate::front::{
-    answers, code_instead, edits_data, edits_each, edits_success, refused, status_instead,
-};
+use crate::front::{answers, edits_data, edits_each, edits_success, refused};
 
 const READ: &str = "GET /vaults/*";
 
@@ -20,11 +18,12 @@ pub(crate) const ALL: &[Fault] = &[
         }
     }),
         "A vault without a description has no such key." },
-    fault! { "vaults.visibility-unlisted" ["VA-24"]
-        shown_as("GET /vaults/*", "visibility", |visibility| {
-        (visibility == "unlisted").then(|| "public".into())
-    }),
-        "An unlisted vault reads as public." },
+    fault! { in "vaults.slug.of-the-name" "vaults.slug-same" ["VA-04"]
+        edits_each("GET /vaults/*, POST /vaults", |vault| vault["slug"] = "vault".into()),
+        "The slug of every vault is the same." },
+    fault! { in "generations.vault.general" "vaults.general-no-system" ["VA-12"]
+        edits_each("GET /vaults", |vault| vault["isSystem"] = false.into()),
+        "The General vault is no system vault." },
     fault! { "vaults.slug-name" ["VA-04"]
         edits_data("GET /vaults/*, POST /vaults", |vault| vault["slug"] = vault["name"].clone()),
         "A slug is the name, spaces and all." },
@@ -42,12 +41,6 @@ pub(crate) const ALL: &[Fault] = &[
         "A vault whose name has no letters has a slug of null." },
     fault! { "vaults.id-text" ["VA-01"] shown_as("GET /vaults/*", "id", as_text),
         "GET shows a vault's id as a string." },
-    fault! { "vaults.access-type" ["VA-06"]
-        shown_as("GET /vaults/*", "accessType", |_| Some(json!({ "kind": null }))),
-        "accessType is an object." },
-    fault! { "vaults.locked-number" ["VA-07"]
-        shown_as("GET /vaults/*", "isLocked", |_| Some(0.into())),
-        "isLocked is 0 in place of false." },
     fault! { "vaults.cover-missing" ["VA-08"]
         edits_data("GET /vaults/*", |vault| without(vault, "coverImageUrl")),
         "A vault without a cover has no coverImageUrl." },
@@ -62,8 +55,6 @@ pub(crate) const ALL: &[Fault] = &[
             vault["createdAt"] = vault["updatedAt"].clone();
         }),
         "An update moves createdAt too." },
-    fault! { "vaults.created-200" ["VA-16"] status_instead("POST /vaults", 200),
-        "A create answers 200." },
     fault! { "vaults.read-unlisted" ["VA-21"] answers("GET /vaults/*", |_, response| {
         if response.json()["data"]["visibility"] == "unlisted" {
             *response = Response::refusal(404, "no such vault");
@@ -73,18 +64,11 @@ pub(crate) const ALL: &[Fault] = &[
     fault! { "vaults.visibility-word" ["VA-13"]
         shown_as("GET /vaults", "visibility", |word| Some(word.as_str()?.to_uppercase().into())),
         "The list has visibilities in capitals." },
-    fault! { "vaults.description-number" ["VA-03"]
-        shown_as("GET /vaults/*, POST /vaults", "description", from_digits),
-        "A description of digits is shown as a number." },
     fault! { "vaults.name-cut" ["VA-02"] shown_as(READ, "name", |name| {
         let mut name = name.as_str()?.to_owned();
         name.pop().map(|_| name.into())
     }),
         "A vault is read without the last character of its name." },
-    fault! { "vaults.visibility-secret" ["VA-05"] shown_as(READ, "visibility", |visibility| {
-        (visibility == "private").then(|| "secret".into())
-    }),
-        "A private vault is read with the visibility secret." },
     fault! { "vaults.not-updated-yet" ["VA-11"] edits_data(READ, |vault| {
         if vault["updatedAt"] == vault["createdAt"] {
             vault["updatedAt"] = Value::Null;
@@ -102,9 +86,6 @@ pub(crate) const ALL: &[Fault] = &[
     fault! { "contents.remove-id-400" ["ER-08"]
         refused("DELETE /vaults/*/prompts/*", 400, |request| request.id(3) <= 0),
         "A membership's id that no membership can have is answered 400." },
-    fault! { "contents.wrong-type-422" ["VC-13"]
-        code_instead("POST /vaults/*/prompts", 400, 422, |request| !request.json()["promptIds"].is_array()),
-        "promptIds that are no list are answered 422." },
 ];
 
 fn paginated(body: &mut Value) {

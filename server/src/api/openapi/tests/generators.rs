@@ -19,58 +19,42 @@ fn names_rule(text: &str) -> bool {
     })
 }
 
-/// Descriptions are shown in the editors of users, who do not have the list of rules.
 #[test]
-fn texts_name_no_rules() {
+fn every_value_follows_the_rules_of_generators() {
     assert!(names_rule("as said (PR-19)") && !names_rule("UTF-8 and A–Z or 0-9, S-, x-1"));
     each(&original(), "", &mut |place, value| {
-        assert!(!value.as_str().is_some_and(names_rule), "{place}: {value}");
-    });
-}
-
-/// Generators number anonymous schemas: `InlineObject12`.
-#[test]
-fn json_bodies_are_named_schemas() {
-    each(&original(), "", &mut |place, value| {
-        if place.ends_with("/application~1json") {
-            let name = value["schema"]["$ref"].as_str().unwrap_or_default();
-            assert!(name.starts_with("#/components/schemas/"), "{place}");
-        }
-    });
-}
-
-/// In Go `NewPrompt` is the constructor of `Prompt`.
-#[test]
-fn no_schema_has_the_name_of_a_constructor() {
-    let document = original();
-    for (name, _) in entries(&document["components"]["schemas"]) {
-        assert!(!name.starts_with("New"), "{name}");
-    }
-}
-
-/// Generators make a class of `type: "null"` alone that does not exist. Within `anyOf` they know it.
-#[test]
-fn null_alone_is_no_type() {
-    each(&original(), "", &mut |place, value| {
-        let is_null = *value == json!({ "type": "null" });
-        assert!(value["type"] != "null" || is_null && place.contains("/anyOf/"), "{place}");
-    });
-}
-
-/// The Python client of openapi-generator compares it with the text `true`.
-#[test]
-fn no_boolean_has_a_constant() {
-    each(&original(), "", &mut |place, value| {
-        assert!(value["type"] != "boolean" || value.get("const").is_none(), "{place}");
-    });
-}
-
-/// In TypeScript such a field is required in requests, too.
-#[test]
-fn fields_have_no_default() {
-    each(&original(), "", &mut |place, value| {
         let parent = place.rsplit('/').nth(1);
-        assert!(parent != Some("properties") || value.get("default").is_none(), "{place}");
+        let schema = value["schema"]["$ref"].as_str().unwrap_or_default();
+        let is_null = *value == json!({ "type": "null" });
+        for (rule, holds) in [
+            // Descriptions are shown in the editors of users, who do not have the list of rules.
+            ("texts name no rules", !value.as_str().is_some_and(names_rule)),
+            // Generators number anonymous schemas: `InlineObject12`.
+            (
+                "JSON bodies are named schemas",
+                !place.ends_with("/application~1json")
+                    || schema.starts_with("#/components/schemas/"),
+            ),
+            // In Go `NewPrompt` is the constructor of `Prompt`.
+            (
+                "no schema has the name of a constructor",
+                !place.starts_with("/components/schemas/New"),
+            ),
+            // Generators make a class of it that does not exist. Within `anyOf` they know it.
+            (
+                "null alone is no type",
+                value["type"] != "null" || is_null && place.contains("/anyOf/"),
+            ),
+            // The Python client of openapi-generator compares it with the text `true`.
+            ("no boolean is constant", value["type"] != "boolean" || value.get("const").is_none()),
+            // In TypeScript such a field is required in requests, too.
+            (
+                "no field has a default",
+                parent != Some("properties") || value.get("default").is_none(),
+            ),
+        ] {
+            assert!(holds, "{rule}: {place}");
+        }
     });
 }
 

@@ -3,32 +3,6 @@
 use super::*;
 
 #[tokio::test]
-async fn an_error_of_the_model_itself_ends_the_job_and_one_of_a_proxy_does_not() {
-    let error = || ResponseTemplate::new(500).set_body_json(json!({"detail": "out of memory"}));
-    let of_body = json!({"detail": "out of memory", "error_type": "runner_server_error"});
-    for marked in [
-        error().insert_header("x-fal-request-id", "r-1"),
-        error().insert_header("x-fal-error-type", "runner_server_error"),
-        ResponseTemplate::new(504).set_body_json(of_body),
-    ] {
-        let script = Script { result: Other(marked.clone()), ..Script::default() };
-        match poll(script).await {
-            Ok(Progress::Failed(reason)) => {
-                assert!(reason.starts_with("out of memory"), "{reason}");
-            }
-            other => panic!("{marked:?}: {other:?}"),
-        }
-        // Only the result is the model's.
-        let status = Script { status: Other(marked), ..Script::default() };
-        poll(status).await.unwrap_err();
-    }
-    for unmarked in [error(), ResponseTemplate::new(502)] {
-        let script = Script { result: Other(unmarked), ..Script::default() };
-        poll(script).await.unwrap_err();
-    }
-}
-
-#[tokio::test]
 async fn a_submission_with_addresses_of_another_origin_is_polled_below_the_configured_one() {
     let foreign = json!({
         "request_id": "r 1",
@@ -152,21 +126,4 @@ async fn an_output_is_followed_over_redirects_with_the_same_checks() {
     }
     load("unchanged").await.unwrap_err();
     assert_eq!(received(&private).await.len(), 0);
-}
-
-#[tokio::test]
-async fn a_refusal_of_the_service_is_not_one_of_the_request() {
-    for status in [401, 402, 403] {
-        let body = json!({"detail": format!("User is locked. Reason: Exhausted balance. {KEY}")});
-        let script = Script { submission: Json(status, body), ..Script::default() };
-        let error = client_of(&start(script).await).submit(&request()).await.unwrap_err();
-        let shown = error.to_string();
-        assert_eq!(shown, "the provider does not accept requests of this service at the moment");
-        match error {
-            SubmitError::NotAuthorized(reason) => {
-                assert!(reason.contains("Exhausted balance. …"), "{reason}");
-            }
-            other => panic!("{status}: {other:?}"),
-        }
-    }
 }

@@ -56,7 +56,7 @@ impl Db {
     }
 }
 
-async fn db(query: &str) -> (Db, ScratchDatabase) {
+async fn db(query: &str) -> (Arc<Db>, ScratchDatabase) {
     let database = ScratchDatabase::create().await.unwrap();
     let url = DatabaseUrl::parse(&format!("{}?{query}", database.url())).unwrap();
     let store = PostgresStore::open(&url, Migration::Auto, Clock::System).await.unwrap();
@@ -160,7 +160,7 @@ async fn connections_that_all_broke_while_idle_fail_no_statement() {
 async fn a_statement_that_takes_too_long_fails_and_is_cancelled_by_the_server_or_by_us() {
     for (query, limit) in [("statement_timeout=200", 60_000), ("", 300)] {
         let (mut db, _database) = db(query).await;
-        db.limit = Duration::from_millis(limit);
+        Arc::make_mut(&mut db).limit = Duration::from_millis(limit);
         for statement in [&SLEEP, &SLEEP_WRITE] {
             let began = Instant::now();
             let outcome = db.rows(statement, &[&60.0_f64]).await;

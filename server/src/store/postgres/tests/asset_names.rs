@@ -131,18 +131,22 @@ async fn the_first_start_afterwards_needs_the_folder_with_the_files() {
     let image = json!({"url": here(), "width": 1, "height": 2, "createdAt": 3});
     let (store, _database) = migrated(&json!([image]).to_string()).await;
     let folders = [TempDir::new().unwrap(), TempDir::new().unwrap()];
-    let open = |at: usize| Blobs::open(&BlobSetting::Folder(folders[at].path().into())).unwrap();
-    open(0).put_new(&AssetName::parse(NAME).unwrap(), "x".into()).await.unwrap();
-    let refused = open(1).check_mark(&store).await.unwrap_err().to_string();
+    let open = async |at: usize| {
+        let blobs = Blobs::open(&BlobSetting::Folder(folders[at].path().into())).unwrap();
+        blobs.verify().await.unwrap();
+        blobs
+    };
+    open(0).await.put_new(&AssetName::parse(NAME).unwrap(), "x".into()).await.unwrap();
+    let refused = open(1).await.check_mark(&store).await.unwrap_err().to_string();
     assert!(refused.contains(folders[1].path().to_str().unwrap()), "{refused}");
-    open(0).check_mark(&store).await.unwrap();
+    open(0).await.check_mark(&store).await.unwrap();
     // From now on the mark counts, not the file.
-    open(1).put_new(&AssetName::parse(NAME).unwrap(), "x".into()).await.unwrap();
-    let refused = open(1).check_mark(&store).await.unwrap_err().to_string();
+    open(1).await.put_new(&AssetName::parse(NAME).unwrap(), "x".into()).await.unwrap();
+    let refused = open(1).await.check_mark(&store).await.unwrap_err().to_string();
     for folder in &folders {
         assert!(refused.contains(folder.path().to_str().unwrap()), "{refused}");
     }
-    open(0).check_mark(&store).await.unwrap();
+    open(0).await.check_mark(&store).await.unwrap();
 }
 
 #[tokio::test]

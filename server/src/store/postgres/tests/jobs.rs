@@ -188,7 +188,6 @@ async fn worker_pools_on_two_stores_complete_every_job_once() {
             },
             clock: Clock::System,
             settings: JobSettings { workers: 4, ..JobSettings::default() },
-            poll_spacing: Arc::default(),
             activity: Arc::default(),
         };
         WorkerPool::start(&worker)

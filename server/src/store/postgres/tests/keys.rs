@@ -64,7 +64,7 @@ async fn keys_are_created_for_existing_accounts_and_listed_by_account_and_age() 
     }
     assert_eq!(store.find_key("a1", &[7; 32]).await.unwrap().unwrap().key, key("a1"));
     let ids = |entries: Vec<KeyEntry>| {
-        entries.into_iter().map(|entry| entry.public_id).collect::<Vec<_>>()
+        entries.into_iter().map(|entry| entry.key.public_id.into_string()).collect::<Vec<_>>()
     };
     assert_eq!(ids(store.keys().await.unwrap()), ["a1", "b1", "b2"]);
     assert_eq!(ids(store.keys_of("bob").await.unwrap().unwrap()), ["b1", "b2"]);
@@ -77,7 +77,7 @@ async fn a_key_is_revoked_once_and_permanently() {
     let alice = caller(&store, "alice").await;
     store.confirm_key(&alice).await.unwrap();
     let first = store.revoke_key("key-of-alice").await.unwrap().unwrap();
-    assert!(first.revoked_at.is_some());
+    assert!(first.key.revoked_at.is_some());
     assert_eq!(store.revoke_key("key-of-alice").await.unwrap(), Some(first));
     assert_eq!(store.revoke_key("b").await.unwrap(), None);
     // The cached record is stale until the key is confirmed.

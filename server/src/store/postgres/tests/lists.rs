@@ -6,30 +6,19 @@ use futures::future::join_all;
 use futures::{FutureExt, TryStreamExt};
 
 use super::{caller, store};
-use crate::domain::{ListedPrompt, NewPrompt, PromptInputs, PromptKind, PromptQuery};
+use crate::domain::{ListedPrompt, PromptKind, PromptQuery};
 use crate::store::StoreError;
-use crate::store::contract_tests::named;
+use crate::store::contract_tests::{named, new_prompt};
 use crate::store::prelude::*;
 
 const PAGE: PromptQuery = PromptQuery { vault: None, kind: None, after: None, limit: 3 };
-
-fn new() -> NewPrompt {
-    NewPrompt {
-        title: "T".into(),
-        text: "x".into(),
-        kind: PromptKind::Text,
-        platform: None,
-        inputs: PromptInputs::default(),
-        vault: None,
-    }
-}
 
 #[tokio::test]
 async fn equal_pages_that_wait_share_their_rows_and_others_do_not() {
     let (store, _database) = store().await;
     let (alice, bob) = (caller(&store, "alice").await, caller(&store, "bob").await);
-    let mine = store.create_prompt(&alice, new()).await.unwrap().id;
-    let bobs = store.create_prompt(&bob, new()).await.unwrap().id;
+    let mine = store.create_prompt(&alice, new_prompt(PromptKind::Text, None)).await.unwrap().id;
+    let bobs = store.create_prompt(&bob, new_prompt(PromptKind::Text, None)).await.unwrap().id;
     let longer = PromptQuery { limit: 4, ..PAGE };
     // Two are on their way at once, and the others of the same key and query wait.
     let mut reads: Vec<_> = (0..6).map(|_| store.list_prompts(&alice, PAGE)).collect();
@@ -52,7 +41,7 @@ async fn a_page_has_what_was_created_before_its_request_although_older_reads_are
     for read in &mut older {
         assert!(read.now_or_never().is_none());
     }
-    let created = store.create_prompt(&alice, new()).await.unwrap().id;
+    let created = store.create_prompt(&alice, new_prompt(PromptKind::Text, None)).await.unwrap().id;
     let (page, _) = tokio::join!(store.list_prompts(&alice, PAGE), join_all(older));
     assert_eq!(page.unwrap().prompts[0].id, created);
 }
@@ -62,7 +51,7 @@ async fn reads_of_a_small_vault_that_wait_share_their_rows() {
     let (store, _database) = store().await;
     let alice = caller(&store, "alice").await;
     let vault = store.create_vault(&alice, named("Sky")).await.unwrap().id;
-    let prompt = store.create_prompt(&alice, new()).await.unwrap().id;
+    let prompt = store.create_prompt(&alice, new_prompt(PromptKind::Text, None)).await.unwrap().id;
     store.add_prompts(&alice, vault, &[prompt]).await.unwrap();
     let read = async || -> Vec<ListedPrompt> {
         store.contents(&alice, vault).await.unwrap().try_collect().await.unwrap()

@@ -88,7 +88,7 @@ async fn an_update_that_waited_for_a_save_shows_its_vault() {
     // What the statements of a save do.
     let save = format!(
         "BEGIN; UPDATE vault SET prompt_count = 1 WHERE id = {vault};
-         UPDATE prompt SET saves = saves + 1 WHERE id = {prompt};
+         SELECT FROM prompt WHERE id = {prompt} FOR UPDATE;
          INSERT INTO vault_prompt (account_id, vault_id, prompt_id, kind)
          SELECT account_id, {vault}, id, kind FROM prompt WHERE id = {prompt}"
     );

@@ -1,5 +1,6 @@
 //! How the connections are divided, and writes of large vaults.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures::TryStreamExt;
@@ -17,7 +18,14 @@ use crate::store::prelude::*;
 use crate::store::{StoreError, time_budget};
 
 static SLEEP: Statement = Statement::non_idempotent("test.sleep", "SELECT pg_sleep($1)");
-const QUICK: Statement = Statement::non_idempotent("test.quick", "SELECT 1");
+static SLEEP_OF_CALLER: Statement = Statement::non_idempotent(
+    "test.sleep_of_caller",
+    "SELECT pg_sleep($3) FROM api_key WHERE account_id = $1 AND id = $2",
+);
+const QUICK: Statement = Statement::non_idempotent(
+    "test.quick",
+    "SELECT FROM api_key WHERE account_id = $1 AND id = $2",
+);
 const LOOK_UP: Statement = Statement::read_only("test.look_up", "SELECT pg_sleep(0.2)");
 
 /// Statements that sleep at this moment.
@@ -91,7 +99,7 @@ async fn a_fork_or_deletion_that_takes_too_long_says_so_and_changes_nothing() {
         INSERT INTO vault (account_id, name, slug, visibility, created_at, updated_at)
         SELECT id, 'Sky', 'sky', 'private', now(), now() FROM account WHERE name = 'bob'";
     holder.batch_execute(lock).await.unwrap();
-    store.db.long_limit = Duration::from_millis(300);
+    Arc::make_mut(&mut store.db).long_limit = Duration::from_millis(300);
     let forked = store.fork_vault(&bob, vault).await;
     assert!(matches!(forked, Err(StoreError::TooLarge)), "{forked:?}");
     let deleted = store.delete_vault(&alice, vault).await;
@@ -109,9 +117,10 @@ async fn long_writes_have_a_share_of_the_connections() {
     // Each account has one at a time, and all together three of the eleven connections.
     let tasks = callers.iter().chain(&callers).cloned().map(|caller| {
         let store = store.clone();
-        tokio::spawn(
-            async move { store.db.long_row_of_steps(&caller, &[(&SLEEP, &[&1.5_f64])]).await },
-        )
+        let long = Some(store.db.long_limit);
+        tokio::spawn(async move {
+            store.db.row_of_steps(&caller, long, &[(&SLEEP_OF_CALLER, &[&1.5_f64])]).await
+        })
     });
     let tasks: Vec<_> = tasks.collect();
     sleeping(&store, 3).await;
@@ -130,7 +139,9 @@ async fn one_account_has_half_of_the_connections_for_its_changes() {
     let (alice, bob) = (caller(&store, "alice").await, caller(&store, "bob").await);
     let all = (0..40).map(|_| {
         let (store, alice) = (store.clone(), alice.clone());
-        tokio::spawn(async move { store.db.row_of_caller(&alice, &SLEEP, &[&1.0_f64]).await })
+        tokio::spawn(
+            async move { store.db.row_of_caller(&alice, &SLEEP_OF_CALLER, &[&1.0_f64]).await },
+        )
     });
     let all: Vec<_> = all.collect();
     sleeping(&store, 6).await;
@@ -145,7 +156,7 @@ async fn one_account_has_half_of_the_connections_for_its_changes() {
 #[tokio::test]
 async fn the_steps_of_one_request_share_its_time() {
     let (mut store, _database) = store().await;
-    store.db.limit = Duration::from_secs(60);
+    Arc::make_mut(&mut store.db).limit = Duration::from_secs(60);
     query(&store, "SET statement_timeout = 0", &[]).await;
     let began = Instant::now();
     let steps = time_budget::of_request(async {

@@ -14,7 +14,7 @@ use super::plans::statements;
 
 /// A node of a tree.
 #[derive(Debug, Default)]
-struct Node {
+pub(super) struct Node {
     name: String,
     /// The first word of each field.
     fields: BTreeMap<String, String>,
@@ -76,7 +76,7 @@ const DELETE: u32 = 4;
 const CTE: u32 = 6;
 
 /// What the catalogue says of the numbers in a tree.
-struct Catalogue {
+pub(super) struct Catalogue {
     client: Client,
     /// `account_id` of each table of account data.
     accounts: BTreeMap<u32, u32>,
@@ -87,7 +87,7 @@ struct Catalogue {
 }
 
 impl Catalogue {
-    async fn of(database: &ScratchDatabase) -> Self {
+    pub(super) async fn of(database: &ScratchDatabase) -> Self {
         let (client, connection) = tokio_postgres::connect(&database.url(), NoTls).await.unwrap();
         tokio::spawn(connection);
         let columns = async |condition: &str| -> BTreeMap<u32, u32> {
@@ -106,7 +106,7 @@ impl Catalogue {
         Self { client, accounts, ids, mutable }
     }
 
-    async fn tree(&self, sql: &str) -> Node {
+    pub(super) async fn tree(&self, sql: &str) -> Node {
         let prepared = self.client.prepare(sql).await.unwrap();
         let types: Vec<_> = prepared.params().iter().map(Type::name).collect();
         let create = format!(
@@ -167,8 +167,7 @@ impl Catalogue {
                 }
             }
         }
-        let mut accounts = BTreeSet::new();
-        self.read_accounts(&tree, &mut Vec::new(), &mut accounts);
+        let accounts: BTreeSet<_> = self.accounts_read(&tree).into_iter().flatten().collect();
         if accounts.len() > 1 {
             broken.push(format!("join of the accounts {accounts:?}"));
         }
@@ -210,31 +209,63 @@ impl Catalogue {
         !is_given && !reads
     }
 
-    /// Collects the parameters that columns `account_id` of account data are compared with.
-    fn read_accounts<'a>(
-        &self,
-        node: &'a Node,
-        queries: &mut Vec<&'a Node>,
-        accounts: &mut BTreeSet<u32>,
-    ) {
-        let is_query = node.name == "QUERY";
-        if is_query {
-            queries.push(node);
-        }
-        let arguments: Vec<_> = node.field("args").collect();
-        if let ("OPEXPR", [var, param]) = (node.name.as_str(), &arguments[..])
-            && (var.name == "VAR" && param.name == "PARAM")
-        {
-            let level = var.number("varlevelsup") as usize;
-            let query = queries.iter().rev().nth(level).unwrap();
-            let table = query.field("rtable").nth(var.number("varno") as usize - 1).unwrap();
-            if self.accounts.get(&table.number("relid")) == Some(&var.number("varattno")) {
-                accounts.insert(param.number("paramid"));
+    /// Of each table of account data that a statement reads or changes, the number of the parameter
+    /// that its `account_id` is compared with.
+    pub(super) fn accounts_read(&self, tree: &Node) -> Vec<Option<u32>> {
+        let mut found = Vec::new();
+        for query in tree.all().into_iter().filter(|node| node.name == "QUERY") {
+            let target = if query.is(INSERT) { query.number("resultRelation") } else { 0 };
+            for (number, table) in (1..).zip(query.field("rtable")) {
+                if let Some(column) = self.accounts.get(&table.number("relid"))
+                    && number != target
+                {
+                    found.push(query.compared(number, *column));
+                }
             }
         }
-        node.nodes.iter().for_each(|(_, node)| self.read_accounts(node, queries, accounts));
-        if is_query {
-            queries.pop();
+        found
+    }
+
+    /// Of each table of account data that a statement inserts into, the number of the parameter that
+    /// its `account_id` gets.
+    pub(super) fn accounts_inserted(&self, tree: &Node) -> Vec<Option<u32>> {
+        let mut found = Vec::new();
+        for insert in tree.all().into_iter().filter(|node| node.is(INSERT)) {
+            let table = insert.field("rtable").nth(insert.number("resultRelation") as usize - 1);
+            if let Some(column) = self.accounts.get(&table.unwrap().number("relid")) {
+                found.push(insert.selected(*column));
+            }
+        }
+        found
+    }
+}
+
+impl Node {
+    /// The parameter that a column of a table of this query is compared with, in the query itself.
+    fn compared(&self, table: u32, column: u32) -> Option<u32> {
+        let arguments: Vec<_> = self.field("args").collect();
+        if let ("OPEXPR", [var, param]) = (self.name.as_str(), &arguments[..])
+            && (var.name == "VAR" && param.name == "PARAM")
+            && (var.number("varno"), var.number("varattno")) == (table, column)
+        {
+            return Some(param.number("paramid"));
+        }
+        let below = self.nodes.iter().filter(|(_, node)| node.name != "QUERY");
+        below.into_iter().find_map(|(_, node)| node.compared(table, column))
+    }
+
+    /// The parameter that is a column of the result of this query, or of the subquery that it
+    /// selects from.
+    fn selected(&self, column: u32) -> Option<u32> {
+        let value = self.field("targetList").find(|value| value.number("resno") == column)?;
+        let (_, value) = value.nodes.iter().find(|(name, _)| name == "expr")?;
+        match value.name.as_str() {
+            "PARAM" => Some(value.number("paramid")),
+            "VAR" => {
+                let from = self.field("rtable").nth(value.number("varno") as usize - 1)?;
+                from.field("subquery").next()?.selected(value.number("varattno"))
+            }
+            _ => None,
         }
     }
 }

@@ -1,0 +1,86 @@
+//! What each endpoint answers with: the stated status and the envelope, and each field of each
+//! object in every answer that shows it, by its type. The values are for the chapters.
+
+pub(super) mod shapes;
+
+use std::sync::LazyLock;
+
+use self::shapes::{OBJECTS, Object, Shape};
+use super::endpoints::{self, ROWS, Row};
+use super::generations::job::{Job, send};
+use super::prelude::*;
+use crate::{Need, Profile};
+
+/// A scenario for each endpoint, and one for each field of each object.
+pub(super) static ALL: LazyLock<Vec<Scenario>> = LazyLock::new(|| {
+    let of_object =
+        |object: &'static Object| object.fields.iter().map(move |field| of_field(object, field));
+    ROWS.iter().map(of_endpoint).chain(OBJECTS.iter().flat_map(of_object)).collect()
+});
+
+fn of_endpoint(row: &'static Row) -> Scenario {
+    let Row { name, method, template, status, rule, .. } = row;
+    let data = if row.lists() { "an array" } else { "an object" };
+    Scenario {
+        needs: if *name == "fork-vault" { &[Need::OtherAccount] } else { &[] },
+        ..Scenario::generated(
+            Profile::Core,
+            format!("answers.{name}"),
+            format!(
+                "{method} {template}: a success is {status} with {data} in data, and error null"
+            ),
+            vec![rule, "EN-03", "EN-04", "EN-05"],
+            &[],
+            concat!(file!(), ":", line!()),
+            move |case| succeeds(case, row),
+        )
+    }
+}
+
+async fn succeeds(case: Case, row: &Row) -> Result {
+    let reply = success(&case, row).await?;
+    let body = reply.status(row.status)?.json()?;
+    let both = body.get("data").is_some() && body.get("error").is_some();
+    reply.ensure(both, "a JSON object with the keys data and error", body)?;
+    reply.equals("/error", Value::Null)?;
+    let data = &body["data"];
+    let (fits, what) = match row.lists() {
+        true => (data.is_array(), "an array in data"),
+        false => (data.is_object(), "an object in data"),
+    };
+    reply.ensure(fits, what, data).map(drop)
+}
+
+/// The answer of an endpoint to a right call.
+async fn success(case: &Case, row: &Row) -> Result<ApiResponse> {
+    match row.name {
+        "read-status" => Job::queue(case, json!({})).await?.status().await,
+        "generate" => send(case, json!({ "vaultId": case.vault().await?.id })).await,
+        "fork-vault" => {
+            let public = json!({ "visibility": "public" });
+            let source = case.other_account().vault_with(public).await?.0;
+            case.vault_at(source.id).fork().await
+        }
+        _ => {
+            let ids = endpoints::Ids::make(case).await?;
+            endpoints::one(case, &ids, &row.method, row.template)?.send(&case.wire()).await
+        }
+    }
+}
+
+fn of_field(object: &'static Object, field: &'static Shape) -> Scenario {
+    let id = format!("shapes.{}.{}", object.name, super::fields::dashed(field.name));
+    let title = format!("In every {} {} is {}", object.words, field.name, field.kind);
+    let mut rules = vec![field.rule];
+    rules.extend(field.kind.convention());
+    let source = concat!(file!(), ":", line!());
+    Scenario::generated(Profile::Core, id, title, rules, &[], source, move |case| async move {
+        for (reply, place) in (object.shown)(case).await? {
+            let value = reply.at(&place)?.get(field.name);
+            let got = value.map_or_else(|| "nothing".to_owned(), Value::to_string);
+            let fits = value.is_some_and(|value| field.kind.fits(value));
+            reply.ensure(fits, format!("{} to be {}", field.name, field.kind), got)?;
+        }
+        Ok(())
+    })
+}

@@ -1,0 +1,292 @@
+//! The objects of the specification, field by field, and the answers that show them.
+
+use std::fmt;
+
+use futures::future::BoxFuture;
+use serde_json::Value;
+
+use crate::fixture::merged;
+use crate::scenarios::generations::job::send;
+use crate::scenarios::prelude::*;
+use crate::scenarios::prompts::object::{all_inputs, in_every_answer};
+use crate::scenarios::uploads::slot::ask;
+
+/// Answers, each with the place of the object in it.
+type Shown = Vec<(ApiResponse, String)>;
+
+/// An object of the API.
+pub struct Object {
+    /// In ids.
+    pub name: &'static str,
+    /// In titles.
+    pub words: &'static str,
+    /// The calls that answer with it, as `METHOD /path` with `*` for an id.
+    pub routes: &'static [&'static str],
+    /// What it has.
+    pub fields: &'static [Shape],
+    pub(super) shown: fn(Case) -> BoxFuture<'static, Result<Shown>>,
+}
+
+/// One field of an object.
+pub struct Shape {
+    /// Its key.
+    pub name: &'static str,
+    /// What its value may be.
+    pub kind: Type,
+    /// The rule that states it.
+    pub rule: &'static str,
+}
+
+/// What a value may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Type {
+    /// An id, or a count.
+    Integer,
+    /// Text.
+    Text,
+    /// Text or null.
+    TextOrNull,
+    /// `true` or `false`.
+    Boolean,
+    /// `true`.
+    True,
+    /// This number.
+    Exactly(i64),
+    /// A moment in ISO 8601.
+    Timestamp,
+    /// A list of integers.
+    Integers,
+    /// A list of images.
+    Images,
+    /// One of these words.
+    OneOf(&'static str),
+}
+
+impl Type {
+    /// Whether a value is of the type.
+    pub fn fits(self, value: &Value) -> bool {
+        let timestamp = |value: &Value| value.as_str().and_then(check::timestamp).is_some();
+        let integer = |value: &Value| value.is_i64() || value.is_u64();
+        let all =
+            |test: &dyn Fn(&Value) -> bool| value.as_array().is_some_and(|a| a.iter().all(test));
+        match self {
+            Self::Integer => integer(value),
+            Self::Text => value.is_string(),
+            Self::TextOrNull => value.is_string() || value.is_null(),
+            Self::Boolean => value.is_boolean(),
+            Self::True => *value == true,
+            Self::Exactly(number) => *value == number,
+            Self::Timestamp => timestamp(value),
+            Self::Integers => all(&integer),
+            Self::Images => all(&|one| {
+                let sizes = ["width", "height"].iter().all(|size| integer(&one[*size]));
+                one["url"].is_string() && sizes && timestamp(&one["createdAt"])
+            }),
+            Self::OneOf(words) => {
+                value.as_str().is_some_and(|text| words.split(' ').any(|w| w == text))
+            }
+        }
+    }
+
+    /// The rule of all values of the type.
+    pub(super) fn convention(self) -> Option<&'static str> {
+        match self {
+            Self::Timestamp => Some("EN-09"),
+            Self::Integers => Some("EN-08"),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Type {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Integer => f.write_str("an integer"),
+            Self::Text => f.write_str("a string"),
+            Self::TextOrNull => f.write_str("a string or null"),
+            Self::Boolean => f.write_str("a boolean"),
+            Self::True => f.write_str("true"),
+            Self::Exactly(number) => number.fmt(f),
+            Self::Timestamp => f.write_str("an ISO 8601 timestamp"),
+            Self::Integers => f.write_str("an array of integers"),
+            Self::Images => f.write_str("an array of images with url, width, height and createdAt"),
+            Self::OneOf(words) => write!(f, "one of {}", words.replace(' ', ", ")),
+        }
+    }
+}
+
+macro_rules! shapes {
+    ($($name:literal $kind:expr, $rule:literal;)+) => {
+        &[$(Shape { name: $name, kind: $kind, rule: $rule }),+]
+    };
+}
+
+/// The prompt object.
+pub(in crate::scenarios) const PROMPT: &[Shape] = shapes! {
+    "id" Type::Integer, "PR-01";
+    "title" Type::Text, "PR-02";
+    "prompt" Type::Text, "PR-02";
+    "promptType" Type::OneOf("image text video"), "PR-03";
+    "platform" Type::TextOrNull, "PR-04";
+    "status" Type::Text, "PR-05";
+    "images" Type::Images, "PR-06";
+    "vaultIds" Type::Integers, "PR-08";
+    "createdAt" Type::Timestamp, "PR-09";
+    "updatedAt" Type::Timestamp, "PR-09";
+};
+
+/// What an entry of a vault's listing has besides.
+pub(in crate::scenarios) const MEMBER: &[Shape] = shapes! {
+    "vaultPromptId" Type::Integer, "VC-04";
+    "isPinned" Type::Boolean, "VC-04";
+};
+
+/// The vault object.
+pub(in crate::scenarios) const VAULT: &[Shape] = shapes! {
+    "id" Type::Integer, "VA-01";
+    "name" Type::Text, "VA-02";
+    "description" Type::TextOrNull, "VA-03";
+    "slug" Type::Text, "VA-04";
+    "visibility" Type::OneOf("private unlisted public"), "VA-05";
+    "accessType" Type::TextOrNull, "VA-06";
+    "isLocked" Type::Boolean, "VA-07";
+    "coverImageUrl" Type::TextOrNull, "VA-08";
+    "isSystem" Type::Boolean, "VA-09";
+    "promptCount" Type::Integer, "VA-10";
+    "createdAt" Type::Timestamp, "VA-11";
+    "updatedAt" Type::Timestamp, "VA-11";
+};
+
+/// Every object.
+pub static OBJECTS: &[Object] = &[
+    Object {
+        name: "prompt",
+        words: "answer with a prompt",
+        routes: &[
+            "POST /prompts",
+            "GET /prompts",
+            "GET /prompts/*",
+            "PATCH /prompts/*",
+            "POST /prompts/*/save",
+            "GET /vaults/*/prompts",
+        ],
+        fields: PROMPT,
+        shown: |case| Box::pin(prompts(case)),
+    },
+    Object {
+        name: "member",
+        words: "entry of a vault's listing",
+        routes: &["GET /vaults/*/prompts"],
+        fields: MEMBER,
+        shown: |case| Box::pin(members(case)),
+    },
+    Object {
+        name: "vault",
+        words: "answer with a vault",
+        routes: &["POST /vaults", "GET /vaults", "GET /vaults/*", "PATCH /vaults/*"],
+        fields: VAULT,
+        shown: |case| Box::pin(vaults(case)),
+    },
+    Object {
+        name: "move",
+        words: "answer to a move",
+        routes: &["POST /vaults/*/prompts/*/move"],
+        fields: shapes! {
+            "promptId" Type::Integer, "VC-17";
+            "sourceVaultId" Type::Integer, "VC-17";
+            "targetVaultId" Type::Integer, "VC-17";
+            "vaultPromptId" Type::Integer, "VC-17";
+        },
+        shown: |case| Box::pin(moved(case)),
+    },
+    Object {
+        name: "generation",
+        words: "answer to a generation",
+        routes: &["POST /generations"],
+        fields: shapes! {
+            "success" Type::True, "GE-03";
+            "clientJobId" Type::Text, "GE-02";
+            "providerRequestId" Type::Text, "GE-04";
+            "statusUrl" Type::Text, "GE-02";
+        },
+        shown: |case| Box::pin(generation(case)),
+    },
+    Object {
+        name: "slot",
+        words: "upload slot",
+        routes: &["POST /uploads/images"],
+        fields: shapes! {
+            "uploadUrl" Type::Text, "UP-04";
+            "token" Type::Text, "UP-05";
+            "url" Type::Text, "UP-06";
+            "path" Type::Text, "UP-07";
+            "contentType" Type::OneOf("image/png image/jpeg image/webp image/gif"), "UP-08";
+            "size" Type::Integer, "UP-08";
+            "expiresIn" Type::Exactly(7200), "UP-09";
+        },
+        shown: |case| Box::pin(slots(case)),
+    },
+];
+
+/// With nothing but what is required, and with everything.
+async fn prompts(case: Case) -> Result<Shown> {
+    let mut shown = in_every_answer(&case, json!({})).await?;
+    shown.extend(in_every_answer(&case, all_inputs(&case)).await?);
+    shown.extend(members(case).await?);
+    Ok(shown)
+}
+
+async fn members(case: Case) -> Result<Shown> {
+    let vault = case.vault().await?;
+    case.prompt_with(json!({ "vaultId": vault.id })).await?;
+    vault.add_in_turn(&case.prompts(2).await?).await?;
+    let listing = vault.listing().await?;
+    let entries = listing.array("/data")?.len();
+    Ok((0..entries).map(|n| (listing.clone(), format!("/data/{n}"))).collect())
+}
+
+async fn vaults(case: Case) -> Result<Shown> {
+    let mut shown = Vec::new();
+    for fields in [json!({}), json!({ "description": "Boats", "visibility": "unlisted" })] {
+        let body = merged(json!({ "name": case.name("vault") }), fields);
+        let created = case.wire().post("/vaults", body).await?;
+        created.success()?;
+        // An answer without the id is all that can be looked at.
+        let Ok(id) = created.integer("/data/id") else {
+            return Ok(vec![(created, "/data".into())]);
+        };
+        let vault = case.vault_at(id);
+        let updated = vault.update(json!({ "visibility": "private" })).await?;
+        let alone = [created, vault.read().await?, updated];
+        shown.extend(alone.map(|reply| (reply, "/data".to_owned())));
+    }
+    // The caller's vaults and those of the service; others may come and go while it is read.
+    let list = case.wire().get("/vaults").await?;
+    let entries = list.status(200)?.array("/data")?.len();
+    shown.extend((0..entries).map(|n| (list.clone(), format!("/data/{n}"))));
+    Ok(shown)
+}
+
+async fn moved(case: Case) -> Result<Shown> {
+    let (_, target, [member]) = case.source_and_target().await?;
+    Ok(vec![(member.move_to(&target).await?, "/data".to_owned())])
+}
+
+async fn generation(case: Case) -> Result<Shown> {
+    let vault = case.vault().await?.id;
+    let named = json!({ "vaultId": vault, "clientJobId": case.name("job").replace(' ', "-") });
+    let mut shown = Vec::new();
+    for fields in [json!({ "vaultId": vault }), named] {
+        let reply = send(&case, fields).await?;
+        shown.push((reply.success()?.clone(), "/data".to_owned()));
+    }
+    Ok(shown)
+}
+
+async fn slots(case: Case) -> Result<Shown> {
+    let mut shown = Vec::new();
+    for kind in ["image/png", "image/jpeg", "image/webp", "image/gif"] {
+        shown.push((ask(&case.wire(), kind, 12_345).await?, "/data".to_owned()));
+    }
+    Ok(shown)
+}

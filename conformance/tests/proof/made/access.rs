@@ -1,0 +1,54 @@
+//! Each endpoint lets each wrong credential in, or refuses it with another status.
+
+use promptarium_conformance::scenarios::tables::{ROWS, Scope};
+
+use super::{made, route};
+use crate::exchange::Request;
+use crate::fault::Fault;
+use crate::faults::keys::{let_in, token};
+use crate::front::code_instead;
+use crate::keys::{MAIN, OTHER, READ_ONLY, REVOKED};
+
+/// A credential: as in ids of scenarios, its rule, and whether a request has it.
+const CREDENTIALS: [(&str, &str, fn(&Request) -> bool); 6] = [
+    ("missing", "AU-02", |request| request.authorization().is_empty()),
+    ("not-bearer", "AU-03", |request| {
+        let value = request.authorization();
+        !value.is_empty() && !value.starts_with("Bearer ")
+    }),
+    ("truncated", "AU-04", |request| {
+        let token = token(request);
+        !token.is_empty() && token != MAIN && MAIN.starts_with(token)
+    }),
+    ("unknown", "AU-05", |request| {
+        let token = token(request);
+        !MAIN.starts_with(token) && ![OTHER, READ_ONLY, REVOKED].contains(&token)
+    }),
+    ("revoked", "AU-06", |request| token(request) == REVOKED),
+    ("no-scope", "AU-08", |request| token(request) == READ_ONLY),
+];
+
+pub(super) fn all() -> Vec<Fault> {
+    let mut faults = Vec::new();
+    for row in ROWS {
+        for (credential, rule, has) in CREDENTIALS {
+            let rule = match (credential, row.scope) {
+                ("no-scope", Scope::Stated(rule)) => rule,
+                ("no-scope", Scope::NotNeeded) => continue,
+                _ => rule,
+            };
+            let (routes, name) = (route(&row.method, row.template), row.name);
+            let among = format!("access.{credential}.{name}");
+            let fault = |operator: &str| format!("access.{credential}.{name}.{operator}");
+            let wrong = format!("{routes} lets a caller in whose credential is {credential}.");
+            faults.push(made(fault("let-in"), rule, among.clone(), wrong, move || {
+                let_in(routes, has)
+            }));
+            let wrong = format!("{routes} answers 403 where the credential is {credential}.");
+            faults.push(made(fault("403"), rule, among, wrong, move || {
+                code_instead(routes, 401, 403, has)
+            }));
+        }
+    }
+    faults
+}

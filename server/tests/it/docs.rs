@@ -1,0 +1,111 @@
+//! The pages for people: links, size, lines that the program prints, and commands.
+
+mod commands;
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Words of all pages but those below `docs/reference`.
+const WORDS_MAX: usize = 20_000;
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
+}
+
+fn markdown(folder: &str) -> Vec<String> {
+    let names = fs::read_dir(root().join(folder)).unwrap().map(|entry| entry.unwrap().file_name());
+    let names = names.map(|name| name.into_string().unwrap());
+    let prefix = if folder.is_empty() { String::new() } else { format!("{folder}/") };
+    names
+        .filter(|name| Path::new(name).extension().is_some_and(|extension| extension == "md"))
+        .map(|name| prefix.clone() + &name)
+        .collect()
+}
+
+fn read(page: &str) -> String {
+    fs::read_to_string(root().join(page)).unwrap()
+}
+
+/// Without the blocks of code.
+fn prose(text: &str) -> String {
+    text.split("```").step_by(2).collect()
+}
+
+/// The part of a link behind `#` that leads to this heading.
+fn anchor(heading: &str) -> String {
+    let kept = |c: &char| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_');
+    heading.chars().filter(kept).collect::<String>().to_lowercase().replace(' ', "-")
+}
+
+#[test]
+fn every_link_leads_to_a_file_and_a_heading() {
+    let folders = ["", "docs", "docs/reference", "sdk", "server", "conformance"];
+    let mut links = 0;
+    // `conformance/api.md` is a link to the page below `docs`.
+    for page in folders.map(markdown).concat().iter().filter(|page| *page != "conformance/api.md") {
+        let text = prose(&read(page));
+        let without_code: String = text.split('`').step_by(2).collect();
+        for link in without_code.split("](").skip(1).map(|rest| rest.split(')').next().unwrap()) {
+            if link.starts_with("http") {
+                continue;
+            }
+            let (file, heading) = link.split_once('#').unwrap_or((link, ""));
+            let from: PathBuf = root().join(page);
+            let target = if file.is_empty() { from } else { from.with_file_name("").join(file) };
+            assert!(target.exists(), "{page}: {link}");
+            if !heading.is_empty() {
+                let text = prose(&fs::read_to_string(target).unwrap());
+                let headings = text.lines().filter(|line| line.starts_with('#'));
+                let mut anchors = headings.map(|line| anchor(line.trim_start_matches(['#', ' '])));
+                assert!(anchors.any(|anchor| anchor == heading), "{page}: {link}");
+            }
+            links += 1;
+        }
+    }
+    assert!(links > 200, "{links}");
+}
+
+#[test]
+fn every_page_is_in_the_list_of_pages() {
+    let list = read("docs/README.md");
+    for page in ["docs", "docs/reference"].map(markdown).concat() {
+        let link = format!("]({})", page.strip_prefix("docs/").unwrap());
+        assert!(page == "docs/README.md" || list.contains(&link), "{page}");
+    }
+}
+
+#[test]
+fn the_pages_by_task_are_short() {
+    let pages = ["docs", "sdk", "server"].map(markdown).concat();
+    let others = ["README.md", "conformance/README.md"].map(str::to_owned);
+    let words = pages.iter().chain(&others).map(|page| read(page).split_whitespace().count());
+    let words: usize = words.sum();
+    assert!(words <= WORDS_MAX, "{words}");
+}
+
+/// The text of all source files, with strings of several lines on one.
+fn sources(folder: &Path, text: &mut String) {
+    for path in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+        if path.is_dir() {
+            sources(&path, text);
+        } else {
+            let mut pieces = fs::read_to_string(path).unwrap();
+            pieces = pieces.replace("\\\"", "\"");
+            text.extend(pieces.split("\\\n").map(str::trim_start));
+        }
+    }
+}
+
+#[test]
+fn every_line_that_the_page_on_trouble_explains_is_in_the_program() {
+    let mut program = String::new();
+    sources(&root().join("server/src"), &mut program);
+    let page = read("docs/troubleshoot.md");
+    let lines = page.lines().filter_map(|line| line.strip_prefix("| `")?.split("` |").next());
+    let lines: BTreeSet<_> = lines.collect();
+    assert!(lines.len() > 20, "{lines:?}");
+    for part in lines.iter().flat_map(|line| line.split('…')).map(str::trim) {
+        assert!(program.contains(part), "{part}");
+    }
+}

@@ -1,0 +1,218 @@
+//! The commands in the pages, as a reader types them, page by page.
+//!
+//! All blocks of a page run in one shell, in a folder of its own. Ports, databases and folders are
+//! replaced by ones that only this test uses.
+
+use std::ffi::OsStr;
+use std::process::{Output, Stdio};
+
+use tempfile::TempDir;
+use tokio::net::TcpListener;
+use tokio::process::Command;
+use tokio::time::timeout;
+use url::Url;
+
+use super::{markdown, read, root};
+use crate::support::TIMEOUT;
+
+/// Blocks that do not run here: their page, their beginning and the reason.
+const EXCLUDED: [(&str, &str, &str); 11] = [
+    ("README.md", "cargo run --example", "builds; `examples/tests` runs the example"),
+    ("README.md", "cargo install", "builds; `script/package` builds the package"),
+    ("README.md", "export PROMPTARIUM_BASE_URL", "conformance/tests/it/docs.rs runs it"),
+    ("docs/install.md", "cargo install", "builds; `script/package` builds the package"),
+    ("docs/install.md", "script/dist", "builds for minutes; `script/dist test` runs it"),
+    (
+        "docs/install.md",
+        "export POSTGRES_PASSWORD",
+        "needs Docker; `script/dist test` starts the image",
+    ),
+    ("docs/install.md", "install -m 755", "needs systemd; `script/dist test` checks the unit"),
+    ("server/README.md", "cargo run", "builds"),
+    ("sdk/README.md", "cargo add", "needs a package of its own"),
+    ("conformance/README.md", "export PROMPTARIUM_BASE_URL", "the guide has these commands"),
+    ("docs/conformance.md", "", "conformance/tests/it/docs.rs runs them"),
+];
+
+/// Starts the server in the background where the page shows its start, and waits until it is ready.
+/// A page shows one server at a time.
+const PRELUDE: &str = r#"
+set -Eeuo pipefail
+trap 'echo "failed: $BASH_COMMAND" >&2; cat log >&2 2>/dev/null' ERR
+stop() { [[ -z ${server:-} ]] || { kill "$server"; wait "$server" || true; }; server=; }
+end() { stop; dropdb --if-exists --force "$DATABASE"; dropdb --if-exists --force "$DATABASE"_restored; }
+trap end EXIT
+printed_key() { sed -n 's/.*API key *\([^ ]*\).*/\1/p' ready; }
+promptarium-server() {
+    case "${1:-}" in
+        [a-z]*) "$PROGRAM" "$@"; return ;;
+    esac
+    stop
+    : >ready
+    "$PROGRAM" "$@" >ready 2>log &
+    server=$!
+    until [[ -s ready ]]; do kill -0 "$server"; sleep 0.05; done
+}
+"#;
+
+/// A page that needs a database which exists.
+const DATABASE: &str = "createdb \"$DATABASE\"; export PROMPTARIUM_DATABASE_URL=$DATABASE_URL";
+
+/// A database with one picture in it, and the functions to look at it.
+const PICTURE: &str = r#"
+promptarium-server
+key=$(printed_key)
+call() { curl -sS --fail -H "Authorization: Bearer $key" -H 'Content-Type: application/json' "$local$@"; }
+local=http://127.0.0.1:$PORT
+addresses() { call /api/v1/prompts | grep -o '"url":"[^"]*' | cut -d '"' -f 4; }
+call /api/v1/generations -d '{"modelId":"local/plasma","prompt":"A harbour","clientJobId":"first"}' >/dev/null
+until call /api/v1/generations/first/status | grep -q '"status":"completed"'; do sleep 0.05; done
+old=$(addresses)
+"#;
+
+/// After the restore: the key works, and the picture is served at its new address.
+const RESTORED: &str = r#"
+new=$(addresses)
+echo "$old is now $new"
+[[ $old == "$local"/assets/* && $new == https://prompts.example/assets/"${old##*/}" ]]
+[[ $(curl -sS --fail "$local/assets/${new##*/}" | wc -c) -gt 1000 ]]
+"#;
+
+/// What runs before the blocks of a page.
+const BEFORE: [(&str, &[&str]); 4] = [
+    ("docs/accounts.md", &[DATABASE]),
+    ("docs/backup.md", &[DATABASE, PICTURE]),
+    ("docs/monitor.md", &["promptarium-server"]),
+    ("docs/upgrade.md", &[DATABASE]),
+];
+
+/// What runs after a block of a page.
+const AFTER: [(&str, &str, &str); 1] = [("docs/backup.md", "createdb", RESTORED)];
+
+fn blocks(page: &str) -> Vec<String> {
+    let text = read(page);
+    let blocks = text.split("\n```sh\n").skip(1).map(|rest| rest.split("```").next().unwrap());
+    blocks.map(str::to_owned).collect()
+}
+
+fn is_excluded(page: &str, block: &str) -> bool {
+    EXCLUDED.iter().any(|(of, start, _)| *of == page && block.starts_with(start))
+}
+
+/// The script of a page, and the number of blocks in it.
+fn script(page: &str) -> (String, usize) {
+    let before = BEFORE.iter().find(|(of, _)| *of == page).map_or(&[][..], |(_, before)| before);
+    let mut parts: Vec<_> = [PRELUDE].iter().chain(before).map(|&part| part.to_owned()).collect();
+    let blocks = blocks(page).into_iter().filter(|block| !is_excluded(page, block));
+    let mut count = 0;
+    for block in blocks {
+        let is_of = |(of, start, _): &&(&str, &str, &str)| *of == page && block.starts_with(start);
+        let after = AFTER.iter().find(is_of).map(|(_, _, after)| (*after).to_owned());
+        parts.push(block);
+        parts.extend(after);
+        count += 1;
+    }
+    (parts.join("\n"), count)
+}
+
+async fn free_port() -> u16 {
+    TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap().port()
+}
+
+/// Runs the script of a page.
+async fn run(page: &str, script: &str) -> Output {
+    let postgres = Url::parse(&std::env::var("PROMPTARIUM_TEST_DATABASE_URL").unwrap()).unwrap();
+    let folder = TempDir::new().unwrap();
+    let (port, admin) = (free_port().await.to_string(), free_port().await.to_string());
+    let name = page.split(['/', '.']).rev().nth(1).unwrap().to_lowercase();
+    let database = format!("docs_{name}_{port}");
+    let (restored, mut url) = (format!("{database}_restored"), postgres.clone());
+    url.set_path(&database);
+    let mut restored_url = postgres.clone();
+    restored_url.set_path(&restored);
+    let script = script
+        .replace(":8080", &format!(":{port}"))
+        .replace(":9090", &format!(":{admin}"))
+        .replace("template0 promptarium", &format!("template0 {database}"))
+        .replace("postgres://localhost/promptarium", url.as_str())
+        .replace("template0 restored", &format!("template0 {restored}"))
+        .replace("postgres://localhost/restored", restored_url.as_str())
+        .replace("/srv/", &format!("{}/srv/", folder.path().display()))
+        .replace("promptarium_live_…", "$(printed_key)");
+    let bin = Command::new(root().join("script/postgres")).arg("bin").output().await.unwrap();
+    let bin = String::from_utf8(bin.stdout).unwrap();
+    let path = format!("{}:/usr/local/bin:/usr/bin:/bin", bin.trim());
+    let variables = [
+        ("PATH", path.as_str()),
+        ("PROGRAM", env!("CARGO_BIN_EXE_promptarium-server")),
+        ("PORT", &port),
+        ("PROMPTARIUM_LISTEN", &format!("127.0.0.1:{port}")),
+        ("PROMPTARIUM_DRAIN_DELAY", "0"),
+        ("DATABASE", &database),
+        ("DATABASE_URL", url.as_str()),
+        ("PGHOST", postgres.host_str().unwrap()),
+        ("PGPORT", &postgres.port().unwrap_or(5432).to_string()),
+        ("PGUSER", postgres.username()),
+        ("PGPASSWORD", postgres.password().unwrap_or_default()),
+    ];
+    std::fs::create_dir(folder.path().join("srv")).unwrap();
+    let mut shell = Command::new("bash");
+    shell.args(["-c", &script]).current_dir(&folder).env_clear();
+    shell.envs(variables.map(|(name, value)| (name, OsStr::new(value))));
+    shell.stdin(Stdio::null()).kill_on_drop(true);
+    timeout(TIMEOUT, shell.output()).await.expect("an end in time").unwrap()
+}
+
+async fn succeeds(page: &str) -> String {
+    let (script, _) = script(page);
+    let output = run(page, &script).await;
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{page}: {stderr}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn pages() -> Vec<String> {
+    let crates = ["sdk", "server", "conformance"].map(|name| format!("{name}/README.md"));
+    [markdown("docs"), crates.into(), vec!["README.md".to_owned()]].concat()
+}
+
+#[tokio::test]
+async fn every_command_runs() {
+    let has_tests_of_its_own = ["docs/application.md", "docs/backup.md"];
+    let pages = pages().into_iter().filter(|page| script(page).1 > 0);
+    let pages = pages.filter(|page| !has_tests_of_its_own.contains(&page.as_str()));
+    let tasks: Vec<_> =
+        pages.map(|page| tokio::spawn(async move { succeeds(&page).await })).collect();
+    assert!(tasks.len() >= 6, "{}", tasks.len());
+    for task in tasks {
+        task.await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_backup_is_restored_with_another_address_and_another_folder() {
+    let printed = succeeds("docs/backup.md").await;
+    assert!(printed.contains(" is now https://prompts.example/assets/"), "{printed}");
+    println!("{}", printed.lines().next().unwrap());
+}
+
+#[tokio::test]
+async fn the_calls_with_curl_succeed_and_the_last_answers_as_shown() {
+    let printed = succeeds("docs/application.md").await;
+    let is_answer = |line: &&str| line.starts_with("{\"data\"");
+    let mut answers: Vec<serde_json::Value> =
+        printed.lines().filter(is_answer).map(|line| serde_json::from_str(line).unwrap()).collect();
+    let last = answers.pop().unwrap();
+    assert_eq!(answers.len(), 7, "{printed}");
+    assert!(answers.iter().all(|answer| answer["error"].is_null()), "{printed}");
+    let page = read("docs/application.md");
+    let shown = page.split("```json\n").nth(1).unwrap().split("```").next().unwrap();
+    assert_eq!(last, serde_json::from_str::<serde_json::Value>(shown).unwrap());
+}
+
+#[test]
+fn every_excluded_block_exists() {
+    for (page, start, _) in EXCLUDED {
+        assert!(blocks(page).iter().any(|block| block.starts_with(start)), "{page}: {start}");
+    }
+}
