@@ -14,8 +14,9 @@ use http::Method;
 pub(crate) use self::clean_up::delete_if_present;
 pub use self::jobs::{state, status_path};
 use crate::Failure;
-use crate::ledger::{self, Ledger, Resource, Taken};
+use crate::ledger::{Ledger, Resource};
 use crate::target::{Auth, Target, must_work};
+use crate::trace::{Taken, keeping};
 use crate::wire::raw::{RawRequest, Socket};
 use crate::wire::{Call, Wire};
 
@@ -148,7 +149,7 @@ impl Case {
 
     /// What it did so far, oldest first.
     pub(crate) fn steps(&self) -> Vec<Taken> {
-        self.ledger.steps()
+        self.ledger.steps.all()
     }
 
     /// Runs a scenario so that what it checks is kept with its steps.
@@ -156,7 +157,7 @@ impl Case {
         &self,
         scenario: F,
     ) -> impl Future<Output = T> + use<T, F> {
-        ledger::keeping(Arc::clone(&self.ledger), scenario)
+        keeping(Arc::clone(&self.ledger.steps), scenario)
     }
 
     /// A wait times the factor of this run (`--time-scale`). Every wait of a scenario passes here

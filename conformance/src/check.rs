@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::Verdict;
 use crate::failure::{Failure, Result};
-use crate::ledger;
+use crate::trace;
 
 /// The two are equal.
 pub fn equal<T: PartialEq + Serialize + ?Sized>(what: &str, got: &T, expected: &T) -> Result {
@@ -22,10 +22,10 @@ pub fn json_text(value: &(impl Serialize + ?Sized)) -> String {
 
 /// Two lists, a line for each place, with a mark where they differ.
 pub(crate) fn side_by_side<T: PartialEq + Serialize>(got: &[T], expected: &[T]) -> String {
-    let mut text = json_text(got);
-    if got == expected || got.len().max(expected.len()) < 2 {
-        return text;
+    if got == expected {
+        return String::new();
     }
+    let mut text = json_text(got);
     let entry = |list: &[T], at: usize| list.get(at).map_or_else(|| "-".to_owned(), json_text);
     for at in 0..got.len().max(expected.len()) {
         let [expected, got] = [entry(expected, at), entry(got, at)];
@@ -37,7 +37,7 @@ pub(crate) fn side_by_side<T: PartialEq + Serialize>(got: &[T], expected: &[T]) 
 
 /// It holds.
 pub fn ensure(holds: bool, expected: &str, got: impl Into<String>) -> Result {
-    ledger::checked(None, &expected, holds);
+    trace::checked(None, &expected, holds);
     if holds { Ok(()) } else { Err(Failure::failed(expected, got)) }
 }
 

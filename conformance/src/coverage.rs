@@ -2,7 +2,6 @@
 //! deliberate faults they were seen to catch, and why some have none. Tests check that it adds up.
 
 pub mod proof;
-pub mod run;
 
 use std::collections::BTreeSet;
 
@@ -119,7 +118,7 @@ fn faults(rule: &str) -> impl Iterator<Item = &'static str> {
 }
 
 /// The scenarios of the core that prove the rule.
-fn core_proofs(rule: &str) -> impl Iterator<Item = &'static Scenario> {
+pub(crate) fn core_proofs(rule: &str) -> impl Iterator<Item = &'static Scenario> {
     proofs(rule).filter(|scenario| scenario.profile == Profile::Core)
 }
 

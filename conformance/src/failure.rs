@@ -4,7 +4,7 @@ use std::error::Error;
 use std::fmt;
 
 use crate::exchange::RawExchange;
-use crate::ledger;
+use crate::trace;
 
 /// Why a scenario did not pass.
 #[derive(Clone, Debug)]
@@ -26,7 +26,7 @@ pub(crate) type Result<T = ()> = std::result::Result<T, Failure>;
 /// The result of a step that prepares what a scenario looks at: where the target fails it, the
 /// scenario's own claim is not tested.
 pub(crate) async fn set_up<T>(step: impl Future<Output = Result<T>>) -> Result<T> {
-    ledger::setting_up(step).await.map_err(|failure| match failure.verdict {
+    trace::setting_up(step).await.map_err(|failure| match failure.verdict {
         Verdict::Failed => Failure { verdict: Verdict::Blocked, ..failure },
         _ => failure,
     })

@@ -12,7 +12,6 @@ use toml::Spanned;
 use toml::value::Datetime;
 use url::Url;
 
-use crate::report::{Report, one_line};
 use crate::suite::Suite;
 
 /// The entries of a file, by the id of their scenario.
@@ -146,36 +145,6 @@ impl KnownFailures {
     pub fn file(&self) -> Option<&str> {
         (!self.file.is_empty()).then_some(self.file.as_str())
     }
-}
-
-/// A file with an entry for all that failed in a run, those that were known with what was said of
-/// them.
-pub(crate) fn listed(report: &Report) -> String {
-    let text = |text: &str| serde_json::Value::from(one_line(text)).to_string();
-    let failed = report.records.iter().filter(|one| one.outcome.is_bad() || one.known.is_some());
-    let failed = failed.filter(|record| record.expected.is_some());
-    let entries = failed.map(|record| {
-        let call = record.call.as_deref().unwrap_or("no call");
-        let [expected, got] =
-            [&record.expected, &record.got].map(|it| it.as_deref().unwrap_or_default());
-        let seen = format!("{call}: expected {expected}, got {got}");
-        let known = record.known.as_ref();
-        let reason = known.map_or(seen.as_str(), |known| &known.reason);
-        let mut entry =
-            format!("[[failure]]\nid = {}\nreason = {}\n", text(record.id), text(reason));
-        if let Some(link) = known.and_then(|known| known.link.as_deref()) {
-            entry += &format!("link = {}\n", text(link));
-        }
-        if let Some(until) = known.and_then(|known| known.until) {
-            entry += &format!("until = {until}\n");
-        }
-        entry
-    });
-    let head = format!(
-        "# The failures of {} on {}, run {}.\n",
-        report.suite, report.target, report.run_id
-    );
-    std::iter::once(head).chain(entries).collect::<Vec<_>>().join("\n")
 }
 
 fn is_link(text: &str) -> bool {

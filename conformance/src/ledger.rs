@@ -7,41 +7,16 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::{OwnedRwLockReadGuard, OwnedRwLockWriteGuard, RwLock};
 
-use crate::exchange::{RawExchange, Request, Response};
+use crate::exchange::RawExchange;
 use crate::target::Auth;
-
-/// How many steps of one scenario are kept. Of more, those after the first few are left out.
-const STEPS: usize = 400;
-/// The first steps, which are always kept.
-const FIRST: usize = 20;
-/// How many of the last answers are kept in full.
-const WHOLE: usize = 5;
-/// What is kept of an earlier answer, in bytes: more than a report shows of it.
-const ANSWER: usize = 16 << 10;
-/// How many checks are kept of one step.
-const CHECKS: usize = 50;
-
-tokio::task_local! {
-    /// The ledger of the scenario that this task runs.
-    static CURRENT: Arc<Ledger>;
-    /// Set while the scenario only prepares what it looks at.
-    static SET_UP: ();
-}
+use crate::trace::Steps;
 
 /// The record of one scenario, shared by all its calls.
 #[derive(Default)]
 pub(crate) struct Ledger {
     created: Mutex<Vec<Created>>,
-    steps: Mutex<Vec<Taken>>,
+    pub(crate) steps: Arc<Steps>,
     in_flight: Arc<RwLock<()>>,
-}
-
-/// An exchange and what was checked of it.
-#[derive(Clone)]
-pub(crate) struct Taken {
-    pub(crate) exchange: RawExchange,
-    pub(crate) checks: Vec<String>,
-    pub(crate) failed: Vec<String>,
 }
 
 /// Held while a request is in flight; the scenario is not cleaned up before.
@@ -118,43 +93,7 @@ impl Ledger {
 
     /// Adds an exchange, whose response may still be missing.
     pub(crate) fn record(&self, exchange: RawExchange) {
-        let mut steps = lock(&self.steps);
-        let same = |step: &&mut Taken| Arc::ptr_eq(&step.exchange.request, &exchange.request);
-        if let Some(pending) = steps.iter_mut().rev().find(same) {
-            pending.exchange = exchange;
-            return;
-        }
-        if steps.len() == STEPS {
-            steps.remove(FIRST);
-        }
-        steps.push(Taken { exchange, checks: Vec::new(), failed: Vec::new() });
-        let earlier = steps.len().checked_sub(WHOLE + 1).and_then(|at| steps.get_mut(at));
-        if let Some(Taken { exchange: RawExchange { response: Some(response), .. }, .. }) = earlier
-            && response.body.len() > ANSWER
-        {
-            let body = bytes::Bytes::copy_from_slice(&response.body[..ANSWER]);
-            let (status, headers) = (response.status, response.headers.clone());
-            *response = Arc::new(Response { status, headers, body });
-        }
-    }
-
-    /// Adds what was checked of an answer, or of none in particular.
-    fn check(&self, request: Option<&Arc<Request>>, text: String, holds: bool) {
-        let mut steps = lock(&self.steps);
-        let is_of = |step: &Taken| {
-            request.is_some_and(|request| Arc::ptr_eq(&step.exchange.request, request))
-        };
-        let at = steps.iter().rposition(is_of).or(steps.len().checked_sub(1));
-        let Some(step) = at.and_then(|at| steps.get_mut(at)) else { return };
-        let list = if holds { &mut step.checks } else { &mut step.failed };
-        if list.len() < CHECKS && !list.contains(&text) {
-            list.push(text);
-        }
-    }
-
-    /// All that was done, oldest first.
-    pub(crate) fn steps(&self) -> Vec<Taken> {
-        lock(&self.steps).clone()
+        self.steps.record(exchange);
     }
 
     /// To be held while a request is in flight. `None` once the scenario is cleaned up, whose
@@ -167,26 +106,6 @@ impl Ledger {
     pub(crate) async fn no_request_in_flight(&self) -> OwnedRwLockWriteGuard<()> {
         Arc::clone(&self.in_flight).write_owned().await
     }
-}
-
-/// Runs a scenario so that what it checks is added to this ledger.
-pub(crate) async fn keeping<T>(ledger: Arc<Ledger>, scenario: impl Future<Output = T>) -> T {
-    CURRENT.scope(ledger, scenario).await
-}
-
-/// Adds a check to the ledger of the scenario that this task runs.
-pub(crate) fn checked(request: Option<&Arc<Request>>, text: &impl Display, holds: bool) {
-    let _ = CURRENT.try_with(|ledger| ledger.check(request, text.to_string(), holds));
-}
-
-/// Runs a step that only prepares what the scenario looks at.
-pub(crate) async fn setting_up<T>(step: impl Future<Output = T>) -> T {
-    SET_UP.scope((), step).await
-}
-
-/// Whether this task runs such a step.
-pub(crate) fn is_set_up() -> bool {
-    SET_UP.try_with(|()| ()).is_ok()
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

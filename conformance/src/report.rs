@@ -4,24 +4,24 @@ mod causes;
 mod files;
 pub mod html;
 pub mod junit;
+mod known_failures;
 pub mod markdown;
 mod record;
+pub mod sentences;
 pub mod text;
 
-use std::collections::HashMap;
 use std::time::Duration;
 
 use serde::Serialize;
 
 pub use self::causes::Cause;
 pub use self::files::{Format, Output, Outputs};
+pub(crate) use self::known_failures::known_failures;
 pub use self::record::{Outcome, Record};
-pub(crate) use self::text::one_line;
-use crate::coverage::run::Sentence;
+use crate::Profile;
 use crate::known::KnownFailures;
 use crate::shell::quoted;
 use crate::target::{NOT_IMPLEMENTED, Untestable};
-use crate::{Profile, coverage};
 
 /// What the whole run came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -212,13 +212,6 @@ impl Report {
         words.push(format!("--seed {}", self.seed));
         words.extend(self.flags.iter().cloned());
         words
-    }
-
-    /// What was found of each sentence of the specification.
-    pub fn sentences(&self) -> Vec<Sentence> {
-        let outcomes = self.records.iter().map(|record| (record.id, record.outcome));
-        let outcomes: HashMap<_, _> = outcomes.collect();
-        coverage::run::sentences(|id| outcomes.get(id).copied())
     }
 
     /// The records that came to this, in the order of the list.

@@ -23,6 +23,8 @@ pub struct Scenario {
     /// The points at which the specification is silent and our server chose, such as `S-31` of
     /// `docs/reference/silent-points.md`.
     pub silent: &'static [&'static str],
+    /// Whether it sends nothing but `GET` and `HEAD`, as far as the run may only read.
+    pub reads: bool,
     /// What it cannot run without, beyond the address and the key.
     pub needs: &'static [Need],
     /// The file and the line of its entry.
@@ -63,6 +65,7 @@ impl Scenario {
             rules: rules.leak(),
             profile,
             silent,
+            reads: false,
             needs: &[],
             source,
             run: Box::leak(Box::new(move |case| Box::pin(run(case)) as BoxFuture<'static, _>)),
@@ -89,7 +92,7 @@ impl Profile {
     }
 }
 
-/// One scenario: profile, id, rules, silent points (optional), needs (optional), function, title. In place of the name of a
+/// One scenario: profile, `reads` (if it only reads), id, rules, silent points (optional), needs (optional), function, title. In place of the name of a
 /// function there may be a call such as `|case| lists(case, "/vaults")`.
 ///
 /// ```
@@ -109,16 +112,19 @@ impl Profile {
 /// ```
 #[macro_export]
 macro_rules! scenario {
-    ($profile:ident $id:literal [$($rule:literal),*] $(($($silent:literal),*))? $([$($need:ident),*])? $run:path, $title:literal) => {
-        $crate::scenario!($profile $id [$($rule),*] $(($($silent),*))? $([$($need),*])? |case| $run(case), $title)
+    (@) => { false };
+    (@ reads) => { true };
+    ($profile:ident $($reads:ident)? $id:literal [$($rule:literal),*] $(($($silent:literal),*))? $([$($need:ident),*])? $run:path, $title:literal) => {
+        $crate::scenario!($profile $($reads)? $id [$($rule),*] $(($($silent),*))? $([$($need),*])? |case| $run(case), $title)
     };
-    ($profile:ident $id:literal [$($rule:literal),*] $(($($silent:literal),*))? $([$($need:ident),*])? |$case:ident| $run:expr, $title:literal) => {
+    ($profile:ident $($reads:ident)? $id:literal [$($rule:literal),*] $(($($silent:literal),*))? $([$($need:ident),*])? |$case:ident| $run:expr, $title:literal) => {
         $crate::Scenario {
             id: $id,
             title: $title,
             rules: &[$($rule),*],
             profile: $crate::Profile::$profile,
             silent: &[$($($silent),*)?],
+            reads: $crate::scenario!(@ $($reads)?),
             needs: &[$($($crate::Need::$need),*)?],
             source: concat!(file!(), ":", line!()),
             run: &|$case: $crate::Case| Box::pin($run),

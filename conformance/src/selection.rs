@@ -115,7 +115,7 @@ impl Selection {
 
     /// Leaves those that only read. The error is one line.
     pub fn read_only(mut self) -> Result<Self, String> {
-        self.scenarios.retain(|scenario| trace::only_reads(scenario.id));
+        self.scenarios.retain(|scenario| scenario.reads);
         if self.scenarios.is_empty() {
             return Err("no scenario is selected: all that the filters match write".into());
         }

@@ -2,6 +2,8 @@
 //! is shown for every failure, for every scenario under `--trace`, and by `explain` from the
 //! transcripts that were recorded against the reference server.
 
+mod steps;
+
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::LazyLock;
@@ -9,6 +11,7 @@ use std::sync::LazyLock;
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
+pub(crate) use self::steps::{Steps, Taken, checked, is_set_up, keeping, setting_up};
 use crate::exchange::{RawExchange, shown};
 use crate::secret::Secrets;
 
@@ -80,12 +83,6 @@ pub fn recorded(id: &str) -> Option<&'static [Step]> {
         scenarios.map(|one| (one.id, one.steps)).collect()
     });
     STEPS.get(id).map(Vec::as_slice)
-}
-
-/// Whether a scenario sends nothing but `GET` and `HEAD`.
-pub fn only_reads(id: &str) -> bool {
-    let reads = |step: &Step| step.call.starts_with("GET ") || step.call.starts_with("HEAD ");
-    recorded(id).is_some_and(|steps| !steps.is_empty() && steps.iter().all(reads))
 }
 
 /// Whether a scenario looks at a call, which is more than to be set up by it. A part of the path

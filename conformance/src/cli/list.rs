@@ -9,9 +9,9 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{Exit, Refusal, tell};
-use crate::coverage::run::{self, State};
 use crate::coverage::{ClauseLine, Line};
 use crate::report::Outcome;
+use crate::report::sentences::{State, sentences};
 use crate::selection::Filters;
 use crate::spec::{self, Piece};
 use crate::{Scenario, Selection, Suite, coverage};
@@ -92,7 +92,7 @@ pub(super) fn coverage_of_run(file: &Path, as_json: bool) -> Result<Exit, Refusa
     let report: Ran = serde_json::from_slice(&report).map_err(|error| wrong(error.to_string()))?;
     let outcomes = report.records.iter().map(|record| (record.id.as_str(), record.outcome));
     let outcomes: BTreeMap<_, _> = outcomes.collect();
-    let sentences = run::sentences(|id| outcomes.get(id).copied());
+    let sentences = sentences(|id| outcomes.get(id).copied());
     if as_json {
         tell(&format!("{:#}\n", json!({ "sentences": sentences })));
         return Ok(Exit::Passed);

@@ -10,8 +10,7 @@ use futures::FutureExt as _;
 use super::progress::Progress;
 use super::{Exit, Refusal, RunArguments, signals, tell, warn};
 use crate::case::session;
-use crate::known;
-use crate::report::{Output, Outputs, Report, Verdict, text};
+use crate::report::{Output, Outputs, Report, Verdict, known_failures, text};
 use crate::{KnownFailures, Run, RunId, RunOptions, Selection, Suite, Target, preflight};
 
 pub(super) async fn run(suite: &Suite, arguments: RunArguments) -> Result<Exit, Refusal> {
@@ -75,7 +74,7 @@ pub(super) async fn run(suite: &Suite, arguments: RunArguments) -> Result<Exit, 
     }
     outputs.end(&report).map_err(usage)?;
     if let Some(file) = &arguments.write_known_failures {
-        let written = std::fs::write(file, known::listed(&report));
+        let written = std::fs::write(file, known_failures(&report));
         let name = file.display();
         written.map_err(|error| {
             usage(format!("cannot write the known failures to {name}: {error}"))

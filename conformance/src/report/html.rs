@@ -16,7 +16,7 @@ const SCRIPT: &str = include_str!("html/filter.js");
 /// What the page may do: wear this style, run this script, nothing else. The
 /// hashes are those of the two files.
 const POLICY: &str = "default-src 'none'; base-uri 'none'; form-action 'none'; \
-    style-src 'sha256-ZFl2mBzFp4QOf8fNzQzMFJlcN2gnjZoEMZ47en+8W+E='; script-src 'sha256-vpZTdVEOiAjzr+ZcxwqNiKwJDHAyFZneYAXyXVMDdGA='";
+    style-src 'sha256-dpdV9KfPBWyBSAokLUJ5DC6hToMrnxp+IFe8e9e9f1M='; script-src 'sha256-vpZTdVEOiAjzr+ZcxwqNiKwJDHAyFZneYAXyXVMDdGA='";
 
 /// The whole report as one page.
 pub fn render(report: &Report) -> String {

@@ -4,10 +4,10 @@
 use std::fmt::Write as _;
 
 use super::causes::shortened;
+use super::sentences::{Sentence, untested_sections};
 use super::{Cause, Outcome, ProfileVerdict, Record, Report, Totals, Verdict};
-use crate::coverage::run::Sentence;
 use crate::exchange::Exchange;
-use crate::{coverage, trace};
+use crate::trace;
 
 /// A longer shell line helps no reader; JSON has the whole.
 const CURL_SHOWN: usize = 4000;
@@ -247,7 +247,7 @@ pub(super) fn verdict(report: &Report) -> String {
         Verdict::Unfinished => "none: the run did not come to its end",
     };
     let sentences = if report.totals.skipped > 0 { report.sentences() } else { Vec::new() };
-    let sections = coverage::run::untested_sections(&sentences);
+    let sections = untested_sections(&sentences);
     let is_skipped = |sentence: &&Sentence| {
         !sections.contains(&sentence.section)
             && sentence.scenarios.values().any(|outcome| *outcome == Outcome::Skipped)
@@ -281,7 +281,7 @@ pub(super) fn escape_control_chars(text: &str) -> String {
 }
 
 /// On one line.
-pub(crate) fn one_line(text: &str) -> String {
+pub(super) fn one_line(text: &str) -> String {
     escape_control_chars(&text.lines().collect::<Vec<_>>().join(" "))
 }
 

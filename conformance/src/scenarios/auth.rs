@@ -8,9 +8,9 @@ pub(super) const ALL: &[&[Scenario]] = &[credentials::ALL, ANSWERS];
 
 #[rustfmt::skip]
 const ANSWERS: &[Scenario] = &[
-    core! { "auth.answer.envelope" ["ER-07"] |case| async move { say_so(refusals(&case).await?) },
+    core! { reads "auth.answer.envelope" ["ER-07"] |case| async move { say_so(refusals(&case).await?) },
         "A refusal for a missing, malformed or unknown key has status 401 and an error text" },
-    core! { "auth.answer.envelope-revoked" ["ER-07"] [RevokedKey]
+    core! { reads "auth.answer.envelope-revoked" ["ER-07"] [RevokedKey]
         |case| async move { say_so(vec![case.revoked().get("/vaults").await?]) },
         "A refusal for a revoked key has status 401 and an error text" },
     core! { "auth.answer.envelope-scope" ["ER-07"] [ReadOnlyKey]
@@ -19,7 +19,7 @@ const ANSWERS: &[Scenario] = &[
     reference! { "auth.answer.texts" ["ER-07"] ("S-53") [ReadOnlyKey] texts,
         "Missing header, malformed header, key not valid and lack of scope have texts of their \
          own" },
-    reference! { "auth.answer.one-text" ["AU-05", "AU-06"] ("S-53") [RevokedKey] one_text,
+    reference! { reads "auth.answer.one-text" ["AU-05", "AU-06"] ("S-53") [RevokedKey] one_text,
         "Unknown, mistyped and revoked keys share one text" },
     reference! { "auth.answer.details" ["ER-03"] ("S-53") [ReadOnlyKey]
         |case| each_401(case, |reply| reply.equals("/details", json!({}))),

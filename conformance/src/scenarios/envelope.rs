@@ -13,17 +13,17 @@ pub(super) const ALL: &[&[Scenario]] = &[REQUESTS, shape::ALL, values::ALL];
 
 #[rustfmt::skip]
 const REQUESTS: &[Scenario] = &[
-    core! { "envelope.requests.base-url" ["EN-01", "VE-01"] base_url,
+    core! { reads "envelope.requests.base-url" ["EN-01", "VE-01"] base_url,
         "Paths are appended to a base URL that ends in /api/v1" },
     core! { "envelope.requests.json" ["EN-02"] json,
         "A JSON body under Content-Type application/json is taken wherever there is a body" },
-    reference! { "versioning.prefix.only-v1" ["VE-01", "VE-02"] ("S-70") only_v1,
+    reference! { reads "versioning.prefix.only-v1" ["VE-01", "VE-02"] ("S-70") only_v1,
         "There is nothing at other version prefixes, nor without one" },
     reference! { "envelope.request-id.present" ["EN-03"] ("S-69") present,
         "Every answer has an x-request-id of its own" },
-    reference! { "envelope.request-id.taken-over" ["EN-03"] ("S-69") taken_over,
+    reference! { reads "envelope.request-id.taken-over" ["EN-03"] ("S-69") taken_over,
         "An x-request-id of the request comes back in the answer, of an error too" },
-    reference! { "envelope.request-id.replaced" ["EN-03"] ("S-69") replaced,
+    reference! { reads "envelope.request-id.replaced" ["EN-03"] ("S-69") replaced,
         "An x-request-id that is too long or has other characters is replaced" },
 ];
 

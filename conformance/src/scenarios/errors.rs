@@ -24,7 +24,7 @@ const SHAPE: &[Scenario] = &[
     reference! { "errors.shape.content-type" ["ER-01"] ("S-59")
         |case| each_refusal(case, content_type),
         "Every error is sent as application/json" },
-    reference! { "errors.details.query" ["ER-03"] ("S-60") query,
+    reference! { reads "errors.details.query" ["ER-03"] ("S-60") query,
         "A 400 maps every failing query parameter to one message, all at once" },
 ];
 

@@ -16,10 +16,10 @@ pub(super) const ALL: &[&[Scenario]] = &[lists::ALL, FOREIGN];
 
 #[rustfmt::skip]
 const FOREIGN: &[Scenario] = &[
-    core! { "existing-data.foreign.prompt" ["ER-08", "ER-10"] [OtherAccount]
+    core! { reads "existing-data.foreign.prompt" ["ER-08", "ER-10"] [OtherAccount]
         |case| hidden(case, "/prompts", &[""]),
         "A prompt that another account has is 404, as one that nobody has" },
-    core! { "existing-data.foreign.vault" ["ER-08", "ER-10"] [OtherAccount]
+    core! { reads "existing-data.foreign.vault" ["ER-08", "ER-10"] [OtherAccount]
         |case| hidden(case, "/vaults", &["", "/prompts"]),
         "A vault that another account has is 404 with its contents, as one that nobody has" },
 ];

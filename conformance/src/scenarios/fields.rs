@@ -26,7 +26,9 @@ pub(super) static ALL: LazyLock<Vec<Scenario>> = LazyLock::new(|| {
             let id =
                 format!("fields.{}.{}-{}", field.request.names().0, dashed(field.name), fact.id());
             let (profile, rules) = (fact.profile(field), fact.rules(field));
-            Scenario::generated(profile, id, title, rules, fact.silent(field), field.source, run)
+            let silent = fact.silent(field);
+            let made = Scenario::generated(profile, id, title, rules, silent, field.source, run);
+            Scenario { reads: field.request == Request::ListPrompts, ..made }
         })
     });
     of_fields.chain(checks::of_requests()).collect()

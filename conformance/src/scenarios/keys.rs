@@ -14,9 +14,9 @@ pub(super) const ALL: &[&[Scenario]] = &[OF_A_KEY, session::ALL, life::ALL];
 
 #[rustfmt::skip]
 const OF_A_KEY: &[Scenario] = &[
-    core! { "keys.form.parts" ["KE-01"] parts,
+    core! { reads "keys.form.parts" ["KE-01"] parts,
         "A key has the form vendor, live, public id and secret, joined by underscores" },
-    core! { "keys.form.whole" ["KE-02"] whole,
+    core! { reads "keys.form.whole" ["KE-02"] whole,
         "The token is the whole key: without its prefix it is answered 401" },
     core! { "keys.secret.never-shown" ["KE-04"] never_shown,
         "No answer to a call with a key shows the secret part of the key" },
@@ -29,7 +29,7 @@ const OF_A_KEY: &[Scenario] = &[
         "POST /api-keys with neither session nor key is refused" },
     reference! { "keys.create.status" ["KE-05"] ("S-46") [ReadOnlyKey] status,
         "Creating, listing and revoking keys without a session answer 401 with or without a key" },
-    reference! { "keys.form.alphabet" ["KE-01"] ("S-49") alphabet,
+    reference! { reads "keys.form.alphabet" ["KE-01"] ("S-49") alphabet,
         "Public id and secret are letters and digits" },
 ];
 

@@ -16,9 +16,8 @@ use super::{ApiResponse, Wire, busy};
 use crate::Failure;
 use crate::exchange::{RawExchange, Request, Response};
 use crate::failure::in_full;
-use crate::ledger;
 use crate::target::must_work;
-use crate::trace::OWN_KEY;
+use crate::trace::{self, OWN_KEY};
 
 /// A target that never stops answering must not fill our memory.
 const ANSWER_BYTES_MAX: usize = 64 << 20;
@@ -90,7 +89,7 @@ impl Call {
     /// if there is no whole answer. A request is carried through even if the scenario is cancelled
     /// meanwhile, as only the answer tells what there is to clean up.
     pub async fn send(self) -> Result<ApiResponse, Failure> {
-        let (flight, set_up) = (self.wire.ledger.begin_request(), ledger::is_set_up());
+        let (flight, set_up) = (self.wire.ledger.begin_request(), trace::is_set_up());
         let sent = tokio::spawn(async move {
             let reply = self.perform(set_up).await;
             drop(flight);

@@ -15,7 +15,7 @@ use serde_json::Value;
 use crate::Failure;
 use crate::check::{json_text, side_by_side};
 use crate::exchange::{RawExchange, Request, Response};
-use crate::ledger;
+use crate::trace;
 
 /// An answer as it came. `place`s are JSON pointers such as `/data/title`. Its
 /// `Debug` tells the status only: the rest may hold secrets.
@@ -66,7 +66,7 @@ impl ApiResponse {
 
     /// A failure that shows this exchange.
     pub fn failure(&self, expected: impl Display, got: impl Display) -> Failure {
-        ledger::checked(Some(&self.request), &expected, false);
+        trace::checked(Some(&self.request), &expected, false);
         Failure::failed(expected.to_string(), got.to_string()).on(self.exchange())
     }
 
@@ -80,7 +80,7 @@ impl ApiResponse {
         if !holds {
             return Err(self.failure(expected, got));
         }
-        ledger::checked(Some(&self.request), &expected, true);
+        trace::checked(Some(&self.request), &expected, true);
         Ok(self)
     }
 

@@ -6,7 +6,8 @@ use std::process::Command;
 
 use jiff::civil::date;
 use promptarium_conformance::report::Format;
-use promptarium_conformance::{KnownFailures, Suite, environment, scenarios};
+use promptarium_conformance::selection::Filters;
+use promptarium_conformance::{KnownFailures, Profile, Selection, Suite, environment};
 use promptarium_server::EmbeddedServer;
 
 use crate::cli::{folder, program, stderr, stdout};
@@ -30,7 +31,7 @@ fn flags(text: &str) -> BTreeSet<String> {
     flags.map(str::to_owned).collect()
 }
 
-const COMMANDS: [&str; 4] = ["run", "sweep", "list", "coverage"];
+const COMMANDS: [&str; 5] = ["run", "sweep", "list", "explain", "coverage"];
 
 async fn flags_of(command: &str) -> BTreeSet<String> {
     let output = program(&[command, "--help"], &[]).await;
@@ -97,10 +98,13 @@ fn the_list_of_known_failures_that_is_shown_is_one() {
 #[test]
 fn every_scenario_that_is_named_exists() {
     let guide = guide();
-    let filters = guide.split("--filter ").skip(1);
-    for filter in filters.map(|rest| rest.split_whitespace().next().unwrap()) {
-        let id = filter.trim_end_matches('`');
-        assert!(scenarios::all().any(|scenario| scenario.id.starts_with(id)), "{id}");
+    for rest in guide.split("--filter ").skip(1) {
+        let filter = match rest.strip_prefix('\'') {
+            Some(quoted) => quoted.split('\'').next().unwrap(),
+            None => rest.split_whitespace().next().unwrap().trim_end_matches('`'),
+        };
+        let filters = Filters { filter: vec![filter.into()], ..Filters::profiles(&Profile::ALL) };
+        assert!(Selection::new(&Suite::builtin(), filters).is_ok(), "{filter}");
     }
 }
 

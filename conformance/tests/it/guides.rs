@@ -1,10 +1,10 @@
 //! The guides for servers in other languages: their commands, typed one after the other, say
 //! `passed` on the reference server.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+use std::process::Command;
 
 use promptarium_server::EmbeddedServer;
-use tokio::process::Command;
 
 use crate::cli::folder;
 
@@ -59,11 +59,9 @@ async fn typed(guide: &str) -> Vec<String> {
     let script = commands.join("\necho ---\n");
     let script = script.replace("http://127.0.0.1:8080/api/v1", server.base_url());
     let mut shell = Command::new("sh");
-    shell
-        .args(["-e", "-c", &script])
-        .current_dir(Path::new(&folder))
-        .env("PATH", std::env::join_paths(path).unwrap());
-    let output = shell.kill_on_drop(true).output().await.unwrap();
+    shell.args(["-e", "-c", &script]).current_dir(&folder);
+    shell.env("PATH", std::env::join_paths(path).unwrap());
+    let output = tokio::task::spawn_blocking(move || shell.output()).await.unwrap().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(output.status.success(), "{guide}: {text}");
     server.shutdown().await;

@@ -139,7 +139,7 @@ async fn what_cannot_be_deleted_is_told_and_changes_no_verdict() {
     assert_eq!(report.verdict, Verdict::Passed);
     assert_eq!(report.totals.left_behind, 1);
     let left = report.records[0].left_behind.as_deref().unwrap();
-    assert!(left.contains("Vault(5)") && left.contains("500"), "{left}");
+    assert!(left.contains("vault 5") && left.contains("500"), "{left}");
 }
 
 #[tokio::test]

@@ -8,6 +8,7 @@ const LAYERS: &[&str] = &[
     "secret",
     "shell",
     "exchange",
+    "trace",
     "failure",
     "check",
     "run_id",

@@ -34,4 +34,5 @@ mod terminal;
 #[path = "../transport/tls.rs"]
 mod tls;
 mod transcripts;
+mod understand;
 mod verdicts;

@@ -3,7 +3,6 @@
 use std::future::pending;
 
 use promptarium_conformance::report::{Outcome, Report, Verdict};
-use promptarium_conformance::trace::only_reads;
 use promptarium_conformance::{Profile, Run, RunOptions, Selection, Target, TargetConfig};
 use serde_json::json;
 
@@ -27,12 +26,12 @@ fn with(report: &Report, wanted: impl Fn(Outcome) -> bool) -> Vec<&'static str> 
 
 /// Where nothing but `GET` and `HEAD` goes out, no scenario that writes can pass.
 #[tokio::test(flavor = "multi_thread")]
-async fn the_list_names_exactly_the_scenarios_that_only_read() {
+async fn exactly_the_scenarios_that_only_read_are_marked() {
     let server = server().await;
     fill(server.base_url()).await;
     let all = chosen(&Profile::ALL, &[]);
-    let ids = all.scenarios.iter().map(|scenario| scenario.id);
-    let listed: Vec<_> = ids.filter(|id| only_reads(id)).collect();
+    let listed = all.scenarios.iter().filter(|scenario| scenario.reads);
+    let listed: Vec<_> = listed.map(|scenario| scenario.id).collect();
     let report = run(target(server.base_url(), options()), all).await;
     let passed = with(&report, |outcome| outcome == Outcome::Passed);
     assert_eq!(passed, listed, "{passed:#?}");

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use promptarium_conformance::{Target, TargetConfig};
+use promptarium_conformance::{RunOptions, Target, TargetConfig};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 
@@ -72,11 +72,16 @@ impl Stub {
 
     /// The stub as a target that is not waited for long, but for longer than a busy machine stalls.
     pub(crate) fn target(&self) -> Arc<Target> {
+        self.target_with(RunOptions::default())
+    }
+
+    pub(crate) fn target_with(&self, options: RunOptions) -> Arc<Target> {
         let mut config = TargetConfig::new(self.base_url.parse().unwrap(), KEY);
         config.read_only_api_key = Some(KEY.replace("a1", "r1"));
         config.other_api_key = Some(KEY.replace("a1", "o1"));
         config.revoked_api_key = Some(KEY.replace("a1", "v1"));
         config.timeout = Duration::from_secs(2);
+        config.options = options;
         Arc::new(Target::new(config).unwrap())
     }
 }

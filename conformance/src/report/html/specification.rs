@@ -3,8 +3,8 @@
 use maud::{Markup, html};
 
 use super::super::Report;
+use super::super::sentences::Sentence;
 use super::details::prose;
-use crate::coverage::run::Sentence;
 use crate::spec::{self, Piece};
 
 pub(super) fn specification(report: &Report) -> Markup {

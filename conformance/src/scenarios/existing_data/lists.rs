@@ -11,32 +11,32 @@ const PAGES_MAX: usize = 300;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core! { "existing-data.prompts.shape"
+    core! { reads "existing-data.prompts.shape"
         ["PR-01", "PR-02", "PR-03", "PR-04", "PR-05", "PR-06", "PR-07", "PR-08", "PR-09"]
         |case| have_members(case, "/prompts", PROMPT),
         "Existing prompts have every member of a prompt object, of its type" },
-    core! { "existing-data.prompts.item" ["PR-13", "PR-30"]
+    core! { reads "existing-data.prompts.item" ["PR-13", "PR-30"]
         |case| same_at_its_own_address(case, "/prompts", &["id", "title", "prompt", "promptType", "createdAt"]),
         "A listed prompt is at its own address, with the same id, title and text" },
-    core! { "existing-data.prompts.filters" ["PR-15", "PR-16"] filters,
+    core! { reads "existing-data.prompts.filters" ["PR-15", "PR-16"] filters,
         "A list with a filter holds prompts of that type or that vault only" },
-    core! { "existing-data.prompts.pages" ["PG-03", "PG-06", "PG-07"] pages,
+    core! { reads "existing-data.prompts.pages" ["PG-03", "PG-06", "PG-07"] pages,
         "Pages of two go on where the one before stopped, and no entry comes twice" },
-    core! { "existing-data.prompts.end" ["PG-01", "PG-08"] end,
+    core! { reads "existing-data.prompts.end" ["PG-01", "PG-08"] end,
         "A list that ends has null for its last cursor" },
-    core! { "existing-data.vaults.shape"
+    core! { reads "existing-data.vaults.shape"
         ["VA-01", "VA-02", "VA-03", "VA-04", "VA-05", "VA-06", "VA-07", "VA-08", "VA-09", "VA-10",
         "VA-11"]
         |case| have_members(case, "/vaults", VAULT),
         "Existing vaults have every member of a vault object, of its type" },
-    core! { "existing-data.vaults.order" ["VA-14"] order,
+    core! { reads "existing-data.vaults.order" ["VA-14"] order,
         "The list of vaults is ordered by createdAt, newest first" },
-    core! { "existing-data.vaults.item" ["VA-13", "VA-21"]
+    core! { reads "existing-data.vaults.item" ["VA-13", "VA-21"]
         |case| same_at_its_own_address(case, "/vaults", &["id", "name", "slug", "visibility", "isSystem", "createdAt"]),
         "A listed vault is at its own address, with the same id, name and slug" },
-    core! { "existing-data.vaults.count" ["VA-10", "VC-04"] count,
+    core! { reads "existing-data.vaults.count" ["VA-10", "VC-04"] count,
         "A vault's promptCount is the number of prompts that it lists" },
-    core! { "existing-data.vaults.contents" ["VC-04", "VC-06", "VC-07"] contents,
+    core! { reads "existing-data.vaults.contents" ["VC-04", "VC-06", "VC-07"] contents,
         "Entries of a vault have a membership, say whether they are pinned, and pins come first" },
 ];
 

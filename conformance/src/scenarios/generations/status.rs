@@ -28,7 +28,7 @@ pub(super) const ALL: &[Scenario] = &[
     reference! { "generations.status.prompt-deleted" ["GE-31"] ("S-34")
         [LocalProvider] prompt_deleted,
         "A job whose output was deleted stays completed and names it" },
-    reference! { "generations.status.unknown-404" ["GE-31"] ("S-35") unknown_404,
+    reference! { reads "generations.status.unknown-404" ["GE-31"] ("S-35") unknown_404,
         "The status of an unknown job is 404, whatever its id looks like" },
     reference! { "generations.failed.state" ["EN-04", "GE-01", "GE-31"] ("S-40")
         [LocalProvider] failed_state,

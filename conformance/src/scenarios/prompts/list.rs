@@ -20,10 +20,10 @@ pub(super) const ALL: &[Scenario] = &[
     reference! { "prompts.queries.vault-only-digits" ["PR-17"] ("S-03")
         |case| async move { only_digits(&case, "vaultId", case.vault().await?.id).await },
         "A query vaultId is a decimal integer of at most 64 bits and nothing else" },
-    reference! { "pagination.limit.only-digits" ["PG-04"] ("S-03")
+    reference! { reads "pagination.limit.only-digits" ["PG-04"] ("S-03")
         |case| async move { only_digits(&case, "limit", 5).await },
         "A limit with a sign, a space, a fraction or an exponent is refused, naming limit" },
-    reference! { "prompts.queries.empty" ["PG-04", "PR-17", "PR-18"] ("S-03") empty,
+    reference! { reads "prompts.queries.empty" ["PG-04", "PR-17", "PR-18"] ("S-03") empty,
         "A known parameter that is empty is refused with 400, naming it" },
     reference! { "prompts.queries.repeated" ["PG-04", "PR-17", "PR-18"] ("S-03") repeated,
         "A known parameter that is given twice is refused with 400, naming it" },

@@ -6,7 +6,7 @@ use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    reference! { "vaults.general.listed" ["VA-09", "VA-12", "VA-13"] ("S-18") listed,
+    reference! { reads "vaults.general.listed" ["VA-09", "VA-12", "VA-13"] ("S-18") listed,
         "The list holds one system vault, named General" },
     reference! { "vaults.general.no-rename" ["VA-12"] ("S-18") no_rename,
         "The General vault cannot be renamed" },

@@ -33,7 +33,7 @@ pub(super) const ALL: &[Scenario] = &[
         "The list takes no notice of a query" },
     reference! { "vaults.list.ties" ["VA-14"] ties,
         "The list is ordered by descending createdAt, then by descending id" },
-    reference! { "vaults.list.no-pagination-key" ["VA-15"]
+    reference! { reads "vaults.list.no-pagination-key" ["VA-15"]
         |case| async move { list(&case).await?.has_keys(&["data", "error"]).map(drop) },
         "The answer has no key but data and error" },
 ];

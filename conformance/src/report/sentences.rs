@@ -1,11 +1,11 @@
 //! What a run found of each sentence of the specification.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use serde::Serialize;
 
-use super::core_proofs;
-use crate::report::Outcome;
+use super::{Outcome, Report};
+use crate::coverage::core_proofs;
 use crate::spec::{self, Piece, Quote};
 
 /// What a run found of a sentence.
@@ -52,6 +52,15 @@ impl State {
             Self::Broken => "broken",
             Self::Untested => "untested",
         }
+    }
+}
+
+impl Report {
+    /// What was found of each sentence of the specification.
+    pub fn sentences(&self) -> Vec<Sentence> {
+        let outcomes = self.records.iter().map(|record| (record.id, record.outcome));
+        let outcomes: HashMap<_, _> = outcomes.collect();
+        sentences(|id| outcomes.get(id).copied())
     }
 }
 

@@ -1,0 +1,158 @@
+//! What helps a reader who does not know Rust: transcripts, the specification as a run found it,
+//! patterns by rule and by call, a list of known failures to begin with.
+
+use promptarium_conformance::report::Format;
+use promptarium_conformance::selection::Filters;
+use promptarium_conformance::{
+    Case, Failure, Profile, Run, RunOptions, Scenario, Selection, Suite,
+};
+use serde_json::{Value, json};
+
+use crate::cli::{assert_refused, folder, program, stdout};
+use crate::isolation::{scenario, selection};
+use crate::stub::{Answer, KEY, Request, Stub};
+
+/// A target that makes vaults under the name it is given, and nothing else.
+fn only_vaults(request: &Request) -> Answer {
+    match request.line.as_str() {
+        "POST /vaults" => Answer::Json(
+            201,
+            json!({ "data": { "id": 4711, "name": "a" }, "error": null }).to_string(),
+        ),
+        _ => Answer::Json(404, "{}".into()),
+    }
+}
+
+async fn renames(case: Case) -> Result<(), Failure> {
+    let vault = case.vault().await?;
+    vault.update(json!({ "name": "b" })).await?.status(200).map(drop)
+}
+
+async fn makes(case: Case) -> Result<(), Failure> {
+    let reply = case.wire().post("/vaults", json!({ "name": "a" })).await?;
+    reply.status(201)?.equals("/data/name", "b").map(drop)
+}
+
+const RENAMES: &Scenario = scenario!("a.b.renames", renames);
+const MAKES: &Scenario = scenario!("a.b.makes", makes);
+
+async fn record(scenario: &'static Scenario, options: RunOptions) -> (Value, String) {
+    let stub = Stub::start(only_vaults).await;
+    let run = Run::new(stub.target_with(options), selection(&[scenario]));
+    let report = run.run(std::future::pending(), |_, _| {}).await;
+    let json: Value = serde_json::from_str(&Format::Json.render(&report)).unwrap();
+    (json["records"][0].clone(), Format::Text.render(&report))
+}
+
+#[tokio::test]
+async fn a_request_that_names_what_is_deleted_is_not_offered_again() {
+    let (gone, text) = record(RENAMES, RunOptions::default()).await;
+    assert_eq!(gone["exchange"]["curl"], Value::Null);
+    assert!(!text.contains("again: ") && text.contains("--keep --trace"), "{text}");
+    let (kept, text) = record(RENAMES, RunOptions { keep: true, ..RunOptions::default() }).await;
+    assert!(kept["exchange"]["curl"].is_string() && text.contains("again: curl "), "{text}");
+    let (makes, _) = record(MAKES, RunOptions::default()).await;
+    assert!(makes["exchange"]["curl"].is_string(), "{makes:#}");
+}
+
+#[tokio::test]
+async fn a_failure_shows_every_step_with_what_was_checked() {
+    let (record, text) = record(MAKES, RunOptions::default()).await;
+    assert_eq!(record["steps"][0]["call"], "POST /vaults");
+    assert_eq!(record["steps"][0]["checks"], json!(["status 201"]));
+    assert_eq!(record["steps"][0]["failed"], json!(["/data/name to be \"b\""]));
+    for line in ["POST /vaults {\"name\":\"a\"} → 201", "✓ status 201", "✗ /data/name to be \"b\""]
+    {
+        assert!(text.contains(line), "{line}: {text}");
+    }
+}
+
+#[tokio::test]
+async fn what_passes_shows_its_steps_in_a_trace_only() {
+    async fn passes(case: Case) -> Result<(), Failure> {
+        case.vault().await.map(drop)
+    }
+    const PASSES: &Scenario = scenario!("a.b.passes", passes);
+    let (record_of, text) = record(PASSES, RunOptions::default()).await;
+    assert_eq!((&record_of["steps"], text.contains("→")), (&json!([]), false));
+    let (traced, text) = record(PASSES, RunOptions { trace: true, ..RunOptions::default() }).await;
+    assert_eq!(traced["steps"][0]["set_up"], true);
+    assert!(text.contains("   1 POST /vaults {\"name\":") && text.contains("(set-up)"), "{text}");
+}
+
+#[tokio::test]
+async fn explain_shows_the_steps_of_a_scenario_and_needs_no_target() {
+    let shown = stdout(&program(&["explain", "contents.move.unpins"], &[]).await);
+    for part in [
+        "contents.move.unpins (reference; VC-20, S-30)\n",
+        "POST /vaults/$vault1/prompts/$member1/move {\"targetVaultId\":$vault2} → 200\n     ✓ status 200",
+    ] {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
+    let json = stdout(&program(&["explain", "--json", "contents.move.unpins"], &[]).await);
+    let json: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json[0]["steps"].as_array().unwrap().last().unwrap()["status"], 200);
+}
+
+fn selected(filter: &str) -> Result<Vec<&'static str>, String> {
+    let filters = Filters { filter: vec![filter.into()], ..Filters::profiles(&Profile::ALL) };
+    let selection = Selection::new(&Suite::builtin(), filters)?;
+    Ok(selection.scenarios.iter().map(|scenario| scenario.id).collect())
+}
+
+#[test]
+fn a_filter_may_be_a_rule_or_a_call() {
+    let by_rule = selected("VC-20").unwrap();
+    assert!(by_rule.contains(&"contents.move.unpins") && by_rule.len() < 40, "{by_rule:?}");
+    let by_call = selected("POST /vaults/{vaultId}/prompts/{vaultPromptId}/move").unwrap();
+    assert!(
+        by_call.iter().filter(|id| id.starts_with("contents.move.")).count() > 5,
+        "{by_call:?}"
+    );
+    assert!(!by_call.contains(&"vaults.create.defaults"));
+    // A prompt that is only a part of the set-up is not looked at.
+    assert!(!selected("POST /prompts").unwrap().contains(&"contents.move.unpins"));
+    for wrong in ["VC-99", "PUT /prompts", "POST /nothing"] {
+        assert!(selected(wrong).is_err(), "{wrong}");
+    }
+}
+
+#[tokio::test]
+async fn a_list_of_known_failures_is_written_that_the_next_run_takes() {
+    let stub = Stub::start(only_vaults).await;
+    let file = folder("known-written").join("known.toml").display().to_string();
+    let variables = [("PROMPTARIUM_API_KEY", KEY), ("PROMPTARIUM_BASE_URL", &stub.base_url)];
+    let run = async |flag: &str| {
+        let arguments = ["run", "--filter", "vaults.create.", "--time-scale", "0.1", flag, &file];
+        program(&arguments, &variables).await
+    };
+    let first = run("--write-known-failures").await;
+    assert_eq!(first.status.code(), Some(1), "{}", stdout(&first));
+    let second = run("--known-failures").await;
+    assert_ne!(second.status.code(), Some(1), "{}", stdout(&second));
+    assert!(stdout(&second).contains(" known to fail"), "{}", stdout(&second));
+}
+
+#[tokio::test]
+async fn each_sentence_is_held_broken_or_not_tested_by_the_run_of_a_report() {
+    let file = folder("sentences").join("report.json");
+    let outcome = |id: &str, outcome: &str| json!({ "id": id, "outcome": outcome });
+    let records = [
+        outcome("vaults.create.defaults", "failed"),
+        outcome("pagination.pages.each-once", "passed"),
+    ];
+    std::fs::write(&file, json!({ "records": records }).to_string()).unwrap();
+    let file = file.display().to_string();
+    let json = stdout(&program(&["coverage", "--json", "--run", &file], &[]).await);
+    let json: Value = serde_json::from_str(&json).unwrap();
+    let sentences = json["sentences"].as_array().unwrap();
+    let states = |state: &str| sentences.iter().filter(|one| one["state"] == state).count();
+    assert!(states("broken") > 0 && states("held") > 0 && states("untested") > 100, "{json:#}");
+    let broken = sentences.iter().find(|one| one["state"] == "broken").unwrap();
+    assert_eq!(broken["scenarios"]["vaults.create.defaults"], "failed");
+    assert!(!broken["section"].as_str().unwrap().is_empty());
+    let text = stdout(&program(&["coverage", "--run", &file], &[]).await);
+    assert!(text.contains("[vaults.create.defaults failed]"), "{text}");
+    let none = program(&["coverage", "--run", "/none.json"], &[]).await;
+    assert_refused(&none, 2, "cannot read the report /none.json");
+}
