@@ -23,7 +23,7 @@ impl StoreUnderTest {
             ) AS lines (line)";
             return self.sql().await.query_one(all, &[]).await.unwrap().get(0);
         };
-        format!("{store:#?}")
+        store.all_data()
     }
 }
 

@@ -43,6 +43,11 @@ impl MemoryStore {
         self.shared.jobs().check_invariants();
     }
 
+    /// All data as text.
+    pub(in crate::store) fn all_data(&self) -> String {
+        format!("{:#?}\n{:#?}\n{:#?}", self.accounts, self.keys, self.shared.jobs())
+    }
+
     pub(in crate::store) fn account_count(&self) -> usize {
         read(&self.accounts).len()
     }

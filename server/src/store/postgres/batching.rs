@@ -55,10 +55,13 @@ struct Queue<I, O> {
 struct Waiting<I, O> {
     input: I,
     bytes: usize,
-    send: Box<dyn FnOnce(Vec<I>) -> BoxFuture<'static, Result<Vec<O>>> + Send>,
+    send: Sending<I, O>,
     is_sent: Arc<AtomicBool>,
     outcome: oneshot::Sender<Outcome<O>>,
 }
+
+/// Sends inputs, and has their outputs.
+type Sending<I, O> = Box<dyn FnOnce(Vec<I>) -> BoxFuture<'static, Result<Vec<O>>> + Send>;
 
 /// `None` if the request is to be sent alone.
 type Outcome<O> = Option<Result<O>>;

@@ -226,8 +226,8 @@ fn values_of_one(new: &NewPrompt, now: Timestamp) -> Values<'_> {
 }
 
 fn values_of_all(all: &[Arc<NewPrompt>], now: Timestamp) -> Values<'_> {
-    fn all_of<'a, T>(all: &'a [Arc<NewPrompt>], value: impl Fn(&'a NewPrompt) -> T) -> Box<Vec<T>> {
-        Box::new(all.iter().map(|new| value(new)).collect())
+    fn all_of<'a, T>(all: &'a [Arc<NewPrompt>], value: impl Fn(&'a NewPrompt) -> T) -> Vec<T> {
+        all.iter().map(|new| value(new)).collect()
     }
     let mut urls = Vec::new();
     let slices = all.iter().map(|new| {
@@ -238,13 +238,13 @@ fn values_of_all(all: &[Arc<NewPrompt>], now: Timestamp) -> Values<'_> {
     });
     let (first_urls, last_urls): (Vec<Option<i32>>, Vec<Option<i32>>) = slices.collect();
     vec![
-        all_of(all, |new| new.kind.as_str()),
-        all_of(all, |new| &*new.title),
-        all_of(all, |new| &*new.text),
-        all_of(all, |new| new.platform.as_deref()),
-        all_of(all, |new| new.inputs.model_id.as_deref()),
-        all_of(all, |new| new.inputs.aspect_ratio.as_deref()),
-        all_of(all, |new| new.inputs.image_url.as_ref()),
+        Box::new(all_of(all, |new| new.kind.as_str())),
+        Box::new(all_of(all, |new| &*new.title)),
+        Box::new(all_of(all, |new| &*new.text)),
+        Box::new(all_of(all, |new| new.platform.as_deref())),
+        Box::new(all_of(all, |new| new.inputs.model_id.as_deref())),
+        Box::new(all_of(all, |new| new.inputs.aspect_ratio.as_deref())),
+        Box::new(all_of(all, |new| new.inputs.image_url.as_ref())),
         Box::new(first_urls),
         Box::new(last_urls),
         Box::new(urls),

@@ -76,7 +76,7 @@ async fn a_statement_without_the_account_would_be_found() {
         (&format!("{insert} SELECT $1, id, 's', 'private', now(), now() FROM account"), &[None]),
     ] {
         let mut found = accounts(&catalogue, sql).await;
-        found.sort_by_key(|account| account.is_none());
+        found.sort_by_key(Option::is_none);
         assert_eq!(found, expected, "{sql}");
     }
 }
