@@ -1,7 +1,7 @@
 //! Uploads: bytes are staged out of sight as they arrive, then published in one step.
 //!
 //! An upload takes constant memory: what exceeds its buffer goes to a temporary file. A folder
-//! store links this file under its final name. For other stores the file is read back once it is
+//! store gives this file its final name. For other stores the file is read back once it is
 //! complete: whole under a quota of bytes in memory, or in parts if it is large, which only an
 //! output is.
 
@@ -11,7 +11,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use object_store::{Attribute, Attributes, Error, ObjectStoreExt};
+use object_store::{Attribute, Attributes, ObjectStoreExt};
 use promptarium::limits::UPLOAD_SLOT_LIFETIME_SECONDS;
 use tempfile::TempPath;
 use tokio::task::spawn_blocking;
@@ -110,25 +110,17 @@ impl Blobs {
         }
     }
 
-    /// Gives a temporary file of a folder store its final name, if no other file has it. Returns
-    /// once file and name are on disk.
-    async fn link(&self, file: TempFile, name: &object_store::path::Path) -> Result<(), PutError> {
-        let synced = blocking(move || file.0.sync_all().map(|()| file.1).map_err(BlobError::from));
-        let path = synced.await?;
-        let staged = path.as_ref().and_then(|path| path.file_name()?.to_str()).unwrap_or_default();
-        let staged = object_store::path::Path::from(format!("{TEMP_FOLDER}/{staged}"));
-        match self.store.copy_if_not_exists(&staged, name).await {
-            Err(Error::AlreadyExists { .. }) => Err(PutError::Taken),
-            outcome => Ok(outcome.map_err(BlobError::from)?),
-        }
-    }
-
     /// Checks that a file can be written in the folder of a store and get a name.
     pub(super) async fn check_folder(&self, root: Arc<Path>) -> Result<(), BlobError> {
-        let file = blocking(move || Ok::<_, BlobError>(TempFile::new(Some(&*root))?)).await?;
-        let proof = format!("{TEMP_FOLDER}/{}", random_id()).into();
-        self.link(file, &proof).await.map_err(|error| BlobError::text(error.to_string()))?;
-        Ok(self.store.delete(&proof).await?)
+        let proof = format!("{TEMP_FOLDER}/{}", random_id());
+        let target = root.join(&proof);
+        let placed =
+            blocking(move || Ok::<_, BlobError>(TempFile::new(Some(&*root))?.place(&target)));
+        placed.await?.map_err(|error| {
+            let text = "the file system has neither renaming without replacing nor hard links";
+            BlobError::text(format!("{text}: {error}"))
+        })?;
+        Ok(self.store.delete(&proof.into()).await?)
     }
 
     /// Puts a large file in parts. Unlike a whole one it would replace a file of its name that
@@ -214,8 +206,14 @@ impl Upload {
             self.read(|_| Ok(())).await?;
         }
         let Self { blobs, size, file: Some(mut file), .. } = self else { return Ok(()) };
-        if is_folder {
-            return in_time(BLOBS_TIMEOUT, blobs.link(file, &key(name))).await;
+        if let Some(root) = blobs.staging.root() {
+            let target = root.join(key(name).as_ref());
+            let placed =
+                async { Ok::<_, PutError>(blocking(move || Ok(file.place(&target))).await?) };
+            return match in_time(BLOBS_TIMEOUT, placed).await? {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(PutError::Taken),
+                outcome => Ok(outcome.map_err(BlobError::from)?),
+            };
         }
         file = blocking(move || file.0.rewind().map(|()| file).map_err(BlobError::from)).await?;
         if size > S3_WHOLE_BYTES_MAX {
@@ -248,6 +246,26 @@ impl TempFile {
         let (file, path) = file.into_parts();
         Ok(Self(file, Some(path)))
     }
+
+    /// Gives a file of a folder store its final name, if no other file has it: by renaming without
+    /// replacing or, where the file system cannot do that, by a hard link. Returns once file and name
+    /// are on disk.
+    fn place(self, target: &Path) -> io::Result<()> {
+        let Self(file, Some(path)) = self else { return Err(io::ErrorKind::InvalidInput.into()) };
+        file.sync_all()?;
+        let parent = target.parent().unwrap_or(target);
+        if !parent.is_dir() {
+            fs::create_dir_all(parent)?;
+            sync_folder(parent.parent().unwrap_or(parent))?;
+        }
+        path.persist_noclobber(target)?;
+        sync_folder(parent)
+    }
+}
+
+/// Only Unix can open folders.
+fn sync_folder(folder: &Path) -> io::Result<()> {
+    if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
 }
 
 /// Runs file operations on a thread for blocking work.
