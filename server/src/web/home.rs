@@ -8,7 +8,7 @@ use super::layout::Page;
 use super::pictures::thumbnail;
 use super::prompts::{COUNT_MAX, gallery};
 use crate::api::{Api, HandlerResult, Request};
-use crate::domain::{PromptKind, PromptQuery, SessionRecord as Session};
+use crate::domain::{JobState, PromptKind, PromptQuery, SessionRecord as Session};
 
 /// Jobs among which the running ones are counted: the store lists no more at once, and older ones
 /// have rarely not ended.
@@ -32,7 +32,8 @@ pub(crate) async fn show(api: &Api, session: &Session, request: Request<'_>) -> 
     let running = jobs.iter().filter(|job| is_running(job)).count();
     let valid = keys.iter().filter(|key| key.revoked_at.is_none()).count();
     let link = |to: &str, text: &str| html! { a href=(api.site.page(to)) { (text) } };
-    let last = jobs.first().map(|job| &*job.request.model_id);
+    let last = jobs.iter().find(|job| !matches!(job.state, JobState::Failed(..)));
+    let last = last.map(|job| &*job.request.model_id);
     let box_form = generate::form(api, session, &generate::defaults(api, last), false).await?;
     let content = html! {
         section .card aria-labelledby="generate" {

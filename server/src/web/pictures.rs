@@ -56,7 +56,7 @@ pub(super) fn picture(api: &Api, title: &str, image: &PromptImage) -> Markup {
                 details .motion {
                     summary {
                         @if let Some(still) = small(api, title, image) { (still) }
-                        "Play the animation"
+                        "▶ Play the animation"
                     }
                     img loading="lazy" src=(source) width=(width) height=(height) alt="";
                 }

@@ -37,7 +37,7 @@ async fn a_page_needs_a_session_and_a_key_does_not_do() {
         for headers in ["", "cookie: promptarium_session=x\r\n", &key, &with_cookie] {
             let headers = format!("{FORM}{OWN}{headers}");
             let away = send(server, &request(method, &path, &headers, "")).await;
-            let next: String = form_urlencoded::byte_serialize(path[1..].as_bytes()).collect();
+            let next: String = form_urlencoded::byte_serialize(&path.as_bytes()[1..]).collect();
             let expected = match method {
                 "GET" if path != "/" => format!("/sign-in?next={next}"),
                 _ => "/sign-in".to_owned(),
