@@ -39,11 +39,11 @@ enum Command {
     /// PROMPTARIUM_READ_ONLY_API_KEY, PROMPTARIUM_OTHER_API_KEY and
     /// PROMPTARIUM_REVOKED_API_KEY let the scenarios run that need them.
     Run(RunArguments),
-    /// Delete what older runs have left behind, known by the marks in its names.
+    /// Delete what earlier runs have left behind, by the mark in its name.
     ///
-    /// Looks at the account of PROMPTARIUM_API_KEY, and at that of
-    /// PROMPTARIUM_OTHER_API_KEY if it is set. What a run made that was at work
-    /// a short while ago stays.
+    /// Searches the accounts of PROMPTARIUM_API_KEY and, if it is set,
+    /// PROMPTARIUM_OTHER_API_KEY. Runs that are younger than --older-than keep
+    /// what they created.
     Sweep(sweep::SweepArguments),
     /// List scenarios: every one, or those that the filters select.
     List(list::ListArguments),
@@ -79,8 +79,8 @@ struct RunArguments {
     /// (JUnit), .html and .md.
     #[arg(long, value_name = "DIR")]
     report_dir: Option<PathBuf>,
-    /// A list of failures that are known and do not count; a list that is out
-    /// of date fails the run. See docs/conformance.md for its form.
+    /// A file of known failures, which do not fail the run; an outdated entry
+    /// does. docs/conformance.md describes its form.
     #[arg(long, value_name = "FILE")]
     known_failures: Option<PathBuf>,
     /// Write a list of known failures with all that this run finds. The reasons are what was
@@ -90,17 +90,17 @@ struct RunArguments {
     /// How many scenarios run at once.
     #[arg(long, default_value_t = crate::Run::JOBS, value_name = "N")]
     jobs: NonZeroUsize,
-    /// Run in the order that a report with this seed had.
+    /// Seed of the order of scenarios, as in a report.
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
     /// A link `…/sign-in#CODE` that the target printed, for scenarios that need a browser
     /// session; it works once [env: PROMPTARIUM_SIGN_IN_URL].
     #[arg(long, value_name = "URL")]
     sign_in_url: Option<String>,
-    /// Leave what was made where it is; `sweep` takes it away.
+    /// Do not delete what the run created; `sweep` deletes it.
     #[arg(long)]
     keep: bool,
-    /// Send nothing but GET and HEAD: only scenarios that look at what is there.
+    /// Send only GET and HEAD: run only the scenarios that read existing data.
     #[arg(long)]
     read_only: bool,
     /// Start no further scenario after the first failure.

@@ -18,10 +18,10 @@ pub(super) struct SweepArguments {
     /// Show what would be deleted and delete nothing.
     #[arg(long)]
     dry_run: bool,
-    /// Only runs that made nothing for so long, such as 90s, 15m, 2h or 1d.
+    /// Minimum age of a run, such as 90s, 15m, 2h or 1d.
     #[arg(long, default_value = "1h", value_name = "AGE", conflicts_with = "run")]
     older_than: Age,
-    /// Only this run, however old it is; a report names it as its run_id.
+    /// Only the run with this run_id, of any age.
     #[arg(long, value_name = "MARK")]
     run: Option<RunId>,
 }

@@ -13,14 +13,14 @@ pub(super) struct TargetArguments {
     /// The API root, ending in /api/v1 [env: PROMPTARIUM_BASE_URL].
     #[arg(long, value_name = "URL")]
     base_url: Option<String>,
-    /// How long one answer may take, in seconds.
+    /// Timeout of one response, in seconds.
     #[arg(long, default_value_t = TargetConfig::TIMEOUT_SECONDS,
           value_name = "SECONDS", value_parser = clap::value_parser!(u16).range(1..))]
     timeout: u16,
-    /// What every wait is multiplied with, from 0.1 to 1000.
+    /// Factor of all timeouts, from 0.1 to 1000.
     #[arg(long, default_value_t = 1.0, value_name = "FACTOR", value_parser = time_scale)]
     time_scale: f64,
-    /// Trust the authorities in this file of PEM certificates too.
+    /// File with PEM certificates of further authorities to trust.
     #[arg(long, value_name = "FILE")]
     cacert: Option<PathBuf>,
     /// Speak this version of HTTP; 2 without TLS by prior knowledge.
