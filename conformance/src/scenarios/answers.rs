@@ -25,7 +25,7 @@ fn of_endpoint(row: &'static Row) -> Scenario {
         needs: if *name == "fork-vault" { &[Need::OtherAccount] } else { &[] },
         ..Scenario::generated(
             Profile::Core,
-            format!("answers.{name}"),
+            format!("answers.success.{name}"),
             format!(
                 "{method} {template}: a success is {status} with {data} in data, and error null"
             ),
