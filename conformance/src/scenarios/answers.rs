@@ -72,7 +72,7 @@ fn of_field(object: &'static Object, field: &'static Shape) -> Scenario {
     let id = format!("shapes.{}.{}", object.name, super::fields::dashed(field.name));
     let title = format!("In every {} {} is {}", object.words, field.name, field.kind);
     let mut rules = vec![field.rule];
-    rules.extend(field.kind.convention());
+    rules.extend(field.convention());
     let source = concat!(file!(), ":", line!());
     Scenario::generated(Profile::Core, id, title, rules, &[], source, move |case| async move {
         for (reply, place) in (object.shown)(case).await? {

@@ -1,7 +1,7 @@
 //! `docs/reference/sentences.md`: each sentence and table row of the specification, the scenarios
 //! of the core that look at it, and the deliberate faults that they catch.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
@@ -14,7 +14,8 @@ const OPENING: &str = "\
 
 What each sentence or table row of [the specification](../../conformance/spec/service-api.md)
 states, with the rules of [api.md](api.md) that say so, the number of core scenarios that look
-at it, and the number of deliberate faults against it that one of them catches each time. A row
+at it, and the number of deliberate faults against the rules of these scenarios that they catch each
+time. A row
 without scenarios has the reason. `script/proof` writes this page, and a test fails if a row is
 empty.
 
@@ -44,15 +45,16 @@ fn path() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/reference/sentences.md")
 }
 
-/// How many core scenarios look at it, and how many faults of its rules they catch.
+/// How many core scenarios look at it, and how many faults of the rules that they prove they catch.
 fn counts(clause: &Clause, faults: &[proof::Fault<'_>]) -> (usize, usize) {
     let states = |rule: &str| clause.rules.iter().any(|one| one == rule);
-    let looking: BTreeSet<_> = scenarios::all()
+    let looking: BTreeMap<_, _> = scenarios::all()
         .filter(|one| one.profile == Profile::Core && one.rules.iter().any(|rule| states(rule)))
-        .map(|one| one.id)
+        .map(|one| (one.id, one.rules))
         .collect();
     let caught = faults.iter().filter(|fault| {
-        states(fault.rule) && fault.scenarios.iter().any(|id| looking.contains(id))
+        let proves = |id: &&str| looking.get(id).is_some_and(|it| it.contains(&fault.rule));
+        fault.scenarios.iter().any(proves)
     });
     (looking.len(), caught.count())
 }

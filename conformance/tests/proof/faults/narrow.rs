@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::isolation::of_the_other;
 use super::keys::{as_main, token};
-use crate::bounds::default;
+use crate::bounds::{default, taken_as};
 use crate::entries::{list_of, without};
 use crate::exchange::Response;
 use crate::fault::{Fault, Intercept, fault};
@@ -21,6 +21,14 @@ const SLOT: &str = "POST /uploads/images";
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Fault] = &[
+    fault! { "narrow.description-null-as-text" ["VA-25"]
+        taken_as("PATCH /vaults/*", "description", |text| text.is_null().then(|| "null".into())),
+        "A description of null becomes the text null." },
+    fault! { "narrow.visibility-listed-in-capitals" ["VA-05"]
+        edits_each("GET /vaults", |vault| if vault["visibility"] == "private" {
+            vault["visibility"] = "PRIVATE".into();
+        }),
+        "The visibility of private vaults is PRIVATE in the list." },
     fault! { "narrow.no-scope-slot-403" ["AU-10"] answers(SLOT, |request, response| {
         if response.code() == 401 && token(request) == READ_ONLY {
             response.set_code(403);
