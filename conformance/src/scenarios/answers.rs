@@ -25,7 +25,7 @@ fn of_endpoint(row: &'static Row) -> Scenario {
         needs: if *name == "fork-vault" { &[Need::OtherAccount] } else { &[] },
         ..Scenario::generated(
             Profile::Core,
-            format!("answers.{name}"),
+            format!("answers.success.{name}"),
             format!(
                 "{method} {template}: a success is {status} with {data} in data, and error null"
             ),
@@ -72,7 +72,7 @@ fn of_field(object: &'static Object, field: &'static Shape) -> Scenario {
     let id = format!("shapes.{}.{}", object.name, super::fields::dashed(field.name));
     let title = format!("In every {} {} is {}", object.words, field.name, field.kind);
     let mut rules = vec![field.rule];
-    rules.extend(field.kind.convention());
+    rules.extend(field.convention());
     let source = concat!(file!(), ":", line!());
     Scenario::generated(Profile::Core, id, title, rules, &[], source, move |case| async move {
         for (reply, place) in (object.shown)(case).await? {

@@ -56,7 +56,7 @@ async fn look(target: &Arc<Target>, filter: &str) -> (Vec<Untestable>, Vec<Outco
 #[tokio::test]
 async fn a_provider_that_is_too_slow_is_told_with_its_time_and_waited_for_by_nobody() {
     let stub = Stub::start(halfway).await;
-    let (found, outcomes) = look(&target(&stub), "generations.output.").await;
+    let (found, outcomes) = look(&target(&stub), "generations.output.o").await;
     let provider = found.iter().find(|one| one.reason.contains("had not ended after 2.")).unwrap();
     assert!(provider.remedy.contains("--time-scale"), "{provider:?}");
     assert!(!outcomes.is_empty());

@@ -27,6 +27,7 @@ mod page;
 mod parts;
 mod proxy;
 mod reachable;
+mod sentences;
 mod service;
 mod shared;
 mod store;
@@ -107,6 +108,9 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
         Trial::test("rules::each_has_a_fault_or_a_reason", || {
             let bare = coverage::unproved();
             if bare.is_empty() { Ok(()) } else { Err(bare.join(", ").into()) }
+        }),
+        Trial::test("sentences::core_catches_a_fault_of_each", {
+            move || if mode.writes_table() { Ok(()) } else { none(&sentences::empty()) }
         }),
         Trial::test("faults::each_has_a_unique_name_and_a_rule", || none(&slips())),
         Trial::test("scenarios::each_turns_red_under_a_fault", {

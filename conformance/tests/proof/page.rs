@@ -21,6 +21,8 @@ rules fail too where they depend on what is broken; all others must pass.
 each fault against those and a share of the others. A scenario may fail at times only, where
 its requests race or where the fault shows in what other scenarios left behind.
 
+[sentences.md](sentences.md) has the same by sentences of the specification.
+
 The last three columns count the scenarios that fail under a fault of a rule of their own, only
 under faults of other rules, and never. A scenario may belong to several chapters.
 
@@ -35,8 +37,8 @@ what one fault does wrong; and that fault alone:
 ```sh
 promptarium-conformance coverage
 grep 'vaults.list.once' conformance/proof.tsv | cut -f1,2
-grep -rA1 '\"vaults.name-51\"' conformance/tests/proof/faults
-cargo test -p promptarium-conformance --test proof -- vaults.name-51
+grep -rA1 '\"vaults.slug-name\"' conformance/tests/proof/faults
+cargo test -p promptarium-conformance --test proof -- vaults.slug-name
 ```
 
 `script/proof` runs the faults anew, and writes the table and this page.

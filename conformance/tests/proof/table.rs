@@ -10,7 +10,7 @@ use promptarium_conformance::coverage::proof;
 
 use crate::fault::Fault;
 use crate::trial::{Ids, Red, rules_of};
-use crate::{faults, page};
+use crate::{faults, page, sentences};
 
 const HEADING: &str = "fault\trule\tred scenarios\tred at times";
 
@@ -46,6 +46,7 @@ impl Rows {
         let rows: Vec<_> = faults::all().filter_map(row).collect();
         let text = format!("{HEADING}\n{}\n", rows.join("\n"));
         page::write(&proof::parse(&text))?;
+        sentences::write(&proof::parse(&text))?;
         fs::write(path(), text)
     }
 }
@@ -88,8 +89,8 @@ pub(crate) fn drift() -> io::Result<Vec<String>> {
             drift.push(format!("{} is no fault", line.id));
         }
     }
-    if page::is_stale(proof::faults())? {
-        drift.push("the page is stale; run PROMPTARIUM_PROOF=new script/proof page::".into());
+    if page::is_stale(proof::faults())? || sentences::is_stale(proof::faults())? {
+        drift.push("a page is stale; run PROMPTARIUM_PROOF=new script/proof page::".into());
     }
     Ok(drift)
 }

@@ -87,12 +87,15 @@ impl Type {
             }
         }
     }
+}
 
-    /// The rule of all values of the type.
-    pub(super) fn convention(self) -> Option<&'static str> {
-        match self {
-            Self::Timestamp => Some("EN-09"),
-            Self::Integers => Some("EN-08"),
+impl Shape {
+    /// The rule of all ids or of all timestamps, if it is one.
+    pub fn convention(&self) -> Option<&'static str> {
+        match self.kind {
+            Type::Timestamp => Some("EN-09"),
+            Type::Integers => Some("EN-08"),
+            Type::Integer if self.name == "id" || self.name.ends_with("Id") => Some("EN-08"),
             _ => None,
         }
     }

@@ -68,7 +68,7 @@ async fn token(case: Case) -> Result {
     for (what, value) in [
         ("no token", None),
         ("the token of another slot", bearer(&other.token)),
-        ("half the token", bearer(&slot.token[..slot.token.len() / 2])),
+        ("half the token", bearer(&slot.token[..slot.token.len().div_ceil(2)])),
         ("a lengthened token", bearer(&format!("{}A", slot.token))),
         ("no scheme", Some(slot.token.clone())),
         ("the API key", key.or_else(|| bearer("none"))),

@@ -15,6 +15,10 @@ const ITEMS: &str = "* /prompts/*, * /vaults/*, * /vaults/*/prompts, * /prompts/
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Fault] = &[
+    fault! { "errors.missing-422" ["ER-04"] code_instead("POST /prompts", 400, 422, |request| {
+        request.json().is_object() && request.json().get("title").is_none()
+    }),
+        "A new prompt without title is answered 422." },
     fault! { "errors.text-in-an-object" ["ER-01"]
         on(400, |body| body["error"] = json!({ "message": body["error"].take() })),
         "The error of a 400 is an object with a message." },

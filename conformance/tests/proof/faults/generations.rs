@@ -19,6 +19,9 @@ const QUEUE: &str = "POST /generations";
 
 #[rustfmt::skip]
 pub(crate) const ALL: &[Fault] = &[
+    fault! { "generations.negative-refused" ["GE-14"]
+        text_is_refused(QUEUE, "negativePrompt", |_| true),
+        "A model refuses a negativePrompt that it does not support." },
     fault! { "generations.prompt-bytes" ["LI-09"] text_refused(QUEUE, "prompt", 100_000, bytes),
         "A prompt is counted in bytes." },
     fault! { "generations.video-by-default" ["GE-09"] defaulted(QUEUE, "generationType", "video"),

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::isolation::of_the_other;
 use super::keys::{as_main, token};
-use crate::bounds::default;
+use crate::bounds::{default, taken_as};
 use crate::entries::{list_of, without};
 use crate::exchange::Response;
 use crate::fault::{Fault, Intercept, fault};
@@ -21,6 +21,14 @@ const SLOT: &str = "POST /uploads/images";
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Fault] = &[
+    fault! { "narrow.description-null-as-text" ["VA-25"]
+        taken_as("PATCH /vaults/*", "description", |text| text.is_null().then(|| "null".into())),
+        "A description of null becomes the text null." },
+    fault! { "narrow.visibility-listed-in-capitals" ["VA-05"]
+        edits_each("GET /vaults", |vault| if vault["visibility"] == "private" {
+            vault["visibility"] = "PRIVATE".into();
+        }),
+        "The visibility of private vaults is PRIVATE in the list." },
     fault! { "narrow.no-scope-slot-403" ["AU-10"] answers(SLOT, |request, response| {
         if response.code() == 401 && token(request) == READ_ONLY {
             response.set_code(403);
@@ -104,14 +112,6 @@ pub(super) const ALL: &[Fault] = &[
         vaults.for_each(|id| *id = id.to_string().into());
     }),
         "The vaultIds in the answer of save are strings." },
-    fault! { "narrow.visibility-listed-in-capitals" ["VA-05"]
-        edits_each("GET /vaults", |vault| if vault["visibility"] == "private" {
-            vault["visibility"] = "PRIVATE".into();
-        }),
-        "The visibility of private vaults is PRIVATE in the list." },
-    fault! { "narrow.cover-listed-as-false" ["VA-08"]
-        edits_each("GET /vaults", |vault| vault["coverImageUrl"] = false.into()),
-        "coverImageUrl is false in the list of vaults." },
     fault! { "narrow.updated-is-system" ["VA-09"]
         edits_data("PATCH /vaults/*", |vault| vault["isSystem"] = true.into()),
         "A vault that was updated is a system vault in the answer." },
@@ -148,12 +148,6 @@ pub(super) const ALL: &[Fault] = &[
         }
     }),
         "A generation into a named vault is answered 200." },
-    fault! { "narrow.made-id-not-shown" ["GE-02"] answers(QUEUE, |request, response| {
-        if request.json().get("clientJobId").is_none() {
-            response.edit_data(|data| without(data, "clientJobId"));
-        }
-    }),
-        "A clientJobId that the service made is not in the answer." },
     fault! { "narrow.answer-with-preview" ["GE-06"]
         edits_data(QUEUE, |data| data["preview"] = "data:image/png;base64,iVBORw0KGgo=".into()),
         "The answer has a preview as a data URI." },

@@ -150,9 +150,6 @@ pub(super) const ALL: &[Fault] = &[
         }
     }),
         "The listing of three prompts has one that is not in the vault." },
-    fault! { "owned.access-type-left-out" ["VA-06"]
-        edits_each("GET /vaults", |vault| without(vault, "accessType")),
-        "The vaults of the list have no accessType." },
     fault! { "owned.platform-of-namesakes" ["PR-33"] whole("PATCH /prompts/*", namesakes_too),
         "An update of a platform is one of the next prompts with the same platform, too." },
     fault! { "owned.pin-tells-foreign" ["VC-25"] tells_foreign("POST /vaults/*/prompts/*/pin"),

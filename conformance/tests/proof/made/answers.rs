@@ -45,7 +45,7 @@ pub(super) fn all() -> Vec<Fault> {
             made(
                 format!("answers.{}.{operator}", row.name),
                 rule.unwrap_or(row.rule),
-                format!("answers.{}", row.name),
+                format!("answers.success.{}", row.name),
                 format!("{routes} {wrong}."),
                 move || how(routes),
             )

@@ -74,7 +74,10 @@ pub(super) fn all() -> Vec<Fault> {
                         })
                     };
                     let wrong = format!("{routes} {words} {name}.");
-                    faults.push(made(format!("{row}.{number}-{id}"), field.rule, row, wrong, how));
+                    // Another type or form breaks the rule of all ids and timestamps too.
+                    let of_all = matches!(operator, Operator::OtherType | Operator::OtherForm);
+                    let rule = field.convention().filter(|_| of_all).unwrap_or(field.rule);
+                    faults.push(made(format!("{row}.{number}-{id}"), rule, row, wrong, how));
                 }
             }
         }

@@ -6,13 +6,13 @@ use http::Method;
 use serde_json::{Value, json};
 
 use crate::bounds::shown_as;
-use crate::entries::{list_of, without};
+use crate::entries::list_of;
 use crate::fault::{Fault, Intercept, fault};
-use crate::front::{answers, refused, whole, whole_with};
+use crate::front::{refused, whole, whole_with};
 use crate::keys::READ_ONLY;
 use crate::shared::Shared;
 
-use super::{CREATE, UPDATE};
+use super::CREATE;
 
 const READ: &str = "GET /prompts/*";
 /// How far the next one may be: others make prompts at the same time.
@@ -46,12 +46,6 @@ pub(super) const ALL: &[Fault] = &[
         "A key that may only read does not read a prompt." },
     fault! { "prompts.read-with-query" ["PR-30"] refused(READ, 400, |request| request.query.is_some()),
         "A read with a query is refused." },
-    fault! { "prompts.patch-answers-part" ["PR-31"] answers(UPDATE, |request, response| {
-        if request.text("title").is_some() {
-            response.edit_data(|prompt| without(prompt, "images"));
-        }
-    }),
-        "An update of the title answers without the images." },
     fault! { "prompts.created-before-updated" ["PR-09"] shown_as(CREATE, "updatedAt", |time| {
         let later = time.as_str()?.replacen(".", ".9", 1);
         Some(later.chars().take(26).chain(['Z']).collect::<String>().into())
