@@ -43,7 +43,9 @@ fn in_lines(scenario: &Scenario) -> String {
     }
     match trace::recorded(id) {
         Some(steps) => {
-            trace::lines(steps).iter().for_each(|line| text.push_str(&format!("{line}\n")))
+            for line in trace::lines(steps) {
+                let _ = writeln!(text, "{line}");
+            }
         }
         None => text.push_str("  no transcript; `run --trace` shows its steps\n"),
     }

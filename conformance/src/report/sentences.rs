@@ -72,9 +72,10 @@ pub fn sentences(outcome: impl Fn(&str) -> Option<Outcome>) -> Vec<Sentence> {
     for piece in spec::pieces() {
         match piece {
             Piece::Text(text) => {
-                let headings = text.lines().filter(|line| line.starts_with("##"));
-                section =
-                    headings.last().map_or(section, |line| line.trim_start_matches(['#', ' ']));
+                let mut headings = text.lines().filter(|line| line.starts_with("##"));
+                section = headings
+                    .next_back()
+                    .map_or(section, |line| line.trim_start_matches(['#', ' ']));
             }
             Piece::Quote(quote) => sentences.push(sentence(quote, section, &outcome)),
         }

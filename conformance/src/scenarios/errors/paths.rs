@@ -21,7 +21,7 @@ pub(super) const ALL: &[Scenario] = &[
         "A path with a trailing slash is unknown" },
     reference! { "errors.path.as-written" ["ER-01"] ("S-61") as_written,
         "A path is taken only as it is written: letters in their case, no double slash" },
-    core! { "errors.path-id.refused" ["PR-30", "ER-08"] odd_id,
+    core! { reads "errors.path-id.refused" ["PR-30", "ER-08"] odd_id,
         "A path id that is no integer of 64 bits is 400 or 404" },
     reference! { "errors.path-id.no-integer" ["ER-08"] ("S-58") no_integer,
         "A path id that is no plain decimal integer, negative or too large is 404" },

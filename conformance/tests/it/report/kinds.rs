@@ -74,7 +74,7 @@ async fn fails(case: Case) -> Result<(), Failure> {
 }
 
 async fn hangs(case: Case) -> Result<(), Failure> {
-    case.wire().get("/hang").await.map(drop)
+    case.anonymous().get("/hang").await.map(drop)
 }
 
 pub(super) async fn target() -> (Stub, Arc<Target>) {
