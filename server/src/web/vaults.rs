@@ -179,7 +179,7 @@ fn contents(
                     li .tile {
                         @if let Some(picture) = thumbnail(api, prompt) { div .cover { (picture) } }
                         div {
-                            input type="checkbox" name="vaultPromptId" value=(membership)
+                            input dir="auto" type="checkbox" name="vaultPromptId" value=(membership)
                                 aria-label={ "Choose " (shortened(&prompt.title, 60)) };
                             a .title href=(prompt_address(api, prompt.id)) { (titled(&prompt.title, 100)) }
                         }

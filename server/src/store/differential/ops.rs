@@ -38,7 +38,7 @@ actions! {
     CreateVault 18, Vault 6, UpdateVault 20, DeleteVault 6, ForkVault 14,
     Contents 8, AddPrompts 32, RemoveMembership 8, MoveMembership 26, SetPinned 32,
     ReserveJob 20, JobSubmitted 16, JobLost 4, DiscardJob 3, Job 4, Jobs 12, JobByKey 4,
-    FailLate 5, DeleteEnded 6, ClaimJob 26, RenewLease 4, ReleaseJob 20, CompleteJob 10, FailJob 4,
+    FailLate 5, DeleteEnded 14, ClaimJob 26, RenewLease 4, ReleaseJob 20, CompleteJob 10, FailJob 4,
 }
 
 impl Action {
