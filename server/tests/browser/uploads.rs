@@ -49,6 +49,7 @@ async fn a_chosen_picture_becomes_a_prompt(site: Site) {
     }
     let mut browser = Browser::start().await;
     browser.sign_in(&site).await;
+    browser.click("Prompts").await;
     browser.click("Harbour").await;
     see_picture(&browser).await;
     browser.end(&site).await;
