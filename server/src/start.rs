@@ -24,7 +24,7 @@ use crate::generate::queue::{OutboundError, QueueProvider, QueueSetting};
 use crate::generate::submit::Submitter;
 use crate::generate::worker::Worker;
 use crate::generate::worker::pool::WorkerPool;
-use crate::generate::{BackgroundTasks, OutputLimits, OutputStore, Provider};
+use crate::generate::{BackgroundTasks, JobSettings, OutputLimits, OutputStore, Provider};
 use crate::http::attempts::Attempts;
 use crate::http::browser::Site;
 use crate::http::cursor::Cursors;
@@ -159,10 +159,28 @@ async fn open_assets(
     Ok(Assets::new(public.url(), &public_urls))
 }
 
-/// What bounds the work on generations.
+fn output_store(
+    blobs: &Blobs,
+    assets: &Assets,
+    key: &SigningKey,
+    clock: &Clock,
+    jobs: &JobSettings,
+) -> OutputStore {
+    OutputStore {
+        blobs: blobs.clone(),
+        assets: assets.clone(),
+        key: key.clone(),
+        clock: clock.clone(),
+        limits: OutputLimits::new(jobs.output_max_mib),
+    }
+}
+
+/// The quotas of the work on generations and thumbnails.
 fn worker_quotas(worker: &Worker) -> impl Iterator<Item = Quota> {
     let OutputStore { blobs, limits, .. } = &worker.outputs;
     let of_jobs = [&limits.large, &limits.examinations].map(Quota::clone);
+    #[cfg(feature = "dashboard")]
+    let of_jobs = of_jobs.into_iter().chain([crate::blobs::thumbnail::THUMBNAILS.clone()]);
     blobs.quota().into_iter().chain(of_jobs)
 }
 
@@ -187,13 +205,7 @@ pub async fn start(config: ServiceConfig, parts: ServiceParts) -> Result<Service
     let worker = Worker {
         store: store.clone(),
         provider: provider.clone(),
-        outputs: OutputStore {
-            blobs: blobs.clone(),
-            assets: assets.clone(),
-            key: signing_key.clone(),
-            clock: clock.clone(),
-            limits: OutputLimits::new(config.jobs.output_max_mib),
-        },
+        outputs: output_store(&blobs, &assets, &signing_key, &clock, &config.jobs),
         clock: clock.clone(),
         settings: config.jobs,
         activity: Arc::default(),
@@ -204,8 +216,6 @@ pub async fn start(config: ServiceConfig, parts: ServiceParts) -> Result<Service
     let submitter = Submitter::new(store.clone(), provider, assets.clone());
     let mut quotas = database.map(PostgresStore::quotas).unwrap_or_default();
     quotas.extend(provider_results.into_iter().chain(worker_quotas(&worker)));
-    #[cfg(feature = "dashboard")]
-    quotas.push(crate::blobs::thumbnail::THUMBNAILS.clone());
     quotas.push(public_memory.clone());
     let readings = Readings {
         connections: listener.connections.clone(),

@@ -1,16 +1,16 @@
 //! The report as text, for a person: the causes of failures first, the verdict last, where a terminal
 //! leaves the eye. And what the other formats need of text.
 
+mod plain;
+
 use std::fmt::Write as _;
+
+pub(super) use self::plain::{curl, escape_control_chars, one_line, seconds, without_links};
 
 use super::causes::shortened;
 use super::sentences::{Sentence, untested_sections};
 use super::{Cause, Outcome, ProfileVerdict, Record, Report, Totals, Verdict};
-use crate::exchange::Exchange;
 use crate::trace;
-
-/// A longer shell line helps no reader; JSON has the whole.
-const CURL_SHOWN: usize = 4000;
 
 /// How many causes the short text shows.
 const CAUSES_SHOWN: usize = 5;
@@ -259,55 +259,4 @@ pub(super) fn verdict(report: &Report) -> String {
         untested if untested.is_empty() => verdict.to_owned(),
         untested => format!("{verdict}; not tested: {}", untested.join(", ")),
     }
-}
-
-/// Control characters could steer the reader's terminal and are forbidden in XML; marks of
-/// direction could change the order of what is read.
-pub(super) fn escape_control_chars(text: &str) -> String {
-    let mut shown = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '\n' => shown.push('\n'),
-            '\t' => shown.push_str("    "),
-            '\r' => {}
-            '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{fffe}' | '\u{ffff}' => {
-                shown.extend(character.escape_unicode());
-            }
-            _ if character.is_control() => shown.extend(character.escape_unicode()),
-            _ => shown.push(character),
-        }
-    }
-    shown
-}
-
-/// On one line.
-pub(super) fn one_line(text: &str) -> String {
-    escape_control_chars(&text.lines().collect::<Vec<_>>().join(" "))
-}
-
-/// The shell line of an exchange, or what stands for one that is too long to read.
-pub(super) fn curl(exchange: &Exchange) -> Option<String> {
-    exchange.curl.as_ref().map(|line| match line.len() {
-        ..=CURL_SHOWN => escape_control_chars(line),
-        length => format!("a line of {length} bytes; see the JSON report"),
-    })
-}
-
-/// A time as a person reads it.
-pub(super) fn seconds(ms: u64) -> String {
-    format!("{}.{} s", ms / 1000, ms % 1000 / 100)
-}
-
-/// `[text](address)` as its text: the addresses are those of the page of rules.
-pub(super) fn without_links(text: &str) -> String {
-    let mut shown = String::new();
-    let mut rest = text;
-    while let Some((before, after)) = rest.split_once("](") {
-        let (word, address) = (before.rsplit_once('['), after.split_once(')'));
-        let (Some((before, word)), Some((_, after))) = (word, address) else { break };
-        shown.push_str(before);
-        shown.push_str(word);
-        rest = after;
-    }
-    shown + rest
 }

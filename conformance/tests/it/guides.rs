@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-use promptarium_server::EmbeddedServer;
+use promptarium_server::{EmbeddedServer, EmbeddedServerBuilder};
 
 use crate::cli::folder;
 
@@ -34,7 +34,8 @@ async fn server(commands: &[String]) -> EmbeddedServer {
         ("PROMPTARIUM_REVOKED_API_KEY", "alice:revoked"),
     ];
     let seeds = seeds.map(|(variable, of)| format!("{}={of}", key(commands, variable)));
-    let builder = seeds.into_iter().fold(EmbeddedServer::builder(), |it, seed| it.seed_key(seed));
+    let builder =
+        seeds.into_iter().fold(EmbeddedServer::builder(), EmbeddedServerBuilder::seed_key);
     builder.start().await.unwrap()
 }
 

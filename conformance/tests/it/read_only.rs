@@ -58,7 +58,7 @@ async fn in_empty_accounts_there_is_less_to_look_at_and_nothing_fails() {
     let server = server().await;
     let all = chosen(&[Profile::Core], &[]).read_only().unwrap();
     let report = run(target(server.base_url(), options()), all).await;
-    let bad = with(&report, |outcome| outcome.is_bad());
+    let bad = with(&report, Outcome::is_bad);
     assert!(bad.is_empty(), "{:#?}", report.records);
     let skipped = with(&report, |outcome| outcome == Outcome::Skipped);
     let nothing =

@@ -33,7 +33,7 @@ pub(super) const ALL: &[Fault] = &[
         "A page holds one entry less than limit says." },
     fault! { "pagination.vault-of-first-page" ["PR-15"]
         of_first_page("vaultId", |one, vault| one["vaultIds"].as_array().is_none_or(|ids| {
-            ids.iter().all(|id| id.to_string() != vault)
+            !ids.iter().any(|id| id.as_i64() == vault.parse().ok())
         })),
         "The filter by vault holds on the first page only." },
     fault! { "pagination.type-of-first-page" ["PR-16"]

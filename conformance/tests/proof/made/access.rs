@@ -10,7 +10,9 @@ use crate::front::code_instead;
 use crate::keys::{MAIN, OTHER, READ_ONLY, REVOKED};
 
 /// A credential: as in ids of scenarios, its rule, and whether a request has it.
-const CREDENTIALS: [(&str, &str, fn(&Request) -> bool); 6] = [
+type Credential = (&'static str, &'static str, fn(&Request) -> bool);
+
+const CREDENTIALS: [Credential; 6] = [
     ("missing", "AU-02", |request| request.authorization().is_empty()),
     ("not-bearer", "AU-03", |request| {
         let value = request.authorization();

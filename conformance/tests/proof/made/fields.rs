@@ -265,18 +265,15 @@ fn forms(field: &'static Field) -> Vec<(String, String, &'static str, Act, When)
         })
     };
     let mut found = Vec::new();
+    let mut add = |id: &str, what: &str, rule: &'static str, act: Act, when: When| {
+        found.push((id.to_owned(), what.to_owned(), rule, act, when));
+    };
     match field.kind {
         Kind::OneOf(words, _) => {
             for word in words.split(' ') {
                 let when = move |value: Option<&Value>| value.is_some_and(|it| it == word);
                 let id = format!("{}-refused", word.replace('/', "-"));
-                found.push((
-                    id,
-                    word.to_owned(),
-                    field.range,
-                    Act::Refuses,
-                    Box::new(when) as When,
-                ));
+                add(&id, word, field.range, Act::Refuses, Box::new(when));
             }
             let other = move |value: Option<&Value>, same: fn(&str, &str) -> bool| {
                 let text = value.and_then(Value::as_str);
@@ -284,48 +281,25 @@ fn forms(field: &'static Field) -> Vec<(String, String, &'static str, Act, When)
                 text.is_some_and(|it| !known(it) && words.split(' ').any(|word| same(it, word)))
             };
             let any = move |value: Option<&Value>| other(value, |_, _| true);
-            found.push((
-                "any-word-taken".into(),
-                "any other word".into(),
-                field.range,
-                Act::Takes,
-                Box::new(any),
-            ));
+            add("any-word-taken", "any other word", field.range, Act::Takes, Box::new(any));
             // The near words of upload types have no capitals: media types have no case.
             if field.request != Request::Slot {
                 let case = move |value: Option<&Value>| other(value, str::eq_ignore_ascii_case);
-                found.push((
-                    "other-case-taken".into(),
-                    "a word in capitals".into(),
-                    field.range,
-                    Act::Takes,
-                    Box::new(case),
-                ));
+                let what = "a word in capitals";
+                add("other-case-taken", what, field.range, Act::Takes, Box::new(case));
             }
         }
         Kind::Uri | Kind::Uris(_) => {
             let plain = text(|text| !text.contains([':', '/', '#']));
-            found.push(("word-taken".into(), "no URI".into(), field.rule, Act::Takes, plain));
+            add("word-taken", "a text that is not a URI", field.rule, Act::Takes, plain);
             let relative = text(|text| text.starts_with('/'));
-            found.push((
-                "relative-taken".into(),
-                "a relative address".into(),
-                field.rule,
-                Act::Takes,
-                relative,
-            ));
+            add("relative-taken", "a relative address", field.rule, Act::Takes, relative);
         }
         Kind::Object => {
             let empty = |value: Option<&Value>| {
                 value.and_then(Value::as_object).is_some_and(serde_json::Map::is_empty)
             };
-            found.push((
-                "empty-refused".into(),
-                "empty".into(),
-                field.range,
-                Act::Refuses,
-                Box::new(empty),
-            ));
+            add("empty-refused", "empty", field.range, Act::Refuses, Box::new(empty));
         }
         Kind::Id | Kind::PositiveId | Kind::Ids(..) | Kind::Integer(..)
             if field.request.has_body() =>
@@ -335,26 +309,19 @@ fn forms(field: &'static Field) -> Vec<(String, String, &'static str, Act, When)
                 let entry = value.and_then(|value| value.get(0)).or(value);
                 entry.is_some_and(|it| it.is_f64() && Json::of(it) == Json::Number)
             };
-            found.push((
-                "float-refused".into(),
-                "a float that is exact".into(),
-                rule,
-                Act::Refuses,
-                Box::new(float),
-            ));
+            let what = "a float that is exact";
+            add("float-refused", what, rule, Act::Refuses, Box::new(float));
         }
         _ => {}
     }
-    let texts = !matches!(
+    if !matches!(
         field.kind,
         Kind::Id | Kind::PositiveId | Kind::Ids(..) | Kind::Integer(..) | Kind::OneOf(..)
-    );
-    if texts {
+    ) {
         let nul = |value: Option<&Value>| {
             value.is_some_and(|value| value.to_string().contains("\\u0000"))
         };
-        let what = "with U+0000".to_owned();
-        found.push(("nul-taken".into(), what, field.rule, Act::Takes, Box::new(nul)));
+        add("nul-taken", "with U+0000", field.rule, Act::Takes, Box::new(nul));
     }
     found
 }

@@ -4,7 +4,6 @@ use promptarium::PromptId;
 
 use super::{caller, number, store};
 use crate::domain::{Caller, Place, PromptKind, PromptSearch};
-use crate::store::SearchStore as _;
 use crate::store::contract_tests::named;
 use crate::store::postgres::PostgresStore;
 use crate::store::prelude::*;
