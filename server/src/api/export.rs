@@ -1,6 +1,6 @@
 //! Exports: the prompts and vaults of an account as one JSON document.
 //!
-//! `docs/operations.md` describes the format. It holds references to files, not the files.
+//! `docs/accounts.md` describes the format. It holds references to files, not the files.
 
 use std::collections::HashSet;
 use std::sync::Arc;

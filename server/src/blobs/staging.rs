@@ -254,11 +254,14 @@ impl TempFile {
         let Self(file, Some(path)) = self else { return Err(io::ErrorKind::InvalidInput.into()) };
         file.sync_all()?;
         let parent = target.parent().unwrap_or(target);
-        if !parent.is_dir() {
-            fs::create_dir_all(parent)?;
-            sync_folder(parent.parent().unwrap_or(parent))?;
+        match path.persist_noclobber(target) {
+            Err(missing) if missing.error.kind() == io::ErrorKind::NotFound => {
+                fs::create_dir_all(parent)?;
+                missing.path.persist_noclobber(target)?;
+                sync_folder(parent.parent().unwrap_or(parent))?;
+            }
+            outcome => outcome?,
         }
-        path.persist_noclobber(target)?;
         sync_folder(parent)
     }
 }

@@ -27,7 +27,8 @@ macro_rules! words {
     () => {
         "to_tsvector('simple', (-p.account_id)::text || ' ' || translate(
              p.title || ' ' || p.body || ' ' || coalesce(p.platform, ''),
-             '!\"#$%&''()*+,-./:;<=>?@[\\]^_`{|}~', '                                '))"
+             '!\"#$%&''()*+,-./:;<=>?@[\\]^_`{|}~—–…“”„‘’«»·•¡¿、。，！？：；（）「」『』',
+             '                                                           '))"
     };
 }
 

@@ -134,7 +134,7 @@ async fn a_store_has_one_listener_that_ends_with_it() {
     let other = store_in(&database, Clock::System).await;
     let short = Duration::from_millis(500);
     futures::future::join_all((0..8).map(|_| waited(&other, short))).await;
-    assert_eq!(listeners(&store).await, 1);
+    until_listeners(&store, 1).await;
     drop(other);
     until_listeners(&store, 0).await;
 }
