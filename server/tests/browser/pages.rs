@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use data_encoding::BASE64;
 use futures::{StreamExt, stream};
-use promptarium::Client;
+use promptarium::{Client, Visibility};
 use serde_json::{Value, json};
 
 use crate::browser::Browser;
@@ -23,7 +23,7 @@ const CHOSEN: &str = "prompts-chosen";
 const SHORTCUTS: &str = "shortcuts";
 
 /// Pages by the name of their screenshot. `{prompt}` and others are the data of [`fill`].
-const PAGES: [(&str, &str); 34] = [
+const PAGES: [(&str, &str); 40] = [
     ("overview", ""),
     ("prompts", "prompts"),
     ("prompts-list", "prompts?view=list"),
@@ -43,6 +43,12 @@ const PAGES: [(&str, &str); 34] = [
     ("vault", "vaults/{vault}"),
     ("vault-empty", "vaults/{empty}"),
     ("vault-new", "vaults/new"),
+    ("vault-edit", "vaults/{vault}/edit"),
+    ("vault-delete", "vaults/{vault}/delete"),
+    ("vault-shared", "v/kingfisher/shared"),
+    ("uploads", "uploads"),
+    ("account", "account"),
+    ("account-delete", "account/delete"),
     ("jobs", "jobs"),
     ("job-running", "jobs/running"),
     ("job-failed", "jobs/failed"),
@@ -82,6 +88,7 @@ async fn fill(site: &Site) -> Vec<(&'static str, String)> {
     let word = "Donaudampfschifffahrtsgesellschaftskapitaen".repeat(3);
     let vault = client.vaults().create(format!("Vault of {}", &word[..41])).await.unwrap();
     let empty = client.vaults().create("Empty").await.unwrap();
+    let shared = client.vaults().create("Shared").visibility(Visibility::Public).await.unwrap();
     let title = format!("Harbour {}", &word[..100]);
     let creating =
         client.prompts().create(&*title, format!("{}{word}", "A long text. ".repeat(40)));
@@ -89,7 +96,7 @@ async fn fill(site: &Site) -> Vec<(&'static str, String)> {
     let long = client.prompts().create("Long", "A long text. ".repeat(1_150)).await.unwrap();
     let generations = client.generations();
     let painting = generations.create("local/plasma", "A harbour before sunrise");
-    let painting = painting.vault(vault.id).client_job_id("completed").await.unwrap();
+    let painting = painting.vault(shared.id).client_job_id("completed").await.unwrap();
     let painted = generations.wait(painting).await.unwrap();
     let moving = generations.create("local/plasma-video", "Waves").video();
     let moving = generations.wait(moving.await.unwrap()).await.unwrap();
