@@ -23,6 +23,7 @@ fn of_endpoint(row: &'static Row) -> Scenario {
     let data = if row.lists() { "an array" } else { "an object" };
     Scenario {
         needs: if *name == "fork-vault" { &[Need::OtherAccount] } else { &[] },
+        reads: row.lists() && !template.contains('{'),
         ..Scenario::generated(
             Profile::Core,
             format!("answers.success.{name}"),

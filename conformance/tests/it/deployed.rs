@@ -2,7 +2,6 @@
 //! what is in its accounts.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use promptarium_conformance::selection::Filters;
 use promptarium_conformance::{Profile, RunOptions, Selection, Suite, Target, TargetConfig};
@@ -32,9 +31,7 @@ pub(crate) fn chosen(profiles: &[Profile], filters: &[&str]) -> Selection {
 pub(crate) async fn with_session(server: &EmbeddedServer, options: RunOptions) -> Arc<Target> {
     let link = server.sign_in_url().await.unwrap();
     let config = keys::target(server.base_url(), Some(&link)).unwrap();
-    // Other tests load the machine at the same time.
-    let timeout = Duration::from_secs(60);
-    Arc::new(Target::new(TargetConfig { options, timeout, ..config }).unwrap())
+    Arc::new(Target::new(TargetConfig { options, ..config }).unwrap())
 }
 
 pub(crate) fn target(base_url: &str, options: RunOptions) -> Arc<Target> {

@@ -50,7 +50,9 @@ async fn whatever_a_run_keeps_is_swept_and_nothing_else() {
         account.vault("ptc-abcdefghijkmnp-1 2").await;
     }
     let before = all(base_url).await;
-    let keeping = with_session(&server, RunOptions { keep: true, ..RunOptions::default() }).await;
+    // Every scenario at once, beside other tests: jobs take longer than a target may need.
+    let options = RunOptions { keep: true, time_scale: 4.0, ..RunOptions::default() };
+    let keeping = with_session(&server, options).await;
     let selection = chosen(&Profile::ALL, &[]);
     let run = Run::new(keeping, selection);
     let mark = run.run_id().clone();
