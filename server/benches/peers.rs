@@ -36,7 +36,7 @@ const LIST: Load = Load { name: "first page of 20", path: "/prompts?limit=20", p
 const POST: Load = Load { name: "POST a prompt", path: "/prompts", post: true };
 
 /// The loads of each store, with the peers and the lowest ratio to each.
-const MEMORY: &[(Load, &[(&str, f64)])] = &[(GET, &[("bare", 0.85)])];
+const MEMORY: &[(Load, &[(&str, f64)])] = &[(GET, &[("bare", 0.75)])];
 const POSTGRES: &[(Load, &[(&str, f64)])] = &[
     (GET, &[("thin", 1.0), ("tutorial", 4.0)]),
     (LIST, &[("thin", 0.9), ("tutorial", 4.0)]),
