@@ -162,7 +162,7 @@ async fn open(browser: &Browser, name: &str, address: &str) {
         CHOSEN => {
             browser.click_on("//main//li[1]//input[@name='id']").await;
             browser.click("Add to vault").await;
-            browser.find("//main//select").await;
+            browser.find("//main//a[.='Cancel']").await;
         }
         SHORTCUTS => {
             browser.click("Keyboard shortcuts").await;
