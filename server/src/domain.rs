@@ -9,10 +9,10 @@ mod api_key;
 mod asset;
 mod deployment;
 mod generation;
-#[allow(missing_docs, reason = "as above")]
+#[allow(missing_docs, reason = "internal; a field has a comment if its name does not say all")]
 mod records;
 mod search;
-#[allow(missing_docs, reason = "as above")]
+#[allow(missing_docs, reason = "internal; a field has a comment if its name does not say all")]
 mod session;
 
 pub use self::account_data::AccountData;

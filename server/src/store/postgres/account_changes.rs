@@ -78,7 +78,7 @@ static DELETE_JOBS: Statement = Statement::idempotent(
     "accounts.delete_jobs",
     concatcp!(
         CALLER,
-        ", unlisted AS (
+        ", dequeued AS (
             DELETE FROM due_job d USING unnest($3::bytea[]) AS n (digest)
             WHERE d.account_id = $1 AND d.name_digest = n.digest
         ), deleted AS (
@@ -103,15 +103,15 @@ static DELETE_PROMPTS: Statement = Statement::idempotent(
     "accounts.delete_prompts",
     concatcp!(
         CALLER,
-        ", parted AS (
+        ", removed AS (
             DELETE FROM vault_prompt m
             WHERE m.account_id = $1 AND m.prompt_id = ANY ($3::bigint[]) AND ",
         KEY_IS_VALID,
         " RETURNING m.vault_id
-        ), counted AS (
+        ), in_count AS (
             UPDATE vault v SET prompt_count = v.prompt_count
-                - (SELECT count(*) FROM parted WHERE parted.vault_id = v.id)
-            WHERE v.account_id = $1 AND v.id IN (SELECT vault_id FROM parted)
+                - (SELECT count(*) FROM removed WHERE removed.vault_id = v.id)
+            WHERE v.account_id = $1 AND v.id IN (SELECT vault_id FROM removed)
         ), deleted AS (
             DELETE FROM prompt p WHERE p.account_id = $1 AND p.id = ANY ($3::bigint[]) AND ",
         KEY_IS_VALID,
