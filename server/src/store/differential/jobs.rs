@@ -121,13 +121,19 @@ impl Runner<'_> {
             self.jobs.held.retain(|lease| lease.job != claim.lease.job);
             self.jobs.held.push(claim.lease.clone());
             self.jobs.leases.push(claim.lease);
-            return Ok(show(("claimed", claim.failed_attempts, self.normalize_job(claim.job))));
+            let (failed, late) = (claim.failed_attempts, (claim.failing_for, claim.overdue));
+            return Ok(show(("claimed", failed, late, self.normalize_job(claim.job))));
         }
         let lease = self.pick_lease(values);
         match action {
             Action::RenewLease => {
                 let lasting = Duration::from_secs(1) + seconds(values, 7);
                 return store.renew_lease(&lease, lasting).await.map(show);
+            }
+            Action::NoteJob => {
+                let state = values.maybe(Values::text);
+                let noted = store.note_job(&lease, state.as_deref(), &values.text()).await;
+                return noted.map(show);
             }
             Action::ReleaseJob => {
                 use Release::{FailedAttempt, InProgress, Shutdown, Waiting};

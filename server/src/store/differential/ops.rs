@@ -15,8 +15,9 @@ use rand::{RngExt as _, SeedableRng as _};
 use serde_json::json;
 
 use crate::domain::{
-    GenerationRequest, ImageRef, NewPrompt, NewVault, OutputKind, PromptImage, PromptInputs,
-    PromptKind, PromptPatch, ProviderTicket, VaultPatch, VaultVisibility,
+    AccountData, GenerationRequest, ImageRef, NewPrompt, NewVault, OutputKind, PromptData,
+    PromptImage, PromptInputs, PromptKind, PromptPatch, ProviderTicket, VaultData, VaultPatch,
+    VaultVisibility,
 };
 
 /// Declares the actions with their weights.
@@ -31,14 +32,16 @@ macro_rules! actions {
 }
 
 actions! {
-    Wait 20, WaitLong 2, SeedKey 8, FindKey 4, ConfirmKey 4,
+    Wait 20, WaitLong 2, SeedKey 8, FindKey 4, ConfirmKey 4, RenameAccount 4,
     CreateSignInCode 18, SignIn 22, FindSession 14, EndSession 10, CreateApiKey 12, RevokeApiKey 6,
     CreatePrompt 20, Prompt 6, ListPrompts 20, UpdatePrompt 22, DeletePrompt 6, SavePrompt 12,
-    SearchPrompts 14, CountPrompts 3, MembershipsOf 4,
+    SearchPrompts 14, CountPrompts 3, MembershipsOf 4, AddImage 8,
     CreateVault 18, Vault 6, UpdateVault 20, DeleteVault 6, ForkVault 14,
+    NewestVaults 4, SharedVault 8, VaultPage 6, SetCover 8, Import 3,
     Contents 8, AddPrompts 32, RemoveMembership 8, MoveMembership 26, SetPinned 32,
     ReserveJob 20, JobSubmitted 16, JobLost 4, DiscardJob 3, Job 4, Jobs 12, JobByKey 4,
-    FailLate 5, DeleteEnded 14, ClaimJob 26, RenewLease 4, ReleaseJob 20, CompleteJob 10, FailJob 4,
+    FailLate 5, DeleteEnded 14, ClaimJob 26, RenewLease 4, NoteJob 6, ReleaseJob 20, CompleteJob 10,
+    FailJob 4,
 }
 
 impl Action {
@@ -126,7 +129,7 @@ impl Values {
         format!("text {}{end}", self.below(100)).into()
     }
 
-    fn name(&mut self) -> Arc<str> {
+    pub(crate) fn name(&mut self) -> Arc<str> {
         self.choose(&NAMES).map_or_else(|| "a".into(), Arc::from)
     }
 
@@ -139,7 +142,7 @@ impl Values {
         [Private, Public, Unlisted][self.below(3)]
     }
 
-    fn image(&mut self) -> ImageRef {
+    pub(crate) fn image(&mut self) -> ImageRef {
         match self.chance(50) {
             true => ImageRef::from("0123456789abcdefghijklmno0.png"),
             false => ImageRef::from(&*self.text()),
@@ -191,6 +194,27 @@ impl Values {
             description: self.maybe(|values| values.maybe(Self::text)),
             visibility: self.maybe(Self::visibility),
         }
+    }
+
+    /// An export, of which one vault in five is the system vault.
+    pub(crate) fn account_data(&mut self) -> AccountData {
+        let time = Timestamp::from_microsecond(1_600_000_000_123_456).expect("in range");
+        let (created_at, updated_at) = (time, time);
+        let prompt = |values: &mut Self| {
+            let (new, images) = (values.new_prompt(), values.images());
+            PromptData { new, images, created_at, updated_at }
+        };
+        let prompts: Vec<_> = (0..self.below(4)).map(|_| prompt(self)).collect();
+        let vault = |values: &mut Self| {
+            let (new, cover_image) = (values.new_vault(), values.maybe(Self::image));
+            let members =
+                (0..prompts.len()).filter_map(|at| values.maybe(|one| (at, one.chance(50))));
+            let members = members.collect();
+            let system = values.chance(20);
+            VaultData { new, cover_image, system, created_at, updated_at, members }
+        };
+        let vaults = (0..self.below(3)).map(|_| vault(self)).collect();
+        AccountData { prompts, vaults }
     }
 
     pub(crate) fn request(&mut self) -> GenerationRequest {

@@ -10,8 +10,9 @@ use promptarium::{PromptId, VaultId, VaultPromptId};
 use super::ops::{Action, Ids, Op, Values};
 use crate::domain::{
     AccountId, Caller, KeyId, KeyRecord, ListedPrompt, NewKey, Place, PromptQuery, PromptRecord,
-    PromptSearch, Scopes, VaultRecord,
+    PromptSearch, Scopes, VaultRecord, slug,
 };
+use crate::store::contract_tests::jobs::image;
 use crate::store::contract_tests::key;
 use crate::store::{Moved, Result, Store, StoreError};
 
@@ -66,16 +67,21 @@ impl<'s> Runner<'s> {
         use Action::*;
         let result = match op.action {
             Wait | WaitLong => Ok(String::new()),
-            SeedKey | FindKey | ConfirmKey => self.on_keys(op.action, account, values).await,
+            SeedKey | FindKey | ConfirmKey | RenameAccount => {
+                self.on_keys(op.action, account, values).await
+            }
             CreateSignInCode | SignIn | FindSession | EndSession | CreateApiKey | RevokeApiKey => {
                 self.on_sessions(op.action, account, values).await
             }
             CreatePrompt | Prompt | ListPrompts | UpdatePrompt | DeletePrompt | SavePrompt
-            | SearchPrompts | CountPrompts | MembershipsOf => {
+            | SearchPrompts | CountPrompts | MembershipsOf | AddImage => {
                 self.on_prompts(op.action, account, values).await
             }
             CreateVault | Vault | UpdateVault | DeleteVault | ForkVault => {
                 self.on_vaults(op.action, account, values).await
+            }
+            NewestVaults | SharedVault | VaultPage | SetCover | Import => {
+                self.beside_the_api(op.action, account, values).await
             }
             Contents | AddPrompts | RemoveMembership | MoveMembership | SetPinned => {
                 self.on_memberships(op.action, account, values).await
@@ -116,6 +122,10 @@ impl<'s> Runner<'s> {
                     account: self.accounts.normalize(found.account),
                     ..found
                 })))
+            }
+            Action::RenameAccount => {
+                let name = format!("account-{}", values.below(ACCOUNTS + 2));
+                self.store.rename_account(&self.callers[account], &name).await.map(show)
             }
             _ => self.store.confirm_key(&self.callers[account]).await.map(show),
         }
@@ -179,6 +189,10 @@ impl<'s> Runner<'s> {
                 store.update_prompt(caller, id, patch).await?
             }
             Action::SavePrompt => store.save_prompt(caller, id, vault).await?,
+            Action::AddImage => {
+                let image = values.images().pop().unwrap_or_else(image);
+                return store.add_image(caller, id, image).await.map(show);
+            }
             _ => {
                 store.delete_prompt(caller, id).await?;
                 self.prompts.remove_owned(account, id);
@@ -210,6 +224,41 @@ impl<'s> Runner<'s> {
         };
         self.vaults.add_owned(account, vault.id);
         Ok(show(self.normalize_vault(vault)))
+    }
+
+    async fn beside_the_api(
+        &mut self,
+        action: Action,
+        account: usize,
+        values: &mut Values,
+    ) -> Result<String> {
+        let (store, caller) = (self.store, &self.callers[account]);
+        let id = self.vaults.pick(account, values);
+        match action {
+            Action::NewestVaults => {
+                let newest = store.newest_vaults(caller, values.below(4)).await?;
+                assert!(newest.is_sorted_by(|a, b| a.id > b.id), "not the latest ids first");
+                let newest = newest.into_iter().map(|vault| self.normalize_vault(vault));
+                Ok(show(newest.collect::<Vec<_>>()))
+            }
+            Action::SharedVault => {
+                let name = format!("account-{}", values.below(ACCOUNTS));
+                let (owner, vault) = store.shared_vault(&name, &slug::base(&values.name())).await?;
+                Ok(show((self.accounts.normalize(owner), self.normalize_vault(vault))))
+            }
+            Action::VaultPage => {
+                let contents = store.contents(caller, id).await?.try_collect::<Vec<_>>().await?;
+                let (offset, limit) = (values.below(4), values.below(4));
+                let page = store.vault_page(caller.account, id, offset, limit).await?;
+                let part = contents.into_iter().skip(offset).take(limit).collect::<Vec<_>>();
+                assert_eq!(page, part, "{offset} {limit}");
+                Ok(show(self.normalize_contents(account, id, page)))
+            }
+            Action::SetCover => {
+                store.set_cover(caller, id, values.maybe(Values::image)).await.map(show)
+            }
+            _ => store.import(caller, values.account_data()).await.map(show),
+        }
     }
 
     async fn on_memberships(
@@ -269,7 +318,9 @@ impl<'s> Runner<'s> {
         let (store, caller) = (self.store, self.callers[account].clone());
         let mut text = self.sessions_snapshot(&caller).await?;
         let vaults = store.vaults(&caller).await?;
-        assert!(vaults.is_sorted_by(|a, b| a.id > b.id), "vaults are not newest first");
+        let is_before =
+            |a: &VaultRecord, b: &VaultRecord| (a.created_at, a.id) > (b.created_at, b.id);
+        assert!(vaults.is_sorted_by(is_before), "vaults are not newest first");
         for vault in vaults {
             let id = vault.id;
             self.vaults.add_owned(account, id);

@@ -41,13 +41,16 @@ impl Runner<'_> {
             }
             Action::SignIn => {
                 let code = recent(self.sessions.codes, values);
-                let started = store.sign_in(code, [self.sessions.started; 32], None).await?;
+                let browser = values.maybe(Values::text);
+                let id = [self.sessions.started; 32];
+                let started = store.sign_in(code, id, browser.as_deref()).await?;
                 if let Some(session) = &started {
                     self.sessions.started = self.sessions.started.wrapping_add(1);
                     self.sessions.callers.push(session.caller());
                     let owner = |caller: &Caller| caller.account == session.account;
-                    let owner = self.callers.iter().position(owner).expect("it has an account");
-                    self.keys.add_owned(owner, session.id);
+                    if let Some(owner) = self.callers.iter().position(owner) {
+                        self.keys.add_owned(owner, session.id);
+                    }
                 }
                 Ok(show(("signed in", started.map(|session| self.normalize_session(session)))))
             }
