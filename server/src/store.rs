@@ -34,22 +34,17 @@ mod vaults;
 use async_trait::async_trait;
 use promptarium::PromptId;
 
+#[cfg(doc)]
+use crate::domain::Caller;
+
 pub use self::accounts::AccountStore;
 pub use self::jobs::{JobQueue, JobStore};
 pub use self::keys::{KeyStore, SessionStore};
 pub use self::prompts::{PromptStore, SearchStore};
 pub use self::vaults::{Added, Contents, MembershipStore, Moved, VaultStore};
-#[cfg_attr(
-    not(feature = "test-support"),
-    expect(unused_imports, reason = "for stores of tests, in other crates")
-)]
-pub use crate::domain::{
-    AccountData, AccountId, ApiKeyRecord, Caller, Claim, ImageRef, JobKey, JobRecord, JobState,
-    KeyId, KeyRecord, Lease, ListedPrompt, NamedKey, NewJob, NewKey, NewPrompt, NewVault, Place,
-    PromptImage, PromptInputs, PromptKind, PromptPage, PromptPatch, PromptQuery, PromptRecord,
-    PromptSearch, ProviderTicket, Release, Reserved, Scopes, SessionRecord, SharedPrompt, Turn,
-    VaultPatch, VaultRecord, VaultVisibility,
-};
+/// For stores of tests, in other crates.
+#[cfg(feature = "test-support")]
+pub use crate::domain::*;
 
 /// Everything that the service persists except files.
 #[async_trait]

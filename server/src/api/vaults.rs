@@ -48,7 +48,7 @@ pub(crate) fn new_vault(mut form: Form<'_>) -> Result<NewVault, FieldErrors> {
 /// The fields of a whole vault.
 pub(super) fn whole(form: &mut Form<'_>) -> Option<NewVault> {
     form.require("name");
-    let VaultPatch { name, description, visibility } = patch(form);
+    let VaultPatch { name, description, visibility, .. } = patch(form);
     let (description, visibility) = (description.flatten(), visibility.unwrap_or_default());
     Some(NewVault { name: name?, description, visibility })
 }
@@ -76,6 +76,7 @@ fn patch(form: &mut Form<'_>) -> VaultPatch {
         name: form.optional("name", text(limits::VAULT_NAME_CHARS)),
         description: form.nullable("description", text(0..=limits::VAULT_DESCRIPTION_CHARS_MAX)),
         visibility: form.optional("visibility", one_of(VISIBILITIES)),
+        cover_image: None,
     }
 }
 

@@ -178,6 +178,8 @@ pub struct VaultPatch {
     /// New description, or `Some(None)` to clear it.
     pub description: Option<Option<Arc<str>>>,
     pub visibility: Option<VaultVisibility>,
+    /// New cover, or `Some(None)` to clear it.
+    pub cover_image: Option<Option<ImageRef>>,
 }
 
 impl VaultPatch {

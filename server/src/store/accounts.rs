@@ -6,9 +6,7 @@ use promptarium::{PromptId, VaultId};
 use super::Result;
 #[cfg(doc)]
 use super::StoreError;
-use crate::domain::{
-    AccountData, AccountId, Caller, ImageRef, ListedPrompt, PromptImage, VaultRecord,
-};
+use crate::domain::{AccountData, AccountId, Caller, ListedPrompt, PromptImage, VaultRecord};
 
 /// Accounts as a whole, pictures that their owner uploads, and vaults that anybody may read.
 #[async_trait]
@@ -28,14 +26,6 @@ pub trait AccountStore: Send + Sync + 'static {
     /// system vault of the account. Fails with [`StoreError::TooManyVaults`],
     /// [`StoreError::TooManyPrompts`] or [`StoreError::TooLarge`].
     async fn import(&self, caller: &Caller, data: AccountData) -> Result<()>;
-
-    /// Sets or clears the cover of a vault.
-    async fn set_cover(
-        &self,
-        caller: &Caller,
-        vault: VaultId,
-        cover: Option<ImageRef>,
-    ) -> Result<()>;
 
     /// Adds a picture to a prompt, or fails with [`StoreError::TooManyImages`] if it has
     /// `limits::PROMPT_IMAGES_MAX` pictures.

@@ -8,7 +8,7 @@ use super::jobs::{claim, image, new, queued, reserved, ticket};
 use super::{
     ALL_PROMPTS, StoreUnderTest, VAULTS_MAX, assert_error, contract_tests, key, named, new_prompt,
 };
-use crate::domain::{AccountData, PromptData, PromptKind, PromptPatch, VaultData};
+use crate::domain::{AccountData, PromptData, PromptKind, PromptPatch, VaultData, VaultPatch};
 use crate::limits::PROMPT_IMAGES_MAX;
 use crate::store::StoreError;
 
@@ -94,8 +94,9 @@ async fn an_update_is_later_than_the_previous_one_even_if_the_clock_stands_still
 async fn a_fork_copies_the_cover_and_the_images(db: Arc<StoreUnderTest>) {
     let alice = db.caller("alice").await;
     let source = db.public(&alice, &[]).await;
-    let cover = Some("http://localhost/cover.png".into());
-    db.store.set_cover(&alice, source, cover).await.unwrap();
+    let cover_image = Some(Some("http://localhost/cover.png".into()));
+    let patch = VaultPatch { cover_image, ..VaultPatch::default() };
+    db.store.update_vault(&alice, source, patch).await.unwrap();
     let job = reserved(&*db.store, &alice, new("job", 1, Some(source))).await;
     db.store.job_submitted(&job.key, ticket()).await.unwrap();
     let lease = claim(&*db.store).await.unwrap().lease;

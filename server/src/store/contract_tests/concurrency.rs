@@ -260,7 +260,7 @@ async fn a_fork_during_changes_sees_one_instant(db: Arc<StoreUnderTest>) {
                 // Name and description change together, and prompts come in pairs.
                 let text = format!("{round}");
                 let (name, description) = (Some((*text).into()), Some(Some((*text).into())));
-                let patch = VaultPatch { name, description, visibility: None };
+                let patch = VaultPatch { name, description, ..VaultPatch::default() };
                 db.store.update_vault(&alice, source, patch).await.unwrap();
                 db.store.add_prompts(&alice, source, pair).await.unwrap();
             }

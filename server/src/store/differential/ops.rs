@@ -37,7 +37,7 @@ actions! {
     CreatePrompt 20, Prompt 6, ListPrompts 20, UpdatePrompt 22, DeletePrompt 6, SavePrompt 12,
     SearchPrompts 14, CountPrompts 3, MembershipsOf 4, AddImage 8,
     CreateVault 18, Vault 6, UpdateVault 20, DeleteVault 6, ForkVault 14,
-    NewestVaults 4, SharedVault 8, VaultPage 6, SetCover 8, Import 3,
+    NewestVaults 4, SharedVault 8, VaultPage 6, Import 3,
     Contents 8, AddPrompts 32, RemoveMembership 8, MoveMembership 26, SetPinned 32,
     ReserveJob 20, JobSubmitted 16, JobLost 4, DiscardJob 3, Job 4, Jobs 12, JobByKey 4,
     FailLate 5, DeleteEnded 14, ClaimJob 26, RenewLease 4, NoteJob 6, ReleaseJob 20, CompleteJob 10,
@@ -193,6 +193,7 @@ impl Values {
             name: self.maybe(Self::name),
             description: self.maybe(|values| values.maybe(Self::text)),
             visibility: self.maybe(Self::visibility),
+            cover_image: self.maybe(|values| values.maybe(Self::image)),
         }
     }
 

@@ -80,7 +80,7 @@ impl<'s> Runner<'s> {
             CreateVault | Vault | UpdateVault | DeleteVault | ForkVault => {
                 self.on_vaults(op.action, account, values).await
             }
-            NewestVaults | SharedVault | VaultPage | SetCover | Import => {
+            NewestVaults | SharedVault | VaultPage | Import => {
                 self.beside_the_api(op.action, account, values).await
             }
             Contents | AddPrompts | RemoveMembership | MoveMembership | SetPinned => {
@@ -253,9 +253,6 @@ impl<'s> Runner<'s> {
                 let part = contents.into_iter().skip(offset).take(limit).collect::<Vec<_>>();
                 assert_eq!(page, part, "{offset} {limit}");
                 Ok(show(self.normalize_contents(account, id, page)))
-            }
-            Action::SetCover => {
-                store.set_cover(caller, id, values.maybe(Values::image)).await.map(show)
             }
             _ => store.import(caller, values.account_data()).await.map(show),
         }

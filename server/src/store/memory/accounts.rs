@@ -7,8 +7,7 @@ use super::account::later;
 use super::vaults::listed;
 use super::{Data, MemoryStore, next};
 use crate::domain::{
-    AccountData, AccountId, Caller, ImageRef, ListedPrompt, PromptImage, VaultRecord,
-    VaultVisibility,
+    AccountData, AccountId, Caller, ListedPrompt, PromptImage, VaultRecord, VaultVisibility,
 };
 use crate::limits::{MEMORY_FORK_PROMPTS_MAX, PROMPT_IMAGES_MAX};
 use crate::store::{AccountStore, Result, StoreError};
@@ -77,20 +76,6 @@ impl AccountStore for MemoryStore {
                     }
                 }
             }
-            Ok(())
-        })
-    }
-
-    async fn set_cover(
-        &self,
-        caller: &Caller,
-        vault: VaultId,
-        cover: Option<ImageRef>,
-    ) -> Result<()> {
-        self.write(caller, |account, change| {
-            let record = &mut account.vault_mut(vault)?.record;
-            record.cover_image = cover;
-            record.updated_at = later(change.now, record.updated_at);
             Ok(())
         })
     }

@@ -62,6 +62,7 @@ impl VaultStore for MemoryStore {
                 set(&mut record.name, patch.name);
                 set(&mut record.description, patch.description);
                 set(&mut record.visibility, patch.visibility);
+                set(&mut record.cover_image, patch.cover_image);
                 record.updated_at = later(change.now, record.updated_at);
             }
             Ok(vault.shown())
