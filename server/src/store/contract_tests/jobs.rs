@@ -94,7 +94,8 @@ async fn a_late_submission_that_the_provider_accepted_is_queued_again(db: Arc<St
     let alice = db.caller("alice").await;
     let late = reserved(store, &alice, new("late", 1, None)).await;
     db.clock.advance(LIMIT);
-    assert_eq!(store.fail_late_submissions(LIMIT, "lost").await.unwrap(), [late.key.clone()]);
+    let failed = store.fail_late_submissions(LIMIT, "lost").await.unwrap();
+    assert_eq!(failed.iter().collect::<Vec<_>>(), [&late.key]);
     let queued = store.job_submitted(&late.key, ticket()).await.unwrap();
     assert_eq!(queued.state, JobState::Queued(ticket()));
     assert_eq!(store.job(&alice, "late").await.unwrap(), queued);

@@ -20,6 +20,9 @@ use crate::domain::{
     VaultVisibility,
 };
 
+/// How many accounts take part.
+pub(super) const ACCOUNTS: usize = 3;
+
 /// Declares the actions with their weights.
 macro_rules! actions {
     ($($action:ident $weight:literal),+ $(,)?) => {
@@ -88,19 +91,25 @@ pub(crate) const NAMES: [&str; 12] = [
 ];
 
 /// The source of an operation's values.
-pub(crate) struct Values(StdRng);
+pub(crate) struct Values {
+    random: StdRng,
+    /// Whose call it is, usually the first account's.
+    pub(super) account: usize,
+}
 
 impl Values {
     pub(crate) fn new(seed: u64) -> Self {
-        Self(StdRng::seed_from_u64(seed))
+        let mut values = Self { random: StdRng::seed_from_u64(seed), account: 0 };
+        values.account = if values.chance(80) { 0 } else { values.below(ACCOUNTS) };
+        values
     }
 
     pub(crate) fn below(&mut self, limit: usize) -> usize {
-        self.0.random_range(0..limit)
+        self.random.random_range(0..limit)
     }
 
     pub(crate) fn byte(&mut self) -> u8 {
-        self.0.random()
+        self.random.random()
     }
 
     pub(crate) fn chance(&mut self, percent: usize) -> bool {
@@ -108,7 +117,7 @@ impl Values {
     }
 
     pub(crate) fn choose<T: Clone>(&mut self, from: &[T]) -> Option<T> {
-        from.choose(&mut self.0).cloned()
+        from.choose(&mut self.random).cloned()
     }
 
     /// A value in half of all cases.
@@ -270,8 +279,8 @@ pub(super) struct Ids<Id> {
 }
 
 impl<Id: Copy + Eq + Hash> Ids<Id> {
-    pub(super) fn new(accounts: usize, new: fn(i64) -> Id) -> Self {
-        Self { new, numbers: HashMap::new(), seen: Vec::new(), owned: vec![Vec::new(); accounts] }
+    pub(super) fn new(new: fn(i64) -> Id) -> Self {
+        Self { new, numbers: HashMap::new(), seen: Vec::new(), owned: vec![Vec::new(); ACCOUNTS] }
     }
 
     /// An id that no store assigns.
@@ -307,11 +316,11 @@ impl<Id: Copy + Eq + Hash> Ids<Id> {
 
     /// Usually one of the account's own ids, sometimes one of any account, present or
     /// deleted, or an unknown one.
-    pub(super) fn pick(&self, account: usize, values: &mut Values) -> Id {
+    pub(super) fn pick(&self, values: &mut Values) -> Id {
         let from = match values.below(20) {
             0 => &[][..],
             1..4 => &self.seen,
-            _ => &self.owned[account],
+            _ => &self.owned[values.account],
         };
         values.choose(from).unwrap_or_else(|| self.unknown())
     }

@@ -129,28 +129,6 @@ fn responses_and_changed_records_share_their_texts_but_show_no_later_change() {
     assert_eq!(contents[0].prompt, saved);
 }
 
-/// Otherwise a walk over pages could miss a prompt that appears on a page it has passed.
-#[test]
-fn a_new_prompt_never_appears_below_a_visible_one() {
-    let store = new_store();
-    let alice = caller(&store, "alice");
-    let query = PromptQuery { vault: None, kind: None, after: None, limit: usize::MAX };
-    let mut seen = Vec::new();
-    std::thread::scope(|scope| {
-        let create = || (0..500).for_each(|_| drop(prompt(&store, &alice)));
-        let threads = [(); 4].map(|()| scope.spawn(create));
-        while seen.len() < 4 * 500 {
-            let page = done(store.list_prompts(&alice, query)).unwrap().prompts;
-            let now: Vec<_> = page.iter().map(|prompt| prompt.id).collect();
-            assert!(now.ends_with(&seen));
-            seen = now;
-        }
-        for thread in threads {
-            thread.join().unwrap();
-        }
-    });
-}
-
 #[test]
 fn a_fork_that_makes_an_account_too_large_changes_nothing() {
     let store = new_store();
