@@ -3,20 +3,19 @@
 //! It is the lowest module. It knows no HTTP, no store and no provider, and imports
 //! nothing else of this crate.
 
+#![allow(missing_docs, reason = "a field has a comment if its name does not say all")]
+
 mod account_data;
-#[allow(missing_docs, reason = "internal; a field has a comment if its name does not say all")]
 mod api_key;
 mod asset;
 mod deployment;
 mod generation;
-#[allow(missing_docs, reason = "internal; a field has a comment if its name does not say all")]
 mod records;
 mod search;
-#[allow(missing_docs, reason = "internal; a field has a comment if its name does not say all")]
 mod session;
 
 pub use self::account_data::AccountData;
-pub(crate) use self::account_data::{MemberData, PromptData, VaultData, account_name};
+pub(crate) use self::account_data::{PromptData, VaultData, account_name};
 pub use self::api_key::{AccountId, Caller, KeyId, KeyRecord, NewKey, Scopes, Vendor};
 pub(crate) use self::api_key::{GeneratedKey, KeyError};
 pub use self::asset::{AssetName, ImageRef, Media};

@@ -7,8 +7,8 @@ use async_trait::async_trait;
 use futures::StreamExt;
 use promptarium::{PromptId, VaultId, VaultPromptId};
 use promptarium_server::store::{
-    AccountData, AccountId, AccountStore, Added, ApiKeyRecord, Caller, Claim, Contents, ImageRef,
-    JobKey, JobQueue, JobRecord, JobStore, KeyId, KeyRecord, KeyStore, Lease, ListedPrompt,
+    AccountData, AccountId, AccountStore, Added, ApiKeyRecord, Caller, Claim, Contents, JobKey,
+    JobQueue, JobRecord, JobStore, KeyId, KeyRecord, KeyStore, Lease, ListedPrompt,
     MembershipStore, Moved, NamedKey, NewJob, NewKey, NewPrompt, NewVault, PromptImage,
     PromptInputs, PromptKind, PromptPage, PromptPatch, PromptQuery, PromptSearch, PromptStore,
     ProviderTicket, Release, Reserved, SearchStore, SessionRecord, SessionStore, SharedPrompt,
@@ -181,7 +181,6 @@ steps! {
         caller.rename_account(name: &str) -> Result;
         caller.delete_account() -> Result;
         caller.import(data: AccountData) -> Result;
-        caller.set_cover(vault: VaultId, cover: Option<ImageRef>) -> Result;
         caller.add_image(prompt: PromptId, image: PromptImage) -> Result;
         store.shared_vault(account: &str, slug: &str) -> Result<(AccountId, VaultRecord)>;
         store.vault_page(account: AccountId, vault: VaultId, offset: usize, limit: usize) -> Result<Vec<ListedPrompt>>;

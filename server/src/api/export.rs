@@ -6,7 +6,9 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use futures::channel::mpsc::{Sender, channel};
 use futures::stream::{self, Stream, StreamExt, TryStreamExt};
+use futures::{FutureExt, SinkExt};
 use jiff::Timestamp;
 use promptarium::PromptId;
 use serde_json::{Value, json};
@@ -22,24 +24,6 @@ pub(super) const VERSION: i64 = 1;
 /// Prompts that are read at once, and statements at once for what the API does not return of them.
 const PAGE: usize = 100;
 const AT_ONCE: usize = 8;
-
-/// An export that is being written.
-struct Export {
-    store: Arc<dyn Store>,
-    caller: Caller,
-    /// Oldest first, each with its contents.
-    vaults: std::vec::IntoIter<(VaultRecord, Vec<(PromptId, bool)>)>,
-    written: HashSet<PromptId>,
-    next: Next,
-}
-
-/// What an export writes next.
-enum Next {
-    /// The first page, or the page of the prompts before this one.
-    Prompts(Option<PromptId>),
-    Vaults,
-    End,
-}
 
 /// All prompts and vaults of an account, a page or a vault at a time. It is not a snapshot of one
 /// instant, but no vault in it has a prompt that is missing.
@@ -57,70 +41,64 @@ pub(crate) async fn export(
         let members = match store.contents(&caller, vault.id).await {
             // It was deleted meanwhile.
             Err(StoreError::NotFound) => continue,
-            contents => contents?.map_ok(|one| (one.prompt.id, one.pinned)).try_collect().await?,
+            contents => contents?.map_ok(|one| (one.prompt.id, one.pinned)),
         };
-        vaults.push((vault, members));
+        vaults.push((vault, members.try_collect().await?));
     }
     let (format, exported_at) = (FORMAT[0].0, Time(now));
     let head = json!({
         "account": account, "exportedAt": exported_at, "format": format, "version": VERSION,
     });
     let head = format!("{},\n\"prompts\":[", head.to_string().trim_end_matches('}'));
-    let (vaults, next) = (vaults.into_iter(), Next::Prompts(None));
-    let begin = Export { store, caller, vaults, written: HashSet::new(), next };
-    let rest = stream::try_unfold(begin, |mut export| async move {
-        Ok(export.piece().await?.map(|piece| (Bytes::from(piece), export)))
-    });
-    Ok(stream::iter([Ok(Bytes::from(head))]).chain(rest))
+    let (pieces, written) = channel(0);
+    let writing = async move { write(&*store, &caller, head, vaults, pieces).await.err() };
+    let failure = writing.into_stream().filter_map(async |error| error.map(Err));
+    Ok(stream::select(written.map(|piece: String| Ok(piece.into())), failure))
 }
 
-impl Export {
-    async fn piece(&mut self) -> StoreResult<Option<String>> {
-        match self.next {
-            Next::Prompts(after) => self.page(after).await.map(Some),
-            Next::Vaults => Ok(Some(match self.vaults.next() {
-                Some((vault, members)) => {
-                    let members = members.into_iter().filter(|(id, _)| self.written.contains(id));
-                    let comma = if self.vaults.len() == 0 { "" } else { "," };
-                    format!("\n{}{comma}", vault_json(&vault, members))
-                }
-                None => {
-                    self.next = Next::End;
-                    "]}\n".to_owned()
-                }
-            })),
-            Next::End => Ok(None),
-        }
-    }
-
-    async fn page(&mut self, after: Option<PromptId>) -> StoreResult<String> {
-        let (store, caller) = (&*self.store, &self.caller);
-        let query = PromptQuery { vault: None, kind: None, after, limit: PAGE };
+/// Sends the document piece by piece, until nobody reads it any more.
+async fn write(
+    store: &dyn Store,
+    caller: &Caller,
+    head: String,
+    vaults: Vec<(VaultRecord, Vec<(PromptId, bool)>)>,
+    mut pieces: Sender<String>,
+) -> StoreResult<()> {
+    let gone = |_| StoreError::Unavailable("nobody reads the export".into());
+    pieces.send(head).await.map_err(gone)?;
+    let mut written = HashSet::new();
+    let mut query = PromptQuery { vault: None, kind: None, after: None, limit: PAGE };
+    loop {
         let page = store.list_prompts(caller, query).await?;
-        let inputs = stream::iter(page.prompts.clone()).map(|prompt| async move {
+        query.after = page.prompts.last().map(|prompt| prompt.id);
+        let inputs = stream::iter(page.prompts).map(|prompt| async move {
             match store.prompt_inputs(caller, prompt.id).await {
                 // It was deleted meanwhile.
                 Err(StoreError::NotFound) => Ok(None),
-                inputs => Ok(Some((prompt, inputs?))),
+                inputs => inputs.map(|inputs| Some((prompt, inputs))),
             }
         });
-        let found: Vec<_> = inputs.buffered(AT_ONCE).try_collect().await?;
         let mut text = String::new();
+        let found: Vec<_> = inputs.buffered(AT_ONCE).try_collect().await?;
         for (prompt, inputs) in found.into_iter().flatten() {
-            text.push_str(if self.written.is_empty() { "\n" } else { ",\n" });
+            text.push_str(if written.is_empty() { "\n" } else { ",\n" });
             text.push_str(&prompt_json(&prompt, &inputs).to_string());
-            self.written.insert(prompt.id);
+            written.insert(prompt.id);
         }
-        let last = page.prompts.last().filter(|_| page.more);
-        self.next = match last {
-            Some(last) => Next::Prompts(Some(last.id)),
-            None => {
-                text.push_str("],\n\"vaults\":[");
-                Next::Vaults
-            }
-        };
-        Ok(text)
+        pieces.send(text).await.map_err(gone)?;
+        if !page.more {
+            break;
+        }
     }
+    let mut text = "],\n\"vaults\":[\n".to_owned();
+    for (vault, members) in vaults {
+        let members = members.into_iter().filter(|(id, _)| written.contains(id));
+        text.push_str(&vault_json(&vault, members).to_string());
+        pieces.send(text).await.map_err(gone)?;
+        text = ",\n".to_owned();
+    }
+    // The account has at least one vault, its General vault.
+    pieces.send("]}\n".to_owned()).await.map_err(gone)
 }
 
 fn prompt_json(prompt: &PromptRecord, inputs: &PromptInputs) -> Value {

@@ -7,13 +7,8 @@ use promptarium::limits;
 use url::Url;
 
 use super::export::{FORMAT, VERSION};
-use super::prompts::KINDS;
-use super::vaults::VISIBILITIES;
-use crate::domain::{
-    AccountData, Caller, ImageRef, MemberData, PromptData, PromptImage, PromptInputs, PromptKind,
-    VaultData,
-};
-use crate::http::error::MODEL_REQUIRED;
+use super::{prompts, vaults};
+use crate::domain::{AccountData, Caller, ImageRef, PromptData, PromptImage, VaultData};
 use crate::http::validate::{
     BodyError, Field, FieldError, FieldErrors, Form, absolute_url, id, integer, json_fields,
     list as list_of, one_of, text,
@@ -48,7 +43,6 @@ const VAULT_FIELDS: &[&str] = &[
     "prompts",
 ];
 const MEMBER_FIELDS: &[&str] = &["id", "isPinned"];
-const BOOLEANS: &[(&str, bool)] = &[("true", true), ("false", false)];
 
 /// A longer list of errors does not help anybody.
 const ERROR_CHARS_MAX: usize = 1_000;
@@ -113,13 +107,14 @@ fn lines(errors: &FieldErrors) -> String {
     errors.collect::<Vec<_>>().join("; ")
 }
 
-/// An entry of a list that is an object with these fields.
+/// An entry of a list that is an object with these fields. Exports have `null` for what is absent.
 fn entry<T>(
     field: &Field<'_>,
     known: &'static [&'static str],
     read: impl FnOnce(&mut Form<'_>) -> Option<T>,
 ) -> Result<T, FieldError> {
-    let mut form = json_fields(field.raw().as_bytes(), known).map_err(|BodyError(error)| error)?;
+    let form = json_fields(field.raw().as_bytes(), known).map_err(|BodyError(error)| error)?;
+    let mut form = form.without_nulls();
     let value = read(&mut form);
     form.finish_with(value).map_err(|errors| format!("({})", lines(&errors)))
 }
@@ -127,33 +122,11 @@ fn entry<T>(
 fn prompt(field: &Field<'_>) -> Result<(i64, PromptData), FieldError> {
     entry(field, PROMPT_FIELDS, |form| {
         let id = form.required("id", id::<i64>);
-        let title = form.required("title", text(limits::PROMPT_TITLE_CHARS));
-        let body = form.required("prompt", text(limits::PROMPT_TEXT_CHARS));
-        let kind = form.required("promptType", one_of(KINDS));
-        let platform =
-            form.nullable("platform", text(0..=limits::PROMPT_PLATFORM_CHARS_MAX)).flatten();
-        let references = list_of(0..=limits::PROMPT_REFERENCE_MEDIA_URLS_MAX, image_ref);
-        let inputs = PromptInputs {
-            model_id: form.nullable("modelId", text(0..=limits::MODEL_ID_CHARS_MAX)).flatten(),
-            aspect_ratio: form
-                .nullable("aspectRatio", text(0..=limits::PROMPT_ASPECT_RATIO_CHARS_MAX))
-                .flatten(),
-            image_url: form.nullable("imageUrl", image_ref).flatten(),
-            reference_media_urls: form
-                .nullable("referenceMediaUrls", references)
-                .flatten()
-                .map(Into::into),
-        };
+        form.require("promptType");
+        let new = prompts::whole(form, image_ref, text(0..=limits::MODEL_ID_CHARS_MAX));
         let images = form.required("images", list_of(0..=PROMPT_IMAGES_MAX, image));
-        let times = times(form);
-        if kind.is_some_and(PromptKind::needs_model) && inputs.model_id.is_none() {
-            form.reject("modelId", MODEL_REQUIRED.to_owned());
-        }
-        let (created_at, updated_at) = times?;
-        let (title, text, kind, images) = (title?, body?, kind?, images?);
-        let data =
-            PromptData { title, text, kind, platform, inputs, images, created_at, updated_at };
-        Some((id?, data))
+        let (created_at, updated_at) = times(form)?;
+        Some((id?, PromptData { new: new?, images: images?, created_at, updated_at }))
     })
 }
 
@@ -162,50 +135,37 @@ fn image(field: &Field<'_>) -> Result<PromptImage, FieldError> {
         let source = form.required("url", image_ref);
         let width = form.required("width", integer(1..=u32::MAX));
         let height = form.required("height", integer(1..=u32::MAX));
-        let created_at = form.required("createdAt", time);
-        let (source, width, height) = (source?, width?, height?);
-        Some(PromptImage { source, width, height, created_at: created_at? })
+        let created_at = form.required("createdAt", time)?;
+        Some(PromptImage { source: source?, width: width?, height: height?, created_at })
     })
 }
 
 fn vault(field: &Field<'_>, places: &HashMap<i64, usize>) -> Result<VaultData, FieldError> {
     entry(field, VAULT_FIELDS, |form| {
-        let name = form.required("name", text(limits::VAULT_NAME_CHARS));
-        let description =
-            form.nullable("description", text(0..=limits::VAULT_DESCRIPTION_CHARS_MAX)).flatten();
-        let visibility = form.required("visibility", one_of(VISIBILITIES));
-        let cover_image = form.nullable("coverImageUrl", image_ref).flatten();
+        form.require("visibility");
+        let new = vaults::whole(form);
+        let cover_image = form.optional("coverImageUrl", image_ref);
         let system = form.required("isSystem", boolean);
-        let times = times(form);
         let member = |field: &Field<'_>| member(field, places);
         let members = form.required("prompts", list_of(0..=IMPORT_PROMPTS_MAX, member));
         let mut seen = HashSet::new();
-        if members.iter().flatten().any(|one| !seen.insert(one.prompt)) {
+        if members.iter().flatten().any(|(prompt, _)| !seen.insert(*prompt)) {
             form.reject("prompts", "has a prompt twice".to_owned());
         }
-        let (created_at, updated_at) = times?;
-        Some(VaultData {
-            name: name?,
-            description,
-            visibility: visibility?,
-            cover_image,
-            system: system?,
-            created_at,
-            updated_at,
-            members: members?,
-        })
+        let (created_at, updated_at) = times(form)?;
+        let (new, system, members) = (new?, system?, members?);
+        Some(VaultData { new, cover_image, system, created_at, updated_at, members })
     })
 }
 
-fn member(field: &Field<'_>, places: &HashMap<i64, usize>) -> Result<MemberData, FieldError> {
+fn member(field: &Field<'_>, places: &HashMap<i64, usize>) -> Result<(usize, bool), FieldError> {
     entry(field, MEMBER_FIELDS, |form| {
         let prompt = form.required("id", |field| {
             let id = id::<i64>(field)?;
             let place = places.get(&id).copied();
             place.ok_or_else(|| format!("names no prompt of the file: {id}"))
         });
-        let pinned = form.required("isPinned", boolean);
-        Some(MemberData { prompt: prompt?, pinned: pinned? })
+        prompt.zip(form.required("isPinned", boolean))
     })
 }
 
@@ -226,8 +186,7 @@ fn time(field: &Field<'_>) -> Result<Timestamp, FieldError> {
 }
 
 fn boolean(field: &Field<'_>) -> Result<bool, FieldError> {
-    let found = BOOLEANS.iter().find(|(word, _)| *word == field.raw());
-    found.map(|(_, value)| *value).ok_or_else(|| "must be true or false".to_owned())
+    field.raw().parse().map_err(|_| "must be true or false".to_owned())
 }
 
 /// The name of a file of this service, or a URL.

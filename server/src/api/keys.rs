@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use http::StatusCode;
 use promptarium::limits;
-use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::view::Time;
 use super::{Api, HandlerResult, Request};
@@ -19,33 +19,17 @@ pub(crate) const FIELDS: &[&str] = &["name", "scopes"];
 /// The known scopes, each as what a key with it may do.
 pub(crate) const SCOPES: &[(&str, Scopes)] = &[("prompts:write", Scopes::ALL)];
 
-/// An API key, with its text only when it is created (KE-04, S-46).
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct ApiKeyView<'a> {
-    public_id: &'a str,
-    name: Option<&'a str>,
-    scopes: Vec<&'static str>,
-    created_at: Time,
-    last_used_at: Option<Time>,
-    revoked_at: Option<Time>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    key: Option<&'a str>,
-}
-
-impl<'a> ApiKeyView<'a> {
-    fn new(record: &'a ApiKeyRecord, key: Option<&'a str>) -> Self {
-        let scopes = SCOPES.iter().filter(|_| record.scopes.prompts_write);
-        Self {
-            public_id: &record.public_id,
-            name: record.name.as_deref(),
-            scopes: scopes.map(|(scope, _)| *scope).collect(),
-            created_at: Time(record.created_at),
-            last_used_at: record.last_used_at.map(Time),
-            revoked_at: record.revoked_at.map(Time),
-            key,
-        }
-    }
+/// An API key without its text (KE-04, S-46).
+fn view(record: &ApiKeyRecord) -> Value {
+    let scopes = SCOPES.iter().filter(|_| record.scopes.prompts_write);
+    json!({
+        "publicId": &*record.public_id,
+        "name": record.name.as_deref(),
+        "scopes": scopes.map(|(scope, _)| *scope).collect::<Vec<_>>(),
+        "createdAt": Time(record.created_at),
+        "lastUsedAt": record.last_used_at.map(Time),
+        "revokedAt": record.revoked_at.map(Time),
+    })
 }
 
 /// `POST /api-keys` (KE-03 to KE-06). The response is the only one with the key.
@@ -58,7 +42,9 @@ pub(crate) async fn create(api: &Api, caller: &Caller, mut request: Request<'_>)
 
     let scopes = scopes.first().copied().unwrap_or_default();
     let (record, key) = issue(api, caller, &name, scopes).await?;
-    Ok(response::data(StatusCode::CREATED, &ApiKeyView::new(&record, Some(key.expose()))))
+    let mut view = view(&record);
+    view["key"] = key.expose().into();
+    Ok(response::data(StatusCode::CREATED, &view))
 }
 
 /// Creates a key. Its text is kept nowhere.
@@ -76,15 +62,14 @@ pub(crate) async fn issue(
 /// `GET /api-keys` (KE-07).
 pub(crate) async fn list(api: &Api, caller: &Caller, _: Request<'_>) -> HandlerResult {
     let keys = api.store.api_keys(caller).await?;
-    let views: Vec<_> = keys.iter().map(|key| ApiKeyView::new(key, None)).collect();
-    Ok(response::data(StatusCode::OK, &views))
+    Ok(response::data(StatusCode::OK, &keys.iter().map(view).collect::<Vec<_>>()))
 }
 
 /// `DELETE /api-keys/{publicId}` (KE-07). The key stays in the list, as revoked.
 pub(crate) async fn revoke(api: &Api, caller: &Caller, request: Request<'_>) -> HandlerResult {
     let public_id = request.params.text(0).ok_or(ApiError::NotFound)?;
     let record = api.store.revoke_api_key(caller, &public_id).await?;
-    Ok(response::data(StatusCode::OK, &ApiKeyView::new(&record, None)))
+    Ok(response::data(StatusCode::OK, &view(&record)))
 }
 
 /// A text with something to read in it.

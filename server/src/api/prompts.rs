@@ -1,5 +1,7 @@
 //! `/prompts`.
 
+use std::sync::Arc;
+
 use http::StatusCode;
 use promptarium::{PromptId, VaultId, limits};
 use serde_json::json;
@@ -87,16 +89,31 @@ pub(crate) async fn create(api: &Api, caller: &Caller, mut request: Request<'_>)
 
 /// Checks the fields of a whole prompt; reports all failing ones at once.
 pub(crate) fn new_prompt(mut form: Form<'_>, api: &Api) -> Result<NewPrompt, FieldErrors> {
+    let new = whole(&mut form, image_url(&api.assets), model_id(&api.model_namespace));
+    form.finish_with(new)
+}
+
+/// The fields of a whole prompt, with these rules for images and the model.
+pub(super) fn whole(
+    form: &mut Form<'_>,
+    image: impl Fn(&Field<'_>) -> Result<ImageRef, FieldError> + Copy,
+    model: impl Fn(&Field<'_>) -> Result<Arc<str>, FieldError>,
+) -> Option<NewPrompt> {
     form.require("title");
     form.require("prompt");
-    let PromptPatch { title, text, kind, platform, inputs, vault } = patch(&mut form, api);
+    let PromptPatch { title, text, kind, platform, inputs, vault } = patch(form, image, model);
     let kind = kind.unwrap_or_default();
     if kind.needs_model() && inputs.model_id.is_none() {
         form.reject("modelId", MODEL_REQUIRED.to_owned());
     }
-    let (title, text) = form.finish_with(title.zip(text))?;
-
-    Ok(NewPrompt { title, text, kind, platform: platform.flatten(), inputs, vault })
+    Some(NewPrompt {
+        title: title?,
+        text: text?,
+        kind,
+        platform: platform.flatten(),
+        inputs,
+        vault,
+    })
 }
 
 /// `GET /prompts/{promptId}` (PR-30).
@@ -109,7 +126,7 @@ pub(crate) async fn get(api: &Api, caller: &Caller, request: Request<'_>) -> Han
 pub(crate) async fn update(api: &Api, caller: &Caller, mut request: Request<'_>) -> HandlerResult {
     let body = request.json().await?;
     let mut form = json_fields(&body, FIELDS)?;
-    let patch = patch(&mut form, api);
+    let patch = patch(&mut form, image_url(&api.assets), model_id(&api.model_namespace));
     form.finish()?;
 
     let prompt = api.store.update_prompt(caller, request.id(0)?, patch).await?;
@@ -135,9 +152,12 @@ pub(crate) async fn save(api: &Api, caller: &Caller, mut request: Request<'_>) -
 }
 
 /// The fields of create and update. No response shows the `inputs` (PR-12).
-fn patch(form: &mut Form<'_>, api: &Api) -> PromptPatch {
-    let image_url = image_url(&api.assets);
-    let references = list_of(0..=limits::PROMPT_REFERENCE_MEDIA_URLS_MAX, image_url);
+fn patch(
+    form: &mut Form<'_>,
+    image: impl Fn(&Field<'_>) -> Result<ImageRef, FieldError> + Copy,
+    model: impl Fn(&Field<'_>) -> Result<Arc<str>, FieldError>,
+) -> PromptPatch {
+    let references = list_of(0..=limits::PROMPT_REFERENCE_MEDIA_URLS_MAX, image);
     let ratio = text(0..=limits::PROMPT_ASPECT_RATIO_CHARS_MAX);
     PromptPatch {
         title: form.optional("title", text(limits::PROMPT_TITLE_CHARS)),
@@ -145,9 +165,9 @@ fn patch(form: &mut Form<'_>, api: &Api) -> PromptPatch {
         kind: form.optional("promptType", one_of(KINDS)),
         platform: form.nullable("platform", text(0..=limits::PROMPT_PLATFORM_CHARS_MAX)),
         inputs: PromptInputs {
-            model_id: form.optional("modelId", model_id(&api.model_namespace)),
+            model_id: form.optional("modelId", model),
             aspect_ratio: form.optional("aspectRatio", ratio),
-            image_url: form.optional("imageUrl", image_url),
+            image_url: form.optional("imageUrl", image),
             reference_media_urls: form.optional("referenceMediaUrls", references).map(Into::into),
         },
         vault: form.optional("vaultId", id),

@@ -41,11 +41,16 @@ pub(crate) async fn create(api: &Api, caller: &Caller, mut request: Request<'_>)
 
 /// Checks the fields of a whole vault; reports all failing ones at once.
 pub(crate) fn new_vault(mut form: Form<'_>) -> Result<NewVault, FieldErrors> {
+    let new = whole(&mut form);
+    form.finish_with(new)
+}
+
+/// The fields of a whole vault.
+pub(super) fn whole(form: &mut Form<'_>) -> Option<NewVault> {
     form.require("name");
-    let VaultPatch { name, description, visibility } = patch(&mut form);
-    let name = form.finish_with(name)?;
+    let VaultPatch { name, description, visibility, .. } = patch(form);
     let (description, visibility) = (description.flatten(), visibility.unwrap_or_default());
-    Ok(NewVault { name, description, visibility })
+    Some(NewVault { name: name?, description, visibility })
 }
 
 /// `GET /vaults/{vaultId}` (VA-21).
@@ -71,6 +76,7 @@ fn patch(form: &mut Form<'_>) -> VaultPatch {
         name: form.optional("name", text(limits::VAULT_NAME_CHARS)),
         description: form.nullable("description", text(0..=limits::VAULT_DESCRIPTION_CHARS_MAX)),
         visibility: form.optional("visibility", one_of(VISIBILITIES)),
+        cover_image: None,
     }
 }
 

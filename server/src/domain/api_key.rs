@@ -62,7 +62,6 @@ pub struct NewKey {
 }
 
 impl NewKey {
-    /// The record of a generated key.
     pub(crate) fn new(key: &GeneratedKey, scopes: Scopes) -> Self {
         let (public_id, digest) = (key.public_id().into(), key.digest());
         Self { public_id, digest, scopes, revoked: false }
@@ -74,7 +73,6 @@ impl NewKey {
 pub struct KeyRecord {
     pub id: KeyId,
     pub account: AccountId,
-    /// Its public part, digest, scopes and state.
     pub key: NewKey,
 }
 
@@ -109,7 +107,6 @@ pub enum KeyError {
 }
 
 impl Vendor {
-    /// Accepts at least one lower-case letter or digit.
     pub fn new(text: &str) -> Option<Self> {
         let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
         (!text.is_empty() && text.bytes().all(plain)).then(|| Self(text.into()))
@@ -153,7 +150,6 @@ impl fmt::Display for Vendor {
 }
 
 impl ApiKey<'_> {
-    /// The public part, which identifies the key.
     pub fn public_id(&self) -> &str {
         &self.public_id
     }

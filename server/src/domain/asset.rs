@@ -9,9 +9,8 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use super::SigningKey;
 
-/// 128 random bits, which cannot be guessed.
+/// 128 random bits, which cannot be guessed, and the characters that encode them.
 const ID_BYTES: usize = 16;
-/// Characters that encode [`ID_BYTES`].
 const ID_CHARS: usize = 26;
 
 /// A media type of a stored file.

@@ -63,15 +63,13 @@ impl PublicUrl {
 pub struct SigningKey(Box<[u8]>);
 
 impl SigningKey {
-    /// Minimum length in bytes.
     pub const BYTES_MIN: usize = 32;
 
-    /// Accepts a secret of at least [`SigningKey::BYTES_MIN`] bytes.
+    /// `None` if the secret is shorter than [`SigningKey::BYTES_MIN`].
     pub fn new(secret: &[u8]) -> Option<Self> {
         (secret.len() >= Self::BYTES_MIN).then(|| Self(secret.into()))
     }
 
-    /// A random key.
     pub fn random() -> Self {
         Self(Box::new(rand::random::<[u8; Self::BYTES_MIN]>()))
     }
@@ -105,7 +103,6 @@ impl ModelNamespace {
         (!text.is_empty() && text.chars().all(allowed)).then(|| Self(text.into()))
     }
 
-    /// The namespace, without a slash.
     pub fn as_str(&self) -> &str {
         &self.0
     }

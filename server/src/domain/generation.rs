@@ -74,7 +74,6 @@ pub struct NewJob {
     pub client_job_id: Arc<str>,
     /// SHA-256 of the request. Tells a repeated request from another one with the same name.
     pub digest: [u8; 32],
-    /// What to generate.
     pub request: Arc<GenerationRequest>,
     /// Where the output goes; General if `None`.
     pub vault: Option<VaultId>,
@@ -83,7 +82,6 @@ pub struct NewJob {
 /// Identifies a job in the service.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct JobKey {
-    /// The owner.
     pub account: AccountId,
     /// Its name in that account.
     pub client_job_id: Arc<str>,
@@ -112,17 +110,14 @@ pub enum JobState {
     Submitting,
     /// The provider has accepted it.
     Queued(ProviderTicket),
-    /// The provider is working on it.
     InProgress(ProviderTicket),
     /// The output is saved as this prompt.
     Completed(ProviderTicket, PromptId),
-    /// It has failed, for this reason. There is no ticket if it is not known whether the
-    /// provider accepted it.
+    /// With the reason. There is no ticket if it is not known whether the provider accepted it.
     Failed(Option<ProviderTicket>, Arc<str>),
 }
 
 impl JobState {
-    /// The provider's handle, if the provider accepted the job.
     pub const fn ticket(&self) -> Option<&ProviderTicket> {
         match self {
             Self::Queued(ticket) | Self::InProgress(ticket) | Self::Completed(ticket, _) => {
@@ -137,13 +132,10 @@ impl JobState {
 /// A stored job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JobRecord {
-    /// Its key.
     pub key: JobKey,
-    /// What to generate.
     pub request: Arc<GenerationRequest>,
     /// The requested vault, or General.
     pub vault: VaultId,
-    /// Its state.
     pub state: JobState,
     /// What it waits for, for the caller; `None` if that is the provider.
     pub waits_for: Option<Arc<str>>,
@@ -166,7 +158,6 @@ pub enum Reserved {
 /// a worker that was too slow cannot overwrite its successor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lease {
-    /// The job.
     pub job: JobKey,
     /// Random; known only to the holder and the store.
     pub fence: u128,
@@ -185,9 +176,7 @@ pub struct Turn {
 /// A claimed job.
 #[derive(Clone, Debug)]
 pub struct Claim {
-    /// The right to work on it.
     pub lease: Lease,
-    /// The job.
     pub job: JobRecord,
     /// Failed attempts since the last successful one.
     pub failed_attempts: u32,

@@ -91,7 +91,6 @@ pub struct PromptImage {
     pub source: ImageRef,
     /// In pixels.
     pub width: u32,
-    /// In pixels.
     pub height: u32,
     #[serde(with = "jiff::fmt::serde::timestamp::microsecond::required")]
     pub created_at: Timestamp,
@@ -102,9 +101,7 @@ pub struct PromptImage {
 pub struct PromptRecord {
     /// Unique in the service.
     pub id: PromptId,
-    /// 1 to 120 characters.
     pub title: Arc<str>,
-    /// 1 to 15000 characters.
     pub text: Arc<str>,
     pub kind: PromptKind,
     pub platform: Option<Arc<str>>,
@@ -181,6 +178,8 @@ pub struct VaultPatch {
     /// New description, or `Some(None)` to clear it.
     pub description: Option<Option<Arc<str>>>,
     pub visibility: Option<VaultVisibility>,
+    /// New cover, or `Some(None)` to clear it.
+    pub cover_image: Option<Option<ImageRef>>,
 }
 
 impl VaultPatch {
@@ -194,9 +193,7 @@ impl VaultPatch {
 pub struct VaultRecord {
     /// Unique in the service.
     pub id: VaultId,
-    /// 1 to 50 characters.
     pub name: Arc<str>,
-    /// At most 200 characters.
     pub description: Option<Arc<str>>,
     /// Unique in the account.
     pub slug: Arc<str>,

@@ -10,10 +10,8 @@ const WORDS_MAX: usize = 8;
 /// Where a search looks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Place {
-    /// In all prompts of the account.
     #[default]
     Anywhere,
-    /// In this vault.
     Vault(VaultId),
     /// In the prompts that are in no vault.
     NoVault,
@@ -25,9 +23,7 @@ pub struct PromptSearch {
     /// Each begins a word of the title, the text or the platform; one that
     /// [`is_whole`](PromptSearch::is_whole) is that word. From [`PromptSearch::words`].
     pub words: Vec<String>,
-    /// Where to look.
     pub place: Place,
-    /// Only prompts of this type.
     pub kind: Option<PromptKind>,
     /// Only prompts after this one in listing order, which have a lower id.
     pub after: Option<PromptId>,

@@ -18,7 +18,6 @@ use super::{AccountId, Caller, KeyId, NewKey, PublicUrl, Scopes};
 pub(crate) struct SecretToken(Box<str>);
 
 impl SecretToken {
-    /// A new one.
     pub(crate) fn make() -> Self {
         Self(BASE64URL_NOPAD.encode(&rand::random::<[u8; 32]>()).into())
     }
@@ -42,7 +41,7 @@ impl SecretToken {
         format!("{}/sign-in#{}", public.url().as_str().trim_end_matches('/'), self.0)
     }
 
-    /// What is stored of it.
+    /// SHA-256, which is all that is stored.
     pub(crate) fn digest(&self) -> [u8; 32] {
         Sha256::digest(&*self.0).into()
     }
@@ -63,7 +62,6 @@ pub struct SessionRecord {
     pub account_name: Box<str>,
     /// The browser that it is in, in a few words, as the browser has said.
     pub browser: Option<Box<str>>,
-    /// When the code was used.
     pub created_at: Timestamp,
     /// The last request, to within a minute.
     pub last_seen_at: Timestamp,
@@ -97,7 +95,6 @@ pub struct ApiKeyRecord {
     pub created_at: Timestamp,
     /// The last request with it, to within a minute.
     pub last_used_at: Option<Timestamp>,
-    /// When it was revoked, if it is.
     pub revoked_at: Option<Timestamp>,
 }
 

@@ -8,8 +8,6 @@ mod ended;
 pub(super) mod jobs;
 mod keys;
 mod races;
-mod resources;
-mod sessions;
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -23,18 +23,12 @@ use crate::domain::{
 pub trait JobStore: Send + Sync + 'static {
     /// Takes a name for a job. A repeated request of the same account, with the same name and
     /// digest, gets the existing job in whatever state; of two concurrent ones exactly one gets
-    /// [`Reserved::New`].
-    ///
-    /// # Errors
-    /// [`StoreError::UnknownVault`]; [`StoreError::JobConflict`] if the name belongs to a job
-    /// with another digest. Nothing is stored then.
+    /// [`Reserved::New`]. Fails with [`StoreError::JobConflict`] if the name belongs to a job with
+    /// another digest, and with [`StoreError::UnknownVault`].
     async fn reserve_job(&self, caller: &Caller, new: NewJob) -> Result<Reserved>;
 
     /// The provider accepted the job: it is queued, even if it has failed meanwhile because this
-    /// was not known.
-    ///
-    /// # Errors
-    /// [`StoreError::NotFound`] if there is no such job or it has a ticket already.
+    /// was not known. Fails with [`StoreError::NotFound`] if it has a ticket already.
     async fn job_submitted(&self, job: &JobKey, ticket: ProviderTicket) -> Result<JobRecord>;
 
     /// The provider certainly did not accept the job: it is deleted and its name is free. A job
@@ -42,24 +36,15 @@ pub trait JobStore: Send + Sync + 'static {
     async fn discard_job(&self, job: &JobKey) -> Result<()>;
 
     /// It is not known whether the provider accepted the job: it has failed for this reason and
-    /// is never submitted again.
-    ///
-    /// # Errors
-    /// [`StoreError::NotFound`] if the job is not being submitted (any more).
+    /// is never submitted again. Fails with [`StoreError::NotFound`] if it is not being submitted.
     async fn job_lost(&self, job: &JobKey, reason: &str) -> Result<JobRecord>;
 
-    /// One job of the caller.
-    ///
-    /// # Errors
-    /// [`StoreError::NotFound`], also for a job that is still being submitted.
+    /// One job of the caller. It does not exist yet while it is being submitted.
     async fn job(&self, caller: &Caller, client_job_id: &str) -> Result<JobRecord>;
 
     /// The newest `limit` jobs of the caller, at most 100, newest first; those of one time are in
     /// an order that stays. With `before`, only those that follow the job of this name. Jobs that
     /// are still being submitted are left out.
-    ///
-    /// # Errors
-    /// [`StoreError::NotFound`] if there is no job named `before`.
     async fn jobs(
         &self,
         caller: &Caller,
@@ -68,9 +53,6 @@ pub trait JobStore: Send + Sync + 'static {
     ) -> Result<Vec<JobRecord>>;
 
     /// One job by its key, in any state.
-    ///
-    /// # Errors
-    /// [`StoreError::NotFound`].
     async fn job_by_key(&self, job: &JobKey) -> Result<JobRecord>;
 }
 

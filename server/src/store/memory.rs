@@ -1,123 +1,163 @@
 //! The in-memory store: needs no setup and loses everything at exit.
 //!
-//! Each account has one lock, and the jobs of all accounts have one. A method takes each at
-//! most once, so it is atomic. Records are shared snapshots (`Arc`): no lock is held while a
-//! response is written, and a reader never sees a later change.
-//!
-//! Locks are taken in this order: keys, accounts, one account, vault owners, jobs.
-//! Two accounts are never locked at once.
+//! One lock protects all data, so every method is atomic. Records are shared snapshots (`Arc`): the
+//! lock is not held while a response is written, and a reader never sees a later change.
 
 mod account;
 mod accounts;
-mod job_queue;
 mod jobs;
 mod keys;
 mod prompts;
-mod search;
-mod sessions;
 #[cfg(test)]
 mod tests;
 mod vaults;
 
-use std::collections::HashMap;
-use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use jiff::Timestamp;
-use promptarium::VaultId;
+use parking_lot::RwLock;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use self::account::Account;
-use self::jobs::Jobs;
-use self::keys::Keys;
+use self::keys::{Code, Key, Session};
 use super::{Result, Store, StoreError};
 use crate::clock::Clock;
-use crate::domain::{AccountId, Caller, NewVault, VaultVisibility};
+use crate::domain::{AccountId, Caller, KeyId, NewVault, VaultVisibility};
 use crate::limits::VAULTS_MAX;
 use crate::quota::{Permit, Quota};
 
-type SharedAccount = Arc<RwLock<Account>>;
-
 /// A [`Store`] in memory. Its futures are ready at once, except for
-/// [`job_due`](super::JobQueue::job_due), and for forks and deletions of vaults while the account
+/// [`job_due`](super::JobQueue::job_due), long searches, and steps that take long while the account
 /// has another one.
 #[derive(Debug)]
 pub struct MemoryStore {
-    shared: Shared,
-    keys: RwLock<Keys>,
-    accounts: RwLock<HashMap<AccountId, SharedAccount>>,
-    /// For steps that take long, one for each account; acquired before the account is locked.
+    clock: Clock,
+    start: (Instant, Timestamp),
+    data: RwLock<Data>,
+    jobs_changed: Notify,
+    vaults_max: usize,
+    /// For steps that take long, one for each account; acquired before the lock.
     long_steps: Quota,
+}
+
+#[derive(Debug, Default)]
+struct Data {
+    accounts: BTreeMap<AccountId, Account>,
+    /// API keys, revoked ones too.
+    keys: BTreeMap<KeyId, Key>,
+    by_public_id: HashMap<Box<str>, KeyId>,
+    sessions: BTreeMap<KeyId, Session>,
+    /// One-time codes by their digests.
+    codes: HashMap<[u8; 32], Code>,
+    ids: Ids,
+}
+
+/// The last id of each kind.
+#[derive(Debug, Default)]
+struct Ids {
+    prompts: i64,
+    vaults: i64,
+    memberships: i64,
+    others: i64,
+}
+
+/// What a change of an account needs beside it.
+struct Change<'a> {
+    now: Timestamp,
+    ids: &'a mut Ids,
+    vaults_max: usize,
 }
 
 impl MemoryStore {
     /// An empty store that takes its times from `clock`.
     pub fn new(clock: Clock) -> Self {
-        let shared = Shared {
-            start: (Instant::now(), clock.now()),
-            clock,
-            prompts: AtomicI64::default(),
-            vaults: AtomicI64::default(),
-            memberships: AtomicI64::default(),
-            others: AtomicI64::default(),
-            owners: RwLock::default(),
-            jobs: Mutex::default(),
-            jobs_changed: Notify::new(),
-            vaults_max: VAULTS_MAX,
-        };
-        let (keys, accounts) = Default::default();
+        let start = (Instant::now(), clock.now());
+        let (data, jobs_changed) = Default::default();
         let long_steps =
             Quota::new("memory_long_steps", "the changes of large vaults", usize::MAX, 1);
-        Self { shared, keys, accounts, long_steps }
+        Self { clock, start, data, jobs_changed, vaults_max: VAULTS_MAX, long_steps }
     }
 
     /// The same with another limit of the vaults of an account.
     #[must_use]
     pub fn with_vaults_max(mut self, vaults_max: usize) -> Self {
-        self.shared.vaults_max = vaults_max;
+        self.vaults_max = vaults_max;
         self
     }
 
-    /// Creates an account with its General vault.
-    fn create_account(&self) -> AccountId {
-        let id = AccountId(next(&self.shared.others));
-        let (prompts, by_kind, vaults) = Default::default();
-        let mut account = Account { id, prompts, by_kind, vaults };
-        let visibility = VaultVisibility::Private;
-        let general = NewVault { name: "General".into(), description: None, visibility };
-        account.insert_vault(general, &self.shared).record.system = true;
-        write(&self.accounts).insert(id, Arc::new(RwLock::new(account)));
-        id
-    }
-
-    fn account(&self, id: AccountId) -> Result<SharedAccount> {
-        read(&self.accounts).get(&id).cloned().ok_or(StoreError::NotFound)
-    }
-
-    /// Waits until the account has no other step that takes long. A large vault takes 100 ms, and a
-    /// step that waits for the lock of the account blocks a thread of the runtime.
+    /// Waits until the account has no other step that takes long. With a large vault it takes
+    /// 100 ms, during which nobody else has the lock.
     async fn long_step(&self, account: AccountId) -> Result<Permit> {
         let permit = self.long_steps.acquire(account, 1, Duration::MAX).await;
         permit.map_err(|over| StoreError::Unavailable(over.into()))
     }
 
-    /// Checks the caller's key, and runs `step` under the read lock of its account.
+    /// Checks the caller's key, and runs `step` on its account.
     fn read<T>(&self, caller: &Caller, step: impl FnOnce(&Account) -> Result<T>) -> Result<T> {
-        let account = read(&self.keys).account(caller)?.clone();
-        step(&read(&*account))
+        let data = self.data.read();
+        data.check(caller)?;
+        step(data.accounts.get(&caller.account).ok_or(StoreError::NotFound)?)
     }
 
-    /// Checks the caller's key, and runs `step` under the write lock of its account.
+    /// Checks the caller's key, and runs `step` on its account.
     fn write<T>(
         &self,
         caller: &Caller,
-        step: impl FnOnce(&mut Account, &Shared) -> Result<T>,
+        step: impl FnOnce(&mut Account, &mut Change<'_>) -> Result<T>,
     ) -> Result<T> {
-        let account = read(&self.keys).account(caller)?.clone();
-        step(&mut write(&*account), &self.shared)
+        let mut data = self.data.write();
+        data.check(caller)?;
+        let (account, mut change) = self.change(&mut data, caller.account)?;
+        step(account, &mut change)
+    }
+
+    fn change<'a>(
+        &self,
+        data: &'a mut Data,
+        account: AccountId,
+    ) -> Result<(&'a mut Account, Change<'a>)> {
+        let account = data.accounts.get_mut(&account).ok_or(StoreError::NotFound)?;
+        let (now, vaults_max) = (self.clock.now(), self.vaults_max);
+        Ok((account, Change { now, ids: &mut data.ids, vaults_max }))
+    }
+
+    /// The time since the start, which is monotonic unless a test moves the clock.
+    fn elapsed(&self) -> Duration {
+        match &self.clock {
+            Clock::System => self.start.0.elapsed(),
+            Clock::Manual(_) => self.clock.now().duration_since(self.start.1).unsigned_abs(),
+        }
+    }
+}
+
+impl Data {
+    /// Checks that the caller's key is not revoked, or its session has not ended.
+    fn check(&self, caller: &Caller) -> Result<()> {
+        let is_live = match self.keys.get(&caller.key) {
+            Some(key) => !key.record.key.revoked,
+            None => self.sessions.get(&caller.key).is_some_and(|session| !session.has_ended),
+        };
+        is_live.then_some(()).ok_or(StoreError::KeyRevoked)
+    }
+
+    fn account_named(&self, name: &str) -> Option<&Account> {
+        self.accounts.values().find(|account| *account.name == *name)
+    }
+
+    /// Creates an account with its General vault.
+    fn create_account(&mut self, name: &str, now: Timestamp) -> AccountId {
+        let id = AccountId(next(&mut self.ids.others));
+        let (prompts, vaults, jobs) = Default::default();
+        let mut account = Account { id, name: name.into(), prompts, vaults, jobs };
+        let visibility = VaultVisibility::Private;
+        let general = NewVault { name: "General".into(), description: None, visibility };
+        let mut change = Change { now, ids: &mut self.ids, vaults_max: usize::MAX };
+        account.insert_vault(general, &mut change).record.system = true;
+        self.accounts.insert(id, account);
+        id
     }
 }
 
@@ -132,41 +172,8 @@ impl Store for MemoryStore {
     }
 }
 
-/// What all accounts share. It may be used while an account is locked and never locks one.
-#[derive(Debug)]
-struct Shared {
-    clock: Clock,
-    start: (Instant, Timestamp),
-    /// The last id of each kind.
-    prompts: AtomicI64,
-    vaults: AtomicI64,
-    memberships: AtomicI64,
-    others: AtomicI64,
-    owners: RwLock<HashMap<VaultId, AccountId>>,
-    jobs: Mutex<Jobs>,
-    jobs_changed: Notify,
-    /// How many vaults an account may have.
-    vaults_max: usize,
-}
-
-impl Shared {
-    fn now(&self) -> Timestamp {
-        self.clock.now()
-    }
-}
-
-/// The next id of a kind. It is taken under the lock of the account that gets the new record,
-/// so ids increase within an account; pagination relies on that.
-fn next(last: &AtomicI64) -> i64 {
-    last.fetch_add(1, Ordering::Relaxed) + 1
-}
-
-/// Ignores poisoning: a request that panicked must not disable its account.
-fn read<T>(lock: &RwLock<T>) -> RwLockReadGuard<'_, T> {
-    lock.read().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Ignores poisoning, as [`read`] does.
-fn write<T>(lock: &RwLock<T>) -> RwLockWriteGuard<'_, T> {
-    lock.write().unwrap_or_else(PoisonError::into_inner)
+/// The next id of a kind.
+fn next(last: &mut i64) -> i64 {
+    *last += 1;
+    *last
 }

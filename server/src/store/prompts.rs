@@ -1,52 +1,40 @@
-//! Prompts.
+//! Prompts, and what the dashboard looks for among them.
 
 use async_trait::async_trait;
-use promptarium::{PromptId, VaultId};
+use promptarium::{PromptId, VaultId, VaultPromptId};
 
 use super::Result;
 #[cfg(doc)]
 use super::StoreError;
 use crate::domain::{
-    Caller, NewPrompt, PromptInputs, PromptPage, PromptPatch, PromptQuery, SharedPrompt,
+    Caller, NewPrompt, PromptInputs, PromptKind, PromptPage, PromptPatch, PromptQuery,
+    PromptSearch, SharedPrompt,
 };
 
 /// Prompts.
 #[async_trait]
 pub trait PromptStore: Send + Sync + 'static {
-    /// Creates a prompt and, if `new.vault` is set, adds it to that vault.
-    ///
-    /// # Errors
-    /// [`StoreError::UnknownVault`]; no prompt is created then.
+    /// Creates a prompt and, if `new.vault` is set, adds it to that vault, or fails with
+    /// [`StoreError::UnknownVault`].
     async fn create_prompt(&self, caller: &Caller, new: NewPrompt) -> Result<SharedPrompt>;
 
     /// One prompt.
-    ///
-    /// # Errors
-    /// [`StoreError::NotFound`].
     async fn prompt(&self, caller: &Caller, id: PromptId) -> Result<SharedPrompt>;
 
     /// What is stored with a prompt and not returned by the API.
-    ///
-    /// # Errors
-    /// [`StoreError::NotFound`].
     async fn prompt_inputs(&self, caller: &Caller, id: PromptId) -> Result<PromptInputs>;
 
-    /// One page of prompts, newest (greatest id) first. The cost depends on the page size, not on
-    /// the size of the account. Following `after` from page to page returns each prompt that
-    /// exists throughout exactly once, whatever is created or deleted meanwhile.
-    ///
-    /// # Errors
-    /// [`StoreError::UnknownVault`].
+    /// One page of prompts, newest (greatest id) first, or [`StoreError::UnknownVault`]. In a
+    /// database the cost depends on the page size, not on the size of the account. Following `after`
+    /// from page to page returns each prompt that exists throughout exactly once, whatever is created
+    /// or deleted meanwhile.
     async fn list_prompts(&self, caller: &Caller, query: PromptQuery) -> Result<PromptPage>;
 
     /// Sets the fields that `patch` names; an empty patch changes nothing. Otherwise
     /// `updated_at` increases, by at least a microsecond even if the clock stands still.
-    /// `patch.vault` adds the prompt to that vault as [`PromptStore::save_prompt`] does.
-    ///
-    /// # Errors
-    /// [`StoreError::NotFound`], then [`StoreError::UnknownVault`], then
-    /// [`StoreError::ModelRequired`] if the patch changes the type to image or video and
-    /// neither patch nor prompt names a model. Nothing changes then.
+    /// `patch.vault` adds the prompt to that vault as [`PromptStore::save_prompt`] does. Fails with
+    /// [`StoreError::UnknownVault`], then [`StoreError::ModelRequired`] if the patch changes the type
+    /// to image or video and neither patch nor prompt names a model.
     async fn update_prompt(
         &self,
         caller: &Caller,
@@ -55,20 +43,42 @@ pub trait PromptStore: Send + Sync + 'static {
     ) -> Result<SharedPrompt>;
 
     /// Deletes a prompt and all its memberships.
-    ///
-    /// # Errors
-    /// [`StoreError::NotFound`].
     async fn delete_prompt(&self, caller: &Caller, id: PromptId) -> Result<()>;
 
     /// Adds a prompt to one more vault. If it is in the vault already, its membership and
-    /// position stay as they are.
-    ///
-    /// # Errors
-    /// [`StoreError::NotFound`] for the prompt, then [`StoreError::UnknownVault`].
+    /// position stay as they are. Fails with [`StoreError::UnknownVault`] if only the vault does not
+    /// exist.
     async fn save_prompt(
         &self,
         caller: &Caller,
         id: PromptId,
         vault: VaultId,
     ) -> Result<SharedPrompt>;
+}
+
+/// Finding prompts, for the dashboard.
+#[async_trait]
+pub trait SearchStore: Send + Sync + 'static {
+    /// One page of the prompts that match, newest (greatest id) first; at most 100. Case does not
+    /// count. A vault that is not the caller's has no prompts. Following `after` from page to page
+    /// returns each prompt that matches throughout exactly once. Of prompts in no vault, without
+    /// words, it finds those among the 100,000 prompts that follow `after`.
+    async fn search_prompts(&self, caller: &Caller, search: PromptSearch) -> Result<PromptPage>;
+
+    /// How many prompts of this type there are, counted up to `most`.
+    async fn count_prompts(
+        &self,
+        caller: &Caller,
+        kind: Option<PromptKind>,
+        most: usize,
+    ) -> Result<usize>;
+
+    /// The memberships of these prompts in a vault, ascending. Prompts that are not in it are left
+    /// out, all of them if the vault is not the caller's.
+    async fn memberships_of(
+        &self,
+        caller: &Caller,
+        vault: VaultId,
+        prompts: &[PromptId],
+    ) -> Result<Vec<VaultPromptId>>;
 }

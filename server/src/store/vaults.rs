@@ -21,24 +21,16 @@ pub trait VaultStore: Send + Sync + 'static {
     /// At most so many vaults of the account, the latest ids first. It reads no others.
     async fn newest_vaults(&self, caller: &Caller, limit: usize) -> Result<Vec<VaultRecord>>;
 
-    /// Creates a vault with a slug that no other vault of the account has (see `domain::slug`).
-    ///
-    /// # Errors
-    /// [`StoreError::TooManyVaults`].
+    /// Creates a vault with a slug that no other vault of the account has (see `domain::slug`), or
+    /// fails with [`StoreError::TooManyVaults`].
     async fn create_vault(&self, caller: &Caller, new: NewVault) -> Result<VaultRecord>;
 
     /// One vault.
-    ///
-    /// # Errors
-    /// [`StoreError::NotFound`].
     async fn vault(&self, caller: &Caller, id: VaultId) -> Result<VaultRecord>;
 
     /// Sets the fields that `patch` names; an empty patch changes nothing. Otherwise `updated_at`
-    /// increases. A different name brings a new slug; the same name keeps the slug.
-    ///
-    /// # Errors
-    /// [`StoreError::NotFound`]; [`StoreError::SystemVaultRename`] if a system vault
-    /// would get another name. Nothing changes then.
+    /// increases. A different name brings a new slug; the same name keeps the slug. Fails with
+    /// [`StoreError::SystemVaultRename`] if a system vault would get another name.
     async fn update_vault(
         &self,
         caller: &Caller,
@@ -46,21 +38,16 @@ pub trait VaultStore: Send + Sync + 'static {
         patch: VaultPatch,
     ) -> Result<VaultRecord>;
 
-    /// Deletes a vault and its memberships; the prompts stay.
-    ///
-    /// # Errors
-    /// [`StoreError::NotFound`]; [`StoreError::SystemVaultDelete`].
+    /// Deletes a vault and its memberships; the prompts stay. Fails with
+    /// [`StoreError::SystemVaultDelete`] for a system vault.
     async fn delete_vault(&self, caller: &Caller, id: VaultId) -> Result<()>;
 
     /// Copies a public or unlisted vault of any account into the caller's account: name,
     /// description, cover, and every prompt as a new record, with its images and in the
     /// order of addition. The copy is private, not a system vault, and has no pins. It is
-    /// a snapshot of the source at one instant.
-    ///
-    /// # Errors
-    /// [`StoreError::NotFound`] if there is no such vault or it is a private one of another
-    /// account; [`StoreError::ForkOfPrivateVault`] if it is the caller's own private vault;
-    /// [`StoreError::TooManyVaults`].
+    /// a snapshot of the source at one instant. Fails with [`StoreError::ForkOfPrivateVault`] for the
+    /// caller's own private vault, and with [`StoreError::TooManyVaults`],
+    /// [`StoreError::TooManyPrompts`] or [`StoreError::TooLarge`].
     async fn fork_vault(&self, caller: &Caller, id: VaultId) -> Result<VaultRecord>;
 }
 
@@ -109,17 +96,11 @@ pub trait MembershipStore: Send + Sync + 'static {
     /// The prompts that are in a vault at one instant: pinned ones first, the last pinned on top,
     /// then the others, the last added on top. Of a vault with more than 64 prompts each prompt is
     /// as it is when it is read, and may be left out if it was deleted by then.
-    ///
-    /// # Errors
-    /// [`StoreError::NotFound`].
     async fn contents(&self, caller: &Caller, vault: VaultId) -> Result<Contents>;
 
     /// Adds prompts in the order given, so that the last one ends up on top. Prompts that
-    /// are in the vault already keep their position; a repeated id counts once.
-    ///
-    /// # Errors
-    /// [`StoreError::NotFound`] for the vault, then [`StoreError::UnknownPrompts`] with
-    /// every id that is not a prompt of the caller. Nothing is added then.
+    /// are in the vault already keep their position; a repeated id counts once. Fails with
+    /// [`StoreError::UnknownPrompts`] if an id is not that of a prompt of the caller.
     async fn add_prompts(
         &self,
         caller: &Caller,
@@ -128,9 +109,6 @@ pub trait MembershipStore: Send + Sync + 'static {
     ) -> Result<Added>;
 
     /// Removes one membership; the prompt stays.
-    ///
-    /// # Errors
-    /// [`StoreError::NotFound`] if the vault is not the caller's or does not have this membership.
     async fn remove_membership(
         &self,
         caller: &Caller,
@@ -140,11 +118,8 @@ pub trait MembershipStore: Send + Sync + 'static {
 
     /// Replaces one membership by a new, unpinned one in `target`, on top of the unpinned prompts
     /// there. If `target` has the prompt already, that membership is replaced too; `target` may be
-    /// the source vault itself. Of two concurrent moves of one membership exactly one succeeds.
-    ///
-    /// # Errors
-    /// [`StoreError::NotFound`] as for [`MembershipStore::remove_membership`], then
-    /// [`StoreError::UnknownTargetVault`]. Nothing changes then.
+    /// the source vault itself. Of two concurrent moves of one membership exactly one succeeds. Fails
+    /// with [`StoreError::UnknownTargetVault`] if only `target` does not exist.
     async fn move_membership(
         &self,
         caller: &Caller,
@@ -154,9 +129,6 @@ pub trait MembershipStore: Send + Sync + 'static {
     ) -> Result<Moved>;
 
     /// Pins or unpins one membership. Pinning a pinned one keeps its position.
-    ///
-    /// # Errors
-    /// [`StoreError::NotFound`] as for [`MembershipStore::remove_membership`].
     async fn set_pinned(
         &self,
         caller: &Caller,

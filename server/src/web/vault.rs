@@ -73,12 +73,10 @@ pub(crate) async fn change(
     let vault = api.store.vault(&caller, id).await?;
     let changed = async {
         let NewVault { name, description, visibility } = new_vault(form_fields(&body, FIELDS))?;
-        let description = Some(description);
-        let patch = VaultPatch { name: Some(name), description, visibility: Some(visibility) };
+        let (name, description, visibility) = (Some(name), Some(description), Some(visibility));
+        let cover_image = (Entered::parse(&body).value("cover") == "none").then_some(None);
+        let patch = VaultPatch { name, description, visibility, cover_image };
         api.store.update_vault(&caller, id, patch).await?;
-        if Entered::parse(&body).value("cover") == "none" {
-            api.store.set_cover(&caller, id, None).await?;
-        }
         Ok::<_, ApiError>(())
     };
     match changed.await {

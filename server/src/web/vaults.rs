@@ -13,7 +13,9 @@ use super::parts::{
 use super::pictures::{cover, thumbnail};
 use super::prompts::vault_choices;
 use crate::api::{Api, HandlerResult, Request};
-use crate::domain::{Caller, ListedPrompt, SessionRecord, VaultRecord, VaultVisibility};
+use crate::domain::{
+    Caller, ListedPrompt, SessionRecord, VaultPatch, VaultRecord, VaultVisibility,
+};
 use crate::http::error::ApiError;
 
 /// Vaults or prompts in a page.
@@ -254,6 +256,9 @@ async fn set_cover(
     let Some(image) = chosen.and_then(|listed| listed.prompt.images.last()) else {
         return Ok("no-picture");
     };
-    api.store.set_cover(caller, vault, Some(image.source.clone())).await?;
+    let cover_image = Some(Some(image.source.clone()));
+    api.store
+        .update_vault(caller, vault, VaultPatch { cover_image, ..VaultPatch::default() })
+        .await?;
     Ok("cover-set")
 }

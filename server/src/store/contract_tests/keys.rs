@@ -1,4 +1,4 @@
-//! The keys of an account.
+//! Times of keys and sessions. Everything else of them is in the differential test.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -6,27 +6,28 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use super::jobs::SECOND;
-use super::{StoreUnderTest, assert_error, at, contract_tests, key, named_key};
-use crate::domain::{ApiKeyRecord, Caller, NamedKey, NewKey, Scopes};
-use crate::limits::{API_KEYS_MAX, LAST_USE_PRECISION};
+use super::{StoreUnderTest, assert_error, at, contract_tests};
+use crate::domain::{Caller, SessionRecord};
+use crate::limits::{LAST_USE_PRECISION, SESSION_IDLE, SESSION_MAX, SIGN_IN_CODE_LIFETIME};
 use crate::store::StoreError;
 
 contract_tests! {
-    a_created_key_is_found_and_listed_as_it_was_given
-    keys_are_listed_newest_first_with_revoked_ones_and_without_sessions
-    a_public_id_in_use_is_refused
-    revoked_keys_and_sessions_do_not_count_toward_the_limit
-    a_revoked_key_is_refused_by_the_next_call
-    revoking_again_keeps_the_first_time
-    a_key_that_the_account_does_not_have_cannot_be_revoked
+    a_code_expires
+    a_session_ends_when_it_is_idle
+    a_session_in_use_ends_after_its_longest_duration_but_finishes_its_request
+    the_last_request_of_a_session_is_recorded_once_a_minute
     the_last_use_of_a_key_is_recorded_at_intervals
 }
 
 impl StoreUnderTest {
-    /// The keys of the caller's account, without the times of their last use.
-    async fn keys(&self, caller: &Caller) -> Vec<ApiKeyRecord> {
-        let keys = self.store.api_keys(caller).await.unwrap().into_iter();
-        keys.map(|key| ApiKeyRecord { last_used_at: None, ..key }).collect()
+    /// A new session of an account that exists, with an id of this digest.
+    pub(super) async fn session(&self, account: &str, digest: u8) -> SessionRecord {
+        self.store.create_sign_in_code(account, [digest; 32]).await.unwrap();
+        self.store.sign_in([digest; 32], [digest; 32], None).await.unwrap().unwrap()
+    }
+
+    async fn find(&self, digest: u8) -> Option<SessionRecord> {
+        self.store.find_session([digest; 32]).await.unwrap()
     }
 
     /// Waits until the last use of the caller's only key is at this time.
@@ -37,106 +38,59 @@ impl StoreUnderTest {
     }
 }
 
-async fn a_created_key_is_found_and_listed_as_it_was_given(db: Arc<StoreUnderTest>) {
-    let alice = db.caller("alice").await;
-    db.clock.advance(SECOND);
-    let read_only = NewKey { scopes: Scopes::default(), digest: [9; 32], ..key("k") };
-    let new = NamedKey { name: "laptop".into(), key: read_only.clone() };
-    let created = db.store.create_api_key(&alice, new).await.unwrap();
-    let expected = ApiKeyRecord {
-        public_id: "k".into(),
-        name: Some("laptop".into()),
-        scopes: Scopes::default(),
-        created_at: at(SECOND),
-        last_used_at: None,
-        revoked_at: None,
-    };
-    assert_eq!(created, expected);
-    assert_eq!(db.keys(&alice).await[0], created);
-    let found = db.store.find_key("k", &[7; 32]).await.unwrap().unwrap();
-    assert_eq!((found.account, found.key), (alice.account, read_only));
+async fn a_code_expires(db: Arc<StoreUnderTest>) {
+    db.caller("alice").await;
+    for (lifetime, valid) in
+        [(SIGN_IN_CODE_LIFETIME - SECOND, true), (SIGN_IN_CODE_LIFETIME, false)]
+    {
+        db.store.create_sign_in_code("alice", [1; 32]).await.unwrap();
+        db.clock.advance(lifetime);
+        let session = db.store.sign_in([1; 32], [u8::from(valid); 32], None).await.unwrap();
+        assert_eq!(session.is_some(), valid, "{lifetime:?}");
+    }
 }
 
-async fn keys_are_listed_newest_first_with_revoked_ones_and_without_sessions(
+async fn a_session_ends_when_it_is_idle(db: Arc<StoreUnderTest>) {
+    let alice = db.caller("alice").await;
+    db.session("alice", 1).await;
+    db.clock.advance(SESSION_IDLE - SECOND);
+    assert!(db.find(1).await.is_some());
+    db.clock.advance(SESSION_IDLE);
+    assert_eq!(db.find(1).await, None);
+    assert_eq!(db.store.sessions(&alice).await.unwrap(), []);
+}
+
+async fn a_session_in_use_ends_after_its_longest_duration_but_finishes_its_request(
     db: Arc<StoreUnderTest>,
 ) {
     let alice = db.caller("alice").await;
-    let bob = db.caller("bob").await;
-    db.session("alice", 1).await;
-    for public_id in ["a", "b", "c"] {
-        db.store.create_api_key(&alice, named_key(public_id)).await.unwrap();
+    let session = db.session("alice", 1).await;
+    assert_eq!(session.expires_at, at(SESSION_MAX));
+    let part = SESSION_MAX / 6;
+    for time in [part, part, part, part, part, part - SECOND] {
+        db.clock.advance(time);
+        assert!(db.find(1).await.is_some());
     }
-    db.store.create_api_key(&bob, named_key("d")).await.unwrap();
-    db.store.revoke_api_key(&alice, "b").await.unwrap();
-    let keys = db.keys(&alice).await;
-    let listed: Vec<_> = keys.iter().map(|key| (&*key.public_id, key.name.as_deref())).collect();
-    let names = ["c", "b", "a"].map(|id| format!("name of {id}"));
-    let expected = [
-        ("c", Some(&*names[0])),
-        ("b", Some(&*names[1])),
-        ("a", Some(&*names[2])),
-        ("key-of-alice", None),
-    ];
-    assert_eq!(listed, expected);
-    assert!(keys.iter().all(|key| key.revoked_at.is_some() == (&*key.public_id == "b")));
-}
-
-async fn a_public_id_in_use_is_refused(db: Arc<StoreUnderTest>) {
-    let (alice, bob) = (db.caller("alice").await, db.caller("bob").await);
-    db.store.create_api_key(&alice, named_key("k")).await.unwrap();
-    let before = db.keys(&bob).await;
-    for caller in [&alice, &bob] {
-        let again = db.store.create_api_key(caller, named_key("k")).await;
-        assert_error!(again, StoreError::KeyTaken);
-    }
-    assert_eq!(db.keys(&bob).await, before);
-}
-
-async fn revoked_keys_and_sessions_do_not_count_toward_the_limit(db: Arc<StoreUnderTest>) {
-    let (alice, bob) = (db.caller("alice").await, db.caller("bob").await);
-    db.session("alice", 1).await;
-    for number in 1..API_KEYS_MAX {
-        db.store.create_api_key(&alice, named_key(&format!("k{number}"))).await.unwrap();
-    }
-    for name in ["one-more", "k1"] {
-        let refused = db.store.create_api_key(&alice, named_key(name)).await;
-        assert_error!(refused, StoreError::TooManyKeys);
-    }
-    assert_eq!(db.keys(&alice).await.len(), API_KEYS_MAX);
-    db.store.create_api_key(&bob, named_key("of-bob")).await.unwrap();
-    db.store.revoke_api_key(&alice, "k1").await.unwrap();
-    db.store.create_api_key(&alice, named_key("one-more")).await.unwrap();
-}
-
-async fn a_revoked_key_is_refused_by_the_next_call(db: Arc<StoreUnderTest>) {
-    let alice = db.caller("alice").await;
-    db.store.create_api_key(&alice, named_key("k")).await.unwrap();
-    let caller = db.store.find_key("k", &[7; 32]).await.unwrap().unwrap().caller();
-    db.store.vaults(&caller).await.unwrap();
-    db.store.revoke_api_key(&alice, "k").await.unwrap();
-    assert_error!(db.store.vaults(&caller).await, StoreError::KeyRevoked);
-    assert_error!(db.store.confirm_key(&caller).await, StoreError::KeyRevoked);
-    assert!(db.store.find_key("k", &[7; 32]).await.unwrap().unwrap().key.revoked);
-    db.store.vaults(&alice).await.unwrap();
-}
-
-async fn revoking_again_keeps_the_first_time(db: Arc<StoreUnderTest>) {
-    let alice = db.caller("alice").await;
-    db.store.create_api_key(&alice, named_key("k")).await.unwrap();
     db.clock.advance(SECOND);
-    let revoked = db.store.revoke_api_key(&alice, "k").await.unwrap();
-    assert_eq!(revoked.revoked_at, Some(at(SECOND)));
-    db.clock.advance(SECOND);
-    assert_eq!(db.store.revoke_api_key(&alice, "k").await.unwrap(), revoked);
+    assert_eq!(db.find(1).await, None);
+    assert_eq!(db.store.sessions(&alice).await.unwrap(), []);
+    assert!(db.store.vaults(&session.caller()).await.is_ok());
+    // A new code makes the store forget it.
+    db.session("alice", 2).await;
+    assert_error!(db.store.vaults(&session.caller()).await, StoreError::KeyRevoked);
+    assert_error!(db.store.end_session(&alice, session.id).await, StoreError::NotFound);
 }
 
-async fn a_key_that_the_account_does_not_have_cannot_be_revoked(db: Arc<StoreUnderTest>) {
-    let (alice, bob) = (db.caller("alice").await, db.caller("bob").await);
-    for public_id in ["key-of-bob", "unknown", ""] {
-        let refused = db.store.revoke_api_key(&alice, public_id).await;
-        assert_error!(refused, StoreError::NotFound);
+async fn the_last_request_of_a_session_is_recorded_once_a_minute(db: Arc<StoreUnderTest>) {
+    db.caller("alice").await;
+    db.session("alice", 1).await;
+    db.clock.advance(LAST_USE_PRECISION - SECOND);
+    assert_eq!(db.find(1).await.unwrap().last_seen_at, at(Duration::ZERO));
+    db.clock.advance(SECOND);
+    for _ in 0..2 {
+        assert_eq!(db.find(1).await.unwrap().last_seen_at, at(LAST_USE_PRECISION));
+        db.clock.advance(SECOND);
     }
-    db.store.confirm_key(&bob).await.unwrap();
 }
 
 async fn the_last_use_of_a_key_is_recorded_at_intervals(db: Arc<StoreUnderTest>) {

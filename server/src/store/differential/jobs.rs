@@ -21,15 +21,10 @@ pub(super) struct Jobs {
 }
 
 impl Runner<'_> {
-    pub(super) async fn on_jobs(
-        &mut self,
-        action: Action,
-        account: usize,
-        values: &mut Values,
-    ) -> Result<String> {
+    pub(super) async fn on_jobs(&mut self, action: Action, values: &mut Values) -> Result<String> {
         let store = self.store;
         let job = match action {
-            Action::ReserveJob => return self.reserve(account, values).await,
+            Action::ReserveJob => return self.reserve(values).await,
             Action::JobSubmitted => {
                 let key = self.pick_job(values);
                 let job = store.job_submitted(&key, values.ticket()).await?;
@@ -50,9 +45,9 @@ impl Runner<'_> {
             }
             Action::Job => {
                 let key = self.pick_job(values);
-                store.job(&self.callers[account], &key.client_job_id).await?
+                store.job(&self.callers[values.account], &key.client_job_id).await?
             }
-            Action::Jobs => return self.list(account, values).await,
+            Action::Jobs => return self.list(values).await,
             Action::JobByKey => store.job_by_key(&self.pick_job(values)).await?,
             _ => return self.work(action, values).await,
         };
@@ -60,15 +55,16 @@ impl Runner<'_> {
     }
 
     /// A page of jobs, from the newest or from any job on.
-    async fn list(&mut self, account: usize, values: &mut Values) -> Result<String> {
+    async fn list(&mut self, values: &mut Values) -> Result<String> {
         let before = values.maybe(|values| values.choose(&self.jobs.known)).flatten();
         let name = before.as_ref().map(|key| &*key.client_job_id);
-        let jobs = self.store.jobs(&self.callers[account], name, 1 + values.below(4)).await?;
+        let jobs =
+            self.store.jobs(&self.callers[values.account], name, 1 + values.below(4)).await?;
         let jobs: Vec<_> = jobs.into_iter().map(|job| self.normalize_job(job)).collect();
         Ok(show(("listed", before.is_some(), jobs)))
     }
 
-    async fn reserve(&mut self, account: usize, values: &mut Values) -> Result<String> {
+    async fn reserve(&mut self, values: &mut Values) -> Result<String> {
         let number = self.jobs.known.len();
         let used = values.chance(25).then(|| values.choose(&self.jobs.known)).flatten();
         let client_job_id: Arc<str> = match used {
@@ -80,9 +76,9 @@ impl Runner<'_> {
             client_job_id: client_job_id.clone(),
             digest: [u8::from(values.chance(20)); 32],
             request: values.request().into(),
-            vault: values.chance(60).then(|| self.vaults.pick(account, values)),
+            vault: values.chance(60).then(|| self.vaults.pick(values)),
         };
-        let (new, job) = match self.store.reserve_job(&self.callers[account], new).await? {
+        let (new, job) = match self.store.reserve_job(&self.callers[values.account], new).await? {
             Reserved::New(job) => (true, job),
             Reserved::Existing(job) => (false, job),
         };
@@ -121,13 +117,19 @@ impl Runner<'_> {
             self.jobs.held.retain(|lease| lease.job != claim.lease.job);
             self.jobs.held.push(claim.lease.clone());
             self.jobs.leases.push(claim.lease);
-            return Ok(show(("claimed", claim.failed_attempts, self.normalize_job(claim.job))));
+            let (failed, late) = (claim.failed_attempts, (claim.failing_for, claim.overdue));
+            return Ok(show(("claimed", failed, late, self.normalize_job(claim.job))));
         }
         let lease = self.pick_lease(values);
         match action {
             Action::RenewLease => {
                 let lasting = Duration::from_secs(1) + seconds(values, 7);
                 return store.renew_lease(&lease, lasting).await.map(show);
+            }
+            Action::NoteJob => {
+                let state = values.maybe(Values::text);
+                let noted = store.note_job(&lease, state.as_deref(), &values.text()).await;
+                return noted.map(show);
             }
             Action::ReleaseJob => {
                 use Release::{FailedAttempt, InProgress, Shutdown, Waiting};

@@ -15,9 +15,13 @@ use rand::{RngExt as _, SeedableRng as _};
 use serde_json::json;
 
 use crate::domain::{
-    GenerationRequest, ImageRef, NewPrompt, NewVault, OutputKind, PromptImage, PromptInputs,
-    PromptKind, PromptPatch, ProviderTicket, VaultPatch, VaultVisibility,
+    AccountData, GenerationRequest, ImageRef, NewPrompt, NewVault, OutputKind, PromptData,
+    PromptImage, PromptInputs, PromptKind, PromptPatch, ProviderTicket, VaultData, VaultPatch,
+    VaultVisibility,
 };
+
+/// How many accounts take part.
+pub(super) const ACCOUNTS: usize = 3;
 
 /// Declares the actions with their weights.
 macro_rules! actions {
@@ -31,14 +35,16 @@ macro_rules! actions {
 }
 
 actions! {
-    Wait 20, WaitLong 2, SeedKey 8, FindKey 4, ConfirmKey 4,
+    Wait 20, WaitLong 2, SeedKey 8, FindKey 4, ConfirmKey 4, RenameAccount 4,
     CreateSignInCode 18, SignIn 22, FindSession 14, EndSession 10, CreateApiKey 12, RevokeApiKey 6,
     CreatePrompt 20, Prompt 6, ListPrompts 20, UpdatePrompt 22, DeletePrompt 6, SavePrompt 12,
-    SearchPrompts 14, CountPrompts 3, MembershipsOf 4,
+    SearchPrompts 14, CountPrompts 3, MembershipsOf 4, AddImage 8,
     CreateVault 18, Vault 6, UpdateVault 20, DeleteVault 6, ForkVault 14,
+    NewestVaults 4, SharedVault 8, VaultPage 6, Import 3,
     Contents 8, AddPrompts 32, RemoveMembership 8, MoveMembership 26, SetPinned 32,
     ReserveJob 20, JobSubmitted 16, JobLost 4, DiscardJob 3, Job 4, Jobs 12, JobByKey 4,
-    FailLate 5, DeleteEnded 14, ClaimJob 26, RenewLease 4, ReleaseJob 20, CompleteJob 10, FailJob 4,
+    FailLate 5, DeleteEnded 14, ClaimJob 26, RenewLease 4, NoteJob 6, ReleaseJob 20, CompleteJob 10,
+    FailJob 4,
 }
 
 impl Action {
@@ -85,19 +91,25 @@ pub(crate) const NAMES: [&str; 12] = [
 ];
 
 /// The source of an operation's values.
-pub(crate) struct Values(StdRng);
+pub(crate) struct Values {
+    random: StdRng,
+    /// Whose call it is, usually the first account's.
+    pub(super) account: usize,
+}
 
 impl Values {
     pub(crate) fn new(seed: u64) -> Self {
-        Self(StdRng::seed_from_u64(seed))
+        let mut values = Self { random: StdRng::seed_from_u64(seed), account: 0 };
+        values.account = if values.chance(80) { 0 } else { values.below(ACCOUNTS) };
+        values
     }
 
     pub(crate) fn below(&mut self, limit: usize) -> usize {
-        self.0.random_range(0..limit)
+        self.random.random_range(0..limit)
     }
 
     pub(crate) fn byte(&mut self) -> u8 {
-        self.0.random()
+        self.random.random()
     }
 
     pub(crate) fn chance(&mut self, percent: usize) -> bool {
@@ -105,7 +117,7 @@ impl Values {
     }
 
     pub(crate) fn choose<T: Clone>(&mut self, from: &[T]) -> Option<T> {
-        from.choose(&mut self.0).cloned()
+        from.choose(&mut self.random).cloned()
     }
 
     /// A value in half of all cases.
@@ -126,7 +138,7 @@ impl Values {
         format!("text {}{end}", self.below(100)).into()
     }
 
-    fn name(&mut self) -> Arc<str> {
+    pub(crate) fn name(&mut self) -> Arc<str> {
         self.choose(&NAMES).map_or_else(|| "a".into(), Arc::from)
     }
 
@@ -139,7 +151,7 @@ impl Values {
         [Private, Public, Unlisted][self.below(3)]
     }
 
-    fn image(&mut self) -> ImageRef {
+    pub(crate) fn image(&mut self) -> ImageRef {
         match self.chance(50) {
             true => ImageRef::from("0123456789abcdefghijklmno0.png"),
             false => ImageRef::from(&*self.text()),
@@ -190,7 +202,29 @@ impl Values {
             name: self.maybe(Self::name),
             description: self.maybe(|values| values.maybe(Self::text)),
             visibility: self.maybe(Self::visibility),
+            cover_image: self.maybe(|values| values.maybe(Self::image)),
         }
+    }
+
+    /// An export, of which one vault in five is the system vault.
+    pub(crate) fn account_data(&mut self) -> AccountData {
+        let time = Timestamp::from_microsecond(1_600_000_000_123_456).expect("in range");
+        let (created_at, updated_at) = (time, time);
+        let prompt = |values: &mut Self| {
+            let (new, images) = (values.new_prompt(), values.images());
+            PromptData { new, images, created_at, updated_at }
+        };
+        let prompts: Vec<_> = (0..self.below(4)).map(|_| prompt(self)).collect();
+        let vault = |values: &mut Self| {
+            let (new, cover_image) = (values.new_vault(), values.maybe(Self::image));
+            let members =
+                (0..prompts.len()).filter_map(|at| values.maybe(|one| (at, one.chance(50))));
+            let members = members.collect();
+            let system = values.chance(20);
+            VaultData { new, cover_image, system, created_at, updated_at, members }
+        };
+        let vaults = (0..self.below(3)).map(|_| vault(self)).collect();
+        AccountData { prompts, vaults }
     }
 
     pub(crate) fn request(&mut self) -> GenerationRequest {
@@ -245,8 +279,8 @@ pub(super) struct Ids<Id> {
 }
 
 impl<Id: Copy + Eq + Hash> Ids<Id> {
-    pub(super) fn new(accounts: usize, new: fn(i64) -> Id) -> Self {
-        Self { new, numbers: HashMap::new(), seen: Vec::new(), owned: vec![Vec::new(); accounts] }
+    pub(super) fn new(new: fn(i64) -> Id) -> Self {
+        Self { new, numbers: HashMap::new(), seen: Vec::new(), owned: vec![Vec::new(); ACCOUNTS] }
     }
 
     /// An id that no store assigns.
@@ -282,11 +316,11 @@ impl<Id: Copy + Eq + Hash> Ids<Id> {
 
     /// Usually one of the account's own ids, sometimes one of any account, present or
     /// deleted, or an unknown one.
-    pub(super) fn pick(&self, account: usize, values: &mut Values) -> Id {
+    pub(super) fn pick(&self, values: &mut Values) -> Id {
         let from = match values.below(20) {
             0 => &[][..],
             1..4 => &self.seen,
-            _ => &self.owned[account],
+            _ => &self.owned[values.account],
         };
         values.choose(from).unwrap_or_else(|| self.unknown())
     }

@@ -7,16 +7,14 @@ use std::sync::Arc;
 use futures::TryStreamExt;
 use promptarium::{PromptId, VaultId, VaultPromptId};
 
-use super::ops::{Action, Ids, Op, Values};
+use super::ops::{ACCOUNTS, Action, Ids, Op, Values};
 use crate::domain::{
     AccountId, Caller, KeyId, KeyRecord, ListedPrompt, NewKey, Place, PromptQuery, PromptRecord,
-    PromptSearch, Scopes, VaultRecord,
+    PromptSearch, Scopes, VaultRecord, slug,
 };
+use crate::store::contract_tests::jobs::image;
 use crate::store::contract_tests::key;
 use crate::store::{Moved, Result, Store, StoreError};
-
-/// How many accounts take part.
-pub(super) const ACCOUNTS: usize = 3;
 
 /// A store and what the test knows of it.
 pub(crate) struct Runner<'s> {
@@ -45,11 +43,11 @@ impl<'s> Runner<'s> {
         let mut runner = Self {
             store,
             callers,
-            keys: Ids::new(ACCOUNTS, KeyId),
-            accounts: Ids::new(ACCOUNTS, AccountId),
-            prompts: Ids::new(ACCOUNTS, PromptId::new),
-            vaults: Ids::new(ACCOUNTS, VaultId::new),
-            memberships: Ids::new(ACCOUNTS, VaultPromptId::new),
+            keys: Ids::new(KeyId),
+            accounts: Ids::new(AccountId),
+            prompts: Ids::new(PromptId::new),
+            vaults: Ids::new(VaultId::new),
+            memberships: Ids::new(VaultPromptId::new),
             vault_of: HashMap::new(),
             jobs: super::jobs::Jobs::default(),
             sessions: super::sessions::Sessions::default(),
@@ -60,27 +58,28 @@ impl<'s> Runner<'s> {
 
     /// Runs one operation and renders its result.
     pub(crate) async fn apply(&mut self, op: &Op) -> String {
-        let mut values = Values::new(op.seed);
-        let account = if values.chance(80) { 0 } else { values.below(ACCOUNTS) };
-        let values = &mut values;
+        let values = &mut Values::new(op.seed);
         use Action::*;
         let result = match op.action {
             Wait | WaitLong => Ok(String::new()),
-            SeedKey | FindKey | ConfirmKey => self.on_keys(op.action, account, values).await,
+            SeedKey | FindKey | ConfirmKey | RenameAccount => self.on_keys(op.action, values).await,
             CreateSignInCode | SignIn | FindSession | EndSession | CreateApiKey | RevokeApiKey => {
-                self.on_sessions(op.action, account, values).await
+                self.on_sessions(op.action, values).await
             }
             CreatePrompt | Prompt | ListPrompts | UpdatePrompt | DeletePrompt | SavePrompt
-            | SearchPrompts | CountPrompts | MembershipsOf => {
-                self.on_prompts(op.action, account, values).await
+            | SearchPrompts | CountPrompts | MembershipsOf | AddImage => {
+                self.on_prompts(op.action, values).await
             }
             CreateVault | Vault | UpdateVault | DeleteVault | ForkVault => {
-                self.on_vaults(op.action, account, values).await
+                self.on_vaults(op.action, values).await
+            }
+            NewestVaults | SharedVault | VaultPage | Import => {
+                self.beside_the_api(op.action, values).await
             }
             Contents | AddPrompts | RemoveMembership | MoveMembership | SetPinned => {
-                self.on_memberships(op.action, account, values).await
+                self.on_memberships(op.action, values).await
             }
-            _ => self.on_jobs(op.action, account, values).await,
+            _ => self.on_jobs(op.action, values).await,
         };
         match result {
             Ok(text) => text,
@@ -92,12 +91,7 @@ impl<'s> Runner<'s> {
         }
     }
 
-    async fn on_keys(
-        &mut self,
-        action: Action,
-        account: usize,
-        values: &mut Values,
-    ) -> Result<String> {
+    async fn on_keys(&mut self, action: Action, values: &mut Values) -> Result<String> {
         let public_id = format!("key-{}", values.below(6));
         match action {
             Action::SeedKey => {
@@ -117,19 +111,18 @@ impl<'s> Runner<'s> {
                     ..found
                 })))
             }
-            _ => self.store.confirm_key(&self.callers[account]).await.map(show),
+            Action::RenameAccount => {
+                let name = format!("account-{}", values.below(ACCOUNTS + 2));
+                self.store.rename_account(&self.callers[values.account], &name).await.map(show)
+            }
+            _ => self.store.confirm_key(&self.callers[values.account]).await.map(show),
         }
     }
 
-    async fn on_prompts(
-        &mut self,
-        action: Action,
-        account: usize,
-        values: &mut Values,
-    ) -> Result<String> {
-        let (store, caller) = (self.store, &self.callers[account]);
-        let id = self.prompts.pick(account, values);
-        let vault = self.vaults.pick(account, values);
+    async fn on_prompts(&mut self, action: Action, values: &mut Values) -> Result<String> {
+        let (store, caller) = (self.store, &self.callers[values.account]);
+        let id = self.prompts.pick(values);
+        let vault = self.vaults.pick(values);
         let maybe_vault = values.chance(50).then_some(vault);
         let prompt = match action {
             Action::CreatePrompt => {
@@ -164,7 +157,7 @@ impl<'s> Runner<'s> {
                 return store.count_prompts(caller, kind, 1 + values.below(4)).await.map(show);
             }
             Action::MembershipsOf => {
-                let other = self.prompts.pick(account, values);
+                let other = self.prompts.pick(values);
                 let found = store.memberships_of(caller, vault, &[id, other]).await?;
                 let mut shown = Vec::new();
                 for id in found {
@@ -179,24 +172,23 @@ impl<'s> Runner<'s> {
                 store.update_prompt(caller, id, patch).await?
             }
             Action::SavePrompt => store.save_prompt(caller, id, vault).await?,
+            Action::AddImage => {
+                let image = values.images().pop().unwrap_or_else(image);
+                return store.add_image(caller, id, image).await.map(show);
+            }
             _ => {
                 store.delete_prompt(caller, id).await?;
-                self.prompts.remove_owned(account, id);
+                self.prompts.remove_owned(values.account, id);
                 return Ok(show(()));
             }
         };
-        self.prompts.add_owned(account, prompt.id);
+        self.prompts.add_owned(values.account, prompt.id);
         Ok(show(self.normalize_prompt(&prompt)))
     }
 
-    async fn on_vaults(
-        &mut self,
-        action: Action,
-        account: usize,
-        values: &mut Values,
-    ) -> Result<String> {
-        let (store, caller) = (self.store, &self.callers[account]);
-        let id = self.vaults.pick(account, values);
+    async fn on_vaults(&mut self, action: Action, values: &mut Values) -> Result<String> {
+        let (store, caller) = (self.store, &self.callers[values.account]);
+        let id = self.vaults.pick(values);
         let vault = match action {
             Action::CreateVault => store.create_vault(caller, values.new_vault()).await?,
             Action::Vault => store.vault(caller, id).await?,
@@ -204,45 +196,66 @@ impl<'s> Runner<'s> {
             Action::ForkVault => store.fork_vault(caller, id).await?,
             _ => {
                 store.delete_vault(caller, id).await?;
-                self.vaults.remove_owned(account, id);
+                self.vaults.remove_owned(values.account, id);
                 return Ok(show(()));
             }
         };
-        self.vaults.add_owned(account, vault.id);
+        self.vaults.add_owned(values.account, vault.id);
         Ok(show(self.normalize_vault(vault)))
     }
 
-    async fn on_memberships(
-        &mut self,
-        action: Action,
-        account: usize,
-        values: &mut Values,
-    ) -> Result<String> {
-        let (store, caller) = (self.store, &self.callers[account]);
-        let other = self.vaults.pick(account, values);
-        let membership = self.memberships.pick(account, values);
+    async fn beside_the_api(&mut self, action: Action, values: &mut Values) -> Result<String> {
+        let (store, caller) = (self.store, &self.callers[values.account]);
+        let id = self.vaults.pick(values);
+        match action {
+            Action::NewestVaults => {
+                let newest = store.newest_vaults(caller, values.below(4)).await?;
+                assert!(newest.is_sorted_by(|a, b| a.id > b.id), "not the latest ids first");
+                let newest = newest.into_iter().map(|vault| self.normalize_vault(vault));
+                Ok(show(newest.collect::<Vec<_>>()))
+            }
+            Action::SharedVault => {
+                let name = format!("account-{}", values.below(ACCOUNTS));
+                let (owner, vault) = store.shared_vault(&name, &slug::base(&values.name())).await?;
+                Ok(show((self.accounts.normalize(owner), self.normalize_vault(vault))))
+            }
+            Action::VaultPage => {
+                let contents = store.contents(caller, id).await?.try_collect::<Vec<_>>().await?;
+                let (offset, limit) = (values.below(4), values.below(4));
+                let page = store.vault_page(caller.account, id, offset, limit).await?;
+                let part = contents.into_iter().skip(offset).take(limit).collect::<Vec<_>>();
+                assert_eq!(page, part, "{offset} {limit}");
+                Ok(show(self.normalize_contents(values.account, id, page)))
+            }
+            _ => store.import(caller, values.account_data()).await.map(show),
+        }
+    }
+
+    async fn on_memberships(&mut self, action: Action, values: &mut Values) -> Result<String> {
+        let (store, caller) = (self.store, &self.callers[values.account]);
+        let other = self.vaults.pick(values);
+        let membership = self.memberships.pick(values);
         let home = self.vault_of.get(&membership).copied().unwrap_or(self.vaults.unknown());
         let vault = if values.chance(10) { other } else { home };
         match action {
             Action::Contents => {
                 let contents = store.contents(caller, other).await?.try_collect().await?;
-                Ok(show(self.normalize_contents(account, other, contents)))
+                Ok(show(self.normalize_contents(values.account, other, contents)))
             }
             Action::AddPrompts => {
                 let count = 1 + values.below(4);
-                let prompts: Vec<_> =
-                    (0..count).map(|_| self.prompts.pick(account, values)).collect();
+                let prompts: Vec<_> = (0..count).map(|_| self.prompts.pick(values)).collect();
                 store.add_prompts(caller, other, &prompts).await.map(show)
             }
             Action::RemoveMembership => {
                 store.remove_membership(caller, vault, membership).await?;
-                self.memberships.remove_owned(account, membership);
+                self.memberships.remove_owned(values.account, membership);
                 Ok(show(()))
             }
             Action::MoveMembership => {
                 let moved = store.move_membership(caller, vault, membership, other).await?;
-                self.memberships.remove_owned(account, membership);
-                self.memberships.add_owned(account, moved.membership);
+                self.memberships.remove_owned(values.account, membership);
+                self.memberships.add_owned(values.account, moved.membership);
                 self.vault_of.insert(moved.membership, other);
                 let prompt = self.prompts.normalize(moved.prompt);
                 let membership = self.memberships.normalize(moved.membership);
@@ -269,7 +282,9 @@ impl<'s> Runner<'s> {
         let (store, caller) = (self.store, self.callers[account].clone());
         let mut text = self.sessions_snapshot(&caller).await?;
         let vaults = store.vaults(&caller).await?;
-        assert!(vaults.is_sorted_by(|a, b| a.id > b.id), "vaults are not newest first");
+        let is_before =
+            |a: &VaultRecord, b: &VaultRecord| (a.created_at, a.id) > (b.created_at, b.id);
+        assert!(vaults.is_sorted_by(is_before), "vaults are not newest first");
         for vault in vaults {
             let id = vault.id;
             self.vaults.add_owned(account, id);

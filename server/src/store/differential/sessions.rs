@@ -24,30 +24,33 @@ impl Runner<'_> {
     pub(super) async fn on_sessions(
         &mut self,
         action: Action,
-        account: usize,
         values: &mut Values,
     ) -> Result<String> {
         let store = self.store;
         let session = values.chance(40).then(|| values.choose(&self.sessions.callers)).flatten();
-        let caller = session.unwrap_or_else(|| self.callers[account].clone());
+        let caller = session.unwrap_or_else(|| self.callers[values.account].clone());
         // The names of seeded keys, and others.
         let public_id = format!("key-{}", values.below(12));
         match action {
             Action::CreateSignInCode => {
-                let name = format!("account-{}", if values.chance(10) { 99 } else { account });
+                let name =
+                    format!("account-{}", if values.chance(10) { 99 } else { values.account });
                 store.create_sign_in_code(&name, [self.sessions.codes; 32]).await?;
                 self.sessions.codes = self.sessions.codes.wrapping_add(1);
                 Ok(show(()))
             }
             Action::SignIn => {
                 let code = recent(self.sessions.codes, values);
-                let started = store.sign_in(code, [self.sessions.started; 32], None).await?;
+                let browser = values.maybe(Values::text);
+                let id = [self.sessions.started; 32];
+                let started = store.sign_in(code, id, browser.as_deref()).await?;
                 if let Some(session) = &started {
                     self.sessions.started = self.sessions.started.wrapping_add(1);
                     self.sessions.callers.push(session.caller());
                     let owner = |caller: &Caller| caller.account == session.account;
-                    let owner = self.callers.iter().position(owner).expect("it has an account");
-                    self.keys.add_owned(owner, session.id);
+                    if let Some(owner) = self.callers.iter().position(owner) {
+                        self.keys.add_owned(owner, session.id);
+                    }
                 }
                 Ok(show(("signed in", started.map(|session| self.normalize_session(session)))))
             }
@@ -56,7 +59,7 @@ impl Runner<'_> {
                 Ok(show(("session", found.map(|session| self.normalize_session(session)))))
             }
             Action::EndSession => {
-                let id = self.keys.pick(account, values);
+                let id = self.keys.pick(values);
                 store.end_session(&caller, id).await.map(show)
             }
             Action::CreateApiKey => {

@@ -1,17 +1,18 @@
-//! The data of one account, protected by one lock.
+//! The data of one account.
 //!
-//! A membership is recorded twice: in the prompt's `vault_ids` and in the vault. Only
-//! [`Account::add_member`] and [`Account::remove_member`] change it.
+//! A membership is recorded twice: in the prompt's `vault_ids` and in the vault. Only the methods
+//! here change it.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
+use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 use promptarium::{PromptId, VaultId, VaultPromptId};
 
-use super::{Shared, next, write};
+use super::{Change, next};
 use crate::domain::{
-    AccountId, NewPrompt, NewVault, PromptImage, PromptInputs, PromptKind, PromptRecord,
+    AccountId, JobRecord, JobState, NewPrompt, NewVault, PromptImage, PromptInputs, PromptRecord,
     SharedPrompt, VaultRecord, slug,
 };
 use crate::store::{Result, StoreError};
@@ -19,10 +20,11 @@ use crate::store::{Result, StoreError};
 #[derive(Debug)]
 pub(super) struct Account {
     pub(super) id: AccountId,
+    pub(super) name: Box<str>,
     pub(super) prompts: BTreeMap<PromptId, StoredPrompt>,
-    /// Prompts by vault, or none for all, and type.
-    pub(super) by_kind: BTreeSet<(Option<VaultId>, PromptKind, PromptId)>,
     pub(super) vaults: BTreeMap<VaultId, Vault>,
+    /// By their names.
+    pub(super) jobs: HashMap<Arc<str>, Job>,
 }
 
 #[derive(Clone, Debug)]
@@ -37,7 +39,6 @@ pub(super) struct Vault {
     pub(super) record: VaultRecord,
     /// In the order of addition.
     pub(super) members: BTreeMap<VaultPromptId, Member>,
-    pub(super) by_prompt: BTreeMap<PromptId, VaultPromptId>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -71,35 +72,26 @@ impl Account {
         self.stored(id).map(|prompt| prompt.shown.clone())
     }
 
-    /// The prompts of a filter with ids below `after`, greatest id first.
-    pub(super) fn page(
-        &self,
-        vault: Option<VaultId>,
-        kind: Option<PromptKind>,
-        after: Option<PromptId>,
-    ) -> Result<Box<dyn Iterator<Item = PromptId> + '_>> {
+    /// A prompt to be changed.
+    pub(super) fn prompt_mut(&mut self, id: PromptId) -> Result<&mut PromptRecord> {
+        let prompt = self.prompts.get_mut(&id).ok_or(StoreError::NotFound)?;
+        Ok(Arc::make_mut(&mut prompt.shown))
+    }
+
+    /// The prompts with ids below `after`, greatest id first.
+    pub(super) fn newest(&self, after: Option<PromptId>) -> impl Iterator<Item = &SharedPrompt> {
         let end = after.unwrap_or(PromptId::new(i64::MAX));
-        let in_vault = vault.map(|id| self.vaults.get(&id).ok_or(StoreError::UnknownVault));
-        Ok(match (in_vault.transpose()?, kind) {
-            (None, None) => Box::new(self.prompts.range(..end).rev().map(|(id, _)| *id)),
-            (Some(vault), None) => Box::new(vault.by_prompt.range(..end).rev().map(|(id, _)| *id)),
-            (_, Some(kind)) => {
-                let range = (vault, kind, PromptId::new(i64::MIN))..(vault, kind, end);
-                Box::new(self.by_kind.range(range).rev().map(|(_, _, id)| *id))
-            }
-        })
+        self.prompts.range(..end).rev().map(|(_, prompt)| &prompt.shown)
     }
 
     pub(super) fn create_prompt(
         &mut self,
         new: NewPrompt,
         images: Arc<[PromptImage]>,
-        now: Timestamp,
-        shared: &Shared,
-    ) -> Result<SharedPrompt> {
+        change: &mut Change<'_>,
+    ) -> Result<PromptId> {
         self.check_vault(new.vault)?;
-        let id = PromptId::new(next(&shared.prompts));
-        self.by_kind.insert((None, new.kind, id));
+        let id = PromptId::new(next(&mut change.ids.prompts));
         let record = PromptRecord {
             id,
             title: new.title,
@@ -108,26 +100,25 @@ impl Account {
             platform: new.platform,
             images,
             vault_ids: Vec::new(),
-            created_at: now,
-            updated_at: now,
+            created_at: change.now,
+            updated_at: change.now,
         };
         self.prompts.insert(id, StoredPrompt { shown: Arc::new(record), inputs: new.inputs });
         if let Some(vault) = new.vault {
-            self.add_member(vault, id, shared);
+            self.add_member(vault, id, change);
         }
-        self.prompt(id)
+        Ok(id)
     }
 
-    /// Fails if the account has as many vaults as it may have.
-    pub(super) fn check_vault_count(&self, shared: &Shared) -> Result<()> {
-        let is_free = self.vaults.len() < shared.vaults_max;
-        if is_free { Ok(()) } else { Err(StoreError::TooManyVaults) }
+    /// Fails if the account would have more vaults than it may have.
+    pub(super) fn check_vault_count(&self, new: usize, change: &Change<'_>) -> Result<()> {
+        let is_free = self.vaults.len() + new <= change.vaults_max;
+        is_free.then_some(()).ok_or(StoreError::TooManyVaults)
     }
 
     /// Creates an ordinary, empty vault.
-    pub(super) fn insert_vault(&mut self, new: NewVault, shared: &Shared) -> &mut Vault {
-        let (id, now) = (VaultId::new(next(&shared.vaults)), shared.now());
-        write(&shared.owners).insert(id, self.id);
+    pub(super) fn insert_vault(&mut self, new: NewVault, change: &mut Change<'_>) -> &mut Vault {
+        let id = VaultId::new(next(&mut change.ids.vaults));
         let record = VaultRecord {
             id,
             slug: self.free_slug(&new.name, None),
@@ -137,11 +128,10 @@ impl Account {
             cover_image: None,
             system: false,
             prompt_count: 0,
-            created_at: now,
-            updated_at: now,
+            created_at: change.now,
+            updated_at: change.now,
         };
-        let (members, by_prompt) = Default::default();
-        self.vaults.entry(id).or_insert(Vault { record, members, by_prompt })
+        self.vaults.entry(id).or_insert(Vault { record, members: BTreeMap::new() })
     }
 
     /// The first free slug for a vault of this name. The slug of `renamed` counts as free.
@@ -164,7 +154,7 @@ impl Account {
         &mut self,
         vault_id: VaultId,
         prompt_id: PromptId,
-        shared: &Shared,
+        change: &mut Change<'_>,
     ) -> Option<VaultPromptId> {
         let vault = self.vaults.get_mut(&vault_id)?;
         let prompt = &mut self.prompts.get_mut(&prompt_id)?.shown;
@@ -172,34 +162,78 @@ impl Account {
             return None;
         };
         Arc::make_mut(prompt).vault_ids.insert(index, vault_id);
-        self.by_kind.insert((Some(vault_id), prompt.kind, prompt_id));
-        let membership = VaultPromptId::new(next(&shared.memberships));
+        let membership = VaultPromptId::new(next(&mut change.ids.memberships));
         vault.members.insert(membership, Member { prompt: prompt_id, pin: None });
-        vault.by_prompt.insert(prompt_id, membership);
-        vault.record.prompt_count += 1;
         Some(membership)
     }
 
+    /// Removes a membership of this vault. Returns its prompt.
+    pub(super) fn remove_member(&mut self, id: VaultId, member: VaultPromptId) -> Result<PromptId> {
+        let removed = self.vault_mut(id)?.members.remove(&member);
+        let prompt = removed.ok_or(StoreError::NotFound)?.prompt;
+        self.prompt_mut(prompt)?.vault_ids.retain(|vault| *vault != id);
+        Ok(prompt)
+    }
+
     /// Removes a prompt from a vault if it is there.
-    pub(super) fn remove_member(&mut self, vault_id: VaultId, prompt_id: PromptId) {
-        let Some(StoredPrompt { shown: prompt, .. }) = self.prompts.get_mut(&prompt_id) else {
-            return;
-        };
-        Arc::make_mut(prompt).vault_ids.retain(|id| *id != vault_id);
-        self.by_kind.remove(&(Some(vault_id), prompt.kind, prompt_id));
-        if let Some(vault) = self.vaults.get_mut(&vault_id)
-            && let Some(membership) = vault.by_prompt.remove(&prompt_id)
-        {
-            vault.members.remove(&membership);
-            vault.record.prompt_count -= 1;
+    pub(super) fn remove_prompt(&mut self, id: VaultId, prompt: PromptId) -> Result<()> {
+        if self.prompt(prompt)?.vault_ids.contains(&id) {
+            let mut members = self.vault(id)?.members.iter();
+            let member = members.find(|(_, member)| member.prompt == prompt).map(|(id, _)| *id);
+            self.remove_member(id, member.ok_or(StoreError::NotFound)?)?;
         }
+        Ok(())
     }
 }
 
 impl Vault {
-    /// The prompt of a membership of this vault.
-    pub(super) fn prompt_of(&self, membership: VaultPromptId) -> Result<PromptId> {
-        self.members.get(&membership).map(|member| member.prompt).ok_or(StoreError::NotFound)
+    pub(super) fn shown(&self) -> VaultRecord {
+        VaultRecord { prompt_count: self.members.len() as u64, ..self.record.clone() }
+    }
+}
+
+/// A job with what its workers need. Its times are since the start of the store.
+#[derive(Debug)]
+pub(super) struct Job {
+    pub(super) record: JobRecord,
+    pub(super) digest: [u8; 32],
+    /// When it was reserved, and later, when it is due for workers.
+    pub(super) due_at: Duration,
+    /// Of the lease on it, which runs until it is due.
+    pub(super) fence: Option<u128>,
+    pub(super) failed_attempts: u32,
+    /// When the first of them was.
+    pub(super) failing_since: Option<Duration>,
+}
+
+impl Job {
+    pub(super) fn is_submitting(&self) -> bool {
+        self.record.state == JobState::Submitting
+    }
+
+    /// Whether workers claim it.
+    pub(super) fn is_queued(&self) -> bool {
+        matches!(self.record.state, JobState::Queued(_) | JobState::InProgress(_))
+    }
+
+    pub(super) fn has_ended(&self) -> bool {
+        !self.is_submitting() && !self.is_queued()
+    }
+
+    pub(super) fn enter(&mut self, state: JobState, now: Timestamp) {
+        self.record.state = state;
+        self.record.updated_at = later(now, self.record.updated_at);
+    }
+
+    /// Enters a final state.
+    pub(super) fn end(&mut self, state: JobState, now: Timestamp) {
+        self.enter(state, now);
+        self.fence = None;
+    }
+
+    pub(super) fn fail_attempt(&mut self, elapsed: Duration) {
+        self.failed_attempts += 1;
+        self.failing_since.get_or_insert(elapsed);
     }
 }
 

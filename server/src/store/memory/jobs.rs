@@ -1,163 +1,46 @@
-//! Generation jobs in memory: submission and status. What workers do is in [`super::job_queue`].
-//!
-//! The jobs of all accounts have one lock and one queue. A claim looks at one job of an account.
+//! Generation jobs in memory. A claim looks at the jobs of one account after the other.
 
-use std::collections::{BTreeSet, HashMap};
-use std::sync::{MutexGuard, PoisonError};
+use std::cmp::Reverse;
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use jiff::{SignedDuration, Timestamp};
+use promptarium::PromptId;
+use tokio::time::sleep;
 
-use super::account::later;
-use super::{MemoryStore, Shared, read};
-use crate::clock::Clock;
+use super::account::Job;
+use super::{Data, MemoryStore};
 use crate::domain::{
-    AccountId, Caller, JobKey, JobRecord, JobState, Lease, NewJob, ProviderTicket, Reserved, Turn,
+    AccountId, Caller, Claim, JobKey, JobRecord, JobState, Lease, NewJob, PromptImage,
+    ProviderTicket, Release, Reserved, Turn, output_prompt,
 };
 use crate::limits::JOBS_AT_ONCE;
-use crate::store::{JobStore, Result, StoreError};
+use crate::store::{JobQueue, JobStore, Result, StoreError};
 
-/// A job with what its workers need.
-#[derive(Debug)]
-pub(super) struct Job {
-    pub(super) record: JobRecord,
-    digest: [u8; 32],
-    /// When it was reserved, and later, when it is due for workers: in the time since the start of
-    /// the store, which is monotonic unless a test moves the clock.
-    pub(super) due_at: Duration,
-    /// Of the lease on it, which runs until it is due.
-    pub(super) fence: Option<u128>,
-    pub(super) failed_attempts: u32,
-    /// When the first of them was.
-    pub(super) failing_since: Option<Duration>,
-}
-
-/// A place in the queue: of jobs that are being submitted, before those of accounts.
-type Place = (Option<AccountId>, Duration, JobKey);
-
-#[derive(Debug, Default)]
-pub(super) struct Jobs {
-    pub(super) by_key: HashMap<JobKey, Job>,
-    pub(super) queue: BTreeSet<Place>,
-}
-
-impl Job {
-    fn is_submitting(&self) -> bool {
-        self.record.state == JobState::Submitting
-    }
-
-    pub(super) fn enter(&mut self, state: JobState, shared: &Shared) {
-        self.record.state = state;
-        self.record.updated_at = later(shared.now(), self.record.updated_at);
-    }
-
-    /// Enters a final state.
-    pub(super) fn end(&mut self, state: JobState, shared: &Shared) {
-        self.enter(state, shared);
-        self.fence = None;
-    }
-
-    /// An attempt has failed.
-    pub(super) fn fail_attempt(&mut self, shared: &Shared) {
-        self.failed_attempts += 1;
-        self.failing_since.get_or_insert_with(|| shared.elapsed());
-    }
-
-    /// Due for workers after a pause.
-    pub(super) fn due_in(&mut self, pause: Duration, shared: &Shared) {
-        self.due_at = shared.elapsed() + pause;
-    }
-
-    /// `None` if it has ended.
-    pub(super) fn place(&self) -> Option<Place> {
-        let key = self.record.key.clone();
-        let of = match self.record.state {
-            JobState::Submitting => None,
-            JobState::Queued(_) | JobState::InProgress(_) => Some(key.account),
-            JobState::Completed(..) | JobState::Failed(..) => return None,
-        };
-        Some((of, self.due_at, key))
+impl Data {
+    fn job(&mut self, key: &JobKey) -> Option<&mut Job> {
+        self.accounts.get_mut(&key.account)?.jobs.get_mut(&key.client_job_id)
     }
 }
 
-impl Jobs {
-    /// Runs `step` on a job and then updates the queue; `None` if there is no such job.
-    pub(super) fn update<T>(
-        &mut self,
-        key: &JobKey,
-        step: impl FnOnce(&mut Job) -> T,
-    ) -> Option<T> {
-        let job = self.by_key.get_mut(key)?;
-        let before = job.place();
-        let result = step(job);
-        if let Some(before) = before {
-            self.queue.remove(&before);
-        }
-        self.queue.extend(job.place());
-        Some(result)
-    }
-
-    /// Of each account after this one, the job that is due first; in the order of accounts.
-    pub(super) fn first_of_accounts(
-        &self,
-        after: AccountId,
-    ) -> impl Iterator<Item = (Duration, &JobKey)> {
-        let mut after = after;
-        std::iter::from_fn(move || {
-            let no_key = JobKey { account: AccountId(i64::MIN), client_job_id: "".into() };
-            let start = (Some(AccountId(after.0 + 1)), Duration::ZERO, no_key);
-            let (_, at, key) = self.queue.range(start..).next()?;
-            after = key.account;
-            Some((*at, key))
-        })
-    }
-
-    /// The job whose turn it is.
-    pub(super) fn next(&self, now: Duration, turn: &Turn) -> Option<JobKey> {
-        let rest = self.first_of_accounts(turn.after);
-        let start = self.first_of_accounts(AccountId::default());
-        let mut all = rest.chain(start.take_while(|(_, key)| key.account <= turn.after));
-        let next = all.find(|(at, key)| *at <= now && !turn.except.contains(&key.account));
-        next.map(|(_, key)| key.clone())
-    }
-
-    /// The jobs that have been submitting for longest.
-    pub(super) fn late(&self, since: Duration) -> Vec<JobKey> {
-        let late = self.queue.iter().take_while(|(of, at, _)| of.is_none() && *at <= since);
-        late.map(|(_, _, key)| key.clone()).take(JOBS_AT_ONCE).collect()
-    }
-}
-
-impl Shared {
-    pub(super) fn jobs(&self) -> MutexGuard<'_, Jobs> {
-        self.jobs.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    pub(super) fn elapsed(&self) -> Duration {
-        match &self.clock {
-            Clock::System => self.start.0.elapsed(),
-            Clock::Manual(_) => self.clock.now().duration_since(self.start.1).unsigned_abs(),
-        }
-    }
-
+impl MemoryStore {
     /// Runs `step` on a job if it is `valid`; fails with `error` otherwise.
     fn change_job<T>(
         &self,
         key: &JobKey,
         error: StoreError,
         valid: impl FnOnce(&Job) -> bool,
-        step: impl FnOnce(&mut Job) -> T,
+        step: impl FnOnce(&mut Job, Timestamp) -> T,
     ) -> Result<T> {
-        let result = self.jobs().update(key, |job| valid(job).then(|| step(job)));
+        let mut data = self.data.write();
+        let job = data.job(key).filter(|job| valid(job)).ok_or(error)?;
+        let result = step(job, self.clock.now());
         self.jobs_changed.notify_one();
-        result.flatten().ok_or(error)
+        Ok(result)
     }
 
-    pub(super) fn change_leased<T>(
-        &self,
-        lease: &Lease,
-        step: impl FnOnce(&mut Job) -> T,
-    ) -> Result<T> {
+    fn change_leased(&self, lease: &Lease, step: impl FnOnce(&mut Job, Timestamp)) -> Result<()> {
         let valid = |job: &Job| job.fence == Some(lease.fence);
         self.change_job(&lease.job, StoreError::LeaseLost, valid, step)
     }
@@ -166,75 +49,64 @@ impl Shared {
 #[async_trait]
 impl JobStore for MemoryStore {
     async fn reserve_job(&self, caller: &Caller, new: NewJob) -> Result<Reserved> {
-        self.read(caller, |account| {
-            let shared = &self.shared;
-            let key = JobKey { account: account.id, client_job_id: new.client_job_id };
-            let mut jobs = shared.jobs();
-            if let Some(job) = jobs.by_key.get(&key) {
+        self.write(caller, |account, change| {
+            let name = new.client_job_id;
+            if let Some(job) = account.jobs.get(&name) {
                 let same = job.digest == new.digest;
                 let existing = same.then(|| Reserved::Existing(job.record.clone()));
                 return existing.ok_or(StoreError::JobConflict);
             }
             account.check_vault(new.vault)?;
-            let vault = new.vault.map_or_else(|| account.general(), Ok)?;
-            let now = shared.now();
             let record = JobRecord {
-                key: key.clone(),
+                key: JobKey { account: account.id, client_job_id: name.clone() },
                 request: new.request,
-                vault,
+                vault: new.vault.map_or_else(|| account.general(), Ok)?,
                 state: JobState::Submitting,
                 waits_for: None,
-                created_at: now,
-                updated_at: now,
+                created_at: change.now,
+                updated_at: change.now,
             };
             let job = Job {
                 record: record.clone(),
                 digest: new.digest,
-                due_at: shared.elapsed(),
+                due_at: self.elapsed(),
                 fence: None,
                 failed_attempts: 0,
                 failing_since: None,
             };
-            jobs.queue.extend(job.place());
-            jobs.by_key.insert(key, job);
+            account.jobs.insert(name, job);
             Ok(Reserved::New(record))
         })
     }
 
     async fn job_submitted(&self, job: &JobKey, ticket: ProviderTicket) -> Result<JobRecord> {
-        let shared = &self.shared;
         let has_none = |job: &Job| job.record.state.ticket().is_none();
-        shared.change_job(job, StoreError::NotFound, has_none, |job| {
-            job.fence = None;
-            job.enter(JobState::Queued(ticket), shared);
-            job.due_in(Duration::ZERO, shared);
+        self.change_job(job, StoreError::NotFound, has_none, |job, now| {
+            job.enter(JobState::Queued(ticket), now);
+            job.due_at = self.elapsed();
             job.record.clone()
         })
     }
 
     async fn discard_job(&self, job: &JobKey) -> Result<()> {
-        let mut jobs = self.shared.jobs();
-        let place = jobs.by_key.get(job).filter(|job| job.is_submitting()).and_then(Job::place);
-        if let Some(place) = place {
-            jobs.by_key.remove(job);
-            jobs.queue.remove(&place);
+        if let Some(account) = self.data.write().accounts.get_mut(&job.account) {
+            account.jobs.retain(|name, other| *name != job.client_job_id || !other.is_submitting());
         }
         Ok(())
     }
 
     async fn job_lost(&self, job: &JobKey, reason: &str) -> Result<JobRecord> {
-        let shared = &self.shared;
-        shared.change_job(job, StoreError::NotFound, Job::is_submitting, |job| {
-            job.end(JobState::Failed(None, reason.into()), shared);
+        self.change_job(job, StoreError::NotFound, Job::is_submitting, |job, now| {
+            job.end(JobState::Failed(None, reason.into()), now);
             job.record.clone()
         })
     }
 
     async fn job(&self, caller: &Caller, client_job_id: &str) -> Result<JobRecord> {
-        read(&self.keys).check(caller)?;
-        let key = JobKey { account: caller.account, client_job_id: client_job_id.into() };
-        let job = self.job_by_key(&key).await?;
-        if job.state == JobState::Submitting { Err(StoreError::NotFound) } else { Ok(job) }
+        self.read(caller, |account| {
+            let job = account.jobs.get(client_job_id).filter(|job| !job.is_submitting());
+            job.map(|job| job.record.clone()).ok_or(StoreError::NotFound)
+        })
     }
 
     async fn jobs(
@@ -243,24 +115,149 @@ impl JobStore for MemoryStore {
         before: Option<&str>,
         limit: usize,
     ) -> Result<Vec<JobRecord>> {
-        read(&self.keys).check(caller)?;
-        let jobs = self.shared.jobs();
-        let own = jobs.by_key.values().filter(|job| job.record.key.account == caller.account);
-        let mut own: Vec<_> =
-            own.filter(|job| !job.is_submitting()).map(|job| &job.record).collect();
-        // The digest only decides between equal times.
-        let digest = |job: &JobRecord| JobKey::name_digest(&job.key.client_job_id);
-        own.sort_unstable_by(|a, b| {
-            b.created_at.cmp(&a.created_at).then_with(|| digest(b).cmp(&digest(a)))
-        });
-        let at = |name: &str| own.iter().position(|job| *job.key.client_job_id == *name);
-        let start =
-            before.map_or(Ok(0), |name| at(name).map(|at| at + 1).ok_or(StoreError::NotFound))?;
-        Ok(own.into_iter().skip(start).take(limit).cloned().collect())
+        self.read(caller, |account| {
+            let shown = account.jobs.values().filter(|job| !job.is_submitting());
+            let mut jobs: Vec<_> = shown.map(|job| &job.record).collect();
+            jobs.sort_by_cached_key(|job| {
+                Reverse((job.created_at, JobKey::name_digest(&job.key.client_job_id)))
+            });
+            let at = |name: &str| jobs.iter().position(|job| *job.key.client_job_id == *name);
+            let start = before.map_or(Some(0), |name| at(name).map(|at| at + 1));
+            let start = start.ok_or(StoreError::NotFound)?;
+            Ok(jobs.into_iter().skip(start).take(limit).cloned().collect())
+        })
     }
 
     async fn job_by_key(&self, job: &JobKey) -> Result<JobRecord> {
-        let jobs = self.shared.jobs();
-        jobs.by_key.get(job).map(|job| job.record.clone()).ok_or(StoreError::NotFound)
+        let mut data = self.data.write();
+        data.job(job).map(|job| job.record.clone()).ok_or(StoreError::NotFound)
+    }
+}
+
+#[async_trait]
+impl JobQueue for MemoryStore {
+    async fn claim_job(&self, lease: Duration, turn: &Turn) -> Result<Option<Claim>> {
+        let (mut data, elapsed) = (self.data.write(), self.elapsed());
+        let is_due = |job: &&mut Job| job.is_queued() && job.due_at <= elapsed;
+        let mut accounts: Vec<_> = data.accounts.values_mut().collect();
+        accounts.retain(|account| !turn.except.contains(&account.id));
+        accounts.sort_by_key(|account| account.id <= turn.after);
+        let first = accounts.into_iter().find_map(|account| {
+            account.jobs.values_mut().filter(is_due).min_by_key(|job| job.due_at)
+        });
+        let Some(job) = first else { return Ok(None) };
+        let overdue = elapsed - job.due_at;
+        if job.fence.is_some() {
+            job.fail_attempt(elapsed);
+        }
+        let fence = rand::random();
+        (job.fence, job.due_at) = (Some(fence), elapsed + lease);
+        let failing_for = job.failing_since.map_or(Duration::ZERO, |since| elapsed - since);
+        let (failed_attempts, job) = (job.failed_attempts, job.record.clone());
+        let lease = Lease { job: job.key.clone(), fence };
+        Ok(Some(Claim { lease, job, failed_attempts, failing_for, overdue }))
+    }
+
+    async fn fail_late_submissions(&self, limit: Duration, reason: &str) -> Result<Vec<JobKey>> {
+        let (mut data, elapsed) = (self.data.write(), self.elapsed());
+        let is_late = |job: &&mut Job| job.is_submitting() && elapsed - job.due_at >= limit;
+        let jobs = data.accounts.values_mut().flat_map(|account| account.jobs.values_mut());
+        let mut late: Vec<_> = jobs.filter(is_late).collect();
+        late.sort_by_key(|job| job.due_at);
+        let failed = late.into_iter().take(JOBS_AT_ONCE).map(|job| {
+            job.end(JobState::Failed(None, reason.into()), self.clock.now());
+            job.record.key.clone()
+        });
+        Ok(failed.collect())
+    }
+
+    async fn delete_ended_jobs(&self, age: Duration) -> Result<usize> {
+        let (mut data, now) = (self.data.write(), self.clock.now());
+        let age = SignedDuration::try_from(age).unwrap_or(SignedDuration::MAX);
+        let is_old = |_: &Arc<str>, job: &mut Job| {
+            job.has_ended() && now.duration_since(job.record.updated_at) >= age
+        };
+        let accounts = data.accounts.values_mut();
+        let old = accounts.flat_map(|account| account.jobs.extract_if(is_old));
+        Ok(old.take(JOBS_AT_ONCE).count())
+    }
+
+    async fn renew_lease(&self, lease: &Lease, lasting: Duration) -> Result<()> {
+        self.change_leased(lease, |job, _| job.due_at = self.elapsed() + lasting)
+    }
+
+    async fn note_job(
+        &self,
+        lease: &Lease,
+        provider_state: Option<&str>,
+        waits_for: &str,
+    ) -> Result<()> {
+        self.change_leased(lease, |job, _| {
+            use JobState::{InProgress, Queued};
+            if let (Queued(ticket) | InProgress(ticket), Some(state)) =
+                (&mut job.record.state, provider_state)
+            {
+                ticket.provider_state = state.into();
+            }
+            job.record.waits_for = Some(waits_for.into());
+        })
+    }
+
+    async fn release_job(&self, lease: &Lease, pause: Duration, outcome: Release) -> Result<()> {
+        self.change_leased(lease, |job, now| {
+            match outcome {
+                Release::FailedAttempt => job.fail_attempt(self.elapsed()),
+                Release::Shutdown => {}
+                Release::Waiting | Release::InProgress => {
+                    (job.failed_attempts, job.failing_since) = (0, None);
+                    job.record.waits_for = None;
+                }
+            }
+            if let (Release::InProgress, JobState::Queued(ticket)) = (outcome, &job.record.state) {
+                job.enter(JobState::InProgress(ticket.clone()), now);
+            }
+            (job.fence, job.due_at) = (None, self.elapsed() + pause);
+        })
+    }
+
+    async fn complete_job(&self, lease: &Lease, images: Vec<PromptImage>) -> Result<PromptId> {
+        let mut data = self.data.write();
+        let job = data.job(&lease.job).filter(|job| job.fence == Some(lease.fence));
+        let JobRecord { request, vault, state, .. } =
+            job.ok_or(StoreError::LeaseLost)?.record.clone();
+        let ticket = state.ticket().cloned().ok_or(StoreError::LeaseLost)?;
+        let (account, mut change) = self.change(&mut data, lease.job.account)?;
+        let exists = account.vaults.contains_key(&vault);
+        let vault = if exists { vault } else { account.general()? };
+        let new = output_prompt(&request, vault);
+        let prompt = account.create_prompt(new, images.into(), &mut change)?;
+        let now = change.now;
+        let job = data.job(&lease.job).ok_or(StoreError::LeaseLost)?;
+        job.record.vault = vault;
+        job.end(JobState::Completed(ticket, prompt), now);
+        Ok(prompt)
+    }
+
+    async fn fail_job(&self, lease: &Lease, reason: &str) -> Result<()> {
+        self.change_leased(lease, |job, now| {
+            let ticket = job.record.state.ticket().cloned();
+            job.end(JobState::Failed(ticket, reason.into()), now);
+        })
+    }
+
+    async fn job_due(&self, at_most: Duration, except: &[AccountId]) {
+        let first = {
+            let data = self.data.read();
+            let accounts = data.accounts.values().filter(|account| !except.contains(&account.id));
+            let jobs = accounts.flat_map(|account| account.jobs.values());
+            jobs.filter(|job| job.is_queued()).map(|job| job.due_at).min()
+        };
+        let wait = first.map_or(at_most, |at| at.saturating_sub(self.elapsed()));
+        if !wait.is_zero() {
+            tokio::select! {
+                () = self.jobs_changed.notified() => {}
+                () = sleep(wait.min(at_most)) => {}
+            }
+        }
     }
 }

@@ -1,179 +1,218 @@
-//! Accounts by name, keys, sessions and one-time codes, protected by one lock.
+//! Keys, sessions and one-time codes.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashMap};
-use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use jiff::Timestamp;
 
-use super::{MemoryStore, SharedAccount, next, read, write};
+use super::{Data, MemoryStore, next};
 use crate::domain::{
     AccountId, ApiKeyRecord, Caller, KeyId, KeyRecord, NamedKey, NewKey, SessionRecord,
 };
-use crate::limits::{API_KEYS_MAX, SESSION_IDLE};
-use crate::store::last_use::LastUse;
-use crate::store::{KeyStore, Result, StoreError};
-
-#[derive(Debug, Default)]
-pub(super) struct Keys {
-    pub(super) accounts: HashMap<Box<str>, AccountId>,
-    pub(super) by_public_id: HashMap<Box<str>, Key>,
-    /// By the digest of what the browser keeps.
-    pub(super) sessions: HashMap<[u8; 32], SessionRecord>,
-    pub(super) codes: HashMap<[u8; 32], Code>,
-    /// Keys that are not revoked and sessions that have not ended. Every request looks here twice.
-    pub(super) live: BTreeMap<KeyId, Live>,
-}
+use crate::limits::{
+    API_KEYS_MAX, LAST_USE_PRECISION, SESSION_IDLE, SESSION_MAX, SIGN_IN_CODE_LIFETIME,
+};
+use crate::store::{KeyStore, Result, SessionStore, StoreError};
 
 #[derive(Debug)]
 pub(super) struct Key {
     pub(super) record: KeyRecord,
-    pub(super) name: Option<Box<str>>,
-    pub(super) created_at: Timestamp,
-    pub(super) last_use: Arc<LastUse>,
-    pub(super) revoked_at: Option<Timestamp>,
+    /// What its owner sees.
+    pub(super) shown: ApiKeyRecord,
 }
 
-/// What requests need of a key or a session.
 #[derive(Debug)]
-pub(super) struct Live {
-    pub(super) account: SharedAccount,
-    pub(super) last_use: Arc<LastUse>,
+pub(super) struct Session {
+    /// Of what the browser keeps.
+    digest: [u8; 32],
+    pub(super) record: SessionRecord,
+    pub(super) has_ended: bool,
 }
 
 /// What a one-time code stands for.
 #[derive(Debug)]
 pub(super) struct Code {
     pub(super) account: AccountId,
-    pub(super) account_name: Box<str>,
-    pub(super) expires_at: Timestamp,
+    expires_at: Timestamp,
 }
 
-impl Keys {
-    /// Checks that the caller's key is not revoked.
-    pub(super) fn check(&self, caller: &Caller) -> Result<()> {
-        self.account(caller).map(drop)
+impl Data {
+    fn key(&self, public_id: &str) -> Option<&Key> {
+        self.keys.get(self.by_public_id.get(public_id)?)
     }
 
-    /// The caller's account, if its key is not revoked.
-    pub(super) fn account(&self, caller: &Caller) -> Result<&SharedAccount> {
-        self.live.get(&caller.key).map(|live| &live.account).ok_or(StoreError::KeyRevoked)
+    fn keys_of(&self, account: AccountId) -> impl Iterator<Item = &Key> {
+        self.keys.values().filter(move |key| key.record.account == account)
     }
 
-    /// Adds a key of this account whose public id is free.
-    pub(super) fn insert(
+    fn insert_key(
         &mut self,
-        record: KeyRecord,
-        account: SharedAccount,
+        account: AccountId,
+        key: NewKey,
         name: Option<Box<str>>,
         now: Timestamp,
-    ) -> &Key {
-        let (revoked_at, last_use) = (record.key.revoked.then_some(now), Arc::default());
-        if revoked_at.is_none() {
-            self.live.insert(record.id, Live { account, last_use: Arc::clone(&last_use) });
+    ) -> Result<ApiKeyRecord> {
+        if self.by_public_id.contains_key(&key.public_id) {
+            return Err(StoreError::KeyTaken);
         }
-        let public_id = record.key.public_id.clone();
-        let key = Key { record, name, created_at: now, last_use, revoked_at };
-        self.by_public_id.entry(public_id).or_insert(key)
-    }
-
-    pub(super) fn is_valid(&self, session: &SessionRecord, now: Timestamp) -> bool {
-        self.live.contains_key(&session.id)
-            && session.expires_at > now
-            && after(session.last_seen_at, SESSION_IDLE) > now
+        let id = KeyId(next(&mut self.ids.others));
+        self.by_public_id.insert(key.public_id.clone(), id);
+        let shown = ApiKeyRecord {
+            public_id: key.public_id.clone(),
+            name,
+            scopes: key.scopes,
+            created_at: now,
+            last_used_at: None,
+            revoked_at: key.revoked.then_some(now),
+        };
+        let record = KeyRecord { id, account, key };
+        self.keys.insert(id, Key { record, shown: shown.clone() });
+        Ok(shown)
     }
 }
 
-impl Key {
-    /// What its owner sees.
-    pub(super) fn shown(&self) -> ApiKeyRecord {
-        ApiKeyRecord {
-            public_id: self.record.key.public_id.clone(),
-            name: self.name.clone(),
-            scopes: self.record.key.scopes,
-            created_at: self.created_at,
-            last_used_at: self.last_use.get(),
-            revoked_at: self.revoked_at,
-        }
+impl Session {
+    fn is_valid(&self, now: Timestamp) -> bool {
+        let idle_end = after(self.record.last_seen_at, SESSION_IDLE);
+        !self.has_ended && self.record.expires_at > now && idle_end > now
     }
 }
 
 /// The time this long after another.
-pub(super) fn after(time: Timestamp, by: Duration) -> Timestamp {
+fn after(time: Timestamp, by: Duration) -> Timestamp {
     time.checked_add(by).unwrap_or(Timestamp::MAX)
 }
 
 #[async_trait]
 impl KeyStore for MemoryStore {
     async fn seed_key(&self, account: &str, key: NewKey) -> Result<()> {
-        let mut keys = write(&self.keys);
-        let existing = keys.accounts.get(account).copied();
-        if let Some(Key { record, .. }) = keys.by_public_id.get(&key.public_id) {
-            let same = Some(record.account) == existing && record.key == key;
+        let mut data = self.data.write();
+        let owner = data.account_named(account).map(|account| account.id);
+        if let Some(Key { record, .. }) = data.key(&key.public_id) {
+            let same = Some(record.account) == owner && record.key == key;
             return if same { Ok(()) } else { Err(StoreError::KeyTaken) };
         }
-        let owner = existing.unwrap_or_else(|| {
-            let id = self.create_account();
-            keys.accounts.insert(account.into(), id);
-            id
-        });
-        let id = KeyId(next(&self.shared.others));
-        let record = KeyRecord { id, account: owner, key };
-        keys.insert(record, self.account(owner)?, None, self.shared.now());
-        Ok(())
+        let now = self.clock.now();
+        let owner = owner.unwrap_or_else(|| data.create_account(account, now));
+        data.insert_key(owner, key, None, now).map(drop)
     }
 
     async fn find_key(&self, public_id: &str, _: &[u8; 32]) -> Result<Option<KeyRecord>> {
-        Ok(read(&self.keys).by_public_id.get(public_id).map(|key| key.record.clone()))
+        Ok(self.data.read().key(public_id).map(|key| key.record.clone()))
     }
 
     async fn record_use(&self, key: &KeyRecord) -> Result<()> {
-        if let Some(live) = read(&self.keys).live.get(&key.id) {
-            live.last_use.record(self.shared.now());
+        let now = self.clock.now();
+        let is_due = |key: &Key| {
+            let last = key.shown.last_used_at;
+            last.is_none_or(|last| after(last, LAST_USE_PRECISION) <= now)
+        };
+        if self.data.read().keys.get(&key.id).is_some_and(is_due)
+            && let Some(key) = self.data.write().keys.get_mut(&key.id)
+        {
+            key.shown.last_used_at = Some(now);
         }
         Ok(())
     }
 
     async fn confirm_key(&self, caller: &Caller) -> Result<()> {
-        read(&self.keys).check(caller)
+        self.data.read().check(caller)
     }
 
     async fn create_api_key(&self, caller: &Caller, new: NamedKey) -> Result<ApiKeyRecord> {
-        let mut keys = write(&self.keys);
-        let account = keys.account(caller)?.clone();
-        let own = keys.by_public_id.values().filter(|key| key.record.account == caller.account);
-        if own.filter(|key| key.revoked_at.is_none()).count() >= API_KEYS_MAX {
+        let mut data = self.data.write();
+        data.check(caller)?;
+        let live = data.keys_of(caller.account).filter(|key| !key.record.key.revoked);
+        if live.count() >= API_KEYS_MAX {
             return Err(StoreError::TooManyKeys);
         }
-        if keys.by_public_id.contains_key(&new.key.public_id) {
-            return Err(StoreError::KeyTaken);
-        }
-        let id = KeyId(next(&self.shared.others));
-        let record = KeyRecord { id, account: caller.account, key: new.key };
-        Ok(keys.insert(record, account, Some(new.name), self.shared.now()).shown())
+        data.insert_key(caller.account, new.key, Some(new.name), self.clock.now())
     }
 
     async fn api_keys(&self, caller: &Caller) -> Result<Vec<ApiKeyRecord>> {
-        let keys = read(&self.keys);
-        keys.check(caller)?;
-        let own = keys.by_public_id.values().filter(|key| key.record.account == caller.account);
-        let mut own: Vec<_> = own.collect();
-        own.sort_unstable_by_key(|key| Reverse((key.created_at, key.record.id)));
-        Ok(own.into_iter().map(Key::shown).collect())
+        let data = self.data.read();
+        data.check(caller)?;
+        let mut own: Vec<_> = data.keys_of(caller.account).collect();
+        own.sort_unstable_by_key(|key| Reverse((key.shown.created_at, key.record.id)));
+        Ok(own.into_iter().map(|key| key.shown.clone()).collect())
     }
 
     async fn revoke_api_key(&self, caller: &Caller, public_id: &str) -> Result<ApiKeyRecord> {
-        let (mut keys, now) = (write(&self.keys), self.shared.now());
-        keys.check(caller)?;
-        let keys = &mut *keys;
-        let key = keys.by_public_id.get_mut(public_id);
-        let own = key.filter(|key| key.record.account == caller.account);
+        let mut data = self.data.write();
+        data.check(caller)?;
+        let mut keys = data.keys.values_mut().filter(|key| key.record.account == caller.account);
+        let own = keys.find(|key| *key.record.key.public_id == *public_id);
         let key = own.ok_or(StoreError::NotFound)?;
-        key.revoked_at.get_or_insert(now);
+        key.shown.revoked_at.get_or_insert(self.clock.now());
         key.record.key.revoked = true;
-        keys.live.remove(&key.record.id);
-        Ok(key.shown())
+        Ok(key.shown.clone())
+    }
+}
+
+#[async_trait]
+impl SessionStore for MemoryStore {
+    async fn create_sign_in_code(&self, account: &str, digest: [u8; 32]) -> Result<()> {
+        let (mut data, now) = (self.data.write(), self.clock.now());
+        data.codes.retain(|_, code| code.expires_at > now);
+        data.sessions.retain(|_, session| session.record.expires_at > now);
+        let account = data.account_named(account).ok_or(StoreError::NotFound)?.id;
+        let expires_at = after(now, SIGN_IN_CODE_LIFETIME);
+        data.codes.entry(digest).or_insert(Code { account, expires_at });
+        Ok(())
+    }
+
+    async fn sign_in(
+        &self,
+        code: [u8; 32],
+        session: [u8; 32],
+        browser: Option<&str>,
+    ) -> Result<Option<SessionRecord>> {
+        let (mut data, now) = (self.data.write(), self.clock.now());
+        let code = data.codes.remove(&code).filter(|code| code.expires_at > now);
+        let Some(Code { account, .. }) = code else { return Ok(None) };
+        let id = KeyId(next(&mut data.ids.others));
+        let record = SessionRecord {
+            id,
+            account,
+            account_name: self.change(&mut data, account)?.0.name.clone(),
+            browser: browser.map(Into::into),
+            created_at: now,
+            last_seen_at: now,
+            expires_at: after(now, SESSION_MAX),
+        };
+        let started = Session { digest: session, record: record.clone(), has_ended: false };
+        data.sessions.insert(id, started);
+        Ok(Some(record))
+    }
+
+    async fn find_session(&self, digest: [u8; 32]) -> Result<Option<SessionRecord>> {
+        let (mut data, now) = (self.data.write(), self.clock.now());
+        let session = data.sessions.values_mut().find(|session| session.digest == digest);
+        Ok(session.filter(|session| session.is_valid(now)).map(|Session { record, .. }| {
+            if after(record.last_seen_at, LAST_USE_PRECISION) <= now {
+                record.last_seen_at = now;
+            }
+            record.clone()
+        }))
+    }
+
+    async fn sessions(&self, caller: &Caller) -> Result<Vec<SessionRecord>> {
+        let (data, now) = (self.data.read(), self.clock.now());
+        data.check(caller)?;
+        let valid = data.sessions.values().filter(|session| session.is_valid(now));
+        let own = valid.filter(|session| session.record.account == caller.account);
+        let mut own: Vec<_> = own.map(|session| session.record.clone()).collect();
+        own.sort_unstable_by_key(|session| Reverse((session.created_at, session.id)));
+        Ok(own)
+    }
+
+    async fn end_session(&self, caller: &Caller, id: KeyId) -> Result<()> {
+        let mut data = self.data.write();
+        data.check(caller)?;
+        let session = data.sessions.get_mut(&id);
+        let own = session.filter(|session| session.record.account == caller.account);
+        own.ok_or(StoreError::NotFound)?.has_ended = true;
+        Ok(())
     }
 }

@@ -1,23 +1,27 @@
-//! Prompts.
+//! Prompts, and searches, which read prompt after prompt.
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use promptarium::{PromptId, VaultId};
+use promptarium::{PromptId, VaultId, VaultPromptId};
 
 use super::MemoryStore;
 use super::account::{StoredPrompt, later, set};
 use crate::domain::{
-    Caller, NewPrompt, PromptInputs, PromptKind, PromptPage, PromptPatch, PromptQuery,
-    PromptRecord, SharedPrompt,
+    Caller, NewPrompt, Place, PromptInputs, PromptKind, PromptPage, PromptPatch, PromptQuery,
+    PromptSearch, SharedPrompt,
 };
-use crate::store::{PromptStore, Result, StoreError};
+use crate::store::{PromptStore, Result, SearchStore, StoreError};
+
+/// Prompts that a search reads at a time, so that it does not take a thread of the runtime.
+const SEARCHED_AT_ONCE: usize = 1_000;
 
 #[async_trait]
 impl PromptStore for MemoryStore {
     async fn create_prompt(&self, caller: &Caller, new: NewPrompt) -> Result<SharedPrompt> {
-        self.write(caller, |account, shared| {
-            account.create_prompt(new, Arc::default(), shared.now(), shared)
+        self.write(caller, |account, change| {
+            let id = account.create_prompt(new, Arc::default(), change)?;
+            account.prompt(id)
         })
     }
 
@@ -32,11 +36,13 @@ impl PromptStore for MemoryStore {
     async fn list_prompts(&self, caller: &Caller, query: PromptQuery) -> Result<PromptPage> {
         let PromptQuery { vault, kind, after, limit } = query;
         self.read(caller, |account| {
-            let ids = account.page(vault, kind, after)?.take(limit.saturating_add(1));
-            let mut prompts: Vec<_> = ids.filter_map(|id| account.prompt(id).ok()).collect();
-            let more = prompts.len() > limit;
-            prompts.truncate(limit);
-            Ok(PromptPage { prompts, more })
+            account.check_vault(vault)?;
+            let matches = |prompt: &&SharedPrompt| {
+                vault.is_none_or(|vault| prompt.vault_ids.contains(&vault))
+                    && kind.is_none_or(|kind| prompt.kind == kind)
+            };
+            let found = account.newest(after).filter(matches);
+            Ok(page(found.take(limit.saturating_add(1)).cloned().collect(), limit))
         })
     }
 
@@ -46,29 +52,30 @@ impl PromptStore for MemoryStore {
         id: PromptId,
         patch: PromptPatch,
     ) -> Result<SharedPrompt> {
-        self.write(caller, |account, shared| {
-            let StoredPrompt { shown: before, mut inputs } = account.stored(id)?.clone();
+        self.write(caller, |account, change| {
+            let StoredPrompt { shown, mut inputs } = account.stored(id)?.clone();
             account.check_vault(patch.vault)?;
             let has_model = patch.inputs.model_id.is_some() || inputs.model_id.is_some();
             if !has_model && patch.kind.is_some_and(PromptKind::needs_model) {
                 return Err(StoreError::ModelRequired);
             }
             if patch.is_empty() {
-                return Ok(before);
+                return Ok(shown);
             }
-            if let Some(kind) = patch.kind {
-                for vault in before.vault_ids.iter().copied().map(Some).chain([None]) {
-                    account.by_kind.remove(&(vault, before.kind, id));
-                    account.by_kind.insert((vault, kind, id));
-                }
-            }
-            let vault = patch.vault;
-            let mut record = Arc::unwrap_or_clone(before);
-            apply(patch, &mut record, &mut inputs);
-            record.updated_at = later(shared.now(), record.updated_at);
+            let mut record = Arc::unwrap_or_clone(shown);
+            set(&mut record.title, patch.title);
+            set(&mut record.text, patch.text);
+            set(&mut record.kind, patch.kind);
+            set(&mut record.platform, patch.platform);
+            record.updated_at = later(change.now, record.updated_at);
+            let new = patch.inputs;
+            set(&mut inputs.model_id, new.model_id.map(Some));
+            set(&mut inputs.aspect_ratio, new.aspect_ratio.map(Some));
+            set(&mut inputs.image_url, new.image_url.map(Some));
+            set(&mut inputs.reference_media_urls, new.reference_media_urls.map(Some));
             account.prompts.insert(id, StoredPrompt { shown: Arc::new(record), inputs });
-            if let Some(vault) = vault {
-                account.add_member(vault, id, shared);
+            if let Some(vault) = patch.vault {
+                account.add_member(vault, id, change);
             }
             account.prompt(id)
         })
@@ -76,11 +83,9 @@ impl PromptStore for MemoryStore {
 
     async fn delete_prompt(&self, caller: &Caller, id: PromptId) -> Result<()> {
         self.write(caller, |account, _| {
-            let prompt = account.prompt(id)?;
-            for vault in &prompt.vault_ids {
-                account.remove_member(*vault, id);
+            for vault in account.prompt(id)?.vault_ids.iter().copied() {
+                account.remove_prompt(vault, id)?;
             }
-            account.by_kind.remove(&(None, prompt.kind, id));
             account.prompts.remove(&id);
             Ok(())
         })
@@ -92,23 +97,69 @@ impl PromptStore for MemoryStore {
         id: PromptId,
         vault: VaultId,
     ) -> Result<SharedPrompt> {
-        self.write(caller, |account, shared| {
-            account.prompt(id)?;
+        self.write(caller, |account, change| {
+            account.stored(id)?;
             account.check_vault(Some(vault))?;
-            account.add_member(vault, id, shared);
+            account.add_member(vault, id, change);
             account.prompt(id)
         })
     }
 }
 
-fn apply(patch: PromptPatch, prompt: &mut PromptRecord, inputs: &mut PromptInputs) {
-    set(&mut prompt.title, patch.title);
-    set(&mut prompt.text, patch.text);
-    set(&mut prompt.kind, patch.kind);
-    set(&mut prompt.platform, patch.platform);
-    let PromptInputs { model_id, aspect_ratio, image_url, reference_media_urls } = patch.inputs;
-    set(&mut inputs.model_id, model_id.map(Some));
-    set(&mut inputs.aspect_ratio, aspect_ratio.map(Some));
-    set(&mut inputs.image_url, image_url.map(Some));
-    set(&mut inputs.reference_media_urls, reference_media_urls.map(Some));
+#[async_trait]
+impl SearchStore for MemoryStore {
+    async fn search_prompts(&self, caller: &Caller, search: PromptSearch) -> Result<PromptPage> {
+        let all: Vec<_> =
+            self.read(caller, |account| Ok(account.newest(search.after).cloned().collect()))?;
+        let matches = |prompt: &&SharedPrompt| {
+            let is_in_place = match search.place {
+                Place::Anywhere => true,
+                Place::Vault(vault) => prompt.vault_ids.contains(&vault),
+                Place::NoVault => prompt.vault_ids.is_empty(),
+            };
+            is_in_place
+                && search.kind.is_none_or(|kind| prompt.kind == kind)
+                && search.finds(prompt)
+        };
+        let mut found = Vec::new();
+        for some in all.chunks(SEARCHED_AT_ONCE) {
+            let more = some.iter().filter(matches).take(search.limit + 1 - found.len());
+            found.extend(more.cloned());
+            if found.len() > search.limit {
+                break;
+            }
+            tokio::task::yield_now().await;
+        }
+        Ok(page(found, search.limit))
+    }
+
+    async fn count_prompts(
+        &self,
+        caller: &Caller,
+        kind: Option<PromptKind>,
+        most: usize,
+    ) -> Result<usize> {
+        let matches = |prompt: &&SharedPrompt| kind.is_none_or(|kind| prompt.kind == kind);
+        self.read(caller, |account| Ok(account.newest(None).filter(matches).take(most).count()))
+    }
+
+    async fn memberships_of(
+        &self,
+        caller: &Caller,
+        vault: VaultId,
+        prompts: &[PromptId],
+    ) -> Result<Vec<VaultPromptId>> {
+        self.read(caller, |account| {
+            let members = account.vaults.get(&vault).into_iter().flat_map(|vault| &vault.members);
+            let found = members.filter(|(_, member)| prompts.contains(&member.prompt));
+            Ok(found.map(|(membership, _)| *membership).collect())
+        })
+    }
+}
+
+/// A page of the prompts that were found, of which one more than it holds may be there.
+fn page(mut prompts: Vec<SharedPrompt>, limit: usize) -> PromptPage {
+    let more = prompts.len() > limit;
+    prompts.truncate(limit);
+    PromptPage { prompts, more }
 }

@@ -1,17 +1,17 @@
 //! Vaults, forks and memberships.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use futures::{StreamExt, stream};
 use promptarium::{PromptId, VaultId, VaultPromptId};
 
-use super::account::{Account, StoredPrompt, later, set};
-use super::{MemoryStore, Shared, next, read, write};
+use super::account::{Account, StoredPrompt, Vault, later, set};
+use super::{MemoryStore, next};
 use crate::domain::{
-    AccountId, Caller, ListedPrompt, NewPrompt, NewVault, PromptRecord, VaultPatch, VaultRecord,
+    Caller, ListedPrompt, NewPrompt, NewVault, PromptRecord, VaultPatch, VaultRecord,
     VaultVisibility,
 };
 use crate::limits::MEMORY_FORK_PROMPTS_MAX;
@@ -20,30 +20,26 @@ use crate::store::{Added, Contents, MembershipStore, Moved, Result, StoreError, 
 #[async_trait]
 impl VaultStore for MemoryStore {
     async fn vaults(&self, caller: &Caller) -> Result<Vec<VaultRecord>> {
-        self.read(caller, |account| {
-            let vaults = account.vaults.values();
-            let mut vaults: Vec<_> = vaults.map(|vault| vault.record.clone()).collect();
-            vaults.sort_unstable_by_key(|vault| Reverse((vault.created_at, vault.id)));
-            Ok(vaults)
-        })
+        let mut vaults = self.newest_vaults(caller, usize::MAX).await?;
+        vaults.sort_unstable_by_key(|vault| Reverse((vault.created_at, vault.id)));
+        Ok(vaults)
     }
 
     async fn newest_vaults(&self, caller: &Caller, limit: usize) -> Result<Vec<VaultRecord>> {
         self.read(caller, |account| {
-            let newest = account.vaults.values().rev().take(limit);
-            Ok(newest.map(|vault| vault.record.clone()).collect())
+            Ok(account.vaults.values().rev().take(limit).map(Vault::shown).collect())
         })
     }
 
     async fn create_vault(&self, caller: &Caller, new: NewVault) -> Result<VaultRecord> {
-        self.write(caller, |account, shared| {
-            account.check_vault_count(shared)?;
-            Ok(account.insert_vault(new, shared).record.clone())
+        self.write(caller, |account, change| {
+            account.check_vault_count(1, change)?;
+            Ok(account.insert_vault(new, change).shown())
         })
     }
 
     async fn vault(&self, caller: &Caller, id: VaultId) -> Result<VaultRecord> {
-        self.read(caller, |account| Ok(account.vault(id)?.record.clone()))
+        self.read(caller, |account| account.vault(id).map(Vault::shown))
     }
 
     async fn update_vault(
@@ -52,55 +48,75 @@ impl VaultStore for MemoryStore {
         id: VaultId,
         patch: VaultPatch,
     ) -> Result<VaultRecord> {
-        self.write(caller, |account, shared| {
+        self.write(caller, |account, change| {
             let before = &account.vault(id)?.record;
             let name = patch.name.as_ref().filter(|name| **name != before.name);
             if name.is_some() && before.system {
                 return Err(StoreError::SystemVaultRename);
             }
             let slug = name.map(|name| account.free_slug(name, Some(id)));
-            let record = &mut account.vault_mut(id)?.record;
+            let vault = account.vault_mut(id)?;
+            let record = &mut vault.record;
             if !patch.is_empty() {
                 set(&mut record.slug, slug);
                 set(&mut record.name, patch.name);
                 set(&mut record.description, patch.description);
                 set(&mut record.visibility, patch.visibility);
-                record.updated_at = later(shared.now(), record.updated_at);
+                set(&mut record.cover_image, patch.cover_image);
+                record.updated_at = later(change.now, record.updated_at);
             }
-            Ok(record.clone())
+            Ok(vault.shown())
         })
     }
 
     async fn delete_vault(&self, caller: &Caller, id: VaultId) -> Result<()> {
         let _permit = self.long_step(caller.account).await?;
-        self.write(caller, |account, shared| {
+        self.write(caller, |account, _| {
             let vault = account.vault(id)?;
             if vault.record.system {
                 return Err(StoreError::SystemVaultDelete);
             }
-            for prompt in vault.by_prompt.clone().into_keys() {
-                account.remove_member(id, prompt);
+            for membership in vault.members.keys().copied().collect::<Vec<_>>() {
+                account.remove_member(id, membership)?;
             }
             account.vaults.remove(&id);
-            write(&shared.owners).remove(&id);
             Ok(())
         })
     }
 
-    /// Reads the source and writes the copy in two steps, so that two accounts are never
-    /// locked at once. Within one account both happen under one lock.
     async fn fork_vault(&self, caller: &Caller, id: VaultId) -> Result<VaultRecord> {
-        read(&self.keys).check(caller)?;
+        self.data.read().check(caller)?;
         let _permit = self.long_step(caller.account).await?;
-        let owner = read(&self.shared.owners).get(&id).copied().ok_or(StoreError::NotFound)?;
-        if owner == caller.account {
-            return self.write(caller, |account, shared| {
-                let source = Source::read(account, id, owner)?;
-                source.copy_into(account, shared)
-            });
+        let mut data = self.data.write();
+        data.check(caller)?;
+        let owner = data.accounts.values().find(|account| account.vaults.contains_key(&id));
+        let owner = owner.ok_or(StoreError::NotFound)?;
+        let source = owner.vault(id)?;
+        if source.record.visibility == VaultVisibility::Private {
+            let own = owner.id == caller.account;
+            return Err(if own { StoreError::ForkOfPrivateVault } else { StoreError::NotFound });
         }
-        let source = Source::read(&read(&*self.account(owner)?), id, caller.account)?;
-        self.write(caller, |account, shared| source.copy_into(account, shared))
+        let VaultRecord { name, description, cover_image, .. } = source.record.clone();
+        let prompts = source.members.values().map(|member| owner.stored(member.prompt).cloned());
+        let prompts = prompts.collect::<Result<Vec<_>>>()?;
+
+        let (account, mut change) = self.change(&mut data, caller.account)?;
+        account.check_vault_count(1, &change)?;
+        // One request may copy as many prompts as a vault has, so a few could use up the memory.
+        if account.prompts.len() + prompts.len() > MEMORY_FORK_PROMPTS_MAX {
+            return Err(StoreError::TooManyPrompts);
+        }
+        let new = NewVault { name, description, visibility: VaultVisibility::Private };
+        let copy = &mut account.insert_vault(new, &mut change).record;
+        copy.cover_image = cover_image;
+        let id = copy.id;
+        for StoredPrompt { shown, inputs } in prompts {
+            let PromptRecord { title, text, kind, platform, images, .. } =
+                Arc::unwrap_or_clone(shown);
+            let new = NewPrompt { title, text, kind, platform, inputs, vault: Some(id) };
+            account.create_prompt(new, images, &mut change)?;
+        }
+        account.vault(id).map(Vault::shown)
     }
 }
 
@@ -119,7 +135,7 @@ impl MembershipStore for MemoryStore {
         vault: VaultId,
         prompts: &[PromptId],
     ) -> Result<Added> {
-        self.write(caller, |account, shared| {
+        self.write(caller, |account, change| {
             account.vault(vault)?;
             let mut seen = BTreeSet::new();
             let unknown = prompts.iter().filter(|id| !account.prompts.contains_key(id));
@@ -127,9 +143,9 @@ impl MembershipStore for MemoryStore {
             if !unknown.is_empty() {
                 return Err(StoreError::UnknownPrompts(unknown));
             }
-            let added = prompts.iter().filter_map(|id| account.add_member(vault, *id, shared));
+            let added = prompts.iter().filter_map(|id| account.add_member(vault, *id, change));
             let added = added.count();
-            Ok(Added { added, prompt_count: account.vault(vault)?.record.prompt_count })
+            Ok(Added { added, prompt_count: account.vault(vault)?.members.len() as u64 })
         })
     }
 
@@ -139,11 +155,7 @@ impl MembershipStore for MemoryStore {
         vault: VaultId,
         membership: VaultPromptId,
     ) -> Result<()> {
-        self.write(caller, |account, _| {
-            let prompt = account.vault(vault)?.prompt_of(membership)?;
-            account.remove_member(vault, prompt);
-            Ok(())
-        })
+        self.write(caller, |account, _| account.remove_member(vault, membership).map(drop))
     }
 
     async fn move_membership(
@@ -153,12 +165,13 @@ impl MembershipStore for MemoryStore {
         membership: VaultPromptId,
         target: VaultId,
     ) -> Result<Moved> {
-        self.write(caller, |account, shared| {
-            let prompt = account.vault(vault)?.prompt_of(membership)?;
-            account.vault(target).map_err(|_| StoreError::UnknownTargetVault)?;
-            account.remove_member(vault, prompt);
-            account.remove_member(target, prompt);
-            let membership = account.add_member(target, prompt, shared);
+        self.write(caller, |account, change| {
+            if account.vault(vault)?.members.contains_key(&membership) {
+                account.vault(target).map_err(|_| StoreError::UnknownTargetVault)?;
+            }
+            let prompt = account.remove_member(vault, membership)?;
+            account.remove_prompt(target, prompt)?;
+            let membership = account.add_member(target, prompt, change);
             Ok(Moved { prompt, membership: membership.ok_or(StoreError::NotFound)? })
         })
     }
@@ -170,11 +183,11 @@ impl MembershipStore for MemoryStore {
         membership: VaultPromptId,
         pinned: bool,
     ) -> Result<()> {
-        self.write(caller, |account, shared| {
+        self.write(caller, |account, change| {
             let member = account.vault_mut(vault)?.members.get_mut(&membership);
             let member = member.ok_or(StoreError::NotFound)?;
             if member.pin.is_some() != pinned {
-                member.pin = pinned.then(|| next(&shared.others));
+                member.pin = pinned.then(|| next(&mut change.ids.others));
             }
             Ok(())
         })
@@ -183,52 +196,11 @@ impl MembershipStore for MemoryStore {
 
 /// The contents of a vault in display order.
 pub(super) fn listed(account: &Account, vault: VaultId) -> Result<Vec<ListedPrompt>> {
-    let members = account.vault(vault)?.members.iter();
-    let listed = members.filter_map(|(membership, member)| {
-        let prompt = account.prompt(member.prompt).ok()?;
-        let pinned = member.pin.is_some();
-        let listed = ListedPrompt { prompt, membership: *membership, pinned };
-        Some((Reverse((member.pin, *membership)), listed))
+    let mut members: Vec<_> = account.vault(vault)?.members.iter().collect();
+    members.sort_unstable_by_key(|(membership, member)| Reverse((member.pin, **membership)));
+    let listed = members.into_iter().map(|(membership, member)| {
+        let prompt = account.prompt(member.prompt)?;
+        Ok(ListedPrompt { prompt, membership: *membership, pinned: member.pin.is_some() })
     });
-    Ok(listed.collect::<BTreeMap<_, _>>().into_values().collect())
-}
-
-/// A snapshot of what a fork copies.
-struct Source {
-    record: VaultRecord,
-    /// In the order of addition.
-    prompts: Vec<StoredPrompt>,
-}
-
-impl Source {
-    fn read(account: &Account, id: VaultId, reader: AccountId) -> Result<Self> {
-        let vault = account.vault(id)?;
-        if vault.record.visibility == VaultVisibility::Private {
-            let own = reader == account.id;
-            return Err(if own { StoreError::ForkOfPrivateVault } else { StoreError::NotFound });
-        }
-        let prompts = vault.members.values();
-        let prompts = prompts.filter_map(|member| account.prompts.get(&member.prompt).cloned());
-        Ok(Self { record: vault.record.clone(), prompts: prompts.collect() })
-    }
-
-    fn copy_into(self, account: &mut Account, shared: &Shared) -> Result<VaultRecord> {
-        account.check_vault_count(shared)?;
-        // One request may copy as many prompts as a vault has, so a few could use up the memory.
-        if account.prompts.len() + self.prompts.len() > MEMORY_FORK_PROMPTS_MAX {
-            return Err(StoreError::TooManyPrompts);
-        }
-        let VaultRecord { name, description, cover_image, .. } = self.record;
-        let new = NewVault { name, description, visibility: VaultVisibility::Private };
-        let copy = &mut account.insert_vault(new, shared).record;
-        copy.cover_image = cover_image;
-        let (id, now, vault) = (copy.id, copy.created_at, Some(copy.id));
-        for StoredPrompt { shown, inputs } in self.prompts {
-            let PromptRecord { title, text, kind, platform, images, .. } =
-                Arc::unwrap_or_clone(shown);
-            let new = NewPrompt { title, text, kind, platform, inputs, vault };
-            account.create_prompt(new, images, now, shared)?;
-        }
-        Ok(account.vault(id)?.record.clone())
-    }
+    listed.collect()
 }

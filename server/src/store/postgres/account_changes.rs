@@ -12,9 +12,7 @@ use super::db::{Params, Statement};
 use super::rows::{CALLER, KEY_IS_VALID, column};
 use super::steps::Step;
 use super::{PostgresStore, import, shared_vaults};
-use crate::domain::{
-    AccountData, AccountId, Caller, ImageRef, ListedPrompt, PromptImage, VaultRecord,
-};
+use crate::domain::{AccountData, AccountId, Caller, ListedPrompt, PromptImage, VaultRecord};
 use crate::store::{AccountStore, Result, StoreError, VaultStore};
 
 #[cfg(test)]
@@ -193,15 +191,6 @@ impl AccountStore for PostgresStore {
 
     async fn import(&self, caller: &Caller, data: AccountData) -> Result<()> {
         import::import(self, caller, &data).await
-    }
-
-    async fn set_cover(
-        &self,
-        caller: &Caller,
-        vault: VaultId,
-        cover: Option<ImageRef>,
-    ) -> Result<()> {
-        shared_vaults::set_cover(&self.db, caller, vault, cover).await
     }
 
     async fn add_image(&self, caller: &Caller, prompt: PromptId, image: PromptImage) -> Result<()> {

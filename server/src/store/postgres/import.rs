@@ -162,12 +162,12 @@ pub(super) async fn import(
         }
         let rows = members.entry(id).or_default();
         // The last one to be added, and the last one to be pinned, are shown first.
-        for member in data_of_vault.members.iter().rev() {
+        for &(prompt, pinned) in data_of_vault.members.iter().rev() {
             rows.ids.push(member_ids.next().ok_or_else(no_id)?);
-            rows.prompts.push(*prompt_ids.get(member.prompt).ok_or_else(no_id)?);
-            rows.kinds.push(data.prompts[member.prompt].kind.as_str());
+            rows.prompts.push(*prompt_ids.get(prompt).ok_or_else(no_id)?);
+            rows.kinds.push(data.prompts[prompt].new.kind.as_str());
             let pin = i64::try_from(rows.ids.len()).unwrap_or(i64::MAX);
-            rows.pins.push(member.pinned.then_some(pin));
+            rows.pins.push(pinned.then_some(pin));
         }
     }
 
@@ -199,13 +199,13 @@ fn no_id() -> StoreError {
 }
 
 fn prompt_row(id: i64, data: &PromptData) -> PromptRow<'_> {
-    let inputs = &data.inputs;
+    let (new, inputs) = (&data.new, &data.new.inputs);
     PromptRow {
         id,
-        kind: data.kind.as_str(),
-        title: &data.title,
-        body: &data.text,
-        platform: data.platform.as_deref(),
+        kind: new.kind.as_str(),
+        title: &new.title,
+        body: &new.text,
+        platform: new.platform.as_deref(),
         model_id: inputs.model_id.as_deref(),
         aspect_ratio: inputs.aspect_ratio.as_deref(),
         image_url: inputs.image_url.as_ref(),
@@ -219,10 +219,10 @@ fn prompt_row(id: i64, data: &PromptData) -> PromptRow<'_> {
 fn vault_row(id: i64, data: &VaultData) -> VaultRow<'_> {
     VaultRow {
         id,
-        name: &data.name,
-        description: data.description.as_deref(),
-        visibility: data.visibility.as_str(),
-        base: slug::base(&data.name),
+        name: &data.new.name,
+        description: data.new.description.as_deref(),
+        visibility: data.new.visibility.as_str(),
+        base: slug::base(&data.new.name),
         data,
     }
 }

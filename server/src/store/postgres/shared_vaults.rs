@@ -6,27 +6,12 @@ use tokio_postgres::types::Json;
 
 use super::db::{Db, Params, Statement, permit};
 use super::rows::{self, CALLER, KEY_IS_VALID, PROMPT_COLUMNS, VAULT_COLUMNS, column, later};
-use crate::domain::{AccountId, Caller, ImageRef, ListedPrompt, PromptImage, VaultRecord};
+use crate::domain::{AccountId, Caller, ListedPrompt, PromptImage, VaultRecord};
 use crate::limits::PROMPT_IMAGES_MAX;
 use crate::store::{Result, StoreError};
 
 #[cfg(test)]
-pub(super) static ALL: &[&Statement] = &[&SET_COVER, &ADD_IMAGE, &ACCOUNT, &BY_SLUG, &PAGE];
-
-static SET_COVER: Statement = Statement::idempotent(
-    "vaults.set_cover",
-    concatcp!(
-        CALLER,
-        ", changed AS (
-            UPDATE vault v SET cover_image_url = $4, updated_at = ",
-        later!("$5", "v.updated_at"),
-        " WHERE v.account_id = $1 AND v.id = $3 AND ",
-        KEY_IS_VALID,
-        " RETURNING 1
-        )
-        SELECT EXISTS (SELECT FROM changed) AS changed FROM caller"
-    ),
-);
+pub(super) static ALL: &[&Statement] = &[&ADD_IMAGE, &ACCOUNT, &BY_SLUG, &PAGE];
 
 /// `$6` is how many pictures the prompt may have.
 static ADD_IMAGE: Statement = Statement::non_idempotent(
@@ -77,17 +62,6 @@ static PAGE: Statement = Statement::read_only(
         ) p"
     ),
 );
-
-pub(super) async fn set_cover(
-    db: &Db,
-    caller: &Caller,
-    vault: VaultId,
-    cover: Option<ImageRef>,
-) -> Result<()> {
-    let params: Params<'_> = &[&vault.get(), &cover, &db.now()];
-    let row = db.row_of_caller(caller, &SET_COVER, params).await?;
-    if column(&row, "changed")? { Ok(()) } else { Err(StoreError::NotFound) }
-}
 
 pub(super) async fn add_image(
     db: &Db,

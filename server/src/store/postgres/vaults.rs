@@ -85,7 +85,7 @@ pub(super) static CREATE: Statement = Statement::non_idempotent(
 );
 
 /// NULL parameters leave their column unchanged; `$6` says whether the description becomes
-/// `$7`.
+/// `$7`, and `$10` whether the cover becomes `$11`.
 ///
 /// `found` is locked FOR UPDATE because the slug, a key column, may change. A weaker lock
 /// that is upgraded later could deadlock with a statement that waits for the row.
@@ -101,6 +101,7 @@ static UPDATE: Statement = Statement::non_idempotent(
                 slug = CASE WHEN found.renamed THEN {free_slug} ELSE o.slug END,
                 description = CASE WHEN $6 THEN $7 ELSE o.description END,
                 visibility = coalesce($8, o.visibility),
+                cover_image_url = CASE WHEN $10 THEN $11 ELSE o.cover_image_url END,
                 updated_at = {later}
             FROM found
             WHERE o.account_id = $1 AND o.id = found.id AND NOT (found.system AND found.renamed)
@@ -188,7 +189,7 @@ impl VaultStore for PostgresStore {
         if patch.is_empty() {
             return self.vault(caller, id).await;
         }
-        let VaultPatch { name, description, visibility } = patch;
+        let VaultPatch { name, description, visibility, cover_image } = patch;
         let params: Params<'_> = &[
             &id.get(),
             &name.as_deref(),
@@ -197,6 +198,8 @@ impl VaultStore for PostgresStore {
             &description.as_ref().and_then(Option::as_deref),
             &visibility.map(VaultVisibility::as_str),
             &self.db.now(),
+            &cover_image.is_some(),
+            &cover_image.flatten(),
         ];
         let row = self.db.row_of_caller(caller, &UPDATE, params).await?;
         match rows::vault(&row)? {
