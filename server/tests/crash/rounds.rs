@@ -14,13 +14,14 @@ use serde_json::json;
 use tempfile::TempDir;
 use tokio::time::{Instant, sleep, timeout};
 
+use crate::TAKEOVER_MAX;
 use crate::check::Check;
 use crate::client::{Account, Client};
 use crate::cluster::{Cluster, LEASES};
-use crate::http::{Http, Request};
-use crate::server::Server;
 use crate::state::State;
-use crate::{TAKEOVER_MAX, TIMEOUT};
+use crate::support::http::{Http, Request};
+use crate::support::server::Server;
+use crate::support::{TIMEOUT, folder_store};
 
 const SERVERS: usize = 2;
 const CLIENTS: usize = 6;
@@ -100,11 +101,9 @@ impl Deployment {
         let keys = numbers.clone().map(|n| format!(" --seed-key {}=client{n}", key(n)));
         let keys: String = keys.collect();
         let url = outages::url(&cluster, standby.as_ref());
-        let blobs = folder.path().join("blobs");
-        let arguments = format!(
-            "--database-url {url} --blob-store file:{} --workers 2 --log warn{keys}",
-            blobs.display()
-        );
+        let blobs = folder_store(&folder);
+        let arguments =
+            format!("--database-url {url} --blob-store {blobs}/blobs --workers 2 --log warn{keys}");
         let start = |n| Server::start(folder.path().join(format!("{n}.log")), &arguments);
         let servers = join_all((0..SERVERS).map(start)).await;
         let addresses: Arc<[_]> = servers.iter().map(|server| server.address.clone()).collect();

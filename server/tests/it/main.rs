@@ -8,6 +8,8 @@
     reason = "a test fails where something unexpected happens"
 )]
 
+#[path = "../support/lib.rs"]
+#[expect(dead_code, reason = "each test program uses a part")]
 mod support;
 
 mod command_line;

@@ -1,21 +1,17 @@
 //! What takes little memory however large it is: outputs of providers, and lists of vaults.
 
-#[path = "../hostile/provider.rs"]
-mod provider;
-
 use std::collections::BTreeSet;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use futures::future::join_all;
 use promptarium_server::test_support::ScratchDatabase;
 use serde_json::json;
 use tempfile::TempDir;
-use tokio::time::{sleep, timeout};
+use tokio::time::timeout;
 
 use crate::support::client::{Slot, call};
 use crate::support::program::Running;
-use crate::support::{files, folder_store};
+use crate::support::{TIMEOUT, files, folder_store, provider, wait_until};
 
 const MIB: usize = 1 << 20;
 
@@ -28,24 +24,19 @@ async fn an_output_of_500_mib_is_stored_with_little_memory_and_was_ordered_once(
         let url = format!("--provider-url={}", provider::url());
         let blobs = format!("--blob-store={}", folder_store(&folder));
         let arguments = [&["--provider=queue", "--provider-key=k", &url, &blobs], &further[..]];
-        let server = Running::start(&arguments.concat(), &[]).await;
+        let server = Running::start(&arguments.concat()).await;
         let body = json!({"modelId": "acme/video", "prompt": "p", "generationType": "video",
             "clientJobId": "j"});
         for _ in 0..2 {
             let body = body.to_string();
             assert_eq!(call(&server, "POST", "/generations", Some(&body)).await.status, 202);
         }
-        let ended = async {
-            loop {
-                let status = call(&server, "GET", "/generations/j/status", None).await.json();
-                match status["data"]["status"].as_str().unwrap() {
-                    "completed" => return,
-                    "failed" => panic!("{status}"),
-                    _ => sleep(Duration::from_millis(200)).await,
-                }
-            }
+        let has_ended = async || {
+            let status = call(&server, "GET", "/generations/j/status", None).await.data();
+            assert_ne!(status["status"], "failed", "{status}");
+            status["status"] == "completed"
         };
-        timeout(Duration::from_secs(120), ended).await.expect("an end in time");
+        wait_until(2 * TIMEOUT, has_ended).await.expect("an end in time");
         let files = files(&folder);
         assert_eq!(files.len(), 1, "{files:?}");
         let file = std::fs::metadata(folder.path().join("videos").join(&files[0])).unwrap();
@@ -55,7 +46,7 @@ async fn an_output_of_500_mib_is_stored_with_little_memory_and_was_ordered_once(
         assert!(peak <= 128, "{peak} MiB");
     });
     join_all(both).await;
-    assert_eq!(provider::VIDEOS.load(Ordering::SeqCst), 2, "one for each server");
+    assert_eq!(provider::requests("POST", "video"), 2, "one for each server");
 }
 
 #[tokio::test]
@@ -63,7 +54,7 @@ async fn as_many_vaults_as_an_account_may_have_fit_into_one_response_and_the_mem
     let database = ScratchDatabase::create().await.unwrap();
     let url = database.url();
     let flags = ["--blob-store=memory:", "--log=error", "--database-url", &url];
-    let server = Running::start(&flags, &[]).await;
+    let server = Running::start(&flags).await;
     let (sql, connection) = tokio_postgres::connect(&url, tokio_postgres::NoTls).await.unwrap();
     tokio::spawn(connection);
     // Characters of the most bytes in JSON.
@@ -93,9 +84,9 @@ async fn as_many_vaults_as_an_account_may_have_fit_into_one_response_and_the_mem
 
 #[tokio::test]
 async fn unfinished_uploads_of_one_key_into_the_memory_take_no_more_than_its_share() {
-    const UPLOADS: usize = 128;
+    const UPLOADS: usize = 40;
     const SIZE: usize = 10 * MIB;
-    let server = Running::start(&["--blob-store=memory:", "--log=error"], &[]).await;
+    let server = Running::start(&["--blob-store=memory:", "--log=error"]).await;
     let bytes = vec![7; SIZE - 1];
     let (mut held, mut taken) = (Vec::new(), 0);
     for _ in 0..UPLOADS {

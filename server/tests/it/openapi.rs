@@ -12,11 +12,7 @@ use crate::support::program::{output, program};
 /// A request for the document without a key.
 async fn get(connection: &mut Connection, method: &str, headers: &str) -> Response {
     let request = format!("{method} /api/v1/openapi.json HTTP/1.1\r\nhost: a\r\n{headers}\r\n");
-    connection.send(request).await;
-    match method {
-        "HEAD" => connection.head_response().await.unwrap(),
-        _ => connection.response().await.unwrap(),
-    }
+    connection.ask(request).await
 }
 
 async fn printed(arguments: &[&str]) -> String {
@@ -53,7 +49,7 @@ async fn the_document_is_served_without_key_and_envelope_and_can_be_cached() {
 async fn the_printed_document_is_the_served_one() {
     let builder = EmbeddedServer::builder().public_url("https://prompts.example/behind/");
     let server = builder.model_namespace("acme").start().await.unwrap();
-    let mut connection = Connection::open(&server.local_addr().to_string()).await;
+    let mut connection = Connection::to(&server).await;
     let served = get(&mut connection, "GET", "").await.json();
     let arguments = ["--public-url=https://prompts.example/behind", "--model-namespace=acme"];
     assert_eq!(printed(&arguments).await.parse::<Value>().unwrap(), served);
@@ -99,7 +95,7 @@ async fn required_fields_are_those_of_the_document() {
                 Some(_) => {
                     let headers = format!("{JSON}{OWN}{cookie}");
                     let path = format!("/api/v1{path}");
-                    send(&server, &browser::request(&method, &path, &headers, "{}")).await
+                    send(&server, browser::request(&method, &path, &headers, "{}")).await
                 }
                 None => call(&server, &method, path, Some("{}")).await,
             };

@@ -16,10 +16,10 @@ use tempfile::TempDir;
 use tokio::net::TcpStream;
 use url::Url;
 
+use crate::support::PROMPT;
 use crate::support::client::Connection;
 use crate::support::program::{Running, program, refusal_of};
 
-const PROMPT: &str = r#"{"title":"Harbour","prompt":"A harbour at dawn"}"#;
 const FLAGS: [&str; 2] = ["--blob-store=memory:", "--log=error"];
 
 /// Set to 1 where there is no PgBouncer.
@@ -123,8 +123,8 @@ fn owner(file: &std::fs::Metadata) -> u32 {
 /// Two servers behind the pooler answer everything as they should.
 async fn assert_works(pooler: &PgBouncer) {
     let arguments = [&FLAGS[..], &["--database-url", &pooler.url]].concat();
-    let first = Running::start(&arguments[..], &[]).await;
-    let second = Running::start(&arguments[..], &[]).await;
+    let first = Running::start(&arguments).await;
+    let second = Running::start(&arguments).await;
     let key = first.api_key().to_owned();
     let clients = [&first, &second, &first, &second].map(|server| {
         let (key, url) = (key.clone(), server.base_url().to_owned());
@@ -201,7 +201,7 @@ async fn a_pooler_that_begins_to_mix_up_statements_is_not_used_any_more() {
     let database = ScratchDatabase::create().await.unwrap();
     let pooler = PgBouncer::start(&database, "session").await;
     let arguments = ["--blob-store=memory:", "--log=warn", "--database-url", &pooler.url];
-    let server = Running::start(&arguments, &[]).await;
+    let server = Running::start(&arguments).await;
     pooler.change_mode("transaction");
     let mut statuses = BTreeSet::new();
     let clients = (0..8).map(|_| async {
@@ -220,6 +220,6 @@ async fn a_pooler_that_begins_to_mix_up_statements_is_not_used_any_more() {
         statuses.extend(of_client);
     }
     assert!(statuses.is_subset(&[201, 503].into()) && statuses.contains(&503), "{statuses:?}");
-    let log = server.log_at_end().await;
+    let log = server.stop().await.stderr;
     assert!(log.contains("pool_mode"), "{log}");
 }

@@ -7,8 +7,8 @@ use crate::support::program::Running;
 #[tokio::test]
 async fn the_log_line_and_the_response_name_the_trace_of_a_request() {
     const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
-    let mut server = Running::start(&["--log-format", "json"], &[]).await;
-    let mut connection = Connection::open(server.base_url()).await;
+    let mut server = Running::start(&["--log-format", "json"]).await;
+    let mut connection = Connection::to(&server).await;
     let header = format!("traceparent: 00-{TRACE}-00f067aa0ba902b7-01\r\n");
     let response = connection.ask(request("GET", "/healthz", &header, "")).await;
     let event = server.event("answered").await;

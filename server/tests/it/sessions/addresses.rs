@@ -30,32 +30,39 @@ impl Jar {
     }
 
     async fn sign_in(&mut self, server: &EmbeddedServer) {
-        let code = code(server).await;
-        let response = send(server, &sign_in_request(&code, &self.header())).await;
+        let sent = sign_in_request(&code(server).await, &self.header());
+        let response = send(server, sent).await;
         assert_eq!(response.status, 303);
         self.keep(&response);
     }
 
-    async fn status(&self, server: &EmbeddedServer) -> u16 {
-        send(server, &request("GET", "/", &self.header(), "")).await.status
+    async fn sign_out(&mut self, server: &EmbeddedServer) {
+        let headers = format!("{OWN}{}", self.header());
+        self.keep(&send(server, request("POST", "/sign-out", &headers, "")).await);
+    }
+
+    async fn statuses<const N: usize>(&self, servers: [&EmbeddedServer; N]) -> [u16; N] {
+        let mut statuses = [0; N];
+        for (status, server) in statuses.iter_mut().zip(servers) {
+            *status = send(server, request("GET", "/", &self.header(), "")).await.status;
+        }
+        statuses
     }
 }
 
 #[tokio::test]
 async fn servers_of_one_host_sign_nobody_out_of_each_other() {
-    let (one, other) =
-        (EmbeddedServer::start().await.unwrap(), EmbeddedServer::start().await.unwrap());
+    let servers = [(); 2].map(async |()| EmbeddedServer::start().await.unwrap());
+    let [one, other] = &futures::future::join_all(servers).await[..] else { unreachable!() };
     let mut jar = Jar::default();
-    jar.sign_in(&one).await;
-    jar.sign_in(&other).await;
-    assert_eq!((jar.status(&one).await, jar.status(&other).await), (200, 200));
-    let headers = format!("{OWN}{}", jar.header());
-    jar.keep(&send(&other, &request("POST", "/sign-out", &headers, "")).await);
-    assert_eq!((jar.status(&one).await, jar.status(&other).await), (200, 303));
-    jar.sign_in(&other).await;
-    let headers = format!("{OWN}{}", jar.header());
-    jar.keep(&send(&one, &request("POST", "/sign-out", &headers, "")).await);
-    assert_eq!((jar.status(&one).await, jar.status(&other).await), (303, 200));
+    jar.sign_in(one).await;
+    jar.sign_in(other).await;
+    assert_eq!(jar.statuses([one, other]).await, [200, 200]);
+    jar.sign_out(other).await;
+    assert_eq!(jar.statuses([one, other]).await, [200, 303]);
+    jar.sign_in(other).await;
+    jar.sign_out(one).await;
+    assert_eq!(jar.statuses([one, other]).await, [303, 200]);
     assert_eq!(jar.0.len(), 1, "{:?}", jar.0);
 }
 
@@ -67,33 +74,31 @@ async fn a_client_that_knows_one_cookie_is_signed_in() {
     let port = server.local_addr().port();
     assert!(jar.0.contains_key(&format!("promptarium_session_{port}")), "{:?}", jar.0);
     jar.0.retain(|name, _| name == "promptarium_session");
-    assert_eq!((jar.0.len(), jar.status(&server).await), (1, 200));
+    assert_eq!((jar.0.len(), jar.statuses([&server]).await), (1, [200]));
 }
 
 #[tokio::test]
 async fn opened_at_another_address_the_page_and_the_log_name_both_and_the_flag() {
-    let mut server = Running::start(&["--log-format", "json"], &[]).await;
-    let own = server.base_url().strip_suffix("/api/v1").unwrap().to_owned();
-    let mut connection = Connection::open(server.base_url()).await;
-    let headers = format!("{FORM}origin: http://192.0.2.2:18140\r\n");
-    let sent = request("POST", "/sign-in", &headers, "code=x");
-    connection.send(sent.replace("host: test", "host: 192.0.2.2:18140")).await;
-    let refused = connection.response().await.unwrap();
-    assert_eq!(refused.status, 403);
+    let mut server = Running::start(&["--log-format", "json"]).await;
     let text = format!(
-        "this page was opened at http://192.0.2.2:18140, but the address of this server is {own}; \
-         open it there, or start the server with `--public-url http://192.0.2.2:18140`"
+        "this page was opened at http://192.0.2.2:18140, but the address of this server is {}; \
+         open it there, or start the server with `--public-url http://192.0.2.2:18140`",
+        server.root()
     );
-    assert!(refused.body.contains(&text), "{}", refused.body);
+    let mut connection = Connection::to(&server).await;
+    for (origin, host, parts) in [
+        ("http://192.0.2.2:18140", "192.0.2.2:18140", &[&*text][..]),
+        // What a client sends is not repeated unless it is an origin.
+        ("http://<b>&amp;", "a&b'(c)", &[]),
+    ] {
+        let headers = format!("{FORM}origin: {origin}\r\n");
+        let sent = request("POST", "/sign-in", &headers, "code=x");
+        let refused = connection.ask(sent.replace("host: test", &format!("host: {host}"))).await;
+        assert_eq!(refused.status, 403);
+        assert!(parts.iter().all(|part| refused.body.contains(part)), "{}", refused.body);
+        let is_repeated = ["<b>", "&amp;b", "(c)"].iter().any(|part| refused.body.contains(part));
+        assert!(!is_repeated, "{}", refused.body);
+    }
     let event = server.event("answered").await;
     assert_eq!((&event["status"], &event["cause"]), (&json!(403), &json!(text)));
-
-    // What a client sends is not repeated unless it is an origin.
-    let headers = format!("{FORM}origin: http://<b>&amp;\r\n");
-    let sent = request("POST", "/sign-in", &headers, "code=x");
-    connection.send(sent.replace("host: test", "host: a&b'(c)")).await;
-    let refused = connection.response().await.unwrap();
-    assert_eq!(refused.status, 403);
-    let is_repeated = ["<b>", "&amp;b", "(c)"].iter().any(|part| refused.body.contains(part));
-    assert!(!is_repeated, "{}", refused.body);
 }
