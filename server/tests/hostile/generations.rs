@@ -12,7 +12,7 @@ use crate::target::{ATTACKER, Target};
 const LARGEST: usize = 24;
 /// More than one account's half of the workers.
 const HANGING: usize = 40;
-const UNUSABLE: usize = 300;
+const UNUSABLE: usize = if cfg!(debug_assertions) { 60 } else { 300 };
 
 /// Both texts and the parameters at their limits. Objects of one entry take the most memory for
 /// their size.

@@ -1,4 +1,5 @@
-//! Attacks on a server process, each on both stores. Beside each attack a good client of another
+//! Attacks on a server process, each on the stores that have a part in it, in a release build on
+//! both. Beside each attack a good client of another
 //! account works: it must see no error and wait for nothing, its generations must end in time, and
 //! the server's memory must stay within a bound.
 //!
@@ -38,8 +39,10 @@ use crate::connections::{IDLE_SETTINGS, floods, idle, slow_heads};
 use crate::generations::{hold_workers, largest_generations, unusable};
 use crate::readers::{ACCOUNTS, held_downloads, images, of_three_accounts, pages, vaults};
 use crate::report::Report;
-use crate::target::Target;
-use crate::uploads::{forks, largest_at_once, largest_bodies, stalled};
+use crate::target::{IN_MEMORY, Target};
+use crate::uploads::{
+    forks, large_output, largest_at_once, largest_bodies, lists_of_vaults, stalled, unfinished,
+};
 
 /// How long attacks last that would not end.
 const HELD_FOR: Duration = Duration::from_millis(if cfg!(debug_assertions) { 700 } else { 5000 });
@@ -55,23 +58,30 @@ const OTHERS: usize = 256;
 type Attack = (&'static str, fn(&Target) -> LocalBoxFuture<'_, ()>, &'static [&'static str], usize);
 
 #[rustfmt::skip]
-const ATTACKS: [Attack; 16] = [
+const ON_CONNECTIONS_AND_FILES: [Attack; 10] = [
     ("64_uploads_of_10_MiB", |t| largest_at_once(t).boxed_local(), &[], UPLOADS),
     ("14_stalled_uploads", |t| stalled(t).boxed_local(), &[], UPLOADS),
+    ("40_unfinished_uploads", |t| unfinished(t).boxed_local(), &[IN_MEMORY], 200),
     ("1000_unread_images", |t| images(t).boxed_local(), &[], OTHERS),
+    ("260_held_downloads", |t| held_downloads(t).boxed_local(), &[], OTHERS),
     ("150_bodies_of_4_MiB", |t| largest_bodies(t).boxed_local(), &[], OTHERS),
+    ("output_of_500_MiB", |t| large_output(t).boxed_local(), &[], UPLOADS),
+    ("2000_slow_heads", |t| slow_heads(t).boxed_local(), &[], OTHERS),
+    ("idle_HTTP/2_connections", |t| idle(t).boxed_local(), &IDLE_SETTINGS, OTHERS),
+    ("control_frame_floods", |t| floods(t).boxed_local(), &[], OTHERS),
+];
+
+#[rustfmt::skip]
+const ON_THE_STORE: [Attack; 9] = [
     ("24_largest_generations", |t| largest_generations(t).boxed_local(), &[], OTHERS),
     ("40_hanging_provider_answers", |t| hold_workers(t, "local/hang").boxed_local(), &[], OUTPUTS),
     ("40_dripping_outputs", |t| hold_workers(t, "local/drip").boxed_local(), &[], OUTPUTS),
-    ("300_unusable_generations", |t| unusable(t).boxed_local(), &[], OTHERS),
+    ("unusable_generations", |t| unusable(t).boxed_local(), &[], OTHERS),
     ("150_unread_pages", |t| pages(t).boxed_local(), &[], OTHERS),
     ("30_unread_vaults", |t| vaults(t).boxed_local(), &[], OTHERS),
     ("16_forks_of_a_large_vault", |t| forks(t).boxed_local(), &[], OTHERS),
-    ("2000_slow_heads", |t| slow_heads(t).boxed_local(), &[], OTHERS),
-    ("idle_HTTP/2_connections", |t| idle(t).boxed_local(), &IDLE_SETTINGS, OTHERS),
-    ("260_held_downloads", |t| held_downloads(t).boxed_local(), &[], OTHERS),
+    ("24_lists_of_10000_vaults", |t| lists_of_vaults(t).boxed_local(), &[], OTHERS),
     ("6_slow_readers_of_3_accounts", |t| of_three_accounts(t).boxed_local(), &ACCOUNTS, OTHERS),
-    ("control_frame_floods", |t| floods(t).boxed_local(), &[], OTHERS),
 ];
 
 fn test(attack: &Attack, store: &str) {
@@ -96,8 +106,16 @@ fn main() {
     rlimit::increase_nofile_limit(u64::MAX).expect("more file descriptors");
     let mut arguments = Arguments::from_args();
     arguments.test_threads = Some(1);
-    let trials = ["memory", "postgres"].into_iter().flat_map(|store| {
-        ATTACKS.iter().map(move |attack| {
+    // A debug build is for the ordinary run, which does not repeat what the store has no part in.
+    let on_postgres = if cfg!(debug_assertions) { &[] } else { &ON_CONNECTIONS_AND_FILES[..] };
+    let trials = [
+        ("memory", &ON_CONNECTIONS_AND_FILES[..]),
+        ("memory", &ON_THE_STORE[..]),
+        ("postgres", on_postgres),
+        ("postgres", &ON_THE_STORE[..]),
+    ];
+    let trials = trials.into_iter().flat_map(|(store, attacks)| {
+        attacks.iter().map(move |attack| {
             Trial::test(format!("{store}::{}", attack.0), move || {
                 test(attack, store);
                 Ok(())

@@ -18,12 +18,15 @@ use crate::support::{TIMEOUT, folder_store, provider};
 pub(crate) const ATTACKER: &str = "promptarium_live_m1_s3cret";
 pub(crate) const GOOD: &str = "promptarium_live_g1_s3cret";
 
+/// A flag; by default files are in a folder.
+pub(crate) const IN_MEMORY: &str = "--blob-store=memory:";
+
 /// A server process with both accounts, and a good client that uses it until [`Target::end`].
 pub(crate) struct Target {
     pub(crate) server: Running,
     good: GoodClient,
     pub(crate) database: Option<ScratchDatabase>,
-    _blobs: TempDir,
+    pub(crate) blobs: TempDir,
 }
 
 impl Target {
@@ -35,7 +38,6 @@ impl Target {
         };
         let blobs = TempDir::new().unwrap();
         let mut arguments = vec![
-            format!("--blob-store={}", folder_store(&blobs)),
             "--provider=queue".to_owned(),
             format!("--provider-url={}", provider::url()),
             "--provider-key=k".to_owned(),
@@ -46,11 +48,14 @@ impl Target {
         ];
         arguments
             .extend(database.iter().map(|database| format!("--database-url={}", database.url())));
+        if !settings.contains(&IN_MEMORY) {
+            arguments.push(format!("--blob-store={}", folder_store(&blobs)));
+        }
         let arguments: Vec<_> =
             arguments.iter().map(String::as_str).chain(settings.iter().copied()).collect();
         let server = Running::start(&arguments).await;
         let good = GoodClient::start(server.access().0.to_string()).await;
-        Self { server, good, database, _blobs: blobs }
+        Self { server, good, database, blobs }
     }
 
     pub(crate) async fn connect(&self) -> Connection {

@@ -1,12 +1,14 @@
-//! Large requests: uploads, bodies, and forks of a large vault.
+//! Large requests: uploads, bodies, and forks of a large vault; a large output, and long lists.
 
 use std::time::Duration;
 
 use futures::future::join_all;
 use serde_json::json;
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
+use tokio_postgres::NoTls;
 
 use crate::support::client::{Connection, Slot, head};
+use crate::support::{TIMEOUT, provider, wait_until};
 use crate::target::{ATTACKER, Target, is_refusal};
 use crate::{HELD_FOR, MEBIBYTE};
 
@@ -49,6 +51,71 @@ pub(crate) async fn stalled(target: &Target) {
         peer.send(vec![7; SIZE / 2]).await;
     }
     sleep(HELD_FOR).await;
+}
+
+const UNFINISHED: usize = 40;
+
+/// Into the memory of the server.
+pub(crate) async fn unfinished(target: &Target) {
+    let (bytes, mut held, mut taken) = (vec![7; SIZE - 1], Vec::new(), 0);
+    for mut peer in begun(target, UNFINISHED).await {
+        peer.send(&bytes).await;
+        // An upload lacks its last byte, and a refused one is answered.
+        match timeout(Duration::from_millis(20), peer.response()).await {
+            Ok(response) => assert_eq!(response.map_or(429, |refused| refused.status), 429),
+            Err(_) => taken += 1,
+        }
+        held.push(peer);
+    }
+    println!("{taken} of {UNFINISHED} uploads were taken");
+    assert!(taken > 0);
+}
+
+/// Of the provider, and ordered once.
+pub(crate) async fn large_output(target: &Target) {
+    let (attacker, before) = (target.attacker(), provider::requests("POST", "video"));
+    let body = json!({ "modelId": "acme/video", "prompt": "p", "generationType": "video",
+        "clientJobId": "j" });
+    for _ in 0..2 {
+        attacker.post("/generations", &body).await;
+    }
+    let has_ended = async || {
+        let job = attacker.get("/generations/j/status").await;
+        assert_ne!(job["status"], "failed", "{job}");
+        job["status"] == "completed"
+    };
+    wait_until(2 * TIMEOUT, has_ended).await.expect("an end in time");
+    let mut videos = std::fs::read_dir(target.blobs.path().join("videos")).unwrap();
+    let video = videos.next().unwrap().unwrap().metadata().unwrap();
+    assert_eq!(video.len(), (provider::VIDEO_MIB * MEBIBYTE) as u64);
+    assert!(videos.next().is_none() && provider::requests("POST", "video") == before + 1);
+}
+
+const LISTS: usize = 24;
+/// Characters of the most bytes in JSON.
+const VAULTS: &str = "INSERT INTO vault (account_id, name, description, visibility, slug, \
+        created_at, updated_at) \
+    SELECT id, repeat(chr(1), 50), repeat(chr(1), 200), 'private', 'v-' || n, now(), now() \
+    FROM account, generate_series(2, 10000) n WHERE name = 'mallory'";
+
+/// Of as many vaults as an account may have.
+pub(crate) async fn lists_of_vaults(target: &Target) {
+    let Some(database) = &target.database else { return };
+    let (sql, connection) = tokio_postgres::connect(&database.url(), NoTls).await.unwrap();
+    tokio::spawn(connection);
+    assert_eq!(sql.execute(VAULTS, &[]).await.unwrap(), 9_999);
+    let attacker = target.attacker();
+    let (status, refused) = attacker.call("POST", "/vaults", r#"{"name":"Sky"}"#.to_owned()).await;
+    assert_eq!(status, 400, "{refused}");
+    let listed = async || target.connect().await.api(ATTACKER, "GET", "/vaults", None).await;
+    let first = listed().await;
+    assert_eq!(first.data().as_array().unwrap().len(), 10_000);
+    assert!(first.bytes.len() > 16 * MEBIBYTE, "{}", first.bytes.len());
+    // Others exceed the account's share of the memory, or of the lists that are read at once.
+    let all = join_all((0..LISTS).map(|_| listed())).await;
+    let statuses: Vec<_> = all.iter().map(|response| response.status).collect();
+    assert!(statuses.iter().all(|status| [200, 429, 503].contains(status)), "{statuses:?}");
+    assert!(statuses.contains(&200), "{statuses:?}");
 }
 
 const BODIES: usize = 150;

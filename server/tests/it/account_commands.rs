@@ -1,6 +1,7 @@
 //! The commands that rename, delete, export and import accounts, end sessions, and describe the
 //! program.
 
+use futures::future::join_all;
 use promptarium_server::test_support::ScratchDatabase;
 use serde_json::{Value, json};
 use tempfile::NamedTempFile;
@@ -101,14 +102,12 @@ async fn a_document_that_is_wrong_names_the_place_and_imports_nothing() {
     let url = &database.url();
     let (_server, _, [_, second, newest]) = filled(url).await;
     let export = run(url, &["account", "export", "alice"]).await.stdout;
-    let file = NamedTempFile::new().unwrap();
-    let path = file.path().to_str().unwrap();
     let title = r#""title":"Prompt 2""#;
     let long = format!(r#""title":"{}""#, "x".repeat(121));
     let member = format!(r#"{{"id":{second},"isPinned""#);
     let id = format!(r#""id":{second},"imageUrl""#);
     let taken = format!(r#""id":{newest},"imageUrl""#);
-    for (from, to, place) in [
+    let refused = [
         (title, &*long, "prompts: entry 2 (title: must be 1 to 120 characters, but has 121)"),
         (title, r#""title":3"#, "prompts: entry 2 (title: must be a string, but is a number)"),
         (title, r#""titel":"a""#, "prompts: entry 2 (title: is required)"),
@@ -120,13 +119,17 @@ async fn a_document_that_is_wrong_names_the_place_and_imports_nothing() {
         (r#""version":1"#, r#""version":2"#, "version: must be 1 to 1, but is 2"),
         (r#""promptarium-account""#, r#""other""#, "format: must be one of promptarium-account"),
         ("]}\n", "]\n", "is not JSON: "),
-    ] {
+    ]
+    .map(async |(from, to, place)| {
         assert!(export.contains(from), "{from} in {export}");
+        let file = NamedTempFile::new().unwrap();
         std::fs::write(file.path(), export.replacen(from, to, 1)).unwrap();
+        let path = file.path().to_str().unwrap();
         let line = failure(url, &["account", "import", "alice", path], 1).await;
         assert!(line.contains(path) && line.contains(place), "{line}");
         assert!(line.contains("nothing is imported"), "{line}");
-    }
+    });
+    join_all(refused).await;
     let after = run(url, &["account", "export", "alice"]).await.stdout;
     assert_eq!(comparable(&after), comparable(&export));
     let line = failure(url, &["account", "import", "alice", "/no/such/file"], 2).await;

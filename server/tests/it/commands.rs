@@ -1,5 +1,6 @@
 //! The commands that work on the database: output and exit codes.
 
+use futures::future::join_all;
 use promptarium_server::test_support::ScratchDatabase;
 use serde_json::json;
 
@@ -93,7 +94,7 @@ async fn missing_and_duplicate_names_exit_with_1() {
     let database = ScratchDatabase::create().await.unwrap();
     let url = &database.url();
     assert_eq!(run(url, &["account", "create", "alice"]).await.code, Some(0));
-    for (arguments, name) in [
+    let refused = [
         (&["account", "create", "alice"][..], "alice"),
         (&["key", "create", "--account", "bob"], "bob"),
         (&["key", "list", "--account", "bob"], "bob"),
@@ -106,10 +107,12 @@ async fn missing_and_duplicate_names_exit_with_1() {
         (&["account", "export", "nobody"], "there is no account nobody"),
         (&["account", "import", "nobody", "/dev/null"], "there is no account nobody"),
         (&["session", "end", "alice", "999"], "no session 999"),
-    ] {
+    ]
+    .map(async |(arguments, name)| {
         let line = failure(url, arguments, 1).await;
         assert!(line.contains(name), "{line}");
-    }
+    });
+    join_all(refused).await;
     let accounts = run(url, &["account", "list", "--json"]).await.json();
     assert_eq!(accounts["accounts"].as_array().unwrap().len(), 1, "{accounts}");
 }

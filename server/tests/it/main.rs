@@ -27,7 +27,6 @@ mod docs;
 mod embedded;
 mod generations;
 mod http;
-mod memory;
 mod metrics;
 mod openapi;
 mod rates;

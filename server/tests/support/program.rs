@@ -112,8 +112,9 @@ impl Running {
         self.child.id().expect("it runs")
     }
 
+    /// The key that it has made, or the empty text.
     pub(crate) fn api_key(&self) -> &str {
-        self.ready["api_key"].as_str().unwrap()
+        self.ready["api_key"].as_str().unwrap_or_default()
     }
 
     /// The peak of its memory, in MiB.

@@ -8,9 +8,9 @@ use crate::support::browser::{Browser, attribute, encoded};
 
 /// Right-to-left override, which nothing ends.
 const TURN: char = '\u{202e}';
-/// Ends with [`TURN`].
+/// With [`TURN`] in it.
 pub(super) const HOSTILE: &str =
-    "\"'><script>alert(1)</script>&amp;<img src=x onerror=alert(2)>\u{202e}";
+    "\"'>\u{202e}<script>alert(1)</script>&amp;<img src=x onerror=alert(2)>";
 
 /// Checks that each turning text in a page ends where its element ends; gives their number.
 fn isolated(page: &str) -> usize {
@@ -34,8 +34,7 @@ async fn what_people_type_is_escaped_and_does_not_turn_the_text_around_it() {
     let builder = EmbeddedServer::builder().provider(SlowProvider::failing(&reason));
     let builder = builder.seed_key("promptarium_live_a1_s=<b>al\u{202e}&ice</b>");
     let browser = Browser::on(builder.start().await.unwrap()).await;
-    let short = format!("{}{TURN}", &HOSTILE[..48]);
-    let vault = json!({ "name": short, "description": HOSTILE });
+    let vault = json!({ "name": &HOSTILE[..48], "description": HOSTILE });
     let vault = browser.create("/vaults", vault).await["id"].clone();
     let prompt = json!({
         "title": HOSTILE, "prompt": HOSTILE, "platform": HOSTILE, "vaultId": vault,
@@ -47,7 +46,7 @@ async fn what_people_type_is_escaped_and_does_not_turn_the_text_around_it() {
         "aspectRatio": format!("r{TURN}") });
     browser.create("/generations", job).await;
     let jobs = browser.ended_jobs().await;
-    assert!(jobs.contains("Failed: </span><bdi>&quot;'&gt;&lt;script&gt;"), "{jobs}");
+    assert!(jobs.contains("Failed: </span><bdi>&quot;'&gt;\u{202e}&lt;script&gt;"), "{jobs}");
     let created = browser.post("/keys", &encoded(&[("name", HOSTILE)])).await.body;
     let key = attribute(&browser.page("/keys").await, "href=\"/keys/").to_owned();
 
