@@ -73,14 +73,14 @@ const ON_CONNECTIONS_AND_FILES: [Attack; 10] = [
 
 #[rustfmt::skip]
 const ON_THE_STORE: [Attack; 9] = [
-    ("24_largest_generations", |t| largest_generations(t).boxed_local(), &[], OTHERS),
+    ("largest_generations", |t| largest_generations(t).boxed_local(), &[], OTHERS),
     ("40_hanging_provider_answers", |t| hold_workers(t, "local/hang").boxed_local(), &[], OUTPUTS),
     ("40_dripping_outputs", |t| hold_workers(t, "local/drip").boxed_local(), &[], OUTPUTS),
     ("unusable_generations", |t| unusable(t).boxed_local(), &[], OTHERS),
     ("150_unread_pages", |t| pages(t).boxed_local(), &[], OTHERS),
     ("30_unread_vaults", |t| vaults(t).boxed_local(), &[], OTHERS),
     ("16_forks_of_a_large_vault", |t| forks(t).boxed_local(), &[], OTHERS),
-    ("24_lists_of_10000_vaults", |t| lists_of_vaults(t).boxed_local(), &[], OTHERS),
+    ("lists_of_10000_vaults", |t| lists_of_vaults(t).boxed_local(), &[], OTHERS),
     ("6_slow_readers_of_3_accounts", |t| of_three_accounts(t).boxed_local(), &ACCOUNTS, OTHERS),
 ];
 

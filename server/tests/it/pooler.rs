@@ -114,8 +114,13 @@ impl PgBouncer {
 
     /// A start is refused in one line that has these parts.
     async fn assert_refused(&self, parts: &[&str]) {
-        let arguments =
-            ["--blob-store=memory:", "--listen=127.0.0.1:0", "--database-url", &self.url];
+        let arguments = [
+            "--blob-store=memory:",
+            "--listen=127.0.0.1:0",
+            "--log=error",
+            "--database-url",
+            &self.url,
+        ];
         let text = refusal_of(program(&arguments, &[])).await;
         assert!(parts.iter().all(|part| text.contains(part)), "{text}");
         assert!(!text.contains("password"), "{text}");
