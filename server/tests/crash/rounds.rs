@@ -12,7 +12,7 @@ use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use serde_json::json;
 use tempfile::TempDir;
-use tokio::time::{Instant, sleep, timeout};
+use tokio::time::{Instant, sleep};
 
 use crate::TAKEOVER_MAX;
 use crate::check::Check;
@@ -21,7 +21,7 @@ use crate::cluster::{Cluster, LEASES};
 use crate::state::State;
 use crate::support::http::{Http, Request};
 use crate::support::server::Server;
-use crate::support::{TIMEOUT, folder_store};
+use crate::support::{TIMEOUT, folder_store, wait_until};
 
 const SERVERS: usize = 2;
 const CLIENTS: usize = 6;
@@ -217,14 +217,12 @@ impl Deployment {
 
     /// Waits until all servers are ready, and no statement of a dead server is running.
     async fn wait_until_recovered(&self) {
-        let ready = async {
-            for address in &*self.addresses {
-                while self.http.get(address, "/readyz").await.response().status != 200 {
-                    sleep(Duration::from_millis(20)).await;
-                }
-            }
-        };
-        timeout(TIMEOUT, ready).await.expect("the servers to recover by themselves");
+        for address in &*self.addresses {
+            let is_ready =
+                async || self.http.get(address, "/readyz").await.response().status == 200;
+            let ready = wait_until(TIMEOUT, is_ready).await;
+            assert!(ready.is_some(), "a server does not recover by itself");
+        }
         let idle = self.cluster.wait_until(TIMEOUT, BUSY, BTreeSet::is_empty).await;
         assert!(idle.is_some(), "a statement does not end");
     }

@@ -1,4 +1,5 @@
-//! Servers of one database: what they share, and what all of them refuse at once.
+//! Servers of one database: what they share, and what all of them refuse at once. Scenarios of the
+//! conformance suite run on replicas, too.
 
 use std::time::{Duration, Instant};
 
@@ -7,17 +8,11 @@ use promptarium_server::test_support::{DatabaseUrl, Migration, PostgresStore, Sc
 use promptarium_server::{Clock, EmbeddedServer};
 use tokio_postgres::NoTls;
 
-use crate::support::browser::{Browser, KEYS, OWN, code, request, send, sign_in_request};
 use crate::support::client::{Connection, call};
 use crate::support::program::{Running, program as command, refusal_of, signal};
 use crate::support::{PROMPT, SLOT, TIMEOUT, wait_until};
 
 const SEED: &str = "promptarium_live_a1_s3cret=alice";
-
-async fn embedded(database: &ScratchDatabase, seed: &str) -> EmbeddedServer {
-    let builder = EmbeddedServer::builder().database_url(database.url());
-    builder.seed_key(seed).start().await.unwrap()
-}
 
 async fn program(database: &ScratchDatabase) -> Running {
     let url = database.url();
@@ -134,43 +129,6 @@ async fn an_embedded_server_without_a_seed_has_a_key_of_its_own() {
     let id = &created["data"]["id"];
     let seen = call(&two, "GET", &format!("/prompts/{id}"), None).await;
     assert_eq!(seen.json()["data"], created["data"], "the keys belong to the same account");
-}
-
-#[tokio::test]
-async fn sessions_keys_and_cursors_of_one_server_are_those_of_another() {
-    let database = ScratchDatabase::create().await.unwrap();
-    let (one, two) = (embedded(&database, SEED).await, embedded(&database, SEED).await);
-    for _ in 0..2 {
-        assert_eq!(call(&one, "POST", "/prompts", Some(PROMPT)).await.status, 201);
-    }
-    let page = call(&one, "GET", "/prompts?limit=1", None).await.json();
-    let cursor = page["pagination"]["nextCursor"].as_str().unwrap();
-    let path = format!("/prompts?limit=1&cursor={cursor}");
-    assert_eq!(call(&two, "GET", &path, None).await.status, 200);
-
-    let browser = Browser::on(two).await;
-    let (two, cookie) = (&browser.server, &browser.cookie);
-    let created = browser.create_key("Laptop").await;
-    let key = created["key"].as_str().unwrap();
-    let own = format!("{OWN}{cookie}");
-    let path = format!("{KEYS}/{}", created["publicId"].as_str().unwrap());
-    for expected in [200, 401] {
-        for server in [&one, two] {
-            let mut connection = Connection::to(server).await;
-            assert_eq!(connection.api(key, "GET", "/vaults", None).await.status, expected);
-        }
-        assert_eq!(send(&one, request("DELETE", &path, &own, "")).await.status, 200);
-    }
-
-    let link = sign_in_request(&code(&one).await, "");
-    let (first, second) = tokio::join!(send(&one, &link), send(two, &link));
-    assert_eq!(first.status.min(second.status), 303);
-    assert_eq!(first.status.max(second.status), 401, "one code, one session");
-
-    assert_eq!(send(&one, request("POST", "/sign-out", &own, "")).await.status, 303);
-    for server in [&one, two] {
-        assert_eq!(send(server, request("GET", KEYS, cookie, "")).await.status, 401);
-    }
 }
 
 #[tokio::test]

@@ -168,3 +168,20 @@ async fn a_connection_above_the_limit_waits_for_another_to_close() {
     drop(first);
     assert_eq!(second.response().await.unwrap().status, 200);
 }
+
+#[tokio::test]
+async fn the_log_line_and_the_response_name_the_trace_of_a_request() {
+    const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
+    let mut server = Running::start(&[]).await;
+    let mut connection = Connection::to(&server).await;
+    let right = format!("traceparent: 00-{TRACE}-00f067aa0ba902b7-01\r\n");
+    for header in [&*right, "", "traceparent: 00-0-0-0\r\n", "traceparent: \"\\\r\n"] {
+        let sent = format!("GET /healthz HTTP/1.1\r\nhost: test\r\n{header}\r\n");
+        let response = connection.ask(sent).await;
+        let event = server.event("answered").await;
+        let span = event["span_id"].as_str().map(|span| format!("00-{TRACE}-{span}-01"));
+        assert_eq!((response.status, response.header("traceresponse")), (200, span.as_deref()));
+        assert_eq!(event["trace_id"].as_str(), (header == right).then_some(TRACE), "{header}");
+        assert_eq!(span.is_some(), header == right, "{header}");
+    }
+}

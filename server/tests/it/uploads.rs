@@ -63,19 +63,6 @@ async fn expect_100_continue_is_answered_before_the_body() {
     assert_eq!(connection.ask("1234").await.status, 200);
 }
 
-#[tokio::test]
-async fn a_client_that_disconnects_does_not_affect_others() {
-    let server = EmbeddedServer::start().await.unwrap();
-    let (slot, bytes) = (Slot::to(&server, SIZE).await, sample(SIZE));
-    assert_eq!(slot.put(&bytes).await.status, 200);
-    for _ in 0..20 {
-        let mut connection = slot.connection().await;
-        connection.send(slot.get_request()).await;
-        connection.head_response().await.unwrap();
-    }
-    assert!(slot.get().await.bytes == bytes);
-}
-
 /// An envelope with this text, and nothing of the cause.
 fn assert_is_error(response: &Response, expected: &str) {
     let json = response.json();

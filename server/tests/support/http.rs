@@ -45,7 +45,10 @@ pub(crate) struct Response {
 impl Request {
     /// A body of `Null` is none.
     pub(crate) fn new(method: &str, path: impl Into<String>, body: Value) -> Self {
-        let body = if body.is_null() { String::new() } else { body.to_string() };
+        let body = match body {
+            Value::Null => String::new(),
+            body => body.to_string(),
+        };
         Self::raw(method, path, body)
     }
 

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use promptarium_server::EmbeddedServer;
 use serde_json::json;
 
-use crate::support::browser::{FORM, OWN, code, request, send, sign_in_request};
-use crate::support::client::{Connection, Response};
+use crate::support::browser::{FORM, OWN, code, request, send};
+use crate::support::client::Connection;
 use crate::support::program::Running;
 
 /// The cookies of a browser, which sends all of a host to all of its ports.
@@ -14,12 +14,11 @@ use crate::support::program::Running;
 struct Jar(BTreeMap<String, String>);
 
 impl Jar {
-    fn header(&self) -> String {
+    /// Sends a request, and keeps the cookies of the response; gives its status.
+    async fn send(&mut self, server: &EmbeddedServer, method: &str, path: &str, body: &str) -> u16 {
         let pairs: Vec<_> = self.0.iter().map(|(name, value)| format!("{name}={value}")).collect();
-        format!("cookie: {}\r\n", pairs.join("; "))
-    }
-
-    fn keep(&mut self, response: &Response) {
+        let headers = format!("{FORM}{OWN}cookie: {}\r\n", pairs.join("; "));
+        let response = send(server, request(method, path, &headers, body)).await;
         for (_, set) in response.headers.iter().filter(|(name, _)| name == "set-cookie") {
             let (name, value) = set.split(';').next().unwrap().split_once('=').unwrap();
             match value {
@@ -27,54 +26,39 @@ impl Jar {
                 value => self.0.insert(name.to_owned(), value.to_owned()),
             };
         }
+        response.status
     }
 
     async fn sign_in(&mut self, server: &EmbeddedServer) {
-        let sent = sign_in_request(&code(server).await, &self.header());
-        let response = send(server, sent).await;
-        assert_eq!(response.status, 303);
-        self.keep(&response);
+        let form = format!("code={}", code(server).await);
+        assert_eq!(self.send(server, "POST", "/sign-in", &form).await, 303);
     }
 
-    async fn sign_out(&mut self, server: &EmbeddedServer) {
-        let headers = format!("{OWN}{}", self.header());
-        self.keep(&send(server, request("POST", "/sign-out", &headers, "")).await);
-    }
-
-    async fn statuses<const N: usize>(&self, servers: [&EmbeddedServer; N]) -> [u16; N] {
-        let mut statuses = [0; N];
-        for (status, server) in statuses.iter_mut().zip(servers) {
-            *status = send(server, request("GET", "/", &self.header(), "")).await.status;
-        }
-        statuses
+    async fn status(&mut self, server: &EmbeddedServer) -> u16 {
+        self.send(server, "GET", "/", "").await
     }
 }
 
 #[tokio::test]
 async fn servers_of_one_host_sign_nobody_out_of_each_other() {
-    let servers = [(); 2].map(async |()| EmbeddedServer::start().await.unwrap());
-    let [one, other] = &futures::future::join_all(servers).await[..] else { unreachable!() };
+    let (one, other) =
+        (EmbeddedServer::start().await.unwrap(), EmbeddedServer::start().await.unwrap());
     let mut jar = Jar::default();
-    jar.sign_in(one).await;
-    jar.sign_in(other).await;
-    assert_eq!(jar.statuses([one, other]).await, [200, 200]);
-    jar.sign_out(other).await;
-    assert_eq!(jar.statuses([one, other]).await, [200, 303]);
-    jar.sign_in(other).await;
-    jar.sign_out(one).await;
-    assert_eq!(jar.statuses([one, other]).await, [303, 200]);
+    jar.sign_in(&one).await;
+    jar.sign_in(&other).await;
+    assert_eq!((jar.status(&one).await, jar.status(&other).await), (200, 200));
+    jar.send(&other, "POST", "/sign-out", "").await;
+    assert_eq!((jar.status(&one).await, jar.status(&other).await), (200, 303));
+    jar.sign_in(&other).await;
+    jar.send(&one, "POST", "/sign-out", "").await;
+    assert_eq!((jar.status(&one).await, jar.status(&other).await), (303, 200));
     assert_eq!(jar.0.len(), 1, "{:?}", jar.0);
-}
-
-#[tokio::test]
-async fn a_client_that_knows_one_cookie_is_signed_in() {
-    let server = EmbeddedServer::start().await.unwrap();
-    let mut jar = Jar::default();
-    jar.sign_in(&server).await;
-    let port = server.local_addr().port();
+    // A client that knows the cookie without the port is signed in.
+    jar.sign_in(&one).await;
+    let port = one.local_addr().port();
     assert!(jar.0.contains_key(&format!("promptarium_session_{port}")), "{:?}", jar.0);
     jar.0.retain(|name, _| name == "promptarium_session");
-    assert_eq!((jar.0.len(), jar.statuses([&server]).await), (1, [200]));
+    assert_eq!((jar.0.len(), jar.status(&one).await), (1, 200));
 }
 
 #[tokio::test]
