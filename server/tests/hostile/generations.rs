@@ -10,7 +10,7 @@ use crate::support::{TIMEOUT, wait_until};
 use crate::target::{ATTACKER, Target};
 
 /// A debug build takes seconds to parse 24.
-const LARGEST: usize = if cfg!(debug_assertions) { 12 } else { 24 };
+const LARGEST: usize = if cfg!(debug_assertions) { 8 } else { 24 };
 /// More than one account's half of the workers.
 const HANGING: usize = 40;
 const UNUSABLE: usize = if cfg!(debug_assertions) { 60 } else { 300 };

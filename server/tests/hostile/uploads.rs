@@ -110,7 +110,7 @@ pub(crate) async fn lists_of_vaults(target: &Target) {
     assert_eq!(status, 400, "{refused}");
     let listed = async || target.connect().await.api(ATTACKER, "GET", "/vaults", None).await;
     let first = listed().await;
-    assert_eq!(first.data().as_array().unwrap().len(), 10_000);
+    assert_eq!(first.body.matches("\"slug\":").count(), 10_000);
     assert!(first.bytes.len() > 16 * MEBIBYTE, "{}", first.bytes.len());
     // Others exceed the account's share of the memory, or of the lists that are read at once.
     let all = join_all((0..LISTS).map(|_| listed())).await;
