@@ -6,8 +6,8 @@ use serde_json::Value;
 use tokio::time::{Instant, sleep};
 
 use crate::client::{Account, Upload};
-use crate::http::{Http, Request};
 use crate::state::{Image, State};
+use crate::support::http::{Http, Request};
 
 const PAUSE: Duration = Duration::from_millis(100);
 

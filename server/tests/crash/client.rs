@@ -18,8 +18,8 @@ use rand::RngExt;
 use rand::rngs::StdRng;
 use serde_json::Value;
 
-use crate::http::{Http, Outcome, Request, Response};
 use crate::state::{Id, Member, State, Write, parse};
+use crate::support::http::{Http, Outcome, Request, Response};
 
 /// Pause after a request that was not served.
 const PAUSE: Duration = Duration::from_millis(50);

@@ -7,7 +7,8 @@ use tempfile::TempDir;
 use tokio::process::Command;
 use tokio_postgres::NoTls;
 
-use crate::{TIMEOUT, wait_until};
+use crate::support::program::signal;
+use crate::support::{TIMEOUT, wait_until};
 
 /// The fencing tokens of the leases on jobs.
 pub(crate) const LEASES: &str = "SELECT fence::text FROM job WHERE fence IS NOT NULL";
@@ -125,10 +126,4 @@ impl Drop for Cluster {
         // No second panic while one unwinds.
         let _ = std::process::Command::new(SCRIPT).arg("remove").arg(self.folder.path()).output();
     }
-}
-
-/// Sends a signal by its name, such as `STOP`.
-pub(crate) async fn signal(name: &str, processes: &[String]) {
-    let status = Command::new("kill").args(["-s", name]).args(processes).status().await;
-    assert!(status.unwrap().success(), "kill -s {name} {processes:?}");
 }

@@ -12,15 +12,16 @@ use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use serde_json::json;
 use tempfile::TempDir;
-use tokio::time::{Instant, sleep, timeout};
+use tokio::time::{Instant, sleep};
 
+use crate::TAKEOVER_MAX;
 use crate::check::Check;
 use crate::client::{Account, Client};
 use crate::cluster::{Cluster, LEASES};
-use crate::http::{Http, Request};
-use crate::server::Server;
 use crate::state::State;
-use crate::{TAKEOVER_MAX, TIMEOUT};
+use crate::support::http::{Http, Request};
+use crate::support::server::Server;
+use crate::support::{TIMEOUT, folder_store, wait_until};
 
 const SERVERS: usize = 2;
 const CLIENTS: usize = 6;
@@ -100,11 +101,9 @@ impl Deployment {
         let keys = numbers.clone().map(|n| format!(" --seed-key {}=client{n}", key(n)));
         let keys: String = keys.collect();
         let url = outages::url(&cluster, standby.as_ref());
-        let blobs = folder.path().join("blobs");
-        let arguments = format!(
-            "--database-url {url} --blob-store file:{} --workers 2 --log warn{keys}",
-            blobs.display()
-        );
+        let blobs = folder_store(&folder);
+        let arguments =
+            format!("--database-url {url} --blob-store {blobs}/blobs --workers 2 --log warn{keys}");
         let start = |n| Server::start(folder.path().join(format!("{n}.log")), &arguments);
         let servers = join_all((0..SERVERS).map(start)).await;
         let addresses: Arc<[_]> = servers.iter().map(|server| server.address.clone()).collect();
@@ -218,14 +217,12 @@ impl Deployment {
 
     /// Waits until all servers are ready, and no statement of a dead server is running.
     async fn wait_until_recovered(&self) {
-        let ready = async {
-            for address in &*self.addresses {
-                while self.http.get(address, "/readyz").await.response().status != 200 {
-                    sleep(Duration::from_millis(20)).await;
-                }
-            }
-        };
-        timeout(TIMEOUT, ready).await.expect("the servers to recover by themselves");
+        for address in &*self.addresses {
+            let is_ready =
+                async || self.http.get(address, "/readyz").await.response().status == 200;
+            let ready = wait_until(TIMEOUT, is_ready).await;
+            assert!(ready.is_some(), "a server does not recover by itself");
+        }
         let idle = self.cluster.wait_until(TIMEOUT, BUSY, BTreeSet::is_empty).await;
         assert!(idle.is_some(), "a statement does not end");
     }

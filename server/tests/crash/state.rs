@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::http::{Http, Request};
+use crate::support::http::{Http, Request};
 
 pub(crate) type Id = i64;
 

@@ -1,33 +1,29 @@
 //! The job of a worker that was killed or frozen: a second server completes it in time,
 //! and exactly once.
 
-use image::{ImageFormat, RgbImage};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::time::Instant;
-use wiremock::matchers::{method, path};
-use wiremock::{Mock, MockServer, ResponseTemplate};
 
-use crate::cluster::{Cluster, signal};
-use crate::http::{Http, Request};
-use crate::server::Server;
-use crate::{KEY, TAKEOVER_MAX, TIMEOUT, wait_until};
-
-/// Logs how each claim ends.
-const LOG: &str = "warn,promptarium_server::generate::worker=debug";
+use crate::cluster::Cluster;
+use crate::support::http::{Http, Request};
+use crate::support::server::Server;
+use crate::support::{TIMEOUT, folder_store, provider, wait_until};
+use crate::{KEY, TAKEOVER_MAX};
 
 /// A server whose worker waits for the provider to tell the status of a job.
 struct Fixture {
     server: Server,
-    provider: MockServer,
     cluster: Cluster,
     http: Http,
     folder: TempDir,
+    /// What the provider does: it does not answer the first request for the status.
+    behaviour: &'static str,
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_job_of_a_killed_worker_is_taken_over_in_time_and_completes_once() {
-    let mut fixture = Fixture::start().await;
+    let mut fixture = Fixture::start("late-killed").await;
     fixture.server.kill().await;
     let (second, status) = fixture.take_over().await;
     fixture.assert_completed_once(&second, &status).await;
@@ -35,13 +31,13 @@ async fn the_job_of_a_killed_worker_is_taken_over_in_time_and_completes_once() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_worker_that_was_frozen_beyond_its_lease_changes_nothing() {
-    let fixture = Fixture::start().await;
+    let fixture = Fixture::start("late-frozen").await;
     let frozen = &fixture.server;
-    signal("STOP", &[frozen.id()]).await;
+    frozen.signal("STOP").await;
     let (second, status) = fixture.take_over().await;
     assert!(frozen.is_stopped(), "something woke it: {}", frozen.log());
 
-    signal("CONT", &[frozen.id()]).await;
+    frozen.signal("CONT").await;
     let woken = wait_until(TIMEOUT, async || frozen.log().contains("LeaseLost")).await;
     assert!(woken.is_some(), "{}", frozen.log());
     for server in [frozen, &second] {
@@ -50,16 +46,16 @@ async fn a_worker_that_was_frozen_beyond_its_lease_changes_nothing() {
 }
 
 impl Fixture {
-    async fn start() -> Self {
+    async fn start(behaviour: &'static str) -> Self {
         let (cluster, folder) = (Cluster::start().await, TempDir::new().unwrap());
-        let (provider, http) = (start_provider().await, Http::new());
-        let server = start_server(&cluster, &provider, &folder, "first").await;
-        let fixture = Self { server, provider, cluster, http, folder };
-        let job = json!({ "clientJobId": "j", "modelId": "local/any", "prompt": "A harbour" });
+        let server = start_server(&cluster, &folder, "first").await;
+        let fixture = Self { server, cluster, http: Http::new(), folder, behaviour };
+        let model = format!("local/{behaviour}");
+        let job = json!({ "clientJobId": "j", "modelId": model, "prompt": "A harbour" });
         let request = Request::post("/generations", job);
         let response = fixture.http.call(&fixture.server.address, KEY, &request).await.response();
         assert_eq!(response.status, 202, "{}", response.summary());
-        let claim = wait_until(TIMEOUT, async || fixture.provider_requests("GET").await > 0).await;
+        let claim = wait_until(TIMEOUT, async || provider::requests("GET", behaviour) > 0).await;
         assert!(claim.is_some(), "no worker claims the job");
         fixture
     }
@@ -67,7 +63,7 @@ impl Fixture {
     /// Starts a second server, and waits until it has completed the job.
     async fn take_over(&self) -> (Server, Value) {
         let begin = Instant::now();
-        let server = start_server(&self.cluster, &self.provider, &self.folder, "second").await;
+        let server = start_server(&self.cluster, &self.folder, "second").await;
         let status = async || self.get(&server, "/generations/j/status").await;
         let rest = TAKEOVER_MAX.saturating_sub(begin.elapsed());
         wait_until(rest, async || status().await["status"] == "completed").await;
@@ -80,7 +76,7 @@ impl Fixture {
     /// The job was submitted once, and the server shows the same status and one prompt with
     /// one image.
     async fn assert_completed_once(&self, server: &Server, status: &Value) {
-        assert_eq!(self.provider_requests("POST").await, 1);
+        assert_eq!(provider::requests("POST", self.behaviour), 1);
         assert_eq!(self.get(server, "/generations/j/status").await, *status);
         let contents = self.get(server, &format!("/vaults/{}/prompts", status["vaultId"])).await;
         let [prompt] = &**contents.as_array().unwrap() else { panic!("{contents}") };
@@ -90,55 +86,18 @@ impl Fixture {
         assert_eq!(file.status, 200, "{image}");
     }
 
-    async fn provider_requests(&self, method: &str) -> usize {
-        let requests = self.provider.received_requests().await.unwrap();
-        requests.iter().filter(|request| request.method.as_str() == method).count()
-    }
-
     async fn get(&self, server: &Server, path: &str) -> Value {
         self.http.call(&server.address, KEY, &Request::get(path)).await.response().data()
     }
 }
 
-async fn start_server(
-    cluster: &Cluster,
-    provider: &MockServer,
-    folder: &TempDir,
-    name: &str,
-) -> Server {
-    let (url, provider, folder) = (&cluster.url, provider.uri(), folder.path());
+async fn start_server(cluster: &Cluster, folder: &TempDir, name: &str) -> Server {
     let arguments = format!(
-        "--database-url {url} --blob-store file:{} --seed-key {KEY}=client --log {LOG} \
-         --provider queue --provider-url {provider} --provider-key k --provider-private-outputs",
-        folder.join("blobs").display()
+        "--database-url {} --blob-store {}/blobs --seed-key {KEY}=client --provider queue \
+         --provider-url {} --provider-key k --log warn,promptarium_server::generate::worker=debug",
+        cluster.url,
+        folder_store(folder),
+        provider::url(),
     );
-    Server::start(folder.join(name), &arguments).await
-}
-
-/// A provider of the queue protocol for one job, which is completed at once. The first
-/// request for its status gets no response in time.
-async fn start_provider() -> MockServer {
-    let server = MockServer::start().await;
-    let at = |path: &str| format!("{}{path}", server.uri());
-    let ticket = json!({
-        "request_id": "r", "status_url": at("/status"), "response_url": at("/result"),
-    });
-    let output = json!({ "images": [{ "url": at("/image.png"), "width": 2, "height": 2 }] });
-    let json = |body: Value| ResponseTemplate::new(200).set_body_json(body);
-    let status = json(json!({ "status": "COMPLETED" }));
-    let get = |at: &str| Mock::given(method("GET")).and(path(at.to_owned()));
-    let late = get("/status").respond_with(status.clone().set_delay(2 * TIMEOUT));
-    let mut png = std::io::Cursor::new(Vec::new());
-    RgbImage::new(2, 2).write_to(&mut png, ImageFormat::Png).unwrap();
-    let png = ResponseTemplate::new(200).set_body_raw(png.into_inner(), "image/png");
-    for mock in [
-        Mock::given(method("POST")).respond_with(json(ticket)),
-        late.up_to_n_times(1),
-        get("/status").respond_with(status),
-        get("/result").respond_with(json(output)),
-        get("/image.png").respond_with(png),
-    ] {
-        mock.mount(&server).await;
-    }
-    server
+    Server::start(folder.path().join(name), &arguments).await
 }

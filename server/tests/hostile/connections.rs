@@ -6,9 +6,10 @@ use futures::future::join_all;
 use tokio::io::AsyncReadExt;
 use tokio::time::{Instant, sleep, timeout};
 
-use crate::client::Connection;
+use crate::HELD_FOR;
+use crate::support::TIMEOUT;
+use crate::support::client::Connection;
 use crate::target::Target;
-use crate::{HELD_FOR, TIMEOUT};
 
 const SLOW: usize = 2_000;
 /// The server's limit. A debug build opens them more slowly than they time out.

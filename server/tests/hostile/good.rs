@@ -1,25 +1,24 @@
 //! A client with an account of its own that does ordinary things all the time. It has a thread of
 //! its own, so that it measures the server and not the attacker.
 
+use std::cell::RefCell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use futures::future::join;
-use reqwest::{Client, RequestBuilder, StatusCode};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 use tokio::time::sleep;
 
-use crate::TIMEOUT;
 use crate::report::Seen;
+use crate::support::TIMEOUT;
+use crate::support::http::{Http, Outcome, Request, send};
 use crate::target::GOOD;
 
-/// Between two rounds of requests, and between two generations.
+/// Between two rounds of requests, two generations, and two requests for a status.
 const PAUSE: Duration = Duration::from_millis(20);
-/// Between two requests for the status of a generation.
-const POLL: Duration = Duration::from_millis(20);
 /// Generations before the attack.
 const UNDISTURBED: usize = 3;
 
@@ -31,29 +30,23 @@ pub(crate) struct GoodClient {
 
 impl GoodClient {
     /// Returns when it has seen how long generations take without an attack.
-    pub(crate) async fn start(base_url: &str) -> Self {
-        let stop = Arc::new(AtomicBool::new(false));
-        let (ready, undisturbed) = oneshot::channel();
-        let session = |client: &Client| Session {
-            client: client.clone(),
-            base_url: base_url.to_owned(),
-            stop: stop.clone(),
-            seen: Seen::default(),
-        };
-        let client = Client::builder().timeout(TIMEOUT / 2).build().unwrap();
-        let (mut requests, mut jobs) = (session(&client), session(&client));
+    pub(crate) async fn start(address: String) -> Self {
+        let (stop, (ready, undisturbed)) = (Arc::<AtomicBool>::default(), oneshot::channel());
+        let stopped = stop.clone();
         let running = std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+            let session = Session { http: Http::new(), address, seen: RefCell::default() };
             runtime.unwrap().block_on(async {
                 for _ in 0..UNDISTURBED {
-                    requests.step().await;
-                    jobs.generation().await;
+                    session.step().await;
+                    session.generation().await;
                 }
-                assert!(jobs.seen.errors.is_empty(), "before the attack: {:?}", jobs.seen.errors);
-                ready.send(std::mem::take(&mut jobs.seen).jobs).unwrap();
-                requests.seen = Seen::default();
-                join(requests.repeat(Session::step), jobs.repeat(Session::generation)).await;
-                requests.seen.with(jobs.seen)
+                let before = session.seen.take();
+                assert!(before.errors.is_empty(), "before the attack: {:?}", before.errors);
+                ready.send(before.jobs).unwrap();
+                let steps = repeat(&stopped, async || session.step().await);
+                join(steps, repeat(&stopped, async || session.generation().await)).await;
+                session.seen.take()
             })
         });
         Self { stop, undisturbed: undisturbed.await.unwrap(), running }
@@ -67,105 +60,94 @@ impl GoodClient {
     }
 }
 
+/// Repeats a step at least once, until the client is stopped.
+async fn repeat(stopped: &AtomicBool, step: impl AsyncFn()) {
+    loop {
+        step().await;
+        if stopped.load(Ordering::Relaxed) {
+            return;
+        }
+        sleep(PAUSE).await;
+    }
+}
+
 struct Session {
-    client: Client,
-    base_url: String,
-    stop: Arc<AtomicBool>,
-    seen: Seen,
+    http: Http,
+    address: String,
+    seen: RefCell<Seen>,
 }
 
 impl Session {
-    /// Repeats a step at least once, until the client is stopped.
-    async fn repeat(&mut self, step: impl AsyncFn(&mut Self)) {
-        loop {
-            step(self).await;
-            if self.stop.load(Ordering::Relaxed) {
-                return;
-            }
-            sleep(PAUSE).await;
-        }
-    }
-
-    async fn step(&mut self) {
+    async fn step(&self) {
         let prompt = json!({ "title": "Harbour", "prompt": "A harbour at dawn" });
-        let created = self.post("/prompts", &prompt, StatusCode::CREATED).await;
-        let id = &created["data"]["id"];
-        self.get(&format!("/prompts/{id}")).await;
+        let created = self.call("POST", "/prompts", prompt, 201).await;
+        self.get(&format!("/prompts/{}", created["data"]["id"])).await;
         self.get("/prompts?limit=5").await;
         self.get("/vaults").await;
         self.upload().await;
     }
 
     /// A generation from the request to its end.
-    async fn generation(&mut self) {
+    async fn generation(&self) {
         let begin = Instant::now();
         let generation = json!({ "modelId": "local/picture", "prompt": "A harbour" });
-        let job = self.post("/generations", &generation, StatusCode::ACCEPTED).await;
-        let status =
-            format!("/generations/{}/status", job["data"]["clientJobId"].as_str().unwrap_or("?"));
+        let job = self.call("POST", "/generations", generation, 202).await;
+        let name = job["data"]["clientJobId"].as_str().unwrap_or("?");
+        let status = format!("/generations/{name}/status");
         while begin.elapsed() < TIMEOUT {
             match self.get(&status).await["data"]["status"].as_str() {
-                Some("queued" | "in_progress") => sleep(POLL).await,
-                Some("completed") => return self.seen.jobs.push(begin.elapsed()),
-                other => return self.seen.errors.push(format!("a generation is {other:?}")),
+                Some("queued" | "in_progress") => sleep(PAUSE).await,
+                Some("completed") => return self.seen.borrow_mut().jobs.push(begin.elapsed()),
+                other => return self.fault(format!("a generation is {other:?}")),
             }
         }
-        self.seen.errors.push("a generation has no end".to_owned());
+        self.fault("a generation has no end".to_owned());
     }
 
-    async fn upload(&mut self) {
+    async fn upload(&self) {
         let wanted = json!({ "contentType": "image/png", "size": 1000 });
-        let slot = self.post("/uploads/images", &wanted, StatusCode::CREATED).await;
+        let slot = self.call("POST", "/uploads/images", wanted, 201).await;
         let text = |name: &str| slot["data"][name].as_str().unwrap_or_default();
-        let put = self.client.put(text("uploadUrl")).bearer_auth(text("token"));
+        let put = self.http.0.put(text("uploadUrl")).bearer_auth(text("token"));
         let put = put.header("content-type", "image/png").body(vec![7; 1000]);
-        let (time, _) = self.send("PUT", put, StatusCode::OK).await;
-        self.seen.uploads.push(time);
+        let (time, _) = self.timed("PUT", send(put), 200).await;
+        self.seen.borrow_mut().uploads.push(time);
     }
 
-    async fn post(&mut self, path: &str, body: &Value, expected: StatusCode) -> Value {
-        let request = self.client.post(format!("{}{path}", self.base_url)).json(body);
-        self.timed(path, request, expected).await
+    async fn get(&self, path: &str) -> Value {
+        self.call("GET", path, Value::Null, 200).await
     }
 
-    async fn get(&mut self, path: &str) -> Value {
-        let request = self.client.get(format!("{}{path}", self.base_url));
-        self.timed(path, request, StatusCode::OK).await
-    }
-
-    async fn timed(&mut self, path: &str, request: RequestBuilder, expected: StatusCode) -> Value {
-        let (time, body) = self.send(path, request.bearer_auth(GOOD), expected).await;
-        self.seen.requests.push(time);
+    async fn call(&self, method: &str, path: &str, body: Value, expected: u16) -> Value {
+        let request = Request::new(method, path, body);
+        let call = self.http.call(&self.address, GOOD, &request);
+        let (time, body) = self.timed(path, call, expected).await;
+        self.seen.borrow_mut().requests.push(time);
         body
     }
 
     /// The time that a request took, and the JSON of the response.
-    async fn send(
-        &mut self,
+    async fn timed(
+        &self,
         what: &str,
-        request: RequestBuilder,
-        expected: StatusCode,
+        outcome: impl Future<Output = Outcome>,
+        expected: u16,
     ) -> (Duration, Value) {
         let begin = Instant::now();
-        let outcome = async {
-            let response = request.send().await?;
-            Ok::<_, reqwest::Error>((response.status(), response.bytes().await?))
-        };
         let outcome = outcome.await;
-        let body = match outcome {
-            Ok((status, body)) if status == expected => {
-                serde_json::from_slice(&body).unwrap_or_default()
+        let time = begin.elapsed();
+        let fault = match outcome {
+            Outcome::Response(response) if response.status == expected => {
+                return (time, response.json());
             }
-            Ok((status, body)) => {
-                let body = String::from_utf8_lossy(&body);
-                self.seen.errors.push(format!("{what}: {status} {body}"));
-                Value::Null
-            }
-            Err(error) => {
-                self.seen.errors.push(format!("{what}: {error:?}"));
-                Value::Null
-            }
+            Outcome::Response(response) => response.summary(),
+            other => format!("{other:?}"),
         };
-        (begin.elapsed(), body)
+        self.fault(format!("{what}: {fault}"));
+        (time, Value::Null)
+    }
+
+    fn fault(&self, what: String) {
+        self.seen.borrow_mut().errors.push(what);
     }
 }

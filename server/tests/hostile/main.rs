@@ -1,4 +1,5 @@
-//! Attacks on a server process, each on both stores. Beside each attack a good client of another
+//! Attacks on a server process, each on the stores that have a part in it, in a release build on
+//! both. Beside each attack a good client of another
 //! account works: it must see no error and wait for nothing, its generations must end in time, and
 //! the server's memory must stay within a bound.
 //!
@@ -15,26 +16,18 @@
     reason = "a test fails where something unexpected happens, and prints what it measures"
 )]
 
-#[path = "../it/support/client.rs"]
-#[expect(dead_code, reason = "other tests use all of it")]
-mod client;
-#[path = "../it/support/program.rs"]
-#[expect(dead_code, reason = "other tests use all of it")]
-mod program;
-
-mod attacker;
 mod good;
-mod provider;
 mod report;
 mod target;
 
-mod bodies;
 mod connections;
 mod generations;
 mod readers;
-mod shares;
 mod uploads;
-mod vaults;
+
+#[path = "../support/lib.rs"]
+#[expect(dead_code, reason = "each test program uses a part")]
+mod support;
 
 use std::time::Duration;
 
@@ -42,99 +35,89 @@ use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 use libtest_mimic::{Arguments, Trial};
 
+use crate::connections::{IDLE_SETTINGS, floods, idle, slow_heads};
+use crate::generations::{hold_workers, largest_generations, unusable};
+use crate::readers::{ACCOUNTS, held_downloads, images, of_three_accounts, pages, vaults};
 use crate::report::Report;
-use crate::target::{StoreKind, Target};
+use crate::target::{IN_MEMORY, Target};
+use crate::uploads::{
+    forks, large_output, largest_at_once, largest_bodies, lists_of_vaults, stalled, unfinished,
+};
 
-/// No test waits longer for anything.
-const TIMEOUT: Duration = Duration::from_secs(60);
 /// How long attacks last that would not end.
 const HELD_FOR: Duration = Duration::from_millis(if cfg!(debug_assertions) { 700 } else { 5000 });
-/// What a server may take at most, whatever is sent to it with the default settings.
-const MEMORY_MAX_MIB: usize = 256;
-/// The same while it copies outputs of the provider.
-const OUTPUTS_MEMORY_MAX_MIB: usize = 512;
-
 const MEBIBYTE: usize = 1024 * 1024;
 
-/// What an attacker does to a server.
-struct Attack {
-    name: &'static str,
-    run: fn(&Target) -> LocalBoxFuture<'_, ()>,
-    /// Flags of the server.
-    settings: &'static [&'static str],
-    memory_max_mib: usize,
-}
+/// What a server may take at most with the default settings, in MiB: beside uploads, while it
+/// copies outputs of the provider, and whatever else is sent to it.
+const UPLOADS: usize = 128;
+const OUTPUTS: usize = 512;
+const OTHERS: usize = 256;
 
-impl Attack {
-    const fn new(name: &'static str, run: fn(&Target) -> LocalBoxFuture<'_, ()>) -> Self {
-        Self { name, run, settings: &[], memory_max_mib: MEMORY_MAX_MIB }
-    }
+/// What an attacker does to a server: name, flags of the server, bound of its memory.
+type Attack = (&'static str, fn(&Target) -> LocalBoxFuture<'_, ()>, &'static [&'static str], usize);
 
-    const fn with_outputs(self) -> Self {
-        Self { memory_max_mib: OUTPUTS_MEMORY_MAX_MIB, ..self }
-    }
-
-    const fn with(self, settings: &'static [&'static str]) -> Self {
-        Self { settings, ..self }
-    }
-
-    fn test(&self, store: StoreKind) {
-        let rounds = std::env::var("PROMPTARIUM_HOSTILE_ROUNDS");
-        let rounds = rounds.map_or(1, |rounds| rounds.parse().expect("a number of rounds"));
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        let mut report = Report::default();
-        for _ in 0..rounds {
-            let round = runtime.block_on(async {
-                let target = Target::start(store, self.settings).await;
-                (self.run)(&target).await;
-                target.end().await
-            });
-            report.add(round);
-        }
-        println!("| {} | {} | {report} |", self.name.replace('_', " "), store.name());
-        report.check(self.memory_max_mib);
-    }
-}
-
-const ATTACKS: &[Attack] = &[
-    Attack::new("64_uploads_of_10_MiB", |target| uploads::largest_at_once(target).boxed_local()),
-    Attack::new("14_stalled_uploads", |target| uploads::stalled(target).boxed_local()),
-    Attack::new("1000_unread_images", |target| uploads::unread_images(target).boxed_local()),
-    Attack::new("150_bodies_of_4_MiB", |target| bodies::largest_at_once(target).boxed_local()),
-    Attack::new("24_largest_generations", |target| {
-        generations::largest_at_once(target).boxed_local()
-    }),
-    Attack::new("40_hanging_provider_answers", |target| {
-        generations::hanging_answers(target).boxed_local()
-    })
-    .with_outputs(),
-    Attack::new("40_dripping_outputs", |target| {
-        generations::dripping_outputs(target).boxed_local()
-    })
-    .with_outputs(),
-    Attack::new("300_unusable_generations", |target| generations::unusable(target).boxed_local()),
-    Attack::new("150_unread_pages", |target| readers::pages(target).boxed_local()),
-    Attack::new("30_unread_vaults", |target| readers::vaults(target).boxed_local()),
-    Attack::new("16_forks_of_a_large_vault", |target| vaults::forks(target).boxed_local()),
-    Attack::new("2000_slow_heads", |target| connections::slow_heads(target).boxed_local()),
-    Attack::new("idle_HTTP/2_connections", |target| connections::idle(target).boxed_local())
-        .with(&connections::IDLE_SETTINGS),
-    Attack::new("260_held_downloads", |target| shares::downloads(target).boxed_local()),
-    Attack::new("6_slow_readers_of_3_accounts", |target| shares::readers(target).boxed_local())
-        .with(&shares::ACCOUNTS),
-    Attack::new("control_frame_floods", |target| connections::floods(target).boxed_local()),
+#[rustfmt::skip]
+const ON_CONNECTIONS_AND_FILES: [Attack; 10] = [
+    ("64_uploads_of_10_MiB", |t| largest_at_once(t).boxed_local(), &[], UPLOADS),
+    ("14_stalled_uploads", |t| stalled(t).boxed_local(), &[], UPLOADS),
+    ("40_unfinished_uploads", |t| unfinished(t).boxed_local(), &[IN_MEMORY], 200),
+    ("1000_unread_images", |t| images(t).boxed_local(), &[], OTHERS),
+    ("260_held_downloads", |t| held_downloads(t).boxed_local(), &[], OTHERS),
+    ("150_bodies_of_4_MiB", |t| largest_bodies(t).boxed_local(), &[], OTHERS),
+    ("output_of_500_MiB", |t| large_output(t).boxed_local(), &[], UPLOADS),
+    ("2000_slow_heads", |t| slow_heads(t).boxed_local(), &[], OTHERS),
+    ("idle_HTTP/2_connections", |t| idle(t).boxed_local(), &IDLE_SETTINGS, OTHERS),
+    ("control_frame_floods", |t| floods(t).boxed_local(), &[], OTHERS),
 ];
+
+#[rustfmt::skip]
+const ON_THE_STORE: [Attack; 9] = [
+    ("largest_generations", |t| largest_generations(t).boxed_local(), &[], OTHERS),
+    ("40_hanging_provider_answers", |t| hold_workers(t, "local/hang").boxed_local(), &[], OUTPUTS),
+    ("40_dripping_outputs", |t| hold_workers(t, "local/drip").boxed_local(), &[], OUTPUTS),
+    ("unusable_generations", |t| unusable(t).boxed_local(), &[], OTHERS),
+    ("150_unread_pages", |t| pages(t).boxed_local(), &[], OTHERS),
+    ("30_unread_vaults", |t| vaults(t).boxed_local(), &[], OTHERS),
+    ("16_forks_of_a_large_vault", |t| forks(t).boxed_local(), &[], OTHERS),
+    ("lists_of_10000_vaults", |t| lists_of_vaults(t).boxed_local(), &[], OTHERS),
+    ("6_slow_readers_of_3_accounts", |t| of_three_accounts(t).boxed_local(), &ACCOUNTS, OTHERS),
+];
+
+fn test(attack: &Attack, store: &str) {
+    let (name, run, settings, memory_max_mib) = attack;
+    let rounds = std::env::var("PROMPTARIUM_HOSTILE_ROUNDS");
+    let rounds = rounds.map_or(1, |rounds| rounds.parse().expect("a number of rounds"));
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let rounds = (0..rounds).map(|_| {
+        runtime.block_on(async {
+            let target = Target::start(store == "postgres", settings).await;
+            run(&target).await;
+            target.end().await
+        })
+    });
+    let report = Report(rounds.collect());
+    println!("| {} | {store} | {report} |", name.replace('_', " "));
+    report.check(*memory_max_mib);
+}
 
 fn main() {
     // Attackers hold thousands of connections.
     rlimit::increase_nofile_limit(u64::MAX).expect("more file descriptors");
     let mut arguments = Arguments::from_args();
     arguments.test_threads = Some(1);
-    let trials = [StoreKind::Memory, StoreKind::Postgres].into_iter().flat_map(|store| {
-        ATTACKS.iter().map(move |attack| {
-            let name = format!("{}::{}", store.name(), attack.name);
-            Trial::test(name, move || {
-                attack.test(store);
+    // A debug build is for the ordinary run, which does not repeat what the store has no part in.
+    let on_postgres = if cfg!(debug_assertions) { &[] } else { &ON_CONNECTIONS_AND_FILES[..] };
+    let trials = [
+        ("memory", &ON_CONNECTIONS_AND_FILES[..]),
+        ("memory", &ON_THE_STORE[..]),
+        ("postgres", on_postgres),
+        ("postgres", &ON_THE_STORE[..]),
+    ];
+    let trials = trials.into_iter().flat_map(|(store, attacks)| {
+        attacks.iter().map(move |attack| {
+            Trial::test(format!("{store}::{}", attack.0), move || {
+                test(attack, store);
                 Ok(())
             })
         })

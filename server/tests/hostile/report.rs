@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use crate::TIMEOUT;
+use crate::support::TIMEOUT;
 
 /// 99 of 100 requests take less. A debug build takes many times as long for what it parses,
 /// digests and writes. Its bound is below the shortest time for which a server lets a request wait
@@ -25,16 +25,6 @@ pub(crate) struct Seen {
     pub(crate) errors: Vec<String>,
 }
 
-impl Seen {
-    pub(crate) fn with(mut self, other: Self) -> Self {
-        self.requests.extend(other.requests);
-        self.uploads.extend(other.uploads);
-        self.jobs.extend(other.jobs);
-        self.errors.extend(other.errors);
-        self
-    }
-}
-
 /// One attack on one server.
 pub(crate) struct Round {
     pub(crate) peak_mib: usize,
@@ -44,10 +34,7 @@ pub(crate) struct Round {
 }
 
 /// All rounds of an attack.
-#[derive(Default)]
-pub(crate) struct Report {
-    rounds: Vec<Round>,
-}
+pub(crate) struct Report(pub(crate) Vec<Round>);
 
 impl Round {
     /// What is wrong.
@@ -70,12 +57,8 @@ impl Round {
 }
 
 impl Report {
-    pub(crate) fn add(&mut self, round: Round) {
-        self.rounds.push(round);
-    }
-
     pub(crate) fn check(&self, memory_max_mib: usize) {
-        let faults = self.rounds.iter().flat_map(|round| round.faults(memory_max_mib));
+        let faults = self.0.iter().flat_map(|round| round.faults(memory_max_mib));
         let mut faults: Vec<_> = faults.collect();
         // Of all rounds: within one some attacks see fewer than 100 requests.
         let p99 = quantile(&self.all(|round| &round.beside.requests), 99);
@@ -86,7 +69,7 @@ impl Report {
     }
 
     fn all(&self, times: impl Fn(&Round) -> &Vec<Duration>) -> Vec<Duration> {
-        self.rounds.iter().flat_map(times).copied().collect()
+        self.0.iter().flat_map(times).copied().collect()
     }
 }
 
@@ -96,25 +79,25 @@ impl Report {
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let requests = self.all(|round| &round.beside.requests);
-        let errors: usize = self.rounds.iter().map(|round| round.beside.errors.len()).sum();
+        let errors: usize = self.0.iter().map(|round| round.beside.errors.len()).sum();
         let upload = slowest(&self.all(|round| &round.beside.uploads));
-        let peak = self.rounds.iter().map(|round| round.peak_mib).max();
+        let peak = self.0.iter().map(|round| round.peak_mib).max();
         let before = quantile(&self.all(|round| &round.undisturbed), 50);
         let job = slowest(&self.all(|round| &round.beside.jobs));
-        let milliseconds = |time: Duration| format!("{:.1}", time.as_secs_f64() * 1e3);
-        let cells = [
-            requests.len().to_string(),
-            errors.to_string(),
-            milliseconds(quantile(&requests, 50)),
-            milliseconds(quantile(&requests, 99)),
-            milliseconds(slowest(&requests)),
-            milliseconds(upload),
-            peak.unwrap_or_default().to_string(),
-            milliseconds(before),
-            milliseconds(job),
-        ];
-        f.write_str(&cells.join(" | "))
+        let times = [quantile(&requests, 50), quantile(&requests, 99), slowest(&requests), upload];
+        let [p50, p99, slowest, upload] = times.map(milliseconds);
+        let (before, job) = (milliseconds(before), milliseconds(job));
+        let (count, peak) = (requests.len(), peak.unwrap_or_default());
+        write!(
+            f,
+            "{count} | {errors} | {p50:.1} | {p99:.1} | {slowest:.1} | {upload:.1} | {peak}"
+        )?;
+        write!(f, " | {before:.1} | {job:.1}")
     }
+}
+
+fn milliseconds(time: Duration) -> f64 {
+    time.as_secs_f64() * 1e3
 }
 
 /// So many percent take at most this time. Without any, no bound holds.

@@ -1,90 +1,80 @@
-//! The server under attack.
+//! The server under attack, and the attacker as a client of the API.
 
 use futures::future::join_all;
 use promptarium_server::test_support::ScratchDatabase;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::time::sleep;
 
 use crate::HELD_FOR;
-use crate::client::{Connection, Response};
 use crate::good::GoodClient;
-use crate::program::Running;
-use crate::provider;
 use crate::report::Round;
+use crate::support::client::{Connection, Response, Server};
+use crate::support::http::{Http, Request};
+use crate::support::program::Running;
+use crate::support::{TIMEOUT, folder_store, provider};
 
 /// The key of whoever attacks, and a key of another account.
 pub(crate) const ATTACKER: &str = "promptarium_live_m1_s3cret";
 pub(crate) const GOOD: &str = "promptarium_live_g1_s3cret";
 
-#[derive(Clone, Copy)]
-pub(crate) enum StoreKind {
-    Memory,
-    Postgres,
-}
-
-impl StoreKind {
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Memory => "memory",
-            Self::Postgres => "postgres",
-        }
-    }
-}
+/// A flag; by default files are in a folder.
+pub(crate) const IN_MEMORY: &str = "--blob-store=memory:";
 
 /// A server process with both accounts, and a good client that uses it until [`Target::end`].
 pub(crate) struct Target {
     pub(crate) server: Running,
     good: GoodClient,
     pub(crate) database: Option<ScratchDatabase>,
-    _blobs: TempDir,
+    pub(crate) blobs: TempDir,
 }
 
 impl Target {
     /// Returns once the good client knows how long a generation takes without an attack.
-    pub(crate) async fn start(store: StoreKind, settings: &[&str]) -> Self {
-        let database = match store {
-            StoreKind::Memory => None,
-            StoreKind::Postgres => Some(ScratchDatabase::create().await.unwrap()),
+    pub(crate) async fn start(on_postgres: bool, settings: &[&str]) -> Self {
+        let database = match on_postgres {
+            true => Some(ScratchDatabase::create().await.unwrap()),
+            false => None,
         };
         let blobs = TempDir::new().unwrap();
-        let mut arguments: Vec<String> = settings.iter().map(ToString::to_string).collect();
-        for (flag, value) in [
-            ("--blob-store", format!("file:{}", blobs.path().display())),
-            ("--provider", "queue".to_owned()),
-            ("--provider-url", provider::url().to_owned()),
-            ("--provider-key", "k".to_owned()),
-            ("--seed-key", format!("{ATTACKER}=mallory")),
-            ("--seed-key", format!("{GOOD}=alice")),
+        let mut arguments = vec![
+            "--provider=queue".to_owned(),
+            format!("--provider-url={}", provider::url()),
+            "--provider-key=k".to_owned(),
+            format!("--seed-key={ATTACKER}=mallory"),
+            format!("--seed-key={GOOD}=alice"),
             // Nobody reads the log, which would block the server once the pipe is full.
-            ("--log", "off".to_owned()),
-        ] {
-            arguments.extend([flag.to_owned(), value]);
+            "--log=off".to_owned(),
+        ];
+        arguments
+            .extend(database.iter().map(|database| format!("--database-url={}", database.url())));
+        if !settings.contains(&IN_MEMORY) {
+            arguments.push(format!("--blob-store={}", folder_store(&blobs)));
         }
-        if let Some(database) = &database {
-            arguments.extend(["--database-url".to_owned(), database.url()]);
-        }
-        let arguments: Vec<_> = arguments.iter().map(String::as_str).collect();
-        let server = Running::start(&arguments, &[]).await;
-        let good = GoodClient::start(server.base_url()).await;
-        Self { server, good, database, _blobs: blobs }
-    }
-
-    pub(crate) fn base_url(&self) -> &str {
-        self.server.base_url()
+        let arguments: Vec<_> =
+            arguments.iter().map(String::as_str).chain(settings.iter().copied()).collect();
+        let server = Running::start(&arguments).await;
+        let good = GoodClient::start(server.access().0.to_string()).await;
+        Self { server, good, database, blobs }
     }
 
     pub(crate) async fn connect(&self) -> Connection {
         Connection::to(&self.server).await
     }
 
-    /// Clients that read nothing for a while, and then only the head of the response. How many got
-    /// what they asked for, and how many were refused with one of these statuses.
-    pub(crate) async fn unread(
-        &self,
-        request: &str,
-        readers: usize,
-        refusals: &[u16],
-    ) -> (usize, usize) {
+    pub(crate) fn attacker(&self) -> Attacker {
+        self.client(ATTACKER)
+    }
+
+    pub(crate) fn client(&self, key: &'static str) -> Attacker {
+        // A fork of a large vault may take a minute.
+        let http = Http::with_timeout(2 * TIMEOUT);
+        Attacker { http, address: self.server.access().0.to_string(), key }
+    }
+
+    /// Clients that read nothing for a while, and then only the head of the response: some get what
+    /// they asked for, and all others are refused with one of these statuses.
+    pub(crate) async fn unread(&self, request: &str, readers: usize, refusals: &[u16]) {
         let mut peers = join_all((0..readers).map(async |_| {
             let mut peer = self.connect().await;
             peer.send(request).await;
@@ -96,8 +86,8 @@ impl Target {
         let heads = join_all(heads).await;
         let sent = heads.iter().filter(|head| head.status == 200).count();
         let refused = heads.iter().filter(|head| is_refusal(head, refusals)).count();
+        println!("{sent} responses were sent and {refused} requests refused");
         assert!(sent > 0 && sent + refused == readers, "{heads:?}");
-        (sent, refused)
     }
 
     /// Stops the good client, and returns what it saw and what the server took.
@@ -111,4 +101,46 @@ impl Target {
 /// Whether a response has one of these statuses, and says when to try again.
 pub(crate) fn is_refusal(response: &Response, statuses: &[u16]) -> bool {
     statuses.contains(&response.status) && response.header("retry-after").is_some()
+}
+
+/// The owner of a key, for what an attack prepares.
+pub(crate) struct Attacker {
+    http: Http,
+    address: String,
+    key: &'static str,
+}
+
+impl Attacker {
+    /// The status and the `data` of a response, or the whole body of a refusal.
+    pub(crate) async fn call(&self, method: &str, path: &str, json: String) -> (u16, Value) {
+        let request = Request::raw(method, path, json);
+        let response = self.http.call(&self.address, self.key, &request).await.response();
+        let is_success = response.status < 300;
+        (response.status, if is_success { response.data() } else { response.json() })
+    }
+
+    pub(crate) async fn get(&self, path: &str) -> Value {
+        self.done("GET", path, String::new()).await
+    }
+
+    pub(crate) async fn post(&self, path: &str, body: &Value) -> Value {
+        self.done("POST", path, body.to_string()).await
+    }
+
+    async fn done(&self, method: &str, path: &str, json: String) -> Value {
+        let (status, data) = self.call(method, path, json).await;
+        assert!((200..300).contains(&status), "{path}: {status} {data}");
+        data
+    }
+
+    /// A vault of so many equal prompts.
+    pub(crate) async fn vault(&self, prompts: usize, text: &str) -> i64 {
+        let vault = json!({ "name": "Large", "visibility": "public" });
+        let vault = self.post("/vaults", &vault).await["id"].as_i64().unwrap();
+        let prompt = json!({ "title": "t", "prompt": text, "vaultId": vault });
+        for _ in 0..prompts {
+            self.post("/prompts", &prompt).await;
+        }
+        vault
+    }
 }

@@ -1,11 +1,13 @@
 //! The commands that rename, delete, export and import accounts, end sessions, and describe the
 //! program.
 
+use futures::future::join_all;
 use promptarium_server::test_support::ScratchDatabase;
 use serde_json::{Value, json};
 use tempfile::NamedTempFile;
 
-use crate::support::client::{Connection, request};
+use crate::support::browser::sign_in_request;
+use crate::support::client::Connection;
 use crate::support::command::{failure, run};
 use crate::support::program::{Running, output, program};
 
@@ -36,23 +38,22 @@ fn comparable(export: &str) -> Value {
     export
 }
 
-/// A server with an account `alice` that has two vaults and three prompts, and the ids of these.
-async fn filled(url: &str) -> (Running, [String; 3]) {
+/// A server with an account `alice` that has two vaults and three prompts, a key of it, and the ids
+/// of the prompts.
+async fn filled(url: &str) -> (Running, String, [String; 3]) {
     run(url, &["account", "create", "alice"]).await;
-    let key = run(url, &["key", "create", "--account", "alice"]).await.stdout;
-    let variables = [("PROMPTARIUM_DATABASE_URL", url)];
-    let server = Running::start(&["--blob-store=memory:"], &variables).await;
-    let mut connection = Connection::open(server.base_url()).await;
-    let mut send = async |method: &str, path: &str, body: Option<Value>| {
-        let body = body.map(|body| body.to_string());
-        connection.send(request(key.trim(), method, path, body.as_deref())).await;
-        let response = connection.response().await.unwrap();
+    let key = run(url, &["key", "create", "--account", "alice"]).await.stdout.trim().to_owned();
+    let server = Running::start(&["--blob-store=memory:", "--database-url", url]).await;
+    let mut connection = Connection::to(&server).await;
+    let mut send = async |method: &str, path: &str, body: Value| {
+        let body = (!body.is_null()).then(|| body.to_string());
+        let response = connection.api(&key, method, path, body.as_deref()).await;
         assert!(response.status < 300, "{path} {body:?}: {response:?}");
-        response.json()["data"].clone()
+        response.data()
     };
-    let general = send("GET", "/vaults", None).await[0]["id"].clone();
+    let general = send("GET", "/vaults", Value::Null).await[0]["id"].clone();
     let sky = json!({ "name": "Night sky", "description": "Stars", "visibility": "unlisted" });
-    let sky = send("POST", "/vaults", Some(sky)).await["id"].clone();
+    let sky = send("POST", "/vaults", sky).await["id"].clone();
     let mut ids = Vec::new();
     for number in 1..=3 {
         let prompt = json!({
@@ -60,21 +61,21 @@ async fn filled(url: &str) -> (Running, [String; 3]) {
             "promptType": "image", "modelId": "local/plasma", "aspectRatio": "1:1", "vaultId": sky,
             "referenceMediaUrls": ["https://example.com/a.png"],
         });
-        ids.push(send("POST", "/prompts", Some(prompt)).await["id"].clone());
+        ids.push(send("POST", "/prompts", prompt).await["id"].clone());
     }
     let second = json!({ "promptIds": [ids[1]] });
-    send("POST", &format!("/vaults/{general}/prompts"), Some(second)).await;
-    let oldest =
-        send("GET", &format!("/vaults/{sky}/prompts"), None).await[2]["vaultPromptId"].clone();
-    send("POST", &format!("/vaults/{sky}/prompts/{oldest}/pin"), None).await;
-    (server, [0, 1, 2].map(|at| ids[at].to_string()))
+    send("POST", &format!("/vaults/{general}/prompts"), second).await;
+    let contents = format!("/vaults/{sky}/prompts");
+    let oldest = send("GET", &contents, Value::Null).await[2]["vaultPromptId"].clone();
+    send("POST", &format!("{contents}/{oldest}/pin"), Value::Null).await;
+    (server, key, [0, 1, 2].map(|at| ids[at].to_string()))
 }
 
 #[tokio::test]
 async fn an_export_is_imported_as_it_was() {
     let database = ScratchDatabase::create().await.unwrap();
     let url = &database.url();
-    let (_server, [oldest, ..]) = filled(url).await;
+    let (_server, _, [oldest, ..]) = filled(url).await;
     let export = run(url, &["account", "export", "alice"]).await;
     assert_eq!((export.code, &*export.stderr), (Some(0), ""));
     let file = NamedTempFile::new().unwrap();
@@ -91,56 +92,46 @@ async fn an_export_is_imported_as_it_was() {
         (&document["format"], &document["version"]),
         (&json!("promptarium-account"), &json!(1))
     );
-    assert_eq!(
-        document["vaults"][1]["prompts"][0],
-        json!({ "id": oldest.parse::<i64>().unwrap(), "isPinned": true })
-    );
-    assert_eq!(
-        run(url, &["session", "list", "bob", "--json"]).await.json(),
-        json!({ "sessions": [] })
-    );
+    let pinned = json!({ "id": oldest.parse::<i64>().unwrap(), "isPinned": true });
+    assert_eq!(document["vaults"][1]["prompts"][0], pinned);
 }
 
 #[tokio::test]
 async fn a_document_that_is_wrong_names_the_place_and_imports_nothing() {
     let database = ScratchDatabase::create().await.unwrap();
     let url = &database.url();
-    let (_server, [_, second, newest]) = filled(url).await;
+    let (_server, _, [_, second, newest]) = filled(url).await;
     let export = run(url, &["account", "export", "alice"]).await.stdout;
-    let file = NamedTempFile::new().unwrap();
-    let path = file.path().to_str().unwrap();
     let title = r#""title":"Prompt 2""#;
     let long = format!(r#""title":"{}""#, "x".repeat(121));
     let member = format!(r#"{{"id":{second},"isPinned""#);
     let id = format!(r#""id":{second},"imageUrl""#);
     let taken = format!(r#""id":{newest},"imageUrl""#);
-    for (from, to, place) in [
-        (
-            title,
-            long.as_str(),
-            "prompts: entry 2 (title: must be 1 to 120 characters, but has 121)",
-        ),
+    let refused = [
+        (title, &*long, "prompts: entry 2 (title: must be 1 to 120 characters, but has 121)"),
         (title, r#""title":3"#, "prompts: entry 2 (title: must be a string, but is a number)"),
         (title, r#""titel":"a""#, "prompts: entry 2 (title: is required)"),
         (r#""modelId":"local/plasma""#, r#""modelId":null"#, "(modelId: is required when"),
-        (member.as_str(), r#"{"id":99,"isPinned""#, "names no prompt of the file: 99"),
-        (id.as_str(), taken.as_str(), "prompts: entry 2 has the id"),
+        (&member, r#"{"id":99,"isPinned""#, "names no prompt of the file: 99"),
+        (&id, &taken, "prompts: entry 2 has the id"),
         (r#""visibility":"unlisted""#, r#""visibility":"hidden""#, "vaults: entry 2 (visibility: "),
         (r#""createdAt":"20"#, r#""createdAt":"00"#, "createdAt: must be a time"),
         (r#""version":1"#, r#""version":2"#, "version: must be 1 to 1, but is 2"),
         (r#""promptarium-account""#, r#""other""#, "format: must be one of promptarium-account"),
         ("]}\n", "]\n", "is not JSON: "),
-    ] {
+    ]
+    .map(async |(from, to, place)| {
         assert!(export.contains(from), "{from} in {export}");
+        let file = NamedTempFile::new().unwrap();
         std::fs::write(file.path(), export.replacen(from, to, 1)).unwrap();
+        let path = file.path().to_str().unwrap();
         let line = failure(url, &["account", "import", "alice", path], 1).await;
         assert!(line.contains(path) && line.contains(place), "{line}");
         assert!(line.contains("nothing is imported"), "{line}");
-    }
-    assert_eq!(
-        comparable(&run(url, &["account", "export", "alice"]).await.stdout),
-        comparable(&export)
-    );
+    });
+    join_all(refused).await;
+    let after = run(url, &["account", "export", "alice"]).await.stdout;
+    assert_eq!(comparable(&after), comparable(&export));
     let line = failure(url, &["account", "import", "alice", "/no/such/file"], 2).await;
     assert!(line.contains("/no/such/file cannot be read"), "{line}");
 }
@@ -149,13 +140,9 @@ async fn a_document_that_is_wrong_names_the_place_and_imports_nothing() {
 async fn an_account_is_renamed_and_deleted_while_a_server_runs() {
     let database = ScratchDatabase::create().await.unwrap();
     let url = &database.url();
-    let (server, _) = filled(url).await;
-    let key = run(url, &["key", "create", "--account", "alice"]).await.stdout;
-    let mut connection = Connection::open(server.base_url()).await;
-    let mut status = async || {
-        connection.send(request(key.trim(), "GET", "/prompts", None)).await;
-        connection.response().await.unwrap().status
-    };
+    let (server, key, _) = filled(url).await;
+    let mut connection = Connection::to(&server).await;
+    let mut status = async || connection.api(&key, "GET", "/prompts", None).await.status;
     run(url, &["account", "create", "bob"]).await;
     let line = failure(url, &["account", "rename", "alice", "bob"], 1).await;
     assert!(line.contains("bob already exists"), "{line}");
@@ -178,24 +165,17 @@ async fn an_account_is_renamed_and_deleted_while_a_server_runs() {
 async fn sessions_are_listed_and_ended() {
     let database = ScratchDatabase::create().await.unwrap();
     let url = &database.url();
-    let (_server, _) = filled(url).await;
-    for arguments in [
-        &["session", "list", "nobody"][..],
-        &["session", "end", "nobody", "--all"],
-        &["account", "rename", "nobody", "somebody"],
-        &["account", "delete", "nobody", "--yes"],
-        &["account", "export", "nobody"],
-        &["account", "import", "nobody", "/dev/null"],
-    ] {
-        let line = failure(url, arguments, 1).await;
-        assert!(line.contains("there is no account nobody"), "{line}");
-    }
-    let line = failure(url, &["session", "end", "alice", "999"], 1).await;
-    assert!(line.contains("no session 999"), "{line}");
-    let line = failure(url, &["session", "end", "alice"], 2).await;
+    let server = Running::start(&["--blob-store=memory:", "--database-url", url]).await;
+    let code = server.ready["sign_in_url"].as_str().unwrap().split_once('#').unwrap().1;
+    let mut connection = Connection::to(&server).await;
+    assert_eq!(connection.ask(sign_in_request(code, "")).await.status, 303);
+    let list = async || run(url, &["session", "list", "default", "--json"]).await.json();
+    assert_eq!(list().await["sessions"].as_array().unwrap().len(), 1);
+    let line = failure(url, &["session", "end", "default"], 2).await;
     assert!(line.contains("missing"), "{line}");
-    let ended = run(url, &["session", "end", "alice", "--all", "--json"]).await.json();
-    assert_eq!(ended, json!({ "account": "alice", "ended": [] }));
+    let ended = run(url, &["session", "end", "default", "--all", "--json"]).await.json();
+    assert_eq!(ended["ended"].as_array().unwrap().len(), 1, "{ended}");
+    assert_eq!(list().await, json!({ "sessions": [] }));
 }
 
 #[tokio::test]

@@ -1,19 +1,16 @@
-//! Assets of a deployment that moves: another public URL, another database, another folder.
+//! Assets of a deployment that moves: another public URL, another folder. `docs/backup.md` has
+//! another database, too, and a test runs it.
 
-use std::ffi::OsStr;
 use std::path::Path;
-use std::process::Command;
-use std::time::Duration;
 
 use promptarium_server::Clock;
 use promptarium_server::test_support::{DatabaseUrl, Migration, PostgresStore, ScratchDatabase};
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use tokio::time::sleep;
 
 use crate::support::client::{Connection, Response, Slot, get};
-use crate::support::folder_store;
 use crate::support::program::{Running, program, refusal_of};
+use crate::support::{TIMEOUT, folder_store, wait_until};
 
 const SEED: &str = "promptarium_live_a1_s3cret=alice";
 const KEY: &str = "promptarium_live_a1_s3cret";
@@ -26,11 +23,11 @@ const GIF: &[u8] =
 async fn start(database: &ScratchDatabase, blobs: &str) -> Running {
     let url = database.url();
     let flags = ["--log=warn", "--seed-key", SEED, "--database-url", &url, "--blob-store", blobs];
-    Running::start(&flags, &[]).await
+    Running::start(&flags).await
 }
 
 async fn stop(server: Running) {
-    assert_eq!(server.log_at_end().await, "");
+    assert_eq!(server.stop().await.stderr, "");
 }
 
 /// What the program says when it cannot start, below this folder.
@@ -53,11 +50,7 @@ async fn send(server: &Running, method: &str, path: &str, body: Option<Value>) -
 async fn upload(server: &Running) -> String {
     let slot = Slot::of(server.base_url(), KEY, "image/gif", GIF.len()).await;
     assert_eq!(slot.put(GIF).await.status, 200);
-    format!("{}{}", root(server), slot.path)
-}
-
-fn root(server: &Running) -> &str {
-    server.base_url().strip_suffix("/api/v1").unwrap()
+    format!("{}{}", server.root(), slot.path)
 }
 
 /// The addresses of the pictures of a generation with this input.
@@ -66,31 +59,30 @@ async fn generate(server: &Running, name: &str, input: &str) -> Vec<String> {
         "imageInput": input, "referenceImageUrls": [input, "https://other.example/a.png"]});
     let queued = send(server, "POST", "/generations", Some(body)).await;
     assert_eq!(queued.status, 202, "{queued:?}");
-    loop {
-        let status = send(server, "GET", &format!("/generations/{name}/status"), None).await;
-        let data = status.json()["data"].clone();
-        match data["status"].as_str().unwrap() {
-            "completed" => return pictures(server, data["promptId"].as_i64().unwrap()).await,
-            "failed" => panic!("{data}"),
-            _ => sleep(Duration::from_millis(50)).await,
-        }
-    }
+    let path = format!("/generations/{name}/status");
+    let has_ended = async || {
+        let job = send(server, "GET", &path, None).await.data();
+        assert_ne!(job["status"], "failed", "{job}");
+        job["status"] == "completed"
+    };
+    wait_until(TIMEOUT, has_ended).await.expect("an end");
+    let job = send(server, "GET", &path, None).await.data();
+    let prompt = format!("/prompts/{}", job["promptId"]);
+    urls(&send(server, "GET", &prompt, None).await.data())
 }
 
-async fn pictures(server: &Running, prompt: i64) -> Vec<String> {
-    let prompt = send(server, "GET", &format!("/prompts/{prompt}"), None).await.json();
-    let images = prompt["data"]["images"].as_array().unwrap().clone();
-    images.iter().map(|image| image["url"].as_str().unwrap().to_owned()).collect()
+/// The addresses of the pictures of a prompt.
+fn urls(prompt: &Value) -> Vec<String> {
+    let images = prompt["images"].as_array().unwrap().iter();
+    images.map(|image| image["url"].as_str().unwrap().to_owned()).collect()
 }
 
 /// The addresses of the pictures of all prompts, all of which are there.
 async fn all_pictures(server: &Running) -> Vec<String> {
-    let page = send(server, "GET", "/prompts", None).await.json();
-    let prompts = page["data"].as_array().unwrap().iter();
-    let images = prompts.flat_map(|prompt| prompt["images"].as_array().unwrap().clone());
-    let urls: Vec<_> = images.map(|image| image["url"].as_str().unwrap().to_owned()).collect();
+    let prompts = send(server, "GET", "/prompts", None).await.data();
+    let urls: Vec<_> = prompts.as_array().unwrap().iter().flat_map(urls).collect();
     for url in &urls {
-        let path = url.strip_prefix(root(server)).unwrap_or_else(|| panic!("{url}"));
+        let path = url.strip_prefix(server.root()).unwrap_or_else(|| panic!("{url}"));
         assert_eq!(get(server, path).await.status, 200, "{url}");
     }
     urls
@@ -105,47 +97,18 @@ async fn with_another_public_url_pictures_are_at_the_new_one_and_old_addresses_a
     stop(first).await;
 
     let second = start(&database, &folder_store(&folder)).await;
-    assert!(!before[0].starts_with(root(&second)));
+    assert!(!before[0].starts_with(second.root()));
     assert_eq!(all_pictures(&second).await.len(), 1);
     let after = generate(&second, "after", &input).await;
-    assert!(after[0].starts_with(root(&second)), "{after:?}");
+    assert!(after[0].starts_with(second.root()), "{after:?}");
     // The same input at its address of today is the same request.
-    let now = input.replacen(&input[..input.find("/assets/").unwrap()], root(&second), 1);
+    let now = input.replacen(&input[..input.find("/assets/").unwrap()], second.root(), 1);
     assert_eq!(generate(&second, "after", &now).await, after);
     // An input that is not there, at an address of before, is known to be this service's.
     let absent = input.replace(&input[input.len() - 30..input.len() - 4], &"0".repeat(26));
     let body = json!({"modelId": "local/plasma", "prompt": "p", "imageInput": absent});
     let refused = send(&second, "POST", "/generations", Some(body)).await;
     assert!(refused.body.contains("was not uploaded"), "{refused:?}");
-    stop(second).await;
-}
-
-#[tokio::test]
-async fn a_dump_restored_elsewhere_has_its_pictures_there() {
-    let (database, folder) = (ScratchDatabase::create().await.unwrap(), TempDir::new().unwrap());
-    let first = start(&database, &folder_store(&folder)).await;
-    let input = upload(&first).await;
-    generate(&first, "j", &input).await;
-    stop(first).await;
-
-    let (restored, copy) = (ScratchDatabase::empty().await.unwrap(), TempDir::new().unwrap());
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../script/postgres");
-    let bin = Command::new(script).arg("bin").output().unwrap().stdout;
-    let bin = Path::new(std::str::from_utf8(&bin).unwrap().trim()).to_owned();
-    let dump = copy.path().join("dump");
-    let run = |name: &str, arguments: &[&OsStr]| {
-        let status = Command::new(bin.join(name)).args(arguments).status().unwrap();
-        assert!(status.success(), "{name}");
-    };
-    let (from, to) = (database.url(), restored.url());
-    run("pg_dump", &["-Fc".as_ref(), "-f".as_ref(), dump.as_ref(), from.as_ref()]);
-    run("pg_restore", &["-e".as_ref(), "-d".as_ref(), to.as_ref(), dump.as_ref()]);
-    let blobs = copy.path().join("blobs");
-    let copied = Command::new("cp").arg("-r").args([folder.path(), &blobs]).status().unwrap();
-    assert!(copied.success());
-    let second = start(&restored, &format!("file:{}", blobs.display())).await;
-    assert_eq!(all_pictures(&second).await.len(), 1);
-    generate(&second, "k", &input).await;
     stop(second).await;
 }
 
@@ -160,17 +123,12 @@ async fn a_folder_moved_with_its_mark_works_and_another_one_is_refused_with_both
     stop(first).await;
 
     // New and empty; seen from elsewhere; without its mark; of another database.
-    let text = refusal(&database, &store(&other), parent.path()).await;
-    assert!(
-        text.contains(old.to_str().unwrap()) && text.contains(other.to_str().unwrap()),
-        "{text}"
-    );
-    let text = refusal(&database, "file:./data", parent.path()).await;
-    let data = parent.path().join("data");
-    assert!(
-        text.contains(old.to_str().unwrap()) && text.contains(data.to_str().unwrap()),
-        "{text}"
-    );
+    for (blobs, path) in
+        [(&*store(&other), other.clone()), ("file:./data", parent.path().join("data"))]
+    {
+        let text = refusal(&database, blobs, parent.path()).await;
+        assert!([&old, &path].iter().all(|path| text.contains(path.to_str().unwrap())), "{text}");
+    }
     std::fs::rename(&old, &new).unwrap();
     refusal(&database, &store(&old), parent.path()).await;
 

@@ -1,11 +1,13 @@
 //! The commands that work on the database: output and exit codes.
 
+use futures::future::join_all;
 use promptarium_server::test_support::ScratchDatabase;
 use serde_json::json;
 
 use crate::support::client::Connection;
 use crate::support::command::{failure, run};
 use crate::support::program::Running;
+use crate::support::{SLOT, TIMEOUT, wait_until};
 
 #[tokio::test]
 async fn migrate_applies_each_migration_once() {
@@ -19,8 +21,7 @@ async fn migrate_applies_each_migration_once() {
     let line = failure(&database.url(), &["migrate", "--distribute"], 2).await;
     assert!(line.contains("has no extension citus"), "{line}");
     let text = run(&database.url(), &["migrate"]).await;
-    let expected = (Some(0), "the schema is up to date\n", "");
-    assert_eq!((text.code, text.stdout.as_str(), text.stderr.as_str()), expected);
+    assert_eq!((text.code, &*text.stdout), (Some(0), "the schema is up to date\n"), "{text:?}");
 }
 
 #[tokio::test]
@@ -31,43 +32,48 @@ async fn a_key_is_created_used_listed_and_revoked() {
     assert_eq!(account, json!({ "account": "alice" }));
     let create = ["key", "create", "--account", "alice", "--name", "laptop", "--json"];
     let created = run(url, &create).await.json();
-    assert_eq!(created["name"], "laptop");
     let key = created["api_key"].as_str().unwrap();
     let public_id = created["public_id"].as_str().unwrap();
+    assert_eq!(created["name"], "laptop");
     assert_eq!(created["scopes"], json!(["prompts:write"]));
-    let plain = run(url, &["key", "create", "--account=alice", "--scope=none", "--vendor=acme"]);
-    let plain = plain.await;
+    let plain = ["key", "create", "--account=alice", "--scope=none", "--vendor=acme"];
+    let plain = run(url, &plain).await;
     assert!(plain.stdout.starts_with("acme_live_p1") && plain.stdout.ends_with('\n'), "{plain:?}");
 
-    let variables = [("PROMPTARIUM_DATABASE_URL", url.as_str())];
-    let server = Running::start(&["--blob-store=memory:"], &variables).await;
+    let server = Running::start(&["--blob-store=memory:", "--database-url", url]).await;
     assert!(server.ready["api_key"].is_null(), "{}", server.ready);
     let mut connection = Connection::to(&server).await;
     let mut status =
         async || connection.api(key, "POST", "/uploads/images", Some(SLOT)).await.status;
     assert_eq!(status().await, 201);
     // The server does not wait until the use is stored.
-    while run(url, &["key", "list", "--json"]).await.json()["keys"][0]["last_used_at"].is_null() {}
+    let list = async || run(url, &["key", "list", "--json"]).await.json();
+    let is_stored = async || list().await["keys"][0]["last_used_at"].is_string();
+    wait_until(TIMEOUT, is_stored).await.expect("the use");
     let revoked = run(url, &["key", "revoke", public_id, "--json"]).await.json();
     assert_eq!(status().await, 401);
     assert_eq!(run(url, &["key", "revoke", public_id, "--json"]).await.json(), revoked);
 
-    let list = run(url, &["key", "list", "--account", "alice", "--json"]).await;
-    assert!(!list.stdout.contains(key) && !list.stdout.contains("digest"), "{list:?}");
-    let list = list.json();
-    assert_eq!(list["keys"].as_array().unwrap().len(), 2);
-    assert_eq!(list["keys"][0]["name"], "laptop");
-    assert!(list["keys"][1]["name"].is_null() && list["keys"][1]["last_used_at"].is_null());
-    assert_eq!(list["keys"][0], revoked);
-    assert_eq!(list["keys"][1]["scopes"], json!([]));
-    assert_eq!(run(url, &["key", "list", "--json"]).await.json(), list);
+    let of_alice = run(url, &["key", "list", "--account", "alice", "--json"]).await;
+    assert!(!of_alice.stdout.contains(key) && !of_alice.stdout.contains("digest"), "{of_alice:?}");
+    let of_alice = of_alice.json();
+    let [first, second] = &of_alice["keys"].as_array().unwrap()[..] else { panic!("{of_alice}") };
+    assert_eq!((first, &first["name"]), (&revoked, &json!("laptop")));
+    assert!(second["name"].is_null() && second["last_used_at"].is_null(), "{second}");
+    assert_eq!(second["scopes"], json!([]));
+    assert_eq!(list().await, of_alice);
 }
 
 #[tokio::test]
-async fn a_sign_in_code_is_printed_with_its_link() {
+async fn a_sign_in_code_has_a_link_with_the_given_address_or_that_of_the_last_server() {
     let database = ScratchDatabase::create().await.unwrap();
     let url = &database.url();
     run(url, &["account", "create", "alice"]).await;
+    let bare = run(url, &["sign-in", "alice", "--json"]).await.json();
+    assert!(bare["link"].is_null() && bare["code"].is_string(), "{bare}");
+    let text = run(url, &["sign-in", "alice"]).await.stdout;
+    assert!(text.contains("sign-in page") && text.contains("--public-url"), "{text}");
+
     let public = "--public-url=https://example.com/p";
     let made = run(url, &["sign-in", "alice", public, "--json"]).await.json();
     let code = made["code"].as_str().unwrap();
@@ -77,42 +83,36 @@ async fn a_sign_in_code_is_printed_with_its_link() {
     let (link, rest) = text.stdout.split_once('\n').unwrap();
     let code = link.strip_prefix("https://example.com/p/sign-in#").unwrap();
     assert!(rest.contains("15 minutes") && rest.ends_with(&format!(":\n{code}\n")), "{text:?}");
-}
 
-#[tokio::test]
-async fn a_sign_in_link_has_the_address_of_the_last_server_unless_another_is_given() {
-    let database = ScratchDatabase::create().await.unwrap();
-    let url = &database.url();
-    run(url, &["account", "create", "alice"]).await;
-    let bare = run(url, &["sign-in", "alice", "--json"]).await.json();
-    assert!(bare["link"].is_null() && bare["code"].is_string(), "{bare}");
-    let text = run(url, &["sign-in", "alice"]).await.stdout;
-    assert!(text.contains("sign-in page") && text.contains("--public-url"), "{text}");
-
-    let flags = ["--blob-store=memory:", "--public-url=https://example.com/p"];
-    let server = Running::start(&flags, &[("PROMPTARIUM_DATABASE_URL", url)]).await;
-    drop(server);
+    drop(Running::start(&["--blob-store=memory:", public, "--database-url", url]).await);
     let link = run(url, &["sign-in", "alice", "--json"]).await.json();
     assert!(link["link"].as_str().unwrap().starts_with("https://example.com/p/sign-in#"));
 }
-
-const SLOT: &str = r#"{"contentType":"image/png","size":9}"#;
 
 #[tokio::test]
 async fn missing_and_duplicate_names_exit_with_1() {
     let database = ScratchDatabase::create().await.unwrap();
     let url = &database.url();
     assert_eq!(run(url, &["account", "create", "alice"]).await.code, Some(0));
-    for (arguments, name) in [
+    let refused = [
         (&["account", "create", "alice"][..], "alice"),
         (&["key", "create", "--account", "bob"], "bob"),
         (&["key", "list", "--account", "bob"], "bob"),
         (&["key", "revoke", "a1"], "a1"),
         (&["sign-in", "bob"], "bob"),
-    ] {
+        (&["session", "list", "nobody"], "there is no account nobody"),
+        (&["session", "end", "nobody", "--all"], "there is no account nobody"),
+        (&["account", "rename", "nobody", "somebody"], "there is no account nobody"),
+        (&["account", "delete", "nobody", "--yes"], "there is no account nobody"),
+        (&["account", "export", "nobody"], "there is no account nobody"),
+        (&["account", "import", "nobody", "/dev/null"], "there is no account nobody"),
+        (&["session", "end", "alice", "999"], "no session 999"),
+    ]
+    .map(async |(arguments, name)| {
         let line = failure(url, arguments, 1).await;
         assert!(line.contains(name), "{line}");
-    }
+    });
+    join_all(refused).await;
     let accounts = run(url, &["account", "list", "--json"]).await.json();
     assert_eq!(accounts["accounts"].as_array().unwrap().len(), 1, "{accounts}");
 }

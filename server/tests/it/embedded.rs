@@ -1,13 +1,14 @@
 //! The server inside another program.
 
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use promptarium_server::{Clock, ManualClock};
 use promptarium_server::{EmbedError, EmbeddedServer};
+use serde_json::json;
 use tokio::net::TcpStream;
 
 use crate::generations::SlowProvider;
+use crate::support::PROMPT;
+use crate::support::browser::with_clock;
 use crate::support::client::{Connection, call, request};
 
 #[tokio::test]
@@ -15,37 +16,36 @@ async fn two_servers_share_nothing() {
     let one = EmbeddedServer::start().await.unwrap();
     let two = EmbeddedServer::start().await.unwrap();
     assert_ne!(one.base_url(), two.base_url());
-    call(&one, "POST", "/prompts", Some(r#"{"title":"t","prompt":"p"}"#)).await;
-    assert_eq!(call(&two, "GET", "/prompts", None).await.json()["data"], serde_json::json!([]));
+    call(&one, "POST", "/prompts", Some(PROMPT)).await;
+    assert_eq!(call(&two, "GET", "/prompts", None).await.data(), json!([]));
     let mut connection = Connection::to(&two).await;
     assert_eq!(connection.api(one.api_key(), "GET", "/prompts", None).await.status, 401);
 }
 
 #[tokio::test]
 async fn api_key_is_the_first_key_that_can_write() {
-    let builder = EmbeddedServer::builder()
-        .seed_key("acme_live_a_1=alice:revoked")
-        .seed_key("acme_live_b_2=alice:none")
-        .seed_key("acme_live_c_3=bob:prompts:write")
-        .vendor("acme");
-    let server = builder.start().await.unwrap();
-    assert_eq!(server.api_key(), "acme_live_c_3");
-
-    let only_reading = EmbeddedServer::builder().seed_key("promptarium_live_b_2=alice:none");
-    assert_eq!(only_reading.start().await.unwrap().api_key(), "promptarium_live_b_2");
+    let (revoked, reads) = ("acme_live_a_1=alice:revoked", "acme_live_b_2=alice:none");
+    for (seeds, expected) in [
+        (&[revoked, reads, "acme_live_c_3=bob:prompts:write"][..], "acme_live_c_3"),
+        (&[reads], "acme_live_b_2"),
+    ] {
+        let builder = EmbeddedServer::builder().vendor("acme");
+        let builder = seeds.iter().fold(builder, |builder, seed| builder.seed_key(*seed));
+        assert_eq!(builder.start().await.unwrap().api_key(), expected);
+    }
 }
 
 #[tokio::test]
 async fn an_error_about_a_setting_does_not_contain_the_key() {
-    let builders = [
-        EmbeddedServer::builder().seed_key("promptarium_live_a1_s3cret"),
-        EmbeddedServer::builder().vendor("A"),
-        EmbeddedServer::builder().model_namespace(""),
-        EmbeddedServer::builder()
+    let builder = EmbeddedServer::builder;
+    for builder in [
+        builder().seed_key("promptarium_live_a1_s3cret"),
+        builder().vendor("A"),
+        builder().model_namespace(""),
+        builder()
             .seed_key("promptarium_live_a1_s3cret=alice")
             .seed_key("promptarium_live_a1_s3cret=bob"),
-    ];
-    for builder in builders {
+    ] {
         let error = builder.start().await.unwrap_err();
         assert!(!format!("{error} {error:?}").contains("s3cret"), "{error}");
         assert!(!matches!(error, EmbedError::Listen(_)));
@@ -53,17 +53,11 @@ async fn an_error_about_a_setting_does_not_contain_the_key() {
 }
 
 #[tokio::test]
-async fn its_clock_can_be_set() {
-    let clock = ManualClock::new("2026-01-02T03:04:05.6Z".parse().unwrap());
-    let server =
-        EmbeddedServer::builder().clock(Clock::Manual(clock.clone())).start().await.unwrap();
+async fn its_clock_and_its_model_namespace_can_be_set() {
+    let (browser, clock) = with_clock().await;
     clock.advance(Duration::from_micros(1));
-    let created = call(&server, "POST", "/vaults", Some(r#"{"name":"v"}"#)).await;
-    assert_eq!(created.json()["data"]["createdAt"], "2026-01-02T03:04:05.600001Z");
-}
-
-#[tokio::test]
-async fn its_model_namespace_can_be_set() {
+    let created = browser.create("/vaults", json!({ "name": "v" })).await;
+    assert_eq!(created["createdAt"], "2026-01-02T03:04:05.000001Z");
     let server = EmbeddedServer::builder().model_namespace("acme").start().await.unwrap();
     for (model, status) in [("acme/x", 201), ("local/x", 400)] {
         let body =
@@ -76,7 +70,7 @@ async fn its_model_namespace_can_be_set() {
 async fn dropping_it_stops_it() {
     let server = EmbeddedServer::start().await.unwrap();
     let mut connection = Connection::to(&server).await;
-    let address = server.base_url().split('/').nth(2).unwrap().to_owned();
+    let address = server.local_addr();
     drop(server);
     assert!(connection.ends().await);
     assert!(TcpStream::connect(address).await.is_err());
@@ -84,14 +78,12 @@ async fn dropping_it_stops_it() {
 
 #[tokio::test]
 async fn shutdown_waits_for_a_request_in_flight() {
-    let provider = SlowProvider::new(Ok(()), 1000);
+    let provider = SlowProvider::new(Ok(()), 500);
     let server = EmbeddedServer::builder().provider(provider.clone()).start().await.unwrap();
     let mut connection = Connection::to(&server).await;
     let body = r#"{"modelId":"m","prompt":"p"}"#;
     connection.send(request(server.api_key(), "POST", "/generations", Some(body))).await;
-    while provider.submits.load(Ordering::SeqCst) == 0 {
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
+    provider.submitted().await;
     let shutdown = tokio::spawn(server.shutdown());
     tokio::time::sleep(Duration::from_millis(100)).await;
     assert!(!shutdown.is_finished());

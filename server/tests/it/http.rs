@@ -3,4 +3,3 @@
 mod cors;
 mod gzip;
 mod methods;
-mod trace;

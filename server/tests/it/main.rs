@@ -8,6 +8,8 @@
     reason = "a test fails where something unexpected happens"
 )]
 
+#[path = "../support/lib.rs"]
+#[expect(dead_code, reason = "each test program uses a part")]
 mod support;
 
 mod command_line;
@@ -25,7 +27,6 @@ mod docs;
 mod embedded;
 mod generations;
 mod http;
-mod memory;
 mod metrics;
 mod openapi;
 mod rates;

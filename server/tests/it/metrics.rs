@@ -7,16 +7,39 @@ use promptarium_server::test_support::ScratchDatabase;
 
 use crate::support::client::{Connection, call, get};
 use crate::support::program::Running;
+use crate::support::{TIMEOUT, wait_until};
+
+#[track_caller]
+fn assert_lines(page: &str, lines: &[&str]) {
+    for line in lines {
+        assert!(page.lines().any(|found| found.starts_with(line)), "{line} in:\n{page}");
+    }
+}
 
 #[tokio::test]
-async fn requests_are_counted_by_route_and_class_of_status() {
-    let mut server = Running::start(&["--admin-listen", "127.0.0.1:0"], &[]).await;
+async fn requests_and_generations_are_counted_and_the_process_is_shown() {
+    let mut server = Running::start(&["--admin-listen", "127.0.0.1:0"]).await;
+    let mut admin = server.admin().await;
+    let before = admin.get("/metrics").await.body;
+    let series = before.lines().filter(|line| !line.starts_with('#')).count();
+    assert!(series < 100, "unused routes have no series: {before}");
     for path in ["/prompts/1", "/prompts/2", "/prompts", "/nothing"] {
         call(&server, "GET", path, None).await;
     }
+    for (model, status) in [("local/plasma", 202), ("local/fail", 202), ("nothing", 502)] {
+        let body = format!(r#"{{"modelId":"{model}","prompt":"a","clientJobId":"{model}"}}"#);
+        let response = call(&server, "POST", "/generations", Some(&body)).await;
+        assert_eq!(response.status, status, "{model}");
+    }
+    for job in ["local%2Fplasma", "local%2Ffail"] {
+        let path = format!("/generations/{job}/status");
+        let has_ended = async || {
+            let job = call(&server, "GET", &path, None).await.data();
+            job["status"] == "completed" || job["status"] == "failed"
+        };
+        wait_until(TIMEOUT, has_ended).await.expect("an end");
+    }
     assert_eq!(get(&server, "/metrics").await.status, 404, "the main listener shows none");
-    let event = server.event("serving metrics").await;
-    let mut admin = Connection::open(event["address"].as_str().unwrap()).await;
     let page = admin.get("/metrics").await;
     assert_eq!(page.header("content-type"), Some("text/plain; version=0.0.4; charset=utf-8"));
     let has = |name: &str, labels: &[&str], value: &str| {
@@ -34,7 +57,20 @@ async fn requests_are_counted_by_route_and_class_of_status() {
     let durations = "promptarium_http_request_duration_seconds";
     has(durations, &["_count{", r#"operation="getPrompt""#], " 2");
     has(durations, &["_bucket{", r#"operation="getPrompt""#, r#"le="+Inf""#], " 2");
-
+    let lines = [
+        r#"promptarium_generations_submitted_total{outcome="accepted"} 2"#,
+        r#"promptarium_generations_submitted_total{outcome="refused"} 1"#,
+        r#"promptarium_generations_submitted_total{outcome="unknown"} 0"#,
+        r#"promptarium_generations_processed_total{outcome="completed"} 1"#,
+        r#"promptarium_generations_processed_total{outcome="failed"} 1"#,
+        r#"promptarium_generations_processed_total{outcome="retried"} 0"#,
+        concat!(r#"promptarium_build_info{version=""#, env!("CARGO_PKG_VERSION"), r#""} 1"#),
+        "process_resident_memory_bytes ",
+        "process_cpu_seconds_total ",
+        "process_open_fds ",
+        "process_start_time_seconds ",
+    ];
+    assert_lines(&page.body, &lines);
     for (request, status) in [("GET /", 404), ("POST /metrics", 405), ("GET /healthz", 404)] {
         let response = admin.ask(format!("{request} HTTP/1.1\r\nhost: test\r\n\r\n")).await;
         assert_eq!(response.status, status, "{request}");
@@ -42,22 +78,24 @@ async fn requests_are_counted_by_route_and_class_of_status() {
 }
 
 #[tokio::test]
-async fn connections_and_the_use_of_the_database_are_shown() {
+async fn connections_and_the_database_are_shown_and_every_series_of_the_documentation_exists() {
     let database = ScratchDatabase::create().await.unwrap();
     let url = database.url();
     let flags = ["--admin-listen=127.0.0.1:0", "--blob-store=memory:", "--database-url", &url];
     let limit = ["--max-connections-per-address=2"];
-    let mut server = Running::start(&[&flags[..], &limit].concat(), &[]).await;
+    let mut server = Running::start(&[&flags[..], &limit].concat()).await;
     let mut held = Vec::new();
     for _ in 0..2 {
         let mut connection = Connection::to(&server).await;
-        assert_eq!(connection.get("/healthz").await.status, 200);
+        // The series of a route begin with its first request.
+        let listed = connection.api(server.api_key(), "GET", "/vaults", None).await;
+        assert_eq!(listed.status, 200);
         held.push(connection);
     }
     assert!(Connection::to(&server).await.ends().await, "a third is closed");
 
-    let page = server.metrics().await;
-    for line in [
+    let page = server.admin().await.get("/metrics").await.body;
+    let lines = [
         "promptarium_http_connections 2",
         "promptarium_http_connections_refused_total 1",
         r#"promptarium_database_connections{state="max"} 11"#,
@@ -71,83 +109,26 @@ async fn connections_and_the_use_of_the_database_are_shown() {
         "promptarium_generations_large_outputs 0",
         "promptarium_generations_large_outputs_waiting 0",
         "promptarium_generations_claim_delay_seconds_count 0",
-    ] {
-        assert!(page.lines().any(|found| found.starts_with(line)), "{line} in:\n{page}");
-    }
-}
+    ];
+    assert_lines(&page, &lines);
 
-#[tokio::test]
-async fn generations_are_counted_by_outcome_and_the_process_is_shown() {
-    let mut server = Running::start(&["--admin-listen", "127.0.0.1:0"], &[]).await;
-    for (model, status) in [("local/plasma", 202), ("local/fail", 202), ("nothing", 502)] {
-        let body = format!(r#"{{"modelId":"{model}","prompt":"a","clientJobId":"{model}"}}"#);
-        let response = call(&server, "POST", "/generations", Some(&body)).await;
-        assert_eq!(response.status, status, "{model}");
-    }
-    for job in ["local%2Fplasma", "local%2Ffail"] {
-        let path = format!("/generations/{job}/status");
-        loop {
-            let job = call(&server, "GET", &path, None).await.json();
-            if job["data"]["status"] == "completed" || job["data"]["status"] == "failed" {
-                break;
-            }
-        }
-    }
-    let page = server.metrics().await;
-    for line in [
-        r#"promptarium_generations_submitted_total{outcome="accepted"} 2"#,
-        r#"promptarium_generations_submitted_total{outcome="refused"} 1"#,
-        r#"promptarium_generations_submitted_total{outcome="unknown"} 0"#,
-        r#"promptarium_generations_processed_total{outcome="completed"} 1"#,
-        r#"promptarium_generations_processed_total{outcome="failed"} 1"#,
-        r#"promptarium_generations_processed_total{outcome="retried"} 0"#,
-        concat!(r#"promptarium_build_info{version=""#, env!("CARGO_PKG_VERSION"), r#""} 1"#),
-        "process_resident_memory_bytes ",
-        "process_cpu_seconds_total ",
-        "process_open_fds ",
-        "process_start_time_seconds ",
-    ] {
-        assert!(page.lines().any(|found| found.starts_with(line)), "{line} in:\n{page}");
-    }
-}
-
-/// Linters of metrics want a meaning for each, and one instance need not have a thousand series.
-#[tokio::test]
-async fn every_metric_has_a_meaning_and_unused_routes_have_no_series() {
-    let mut server = Running::start(&["--admin-listen", "127.0.0.1:0"], &[]).await;
-    let page = server.metrics().await;
     let names = |kind: &str| -> BTreeSet<String> {
         let lines = page.lines().filter_map(|line| line.strip_prefix(kind));
         lines.filter_map(|line| line.split(' ').next()).map(str::to_owned).collect()
     };
-    assert_eq!(names("# HELP "), names("# TYPE "));
-    let series: Vec<_> = page.lines().filter(|line| !line.starts_with('#')).collect();
-    assert!(series.len() < 100 && !page.contains("# EOF"), "{page}");
-    for line in series {
-        let name = line.split(['{', ' ']).next().unwrap();
-        let family = ["_bucket", "_sum", "_count"].iter().find_map(|end| name.strip_suffix(end));
-        let known = names("# TYPE ");
-        assert!(known.contains(name) || family.is_some_and(|name| known.contains(name)), "{line}");
-    }
-}
-
-#[tokio::test]
-async fn every_series_of_the_documentation_exists() {
-    let database = ScratchDatabase::create().await.unwrap();
-    let url = database.url();
-    let flags = ["--admin-listen=127.0.0.1:0", "--blob-store=memory:", "--database-url", &url];
-    let mut server = Running::start(&flags, &[]).await;
-    // The series of a route begin with its first request.
-    call(&server, "GET", "/vaults", None).await;
-    let page = server.metrics().await;
-    let mut known = BTreeSet::new();
-    for (name, kind) in
-        page.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split_once(' '))
+    assert_eq!(names("# HELP "), names("# TYPE "), "linters want a meaning for each");
+    let mut known = names("# TYPE ");
+    for line in
+        page.lines().filter(|line| line.starts_with("# TYPE ") && line.ends_with("histogram"))
     {
-        let ends: &[&str] =
-            if kind == "histogram" { &["", "_bucket", "_sum", "_count"] } else { &[""] };
-        known.extend(ends.iter().map(|end| format!("{name}{end}")));
+        let name = line.split(' ').nth(2).unwrap();
+        known.extend(["_bucket", "_sum", "_count"].map(|end| format!("{name}{end}")));
     }
+    for line in page.lines().filter(|line| !line.starts_with('#')) {
+        assert!(known.contains(line.split(['{', ' ']).next().unwrap()), "{line}");
+    }
+    assert!(!page.contains("# EOF"), "{page}");
+
     let docs = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs");
     let monitoring = read_dir(format!("{docs}/monitoring")).unwrap();
     let mut files: Vec<_> = monitoring.map(|entry| entry.unwrap().path()).collect();

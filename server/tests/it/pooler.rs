@@ -5,29 +5,21 @@
 
 use std::collections::BTreeSet;
 use std::net::TcpListener;
-use std::os::unix::fs::PermissionsExt;
-use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 
 use futures::future::join_all;
 use promptarium_server::test_support::ScratchDatabase;
 use tempfile::TempDir;
 use tokio::net::TcpStream;
+use tokio::process::{Child, Command};
 use url::Url;
 
 use crate::support::client::Connection;
-use crate::support::program::{Running, program, refusal_of};
-
-const PROMPT: &str = r#"{"title":"Harbour","prompt":"A harbour at dawn"}"#;
-const FLAGS: [&str; 2] = ["--blob-store=memory:", "--log=error"];
+use crate::support::program::{Running, program, refusal_of, signal};
+use crate::support::{PROMPT, TIMEOUT, wait_until};
 
 /// Set to 1 where there is no PgBouncer.
 const SKIP: &str = "PROMPTARIUM_SKIP_PGBOUNCER";
-
-fn is_wanted() -> bool {
-    !std::env::var(SKIP).is_ok_and(|value| value == "1")
-}
 
 /// A running PgBouncer in front of a database.
 struct PgBouncer {
@@ -35,39 +27,32 @@ struct PgBouncer {
     url: String,
     folder: TempDir,
     settings: String,
+    _database: ScratchDatabase,
 }
 
-impl Drop for PgBouncer {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
-}
-
-/// The first and second number of its version.
-fn version() -> (u32, u32) {
-    let run = Command::new("pgbouncer").arg("--version").output();
+/// Whether this version keeps apart the prepared statements of its clients.
+async fn maps_statements() -> bool {
+    let run = Command::new("pgbouncer").arg("--version").output().await;
     let run = run.unwrap_or_else(|error| {
         panic!("pgbouncer: {error}; Debian has it as a package, and {SKIP}=1 skips this")
     });
     let text = String::from_utf8(run.stdout).unwrap();
     let number = text.split_whitespace().nth(1).unwrap();
-    let mut parts = number.split('.').map(|part| part.parse().unwrap());
-    (parts.next().unwrap(), parts.next().unwrap())
-}
-
-/// Whether it keeps apart the prepared statements of its clients.
-fn maps_statements() -> bool {
-    version() >= (1, 21)
+    number.split('.').map(|part| part.parse().unwrap()).take(2).collect::<Vec<u32>>() >= vec![1, 21]
 }
 
 impl PgBouncer {
-    async fn start(database: &ScratchDatabase, mode: &str) -> Self {
-        let folder = TempDir::new().unwrap();
+    /// `None` if it is to be skipped.
+    async fn start(mode: &str) -> Option<Self> {
+        if std::env::var(SKIP).is_ok_and(|value| value == "1") {
+            return None;
+        }
+        let (database, folder) =
+            (ScratchDatabase::create().await.unwrap(), TempDir::new().unwrap());
         std::fs::set_permissions(folder.path(), PermissionsExt::from_mode(0o755)).unwrap();
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let mut url = Url::parse(&database.url()).unwrap();
-        let statements = if maps_statements() { "max_prepared_statements = 200" } else { "" };
+        let statements = if maps_statements().await { "max_prepared_statements = 200" } else { "" };
         let settings = format!(
             "[databases]\n* = host={} port={} user={} password={}\n[pgbouncer]\n\
              listen_addr = 127.0.0.1\nlisten_port = {port}\nunix_socket_dir =\n\
@@ -77,63 +62,41 @@ impl PgBouncer {
             url.username(),
             url.password().unwrap(),
         );
-        let file = write_settings(&folder, &settings, mode);
         // It refuses to run as root.
-        let mut command = match std::fs::metadata("/proc/self").map(|own| owner(&own)) {
-            Ok(0) => {
-                let mut command = Command::new("setpriv");
-                command.args(["--reuid", "nobody", "--regid", "nogroup", "--clear-groups"]);
-                command.arg("pgbouncer");
-                command
-            }
-            _ => Command::new("pgbouncer"),
-        };
-        command.arg(&file).stdout(Stdio::null()).stderr(Stdio::null());
-        let process = command.spawn().unwrap();
-        url.set_port(Some(port)).unwrap();
-        let pooler = Self { process, url: url.into(), folder, settings };
-        for _ in 0..200 {
-            if TcpStream::connect(("127.0.0.1", port)).await.is_ok() {
-                return pooler;
-            }
-            tokio::time::sleep(Duration::from_millis(50)).await;
+        let (user, nobody) = (std::fs::metadata("/proc/self").unwrap().uid(), "pgbouncer");
+        let mut command = Command::new(if user == 0 { "setpriv" } else { nobody });
+        if user == 0 {
+            command.args("--reuid nobody --regid nogroup --clear-groups".split(' ')).arg(nobody);
         }
-        panic!("PgBouncer does not start");
+        url.set_port(Some(port)).unwrap();
+        let file = folder.path().join("pgbouncer.ini");
+        std::fs::write(&file, format!("{settings}pool_mode = {mode}\n")).unwrap();
+        let process = command.arg(&file).kill_on_drop(true).spawn().unwrap();
+        let listens = async || TcpStream::connect(("127.0.0.1", port)).await.is_ok();
+        wait_until(TIMEOUT, listens).await.expect("PgBouncer does not start");
+        Some(Self { process, url: url.into(), folder, settings, _database: database })
     }
 
     /// Changes the mode while it runs.
-    fn change_mode(&self, mode: &str) {
-        write_settings(&self.folder, &self.settings, mode);
-        let sent =
-            Command::new("kill").args(["-s", "HUP", &self.process.id().to_string()]).status();
-        assert!(sent.unwrap().success());
+    async fn change_mode(&self, mode: &str) {
+        let settings = format!("{}pool_mode = {mode}\n", self.settings);
+        std::fs::write(self.folder.path().join("pgbouncer.ini"), settings).unwrap();
+        signal("HUP", &[self.process.id().unwrap().to_string()]).await;
     }
-}
 
-fn write_settings(folder: &TempDir, settings: &str, mode: &str) -> PathBuf {
-    let file = folder.path().join("pgbouncer.ini");
-    std::fs::write(&file, format!("{settings}pool_mode = {mode}\n")).unwrap();
-    file
-}
+    async fn server(&self) -> Running {
+        Running::start(&["--blob-store=memory:", "--log=warn", "--database-url", &self.url]).await
+    }
 
-fn owner(file: &std::fs::Metadata) -> u32 {
-    std::os::unix::fs::MetadataExt::uid(file)
-}
-
-/// Two servers behind the pooler answer everything as they should.
-async fn assert_works(pooler: &PgBouncer) {
-    let arguments = [&FLAGS[..], &["--database-url", &pooler.url]].concat();
-    let first = Running::start(&arguments[..], &[]).await;
-    let second = Running::start(&arguments[..], &[]).await;
-    let key = first.api_key().to_owned();
-    let clients = [&first, &second, &first, &second].map(|server| {
-        let (key, url) = (key.clone(), server.base_url().to_owned());
-        async move {
-            let mut connection = Connection::open(&url).await;
+    /// Two servers behind it answer everything as they should.
+    async fn assert_works(&self) {
+        let (first, second) = (self.server().await, self.server().await);
+        let clients = [&first, &second, &first, &second].map(async |server| {
+            let (key, mut connection) = (first.api_key(), Connection::to(server).await);
             for number in 0..40 {
-                let created = connection.api(&key, "POST", "/prompts", Some(PROMPT)).await;
+                let created = connection.api(key, "POST", "/prompts", Some(PROMPT)).await;
                 assert_eq!(created.status, 201, "{number}: {}", created.body);
-                let path = format!("/prompts/{}", created.json()["data"]["id"]);
+                let path = format!("/prompts/{}", created.data()["id"]);
                 for (method, path, body, status) in [
                     ("GET", &*path, None, 200),
                     ("PATCH", &*path, Some(r#"{"title":"Quay"}"#), 200),
@@ -141,72 +104,66 @@ async fn assert_works(pooler: &PgBouncer) {
                     ("DELETE", &*path, None, 200),
                     ("GET", &*path, None, 404),
                 ] {
-                    let response = connection.api(&key, method, path, body).await;
+                    let response = connection.api(key, method, path, body).await;
                     assert_eq!(response.status, status, "{method} {path}: {}", response.body);
                 }
             }
-        }
-    });
-    join_all(clients).await;
-}
+        });
+        join_all(clients).await;
+    }
 
-/// The one line of a start that is refused.
-async fn refusal(pooler: &PgBouncer) -> String {
-    let arguments = [&FLAGS[..], &["--listen=127.0.0.1:0", "--database-url", &pooler.url]].concat();
-    let text = refusal_of(program(&arguments, &[])).await;
-    assert!(!text.contains("password"), "{text}");
-    text
+    /// A start is refused in one line that has these parts.
+    async fn assert_refused(&self, parts: &[&str]) {
+        let arguments = [
+            "--blob-store=memory:",
+            "--listen=127.0.0.1:0",
+            "--log=error",
+            "--database-url",
+            &self.url,
+        ];
+        let text = refusal_of(program(&arguments, &[])).await;
+        assert!(parts.iter().all(|part| text.contains(part)), "{text}");
+        assert!(!text.contains("password"), "{text}");
+    }
 }
 
 #[tokio::test]
 async fn pooling_by_session_works() {
-    if is_wanted() {
-        let database = ScratchDatabase::create().await.unwrap();
-        assert_works(&PgBouncer::start(&database, "session").await).await;
+    if let Some(pooler) = PgBouncer::start("session").await {
+        pooler.assert_works().await;
     }
 }
 
 #[tokio::test]
 async fn pooling_by_transaction_works_or_the_start_names_the_setting() {
-    if is_wanted() {
-        let database = ScratchDatabase::create().await.unwrap();
-        let pooler = PgBouncer::start(&database, "transaction").await;
-        if maps_statements() {
-            assert_works(&pooler).await;
-        } else {
-            // Not by chance: several at once disturb one another's check.
-            let all = join_all((0..8).map(|_| refusal(&pooler))).await;
-            for text in all {
-                assert!(text.contains("pool_mode") && text.contains("session"), "{text}");
-            }
-        }
+    let Some(pooler) = PgBouncer::start("transaction").await else { return };
+    if maps_statements().await {
+        pooler.assert_works().await;
+    } else {
+        // Not by chance: several at once disturb one another's check.
+        let parts = ["pool_mode", "session"];
+        join_all((0..8).map(|_| pooler.assert_refused(&parts))).await;
     }
 }
 
 #[tokio::test]
 async fn pooling_by_statement_is_refused() {
-    if is_wanted() {
-        let database = ScratchDatabase::create().await.unwrap();
-        let text = refusal(&PgBouncer::start(&database, "statement").await).await;
-        assert!(text.contains("pool_mode"), "{text}");
+    if let Some(pooler) = PgBouncer::start("statement").await {
+        pooler.assert_refused(&["pool_mode"]).await;
     }
 }
 
 /// The first start found nothing wrong, but a pooler is set up otherwise at any time.
 #[tokio::test]
 async fn a_pooler_that_begins_to_mix_up_statements_is_not_used_any_more() {
-    if !is_wanted() || maps_statements() {
+    let Some(pooler) = PgBouncer::start("session").await else { return };
+    if maps_statements().await {
         return;
     }
-    let database = ScratchDatabase::create().await.unwrap();
-    let pooler = PgBouncer::start(&database, "session").await;
-    let arguments = ["--blob-store=memory:", "--log=warn", "--database-url", &pooler.url];
-    let server = Running::start(&arguments, &[]).await;
-    pooler.change_mode("transaction");
-    let mut statuses = BTreeSet::new();
-    let clients = (0..8).map(|_| async {
-        let mut connection = Connection::to(&server).await;
-        let mut statuses = BTreeSet::new();
+    let server = pooler.server().await;
+    pooler.change_mode("transaction").await;
+    let clients = (0..8).map(async |_| {
+        let (mut connection, mut statuses) = (Connection::to(&server).await, BTreeSet::new());
         for _ in 0..200 {
             let created = connection.api(server.api_key(), "POST", "/prompts", Some(PROMPT)).await;
             statuses.insert(created.status);
@@ -216,10 +173,8 @@ async fn a_pooler_that_begins_to_mix_up_statements_is_not_used_any_more() {
         }
         statuses
     });
-    for of_client in join_all(clients).await {
-        statuses.extend(of_client);
-    }
+    let statuses: BTreeSet<_> = join_all(clients).await.into_iter().flatten().collect();
     assert!(statuses.is_subset(&[201, 503].into()) && statuses.contains(&503), "{statuses:?}");
-    let log = server.log_at_end().await;
+    let log = server.stop().await.stderr;
     assert!(log.contains("pool_mode"), "{log}");
 }

@@ -5,8 +5,8 @@ use rand::seq::IndexedRandom;
 use serde_json::{Value, json};
 
 use super::{Account, Client};
-use crate::http::Request;
 use crate::state::{Effect, Id, NEW, Prompt, Vault, Write};
+use crate::support::http::Request;
 
 /// Bounds the time that comparing takes.
 const PROMPTS_MAX: usize = 80;

@@ -7,9 +7,9 @@ use serde_json::json;
 
 use super::choose::post;
 use super::{Account, Client, Job, Upload, served};
-use crate::http::{Outcome, Request, send};
-use crate::server::PUBLIC_URL;
 use crate::state::{Effect, Image, NEW, Prompt};
+use crate::support::http::{Outcome, Request, send};
+use crate::support::server::PUBLIC_URL;
 
 const UPLOAD_MAX: usize = 40_000;
 

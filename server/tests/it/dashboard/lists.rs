@@ -1,13 +1,12 @@
-//! Long lists: pages that follow each other, and what a page leaves out.
+//! Long lists: pages that follow each other, what a page leaves out, filters and the search.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use promptarium_server::{Clock, EmbeddedServer, ManualClock};
 use serde_json::json;
 
-use super::{Browser, HostileProvider, attribute};
 use crate::generations::SlowProvider;
+use crate::support::browser::{Browser, attribute};
 
 #[tokio::test]
 async fn the_overview_says_where_it_counts_only_the_newest_jobs() {
@@ -25,68 +24,69 @@ async fn the_overview_says_where_it_counts_only_the_newest_jobs() {
     }
 }
 
-#[tokio::test]
-async fn following_next_shows_every_prompt_once_and_previous_goes_back() {
-    let browser = Browser::open().await;
-    for number in 0..45 {
-        browser.prompt(&format!("title-{number:02}-")).await;
-    }
-    let (mut path, mut seen) = ("/prompts?vaultId=&type=text".to_owned(), Vec::new());
-    let mut pages = Vec::new();
+/// The pages from this one to the last, and the two digits after each `marker` in them.
+async fn walk(browser: &Browser, first: &str, marker: &str) -> (Vec<String>, Vec<u32>) {
+    let (mut path, mut pages, mut seen) = (first.to_owned(), Vec::new(), Vec::new());
     loop {
         let page = browser.page(&path).await;
-        assert!(page.contains("45 prompts"), "{page}");
-        pages.push(page.clone());
-        let titles = page.split("title-").skip(1).map(|rest| rest[..2].parse::<u32>().unwrap());
-        seen.extend(titles);
-        if !page.contains("Next page") {
-            break;
-        }
-        path = attribute(&page, "rel=\"next\" href=\"").replace("&amp;", "&");
+        let found = page.split(marker).skip(1);
+        seen.extend(found.map(|rest| rest[..2].parse::<u32>().unwrap()));
+        pages.push(page);
+        let Some((_, next)) = pages[pages.len() - 1].split_once("rel=\"next\" href=\"") else {
+            return (pages, seen);
+        };
+        path = next.split('"').next().unwrap().replace("&amp;", "&");
     }
-    assert!(seen.iter().copied().eq((0..45).rev()), "{seen:?}");
-    let list = |page: &str| page.split_once("<ul class=\"grid\">").unwrap().1.to_owned();
-    for earlier in [1, 0] {
-        let back = pages[earlier + 1].clone();
-        let address = attribute(&back, "rel=\"prev\" href=\"").replace("&amp;", "&");
-        assert_eq!(list(&browser.page(&address).await), list(&pages[earlier]));
-    }
-    assert!(!pages[0].contains("Previous page"), "{}", pages[0]);
 }
 
 #[tokio::test]
-async fn jobs_go_on_with_older_ones() {
-    let provider = SlowProvider::new(Ok(()), 0);
+async fn following_next_shows_every_entry_once_and_previous_goes_back() {
     let clock = ManualClock::new("2026-01-02T03:04:05Z".parse().unwrap());
-    let builder = EmbeddedServer::builder().provider(provider).clock(Clock::Manual(clock.clone()));
+    let builder = EmbeddedServer::builder().provider(SlowProvider::new(Ok(()), 0));
+    let builder = builder.clock(Clock::Manual(clock.clone()));
     let browser = Browser::on(builder.start().await.unwrap()).await;
-    for number in 0..21 {
+    for number in 0..45 {
         clock.advance(Duration::from_secs(1));
+        browser.prompt(&format!("title-{number:02}-"), Some(1)).await;
         let job =
-            json!({ "modelId": "m", "prompt": "p", "clientJobId": format!("job & {number:02}") });
+            json!({ "modelId": "m", "prompt": "p", "clientJobId": format!("j & {number:02}") });
         browser.create("/generations", job).await;
+        browser.vault(&format!("name-{number:02}-"), "private").await;
     }
-    let (mut path, mut seen) = ("/jobs".to_owned(), Vec::new());
-    loop {
-        let page = browser.page(&path).await;
-        let names = page.split("class=\"title\" href=\"/jobs/job%20%26%20").skip(1);
-        seen.extend(names.map(|rest| rest[..2].parse::<u32>().unwrap()));
-        if !page.contains("Older jobs") {
-            break;
+    for (path, marker) in [
+        ("/prompts?vaultId=&type=text", "title-"),
+        ("/vaults/1", "title-"),
+        ("/vaults", "name-"),
+        ("/jobs", "class=\"title\" href=\"/jobs/j%20%26%20"),
+    ] {
+        let (pages, mut seen) = walk(&browser, path, marker).await;
+        seen.dedup();
+        assert!(seen.iter().copied().eq((0..45).rev()), "{path}: {seen:?}");
+        assert!(!pages[0].contains("rel=\"prev\""), "{}", pages[0]);
+        // Jobs only lead to older ones.
+        for pages in pages.windows(2).filter(|_| path != "/jobs") {
+            let address = attribute(&pages[1], "rel=\"prev\" href=\"").replace("&amp;", "&");
+            let back = browser.page(&address).await;
+            if path.starts_with("/prompts") {
+                let list =
+                    |page: &str| page.split_once("<ul class=\"grid\">").unwrap().1.to_owned();
+                assert!(back.contains("45 prompts") && list(&back) == list(&pages[0]), "{back}");
+            }
         }
-        path = attribute(&page, "rel=\"next\" href=\"").replace("&amp;", "&");
     }
-    assert!(seen.iter().copied().eq((0..21).rev()), "{seen:?}");
     assert_eq!(browser.get("/jobs?before=unknown").await.status, 404);
+    for page in ["-1", "x", "1000", "18446744073709551616"] {
+        assert_eq!(browser.get(&format!("/vaults/1?page={page}")).await.status, 404, "{page}");
+    }
 }
 
 #[tokio::test]
 async fn pages_of_large_accounts_stay_small() {
     let browser = Browser::open().await;
     let name = "\"".repeat(50);
-    let vault = browser.create("/vaults", json!({ "name": name })).await["id"].clone();
+    let vault = browser.vault(&name, "private").await;
     for _ in 0..60 {
-        browser.create("/vaults", json!({ "name": name })).await;
+        browser.vault(&name, "private").await;
     }
     let mut last = json!(0);
     for _ in 0..60 {
@@ -104,14 +104,15 @@ async fn pages_of_large_accounts_stay_small() {
         let page = browser.get(&format!("/prompts/{last}{path}")).await;
         assert!(page.body.len() <= 40_000 + 6 * 15_000, "{path} has {}", page.body.len());
     }
-    assert!(browser.page("/prompts").await.contains("Next page"));
-    assert!(!browser.page("/prompts").await.contains("Shown are"));
-    assert!(browser.page(&format!("/vaults/{vault}")).await.contains("Next page"));
+    for path in ["/prompts", &format!("/vaults/{vault}")] {
+        let page = browser.page(path).await;
+        assert!(page.contains("Next page") && !page.contains("Shown are"), "{page}");
+    }
 }
 
 #[tokio::test]
 async fn a_page_of_jobs_leaves_none_out_for_its_size() {
-    let builder = EmbeddedServer::builder().provider(Arc::new(HostileProvider));
+    let builder = EmbeddedServer::builder().provider(SlowProvider::failing(&"\"".repeat(560)));
     let browser = Browser::on(builder.start().await.unwrap()).await;
     for number in 0..11 {
         let name = format!("{number:02}{}", "\"".repeat(200));
@@ -122,4 +123,35 @@ async fn a_page_of_jobs_leaves_none_out_for_its_size() {
     }
     let page = browser.ended_jobs().await;
     assert_eq!(page.matches("Failed: ").count(), 10, "{page}");
+}
+
+#[tokio::test]
+async fn prompts_are_filtered_by_vault_type_and_words() {
+    let browser = Browser::open().await;
+    let vault = browser.vault("Sky", "private").await;
+    browser.prompt("elsewhere", None).await;
+    browser.prompt("inside", Some(vault)).await;
+    for (query, found, option) in [
+        (
+            format!("vaultId={vault}&type=text"),
+            "inside",
+            format!("\"{vault}\" dir=\"auto\" selected>Sky"),
+        ),
+        (
+            "vaultId=none".to_owned(),
+            "elsewhere",
+            "\"none\" dir=\"auto\" selected>In no vault".to_owned(),
+        ),
+    ] {
+        let page = browser.page(&format!("/prompts?{query}")).await;
+        for title in ["inside", "elsewhere"] {
+            assert_eq!(page.contains(&format!(">{title}<")), title == found, "{query}: {page}");
+        }
+        assert!(page.contains(&format!("<option value={option}")), "{page}");
+    }
+    let found = browser.page("/prompts?q=INS+harb").await;
+    assert!(found.contains("<bdi>inside</bdi>") && !found.contains(">elsewhere<"), "{found}");
+    let none = browser.page(&format!("/prompts?vaultId={vault}&type=video")).await;
+    assert!(none.contains("No prompt matches."), "{none}");
+    assert_eq!(browser.get("/prompts?type=x").await.status, 400);
 }

@@ -3,13 +3,12 @@
 use data_encoding::BASE64;
 use promptarium_server::EmbeddedServer;
 use promptarium_server::test_support::route_table;
-use serde_json::{Value, json};
+use serde_json::json;
 use sha2::{Digest, Sha256};
 use url::form_urlencoded;
 
-use super::{Browser, PAGES};
-use crate::support::browser::{FORM, OWN, request, send};
-use crate::support::client::Connection;
+use super::{PAGES, two_accounts};
+use crate::support::browser::{Browser, FOREIGN, FORM, OWN, request, send, sign_in_request};
 
 /// Every form that needs a session, from the route table, on what need not exist.
 fn forms() -> Vec<String> {
@@ -36,17 +35,13 @@ async fn a_page_needs_a_session_and_a_key_does_not_do() {
     for (method, path) in gets.chain(posts).chain([("GET", asked)]) {
         for headers in ["", "cookie: promptarium_session=x\r\n", &key, &with_cookie] {
             let headers = format!("{FORM}{OWN}{headers}");
-            let away = send(server, &request(method, &path, &headers, "")).await;
+            let away = send(server, request(method, &path, &headers, "")).await;
             let next: String = form_urlencoded::byte_serialize(&path.as_bytes()[1..]).collect();
             let expected = match method {
                 "GET" if path != "/" => format!("/sign-in?next={next}"),
                 _ => "/sign-in".to_owned(),
             };
-            assert_eq!(
-                (away.status, away.header("location")),
-                (303, Some(&*expected)),
-                "{method} {path}"
-            );
+            assert_eq!((away.status, away.location()), (303, &*expected), "{method} {path}");
         }
     }
 }
@@ -60,79 +55,91 @@ async fn after_a_form_without_a_session_the_sign_in_leads_to_the_page_of_the_for
         ("http://evil.example/behind/prompts", "/behind/sign-in"),
     ] {
         let headers = format!("{FORM}{OWN}referer: {referer}\r\n");
-        let away = send(&server, &request("POST", "/prompts/new", &headers, "title=t")).await;
-        assert_eq!(away.header("location"), Some(next), "{referer}");
+        let away = send(&server, request("POST", "/prompts/new", &headers, "title=t")).await;
+        assert_eq!(away.location(), next, "{referer}");
     }
 }
 
 #[tokio::test]
 async fn a_form_of_another_site_is_refused_and_changes_nothing() {
     let browser = Browser::open().await;
-    let before = browser.page("/keys").await;
+    let prompt = browser.prompt("Harbour", Some(1)).await;
+    let state = async || {
+        let mut state = String::new();
+        for list in ["/prompts", "/vaults", "/vaults/1/prompts"] {
+            state += &browser.data(list).await.to_string();
+        }
+        state += &browser.keys("GET", "", &json!(null)).await.body;
+        state + &browser.page("/account").await
+    };
+    let before = state().await;
     let forms = forms();
-    assert!(forms.len() >= 9, "{forms:?}");
+    assert!(forms.len() >= 18, "{forms:?}");
+    // As each form needs it, to change something.
+    let fields = format!(
+        "name=default&title=t&prompt=p&modelId=local%2Fplasma&visibility=public&id={prompt}&\
+         vaultPromptId=1&action=delete&sure=yes"
+    );
     for path in forms {
-        for site in [
-            "",
-            "sec-fetch-site: cross-site\r\n",
-            "sec-fetch-site: same-site\r\n",
-            "sec-fetch-site: none\r\n",
-            "origin: https://evil.example\r\n",
-            "origin: null\r\n",
-        ] {
+        for site in FOREIGN {
             let headers = format!("{FORM}{site}{}", browser.cookie);
-            let refused = send(&browser.server, &request("POST", &path, &headers, "name=n")).await;
+            let refused = send(&browser.server, request("POST", &path, &headers, &fields)).await;
             assert_eq!(refused.status, 403, "{path} {site}");
             let id = refused.header("x-request-id").unwrap();
             assert!(refused.body.contains(id), "{path}: {}", refused.body);
         }
     }
-    let without_token = |page: &str| {
-        let (start, end) = page.split_once("name=\"token\" value=\"").unwrap();
-        format!("{start}{}", &end[36..])
-    };
-    assert_eq!(without_token(&browser.page("/keys").await), without_token(&before));
+    assert_eq!(state().await, before);
 }
 
 #[tokio::test]
 async fn no_page_may_be_framed_or_kept_and_scripts_are_those_of_the_policy() {
     let browser = Browser::open().await;
-    for (path, ..) in PAGES {
-        let page = browser.get(path).await;
-        assert_eq!(page.header("cache-control"), Some("no-store"), "{path}");
+    let with_session = |path| request("GET", path, &browser.cookie, "");
+    let pages = PAGES.iter().map(|(path, ..)| (with_session(*path), 200));
+    let others = [
+        (request("GET", "/sign-in", "", ""), 200),
+        (sign_in_request("wrong", ""), 401),
+        (request("POST", "/sign-in", FORM, "code=x"), 403),
+        (request("POST", "/sign-out", "", ""), 403),
+    ];
+    for (sent, status) in pages.chain(others) {
+        let page = send(&browser.server, &sent).await;
+        assert_eq!(page.status, status, "{sent}");
+        for (name, value) in [
+            ("content-type", "text/html; charset=utf-8"),
+            ("cache-control", "no-store"),
+            ("referrer-policy", "same-origin"),
+        ] {
+            assert_eq!(page.header(name), Some(value), "{sent}");
+        }
         let policy = page.header("content-security-policy").unwrap();
         for part in ["default-src 'none'", "frame-ancestors 'none'", "form-action 'self'"] {
-            assert!(policy.contains(part), "{path}: {policy}");
+            assert!(policy.contains(part), "{sent}: {policy}");
         }
-        assert!(!policy.contains("unsafe") && !policy.contains('*'), "{path}: {policy}");
+        assert!(!policy.contains("unsafe") && !policy.contains('*'), "{sent}: {policy}");
         for script in page.body.split("<script>").skip(1) {
             let script = script.split("</script>").next().unwrap();
             let hash = BASE64.encode(&Sha256::digest(script));
-            assert!(policy.contains(&format!("'sha256-{hash}'")), "{path}: {script}");
+            assert!(policy.contains(&format!("'sha256-{hash}'")), "{sent}: {script}");
         }
     }
 }
 
 #[tokio::test]
 async fn what_another_account_has_is_not_found() {
-    let keys = ["promptarium_live_a1_s=alice", "promptarium_live_b1_s=bob"];
-    let builder = EmbeddedServer::builder().seed_key(keys[0]).seed_key(keys[1]);
-    let browser = Browser::on(builder.start().await.unwrap()).await;
-    let as_bob = async |path: &str, body: Value| {
-        let headers =
-            "authorization: Bearer promptarium_live_b1_s\r\ncontent-type: application/json\r\n";
-        let path = format!("/api/v1{path}");
-        let sent = send(&browser.server, &request("POST", &path, headers, &body.to_string())).await;
-        assert!(sent.status < 300, "{sent:?}");
-        sent.json()["data"].clone()
-    };
-    let vault = as_bob("/vaults", json!({ "name": "Sky" })).await["id"].clone();
-    let prompt = as_bob("/prompts", json!({ "title": "t", "prompt": "p" })).await["id"].clone();
-    let own = browser.create("/vaults", json!({ "name": "Own" })).await["id"].clone();
-    let job = json!({ "modelId": "local/plasma", "prompt": "p", "clientJobId": "bobs" });
-    as_bob("/generations", job).await;
+    let (alice, bob) = two_accounts().await;
+    let vault = bob.vault("Sky", "private").await;
+    let prompt = bob.prompt("Stars", Some(vault)).await;
+    let membership =
+        bob.data(&format!("/vaults/{vault}/prompts")).await[0]["vaultPromptId"].clone();
+    let own = alice.vault("Own", "private").await;
+    let job = json!({ "modelId": "local/plasma", "prompt": "p", "clientJobId": "bobs", "vaultId": vault });
+    bob.create("/generations", job).await;
+    bob.ended_jobs().await;
+    let before = (bob.data("/vaults").await, bob.data("/prompts").await);
     for path in [
-        &format!("/prompts/{prompt}"),
+        &*format!("/prompts/{prompt}"),
         &format!("/prompts/{prompt}/text"),
         &format!("/prompts/{prompt}/edit"),
         &format!("/prompts/{prompt}/delete"),
@@ -141,6 +148,8 @@ async fn what_another_account_has_is_not_found() {
         &format!("/generate?prompt={prompt}"),
         "/generate?job=bobs",
         &format!("/vaults/{vault}"),
+        &format!("/vaults/{vault}/edit"),
+        &format!("/vaults/{vault}/delete"),
         "/keys/b1/revoke",
         "/jobs?before=bobs",
         "/jobs/bobs",
@@ -148,38 +157,37 @@ async fn what_another_account_has_is_not_found() {
         "/prompts/0",
         "/vaults/x",
     ] {
-        let missing = browser.get(path).await;
+        let missing = alice.get(path).await;
         assert_eq!(missing.status, 404, "{path}");
         assert!(missing.body.contains("<h1>Not found</h1>"), "{path}: {}", missing.body);
         assert!(missing.body.contains(missing.header("x-request-id").unwrap()), "{path}");
     }
-    for (path, form) in [
-        (format!("/prompts/{prompt}/edit"), "title=t&prompt=p".to_owned()),
-        (format!("/prompts/{prompt}/delete"), String::new()),
-        ("/jobs/bobs/retry".to_owned(), String::new()),
-        ("/prompts/chosen".to_owned(), format!("id={prompt}&action=delete")),
+    for (path, form, status) in [
+        (&*format!("/prompts/{prompt}/edit"), "title=t&prompt=p", 404),
+        (&format!("/prompts/{prompt}/delete"), "", 404),
+        (&format!("/vaults/{vault}/edit"), "name=Evil&visibility=public", 404),
+        (&format!("/vaults/{vault}/delete"), "", 404),
+        (&format!("/vaults/{vault}/fork"), "", 404),
         (
-            "/prompts/chosen".to_owned(),
-            format!("id={prompt}&action=move&from={vault}&vaultId={own}"),
+            &format!("/vaults/{vault}/prompts"),
+            &format!("vaultPromptId={membership}&action=remove"),
+            404,
         ),
-        ("/prompts/chosen".to_owned(), format!("id={prompt}&action=add&vaultId={vault}")),
-        ("/keys/b1/revoke".to_owned(), String::new()),
-        ("/sessions/99999/end".to_owned(), String::new()),
+        ("/jobs/bobs/retry", "", 404),
+        ("/prompts/chosen", &format!("id={prompt}&action=delete"), 404),
+        ("/prompts/chosen", &format!("id={prompt}&action=move&from={vault}&vaultId={own}"), 404),
+        ("/prompts/chosen", &format!("id={prompt}&action=add&vaultId={vault}"), 404),
+        ("/keys/b1/revoke", "", 404),
+        ("/sessions/99999/end", "", 404),
+        ("/prompts/new", &format!("title=t&prompt=p&vaultId={vault}"), 400),
+        ("/generate", &format!("modelId=local%2Fplasma&prompt=p&vaultId={vault}"), 400),
+        ("/prompts/chosen", &format!("id={prompt}&action=add&vaultId={own}"), 400),
+        // Deleting what does not exist any more is no failure; what is another account's stays.
+        ("/prompts/chosen", &format!("id={prompt}&action=delete&sure=yes"), 303),
     ] {
-        assert_eq!(browser.post(&path, &form).await.status, 404, "{path} {form}");
+        assert_eq!(alice.post(path, form).await.status, status, "{path} {form}");
     }
-    for (path, form) in [
-        ("/prompts/new", format!("title=t&prompt=p&vaultId={vault}")),
-        ("/generate", format!("modelId=local%2Fplasma&prompt=p&vaultId={vault}")),
-        ("/prompts/chosen", format!("id={prompt}&action=add&vaultId={own}")),
-    ] {
-        assert_eq!(browser.post(path, &form).await.status, 400, "{path} {form}");
-    }
-    // Deleting what does not exist any more is no failure; what is another account's stays.
-    browser.post("/prompts/chosen", &format!("id={prompt}&action=delete&sure=yes")).await;
-    let headers = "authorization: Bearer promptarium_live_b1_s\r\n";
-    let path = format!("/api/v1/prompts/{prompt}");
-    assert_eq!(send(&browser.server, &request("GET", &path, headers, "")).await.status, 200);
+    assert_eq!((bob.data("/vaults").await, bob.data("/prompts").await), before);
 }
 
 #[tokio::test]
@@ -200,12 +208,7 @@ async fn a_browser_gets_a_page_where_there_is_none_and_programs_get_json() {
         ("GET", "/api/v1/vaults", CHROMIUM, 401, false),
     ] {
         let sent = request(method, path, &format!("accept: {accept}\r\n"), "");
-        let mut connection = Connection::to(&server).await;
-        connection.send(sent).await;
-        let response = match method {
-            "HEAD" => connection.head_response().await.unwrap(),
-            _ => connection.response().await.unwrap(),
-        };
+        let response = send(&server, sent).await;
         let media = if is_page { "text/html; charset=utf-8" } else { "application/json" };
         let got = (response.status, response.header("content-type"));
         assert_eq!(got, (status, Some(media)), "{method} {path} {accept}");
@@ -229,7 +232,7 @@ async fn failures_have_the_navigation_or_the_way_to_sign_in() {
     ] {
         for (cookie, status) in [&*browser.cookie, "cookie: a=b\r\n"].into_iter().zip(statuses) {
             let sent = request(method, path, &format!("{headers}{cookie}"), "");
-            let page = send(&browser.server, &sent).await;
+            let page = send(&browser.server, sent).await;
             assert_eq!(page.status, status, "{method} {path}");
             let is_signed_in = cookie == browser.cookie;
             for (part, expected) in [

@@ -5,12 +5,9 @@ use std::io::Cursor;
 use image::{DynamicImage, ImageFormat, RgbImage};
 use serde_json::json;
 
-use super::vaults::{FOREIGN, two_accounts};
-use super::{Browser, attribute};
-use crate::support::browser::OWN;
-use crate::support::client::{Connection, Response};
-
-const MULTIPART: &str = "content-type: multipart/form-data; boundary=XX\r\n";
+use super::two_accounts;
+use crate::support::browser::{Browser, OWN, assert_has, attribute, request, send};
+use crate::support::client::Response;
 
 fn png(width: u32, height: u32) -> Vec<u8> {
     let mut file = Vec::new();
@@ -28,30 +25,21 @@ pub(super) fn multipart(fields: &[(&str, &str)], file: Option<&[u8]>) -> Vec<u8>
         body.extend(part.into_bytes());
     }
     if let Some(file) = file {
-        body.extend(
-            b"--XX\r\ncontent-disposition: form-data; name=\"file\"; filename=\"a.png\"\r\n",
-        );
-        body.extend(b"content-type: image/png\r\n\r\n");
-        body.extend(file);
-        body.extend(b"\r\n");
+        let head = "--XX\r\ncontent-disposition: form-data; name=\"file\"; filename=\"a.png\"\r\n\
+                    content-type: image/png\r\n\r\n";
+        body.extend([head.as_bytes(), file, b"\r\n"].concat());
     }
-    body.extend(b"--XX--\r\n");
-    body
+    [&body[..], b"--XX--\r\n"].concat()
 }
 
 impl Browser {
     pub(super) async fn send_file(&self, path: &str, body: &[u8]) -> Response {
-        self.send_with(path, &format!("{MULTIPART}{OWN}{}", self.cookie), body).await
-    }
-
-    async fn send_with(&self, path: &str, headers: &str, body: &[u8]) -> Response {
-        let length = body.len();
+        let (cookie, length) = (&self.cookie, body.len());
         let head = format!(
-            "POST {path} HTTP/1.1\r\nhost: test\r\ncontent-length: {length}\r\n{headers}\r\n"
+            "POST {path} HTTP/1.1\r\nhost: test\r\ncontent-length: {length}\r\n\
+             content-type: multipart/form-data; boundary=XX\r\n{OWN}{cookie}\r\n"
         );
-        let mut connection = Connection::to(&self.server).await;
-        connection.send([head.as_bytes(), body].concat()).await;
-        connection.response().await.unwrap()
+        send(&self.server, [head.as_bytes(), body].concat()).await
     }
 }
 
@@ -64,34 +52,37 @@ async fn an_uploaded_picture_becomes_a_prompt_with_a_thumbnail() {
     let fields = [&FIELDS[..], &[("modelId", "local/plasma")]].concat();
     let response = browser.send_file("/uploads", &multipart(&fields, Some(&png(960, 480)))).await;
     assert_eq!(response.status, 303, "{response:?}");
-    let page = browser.page(response.header("location").unwrap()).await;
-    assert!(page.contains("The picture is added.") && page.contains("alt=\"Harbour\""), "{page}");
+    let page = browser.page(response.location()).await;
+    assert_has(&page, &["The picture is added.", "alt=\"Harbour\""]);
     let prompt = browser.data("/prompts").await[0].clone();
     assert_eq!((&prompt["promptType"], &prompt["vaultIds"]), (&json!("image"), &json!([1])));
     let image = &prompt["images"][0];
     assert_eq!((&image["width"], &image["height"]), (&json!(960), &json!(480)));
 
     let vault = browser.page("/vaults/1").await;
-    let small = attribute(&vault, "loading=\"lazy\" src=\"").to_owned();
+    let small = attribute(&vault, "loading=\"lazy\" src=\"");
     assert!(small.starts_with("/thumbnails/"), "{vault}");
     assert!(vault.contains("width=\"960\" height=\"480\" alt=\"Harbour\""), "{vault}");
-    let thumbnail = browser.visit(&small).await;
-    assert_eq!(thumbnail.header("content-type"), Some("image/jpeg"), "{thumbnail:?}");
-    assert_eq!(thumbnail.header("cache-control"), Some("public, max-age=31536000, immutable"));
-    assert_eq!(thumbnail.header("content-security-policy"), Some("sandbox"));
-    assert_eq!(thumbnail.header("x-content-type-options"), Some("nosniff"));
+    let thumbnail = browser.visit(small).await;
+    for (name, value) in [
+        ("content-type", "image/jpeg"),
+        ("cache-control", "public, max-age=31536000, immutable"),
+        ("content-security-policy", "sandbox"),
+        ("x-content-type-options", "nosniff"),
+    ] {
+        assert_eq!(thumbnail.header(name), Some(value), "{thumbnail:?}");
+    }
     let drawn = image::load_from_memory(&thumbnail.bytes).unwrap();
     assert_eq!((drawn.width(), drawn.height()), (480, 240));
     let known = format!("if-none-match: {}\r\n", thumbnail.header("etag").unwrap());
-    let again = crate::support::browser::request("GET", &small, &known, "");
-    assert_eq!(crate::support::browser::send(&browser.server, &again).await.status, 304);
+    assert_eq!(send(&browser.server, request("GET", small, &known, "")).await.status, 304);
 
     let members = browser.data("/vaults/1/prompts").await;
     let id = members[0]["vaultPromptId"].to_string();
-    let page =
-        browser.submit("/vaults/1/prompts", &[("vaultPromptId", &id), ("action", "cover")]).await;
+    let fields = [("vaultPromptId", &*id), ("action", "cover")];
+    let page = browser.submit("/vaults/1/prompts", &fields).await;
     assert!(page.contains("The vault has a new cover."), "{page}");
-    assert!(browser.page("/vaults").await.contains(&small));
+    assert!(browser.page("/vaults").await.contains(small));
     assert_eq!(browser.data("/vaults/1").await["coverImageUrl"], image["url"]);
     browser.submit("/vaults/1/edit", &[("name", "General"), ("cover", "none")]).await;
     assert!(browser.data("/vaults/1").await["coverImageUrl"].is_null());
@@ -100,7 +91,7 @@ async fn an_uploaded_picture_becomes_a_prompt_with_a_thumbnail() {
 #[tokio::test]
 async fn a_picture_is_added_to_an_own_prompt() {
     let (alice, bob) = two_accounts().await;
-    let id = alice.prompt("Harbour").await.to_string();
+    let id = alice.prompt("Harbour", None).await.to_string();
     let page = alice.page(&format!("/uploads?promptId={id}")).await;
     assert!(page.contains("The picture is added to") && !page.contains("name=\"title\""), "{page}");
     let body = multipart(&[("promptId", &id)], Some(&png(4, 3)));
@@ -116,12 +107,11 @@ async fn a_picture_is_added_to_an_own_prompt() {
 #[tokio::test]
 async fn a_form_that_is_sent_twice_makes_one_prompt() {
     let browser = Browser::open().await;
-    let page = browser.page("/uploads").await;
-    let token = attribute(&page, "name=\"token\" value=\"");
-    let body = multipart(&[&FIELDS[..], &[("token", token)]].concat(), Some(&png(4, 3)));
+    let token = browser.token("/uploads").await;
+    let body = multipart(&[&FIELDS[..], &[("token", &token)]].concat(), Some(&png(4, 3)));
     let first = browser.send_file("/uploads", &body).await;
     let again = browser.send_file("/uploads", &body).await;
-    assert_eq!(first.header("location"), again.header("location"));
+    assert_eq!(first.location(), again.location());
     let prompts = browser.data("/prompts").await;
     assert_eq!(prompts.as_array().unwrap().len(), 1, "{prompts}");
     assert_eq!(prompts[0]["images"].as_array().unwrap().len(), 1, "{prompts}");
@@ -130,33 +120,24 @@ async fn a_form_that_is_sent_twice_makes_one_prompt() {
 #[tokio::test]
 async fn what_is_no_picture_or_too_large_is_refused_and_the_fields_are_kept() {
     let browser = Browser::open().await;
-    let large = vec![0; (10 << 20) + 1];
+    let (png, large) = (png(4, 3), vec![0; (10 << 20) + 1]);
     let long = "x".repeat(121);
     let no_title = [("title", &*long), ("prompt", "Kept text")];
+    let kind = "PNG, JPEG, WebP or GIF";
     for (body, status, parts) in [
-        (
-            multipart(&FIELDS, Some(b"<svg onload=alert(1)>")),
-            400,
-            &["PNG, JPEG, WebP or GIF", "A harbour"][..],
-        ),
-        (multipart(&FIELDS, Some(b"GIF89a")), 400, &["PNG, JPEG, WebP or GIF"]),
+        (multipart(&FIELDS, Some(b"<svg onload=alert(1)>")), 400, &[kind, "A harbour"][..]),
+        (multipart(&FIELDS, Some(b"GIF89a")), 400, &[kind]),
         (multipart(&FIELDS, None), 400, &["is required", "value=\"Harbour\""]),
         (multipart(&FIELDS, Some(b"")), 400, &["is required"]),
         (multipart(&FIELDS, Some(&large)), 400, &["at most 10 MiB"]),
-        (
-            multipart(&no_title, Some(&png(4, 3))),
-            400,
-            &["must be 1 to 120 characters", "Kept text"],
-        ),
-        (multipart(&[("promptId", "999")], Some(&png(4, 3))), 404, &[]),
+        (multipart(&no_title, Some(&png)), 400, &["must be 1 to 120 characters", "Kept text"]),
+        (multipart(&[("promptId", "999")], Some(&png)), 404, &[]),
         (b"--XX\r\nnonsense".to_vec(), 400, &["is not a form"]),
         (b"".to_vec(), 400, &["is not a form"]),
     ] {
         let response = browser.send_file("/uploads", &body).await;
         assert_eq!(response.status, status, "{response:?}");
-        for part in parts {
-            assert!(response.body.contains(part), "no {part} in {}", response.body);
-        }
+        assert_has(&response.body, parts);
     }
     let plain = browser.post("/uploads", "title=a").await;
     assert!(matches!(plain.status, 400 | 415), "{plain:?}");
@@ -164,25 +145,10 @@ async fn what_is_no_picture_or_too_large_is_refused_and_the_fields_are_kept() {
 }
 
 #[tokio::test]
-async fn no_upload_is_taken_from_another_site_or_without_a_session() {
-    let browser = Browser::open().await;
-    let body = multipart(&FIELDS, Some(&png(4, 3)));
-    for source in FOREIGN {
-        let headers = format!("{MULTIPART}{source}{}", browser.cookie);
-        let response = browser.send_with("/uploads", &headers, &body).await;
-        assert_eq!(response.status, 403, "{source}: {response:?}");
-    }
-    let anonymous = browser.send_with("/uploads", &format!("{MULTIPART}{OWN}"), &body).await;
-    assert_eq!(anonymous.header("location"), Some("/sign-in"), "{anonymous:?}");
-    assert_eq!(browser.data("/prompts").await, json!([]));
-}
-
-#[tokio::test]
 async fn there_is_no_thumbnail_of_what_there_is_not() {
     let browser = Browser::open().await;
-    for name in
-        ["x.png", "0123456789abcdefghijklmno0.png", "0123456789abcdefghijklmno0.mp4", "..%2Fa.png"]
-    {
+    let absent = "0123456789abcdefghijklmno0";
+    for name in ["x.png", &format!("{absent}.png"), &format!("{absent}.mp4"), "..%2Fa.png"] {
         assert_eq!(browser.visit(&format!("/thumbnails/{name}")).await.status, 404, "{name}");
     }
 }

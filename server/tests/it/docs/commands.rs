@@ -3,9 +3,10 @@
 //! All blocks of a page run in one shell, in a folder of its own. Ports, databases and folders are
 //! replaced by ones that only this test uses.
 
-use std::ffi::OsStr;
-use std::process::{Output, Stdio};
+use std::process::Stdio;
 
+use futures::future::join_all;
+use serde_json::Value;
 use tempfile::TempDir;
 use tokio::net::TcpListener;
 use tokio::process::Command;
@@ -77,94 +78,83 @@ echo "$old is now $new"
 [[ $(curl -sS --fail "$local/assets/${new##*/}" | wc -c) -gt 1000 ]]
 "#;
 
-/// What runs before the blocks of a page.
-const BEFORE: [(&str, &[&str]); 4] = [
-    ("docs/accounts.md", &[DATABASE]),
-    ("docs/backup.md", &[DATABASE, PICTURE]),
-    ("docs/monitor.md", &["promptarium-server"]),
-    ("docs/upgrade.md", &[DATABASE]),
-];
-
-/// What runs after a block of a page.
-const AFTER: [(&str, &str, &str); 1] = [("docs/backup.md", "createdb", RESTORED)];
-
 fn blocks(page: &str) -> Vec<String> {
     let text = read(page);
     let blocks = text.split("\n```sh\n").skip(1).map(|rest| rest.split("```").next().unwrap());
     blocks.map(str::to_owned).collect()
 }
 
-fn is_excluded(page: &str, block: &str) -> bool {
-    EXCLUDED.iter().any(|(of, start, _)| *of == page && block.starts_with(start))
-}
-
-/// The script of a page, and the number of blocks in it.
-fn script(page: &str) -> (String, usize) {
-    let before = BEFORE.iter().find(|(of, _)| *of == page).map_or(&[][..], |(_, before)| before);
-    let mut parts: Vec<_> = [PRELUDE].iter().chain(before).map(|&part| part.to_owned()).collect();
-    let blocks = blocks(page).into_iter().filter(|block| !is_excluded(page, block));
-    let mut count = 0;
-    for block in blocks {
-        let is_of = |(of, start, _): &&(&str, &str, &str)| *of == page && block.starts_with(start);
-        let after = AFTER.iter().find(is_of).map(|(_, _, after)| (*after).to_owned());
-        parts.push(block);
-        parts.extend(after);
-        count += 1;
+/// The script of a page; `None` if it has no block that runs here.
+fn script(page: &str) -> Option<String> {
+    let before: &[&str] = match page {
+        "docs/accounts.md" | "docs/upgrade.md" => &[DATABASE],
+        "docs/backup.md" => &[DATABASE, PICTURE],
+        "docs/monitor.md" => &["promptarium-server"],
+        _ => &[],
+    };
+    let is_excluded = |block: &String| {
+        EXCLUDED.iter().any(|(of, start, _)| *of == page && block.starts_with(start))
+    };
+    let mut blocks = blocks(page);
+    blocks.retain(|block| !is_excluded(block));
+    for block in
+        blocks.iter_mut().filter(|block| page == "docs/backup.md" && block.starts_with("createdb"))
+    {
+        *block += RESTORED;
     }
-    (parts.join("\n"), count)
+    let parts = [PRELUDE].iter().chain(before).copied().chain(blocks.iter().map(String::as_str));
+    (!blocks.is_empty()).then(|| parts.collect::<Vec<_>>().join("\n"))
 }
 
 async fn free_port() -> u16 {
     TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap().port()
 }
 
-/// Runs the script of a page.
-async fn run(page: &str, script: &str) -> Output {
+/// Runs the script of a page, and gives what it prints.
+async fn succeeds(page: &str) -> String {
     let postgres = Url::parse(&std::env::var("PROMPTARIUM_TEST_DATABASE_URL").unwrap()).unwrap();
     let folder = TempDir::new().unwrap();
     let (port, admin) = (free_port().await.to_string(), free_port().await.to_string());
     let name = page.split(['/', '.']).rev().nth(1).unwrap().to_lowercase();
     let database = format!("docs_{name}_{port}");
-    let (restored, mut url) = (format!("{database}_restored"), postgres.clone());
-    url.set_path(&database);
-    let mut restored_url = postgres.clone();
-    restored_url.set_path(&restored);
-    let script = script
-        .replace(":8080", &format!(":{port}"))
-        .replace(":9090", &format!(":{admin}"))
-        .replace("template0 promptarium", &format!("template0 {database}"))
-        .replace("postgres://localhost/promptarium", url.as_str())
-        .replace("template0 restored", &format!("template0 {restored}"))
-        .replace("postgres://localhost/restored", restored_url.as_str())
-        .replace("/srv/", &format!("{}/srv/", folder.path().display()))
-        .replace("promptarium_live_…", "$(printed_key)");
+    let restored = format!("{database}_restored");
+    let url = |database: &str| {
+        let mut url = postgres.clone();
+        url.set_path(database);
+        url.to_string()
+    };
+    let mut script = script(page).unwrap();
+    for (shown, used) in [
+        (":8080", &*format!(":{port}")),
+        (":9090", &format!(":{admin}")),
+        ("template0 promptarium", &format!("template0 {database}")),
+        ("postgres://localhost/promptarium", &url(&database)),
+        ("template0 restored", &format!("template0 {restored}")),
+        ("postgres://localhost/restored", &url(&restored)),
+        ("/srv/", &format!("{}/srv/", folder.path().display())),
+        ("promptarium_live_…", "$(printed_key)"),
+    ] {
+        script = script.replace(shown, used);
+    }
     let bin = Command::new(root().join("script/postgres")).arg("bin").output().await.unwrap();
     let bin = String::from_utf8(bin.stdout).unwrap();
-    let path = format!("{}:/usr/local/bin:/usr/bin:/bin", bin.trim());
-    let variables = [
-        ("PATH", path.as_str()),
+    let mut shell = Command::new("bash");
+    shell.args(["-c", &script]).current_dir(&folder).env_clear().envs([
+        ("PATH", &*format!("{}:/usr/local/bin:/usr/bin:/bin", bin.trim())),
         ("PROGRAM", env!("CARGO_BIN_EXE_promptarium-server")),
         ("PORT", &port),
         ("PROMPTARIUM_LISTEN", &format!("127.0.0.1:{port}")),
         ("PROMPTARIUM_DRAIN_DELAY", "0"),
         ("DATABASE", &database),
-        ("DATABASE_URL", url.as_str()),
+        ("DATABASE_URL", &url(&database)),
         ("PGHOST", postgres.host_str().unwrap()),
         ("PGPORT", &postgres.port().unwrap_or(5432).to_string()),
         ("PGUSER", postgres.username()),
         ("PGPASSWORD", postgres.password().unwrap_or_default()),
-    ];
+    ]);
     std::fs::create_dir(folder.path().join("srv")).unwrap();
-    let mut shell = Command::new("bash");
-    shell.args(["-c", &script]).current_dir(&folder).env_clear();
-    shell.envs(variables.map(|(name, value)| (name, OsStr::new(value))));
     shell.stdin(Stdio::null()).kill_on_drop(true);
-    timeout(TIMEOUT, shell.output()).await.expect("an end in time").unwrap()
-}
-
-async fn succeeds(page: &str) -> String {
-    let (script, _) = script(page);
-    let output = run(page, &script).await;
+    let output = timeout(TIMEOUT, shell.output()).await.expect("an end in time").unwrap();
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{page}: {stderr}");
     String::from_utf8(output.stdout).unwrap()
@@ -179,37 +169,25 @@ fn pages() -> Vec<String> {
 }
 
 #[tokio::test]
-async fn every_command_runs() {
-    let has_tests_of_its_own = ["docs/application.md", "docs/backup.md"];
-    let pages = pages().into_iter().filter(|page| script(page).1 > 0);
-    let pages = pages.filter(|page| !has_tests_of_its_own.contains(&page.as_str()));
-    let tasks: Vec<_> =
-        pages.map(|page| tokio::spawn(async move { succeeds(&page).await })).collect();
-    assert!(tasks.len() >= 6, "{}", tasks.len());
-    for task in tasks {
-        task.await.unwrap();
-    }
-}
-
-#[tokio::test]
-async fn a_backup_is_restored_with_another_address_and_another_folder() {
-    let printed = succeeds("docs/backup.md").await;
-    assert!(printed.contains(" is now https://prompts.example/assets/"), "{printed}");
-    println!("{}", printed.lines().next().unwrap());
-}
-
-#[tokio::test]
-async fn the_calls_with_curl_succeed_and_the_last_answers_as_shown() {
-    let printed = succeeds("docs/application.md").await;
-    let is_answer = |line: &&str| line.starts_with("{\"data\"");
-    let mut answers: Vec<serde_json::Value> =
-        printed.lines().filter(is_answer).map(|line| serde_json::from_str(line).unwrap()).collect();
+async fn every_command_runs_and_prints_what_its_page_says() {
+    let mut pages = pages();
+    pages.retain(|page| script(page).is_some());
+    assert!(pages.len() >= 8, "{pages:?}");
+    let printed = join_all(pages.iter().map(|page| succeeds(page))).await;
+    let of = |page: &str| &printed[pages.iter().position(|other| other == page).unwrap()];
+    // Restored with another address and another folder.
+    let restored = of("docs/backup.md");
+    assert!(restored.contains(" is now https://prompts.example/assets/"), "{restored}");
+    // The calls with curl succeed, and the last answers as shown.
+    let printed = of("docs/application.md");
+    let answers = printed.lines().filter(|line| line.starts_with("{\"data\""));
+    let mut answers: Vec<Value> = answers.map(|line| serde_json::from_str(line).unwrap()).collect();
     let last = answers.pop().unwrap();
     assert_eq!(answers.len(), 7, "{printed}");
     assert!(answers.iter().all(|answer| answer["error"].is_null()), "{printed}");
     let page = read("docs/application.md");
     let shown = page.split("```json\n").nth(1).unwrap().split("```").next().unwrap();
-    assert_eq!(last, serde_json::from_str::<serde_json::Value>(shown).unwrap());
+    assert_eq!(last, serde_json::from_str::<Value>(shown).unwrap());
 }
 
 #[test]

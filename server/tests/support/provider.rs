@@ -1,12 +1,12 @@
 //! A provider of the queue protocol. The last part of the model's id says how it behaves:
 //! `picture` and `video` take 100 ms and succeed, `fail` fails after that time, `hang` never answers
-//! for its status, and `drip` sends its output byte by byte.
+//! for its status, `late…` not the first time, and `drip` sends its output byte by byte.
 
+use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::io::Cursor;
 use std::net::TcpListener;
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
@@ -26,8 +26,13 @@ const GENERATION: Duration = Duration::from_millis(100);
 const DRIP: Duration = Duration::from_millis(100);
 pub(crate) const VIDEO_MIB: usize = 500;
 
-/// Submissions of videos.
-pub(crate) static VIDEOS: AtomicUsize = AtomicUsize::new(0);
+/// How many requests there were, by method and behaviour.
+static REQUESTS: Mutex<BTreeMap<(String, String), usize>> = Mutex::new(BTreeMap::new());
+
+pub(crate) fn requests(method: &str, behaviour: &str) -> usize {
+    let key = (method.to_owned(), behaviour.to_owned());
+    REQUESTS.lock().unwrap().get(&key).copied().unwrap_or_default()
+}
 
 type Answer = Response<BoxBody<Bytes, Infallible>>;
 
@@ -64,9 +69,14 @@ async fn respond(request: Request<Incoming>) -> Result<Answer, hyper::Error> {
     let (head, body) = request.into_parts();
     body.collect().await?;
     let path: Vec<_> = head.uri.path().split('/').skip(1).collect();
+    let behaviour = path[usize::from(head.method == Method::POST)].to_owned();
+    let is_late = behaviour.starts_with("late") && requests("GET", &behaviour) == 0;
+    let key = (head.method.to_string(), behaviour);
+    *REQUESTS.lock().unwrap().entry(key).or_default() += 1;
     Ok(match (&head.method, &*path) {
         (&Method::POST, [_, behaviour]) => submitted(behaviour),
         (&Method::GET, ["hang", _, "status"]) => std::future::pending().await,
+        (&Method::GET, [_, _, "status"]) if is_late => std::future::pending().await,
         (&Method::GET, [behaviour, since, "status"]) => status(behaviour, since.parse().unwrap()),
         (&Method::GET, [behaviour, .., "result"]) => {
             let output = format!("{}{}", url(), head.uri.path().replace("result", "output"));
@@ -82,7 +92,6 @@ async fn respond(request: Request<Incoming>) -> Result<Answer, hyper::Error> {
 }
 
 fn submitted(behaviour: &str) -> Answer {
-    VIDEOS.fetch_add(usize::from(behaviour == "video"), Ordering::SeqCst);
     let at = |what: &str| format!("{}/{behaviour}/{}/{what}", url(), now());
     json_answer(&json!({
         "request_id": "r", "status_url": at("status"), "response_url": at("result"),

@@ -12,12 +12,32 @@ use tokio::time::timeout;
 use super::TIMEOUT;
 use super::client::Connection;
 
+const PROGRAM: &str = env!("CARGO_BIN_EXE_promptarium-server");
+const ANYWHERE: [&str; 2] = ["--listen=127.0.0.1:0", "--json"];
+
+/// Tests end the program without a balancer in front.
+fn no_drain_delay() -> [(&'static str, &'static OsStr); 1] {
+    [("PROMPTARIUM_DRAIN_DELAY", "0".as_ref())]
+}
+
 /// The program with these arguments and variables, not yet started.
 pub(crate) fn program<S: AsRef<OsStr>>(arguments: &[S], variables: &[(&str, &OsStr)]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_promptarium-server"));
+    prepared(Command::new(PROGRAM), arguments, variables)
+}
+
+fn prepared<S: AsRef<OsStr>>(
+    mut command: Command,
+    arguments: &[S],
+    variables: &[(&str, &OsStr)],
+) -> Command {
     command.env_clear().args(arguments).envs(variables.iter().copied());
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
     command
+}
+
+/// Runs the program to its end.
+pub(crate) async fn output(mut command: Command) -> Output {
+    timeout(TIMEOUT, command.output()).await.expect("an end in time").unwrap()
 }
 
 /// The one line of a program that did not start because of its settings.
@@ -29,16 +49,15 @@ pub(crate) async fn refusal_of(command: Command) -> String {
     text
 }
 
-const ANYWHERE: [&str; 3] = ["--listen", "127.0.0.1:0", "--json"];
-
-/// Runs the program to its end.
-pub(crate) async fn output(mut command: Command) -> Output {
-    timeout(TIMEOUT, command.output()).await.expect("an end in time").unwrap()
+/// Sends a signal by its name, such as `STOP`.
+pub(crate) async fn signal(name: &str, processes: &[String]) {
+    let status = Command::new("kill").args(["-s", name]).args(processes).status().await;
+    assert!(status.unwrap().success(), "kill -s {name} {processes:?}");
 }
 
 /// The program, ready for requests.
 pub(crate) struct Running {
-    child: Child,
+    pub(crate) child: Child,
     pub(crate) ready: Value,
     stdout: Lines<BufReader<ChildStdout>>,
     /// Unless it was sent elsewhere.
@@ -54,44 +73,48 @@ pub(crate) struct Ended {
 
 impl Running {
     /// Starts it on a free port and waits for its ready line.
-    pub(crate) async fn start(arguments: &[&str], variables: &[(&str, &str)]) -> Self {
-        // Tests end it without a balancer in front.
-        let variables = [&[("PROMPTARIUM_DRAIN_DELAY", "0")], variables].concat();
-        let variables: Vec<_> =
-            variables.iter().map(|(name, value)| (*name, OsStr::new(*value))).collect();
-        Self::of(program(&[&ANYWHERE, arguments].concat(), &variables)).await
+    pub(crate) async fn start(arguments: &[&str]) -> Self {
+        Self::of(program(&[&ANYWHERE, arguments].concat(), &no_drain_delay())).await
     }
 
     /// As [`Running::start`], by a shell that says something to the system first.
     pub(crate) async fn start_after(shell: &str, arguments: &[&str]) -> Self {
-        let mut command = Command::new("sh");
-        let program = env!("CARGO_BIN_EXE_promptarium-server");
-        command.args(["-c", &format!("{shell}; exec \"$@\""), "sh", program]);
-        command.env_clear().env("PROMPTARIUM_DRAIN_DELAY", "0").args(ANYWHERE).args(arguments);
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        Self::of(command).await
+        let shell = format!("{shell}; exec \"$@\"");
+        let first = ["-c", &shell, "sh", PROGRAM];
+        let arguments = [&first[..], &ANYWHERE, arguments].concat();
+        Self::of(prepared(Command::new("sh"), &arguments, &no_drain_delay())).await
     }
 
     /// Starts a command that prints the ready line as JSON.
-    pub(crate) async fn of(mut command: Command) -> Self {
-        let mut child = command.kill_on_drop(true).spawn().unwrap();
+    pub(crate) async fn of(command: Command) -> Self {
+        Self::try_of(command).await.expect("a ready line")
+    }
+
+    /// `None` if it ends before it is ready.
+    pub(crate) async fn try_of(mut command: Command) -> Option<Self> {
+        let mut child = command.spawn().unwrap();
         let mut stdout = BufReader::new(child.stdout.take().unwrap()).lines();
         let stderr = child.stderr.take().map(|stderr| BufReader::new(stderr).lines());
-        let line = timeout(TIMEOUT, stdout.next_line()).await.expect("a line in time");
-        let ready = serde_json::from_str(&line.unwrap().expect("a ready line")).unwrap();
-        Self { child, ready, stdout, stderr }
+        let line = timeout(TIMEOUT, stdout.next_line()).await.expect("a line in time").unwrap()?;
+        Some(Self { child, ready: serde_json::from_str(&line).unwrap(), stdout, stderr })
     }
 
     pub(crate) fn base_url(&self) -> &str {
         self.ready["base_url"].as_str().unwrap()
     }
 
+    /// The address of its pages, without a slash at the end.
+    pub(crate) fn root(&self) -> &str {
+        self.base_url().strip_suffix("/api/v1").unwrap()
+    }
+
     pub(crate) fn process_id(&self) -> u32 {
         self.child.id().expect("it runs")
     }
 
+    /// The key that it has made, or the empty text.
     pub(crate) fn api_key(&self) -> &str {
-        self.ready["api_key"].as_str().unwrap()
+        self.ready["api_key"].as_str().unwrap_or_default()
     }
 
     /// The peak of its memory, in MiB.
@@ -102,11 +125,10 @@ impl Running {
         line.trim().strip_suffix(" kB").unwrap().parse::<usize>().unwrap() / 1024
     }
 
-    /// The page of metrics, of a server with a free port for it.
-    pub(crate) async fn metrics(&mut self) -> String {
+    /// The listener of metrics, of a server with a free port for it.
+    pub(crate) async fn admin(&mut self) -> Connection {
         let event = self.event("serving metrics").await;
-        let mut admin = Connection::open(event["address"].as_str().unwrap()).await;
-        admin.get("/metrics").await.body
+        Connection::open(event["address"].as_str().unwrap()).await
     }
 
     /// The next line of stdout, which is JSON.
@@ -129,20 +151,13 @@ impl Running {
 
     /// Sends a signal by its name.
     pub(crate) async fn signal(&self, name: &str) {
-        let id = self.process_id().to_string();
-        let sent = Command::new("kill").args(["-s", name, &id]).status().await.unwrap();
-        assert!(sent.success());
+        signal(name, &[self.process_id().to_string()]).await;
     }
 
-    /// Asks it to stop and gives all that it still had to say on stderr.
-    pub(crate) async fn log_at_end(self) -> String {
+    /// Asks it to stop, and waits for its end.
+    pub(crate) async fn stop(self) -> Ended {
         self.signal("TERM").await;
-        self.end().await.stderr
-    }
-
-    /// Waits for its end without reading its log.
-    pub(crate) async fn code_unread(mut self) -> Option<i32> {
-        timeout(TIMEOUT, self.child.wait()).await.expect("an end in time").unwrap().code()
+        self.end().await
     }
 
     /// Waits for its end.
@@ -150,7 +165,9 @@ impl Running {
         let status = timeout(TIMEOUT, self.child.wait()).await.expect("an end in time").unwrap();
         let (mut stdout, mut stderr) = (String::new(), String::new());
         self.stdout.get_mut().read_to_string(&mut stdout).await.unwrap();
-        self.stderr.unwrap().get_mut().read_to_string(&mut stderr).await.unwrap();
+        if let Some(lines) = &mut self.stderr {
+            lines.get_mut().read_to_string(&mut stderr).await.unwrap();
+        }
         Ended { code: status.code(), stdout, stderr }
     }
 }

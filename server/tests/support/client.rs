@@ -1,6 +1,6 @@
 //! An HTTP/1.1 client that sends bytes as they are and shows responses as they are.
 
-use std::net::Ipv4Addr;
+use std::net::{Ipv4Addr, SocketAddr};
 
 use promptarium_server::EmbeddedServer;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -12,27 +12,20 @@ use super::program::Running;
 
 /// A server that was started with a key, embedded or as a process.
 pub(crate) trait Server {
-    fn base_url(&self) -> &str;
-    fn api_key(&self) -> &str;
+    /// Where it listens, its base URL, and the key.
+    fn access(&self) -> (SocketAddr, &str, &str);
 }
 
 impl Server for EmbeddedServer {
-    fn base_url(&self) -> &str {
-        self.base_url()
-    }
-
-    fn api_key(&self) -> &str {
-        self.api_key()
+    fn access(&self) -> (SocketAddr, &str, &str) {
+        (self.local_addr(), self.base_url(), self.api_key())
     }
 }
 
 impl Server for Running {
-    fn base_url(&self) -> &str {
-        self.base_url()
-    }
-
-    fn api_key(&self) -> &str {
-        self.api_key()
+    fn access(&self) -> (SocketAddr, &str, &str) {
+        let address = self.root().strip_prefix("http://").unwrap();
+        (address.parse().unwrap(), self.base_url(), self.api_key())
     }
 }
 
@@ -61,6 +54,15 @@ impl Response {
     pub(crate) fn json(&self) -> serde_json::Value {
         serde_json::from_str(&self.body).unwrap_or_else(|error| panic!("{error}: {self:?}"))
     }
+
+    pub(crate) fn data(&self) -> serde_json::Value {
+        self.json()["data"].take()
+    }
+
+    /// Where the response leads, or the empty text.
+    pub(crate) fn location(&self) -> &str {
+        self.header("location").unwrap_or_default()
+    }
 }
 
 impl Connection {
@@ -76,12 +78,11 @@ impl Connection {
         let socket = TcpSocket::new_v4().unwrap();
         socket.set_recv_buffer_size(16 * 1024).unwrap();
         socket.bind((source, 0).into()).unwrap();
-        let address = server.base_url().split('/').nth(2).unwrap().parse().unwrap();
-        Self { stream: socket.connect(address).await.unwrap(), read: Vec::new() }
+        Self { stream: socket.connect(server.access().0).await.unwrap(), read: Vec::new() }
     }
 
     pub(crate) async fn to(server: &impl Server) -> Self {
-        Self::open(server.base_url()).await
+        Self::open(&server.access().0.to_string()).await
     }
 
     /// Sends as much as the server takes: it may end the connection.
@@ -90,10 +91,14 @@ impl Connection {
         drop(sent.expect("sent in time"));
     }
 
-    /// Sends a request and gives its response.
+    /// Sends a request and gives its response, which to `HEAD` has no body.
     pub(crate) async fn ask(&mut self, request: impl AsRef<[u8]>) -> Response {
-        self.send(request).await;
-        self.response().await.expect("a response")
+        self.send(&request).await;
+        match request.as_ref() {
+            [b'H', b'E', b'A', b'D', ..] => self.head_response().await,
+            _ => self.response().await,
+        }
+        .expect("a response")
     }
 
     /// The response to a request of the API.
@@ -199,7 +204,7 @@ pub(crate) async fn call(
     path: &str,
     body: Option<&str>,
 ) -> Response {
-    Connection::to(server).await.api(server.api_key(), method, path, body).await
+    Connection::to(server).await.api(server.access().2, method, path, body).await
 }
 
 /// Asks for a path from the root, without a key, on a connection of its own.
@@ -235,7 +240,8 @@ pub(crate) struct Slot {
 impl Slot {
     /// Requests one for an image of this size.
     pub(crate) async fn to(server: &impl Server, size: usize) -> Self {
-        Self::of(server.base_url(), server.api_key(), "image/png", size).await
+        let (_, base_url, key) = server.access();
+        Self::of(base_url, key, "image/png", size).await
     }
 
     /// Requests one.
@@ -244,8 +250,8 @@ impl Slot {
         let mut connection = Connection::open(base_url).await;
         let response = connection.api(key, "POST", "/uploads/images", Some(&body)).await;
         assert_eq!(response.status, 201, "{response:?}");
-        let json = response.json();
-        let text = |name: &str| json["data"][name].as_str().unwrap().to_owned();
+        let data = response.data();
+        let text = |name: &str| data[name].as_str().unwrap().to_owned();
         let root = base_url.strip_suffix("/api/v1").unwrap();
         let below = |url: String| url.strip_prefix(root).unwrap().to_owned();
         Self {
@@ -280,21 +286,14 @@ impl Slot {
         connection
     }
 
-    /// Asks for the asset.
-    pub(crate) async fn get(&self) -> Response {
-        self.request("GET").await
+    /// The request for the asset.
+    pub(crate) fn get_request(&self) -> String {
+        format!("GET {} HTTP/1.1\r\nhost: test\r\n\r\n", self.path)
     }
 
-    /// Asks for the asset with this method.
-    pub(crate) async fn request(&self, method: &str) -> Response {
-        let mut connection = self.connection().await;
-        let path = &self.path;
-        connection.send(format!("{method} {path} HTTP/1.1\r\nhost: test\r\n\r\n")).await;
-        let response = match method {
-            "HEAD" => connection.head_response().await,
-            _ => connection.response().await,
-        };
-        response.unwrap()
+    /// Asks for the asset.
+    pub(crate) async fn get(&self) -> Response {
+        self.connection().await.get(&self.path).await
     }
 
     pub(crate) async fn connection(&self) -> Connection {

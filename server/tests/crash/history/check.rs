@@ -9,7 +9,7 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use crate::record::{Filter, History, Id, Page, Prompt, Span, Time, Walk, Write};
+use super::record::{Filter, History, Id, Page, Prompt, Span, Time, Walk, Write};
 
 /// What is wrong with a page.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -66,33 +66,31 @@ pub(crate) fn check(history: &History) -> Vec<Finding<'_>> {
 
 /// The prompts that exist when a page is requested, so that not all of the run are looked at.
 struct Existing {
-    /// Descending by time.
-    created: Vec<(Time, Id)>,
-    deleted: Vec<(Time, Id)>,
+    /// Acknowledged creations, and deletions that were sent; descending by time.
+    changes: Vec<(Time, Id, bool)>,
     ids: BTreeSet<Id>,
 }
 
 impl Existing {
     fn of(history: &History) -> Self {
-        let (mut created, mut deleted) = (Vec::new(), Vec::new());
+        let mut changes = Vec::new();
         for (id, writes) in &history.prompts {
-            created.extend(writes.first().map(|write| (write.span.answered, *id)));
+            changes.extend(writes.first().map(|write| (write.span.answered, *id, true)));
             let last = writes.last().filter(|write| write.after.is_none());
-            deleted.extend(last.map(|write| (write.span.sent, *id)));
+            changes.extend(last.map(|write| (write.span.sent, *id, false)));
         }
-        created.sort_by(|a, b| b.cmp(a));
-        deleted.sort_by(|a, b| b.cmp(a));
-        Self { created, deleted, ids: BTreeSet::new() }
+        changes.sort_by(|a, b| b.cmp(a));
+        Self { changes, ids: BTreeSet::new() }
     }
 
-    /// Those whose creation was acknowledged and whose deletion was not sent. Pages must come in
-    /// the order in which they were sent.
+    /// Pages must come in the order in which they were sent.
     fn at(&mut self, page: &Page) -> &BTreeSet<Id> {
-        while let Some((_, id)) = self.created.pop_if(|(time, _)| *time <= page.span.sent) {
-            self.ids.insert(id);
-        }
-        while let Some((_, id)) = self.deleted.pop_if(|(time, _)| *time <= page.span.sent) {
-            self.ids.remove(&id);
+        while let Some((_, id, exists)) = self.changes.pop_if(|change| change.0 <= page.span.sent) {
+            if exists {
+                self.ids.insert(id)
+            } else {
+                self.ids.remove(&id)
+            };
         }
         &self.ids
     }

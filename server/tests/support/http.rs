@@ -8,7 +8,7 @@ use http::{HeaderMap, Method};
 use reqwest::{Client, RequestBuilder};
 use serde_json::Value;
 
-use crate::server::PUBLIC_URL;
+use super::server::PUBLIC_URL;
 
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 /// Shorter than the idle timeout of the server.
@@ -22,8 +22,8 @@ pub(crate) struct Http(pub(crate) Client);
 pub(crate) struct Request {
     pub(crate) method: Method,
     pub(crate) path: String,
-    /// `Null` for none.
-    pub(crate) body: Value,
+    /// JSON, or empty.
+    pub(crate) body: String,
 }
 
 #[derive(Debug)]
@@ -43,7 +43,16 @@ pub(crate) struct Response {
 }
 
 impl Request {
+    /// A body of `Null` is none.
     pub(crate) fn new(method: &str, path: impl Into<String>, body: Value) -> Self {
+        let body = match body {
+            Value::Null => String::new(),
+            body => body.to_string(),
+        };
+        Self::raw(method, path, body)
+    }
+
+    pub(crate) fn raw(method: &str, path: impl Into<String>, body: String) -> Self {
         Self { method: method.parse().unwrap(), path: path.into(), body }
     }
 
@@ -92,16 +101,23 @@ impl Response {
 
 impl Http {
     pub(crate) fn new() -> Self {
+        Self::with_timeout(REQUEST_TIMEOUT)
+    }
+
+    pub(crate) fn with_timeout(timeout: Duration) -> Self {
         let client = Client::builder().no_proxy().retry(reqwest::retry::never());
-        let client = client.timeout(REQUEST_TIMEOUT).pool_idle_timeout(IDLE_TIMEOUT);
-        Self(client.build().unwrap())
+        Self(client.timeout(timeout).pool_idle_timeout(IDLE_TIMEOUT).build().unwrap())
     }
 
     pub(crate) async fn call(&self, address: &str, key: &str, request: &Request) -> Outcome {
         let Request { method, path, body } = request;
         let url = format!("http://{address}/api/v1{path}");
         let builder = self.0.request(method.clone(), url).bearer_auth(key);
-        send(if body.is_null() { builder } else { builder.json(body) }).await
+        let builder = match &**body {
+            "" => builder,
+            body => builder.header("content-type", "application/json").body(body.to_owned()),
+        };
+        send(builder).await
     }
 
     /// Sends a GET request without a key.
@@ -122,7 +138,7 @@ pub(crate) async fn send(request: RequestBuilder) -> Outcome {
         Ok(Outcome::Response(Response { status, headers, bytes: response.bytes().await? }))
     };
     exchange.await.unwrap_or_else(|error: reqwest::Error| {
-        assert!(!error.is_timeout(), "no response within {REQUEST_TIMEOUT:?}: {error:?}");
+        assert!(!error.is_timeout(), "no response in time: {error:?}");
         if error.is_connect() { Outcome::NotSent } else { Outcome::Unknown }
     })
 }

@@ -7,37 +7,19 @@
 //!
 //! | Variable | Default |
 //! |---|---|
-//! | `PROMPTARIUM_HISTORY_SECONDS` | 3 |
+//! | `PROMPTARIUM_HISTORY_SECONDS` | 2 |
 //! | `PROMPTARIUM_HISTORY_WRITERS` | 8 |
 //! | `PROMPTARIUM_HISTORY_READERS` | 20 |
 //! | `PROMPTARIUM_HISTORY_PROMPTS`, the most at once | 300 |
 //! | `PROMPTARIUM_HISTORY_DATABASE_URL`, another database to run on | none |
 //! | `PROMPTARIUM_HISTORY_BLOB_STORE`, the blob store of that database | a new folder |
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::print_stdout,
-    reason = "a test fails where something unexpected happens, and prints what it measures"
-)]
-
-#[path = "../crash/http.rs"]
-#[expect(dead_code, reason = "the crash tests use all of it")]
-mod http;
-#[path = "../crash/server.rs"]
-#[expect(dead_code, reason = "the crash tests use all of it")]
-mod server;
-
 mod check;
-mod record;
-
+mod faults;
 mod reader;
+mod record;
 mod target;
 mod writer;
-
-#[cfg(test)]
-mod faults;
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -48,29 +30,26 @@ use rand::SeedableRng;
 use rand::rngs::StdRng;
 use tokio::time::sleep;
 
-use crate::reader::FILTERS;
-use crate::record::{History, Walk};
-use crate::target::Target;
-use crate::writer::Writer;
-
-/// Limit for the start of a server, and for a request that is refused again and again.
-const TIMEOUT: Duration = Duration::from_secs(60);
+use self::reader::{FILTERS, walk, walk_on};
+use self::record::{History, Walk};
+use self::target::Target;
+use self::writer::Writer;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn walks_beside_writers_in_memory() {
-    run("memory", &Target::start(None, None, 1).await).await;
+    run("memory", None, None, 1).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn walks_beside_writers_on_postgres() {
     let database = ScratchDatabase::create().await.unwrap();
-    run("postgres", &Target::start(Some(&database.url()), None, 1).await).await;
+    run("postgres", Some(&database.url()), None, 1).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn walks_beside_writers_on_three_replicas() {
     let database = ScratchDatabase::create().await.unwrap();
-    run("three replicas", &Target::start(Some(&database.url()), None, 3).await).await;
+    run("three replicas", Some(&database.url()), None, 3).await;
 }
 
 /// On the database that `PROMPTARIUM_HISTORY_DATABASE_URL` names, if it names one.
@@ -78,7 +57,7 @@ async fn walks_beside_writers_on_three_replicas() {
 async fn walks_beside_writers_on_a_named_database() {
     if let Ok(url) = std::env::var("PROMPTARIUM_HISTORY_DATABASE_URL") {
         let blob_store = std::env::var("PROMPTARIUM_HISTORY_BLOB_STORE").ok();
-        run("named database", &Target::start(Some(&url), blob_store, 3).await).await;
+        run("named database", Some(&url), blob_store, 3).await;
     }
 }
 
@@ -92,18 +71,19 @@ fn random() -> StdRng {
     StdRng::seed_from_u64(rand::random())
 }
 
-async fn run(name: &str, target: &Target) {
-    let seconds = setting("SECONDS", 3);
+async fn run(name: &str, database: Option<&str>, blob_store: Option<String>, replicas: usize) {
+    let target = Target::start(database, blob_store, replicas).await;
+    let seconds = setting("SECONDS", 2);
     // Each filter has a reader that begins with it.
     let (writers, readers) = (setting("WRITERS", 8).max(1), setting("READERS", 20).max(FILTERS));
     let most = setting("PROMPTS", 300) / writers;
-    let begin = |_| Writer::begin(target.client(), random(), most);
+    let client = &target.client;
+    let begin = |_| Writer::begin(client.clone(), random(), most);
     let writing = join_all((0..writers).map(begin)).await;
     let writing: Vec<_> = writing.into_iter().map(|writer| tokio::spawn(writer.run())).collect();
-    let reading = (0..readers).map(|n| tokio::spawn(reader::run(target.client(), random(), n)));
+    let reading = (0..readers).map(|n| tokio::spawn(walk_on(client.clone(), random(), n)));
     let reading: Vec<_> = reading.collect();
 
-    let client = target.client();
     sleep(Duration::from_secs(seconds as u64)).await;
     client.stop.store(true, Ordering::Relaxed);
     let mut history = History::default();
@@ -115,7 +95,7 @@ async fn run(name: &str, target: &Target) {
     }
     // Nothing changes any more.
     for number in 0..FILTERS {
-        history.walks.push(reader::walk(&client, &mut random(), number).await);
+        history.walks.push(walk(client, &mut random(), number).await);
     }
 
     let findings = check::check(&history);

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use crate::check::{Fault, check};
-use crate::record::{Filter, History, Id, Page, Prompt, Span, Walk, Write};
+use super::check::{Fault, check};
+use super::record::{Filter, History, Id, Page, Prompt, Span, Walk, Write};
 
 const VAULT: Id = 7;
 
@@ -45,13 +45,17 @@ fn faults_of_pages(pages: &[&[Id]]) -> Vec<Fault> {
     faults_of(|history| history.walks[0].pages = pages)
 }
 
+fn push(history: &mut History, id: Id, last: Write) {
+    history.prompts.get_mut(&id).unwrap().push(last);
+}
+
 #[test]
 fn a_right_walk_has_no_faults() {
     assert_eq!(faults_of(|_| ()), []);
     // An empty page ends a walk whose last entries were deleted meanwhile.
     let deleted = faults_of(|history| {
         for id in [1, 2] {
-            history.prompts.get_mut(&id).unwrap().push(write(105, 115, None));
+            push(history, id, write(105, 115, None));
         }
         history.walks[0].pages[1].ids.clear();
     });
@@ -63,41 +67,43 @@ fn a_right_walk_has_no_faults() {
 }
 
 #[test]
-fn a_skipped_entry_is_found_wherever_it_is() {
-    assert_eq!(faults_of_pages(&[&[4, 2], &[1]]), [Fault::Skipped(5)]);
-    assert_eq!(faults_of_pages(&[&[5, 2], &[1]]), [Fault::Skipped(4)]);
-    assert_eq!(faults_of_pages(&[&[5, 4], &[1]]), [Fault::Skipped(2)]);
-    assert_eq!(faults_of_pages(&[&[5, 4], &[2]]), [Fault::Skipped(1)]);
-    assert_eq!(faults_of_pages(&[&[]]), [1, 2, 4, 5].map(Fault::Skipped));
+fn wrong_pages_are_found() {
+    use Fault::{Disordered, Repeated, Resurrected, Skipped, Unexpected, WrongSize};
+    for (pages, faults) in [
+        (&[&[4, 2][..], &[1]][..], &[Skipped(5)][..]),
+        (&[&[5, 2], &[1]], &[Skipped(4)]),
+        (&[&[5, 4], &[1]], &[Skipped(2)]),
+        (&[&[5, 4], &[2]], &[Skipped(1)]),
+        (&[&[]], &[1, 2, 4, 5].map(Skipped)),
+        (&[&[5, 4], &[4, 2], &[1]], &[Repeated(4)]),
+        (&[&[5, 4], &[2, 2], &[1]], &[Repeated(2)]),
+        (&[&[5, 4], &[1, 2]], &[Disordered(2)]),
+        (&[&[4, 5], &[2, 1]], &[Disordered(5), Skipped(4)]),
+        // Deleted and acknowledged before the walk.
+        (&[&[5, 4], &[3, 2], &[1]], &[Resurrected(3)]),
+        (&[&[9, 5], &[4, 2], &[1]], &[Unexpected(9)]),
+        (&[&[5], &[4, 2], &[1]], &[WrongSize(1)]),
+        (&[&[5, 4], &[2, 1], &[]], &[]),
+        (&[&[5, 4, 2, 1]], &[WrongSize(4)]),
+    ] {
+        assert_eq!(faults_of_pages(pages), faults, "{pages:?}");
+    }
 }
 
 #[test]
 fn an_entry_that_an_update_leaves_in_the_list_is_not_skipped_during_it() {
     let skipped = faults_of(|history| {
-        history.prompts.get_mut(&2).unwrap().push(write(110, 140, Some("text")));
+        push(history, 2, write(110, 140, Some("text")));
         history.walks[0].pages[1].ids = vec![1];
     });
     assert_eq!(skipped, [Fault::Skipped(2)]);
 }
 
 #[test]
-fn repeated_and_disordered_entries_are_found() {
-    assert_eq!(faults_of_pages(&[&[5, 4], &[4, 2], &[1]]), [Fault::Repeated(4)]);
-    assert_eq!(faults_of_pages(&[&[5, 4], &[2, 2], &[1]]), [Fault::Repeated(2)]);
-    assert_eq!(faults_of_pages(&[&[5, 4], &[1, 2]]), [Fault::Disordered(2)]);
-    let first = faults_of_pages(&[&[4, 5], &[2, 1]]);
-    assert_eq!(first, [Fault::Disordered(5), Fault::Skipped(4)]);
-}
-
-#[test]
 fn entries_that_cannot_be_there_are_found() {
-    // Deleted and acknowledged before the walk, and before its second page.
-    assert_eq!(faults_of_pages(&[&[5, 4], &[3, 2], &[1]]), [Fault::Resurrected(3)]);
-    let between = faults_of(|history| {
-        history.prompts.get_mut(&2).unwrap().push(write(111, 119, None));
-    });
+    // Deleted and acknowledged before its page.
+    let between = faults_of(|history| push(history, 2, write(111, 119, None)));
     assert_eq!(between, [Fault::Resurrected(2)]);
-    assert_eq!(faults_of_pages(&[&[9, 5], &[4, 2], &[1]]), [Fault::Unexpected(9)]);
     for filter in
         [Filter { kind: Some("image"), vault: None }, Filter { kind: None, vault: Some(VAULT + 1) }]
     {
@@ -112,28 +118,19 @@ fn entries_that_cannot_be_there_are_found() {
 }
 
 #[test]
-fn a_page_of_the_wrong_size_is_found() {
-    assert_eq!(faults_of_pages(&[&[5], &[4, 2], &[1]]), [Fault::WrongSize(1)]);
-    assert_eq!(faults_of_pages(&[&[5, 4], &[2, 1], &[]]), []);
-    assert_eq!(faults_of_pages(&[&[5, 4, 2, 1]]), [Fault::WrongSize(4)]);
-}
-
-#[test]
 fn what_changes_during_a_page_may_be_in_it_or_not() {
-    for ids in [&[2, 1][..], &[1]] {
-        let change = |last: Write| {
-            faults_of(|history| {
-                history.walks[0].filter.kind = Some("text");
-                history.prompts.get_mut(&2).unwrap().push(last);
-                history.walks[0].pages[1].ids = ids.to_vec();
-            })
-        };
-        assert_eq!(change(write(125, 200, None)), []);
-        assert_eq!(change(write(90, 125, Some("image"))), []);
-        let created = faults_of(|history| {
-            history.prompts.insert(2, vec![write(90, 125, Some("text"))]);
-            history.walks[0].pages[1].ids = ids.to_vec();
+    let created = [write(90, 125, Some("text"))];
+    let deleted = [write(2, 3, Some("text")), write(125, 200, None)];
+    let changed = [write(2, 3, Some("text")), write(90, 125, Some("image"))];
+    for (ids, writes) in [&[2, 1][..], &[1]]
+        .iter()
+        .flat_map(|ids| [&created[..], &deleted, &changed].map(|writes| (ids.to_vec(), writes)))
+    {
+        let faults = faults_of(|history| {
+            history.walks[0].filter.kind = Some("text");
+            history.prompts.insert(2, writes.to_vec());
+            history.walks[0].pages[1].ids = ids;
         });
-        assert_eq!(created, []);
+        assert_eq!(faults, []);
     }
 }

@@ -1,23 +1,45 @@
-//! What the tests share: a plain client, the program as a child, a failing blob store.
+//! What the test programs share: clients, the program as a child, a provider, a failing blob store.
 
 pub(crate) mod blobs;
 pub(crate) mod browser;
 pub(crate) mod client;
 pub(crate) mod command;
+pub(crate) mod http;
 pub(crate) mod program;
+pub(crate) mod provider;
+pub(crate) mod server;
 
 use std::time::Duration;
 
 use tempfile::TempDir;
+use tokio::time::{Instant, sleep};
 
 /// No test waits longer for anything.
-pub(crate) const TIMEOUT: Duration = Duration::from_secs(30);
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(60);
+/// Requests that create a prompt, and a slot.
+pub(crate) const PROMPT: &str = r#"{"title":"Harbour","prompt":"A harbour at dawn"}"#;
+pub(crate) const SLOT: &str = r#"{"contentType":"image/png","size":9}"#;
 
 /// Moves the clock of the runtime, on which nothing else moves meanwhile.
 pub(crate) async fn advance(time: Duration) {
     tokio::time::pause();
     tokio::time::advance(time).await;
     tokio::time::resume();
+}
+
+/// Waits until a condition is fulfilled. `None` if that takes longer than `limit`.
+pub(crate) async fn wait_until(
+    limit: Duration,
+    condition: impl AsyncFn() -> bool,
+) -> Option<Duration> {
+    let begin = Instant::now();
+    while begin.elapsed() < limit {
+        if condition().await {
+            return Some(begin.elapsed());
+        }
+        sleep(Duration::from_millis(20)).await;
+    }
+    None
 }
 
 /// A folder as a value of `--blob-store`.

@@ -2,14 +2,8 @@
 
 use std::fs::OpenOptions;
 use std::path::PathBuf;
-use std::process::Stdio;
 
-use tokio::io::{AsyncBufReadExt, BufReader};
-use tokio::net::TcpListener;
-use tokio::process::{Child, Command};
-use tokio::time::timeout;
-
-use crate::TIMEOUT;
+use super::program::{Running, program};
 
 /// The common public address of all replicas, as behind a load balancer. Clients of
 /// these tests replace it by the address of one replica.
@@ -21,16 +15,18 @@ pub(crate) struct Server {
     /// Separated by spaces.
     arguments: String,
     log: PathBuf,
-    pub(crate) process: Option<Child>,
+    pub(crate) process: Option<Running>,
 }
 
 impl Server {
     /// Starts a server on a free port and waits until it is ready.
     pub(crate) async fn start(log: PathBuf, arguments: &str) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap().to_string();
         drop(listener);
-        let arguments = arguments.to_owned();
+        let arguments = format!(
+            "--listen {address} --public-url {PUBLIC_URL} --json --log-format json {arguments}"
+        );
         let mut server = Self { address, arguments, log, process: None };
         server.start_again().await;
         server
@@ -38,40 +34,30 @@ impl Server {
 
     pub(crate) async fn start_again(&mut self) {
         let log = OpenOptions::new().create(true).append(true).open(&self.log).unwrap();
-        let mut process = Command::new(env!("CARGO_BIN_EXE_promptarium-server"))
-            .env_clear()
-            .args(["--listen", &self.address, "--public-url", PUBLIC_URL, "--json"])
-            .args(["--log-format", "json"])
-            .args(self.arguments.split(' '))
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(log)
-            .kill_on_drop(true)
-            .spawn()
-            .unwrap();
-        let mut lines = BufReader::new(process.stdout.take().unwrap()).lines();
-        let line = timeout(TIMEOUT, lines.next_line()).await.expect("a ready line in time");
-        assert!(line.unwrap().is_some(), "it did not start: {}", self.log());
-        self.process = Some(process);
+        let mut command = program(&self.arguments.split(' ').collect::<Vec<_>>(), &[]);
+        command.stderr(log);
+        self.process = Running::try_of(command).await;
+        assert!(self.process.is_some(), "it did not start: {}", self.log());
     }
 
     /// Kills it with SIGKILL.
     pub(crate) async fn kill(&mut self) {
-        self.process.take().unwrap().kill().await.unwrap();
+        self.process.take().unwrap().child.kill().await.unwrap();
     }
 
     /// Whether SIGSTOP still holds it.
     pub(crate) fn is_stopped(&self) -> bool {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", self.id())).unwrap();
+        let id = self.process.as_ref().unwrap().process_id();
+        let status = std::fs::read_to_string(format!("/proc/{id}/status")).unwrap();
         status.lines().any(|line| line.starts_with("State:\tT"))
+    }
+
+    pub(crate) async fn signal(&self, name: &str) {
+        self.process.as_ref().unwrap().signal(name).await;
     }
 
     /// Everything it has logged.
     pub(crate) fn log(&self) -> String {
         std::fs::read_to_string(&self.log).unwrap_or_default()
-    }
-
-    pub(crate) fn id(&self) -> String {
-        self.process.as_ref().and_then(Child::id).unwrap().to_string()
     }
 }

@@ -6,9 +6,9 @@ use rand::RngExt;
 use rand::rngs::StdRng;
 use serde_json::{Value, json};
 
-use crate::http::Request;
-use crate::record::{Id, Prompt, Write};
-use crate::target::Client;
+use super::record::{Id, Prompt, Write};
+use super::target::Client;
+use crate::support::http::Request;
 
 pub(crate) const KINDS: [&str; 3] = ["image", "text", "video"];
 
@@ -36,12 +36,19 @@ impl Writer {
     pub(crate) async fn run(mut self) -> BTreeMap<Id, Vec<Write>> {
         while !self.client.is_stopped() {
             match self.rng.random_range(0..10) {
-                0..6 if self.alive.len() >= self.most => self.delete().await,
                 0..6 if self.alive.len() <= self.most / 2 => self.create().await,
-                0..3 => self.create().await,
-                3..6 => self.delete().await,
+                0..3 if self.alive.len() < self.most => self.create().await,
+                0..6 => {
+                    let (id, _) = self.take();
+                    self.write("DELETE", id, "", Value::Null, None).await;
+                }
                 6..8 => self.update().await,
-                _ => self.save().await,
+                _ => {
+                    let (vault, (id, mut prompt)) = (self.vault(), self.take());
+                    add(&mut prompt, vault);
+                    self.write("POST", id, "/save", json!({ "vaultId": vault }), Some(prompt))
+                        .await;
+                }
             }
         }
         self.writes
@@ -51,29 +58,22 @@ impl Writer {
         let (kind, vault) = (self.kind(), self.vault());
         let mut body =
             json!({ "title": "t", "prompt": "p", "promptType": kind, "modelId": "local/m" });
-        let vaults: Vec<_> = self.rng.random_bool(0.5).then_some(vault).into_iter().collect();
-        for vault in &vaults {
+        let mut prompt = Prompt { kind, vaults: Vec::new() };
+        if self.rng.random_bool(0.5) {
+            add(&mut prompt, vault);
             body["vaultId"] = json!(vault);
         }
-        let (span, response) =
-            self.client.call(&mut self.rng, &Request::post("/prompts", body)).await;
+        let request = Request::post("/prompts", body);
+        let (span, response) = self.client.call(&mut self.rng, &request).await;
         let id = response.data()["id"].as_i64().expect("a new prompt");
-        let prompt = Prompt { kind, vaults };
         self.alive.push((id, prompt.clone()));
         let earlier = self.writes.insert(id, vec![Write { span, after: Some(prompt) }]);
         assert!(earlier.is_none(), "two prompts have the id {id}");
     }
 
-    async fn delete(&mut self) {
-        let chosen = self.rng.random_range(0..self.alive.len());
-        let (id, _) = self.alive.swap_remove(chosen);
-        self.write("DELETE", id, "", Value::Null, None).await;
-    }
-
     /// Half of the updates change what filters look at.
     async fn update(&mut self) {
-        let (kind, vault) = (self.kind(), self.vault());
-        let (id, mut prompt) = self.take();
+        let (kind, vault, (id, mut prompt)) = (self.kind(), self.vault(), self.take());
         let mut body = json!({ "title": "u" });
         if self.rng.random_bool(0.5) {
             prompt.kind = kind;
@@ -86,22 +86,8 @@ impl Writer {
         self.write("PATCH", id, "", body, Some(prompt)).await;
     }
 
-    async fn save(&mut self) {
-        let vault = self.vault();
-        let (id, mut prompt) = self.take();
-        add(&mut prompt, vault);
-        self.write("POST", id, "/save", json!({ "vaultId": vault }), Some(prompt)).await;
-    }
-
-    async fn write(
-        &mut self,
-        method: &str,
-        id: Id,
-        action: &str,
-        body: Value,
-        after: Option<Prompt>,
-    ) {
-        let request = Request::new(method, format!("/prompts/{id}{action}"), body);
+    async fn write(&mut self, method: &str, id: Id, at: &str, body: Value, after: Option<Prompt>) {
+        let request = Request::new(method, format!("/prompts/{id}{at}"), body);
         let (span, _) = self.client.call(&mut self.rng, &request).await;
         self.alive.extend(after.clone().map(|prompt| (id, prompt)));
         self.writes.entry(id).or_default().push(Write { span, after });

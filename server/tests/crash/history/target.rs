@@ -10,10 +10,10 @@ use serde_json::json;
 use tempfile::TempDir;
 use tokio::time::{Instant, sleep};
 
-use crate::TIMEOUT;
-use crate::http::{Http, Request, Response};
-use crate::record::{Id, Span};
-use crate::server::Server;
+use super::record::{Id, Span};
+use crate::support::TIMEOUT;
+use crate::support::http::{Http, Request, Response};
+use crate::support::server::Server;
 
 /// Vaults that prompts are saved to.
 pub(crate) const VAULTS: usize = 3;
@@ -23,7 +23,7 @@ const PAUSE: Duration = Duration::from_millis(20);
 /// Server processes with one store.
 pub(crate) struct Target {
     servers: Vec<Server>,
-    client: Client,
+    pub(crate) client: Client,
     _folder: TempDir,
 }
 
@@ -79,10 +79,6 @@ impl Target {
         }
         client.vaults = vaults.into();
         Self { servers, client, _folder: folder }
-    }
-
-    pub(crate) fn client(&self) -> Client {
-        self.client.clone()
     }
 
     /// What all servers have logged.
