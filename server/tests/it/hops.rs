@@ -27,32 +27,25 @@ const DB: &str = "store/postgres/db.rs";
 const STEPS: &str = "store/postgres/steps.rs";
 
 /// Sends a statement alone, or when others of its key have ended, with others.
-const RUN: Step = ("store/postgres/batching.rs", "run", "send(vec![input])");
-const ROWS: Step = (DB, "rows_of_caller", "self.rows(");
+const RUN: Step = ("store/postgres/batching.rs", "run", SEND);
+/// Of the function that the batcher was made with.
+const SEND: &str = "(self.0.send)(key";
 const ROW: Step = (DB, "row_of_caller", "self.rows(");
-const LIST: Step = (DB, "list_of_caller", "self.rows(");
 const LAST: Step = (DB, "rows", "client.query(");
 const IN_STEPS: Step = (STEPS, "row_of_steps", "self.run(");
 const RETRIED: Step = (STEPS, "run", "transaction(");
-const ALL_SENT: Step = (STEPS, "row_of_steps", "send(&busy.client");
+const ALL_SENT: Step = (STEPS, "row_of_steps", "send(client");
 const SENT: Step = (STEPS, "send", "client.query(");
 
 /// Methods of the store. A closure that a function is given to call is in the text of the function
 /// that made it.
 const TO_THE_DRIVER: [&[Step]; 8] = [
-    &[prompts("prompt", "self.prompt_reads.run("), RUN, prompts("prompt", TO_ROWS), ROWS, LAST],
-    &[
-        prompts("list_prompts", "self.pages.run("),
-        RUN,
-        prompts("list_prompts", TO_LIST),
-        LIST,
-        LAST,
-    ],
+    &[prompts("prompt", "self.prompt_reads.run("), RUN, prompts("read", "db.rows("), LAST],
+    &[prompts("list_prompts", "self.pages.run("), RUN, READ_PAGE, LAST],
     &[
         prompts("create_prompt", "self.prompt_writes.run("),
         RUN,
-        prompts("create_prompt", TO_ROWS),
-        ROWS,
+        prompts("create", "db.rows("),
         LAST,
     ],
     &[prompts("create_prompt", TO_ROW), ROW, LAST],
@@ -61,9 +54,8 @@ const TO_THE_DRIVER: [&[Step]; 8] = [
     &[memberships("move_membership", TO_STEPS), IN_STEPS, RETRIED, ALL_SENT, SENT],
     &[memberships("add_prompts", TO_ROW), ROW, LAST],
 ];
-const TO_ROWS: &str = "db.rows_of_caller(";
 const TO_ROW: &str = "db.row_of_caller(";
-const TO_LIST: &str = "db.list_of_caller(";
+const READ_PAGE: Step = ("store/postgres/listing.rs", "read_page", "db.rows(");
 const TO_STEPS: &str = "self.db.row_of_steps(";
 
 const fn prompts(name: &'static str, call: &'static str) -> Step {
@@ -100,7 +92,8 @@ fn calls(chain: &[Step]) -> usize {
         let is_closure = next.is_some_and(|next| chain[..=at].iter().any(|step| step.1 == next));
         called += usize::from(!is_closure);
         if let Some(next) = next.filter(|_| !is_closure) {
-            let named = call.contains(&format!("{next}(")) || call.starts_with("handler(");
+            let named = call.contains(&format!("{next}("))
+                || ["handler(", SEND].iter().any(|of| call.starts_with(of));
             assert!(named, "{name}: {call} is no call of {next}");
         }
     }

@@ -12,10 +12,10 @@ use tokio_postgres::types::Json;
 use uuid::Uuid;
 
 use super::PostgresStore;
-use super::db::{Db, Params, Statement};
+use super::db::{By, Db, Params, Statement};
 use super::job_rows::{ENTER_QUEUE, JOB_COLUMNS, LEAVE_QUEUE, job_or_none};
 use super::notify::CHANNEL;
-use super::rows::{CALLER, column, later};
+use super::rows::{CALLER, all, column, int, later};
 use crate::domain::{
     Caller, GenerationRequest, JobKey, JobRecord, NewJob, ProviderTicket, Reserved,
 };
@@ -155,16 +155,16 @@ impl JobStore for PostgresStore {
     async fn job_submitted(&self, job: &JobKey, ticket: ProviderTicket) -> Result<JobRecord> {
         let (request_id, state) = (&*ticket.request_id, &*ticket.provider_state);
         let params: Params<'_> = &[&self.db.now(), &request_id, &state];
-        first_job(&rows_of_due_job(&self.db, &SUBMITTED, job, params).await?)
+        first_job(&rows_of_job(&self.db, &SUBMITTED, job, true, params).await?)
     }
 
     async fn discard_job(&self, job: &JobKey) -> Result<()> {
-        rows_of_job(&self.db, &DISCARD, job, &[]).await.map(drop)
+        rows_of_job(&self.db, &DISCARD, job, false, &[]).await.map(drop)
     }
 
     async fn job_lost(&self, job: &JobKey, reason: &str) -> Result<JobRecord> {
         let params: Params<'_> = &[&self.db.now(), &reason];
-        first_job(&rows_of_job(&self.db, &LOST, job, params).await?)
+        first_job(&rows_of_job(&self.db, &LOST, job, false, params).await?)
     }
 
     async fn job(&self, caller: &Caller, client_job_id: &str) -> Result<JobRecord> {
@@ -180,43 +180,35 @@ impl JobStore for PostgresStore {
         limit: usize,
     ) -> Result<Vec<JobRecord>> {
         let name = before.map(JobKey::name_digest);
-        let rows_max = i64::try_from(limit).unwrap_or(i64::MAX);
-        let name = name.as_ref().map(|name| &name[..]);
-        let rows = self.db.list_of_caller(caller, &LIST, &[&name, &rows_max], limit).await?;
+        let params: Params<'_> = &[&name.as_ref().map(|name| &name[..]), &int(limit)];
+        let rows = self.db.rows(By::List(caller, limit), &LIST, params).await?;
         let begins = rows.first().map_or(Ok(false), |row| column(row, "begins"))?;
         if before.is_some() && !begins {
             return Err(StoreError::NotFound);
         }
-        rows.iter().filter_map(|row| job_or_none(row).transpose()).collect()
+        all(&rows, job_or_none)
     }
 
     async fn job_by_key(&self, job: &JobKey) -> Result<JobRecord> {
-        first_job(&rows_of_job(&self.db, &GET_BY_KEY, job, &[]).await?)
+        first_job(&rows_of_job(&self.db, &GET_BY_KEY, job, false, &[]).await?)
     }
 }
 
-/// Runs a statement whose first parameters are the account and the name of a job.
+/// Runs a statement whose first parameters are the account and the name of a job. If the job is due
+/// then, workers of all servers are notified.
 pub(super) async fn rows_of_job(
     db: &Db,
     statement: &'static Statement,
     job: &JobKey,
+    is_due: bool,
     params: Params<'_>,
 ) -> Result<Vec<Row>> {
-    let name = JobKey::name_digest(&job.client_job_id);
-    db.rows(statement, &[&[&job.account.0 as _, &&name[..] as _], params].concat()).await
-}
-
-/// The same, and workers of all servers are notified that a job is due.
-pub(super) async fn rows_of_due_job(
-    db: &Db,
-    statement: &'static Statement,
-    job: &JobKey,
-    params: Params<'_>,
-) -> Result<Vec<Row>> {
-    let name = JobKey::name_digest(&job.client_job_id);
-    let name = &name[..];
+    let name = &JobKey::name_digest(&job.client_job_id)[..];
     let params = [&[&job.account.0 as _, &name as _], params].concat();
-    db.transaction(&[(&NOTIFY, &[&CHANNEL]), (statement, &params)]).await
+    match is_due {
+        true => db.transaction(&[(&NOTIFY, &[&CHANNEL]), (statement, &params)]).await,
+        false => db.rows(By::Server, statement, &params).await,
+    }
 }
 
 pub(super) fn random_id() -> Uuid {
@@ -232,5 +224,5 @@ fn encode(request: &GenerationRequest) -> Result<Box<RawValue>> {
 }
 
 fn first_job(rows: &[Row]) -> Result<JobRecord> {
-    rows.first().map(job_or_none).transpose()?.flatten().ok_or(StoreError::NotFound)
+    all(rows, job_or_none)?.pop().ok_or(StoreError::NotFound)
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use constant_time_eq::constant_time_eq_32;
 use quick_cache::sync::Cache;
 
-use super::db::{Db, Params, Statement};
+use super::db::{By, Db, Params, Statement};
 use super::rows::before;
 use crate::domain::{KeyId, KeyRecord};
 use crate::error_chain::error_chain;
@@ -69,7 +69,7 @@ impl KeyCache {
         tokio::spawn(async move {
             let now = db.now();
             let params: Params<'_> = &[&account, &id, &now, &before(now, LAST_USE_PRECISION)];
-            if let Err(error) = db.rows(&USED, params).await {
+            if let Err(error) = db.rows(By::Server, &USED, params).await {
                 let error = error_chain(&error);
                 tracing::debug!(error, "the last use of a key is not recorded");
             }

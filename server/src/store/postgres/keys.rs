@@ -8,8 +8,8 @@ use const_format::formatcp;
 use tokio_postgres::Row;
 
 use super::PostgresStore;
-use super::db::Statement;
-use super::rows::{CALLER, IS_NO_SESSION, NEW_KEY, column};
+use super::db::{By, Params, Statement};
+use super::rows::{CALLER, IS_NO_SESSION, NEW_KEY, all, column, int};
 use super::steps::{LOCK_ACCOUNT, Step};
 use crate::domain::{AccountId, ApiKeyRecord, Caller, KeyId, KeyRecord, NamedKey, NewKey, Scopes};
 use crate::limits::API_KEYS_MAX;
@@ -87,7 +87,7 @@ impl KeyStore for PostgresStore {
         if let Some(cached) = self.keys.find(public_id, digest) {
             return Ok(Some(cached));
         }
-        let rows = self.db.look_up(&FIND, &[&public_id]).await?;
+        let rows = self.db.rows(By::LookUp, &FIND, &[&public_id]).await?;
         let record = rows.first().map(key_record).transpose()?;
         if let Some(record) = record.as_ref().filter(|record| !record.key.revoked) {
             self.keys.insert(record.clone());
@@ -101,7 +101,7 @@ impl KeyStore for PostgresStore {
     }
 
     async fn confirm_key(&self, caller: &Caller) -> Result<()> {
-        let outcome = self.db.rows_of_caller(caller, &CONFIRM, &[]).await;
+        let outcome = self.db.row_of_caller(caller, &CONFIRM, &[]).await;
         if let Err(StoreError::KeyRevoked) = outcome {
             self.keys.remove(caller.key);
         }
@@ -110,21 +110,16 @@ impl KeyStore for PostgresStore {
 
     async fn create_api_key(&self, caller: &Caller, new: NamedKey) -> Result<ApiKeyRecord> {
         let NamedKey { name, key } = new;
-        let steps: [Step<'_>; 2] = [
-            (&LOCK_ACCOUNT, &[]),
-            (
-                &CREATE,
-                &[
-                    &&*key.public_id,
-                    &&key.digest[..],
-                    &key.scopes.prompts_write,
-                    &&*name,
-                    &key.revoked,
-                    &(API_KEYS_MAX as i64),
-                    &self.db.now(),
-                ],
-            ),
+        let params: Params<'_> = &[
+            &&*key.public_id,
+            &&key.digest[..],
+            &key.scopes.prompts_write,
+            &&*name,
+            &key.revoked,
+            &int(API_KEYS_MAX),
+            &self.db.now(),
         ];
+        let steps: [Step<'_>; 2] = [(&LOCK_ACCOUNT, &[]), (&CREATE, params)];
         let row = self.db.row_of_steps(caller, None, &steps).await?;
         match api_key(&row)? {
             Some((_, key)) => Ok(key),
@@ -134,9 +129,7 @@ impl KeyStore for PostgresStore {
     }
 
     async fn api_keys(&self, caller: &Caller) -> Result<Vec<ApiKeyRecord>> {
-        let rows = self.db.rows_of_caller(caller, &LIST, &[]).await?;
-        let keys = rows.iter().filter_map(|row| api_key(row).transpose());
-        let mut keys = keys.collect::<Result<Vec<_>>>()?;
+        let mut keys = all(&self.db.rows(By::Caller(caller), &LIST, &[]).await?, api_key)?;
         keys.sort_unstable_by_key(|(id, key)| Reverse((key.created_at, *id)));
         Ok(keys.into_iter().map(|(_, key)| key).collect())
     }

@@ -13,14 +13,14 @@ use crate::domain::{PromptKind, PromptPatch, SharedPrompt};
 use crate::store::{Result, StoreError};
 
 #[cfg(test)]
-pub(super) static ALL: &[&Statement] = &[&LOCK_VAULT, &LOCK_PROMPT, &UPDATE, &SAVE, &DELETE];
+pub(super) static ALL: &[&Statement] = &[&LOCK_VAULTS, &LOCK_PROMPT, &UPDATE, &SAVE, &DELETE];
 
-/// In a transaction before a statement that changes the count of the vault `$3`.
-pub(super) static LOCK_VAULT: Statement = Statement::idempotent(
-    "prompts.lock_vault",
+/// In a transaction before a statement that changes the counts of the vaults `$3`.
+pub(super) static LOCK_VAULTS: Statement = Statement::idempotent(
+    "vaults.lock",
     formatcp!(
-        "SELECT FROM vault v WHERE v.account_id = $1 AND v.id = $3 AND {KEY_IS_VALID}
-         FOR NO KEY UPDATE"
+        "SELECT FROM vault v WHERE v.account_id = $1 AND v.id = ANY ($3::bigint[])
+         AND {KEY_IS_VALID} ORDER BY v.id FOR NO KEY UPDATE"
     ),
 );
 

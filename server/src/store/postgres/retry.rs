@@ -124,11 +124,6 @@ pub(super) fn was_refused(error: &StoreError) -> bool {
     cause.downcast_ref::<Error>().is_some_and(|error| error.code().is_some())
 }
 
-/// Waits for an answer, but not for too long.
-pub(super) async fn within<T>(limit: Duration, answer: impl Future<Output = T>) -> Result<T> {
-    timeout(limit, answer).await.map_err(|_| StoreError::Unavailable(silent(limit)))
-}
-
 pub(super) fn silent(limit: Duration) -> Cause {
     format!("the database did not answer for {limit:?}").into()
 }
@@ -145,16 +140,9 @@ pub(super) struct Retry<'a> {
 }
 
 impl<'a> Retry<'a> {
-    pub(super) fn new(statement: &'a Statement) -> Self {
-        Self::within(statement, time_budget::left())
-    }
-
-    /// For a statement that may take `limit`.
-    pub(super) fn long(statement: &'a Statement, limit: Duration) -> Self {
-        Self::within(statement, limit + REQUEST_DATABASE_TIMEOUT)
-    }
-
-    fn within(statement: &'a Statement, limit: Duration) -> Self {
+    /// For a statement that may take `long`, or else what its request has left.
+    pub(super) fn new(statement: &'a Statement, long: Option<Duration>) -> Self {
+        let limit = long.map_or_else(time_budget::left, |long| long + REQUEST_DATABASE_TIMEOUT);
         Self { statement, attempt: 1, wait_left: POOL_WAIT, began: Instant::now(), limit }
     }
 
@@ -180,9 +168,10 @@ impl<'a> Retry<'a> {
                 pause(round).await;
             }
         };
-        let outcome = within(self.wait_left.min(self.left()), getting).await;
+        let limit = self.wait_left.min(self.left());
+        let outcome = timeout(limit, getting).await;
         self.wait_left = self.wait_left.saturating_sub(began.elapsed());
-        outcome.map_err(|silent| last.unwrap_or(silent))
+        outcome.map_err(|_| last.unwrap_or_else(|| StoreError::Unavailable(silent(limit))))
     }
 
     /// Waits for the answer to the statement, at most `limit`. `Err` if none came in time.

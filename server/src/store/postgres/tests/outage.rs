@@ -9,7 +9,7 @@ use tokio::task::JoinSet;
 
 use super::cluster::{Cluster, DURABLE};
 use crate::clock::Clock;
-use crate::store::postgres::db::{Params, Statement};
+use crate::store::postgres::db::{By, Params, Statement};
 use crate::store::postgres::{DatabaseUrl, Migration, PostgresStore};
 use crate::store::{Store as _, StoreError};
 
@@ -33,8 +33,11 @@ async fn statements(store: &PostgresStore) -> [Result<(), StoreError>; 3] {
     let db = &store.db;
     let name = rand::random::<u64>().to_string();
     let params: Params<'_> = &[&name];
-    let (check, read, write) =
-        tokio::join!(store.check(), db.rows(&READ, &[&"x"]), db.rows(&WRITE, params),);
+    let (check, read, write) = tokio::join!(
+        store.check(),
+        db.rows(By::Server, &READ, &[&"x"]),
+        db.rows(By::Server, &WRITE, params),
+    );
     [check, read.map(drop), write.map(drop)]
 }
 
@@ -94,7 +97,7 @@ impl Client {
                 break;
             }
             let name = format!("{}-{number}", self.name);
-            match store.db.rows(&WRITE, &[&name]).await {
+            match store.db.rows(By::Server, &WRITE, &[&name]).await {
                 Ok(rows) => {
                     assert_eq!(rows[0].get::<_, &str>(0), name);
                     self.acknowledged.insert(name);
@@ -107,7 +110,7 @@ impl Client {
                 }
                 Err(other) => panic!("{other:?}"),
             }
-            match store.db.rows(&READ, &[&self.name]).await {
+            match store.db.rows(By::Server, &READ, &[&self.name]).await {
                 Ok(rows) => self.holds(&rows),
                 Err(StoreError::Unavailable(_)) => {}
                 Err(other) => panic!("{other:?}"),
@@ -166,7 +169,7 @@ async fn a_crash_of_the_database_under_load_loses_nothing_and_breaks_nothing() {
     load.goes_on(100).await;
     load.over.store(true, Ordering::Relaxed);
     for client in clients.join_all().await {
-        client.holds(&store.db.rows(&READ, &[&client.name]).await.unwrap());
+        client.holds(&store.db.rows(By::Server, &READ, &[&client.name]).await.unwrap());
     }
 }
 
@@ -183,7 +186,7 @@ async fn a_server_that_was_deposed_is_left_for_the_one_that_takes_writes() {
     let both = format!("{who}@{place},{}", second.url().split_once('@').unwrap().1);
     let url = DatabaseUrl::parse(&both).unwrap();
     let store = PostgresStore::open(&url, Migration::Auto, Clock::System).await.unwrap();
-    store.db.rows(&WRITE, &[&"before"]).await.unwrap();
+    store.db.rows(By::Server, &WRITE, &[&"before"]).await.unwrap();
 
     let client = store.db.exclusive().await.unwrap();
     let depose = "ALTER SYSTEM SET default_transaction_read_only = on";
@@ -195,8 +198,8 @@ async fn a_server_that_was_deposed_is_left_for_the_one_that_takes_writes() {
     while read_only().await == "off" {
         tokio::task::yield_now().await;
     }
-    store.db.rows(&WRITE, &[&"after-1"]).await.unwrap();
-    let found = other.db.rows(&READ, &[&"after"]).await.unwrap();
+    store.db.rows(By::Server, &WRITE, &[&"after-1"]).await.unwrap();
+    let found = other.db.rows(By::Server, &READ, &[&"after"]).await.unwrap();
     assert_eq!(found.len(), 1, "the write went to the server that takes writes");
 }
 
@@ -215,7 +218,7 @@ async fn servers_that_want_more_connections_than_there_are_make_do_with_what_the
             running.spawn(async move {
                 for step in 0..10 {
                     let name = format!("{number}-{task}-{step}");
-                    store.db.rows(&WRITE, &[&name]).await.unwrap();
+                    store.db.rows(By::Server, &WRITE, &[&name]).await.unwrap();
                 }
             });
         }

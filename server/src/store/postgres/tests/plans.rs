@@ -17,15 +17,14 @@ use self::plan::Plan;
 use super::super::db::Statement;
 use super::super::{
     account_changes, accounts, claims, contents, db, forks, import, job_queue, jobs, key_cache,
-    keys, listing, memberships, prompt_changes, prompts, search, sessions, settings, shared_vaults,
-    steps, vaults,
+    keys, listing, memberships, prompt_changes, prompts, search, sessions, settings, steps, vaults,
 };
 use super::store;
 use crate::store::postgres::connect::Connector;
 use crate::store::postgres::scratch::ScratchDatabase;
 
 /// The statements of every module.
-const MODULES: [&[&Statement]; 21] = [
+const MODULES: [&[&Statement]; 20] = [
     account_changes::ALL,
     accounts::ALL,
     claims::ALL,
@@ -44,16 +43,16 @@ const MODULES: [&[&Statement]; 21] = [
     search::ALL,
     sessions::ALL,
     settings::ALL,
-    shared_vaults::ALL,
     steps::ALL,
     vaults::ALL,
 ];
 
 /// Statements that may scan a whole table, with the reason.
-const WHOLE_TABLE: [(&str, &str); 5] = [
+const WHOLE_TABLE: [(&str, &str); 6] = [
     ("accounts.create", "it checks whether there is an account, and stops at the first row"),
-    ("accounts.delete_codes", "there are few codes"),
+    ("accounts.delete", "there are few codes"),
     ("accounts.list", "the operator asked for all accounts"),
+    ("accounts.revoke_others", "there are few codes"),
     ("keys.list", "the operator asked for all keys"),
     ("settings.all", "there are few settings"),
 ];

@@ -13,7 +13,7 @@ use crate::domain::{Caller, VaultPatch, VaultVisibility};
 use crate::limits::{KEY_LOOKUPS_MAX, LONG_WRITE_PROMPTS};
 use crate::store::contract_tests::named;
 use crate::store::postgres::PostgresStore;
-use crate::store::postgres::db::Statement;
+use crate::store::postgres::db::{By, Statement};
 use crate::store::prelude::*;
 use crate::store::{StoreError, time_budget};
 
@@ -161,7 +161,7 @@ async fn the_steps_of_one_request_share_its_time() {
     let began = Instant::now();
     let steps = time_budget::of_request(async {
         time_budget::spend(Duration::from_millis(8_500));
-        store.db.rows(&SLEEP, &[&30.0_f64]).await
+        store.db.rows(By::Server, &SLEEP, &[&30.0_f64]).await
     });
     let outcome = steps.await;
     assert!(matches!(outcome, Err(StoreError::OutcomeUnknown(_))), "{outcome:?}");
@@ -171,7 +171,8 @@ async fn the_steps_of_one_request_share_its_time() {
 #[tokio::test]
 async fn few_unknown_keys_are_looked_up_at_once() {
     let (store, _database) = store().await;
-    let look_ups = join_all((0..4 * KEY_LOOKUPS_MAX).map(|_| store.db.look_up(&LOOK_UP, &[])));
+    let look_ups =
+        join_all((0..4 * KEY_LOOKUPS_MAX).map(|_| store.db.rows(By::LookUp, &LOOK_UP, &[])));
     let watching = async {
         let mut most = 0;
         for _ in 0..20 {
