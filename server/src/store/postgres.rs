@@ -50,7 +50,6 @@ mod import;
 mod job_queue;
 mod job_rows;
 mod jobs;
-mod key_cache;
 mod keys;
 mod listing;
 mod memberships;
@@ -96,7 +95,7 @@ use crate::quota::Quota;
 #[derive(Clone)]
 pub struct PostgresStore {
     db: Arc<Db>,
-    keys: Arc<key_cache::KeyCache>,
+    keys: Arc<keys::KeyCache>,
     prompt_reads: Batcher<Caller, i64, Option<SharedPrompt>>,
     prompt_writes: Batcher<Caller, Arc<NewPrompt>, prompts::Created>,
     pages: Batcher<(Caller, PromptQuery), (), PromptPage>,
@@ -142,7 +141,7 @@ impl PostgresStore {
         db.check().await?;
         db.transaction(&[(&db::PING, &[])]).await?;
         Ok(Self {
-            keys: Arc::new(key_cache::KeyCache::new()),
+            keys: Arc::new(keys::KeyCache::new()),
             prompt_reads: Batcher::new(false, &db, prompts::read),
             prompt_writes: Batcher::new(true, &db, prompts::create),
             pages: Batcher::new(false, &db, listing::read_page),

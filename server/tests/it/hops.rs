@@ -29,7 +29,7 @@ const STEPS: &str = "store/postgres/steps.rs";
 /// Sends a statement alone, or when others of its key have ended, with others.
 const RUN: Step = ("store/postgres/batching.rs", "run", SEND);
 /// Of the function that the batcher was made with.
-const SEND: &str = "(self.0.send)(key";
+const SEND: &str = "(self.send)(key";
 const ROW: Step = (DB, "row_of_caller", "self.rows(");
 const LAST: Step = (DB, "rows", "client.query(");
 const IN_STEPS: Step = (STEPS, "row_of_steps", "self.run(");

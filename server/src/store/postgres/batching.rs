@@ -23,7 +23,7 @@ use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 use tokio::time::{Instant, timeout};
 
-use super::retry::{silent, was_refused};
+use super::retry::{no_outcome, silent, was_refused};
 use crate::error_chain::error_chain;
 use crate::store::{Cause, Result, StoreError, time_budget};
 
@@ -35,12 +35,10 @@ pub(super) const REQUESTS_MAX: usize = 32;
 pub(super) const BYTES_MAX: usize = 1024 * 1024;
 
 /// Requests of the keys `K`, each with an input and an output. Clones share the batches.
-pub(super) struct Batcher<K, I, O>(Arc<Shared<K, I, O>>);
-
-struct Shared<K, I, O> {
-    queues: Mutex<HashMap<K, Queue<I, O>>>,
-    /// Sends inputs, and has their outputs in the same order.
-    send: Box<dyn Fn(K, Vec<I>) -> BoxFuture<'static, Result<Vec<O>>> + Send + Sync>,
+#[derive(Clone)]
+pub(super) struct Batcher<K, I, O> {
+    queues: Arc<Mutex<HashMap<K, Queue<I, O>>>>,
+    send: Arc<dyn Fn(K, Vec<I>) -> BoxFuture<'static, Result<Vec<O>>> + Send + Sync>,
     writes: bool,
 }
 
@@ -56,12 +54,6 @@ struct Waiting<I, O> {
     bytes: usize,
     is_sent: Arc<AtomicBool>,
     outcome: oneshot::Sender<Result<O>>,
-}
-
-impl<K, I, O> Clone for Batcher<K, I, O> {
-    fn clone(&self) -> Self {
-        Self(self.0.clone())
-    }
 }
 
 /// What a key, an input and an output must be.
@@ -80,13 +72,13 @@ impl<K: Value + Eq + Hash, I: Value, O: Value> Batcher<K, I, O> {
         F: Future<Output = Result<Vec<O>>> + Send + 'static,
     {
         let context = context.clone();
-        let send = Box::new(move |key, inputs| send(context.clone(), key, inputs).boxed());
-        Self(Arc::new(Shared { queues: Mutex::default(), send, writes }))
+        let send = Arc::new(move |key, inputs| send(context.clone(), key, inputs).boxed());
+        Self { queues: Arc::default(), send, writes }
     }
 
     #[cfg(test)]
     pub(super) fn is_idle(&self) -> bool {
-        self.0.queues.lock().is_empty()
+        self.queues.lock().is_empty()
     }
 
     /// The output of this input, which has so many bytes.
@@ -94,7 +86,7 @@ impl<K: Value + Eq + Hash, I: Value, O: Value> Batcher<K, I, O> {
         let (outcome, mut receiver) = oneshot::channel();
         let is_sent = Arc::<AtomicBool>::default();
         let first = {
-            let mut queues = self.0.queues.lock();
+            let mut queues = self.queues.lock();
             let new = || Queue { running: 0, waiting: Vec::new() };
             let queue = queues.entry(key.clone()).or_insert_with(new);
             if queue.running < BATCHES_MAX {
@@ -107,36 +99,25 @@ impl<K: Value + Eq + Hash, I: Value, O: Value> Batcher<K, I, O> {
         };
         if let Some(input) = first {
             let _running = Running { batcher: self.clone(), key: key.clone() };
-            return only((self.0.send)(key, vec![input]).await);
+            return only((self.send)(key, vec![input]).await);
         }
         let (began, limit) = (Instant::now(), time_budget::left());
         let waited = timeout(limit, &mut receiver).await;
         time_budget::spend(began.elapsed());
         if let Ok(outcome) = waited {
             let ended = "the task of a batch ended";
-            return outcome.unwrap_or_else(|_| Err(self.no_outcome(ended.into())));
+            return outcome.unwrap_or_else(|_| Err(no_outcome(self.writes, ended.into())));
         }
         // Nobody can send it any more when the lock is released.
-        let _queues = self.0.queues.lock();
+        let _queues = self.queues.lock();
         receiver.close();
-        Err(match is_sent.load(Relaxed) {
-            true => self.no_outcome(silent(limit)),
-            false => StoreError::Unavailable(silent(limit)),
-        })
-    }
-
-    /// The failure of a request that was sent and has no outcome.
-    fn no_outcome(&self, cause: Cause) -> StoreError {
-        match self.0.writes {
-            true => StoreError::OutcomeUnknown(cause),
-            false => StoreError::Unavailable(cause),
-        }
+        Err(no_outcome(self.writes && is_sent.load(Relaxed), silent(limit)))
     }
 
     /// Whether a batch that failed so has changed nothing, and the fault may be that of one of its
     /// requests.
     fn may_be_of_one(&self, failure: &StoreError) -> bool {
-        matches!(failure, StoreError::Internal(_)) && (!self.0.writes || was_refused(failure))
+        matches!(failure, StoreError::Internal(_)) && (!self.writes || was_refused(failure))
     }
 
     /// The failure of a batch as that of one of its requests.
@@ -149,13 +130,13 @@ impl<K: Value + Eq + Hash, I: Value, O: Value> Batcher<K, I, O> {
             StoreError::Unavailable(cause) => StoreError::Unavailable(text(cause)),
             StoreError::OutcomeUnknown(cause) => StoreError::OutcomeUnknown(text(cause)),
             StoreError::Internal(cause) => StoreError::Internal(text(cause)),
-            other => self.no_outcome(error_chain(other).into()),
+            other => no_outcome(self.writes, error_chain(other).into()),
         }
     }
 
     /// The next batch of a key. Without one, the key has a batch less on its way.
     fn next(&self, key: &K) -> Vec<Waiting<I, O>> {
-        let mut queues = self.0.queues.lock();
+        let mut queues = self.queues.lock();
         let Entry::Occupied(mut entry) = queues.entry(key.clone()) else { return Vec::new() };
         let queue = entry.get_mut();
         queue.waiting.retain(|request| !request.outcome.is_closed());
@@ -193,14 +174,14 @@ impl<K: Value + Eq + Hash, I: Value, O: Value> Running<K, I, O> {
     async fn send(self, batch: Vec<Waiting<I, O>>) {
         let (batcher, key) = (self.batcher.clone(), self.key.clone());
         let inputs = batch.iter().map(|request| request.input.clone()).collect();
-        let result = (batcher.0.send)(key.clone(), inputs).await;
+        let result = (batcher.send)(key.clone(), inputs).await;
         drop(self);
         let are_alone =
             matches!(&result, Err(fault) if batch.len() > 1 && batcher.may_be_of_one(fault));
         let mut outputs = result.map(Vec::into_iter);
         for request in batch {
             let outcome = match &mut outputs {
-                _ if are_alone => only((batcher.0.send)(key.clone(), vec![request.input]).await),
+                _ if are_alone => only((batcher.send)(key.clone(), vec![request.input]).await),
                 Ok(outputs) => outputs.next().ok_or_else(no_output),
                 Err(failure) => Err(batcher.copy(failure)),
             };

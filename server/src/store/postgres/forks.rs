@@ -99,7 +99,6 @@ impl PostgresStore {
         ];
         let is_long = vault.prompt_count > LONG_WRITE_PROMPTS.unsigned_abs();
         let limit = is_long.then_some(self.db.long_limit);
-        let _permit = self.db.transaction_share(caller, limit).await?;
         let steps = &steps;
         let copying = |client: OwnClient| async move {
             let copied = copy_prompts(&client, caller, limit, steps, vault.prompt_count).await;
@@ -109,7 +108,7 @@ impl PostgresStore {
             }
             copied
         };
-        let (new, copied) = self.db.run(limit, steps, copying).await?;
+        let (new, copied) = self.db.run(Some(caller), limit, steps, copying).await?;
         let new = rows::vault(&new.ok_or(StoreError::KeyRevoked)?)?;
         let new = new.ok_or(StoreError::TooManyVaults)?;
         let is_unchanged = copied > 0 || vault.prompt_count == 0;

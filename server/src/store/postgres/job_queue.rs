@@ -17,7 +17,7 @@ use uuid::Uuid;
 use super::PostgresStore;
 use super::claims::{CLAIM, DELETE_ENDED, ENDED, FAIL_LATE, LATE, NEXT};
 use super::db::{By, Db, Params, Statement, refs};
-use super::job_rows::{LEAVE_QUEUE, MOVE_IN_QUEUE, job_key, job_or_none};
+use super::job_rows::{IN_QUEUE, LEAVE_QUEUE, job_key, job_or_none};
 use super::jobs::{random_id, rows_of_job};
 use super::prompts::values_of_one;
 use super::rows::{INPUT_COLUMNS, NEW_MEMBER, NEW_PROMPT, after, before, column, int, later};
@@ -37,7 +37,7 @@ static RENEW: Statement = Statement::idempotent(
         "WITH queued AS (
              UPDATE job j SET claimable_at = $4
              WHERE j.account_id = $1 AND j.name_digest = $2 AND j.fence = $3
-             RETURNING j.name_digest, j.claimable_at), {MOVE_IN_QUEUE}
+             RETURNING j.*), {IN_QUEUE}
          SELECT true FROM queued"
     ),
 );
@@ -63,7 +63,7 @@ static RELEASE: Statement = Statement::idempotent(
                  state = CASE WHEN $6 = 'in_progress' AND j.state = 'queued' THEN 'in_progress'
                      ELSE j.state END
              WHERE j.account_id = $1 AND j.name_digest = $2 AND j.fence = $3
-             RETURNING j.name_digest, j.claimable_at), {MOVE_IN_QUEUE}
+             RETURNING j.*), {IN_QUEUE}
          SELECT true FROM queued",
         later = later!("$4", "j.updated_at")
     ),

@@ -13,7 +13,7 @@ use uuid::Uuid;
 
 use super::PostgresStore;
 use super::db::{By, Db, Params, Statement};
-use super::job_rows::{ENTER_QUEUE, JOB_COLUMNS, LEAVE_QUEUE, job_or_none};
+use super::job_rows::{IN_QUEUE, JOB_COLUMNS, LEAVE_QUEUE, job_or_none};
 use super::notify::CHANNEL;
 use super::rows::{CALLER, all, column, int, later};
 use crate::domain::{
@@ -40,7 +40,7 @@ static RESERVE: Statement = Statement::idempotent(
                  (SELECT g.id FROM vault g WHERE g.account_id = $1 AND g.system))
              WHERE NOT EXISTS (SELECT FROM existing)
              RETURNING *),
-         queued AS (SELECT name_digest, claimable_at, reserved_at FROM created), {ENTER_QUEUE}
+         queued AS (SELECT name_digest, claimable_at, reserved_at FROM created), {IN_QUEUE}
          SELECT j.request_digest, j.reservation = $9 AND j.reserved_at IS NOT NULL AS fresh,
              {JOB_COLUMNS}
          FROM caller LEFT JOIN (TABLE existing UNION ALL TABLE created) AS j ON true"
@@ -59,7 +59,7 @@ static SUBMITTED: Statement = Statement::non_idempotent(
                  updated_at = {later}
              WHERE j.account_id = $1 AND j.name_digest = $2 AND j.request_id IS NULL
              RETURNING j.*
-         ), {ENTER_QUEUE}
+         ), {IN_QUEUE}
          SELECT {JOB_COLUMNS} FROM queued j",
         later = later!("$3", "j.updated_at")
     ),

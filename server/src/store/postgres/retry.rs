@@ -50,14 +50,11 @@ impl Statement {
     pub(super) const fn pipelined(self) -> Self {
         Self { shared: true, ..self }
     }
+}
 
-    /// The failure of a statement that may have been executed.
-    fn unknown(&self, cause: Cause) -> StoreError {
-        match self.writes {
-            true => StoreError::OutcomeUnknown(cause),
-            false => StoreError::Unavailable(cause),
-        }
-    }
+/// The failure of a statement that may have been executed.
+pub(super) fn no_outcome(writes: bool, cause: Cause) -> StoreError {
+    if writes { StoreError::OutcomeUnknown(cause) } else { StoreError::Unavailable(cause) }
 }
 
 /// What a failure means.
@@ -181,7 +178,7 @@ impl<'a> Retry<'a> {
         answer: impl Future<Output = T>,
     ) -> Result<T> {
         let limit = limit.min(self.left());
-        timeout(limit, answer).await.map_err(|_| self.statement.unknown(silent(limit)))
+        timeout(limit, answer).await.map_err(|_| no_outcome(self.statement.writes, silent(limit)))
     }
 
     /// Leaves the connection in a state in which it can be used again, or unusable. Returns after
@@ -216,7 +213,9 @@ impl<'a> Retry<'a> {
         }
         if !retryable || attempt == STATEMENT_ATTEMPTS {
             return Err(match class {
-                ErrorClass::ConnectionLost if sent => self.statement.unknown(Box::new(error)),
+                ErrorClass::ConnectionLost if sent => {
+                    no_outcome(self.statement.writes, Box::new(error))
+                }
                 _ => store_error(error),
             });
         }

@@ -10,12 +10,11 @@ use tokio_postgres::error::SqlState;
 use tokio_postgres::{Error, Row};
 
 use super::connect::{Busy, Connector, DbClient};
-use super::db::{Db, Quotas, of_caller, permit};
+use super::db::{Db, of_caller, permit};
 use super::retry::{Params, Retry, Statement};
 use super::rows::KEY_IS_VALID;
 use crate::domain::Caller;
 use crate::limits::STATEMENT_GRACE;
-use crate::quota::Permit;
 use crate::store::{Result, StoreError};
 
 #[cfg(test)]
@@ -47,14 +46,13 @@ impl Db {
         long: Option<Duration>,
         steps: &[Step<'_>],
     ) -> Result<Row> {
-        let _permit = self.transaction_share(caller, long).await?;
         let params: Vec<_> = steps.iter().map(|(_, own)| of_caller(caller, own)).collect();
         let steps = steps.iter().zip(&params).map(|((statement, _), all)| (*statement, &all[..]));
         let steps: &[Step<'_>] = &steps.collect::<Vec<_>>();
         let begin: &str = &begin(long);
         let sending =
             |client: OwnClient| async move { send(&client, begin, steps, "COMMIT").await };
-        let last = self.run(long, steps, sending).await?.pop();
+        let last = self.run(Some(caller), long, steps, sending).await?.pop();
         last.and_then(|rows| rows.into_iter().next()).ok_or(StoreError::KeyRevoked)
     }
 
@@ -62,26 +60,23 @@ impl Db {
     pub(super) async fn transaction(&self, steps: &[Step<'_>]) -> Result<Vec<Row>> {
         let sending =
             |client: OwnClient| async move { send(&client, "BEGIN", steps, "COMMIT").await };
-        Ok(self.run(None, steps, sending).await?.pop().unwrap_or_default())
-    }
-
-    /// Waits until a caller's transaction may have a connection.
-    pub(super) async fn transaction_share(
-        &self,
-        caller: &Caller,
-        long: Option<Duration>,
-    ) -> Result<Permit> {
-        let Quotas { steps, long_writes, .. } = &self.quotas;
-        permit(if long.is_none() { steps } else { long_writes }, caller.account, 1).await
+        Ok(self.run(None, None, steps, sending).await?.pop().unwrap_or_default())
     }
 
     /// Runs a transaction, which begins with these statements, and runs it again after a conflict.
+    /// One of a caller waits until it may have a connection.
     pub(super) async fn run<T, F: Future<Output = Result<T, Error>>>(
         &self,
+        caller: Option<&Caller>,
         long: Option<Duration>,
         steps: &[Step<'_>],
         transaction: impl Fn(OwnClient) -> F,
     ) -> Result<T> {
+        let quota = if long.is_none() { &self.quotas.steps } else { &self.quotas.long_writes };
+        let _permit = match caller {
+            Some(caller) => Some(permit(quota, caller.account, 1).await?),
+            None => None,
+        };
         let whole = Statement {
             name: steps.last().map_or("", |(last, _)| last.name),
             sql: "",

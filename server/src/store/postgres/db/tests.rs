@@ -229,19 +229,6 @@ async fn reads_and_pipelined_writes_share_a_few_connections_and_other_writes_non
 }
 
 #[tokio::test]
-async fn reads_on_a_shared_connection_that_breaks_all_succeed() {
-    let (db, _database) = db("").await;
-    let reads = try_join_all((0..20).map(|_| db.rows(By::Server, &SLEEP, &[&0.1_f64])));
-    let breaking = async {
-        let kill = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
-             WHERE datname = current_database() AND wait_event = 'PgSleep'";
-        while number(&db, kill).await == 0 {}
-    };
-    let (reads, ()) = tokio::join!(reads, breaking);
-    assert_eq!(reads.unwrap().len(), 20);
-}
-
-#[tokio::test]
 async fn a_shared_connection_is_used_although_busy_while_no_new_one_is_accepted() {
     let (db, database) = db("pool_max_conns=16").await;
     let (other, _other) = self::db("").await;

@@ -1,7 +1,7 @@
 //! Migrations, and the way up from each earlier schema.
 
 use tokio::task::JoinSet;
-use tokio_postgres::{Client, NoTls};
+use tokio_postgres::Client;
 
 use super::{LIST, MigrateError, Migration, Version, run};
 use crate::clock::Clock;
@@ -17,13 +17,7 @@ const PETS: &[Version] = &[
 
 async fn empty() -> (Client, ScratchDatabase) {
     let database = ScratchDatabase::empty().await.unwrap();
-    (connected(&database).await, database)
-}
-
-async fn connected(database: &ScratchDatabase) -> Client {
-    let (client, connection) = tokio_postgres::connect(&database.url(), NoTls).await.unwrap();
-    tokio::spawn(connection);
-    client
+    (database.client().await, database)
 }
 
 /// What the history holds, read as an operator would.
@@ -37,7 +31,7 @@ async fn servers_that_start_at_once_apply_each_version_once_and_in_order() {
     let (mut client, database) = empty().await;
     let mut runs = JoinSet::new();
     for _ in 0..8 {
-        let mut client = connected(&database).await;
+        let mut client = database.client().await;
         runs.spawn(async move { run(&mut client, PETS, Migration::Auto).await.unwrap() });
     }
     let mut applied = runs.join_all().await.concat();

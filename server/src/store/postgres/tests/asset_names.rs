@@ -3,7 +3,6 @@
 use futures::TryStreamExt;
 use serde_json::json;
 use tempfile::TempDir;
-use tokio_postgres::NoTls;
 
 use super::super::migrate::{self, LIST};
 use super::super::scratch::ScratchDatabase;
@@ -47,8 +46,7 @@ fn job(name: &str, request: &str) -> NewJob {
 /// A database of the eighth version with such rows, then migrated.
 async fn migrated(images: &str) -> (PostgresStore, ScratchDatabase) {
     let database = ScratchDatabase::empty().await.unwrap();
-    let (mut client, connection) = tokio_postgres::connect(&database.url(), NoTls).await.unwrap();
-    tokio::spawn(connection);
+    let mut client = database.client().await;
     migrate::run(&mut client, &LIST[..8], Migration::Auto).await.unwrap();
     let (here, elsewhere, order) = (here(), elsewhere(), request(&here()));
     let digest = request_digest_of(&order);

@@ -1,6 +1,6 @@
 //! The catalogue: no triggers, no functions, and keys of account data that begin with the account.
 
-use tokio_postgres::{Client, NoTls};
+use tokio_postgres::Client;
 
 use super::super::scratch::ScratchDatabase;
 
@@ -105,8 +105,7 @@ const BROKEN: [(&str, &str); 10] = [
 #[tokio::test]
 async fn the_schema_has_no_triggers_and_its_keys_begin_with_the_account() {
     let database = ScratchDatabase::create().await.unwrap();
-    let (client, connection) = tokio_postgres::connect(&database.url(), NoTls).await.unwrap();
-    tokio::spawn(connection);
+    let client = database.client().await;
     assert_eq!(violations(&client).await, Vec::<String>::new());
     let there = "SELECT count(*) FROM unnest($1::text[]) name WHERE to_regclass(name) IS NOT NULL";
     let global = GLOBAL.map(|(name, _)| name);

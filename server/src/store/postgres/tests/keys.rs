@@ -110,3 +110,20 @@ async fn a_key_is_refused_with_another_account() {
     }
     assert_eq!(&*store.prompt(&bob, prompt).await.unwrap().title, "A title");
 }
+
+#[tokio::test]
+async fn a_session_is_no_key_of_the_operator() {
+    let (store, _database) = store().await;
+    caller(&store, "alice").await;
+    store.create_sign_in_code("alice", [1; 32]).await.unwrap();
+    store.sign_in([1; 32], [2; 32], None).await.unwrap().unwrap();
+    assert_eq!(number(&store, "SELECT count(*) FROM api_key").await, 2);
+    assert_eq!(store.keys().await.unwrap().len(), 1);
+    assert_eq!(store.keys_of("alice").await.unwrap().unwrap().len(), 1);
+    let rows = super::query(&store, "SELECT public_id FROM api_key ORDER BY id DESC", &[]).await;
+    let public_id: &str = rows[0].get(0);
+    assert!(public_id.starts_with("session_"), "{public_id}");
+    assert_eq!(store.find_key(public_id, &[7; 32]).await.unwrap(), None);
+    assert_eq!(store.revoke_key(public_id).await.unwrap(), None);
+    assert!(store.find_session([2; 32]).await.unwrap().is_some());
+}

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use promptarium::limits;
-use tokio_postgres::{Client, NoTls};
+use tokio_postgres::Client;
 
 use crate::clock::{Clock, ManualClock};
 use crate::domain::Turn;
@@ -175,8 +175,7 @@ async fn run_operations(database: &ScratchDatabase) {
 async fn no_operation_causes_a_sequential_scan() {
     let database = ScratchDatabase::create().await.unwrap();
     drop(store_in(&database, Clock::System).await);
-    let (client, connection) = tokio_postgres::connect(&database.url(), NoTls).await.unwrap();
-    tokio::spawn(connection);
+    let client = database.client().await;
     until_alone(&client).await;
     let settings = "DO $$ BEGIN
         EXECUTE format('ALTER DATABASE %I SET enable_seqscan = off', current_database());
