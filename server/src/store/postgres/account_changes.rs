@@ -13,11 +13,10 @@ use tokio_postgres::types::Json;
 use super::db::{By, Params, Statement, permit};
 use super::job_rows::LEAVE_QUEUE;
 use super::rows::{
-    self, CALLER, EACH_PROMPT, KEY_IS_VALID, PROMPT_COLUMNS, VAULT_COLUMNS, column, found, int,
-    later,
+    self, CALLER, EACH_PROMPT, KEY_IS_VALID, PROMPT_COLUMNS, VAULT_COLUMNS, column, int, later,
 };
 use super::steps::Step;
-use super::{PostgresStore, import};
+use super::{PostgresStore, import, vaults};
 use crate::domain::{
     AccountData, AccountId, Caller, ImageRef, ListedPrompt, PromptImage, VaultRecord,
 };
@@ -32,7 +31,6 @@ pub(super) static ALL: &[&Statement] = &[
     &DELETE_PROMPTS,
     &DELETE_GENERAL,
     &DELETE_ACCOUNT,
-    &SET_COVER,
     &ADD_IMAGE,
     &ACCOUNT,
     &BY_SLUG,
@@ -130,18 +128,6 @@ static DELETE_ACCOUNT: Statement = Statement::idempotent(
      DELETE FROM account WHERE id = $1",
 );
 
-static SET_COVER: Statement = Statement::idempotent(
-    "vaults.set_cover",
-    formatcp!(
-        "{CALLER}, changed AS (
-            UPDATE vault v SET cover_image_url = $4, updated_at = {later}
-            WHERE v.account_id = $1 AND v.id = $3 AND {KEY_IS_VALID} RETURNING 1
-        )
-        SELECT EXISTS (SELECT FROM changed) FROM caller",
-        later = later!("$5", "v.updated_at")
-    ),
-);
-
 /// `$6` is how many pictures the prompt may have.
 static ADD_IMAGE: Statement = Statement::non_idempotent(
     "prompts.add_image",
@@ -223,8 +209,10 @@ impl AccountStore for PostgresStore {
         vault: VaultId,
         cover: Option<ImageRef>,
     ) -> Result<()> {
-        let params: Params<'_> = &[&vault.get(), &cover, &self.db.now()];
-        found(&self.db.row_of_caller(caller, &SET_COVER, params).await?)
+        let (id, now, same) = (vault.get(), self.db.now(), None::<&str>);
+        let params: Params<'_> = &[&id, &same, &same, &false, &same, &same, &now, &true, &cover];
+        let row = self.db.row_of_caller(caller, &vaults::UPDATE, params).await?;
+        rows::vault(&row)?.map(drop).ok_or(StoreError::NotFound)
     }
 
     async fn add_image(&self, caller: &Caller, prompt: PromptId, image: PromptImage) -> Result<()> {

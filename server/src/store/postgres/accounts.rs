@@ -15,18 +15,8 @@ use crate::domain::{ApiKeyRecord, NewKey};
 use crate::store::Result;
 
 #[cfg(test)]
-pub(super) static ALL: &[&Statement] = &[
-    &IDS,
-    &ACCOUNT,
-    &GENERAL,
-    &LIST_GENERAL,
-    &IS_NEW,
-    &CREATE,
-    &IS_SAME,
-    &ACCOUNTS,
-    &KEYS,
-    &REVOKE,
-];
+pub(super) static ALL: &[&Statement] =
+    &[&IDS, &ACCOUNT, &GENERAL, &IS_NEW, &CREATE, &IS_SAME, &ACCOUNTS, &KEYS, &REVOKE];
 
 /// The ids of a new account and of its General vault, so that each statement below has the account
 /// as a parameter.
@@ -49,16 +39,12 @@ static ACCOUNT: Statement = Statement::idempotent(
 /// The General vault of a new account.
 static GENERAL: Statement = Statement::idempotent(
     "accounts.create_general",
-    "INSERT INTO vault
-         (account_id, id, name, slug, visibility, system, created_at, updated_at)
-     SELECT $1, $2, 'General', 'general', 'private', true, $3, $3 FROM account WHERE id = $1
-     ON CONFLICT DO NOTHING",
-);
-
-static LIST_GENERAL: Statement = Statement::idempotent(
-    "accounts.list_general",
-    "INSERT INTO vault_directory (vault_id, account_id) SELECT $2, id FROM account WHERE id = $1
-     ON CONFLICT DO NOTHING",
+    "WITH v AS (
+         INSERT INTO vault (account_id, id, name, slug, visibility, system, created_at, updated_at)
+         SELECT $1, $2, 'General', 'general', 'private', true, $3, $3 FROM account WHERE id = $1
+         ON CONFLICT DO NOTHING RETURNING id
+     )
+     INSERT INTO vault_directory (vault_id, account_id) SELECT v.id, $1 FROM v",
 );
 
 /// Whether the account was created.
@@ -187,16 +173,15 @@ impl PostgresStore {
         let ids = self.db.rows(By::Server, &IDS, &[]).await?;
         let (account, vault): (i64, i64) = (column(one(&ids)?, 0)?, column(one(&ids)?, 1)?);
         let (now, public_id) = (self.db.now(), key.map(|key| &*key.public_id));
-        let steps: [Step<'_>; 4] = [
+        let steps: [Step<'_>; 3] = [
             (&ACCOUNT, &[&account, &name, &now, &public_id, &first]),
             (&GENERAL, &[&account, &vault, &now]),
-            (&LIST_GENERAL, &[&account, &vault]),
             (&IS_NEW, &[&account]),
         ];
         match key {
             None => column(one(&self.db.transaction(&steps).await?)?, 0),
             Some(key) => {
-                self.create_in(&steps[..3], name, key, None, first.then_some(account)).await
+                self.create_in(&steps[..2], name, key, None, first.then_some(account)).await
             }
         }
     }

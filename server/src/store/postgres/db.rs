@@ -153,11 +153,6 @@ impl Db {
         }
     }
 
-    /// Checks that the database responds.
-    pub(super) async fn check(&self) -> Result<()> {
-        self.rows(By::Server, &PING, &[]).await.map(drop)
-    }
-
     /// All rows of a statement, when the server has committed.
     ///
     /// # Errors

@@ -10,9 +10,7 @@ use tokio_postgres::Row;
 
 use super::PostgresStore;
 use super::db::{By, Db, Statement, Values, refs};
-use super::prompt_changes::{
-    DELETE, LOCK_PROMPT, LOCK_VAULTS, SAVE, UPDATE, saved, update_values, updated,
-};
+use super::prompt_changes::{DELETE, LOCK_PROMPT, LOCK_VAULTS, UPDATE, update_values, updated};
 use super::rows::{
     self, CALLER, INPUT_COLUMNS, KEY_IS_VALID, NEW_MEMBER, NEW_PROMPT, PROMPT_COLUMNS, column,
 };
@@ -150,7 +148,7 @@ impl PromptStore for PostgresStore {
             return self.prompt(caller, id).await;
         }
         let (id, vaults) = (id.get(), Vec::from_iter(patch.vault.map(VaultId::get)));
-        let values = update_values(id, &patch, self.db.now());
+        let values = update_values(id, &patch, Some(self.db.now()));
         let steps: [Step<'_>; 3] =
             [(&LOCK_VAULTS, &[&vaults]), (&LOCK_PROMPT, &[&id]), (&UPDATE, &refs(&values))];
         let steps = if vaults.is_empty() { &steps[1..] } else { &steps[..] };
@@ -163,10 +161,12 @@ impl PromptStore for PostgresStore {
         id: PromptId,
         vault: VaultId,
     ) -> Result<SharedPrompt> {
-        let (id, target) = (id.get(), vault.get());
+        let patch = PromptPatch { vault: Some(vault), ..PromptPatch::default() };
+        let (id, vaults) = (id.get(), vec![vault.get()]);
+        let values = update_values(id, &patch, None);
         let steps: [Step<'_>; 3] =
-            [(&LOCK_VAULTS, &[&vec![target]]), (&LOCK_PROMPT, &[&id]), (&SAVE, &[&id, &target])];
-        saved(&self.db.row_of_steps(caller, None, &steps).await?, vault)
+            [(&LOCK_VAULTS, &[&vaults]), (&LOCK_PROMPT, &[&id]), (&UPDATE, &refs(&values))];
+        updated(&self.db.row_of_steps(caller, None, &steps).await?, &patch)
     }
 
     async fn delete_prompt(&self, caller: &Caller, id: PromptId) -> Result<()> {

@@ -190,32 +190,34 @@ impl<'a> Retry<'a> {
         error: Error,
         sent: bool,
     ) -> Result<()> {
-        let (Statement { name, idempotent, .. }, attempt) = (self.statement, self.attempt);
+        let (Statement { name, idempotent, writes, .. }, attempt) = (self.statement, self.attempt);
         let class = classify(&error);
-        match class {
-            ErrorClass::StalePlan => client.statements.write().clear(),
-            ErrorClass::OtherStatement => client.distrust(),
-            _ if error.code() == Some(&SqlState::PROTOCOL_VIOLATION) => client.distrust(),
-            ErrorClass::ReadOnly | ErrorClass::ConnectionLost => client.end_epoch(),
-            _ => {}
-        }
         let retryable = match class {
-            ErrorClass::Conflict
-            | ErrorClass::StalePlan
-            | ErrorClass::OtherStatement
-            | ErrorClass::ReadOnly => true,
-            ErrorClass::ConnectionLost => *idempotent || !sent,
+            ErrorClass::Conflict => true,
+            ErrorClass::StalePlan => {
+                client.statements.write().clear();
+                true
+            }
+            ErrorClass::OtherStatement => {
+                client.distrust();
+                true
+            }
+            ErrorClass::ReadOnly | ErrorClass::ConnectionLost => {
+                client.end_epoch();
+                class == ErrorClass::ReadOnly || *idempotent || !sent
+            }
             ErrorClass::Unavailable | ErrorClass::Fault => false,
         };
+        if error.code() == Some(&SqlState::PROTOCOL_VIOLATION) {
+            client.distrust();
+        }
         if error.code().is_none() {
             // The driver failed and not the server: nothing more can be sent.
             client.close();
         }
         if !retryable || attempt == STATEMENT_ATTEMPTS {
             return Err(match class {
-                ErrorClass::ConnectionLost if sent => {
-                    no_outcome(self.statement.writes, Box::new(error))
-                }
+                ErrorClass::ConnectionLost if sent => no_outcome(*writes, Box::new(error)),
                 _ => store_error(error),
             });
         }

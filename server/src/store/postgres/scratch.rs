@@ -9,17 +9,18 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use sha2::{Digest as _, Sha256};
 use tokio::sync::OnceCell;
-use tokio_postgres::Error;
 use url::Url;
 
+use super::PostgresStore;
 use super::connect::{Connector, DbClient};
 use super::migrate::LIST;
 use super::url::DatabaseUrl;
-use super::{ConnectError, PostgresStore};
 use crate::store::Cause;
 
 /// Names the server.
 const VARIABLE: &str = "PROMPTARIUM_TEST_DATABASE_URL";
+const UNSET: &str = "PROMPTARIUM_TEST_DATABASE_URL is not set; script/test starts a PostgreSQL server \
+                     and sets it";
 
 /// Any number, as long as all tests have the same: "scratch" in ASCII.
 const LOCK: i64 = 0x0073_6372_6174_6368;
@@ -35,25 +36,12 @@ pub struct ScratchDatabase {
     name: String,
 }
 
-/// Why there is no database to test with.
-#[derive(Debug, thiserror::Error)]
-pub enum NoScratch {
-    #[error("{VARIABLE} is not set; script/test starts a PostgreSQL server and sets it")]
-    Unset,
-    #[error("{VARIABLE} is no address of a database: {0}")]
-    Address(Cause),
-    #[error("the server that {VARIABLE} names cannot be used: {0}")]
-    Connect(#[from] ConnectError),
-    #[error("the PostgreSQL server that {VARIABLE} names does not create a database")]
-    Server(#[from] Error),
-}
-
 impl ScratchDatabase {
     /// Creates one with the schema that this program knows.
     ///
     /// # Errors
     /// If there is no server for it.
-    pub async fn create() -> Result<Self, NoScratch> {
+    pub async fn create() -> Result<Self, Cause> {
         Self::copy(TEMPLATE.get_or_try_init(template).await?).await
     }
 
@@ -61,11 +49,11 @@ impl ScratchDatabase {
     ///
     /// # Errors
     /// If there is no server for it.
-    pub async fn empty() -> Result<Self, NoScratch> {
+    pub async fn empty() -> Result<Self, Cause> {
         Self::copy("template0").await
     }
 
-    async fn copy(template: &str) -> Result<Self, NoScratch> {
+    async fn copy(template: &str) -> Result<Self, Cause> {
         let name = fresh("scratch");
         let create = format!("CREATE DATABASE {name} TEMPLATE {template}");
         server().await?.batch_execute(&create).await?;
@@ -89,29 +77,29 @@ impl ScratchDatabase {
 }
 
 /// The address of this database on the server.
-fn url_of(database: &str) -> Result<Url, NoScratch> {
+fn url_of(database: &str) -> Result<Url, Cause> {
     let mut url = server_url()?;
     url.set_path(database);
     Ok(url)
 }
 
-fn server_url() -> Result<Url, NoScratch> {
-    let text = std::env::var(VARIABLE).map_err(|_| NoScratch::Unset)?;
-    Url::parse(&text).map_err(|error| NoScratch::Address(error.into()))
+fn server_url() -> Result<Url, Cause> {
+    let text = std::env::var(VARIABLE).map_err(|_| UNSET)?;
+    Ok(Url::parse(&text)?)
 }
 
 /// A connection to the server. On a busy machine a command may take longer than a statement of the
 /// service may.
-async fn server() -> Result<DbClient, NoScratch> {
-    let url = DatabaseUrl::parse(server_url()?.as_str()).map_err(NoScratch::Address)?;
-    let client = Connector::new(&url).connect().await.map_err(ConnectError::from)?;
+async fn server() -> Result<DbClient, Cause> {
+    let url = DatabaseUrl::parse(server_url()?.as_str())?;
+    let client = Connector::new(&url).connect().await?;
     client.batch_execute("SET statement_timeout = 0").await?;
     Ok(client)
 }
 
 /// The name of the template, which is created if there is none. It is renamed when it is
 /// complete, so that a process that is killed meanwhile leaves no incomplete template.
-async fn template() -> Result<String, NoScratch> {
+async fn template() -> Result<String, Cause> {
     let mut schema = Sha256::new();
     LIST.iter().for_each(|version| schema.update(version.digest()));
     let digest = schema.finalize();
@@ -125,7 +113,7 @@ async fn template() -> Result<String, NoScratch> {
         let unfinished = fresh("scratch_unfinished");
         let create = format!("CREATE DATABASE {unfinished} TEMPLATE template0");
         client.batch_execute(&create).await?;
-        let url = DatabaseUrl::parse(url_of(&unfinished)?.as_str()).map_err(NoScratch::Address)?;
+        let url = DatabaseUrl::parse(url_of(&unfinished)?.as_str())?;
         PostgresStore::migrate(&url).await?;
         client.batch_execute(&format!("ALTER DATABASE {unfinished} RENAME TO {name}")).await?;
     }

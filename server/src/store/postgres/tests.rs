@@ -2,14 +2,13 @@
 //! stores do.
 
 mod asset_names;
+mod batches;
 mod catalogue;
 pub(super) mod cluster;
 mod contents;
-mod creations;
 mod invariants;
 mod jobs;
 mod keys;
-mod lists;
 mod locks;
 mod notify;
 mod outage;

@@ -86,12 +86,12 @@ pub(super) static CREATE: Statement = Statement::non_idempotent(
     ),
 );
 
-/// NULL parameters leave their column unchanged; `$6` says whether the description becomes
-/// `$7`.
+/// NULL parameters leave their column unchanged; `$6` says whether the description becomes `$7`,
+/// and `$10` whether the cover becomes `$11`.
 ///
 /// `found` is locked FOR UPDATE because the slug, a key column, may change. A weaker lock
 /// that is upgraded later could deadlock with a statement that waits for the row.
-static UPDATE: Statement = Statement::non_idempotent(
+pub(super) static UPDATE: Statement = Statement::non_idempotent(
     "vaults.update",
     formatcp!(
         "{CALLER}, found AS (
@@ -103,6 +103,7 @@ static UPDATE: Statement = Statement::non_idempotent(
                 slug = CASE WHEN found.renamed THEN {free_slug} ELSE o.slug END,
                 description = CASE WHEN $6 THEN $7 ELSE o.description END,
                 visibility = coalesce($8, o.visibility),
+                cover_image_url = CASE WHEN $10 THEN $11 ELSE o.cover_image_url END,
                 updated_at = {later}
             FROM found
             WHERE o.account_id = $1 AND o.id = found.id AND NOT (found.system AND found.renamed)
@@ -191,6 +192,8 @@ impl VaultStore for PostgresStore {
             &description.as_ref().and_then(Option::as_deref),
             &visibility.map(VaultVisibility::as_str),
             &self.db.now(),
+            &false,
+            &None::<&str>,
         ];
         let row = self.db.row_of_caller(caller, &UPDATE, params).await?;
         match rows::vault(&row)? {

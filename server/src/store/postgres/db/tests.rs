@@ -151,7 +151,7 @@ async fn connections_that_all_broke_while_idle_fail_no_statement() {
              WHERE datname = '{name}' AND backend_type = 'client backend'"
         );
         assert!(number(&other, &kill).await >= 11);
-        db.check().await.unwrap();
+        db.rows(By::Server, &PING, &[]).await.unwrap();
         drop(db.exclusive().await.unwrap());
     }
 }
@@ -174,7 +174,7 @@ async fn a_statement_that_takes_too_long_fails_and_is_cancelled_by_the_server_or
             assert!(began.elapsed() < Duration::from_secs(4), "{:?}", began.elapsed());
             nothing_sleeps(&db).await;
         }
-        db.check().await.unwrap();
+        db.rows(By::Server, &PING, &[]).await.unwrap();
     }
 }
 

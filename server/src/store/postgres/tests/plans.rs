@@ -60,72 +60,56 @@ pub(super) fn statements() -> impl Iterator<Item = &'static Statement> {
     MODULES.into_iter().flatten().copied()
 }
 
-/// A hundred accounts, each with prompts, vaults and jobs, and fresh statistics.
-const MANY: &str = "
-    SET session_replication_role = replica;
-    INSERT INTO account (id, name, created_at)
-        SELECT id, id, now() FROM generate_series(1, 100) AS id;
-    INSERT INTO api_key (account_id, public_id, digest, prompts_write, created_at)
-        SELECT id, id, sha256(''), true, now() FROM account;
-    INSERT INTO api_key (account_id, public_id, digest, prompts_write, created_at)
-        SELECT 1 + at % 100, 'session_' || at, sha256(at::text::bytea), true, now()
-        FROM generate_series(1, 2000) AS at;
-    INSERT INTO session (key_id, digest, last_seen_at, expires_at)
-        SELECT id, digest, now(), now() FROM api_key WHERE public_id LIKE 'session%';
-    INSERT INTO sign_in_code (digest, account_id, expires_at)
-        SELECT sha256(at::text::bytea), 1, now() FROM generate_series(1, 500) AS at;
-    INSERT INTO vault (account_id, id, name, slug, visibility, system, created_at, updated_at)
-        SELECT account.id, account.id * 10 + at, 'v', at, 'public', at = 0, now(), now()
-        FROM account, generate_series(0, 9) AS at;
-    INSERT INTO vault_directory (vault_id, account_id) SELECT id, account_id FROM vault;
-    INSERT INTO prompt (account_id, id, kind, title, body, created_at, updated_at)
-        SELECT 1 + at % 100, at, (ARRAY['text', 'image', 'video'])[1 + at % 3], 't', 'b',
-            now(), now()
-        FROM generate_series(1, 20000) AS at;
-    INSERT INTO vault_prompt (account_id, vault_id, prompt_id, kind)
-        SELECT account_id, account_id * 10 + at, id, kind FROM prompt, generate_series(0, 1) AS at;
-    INSERT INTO job (account_id, name_digest, client_job_id, request_digest, reservation,
-            request, vault_id, state, request_id, provider_state, reason, claimable_at,
-            created_at, updated_at)
-        SELECT 1 + at % 100, sha256(at::text::bytea), at, sha256(''), gen_random_uuid(), '{}',
-            10, CASE WHEN at % 5 = 0 THEN 'queued' ELSE 'failed' END, 'r', 'm',
-            CASE WHEN at % 5 = 0 THEN NULL ELSE 'r' END,
-            CASE WHEN at % 5 = 0 THEN now() END, now(), now()
-        FROM generate_series(1, 5000) AS at;
-    INSERT INTO due_job (account_id, name_digest, submitting, due_at)
-        SELECT account_id, name_digest, get_byte(name_digest, 0) < 128, now() FROM job;
-    SET session_replication_role = DEFAULT;
-    ANALYZE;";
-
+/// Accounts, vaults of each, more vaults of one, prompts, and jobs.
+type Counts = [u32; 5];
+/// A hundred accounts, each with prompts, vaults and jobs.
+const MANY: Counts = [100, 10, 0, 20_000, 5_000];
 /// Ten thousand accounts that have next to nothing, and one with a thousand vaults.
-const SMALL: &str = "
-    SET session_replication_role = replica;
-    INSERT INTO account (id, name, created_at)
-        SELECT id, id, now() FROM generate_series(1, 10000) AS id;
-    INSERT INTO api_key (account_id, public_id, digest, prompts_write, created_at)
-        SELECT id, id, sha256(''), true, now() FROM account;
-    INSERT INTO session (key_id, digest, last_seen_at, expires_at)
-        SELECT id, sha256(id::text::bytea), now(), now() FROM api_key;
-    INSERT INTO sign_in_code (digest, account_id, expires_at)
-        SELECT sha256(id::text::bytea), id, now() FROM account;
-    INSERT INTO vault (account_id, id, name, slug, visibility, system, created_at, updated_at)
-        SELECT id, id, 'General', 'general', 'private', true, now(), now() FROM account;
-    INSERT INTO vault (account_id, id, name, slug, visibility, created_at, updated_at)
-        SELECT 5000, 10000 + at, 'v', at, 'public', now(), now() FROM generate_series(1, 1000) AS at;
-    INSERT INTO vault_directory (vault_id, account_id) SELECT id, account_id FROM vault;
-    INSERT INTO prompt (account_id, id, kind, title, body, created_at, updated_at)
-        SELECT account_id, id, 'text', 't', 'b', now(), now() FROM vault;
-    INSERT INTO vault_prompt (account_id, vault_id, prompt_id, kind)
-        SELECT account_id, id, id, kind FROM prompt;
-    INSERT INTO job (account_id, name_digest, client_job_id, request_digest, reservation,
-            request, vault_id, state, request_id, provider_state, reason, created_at, updated_at)
-        SELECT account_id, sha256(id::text::bytea), id, sha256(''), gen_random_uuid(), '{}',
-            10, 'failed', 'r', 'm', 'r', now(), now()
-        FROM prompt;
-    INSERT INTO due_job (account_id, name_digest, submitting, due_at)
-        SELECT account_id, name_digest, get_byte(name_digest, 0) < 128, now() FROM job;
-    SET session_replication_role = DEFAULT;
-    ANALYZE;";
+const SMALL: Counts = [10_000, 1, 1_000, 11_000, 11_000];
+
+/// SQL that inserts data, and collects fresh statistics.
+fn data([accounts, vaults, more, prompts, jobs]: Counts) -> String {
+    format!(
+        "SET session_replication_role = replica;
+        INSERT INTO account (id, name, created_at)
+            SELECT id, id, now() FROM generate_series(1, {accounts}) AS id;
+        INSERT INTO api_key (account_id, public_id, digest, prompts_write, created_at)
+            SELECT id, id, sha256(''), true, now() FROM account;
+        INSERT INTO api_key (account_id, public_id, digest, prompts_write, created_at)
+            SELECT 1 + at % {accounts}, 'session_' || at, sha256(at::text::bytea), true, now()
+            FROM generate_series(1, 2000) AS at;
+        INSERT INTO session (key_id, digest, last_seen_at, expires_at)
+            SELECT id, digest, now(), now() FROM api_key WHERE public_id LIKE 'session%';
+        INSERT INTO sign_in_code (digest, account_id, expires_at)
+            SELECT sha256(at::text::bytea), 1, now() FROM generate_series(1, 500) AS at;
+        INSERT INTO vault
+            (account_id, id, name, slug, visibility, system, created_at, updated_at)
+            SELECT account.id, account.id * 10 + at, 'v', at, 'public', at = 0, now(), now()
+            FROM account, generate_series(0, {vaults} - 1) AS at
+            UNION ALL SELECT 50, 1000000 + at, 'v', 'more' || at, 'public', false, now(), now()
+            FROM generate_series(1, {more}) AS at;
+        INSERT INTO vault_directory (vault_id, account_id) SELECT id, account_id FROM vault;
+        INSERT INTO prompt (account_id, id, kind, title, body, created_at, updated_at)
+            SELECT 1 + at % {accounts}, at, (ARRAY['text', 'image', 'video'])[1 + at % 3],
+                't', 'b', now(), now()
+            FROM generate_series(1, {prompts}) AS at;
+        INSERT INTO vault_prompt (account_id, vault_id, prompt_id, kind)
+            SELECT account_id, account_id * 10 + at, id, kind
+            FROM prompt, generate_series(0, least({vaults}, 2) - 1) AS at;
+        INSERT INTO job (account_id, name_digest, client_job_id, request_digest, reservation,
+                request, vault_id, state, request_id, provider_state, reason, claimable_at,
+                created_at, updated_at)
+            SELECT 1 + at % {accounts}, sha256(at::text::bytea), at, sha256(''),
+                gen_random_uuid(), '{{}}', 10, CASE WHEN at % 5 = 0 THEN 'queued' ELSE 'failed'
+                END, 'r', 'm', CASE WHEN at % 5 = 0 THEN NULL ELSE 'r' END,
+                CASE WHEN at % 5 = 0 THEN now() END, now(), now()
+            FROM generate_series(1, {jobs}) AS at;
+        INSERT INTO due_job (account_id, name_digest, submitting, due_at)
+            SELECT account_id, name_digest, get_byte(name_digest, 0) < 128, now() FROM job;
+        SET session_replication_role = DEFAULT;
+        ANALYZE;"
+    )
+}
 
 /// Autovacuum would change plans at any moment.
 const NO_AUTOVACUUM: &str = "
@@ -155,8 +139,8 @@ const VACUUMED: &str = "UPDATE pg_class SET relallvisible = relpages
 /// The plans of all statements for both kinds of data, before a vacuum and after it.
 async fn plans() -> Vec<(&'static Statement, Plan)> {
     let mut plans = Vec::new();
-    for data in [MANY, SMALL] {
-        let (client, _database) = planner(data).await;
+    for counts in [MANY, SMALL] {
+        let (client, _database) = planner(&data(counts)).await;
         for vacuum in ["", VACUUMED] {
             client.batch_execute(vacuum).await.unwrap();
             for statement in statements() {
@@ -215,10 +199,11 @@ async fn no_statement_scans_a_table_or_filters_by_a_key_and_no_page_sorts_more_t
 
 #[tokio::test]
 async fn read_only_statements_change_and_lock_nothing() {
-    let (client, _database) = planner(MANY).await;
+    let (client, _database) = planner(&data(MANY)).await;
     let mut looking = 0;
     for statement in statements() {
-        let acts = plan(&client, statement.sql).await.acts();
+        let plan = plan(&client, statement.sql).await;
+        let acts = plan.acts();
         let looks = !statement.writes;
         if ["accounts.ids", "accounts.lock", "jobs.notify"].contains(&statement.name)
             || statement.name.ends_with("_ids")
@@ -234,7 +219,7 @@ async fn read_only_statements_change_and_lock_nothing() {
 
 #[tokio::test]
 async fn a_statement_without_an_index_would_be_found() {
-    let (client, _database) = planner(MANY).await;
+    let (client, _database) = planner(&data(MANY)).await;
     client.batch_execute(VACUUMED).await.unwrap();
     let indexes = indexes(&client).await;
     for (sql, read) in [

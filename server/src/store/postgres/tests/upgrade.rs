@@ -5,16 +5,14 @@ use std::time::Duration;
 
 use tokio_postgres::error::SqlState;
 
+use super::super::Migration;
 use super::super::migrate::{self, LIST};
 use super::super::scratch::ScratchDatabase;
-use super::super::{Migration, PostgresStore};
 use super::cluster::bin;
 use super::{caller, store_in};
 use crate::clock::Clock;
-use crate::domain::{Caller, JobState, PromptKind};
-use crate::store::StoreError;
-use crate::store::contract_tests::jobs::{claim, image, new, reserved, ticket};
-use crate::store::contract_tests::{named, new_prompt};
+use crate::domain::JobState;
+use crate::store::contract_tests::jobs::{claim, image, ticket};
 use crate::store::prelude::*;
 
 /// The number of versions with triggers.
@@ -64,40 +62,24 @@ const GONE: [&str; 8] = [
     "UPDATE job SET state = 'failed', submitting_since = NULL WHERE state = 'submitting'",
 ];
 
-/// The counts of an account's vaults, newest first.
-async fn counts(store: &PostgresStore, caller: &Caller) -> Vec<String> {
-    let vaults = store.vaults(caller).await.unwrap();
-    vaults.iter().map(|vault| format!("{} {}", vault.slug, vault.prompt_count)).collect()
-}
-
-/// Everything that the migration moved is used once.
+/// Everything that the migration moved is as it should be, and ids continue.
 async fn works(database: &ScratchDatabase) {
     let store = store_in(database, Clock::System).await;
     let (alice, bob) = (caller(&store, "alice").await, caller(&store, "bob").await);
-    assert_eq!(counts(&store, &alice).await, ["sky-2 6", "sky 9", "general 6"]);
     let vaults = store.vaults(&alice).await.unwrap();
-    let (second, first) = (vaults[0].id, vaults[1].id);
-
-    let copy = store.fork_vault(&bob, first).await.unwrap();
+    let counts: Vec<_> =
+        vaults.iter().map(|vault| format!("{} {}", vault.slug, vault.prompt_count)).collect();
+    assert_eq!(counts, ["sky-2 6", "sky 9", "general 6"]);
+    let copy = store.fork_vault(&bob, vaults[1].id).await.unwrap();
     assert_eq!((&*copy.slug, copy.prompt_count), ("sky", 9));
-    assert!(matches!(store.fork_vault(&bob, second).await, Err(StoreError::NotFound)));
-    let made = store.create_vault(&alice, named("Sky")).await.unwrap();
-    assert_eq!(&*made.slug, "sky-3");
-    assert!(made.id > copy.id && copy.id > second);
-
+    assert!(copy.id > vaults[0].id);
     let late = store.fail_late_submissions(Duration::ZERO, "lost").await.unwrap();
     assert_eq!(late.len(), 1);
-    store.delete_vault(&alice, second).await.unwrap();
     let lease = claim(&store).await.unwrap().lease;
     let output = store.complete_job(&lease, vec![image()]).await.unwrap();
-    assert!(claim(&store).await.is_none());
     let job = store.job(&alice, "due").await.unwrap();
     assert_eq!(job.state, JobState::Completed(ticket(), output));
-    assert_eq!(reserved(&store, &alice, new("general", 1, None)).await.vault, job.vault);
-    let prompt = store.create_prompt(&alice, new_prompt(PromptKind::Text, Some(first))).await;
-    store.delete_prompt(&alice, prompt.unwrap().id).await.unwrap();
-    store.delete_prompt(&alice, output).await.unwrap();
-    assert_eq!(counts(&store, &alice).await, ["sky-3 0", "sky 9", "general 6"]);
+    assert!(claim(&store).await.is_none());
     assert_eq!(store.broken_invariants().await, Vec::<String>::new());
 }
 
