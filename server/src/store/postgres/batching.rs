@@ -38,9 +38,11 @@ pub(super) const BYTES_MAX: usize = 1024 * 1024;
 #[derive(Clone)]
 pub(super) struct Batcher<K, I, O> {
     queues: Arc<Mutex<HashMap<K, Queue<I, O>>>>,
-    send: Arc<dyn Fn(K, Vec<I>) -> BoxFuture<'static, Result<Vec<O>>> + Send + Sync>,
+    send: Arc<Sending<K, I, O>>,
     writes: bool,
 }
+
+type Sending<K, I, O> = dyn Fn(K, Vec<I>) -> BoxFuture<'static, Result<Vec<O>>> + Send + Sync;
 
 /// The requests of one key.
 struct Queue<I, O> {

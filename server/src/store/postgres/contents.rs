@@ -19,8 +19,8 @@ use crate::domain::{Caller, ListedPrompt};
 use crate::limits::{LISTING_BATCH, LISTING_BATCH_BYTES, SMALL_VAULT_PROMPTS};
 use crate::store::{Contents, Result, StoreError};
 
-/// `LIMIT 65` below is one more, which tells a small vault from a larger one.
-const _: () = assert!(SMALL_VAULT_PROMPTS == 64);
+/// One more, which tells a small vault from a larger one.
+const ROWS_MAX: usize = SMALL_VAULT_PROMPTS + 1;
 
 #[cfg(test)]
 pub(super) static ALL: &[&Statement] = &[&SMALL_VAULT, &MEMBERS];
@@ -36,7 +36,7 @@ static SMALL_VAULT: Statement = Statement::read_only(
              SELECT m.id AS membership, m.pin IS NOT NULL AS pinned, one.* FROM (
                  SELECT id, pin, prompt_id FROM vault_prompt
                  WHERE account_id = $1 AND vault_id = v.id
-                 ORDER BY pin DESC NULLS LAST, id DESC LIMIT 65
+                 ORDER BY pin DESC NULLS LAST, id DESC LIMIT {ROWS_MAX}
              ) m {EACH_PROMPT}
          ) p ON true"
     ),
@@ -75,12 +75,11 @@ pub(super) async fn small_vault(
     (caller, vault): (Caller, VaultId),
     equal: Vec<()>,
 ) -> Result<Vec<Option<Arc<[ListedPrompt]>>>> {
-    let rows_max = SMALL_VAULT_PROMPTS + 1;
-    let rows = db.rows(By::List(&caller, rows_max), &SMALL_VAULT, &[&vault.get()]).await?;
+    let rows = db.rows(By::List(&caller, ROWS_MAX), &SMALL_VAULT, &[&vault.get()]).await?;
     let first = rows.first().ok_or(StoreError::NotFound)?;
     column::<Option<i64>>(first, "vault")?.ok_or(StoreError::NotFound)?;
     let small = all(&rows, listed_prompt)?.into();
-    Ok(vec![(rows.len() < rows_max).then_some(small); equal.len()])
+    Ok(vec![(rows.len() < ROWS_MAX).then_some(small); equal.len()])
 }
 
 /// See [`MembershipStore::contents`](crate::store::MembershipStore::contents).

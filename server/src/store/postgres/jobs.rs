@@ -14,6 +14,7 @@ use uuid::Uuid;
 use super::PostgresStore;
 use super::db::{By, Db, Params, Statement};
 use super::job_rows::{IN_QUEUE, JOB_COLUMNS, LEAVE_QUEUE, job_or_none};
+use super::listing::AHEAD;
 use super::notify::CHANNEL;
 use super::rows::{CALLER, all, column, int, later};
 use crate::domain::{
@@ -115,7 +116,7 @@ static LIST: Statement = Statement::read_only(
                          AND (created_at, name_digest) < (
                              coalesce((SELECT created_at FROM before), 'infinity'),
                              coalesce((SELECT name_digest FROM before), ''))
-                     ORDER BY created_at DESC, name_digest DESC LIMIT 101) ahead LIMIT $4
+                     ORDER BY created_at DESC, name_digest DESC LIMIT {AHEAD}) ahead LIMIT $4
              ) page CROSS JOIN LATERAL (SELECT * FROM job
                  WHERE account_id = $1 AND name_digest = page.name_digest OFFSET 0
              ) one

@@ -8,6 +8,7 @@
 use std::sync::Arc;
 
 use const_format::formatcp;
+use promptarium::limits::PAGE_SIZE;
 use promptarium::{PromptId, VaultId};
 use tokio_postgres::Row;
 
@@ -16,9 +17,10 @@ use super::rows::{CALLER, EACH_PROMPT, PROMPT_COLUMNS, all, column, int, prompt}
 use crate::domain::{Caller, PromptKind, PromptPage, PromptQuery};
 use crate::store::{Result, StoreError};
 
-/// The maximum page size; `LIMIT 101` below is one more. The constant is there because
-/// the planner estimates a parameterized LIMIT as a tenth of all rows.
-pub(super) const PAGE_MAX: usize = 100;
+pub(super) const PAGE_MAX: usize = *PAGE_SIZE.end() as usize;
+/// One more than a page, in statements as a constant, because the planner estimates a parameterized
+/// LIMIT as a tenth of all rows.
+pub(super) const AHEAD: usize = PAGE_MAX + 1;
 
 #[cfg(test)]
 pub(super) static ALL: &[&Statement] = &[&ALL_PROMPTS, &OF_KIND, &IN_VAULT, &OF_KIND_IN_VAULT];
@@ -32,7 +34,7 @@ macro_rules! of_account {
                  SELECT * FROM (
                      SELECT * FROM prompt
                      WHERE account_id = $1 AND id < $3 {}
-                     ORDER BY id DESC LIMIT 101
+                     ORDER BY id DESC LIMIT {AHEAD}
                  ) ahead LIMIT $4
              ) p ON true
              ORDER BY p.id DESC",
@@ -52,7 +54,7 @@ macro_rules! of_vault {
                      SELECT prompt_id FROM (
                          SELECT prompt_id FROM vault_prompt
                          WHERE account_id = $1 AND vault_id = v.id AND prompt_id < $3 {}
-                         ORDER BY prompt_id DESC LIMIT 101
+                         ORDER BY prompt_id DESC LIMIT {AHEAD}
                      ) ahead LIMIT $4
                  ) m {EACH_PROMPT}
              ) p ON true
@@ -62,11 +64,10 @@ macro_rules! of_vault {
     };
 }
 
-pub(super) static ALL_PROMPTS: Statement = Statement::read_only("listing.all", of_account!(""));
-pub(super) static OF_KIND: Statement =
-    Statement::read_only("listing.of_kind", of_account!("AND kind = $5"));
-pub(super) static IN_VAULT: Statement = Statement::read_only("listing.in_vault", of_vault!(""));
-pub(super) static OF_KIND_IN_VAULT: Statement =
+static ALL_PROMPTS: Statement = Statement::read_only("listing.all", of_account!(""));
+static OF_KIND: Statement = Statement::read_only("listing.of_kind", of_account!("AND kind = $5"));
+static IN_VAULT: Statement = Statement::read_only("listing.in_vault", of_vault!(""));
+static OF_KIND_IN_VAULT: Statement =
     Statement::read_only("listing.of_kind_in_vault", of_vault!("AND kind = $6"));
 
 /// Reads a page of at most [`PAGE_MAX`] prompts, once for all of these requests.

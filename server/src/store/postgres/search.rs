@@ -10,7 +10,7 @@ use promptarium::{PromptId, VaultId, VaultPromptId};
 
 use super::PostgresStore;
 use super::db::{By, Params, Statement};
-use super::listing::{PAGE_MAX, page_of};
+use super::listing::{AHEAD, PAGE_MAX, page_of};
 use super::rows::{CALLER, EACH_PROMPT, PROMPT_COLUMNS, all, column, int};
 use crate::domain::{Caller, Place, PromptKind, PromptPage, PromptQuery, PromptSearch};
 use crate::store::{PromptStore, Result, SearchStore, StoreError};
@@ -52,7 +52,7 @@ static RECENT: Statement = Statement::read_only(
     "search.recent",
     formatcp!(
         "{CALLER}, recent AS MATERIALIZED (
-             SELECT * FROM prompt WHERE account_id = $1 AND id < $3 ORDER BY id DESC LIMIT 500
+             SELECT * FROM prompt WHERE account_id = $1 AND id < $3 ORDER BY id DESC LIMIT {RECENT_ROWS}
          ) {OF_RECENT}"
     ),
 );
@@ -65,7 +65,7 @@ static RECENT_IN_VAULT: Statement = Statement::read_only(
              SELECT one.* FROM (
                  SELECT prompt_id FROM vault_prompt
                  WHERE account_id = $1 AND vault_id = $8 AND prompt_id < $3
-                 ORDER BY prompt_id DESC LIMIT 500
+                 ORDER BY prompt_id DESC LIMIT {RECENT_ROWS}
              ) m {EACH_PROMPT}
          ) {OF_RECENT}"
     ),
@@ -101,7 +101,7 @@ static UNFILED: Statement = Statement::read_only(
                      WHERE account_id = $1 AND id < $3 ORDER BY id DESC LIMIT 100000
                  ) p
                  WHERE ($5::text IS NULL OR p.kind = $5) AND {IS_UNFILED}
-                 ORDER BY p.id DESC LIMIT 101
+                 ORDER BY p.id DESC LIMIT {AHEAD}
              ) ahead LIMIT $4
          ) p ON true
          ORDER BY p.id DESC"

@@ -157,27 +157,17 @@ mod tests {
         DatabaseUrl::parse(text).unwrap()
     }
 
-    /// What waits or repeats, in milliseconds where it is a time; and the name.
-    fn limits(url: &DatabaseUrl) -> ([Option<u128>; 6], Option<&str>) {
-        let config = &url.hosts[0].1;
-        let limits = [
-            config.get_connect_timeout().map(Duration::as_millis),
-            config.get_tcp_user_timeout().map(Duration::as_millis),
-            Some(config.get_keepalives_idle().as_millis()),
-            config.get_keepalives_retries().map(u128::from),
-            Some(url.statement_timeout.as_millis()),
-            Some(url.connections as u128),
-        ];
-        (limits, config.get_application_name())
-    }
-
     #[test]
     fn everything_that_waits_has_a_limit_and_parameters_of_the_address_win() {
         let url = parse("postgres://a:b@h/d");
-        let expected = [3000, 10_000, 15_000, 3, 5000, 16].map(Some);
-        assert_eq!(limits(&url), (expected, Some("promptarium-server")));
         let config = &url.hosts[0].1;
+        assert_eq!(config.get_connect_timeout(), Some(&Duration::from_secs(3)));
+        assert_eq!(config.get_tcp_user_timeout(), Some(&Duration::from_secs(10)));
+        assert_eq!(config.get_keepalives_idle(), Duration::from_secs(15));
+        assert_eq!(config.get_keepalives_retries(), Some(3));
+        assert_eq!(config.get_application_name(), Some("promptarium-server"));
         assert_eq!(config.get_target_session_attrs(), TargetSessionAttrs::ReadWrite);
+        assert_eq!((url.connections, url.statement_timeout), (16, Duration::from_secs(5)));
         // PgBouncer refuses them as startup parameters.
         assert_eq!(config.get_options(), None);
 
@@ -187,11 +177,15 @@ mod tests {
              &pool_max_conns=3&statement_timeout=1000&options=-csearch_path%3Dx\
              &gssencmode=disable",
         );
-        let expected = [5000, 2500, 7000, 9, 1000, 3].map(Some);
-        assert_eq!(limits(&url), (expected, Some("a b@c")));
         let config = &url.hosts[0].1;
+        assert_eq!(config.get_connect_timeout(), Some(&Duration::from_secs(5)));
+        assert_eq!(config.get_tcp_user_timeout(), Some(&Duration::from_millis(2500)));
+        assert_eq!(config.get_keepalives_idle(), Duration::from_secs(7));
+        assert_eq!(config.get_keepalives_retries(), Some(9));
+        assert_eq!(config.get_application_name(), Some("a b@c"));
         assert_eq!(config.get_target_session_attrs(), TargetSessionAttrs::Any);
         assert_eq!(config.get_options(), Some("-csearch_path=x"));
+        assert_eq!((url.connections, url.statement_timeout), (3, Duration::from_secs(1)));
         assert!(url.session.contains("statement_timeout = 1000;"));
     }
 

@@ -84,7 +84,7 @@ fn data([accounts, vaults, more, prompts, jobs]: Counts) -> String {
             SELECT sha256(at::text::bytea), 1, now() FROM generate_series(1, 500) AS at;
         INSERT INTO vault
             (account_id, id, name, slug, visibility, system, created_at, updated_at)
-            SELECT account.id, account.id * 10 + at, 'v', at, 'public', at = 0, now(), now()
+            SELECT account.id, account.id * 10 + at, 'v', at::text, 'public', at = 0, now(), now()
             FROM account, generate_series(0, {vaults} - 1) AS at
             UNION ALL SELECT 50, 1000000 + at, 'v', 'more' || at, 'public', false, now(), now()
             FROM generate_series(1, {more}) AS at;
@@ -200,21 +200,17 @@ async fn no_statement_scans_a_table_or_filters_by_a_key_and_no_page_sorts_more_t
 #[tokio::test]
 async fn read_only_statements_change_and_lock_nothing() {
     let (client, _database) = planner(&data(MANY)).await;
-    let mut looking = 0;
     for statement in statements() {
         let plan = plan(&client, statement.sql).await;
         let acts = plan.acts();
-        let looks = !statement.writes;
         if ["accounts.ids", "accounts.lock", "jobs.notify"].contains(&statement.name)
             || statement.name.ends_with("_ids")
         {
             // What they do is in no plan.
             continue;
         }
-        assert_eq!(looks, acts.is_empty(), "{}: {acts:?}", statement.name);
-        looking += usize::from(looks);
+        assert_eq!(!statement.writes, acts.is_empty(), "{}: {acts:?}", statement.name);
     }
-    assert!(looking >= 10, "{looking} statements look");
 }
 
 #[tokio::test]
@@ -222,18 +218,12 @@ async fn a_statement_without_an_index_would_be_found() {
     let (client, _database) = planner(&data(MANY)).await;
     client.batch_execute(VACUUMED).await.unwrap();
     let indexes = indexes(&client).await;
-    for (sql, read) in [
-        ("SELECT title FROM prompt WHERE account_id = $1 AND id = $2", 0),
-        // All jobs of the account in an index that has `created_at` before the name.
-        (
-            "SELECT created_at, name_digest FROM job \
-             WHERE account_id = $1 AND name_digest = $2 AND state <> 'submitting'",
-            1,
-        ),
-    ] {
-        let found = plan(&client, sql).await.filtered_ids(&indexes);
-        assert_eq!(found.len(), read, "{sql}: {found:?}");
-    }
+    let keys = async |sql: &str| plan(&client, sql).await.filtered_ids(&indexes);
+    assert!(keys("SELECT title FROM prompt WHERE account_id = $1 AND id = $2").await.is_empty());
+    // All jobs of the account in an index that has `created_at` before the name.
+    let job = "SELECT created_at, name_digest FROM job \
+               WHERE account_id = $1 AND name_digest = $2 AND state <> 'submitting'";
+    assert_eq!(keys(job).await.len(), 1);
     for (sql, whole) in [
         ("SELECT 1 FROM prompt WHERE title = $1", Some("Seq Scan on prompt")),
         ("SELECT 1 FROM prompt WHERE account_id = $1 AND id = $2", None),
@@ -260,18 +250,11 @@ async fn a_statement_without_an_index_would_be_found() {
             None => assert!(found.is_empty(), "{sql}: {found:?}"),
         }
     }
-    for (sql, sorts) in [
-        ("SELECT * FROM prompt WHERE account_id = $1 ORDER BY title LIMIT 5", 1),
-        ("SELECT * FROM prompt WHERE account_id = $1 ORDER BY id DESC LIMIT 5", 0),
-        (
-            "SELECT * FROM (SELECT * FROM prompt WHERE account_id = $1 ORDER BY id DESC LIMIT 5) p \
-          ORDER BY title",
-            0,
-        ),
-    ] {
-        let found = plan(&client, sql).await.unlimited_sorts();
-        assert_eq!(found.len(), sorts, "{sql}: {found:?}");
-    }
+    let sorts = async |sql: &str| plan(&client, sql).await.unlimited_sorts();
+    let page = "SELECT * FROM prompt WHERE account_id = $1 ORDER BY id DESC LIMIT 5";
+    assert!(sorts(page).await.is_empty());
+    assert!(sorts(&format!("SELECT * FROM ({page}) p ORDER BY title")).await.is_empty());
+    assert_eq!(sorts(&page.replace("id DESC", "title")).await.len(), 1);
 }
 
 /// Modules that may send SQL that is not a `Statement`, with the reason.

@@ -343,13 +343,13 @@ const REFUSED: [(&str, &str); 17] = [
         "accounts read: {None}",
     ),
     (
-        "INSERT INTO vault (name, account_id, slug, visibility, created_at, updated_at) \
-         SELECT $1, $2, 's', 'private', now(), now()",
+        "INSERT INTO vault (id, name, account_id, slug, visibility, created_at, updated_at) \
+         SELECT 1, $1, $2, 's', 'private', now(), now()",
         "accounts written: {Some(2)}",
     ),
     (
-        "INSERT INTO vault (name, account_id, slug, visibility, created_at, updated_at) \
-         SELECT $1, id, 's', 'private', now(), now() FROM account",
+        "INSERT INTO vault (id, name, account_id, slug, visibility, created_at, updated_at) \
+         SELECT 1, $1, id, 's', 'private', now(), now() FROM account",
         "accounts written: {None}",
     ),
 ];

@@ -1,9 +1,8 @@
-//! What statements read: blocks of pages and claims, and scans that no plan shows.
+//! What statements read: blocks of claims and counts, and scans that no plan shows.
 
 use std::time::Duration;
 
 use jiff::Timestamp;
-use promptarium::limits;
 use tokio_postgres::Client;
 
 use crate::clock::{Clock, ManualClock};
@@ -12,19 +11,10 @@ use crate::store::contract_tests::jobs::LEASE;
 use crate::store::differential::ops::sequence;
 use crate::store::differential::runner::Runner;
 use crate::store::postgres::db::Statement;
-use crate::store::postgres::listing::{ALL_PROMPTS, IN_VAULT, OF_KIND, OF_KIND_IN_VAULT, PAGE_MAX};
 use crate::store::postgres::scratch::ScratchDatabase;
 use crate::store::postgres::tests::{caller, query, store, store_in};
 use crate::store::postgres::{PostgresStore, claims, memberships, prompt_changes};
 use crate::store::prelude::*;
-
-#[test]
-fn the_limit_in_the_sql_is_one_more_than_the_largest_page() {
-    assert_eq!(usize::try_from(*limits::PAGE_SIZE.end()).unwrap(), PAGE_MAX);
-    let limit = format!("LIMIT {}\n", PAGE_MAX + 1);
-    let pages = [&ALL_PROMPTS, &OF_KIND, &IN_VAULT, &OF_KIND_IN_VAULT];
-    assert!(pages.iter().all(|page| page.sql.contains(&limit)));
-}
 
 /// Blocks that a statement reads, whatever its parameters are.
 async fn blocks(store: &PostgresStore, statement: &Statement, arguments: &str) -> i64 {
