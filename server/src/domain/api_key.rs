@@ -30,7 +30,7 @@ pub struct AccountId(pub i64);
 pub struct KeyId(pub i64);
 
 /// The authenticated caller of a request.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Caller {
     /// The key it authenticated with. It may have been revoked since.
     pub key: KeyId,
@@ -40,7 +40,7 @@ pub struct Caller {
 }
 
 /// Scopes of a key. Reading needs none.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Scopes {
     pub prompts_write: bool,
 }

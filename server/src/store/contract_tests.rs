@@ -106,11 +106,7 @@ impl StoreUnderTest {
     /// A connection of its own to the database.
     pub(super) async fn sql(&self) -> tokio_postgres::Client {
         let Kind::Postgres(_, database) = &self.kind else { panic!("the store is in memory") };
-        let url = database.url();
-        let connecting = tokio_postgres::connect(&url, tokio_postgres::NoTls);
-        let (client, connection) = connecting.await.unwrap();
-        tokio::spawn(connection);
-        client
+        database.client().await
     }
 
     /// Panics if an invariant of the data is broken.

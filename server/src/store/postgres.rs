@@ -50,7 +50,6 @@ mod import;
 mod job_queue;
 mod job_rows;
 mod jobs;
-mod key_cache;
 mod keys;
 mod listing;
 mod memberships;
@@ -66,7 +65,6 @@ pub(crate) mod scratch;
 mod search;
 mod sessions;
 mod settings;
-mod shared_vaults;
 mod steps;
 #[cfg(test)]
 mod tests;
@@ -89,7 +87,7 @@ pub use self::migrate::Migration;
 pub use self::url::DatabaseUrl;
 use super::{Store, StoreError};
 use crate::clock::Clock;
-use crate::domain::{KeyId, NewPrompt, PromptPage, PromptQuery, SharedPrompt};
+use crate::domain::{Caller, NewPrompt, PromptPage, PromptQuery, SharedPrompt};
 use crate::limits::VAULTS_MAX;
 use crate::quota::Quota;
 
@@ -97,10 +95,10 @@ use crate::quota::Quota;
 #[derive(Clone)]
 pub struct PostgresStore {
     db: Arc<Db>,
-    keys: Arc<key_cache::KeyCache>,
-    prompt_reads: Batcher<KeyId, i64, Option<SharedPrompt>>,
-    prompt_writes: Batcher<KeyId, Arc<NewPrompt>, prompts::Created>,
-    pages: Batcher<(KeyId, PromptQuery), (), PromptPage>,
+    keys: Arc<keys::KeyCache>,
+    prompt_reads: Batcher<Caller, i64, Option<SharedPrompt>>,
+    prompt_writes: Batcher<Caller, Arc<NewPrompt>, prompts::Created>,
+    pages: Batcher<(Caller, PromptQuery), (), PromptPage>,
     small_vaults: contents::SmallVaults,
     notifier: notify::JobNotifier,
     /// How many vaults an account may have.
@@ -137,17 +135,18 @@ impl PostgresStore {
     ) -> Result<Self, ConnectError> {
         let connector = Connector::new(url);
         migrate_with(&connector, migration).await?;
-        let db = Db::new(&connector, clock)?;
+        let db = Arc::new(Db::new(&connector, clock)?);
         // Both kinds of connection: where many servers share few connections, none starts that
         // would have none.
-        db.warm_up().await?;
+        db.rows(db::By::Server, &db::PING, &[]).await?;
+        db.transaction(&[(&db::PING, &[])]).await?;
         Ok(Self {
-            db: Arc::new(db),
-            keys: Arc::new(key_cache::KeyCache::new()),
-            prompt_reads: Batcher::of_reads(),
-            prompt_writes: Batcher::of_writes(),
-            pages: Batcher::of_reads(),
-            small_vaults: Batcher::of_reads(),
+            keys: Arc::new(keys::KeyCache::new()),
+            prompt_reads: Batcher::new(false, &db, prompts::read),
+            prompt_writes: Batcher::new(true, &db, prompts::create),
+            pages: Batcher::new(false, &db, listing::read_page),
+            small_vaults: Batcher::new(false, &db, contents::small_vault),
+            db,
             notifier: notify::JobNotifier::new(connector),
             vaults_max: VAULTS_MAX as i64,
         })
@@ -199,7 +198,7 @@ impl Store for PostgresStore {
     }
 
     async fn check(&self) -> Result<(), StoreError> {
-        self.db.check().await
+        self.db.rows(db::By::Server, &db::PING, &[]).await.map(drop)
     }
 }
 

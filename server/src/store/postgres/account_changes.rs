@@ -1,191 +1,199 @@
-//! Renaming and deleting accounts.
+//! What the owner of an account does beside the API: renaming and deleting the account, pictures,
+//! and vaults that anybody may read.
 //!
 //! An account is deleted in steps, each of which leaves its data consistent: keys and sessions but
 //! the caller's are revoked, so that nobody else writes; then jobs, vaults and prompts go in
 //! batches; at the end one transaction deletes the rest.
 
 use async_trait::async_trait;
-use const_format::concatcp;
+use const_format::formatcp;
 use promptarium::{PromptId, VaultId};
+use tokio_postgres::types::Json;
 
-use super::db::{Params, Statement};
-use super::rows::{CALLER, KEY_IS_VALID, column};
+use super::db::{By, Params, Statement, permit};
+use super::job_rows::LEAVE_QUEUE;
+use super::rows::{
+    self, CALLER, EACH_PROMPT, KEY_IS_VALID, PROMPT_COLUMNS, VAULT_COLUMNS, column, int, later,
+};
 use super::steps::Step;
-use super::{PostgresStore, import, shared_vaults};
+use super::{PostgresStore, import};
 use crate::domain::{AccountData, AccountId, Caller, ListedPrompt, PromptImage, VaultRecord};
+use crate::limits::PROMPT_IMAGES_MAX;
 use crate::store::{AccountStore, Result, StoreError, VaultStore};
 
 #[cfg(test)]
 pub(super) static ALL: &[&Statement] = &[
     &RENAME,
     &REVOKE_OTHERS,
-    &NEXT_JOBS,
     &DELETE_JOBS,
-    &NEXT_PROMPTS,
     &DELETE_PROMPTS,
-    &DELETE_SESSIONS,
-    &DELETE_CODES,
-    &DELETE_ENTRY,
     &DELETE_GENERAL,
-    &DELETE_KEYS,
     &DELETE_ACCOUNT,
+    &ADD_IMAGE,
+    &ACCOUNT,
+    &BY_SLUG,
+    &PAGE,
 ];
 
 /// Of two accounts that get the same name at once, one violates a constraint, and its statement is
 /// sent again.
 static RENAME: Statement = Statement::idempotent(
     "accounts.rename",
-    concatcp!(
-        CALLER,
-        ", renamed AS (
+    formatcp!(
+        "{CALLER}, renamed AS (
             UPDATE account a SET name = $3::text
-            WHERE a.id = $1 AND NOT EXISTS (
-                SELECT 1 FROM account o WHERE o.name = $3::text AND o.id <> $1) AND ",
-        KEY_IS_VALID,
-        " RETURNING 1
+            WHERE a.id = $1 AND {KEY_IS_VALID} AND NOT EXISTS (
+                SELECT 1 FROM account o WHERE o.name = $3::text AND o.id <> $1)
+            RETURNING 1
         )
-        SELECT EXISTS (SELECT FROM renamed) AS renamed FROM caller"
+        SELECT EXISTS (SELECT FROM renamed) FROM caller"
     ),
 );
 
+/// Codes too, so that nobody signs in.
 static REVOKE_OTHERS: Statement = Statement::idempotent(
     "accounts.revoke_others",
-    concatcp!(
-        CALLER,
-        ", revoked AS (
+    formatcp!(
+        "{CALLER}, revoked AS (
             UPDATE api_key k SET revoked_at = coalesce(k.revoked_at, $3)
-            WHERE k.account_id = $1 AND k.id <> $2 AND ",
-        KEY_IS_VALID,
-        " RETURNING 1
+            WHERE k.account_id = $1 AND k.id <> $2 AND {KEY_IS_VALID} RETURNING 1
+        ), codes AS (
+            DELETE FROM sign_in_code c WHERE c.account_id = $1 AND {KEY_IS_VALID}
         )
-        SELECT (SELECT count(*) FROM revoked) AS revoked FROM caller"
+        SELECT (SELECT count(*) FROM revoked) FROM caller"
     ),
 );
 
-static NEXT_JOBS: Statement = Statement::read_only(
-    "accounts.next_jobs",
-    concatcp!(
-        CALLER,
-        " SELECT ARRAY(SELECT j.name_digest FROM job j
-            WHERE j.account_id = $1 AND j.name_digest > $3::bytea
-            ORDER BY j.name_digest LIMIT 1000) FROM caller"
-    ),
-);
-
+/// The next ones after `$3`. The last of them is the next `$3`.
 static DELETE_JOBS: Statement = Statement::idempotent(
     "accounts.delete_jobs",
-    concatcp!(
-        CALLER,
-        ", dequeued AS (
-            DELETE FROM due_job d USING unnest($3::bytea[]) AS n (digest)
-            WHERE d.account_id = $1 AND d.name_digest = n.digest
-        ), deleted AS (
-            DELETE FROM job j WHERE j.account_id = $1 AND j.name_digest = ANY ($3::bytea[]) AND ",
-        KEY_IS_VALID,
-        " RETURNING 1
-        )
-        SELECT (SELECT count(*) FROM deleted) AS deleted FROM caller"
+    formatcp!(
+        "{CALLER}, next AS MATERIALIZED (
+            SELECT j.name_digest FROM job j
+            WHERE j.account_id = $1 AND j.name_digest > $3::bytea
+            ORDER BY j.name_digest LIMIT 1000
+        ), ended AS (
+            DELETE FROM job j WHERE j.account_id = $1 AND {KEY_IS_VALID}
+                AND j.name_digest = ANY (ARRAY(SELECT name_digest FROM next))
+            RETURNING j.name_digest
+        ), {LEAVE_QUEUE}
+        SELECT (SELECT name_digest FROM next ORDER BY name_digest DESC LIMIT 1) FROM caller"
     ),
 );
 
-static NEXT_PROMPTS: Statement = Statement::read_only(
-    "accounts.next_prompts",
-    concatcp!(
-        CALLER,
-        " SELECT ARRAY(SELECT p.id FROM prompt p
-            WHERE p.account_id = $1 AND p.id > $3 ORDER BY p.id LIMIT 1000) FROM caller"
-    ),
-);
-
+/// The same of prompts.
 static DELETE_PROMPTS: Statement = Statement::idempotent(
     "accounts.delete_prompts",
-    concatcp!(
-        CALLER,
-        ", removed AS (
-            DELETE FROM vault_prompt m
-            WHERE m.account_id = $1 AND m.prompt_id = ANY ($3::bigint[]) AND ",
-        KEY_IS_VALID,
-        " RETURNING m.vault_id
+    formatcp!(
+        "{CALLER}, next AS MATERIALIZED (
+            SELECT p.id FROM prompt p WHERE p.account_id = $1 AND p.id > $3
+            ORDER BY p.id LIMIT 1000
+        ), removed AS (
+            DELETE FROM vault_prompt m WHERE m.account_id = $1 AND {KEY_IS_VALID}
+                AND m.prompt_id = ANY (ARRAY(SELECT id FROM next))
+            RETURNING m.vault_id
         ), in_count AS (
             UPDATE vault v SET prompt_count = v.prompt_count
                 - (SELECT count(*) FROM removed WHERE removed.vault_id = v.id)
             WHERE v.account_id = $1 AND v.id IN (SELECT vault_id FROM removed)
         ), deleted AS (
-            DELETE FROM prompt p WHERE p.account_id = $1 AND p.id = ANY ($3::bigint[]) AND ",
-        KEY_IS_VALID,
-        " RETURNING 1
+            DELETE FROM prompt p WHERE p.account_id = $1 AND {KEY_IS_VALID}
+                AND p.id = ANY (ARRAY(SELECT id FROM next))
         )
-        SELECT (SELECT count(*) FROM deleted) AS deleted FROM caller"
+        SELECT (SELECT max(id) FROM next) FROM caller"
     ),
-);
-
-static DELETE_SESSIONS: Statement = Statement::idempotent(
-    "accounts.delete_sessions",
-    "DELETE FROM session WHERE key_id = ANY (ARRAY(SELECT id FROM api_key WHERE account_id = $1))",
-);
-
-static DELETE_CODES: Statement = Statement::idempotent(
-    "accounts.delete_codes",
-    "DELETE FROM sign_in_code WHERE account_id = $1",
-);
-
-static DELETE_ENTRY: Statement = Statement::idempotent(
-    "accounts.delete_entry",
-    "DELETE FROM vault_directory WHERE account_id = $1 AND vault_id = $2",
 );
 
 static DELETE_GENERAL: Statement = Statement::idempotent(
     "accounts.delete_general",
-    "DELETE FROM vault WHERE account_id = $1 AND id = $2",
+    "WITH general AS (
+        DELETE FROM vault v WHERE v.account_id = $1 AND v.system RETURNING v.id
+     )
+     DELETE FROM vault_directory d USING general WHERE d.vault_id = general.id",
 );
 
-static DELETE_KEYS: Statement =
-    Statement::idempotent("accounts.delete_keys", "DELETE FROM api_key WHERE account_id = $1");
+/// The last one. All tables of this statement are global.
+static DELETE_ACCOUNT: Statement = Statement::idempotent(
+    "accounts.delete",
+    "WITH sessions AS (
+        DELETE FROM session
+        WHERE key_id = ANY (ARRAY(SELECT id FROM api_key WHERE account_id = $1))
+     ), codes AS (
+        DELETE FROM sign_in_code WHERE account_id = $1
+     ), keys AS (
+        DELETE FROM api_key WHERE account_id = $1
+     )
+     DELETE FROM account WHERE id = $1",
+);
 
-static DELETE_ACCOUNT: Statement =
-    Statement::idempotent("accounts.delete", "DELETE FROM account WHERE id = $1 RETURNING id");
+/// `$6` is how many pictures the prompt may have.
+static ADD_IMAGE: Statement = Statement::non_idempotent(
+    "prompts.add_image",
+    formatcp!(
+        "{CALLER}, found AS (
+            SELECT p.id FROM prompt p WHERE p.account_id = $1 AND p.id = $3
+        ), changed AS (
+            UPDATE prompt p SET images = p.images || $4::jsonb, updated_at = {later}
+            WHERE p.account_id = $1 AND p.id = $3 AND jsonb_array_length(p.images) < $6::bigint
+                AND {KEY_IS_VALID}
+            RETURNING 1
+        )
+        SELECT found.id IS NOT NULL, EXISTS (SELECT FROM changed)
+        FROM caller LEFT JOIN found ON true",
+        later = later!("$5", "p.updated_at")
+    ),
+);
+
+static ACCOUNT: Statement =
+    Statement::read_only("accounts.by_name", "SELECT id FROM account WHERE name = $1::text");
+
+static BY_SLUG: Statement = Statement::read_only(
+    "vaults.by_slug",
+    formatcp!(
+        "SELECT {VAULT_COLUMNS} FROM vault v
+         WHERE v.account_id = $1 AND v.slug = $2::text AND v.visibility <> 'private'"
+    ),
+);
+
+/// Nested loops keep the innermost order.
+static PAGE: Statement = Statement::read_only(
+    "contents.page",
+    formatcp!(
+        "SELECT {PROMPT_COLUMNS}, p.membership, p.pinned FROM (
+            SELECT m.id AS membership, m.pin IS NOT NULL AS pinned, one.* FROM (
+                SELECT id, pin, prompt_id FROM vault_prompt
+                WHERE account_id = $1 AND vault_id = $2
+                ORDER BY pin DESC NULLS LAST, id DESC OFFSET $3 LIMIT $4
+            ) m {EACH_PROMPT}
+        ) p"
+    ),
+);
 
 #[async_trait]
 impl AccountStore for PostgresStore {
     async fn rename_account(&self, caller: &Caller, name: &str) -> Result<()> {
         let row = self.db.row_of_caller(caller, &RENAME, &[&name]).await?;
-        if column(&row, "renamed")? { Ok(()) } else { Err(StoreError::AccountTaken) }
+        if column(&row, 0)? { Ok(()) } else { Err(StoreError::AccountTaken) }
     }
 
     async fn delete_account(&self, caller: &Caller) -> Result<()> {
-        let account = caller.account.0;
         self.db.row_of_caller(caller, &REVOKE_OTHERS, &[&self.db.now()]).await?;
-        self.db.rows(&DELETE_CODES, &[&account]).await?;
-        let mut digests = vec![Vec::new()];
-        while let Some(last) = digests.last() {
-            let next = self.db.row_of_caller(caller, &NEXT_JOBS, &[last]).await?;
-            digests = column::<Vec<Vec<u8>>>(&next, 0)?;
-            self.db.row_of_caller(caller, &DELETE_JOBS, &[&digests]).await?;
+        let mut last = Some(Vec::<u8>::new());
+        while let Some(digest) = last {
+            last = column(&self.db.row_of_caller(caller, &DELETE_JOBS, &[&digest]).await?, 0)?;
         }
-        let vaults = self.vaults(caller).await?;
-        for vault in vaults.iter().filter(|vault| !vault.system) {
+        for vault in self.vaults(caller).await?.iter().filter(|vault| !vault.system) {
             match self.delete_vault(caller, vault.id).await {
                 Ok(()) | Err(StoreError::NotFound) => {}
                 Err(error) => return Err(error),
             }
         }
-        let mut ids = vec![0_i64];
-        while let Some(last) = ids.last() {
-            let next = self.db.row_of_caller(caller, &NEXT_PROMPTS, &[last]).await?;
-            ids = column::<Vec<i64>>(&next, 0)?;
-            self.db.row_of_caller(caller, &DELETE_PROMPTS, &[&ids]).await?;
+        let mut last = Some(0_i64);
+        while let Some(id) = last {
+            last = column(&self.db.row_of_caller(caller, &DELETE_PROMPTS, &[&id]).await?, 0)?;
         }
-        let general = vaults.iter().find(|vault| vault.system).map(|vault| vault.id.get());
-        let (of_account, of_general): (Params<'_>, Params<'_>) =
-            (&[&account], &[&account, &general]);
-        let rest: [Step<'_>; 6] = [
-            (&DELETE_SESSIONS, of_account),
-            (&DELETE_CODES, of_account),
-            (&DELETE_ENTRY, of_general),
-            (&DELETE_GENERAL, of_general),
-            (&DELETE_KEYS, of_account),
-            (&DELETE_ACCOUNT, of_account),
-        ];
+        let account: Params<'_> = &[&caller.account.0];
+        let rest: [Step<'_>; 2] = [(&DELETE_GENERAL, account), (&DELETE_ACCOUNT, account)];
         self.db.transaction(&rest).await.map(drop)
     }
 
@@ -194,11 +202,22 @@ impl AccountStore for PostgresStore {
     }
 
     async fn add_image(&self, caller: &Caller, prompt: PromptId, image: PromptImage) -> Result<()> {
-        shared_vaults::add_image(&self.db, caller, prompt, image).await
+        let most = int(PROMPT_IMAGES_MAX);
+        let params: Params<'_> = &[&prompt.get(), &Json([image]), &self.db.now(), &most];
+        let row = self.db.row_of_caller(caller, &ADD_IMAGE, params).await?;
+        match (column(&row, 0)?, column(&row, 1)?) {
+            (_, true) => Ok(()),
+            (true, false) => Err(StoreError::TooManyImages),
+            (false, false) => Err(StoreError::NotFound),
+        }
     }
 
     async fn shared_vault(&self, account: &str, slug: &str) -> Result<(AccountId, VaultRecord)> {
-        shared_vaults::find(&self.db, account, slug).await
+        let rows = self.db.rows(By::LookUp, &ACCOUNT, &[&account]).await?;
+        let account: i64 = column(rows.first().ok_or(StoreError::NotFound)?, 0)?;
+        let rows = self.db.rows(By::LookUp, &BY_SLUG, &[&account, &slug]).await?;
+        let vault = rows::all(&rows, rows::vault)?.pop();
+        Ok((AccountId(account), vault.ok_or(StoreError::NotFound)?))
     }
 
     async fn vault_page(
@@ -208,6 +227,9 @@ impl AccountStore for PostgresStore {
         offset: usize,
         limit: usize,
     ) -> Result<Vec<ListedPrompt>> {
-        shared_vaults::page(&self.db, account, vault, offset, limit).await
+        let _permit = permit(&self.db.quotas.list_rows, account, limit).await?;
+        let params: Params<'_> = &[&account.0, &vault.get(), &int(offset), &int(limit)];
+        let rows = self.db.rows(By::Server, &PAGE, params).await?;
+        rows::all(&rows, rows::listed_prompt)
     }
 }

@@ -1,38 +1,28 @@
 //! What the operator does: creating accounts, and the keys of all accounts. Each method fails with
-//! [`StoreError::Unavailable`] or [`StoreError::Internal`].
+//! [`StoreError::Unavailable`](crate::store::StoreError::Unavailable) or
+//! [`StoreError::Internal`](crate::store::StoreError::Internal).
 
 use const_format::formatcp;
 use jiff::Timestamp;
 use tokio_postgres::Row;
 
 use super::PostgresStore;
-use super::db::{Params, Statement};
+use super::db::{By, Params, Statement};
 use super::keys::{KEY_COLUMNS, api_key};
-use super::rows::{IS_NO_SESSION, NEW_KEY, column};
+use super::rows::{IS_NO_SESSION, NEW_KEY, all, column, one};
 use super::steps::Step;
 use crate::domain::{ApiKeyRecord, NewKey};
-use crate::store::{Result, StoreError};
+use crate::store::Result;
 
 #[cfg(test)]
-pub(super) static ALL: &[&Statement] = &[
-    &IDS,
-    &ACCOUNT,
-    &GENERAL,
-    &LIST_GENERAL,
-    &IS_NEW,
-    &CREATE,
-    &IS_SAME,
-    &ACCOUNTS,
-    &KEYS,
-    &KEYS_OF,
-    &REVOKE,
-];
+pub(super) static ALL: &[&Statement] =
+    &[&IDS, &ACCOUNT, &GENERAL, &IS_NEW, &CREATE, &IS_SAME, &ACCOUNTS, &KEYS, &REVOKE];
 
 /// The ids of a new account and of its General vault, so that each statement below has the account
 /// as a parameter.
 static IDS: Statement = Statement::idempotent(
     "accounts.ids",
-    "SELECT nextval('account_id_seq') AS account_id, nextval('vault_id_seq') AS vault_id",
+    "SELECT nextval('account_id_seq'), nextval('vault_id_seq')",
 );
 
 /// The account `$1` with this name, unless the name is in use, another key has the public id `$4`,
@@ -49,16 +39,12 @@ static ACCOUNT: Statement = Statement::idempotent(
 /// The General vault of a new account.
 static GENERAL: Statement = Statement::idempotent(
     "accounts.create_general",
-    "INSERT INTO vault
-         (account_id, id, name, slug, visibility, system, created_at, updated_at)
-     SELECT $1, $2, 'General', 'general', 'private', true, $3, $3 FROM account WHERE id = $1
-     ON CONFLICT DO NOTHING",
-);
-
-static LIST_GENERAL: Statement = Statement::idempotent(
-    "accounts.list_general",
-    "INSERT INTO vault_directory (vault_id, account_id) SELECT $2, id FROM account WHERE id = $1
-     ON CONFLICT DO NOTHING",
+    "WITH v AS (
+         INSERT INTO vault (account_id, id, name, slug, visibility, system, created_at, updated_at)
+         SELECT $1, $2, 'General', 'general', 'private', true, $3, $3 FROM account WHERE id = $1
+         ON CONFLICT DO NOTHING RETURNING id
+     )
+     INSERT INTO vault_directory (vault_id, account_id) SELECT v.id, $1 FROM v",
 );
 
 /// Whether the account was created.
@@ -91,22 +77,13 @@ static IS_SAME: Statement = Statement::read_only(
 static ACCOUNTS: Statement =
     Statement::read_only("accounts.list", "SELECT name, created_at FROM account ORDER BY id");
 
+/// Of the account with the name `$1`, or of all. One row of NULLs of an account without keys.
 static KEYS: Statement = Statement::read_only(
     "keys.list",
     formatcp!(
         "SELECT a.name AS account, {KEY_COLUMNS}
-         FROM api_key k JOIN account a ON a.id = k.account_id WHERE {IS_NO_SESSION}
-         ORDER BY k.account_id, k.id"
-    ),
-);
-
-/// No row if there is no such account; one row of NULLs if it has no key.
-static KEYS_OF: Statement = Statement::read_only(
-    "keys.list_of",
-    formatcp!(
-        "SELECT a.name AS account, {KEY_COLUMNS}
          FROM account a LEFT JOIN api_key k ON k.account_id = a.id AND {IS_NO_SESSION}
-         WHERE a.name = $1::text ORDER BY k.id"
+         WHERE $1::text IS NULL OR a.name = $1 ORDER BY a.id, k.id"
     ),
 );
 
@@ -144,10 +121,9 @@ impl PostgresStore {
 
     /// All accounts, oldest first.
     pub(crate) async fn accounts(&self) -> Result<Vec<AccountEntry>> {
-        let rows = self.db.rows(&ACCOUNTS, &[]).await?;
-        let entry = |row| {
-            Ok(AccountEntry { name: column(row, "name")?, created_at: column(row, "created_at")? })
-        };
+        let rows = self.db.rows(By::Server, &ACCOUNTS, &[]).await?;
+        let entry =
+            |row: &Row| Ok(AccountEntry { name: column(row, 0)?, created_at: column(row, 1)? });
         rows.iter().map(entry).collect()
     }
 
@@ -163,20 +139,20 @@ impl PostgresStore {
 
     /// All keys of all accounts, ordered by account, then by age.
     pub(crate) async fn keys(&self) -> Result<Vec<KeyEntry>> {
-        entries(&self.db.rows(&KEYS, &[]).await?)
+        all(&self.db.rows(By::Server, &KEYS, &[&None::<&str>]).await?, entry)
     }
 
     /// All keys of one account, oldest first; `None` if there is no such account.
     pub(crate) async fn keys_of(&self, account: &str) -> Result<Option<Vec<KeyEntry>>> {
-        let rows = self.db.rows(&KEYS_OF, &[&account]).await?;
-        if rows.is_empty() { Ok(None) } else { entries(&rows).map(Some) }
+        let rows = self.db.rows(By::Server, &KEYS, &[&Some(account)]).await?;
+        if rows.is_empty() { Ok(None) } else { all(&rows, entry).map(Some) }
     }
 
     /// Revokes a key permanently, on every server of this database at once. `None` if
     /// there is no such key.
     pub async fn revoke_key(&self, public_id: &str) -> Result<Option<KeyEntry>> {
-        let rows = self.db.rows(&REVOKE, &[&public_id, &self.db.now()]).await?;
-        Ok(entries(&rows)?.pop())
+        let params: Params<'_> = &[&public_id, &self.db.now()];
+        Ok(all(&self.db.rows(By::Server, &REVOKE, params).await?, entry)?.pop())
     }
 
     /// Creates this account and this key if the database has no account at all, and
@@ -194,20 +170,18 @@ impl PostgresStore {
         key: Option<&NewKey>,
         first: bool,
     ) -> Result<bool> {
-        let ids = self.db.rows(&IDS, &[]).await?;
-        let ids = ids.first().ok_or_else(|| StoreError::Internal("there are no ids".into()))?;
-        let (account, vault) = (column::<i64>(ids, "account_id")?, column::<i64>(ids, "vault_id")?);
+        let ids = self.db.rows(By::Server, &IDS, &[]).await?;
+        let (account, vault): (i64, i64) = (column(one(&ids)?, 0)?, column(one(&ids)?, 1)?);
         let (now, public_id) = (self.db.now(), key.map(|key| &*key.public_id));
-        let steps: [Step<'_>; 4] = [
+        let steps: [Step<'_>; 3] = [
             (&ACCOUNT, &[&account, &name, &now, &public_id, &first]),
             (&GENERAL, &[&account, &vault, &now]),
-            (&LIST_GENERAL, &[&account, &vault]),
             (&IS_NEW, &[&account]),
         ];
         match key {
-            None => flag(&self.db.transaction(&steps).await?),
+            None => column(one(&self.db.transaction(&steps).await?)?, 0),
             Some(key) => {
-                self.create_in(&steps[..3], name, key, None, first.then_some(account)).await
+                self.create_in(&steps[..2], name, key, None, first.then_some(account)).await
             }
         }
     }
@@ -232,21 +206,11 @@ impl PostgresStore {
             &key_name,
         ];
         let key: [Step<'_>; 2] = [(&CREATE, params), (&IS_SAME, &params[..5])];
-        flag(&self.db.transaction(&[steps, &key].concat()).await?)
+        column(one(&self.db.transaction(&[steps, &key].concat()).await?)?, 0)
     }
 }
 
-/// The keys in these rows, without those of NULLs.
-fn entries(rows: &[Row]) -> Result<Vec<KeyEntry>> {
-    let entry = |row| -> Result<_> {
-        let Some((_, key)) = api_key(row)? else { return Ok(None) };
-        Ok(Some(KeyEntry { account: column(row, "account")?, key }))
-    };
-    rows.iter().filter_map(|row| entry(row).transpose()).collect()
-}
-
-/// The result of a statement that always returns one row.
-fn flag(rows: &[Row]) -> Result<bool> {
-    let row = rows.first().ok_or_else(|| StoreError::Internal("there is no row".into()))?;
-    column(row, 0)
+fn entry(row: &Row) -> Result<Option<KeyEntry>> {
+    let Some((_, key)) = api_key(row)? else { return Ok(None) };
+    Ok(Some(KeyEntry { account: column(row, "account")?, key }))
 }

@@ -23,7 +23,7 @@ use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 use tokio::time::{Instant, timeout};
 
-use super::retry::{silent, was_refused};
+use super::retry::{no_outcome, silent, was_refused};
 use crate::error_chain::error_chain;
 use crate::store::{Cause, Result, StoreError, time_budget};
 
@@ -38,12 +38,11 @@ pub(super) const BYTES_MAX: usize = 1024 * 1024;
 #[derive(Clone)]
 pub(super) struct Batcher<K, I, O> {
     queues: Arc<Mutex<HashMap<K, Queue<I, O>>>>,
-    /// Whether a batch that fails so has changed nothing, and the fault may be that of one of its
-    /// requests. Then each of them is sent alone.
-    may_be_of_one: fn(&StoreError) -> bool,
-    /// The failure of a request that was sent and has no outcome.
-    no_outcome: fn(Cause) -> StoreError,
+    send: Arc<Sending<K, I, O>>,
+    writes: bool,
 }
+
+type Sending<K, I, O> = dyn Fn(K, Vec<I>) -> BoxFuture<'static, Result<Vec<O>>> + Send + Sync;
 
 /// The requests of one key.
 struct Queue<I, O> {
@@ -55,34 +54,28 @@ struct Queue<I, O> {
 struct Waiting<I, O> {
     input: I,
     bytes: usize,
-    send: Sending<I, O>,
     is_sent: Arc<AtomicBool>,
-    outcome: oneshot::Sender<Outcome<O>>,
+    outcome: oneshot::Sender<Result<O>>,
 }
 
-/// Sends inputs, and has their outputs.
-type Sending<I, O> = Box<dyn FnOnce(Vec<I>) -> BoxFuture<'static, Result<Vec<O>>> + Send>;
-
-/// `None` if the request is to be sent alone.
-type Outcome<O> = Option<Result<O>>;
-
-/// What a key of requests must be.
-pub(super) trait Key: Copy + Eq + Hash + Send + 'static {}
-impl<T: Copy + Eq + Hash + Send + 'static> Key for T {}
-
-/// What an input and an output must be.
+/// What a key, an input and an output must be.
 pub(super) trait Value: Clone + Send + 'static {}
 impl<T: Clone + Send + 'static> Value for T {}
 
-impl<K: Key, I: Value, O: Value> Batcher<K, I, O> {
-    pub(super) fn of_reads() -> Self {
-        let may_be_of_one = |error: &StoreError| matches!(error, StoreError::Internal(_));
-        Self { queues: Arc::default(), may_be_of_one, no_outcome: StoreError::Unavailable }
-    }
-
-    pub(super) fn of_writes() -> Self {
-        let (may_be_of_one, no_outcome) = (was_refused, StoreError::OutcomeUnknown);
-        Self { queues: Arc::default(), may_be_of_one, no_outcome }
+impl<K: Value + Eq + Hash, I: Value, O: Value> Batcher<K, I, O> {
+    /// `send` sends inputs, and has their outputs in the same order.
+    pub(super) fn new<C, F>(
+        writes: bool,
+        context: &C,
+        send: impl Fn(C, K, Vec<I>) -> F + Send + Sync + 'static,
+    ) -> Self
+    where
+        C: Value + Sync,
+        F: Future<Output = Result<Vec<O>>> + Send + 'static,
+    {
+        let context = context.clone();
+        let send = Arc::new(move |key, inputs| send(context.clone(), key, inputs).boxed());
+        Self { queues: Arc::default(), send, writes }
     }
 
     #[cfg(test)]
@@ -90,59 +83,63 @@ impl<K: Key, I: Value, O: Value> Batcher<K, I, O> {
         self.queues.lock().is_empty()
     }
 
-    /// The output of this input, which has so many bytes. `send` sends one input or several, and
-    /// has their outputs in the same order.
-    pub(super) async fn run<F>(
-        &self,
-        key: K,
-        bytes: usize,
-        input: I,
-        send: impl FnOnce(Vec<I>) -> F + Clone + Send + 'static,
-    ) -> Result<O>
-    where
-        F: Future<Output = Result<Vec<O>>> + Send + 'static,
-    {
+    /// The output of this input, which has so many bytes.
+    pub(super) async fn run(&self, key: K, bytes: usize, input: I) -> Result<O> {
         let (outcome, mut receiver) = oneshot::channel();
         let is_sent = Arc::<AtomicBool>::default();
-        let waits = {
+        let first = {
             let mut queues = self.queues.lock();
-            let queue = queues.entry(key).or_insert(Queue { running: 0, waiting: Vec::new() });
-            let waits = queue.running == BATCHES_MAX;
-            if waits {
-                let (input, send, is_sent) = (input.clone(), send.clone(), is_sent.clone());
-                let send = Box::new(move |inputs| send(inputs).boxed());
-                queue.waiting.push(Waiting { input, bytes, send, is_sent, outcome });
-            } else {
+            let new = || Queue { running: 0, waiting: Vec::new() };
+            let queue = queues.entry(key.clone()).or_insert_with(new);
+            if queue.running < BATCHES_MAX {
                 queue.running += 1;
+                Some(input)
+            } else {
+                queue.waiting.push(Waiting { input, bytes, is_sent: is_sent.clone(), outcome });
+                None
             }
-            waits
         };
-        if !waits {
-            let _running = Running { batcher: self.clone(), key };
-            return only(send(vec![input]).await);
+        if let Some(input) = first {
+            let _running = Running { batcher: self.clone(), key: key.clone() };
+            return only((self.send)(key, vec![input]).await);
         }
         let (began, limit) = (Instant::now(), time_budget::left());
         let waited = timeout(limit, &mut receiver).await;
         time_budget::spend(began.elapsed());
-        match waited {
-            Ok(Ok(Some(output))) => output,
-            Ok(Ok(None)) => only(send(vec![input]).await),
-            Ok(Err(_)) => Err((self.no_outcome)("the task of a batch ended".into())),
-            Err(_) => {
-                // Nobody can send it any more when the lock is released.
-                let _queues = self.queues.lock();
-                receiver.close();
-                let is_sent = is_sent.load(Relaxed);
-                let failure = if is_sent { self.no_outcome } else { StoreError::Unavailable };
-                Err(failure(silent(limit)))
-            }
+        if let Ok(outcome) = waited {
+            let ended = "the task of a batch ended";
+            return outcome.unwrap_or_else(|_| Err(no_outcome(self.writes, ended.into())));
+        }
+        // Nobody can send it any more when the lock is released.
+        let _queues = self.queues.lock();
+        receiver.close();
+        Err(no_outcome(self.writes && is_sent.load(Relaxed), silent(limit)))
+    }
+
+    /// Whether a batch that failed so has changed nothing, and the fault may be that of one of its
+    /// requests.
+    fn may_be_of_one(&self, failure: &StoreError) -> bool {
+        matches!(failure, StoreError::Internal(_)) && (!self.writes || was_refused(failure))
+    }
+
+    /// The failure of a batch as that of one of its requests.
+    fn copy(&self, failure: &StoreError) -> StoreError {
+        let text = |cause: &Cause| error_chain(&**cause).into();
+        match failure {
+            StoreError::KeyRevoked => StoreError::KeyRevoked,
+            StoreError::NotFound => StoreError::NotFound,
+            StoreError::UnknownVault => StoreError::UnknownVault,
+            StoreError::Unavailable(cause) => StoreError::Unavailable(text(cause)),
+            StoreError::OutcomeUnknown(cause) => StoreError::OutcomeUnknown(text(cause)),
+            StoreError::Internal(cause) => StoreError::Internal(text(cause)),
+            other => no_outcome(self.writes, error_chain(other).into()),
         }
     }
 
     /// The next batch of a key. Without one, the key has a batch less on its way.
-    fn next(&self, key: K) -> Vec<Waiting<I, O>> {
+    fn next(&self, key: &K) -> Vec<Waiting<I, O>> {
         let mut queues = self.queues.lock();
-        let Entry::Occupied(mut entry) = queues.entry(key) else { return Vec::new() };
+        let Entry::Occupied(mut entry) = queues.entry(key.clone()) else { return Vec::new() };
         let queue = entry.get_mut();
         queue.waiting.retain(|request| !request.outcome.is_closed());
         let rest = queue.waiting.split_off(batch_len(&queue.waiting));
@@ -159,64 +156,50 @@ impl<K: Key, I: Value, O: Value> Batcher<K, I, O> {
 }
 
 /// A batch on its way. When it is dropped, the next one of its key is sent.
-struct Running<K: Key, I: Value, O: Value> {
+struct Running<K: Value + Eq + Hash, I: Value, O: Value> {
     batcher: Batcher<K, I, O>,
     key: K,
 }
 
-impl<K: Key, I: Value, O: Value> Drop for Running<K, I, O> {
+impl<K: Value + Eq + Hash, I: Value, O: Value> Drop for Running<K, I, O> {
     fn drop(&mut self) {
-        let batch = self.batcher.next(self.key);
+        let batch = self.batcher.next(&self.key);
         if let (false, Ok(runtime)) = (batch.is_empty(), Handle::try_current()) {
-            let next = Self { batcher: self.batcher.clone(), key: self.key };
+            let next = Self { batcher: self.batcher.clone(), key: self.key.clone() };
             runtime.spawn(next.send(batch));
         }
     }
 }
 
-impl<K: Key, I: Value, O: Value> Running<K, I, O> {
+impl<K: Value + Eq + Hash, I: Value, O: Value> Running<K, I, O> {
+    /// Sends a batch, and each of its requests alone if the fault may be that of one.
     async fn send(self, batch: Vec<Waiting<I, O>>) {
-        let Batcher { may_be_of_one, no_outcome, .. } = self.batcher;
-        let (mut inputs, mut outcomes, mut sends) = (Vec::new(), Vec::new(), Vec::new());
-        for Waiting { input, outcome, send, .. } in batch {
-            inputs.push(input);
-            outcomes.push(outcome);
-            sends.push(send);
-        }
-        let Some(send) = sends.pop() else { return };
-        let result = send(inputs).await;
+        let (batcher, key) = (self.batcher.clone(), self.key.clone());
+        let inputs = batch.iter().map(|request| request.input.clone()).collect();
+        let result = (batcher.send)(key.clone(), inputs).await;
         drop(self);
-        let of_each: Vec<Outcome<O>> = match result {
-            Ok(outputs) => outputs.into_iter().map(|output| Some(Ok(output))).collect(),
-            Err(failure) if outcomes.len() == 1 => vec![Some(Err(failure))],
-            Err(failure) if may_be_of_one(&failure) => outcomes.iter().map(|_| None).collect(),
-            Err(failure) => {
-                outcomes.iter().map(|_| Some(Err(copy(&failure, no_outcome)))).collect()
-            }
-        };
-        for (outcome, of_one) in outcomes.into_iter().zip(of_each) {
+        let are_alone =
+            matches!(&result, Err(fault) if batch.len() > 1 && batcher.may_be_of_one(fault));
+        let mut outputs = result.map(Vec::into_iter);
+        for request in batch {
+            let outcome = match &mut outputs {
+                _ if are_alone => only((batcher.send)(key.clone(), vec![request.input]).await),
+                Ok(outputs) => outputs.next().ok_or_else(no_output),
+                Err(failure) => Err(batcher.copy(failure)),
+            };
             // An error means that its request was cancelled.
-            let _ = outcome.send(of_one);
+            let _ = request.outcome.send(outcome);
         }
     }
 }
 
 /// The only output.
 fn only<O>(outputs: Result<Vec<O>>) -> Result<O> {
-    outputs?.pop().ok_or_else(|| StoreError::Internal("a request has no output".into()))
+    outputs?.pop().ok_or_else(no_output)
 }
 
-/// The failure of a batch as that of one of its requests.
-fn copy(failure: &StoreError, no_outcome: fn(Cause) -> StoreError) -> StoreError {
-    let text = |cause: &Cause| error_chain(&**cause).into();
-    match failure {
-        StoreError::KeyRevoked => StoreError::KeyRevoked,
-        StoreError::NotFound => StoreError::NotFound,
-        StoreError::UnknownVault => StoreError::UnknownVault,
-        StoreError::Unavailable(cause) => StoreError::Unavailable(text(cause)),
-        StoreError::OutcomeUnknown(cause) => StoreError::OutcomeUnknown(text(cause)),
-        other => no_outcome(error_chain(other).into()),
-    }
+fn no_output() -> StoreError {
+    StoreError::Internal("a request has no output".into())
 }
 
 /// How many of those that wait are sent in one batch.

@@ -79,11 +79,11 @@ pub(super) static FAIL_LATE: Statement = Statement::idempotent(
         "WITH ended AS (
              UPDATE job j
              SET state = 'failed', reason = $5, reserved_at = NULL, updated_at = {later}
-             WHERE j.account_id = $1 AND j.name_digest = ANY ($2::bytea[]) AND j.reserved_at <= $4
+             WHERE j.account_id = $1 AND j.name_digest = ANY ($2::bytea[]) AND j.reserved_at <= $3
              RETURNING j.account_id, j.name_digest, j.client_job_id
          ), {LEAVE_QUEUE}
          SELECT account_id, client_job_id FROM ended",
-        later = later!("$3", "j.updated_at")
+        later = later!("$4", "j.updated_at")
     ),
 );
 

@@ -12,10 +12,11 @@ use tokio::sync::Notify;
 use tokio::time::timeout;
 use tokio_postgres::config::SslMode;
 use tokio_postgres::error::SqlState;
-use tokio_postgres::{AsyncMessage, Client, Config, Error, Statement};
+use tokio_postgres::{AsyncMessage, Client, Config, Error, Statement as Prepared};
 use tokio_util::task::AbortOnDropHandle;
 
 use super::pooler;
+use super::retry::Statement;
 use super::url::DatabaseUrl;
 use crate::error_chain::error_chain;
 use crate::limits::CONNECT_TIMEOUT;
@@ -24,15 +25,21 @@ use crate::limits::CONNECT_TIMEOUT;
 #[derive(Clone)]
 pub(super) struct Connector {
     pub(super) url: Arc<DatabaseUrl>,
+    pub(super) state: Arc<State>,
+}
+
+/// What the connections of a store share.
+#[derive(Default)]
+pub(super) struct State {
     /// The host to begin with, modulo their number: the one that accepted a connection last, so
     /// that a host that is down costs its timeout once and not for every connection.
-    first: Arc<AtomicUsize>,
+    first: AtomicUsize,
+    /// One more than the host that is known to keep prepared statements.
+    checked: AtomicUsize,
     /// Connections of an earlier epoch are not used any more.
-    epoch: Arc<AtomicUsize>,
-    /// Of each host, whether it is known to keep prepared statements.
-    keeps_statements: Arc<[AtomicBool]>,
+    epoch: AtomicUsize,
     /// Gets the notifications of a connection that listens.
-    pub(super) notified: Arc<Notify>,
+    pub(super) notified: Notify,
 }
 
 /// No host accepted a connection: one line, each host with its reason.
@@ -42,21 +49,19 @@ pub struct Unreachable(String);
 
 impl Connector {
     pub(super) fn new(url: &DatabaseUrl) -> Self {
-        let (first, epoch, notified) = Default::default();
-        let keeps_statements = url.hosts.iter().map(|_| AtomicBool::new(false)).collect();
-        Self { url: Arc::new(url.clone()), first, epoch, keeps_statements, notified }
+        Self { url: Arc::new(url.clone()), state: Arc::default() }
     }
 
     pub(super) async fn connect(&self) -> Result<DbClient, Unreachable> {
-        let (hosts, first) = (self.url.hosts.len(), self.first.load(Relaxed));
+        let (hosts, first) = (self.url.hosts.len(), self.state.first.load(Relaxed));
         let mut reasons = Vec::new();
         for at in first..first + hosts {
             // Also for a caller that stops waiting, and tries again.
-            self.first.store(at + 1, Relaxed);
+            self.state.first.store(at + 1, Relaxed);
             // A large future that is seldom needed.
             match Box::pin(self.connect_host(at % hosts)).await {
                 Ok(client) => {
-                    self.first.store(at, Relaxed);
+                    self.state.first.store(at, Relaxed);
                     return Ok(client);
                 }
                 Err(reason) => reasons.push(reason),
@@ -75,18 +80,17 @@ impl Connector {
             Err(_) => Err(format!("{name} did not answer for {} s", limit.as_secs())),
         };
         let client = open().await?;
-        let keeps_statements = &self.keeps_statements[host];
-        if !keeps_statements.load(Relaxed) {
+        if self.state.checked.load(Relaxed) != host + 1 {
             let other = open().await?;
             let checked = pooler::check(&client, &other).await;
             checked.map_err(|problem| format!("{name}: {problem}"))?;
-            keeps_statements.store(true, Relaxed);
+            self.state.checked.store(host + 1, Relaxed);
         }
         Ok(client)
     }
 
     async fn open(&self, config: &Config) -> Result<DbClient, Error> {
-        let epoch = self.epoch.load(Relaxed);
+        let epoch = self.state.epoch.load(Relaxed);
         let (client, mut connection) = match config.connect(self.url.tls.clone()).await {
             Err(error) if config.get_ssl_mode() == SslMode::Prefer && may_be_of_tls(&error) => {
                 let without = config.clone().ssl_mode(SslMode::Disable).clone();
@@ -94,11 +98,11 @@ impl Connector {
             }
             connected => connected?,
         };
-        let notified = self.notified.clone();
+        let state = self.state.clone();
         let driver = AbortOnDropHandle::new(tokio::spawn(async move {
             loop {
                 match poll_fn(|context| connection.poll_message(context)).await {
-                    Some(Ok(AsyncMessage::Notification(_))) => notified.notify_one(),
+                    Some(Ok(AsyncMessage::Notification(_))) => state.notified.notify_one(),
                     Some(Ok(_)) => {}
                     end => return tracing::debug!(?end, "a connection to the database ended"),
                 }
@@ -137,7 +141,7 @@ pub(super) struct DbClient {
     connector: Connector,
     epoch: usize,
     /// By name, each prepared once.
-    pub(super) statements: RwLock<HashMap<&'static str, Statement>>,
+    pub(super) statements: RwLock<HashMap<&'static str, Prepared>>,
     closed: AtomicBool,
     /// Runs until the connection has ended.
     pub(super) driver: AbortOnDropHandle<()>,
@@ -145,19 +149,19 @@ pub(super) struct DbClient {
 
 impl DbClient {
     /// A statement, prepared once per connection.
-    pub(super) async fn prepared(&self, name: &'static str, sql: &str) -> Result<Statement, Error> {
-        if let Some(known) = self.statements.read().get(name) {
+    pub(super) async fn prepared(&self, statement: &Statement) -> Result<Prepared, Error> {
+        if let Some(known) = self.statements.read().get(statement.name) {
             return Ok(known.clone());
         }
-        let prepared = self.prepare(sql).await?;
-        self.statements.write().insert(name, prepared.clone());
+        let prepared = self.prepare(statement.sql).await?;
+        self.statements.write().insert(statement.name, prepared.clone());
         Ok(prepared)
     }
 
     /// Whether the next statement may be sent on it.
     pub(super) fn is_usable(&self) -> bool {
-        let current = self.epoch == self.connector.epoch.load(Relaxed);
-        current && !self.closed.load(Relaxed) && !self.client.is_closed()
+        let is_current = self.epoch == self.connector.state.epoch.load(Relaxed);
+        is_current && !self.closed.load(Relaxed) && !self.client.is_closed()
     }
 
     pub(super) fn close(&self) {
@@ -167,13 +171,13 @@ impl DbClient {
 
     /// What broke this connection broke all of its epoch.
     pub(super) fn end_epoch(&self) {
-        self.connector.epoch.fetch_max(self.epoch + 1, Relaxed);
+        self.connector.state.epoch.fetch_max(self.epoch + 1, Relaxed);
     }
 
     /// A statement was not the one that was prepared: all connections are opened again, after a
     /// check of what is in front of the database.
     pub(super) fn distrust(&self) {
-        self.connector.keeps_statements.iter().for_each(|host| host.store(false, Relaxed));
+        self.connector.state.checked.store(0, Relaxed);
         self.end_epoch();
     }
 
@@ -199,12 +203,12 @@ impl Deref for DbClient {
 
 /// A connection on which a statement may be running. Dropped meanwhile, as when a client hangs
 /// up, it is abandoned: back in the pool, it would make its next user wait for the statement.
-pub(super) struct Busy<C: Deref<Target = DbClient>> {
-    pub(super) client: C,
+pub(super) struct Busy<'a> {
+    pub(super) client: &'a DbClient,
     pub(super) running: bool,
 }
 
-impl<C: Deref<Target = DbClient>> Drop for Busy<C> {
+impl Drop for Busy<'_> {
     fn drop(&mut self) {
         if self.running {
             self.client.abandon();

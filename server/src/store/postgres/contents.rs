@@ -10,18 +10,17 @@ use std::sync::Arc;
 use const_format::formatcp;
 use futures::{StreamExt, TryStreamExt, stream};
 use promptarium::{PromptId, VaultId, VaultPromptId};
-use tokio_postgres::Row;
 
 use super::batching::Batcher;
-use super::db::{Db, Statement};
+use super::db::{By, Db, Statement};
 use super::prompts::GET;
-use super::rows::{self, CALLER, PROMPT_COLUMNS, column};
-use crate::domain::{Caller, KeyId, ListedPrompt};
+use super::rows::{CALLER, EACH_PROMPT, PROMPT_COLUMNS, all, column, listed_prompt, prompt};
+use crate::domain::{Caller, ListedPrompt};
 use crate::limits::{LISTING_BATCH, LISTING_BATCH_BYTES, SMALL_VAULT_PROMPTS};
 use crate::store::{Contents, Result, StoreError};
 
-/// `LIMIT 65` below is one more, which tells a small vault from a larger one.
-const _: () = assert!(SMALL_VAULT_PROMPTS == 64);
+/// One more, which tells a small vault from a larger one.
+const ROWS_MAX: usize = SMALL_VAULT_PROMPTS + 1;
 
 #[cfg(test)]
 pub(super) static ALL: &[&Statement] = &[&SMALL_VAULT, &MEMBERS];
@@ -37,12 +36,8 @@ static SMALL_VAULT: Statement = Statement::read_only(
              SELECT m.id AS membership, m.pin IS NOT NULL AS pinned, one.* FROM (
                  SELECT id, pin, prompt_id FROM vault_prompt
                  WHERE account_id = $1 AND vault_id = v.id
-                 ORDER BY pin DESC NULLS LAST, id DESC LIMIT 65
-             ) m
-             CROSS JOIN LATERAL (
-                 SELECT * FROM prompt
-                 WHERE account_id = $1 AND id = m.prompt_id OFFSET 0
-             ) one
+                 ORDER BY pin DESC NULLS LAST, id DESC LIMIT {ROWS_MAX}
+             ) m {EACH_PROMPT}
          ) p ON true"
     ),
 );
@@ -70,9 +65,22 @@ static MEMBERS: Statement = Statement {
     )
 };
 
-/// Small vaults by key and id: reads that wait for one another share the rows. `None` of a vault
-/// that is not small.
-pub(super) type SmallVaults = Batcher<(KeyId, VaultId), (), Option<Arc<[ListedPrompt]>>>;
+/// Small vaults: reads that wait for one another share the rows. `None` of a vault that is not
+/// small.
+pub(super) type SmallVaults = Batcher<(Caller, VaultId), (), Option<Arc<[ListedPrompt]>>>;
+
+/// Reads a vault once for all of these requests.
+pub(super) async fn small_vault(
+    db: Arc<Db>,
+    (caller, vault): (Caller, VaultId),
+    equal: Vec<()>,
+) -> Result<Vec<Option<Arc<[ListedPrompt]>>>> {
+    let rows = db.rows(By::List(&caller, ROWS_MAX), &SMALL_VAULT, &[&vault.get()]).await?;
+    let first = rows.first().ok_or(StoreError::NotFound)?;
+    column::<Option<i64>>(first, "vault")?.ok_or(StoreError::NotFound)?;
+    let small = all(&rows, listed_prompt)?.into();
+    Ok(vec![(rows.len() < ROWS_MAX).then_some(small); equal.len()])
+}
 
 /// See [`MembershipStore::contents`](crate::store::MembershipStore::contents).
 pub(super) async fn contents(
@@ -81,15 +89,7 @@ pub(super) async fn contents(
     caller: &Caller,
     vault: VaultId,
 ) -> Result<Contents> {
-    let (of, reader) = (caller.clone(), db.clone());
-    let send = async move |equal: Vec<()>| {
-        let rows_max = SMALL_VAULT_PROMPTS + 1;
-        let rows = reader.list_of_caller(&of, &SMALL_VAULT, &[&vault.get()], rows_max).await?;
-        let small = rows.iter().filter_map(|row| listed(row).transpose());
-        let small = small.collect::<Result<Vec<_>>>()?;
-        Ok(vec![(rows.len() < rows_max).then(|| small.into()); equal.len()])
-    };
-    if let Some(small) = small_vaults.run((caller.key, vault), 0, (), send).await? {
+    if let Some(small) = small_vaults.run((caller.clone(), vault), 0, ()).await? {
         let bytes = small.iter().map(|listed| listed.prompt.text.len()).sum();
         let entries = (0..small.len()).map(move |at| Ok(small[at].clone()));
         return Ok(Contents { bytes, entries: stream::iter(entries).boxed() });
@@ -124,22 +124,12 @@ async fn members(db: &Db, caller: &Caller, vault: VaultId) -> Result<Vec<Member>
 /// The prompts of a batch as they are now. One that was deleted meanwhile is left out.
 async fn listed_prompts(db: &Db, caller: &Caller, batch: &[Member]) -> Result<Vec<ListedPrompt>> {
     let ids: Vec<_> = batch.iter().map(|(_, prompt, _)| prompt.get()).collect();
-    let rows = db.list_of_caller(caller, &GET, &[&ids], ids.len()).await?;
-    let prompts = rows.iter().filter_map(|row| rows::prompt(row).transpose());
-    let prompts = prompts.map(|prompt| prompt.map(|prompt| (prompt.id, prompt)));
-    let prompts = prompts.collect::<Result<HashMap<_, _>>>()?;
+    let rows = db.rows(By::List(caller, ids.len()), &GET, &[&ids]).await?;
+    let prompts = all(&rows, |row| Ok(prompt(row)?.map(|prompt| (prompt.id, prompt))))?;
+    let prompts = HashMap::<_, _>::from_iter(prompts);
     let listed = batch.iter().filter_map(|(membership, prompt, pinned)| {
         let (prompt, membership, pinned) = (prompts.get(prompt)?.clone(), *membership, *pinned);
         Some(ListedPrompt { prompt, membership, pinned })
     });
     Ok(listed.collect())
-}
-
-/// `None` for the one row of an empty vault.
-///
-/// # Errors
-/// [`StoreError::NotFound`] for the one row without a vault.
-fn listed(row: &Row) -> Result<Option<ListedPrompt>> {
-    column::<Option<i64>>(row, "vault")?.ok_or(StoreError::NotFound)?;
-    rows::listed_prompt(row)
 }

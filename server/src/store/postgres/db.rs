@@ -1,10 +1,9 @@
 //! Sending statements: the one place that takes a connection, prepares, sends, and retries
 //! where that is safe.
 //!
-//! The first parameters of a caller's statement are the account and the key. It returns no row if
-//! the key is revoked, and at least one otherwise; the methods `…_of_caller` add the parameters and
-//! make [`StoreError::KeyRevoked`] of no row. Every method fails also with [`StoreError::Unavailable`], [`StoreError::Internal`] and, if the statement may have
-//! been carried out, [`StoreError::OutcomeUnknown`].
+//! A statement of a caller returns no row if the key is revoked, and at least one otherwise. Every
+//! method fails also with [`StoreError::Unavailable`], [`StoreError::Internal`] and, if the
+//! statement may have been carried out, [`StoreError::OutcomeUnknown`].
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -31,7 +30,7 @@ use crate::store::{Result, StoreError, time_budget};
 #[cfg(test)]
 pub(super) static ALL: &[&Statement] = &[&PING];
 
-static PING: Statement = Statement::read_only("ping", "SELECT 1");
+pub(super) static PING: Statement = Statement::read_only("ping", "SELECT 1");
 
 /// The database.
 #[derive(Clone)]
@@ -77,6 +76,18 @@ impl Quotas {
         let Self { steps, long_writes, list_rows, look_ups } = self.clone();
         vec![steps, long_writes, list_rows, look_ups]
     }
+}
+
+/// For whom a statement is sent.
+#[derive(Clone, Copy)]
+pub(super) enum By<'a> {
+    Server,
+    /// A search for a key or a session, which anybody can cause.
+    LookUp,
+    /// Account and key come before the other parameters.
+    Caller(&'a Caller),
+    /// The same, for a statement that returns this many rows at most.
+    List(&'a Caller, usize),
 }
 
 /// What the connections are doing, for the metrics.
@@ -142,21 +153,29 @@ impl Db {
         }
     }
 
-    /// Opens a connection of each kind.
-    pub(super) async fn warm_up(&self) -> Result<()> {
-        let mut retry = Retry::new(&PING);
-        let _own = retry.connection(|| self.pool.get()).await?;
-        retry.connection(|| self.shared_client()).await.map(drop)
-    }
-
-    /// Checks that the database responds.
-    pub(super) async fn check(&self) -> Result<()> {
-        self.rows(&PING, &[]).await.map(drop)
-    }
-
     /// All rows of a statement, when the server has committed.
-    pub(super) async fn rows(&self, statement: &Statement, params: Params<'_>) -> Result<Vec<Row>> {
-        let mut retry = Retry::new(statement);
+    ///
+    /// # Errors
+    /// [`StoreError::KeyRevoked`] if it is a caller's and returns no row.
+    pub(super) async fn rows(
+        &self,
+        by: By<'_>,
+        statement: &Statement,
+        params: Params<'_>,
+    ) -> Result<Vec<Row>> {
+        let Quotas { steps, list_rows, look_ups, .. } = &self.quotas;
+        let _permit = match by {
+            By::LookUp => Some(permit(look_ups, Client::Server, 1).await?),
+            // A pipelined one waits for nothing.
+            By::Caller(by) if !statement.shared => Some(permit(steps, by.account, 1).await?),
+            By::List(by, rows_max) => Some(permit(list_rows, by.account, rows_max).await?),
+            By::Server | By::Caller(_) => None,
+        };
+        let (of_caller, is_callers) = match by {
+            By::Caller(caller) | By::List(caller, _) => (of_caller(caller, params), true),
+            By::Server | By::LookUp => (params.to_vec(), false),
+        };
+        let mut retry = Retry::new(statement, None);
         loop {
             let (own, shared);
             let client: &DbClient = if statement.shared {
@@ -168,9 +187,9 @@ impl Db {
             };
             let mut sent = false;
             let sending = async {
-                let prepared = client.prepared(statement.name, statement.sql).await?;
+                let prepared = client.prepared(statement).await?;
                 sent = true;
-                client.query(&prepared, params).await
+                client.query(&prepared, &of_caller).await
             };
             // On a shared connection a statement whose caller is dropped runs on: it is short,
             // and cancelling could hit the statement of another caller.
@@ -178,11 +197,23 @@ impl Db {
             let outcome = retry.answer(self.limit, sending).await;
             busy.running = outcome.is_err();
             match outcome? {
+                Ok(rows) if is_callers && rows.is_empty() => return Err(StoreError::KeyRevoked),
                 Ok(rows) => return Ok(rows),
                 Err(error) => retry.after(client, error, sent).await?,
             }
             self.pool.retain(|client, _| client.is_usable());
         }
+    }
+
+    /// The first row of a caller's statement.
+    pub(super) async fn row_of_caller(
+        &self,
+        caller: &Caller,
+        statement: &Statement,
+        params: Params<'_>,
+    ) -> Result<Row> {
+        let rows = self.rows(By::Caller(caller), statement, params).await?;
+        rows.into_iter().next().ok_or(StoreError::KeyRevoked)
     }
 
     /// The shared client with the fewest statements, connected if it is not; another one if no
@@ -207,61 +238,6 @@ impl Db {
                 let other = |slot| usable(slot, &*slot.try_read().ok()?);
                 self.shared.iter().find_map(other).ok_or(error)
             }
-        }
-    }
-
-    /// The rows of a statement that finds a key or a session, which anybody can send.
-    pub(super) async fn look_up(
-        &self,
-        statement: &Statement,
-        params: Params<'_>,
-    ) -> Result<Vec<Row>> {
-        let _permit = permit(&self.quotas.look_ups, Client::Server, 1).await?;
-        self.rows(statement, params).await
-    }
-
-    /// The rows of a caller's statement; at least one.
-    pub(super) async fn rows_of_caller(
-        &self,
-        caller: &Caller,
-        statement: &Statement,
-        params: Params<'_>,
-    ) -> Result<Vec<Row>> {
-        let _permit = self.step(caller, statement).await?;
-        let rows = self.rows(statement, &of_caller(caller, params)).await?;
-        if rows.is_empty() { Err(StoreError::KeyRevoked) } else { Ok(rows) }
-    }
-
-    /// The rows of a caller's statement that returns this many at most.
-    pub(super) async fn list_of_caller(
-        &self,
-        caller: &Caller,
-        statement: &Statement,
-        params: Params<'_>,
-        rows_max: usize,
-    ) -> Result<Vec<Row>> {
-        let _permit = permit(&self.quotas.list_rows, caller.account, rows_max).await?;
-        let rows = self.rows(statement, &of_caller(caller, params)).await?;
-        if rows.is_empty() { Err(StoreError::KeyRevoked) } else { Ok(rows) }
-    }
-
-    /// The first row of a caller's statement.
-    pub(super) async fn row_of_caller(
-        &self,
-        caller: &Caller,
-        statement: &Statement,
-        params: Params<'_>,
-    ) -> Result<Row> {
-        let _permit = self.step(caller, statement).await?;
-        let rows = self.rows(statement, &of_caller(caller, params)).await?;
-        rows.into_iter().next().ok_or(StoreError::KeyRevoked)
-    }
-
-    /// Waits until a statement may have a connection of its own. A pipelined one waits for nothing.
-    async fn step(&self, caller: &Caller, statement: &Statement) -> Result<Option<Permit>> {
-        match statement.shared {
-            true => Ok(None),
-            false => permit(&self.quotas.steps, caller.account, 1).await.map(Some),
         }
     }
 }

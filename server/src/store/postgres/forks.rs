@@ -11,7 +11,7 @@ use super::PostgresStore;
 use super::connect::DbClient;
 use super::db::{Params, Statement};
 use super::memberships::ADD;
-use super::rows::{self, CALLER, VAULT_COLUMNS, column};
+use super::rows::{self, CALLER, INPUT_COLUMNS, VAULT_COLUMNS, column};
 use super::steps::{LOCK_ACCOUNT, OwnClient, Step, begin, limited, send};
 use super::vaults::CREATE;
 use crate::domain::{AccountId, Caller, VaultRecord, VaultVisibility, slug};
@@ -43,20 +43,19 @@ static SOURCE: Statement = Statement::read_only(
 /// Citus runs the subquery on the node of its account.
 static COPY: Statement = Statement::non_idempotent(
     "fork.copy",
-    "INSERT INTO prompt (account_id, kind, title, body, platform, model_id, aspect_ratio,
-         image_url, reference_media_urls, images, created_at, updated_at)
-     SELECT $1, p.kind, p.title, p.body, p.platform, p.model_id, p.aspect_ratio,
-         p.image_url, p.reference_media_urls, p.images, $5, $5
-     FROM (
-         SELECT one.* FROM vault v
-         JOIN vault_prompt m ON m.account_id = $2 AND m.vault_id = v.id
-         CROSS JOIN LATERAL (
-             SELECT * FROM prompt WHERE account_id = $2 AND id = m.prompt_id OFFSET 0
-         ) one
-         WHERE v.account_id = $2 AND v.id = $3 AND v.updated_at = $4
-         ORDER BY m.id OFFSET 0
-     ) p
-     RETURNING id",
+    formatcp!(
+        "INSERT INTO prompt (account_id, {INPUT_COLUMNS}, images, created_at, updated_at)
+         SELECT $1, {INPUT_COLUMNS}, images, $5, $5 FROM (
+             SELECT one.* FROM vault v
+             JOIN vault_prompt m ON m.account_id = $2 AND m.vault_id = v.id
+             CROSS JOIN LATERAL (
+                 SELECT * FROM prompt WHERE account_id = $2 AND id = m.prompt_id OFFSET 0
+             ) one
+             WHERE v.account_id = $2 AND v.id = $3 AND v.updated_at = $4
+             ORDER BY m.id OFFSET 0
+         ) p
+         RETURNING id"
+    ),
 );
 
 impl PostgresStore {
@@ -70,11 +69,8 @@ impl PostgresStore {
             let vault = rows::vault(&row)?.ok_or(StoreError::NotFound)?;
             if vault.visibility == VaultVisibility::Private {
                 let own = source == caller.account;
-                return Err(if own {
-                    StoreError::ForkOfPrivateVault
-                } else {
-                    StoreError::NotFound
-                });
+                let hidden = StoreError::NotFound;
+                return Err(if own { StoreError::ForkOfPrivateVault } else { hidden });
             }
             if let Some(copy) = self.copy(caller, source, &vault).await? {
                 return Ok(copy);
@@ -103,18 +99,18 @@ impl PostgresStore {
         ];
         let is_long = vault.prompt_count > LONG_WRITE_PROMPTS.unsigned_abs();
         let limit = is_long.then_some(self.db.long_limit);
-        let _permit = self.db.transaction_share(caller, limit).await?;
-        let copying = |own: OwnClient| async {
-            let copied = copy_prompts(&own.client, caller, limit, &steps, vault.prompt_count).await;
+        let steps = &steps;
+        let copying = |client: OwnClient| async move {
+            let copied = copy_prompts(&client, caller, limit, steps, vault.prompt_count).await;
             if copied.is_err() {
                 // The transaction may be open.
-                let _ = send(&own.client, "", &[], "ROLLBACK").await;
+                let _ = send(&client, "", &[], "ROLLBACK").await;
             }
-            (copied, own)
+            copied
         };
-        let (new, copied) = self.db.run(limit, &steps, copying).await?;
-        let new =
-            rows::vault(&new.ok_or(StoreError::KeyRevoked)?)?.ok_or(StoreError::TooManyVaults)?;
+        let (new, copied) = self.db.run(Some(caller), limit, steps, copying).await?;
+        let new = rows::vault(&new.ok_or(StoreError::KeyRevoked)?)?;
+        let new = new.ok_or(StoreError::TooManyVaults)?;
         let is_unchanged = copied > 0 || vault.prompt_count == 0;
         Ok(is_unchanged.then_some(VaultRecord { prompt_count: copied as u64, ..new }))
     }
@@ -138,8 +134,9 @@ async fn copy_prompts(
     let new = vault.as_ref().map(|row| row.try_get::<_, Option<i64>>(0)).transpose()?.flatten();
     match new.filter(|_| expected == 0 || !ids.is_empty()) {
         Some(new) => {
-            let rest = limited(limit.map(|limit| limit.saturating_sub(began.elapsed())));
+            let rest = limit.map(|limit| limited(limit.saturating_sub(began.elapsed())));
             let (account, key) = (&caller.account.0, &caller.key.0);
+            let rest = rest.unwrap_or_default();
             send(client, &rest, &[(&ADD, &[account, key, &new, &ids])], "COMMIT").await?;
         }
         None => drop(send(client, "", &[], "ROLLBACK").await?),

@@ -16,10 +16,11 @@ use uuid::Uuid;
 
 use super::PostgresStore;
 use super::claims::{CLAIM, DELETE_ENDED, ENDED, FAIL_LATE, LATE, NEXT};
-use super::db::{Db, Params, Statement};
-use super::job_rows::{LEAVE_QUEUE, MOVE_IN_QUEUE, job_key, job_or_none};
-use super::jobs::{random_id, rows_of_due_job, rows_of_job};
-use super::rows::{NEW_MEMBER, NEW_PROMPT, after, before, column, later};
+use super::db::{By, Db, Params, Statement, refs};
+use super::job_rows::{IN_QUEUE, LEAVE_QUEUE, job_key, job_or_none};
+use super::jobs::{random_id, rows_of_job};
+use super::prompts::values_of_one;
+use super::rows::{INPUT_COLUMNS, NEW_MEMBER, NEW_PROMPT, after, before, column, int, later};
 use crate::domain::{
     AccountId, Claim, GenerationRequest, JobKey, Lease, PromptImage, Release, Turn, output_prompt,
 };
@@ -36,7 +37,7 @@ static RENEW: Statement = Statement::idempotent(
         "WITH queued AS (
              UPDATE job j SET claimable_at = $4
              WHERE j.account_id = $1 AND j.name_digest = $2 AND j.fence = $3
-             RETURNING j.name_digest, j.claimable_at), {MOVE_IN_QUEUE}
+             RETURNING j.*), {IN_QUEUE}
          SELECT true FROM queued"
     ),
 );
@@ -62,7 +63,7 @@ static RELEASE: Statement = Statement::idempotent(
                  state = CASE WHEN $6 = 'in_progress' AND j.state = 'queued' THEN 'in_progress'
                      ELSE j.state END
              WHERE j.account_id = $1 AND j.name_digest = $2 AND j.fence = $3
-             RETURNING j.name_digest, j.claimable_at), {MOVE_IN_QUEUE}
+             RETURNING j.*), {IN_QUEUE}
          SELECT true FROM queued",
         later = later!("$4", "j.updated_at")
     ),
@@ -94,9 +95,8 @@ static COMPLETE: Statement = Statement::idempotent(
                  AND EXISTS (SELECT FROM leased)
              ORDER BY v.system LIMIT 1 FOR NO KEY UPDATE),
          created AS (
-             INSERT INTO prompt (account_id, kind, title, body, platform, model_id, aspect_ratio,
-                 image_url, reference_media_urls, images, created_at, updated_at, id)
-             SELECT $1, $5, $6, $7, $8, $9, $10, $11, $12, $13, $4, $4, new_prompt.id
+             INSERT INTO prompt (account_id, {INPUT_COLUMNS}, created_at, updated_at, images, id)
+             SELECT $1, $4, $5, $6, $7, $8, $9, $10, $11, $12, $12, $13, new_prompt.id
              FROM target, new_prompt RETURNING id, kind),
          added AS (
              INSERT INTO vault_prompt (account_id, id, vault_id, prompt_id, kind)
@@ -113,7 +113,7 @@ static COMPLETE: Statement = Statement::idempotent(
              RETURNING j.name_digest
          ), {LEAVE_QUEUE}
          SELECT created.id FROM leased LEFT JOIN created ON true",
-        later = later!("$4", "j.updated_at")
+        later = later!("$12", "j.updated_at")
     ),
 );
 
@@ -134,8 +134,6 @@ static FAIL: Statement = Statement::idempotent(
 /// The reason of a failed job whose row does not decode.
 const UNREADABLE: &str = "the stored request cannot be read";
 
-const AT_ONCE: i64 = JOBS_AT_ONCE as i64;
-
 #[async_trait]
 impl JobQueue for PostgresStore {
     async fn claim_job(&self, lease: Duration, turn: &Turn) -> Result<Option<Claim>> {
@@ -144,13 +142,13 @@ impl JobQueue for PostgresStore {
             let now = self.db.now();
             let until = after(now, lease);
             let params: Params<'_> = &[&now, &until, &turn.after.0, &except];
-            let next = self.db.rows(&NEXT, params).await?;
+            let next = self.db.rows(By::Server, &NEXT, params).await?;
             let Some(next) = next.first() else { return Ok(None) };
             let account = AccountId(column(next, "account_id")?);
             let due_at: Timestamp = column(next, "due_at")?;
             let (name, fence) = (column::<&[u8]>(next, "name_digest")?, random_id());
             let params: Params<'_> = &[&account.0, &name, &fence, &until, &now];
-            let rows = self.db.rows(&CLAIM, params).await?;
+            let rows = self.db.rows(By::Server, &CLAIM, params).await?;
             let Some(row) = rows.first() else { continue };
             let lease = Lease { job: job_key(row)?, fence: fence.as_u128() };
             let error = match job_or_none(row) {
@@ -176,27 +174,14 @@ impl JobQueue for PostgresStore {
 
     async fn fail_late_submissions(&self, limit: Duration, reason: &str) -> Result<Vec<JobKey>> {
         let now = self.db.now();
-        let limit = before(now, limit);
-        let late = self.db.rows(&LATE, &[&limit, &AT_ONCE]).await?;
-        let mut failed = Vec::new();
-        for (account, names) in by_account(&late)? {
-            let params: Params<'_> = &[&account, &names, &now, &limit, &reason];
-            for row in self.db.rows(&FAIL_LATE, params).await? {
-                failed.push(job_key(&row)?);
-            }
-        }
-        Ok(failed)
+        let params: Params<'_> = &[&now, &reason];
+        let failed = change(&self.db, &LATE, &FAIL_LATE, before(now, limit), params).await?;
+        failed.iter().map(job_key).collect()
     }
 
     async fn delete_ended_jobs(&self, age: Duration) -> Result<usize> {
         let until = before(self.db.now(), age);
-        let ended = self.db.rows(&ENDED, &[&until, &AT_ONCE]).await?;
-        let mut deleted = 0;
-        for (account, names) in by_account(&ended)? {
-            let params: Params<'_> = &[&account, &names, &until];
-            deleted += self.db.rows(&DELETE_ENDED, params).await?.len();
-        }
-        Ok(deleted)
+        Ok(change(&self.db, &ENDED, &DELETE_ENDED, until, &[]).await?.len())
     }
 
     async fn renew_lease(&self, lease: &Lease, lasting: Duration) -> Result<()> {
@@ -224,10 +209,8 @@ impl JobQueue for PostgresStore {
         let now = self.db.now();
         let params: Params<'_> = &[&fence, &now, &after(now, pause), &outcome];
         // If it is due later, workers wait until it is.
-        let rows = match pause.is_zero() {
-            true => rows_of_due_job(&self.db, &RELEASE, &lease.job, params).await?,
-            false => rows_of_job(&self.db, &RELEASE, &lease.job, params).await?,
-        };
+        let is_due = pause.is_zero();
+        let rows = rows_of_job(&self.db, &RELEASE, &lease.job, is_due, params).await?;
         rows.first().ok_or(StoreError::LeaseLost)?;
         self.notifier.wake_after(pause);
         Ok(())
@@ -239,20 +222,9 @@ impl JobQueue for PostgresStore {
         let Json(request) = column::<Json<GenerationRequest>>(&row, "request")?;
         // The statement chooses the vault.
         let prompt = output_prompt(&request, VaultId::new(0));
-        let inputs = &prompt.inputs;
-        let params: Params<'_> = &[
-            &self.db.now(),
-            &prompt.kind.as_str(),
-            &&*prompt.title,
-            &&*prompt.text,
-            &prompt.platform.as_deref(),
-            &inputs.model_id.as_deref(),
-            &inputs.aspect_ratio.as_deref(),
-            &inputs.image_url,
-            &inputs.reference_media_urls.as_deref(),
-            &Json(images),
-        ];
-        let row = fenced(&self.db, &COMPLETE, lease, params).await?;
+        let mut values = values_of_one(&prompt, self.db.now());
+        values.push(Box::new(Json(images)));
+        let row = fenced(&self.db, &COMPLETE, lease, &refs(&values)).await?;
         let prompt: Option<i64> = column(&row, "id")?;
         prompt.map(PromptId::new).ok_or(StoreError::UnknownVault)
     }
@@ -276,15 +248,29 @@ async fn fenced(
 ) -> Result<Row> {
     let fence = Uuid::from_u128(lease.fence);
     let params = [&[&fence as _], params].concat();
-    let rows = rows_of_job(db, statement, &lease.job, &params).await?;
+    let rows = rows_of_job(db, statement, &lease.job, false, &params).await?;
     rows.into_iter().next().ok_or(StoreError::LeaseLost)
 }
 
-/// The names in rows of accounts and names, by account.
-fn by_account(rows: &[Row]) -> Result<BTreeMap<i64, Vec<&[u8]>>> {
-    let mut names: BTreeMap<_, Vec<_>> = BTreeMap::new();
-    for row in rows {
-        names.entry(column(row, "account_id")?).or_default().push(column(row, "name_digest")?);
+/// Changes the jobs that `search` finds until this time, account by account. `change` has account,
+/// names and time before the other parameters.
+async fn change(
+    db: &Db,
+    search: &Statement,
+    change: &Statement,
+    until: Timestamp,
+    params: Params<'_>,
+) -> Result<Vec<Row>> {
+    let found = db.rows(By::Server, search, &[&until, &int(JOBS_AT_ONCE)]).await?;
+    let mut accounts: BTreeMap<i64, Vec<&[u8]>> = BTreeMap::new();
+    for row in &found {
+        let names = accounts.entry(column(row, "account_id")?).or_default();
+        names.push(column(row, "name_digest")?);
     }
-    Ok(names)
+    let mut changed = Vec::new();
+    for (account, names) in &accounts {
+        let params = [&[account as _, names as _, &until as _], params].concat();
+        changed.extend(db.rows(By::Server, change, &params).await?);
+    }
+    Ok(changed)
 }

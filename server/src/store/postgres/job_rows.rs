@@ -17,18 +17,12 @@ pub(super) const JOB_COLUMNS: &str =
 
 /// The CTE that writes the row of `due_job` for the job in `queued`: it is due when it may be
 /// claimed, or while it is being submitted, late when that takes too long.
-pub(super) const ENTER_QUEUE: &str = "due AS (
+pub(super) const IN_QUEUE: &str = "due AS (
     INSERT INTO due_job (account_id, name_digest, submitting, due_at)
     SELECT $1, queued.name_digest, queued.claimable_at IS NULL,
         coalesce(queued.claimable_at, queued.reserved_at) FROM queued
     ON CONFLICT (account_id, name_digest) DO UPDATE
         SET submitting = excluded.submitting, due_at = excluded.due_at
-)";
-
-/// The CTE that sets the row of the job in `queued` to when it is due.
-pub(super) const MOVE_IN_QUEUE: &str = "due AS (
-    UPDATE due_job d SET due_at = queued.claimable_at FROM queued
-    WHERE d.account_id = $1 AND d.name_digest = queued.name_digest
 )";
 
 /// The CTE that removes the rows of the jobs in `ended`.

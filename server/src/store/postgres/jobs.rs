@@ -12,10 +12,11 @@ use tokio_postgres::types::Json;
 use uuid::Uuid;
 
 use super::PostgresStore;
-use super::db::{Db, Params, Statement};
-use super::job_rows::{ENTER_QUEUE, JOB_COLUMNS, LEAVE_QUEUE, job_or_none};
+use super::db::{By, Db, Params, Statement};
+use super::job_rows::{IN_QUEUE, JOB_COLUMNS, LEAVE_QUEUE, job_or_none};
+use super::listing::AHEAD;
 use super::notify::CHANNEL;
-use super::rows::{CALLER, column, later};
+use super::rows::{CALLER, all, column, int, later};
 use crate::domain::{
     Caller, GenerationRequest, JobKey, JobRecord, NewJob, ProviderTicket, Reserved,
 };
@@ -40,7 +41,7 @@ static RESERVE: Statement = Statement::idempotent(
                  (SELECT g.id FROM vault g WHERE g.account_id = $1 AND g.system))
              WHERE NOT EXISTS (SELECT FROM existing)
              RETURNING *),
-         queued AS (SELECT name_digest, claimable_at, reserved_at FROM created), {ENTER_QUEUE}
+         queued AS (SELECT name_digest, claimable_at, reserved_at FROM created), {IN_QUEUE}
          SELECT j.request_digest, j.reservation = $9 AND j.reserved_at IS NOT NULL AS fresh,
              {JOB_COLUMNS}
          FROM caller LEFT JOIN (TABLE existing UNION ALL TABLE created) AS j ON true"
@@ -59,7 +60,7 @@ static SUBMITTED: Statement = Statement::non_idempotent(
                  updated_at = {later}
              WHERE j.account_id = $1 AND j.name_digest = $2 AND j.request_id IS NULL
              RETURNING j.*
-         ), {ENTER_QUEUE}
+         ), {IN_QUEUE}
          SELECT {JOB_COLUMNS} FROM queued j",
         later = later!("$3", "j.updated_at")
     ),
@@ -115,7 +116,7 @@ static LIST: Statement = Statement::read_only(
                          AND (created_at, name_digest) < (
                              coalesce((SELECT created_at FROM before), 'infinity'),
                              coalesce((SELECT name_digest FROM before), ''))
-                     ORDER BY created_at DESC, name_digest DESC LIMIT 101) ahead LIMIT $4
+                     ORDER BY created_at DESC, name_digest DESC LIMIT {AHEAD}) ahead LIMIT $4
              ) page CROSS JOIN LATERAL (SELECT * FROM job
                  WHERE account_id = $1 AND name_digest = page.name_digest OFFSET 0
              ) one
@@ -155,16 +156,16 @@ impl JobStore for PostgresStore {
     async fn job_submitted(&self, job: &JobKey, ticket: ProviderTicket) -> Result<JobRecord> {
         let (request_id, state) = (&*ticket.request_id, &*ticket.provider_state);
         let params: Params<'_> = &[&self.db.now(), &request_id, &state];
-        first_job(&rows_of_due_job(&self.db, &SUBMITTED, job, params).await?)
+        first_job(&rows_of_job(&self.db, &SUBMITTED, job, true, params).await?)
     }
 
     async fn discard_job(&self, job: &JobKey) -> Result<()> {
-        rows_of_job(&self.db, &DISCARD, job, &[]).await.map(drop)
+        rows_of_job(&self.db, &DISCARD, job, false, &[]).await.map(drop)
     }
 
     async fn job_lost(&self, job: &JobKey, reason: &str) -> Result<JobRecord> {
         let params: Params<'_> = &[&self.db.now(), &reason];
-        first_job(&rows_of_job(&self.db, &LOST, job, params).await?)
+        first_job(&rows_of_job(&self.db, &LOST, job, false, params).await?)
     }
 
     async fn job(&self, caller: &Caller, client_job_id: &str) -> Result<JobRecord> {
@@ -180,43 +181,35 @@ impl JobStore for PostgresStore {
         limit: usize,
     ) -> Result<Vec<JobRecord>> {
         let name = before.map(JobKey::name_digest);
-        let rows_max = i64::try_from(limit).unwrap_or(i64::MAX);
-        let name = name.as_ref().map(|name| &name[..]);
-        let rows = self.db.list_of_caller(caller, &LIST, &[&name, &rows_max], limit).await?;
+        let params: Params<'_> = &[&name.as_ref().map(|name| &name[..]), &int(limit)];
+        let rows = self.db.rows(By::List(caller, limit), &LIST, params).await?;
         let begins = rows.first().map_or(Ok(false), |row| column(row, "begins"))?;
         if before.is_some() && !begins {
             return Err(StoreError::NotFound);
         }
-        rows.iter().filter_map(|row| job_or_none(row).transpose()).collect()
+        all(&rows, job_or_none)
     }
 
     async fn job_by_key(&self, job: &JobKey) -> Result<JobRecord> {
-        first_job(&rows_of_job(&self.db, &GET_BY_KEY, job, &[]).await?)
+        first_job(&rows_of_job(&self.db, &GET_BY_KEY, job, false, &[]).await?)
     }
 }
 
-/// Runs a statement whose first parameters are the account and the name of a job.
+/// Runs a statement whose first parameters are the account and the name of a job. If the job is due
+/// then, workers of all servers are notified.
 pub(super) async fn rows_of_job(
     db: &Db,
     statement: &'static Statement,
     job: &JobKey,
+    is_due: bool,
     params: Params<'_>,
 ) -> Result<Vec<Row>> {
-    let name = JobKey::name_digest(&job.client_job_id);
-    db.rows(statement, &[&[&job.account.0 as _, &&name[..] as _], params].concat()).await
-}
-
-/// The same, and workers of all servers are notified that a job is due.
-pub(super) async fn rows_of_due_job(
-    db: &Db,
-    statement: &'static Statement,
-    job: &JobKey,
-    params: Params<'_>,
-) -> Result<Vec<Row>> {
-    let name = JobKey::name_digest(&job.client_job_id);
-    let name = &name[..];
+    let name = &JobKey::name_digest(&job.client_job_id)[..];
     let params = [&[&job.account.0 as _, &name as _], params].concat();
-    db.transaction(&[(&NOTIFY, &[&CHANNEL]), (statement, &params)]).await
+    match is_due {
+        true => db.transaction(&[(&NOTIFY, &[&CHANNEL]), (statement, &params)]).await,
+        false => db.rows(By::Server, statement, &params).await,
+    }
 }
 
 pub(super) fn random_id() -> Uuid {
@@ -232,5 +225,5 @@ fn encode(request: &GenerationRequest) -> Result<Box<RawValue>> {
 }
 
 fn first_job(rows: &[Row]) -> Result<JobRecord> {
-    rows.first().map(job_or_none).transpose()?.flatten().ok_or(StoreError::NotFound)
+    all(rows, job_or_none)?.pop().ok_or(StoreError::NotFound)
 }

@@ -2,21 +2,26 @@
 //! with keys is in [`super::accounts`].
 
 use std::cmp::Reverse;
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use const_format::formatcp;
+use constant_time_eq::constant_time_eq_32;
+use quick_cache::sync::Cache;
 use tokio_postgres::Row;
 
 use super::PostgresStore;
-use super::db::Statement;
-use super::rows::{CALLER, IS_NO_SESSION, NEW_KEY, column};
+use super::db::{By, Db, Params, Statement};
+use super::rows::{CALLER, IS_NO_SESSION, NEW_KEY, all, before, column, int};
 use super::steps::{LOCK_ACCOUNT, Step};
 use crate::domain::{AccountId, ApiKeyRecord, Caller, KeyId, KeyRecord, NamedKey, NewKey, Scopes};
-use crate::limits::API_KEYS_MAX;
+use crate::error_chain::error_chain;
+use crate::limits::{API_KEYS_MAX, KEY_CACHE_SIZE, LAST_USE_PRECISION};
+use crate::store::last_use::LastUse;
 use crate::store::{KeyStore, Result, StoreError};
 
 #[cfg(test)]
-pub(super) static ALL: &[&Statement] = &[&FIND, &CONFIRM, &CREATE, &LIST, &REVOKE];
+pub(super) static ALL: &[&Statement] = &[&FIND, &CONFIRM, &CREATE, &LIST, &REVOKE, &USED];
 
 static FIND: Statement = Statement::read_only(
     "keys.find",
@@ -76,6 +81,15 @@ static REVOKE: Statement = Statement::idempotent(
     ),
 );
 
+/// Other servers record uses of the key too.
+static USED: Statement = Statement::non_idempotent(
+    "keys.used",
+    "UPDATE api_key k SET last_used_at = $3
+     WHERE k.account_id = $1 AND k.id = $2 AND k.revoked_at IS NULL
+         AND (k.last_used_at IS NULL OR k.last_used_at <= $4)",
+)
+.pipelined();
+
 #[async_trait]
 impl KeyStore for PostgresStore {
     async fn seed_key(&self, account: &str, key: NewKey) -> Result<()> {
@@ -87,7 +101,7 @@ impl KeyStore for PostgresStore {
         if let Some(cached) = self.keys.find(public_id, digest) {
             return Ok(Some(cached));
         }
-        let rows = self.db.look_up(&FIND, &[&public_id]).await?;
+        let rows = self.db.rows(By::LookUp, &FIND, &[&public_id]).await?;
         let record = rows.first().map(key_record).transpose()?;
         if let Some(record) = record.as_ref().filter(|record| !record.key.revoked) {
             self.keys.insert(record.clone());
@@ -101,7 +115,7 @@ impl KeyStore for PostgresStore {
     }
 
     async fn confirm_key(&self, caller: &Caller) -> Result<()> {
-        let outcome = self.db.rows_of_caller(caller, &CONFIRM, &[]).await;
+        let outcome = self.db.row_of_caller(caller, &CONFIRM, &[]).await;
         if let Err(StoreError::KeyRevoked) = outcome {
             self.keys.remove(caller.key);
         }
@@ -110,21 +124,16 @@ impl KeyStore for PostgresStore {
 
     async fn create_api_key(&self, caller: &Caller, new: NamedKey) -> Result<ApiKeyRecord> {
         let NamedKey { name, key } = new;
-        let steps: [Step<'_>; 2] = [
-            (&LOCK_ACCOUNT, &[]),
-            (
-                &CREATE,
-                &[
-                    &&*key.public_id,
-                    &&key.digest[..],
-                    &key.scopes.prompts_write,
-                    &&*name,
-                    &key.revoked,
-                    &(API_KEYS_MAX as i64),
-                    &self.db.now(),
-                ],
-            ),
+        let params: Params<'_> = &[
+            &&*key.public_id,
+            &&key.digest[..],
+            &key.scopes.prompts_write,
+            &&*name,
+            &key.revoked,
+            &int(API_KEYS_MAX),
+            &self.db.now(),
         ];
+        let steps: [Step<'_>; 2] = [(&LOCK_ACCOUNT, &[]), (&CREATE, params)];
         let row = self.db.row_of_steps(caller, None, &steps).await?;
         match api_key(&row)? {
             Some((_, key)) => Ok(key),
@@ -134,9 +143,7 @@ impl KeyStore for PostgresStore {
     }
 
     async fn api_keys(&self, caller: &Caller) -> Result<Vec<ApiKeyRecord>> {
-        let rows = self.db.rows_of_caller(caller, &LIST, &[]).await?;
-        let keys = rows.iter().filter_map(|row| api_key(row).transpose());
-        let mut keys = keys.collect::<Result<Vec<_>>>()?;
+        let mut keys = all(&self.db.rows(By::Caller(caller), &LIST, &[]).await?, api_key)?;
         keys.sort_unstable_by_key(|(id, key)| Reverse((key.created_at, *id)));
         Ok(keys.into_iter().map(|(_, key)| key).collect())
     }
@@ -176,4 +183,60 @@ pub(super) fn api_key(row: &Row) -> Result<Option<(KeyId, ApiKeyRecord)>> {
         revoked_at: column(row, "revoked_at")?,
     };
     Ok(Some((KeyId(id), key)))
+}
+
+/// Keys that were found before, by public id, so that a request costs no look-up, and the times of
+/// their last use. Whether a key was revoked since is checked by every statement. Only keys that
+/// exist are cached, so that guessing keys evicts none.
+pub(super) struct KeyCache(Cache<Box<str>, Arc<CachedKey>>);
+
+struct CachedKey {
+    record: KeyRecord,
+    /// As this server has recorded it.
+    last_use: LastUse,
+}
+
+impl KeyCache {
+    pub(super) fn new() -> Self {
+        Self(Cache::new(KEY_CACHE_SIZE))
+    }
+
+    /// A key of the cache, if its secret has this digest: a wrong secret must not be answered
+    /// sooner than a key that does not exist.
+    pub(super) fn find(&self, public_id: &str, digest: &[u8; 32]) -> Option<KeyRecord> {
+        let key = self.0.get(public_id)?;
+        constant_time_eq_32(&key.record.key.digest, digest).then(|| key.record.clone())
+    }
+
+    pub(super) fn insert(&self, record: KeyRecord) {
+        let public_id = record.key.public_id.clone();
+        if self.0.get(&*public_id).is_some_and(|known| known.record == record) {
+            // Its last use is known too.
+            return;
+        }
+        self.0.insert(public_id, Arc::new(CachedKey { record, last_use: LastUse::default() }));
+    }
+
+    /// Records a use of a cached key. The request does not wait for it. If it fails, the time of
+    /// the next use is recorded.
+    pub(super) fn record_use(&self, db: &Db, public_id: &str) {
+        let Some(key) = self.0.get(public_id).filter(|key| key.last_use.record(db.clock.now()))
+        else {
+            return;
+        };
+        let (account, id, db) = (key.record.account.0, key.record.id.0, db.clone());
+        tokio::spawn(async move {
+            let now = db.now();
+            let params: Params<'_> = &[&account, &id, &now, &before(now, LAST_USE_PRECISION)];
+            if let Err(error) = db.rows(By::Server, &USED, params).await {
+                let error = error_chain(&error);
+                tracing::debug!(error, "the last use of a key is not recorded");
+            }
+        });
+    }
+
+    /// Forgets a key that is revoked.
+    pub(super) fn remove(&self, id: KeyId) {
+        self.0.retain(|_, key| key.record.id != id);
+    }
 }

@@ -5,18 +5,22 @@
 //! estimates: the innermost subquery is a range of one index, and the prompts of a vault are
 //! fetched one by one (`OFFSET 0` prevents the subquery from being flattened into a join).
 
+use std::sync::Arc;
+
 use const_format::formatcp;
-use promptarium::PromptId;
+use promptarium::limits::PAGE_SIZE;
+use promptarium::{PromptId, VaultId};
 use tokio_postgres::Row;
 
-use super::db::{Statement, Values};
-use super::rows::{self, CALLER, PROMPT_COLUMNS, column};
-use crate::domain::{PromptPage, PromptQuery};
+use super::db::{By, Db, Params, Statement};
+use super::rows::{CALLER, EACH_PROMPT, PROMPT_COLUMNS, all, column, int, prompt};
+use crate::domain::{Caller, PromptKind, PromptPage, PromptQuery};
 use crate::store::{Result, StoreError};
 
-/// The maximum page size; `LIMIT 101` below is one more. The constant is there because
-/// the planner estimates a parameterized LIMIT as a tenth of all rows.
-pub(super) const PAGE_MAX: usize = 100;
+pub(super) const PAGE_MAX: usize = *PAGE_SIZE.end() as usize;
+/// One more than a page, in statements as a constant, because the planner estimates a parameterized
+/// LIMIT as a tenth of all rows.
+pub(super) const AHEAD: usize = PAGE_MAX + 1;
 
 #[cfg(test)]
 pub(super) static ALL: &[&Statement] = &[&ALL_PROMPTS, &OF_KIND, &IN_VAULT, &OF_KIND_IN_VAULT];
@@ -30,7 +34,7 @@ macro_rules! of_account {
                  SELECT * FROM (
                      SELECT * FROM prompt
                      WHERE account_id = $1 AND id < $3 {}
-                     ORDER BY id DESC LIMIT 101
+                     ORDER BY id DESC LIMIT {AHEAD}
                  ) ahead LIMIT $4
              ) p ON true
              ORDER BY p.id DESC",
@@ -50,13 +54,9 @@ macro_rules! of_vault {
                      SELECT prompt_id FROM (
                          SELECT prompt_id FROM vault_prompt
                          WHERE account_id = $1 AND vault_id = v.id AND prompt_id < $3 {}
-                         ORDER BY prompt_id DESC LIMIT 101
+                         ORDER BY prompt_id DESC LIMIT {AHEAD}
                      ) ahead LIMIT $4
-                 ) m
-                 CROSS JOIN LATERAL (
-                     SELECT * FROM prompt
-                     WHERE account_id = $1 AND id = m.prompt_id OFFSET 0
-                 ) one
+                 ) m {EACH_PROMPT}
              ) p ON true
              ORDER BY p.id DESC",
             $condition
@@ -64,45 +64,40 @@ macro_rules! of_vault {
     };
 }
 
-pub(super) static ALL_PROMPTS: Statement = Statement::read_only("listing.all", of_account!(""));
-pub(super) static OF_KIND: Statement =
-    Statement::read_only("listing.of_kind", of_account!("AND kind = $5"));
-pub(super) static IN_VAULT: Statement = Statement::read_only("listing.in_vault", of_vault!(""));
-pub(super) static OF_KIND_IN_VAULT: Statement =
+static ALL_PROMPTS: Statement = Statement::read_only("listing.all", of_account!(""));
+static OF_KIND: Statement = Statement::read_only("listing.of_kind", of_account!("AND kind = $5"));
+static IN_VAULT: Statement = Statement::read_only("listing.in_vault", of_vault!(""));
+static OF_KIND_IN_VAULT: Statement =
     Statement::read_only("listing.of_kind_in_vault", of_vault!("AND kind = $6"));
 
-/// The statement of a page, its parameters, and the most rows that it returns: one more than the
-/// page has prompts, at most [`PAGE_MAX`].
-pub(super) fn page_statement(query: &PromptQuery) -> (&'static Statement, Values<'static>, usize) {
-    let PromptQuery { vault, kind, after, limit } = *query;
-    let rows_max = limit.min(PAGE_MAX) + 1;
-    let before = after.map_or(i64::MAX, PromptId::get);
-    let mut values: Values<'_> = vec![Box::new(before), Box::new(rows_max as i64)];
-    if let Some(vault) = vault {
-        values.push(Box::new(vault.get()));
-    }
-    if let Some(kind) = kind {
-        values.push(Box::new(kind.as_str()));
-    }
-    let statement = match (vault, kind) {
-        (None, None) => &ALL_PROMPTS,
-        (None, Some(_)) => &OF_KIND,
-        (Some(_), None) => &IN_VAULT,
-        (Some(_), Some(_)) => &OF_KIND_IN_VAULT,
-    };
-    (statement, values, rows_max)
-}
-
-/// The page in the rows of [`page_statement`].
+/// Reads a page of at most [`PAGE_MAX`] prompts, once for all of these requests.
 ///
 /// # Errors
 /// [`StoreError::UnknownVault`] if the caller has no such vault.
-pub(super) fn page(rows: &[Row], query: &PromptQuery) -> Result<PromptPage> {
-    if let Some(row) = rows.first().filter(|_| query.vault.is_some()) {
+pub(super) async fn read_page(
+    db: Arc<Db>,
+    (caller, query): (Caller, PromptQuery),
+    equal: Vec<()>,
+) -> Result<Vec<PromptPage>> {
+    let PromptQuery { vault, kind, after, limit } = query;
+    let limit = limit.min(PAGE_MAX);
+    let (vault, kind) = (vault.map(VaultId::get), kind.map(PromptKind::as_str));
+    let (before, rows_max) = (after.map_or(i64::MAX, PromptId::get), int(limit + 1));
+    let (statement, params): (_, Params<'_>) = match (&vault, &kind) {
+        (None, None) => (&ALL_PROMPTS, &[&before, &rows_max]),
+        (None, Some(kind)) => (&OF_KIND, &[&before, &rows_max, kind]),
+        (Some(vault), None) => (&IN_VAULT, &[&before, &rows_max, vault]),
+        (Some(vault), Some(kind)) => (&OF_KIND_IN_VAULT, &[&before, &rows_max, vault, kind]),
+    };
+    let rows = db.rows(By::List(&caller, limit + 1), statement, params).await?;
+    if let Some(row) = rows.first().filter(|_| vault.is_some()) {
         column::<Option<i64>>(row, "vault")?.ok_or(StoreError::UnknownVault)?;
     }
-    let limit = query.limit.min(PAGE_MAX);
-    // An empty page is one row of NULLs.
-    let shown = rows.iter().take(limit).filter_map(|row| rows::prompt(row).transpose());
-    Ok(PromptPage { prompts: shown.collect::<Result<_>>()?, more: rows.len() > limit })
+    Ok(vec![page_of(&rows, limit)?; equal.len()])
+}
+
+/// The page in its rows and one more. An empty page is one row of NULLs.
+pub(super) fn page_of(rows: &[Row], limit: usize) -> Result<PromptPage> {
+    let prompts = all(&rows[..limit.min(rows.len())], prompt)?;
+    Ok(PromptPage { prompts, more: rows.len() > limit })
 }

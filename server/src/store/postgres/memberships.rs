@@ -8,14 +8,15 @@ use const_format::formatcp;
 use promptarium::{PromptId, VaultId, VaultPromptId};
 
 use super::db::{Params, Statement};
-use super::rows::{CALLER, KEY_IS_VALID, NEW_MEMBER, column};
+use super::prompt_changes::LOCK_VAULTS;
+use super::rows::{CALLER, KEY_IS_VALID, NEW_MEMBER, column, found};
 use super::steps::Step;
 use super::{PostgresStore, contents};
 use crate::domain::Caller;
 use crate::store::{Added, Contents, MembershipStore, Moved, Result, StoreError};
 
 #[cfg(test)]
-pub(super) static ALL: &[&Statement] = &[&ADD, &REMOVE, &LOCK_VAULTS, &MOVE, &PIN];
+pub(super) static ALL: &[&Statement] = &[&ADD, &REMOVE, &MOVE, &PIN];
 
 /// The vault was locked when `added` is counted, so the new count is the one that was read under
 /// the lock and the number added.
@@ -69,16 +70,7 @@ static REMOVE: Statement = Statement::non_idempotent(
             UPDATE vault v SET prompt_count = v.prompt_count - 1
             FROM deleted WHERE v.account_id = $1 AND v.id = deleted.vault_id
         )
-        SELECT EXISTS (SELECT FROM deleted) AS deleted FROM caller"
-    ),
-);
-
-/// In a transaction before [`MOVE`].
-static LOCK_VAULTS: Statement = Statement::idempotent(
-    "memberships.lock_vaults",
-    formatcp!(
-        "SELECT FROM vault v WHERE v.account_id = $1 AND v.id IN ($3, $4) AND {KEY_IS_VALID}
-         ORDER BY v.id FOR NO KEY UPDATE"
+        SELECT EXISTS (SELECT FROM deleted) FROM caller"
     ),
 );
 
@@ -128,7 +120,7 @@ static PIN: Statement = Statement::non_idempotent(
             WHERE m.account_id = $1 AND m.vault_id = $3 AND m.id = $4 AND {KEY_IS_VALID}
             RETURNING 1
         )
-        SELECT EXISTS (SELECT FROM changed) AS changed FROM caller"
+        SELECT EXISTS (SELECT FROM changed) FROM caller"
     ),
 );
 
@@ -166,9 +158,8 @@ impl MembershipStore for PostgresStore {
         vault: VaultId,
         membership: VaultPromptId,
     ) -> Result<()> {
-        let row =
-            self.db.row_of_caller(caller, &REMOVE, &[&vault.get(), &membership.get()]).await?;
-        if column(&row, "deleted")? { Ok(()) } else { Err(StoreError::NotFound) }
+        let params: Params<'_> = &[&vault.get(), &membership.get()];
+        found(&self.db.row_of_caller(caller, &REMOVE, params).await?)
     }
 
     async fn move_membership(
@@ -180,7 +171,7 @@ impl MembershipStore for PostgresStore {
     ) -> Result<Moved> {
         let (vault, membership, target) = (vault.get(), membership.get(), target.get());
         let steps: [Step<'_>; 2] =
-            [(&LOCK_VAULTS, &[&vault, &target]), (&MOVE, &[&vault, &membership, &target])];
+            [(&LOCK_VAULTS, &[&vec![vault, target]]), (&MOVE, &[&vault, &membership, &target])];
         let row = self.db.row_of_steps(caller, None, &steps).await?;
         if !column::<bool>(&row, "present")? {
             return Err(StoreError::NotFound);
@@ -199,7 +190,6 @@ impl MembershipStore for PostgresStore {
         pinned: bool,
     ) -> Result<()> {
         let params: Params<'_> = &[&vault.get(), &membership.get(), &pinned];
-        let row = self.db.row_of_caller(caller, &PIN, params).await?;
-        if column(&row, "changed")? { Ok(()) } else { Err(StoreError::NotFound) }
+        found(&self.db.row_of_caller(caller, &PIN, params).await?)
     }
 }

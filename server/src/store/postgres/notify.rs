@@ -21,7 +21,7 @@ pub(super) const CHANNEL: &str = "promptarium_job_due";
 /// Wakes workers of this server. Copies wake the same workers.
 #[derive(Clone)]
 pub(super) struct JobNotifier {
-    /// Opens the connection that listens. Each permit of `Connector::notified` wakes one worker.
+    /// Opens the connection that listens. Each permit of its `notified` wakes one worker.
     connector: Connector,
     /// Started by the first worker that waits.
     listener: Arc<OnceLock<AbortOnDropHandle<()>>>,
@@ -38,15 +38,15 @@ impl JobNotifier {
         self.listener.get_or_init(listening);
         // Not all at once.
         let poll = JOB_POLL.mul_f64(rand::random_range(0.75..1.25));
-        let _ = timeout(at_most.min(poll), self.connector.notified.notified()).await;
+        let _ = timeout(at_most.min(poll), self.connector.state.notified.notified()).await;
     }
 
     /// Wakes a worker after this pause.
     pub(super) fn wake_after(&self, pause: Duration) {
-        let due = self.connector.notified.clone();
+        let state = self.connector.state.clone();
         tokio::spawn(async move {
             sleep(pause).await;
-            due.notify_one();
+            state.notified.notify_one();
         });
     }
 }
@@ -62,7 +62,7 @@ async fn listen(connector: Connector) {
                 }
                 (pause, is_listening) = (LISTEN_PAUSE_MIN, true);
                 // A notification may have been missed.
-                connector.notified.notify_one();
+                connector.state.notified.notify_one();
                 let _ = (&mut client.driver).await;
                 "the connection ended".into()
             }

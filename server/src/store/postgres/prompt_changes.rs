@@ -13,14 +13,14 @@ use crate::domain::{PromptKind, PromptPatch, SharedPrompt};
 use crate::store::{Result, StoreError};
 
 #[cfg(test)]
-pub(super) static ALL: &[&Statement] = &[&LOCK_VAULT, &LOCK_PROMPT, &UPDATE, &SAVE, &DELETE];
+pub(super) static ALL: &[&Statement] = &[&LOCK_VAULTS, &LOCK_PROMPT, &UPDATE, &DELETE];
 
-/// In a transaction before a statement that changes the count of the vault `$3`.
-pub(super) static LOCK_VAULT: Statement = Statement::idempotent(
-    "prompts.lock_vault",
+/// In a transaction before a statement that changes the counts of the vaults `$3`.
+pub(super) static LOCK_VAULTS: Statement = Statement::idempotent(
+    "vaults.lock",
     formatcp!(
-        "SELECT FROM vault v WHERE v.account_id = $1 AND v.id = $3 AND {KEY_IS_VALID}
-         FOR NO KEY UPDATE"
+        "SELECT FROM vault v WHERE v.account_id = $1 AND v.id = ANY ($3::bigint[])
+         AND {KEY_IS_VALID} ORDER BY v.id FOR NO KEY UPDATE"
     ),
 );
 
@@ -33,23 +33,10 @@ pub(super) static LOCK_PROMPT: Statement = Statement::idempotent(
     ),
 );
 
-/// The CTEs that put the prompt in `changed` into the vault in `target`, and count it.
-const IN_TARGET: &str = formatcp!(
-    "{NEW_MEMBER}, added AS (
-         INSERT INTO vault_prompt (account_id, id, vault_id, prompt_id, kind)
-         SELECT $1, new_member.id, target.id, changed.id, changed.kind
-         FROM changed CROSS JOIN target CROSS JOIN new_member
-         ON CONFLICT DO NOTHING
-         RETURNING vault_id
-     ), in_count AS (
-         UPDATE vault v SET prompt_count = v.prompt_count + 1
-         FROM added WHERE v.account_id = $1 AND v.id = added.vault_id
-     )"
-);
-
-/// After the vault `$15` and the prompt `$3` were locked. NULL parameters leave their column
-/// unchanged; `$6` says whether the platform becomes `$7`. `$13` says that the update needs a model
-/// and brings none. `$14` is the type. `has_model` is NULL if there is no such prompt.
+/// After the prompt `$3` and the vault `$15`, into which it is put, were locked. NULL parameters
+/// leave their column unchanged; `$6` says whether the platform becomes `$7`. `$12` is the time of an
+/// update, NULL if the prompt only comes into the vault. `$13` says that the update needs a model and
+/// brings none. `$14` is the type. `has_model` is NULL if there is no such prompt.
 pub(super) static UPDATE: Statement = Statement::non_idempotent(
     "prompts.update",
     formatcp!(
@@ -65,7 +52,7 @@ pub(super) static UPDATE: Statement = Statement::non_idempotent(
                  image_url = coalesce($10, p.image_url),
                  reference_media_urls = coalesce($11, p.reference_media_urls),
                  kind = coalesce($14, p.kind),
-                 updated_at = {later}
+                 updated_at = CASE WHEN $12::timestamptz IS NULL THEN p.updated_at ELSE {later} END
              WHERE p.account_id = $1 AND p.id = $3
                  AND (NOT $13::boolean OR p.model_id IS NOT NULL)
                  AND ($15::bigint IS NULL OR EXISTS (SELECT FROM target))
@@ -74,29 +61,21 @@ pub(super) static UPDATE: Statement = Statement::non_idempotent(
          ), retyped AS (
              UPDATE vault_prompt m SET kind = changed.kind FROM changed
              WHERE m.account_id = $1 AND m.prompt_id = $3 AND m.kind <> changed.kind
-         ), {IN_TARGET}
+         ), {NEW_MEMBER}, added AS (
+             INSERT INTO vault_prompt (account_id, id, vault_id, prompt_id, kind)
+             SELECT $1, new_member.id, target.id, changed.id, changed.kind
+             FROM changed CROSS JOIN target CROSS JOIN new_member
+             ON CONFLICT DO NOTHING
+             RETURNING vault_id
+         ), in_count AS (
+             UPDATE vault v SET prompt_count = v.prompt_count + 1
+             FROM added WHERE v.account_id = $1 AND v.id = added.vault_id
+         )
          SELECT {PROMPT_COLUMNS}, target.id AS vault,
              (SELECT before.model_id IS NOT NULL FROM prompt before
               WHERE before.account_id = $1 AND before.id = $3) AS has_model
          FROM caller LEFT JOIN changed p ON true LEFT JOIN target ON true",
         later = later!("$12", "p.updated_at")
-    ),
-);
-
-/// After the vault `$4` and the prompt `$3` were locked.
-pub(super) static SAVE: Statement = Statement::non_idempotent(
-    "prompts.save",
-    formatcp!(
-        "{CALLER}, target AS (
-             SELECT v.id FROM vault v WHERE v.account_id = $1 AND v.id = $4
-         ), changed AS (
-             SELECT p.id, p.kind FROM prompt p
-             WHERE p.account_id = $1 AND p.id = $3 AND {KEY_IS_VALID}
-             FOR KEY SHARE
-         ), {IN_TARGET}
-         SELECT {PROMPT_COLUMNS}, target.id AS vault
-         FROM caller LEFT JOIN prompt p ON p.account_id = $1 AND p.id = $3
-             LEFT JOIN target ON true"
     ),
 );
 
@@ -134,7 +113,7 @@ pub(super) static DELETE: Statement = Statement::non_idempotent(
 );
 
 /// The parameters of [`UPDATE`].
-pub(super) fn update_values(id: i64, patch: &PromptPatch, now: Timestamp) -> Values<'_> {
+pub(super) fn update_values(id: i64, patch: &PromptPatch, now: Option<Timestamp>) -> Values<'_> {
     let inputs = &patch.inputs;
     vec![
         Box::new(id),
@@ -168,13 +147,6 @@ pub(super) fn updated(row: &Row, patch: &PromptPatch) -> Result<SharedPrompt> {
         Some(false) if lacks_model(patch) => StoreError::ModelRequired,
         _ => StoreError::NotFound,
     })
-}
-
-/// The result of [`SAVE`].
-pub(super) fn saved(row: &Row, vault: VaultId) -> Result<SharedPrompt> {
-    let prompt = rows::prompt(row)?.ok_or(StoreError::NotFound)?;
-    column::<Option<i64>>(row, "vault")?.ok_or(StoreError::UnknownVault)?;
-    Ok(in_vault(prompt, Some(vault)))
 }
 
 /// Adds `vault` to the vaults of a prompt that the statement read before it inserted the

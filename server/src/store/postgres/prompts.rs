@@ -9,12 +9,11 @@ use promptarium::{PromptId, VaultId};
 use tokio_postgres::Row;
 
 use super::PostgresStore;
-use super::db::{Statement, Values, refs};
-use super::listing::{page, page_statement};
-use super::prompt_changes::{
-    DELETE, LOCK_PROMPT, LOCK_VAULT, SAVE, UPDATE, saved, update_values, updated,
+use super::db::{By, Db, Statement, Values, refs};
+use super::prompt_changes::{DELETE, LOCK_PROMPT, LOCK_VAULTS, UPDATE, update_values, updated};
+use super::rows::{
+    self, CALLER, INPUT_COLUMNS, KEY_IS_VALID, NEW_MEMBER, NEW_PROMPT, PROMPT_COLUMNS, column,
 };
-use super::rows::{self, CALLER, KEY_IS_VALID, NEW_MEMBER, NEW_PROMPT, PROMPT_COLUMNS, column};
 use super::steps::Step;
 use crate::domain::{
     Caller, ImageRef, NewPrompt, PromptInputs, PromptPage, PromptPatch, PromptQuery, PromptRecord,
@@ -32,8 +31,7 @@ pub(super) type Created = (i64, Timestamp);
 static CREATE: Statement = Statement::non_idempotent(
     "prompts.create",
     formatcp!(
-        "INSERT INTO prompt (account_id, kind, title, body, platform, model_id, aspect_ratio,
-             image_url, reference_media_urls, created_at, updated_at)
+        "INSERT INTO prompt (account_id, {INPUT_COLUMNS}, created_at, updated_at)
          SELECT $1, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11 WHERE {KEY_IS_VALID}
          RETURNING id, created_at"
     ),
@@ -45,10 +43,7 @@ static CREATE: Statement = Statement::non_idempotent(
 static CREATE_MANY: Statement = Statement::non_idempotent(
     "prompts.create_many",
     formatcp!(
-        "INSERT INTO prompt AS p (
-             account_id, kind, title, body, platform, model_id, aspect_ratio, image_url,
-             reference_media_urls, created_at, updated_at
-         )
+        "INSERT INTO prompt AS p (account_id, {INPUT_COLUMNS}, created_at, updated_at)
          SELECT $1, kind, title, body, platform, model_id, aspect_ratio, image_url,
              ($12::text[])[first_url:last_url], $13, $13
          FROM unnest($3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
@@ -71,8 +66,7 @@ static CREATE_IN_VAULT: Statement = Statement::non_idempotent(
              WHERE v.account_id = $1 AND v.id = $12 AND {KEY_IS_VALID}
              RETURNING v.id
          ), created AS (
-             INSERT INTO prompt (account_id, kind, title, body, platform, model_id, aspect_ratio,
-                 image_url, reference_media_urls, created_at, updated_at, id)
+             INSERT INTO prompt (account_id, {INPUT_COLUMNS}, created_at, updated_at, id)
              SELECT $1, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11, new_prompt.id
              FROM target, new_prompt
              RETURNING id, kind, created_at
@@ -114,20 +108,7 @@ impl PromptStore for PostgresStore {
                 column::<Option<i64>>(&row, 0)?.ok_or(StoreError::UnknownVault)?;
                 created(&row)?
             }
-            None => {
-                let (db, of) = (self.db.clone(), caller.clone());
-                let send = async move |all: Vec<Arc<NewPrompt>>| {
-                    let (statement, values) = match &all[..] {
-                        [one] => (&CREATE, values_of_one(one, db.now())),
-                        all => (&CREATE_MANY, values_of_all(all, db.now())),
-                    };
-                    let rows = db.rows_of_caller(&of, statement, &refs(&values)).await?;
-                    let mut created = rows.iter().map(created).collect::<Result<Vec<_>>>()?;
-                    created.sort_unstable();
-                    Ok(created)
-                };
-                self.prompt_writes.run(caller.key, bytes(&new), new.clone(), send).await?
-            }
+            None => self.prompt_writes.run(caller.clone(), bytes(&new), new.clone()).await?,
         };
         Ok(Arc::new(PromptRecord {
             id: PromptId::new(id),
@@ -143,15 +124,7 @@ impl PromptStore for PostgresStore {
     }
 
     async fn prompt(&self, caller: &Caller, id: PromptId) -> Result<SharedPrompt> {
-        let (db, of) = (self.db.clone(), caller.clone());
-        let send = async move |ids: Vec<i64>| {
-            let rows = db.rows_of_caller(&of, &GET, &[&ids]).await?;
-            let prompts = rows.iter().filter_map(|row| rows::prompt(row).transpose());
-            let prompts = prompts.collect::<Result<Vec<_>>>()?;
-            let find = |id| prompts.iter().find(|prompt| prompt.id.get() == id).cloned();
-            Ok(ids.into_iter().map(find).collect())
-        };
-        let prompt = self.prompt_reads.run(caller.key, 0, id.get(), send).await?;
+        let prompt = self.prompt_reads.run(caller.clone(), 0, id.get()).await?;
         prompt.ok_or(StoreError::NotFound)
     }
 
@@ -162,13 +135,7 @@ impl PromptStore for PostgresStore {
 
     /// Equal queries of a key that wait for one another share the rows.
     async fn list_prompts(&self, caller: &Caller, query: PromptQuery) -> Result<PromptPage> {
-        let (db, of) = (self.db.clone(), caller.clone());
-        let send = async move |equal: Vec<()>| {
-            let (statement, values, rows_max) = page_statement(&query);
-            let rows = db.list_of_caller(&of, statement, &refs(&values), rows_max).await?;
-            Ok(vec![page(&rows, &query)?; equal.len()])
-        };
-        self.pages.run((caller.key, query), 0, (), send).await
+        self.pages.run((caller.clone(), query), 0, ()).await
     }
 
     async fn update_prompt(
@@ -180,11 +147,11 @@ impl PromptStore for PostgresStore {
         if patch.is_empty() {
             return self.prompt(caller, id).await;
         }
-        let (id, vault) = (id.get(), patch.vault.map(VaultId::get));
-        let values = update_values(id, &patch, self.db.now());
+        let (id, vaults) = (id.get(), Vec::from_iter(patch.vault.map(VaultId::get)));
+        let values = update_values(id, &patch, Some(self.db.now()));
         let steps: [Step<'_>; 3] =
-            [(&LOCK_VAULT, &[&vault]), (&LOCK_PROMPT, &[&id]), (&UPDATE, &refs(&values))];
-        let steps = if vault.is_some() { &steps[..] } else { &steps[1..] };
+            [(&LOCK_VAULTS, &[&vaults]), (&LOCK_PROMPT, &[&id]), (&UPDATE, &refs(&values))];
+        let steps = if vaults.is_empty() { &steps[1..] } else { &steps[..] };
         updated(&self.db.row_of_steps(caller, None, steps).await?, &patch)
     }
 
@@ -194,10 +161,12 @@ impl PromptStore for PostgresStore {
         id: PromptId,
         vault: VaultId,
     ) -> Result<SharedPrompt> {
-        let (id, target) = (id.get(), vault.get());
+        let patch = PromptPatch { vault: Some(vault), ..PromptPatch::default() };
+        let (id, vaults) = (id.get(), vec![vault.get()]);
+        let values = update_values(id, &patch, None);
         let steps: [Step<'_>; 3] =
-            [(&LOCK_VAULT, &[&target]), (&LOCK_PROMPT, &[&id]), (&SAVE, &[&id, &target])];
-        saved(&self.db.row_of_steps(caller, None, &steps).await?, vault)
+            [(&LOCK_VAULTS, &[&vaults]), (&LOCK_PROMPT, &[&id]), (&UPDATE, &refs(&values))];
+        updated(&self.db.row_of_steps(caller, None, &steps).await?, &patch)
     }
 
     async fn delete_prompt(&self, caller: &Caller, id: PromptId) -> Result<()> {
@@ -206,11 +175,40 @@ impl PromptStore for PostgresStore {
     }
 }
 
+/// Reads the prompts with these ids.
+pub(super) async fn read(
+    db: Arc<Db>,
+    caller: Caller,
+    ids: Vec<i64>,
+) -> Result<Vec<Option<SharedPrompt>>> {
+    let rows = db.rows(By::Caller(&caller), &GET, &[&ids]).await?;
+    let prompts = rows::all(&rows, rows::prompt)?;
+    let find = |id| prompts.iter().find(|prompt| prompt.id.get() == id).cloned();
+    Ok(ids.into_iter().map(find).collect())
+}
+
+/// Creates prompts, none of them in a vault.
+pub(super) async fn create(
+    db: Arc<Db>,
+    caller: Caller,
+    all: Vec<Arc<NewPrompt>>,
+) -> Result<Vec<Created>> {
+    let (statement, values) = match &all[..] {
+        [one] => (&CREATE, values_of_one(one, db.now())),
+        all => (&CREATE_MANY, values_of_all(all, db.now())),
+    };
+    let rows = db.rows(By::Caller(&caller), statement, &refs(&values)).await?;
+    let mut created = rows.iter().map(created).collect::<Result<Vec<_>>>()?;
+    created.sort_unstable();
+    Ok(created)
+}
+
 fn created(row: &Row) -> Result<Created> {
     Ok((column(row, 0)?, column(row, 1)?))
 }
 
-fn values_of_one(new: &NewPrompt, now: Timestamp) -> Values<'_> {
+/// The values of [`INPUT_COLUMNS`], and the time.
+pub(super) fn values_of_one(new: &NewPrompt, now: Timestamp) -> Values<'_> {
     let inputs = &new.inputs;
     vec![
         Box::new(new.kind.as_str()),

@@ -50,14 +50,11 @@ impl Statement {
     pub(super) const fn pipelined(self) -> Self {
         Self { shared: true, ..self }
     }
+}
 
-    /// The failure of a statement that may have been executed.
-    fn unknown(&self, cause: Cause) -> StoreError {
-        match self.writes {
-            true => StoreError::OutcomeUnknown(cause),
-            false => StoreError::Unavailable(cause),
-        }
-    }
+/// The failure of a statement that may have been executed.
+pub(super) fn no_outcome(writes: bool, cause: Cause) -> StoreError {
+    if writes { StoreError::OutcomeUnknown(cause) } else { StoreError::Unavailable(cause) }
 }
 
 /// What a failure means.
@@ -124,11 +121,6 @@ pub(super) fn was_refused(error: &StoreError) -> bool {
     cause.downcast_ref::<Error>().is_some_and(|error| error.code().is_some())
 }
 
-/// Waits for an answer, but not for too long.
-pub(super) async fn within<T>(limit: Duration, answer: impl Future<Output = T>) -> Result<T> {
-    timeout(limit, answer).await.map_err(|_| StoreError::Unavailable(silent(limit)))
-}
-
 pub(super) fn silent(limit: Duration) -> Cause {
     format!("the database did not answer for {limit:?}").into()
 }
@@ -145,16 +137,9 @@ pub(super) struct Retry<'a> {
 }
 
 impl<'a> Retry<'a> {
-    pub(super) fn new(statement: &'a Statement) -> Self {
-        Self::within(statement, time_budget::left())
-    }
-
-    /// For a statement that may take `limit`.
-    pub(super) fn long(statement: &'a Statement, limit: Duration) -> Self {
-        Self::within(statement, limit + REQUEST_DATABASE_TIMEOUT)
-    }
-
-    fn within(statement: &'a Statement, limit: Duration) -> Self {
+    /// For a statement that may take `long`, or else what its request has left.
+    pub(super) fn new(statement: &'a Statement, long: Option<Duration>) -> Self {
+        let limit = long.map_or_else(time_budget::left, |long| long + REQUEST_DATABASE_TIMEOUT);
         Self { statement, attempt: 1, wait_left: POOL_WAIT, began: Instant::now(), limit }
     }
 
@@ -180,9 +165,10 @@ impl<'a> Retry<'a> {
                 pause(round).await;
             }
         };
-        let outcome = within(self.wait_left.min(self.left()), getting).await;
+        let limit = self.wait_left.min(self.left());
+        let outcome = timeout(limit, getting).await;
         self.wait_left = self.wait_left.saturating_sub(began.elapsed());
-        outcome.map_err(|silent| last.unwrap_or(silent))
+        outcome.map_err(|_| last.unwrap_or_else(|| StoreError::Unavailable(silent(limit))))
     }
 
     /// Waits for the answer to the statement, at most `limit`. `Err` if none came in time.
@@ -192,7 +178,7 @@ impl<'a> Retry<'a> {
         answer: impl Future<Output = T>,
     ) -> Result<T> {
         let limit = limit.min(self.left());
-        timeout(limit, answer).await.map_err(|_| self.statement.unknown(silent(limit)))
+        timeout(limit, answer).await.map_err(|_| no_outcome(self.statement.writes, silent(limit)))
     }
 
     /// Leaves the connection in a state in which it can be used again, or unusable. Returns after
@@ -204,30 +190,34 @@ impl<'a> Retry<'a> {
         error: Error,
         sent: bool,
     ) -> Result<()> {
-        let (Statement { name, idempotent, .. }, attempt) = (self.statement, self.attempt);
+        let (Statement { name, idempotent, writes, .. }, attempt) = (self.statement, self.attempt);
         let class = classify(&error);
-        match class {
-            ErrorClass::StalePlan => client.statements.write().clear(),
-            ErrorClass::OtherStatement => client.distrust(),
-            _ if error.code() == Some(&SqlState::PROTOCOL_VIOLATION) => client.distrust(),
-            ErrorClass::ReadOnly | ErrorClass::ConnectionLost => client.end_epoch(),
-            _ => {}
-        }
         let retryable = match class {
-            ErrorClass::Conflict
-            | ErrorClass::StalePlan
-            | ErrorClass::OtherStatement
-            | ErrorClass::ReadOnly => true,
-            ErrorClass::ConnectionLost => *idempotent || !sent,
+            ErrorClass::Conflict => true,
+            ErrorClass::StalePlan => {
+                client.statements.write().clear();
+                true
+            }
+            ErrorClass::OtherStatement => {
+                client.distrust();
+                true
+            }
+            ErrorClass::ReadOnly | ErrorClass::ConnectionLost => {
+                client.end_epoch();
+                class == ErrorClass::ReadOnly || *idempotent || !sent
+            }
             ErrorClass::Unavailable | ErrorClass::Fault => false,
         };
+        if error.code() == Some(&SqlState::PROTOCOL_VIOLATION) {
+            client.distrust();
+        }
         if error.code().is_none() {
             // The driver failed and not the server: nothing more can be sent.
             client.close();
         }
         if !retryable || attempt == STATEMENT_ATTEMPTS {
             return Err(match class {
-                ErrorClass::ConnectionLost if sent => self.statement.unknown(Box::new(error)),
+                ErrorClass::ConnectionLost if sent => no_outcome(*writes, Box::new(error)),
                 _ => store_error(error),
             });
         }

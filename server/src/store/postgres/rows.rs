@@ -26,6 +26,26 @@ pub(super) fn column<'a, T: FromSql<'a>>(
     row.try_get(at).map_err(store_error)
 }
 
+/// The records in these rows, without those of NULLs.
+pub(super) fn all<T>(rows: &[Row], record: impl Fn(&Row) -> Result<Option<T>>) -> Result<Vec<T>> {
+    rows.iter().filter_map(|row| record(row).transpose()).collect()
+}
+
+/// The row of a statement that always returns one.
+pub(super) fn one(rows: &[Row]) -> Result<&Row> {
+    rows.first().ok_or_else(|| StoreError::Internal("there is no row".into()))
+}
+
+/// The row of a statement that says whether it found what it changes.
+pub(super) fn found(row: &Row) -> Result<()> {
+    if column(row, 0)? { Ok(()) } else { Err(StoreError::NotFound) }
+}
+
+/// A number as a parameter.
+pub(super) fn int(number: usize) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
 /// The time `duration` after `time`.
 pub(super) fn after(time: Timestamp, duration: Duration) -> Timestamp {
     time.checked_add(duration).unwrap_or(Timestamp::MAX)
@@ -83,6 +103,16 @@ pub(super) const PROMPT_COLUMNS: &str =
     ARRAY(SELECT m.vault_id FROM vault_prompt m
         WHERE m.account_id = $1 AND m.prompt_id = p.id) AS vault_ids";
 
+/// The columns of a new prompt that its author chooses, `$3` to `$10` of most statements.
+pub(super) const INPUT_COLUMNS: &str =
+    "kind, title, body, platform, model_id, aspect_ratio, image_url, reference_media_urls";
+
+/// Joins the rows of `m` with their prompts, as `one`. They are fetched one by one, in order:
+/// `OFFSET 0` prevents the subquery from being flattened into a join.
+pub(super) const EACH_PROMPT: &str = "CROSS JOIN LATERAL (
+    SELECT * FROM prompt WHERE account_id = $1 AND id = m.prompt_id OFFSET 0
+) one";
+
 /// The columns that [`vault`] reads, of a table or subquery named `v`.
 pub(super) const VAULT_COLUMNS: &str =
     "v.id, v.name, v.description, v.slug, v.visibility, v.cover_image_url, v.system,
@@ -108,7 +138,12 @@ pub(super) fn prompt(row: &Row) -> Result<Option<SharedPrompt>> {
         images: columns.take::<Json<Vec<PromptImage>>>()?.0.into(),
         created_at: columns.take()?,
         updated_at: columns.take()?,
-        vault_ids: columns.vault_ids()?,
+        vault_ids: {
+            // Sorted here, which costs less than for each row in the database.
+            let mut ids: Vec<_> = columns.take::<Vec<i64>>()?;
+            ids.sort_unstable();
+            ids.into_iter().map(VaultId::new).collect()
+        },
     })))
 }
 
@@ -185,13 +220,6 @@ impl<'a> Columns<'a> {
         let text = self.take::<&str>()?;
         let found = values.into_iter().find(|value| text_of(*value) == text);
         found.ok_or_else(|| StoreError::Internal(format!("unknown value {text:?}").into()))
-    }
-
-    /// Sorted here, which costs less than for each row in the database.
-    fn vault_ids(&mut self) -> Result<Vec<VaultId>> {
-        let mut ids: Vec<_> = self.take::<Vec<i64>>()?.into_iter().map(VaultId::new).collect();
-        ids.sort_unstable();
-        Ok(ids)
     }
 }
 

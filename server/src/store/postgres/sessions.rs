@@ -9,15 +9,19 @@ use const_format::formatcp;
 use tokio_postgres::Row;
 
 use super::PostgresStore;
-use super::db::{Params, Statement};
+use super::db::{By, Params, Statement};
 use super::jobs::random_id;
-use super::rows::{CALLER, NEW_KEY, after, before, column};
+use super::rows::{CALLER, NEW_KEY, after, all, before, column, found, one};
 use crate::domain::{AccountId, Caller, KeyId, SessionRecord};
 use crate::limits::{LAST_USE_PRECISION, SESSION_IDLE, SESSION_MAX, SIGN_IN_CODE_LIFETIME};
-use crate::store::{Result, SessionStore, StoreError};
+use crate::store::{Result, SessionStore};
 
 #[cfg(test)]
 pub(super) static ALL: &[&Statement] = &[&CODE, &SIGN_IN, &FIND, &LIST, &END];
+
+/// The columns that [`session_record`] reads.
+const COLUMNS: &str =
+    "k.id, k.account_id, a.name, s.browser, k.created_at, s.last_seen_at, s.expires_at";
 
 /// No row in `owner` if there is no such account. What has expired is locked first, without
 /// what a concurrent statement forgets.
@@ -59,8 +63,7 @@ static SIGN_IN: Statement = Statement::non_idempotent(
             SELECT id, $2::bytea, created_at, $4, $6::text FROM k
             RETURNING key_id, browser, last_seen_at, expires_at
         )
-        SELECT k.id, k.account_id, a.name, s.browser, k.created_at, s.last_seen_at, s.expires_at
-        FROM k JOIN s ON s.key_id = k.id JOIN account a ON a.id = k.account_id"
+        SELECT {COLUMNS} FROM k JOIN s ON s.key_id = k.id JOIN account a ON a.id = k.account_id"
     ),
 );
 
@@ -69,8 +72,7 @@ static FIND: Statement = Statement::idempotent(
     "sessions.find",
     formatcp!(
         "WITH found AS MATERIALIZED (
-            SELECT k.id, k.account_id, a.name, s.browser, k.created_at, s.last_seen_at, s.expires_at
-            FROM session s JOIN api_key k ON k.id = s.key_id
+            SELECT {COLUMNS} FROM session s JOIN api_key k ON k.id = s.key_id
                 JOIN account a ON a.id = k.account_id
             WHERE s.digest = $1::bytea AND k.revoked_at IS NULL AND s.expires_at > $2
                 AND s.last_seen_at > $3
@@ -89,8 +91,7 @@ static LIST: Statement = Statement::read_only(
     "sessions.list",
     formatcp!(
         "{CALLER} SELECT found.* FROM caller LEFT JOIN LATERAL (
-            SELECT k.id, k.account_id, a.name, s.browser, k.created_at, s.last_seen_at, s.expires_at
-            FROM api_key k JOIN session s ON s.key_id = k.id JOIN account a ON a.id = k.account_id
+            SELECT {COLUMNS} FROM api_key k JOIN session s ON s.key_id = k.id JOIN account a ON a.id = k.account_id
             WHERE k.account_id = $1 AND k.revoked_at IS NULL AND s.expires_at > $3
                 AND s.last_seen_at > $4
         ) AS found ON true"
@@ -105,7 +106,7 @@ static END: Statement = Statement::idempotent(
             WHERE k.id = $3 AND k.account_id = $1 AND s.key_id = k.id
             RETURNING 1
         )
-        SELECT EXISTS (SELECT FROM ended) AS found FROM caller"
+        SELECT EXISTS (SELECT FROM ended) FROM caller"
     ),
 );
 
@@ -115,9 +116,7 @@ impl SessionStore for PostgresStore {
         let now = self.db.now();
         let expires_at = after(now, SIGN_IN_CODE_LIFETIME);
         let params: Params<'_> = &[&account, &&digest[..], &now, &expires_at];
-        let rows = self.db.rows(&CODE, params).await?;
-        let row = rows.first().ok_or_else(|| StoreError::Internal("there is no row".into()))?;
-        if column(row, 0)? { Ok(()) } else { Err(StoreError::NotFound) }
+        found(one(&self.db.rows(By::Server, &CODE, params).await?)?)
     }
 
     async fn sign_in(
@@ -130,31 +129,27 @@ impl SessionStore for PostgresStore {
         let now = self.db.now();
         let params: Params<'_> =
             &[&&code[..], &&session[..], &now, &after(now, SESSION_MAX), &public_id, &browser];
-        let rows = self.db.rows(&SIGN_IN, params).await?;
-        Ok(rows.first().map(session_record).transpose()?.flatten())
+        Ok(all(&self.db.rows(By::Server, &SIGN_IN, params).await?, session_record)?.pop())
     }
 
     async fn find_session(&self, digest: [u8; 32]) -> Result<Option<SessionRecord>> {
         let now = self.db.now();
         let (idle, seen) = (before(now, SESSION_IDLE), before(now, LAST_USE_PRECISION));
         let params: Params<'_> = &[&&digest[..], &now, &idle, &seen];
-        let rows = self.db.look_up(&FIND, params).await?;
-        Ok(rows.first().map(session_record).transpose()?.flatten())
+        Ok(all(&self.db.rows(By::LookUp, &FIND, params).await?, session_record)?.pop())
     }
 
     async fn sessions(&self, caller: &Caller) -> Result<Vec<SessionRecord>> {
         let now = self.db.now();
-        let rows =
-            self.db.rows_of_caller(caller, &LIST, &[&now, &before(now, SESSION_IDLE)]).await?;
-        let sessions = rows.iter().filter_map(|row| session_record(row).transpose());
-        let mut sessions = sessions.collect::<Result<Vec<_>>>()?;
+        let params: Params<'_> = &[&now, &before(now, SESSION_IDLE)];
+        let rows = self.db.rows(By::Caller(caller), &LIST, params).await?;
+        let mut sessions = all(&rows, session_record)?;
         sessions.sort_unstable_by_key(|session| Reverse((session.created_at, session.id)));
         Ok(sessions)
     }
 
     async fn end_session(&self, caller: &Caller, id: KeyId) -> Result<()> {
-        let row = self.db.row_of_caller(caller, &END, &[&id.0, &self.db.now()]).await?;
-        if column(&row, "found")? { Ok(()) } else { Err(StoreError::NotFound) }
+        found(&self.db.row_of_caller(caller, &END, &[&id.0, &self.db.now()]).await?)
     }
 }
 

@@ -1,8 +1,10 @@
 //! What the servers of a database remember: the signing key, public URLs, and where files are.
 
+use tokio_postgres::Row;
+
 use super::PostgresStore;
-use super::db::Statement;
-use super::rows::column;
+use super::db::{By, Params, Statement};
+use super::rows::{column, one};
 use crate::store::{Result, StoreError};
 
 #[cfg(test)]
@@ -43,7 +45,7 @@ impl PostgresStore {
     /// As for [`PostgresStore::signing_key`].
     pub async fn add_public_url(&self, url: &str) -> Result<Vec<String>, StoreError> {
         self.set(&format!("{PUBLIC_URL}{url}"), b"", None, false).await?;
-        let rows = self.db.rows(&SETTINGS, &[]).await?;
+        let rows = self.db.rows(By::Server, &SETTINGS, &[]).await?;
         let names = rows.iter().map(|row| column(row, "name")).collect::<Result<Vec<&str>, _>>()?;
         let urls = names.into_iter().filter_map(|name| name.strip_prefix(PUBLIC_URL));
         Ok(urls.map(str::to_owned).collect())
@@ -69,13 +71,11 @@ impl PostgresStore {
 
     /// The public URL of the server that was started last.
     pub(crate) async fn last_public_url(&self) -> Result<Option<String>, StoreError> {
-        for row in self.db.rows(&SETTINGS, &[]).await? {
-            if column::<&str>(&row, "name")? == LAST_PUBLIC_URL {
-                let url = String::from_utf8_lossy(column(&row, "value")?);
-                return Ok(Some(url.into_owned()));
-            }
-        }
-        Ok(None)
+        let rows = self.db.rows(By::Server, &SETTINGS, &[]).await?;
+        let is_last =
+            |row: &&Row| column::<&str>(row, "name").is_ok_and(|name| name == LAST_PUBLIC_URL);
+        let value = rows.iter().find(is_last).map(|row| column(row, "value")).transpose()?;
+        Ok(value.map(|url| String::from_utf8_lossy(url).into_owned()))
     }
 
     /// Sets a value that has none, or the value `instead_of`, or with `always` any. Returns the
@@ -87,8 +87,8 @@ impl PostgresStore {
         instead_of: Option<&[u8]>,
         always: bool,
     ) -> Result<Box<[u8]>, StoreError> {
-        let rows = self.db.rows(&SET, &[&name, &value, &instead_of, &always]).await?;
-        let row = rows.first().ok_or_else(|| StoreError::Internal("no setting".into()))?;
-        column::<&[u8]>(row, "value").map(Box::from)
+        let params: Params<'_> = &[&name, &value, &instead_of, &always];
+        let rows = self.db.rows(By::Server, &SET, params).await?;
+        column::<&[u8]>(one(&rows)?, "value").map(Box::from)
     }
 }

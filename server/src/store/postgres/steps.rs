@@ -1,5 +1,6 @@
 //! Statements that are one transaction.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use const_format::formatcp;
@@ -9,12 +10,11 @@ use tokio_postgres::error::SqlState;
 use tokio_postgres::{Error, Row};
 
 use super::connect::{Busy, Connector, DbClient};
-use super::db::{Db, Quotas, of_caller, permit};
+use super::db::{Db, of_caller, permit};
 use super::retry::{Params, Retry, Statement};
 use super::rows::KEY_IS_VALID;
 use crate::domain::Caller;
 use crate::limits::STATEMENT_GRACE;
-use crate::quota::Permit;
 use crate::store::{Result, StoreError};
 
 #[cfg(test)]
@@ -29,7 +29,7 @@ pub(super) static LOCK_ACCOUNT: Statement = Statement::idempotent(
 );
 
 /// A connection that a transaction has for itself.
-pub(super) type OwnClient = Busy<Object<Connector>>;
+pub(super) type OwnClient = Arc<Object<Connector>>;
 
 /// A statement of a transaction with its parameters.
 pub(super) type Step<'a> = (&'static Statement, Params<'a>);
@@ -46,45 +46,37 @@ impl Db {
         long: Option<Duration>,
         steps: &[Step<'_>],
     ) -> Result<Row> {
-        let _permit = self.transaction_share(caller, long).await?;
         let params: Vec<_> = steps.iter().map(|(_, own)| of_caller(caller, own)).collect();
         let steps = steps.iter().zip(&params).map(|((statement, _), all)| (*statement, &all[..]));
         let steps: &[Step<'_>] = &steps.collect::<Vec<_>>();
-        let sending = |busy: OwnClient| async move {
-            (send(&busy.client, &begin(long), steps, "COMMIT").await, busy)
-        };
-        let last = self.run(long, steps, sending).await?.pop();
+        let begin: &str = &begin(long);
+        let sending =
+            |client: OwnClient| async move { send(&client, begin, steps, "COMMIT").await };
+        let last = self.run(Some(caller), long, steps, sending).await?.pop();
         last.and_then(|rows| rows.into_iter().next()).ok_or(StoreError::KeyRevoked)
     }
 
     /// The rows of the last of several statements, which are one transaction.
     pub(super) async fn transaction(&self, steps: &[Step<'_>]) -> Result<Vec<Row>> {
-        let sending = |busy: OwnClient| async move {
-            (send(&busy.client, "BEGIN", steps, "COMMIT").await, busy)
-        };
-        Ok(self.run(None, steps, sending).await?.pop().unwrap_or_default())
-    }
-
-    /// Waits until a caller's transaction may have a connection.
-    pub(super) async fn transaction_share(
-        &self,
-        caller: &Caller,
-        long: Option<Duration>,
-    ) -> Result<Permit> {
-        let Quotas { steps, long_writes, .. } = &self.quotas;
-        permit(if long.is_none() { steps } else { long_writes }, caller.account, 1).await
+        let sending =
+            |client: OwnClient| async move { send(&client, "BEGIN", steps, "COMMIT").await };
+        Ok(self.run(None, None, steps, sending).await?.pop().unwrap_or_default())
     }
 
     /// Runs a transaction, which begins with these statements, and runs it again after a conflict.
-    pub(super) async fn run<T, F>(
+    /// One of a caller waits until it may have a connection.
+    pub(super) async fn run<T, F: Future<Output = Result<T, Error>>>(
         &self,
+        caller: Option<&Caller>,
         long: Option<Duration>,
         steps: &[Step<'_>],
         transaction: impl Fn(OwnClient) -> F,
-    ) -> Result<T>
-    where
-        F: Future<Output = (Result<T, Error>, OwnClient)>,
-    {
+    ) -> Result<T> {
+        let quota = if long.is_none() { &self.quotas.steps } else { &self.quotas.long_writes };
+        let _permit = match caller {
+            Some(caller) => Some(permit(quota, caller.account, 1).await?),
+            None => None,
+        };
         let whole = Statement {
             name: steps.last().map_or("", |(last, _)| last.name),
             sql: "",
@@ -92,21 +84,19 @@ impl Db {
             shared: false,
             writes: steps.iter().any(|(statement, _)| statement.writes),
         };
-        let (mut retry, limit) = match long {
-            None => (Retry::new(&whole), self.limit),
-            Some(long) => (Retry::long(&whole, long), long + STATEMENT_GRACE),
-        };
+        let mut retry = Retry::new(&whole, long);
+        let limit = long.map_or(self.limit, |long| long + STATEMENT_GRACE);
         loop {
-            let client = retry.connection(|| self.pool.get()).await?;
-            let sent = transaction(Busy { client, running: true });
-            let (outcome, mut busy) = retry.answer(limit, sent).await?;
+            let own = Arc::new(retry.connection(|| self.pool.get()).await?);
+            let mut busy = Busy { client: &own, running: true };
+            let outcome = retry.answer(limit, transaction(own.clone())).await?;
             busy.running = false;
             match outcome {
                 Ok(done) => return Ok(done),
                 Err(error) if long.is_some() && error.code() == Some(&SqlState::QUERY_CANCELED) => {
                     return Err(StoreError::TooLarge);
                 }
-                Err(error) => retry.after(&busy.client, error, true).await?,
+                Err(error) => retry.after(&own, error, true).await?,
             }
         }
     }
@@ -115,15 +105,12 @@ impl Db {
 /// SQL that begins a transaction, with this limit for each statement in place of
 /// `statement_timeout`.
 pub(super) fn begin(limit: Option<Duration>) -> String {
-    format!("BEGIN; {}", limited(limit))
+    format!("BEGIN; {}", limit.map(limited).unwrap_or_default())
 }
 
 /// SQL that replaces `statement_timeout` by this limit in a transaction.
-pub(super) fn limited(limit: Option<Duration>) -> String {
-    let millis = |limit: Duration| limit.as_millis().max(1);
-    limit
-        .map(|limit| format!("SET LOCAL statement_timeout = {}", millis(limit)))
-        .unwrap_or_default()
+pub(super) fn limited(limit: Duration) -> String {
+    format!("SET LOCAL statement_timeout = {}", limit.as_millis().max(1))
 }
 
 /// Sends `begin`, the statements and `end` at once, so that they cost one round trip, and returns
@@ -137,7 +124,7 @@ pub(super) async fn send(
 ) -> Result<Vec<Vec<Row>>, Error> {
     let mut prepared = Vec::with_capacity(steps.len());
     for (statement, _) in steps {
-        prepared.push(client.prepared(statement.name, statement.sql).await?);
+        prepared.push(client.prepared(statement).await?);
     }
     let queries = prepared.iter().zip(steps).map(|(one, (_, params))| client.query(one, params));
     // After a statement that fails, the others are refused, and the commit is a rollback.

@@ -2,14 +2,13 @@
 //! stores do.
 
 mod asset_names;
+mod batches;
 mod catalogue;
 pub(super) mod cluster;
 mod contents;
-mod creations;
 mod invariants;
 mod jobs;
 mod keys;
-mod lists;
 mod locks;
 mod notify;
 mod outage;
@@ -18,11 +17,10 @@ mod pool;
 mod resets;
 mod rules;
 mod search;
-mod sessions;
-mod statements;
 mod upgrade;
 
-use tokio_postgres::Row;
+use promptarium::VaultId;
+use tokio_postgres::{Client, Row};
 
 use super::db::Params;
 use super::scratch::ScratchDatabase;
@@ -63,4 +61,27 @@ async fn query(store: &PostgresStore, statement: &str, params: Params<'_>) -> Ve
     let rows = connection.query(statement, params).await.unwrap();
     connection.batch_execute("COMMIT").await.unwrap();
     rows
+}
+
+/// Adds so many prompts with texts of so many characters to a vault.
+async fn fill(store: &PostgresStore, caller: &Caller, id: VaultId, prompts: i64, characters: i32) {
+    let statement = "WITH created AS (
+             INSERT INTO prompt (account_id, kind, title, body, created_at, updated_at)
+             SELECT $1, 'text', 'T', repeat('x', $4::integer), now(), now()
+             FROM generate_series(1, $3::bigint) RETURNING id, kind
+         ), counted AS (
+             UPDATE vault SET prompt_count = prompt_count + $3 WHERE account_id = $1 AND id = $2
+         )
+         INSERT INTO vault_prompt (account_id, vault_id, prompt_id, kind)
+         SELECT $1::bigint, $2::bigint, id, kind FROM created ORDER BY id";
+    query(store, statement, &[&caller.account.0, &id.get(), &prompts, &characters]).await;
+}
+
+/// Waits until a statement in the database of this connection waits for a lock.
+async fn until_waiting(observer: &Client) {
+    let waiting = "SELECT count(*) FROM pg_stat_activity \
+                   WHERE datname = current_database() AND wait_event_type = 'Lock'";
+    while observer.query_one(waiting, &[]).await.unwrap().get::<_, i64>(0) == 0 {
+        tokio::task::yield_now().await;
+    }
 }

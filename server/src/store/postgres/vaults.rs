@@ -7,8 +7,10 @@ use const_format::formatcp;
 use promptarium::VaultId;
 
 use super::PostgresStore;
-use super::db::{Params, Statement};
-use super::rows::{self, CALLER, KEY_IS_VALID, NEW_VAULT, VAULT_COLUMNS, column, later};
+use super::db::{By, Params, Statement};
+use super::rows::{
+    self, CALLER, KEY_IS_VALID, NEW_VAULT, VAULT_COLUMNS, column, found, int, later,
+};
 use super::steps::{LOCK_ACCOUNT, Step};
 use crate::domain::{Caller, NewVault, VaultPatch, VaultRecord, VaultVisibility, slug};
 use crate::limits::{LIST_ROWS_PER_ACCOUNT, LONG_WRITE_PROMPTS};
@@ -84,12 +86,12 @@ pub(super) static CREATE: Statement = Statement::non_idempotent(
     ),
 );
 
-/// NULL parameters leave their column unchanged; `$6` says whether the description becomes
-/// `$7`, and `$10` whether the cover becomes `$11`.
+/// NULL parameters leave their column unchanged; `$6` says whether the description becomes `$7`,
+/// and `$10` whether the cover becomes `$11`.
 ///
 /// `found` is locked FOR UPDATE because the slug, a key column, may change. A weaker lock
 /// that is upgraded later could deadlock with a statement that waits for the row.
-static UPDATE: Statement = Statement::non_idempotent(
+pub(super) static UPDATE: Statement = Statement::non_idempotent(
     "vaults.update",
     formatcp!(
         "{CALLER}, found AS (
@@ -137,10 +139,8 @@ static DELETE: Statement = Statement::non_idempotent(
 impl VaultStore for PostgresStore {
     async fn vaults(&self, caller: &Caller) -> Result<Vec<VaultRecord>> {
         // An account has two lists at once.
-        let share = LIST_ROWS_PER_ACCOUNT / 2;
-        let rows = self.db.list_of_caller(caller, &LIST, &[], share).await?;
-        let vaults = rows.iter().filter_map(|row| rows::vault(row).transpose());
-        let mut vaults = vaults.collect::<Result<Vec<_>>>()?;
+        let by = By::List(caller, LIST_ROWS_PER_ACCOUNT / 2);
+        let mut vaults = rows::all(&self.db.rows(by, &LIST, &[]).await?, rows::vault)?;
         // By time before id: of two vaults created concurrently, the one with the lesser
         // id may have the later time.
         vaults.sort_unstable_by_key(|vault| Reverse((vault.created_at, vault.id)));
@@ -148,29 +148,23 @@ impl VaultStore for PostgresStore {
     }
 
     async fn newest_vaults(&self, caller: &Caller, limit: usize) -> Result<Vec<VaultRecord>> {
-        let most = i64::try_from(limit).unwrap_or(i64::MAX);
-        let rows = self.db.list_of_caller(caller, &NEWEST, &[&most], limit).await?;
-        rows.iter().filter_map(|row| rows::vault(row).transpose()).collect()
+        let by = By::List(caller, limit);
+        rows::all(&self.db.rows(by, &NEWEST, &[&int(limit)]).await?, rows::vault)
     }
 
     async fn create_vault(&self, caller: &Caller, new: NewVault) -> Result<VaultRecord> {
         let NewVault { name, description, visibility } = new;
         let (base, now) = (slug::base(&name), self.db.now());
-        let steps: [Step<'_>; 2] = [
-            (&LOCK_ACCOUNT, &[]),
-            (
-                &CREATE,
-                &[
-                    &&*name,
-                    &description.as_deref(),
-                    &visibility.as_str(),
-                    &base,
-                    &now,
-                    &self.vaults_max,
-                    &None::<&str>,
-                ],
-            ),
+        let params: Params<'_> = &[
+            &&*name,
+            &description.as_deref(),
+            &visibility.as_str(),
+            &base,
+            &now,
+            &self.vaults_max,
+            &None::<&str>,
         ];
+        let steps: [Step<'_>; 2] = [(&LOCK_ACCOUNT, &[]), (&CREATE, params)];
         let row = self.db.row_of_steps(caller, None, &steps).await?;
         rows::vault(&row)?.ok_or(StoreError::TooManyVaults)
     }
@@ -220,8 +214,7 @@ impl VaultStore for PostgresStore {
         }
         // It is large, or another request has deleted it.
         let any_size: [Step<'_>; 1] = [(&DELETE, &[&id, &None::<i64>])];
-        let row = self.db.row_of_steps(caller, Some(self.db.long_limit), &any_size).await?;
-        if column(&row, "deleted")? { Ok(()) } else { Err(StoreError::NotFound) }
+        found(&self.db.row_of_steps(caller, Some(self.db.long_limit), &any_size).await?)
     }
 
     async fn fork_vault(&self, caller: &Caller, id: VaultId) -> Result<VaultRecord> {

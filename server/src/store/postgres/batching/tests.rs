@@ -12,9 +12,13 @@ use super::{BATCHES_MAX, BYTES_MAX, Batcher, REQUESTS_MAX};
 use crate::limits::REQUEST_DATABASE_TIMEOUT;
 use crate::store::{Result, StoreError};
 
-/// The output of a request is ten times its input. A batch with [`Self::BAD`] fails.
+/// The output of a request is ten times its input. A batch with [`BAD`] fails.
 struct Requests {
     batcher: Batcher<u8, i64, i64>,
+    sender: Arc<Sender>,
+}
+
+struct Sender {
     sent: Mutex<Vec<Vec<i64>>>,
     /// A permit for each batch that may end.
     ends: Semaphore,
@@ -22,36 +26,35 @@ struct Requests {
     failure: Mutex<Option<fn() -> StoreError>>,
 }
 
-impl Requests {
-    const BAD: i64 = 13;
+const BAD: i64 = 13;
 
-    fn of(batcher: Batcher<u8, i64, i64>) -> Arc<Self> {
+async fn send(sender: Arc<Sender>, _key: u8, inputs: Vec<i64>) -> Result<Vec<i64>> {
+    sender.sent.lock().push(inputs.clone());
+    sender.ends.acquire().await.unwrap().forget();
+    let failure = *sender.failure.lock();
+    match failure {
+        Some(failure) => Err(failure()),
+        None if inputs.contains(&BAD) => Err(StoreError::Internal("bad".into())),
+        None => Ok(inputs.iter().map(|input| 10 * input).collect()),
+    }
+}
+
+impl Requests {
+    fn new(writes: bool) -> Self {
         let (sent, failure) = (Mutex::default(), Mutex::default());
-        Arc::new(Self { batcher, sent, ends: Semaphore::new(0), failure })
+        let sender = Arc::new(Sender { sent, ends: Semaphore::new(0), failure });
+        Self { batcher: Batcher::new(writes, &sender, send), sender }
     }
 
-    async fn start(self: &Arc<Self>, input: i64, bytes: usize) -> JoinHandle<Result<i64>> {
-        let this = self.clone();
-        let request = tokio::spawn(async move {
-            let sender = this.clone();
-            let send = async move |inputs: Vec<i64>| {
-                sender.sent.lock().push(inputs.clone());
-                sender.ends.acquire().await.unwrap().forget();
-                let failure = *sender.failure.lock();
-                match failure {
-                    Some(failure) => Err(failure()),
-                    None if inputs.contains(&Self::BAD) => Err(StoreError::Internal("bad".into())),
-                    None => Ok(inputs.iter().map(|input| 10 * input).collect()),
-                }
-            };
-            this.batcher.run(1, bytes, input, send).await
-        });
+    async fn start(&self, input: i64, bytes: usize) -> JoinHandle<Result<i64>> {
+        let batcher = self.batcher.clone();
+        let request = tokio::spawn(async move { batcher.run(1, bytes, input).await });
         yield_now().await;
         request
     }
 
     /// Two requests that are on their way, and these that wait.
-    async fn waiting(self: &Arc<Self>, inputs: &[i64]) -> Vec<JoinHandle<Result<i64>>> {
+    async fn waiting(&self, inputs: &[i64]) -> Vec<JoinHandle<Result<i64>>> {
         let mut requests = Vec::new();
         for input in [1, 2].iter().chain(inputs) {
             requests.push(self.start(*input, 1).await);
@@ -62,11 +65,11 @@ impl Requests {
 
     /// The inputs of the batches from this one on.
     fn sent(&self, from: usize) -> Vec<Vec<i64>> {
-        self.sent.lock()[from..].to_vec()
+        self.sender.sent.lock()[from..].to_vec()
     }
 
     async fn end(&self, batches: usize) {
-        self.ends.add_permits(batches);
+        self.sender.ends.add_permits(batches);
         for _ in 0..10 {
             yield_now().await;
         }
@@ -80,7 +83,7 @@ async fn outputs(requests: Vec<JoinHandle<Result<i64>>>) -> Vec<Option<i64>> {
 
 #[tokio::test(start_paused = true)]
 async fn requests_that_wait_are_sent_together_and_each_gets_its_own_output() {
-    let requests = Requests::of(Batcher::of_writes());
+    let requests = Requests::new(true);
     let all = requests.waiting(&[5, 4, 5]).await;
     requests.end(1).await;
     assert_eq!(requests.sent(2), [[5, 4, 5]]);
@@ -91,7 +94,7 @@ async fn requests_that_wait_are_sent_together_and_each_gets_its_own_output() {
 
 #[tokio::test(start_paused = true)]
 async fn a_batch_has_a_limited_number_of_requests_and_of_bytes() {
-    let requests = Requests::of(Batcher::of_writes());
+    let requests = Requests::new(true);
     let mut all = requests.waiting(&[]).await;
     for input in 0..=REQUESTS_MAX {
         all.push(requests.start(input as i64 + 20, 1).await);
@@ -109,7 +112,7 @@ async fn a_batch_has_a_limited_number_of_requests_and_of_bytes() {
 
 #[tokio::test(start_paused = true)]
 async fn a_client_that_hangs_up_stops_no_other_request_and_one_that_waits_is_never_sent() {
-    let requests = Requests::of(Batcher::of_writes());
+    let requests = Requests::new(true);
     let mut all = requests.waiting(&[3, 4, 5]).await;
     all[3].abort();
     // Alone on its way, so it ends, and the next batch is sent.
@@ -125,11 +128,11 @@ async fn a_client_that_hangs_up_stops_no_other_request_and_one_that_waits_is_nev
 
 #[tokio::test(start_paused = true)]
 async fn after_a_fault_each_request_of_a_batch_is_sent_alone_and_only_the_bad_one_fails() {
-    let requests = Requests::of(Batcher::of_reads());
-    let all = requests.waiting(&[3, Requests::BAD, 4]).await;
+    let requests = Requests::new(false);
+    let all = requests.waiting(&[3, BAD, 4]).await;
     requests.end(6).await;
     assert_eq!(outputs(all).await, [Some(10), Some(20), Some(30), None, Some(40)]);
-    assert_eq!(requests.sent(3), [[3], [Requests::BAD], [4]]);
+    assert_eq!(requests.sent(3), [[3], [BAD], [4]]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -141,10 +144,10 @@ async fn every_other_failure_is_that_of_each_request_and_none_is_sent_again() {
         || StoreError::OutcomeUnknown("away".into()),
     ];
     for failure in failures {
-        let requests = Requests::of(Batcher::of_writes());
+        let requests = Requests::new(true);
         let all = requests.waiting(&[3, 4]).await;
         requests.end(2).await;
-        *requests.failure.lock() = Some(failure);
+        *requests.sender.failure.lock() = Some(failure);
         requests.end(1).await;
         for request in all.into_iter().skip(2) {
             let error = request.await.unwrap().unwrap_err();
@@ -156,7 +159,7 @@ async fn every_other_failure_is_that_of_each_request_and_none_is_sent_again() {
 
 #[tokio::test(start_paused = true)]
 async fn a_request_that_waited_as_long_as_it_may_is_never_sent() {
-    let requests = Requests::of(Batcher::of_writes());
+    let requests = Requests::new(true);
     let mut all = requests.waiting(&[]).await;
     let began = Instant::now();
     let late = requests.start(3, 1).await.await.unwrap();
@@ -170,8 +173,8 @@ async fn a_request_that_waited_as_long_as_it_may_is_never_sent() {
 
 #[tokio::test(start_paused = true)]
 async fn the_outcome_of_a_batch_that_does_not_end_in_time_is_unknown_if_it_writes() {
-    for (batcher, writes) in [(Batcher::of_reads(), false), (Batcher::of_writes(), true)] {
-        let requests = Requests::of(batcher);
+    for writes in [false, true] {
+        let requests = Requests::new(writes);
         let all = requests.waiting(&[3, 4]).await;
         requests.end(1).await;
         for request in all.into_iter().skip(2) {

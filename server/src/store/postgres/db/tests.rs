@@ -8,7 +8,7 @@ use deadpool::managed::Object;
 use futures::future::try_join_all;
 use tokio::time::timeout;
 
-use super::{Connector, Db, PING, Retry, Statement};
+use super::{By, Connector, Db, PING, Retry, Statement};
 use crate::clock::Clock;
 use crate::limits::SHARED_CLIENTS_MAX;
 use crate::store::StoreError;
@@ -46,7 +46,7 @@ impl Db {
     pub(in crate::store::postgres) async fn exclusive(
         &self,
     ) -> Result<Object<Connector>, StoreError> {
-        let mut retry = Retry::new(&PING);
+        let mut retry = Retry::new(&PING, None);
         loop {
             let client = retry.connection(|| self.pool.get()).await?;
             if client.simple_query("").await.is_ok() {
@@ -104,13 +104,13 @@ async fn each_class_of_error_is_retried_as_it_should_be() {
         (&WRITING, 3, "25006", ok, 3),
     ] {
         db.exclusive().await.unwrap().batch_execute("ALTER SEQUENCE calls RESTART").await.unwrap();
-        let found = match db.rows(statement, &[&i64::from(until), &condition]).await {
+        let found = match db.rows(By::Server, statement, &[&i64::from(until), &condition]).await {
             Ok(_) => ok,
             Err(StoreError::Unavailable(_)) => unavailable,
             Err(StoreError::OutcomeUnknown(_)) => unknown,
             Err(_) => broken,
         };
-        let counted: i64 = db.rows(&CALLS, &[]).await.unwrap()[0].get(0);
+        let counted: i64 = db.rows(By::Server, &CALLS, &[]).await.unwrap()[0].get(0);
         assert_eq!((found, counted), (outcome, calls), "{} {condition}", statement.name);
     }
 }
@@ -118,12 +118,12 @@ async fn each_class_of_error_is_retried_as_it_should_be() {
 #[tokio::test]
 async fn a_statement_is_prepared_again_when_the_schema_changed_or_the_session_was_reset() {
     let (db, _database) = db("pool_max_conns=16").await;
-    let columns = async || db.rows(&SETTINGS, &[]).await.unwrap()[0].columns().len();
+    let columns = async || db.rows(By::Server, &SETTINGS, &[]).await.unwrap()[0].columns().len();
     let mut held = Vec::new();
     // On more connections than there are attempts.
     for _ in 0..11 {
         let client = db.exclusive().await.unwrap();
-        client.prepared(SETTINGS.name, SETTINGS.sql).await.unwrap();
+        client.prepared(&SETTINGS).await.unwrap();
         held.push(client);
     }
     held[0].batch_execute("INSERT INTO setting VALUES ('a', 'b')").await.unwrap();
@@ -151,7 +151,7 @@ async fn connections_that_all_broke_while_idle_fail_no_statement() {
              WHERE datname = '{name}' AND backend_type = 'client backend'"
         );
         assert!(number(&other, &kill).await >= 11);
-        db.check().await.unwrap();
+        db.rows(By::Server, &PING, &[]).await.unwrap();
         drop(db.exclusive().await.unwrap());
     }
 }
@@ -163,7 +163,7 @@ async fn a_statement_that_takes_too_long_fails_and_is_cancelled_by_the_server_or
         Arc::make_mut(&mut db).limit = Duration::from_millis(limit);
         for statement in [&SLEEP, &SLEEP_WRITE] {
             let began = Instant::now();
-            let outcome = db.rows(statement, &[&60.0_f64]).await;
+            let outcome = db.rows(By::Server, statement, &[&60.0_f64]).await;
             // The server says that it cancelled a statement; if we give up, a write may be done.
             let is_unknown = query.is_empty() && statement.writes;
             match outcome {
@@ -174,7 +174,7 @@ async fn a_statement_that_takes_too_long_fails_and_is_cancelled_by_the_server_or
             assert!(began.elapsed() < Duration::from_secs(4), "{:?}", began.elapsed());
             nothing_sleeps(&db).await;
         }
-        db.check().await.unwrap();
+        db.rows(By::Server, &PING, &[]).await.unwrap();
     }
 }
 
@@ -190,10 +190,11 @@ async fn nothing_sleeps(db: &Db) {
 async fn a_statement_whose_caller_is_dropped_is_cancelled_and_delays_no_other() {
     // One connection for writes.
     let (db, _database) = db("pool_max_conns=3").await;
-    let dropped = timeout(Duration::from_millis(200), db.rows(&SLEEP_WRITE, &[&20.0_f64])).await;
+    let dropped =
+        timeout(Duration::from_millis(200), db.rows(By::Server, &SLEEP_WRITE, &[&20.0_f64])).await;
     assert!(dropped.is_err());
     let began = Instant::now();
-    db.rows(&QUICK_WRITE, &[]).await.unwrap();
+    db.rows(By::Server, &QUICK_WRITE, &[]).await.unwrap();
     assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
     nothing_sleeps(&db).await;
 }
@@ -203,11 +204,11 @@ async fn a_statement_without_a_connection_fails_within_seconds() {
     let (db, _database) = db("pool_max_conns=3").await;
     let _held = db.exclusive().await.unwrap();
     let began = Instant::now();
-    let outcome = db.rows(&QUICK_WRITE, &[]).await;
+    let outcome = db.rows(By::Server, &QUICK_WRITE, &[]).await;
     assert!(matches!(outcome, Err(StoreError::Unavailable(_))), "{outcome:?}");
     assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
     // Reads have connections of their own.
-    db.rows(&QUICK, &[]).await.unwrap();
+    db.rows(By::Server, &QUICK, &[]).await.unwrap();
 }
 
 #[tokio::test]
@@ -220,23 +221,11 @@ async fn reads_and_pipelined_writes_share_a_few_connections_and_other_writes_non
     for (statement, expected) in
         [(&READ, SHARED_CLIENTS_MAX), (&SHARED, SHARED_CLIENTS_MAX), (&OWN, 10)]
     {
-        let rows = try_join_all((0..10).map(|_| db.rows(statement, &[]))).await.unwrap();
+        let rows =
+            try_join_all((0..10).map(|_| db.rows(By::Server, statement, &[]))).await.unwrap();
         let pids: HashSet<i32> = rows.iter().map(|rows| rows[0].get(0)).collect();
         assert_eq!(pids.len(), expected, "{}", statement.name);
     }
-}
-
-#[tokio::test]
-async fn reads_on_a_shared_connection_that_breaks_all_succeed() {
-    let (db, _database) = db("").await;
-    let reads = try_join_all((0..20).map(|_| db.rows(&SLEEP, &[&0.1_f64])));
-    let breaking = async {
-        let kill = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
-             WHERE datname = current_database() AND wait_event = 'PgSleep'";
-        while number(&db, kill).await == 0 {}
-    };
-    let (reads, ()) = tokio::join!(reads, breaking);
-    assert_eq!(reads.unwrap().len(), 20);
 }
 
 #[tokio::test]

@@ -1,12 +1,15 @@
 //! Migrations, and the way up from each earlier schema.
 
+use std::process::Command;
+
 use tokio::task::JoinSet;
-use tokio_postgres::{Client, NoTls};
+use tokio_postgres::Client;
 
 use super::{LIST, MigrateError, Migration, Version, run};
 use crate::clock::Clock;
 use crate::store::postgres::PostgresStore;
 use crate::store::postgres::scratch::ScratchDatabase;
+use crate::store::postgres::tests::cluster::bin;
 use crate::store::postgres::{ConnectError, DatabaseUrl};
 
 /// Two versions that are not ours, to have more than one.
@@ -17,13 +20,7 @@ const PETS: &[Version] = &[
 
 async fn empty() -> (Client, ScratchDatabase) {
     let database = ScratchDatabase::empty().await.unwrap();
-    (connected(&database).await, database)
-}
-
-async fn connected(database: &ScratchDatabase) -> Client {
-    let (client, connection) = tokio_postgres::connect(&database.url(), NoTls).await.unwrap();
-    tokio::spawn(connection);
-    client
+    (database.client().await, database)
 }
 
 /// What the history holds, read as an operator would.
@@ -37,7 +34,7 @@ async fn servers_that_start_at_once_apply_each_version_once_and_in_order() {
     let (mut client, database) = empty().await;
     let mut runs = JoinSet::new();
     for _ in 0..8 {
-        let mut client = connected(&database).await;
+        let mut client = database.client().await;
         runs.spawn(async move { run(&mut client, PETS, Migration::Auto).await.unwrap() });
     }
     let mut applied = runs.join_all().await.concat();
@@ -172,50 +169,28 @@ const READ: &str =
      JOIN vault_directory d ON d.vault_id = vault.id AND d.account_id = account.id
      JOIN job ON job.account_id = account.id";
 
-/// Everything that makes a schema, a line each: columns, constraints, indexes, statistics,
-/// triggers, functions, sequences. What the history holds is not part of it.
-const CATALOG: &str = "
-    SELECT format('column %s.%s %s%s %s %s %s', c.relname, a.attname,
-                  format_type(a.atttypid, a.atttypmod), CASE WHEN a.attnotnull THEN ' not null' END,
-                  pg_get_expr(d.adbin, d.adrelid), a.attidentity,
-                  -- PostgreSQL 15.20 has a number of its own there.
-                  ARRAY(SELECT option FROM unnest(a.attoptions) AS option
-                      WHERE option NOT LIKE 'pg_attver=%')) AS line
-        FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid AND c.relkind IN ('r', 'v', 'p')
-        LEFT JOIN pg_attrdef d ON d.adrelid = c.oid AND d.adnum = a.attnum
-        WHERE a.attnum > 0 AND NOT a.attisdropped AND c.relnamespace = 'public'::regnamespace
-    UNION ALL SELECT format('constraint %s %s %s', conrelid::regclass, conname,
-                            pg_get_constraintdef(oid))
-        FROM pg_constraint WHERE connamespace = 'public'::regnamespace
-    UNION ALL SELECT 'index ' || indexdef FROM pg_indexes WHERE schemaname = 'public'
-    UNION ALL SELECT 'statistics ' || pg_get_statisticsobjdef(oid) FROM pg_statistic_ext
-    UNION ALL SELECT 'trigger ' || pg_get_triggerdef(oid) FROM pg_trigger WHERE NOT tgisinternal
-    UNION ALL SELECT 'function ' || pg_get_functiondef(oid)
-        FROM pg_proc WHERE pronamespace = 'public'::regnamespace
-    UNION ALL SELECT format('relation %s %s %s', relkind, relname, reloptions)
-        FROM pg_class WHERE relnamespace = 'public'::regnamespace
-    ORDER BY line";
-
-async fn catalog(client: &Client) -> Vec<String> {
-    let rows = client.query(CATALOG, &[]).await.unwrap();
-    rows.iter().map(|row| row.get("line")).collect()
+/// What makes a schema. A line that differs each time begins with a backslash.
+fn schema(database: &ScratchDatabase) -> Vec<String> {
+    let url = database.url();
+    let output =
+        Command::new(bin().join("pg_dump")).args(["--schema-only", &url]).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    text.lines().filter(|line| !line.starts_with('\\')).map(str::to_owned).collect()
 }
 
 #[tokio::test]
 async fn from_each_version_data_stays_and_the_schema_becomes_that_of_a_new_database() {
-    let (mut fresh, _fresh_database) = empty().await;
-    run(&mut fresh, LIST, Migration::Auto).await.unwrap();
-    let schema = catalog(&fresh).await;
-    assert!(schema.len() > 60, "{schema:#?}");
+    let expected = schema(&ScratchDatabase::create().await.unwrap());
+    assert!(expected.len() > 60, "{expected:#?}");
     for earlier in 1..LIST.len() {
-        let (mut client, _database) = empty().await;
+        let (mut client, database) = empty().await;
         run(&mut client, &LIST[..earlier], Migration::Auto).await.unwrap();
         client.batch_execute(&written(earlier)).await.unwrap();
         let applied = run(&mut client, LIST, Migration::Auto).await.unwrap();
         assert_eq!(applied.len(), LIST.len() - earlier);
         let found: String = client.query_one(READ, &[]).await.unwrap().get(0);
-        let expected = "ada p t general 1 Harbour A harbour 2026-01-04 00:00:00 t queued m \\x0102";
-        assert_eq!(found, expected, "from version {earlier}");
-        assert_eq!(catalog(&client).await, schema, "from version {earlier}");
+        let data = "ada p t general 1 Harbour A harbour 2026-01-04 00:00:00 t queued m \\x0102";
+        assert_eq!(found, data, "from version {earlier}");
+        assert_eq!(schema(&database), expected, "from version {earlier}");
     }
 }

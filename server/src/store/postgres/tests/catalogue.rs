@@ -1,20 +1,14 @@
 //! The catalogue: no triggers, no functions, and keys of account data that begin with the account.
 
-use tokio_postgres::{Client, NoTls};
+use tokio_postgres::Client;
 
+use super::super::distribute::ON_EVERY_NODE;
 use super::super::scratch::ScratchDatabase;
 
-/// Tables that are not spread by account, with the reason. All others are account data.
-pub(super) const GLOBAL: [(&str, &str); 8] = [
-    ("account", "account data may refer to it; only its name changes"),
-    ("api_key", "a key is found by its public id, before its account is known"),
-    ("session", "a session is found by its digest, and belongs to a key"),
-    ("sign_in_code", "a code is found by its digest"),
-    ("setting", "the secret, the public URLs and the blob store of the whole service"),
-    ("vault_directory", "a fork names a vault of any account by its id"),
-    ("due_job", "a worker locks a row of any account that no other one has locked"),
-    ("promptarium_migration", "one row for each migration"),
-];
+/// Tables that are not spread by account. All others are account data.
+fn global() -> Vec<&'static str> {
+    [&ON_EVERY_NODE[..], &["due_job", "promptarium_migration"]].concat()
+}
 
 /// What violates the rules, a line each. `$1` are the global tables.
 const VIOLATIONS: &str = "
@@ -63,8 +57,7 @@ const VIOLATIONS: &str = "
     ORDER BY 1";
 
 async fn violations(client: &Client) -> Vec<String> {
-    let global = GLOBAL.map(|(name, _)| name);
-    let rows = client.query(VIOLATIONS, &[&&global[..]]).await.unwrap();
+    let rows = client.query(VIOLATIONS, &[&global()]).await.unwrap();
     rows.iter().map(|row| row.get(0)).collect()
 }
 
@@ -105,13 +98,11 @@ const BROKEN: [(&str, &str); 10] = [
 #[tokio::test]
 async fn the_schema_has_no_triggers_and_its_keys_begin_with_the_account() {
     let database = ScratchDatabase::create().await.unwrap();
-    let (client, connection) = tokio_postgres::connect(&database.url(), NoTls).await.unwrap();
-    tokio::spawn(connection);
+    let client = database.client().await;
     assert_eq!(violations(&client).await, Vec::<String>::new());
     let there = "SELECT count(*) FROM unnest($1::text[]) name WHERE to_regclass(name) IS NOT NULL";
-    let global = GLOBAL.map(|(name, _)| name);
-    let there: i64 = client.query_one(there, &[&&global[..]]).await.unwrap().get(0);
-    assert_eq!(usize::try_from(there), Ok(GLOBAL.len()), "a global table is gone");
+    let there: i64 = client.query_one(there, &[&global()]).await.unwrap().get(0);
+    assert_eq!(usize::try_from(there), Ok(global().len()), "a global table is gone");
     for (change, rule) in BROKEN {
         client.batch_execute(&format!("BEGIN; {change}")).await.unwrap();
         let found = violations(&client).await;

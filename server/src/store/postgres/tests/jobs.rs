@@ -1,30 +1,16 @@
-//! Jobs: row locks, unreadable rows, and workers on this store.
+//! Jobs: row locks and unreadable rows.
 
-use std::sync::Arc;
-use std::time::Duration;
-
-use futures::TryStreamExt;
 use promptarium::limits;
-use tokio::time::{sleep, timeout};
+use tokio::time::timeout;
 use tokio_postgres::Client;
-use url::Url;
 
-use super::{caller, store, store_in};
-use crate::blobs::Blobs;
-use crate::blobs::asset_url::Assets;
-use crate::clock::Clock;
-use crate::domain::{GenerationRequest, JobState, Lease, NewJob, SigningKey};
-use crate::generate::local::LocalProvider;
-use crate::generate::submit::Submitter;
-use crate::generate::worker::Worker;
-use crate::generate::worker::pool::WorkerPool;
-use crate::generate::{JobSettings, OutputLimits, OutputStore};
+use super::until_waiting;
+use crate::domain::{GenerationRequest, JobState, Lease, NewJob};
+use crate::store::StoreError;
 use crate::store::contract_tests::StoreUnderTest;
 use crate::store::contract_tests::jobs::{
-    LEASE, LIMIT, SECOND, claim, image, new, queued, reserved, ticket,
+    LEASE, LIMIT, claim, image, new, queued, reserved, ticket,
 };
-use crate::store::prelude::*;
-use crate::store::{Store, StoreError};
 
 /// Completes the job while another transaction, with `statement` done, holds a lock that
 /// this waits for; then runs `end` in that transaction.
@@ -38,11 +24,7 @@ async fn complete_beside(
     other.batch_execute(&format!("BEGIN; {statement}")).await.unwrap();
     let store = db.store.clone();
     let completed = tokio::spawn(async move { store.complete_job(&lease, vec![image()]).await });
-    let waiting = "SELECT count(*) FROM pg_stat_activity \
-                   WHERE datname = current_database() AND wait_event_type = 'Lock'";
-    while number(&observer, waiting).await == 0 {
-        tokio::task::yield_now().await;
-    }
+    until_waiting(&observer).await;
     other.batch_execute(end).await.unwrap();
     completed.await.unwrap()
 }
@@ -162,77 +144,4 @@ async fn a_request_that_would_not_read_back_is_not_stored() {
     assert_eq!(number(&db.sql().await, "SELECT count(*) FROM job").await, 0);
     let deepest = limits::GENERATION_PARAMETERS_DEPTH_MAX - 1;
     reserved(&*db.store, &alice, nested(deepest)).await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn worker_pools_on_two_stores_complete_every_job_once() {
-    const COUNT: usize = 12;
-    let (store, database) = store().await;
-    let alice = caller(&store, "alice").await;
-    let assets = Assets::new(&Url::parse("http://localhost").unwrap(), &[]);
-    let blobs = Blobs::in_memory();
-    let (clock, key) = (Clock::System, SigningKey::random());
-    let provider = Arc::new(LocalProvider { clock, assets: assets.clone(), blobs: blobs.clone() });
-    let stores: [Arc<dyn Store>; 2] =
-        [Arc::new(store.clone()), Arc::new(store_in(&database, Clock::System).await)];
-    let pools = stores.clone().map(|store| {
-        let worker = Worker {
-            store,
-            provider: provider.clone(),
-            outputs: OutputStore {
-                blobs: blobs.clone(),
-                assets: assets.clone(),
-                key: key.clone(),
-                clock: Clock::System,
-                limits: OutputLimits::new(1),
-            },
-            clock: Clock::System,
-            settings: JobSettings { workers: 4, ..JobSettings::default() },
-            activity: Arc::default(),
-        };
-        WorkerPool::start(&worker)
-    });
-    let submitter = Submitter::new(stores[0].clone(), provider.clone(), assets.clone());
-    for at in 0..COUNT {
-        let model_id = if at == 0 { "local/fail" } else { "local/plasma" };
-        let request = GenerationRequest {
-            model_id: model_id.into(),
-            prompt: "A harbour".into(),
-            aspect_ratio: "1:1".into(),
-            batch_count: 2,
-            ..GenerationRequest::default()
-        };
-        let job = NewJob { request: request.into(), ..new(&format!("{at}"), 1, None) };
-        submitter.submit(&alice, job, ()).await.unwrap();
-    }
-    let mut image_count = 0;
-    for at in 0..COUNT {
-        let ended = async {
-            loop {
-                match store.job(&alice, &format!("{at}")).await.unwrap().state {
-                    JobState::Completed(..) => return true,
-                    JobState::Failed(..) => return false,
-                    _ => sleep(Duration::from_millis(20)).await,
-                }
-            }
-        };
-        let completed = timeout(60 * SECOND, ended).await.expect("a job does not end");
-        assert_eq!(completed, at != 0, "job {at}");
-    }
-    for pool in pools {
-        pool.stop().await;
-    }
-    let general = store.vaults(&alice).await.unwrap()[0].id;
-    let contents = store.contents(&alice, general).await.unwrap();
-    let contents: Vec<_> = contents.try_collect().await.unwrap();
-    assert_eq!(contents.len(), COUNT - 1);
-    for listed in contents {
-        for image in &*listed.prompt.images {
-            let name = assets.name_of(&image.source).unwrap();
-            assert!(blobs.read_all(&name).await.unwrap().is_some());
-            image_count += 1;
-        }
-    }
-    assert_eq!(image_count, 2 * (COUNT - 1));
-    assert_eq!(store.broken_invariants().await, Vec::<String>::new());
 }

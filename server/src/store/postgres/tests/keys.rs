@@ -3,17 +3,13 @@
 use super::{caller, number, store};
 use crate::domain::{Caller, PromptKind, PromptPatch};
 use crate::store::contract_tests::{key, named, new_prompt};
-use crate::store::postgres::{KeyEntry, PostgresStore};
+use crate::store::postgres::KeyEntry;
 use crate::store::prelude::*;
 use crate::store::{Result, StoreError};
 
-async fn counts(store: &PostgresStore) -> [i64; 3] {
-    let mut counts = [0; 3];
-    for (count, table) in counts.iter_mut().zip(["account", "vault", "api_key"]) {
-        *count = number(store, &format!("SELECT count(*) FROM {table}")).await;
-    }
-    counts
-}
+/// Numbers of accounts, vaults and keys.
+const COUNTS: &str = "SELECT 100 * (SELECT count(*) FROM account)
+    + 10 * (SELECT count(*) FROM vault) + (SELECT count(*) FROM api_key)";
 
 #[tokio::test]
 async fn an_account_is_created_once_with_its_general_vault() {
@@ -39,12 +35,12 @@ async fn only_an_empty_database_gets_a_first_key() {
     let firsts = keys.iter().map(|key| store.seed_first_key("default", key));
     let created = futures::future::try_join_all(firsts).await.unwrap();
     assert_eq!(created.iter().filter(|created| **created).count(), 1);
-    assert_eq!(counts(&store).await, [1, 1, 1]);
+    assert_eq!(number(&store, COUNTS).await, 111);
 
     let (store, _database) = super::store().await;
     store.create_account("alice").await.unwrap();
     assert!(!store.seed_first_key("default", &key("a")).await.unwrap());
-    assert_eq!(counts(&store).await, [1, 1, 0]);
+    assert_eq!(number(&store, COUNTS).await, 110);
 }
 
 #[tokio::test]
@@ -109,4 +105,21 @@ async fn a_key_is_refused_with_another_account() {
         assert!(matches!(result, Err(StoreError::KeyRevoked)), "{number}: {result:?}");
     }
     assert_eq!(&*store.prompt(&bob, prompt).await.unwrap().title, "A title");
+}
+
+#[tokio::test]
+async fn a_session_is_no_key_of_the_operator() {
+    let (store, _database) = store().await;
+    caller(&store, "alice").await;
+    store.create_sign_in_code("alice", [1; 32]).await.unwrap();
+    store.sign_in([1; 32], [2; 32], None).await.unwrap().unwrap();
+    assert_eq!(number(&store, "SELECT count(*) FROM api_key").await, 2);
+    assert_eq!(store.keys().await.unwrap().len(), 1);
+    assert_eq!(store.keys_of("alice").await.unwrap().unwrap().len(), 1);
+    let rows = super::query(&store, "SELECT public_id FROM api_key ORDER BY id DESC", &[]).await;
+    let public_id: &str = rows[0].get(0);
+    assert!(public_id.starts_with("session_"), "{public_id}");
+    assert_eq!(store.find_key(public_id, &[7; 32]).await.unwrap(), None);
+    assert_eq!(store.revoke_key(public_id).await.unwrap(), None);
+    assert!(store.find_session([2; 32]).await.unwrap().is_some());
 }

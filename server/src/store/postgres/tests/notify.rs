@@ -7,7 +7,7 @@ use tokio::time::{Instant, sleep, timeout};
 
 use super::{caller, number, query, store, store_in};
 use crate::clock::Clock;
-use crate::domain::{Release, Turn};
+use crate::domain::Release;
 use crate::limits::JOB_POLL;
 use crate::store::JobQueue;
 use crate::store::contract_tests::jobs::{SECOND, claim, queued};
@@ -91,24 +91,6 @@ async fn waiting_ends_when_a_released_job_is_due() {
     assert!(wait < AT_ONCE, "{wait:?}");
     sleep(Duration::from_millis(50)).await;
     assert!(claim(&store).await.is_some());
-}
-
-#[tokio::test]
-async fn a_lease_that_expired_in_another_store_is_found() {
-    let (store, database) = store().await;
-    let alice = caller(&store, "alice").await;
-    queued(&store, &alice, "j").await;
-    let other = store_in(&database, Clock::System).await;
-    other.claim_job(SECOND, &Turn::default()).await.unwrap().unwrap();
-    let found = async {
-        loop {
-            store.job_due(20 * SECOND, &[]).await;
-            if let Some(claim) = claim(&store).await {
-                return claim;
-            }
-        }
-    };
-    assert_eq!(timeout(5 * SECOND, found).await.unwrap().failed_attempts, 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]

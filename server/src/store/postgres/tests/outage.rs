@@ -2,14 +2,15 @@
 
 use std::collections::HashSet;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use tokio::task::JoinSet;
+use tokio::time::{sleep, timeout};
 
 use super::cluster::{Cluster, DURABLE};
 use crate::clock::Clock;
-use crate::store::postgres::db::{Params, Statement};
+use crate::store::postgres::db::{By, Params, Statement};
 use crate::store::postgres::{DatabaseUrl, Migration, PostgresStore};
 use crate::store::{Store as _, StoreError};
 
@@ -33,8 +34,11 @@ async fn statements(store: &PostgresStore) -> [Result<(), StoreError>; 3] {
     let db = &store.db;
     let name = rand::random::<u64>().to_string();
     let params: Params<'_> = &[&name];
-    let (check, read, write) =
-        tokio::join!(store.check(), db.rows(&READ, &[&"x"]), db.rows(&WRITE, params),);
+    let (check, read, write) = tokio::join!(
+        store.check(),
+        db.rows(By::Server, &READ, &[&"x"]),
+        db.rows(By::Server, &WRITE, params),
+    );
     [check, read.map(drop), write.map(drop)]
 }
 
@@ -65,7 +69,7 @@ async fn a_store_fails_soon_while_its_database_is_stopped_and_recovers_by_itself
     // A restart that is over soon fails nothing.
     cluster.stop("fast");
     let restart = async {
-        tokio::time::sleep(Duration::from_millis(300)).await;
+        sleep(Duration::from_millis(300)).await;
         let starting = move || {
             cluster.start_again();
             cluster
@@ -79,6 +83,7 @@ async fn a_store_fails_soon_while_its_database_is_stopped_and_recovers_by_itself
 }
 
 /// The writes of one client of the store.
+#[derive(Default)]
 struct Client {
     name: String,
     acknowledged: HashSet<String>,
@@ -86,28 +91,32 @@ struct Client {
     unknown: HashSet<String>,
 }
 
+/// The database crashes after so many acknowledged writes each time.
+const PER_CRASH: usize = 100;
+const CRASHES: usize = 3;
+
 impl Client {
     /// Writes and reads until the load is over.
-    async fn work(mut self, store: PostgresStore, load: Arc<Load>) -> Self {
+    async fn work(mut self, store: PostgresStore, written: Arc<AtomicUsize>) -> Self {
         for number in 0.. {
-            if load.over.load(Ordering::Relaxed) {
+            if written.load(Relaxed) > PER_CRASH * (CRASHES + 1) {
                 break;
             }
             let name = format!("{}-{number}", self.name);
-            match store.db.rows(&WRITE, &[&name]).await {
+            match store.db.rows(By::Server, &WRITE, &[&name]).await {
                 Ok(rows) => {
                     assert_eq!(rows[0].get::<_, &str>(0), name);
                     self.acknowledged.insert(name);
-                    load.written.fetch_add(1, Ordering::Relaxed);
+                    written.fetch_add(1, Relaxed);
                 }
                 Err(StoreError::Unavailable(_)) => {}
                 Err(StoreError::OutcomeUnknown(_)) => {
                     self.unknown.insert(name);
-                    tokio::time::sleep(Duration::from_millis(20)).await;
+                    sleep(Duration::from_millis(20)).await;
                 }
                 Err(other) => panic!("{other:?}"),
             }
-            match store.db.rows(&READ, &[&self.name]).await {
+            match store.db.rows(By::Server, &READ, &[&self.name]).await {
                 Ok(rows) => self.holds(&rows),
                 Err(StoreError::Unavailable(_)) => {}
                 Err(other) => panic!("{other:?}"),
@@ -129,44 +138,29 @@ impl Client {
     }
 }
 
-#[derive(Default)]
-struct Load {
-    over: AtomicBool,
-    written: AtomicUsize,
-}
-
-impl Load {
-    /// Waits until this many more were written.
-    async fn goes_on(&self, more: usize) {
-        let goal = self.written.load(Ordering::Relaxed) + more;
-        let began = Instant::now();
-        while self.written.load(Ordering::Relaxed) < goal {
-            assert!(began.elapsed() < Duration::from_secs(60), "nothing is written any more");
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
-    }
-}
-
 #[tokio::test(flavor = "multi_thread")]
 async fn a_crash_of_the_database_under_load_loses_nothing_and_breaks_nothing() {
     let cluster = Cluster::start(DURABLE);
     let store = open(&cluster).await;
-    let load = Arc::new(Load::default());
+    let written = Arc::<AtomicUsize>::default();
     let mut clients = JoinSet::new();
     for number in 0..8 {
-        let name = format!("client{number}");
-        let client = Client { name, acknowledged: HashSet::new(), unknown: HashSet::new() };
-        clients.spawn(client.work(store.clone(), load.clone()));
+        let client = Client { name: format!("client{number}"), ..Client::default() };
+        clients.spawn(client.work(store.clone(), written.clone()));
     }
-    for _ in 0..3 {
-        load.goes_on(100).await;
-        cluster.stop("immediate");
-        cluster.start_again();
-    }
-    load.goes_on(100).await;
-    load.over.store(true, Ordering::Relaxed);
-    for client in clients.join_all().await {
-        client.holds(&store.db.rows(&READ, &[&client.name]).await.unwrap());
+    let crashing = async {
+        for crash in 1..=CRASHES {
+            while written.load(Relaxed) < PER_CRASH * crash {
+                sleep(Duration::from_millis(5)).await;
+            }
+            cluster.stop("immediate");
+            cluster.start_again();
+        }
+        clients.join_all().await
+    };
+    let clients = timeout(Duration::from_secs(120), crashing).await;
+    for client in clients.expect("nothing is written any more") {
+        client.holds(&store.db.rows(By::Server, &READ, &[&client.name]).await.unwrap());
     }
 }
 
@@ -183,7 +177,7 @@ async fn a_server_that_was_deposed_is_left_for_the_one_that_takes_writes() {
     let both = format!("{who}@{place},{}", second.url().split_once('@').unwrap().1);
     let url = DatabaseUrl::parse(&both).unwrap();
     let store = PostgresStore::open(&url, Migration::Auto, Clock::System).await.unwrap();
-    store.db.rows(&WRITE, &[&"before"]).await.unwrap();
+    store.db.rows(By::Server, &WRITE, &[&"before"]).await.unwrap();
 
     let client = store.db.exclusive().await.unwrap();
     let depose = "ALTER SYSTEM SET default_transaction_read_only = on";
@@ -195,8 +189,8 @@ async fn a_server_that_was_deposed_is_left_for_the_one_that_takes_writes() {
     while read_only().await == "off" {
         tokio::task::yield_now().await;
     }
-    store.db.rows(&WRITE, &[&"after-1"]).await.unwrap();
-    let found = other.db.rows(&READ, &[&"after"]).await.unwrap();
+    store.db.rows(By::Server, &WRITE, &[&"after-1"]).await.unwrap();
+    let found = other.db.rows(By::Server, &READ, &[&"after"]).await.unwrap();
     assert_eq!(found.len(), 1, "the write went to the server that takes writes");
 }
 
@@ -215,7 +209,7 @@ async fn servers_that_want_more_connections_than_there_are_make_do_with_what_the
             running.spawn(async move {
                 for step in 0..10 {
                     let name = format!("{number}-{task}-{step}");
-                    store.db.rows(&WRITE, &[&name]).await.unwrap();
+                    store.db.rows(By::Server, &WRITE, &[&name]).await.unwrap();
                 }
             });
         }

@@ -8,12 +8,12 @@ use futures::future::join_all;
 use promptarium::VaultId;
 use tokio::time::timeout;
 
-use super::{caller, number, query, store};
+use super::{caller, fill, number, query, store};
 use crate::domain::{Caller, VaultPatch, VaultVisibility};
 use crate::limits::{KEY_LOOKUPS_MAX, LONG_WRITE_PROMPTS};
 use crate::store::contract_tests::named;
 use crate::store::postgres::PostgresStore;
-use crate::store::postgres::db::Statement;
+use crate::store::postgres::db::{By, Statement};
 use crate::store::prelude::*;
 use crate::store::{StoreError, time_budget};
 
@@ -40,24 +40,11 @@ async fn sleeping(store: &PostgresStore, expected: i64) {
 /// A public vault with so many prompts.
 async fn vault_of(store: &PostgresStore, caller: &Caller, prompts: i64) -> VaultId {
     let id = store.create_vault(caller, named("Sky")).await.unwrap().id;
-    fill(store, caller, id, prompts).await;
+    fill(store, caller, id, prompts, 1).await;
     let visibility = Some(VaultVisibility::Public);
     let patch = VaultPatch { visibility, ..VaultPatch::default() };
     store.update_vault(caller, id, patch).await.unwrap();
     id
-}
-
-async fn fill(store: &PostgresStore, caller: &Caller, id: VaultId, prompts: i64) {
-    let statement = "WITH created AS (
-             INSERT INTO prompt (account_id, kind, title, body, created_at, updated_at)
-             SELECT $1, 'text', 'T', 'x', now(), now() FROM generate_series(1, $3::bigint)
-             RETURNING id, kind
-         ), counted AS (
-             UPDATE vault SET prompt_count = prompt_count + $3 WHERE account_id = $1 AND id = $2
-         )
-         INSERT INTO vault_prompt (account_id, vault_id, prompt_id, kind)
-         SELECT $1::bigint, $2::bigint, id, kind FROM created ORDER BY id";
-    query(store, statement, &[&caller.account.0, &id.get(), &prompts]).await;
 }
 
 #[tokio::test]
@@ -83,7 +70,7 @@ async fn a_large_system_vault_is_not_deleted() {
     let (store, _database) = store().await;
     let alice = caller(&store, "alice").await;
     let general = store.vaults(&alice).await.unwrap()[0].id;
-    fill(&store, &alice, general, LONG_WRITE_PROMPTS + 1).await;
+    fill(&store, &alice, general, LONG_WRITE_PROMPTS + 1, 1).await;
     let outcome = store.delete_vault(&alice, general).await;
     assert!(matches!(outcome, Err(StoreError::SystemVaultDelete)), "{outcome:?}");
 }
@@ -161,7 +148,7 @@ async fn the_steps_of_one_request_share_its_time() {
     let began = Instant::now();
     let steps = time_budget::of_request(async {
         time_budget::spend(Duration::from_millis(8_500));
-        store.db.rows(&SLEEP, &[&30.0_f64]).await
+        store.db.rows(By::Server, &SLEEP, &[&30.0_f64]).await
     });
     let outcome = steps.await;
     assert!(matches!(outcome, Err(StoreError::OutcomeUnknown(_))), "{outcome:?}");
@@ -171,7 +158,8 @@ async fn the_steps_of_one_request_share_its_time() {
 #[tokio::test]
 async fn few_unknown_keys_are_looked_up_at_once() {
     let (store, _database) = store().await;
-    let look_ups = join_all((0..4 * KEY_LOOKUPS_MAX).map(|_| store.db.look_up(&LOOK_UP, &[])));
+    let look_ups =
+        join_all((0..4 * KEY_LOOKUPS_MAX).map(|_| store.db.rows(By::LookUp, &LOOK_UP, &[])));
     let watching = async {
         let mut most = 0;
         for _ in 0..20 {

@@ -4,9 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-/// Tables with an `account_id`: a range of an index on them is small only if it is limited
-/// to one account.
-const WITH_ACCOUNT: [&str; 4] = ["prompt", "vault", "vault_prompt", "job"];
+use crate::store::postgres::distribute::BY_ACCOUNT;
 
 /// Tables of which one account may have so many rows that the range must be smaller still.
 const MANY_PER_ACCOUNT: [&str; 3] = ["prompt", "vault_prompt", "job"];
@@ -24,59 +22,55 @@ impl Plan {
         Self(explained[0]["Plan"].take())
     }
 
+    fn nodes(&self) -> Vec<&Value> {
+        let mut nodes = vec![&self.0];
+        let mut at = 0;
+        while at < nodes.len() {
+            nodes.extend(children(nodes[at]));
+            at += 1;
+        }
+        nodes
+    }
+
     /// Every scan that reads a whole table or index.
     pub(super) fn whole_scans(&self) -> Vec<String> {
-        let mut found = Vec::new();
-        visit(&self.0, &mut |node| {
-            if is_whole(node) {
-                let relation = text(node, "Relation Name").or(text(node, "Index Name"));
-                let relation = relation.unwrap_or_default();
-                let index = text(node, "Index Name").map(|index| format!(" by {index}"));
-                found.push(format!("{} on {relation}{}", kind(node), index.unwrap_or_default()));
-            }
-        });
-        found
+        let whole = self.nodes().into_iter().filter(|node| is_whole(node));
+        let scan = |node| {
+            let index = text(node, "Index Name");
+            let relation = text(node, "Relation Name").or(index).unwrap_or_default();
+            format!("{} on {relation} by {}", kind(node), index.unwrap_or_default())
+        };
+        whole.map(scan).collect()
     }
 
     /// Every scan that reads rows or entries of an index and then compares them with a key that it
     /// could begin with. If most accounts are small, or if the index has all columns of the
     /// statement, that looks as cheap.
     pub(super) fn filtered_ids(&self, indexes: &BTreeMap<String, Vec<String>>) -> Vec<String> {
-        let mut found = Vec::new();
-        visit(&self.0, &mut |node| {
-            let Some(index) = text(node, "Index Name") else { return };
+        let filtered = |node: &Value| {
+            let index = text(node, "Index Name")?;
             let filter = text(node, "Filter").unwrap_or_default();
             let condition = text(node, "Index Cond").unwrap_or_default();
             let by_id = ["(id = ", ".id = ", "prompt_id = ", "vault_id = ", "name_digest = "];
             let is_given = |column: &String| condition.contains(&format!("({column} = "));
-            let rest = indexes[index].iter().skip_while(|column| is_given(column));
-            if by_id.iter().any(|id| filter.contains(id)) || rest.clone().any(is_given) {
-                found.push(format!("{} by {index}: {condition} {filter}", kind(node)));
-            }
-        });
-        found
+            let mut rest = indexes[index].iter().skip_while(|column| is_given(column));
+            let is_filtered = by_id.iter().any(|id| filter.contains(id)) || rest.any(is_given);
+            is_filtered.then(|| format!("{} by {index}: {condition} {filter}", kind(node)))
+        };
+        self.nodes().into_iter().filter_map(filtered).collect()
     }
 
     /// Every node that changes or locks rows.
-    pub(super) fn acts(&self) -> Vec<String> {
-        let mut found = Vec::new();
-        visit(&self.0, &mut |node| {
-            if matches!(kind(node), "ModifyTable" | "LockRows") {
-                found.push(kind(node).to_owned());
-            }
-        });
-        found
+    pub(super) fn acts(&self) -> Vec<&str> {
+        let kinds = self.nodes().into_iter().map(kind);
+        kinds.filter(|kind| matches!(*kind, "ModifyTable" | "LockRows")).collect()
     }
 
     /// Every sort of table rows that no LIMIT has reduced.
     pub(super) fn unlimited_sorts(&self) -> Vec<String> {
-        let mut found = Vec::new();
-        visit(&self.0, &mut |node| {
-            if kind(node).ends_with("Sort") && children(node).any(reads_without_limit) {
-                found.push(format!("{} by {}", kind(node), node["Sort Key"]));
-            }
-        });
-        found
+        let sorts = self.nodes().into_iter().filter(|node| kind(node).ends_with("Sort"));
+        let unlimited = sorts.filter(|node| children(node).any(reads_without_limit));
+        unlimited.map(|node| format!("{} by {}", kind(node), node["Sort Key"])).collect()
     }
 }
 
@@ -97,7 +91,8 @@ fn is_small_range(node: &Value) -> bool {
     let is_on = |table: &&str| {
         index.strip_prefix(*table).is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
     };
-    if index.starts_with("vault_directory") || !WITH_ACCOUNT.iter().any(&is_on) {
+    // A range of an index on account data is small only if it is limited to one account.
+    if index.starts_with("vault_directory") || !BY_ACCOUNT.iter().any(&is_on) {
         return true;
     }
     if GLOBAL_INDEXES.iter().any(|(name, _)| *name == index) {
@@ -129,13 +124,6 @@ fn is_one_row(node: &Value) -> bool {
 /// Whether a node is an expression or CTE, not an input of its parent.
 fn is_subplan(node: &Value) -> bool {
     matches!(text(node, "Parent Relationship"), Some("SubPlan" | "InitPlan"))
-}
-
-fn visit(node: &Value, see: &mut impl FnMut(&Value)) {
-    see(node);
-    for child in children(node) {
-        visit(child, see);
-    }
 }
 
 fn children(node: &Value) -> impl Iterator<Item = &Value> {
