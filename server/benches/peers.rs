@@ -38,9 +38,9 @@ const POST: Load = Load { name: "POST a prompt", path: "/prompts", post: true };
 /// The loads of each store, with the peers and the lowest ratio to each.
 const MEMORY: &[(Load, &[(&str, f64)])] = &[(GET, &[("bare", 0.75)])];
 const POSTGRES: &[(Load, &[(&str, f64)])] = &[
-    (GET, &[("thin", 1.0), ("tutorial", 4.0)]),
-    (LIST, &[("thin", 0.9), ("tutorial", 4.0)]),
-    (POST, &[("thin", 0.9), ("tutorial", 4.0)]),
+    (GET, &[("thin", 1.4), ("tutorial", 4.0)]),
+    (LIST, &[("thin", 1.8), ("tutorial", 4.0)]),
+    (POST, &[("thin", 1.3), ("tutorial", 4.0)]),
 ];
 
 fn main() -> Result {

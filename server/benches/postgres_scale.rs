@@ -28,8 +28,8 @@ use promptarium_server::test_support::ScratchDatabase;
 use serde_json::json;
 use tokio_postgres::{Client, NoTls};
 
-use self::account::{Account, Marks, integer};
-use self::crowd::{Crowd, IN_ANY_ACCOUNT};
+use self::account::{Account, Marks, client, integer};
+use self::crowd::IN_ANY_ACCOUNT;
 use self::step::{IN_A_LARGE_ACCOUNT, compare_all, median};
 
 type Result<T = ()> = std::result::Result<T, Box<dyn Error>>;
@@ -72,27 +72,23 @@ async fn main() -> Result {
     load(&url, "large", prompts, VAULTS)?;
     println!("loaded {prompts} prompts in {:.0?}\n", started.elapsed());
 
-    let (client, connection) = tokio_postgres::connect(&url, NoTls).await?;
+    let (sql, connection) = tokio_postgres::connect(&url, NoTls).await?;
     tokio::spawn(connection);
-    client.batch_execute(WARM).await?;
+    sql.batch_execute(WARM).await?;
     let base = server.base_url();
-    let mut small = open(base, "promptarium_live_small_s3cret", &client, ("small", SMALL)).await?;
-    let mut large =
-        open(base, "promptarium_live_large_s3cret", &client, ("large", prompts)).await?;
+    let mut small = open(base, &sql, "small", SMALL).await?;
+    let mut large = [open(base, &sql, "large", prompts).await?];
     let (few, many) = (format!("at {SMALL}"), format!("at {prompts}"));
-    let pair = ((&mut small, &*few), (&mut large, &*many));
-    let outcome = compare_all(IN_A_LARGE_ACCOUNT, pair.0, pair.1, |_| ()).await;
-    let outcome = outcome.and(vaults(&mut large).await);
-    let mut crowd = Crowd::fill(&client).await?;
+    let outcome = compare_all(IN_A_LARGE_ACCOUNT, (&mut small, &few), (&mut large, &many)).await;
+    let outcome = outcome.and(vaults(&large[0]).await);
+    let mut crowd = crowd::fill(&sql, base).await?;
     // So that the server knows every key.
-    for member in 0..crowd.len() {
-        crowd.enter(&mut large, member);
-        large.get("/prompts?limit=1").await?;
+    for member in &crowd {
+        member.get("/prompts?limit=1").await?;
     }
     println!("\n{ACCOUNTS} accounts of 100 prompts:\n");
-    let pair = ((&mut small, &*few), (&mut large, "in any of the accounts"));
-    outcome
-        .and(compare_all(IN_ANY_ACCOUNT, pair.0, pair.1, |account| crowd.enter_any(account)).await)
+    let any = (&mut *crowd, "in any of the accounts");
+    outcome.and(compare_all(IN_ANY_ACCOUNT, (&mut small, &few), any).await)
 }
 
 /// Fills an account past the API.
@@ -104,22 +100,16 @@ fn load(url: &str, account: &str, prompts: usize, vaults: usize) -> Result {
 }
 
 /// An account that was loaded, with something in its middle to work on.
-async fn open(
-    base: &str,
-    key: &'static str,
-    client: &Client,
-    (name, prompts): (&str, usize),
-) -> Result<Account> {
+async fn open(base: &str, sql: &Client, name: &str, prompts: usize) -> Result<Account> {
     let middle = "SELECT m.vault_id, m.prompt_id, m.id, \
                   (SELECT min(id) FROM prompt WHERE account_id = a.id), \
                   (SELECT max(id) FROM prompt WHERE account_id = a.id) \
                   FROM account a JOIN vault v ON v.account_id = a.id AND v.slug = 'bench' \
                   JOIN vault_prompt m ON m.account_id = v.account_id AND m.vault_id = v.id \
                   WHERE a.name = $1 ORDER BY m.id OFFSET $2 LIMIT 1";
-    let offset = i64::try_from(prompts / 2)?;
-    let row = client.query_one(middle, &[&name, &offset]).await?;
-    let mut account = Account::connect(base, key).await?;
-    let deep = account.middle(prompts).await?;
+    let row = sql.query_one(middle, &[&name, &i64::try_from(prompts / 2)?]).await?;
+    let (base, key) = (base.to_owned(), format!("promptarium_live_{name}_s3cret"));
+    let mut account = Account { client: client()?, base, key, marks: Marks::default() };
     let second = account.call(Method::POST, "/vaults", Some(json!({ "name": "Saved" }))).await?;
     account.marks = Marks {
         vault: row.try_get(0)?,
@@ -127,26 +117,26 @@ async fn open(
         prompt: row.try_get(1)?,
         member: row.try_get(2)?,
         prompts: row.try_get(3)?..row.try_get::<_, i64>(4)? + 1,
-        deep,
+        deep: account.middle(prompts).await?,
     };
     Ok(account)
 }
 
 /// The list of all vaults beside a page of 20 prompts: as it is asked for again and again, and
 /// right after one of the vaults has changed. The bound is for the former.
-async fn vaults(large: &mut Account) -> Result {
+async fn vaults(large: &Account) -> Result {
     let (mut pages, mut lists, mut changed) = (Vec::new(), Vec::new(), Vec::<Duration>::new());
     let change = format!("/vaults/{}", large.marks.vault);
     for _ in 0..LISTINGS {
         let start = Instant::now();
-        large.bytes(Method::GET, "/prompts", None).await?;
+        large.get("/prompts").await?;
         pages.push(start.elapsed());
         let start = Instant::now();
-        large.bytes(Method::GET, "/vaults", None).await?;
+        large.get("/vaults").await?;
         lists.push(start.elapsed());
-        large.bytes(Method::PATCH, &change, Some(json!({ "visibility": "private" }))).await?;
+        large.call(Method::PATCH, &change, Some(json!({ "visibility": "private" }))).await?;
         let start = Instant::now();
-        large.bytes(Method::GET, "/vaults", None).await?;
+        large.get("/vaults").await?;
         changed.push(start.elapsed());
     }
     let (page, list, changed) = (median(pages), median(lists), median(changed));

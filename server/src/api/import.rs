@@ -15,8 +15,8 @@ use crate::domain::{
 };
 use crate::http::error::MODEL_REQUIRED;
 use crate::http::validate::{
-    BodyError, Field, FieldError, FieldErrors, Form, absolute_url, id, integer, json_fields,
-    list as list_of, one_of, text,
+    Field, FieldError, FieldErrors, Form, absolute_url, id, integer, json_fields, list as list_of,
+    one_of, text,
 };
 use crate::limits::{IMPORT_PROMPTS_MAX, PROMPT_IMAGES_MAX, VAULTS_MAX};
 use crate::store::{Store, StoreError};
@@ -119,7 +119,8 @@ fn entry<T>(
     known: &'static [&'static str],
     read: impl FnOnce(&mut Form<'_>) -> Option<T>,
 ) -> Result<T, FieldError> {
-    let mut form = json_fields(field.raw().as_bytes(), known).map_err(|BodyError(error)| error)?;
+    let mut form = json_fields(field.raw().as_bytes(), known)
+        .map_err(|errors| errors.0.into_values().collect::<String>())?;
     let value = read(&mut form);
     form.finish_with(value).map_err(|errors| format!("({})", lines(&errors)))
 }

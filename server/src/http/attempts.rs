@@ -9,7 +9,6 @@ use crate::clock::Clock;
 use crate::http::auth::AuthError;
 use crate::http::error::ApiError;
 use crate::http::rates::windows::{Rate, Windows};
-use crate::limits::{SIGN_IN_ATTEMPTS_MAX, SIGN_IN_ATTEMPTS_PER_ADDRESS, SIGN_IN_WINDOW_SECONDS};
 use crate::quota::Client;
 
 /// The wrong codes of each address, and of all together.
@@ -23,11 +22,8 @@ impl Attempts {
 
     /// Counts a wrong code, and returns the answer to it.
     pub(crate) fn wrong(&self, peer: IpAddr) -> ApiError {
-        let rate = |quota| Rate { quota, seconds: SIGN_IN_WINDOW_SECONDS };
-        let (left, refused) = self.0.count(&[
-            (peer.into(), rate(SIGN_IN_ATTEMPTS_PER_ADDRESS)),
-            (Client::Server, rate(SIGN_IN_ATTEMPTS_MAX)),
-        ]);
+        let rate = |events| Rate { events, seconds: 60 };
+        let (left, refused) = self.0.count(&[(peer.into(), rate(10)), (Client::Server, rate(100))]);
         match refused {
             Some(at) => ApiError::TooManyAttempts(left[at].seconds),
             None => AuthError::WrongCode.into(),

@@ -36,21 +36,14 @@ impl RequestTarget {
     }
 }
 
-/// The most parameters that a path has.
-const PARAMS_MAX: usize = 2;
-
-/// The parameters of one path, in order, as they were sent. One in a form that its handler
+/// The parameters of one path, at most two, as they were sent. One in a form that its handler
 /// does not expect names nothing; the handler says so after it has checked key and body.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct PathParams<'a>([&'a str; PARAMS_MAX]);
+pub struct PathParams<'a>([&'a str; 2]);
 
 impl<'a> PathParams<'a> {
-    pub(crate) fn new(values: impl Iterator<Item = &'a str>) -> Self {
-        let mut params = Self::default();
-        for (param, value) in params.0.iter_mut().zip(values) {
-            *param = value;
-        }
-        params
+    pub(crate) fn new(mut values: impl Iterator<Item = &'a str>) -> Self {
+        Self([(); 2].map(|()| values.next().unwrap_or_default()))
     }
 
     /// The id at this index. An id has one spelling: decimal digits without a sign or leading

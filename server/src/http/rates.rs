@@ -6,12 +6,12 @@
 
 pub(crate) mod windows;
 
-use std::fmt::{self, Write};
+use std::fmt;
 use std::str::FromStr;
 
-use http::{HeaderMap, HeaderName, HeaderValue};
+use http::{HeaderName, HeaderValue};
 
-use self::windows::{Left, Rate, Windows};
+use self::windows::{Rate, Windows};
 use crate::clock::Clock;
 use crate::domain::Caller;
 
@@ -30,9 +30,7 @@ const KINDS: [(&str, &[&str]); 3] = [
 /// How many requests of a kind one key or account may send in a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RateLimit {
-    /// One of [`PER`].
     per: &'static str,
-    /// One of [`KINDS`], with its routes.
     kind: &'static str,
     routes: &'static [&'static str],
     rate: Rate,
@@ -42,11 +40,11 @@ pub struct RateLimit {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "this {} may send {} {} in {} seconds; try again in {seconds} seconds",
-    limit.per, limit.rate.quota, limit.kind, limit.rate.seconds
+    limit.per, limit.rate.events, limit.kind, limit.rate.seconds
 )]
 pub struct OverRate {
     limit: RateLimit,
-    pub(crate) seconds: u64,
+    pub(crate) seconds: u32,
 }
 
 /// `key:requests=600/60`: 600 requests of a key in 60 seconds.
@@ -58,10 +56,11 @@ impl FromStr for RateLimit {
             |text: &str| text.parse().ok().filter(|number| (1..=1_000_000).contains(number));
         let limit = || {
             let (subject, rate) = text.split_once('=')?;
-            let ((per, kind), (quota, seconds)) = (subject.split_once(':')?, rate.split_once('/')?);
+            let ((per, kind), (events, seconds)) =
+                (subject.split_once(':')?, rate.split_once('/')?);
             let per = PER.into_iter().find(|word| *word == per)?;
             let (kind, routes) = KINDS.into_iter().find(|(word, _)| *word == kind)?;
-            let rate = Rate { quota: number(quota)?, seconds: number(seconds)? };
+            let rate = Rate { events: number(events)?, seconds: number(seconds)? };
             Some(Self { per, kind, routes, rate })
         };
         limit().ok_or(
@@ -71,7 +70,6 @@ impl FromStr for RateLimit {
     }
 }
 
-/// Its name in the headers.
 impl fmt::Display for RateLimit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}-{}-{}s", self.per, self.kind, self.rate.seconds)
@@ -85,13 +83,6 @@ pub struct Rates {
     windows: Windows<(usize, i64)>,
 }
 
-/// The headers of a response to a request that was counted.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct RateHeaders {
-    policy: String,
-    current: String,
-}
-
 impl Rates {
     pub(crate) fn new(limits: Vec<RateLimit>, clock: Clock) -> Self {
         Self { limits, windows: Windows::new(clock) }
@@ -103,7 +94,7 @@ impl Rates {
         &self,
         caller: &Caller,
         route: &str,
-        headers: &mut RateHeaders,
+        headers: &mut Vec<(HeaderName, HeaderValue)>,
     ) -> Result<(), OverRate> {
         let applies = |limit: &RateLimit| limit.routes.is_empty() || limit.routes.contains(&route);
         let applying = self.limits.iter().enumerate().filter(|(_, limit)| applies(limit));
@@ -117,32 +108,18 @@ impl Rates {
             return Ok(());
         }
         let (left, refused) = self.windows.count(&keys);
-        for (((at, _), _), left) in keys.iter().zip(&left) {
-            headers.add(self.limits[*at], *left);
+        let (mut policy, mut current) = (Vec::new(), Vec::new());
+        for (((at, _), Rate { events, seconds }), left) in keys.iter().zip(&left) {
+            let limit = self.limits[*at];
+            policy.push(format!("\"{limit}\";q={events};w={seconds}"));
+            current.push(format!("\"{limit}\";r={};t={}", left.events, left.seconds));
+        }
+        for (name, all) in [(POLICY, policy), (CURRENT, current)] {
+            headers.extend(HeaderValue::try_from(all.join(", ")).map(|value| (name, value)));
         }
         refused.map_or(Ok(()), |at| {
             Err(OverRate { limit: self.limits[keys[at].0.0], seconds: left[at].seconds })
         })
-    }
-}
-
-impl RateHeaders {
-    fn add(&mut self, limit: RateLimit, left: Left) {
-        let separator = if self.policy.is_empty() { "" } else { ", " };
-        let (Rate { quota, seconds: window }, Left { events, seconds }) = (limit.rate, left);
-        // Writing to a string does not fail.
-        let _ = write!(self.policy, "{separator}\"{limit}\";q={quota};w={window}");
-        let _ = write!(self.current, "{separator}\"{limit}\";r={events};t={seconds}");
-    }
-
-    pub(crate) fn write(&self, headers: &mut HeaderMap) {
-        for (name, text) in [(POLICY, &self.policy), (CURRENT, &self.current)] {
-            if !text.is_empty()
-                && let Ok(value) = HeaderValue::from_str(text)
-            {
-                headers.insert(name, value);
-            }
-        }
     }
 }
 

@@ -7,24 +7,26 @@
 //! Each server remembers its own tokens, so behind a balancer a form that is sent to two servers is
 //! carried out twice.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 
-use parking_lot::Mutex;
-use tokio::sync::OnceCell;
+use quick_cache::sync::Cache;
 use uuid::Uuid;
 
 use crate::domain::AccountId;
 use crate::http::error::ApiError;
 
-/// Remembered tokens of all accounts; the oldest are forgotten first.
+/// Remembered tokens of all accounts. Of more, those that were not sent again are forgotten first.
 const TOKENS_MAX: usize = 4_096;
 
-type Entry = (AccountId, Uuid, Arc<OnceCell<String>>);
-
 /// The tokens of forms, each with the page that its result is on. Cheap to clone.
-#[derive(Clone, Debug, Default)]
-pub struct Replays(Arc<Mutex<VecDeque<Entry>>>);
+#[derive(Clone)]
+pub struct Replays(Arc<Cache<(AccountId, Uuid), String>>);
+
+impl Default for Replays {
+    fn default() -> Self {
+        Self(Arc::new(Cache::new(TOKENS_MAX)))
+    }
+}
 
 impl Replays {
     /// Runs `work` unless a form with this token was carried out; returns the page of the result.
@@ -34,22 +36,7 @@ impl Replays {
         token: Uuid,
         work: impl FnOnce() -> F,
     ) -> Result<String, ApiError> {
-        let cell = self.cell(account, token);
-        cell.get_or_try_init(work).await.cloned()
-    }
-
-    fn cell(&self, account: AccountId, token: Uuid) -> Arc<OnceCell<String>> {
-        let mut entries = self.0.lock();
-        let is_same = |entry: &&Entry| (entry.0, entry.1) == (account, token);
-        if let Some((.., cell)) = entries.iter().find(is_same) {
-            return cell.clone();
-        }
-        if entries.len() == TOKENS_MAX {
-            entries.pop_front();
-        }
-        let cell = Arc::default();
-        entries.push_back((account, token, Arc::clone(&cell)));
-        cell
+        self.0.get_or_insert_async(&(account, token), work()).await
     }
 }
 
@@ -85,15 +72,5 @@ mod tests {
         let token = Uuid::from_u128(1);
         assert!(replays.once(AccountId(1), token, failing).await.is_err());
         assert_eq!(run(&replays, 1, 1, "corrected").await, "corrected");
-    }
-
-    #[tokio::test]
-    async fn the_oldest_tokens_are_forgotten() {
-        let replays = Replays::default();
-        for token in 0..=TOKENS_MAX as u128 {
-            run(&replays, 1, token, "first").await;
-        }
-        assert_eq!(run(&replays, 1, 1, "again").await, "first");
-        assert_eq!(run(&replays, 1, 0, "again").await, "again");
     }
 }

@@ -4,9 +4,6 @@ use std::time::Duration;
 
 /// The body of a form. The longest prompt has up to 12 bytes for each of its 15,000 characters.
 pub(crate) const FORM_BYTES_MAX: usize = 256 * 1024;
-/// The body of a form that anybody can send.
-#[cfg(feature = "dashboard")]
-pub(crate) const OPEN_FORM_BYTES_MAX: usize = 4 * 1024;
 /// Pictures that a prompt may have after an upload. All of them are in each response with it.
 pub(crate) const PROMPT_IMAGES_MAX: usize = 100;
 /// Prompts of one import, and bytes of one over HTTP, of which memory has twice as many.

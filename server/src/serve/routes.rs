@@ -23,15 +23,13 @@ use crate::web;
 
 type HandlerFuture<'a> = BoxFuture<'a, HandlerResult>;
 
-/// A handler that needs a caller.
-type AuthedHandler = for<'a> fn(&'a Api, &'a Caller, Request<'a>) -> HandlerFuture<'a>;
-
 /// What answers the requests of a route.
 #[derive(Clone, Copy, Debug)]
 pub enum Handler {
     /// A handler that needs no key, or checks an upload token itself.
     Open(for<'a> fn(&'a Api, Request<'a>) -> HandlerFuture<'a>),
-    Authed(AuthedHandler),
+    /// A handler that needs a caller.
+    Authed(for<'a> fn(&'a Api, &'a Caller, Request<'a>) -> HandlerFuture<'a>),
     /// As [`Handler::Open`], with failures as HTML. Pages are no part of the API document.
     Page(for<'a> fn(&'a Api, Request<'a>) -> HandlerFuture<'a>),
     /// A page that needs a session, and leads to the sign-in without one.
@@ -41,12 +39,12 @@ pub enum Handler {
 /// One row of the table.
 #[derive(Clone, Debug)]
 pub struct Route {
-    /// Its name in metrics and in the API document.
+    /// In metrics and in the API document.
     pub name: &'static str,
-    /// Its method. `GET` answers `HEAD` too. With [`Access::UploadToken`] the handler gets all
+    /// `GET` answers `HEAD` too. With [`Access::UploadToken`] the handler gets all
     /// methods but `OPTIONS`.
     pub method: Method,
-    /// Its path as a template, below [`Route::base`].
+    /// A template, below [`Route::base`].
     pub path: &'static str,
     /// [`BASE_PATH`], or nothing for a path at the root.
     pub base: &'static str,
@@ -189,7 +187,6 @@ fn pages() -> Vec<Route> {
 /// The table, ready for lookup.
 pub struct Routes(Router<OfPath>);
 
-/// The routes of one path, and its methods as in the header `Allow`.
 #[derive(Default)]
 struct OfPath {
     routes: Vec<Route>,
@@ -213,12 +210,12 @@ impl Routes {
         let mut paths = BTreeMap::<String, OfPath>::new();
         for route in table {
             let path = paths.entry(route.template()).or_default();
-            let methods =
-                if route.method == Method::GET { "GET, HEAD" } else { route.method.as_str() };
-            // The route of `HEAD` comes after that of `GET`.
-            if route.method != Method::HEAD {
-                path.allow = format!("{}{methods}, ", path.allow);
-            }
+            path.allow += &match route.method.as_str() {
+                "GET" => "GET, HEAD, ".to_owned(),
+                // Its route comes after that of `GET`.
+                "HEAD" => String::new(),
+                method => format!("{method}, "),
+            };
             path.routes.push(route);
         }
         let mut router = Router::new();

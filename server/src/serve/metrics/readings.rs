@@ -14,7 +14,6 @@ use crate::generate::worker::Worker;
 use crate::quota::{Quota, Usage};
 use crate::store::postgres::{PoolUse, PostgresStore};
 
-/// Where the values are.
 pub(crate) struct Readings {
     pub(crate) connections: Quota,
     /// For requests of accounts.
@@ -30,7 +29,6 @@ pub(crate) struct Readings {
 /// there is one value.
 type Reading = (&'static str, MetricType, &'static str, &'static str, Vec<(&'static str, f64)>);
 
-/// What is called at each scrape.
 pub(super) struct AtScrape<F>(pub(super) F);
 
 impl<F> Debug for AtScrape<F> {
