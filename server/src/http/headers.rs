@@ -28,21 +28,3 @@ pub fn check_host(parts: &Parts) -> Result<(), InvalidHost> {
     };
     if is_valid { Ok(()) } else { Err(InvalidHost) }
 }
-
-#[cfg(test)]
-mod tests {
-    use http::header::ACCEPT;
-
-    use super::*;
-
-    #[test]
-    fn a_repeated_header_has_no_sole_value() {
-        let mut headers = HeaderMap::new();
-        assert_eq!(sole(&headers, &HOST), None);
-        for (name, value) in [(HOST, "a"), (ACCEPT, "b"), (ACCEPT, "c")] {
-            headers.append(name, HeaderValue::from_static(value));
-        }
-        assert_eq!(sole(&headers, &ACCEPT), None);
-        assert_eq!(sole(&headers, &HOST).unwrap(), "a");
-    }
-}

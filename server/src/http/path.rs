@@ -83,12 +83,9 @@ mod tests {
     fn a_404_names_what_is_missing() {
         let text = |template| RequestTarget::new(template, &Method::GET).not_found;
         for (template, names) in [
-            (path::PROMPT, "no such prompt in"),
             (path::VAULT, "no such vault in"),
             (path::VAULT_FORK, "no such vault, or its owner keeps it private"),
             (path::VAULT_PROMPT_PIN, "no such vault in this account, or no such prompt in it"),
-            (path::GENERATION_STATUS, "no generation of this clientJobId"),
-            (path::API_KEY, "no API key of this public id"),
             ("/assets/{name}", "nothing at this address, or nothing yet"),
             (path::VAULTS, "no such thing"),
         ] {

@@ -27,7 +27,7 @@ use tokio::net::TcpStream;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 
-use self::activity::{ConnectionActivity, InFlight, Next, TrackedStream};
+use self::activity::{ConnectionActivity, IDLE, InFlight, TrackedStream};
 use crate::http::body;
 use crate::http::response::{Response, ResponseBody, ResponseBodyError};
 use crate::limits::CONNECTIONS_MAX;
@@ -147,20 +147,17 @@ pub(super) async fn serve_connection(
             }
             () = check.as_mut() => {}
         }
-        // Not in the head of `match`: dropping the connection takes the lock too.
-        let next = activity.lock().next(Instant::now(), &limits);
-        match next {
-            Next::CheckAt(time) => check.as_mut().reset(time),
-            Next::Close if !closing => {
-                closing = true;
-                connection.as_mut().graceful_shutdown();
-                check.as_mut().reset(Instant::now() + limits.close_timeout);
-            }
-            Next::Close => return,
-            Next::Abort(reason) => {
-                tracing::debug!(reason, "a connection is cut");
-                return;
-            }
+        let (end, reason) = activity.lock().end(&limits);
+        let now = Instant::now();
+        if end > now {
+            check.as_mut().reset(end.min(now + limits.check_interval()));
+        } else if reason == IDLE && !closing {
+            closing = true;
+            connection.as_mut().graceful_shutdown();
+            check.as_mut().reset(now + limits.close_timeout);
+        } else {
+            tracing::debug!(reason, "a connection is cut");
+            return;
         }
     }
 }

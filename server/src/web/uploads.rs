@@ -162,7 +162,7 @@ pub(crate) async fn create(
         Ok(done_address(&format!("prompts/{id}"), "uploaded"))
     };
     let outcome = match Uuid::parse_str(entered.value("token")) {
-        Ok(token) => api.replays.once(session.account, token, work).await,
+        Ok(token) => api.replays.get_or_insert_async(&(session.account, token), work()).await,
         Err(_) => work().await,
     };
     match outcome {

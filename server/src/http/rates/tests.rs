@@ -1,3 +1,4 @@
+use std::net::Ipv4Addr;
 use std::time::Duration;
 
 use http::HeaderMap;
@@ -50,10 +51,9 @@ fn a_quota_is_exact_within_its_window() {
 #[test]
 fn keys_of_an_account_share_its_quota_and_other_accounts_do_not() {
     let (rates, _) = rates("account:requests=2/10");
-    assert_eq!(count(&rates, &caller(1, 1), "listPrompts").0, None);
-    assert_eq!(count(&rates, &caller(2, 1), "listPrompts").0, None);
-    assert_eq!(count(&rates, &caller(3, 1), "listPrompts").0, Some(10));
-    assert_eq!(count(&rates, &caller(1, 2), "listPrompts").0, None);
+    for (key, account, wait) in [(1, 1, None), (2, 1, None), (3, 1, Some(10)), (1, 2, None)] {
+        assert_eq!(count(&rates, &caller(key, account), "listPrompts").0, wait, "{key} {account}");
+    }
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn a_request_that_one_limit_refuses_counts_in_none() {
 #[test]
 fn windows_that_have_ended_are_removed() {
     let (rates, clock) = rates("key:requests=2/60");
-    for key in 0..self::windows::PRUNED_EVERY as i64 {
+    for key in 0..PRUNED_EVERY as i64 {
         count(&rates, &caller(key, 1), "listPrompts");
     }
     clock.advance(Duration::from_secs(60));
@@ -100,4 +100,22 @@ fn other_texts_are_no_rate_limits() {
     for text in wrong.split('|') {
         assert!(text.parse::<RateLimit>().is_err(), "{text}");
     }
+}
+
+#[test]
+fn an_address_has_ten_wrong_codes_in_a_minute_and_all_have_a_hundred() {
+    let attempts = Attempts::new(Clock::System);
+    let is_only_wrong = |address: u32| match attempts.wrong(Ipv4Addr::from(address).into()) {
+        ApiError::TooManyAttempts(seconds) => {
+            assert_eq!(seconds, 60);
+            false
+        }
+        ApiError::Auth(AuthError::WrongCode) => true,
+        error => panic!("{error}"),
+    };
+    for address in 0..10 {
+        assert!((0..10).all(|_| is_only_wrong(address)), "{address}");
+        assert!(!is_only_wrong(address), "{address}");
+    }
+    assert!(!is_only_wrong(99));
 }

@@ -37,11 +37,8 @@ pub(super) struct ConnectionActivity {
     last_progress: Instant,
 }
 
-pub(super) enum Next {
-    CheckAt(Instant),
-    Close,
-    Abort(&'static str),
-}
+/// Why a connection ends that does not stall.
+pub(super) const IDLE: &str = "it is idle";
 
 impl ConnectionActivity {
     pub(super) fn new(memory: Quota, peer: IpAddr) -> Self {
@@ -59,23 +56,20 @@ impl ConnectionActivity {
         }
     }
 
-    pub(super) fn next(&self, now: Instant, limits: &ListenerLimits) -> Next {
-        let next_check = now + limits.check_interval();
-        let (deadline, end) = if self.is_blocked {
-            let end = Next::Abort("the peer does not read");
-            (self.last_progress + limits.write_stall_timeout, end)
+    /// When the connection has to end if nothing changes, and why.
+    pub(super) fn end(&self, limits: &ListenerLimits) -> (Instant, &'static str) {
+        let (since, time, reason) = if self.is_blocked {
+            (self.last_progress, limits.write_stall_timeout, "the peer does not read")
         } else if self.requests_in_flight > 0 {
-            if !self.is_http2 {
-                return Next::CheckAt(next_check);
-            }
-            let end = Next::Abort("a request makes no progress");
-            (self.last_progress + limits.request_stall_timeout, end)
+            // Over HTTP/1 the body has a time limit, and nothing else is waited for.
+            let since = if self.is_http2 { self.last_progress } else { Instant::now() };
+            (since, limits.request_stall_timeout, "a request makes no progress")
         } else if let Some(since) = self.head_since {
-            (since + limits.head_timeout, Next::Abort("a request head is too slow"))
+            (since, limits.head_timeout, "a request head is too slow")
         } else {
-            (self.last_progress + limits.idle_timeout, Next::Close)
+            (self.last_progress, limits.idle_timeout, IDLE)
         };
-        if deadline <= now { end } else { Next::CheckAt(deadline.min(next_check)) }
+        (since + time, reason)
     }
 
     fn progressed(&mut self) {
