@@ -4,7 +4,6 @@ use tokio_postgres::Client;
 
 use crate::Result;
 use crate::account::{Account, Marks, client};
-use crate::step::Step;
 
 const FILL: &str = "
     SET session_replication_role = replica;
@@ -25,18 +24,6 @@ const MARKS: &str = "
     CROSS JOIN LATERAL (SELECT min(id) AS first FROM prompt WHERE account_id = a.id) p
     CROSS JOIN LATERAL (SELECT min(id) AS first FROM vault_prompt WHERE account_id = a.id) m
     WHERE a.name LIKE 'crowd-%'";
-
-/// Whose account is another one each time; nothing of it is in a processor's cache.
-pub(crate) const IN_ANY_ACCOUNT: &[(Step, &str, f64)] = &[
-    (Step::GetRandom, "GET a random prompt", 1.8),
-    (Step::FirstPage, "first page of 20", 1.8),
-    (Step::PageOfVault, "first page of 20 of a vault", 1.8),
-    (Step::Pin, "pin or unpin", 1.8),
-    (Step::Move, "move", 1.8),
-    (Step::Count, "GET the vault with its count", 1.8),
-    (Step::Create, "POST a prompt", 1.8),
-    (Step::UpdateRandom, "PATCH a random prompt", 1.8),
-];
 
 /// A key, and the name of its account.
 pub(crate) fn seed_key(number: usize) -> String {

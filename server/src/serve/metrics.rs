@@ -20,7 +20,6 @@ use prometheus_client::registry::Registry;
 use tokio::net::TcpListener;
 
 pub(crate) use self::readings::Readings;
-use self::readings::{AtScrape, process};
 use crate::generate::Outcome;
 use crate::http::body::BodyReadError;
 use crate::http::error::ApiError;
@@ -68,7 +67,6 @@ pub struct Metrics {
 impl Metrics {
     pub(crate) fn new(readings: Readings) -> Self {
         let mut registry = Registry::default();
-        registry.register_collector(Box::new(AtScrape(process)));
         let all = registry.sub_registry_with_prefix("promptarium");
         let durations =
             Family::<_, Histogram>::new_with_constructor(|| Histogram::new(BUCKETS_SECONDS));
@@ -94,7 +92,7 @@ impl Metrics {
         all.register("generations_processed", "Steps of workers by outcome", processed.clone());
         let text = "Submissions to the provider by outcome";
         all.register("generations_submitted", text, submitted.clone());
-        all.register_collector(Box::new(AtScrape(move || readings.all())));
+        registry.register_collector(Box::new(readings));
         Self { requests, durations, refused, registry }
     }
 
