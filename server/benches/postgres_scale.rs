@@ -3,7 +3,7 @@
 //! Two accounts in one database, one with a thousand prompts and one with a
 //! million. Every step is taken in turn on the one and on the other over HTTP, and
 //! the medians are compared. The large account also has a thousand vaults with a
-//! million memberships, whose list is compared with a page. Then the steps are taken
+//! million memberships. Then the steps are taken
 //! in accounts chosen at random of ten thousand. A ratio above its bound ends with exit code 1.
 //!
 //! `script/bench` runs it, with `script/load-account` for the data;
@@ -29,7 +29,7 @@ use serde_json::json;
 use tokio_postgres::{Client, NoTls};
 
 use self::account::{Account, Marks, client, integer};
-use self::step::{IN_A_LARGE_ACCOUNT, Step, compare_all, median};
+use self::step::{IN_A_LARGE_ACCOUNT, Step, compare_all};
 
 type Result<T = ()> = std::result::Result<T, Box<dyn Error>>;
 
@@ -43,8 +43,6 @@ const ACCOUNTS: usize = 10_000;
 /// first reads of random prompts would measure the disk.
 const WARM: &str = "CREATE EXTENSION pg_prewarm;
     SELECT pg_prewarm(name) FROM unnest(ARRAY['prompt', 'vault_prompt_prompt', 'prompt_pkey']) name";
-const LISTINGS: usize = 50;
-const BOUND_OF_VAULTS: f64 = 12.0;
 
 #[tokio::main]
 async fn main() -> Result {
@@ -79,7 +77,6 @@ async fn main() -> Result {
     let mut large = [open(base, &sql, "large", prompts).await?];
     let (few, many) = (format!("at {SMALL}"), format!("at {prompts}"));
     let outcome = compare_all(IN_A_LARGE_ACCOUNT, (&mut small, &few), (&mut large, &many)).await;
-    let outcome = outcome.and(vaults(&large[0]).await);
     let mut crowd = crowd::fill(&sql, base).await?;
     // So that the server knows every key.
     for member in &crowd {
@@ -123,22 +120,4 @@ async fn open(base: &str, sql: &Client, name: &str, prompts: usize) -> Result<Ac
         deep: account.middle(prompts).await?,
     };
     Ok(account)
-}
-
-/// The list of all vaults beside a page of 20 prompts.
-async fn vaults(large: &Account) -> Result {
-    let (mut pages, mut lists) = (Vec::new(), Vec::new());
-    for _ in 0..LISTINGS {
-        let start = Instant::now();
-        large.get("/prompts").await?;
-        pages.push(start.elapsed());
-        let start = Instant::now();
-        large.get("/vaults").await?;
-        lists.push(start.elapsed());
-    }
-    let (page, list) = (median(pages), median(lists));
-    let ratio = list.as_secs_f64() / page.as_secs_f64();
-    println!("\nGET /vaults: {list:?}; a page of 20 prompts: {page:?}; {ratio:.1}");
-    let fault = || format!("GET /vaults takes more than {BOUND_OF_VAULTS} pages of 20 prompts");
-    if ratio <= BOUND_OF_VAULTS { Ok(()) } else { Err(fault().into()) }
 }

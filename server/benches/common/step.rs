@@ -118,7 +118,7 @@ pub(crate) async fn compare_all(
     Err(format!("costs too much {many}: {}", failed.join(", ")).into())
 }
 
-pub(crate) fn median(mut times: Vec<Duration>) -> Duration {
+fn median(mut times: Vec<Duration>) -> Duration {
     times.sort_unstable();
     times[times.len() / 2]
 }

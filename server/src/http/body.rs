@@ -21,7 +21,6 @@ use crate::quota::{OverQuota, Share};
 /// Why a body could not be read. Sizes are those of an upload slot, times are seconds.
 #[derive(Debug, thiserror::Error)]
 pub enum BodyReadError {
-    /// With the type that it must have.
     #[error("the request needs one header `Content-Type: {0}`")]
     OtherType(&'static str),
     #[error("the body has more than {0} bytes")]

@@ -30,7 +30,6 @@ pub struct Site {
     /// the first one. The second one names the port, and is the one that counts.
     cookies: [Box<str>; 2],
     cookie_attributes: &'static str,
-    /// Origins whose pages may use the API.
     pub(crate) cors_origins: Vec<CorsOrigin>,
 }
 
@@ -221,13 +220,8 @@ mod tests {
                 assert!(site.check_source(&request(&method, headers.clone())).is_ok(), "{lines:?}");
             }
         }
-        for (public, origin) in [
-            ("https://h:443/a", "origin: https://h"),
-            ("http://[::1]:8080", "origin: http://[::1]:8080"),
-        ] {
-            let parts = request(&Method::POST, headers(&[origin]));
-            assert!(self::site(public).check_source(&parts).is_ok(), "{public}");
-        }
+        let parts = request(&Method::POST, headers(&["origin: https://h"]));
+        assert!(self::site("https://h:443/a").check_source(&parts).is_ok());
     }
 
     #[test]
@@ -275,26 +269,24 @@ mod tests {
 
     #[test]
     fn a_refusal_names_the_address_that_was_opened_only_if_it_is_not_the_servers() {
+        const OWN: &str = "http://127.0.0.1:8080";
         let refusal = |lines: &[&'static str]| {
             let parts = request(&Method::POST, headers(lines));
-            site("http://127.0.0.1:8080").check_source(&parts).unwrap_err().to_string()
+            site(OWN).check_source(&parts).unwrap_err().to_string()
         };
-        let lan = "this page was opened at http://10.0.0.2:8080, but the address of this server is \
-                   http://127.0.0.1:8080; open it there, or start the server with `--public-url \
-                   http://10.0.0.2:8080`";
-        assert_eq!(refusal(&["host: 10.0.0.2:8080", "origin: http://10.0.0.2:8080"]), lan);
-        for (lines, site) in [
+        for (lines, beginning) in [
+            (&["host: lan:80", "origin: http://lan:80/"][..], "http://lan may have caused"),
+            (&["host: lan:8080", "origin: http://lan:8080"], "this page was opened at http://lan:"),
             (
-                &["host: 127.0.0.1:8080", "origin: https://evil.example/a"][..],
-                "https://evil.example",
+                &["host: h", "origin: https://evil.example/a"],
+                "https://evil.example may have caused",
             ),
-            (&["host: 10.0.0.2:8080"], "another site"),
-            (&["host: 127.0.0.1:8080", "origin: null"], "another site"),
-            (&["host: 127.0.0.1:8080", "sec-fetch-site: cross-site"], "another site"),
+            (&["host: 10.0.0.2:8080"], "another site may have caused"),
+            (&["host: 127.0.0.1:8080", "origin: null"], "another site may have caused"),
+            (&["sec-fetch-site: cross-site"], "another site may have caused"),
         ] {
             let text = refusal(lines);
-            assert!(text.starts_with(&format!("{site} may have caused")), "{lines:?}: {text}");
-            assert!(text.contains("`Origin: http://127.0.0.1:8080`, which is"), "{text}");
+            assert!(text.starts_with(beginning) && text.contains(OWN), "{lines:?}: {text}");
         }
     }
 }

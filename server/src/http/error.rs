@@ -29,7 +29,6 @@ use crate::store::StoreError;
 pub enum ApiError {
     #[error("there is nothing at this path")]
     UnknownPath,
-    /// With the methods that the path takes.
     #[error("this path does not take this method; it takes {0}")]
     WrongMethod(String),
     #[error(transparent)]
@@ -39,7 +38,6 @@ pub enum ApiError {
     /// With the text for the caller, who may be the operator.
     #[error("{0}")]
     CrossSite(Box<str>),
-    /// With the seconds to wait.
     #[error("too many wrong sign-in codes; try again in {0} seconds")]
     TooManyAttempts(u32),
     #[error(transparent)]
@@ -61,7 +59,6 @@ pub enum ApiError {
     Slot(#[from] SlotError),
     #[error("this upload address has been used; ask for a new slot")]
     SlotUsed,
-    /// With the size of the asset.
     #[error("the range is outside the {0} bytes of the asset")]
     OutOfRange(u64),
     #[error(transparent)]

@@ -23,7 +23,6 @@ use crate::quota::Client;
 const POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
 const CURRENT: HeaderName = HeaderName::from_static("ratelimit");
 
-/// Whose requests are counted.
 const PER: [&str; 2] = ["key", "account"];
 /// Which requests are counted, and their routes by name; none are all. A slot takes one upload.
 const KINDS: [(&str, &[&str]); 3] = [
@@ -81,7 +80,6 @@ impl fmt::Display for RateLimit {
     }
 }
 
-/// Counts the requests of each key and account.
 pub struct Rates {
     limits: Vec<RateLimit>,
     /// By the id of the key or account.
