@@ -112,12 +112,12 @@ impl ApiError {
             Self::Body(B::TooSlow(_)) => own_text(S::REQUEST_TIMEOUT),
             Self::Body(B::Broken(_)) => Problem::invalid(FieldErrors::of("body", "broke off")),
             // Only an account can do something about it.
-            Self::Body(B::Quota(over)) | Self::Quota(over) => match over {
-                OverQuota::Account(_) => {
-                    own_text(S::TOO_MANY_REQUESTS).header(RETRY_AFTER, RETRY_AFTER_SECONDS)
-                }
-                _ => Problem::unavailable(self.to_string()),
-            },
+            Self::Body(B::Quota(OverQuota::Account(_))) | Self::Quota(OverQuota::Account(_)) => {
+                own_text(S::TOO_MANY_REQUESTS).header(RETRY_AFTER, RETRY_AFTER_SECONDS)
+            }
+            Self::Body(B::Quota(_)) | Self::Quota(_) | Self::Stopping => {
+                Problem::unavailable(self.to_string())
+            }
             Self::Invalid(errors) => Problem::invalid(errors.clone()),
             Self::NotFound => Problem::new(S::NOT_FOUND, target.not_found),
             Self::Store(error) | Self::Submission(J::Store(error)) => store_problem(error, target),
@@ -145,7 +145,6 @@ impl ApiError {
                 true => "the storage of files has no space left; nothing was kept",
                 false => "the storage of files does not work at the moment; try again in a while",
             }),
-            Self::Stopping => Problem::unavailable(self.to_string()),
             Self::Header(_) | Self::Panic(_) => Problem::new(S::INTERNAL_SERVER_ERROR, INTERNAL),
         }
     }

@@ -42,14 +42,6 @@ impl ListenerLimits {
         }
         Self { connections_max, ..self }
     }
-
-    fn per_address(&self) -> usize {
-        match self.connections_per_address {
-            Some(0) => self.connections_max,
-            Some(number) => number,
-            None => self.connections_max.div_ceil(2),
-        }
-    }
 }
 
 /// What the clients of a listener share.
@@ -79,7 +71,14 @@ pub async fn serve(
     stop: impl Future<Output = ()>,
 ) -> usize {
     let ListenerQuotas { connections, memory } = quotas;
-    connections.resize(limits.connections_max, limits.per_address());
+    let all = limits.connections_max;
+    connections.resize(
+        all,
+        match limits.connections_per_address {
+            Some(0) => all,
+            number => number.unwrap_or(all.div_ceil(2)),
+        },
+    );
     let builder = Arc::new(protocol());
     let (drain, draining) = watch::channel(());
     let (mut tasks, last) = (JoinSet::new(), Mutex::new(None::<Instant>));
