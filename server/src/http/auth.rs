@@ -55,6 +55,9 @@ pub enum AuthError {
         "this sign-in code is not valid: it was used before, is older than 15 minutes, or was mistyped"
     )]
     WrongCode,
+    /// With the seconds until a wrong code is answered as such again.
+    #[error("too many wrong sign-in codes; try again in {0} seconds")]
+    TooManyAttempts(u32),
     /// The key could not be looked up, so nothing was carried out.
     #[error("the API key could not be looked up")]
     Store(#[from] StoreError),

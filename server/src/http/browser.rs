@@ -165,10 +165,14 @@ impl Site {
 
 /// Whether a person may see the response in a browser. Everything below `/api` is for programs.
 pub(crate) fn asks_for_page(parts: &Parts) -> bool {
-    let mut accepted = parts.headers.get_all(ACCEPT).iter().filter_map(|line| line.to_str().ok());
+    let accepted = parts.headers.get_all(ACCEPT).iter().filter_map(|line| line.to_str().ok());
+    let mut ranges = accepted.flat_map(|line| line.split(','));
+    let is_page = |range: &str| {
+        range.split(';').next().is_some_and(|of| of.trim().eq_ignore_ascii_case("text/html"))
+    };
     matches!(parts.method, Method::GET | Method::HEAD)
         && !parts.uri.path().starts_with("/api/")
-        && accepted.any(|line| line.to_ascii_lowercase().contains("text/html"))
+        && ranges.any(is_page)
 }
 
 #[cfg(test)]

@@ -38,8 +38,6 @@ pub enum ApiError {
     /// With the text for the caller, who may be the operator.
     #[error("{0}")]
     CrossSite(Box<str>),
-    #[error("too many wrong sign-in codes; try again in {0} seconds")]
-    TooManyAttempts(u32),
     #[error(transparent)]
     OverRate(#[from] OverRate),
     #[error(transparent)]
@@ -102,11 +100,12 @@ impl ApiError {
             Self::Auth(AuthError::Store(error)) => {
                 store_problem(error, RequestTarget { writes: false, ..target })
             }
-            Self::Auth(_) | Self::Slot(_) => own_text(S::UNAUTHORIZED),
-            Self::CrossSite(_) => own_text(S::FORBIDDEN),
-            Self::TooManyAttempts(seconds) | Self::OverRate(OverRate { seconds, .. }) => {
+            Self::Auth(AuthError::TooManyAttempts(seconds))
+            | Self::OverRate(OverRate { seconds, .. }) => {
                 own_text(S::TOO_MANY_REQUESTS).header(RETRY_AFTER, &seconds.to_string())
             }
+            Self::Auth(_) | Self::Slot(_) => own_text(S::UNAUTHORIZED),
+            Self::CrossSite(_) => own_text(S::FORBIDDEN),
             Self::Body(B::OtherType(_)) => own_text(S::UNSUPPORTED_MEDIA_TYPE),
             Self::Body(B::TooLarge(_) | B::Longer(_)) => own_text(S::PAYLOAD_TOO_LARGE),
             Self::Body(B::TooSlow(_)) => own_text(S::REQUEST_TIMEOUT),

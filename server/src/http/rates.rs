@@ -17,7 +17,6 @@ use parking_lot::Mutex;
 use crate::clock::Clock;
 use crate::domain::Caller;
 use crate::http::auth::AuthError;
-use crate::http::error::ApiError;
 use crate::quota::Client;
 
 const POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
@@ -134,11 +133,11 @@ impl Attempts {
     }
 
     /// Counts a wrong code, and returns the answer to it.
-    pub(crate) fn wrong(&self, peer: IpAddr) -> ApiError {
+    pub(crate) fn wrong(&self, peer: IpAddr) -> AuthError {
         let rate = |events| Rate { events, seconds: 60 };
         let (left, refused) = self.0.count(&[(peer.into(), rate(10)), (Client::Server, rate(100))]);
-        let many = |at: usize| ApiError::TooManyAttempts(left[at].seconds);
-        refused.map_or(AuthError::WrongCode.into(), many)
+        let many = |at: usize| AuthError::TooManyAttempts(left[at].seconds);
+        refused.map_or(AuthError::WrongCode, many)
     }
 }
 

@@ -21,6 +21,7 @@ use tokio::net::TcpListener;
 
 pub(crate) use self::readings::Readings;
 use crate::generate::Outcome;
+use crate::http::auth::AuthError;
 use crate::http::body::BodyReadError;
 use crate::http::error::ApiError;
 use crate::http::path::RequestTarget;
@@ -144,7 +145,7 @@ fn refusal(error: &ApiError) -> Option<&'static str> {
             OverQuota::Server(_) => "server_memory",
         }),
         ApiError::OverRate(_) => Some("rate_limit"),
-        ApiError::TooManyAttempts(_) => Some("sign_in_attempts"),
+        ApiError::Auth(AuthError::TooManyAttempts(_)) => Some("sign_in_attempts"),
         ApiError::Body(B::TooLarge(_) | B::Longer(_)) => Some("body_too_large"),
         ApiError::Body(B::TooSlow(_)) => Some("body_too_slow"),
         _ => None,

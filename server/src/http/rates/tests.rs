@@ -106,11 +106,11 @@ fn other_texts_are_no_rate_limits() {
 fn an_address_has_ten_wrong_codes_in_a_minute_and_all_have_a_hundred() {
     let attempts = Attempts::new(Clock::System);
     let is_only_wrong = |address: u32| match attempts.wrong(Ipv4Addr::from(address).into()) {
-        ApiError::TooManyAttempts(seconds) => {
+        AuthError::TooManyAttempts(seconds) => {
             assert_eq!(seconds, 60);
             false
         }
-        ApiError::Auth(AuthError::WrongCode) => true,
+        AuthError::WrongCode => true,
         error => panic!("{error}"),
     };
     for address in 0..10 {
