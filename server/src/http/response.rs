@@ -33,6 +33,7 @@ pub struct ResponseBodyError;
 pub type ResponseBody =
     Either<Full<Bytes>, StreamBody<BoxStream<'static, Result<Frame<Bytes>, ResponseBodyError>>>>;
 
+/// A response with a body in memory or a streamed one.
 pub type Response = http::Response<ResponseBody>;
 
 const ENVELOPE_BYTES: usize = 1024;

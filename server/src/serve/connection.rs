@@ -34,6 +34,7 @@ use crate::limits::CONNECTIONS_MAX;
 use crate::quota::Quota;
 use crate::store::time_budget;
 
+/// Handles the requests of one listener.
 pub trait HttpService: Clone + Send + Sync + 'static {
     /// Handles one request of this peer, which may be a proxy.
     fn handle(

@@ -52,6 +52,7 @@ pub struct Route {
     pub handler: Handler,
 }
 
+/// Every route of the service.
 pub fn table() -> Vec<Route> {
     [endpoints(), pages()].concat()
 }
@@ -193,6 +194,7 @@ impl Route {
 }
 
 impl Routes {
+    /// Prepares a table for lookup.
     pub fn new(table: Vec<Route>) -> Result<Self, matchit::InsertError> {
         let mut paths = BTreeMap::<String, Vec<Route>>::new();
         for route in table {

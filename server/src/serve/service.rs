@@ -43,8 +43,11 @@ const HSTS: &str = "max-age=31536000";
 
 /// The whole service as a function from request to response.
 pub struct ApiService {
+    /// The route table.
     pub routes: Routes,
+    /// What handlers need.
     pub api: Api,
+    /// Where requests are counted, if metrics are served.
     pub metrics: Option<Arc<Metrics>>,
 }
 
