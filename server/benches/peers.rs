@@ -38,9 +38,9 @@ const POST: Load = Load { name: "POST a prompt", path: "/prompts", post: true };
 /// The loads of each store, with the peers and the lowest ratio to each.
 const MEMORY: &[(Load, &[(&str, f64)])] = &[(GET, &[("bare", 0.75)])];
 const POSTGRES: &[(Load, &[(&str, f64)])] = &[
-    (GET, &[("thin", 1.0), ("tutorial", 4.0)]),
-    (LIST, &[("thin", 0.9), ("tutorial", 4.0)]),
-    (POST, &[("thin", 0.9), ("tutorial", 4.0)]),
+    (GET, &[("thin", 1.4), ("tutorial", 4.0)]),
+    (LIST, &[("thin", 1.8), ("tutorial", 4.0)]),
+    (POST, &[("thin", 1.3), ("tutorial", 4.0)]),
 ];
 
 fn main() -> Result {
@@ -74,14 +74,14 @@ fn compare(
     peers: &Path,
     database: Option<&str>,
 ) -> Result<Vec<String>> {
-    let server = Program::server(database)?;
+    let server = Program::start(None, database)?;
     // Prompts to read.
     server.rate(POST)?;
     let mut failed = Vec::new();
     for (load, bounds) in loads {
         let mut programs = Vec::new();
         for (name, _) in *bounds {
-            programs.push(Program::peer(&peers.join(name), database)?);
+            programs.push(Program::start(Some(&peers.join(name)), database)?);
         }
         // The server first; the first round is for warming up.
         let mut rates = vec![Vec::new(); programs.len() + 1];
@@ -127,25 +127,17 @@ impl Drop for Program {
 }
 
 impl Program {
-    fn server(database: Option<&str>) -> Result<Self> {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_promptarium-server"));
-        command.args(["--seed-key", &format!("{KEY}=bench")]);
-        if let Some(database) = database {
-            command.args(["--database-url", database]);
-        }
-        let address = free_address()?;
-        command.args(["--listen", &address]);
-        Self::start(command, &address)
-    }
-
-    fn peer(program: &Path, database: Option<&str>) -> Result<Self> {
-        let address = free_address()?;
-        let mut command = Command::new(program);
-        command.arg(&address).args(database);
-        Self::start(command, &address)
-    }
-
-    fn start(mut command: Command, address: &str) -> Result<Self> {
+    /// The server, or a peer.
+    fn start(peer: Option<&Path>, database: Option<&str>) -> Result<Self> {
+        let address = &TcpListener::bind("127.0.0.1:0")?.local_addr()?.to_string();
+        let server = Path::new(env!("CARGO_BIN_EXE_promptarium-server"));
+        let mut command = Command::new(peer.unwrap_or(server));
+        match peer {
+            Some(_) => command.arg(address).args(database),
+            None => command
+                .args(["--seed-key", &format!("{KEY}=bench"), "--listen", address])
+                .args(database.iter().flat_map(|url| ["--database-url", url])),
+        };
         command.stdout(Stdio::null()).stderr(Stdio::null());
         let process = command
             .spawn()
@@ -177,8 +169,4 @@ impl Program {
         let rate = text.lines().find_map(|line| line.strip_prefix("Requests/sec:"));
         Ok(rate.ok_or_else(|| format!("wrk printed no rate: {text}"))?.trim().parse()?)
     }
-}
-
-fn free_address() -> Result<String> {
-    Ok(TcpListener::bind("127.0.0.1:0")?.local_addr()?.to_string())
 }

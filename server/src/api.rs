@@ -36,15 +36,12 @@ use crate::blobs::{BlobError, Blobs};
 use crate::clock::Clock;
 use crate::domain::{AssetName, Vendor};
 use crate::generate::submit::Submitter;
-use crate::http::attempts::Attempts;
 use crate::http::body::{self, BodyReadError};
 use crate::http::browser::Site;
 use crate::http::cursor::Cursors;
 use crate::http::error::ApiError;
 use crate::http::path::PathParams;
-use crate::http::rates::Rates;
-#[cfg(feature = "dashboard")]
-use crate::http::replays::Replays;
+use crate::http::rates::{Attempts, Rates};
 use crate::http::response::{self, Response};
 use crate::limits::{MEMORY_SHARE_DIVISOR, READINESS_TIMEOUT};
 use crate::quota::{Quota, Share};
@@ -82,9 +79,10 @@ pub struct Api {
     pub site: Site,
     /// Wrong sign-in codes of the last minute.
     pub attempts: Arc<Attempts>,
-    /// Forms that were sent, so that sending one again does nothing again.
+    /// The pages with the results of forms, by the token in each form: sending one again does nothing
+    /// again. A server remembers its own only, so two servers may carry out the same form.
     #[cfg(feature = "dashboard")]
-    pub replays: Replays,
+    pub replays: Arc<quick_cache::sync::Cache<(crate::domain::AccountId, uuid::Uuid), String>>,
     /// For the age of what pages show.
     #[cfg(feature = "dashboard")]
     pub clock: Clock,

@@ -1,6 +1,5 @@
 //! Reading requests and writing responses: what the listener and the handlers share.
 
-pub(crate) mod attempts;
 pub(crate) mod auth;
 pub(crate) mod body;
 pub(crate) mod browser;
@@ -12,8 +11,6 @@ pub(crate) mod headers;
 pub(crate) mod json;
 pub(crate) mod path;
 pub(crate) mod rates;
-#[cfg(feature = "dashboard")]
-pub(crate) mod replays;
 pub(crate) mod request_id;
 pub(crate) mod response;
 pub(crate) mod validate;

@@ -1,52 +1,19 @@
-//! Every timeout, size and bound that an operator may ask about, by question. Limits of the API's
-//! fields are in [`promptarium::limits`]. Beside their code are the sizes of formats, such as an id or
-//! a key; how much a page of the dashboard shows; what the local provider draws; and the sizes of
-//! batches in `store::postgres`, which are no limits: what exceeds one is in the next.
-
-mod pages;
+//! Timeouts, sizes and bounds that an operator sets, that a test needs, or that two places use, by
+//! question. Any other stands where it is used. Limits of the API's fields are in
+//! [`promptarium::limits`].
 
 use std::time::Duration;
 
-pub(crate) use self::pages::*;
-
 // How many connections are there, and how long may one be idle or slow?
-/// Default of `--max-connections`, and connections of the metrics listener.
+/// Default of `--max-connections`.
 pub(crate) const CONNECTIONS_MAX: usize = 10_000;
-pub(crate) const ADMIN_CONNECTIONS_MAX: usize = 64;
-/// Connections that wait to be accepted, and the pause after one could not be.
+/// Connections that wait to be accepted.
 pub(crate) const LISTEN_BACKLOG: u32 = 1024;
-pub(crate) const ACCEPT_RETRY_PAUSE: Duration = Duration::from_millis(100);
-/// File descriptors for the database, files, S3, and a connection and a file for each worker.
-pub(crate) const DESCRIPTORS_RESERVED: u64 = 256;
-/// A request head, from its first byte; also a new connection until its first request.
-pub(crate) const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
-/// Default of `--idle-timeout`. Longer than that of load balancers, which must close first.
-pub(crate) const IDLE_TIMEOUT: Duration = Duration::from_secs(75);
-/// Response bytes that wait for the peer to read [`PROGRESS_BYTES`].
-pub(crate) const WRITE_STALL_TIMEOUT: Duration = Duration::from_secs(30);
-/// An HTTP/2 request that transfers less than [`PROGRESS_BYTES`]. Longer than any wait inside.
-pub(crate) const REQUEST_STALL_TIMEOUT: Duration = Duration::from_secs(120);
-/// A connection after the server has started to close it.
-pub(crate) const CLOSE_TIMEOUT: Duration = Duration::from_secs(10);
-/// Fewer bytes than this are no progress: a peer that reads one at a time is stalled.
-pub(crate) const PROGRESS_BYTES: usize = 16 * 1024;
-/// HTTP/2 control frames at once, and how many more per second, per request, and per so many bytes.
-pub(crate) const CONTROL_FRAMES_MAX: u32 = 1_000;
-pub(crate) const CONTROL_FRAMES_PER_SECOND: u32 = 50;
-pub(crate) const CONTROL_FRAMES_PER_REQUEST: u32 = 16;
-pub(crate) const CONTROL_FRAMES_READ_BYTES: usize = 256;
-/// Concurrent requests on one HTTP/2 connection, and the flow control window of each body.
-pub(crate) const STREAMS_MAX: u32 = 200;
-pub(crate) const STREAM_WINDOW_BYTES: u32 = 128 * 1024;
-
-// How long does a stop take?
-/// Default of `--drain-delay`: load balancers ask for `/readyz` every few seconds.
-pub(crate) const DRAIN_DELAY: Duration = Duration::from_secs(5);
-/// A server without a new connection in this time needs no delay.
-pub(crate) const DRAIN_QUIET: Duration = Duration::from_secs(30);
-/// Default of `--drain-timeout`, and that of an embedded server. With the delay before it and the
-/// time for submissions after it, the server stops within the 30 seconds of Kubernetes.
-pub(crate) const DRAIN_TIMEOUT: Duration = Duration::from_secs(15);
+/// HTTP/2 control frames after each request and in each period, and one more per so many bytes sent.
+pub(crate) const CONTROL_FRAMES_MAX: usize = 1_000;
+pub(crate) const CONTROL_FRAMES_PERIOD: Duration = Duration::from_secs(20);
+pub(crate) const CONTROL_FRAME_BYTES: usize = 256;
+/// How long requests in flight may take when an embedded server stops.
 pub(crate) const EMBEDDED_DRAIN_TIMEOUT: Duration = Duration::from_secs(5);
 
 // How large and how slow may a request be, and what may it take?
@@ -54,25 +21,17 @@ pub(crate) const EMBEDDED_DRAIN_TIMEOUT: Duration = Duration::from_secs(5);
 pub(crate) const HEAD_BYTES_MAX: usize = 96 * 1024;
 /// So much of each unfinished head is free; the rest counts as memory without a key.
 pub(crate) const HEAD_BYTES_FREE: usize = 8 * 1024;
-/// Longest id of a client that is used for a request (S-69).
-pub(crate) const REQUEST_ID_CHARS_MAX: usize = 128;
 /// A JSON body, and the body of a form.
 pub const BODY_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// Seconds until the whole body has arrived.
 pub const BODY_SECONDS_MAX: u64 = 30;
-/// Between two pieces of the rest of a body that is discarded after the response, and how much is
-/// discarded of it or of a refused head. In all it may take as long as a body.
-pub(crate) const DISCARD_STALL_TIMEOUT: Duration = Duration::from_secs(3);
+/// How much is discarded of the rest of a body, or of a refused head.
 pub(crate) const DISCARD_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// Chunks of a streamed list are sent when they have this size.
 pub(crate) const LISTING_CHUNK_BYTES: usize = 32 * 1024;
-/// Smallest body that is compressed: what fits into one packet arrives no sooner.
-pub(crate) const GZIP_BYTES_MIN: u64 = 1400;
 /// How long `/readyz` waits for the store, and the command `health` for `/readyz`.
 pub(crate) const READINESS_TIMEOUT: Duration = Duration::from_secs(2);
 pub(crate) const HEALTH_TIMEOUT: Duration = Duration::from_secs(3);
-/// Value of `Retry-After` on 503, and on 429 for memory, in seconds.
-pub(crate) const RETRY_AFTER_SECONDS: &str = "2";
 /// Default of `--memory-budget`, in MiB: what bodies may take in all.
 pub(crate) const MEMORY_BUDGET_MIB: usize = 128;
 /// Which part of it one account may take, and so may all requests without an account, in addition.
@@ -84,8 +43,6 @@ pub(crate) const MEMORY_BUDGET_MIB_MIN: usize = 48;
 pub(crate) const RESPONSE_BYTES_UNCOUNTED: usize = 16 * 1024;
 /// What one value in the parameters of a generation may take: an object with one entry is two.
 pub(crate) const PARAMETER_VALUE_BYTES: usize = 384;
-/// After so many new windows of rate limits, ended ones are removed.
-pub(crate) const RATE_WINDOWS_PRUNED: usize = 1_000;
 
 // How much of the log may wait for its reader?
 /// How long a line of a response may wait. A killed process loses the lines of this time at most.
@@ -98,10 +55,6 @@ pub(crate) const LOG_WRITE_TIMEOUT: Duration = Duration::from_millis(500);
 // How long do codes, sessions and keys last, and how many are there?
 /// How long a one-time code can be used.
 pub(crate) const SIGN_IN_CODE_LIFETIME: Duration = Duration::from_secs(15 * 60);
-/// How many wrong codes one address, and all together, may send in so many seconds.
-pub(crate) const SIGN_IN_ATTEMPTS_PER_ADDRESS: u32 = 10;
-pub(crate) const SIGN_IN_ATTEMPTS_MAX: u32 = 100;
-pub(crate) const SIGN_IN_WINDOW_SECONDS: u32 = 60;
 /// How long a session lasts at most, and how long without a request.
 pub(crate) const SESSION_MAX: Duration = Duration::from_secs(30 * 24 * 3600);
 pub(crate) const SESSION_IDLE: Duration = Duration::from_secs(7 * 24 * 3600);
@@ -297,3 +250,22 @@ pub(crate) const OUTBOUND_CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 pub(crate) const OUTBOUND_IDLE_TIMEOUT: Duration = Duration::from_secs(20);
 /// The request that finds out whether a failed put has stored the file.
 pub(crate) const S3_CONFIRM_TIMEOUT: Duration = Duration::from_secs(3);
+
+// What do the dashboard and the commands on accounts do at most?
+/// The body of a form. The longest prompt has up to 12 bytes for each of its 15,000 characters.
+pub(crate) const FORM_BYTES_MAX: usize = 256 * 1024;
+/// Pictures that a prompt may have after an upload. All of them are in each response with it.
+pub(crate) const PROMPT_IMAGES_MAX: usize = 100;
+/// Prompts of one import, and bytes of one over HTTP, of which memory has twice as many.
+pub(crate) const IMPORT_PROMPTS_MAX: usize = 100_000;
+pub(crate) const IMPORT_BYTES_MAX: usize = 16 << 20;
+/// Rows of one statement of an import or of the deletion of an account.
+pub(crate) const ACCOUNT_ROWS_AT_ONCE: i64 = 1_000;
+/// The longer side of a thumbnail: twice what a page shows, for screens with small pixels.
+pub(crate) const THUMBNAIL_PIXELS: u32 = 480;
+/// What the pixels of an original may take while its thumbnail is made: a photo of 32 megapixels. A
+/// larger original, or a file of more bytes, gets a plain picture.
+pub(crate) const THUMBNAIL_MEMORY_MAX: u64 = 96 << 20;
+pub(crate) const THUMBNAIL_SOURCE_BYTES_MAX: u64 = 16 << 20;
+/// How long a request waits for its turn to make one.
+pub(crate) const THUMBNAIL_WAIT: Duration = Duration::from_secs(30);

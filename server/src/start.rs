@@ -25,10 +25,9 @@ use crate::generate::submit::Submitter;
 use crate::generate::worker::Worker;
 use crate::generate::worker::pool::WorkerPool;
 use crate::generate::{BackgroundTasks, JobSettings, OutputLimits, OutputStore, Provider};
-use crate::http::attempts::Attempts;
 use crate::http::browser::Site;
 use crate::http::cursor::Cursors;
-use crate::http::rates::Rates;
+use crate::http::rates::{Attempts, Rates};
 use crate::quota::Quota;
 use crate::serve::listener::{ListenerLimits, ListenerQuotas, serve};
 use crate::serve::metrics::{Metrics, Readings};
@@ -239,7 +238,7 @@ pub async fn start(config: ServiceConfig, parts: ServiceParts) -> Result<Service
         rates: Arc::new(Rates::new(config.rate_limits, clock.clone())),
         attempts: Arc::new(Attempts::new(clock.clone())),
         #[cfg(feature = "dashboard")]
-        replays: Default::default(),
+        replays: Arc::new(quick_cache::sync::Cache::new(4_096)),
         #[cfg(feature = "dashboard")]
         clock,
         blobs,

@@ -113,10 +113,10 @@ pub(crate) async fn sign_in(api: &Api, mut request: Request<'_>) -> HandlerResul
     let Request { parts, peer, .. } = request;
     api.site.check_source(parts)?;
     let form = request.open_form().await?;
-    let Some(code) = only_code(&form) else { return Err(api.attempts.wrong(peer)) };
+    let Some(code) = only_code(&form) else { return Err(api.attempts.wrong(peer).into()) };
     let (token, browser) = (SecretToken::make(), browser(&parts.headers));
     match api.store.sign_in(code.digest(), token.digest(), browser.as_deref()).await {
-        Ok(None) => Err(api.attempts.wrong(peer)),
+        Ok(None) => Err(api.attempts.wrong(peer).into()),
         Ok(Some(_)) => {
             let entered = Entered::parse(&form);
             let next = return_page(entered.value("next")).unwrap_or_default();

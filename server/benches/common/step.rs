@@ -85,19 +85,27 @@ impl Step {
     }
 }
 
-/// Takes the steps on both accounts and prints what it took, below these names. `before` is called
-/// with the second account before each of its steps.
+/// Takes the steps in the small account and in any of the others, in turn, and prints the medians
+/// below these names.
 pub(crate) async fn compare_all(
     steps: &[(Step, &str, f64)],
     (small, few): (&mut Account, &str),
-    (large, many): (&mut Account, &str),
-    mut before: impl FnMut(&mut Account),
+    (others, many): (&mut [Account], &str),
 ) -> Result {
     println!("| Step | {few} | {many} | Ratio | Bound |");
     println!("|---|---|---|---|---|");
     let mut failed = Vec::new();
     for (step, name, bound) in steps {
-        let (a, b) = compare(*step, small, large, &mut before).await?;
+        let mut times = (Vec::with_capacity(ROUNDS), Vec::with_capacity(ROUNDS));
+        for round in 0..ROUNDS {
+            let other = &mut others[fastrand::usize(..others.len())];
+            for (account, times) in [(&mut *small, &mut times.0), (other, &mut times.1)] {
+                let start = Instant::now();
+                step.take(account, round).await?;
+                times.push(start.elapsed());
+            }
+        }
+        let (a, b) = (median(times.0), median(times.1));
         let ratio = b.as_secs_f64() / a.as_secs_f64();
         println!("| {name} | {a:.1?} | {b:.1?} | {ratio:.2} | {bound} |");
         if ratio > *bound {
@@ -110,27 +118,7 @@ pub(crate) async fn compare_all(
     Err(format!("costs too much {many}: {}", failed.join(", ")).into())
 }
 
-/// Takes a step on both, in turn; the median of each.
-async fn compare(
-    step: Step,
-    small: &mut Account,
-    large: &mut Account,
-    before: &mut impl FnMut(&mut Account),
-) -> Result<(Duration, Duration)> {
-    let mut times = (Vec::with_capacity(ROUNDS), Vec::with_capacity(ROUNDS));
-    for round in 0..ROUNDS {
-        let start = Instant::now();
-        step.take(small, round).await?;
-        times.0.push(start.elapsed());
-        before(large);
-        let start = Instant::now();
-        step.take(large, round).await?;
-        times.1.push(start.elapsed());
-    }
-    Ok((median(times.0), median(times.1)))
-}
-
-pub(crate) fn median(mut times: Vec<Duration>) -> Duration {
+fn median(mut times: Vec<Duration>) -> Duration {
     times.sort_unstable();
     times[times.len() / 2]
 }

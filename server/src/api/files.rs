@@ -5,7 +5,9 @@
 //! cache it forever, and its name is its ETag.
 
 use std::ops::Range;
+use std::pin::pin;
 
+use futures::TryStreamExt;
 use http::header::{
     ACCEPT_RANGES, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_SECURITY_POLICY,
     CONTENT_TYPE, ETAG, IF_NONE_MATCH, IF_RANGE, RANGE,
@@ -21,7 +23,7 @@ use crate::blobs::thumbnail::ThumbnailError;
 use crate::blobs::upload_slot::SlotError;
 use crate::domain::{AssetName, Caller, Media};
 use crate::http::auth::{AuthError, bearer};
-use crate::http::body::{ExactBody, content_type};
+use crate::http::body::{BodyReadError, content_type, exact};
 use crate::http::error::ApiError;
 use crate::http::headers::sole;
 use crate::http::response::{self, Response};
@@ -83,17 +85,17 @@ pub(crate) async fn upload(api: &Api, request: Request<'_>) -> HandlerResult {
         [declared, BYTES_TYPE].iter().any(|one| given.eq_ignore_ascii_case(one.as_bytes()))
     };
     if !given.is_some_and(is_one_of) {
-        return Err(ApiError::OtherType(declared));
+        return Err(BodyReadError::OtherType(declared).into());
     }
     // Spares the bytes of a repeated upload. Concurrent ones are decided by the put.
     if api.blobs.size_of(&slot.name).await?.is_some() {
         return Err(ApiError::SlotUsed);
     }
-    let mut body = ExactBody::new(request.body, slot.size)?;
+    let mut body = pin!(exact(request.body, slot.size)?);
     let buffered = UPLOAD_BUFFER_BYTES.min(usize::try_from(slot.size).unwrap_or(usize::MAX));
     let _reservation = api.memory.of(slot.account).reserve(buffered)?;
     let mut upload = api.blobs.upload();
-    while let Some(bytes) = body.next().await? {
+    while let Some(bytes) = body.try_next().await? {
         upload.write(&bytes).await?;
     }
     match upload.finish(&slot.name).await {

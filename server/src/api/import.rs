@@ -10,8 +10,8 @@ use super::export::{FORMAT, VERSION};
 use super::{prompts, vaults};
 use crate::domain::{AccountData, Caller, ImageRef, PromptData, PromptImage, VaultData};
 use crate::http::validate::{
-    BodyError, Field, FieldError, FieldErrors, Form, absolute_url, id, integer, json_fields,
-    list as list_of, one_of, text,
+    Field, FieldError, FieldErrors, Form, absolute_url, id, integer, json_fields, list as list_of,
+    one_of, text,
 };
 use crate::limits::{IMPORT_PROMPTS_MAX, PROMPT_IMAGES_MAX, VAULTS_MAX};
 use crate::store::{Store, StoreError};
@@ -113,7 +113,8 @@ fn entry<T>(
     known: &'static [&'static str],
     read: impl FnOnce(&mut Form<'_>) -> Option<T>,
 ) -> Result<T, FieldError> {
-    let form = json_fields(field.raw().as_bytes(), known).map_err(|BodyError(error)| error)?;
+    let form = json_fields(field.raw().as_bytes(), known)
+        .map_err(|errors| errors.0.into_values().collect::<String>())?;
     let mut form = form.without_nulls();
     let value = read(&mut form);
     form.finish_with(value).map_err(|errors| format!("({})", lines(&errors)))

@@ -6,7 +6,7 @@ use serde::{Serialize, Serializer};
 use crate::blobs::asset_url::Assets;
 use crate::clock::TIME_PRINTER;
 use crate::domain::{ListedPrompt, PromptRecord, SharedPrompt, VaultRecord};
-use crate::http::json::{Object, WriteJson};
+use crate::http::json::{Object, WriteJson, write_array};
 
 /// A timestamp in RFC 3339, UTC, with microseconds (EN-09).
 pub(crate) struct Time(pub Timestamp);
@@ -42,7 +42,7 @@ fn write_prompt_fields(object: &mut Object<'_>, prompt: &PromptRecord, assets: &
     object.text("promptType", prompt.kind.as_str());
     object.optional_text("platform", prompt.platform.as_deref());
     object.text("status", "active");
-    object.array("images", &prompt.images, |json, image| {
+    write_array(object.field("images"), &prompt.images, |json, image| {
         let mut object = Object::begin(json);
         object.text("url", &assets.write(&image.source));
         object.value("width", &image.width);

@@ -10,7 +10,7 @@ use http::header::AUTHORIZATION;
 use tokio::time::{Instant, sleep_until};
 
 use crate::domain::{Caller, KeyRecord, Vendor};
-use crate::http::headers::{Repeated, at_most_one};
+use crate::http::headers::sole;
 use crate::limits::KEY_REFUSAL_TIME;
 use crate::store::{Store, StoreError};
 
@@ -32,15 +32,12 @@ pub enum Access {
 /// Why a request is not authenticated.
 #[derive(Debug, thiserror::Error)]
 pub enum AuthError {
-    /// AU-02
-    #[error("the Authorization header is missing; send `Authorization: Bearer <API key>`")]
-    Missing,
-    /// It would not be clear which key counts.
-    #[error("there is more than one Authorization header; send exactly one")]
-    Repeated,
-    /// AU-03
-    #[error("the Authorization header is malformed; send `Authorization: Bearer <API key>`")]
-    Malformed,
+    /// AU-02, AU-03. Of two headers it would not be clear which key counts.
+    #[error(
+        "the Authorization header is missing, repeated or malformed; send one \
+         `Authorization: Bearer <API key>`"
+    )]
+    NoKey,
     /// AU-04, AU-05, AU-06: mistyped, unknown and revoked keys get the same response, so that
     /// it does not reveal which keys have existed.
     #[error("the API key is not valid")]
@@ -58,6 +55,9 @@ pub enum AuthError {
         "this sign-in code is not valid: it was used before, is older than 15 minutes, or was mistyped"
     )]
     WrongCode,
+    /// With the seconds until a wrong code is answered as such again.
+    #[error("too many wrong sign-in codes; try again in {0} seconds")]
+    TooManyAttempts(u32),
     /// The key could not be looked up, so nothing was carried out.
     #[error("the API key could not be looked up")]
     Store(#[from] StoreError),
@@ -69,32 +69,25 @@ pub(crate) async fn authenticate(
     vendor: &Vendor,
     store: &dyn Store,
 ) -> Result<Caller, AuthError> {
-    let record = find(bearer(headers)?, vendor, store).await?;
-    store.record_use(&record).await?;
-    Ok(record.caller())
-}
-
-/// The key with this text, which is in the store and was not revoked.
-async fn find(text: &str, vendor: &Vendor, store: &dyn Store) -> Result<KeyRecord, AuthError> {
-    let key = vendor.read(text).map_err(|_| AuthError::Invalid)?;
+    let key = vendor.read(bearer(headers)?).map_err(|_| AuthError::Invalid)?;
     let (digest, began) = (key.digest(), Instant::now());
     let record = store.find_key(key.public_id(), &digest).await?;
     let is_valid = |record: &KeyRecord| {
         constant_time_eq_32(&record.key.digest, &digest) && !record.key.revoked
     };
-    if let Some(record) = record.filter(is_valid) {
-        return Ok(record);
-    }
-    // Whatever the store found, the refusal comes at the same time.
-    sleep_until(began + KEY_REFUSAL_TIME).await;
-    Err(AuthError::Invalid)
+    let Some(record) = record.filter(is_valid) else {
+        // Whatever the store found, the refusal comes at the same time.
+        sleep_until(began + KEY_REFUSAL_TIME).await;
+        return Err(AuthError::Invalid);
+    };
+    store.record_use(&record).await?;
+    Ok(record.caller())
 }
 
 /// What follows `Bearer` in the only header `Authorization`.
 pub(crate) fn bearer(headers: &HeaderMap) -> Result<&str, AuthError> {
-    let value = at_most_one(headers, &AUTHORIZATION).map_err(|Repeated| AuthError::Repeated)?;
-    let text = value.ok_or(AuthError::Missing)?.to_str().ok();
-    text.and_then(|text| text.strip_prefix("Bearer ")).ok_or(AuthError::Malformed)
+    let text = sole(headers, &AUTHORIZATION).and_then(|value| value.to_str().ok());
+    text.and_then(|text| text.strip_prefix("Bearer ")).ok_or(AuthError::NoKey)
 }
 
 #[cfg(test)]

@@ -2,27 +2,25 @@
 //!
 //! Only endpoints that need a body read it.
 
+use std::cmp::Ordering;
 use std::time::Duration;
 
 use bytes::Bytes;
-use futures::TryStreamExt;
+use futures::stream::{self, Stream, TryStreamExt};
 use http::HeaderMap;
 use http::header::CONTENT_TYPE;
-use http_body_util::{BodyDataStream, BodyExt, Limited};
+use http_body_util::{BodyExt, Limited};
 use hyper::body::{Body, Incoming};
 use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::http::headers::sole;
-#[cfg(feature = "dashboard")]
-use crate::limits::OPEN_FORM_BYTES_MAX;
 pub use crate::limits::{BODY_BYTES_MAX, BODY_SECONDS_MAX};
-use crate::limits::{DISCARD_BYTES_MAX, DISCARD_STALL_TIMEOUT, FORM_BYTES_MAX, UPLOAD_RATE_MIN};
+use crate::limits::{DISCARD_BYTES_MAX, FORM_BYTES_MAX, UPLOAD_RATE_MIN};
 use crate::quota::{OverQuota, Share};
 
 /// Why a body could not be read. Sizes are those of an upload slot, times are seconds.
 #[derive(Debug, thiserror::Error)]
 pub enum BodyReadError {
-    /// With the type that it must have.
     #[error("the request needs one header `Content-Type: {0}`")]
     OtherType(&'static str),
     #[error("the body has more than {0} bytes")]
@@ -44,13 +42,11 @@ pub(crate) struct BodyKind(&'static str, usize);
 
 /// EN-02.
 pub(crate) const JSON: BodyKind = BodyKind("application/json", BODY_BYTES_MAX);
-/// A form in a page.
 pub(crate) const FORM: BodyKind = BodyKind("application/x-www-form-urlencoded", FORM_BYTES_MAX);
 
 /// A form that anybody can send.
 #[cfg(feature = "dashboard")]
-pub(crate) const OPEN_FORM: BodyKind =
-    BodyKind("application/x-www-form-urlencoded", OPEN_FORM_BYTES_MAX);
+pub(crate) const OPEN_FORM: BodyKind = BodyKind("application/x-www-form-urlencoded", 4 * 1024);
 
 /// Reads a whole body. If it is declared too large, or there is no memory for it, nothing is read.
 pub(crate) async fn read(
@@ -101,46 +97,32 @@ pub(crate) fn discard(body: Incoming) {
     }
     let mut rest = Limited::new(body, DISCARD_BYTES_MAX);
     let discarded = async move {
-        while let Ok(Some(Ok(_))) = timeout(DISCARD_STALL_TIMEOUT, rest.frame()).await {}
+        while let Ok(Some(Ok(_))) = timeout(Duration::from_secs(3), rest.frame()).await {}
     };
     tokio::spawn(timeout(Duration::from_secs(BODY_SECONDS_MAX), discarded));
 }
 
-/// A body that is read piece by piece and checked for its exact size.
-pub(crate) struct ExactBody<'a> {
-    data: BodyDataStream<&'a mut Incoming>,
+/// The pieces of a body of exactly `size` bytes. If another size is declared, nothing is read.
+pub(crate) fn exact(
+    body: &mut Incoming,
     size: u64,
-    left: u64,
-    seconds: u64,
-    deadline: Instant,
-}
-
-impl<'a> ExactBody<'a> {
-    /// Starts reading a body of exactly `size` bytes. If another size is declared, nothing is
-    /// read.
-    pub(crate) fn new(body: &'a mut Incoming, size: u64) -> Result<Self, BodyReadError> {
-        match body.size_hint().exact() {
-            Some(declared) if declared > size => Err(BodyReadError::Longer(size)),
-            Some(declared) if declared < size => Err(BodyReadError::Shorter(size)),
-            _ => {
-                let seconds = BODY_SECONDS_MAX + size / UPLOAD_RATE_MIN;
-                let deadline = Instant::now() + Duration::from_secs(seconds);
-                Ok(Self { data: body.into_data_stream(), size, left: size, seconds, deadline })
-            }
-        }
+) -> Result<impl Stream<Item = Result<Bytes, BodyReadError>>, BodyReadError> {
+    match body.size_hint().exact().map(|declared| declared.cmp(&size)) {
+        Some(Ordering::Greater) => return Err(BodyReadError::Longer(size)),
+        Some(Ordering::Less) => return Err(BodyReadError::Shorter(size)),
+        _ => {}
     }
-
-    /// The next piece; `None` after exactly the declared number of bytes.
-    pub(crate) async fn next(&mut self) -> Result<Option<Bytes>, BodyReadError> {
-        let next = timeout_at(self.deadline, self.data.try_next()).await;
-        let next = next.map_err(|_| BodyReadError::TooSlow(self.seconds))?;
+    let seconds = BODY_SECONDS_MAX + size / UPLOAD_RATE_MIN;
+    let deadline = Instant::now() + Duration::from_secs(seconds);
+    Ok(stream::try_unfold((body.into_data_stream(), size), move |(mut data, left)| async move {
+        let next = timeout_at(deadline, data.try_next()).await;
+        let next = next.map_err(|_| BodyReadError::TooSlow(seconds))?;
         let Some(bytes) = next.map_err(BodyReadError::Broken)? else {
-            return if self.left > 0 { Err(BodyReadError::Shorter(self.size)) } else { Ok(None) };
+            return if left > 0 { Err(BodyReadError::Shorter(size)) } else { Ok(None) };
         };
-        let left = self.left.checked_sub(bytes.len() as u64);
-        self.left = left.ok_or(BodyReadError::Longer(self.size))?;
-        Ok(Some(bytes))
-    }
+        let left = left.checked_sub(bytes.len() as u64).ok_or(BodyReadError::Longer(size))?;
+        Ok(Some((bytes, (data, left))))
+    }))
 }
 
 /// The only `Content-Type`.

@@ -30,31 +30,28 @@ pub struct Site {
     /// the first one. The second one names the port, and is the one that counts.
     cookies: [Box<str>; 2],
     cookie_attributes: &'static str,
-    /// Origins whose pages may use the API.
     pub(crate) cors_origins: Vec<CorsOrigin>,
 }
 
 impl Site {
     pub(crate) fn new(public: &PublicUrl, cors_origins: Vec<CorsOrigin>) -> Self {
         let url = public.url();
-        let (cookie, cookie_attributes) = match url.scheme() {
-            // The prefix makes browsers refuse the cookie from other hosts and over HTTP.
-            "https" => {
-                ("__Host-promptarium_session", "; Path=/; HttpOnly; SameSite=Lax; Secure; Max-Age=")
-            }
-            _ => ("promptarium_session", "; Path=/; HttpOnly; SameSite=Lax; Max-Age="),
-        };
         let port = url.port_or_known_default().unwrap_or_default();
+        // The prefix makes browsers refuse the cookie from other hosts and over HTTP.
+        let (prefix, cookie_attributes) = match url.scheme() {
+            "https" => ("__Host-", "; Path=/; HttpOnly; SameSite=Lax; Secure; Max-Age="),
+            _ => ("", "; Path=/; HttpOnly; SameSite=Lax; Max-Age="),
+        };
+        let cookie = format!("{prefix}promptarium_session");
         Self {
             origin: url.origin().ascii_serialization().into(),
             root: format!("{}/", url.path().trim_end_matches('/')).into(),
-            cookies: [cookie.into(), format!("{cookie}_{port}").into()],
+            cookies: [cookie.as_str().into(), format!("{cookie}_{port}").into()],
             cookie_attributes,
             cors_origins,
         }
     }
 
-    /// Whether clients reach the service by HTTPS only.
     pub(crate) fn is_https(&self) -> bool {
         self.origin.starts_with("https:")
     }
@@ -74,13 +71,15 @@ impl Site {
     /// caused. Where the browser says nothing of the page, the request is refused too.
     pub(crate) fn check_source(&self, parts: &Parts) -> Result<(), ApiError> {
         let Parts { method, headers, .. } = parts;
-        let reads = matches!(*method, Method::GET | Method::HEAD);
         let is_own = match sole(headers, &FETCH_SITE) {
             Some(site) => site == "same-origin",
             None if headers.contains_key(&FETCH_SITE) => false,
             None => sole(headers, &ORIGIN).is_some_and(|origin| origin == &*self.origin),
         };
-        if reads || is_own { Ok(()) } else { Err(ApiError::CrossSite(self.refusal(parts).into())) }
+        if is_own || matches!(*method, Method::GET | Method::HEAD) {
+            return Ok(());
+        }
+        Err(ApiError::CrossSite(self.refusal(parts).into()))
     }
 
     /// Why a request is refused for its source. It differs where the browser has opened another
@@ -88,9 +87,9 @@ impl Site {
     fn refusal(&self, parts: &Parts) -> String {
         let own = &*self.origin;
         let text = |name| sole(&parts.headers, &name).and_then(|value| value.to_str().ok());
-        let origin = text(ORIGIN).and_then(|origin| Url::parse(origin).ok());
-        let origin = origin.map(|url| url.origin()).filter(Origin::is_tuple);
-        let origin = origin.map(|origin| origin.ascii_serialization()).filter(|one| one != own);
+        let origin = text(ORIGIN).and_then(|origin| Some(Url::parse(origin).ok()?.origin()));
+        let origin = origin.filter(Origin::is_tuple).map(|origin| origin.ascii_serialization());
+        let origin = origin.filter(|origin| origin != own);
         let host = parts.uri.authority().map(Authority::as_str).or_else(|| text(HOST));
         match origin {
             Some(opened) if opened.split_once("://").map(|(_, of)| of) == host => format!(
@@ -119,7 +118,6 @@ impl Site {
         store.find_session(token.digest()).await?.ok_or(AuthError::NoSession)
     }
 
-    /// The session of a request that its source allows.
     pub(crate) async fn authenticate(
         &self,
         parts: &Parts,
@@ -141,9 +139,8 @@ impl Site {
             });
             values.collect::<Vec<_>>()
         };
-        let [first, own] = &self.cookies;
-        let own = values(own);
-        let [value] = (if own.is_empty() { values(first) } else { own })[..] else { return None };
+        let mut found = self.cookies.iter().rev().map(|cookie| values(cookie));
+        let [value] = found.find(|values| !values.is_empty())?[..] else { return None };
         SecretToken::read(std::str::from_utf8(value).ok()?)
     }
 
@@ -154,26 +151,28 @@ impl Site {
     ) -> Result<[HeaderValue; 2], http::Error> {
         let (value, seconds) =
             token.map_or(("", 0), |token| (token.expose(), SESSION_MAX.as_secs()));
-        let set = |cookie: &str| {
+        let [first, second] = self.cookies.each_ref().map(|cookie| {
             let attributes = self.cookie_attributes;
-            let mut value =
-                HeaderValue::try_from(format!("{cookie}={value}{attributes}{seconds}"))?;
-            value.set_sensitive(true);
-            Ok::<_, http::Error>(value)
-        };
-        let [contract, own] = &self.cookies;
-        Ok([set(contract)?, set(own)?])
+            let set = HeaderValue::try_from(format!("{cookie}={value}{attributes}{seconds}"));
+            set.map(|mut set| {
+                set.set_sensitive(true);
+                set
+            })
+        });
+        Ok([first?, second?])
     }
 }
 
 /// Whether a person may see the response in a browser. Everything below `/api` is for programs.
 pub(crate) fn asks_for_page(parts: &Parts) -> bool {
     let accepted = parts.headers.get_all(ACCEPT).iter().filter_map(|line| line.to_str().ok());
-    let ranges = accepted.flat_map(|line| line.split(','));
-    let mut types = ranges.filter_map(|range| range.split(';').next());
+    let mut ranges = accepted.flat_map(|line| line.split(','));
+    let is_page = |range: &str| {
+        range.split(';').next().is_some_and(|of| of.trim().eq_ignore_ascii_case("text/html"))
+    };
     matches!(parts.method, Method::GET | Method::HEAD)
         && !parts.uri.path().starts_with("/api/")
-        && types.any(|media| media.trim().eq_ignore_ascii_case("text/html"))
+        && ranges.any(is_page)
 }
 
 #[cfg(test)]
@@ -207,21 +206,14 @@ mod tests {
             (&["sec-fetch-site: same-origin", "origin: null"], true),
             (&[], false),
             (&["sec-fetch-site: cross-site"], false),
-            (&["sec-fetch-site: same-site"], false),
-            (&["sec-fetch-site: none"], false),
             (&["sec-fetch-site: Same-Origin"], false),
-            (&["sec-fetch-site: "], false),
             (&["sec-fetch-site: same-origin", "sec-fetch-site: same-origin"], false),
             (&["sec-fetch-site: cross-site", "origin: https://prompts.example"], false),
-            (&["sec-fetch-site: none", "origin: https://prompts.example"], false),
             (&["origin: null"], false),
-            (&["origin: http://prompts.example"], false),
             (&["origin: https://prompts.example:8443"], false),
             (&["origin: https://prompts.example/"], false),
             (&["origin: https://prompts.example.evil.example"], false),
-            (&["origin: https://evil.example"], false),
             (&["origin: https://prompts.example", "origin: https://evil.example"], false),
-            (&["referer: https://prompts.example/behind/"], false),
         ] {
             let headers = headers(lines);
             for method in [Method::POST, Method::DELETE, Method::PUT, Method::OPTIONS] {
@@ -232,14 +224,8 @@ mod tests {
                 assert!(site.check_source(&request(&method, headers.clone())).is_ok(), "{lines:?}");
             }
         }
-        for (public, origin) in [
-            ("http://h:80", "origin: http://h"),
-            ("https://h:443/a", "origin: https://h"),
-            ("http://[::1]:8080", "origin: http://[::1]:8080"),
-        ] {
-            let parts = request(&Method::POST, headers(&[origin]));
-            assert!(self::site(public).check_source(&parts).is_ok(), "{public}");
-        }
+        let parts = request(&Method::POST, headers(&["origin: https://h"]));
+        assert!(self::site("https://h:443/a").check_source(&parts).is_ok());
     }
 
     #[test]
@@ -250,25 +236,19 @@ mod tests {
         let other = format!("promptarium_session={}", SecretToken::make().expose());
         for (lines, found) in [
             (vec![own.clone()], true),
-            (vec![own.clone(), other.clone()], true),
             (vec![format!("{other}; {own}")], true),
             (vec![own.clone(), own.clone()], false),
             (vec![good.clone(), own.clone(), own.clone()], false),
             (vec![good.clone(), "promptarium_session_80=".to_owned()], false),
-            (vec![good.clone(), other.replace('=', "_81=")], true),
             (vec![good.clone()], true),
             (vec![format!("a=b; {good};c=\"d\"")], true),
             (vec!["a=\u{e9}".to_owned(), good.clone()], true),
             (vec![], false),
             (vec![format!("{good}; {good}")], false),
-            (vec![good.clone(), good.clone()], false),
             (vec![good.clone(), "promptarium_session=".to_owned()], false),
             (vec![format!("x{good}")], false),
             (vec![format!("__Host-{good}")], false),
-            (vec![good.replace("session=", "session =")], false),
             (vec![good.replace('=', "=\"") + "\""], false),
-            (vec![good.to_uppercase()], false),
-            (vec![format!("{good}A")], false),
         ] {
             let values = lines.iter().map(|line| HeaderValue::from_bytes(line.as_bytes()).unwrap());
             let headers: HeaderMap = values.map(|value| (COOKIE, value)).collect();
@@ -287,40 +267,30 @@ mod tests {
                 "__Host-promptarium_session_443=; Path=/; HttpOnly; SameSite=Lax; Secure; Max-Age=0"
             ]
         );
-        assert_eq!(
-            cookies("http://h:8081"),
-            [
-                "promptarium_session=; Path=/; HttpOnly; SameSite=Lax; Max-Age=0",
-                "promptarium_session_8081=; Path=/; HttpOnly; SameSite=Lax; Max-Age=0"
-            ]
-        );
+        let [_, own] = cookies("http://h:8081");
+        assert_eq!(own, "promptarium_session_8081=; Path=/; HttpOnly; SameSite=Lax; Max-Age=0");
     }
 
     #[test]
     fn a_refusal_names_the_address_that_was_opened_only_if_it_is_not_the_servers() {
+        const OWN: &str = "http://127.0.0.1:8080";
         let refusal = |lines: &[&'static str]| {
             let parts = request(&Method::POST, headers(lines));
-            site("http://127.0.0.1:8080").check_source(&parts).unwrap_err().to_string()
+            site(OWN).check_source(&parts).unwrap_err().to_string()
         };
-        let lan = "this page was opened at http://10.0.0.2:8080, but the address of this server is \
-                   http://127.0.0.1:8080; open it there, or start the server with `--public-url \
-                   http://10.0.0.2:8080`";
-        assert_eq!(refusal(&["host: 10.0.0.2:8080", "origin: http://10.0.0.2:8080"]), lan);
-        let https = refusal(&["host: p.example", "origin: https://p.example"]);
-        assert!(https.ends_with("with `--public-url https://p.example`"), "{https}");
-        for (lines, site) in [
+        for (lines, beginning) in [
+            (&["host: lan:80", "origin: http://lan:80/"][..], "http://lan may have caused"),
+            (&["host: lan:8080", "origin: http://lan:8080"], "this page was opened at http://lan:"),
             (
-                &["host: 127.0.0.1:8080", "origin: https://evil.example/a"][..],
-                "https://evil.example",
+                &["host: h", "origin: https://evil.example/a"],
+                "https://evil.example may have caused",
             ),
-            (&["origin: https://evil.example"], "https://evil.example"),
-            (&["host: 10.0.0.2:8080"], "another site"),
-            (&["host: 127.0.0.1:8080", "origin: null"], "another site"),
-            (&["host: 127.0.0.1:8080", "sec-fetch-site: cross-site"], "another site"),
+            (&["host: 10.0.0.2:8080"], "another site may have caused"),
+            (&["host: 127.0.0.1:8080", "origin: null"], "another site may have caused"),
+            (&["sec-fetch-site: cross-site"], "another site may have caused"),
         ] {
             let text = refusal(lines);
-            assert!(text.starts_with(&format!("{site} may have caused")), "{lines:?}: {text}");
-            assert!(text.contains("`Origin: http://127.0.0.1:8080`, which is"), "{text}");
+            assert!(text.starts_with(beginning) && text.contains(OWN), "{lines:?}: {text}");
         }
     }
 }

@@ -25,13 +25,10 @@ impl FromStr for CorsOrigin {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let is_origin = |url: &Url| url.origin().ascii_serialization() == text;
-        let is_one = || !text.contains('*') && Url::parse(text).is_ok_and(|url| is_origin(&url));
-        let is_valid = text == "*" || is_one();
-        let value = HeaderValue::from_str(text).ok().filter(|_| is_valid);
-        value
-            .map(Self)
-            .ok_or("is not an origin; use SCHEME://HOST[:PORT] as browsers send it, or *")
+        let is_origin = |url: Url| url.origin().ascii_serialization() == text;
+        let is_valid = text == "*" || !text.contains('*') && Url::parse(text).is_ok_and(is_origin);
+        let value = HeaderValue::from_str(text).ok().filter(|_| is_valid).map(Self);
+        value.ok_or("is not an origin; use SCHEME://HOST[:PORT] as browsers send it, or *")
     }
 }
 

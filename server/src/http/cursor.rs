@@ -10,9 +10,6 @@ use sha2::Sha256;
 
 use crate::domain::{AccountId, PromptKind, SigningKey};
 
-const POSITION_BYTES: usize = 8;
-const SIGNATURE_BYTES: usize = 16;
-
 /// The listing that a cursor belongs to.
 #[derive(Clone, Copy, Debug)]
 pub struct Listing {
@@ -34,10 +31,8 @@ impl Cursors {
 
     /// The cursor of the page after `position`.
     pub fn write(&self, listing: &Listing, position: PromptId) -> String {
-        let mut bytes = [0; POSITION_BYTES + SIGNATURE_BYTES];
-        bytes[..POSITION_BYTES].copy_from_slice(&position.get().to_be_bytes());
         let signature = self.sign(listing, position).finalize().into_bytes();
-        bytes[POSITION_BYTES..].copy_from_slice(&signature[..SIGNATURE_BYTES]);
+        let bytes = [&position.get().to_be_bytes()[..], &signature[..16]].concat();
         BASE64URL_NOPAD.encode(&bytes)
     }
 
@@ -55,12 +50,9 @@ impl Cursors {
     }
 
     fn sign(&self, listing: &Listing, position: PromptId) -> Hmac<Sha256> {
-        let kind = match listing.kind {
-            None => 0_u8,
-            Some(PromptKind::Image) => 1,
-            Some(PromptKind::Text) => 2,
-            Some(PromptKind::Video) => 3,
-        };
+        let kinds =
+            [None, Some(PromptKind::Image), Some(PromptKind::Text), Some(PromptKind::Video)];
+        let kind = kinds.iter().position(|kind| *kind == listing.kind).unwrap_or_default() as u8;
         let mut mac = self.mac.clone();
         mac.update(&listing.account.0.to_be_bytes());
         mac.update(&[u8::from(listing.vault.is_some()), kind]);
@@ -70,7 +62,8 @@ impl Cursors {
     }
 }
 
-fn parts(text: &str) -> Option<([u8; POSITION_BYTES], [u8; SIGNATURE_BYTES])> {
+/// The position and the signature in a cursor.
+fn parts(text: &str) -> Option<([u8; 8], [u8; 16])> {
     let bytes = BASE64URL_NOPAD.decode(text.as_bytes()).ok()?;
     let (position, signature) = bytes.split_first_chunk()?;
     Some((*position, signature.try_into().ok()?))
@@ -91,13 +84,11 @@ mod tests {
         let cursors = Cursors::new(&key(b'k'));
         let text = cursors.write(&PLAIN, PromptId::new(42));
         assert_eq!(Cursors::new(&key(b'k')).read(&PLAIN, &text), Some(PromptId::new(42)));
-        let others = [
+        for other in [
             Listing { account: AccountId(2), ..PLAIN },
             Listing { vault: Some(VaultId::new(0)), ..PLAIN },
-            Listing { vault: Some(VaultId::new(7)), ..PLAIN },
             Listing { kind: Some(PromptKind::Text), ..PLAIN },
-        ];
-        for other in others {
+        ] {
             assert_eq!(cursors.read(&other, &text), None, "{other:?}");
         }
         assert_eq!(Cursors::new(&key(b'o')).read(&PLAIN, &text), None);

@@ -19,8 +19,8 @@ use crate::http::body::BodyReadError;
 use crate::http::headers::InvalidHost;
 use crate::http::path::RequestTarget;
 use crate::http::rates::OverRate;
-use crate::http::validate::{BodyError, FieldErrors};
-use crate::limits::{LONG_WRITE_TIMEOUT, RETRY_AFTER_SECONDS};
+use crate::http::validate::FieldErrors;
+use crate::limits::LONG_WRITE_TIMEOUT;
 use crate::quota::OverQuota;
 use crate::store::StoreError;
 
@@ -29,7 +29,6 @@ use crate::store::StoreError;
 pub enum ApiError {
     #[error("there is nothing at this path")]
     UnknownPath,
-    /// With the methods that the path takes.
     #[error("this path does not take this method; it takes {0}")]
     WrongMethod(String),
     #[error(transparent)]
@@ -39,17 +38,12 @@ pub enum ApiError {
     /// With the text for the caller, who may be the operator.
     #[error("{0}")]
     CrossSite(Box<str>),
-    /// With the seconds to wait.
-    #[error("too many wrong sign-in codes; try again in {0} seconds")]
-    TooManyAttempts(u64),
     #[error(transparent)]
     OverRate(#[from] OverRate),
     #[error(transparent)]
     Body(#[from] BodyReadError),
     #[error(transparent)]
     Quota(#[from] OverQuota),
-    #[error("the body {0}")]
-    Malformed(#[from] BodyError),
     #[error(transparent)]
     Invalid(#[from] FieldErrors),
     /// The path names what cannot exist.
@@ -61,12 +55,8 @@ pub enum ApiError {
     Submission(#[from] SubmissionError),
     #[error(transparent)]
     Slot(#[from] SlotError),
-    /// With the type of the slot.
-    #[error("the upload needs one header `Content-Type: {0}`, the type that was declared")]
-    OtherType(&'static str),
     #[error("this upload address has been used; ask for a new slot")]
     SlotUsed,
-    /// With the size of the asset.
     #[error("the range is outside the {0} bytes of the asset")]
     OutOfRange(u64),
     #[error(transparent)]
@@ -75,7 +65,6 @@ pub enum ApiError {
     Stopping,
     #[error("a header of the response is not valid")]
     Header(#[from] http::Error),
-    /// With the message of the panic.
     #[error("a handler panicked: {0}")]
     Panic(String),
 }
@@ -85,29 +74,25 @@ pub enum ApiError {
 pub(crate) struct Problem {
     pub status: StatusCode,
     pub text: String,
-    /// Which fields are at fault and why (ER-03).
     pub details: FieldErrors,
-    /// A header that goes with the status.
     pub header: Option<(HeaderName, HeaderValue)>,
 }
 
 /// What is wrong with a missing `modelId`, whether the handler or the store notices.
 pub(crate) const MODEL_REQUIRED: &str = "is required when promptType is image or video";
 
+/// When a request may be sent again that is refused for load, or whose database cannot be reached.
+const RETRY_AFTER_SECONDS: &str = "2";
+
 const NO_VAULT: &str = "names no vault of this account";
 const INTERNAL: &str =
     "something went wrong in the server; its log says more under this request's x-request-id";
 
 impl ApiError {
-    /// The response to the caller.
     pub(crate) fn problem(&self, target: RequestTarget) -> Problem {
         use StatusCode as S;
         use {BodyReadError as B, SubmissionError as J, SubmitError as P};
         let own_text = |status| Problem::new(status, self.to_string());
-        let of_body = |error: &str| Problem {
-            details: FieldErrors::of("body", error),
-            ..own_text(S::BAD_REQUEST)
-        };
         match self {
             Self::UnknownPath => own_text(S::NOT_FOUND),
             Self::WrongMethod(allow) => own_text(S::METHOD_NOT_ALLOWED).header(ALLOW, allow),
@@ -115,60 +100,50 @@ impl ApiError {
             Self::Auth(AuthError::Store(error)) => {
                 store_problem(error, RequestTarget { writes: false, ..target })
             }
-            Self::Auth(_) | Self::Slot(_) => own_text(S::UNAUTHORIZED),
-            Self::CrossSite(_) => own_text(S::FORBIDDEN),
-            Self::TooManyAttempts(seconds) | Self::OverRate(OverRate { seconds, .. }) => {
+            Self::Auth(AuthError::TooManyAttempts(seconds))
+            | Self::OverRate(OverRate { seconds, .. }) => {
                 own_text(S::TOO_MANY_REQUESTS).header(RETRY_AFTER, &seconds.to_string())
             }
-            Self::Body(B::OtherType(_)) | Self::OtherType(_) => own_text(S::UNSUPPORTED_MEDIA_TYPE),
+            Self::Auth(_) | Self::Slot(_) => own_text(S::UNAUTHORIZED),
+            Self::CrossSite(_) => own_text(S::FORBIDDEN),
+            Self::Body(B::OtherType(_)) => own_text(S::UNSUPPORTED_MEDIA_TYPE),
             Self::Body(B::TooLarge(_) | B::Longer(_)) => own_text(S::PAYLOAD_TOO_LARGE),
             Self::Body(B::TooSlow(_)) => own_text(S::REQUEST_TIMEOUT),
-            Self::Body(B::Broken(_)) => of_body("broke off"),
+            Self::Body(B::Broken(_)) => Problem::invalid(FieldErrors::of("body", "broke off")),
             // Only an account can do something about it.
-            Self::Body(B::Quota(over)) | Self::Quota(over) => match over {
-                OverQuota::Account(_) => {
-                    own_text(S::TOO_MANY_REQUESTS).header(RETRY_AFTER, RETRY_AFTER_SECONDS)
-                }
-                _ => Problem::unavailable(self.to_string()),
-            },
-            Self::Malformed(error) => of_body(&error.0),
+            Self::Body(B::Quota(OverQuota::Account(_))) | Self::Quota(OverQuota::Account(_)) => {
+                own_text(S::TOO_MANY_REQUESTS).header(RETRY_AFTER, RETRY_AFTER_SECONDS)
+            }
+            Self::Body(B::Quota(_)) | Self::Quota(_) | Self::Stopping => {
+                Problem::unavailable(self.to_string())
+            }
             Self::Invalid(errors) => Problem::invalid(errors.clone()),
             Self::NotFound => Problem::new(S::NOT_FOUND, target.not_found),
             Self::Store(error) | Self::Submission(J::Store(error)) => store_problem(error, target),
             // The provider's reason is for the caller where it refused, and for the log where
             // it failed.
             Self::Submission(J::Provider(P::Refused(_))) => own_text(S::BAD_GATEWAY),
-            Self::Submission(J::Provider(P::NotAuthorized(_))) => {
-                Problem::unavailable(format!("{self}; nothing was queued"))
-            }
-            Self::Submission(J::Provider(P::Unavailable(_))) => Problem::unavailable(
-                "the provider cannot be reached; nothing was queued, so the request can be sent \
-                 again",
-            ),
-            Self::Submission(J::Provider(P::Busy(_, wait))) => {
-                let text = "the provider is busy; nothing was queued, so the request can be sent \
-                            again after the time in Retry-After";
-                let seconds = wait.as_secs_f64().ceil().max(1.0).to_string();
-                Problem::new(S::SERVICE_UNAVAILABLE, text).header(RETRY_AFTER, &seconds)
-            }
             Self::Submission(J::Provider(P::Unknown(_))) => Problem::new(
                 S::BAD_GATEWAY,
                 "it is not known whether the provider took the generation, so it counts as \
                  failed; another try needs another clientJobId",
             ),
+            Self::Submission(J::Provider(error)) => {
+                let text = format!("{self}; nothing was queued, so the request can be sent again");
+                let problem = Problem::unavailable(text);
+                let P::Busy(_, wait) = error else { return problem };
+                problem.header(RETRY_AFTER, &wait.as_secs_f64().ceil().max(1.0).to_string())
+            }
             Self::Submission(J::InProgress) => {
                 Problem::unavailable(format!("{self}; send it again in a while"))
             }
             Self::OutOfRange(size) => {
                 own_text(S::RANGE_NOT_SATISFIABLE).header(CONTENT_RANGE, &format!("bytes */{size}"))
             }
-            Self::Blobs(error) if error.is_full() => {
-                Problem::unavailable("the storage of files has no space left; nothing was kept")
-            }
-            Self::Blobs(_) => Problem::unavailable(
-                "the storage of files does not work at the moment; try again in a while",
-            ),
-            Self::Stopping => Problem::unavailable(self.to_string()),
+            Self::Blobs(error) => Problem::unavailable(match error.is_full() {
+                true => "the storage of files has no space left; nothing was kept",
+                false => "the storage of files does not work at the moment; try again in a while",
+            }),
             Self::Header(_) | Self::Panic(_) => Problem::new(S::INTERNAL_SERVER_ERROR, INTERNAL),
         }
     }
@@ -177,18 +152,16 @@ impl ApiError {
     /// because a step says that it is revoked. `ApiService` then asks the store. A refusal for
     /// load spares the store.
     pub(crate) fn needs_key_recheck(&self) -> bool {
-        let is_for_load = matches!(self, Self::Body(BodyReadError::Quota(_)));
-        !is_for_load
-            && matches!(
-                self,
-                Self::Auth(AuthError::Scope)
-                    | Self::Body(_)
-                    | Self::Malformed(_)
-                    | Self::Invalid(_)
-                    | Self::NotFound
-                    | Self::Store(StoreError::KeyRevoked)
-                    | Self::Submission(SubmissionError::Store(StoreError::KeyRevoked))
-            )
+        match self {
+            Self::Body(BodyReadError::Quota(_)) => false,
+            Self::Auth(AuthError::Scope)
+            | Self::Body(_)
+            | Self::Invalid(_)
+            | Self::NotFound
+            | Self::Store(StoreError::KeyRevoked)
+            | Self::Submission(SubmissionError::Store(StoreError::KeyRevoked)) => true,
+            _ => false,
+        }
     }
 
     /// What the log says beyond the status. `None` where the caller's text says everything.
@@ -229,10 +202,9 @@ fn store_problem(error: &StoreError, target: RequestTarget) -> Problem {
         }
         StoreError::SystemVaultDelete | StoreError::TooManyImages => refused(""),
         StoreError::AccountTaken => field("name", "is the name of another account"),
-        StoreError::ForkOfPrivateVault => Problem::new(
-            S::BAD_REQUEST,
-            "a private vault cannot be forked; set its visibility to unlisted or public first",
-        ),
+        StoreError::ForkOfPrivateVault => {
+            refused("; set its visibility to unlisted or public first")
+        }
         StoreError::JobConflict => {
             field("clientJobId", "was used before in this account, with a different request")
         }

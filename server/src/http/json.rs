@@ -5,23 +5,14 @@
 //! itself. That is 5 to 9 % of the processor time of a request in memory. What is written less often
 //! is left to it.
 
-use std::sync::Arc;
-
 use jiff::Timestamp;
 use serde::Serialize;
 
 use crate::clock::TIME_PRINTER;
 
-/// What can be written as JSON.
+/// What can be appended as JSON.
 pub(crate) trait WriteJson {
-    /// Appends it.
     fn write_json(&self, json: &mut Vec<u8>);
-}
-
-impl<T: WriteJson> WriteJson for Arc<T> {
-    fn write_json(&self, json: &mut Vec<u8>) {
-        (**self).write_json(json);
-    }
 }
 
 impl<T: WriteJson> WriteJson for [T] {
@@ -78,16 +69,6 @@ impl<'a> Object<'a> {
         let _ = TIME_PRINTER.print_timestamp(&time, &mut *json);
         json.push(b'"');
     }
-
-    /// An array whose entries `write` appends.
-    pub(crate) fn array<T>(
-        &mut self,
-        name: &'static str,
-        entries: &[T],
-        write: impl Fn(&mut Vec<u8>, &T),
-    ) {
-        write_array(self.field(name), entries, write);
-    }
 }
 
 /// Appends whatever `serde_json` can write without an error, such as texts and floats.
@@ -105,7 +86,8 @@ fn write_text(json: &mut Vec<u8>, text: &str) {
     }
 }
 
-fn write_array<T>(json: &mut Vec<u8>, entries: &[T], write: impl Fn(&mut Vec<u8>, &T)) {
+/// Appends an array whose entries `write` appends.
+pub(crate) fn write_array<T>(json: &mut Vec<u8>, entries: &[T], write: impl Fn(&mut Vec<u8>, &T)) {
     json.push(b'[');
     for (index, entry) in entries.iter().enumerate() {
         if index > 0 {
@@ -129,37 +111,13 @@ mod tests {
 
     #[test]
     fn a_text_is_written_as_serde_json_writes_it_wherever_it_has_an_escape() {
-        for length in 0..50 {
-            let plain = "é".repeat(length / 2) + &"~".repeat(length % 2);
-            let mut texts = vec![plain.clone()];
-            for special in ['"', '\\', '\n', '\0', '\u{1f}'] {
-                let at = (0..=plain.len()).filter(|at| plain.is_char_boundary(*at));
-                texts.extend(at.map(|at| format!("{}{special}{}", &plain[..at], &plain[at..])));
-            }
-            for text in texts {
+        for special in ["", "\"", "\\", "\n", "\0", "\u{1f}"] {
+            for at in 0..40 {
+                let text = format!("{}{special}{}", "é".repeat(at), "~".repeat(40 - at));
                 let mut json = Vec::new();
                 write_text(&mut json, &text);
                 assert_eq!(json, serde_json::to_vec(&text).unwrap(), "{text:?}");
             }
         }
-    }
-
-    #[test]
-    fn an_object_has_its_fields_in_order() {
-        let mut json = Vec::new();
-        let mut object = Object::begin(&mut json);
-        object.value("number", &-1);
-        object.text("text", "{");
-        object.optional_text("none", None);
-        object.optional_text("some", Some("\""));
-        object.value("yes", &true);
-        object.array("empty", &[], |_, _: &i64| {});
-        object.array("array", &[1, 2], |json, number: &i64| write_value(json, number));
-        object.time("time", jiff::Timestamp::UNIX_EPOCH);
-        Object::begin(object.field("object")).end();
-        object.value("no", &false);
-        object.end();
-        let expected = r#"{"number":-1,"text":"{","none":null,"some":"\"","yes":true,"empty":[],"array":[1,2],"time":"1970-01-01T00:00:00.000000Z","object":{},"no":false}"#;
-        assert_eq!(String::from_utf8(json).unwrap(), expected);
     }
 }

@@ -21,9 +21,7 @@ const NOT_FOUND: [(&str, &str); 8] = [
 /// What an error response says about the request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RequestTarget {
-    /// The text of a 404.
     pub not_found: &'static str,
-    /// Whether the request could have changed something.
     pub writes: bool,
 }
 
@@ -36,21 +34,14 @@ impl RequestTarget {
     }
 }
 
-/// The most parameters that a path has.
-const PARAMS_MAX: usize = 2;
-
-/// The parameters of one path, in order, as they were sent. One in a form that its handler
+/// The parameters of one path, at most two, as they were sent. One in a form that its handler
 /// does not expect names nothing; the handler says so after it has checked key and body.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct PathParams<'a>([&'a str; PARAMS_MAX]);
+pub struct PathParams<'a>([&'a str; 2]);
 
 impl<'a> PathParams<'a> {
-    pub(crate) fn new(values: impl Iterator<Item = &'a str>) -> Self {
-        let mut params = Self::default();
-        for (param, value) in params.0.iter_mut().zip(values) {
-            *param = value;
-        }
-        params
+    pub(crate) fn new(mut values: impl Iterator<Item = &'a str>) -> Self {
+        Self([(); 2].map(|()| values.next().unwrap_or_default()))
     }
 
     /// The id at this index. An id has one spelling: decimal digits without a sign or leading
@@ -89,18 +80,8 @@ mod tests {
     #[test]
     fn a_404_names_what_is_missing() {
         let text = |template| RequestTarget::new(template, &Method::GET).not_found;
-        for (template, names) in [
-            (path::PROMPT, "no such prompt in"),
-            (path::VAULT, "no such vault in"),
-            (path::VAULT_FORK, "no such vault, or its owner keeps it private"),
-            (path::VAULT_PROMPT_PIN, "no such vault in this account, or no such prompt in it"),
-            (path::GENERATION_STATUS, "no generation of this clientJobId"),
-            (path::API_KEY, "no API key of this public id"),
-            ("/assets/{name}", "nothing at this address, or nothing yet"),
-            (path::VAULTS, "no such thing"),
-        ] {
-            assert!(text(template).starts_with(&format!("there is {names}")), "{template}");
-        }
+        assert!(text(path::VAULT_FORK).ends_with("or its owner keeps it private"));
+        assert!(text(path::VAULT_PROMPT_PIN).ends_with("or no such prompt in it"));
     }
 
     #[test]

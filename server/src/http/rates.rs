@@ -4,21 +4,24 @@
 //! the count is exact on one server. Servers of one database count each for themselves. The
 //! responses have the headers of draft-ietf-httpapi-ratelimit-headers-10.
 
-pub(crate) mod windows;
-
-use std::fmt::{self, Write};
+use std::collections::HashMap;
+use std::fmt;
+use std::hash::Hash;
+use std::net::IpAddr;
 use std::str::FromStr;
 
-use http::{HeaderMap, HeaderName, HeaderValue};
+use http::{HeaderName, HeaderValue};
+use jiff::{SignedDuration, Timestamp};
+use parking_lot::Mutex;
 
-use self::windows::{Left, Rate, Windows};
 use crate::clock::Clock;
 use crate::domain::Caller;
+use crate::http::auth::AuthError;
+use crate::quota::Client;
 
 const POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
 const CURRENT: HeaderName = HeaderName::from_static("ratelimit");
 
-/// Whose requests are counted.
 const PER: [&str; 2] = ["key", "account"];
 /// Which requests are counted, and their routes by name; none are all. A slot takes one upload.
 const KINDS: [(&str, &[&str]); 3] = [
@@ -28,11 +31,9 @@ const KINDS: [(&str, &[&str]); 3] = [
 ];
 
 /// How many requests of a kind one key or account may send in a time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct RateLimit {
-    /// One of [`PER`].
     per: &'static str,
-    /// One of [`KINDS`], with its routes.
     kind: &'static str,
     routes: &'static [&'static str],
     rate: Rate,
@@ -42,11 +43,11 @@ pub struct RateLimit {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "this {} may send {} {} in {} seconds; try again in {seconds} seconds",
-    limit.per, limit.rate.quota, limit.kind, limit.rate.seconds
+    limit.per, limit.rate.events, limit.kind, limit.rate.seconds
 )]
 pub struct OverRate {
     limit: RateLimit,
-    pub(crate) seconds: u64,
+    pub(crate) seconds: u32,
 }
 
 /// `key:requests=600/60`: 600 requests of a key in 60 seconds.
@@ -58,10 +59,11 @@ impl FromStr for RateLimit {
             |text: &str| text.parse().ok().filter(|number| (1..=1_000_000).contains(number));
         let limit = || {
             let (subject, rate) = text.split_once('=')?;
-            let ((per, kind), (quota, seconds)) = (subject.split_once(':')?, rate.split_once('/')?);
+            let ((per, kind), (events, seconds)) =
+                (subject.split_once(':')?, rate.split_once('/')?);
             let per = PER.into_iter().find(|word| *word == per)?;
             let (kind, routes) = KINDS.into_iter().find(|(word, _)| *word == kind)?;
-            let rate = Rate { quota: number(quota)?, seconds: number(seconds)? };
+            let rate = Rate { events: number(events)?, seconds: number(seconds)? };
             Some(Self { per, kind, routes, rate })
         };
         limit().ok_or(
@@ -71,25 +73,16 @@ impl FromStr for RateLimit {
     }
 }
 
-/// Its name in the headers.
 impl fmt::Display for RateLimit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}-{}-{}s", self.per, self.kind, self.rate.seconds)
     }
 }
 
-/// Counts the requests of each key and account.
 pub struct Rates {
     limits: Vec<RateLimit>,
-    /// By the limit's position and the id of the key or account.
-    windows: Windows<(usize, i64)>,
-}
-
-/// The headers of a response to a request that was counted.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct RateHeaders {
-    policy: String,
-    current: String,
+    /// By the id of the key or account.
+    windows: Windows<(RateLimit, i64)>,
 }
 
 impl Rates {
@@ -103,46 +96,102 @@ impl Rates {
         &self,
         caller: &Caller,
         route: &str,
-        headers: &mut RateHeaders,
+        headers: &mut Vec<(HeaderName, HeaderValue)>,
     ) -> Result<(), OverRate> {
         let applies = |limit: &RateLimit| limit.routes.is_empty() || limit.routes.contains(&route);
-        let applying = self.limits.iter().enumerate().filter(|(_, limit)| applies(limit));
-        let keys: Vec<_> = applying
-            .map(|(at, limit)| {
-                let id = if limit.per == "key" { caller.key.0 } else { caller.account.0 };
-                ((at, id), limit.rate)
-            })
-            .collect();
+        let key = |limit: &RateLimit| {
+            let id = if limit.per == "key" { caller.key.0 } else { caller.account.0 };
+            ((*limit, id), limit.rate)
+        };
+        let keys: Vec<_> = self.limits.iter().filter(|limit| applies(limit)).map(key).collect();
         if keys.is_empty() {
             return Ok(());
         }
         let (left, refused) = self.windows.count(&keys);
-        for (((at, _), _), left) in keys.iter().zip(&left) {
-            headers.add(self.limits[*at], *left);
+        let (mut policy, mut current) = (Vec::new(), Vec::new());
+        for (((limit, _), Rate { events, seconds }), left) in keys.iter().zip(&left) {
+            policy.push(format!("\"{limit}\";q={events};w={seconds}"));
+            current.push(format!("\"{limit}\";r={};t={}", left.events, left.seconds));
         }
-        refused.map_or(Ok(()), |at| {
-            Err(OverRate { limit: self.limits[keys[at].0.0], seconds: left[at].seconds })
-        })
+        for (name, all) in [(POLICY, policy), (CURRENT, current)] {
+            headers.extend(HeaderValue::try_from(all.join(", ")).map(|value| (name, value)));
+        }
+        let over = |at: usize| OverRate { limit: keys[at].0.0, seconds: left[at].seconds };
+        refused.map_or(Ok(()), |at| Err(over(at)))
     }
 }
 
-impl RateHeaders {
-    fn add(&mut self, limit: RateLimit, left: Left) {
-        let separator = if self.policy.is_empty() { "" } else { ", " };
-        let (Rate { quota, seconds: window }, Left { events, seconds }) = (limit.rate, left);
-        // Writing to a string does not fail.
-        let _ = write!(self.policy, "{separator}\"{limit}\";q={quota};w={window}");
-        let _ = write!(self.current, "{separator}\"{limit}\";r={events};t={seconds}");
+/// The wrong sign-in codes of each address, and of all together. A code cannot be guessed, and the
+/// right one is always accepted, so that nobody can lock out others: behind a proxy all clients have
+/// one address.
+#[derive(Debug)]
+pub struct Attempts(Windows<Client>);
+
+impl Attempts {
+    pub(crate) fn new(clock: Clock) -> Self {
+        Self(Windows::new(clock))
     }
 
-    pub(crate) fn write(&self, headers: &mut HeaderMap) {
-        for (name, text) in [(POLICY, &self.policy), (CURRENT, &self.current)] {
-            if !text.is_empty()
-                && let Ok(value) = HeaderValue::from_str(text)
-            {
-                headers.insert(name, value);
+    /// Counts a wrong code, and returns the answer to it.
+    pub(crate) fn wrong(&self, peer: IpAddr) -> AuthError {
+        let rate = |events| Rate { events, seconds: 60 };
+        let (left, refused) = self.0.count(&[(peer.into(), rate(10)), (Client::Server, rate(100))]);
+        let many = |at: usize| AuthError::TooManyAttempts(left[at].seconds);
+        refused.map_or(AuthError::WrongCode, many)
+    }
+}
+
+/// After so many new windows, ended ones are removed.
+const PRUNED_EVERY: usize = 1_000;
+
+#[derive(Debug)]
+struct Windows<K> {
+    clock: Clock,
+    /// The end of each window, and its events.
+    open: Mutex<HashMap<K, (Timestamp, u32)>>,
+}
+
+/// How many events of a key there may be in a time; or what is left of that, and for how long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Rate {
+    events: u32,
+    seconds: u32,
+}
+
+impl<K: Copy + Eq + Hash> Windows<K> {
+    fn new(clock: Clock) -> Self {
+        Self { clock, open: Mutex::default() }
+    }
+
+    /// Counts one event of each of these keys, unless one has had all of its rate. Returns what is
+    /// left of each, and if the event was refused the one that is used up for longest.
+    fn count(&self, keys: &[(K, Rate)]) -> (Vec<Rate>, Option<usize>) {
+        let now = self.clock.now();
+        let mut open = self.open.lock();
+        let window = |(key, rate): &(K, Rate)| {
+            let end = now.checked_add(SignedDuration::from_secs(rate.seconds.into()));
+            let end = end.unwrap_or(Timestamp::MAX);
+            // One that ends later is of a time before the clock was set back.
+            let known = open.get(key).filter(|(known, _)| *known > now && *known <= end);
+            known.copied().unwrap_or((end, 0))
+        };
+        let mut windows: Vec<_> = keys.iter().map(window).collect();
+        let used_up = |at: &usize| windows[*at].1 >= keys[*at].1.events;
+        let refused = (0..keys.len()).filter(used_up).max_by_key(|at| windows[*at].0);
+        if refused.is_none() {
+            for (window, (key, _)) in windows.iter_mut().zip(keys) {
+                if open.len().is_multiple_of(PRUNED_EVERY) && !open.contains_key(key) {
+                    open.retain(|_, (end, _)| *end > now);
+                }
+                window.1 += 1;
+                open.insert(*key, *window);
             }
         }
+        let left = windows.iter().zip(keys).map(|((end, count), (_, rate))| Rate {
+            events: rate.events.saturating_sub(*count),
+            seconds: (end.duration_since(now).as_millis_f64() / 1000.0).ceil() as u32,
+        });
+        (left.collect(), refused)
     }
 }
 

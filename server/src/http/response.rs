@@ -9,7 +9,7 @@ use bytes::Bytes;
 use futures::FutureExt;
 use futures::stream::{self, BoxStream, Stream, StreamExt, TryStreamExt};
 use http::header::{CONTENT_LENGTH, CONTENT_TYPE, WWW_AUTHENTICATE};
-use http::{HeaderValue, StatusCode};
+use http::{HeaderValue, Method, StatusCode};
 use http_body_util::{BodyExt, Collected, Either, Full, StreamBody};
 use hyper::body::{Body as _, Frame};
 use serde::Serialize;
@@ -36,41 +36,39 @@ pub type ResponseBody =
 /// A response with a body in memory or a streamed one.
 pub type Response = http::Response<ResponseBody>;
 
-/// Enough for most single resources.
 const ENVELOPE_BYTES: usize = 1024;
 
-/// An envelope around what `write` appends, without its end.
-fn envelope<'a>(json: &'a mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) -> Object<'a> {
-    json.reserve(ENVELOPE_BYTES);
-    let mut envelope = Object::begin(json);
+/// An envelope around what `write` appends. A page has the cursor of the next one, if there is one
+/// (EN-07).
+fn envelope(
+    status: StatusCode,
+    write: impl FnOnce(&mut Vec<u8>),
+    next_cursor: Option<Option<&str>>,
+) -> Response {
+    let mut bytes = Vec::with_capacity(ENVELOPE_BYTES);
+    let mut envelope = Object::begin(&mut bytes);
     write(envelope.field("data"));
     envelope.field("error").extend_from_slice(b"null");
-    envelope
+    if let Some(next) = next_cursor {
+        let mut pagination = Object::begin(envelope.field("pagination"));
+        pagination.optional_text("nextCursor", next);
+        pagination.end();
+    }
+    envelope.end();
+    with_json(status, bytes)
 }
 
 /// What has no record, and can be written without an error.
 pub(crate) fn data(status: StatusCode, data: &impl Serialize) -> Response {
-    let mut bytes = Vec::new();
-    envelope(&mut bytes, |json| write_value(json, data)).end();
-    with_json(status, bytes)
+    envelope(status, |json| write_value(json, data), None)
 }
 
-/// One record or a whole list.
 pub(crate) fn record(status: StatusCode, record: &(impl WriteJson + ?Sized)) -> Response {
-    let mut bytes = Vec::new();
-    envelope(&mut bytes, |json| record.write_json(json)).end();
-    with_json(status, bytes)
+    envelope(status, |json| record.write_json(json), None)
 }
 
-/// A page of a list, with the cursor of the next page if there is one (EN-07).
 pub(crate) fn page(records: &[impl WriteJson], next_cursor: Option<&str>) -> Response {
-    let mut bytes = Vec::new();
-    let mut envelope = envelope(&mut bytes, |json| records.write_json(json));
-    let mut pagination = Object::begin(envelope.field("pagination"));
-    pagination.optional_text("nextCursor", next_cursor);
-    pagination.end();
-    envelope.end();
-    with_json(StatusCode::OK, bytes)
+    envelope(StatusCode::OK, |json| records.write_json(json), Some(next_cursor))
 }
 
 fn with_json(status: StatusCode, bytes: impl Into<Bytes>) -> Response {
@@ -88,21 +86,23 @@ pub(crate) fn no_body() -> ResponseBody {
     ResponseBody::Left(Full::default())
 }
 
-/// The bytes of a body in memory, which are one piece, and ready.
-pub(crate) fn bytes_of(full: Full<Bytes>) -> Bytes {
-    let bytes = full.collect().now_or_never().and_then(Result::ok);
-    bytes.map(Collected::to_bytes).unwrap_or_default()
-}
-
-/// The response with memory reserved for its body until it was sent. A streamed one needs none.
-pub(crate) fn within(memory: Share<'_>, response: Response) -> Result<Response, OverQuota> {
-    if response.body().size_hint().lower() <= RESPONSE_BYTES_UNCOUNTED as u64 {
+/// The response to a read with memory reserved for its body until it was sent. A streamed body needs
+/// none. What a write has done cannot be refused any more; its response has one record at most.
+pub(crate) fn within(
+    memory: Share<'_>,
+    method: &Method,
+    response: Response,
+) -> Result<Response, OverQuota> {
+    let is_small = response.body().size_hint().lower() <= RESPONSE_BYTES_UNCOUNTED as u64;
+    if is_small || !matches!(*method, Method::GET | Method::HEAD) {
         return Ok(response);
     }
     let (parts, body) = response.into_parts();
     let body = match body {
         Either::Left(full) => {
-            let bytes = bytes_of(full);
+            // They are one piece, and ready.
+            let bytes = full.collect().now_or_never().and_then(Result::ok);
+            let bytes = bytes.map(Collected::to_bytes).unwrap_or_default();
             Either::Left(Full::new(memory.reserve(bytes.len())?.hold(bytes)))
         }
         streamed => streamed,
@@ -162,7 +162,6 @@ pub(crate) fn failure(error: &ApiError, target: RequestTarget) -> Response {
     response
 }
 
-/// The headers that go with the status of a failure.
 pub(crate) fn add_headers(response: &mut Response, problem: Problem) {
     if problem.status == StatusCode::UNAUTHORIZED {
         response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
@@ -259,18 +258,21 @@ mod tests {
     #[test]
     fn a_large_body_has_its_reservation_until_it_is_dropped() {
         let memory = Quota::new("memory", "the memory", 400_000, 100_000);
-        let (address, used) = (IpAddr::from(Ipv4Addr::LOCALHOST), || memory.usage().used);
-        let of = |size| with_json(StatusCode::OK, vec![b'x'; size]);
-        let small = within(memory.of(address), of(RESPONSE_BYTES_UNCOUNTED)).unwrap();
+        let used = || memory.usage().used;
+        let response = |method: &Method, size| {
+            let address = IpAddr::from(Ipv4Addr::LOCALHOST);
+            within(memory.of(address), method, with_json(StatusCode::OK, vec![b'x'; size]))
+        };
+        let small = response(&Method::GET, RESPONSE_BYTES_UNCOUNTED).unwrap();
+        let write = response(&Method::POST, 100_000).unwrap();
         assert_eq!(used(), 0);
-        let large = within(memory.of(address), of(100_000)).unwrap();
-        assert_eq!(used(), 100_000);
-        assert_eq!(large.body().size_hint().exact(), Some(100_000));
-        assert!(within(memory.of(address), of(RESPONSE_BYTES_UNCOUNTED + 1)).is_err());
+        let large = response(&Method::GET, 100_000).unwrap();
+        assert_eq!((used(), large.body().size_hint().exact()), (100_000, Some(100_000)));
+        assert!(response(&Method::GET, RESPONSE_BYTES_UNCOUNTED + 1).is_err());
         // What hyper takes out of the body keeps the reservation.
         let bytes = large.into_body().collect().now_or_never().unwrap().unwrap().to_bytes();
         assert_eq!((bytes.len(), used()), (100_000, 100_000));
-        drop((bytes, small));
+        drop((bytes, small, write));
         assert_eq!(used(), 0);
     }
 

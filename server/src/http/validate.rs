@@ -33,7 +33,6 @@ pub(crate) struct Form<'a> {
 /// The value of one field, not yet parsed.
 #[derive(Debug)]
 pub(crate) enum Field<'a> {
-    /// A JSON value of a body.
     Json(&'a RawValue),
     /// A parameter of a query or a field of a form, decoded.
     Text(Cow<'a, str>),
@@ -49,14 +48,12 @@ impl<'a> Form<'a> {
         Some(self.fields.swap_remove(at).1)
     }
 
-    /// Adds an error if this field is absent.
     pub(crate) fn require(&mut self, name: &'static str) {
         if self.fields.iter().all(|(field, _)| *field != name) {
             self.reject(name, "is required".to_owned());
         }
     }
 
-    /// Takes a required field.
     pub(crate) fn required<T>(
         &mut self,
         name: &'static str,
@@ -94,7 +91,6 @@ impl<'a> Form<'a> {
         self
     }
 
-    /// Sets a field that a page does not ask for.
     pub(crate) fn set(&mut self, name: &'static str, text: impl Into<Cow<'a, str>>) {
         self.fields.push((name, Field::Text(text.into())));
     }
@@ -104,12 +100,10 @@ impl<'a> Form<'a> {
         self.errors.0.entry(name).or_insert(error);
     }
 
-    /// Whether there is no error so far.
     pub(crate) fn is_clean(&self) -> bool {
         self.errors.0.is_empty()
     }
 
-    /// Ends the validation.
     pub(crate) fn finish(self) -> Result<(), FieldErrors> {
         self.finish_with(Some(()))
     }
@@ -122,7 +116,6 @@ impl<'a> Form<'a> {
 }
 
 impl Field<'_> {
-    /// The value as it was sent.
     pub(crate) fn raw(&self) -> &str {
         match self {
             Self::Json(value) => value.get(),
@@ -130,7 +123,6 @@ impl Field<'_> {
         }
     }
 
-    /// The type of a JSON value, for "but is …".
     fn kind(&self) -> &'static str {
         match self.raw().as_bytes().first() {
             Some(b'"') => "a string",
@@ -144,7 +136,6 @@ impl Field<'_> {
 }
 
 impl FieldErrors {
-    /// The error of one field.
     pub(crate) fn of(name: &'static str, error: impl Into<FieldError>) -> Self {
         Self(BTreeMap::from([(name, error.into())]))
     }
@@ -165,32 +156,27 @@ impl fmt::Display for FieldErrors {
 
 impl std::error::Error for FieldErrors {}
 
-/// Why a body is no JSON object, for a person.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct BodyError(pub(crate) String);
-
 /// The fields among `known` of the JSON object in `body`. Of a repeated field the last one
 /// counts.
 pub(crate) fn json_fields<'a>(
     body: &'a [u8],
     known: &'static [&'static str],
-) -> Result<Form<'a>, BodyError> {
+) -> Result<Form<'a>, FieldErrors> {
+    let of_body = |error: String| FieldErrors::of("body", error);
+    let syntax = |error: serde_json::Error| of_body(format!("is not JSON: {error}"));
     let body = std::str::from_utf8(body).map_err(|error| {
         let at = error.valid_up_to();
-        BodyError(format!("is not UTF-8 text: the byte at position {at} cannot be part of it"))
+        of_body(format!("is not UTF-8 text: the byte at position {at} cannot be part of it"))
     })?;
     if body.trim_ascii().is_empty() {
-        return Err(BodyError("is empty, but must be a JSON object".to_owned()));
+        return Err(of_body("is empty, but must be a JSON object".to_owned()));
     }
-    if let Some(at) = lone_surrogate(body) {
-        let text = format!("is not JSON: the escape at position {at} is half a surrogate pair");
-        return Err(BodyError(text));
+    if let Some(half) = lone_surrogate(body) {
+        return Err(of_body(format!("is not JSON: \\u{half:04x} is half a surrogate pair")));
     }
-    let syntax = |error: serde_json::Error| BodyError(format!("is not JSON: {error}"));
     if !body.trim_ascii_start().starts_with('{') {
         let kind = Field::Json(serde_json::from_str(body).map_err(syntax)?).kind();
-        return Err(BodyError(format!("must be a JSON object, but is {kind}")));
+        return Err(of_body(format!("must be a JSON object, but is {kind}")));
     }
     let mut reader = serde_json::Deserializer::from_str(body);
     let form = reader.deserialize_map(KnownFields(known)).map_err(syntax)?;
@@ -198,19 +184,16 @@ pub(crate) fn json_fields<'a>(
     Ok(form)
 }
 
-/// Where an escape is half a surrogate pair, which is no character. serde_json would notice
+/// An escape that is half a surrogate pair, which is no character. serde_json would notice
 /// only in strings that a rule reads.
-fn lone_surrogate(body: &str) -> Option<usize> {
-    let mut escapes = unicode_escapes(body).peekable();
-    while let Some((at, unit)) = escapes.next() {
-        let is_low = |&(next, unit): &(usize, u16)| next == at + 6 && unit & 0xFC00 == 0xDC00;
-        match unit {
-            0xD800..=0xDBFF if escapes.next_if(is_low).is_some() => {}
-            0xD800..=0xDFFF => return Some(at),
-            _ => {}
-        }
-    }
-    None
+fn lone_surrogate(body: &str) -> Option<u16> {
+    let mut end = 0;
+    let units = unicode_escapes(body).flat_map(|(at, unit)| {
+        let between = (at != end).then_some(u16::from(b' '));
+        end = at + 6;
+        between.into_iter().chain([unit])
+    });
+    char::decode_utf16(units).find_map(|unit| Some(unit.err()?.unpaired_surrogate()))
 }
 
 /// Where each `\u` escape of a JSON text begins, and what it stands for.
@@ -260,42 +243,28 @@ struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
 /// The parameters among `known` of a query string. A known parameter that is repeated or empty
 /// is an error.
 pub(crate) fn query_fields<'a>(query: Option<&'a str>, known: &'static [&'static str]) -> Form<'a> {
-    encoded_fields(query.unwrap_or_default().as_bytes(), known, |form, name| {
-        form.reject(name, "must not be empty; leave it out instead".to_owned());
-    })
+    encoded_fields(query.unwrap_or_default().as_bytes(), known, false)
 }
 
 /// The fields among `known` of a form in a page, from its body or query. Browsers send fields
 /// that were left empty, so an empty one counts as absent. They send each line break as CR LF, which
 /// becomes LF again.
 pub(crate) fn form_fields<'a>(form: &'a [u8], known: &'static [&'static str]) -> Form<'a> {
-    let mut form = encoded_fields(form, known, |_, _| {});
-    for (_, field) in &mut form.fields {
-        if let Field::Text(text) = field
-            && text.contains("\r\n")
-        {
-            *text = text.replace("\r\n", "\n").into();
-        }
-    }
-    form
+    encoded_fields(form, known, true)
 }
 
-fn encoded_fields<'a>(
-    text: &'a [u8],
-    known: &'static [&'static str],
-    on_empty: impl Fn(&mut Form<'a>, &'static str),
-) -> Form<'a> {
+fn encoded_fields<'a>(text: &'a [u8], known: &'static [&'static str], is_form: bool) -> Form<'a> {
     let mut form = Form::default();
     for (name, value) in form_urlencoded::parse(text) {
-        let Some(known) = known.iter().find(|known| **known == name) else {
-            continue;
-        };
+        let Some(known) = known.iter().find(|known| **known == name) else { continue };
         if form.fields.iter().any(|(field, _)| field == known) {
             form.reject(known, "must be given once, but is given more than once".to_owned());
-        } else if value.is_empty() {
-            on_empty(&mut form, known);
-        } else {
-            form.fields.push((known, Field::Text(value)));
+        } else if !value.is_empty() {
+            let breaks = is_form && value.contains("\r\n");
+            let value = if breaks { value.replace("\r\n", "\n").into() } else { value };
+            form.set(known, value);
+        } else if !is_form {
+            form.reject(known, "must not be empty; leave it out instead".to_owned());
         }
     }
     form

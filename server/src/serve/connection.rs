@@ -27,11 +27,11 @@ use tokio::net::TcpStream;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 
-pub(super) use self::activity::HeadMemory;
-use self::activity::{ConnectionActivity, InFlight, Next, TrackedStream};
+use self::activity::{ConnectionActivity, IDLE, InFlight, TrackedStream};
 use crate::http::body;
 use crate::http::response::{Response, ResponseBody, ResponseBodyError};
-use crate::limits;
+use crate::limits::CONNECTIONS_MAX;
+use crate::quota::Quota;
 use crate::store::time_budget;
 
 /// Handles the requests of one listener.
@@ -46,7 +46,6 @@ pub trait HttpService: Clone + Send + Sync + 'static {
 }
 
 /// Limits of a listener, and how long a connection may go without progress, by what it waits for.
-/// [`limits`] says why.
 #[derive(Clone, Copy, Debug)]
 pub struct ListenerLimits {
     /// Concurrent connections. Further ones wait in the system's queue.
@@ -55,36 +54,37 @@ pub struct ListenerLimits {
     /// zero as many as there may be: behind a proxy all clients have its address.
     pub connections_per_address: Option<usize>,
     /// Between the request to stop, from which on `/readyz` answers 503, and the end of
-    /// accepting: time for a balancer to notice. A server to which none is connected does not
-    /// wait.
+    /// accepting: time for a balancer to notice, which asks every few seconds. A server to which none
+    /// is connected does not wait.
     pub drain_delay: Duration,
-    /// How long requests in flight may take after that.
+    /// How long requests in flight may take after that. With the delay before it and the time for
+    /// submissions after it, the server stops within the 30 seconds of Kubernetes.
     pub drain_timeout: Duration,
-    /// From the first byte of a request head, or the start of the connection, to its last.
+    /// A request head, from its first byte; also a new connection until its first request.
     pub head_timeout: Duration,
-    /// Without a request.
+    /// Without a request. Longer than that of load balancers, which must close first.
     pub idle_timeout: Duration,
-    /// While response bytes wait for the peer to read.
+    /// Response bytes that wait for the peer to read 16 KiB.
     pub write_stall_timeout: Duration,
-    /// While an HTTP/2 request is in flight: the peer may hold back its body or the flow
-    /// control window.
+    /// An HTTP/2 request that transfers less than 16 KiB: the peer may hold back its body
+    /// or the flow control window. Longer than any wait inside.
     pub request_stall_timeout: Duration,
-    /// After the peer was notified that the connection is closing.
+    /// A connection after the server has started to close it.
     pub close_timeout: Duration,
 }
 
 impl Default for ListenerLimits {
     fn default() -> Self {
         Self {
-            connections_max: limits::CONNECTIONS_MAX,
+            connections_max: CONNECTIONS_MAX,
             connections_per_address: None,
-            drain_delay: limits::DRAIN_DELAY,
-            drain_timeout: limits::DRAIN_TIMEOUT,
-            head_timeout: limits::HEAD_TIMEOUT,
-            idle_timeout: limits::IDLE_TIMEOUT,
-            write_stall_timeout: limits::WRITE_STALL_TIMEOUT,
-            request_stall_timeout: limits::REQUEST_STALL_TIMEOUT,
-            close_timeout: limits::CLOSE_TIMEOUT,
+            drain_delay: Duration::from_secs(5),
+            drain_timeout: Duration::from_secs(15),
+            head_timeout: Duration::from_secs(10),
+            idle_timeout: Duration::from_secs(75),
+            write_stall_timeout: Duration::from_secs(30),
+            request_stall_timeout: Duration::from_secs(120),
+            close_timeout: Duration::from_secs(10),
         }
     }
 }
@@ -92,7 +92,7 @@ impl Default for ListenerLimits {
 impl ListenerLimits {
     /// Interval of the checks of a connection. Whatever begins right after one has its deadline
     /// after the next one.
-    pub(super) fn check_interval(&self) -> Duration {
+    fn check_interval(&self) -> Duration {
         let first = self.head_timeout.min(self.idle_timeout);
         first.min(self.write_stall_timeout).min(self.request_stall_timeout)
     }
@@ -106,12 +106,12 @@ pub(super) async fn serve_connection(
     builder: Arc<auto::Builder<TokioExecutor>>,
     service: impl HttpService,
     limits: ListenerLimits,
-    head: HeadMemory,
+    memory: Quota,
     mut drain: watch::Receiver<()>,
 ) {
     // Small responses go out at once. A failure only costs time.
     let _ = stream.set_nodelay(true);
-    let activity = Arc::new(Mutex::new(ConnectionActivity::new(head)));
+    let activity = Arc::new(Mutex::new(ConnectionActivity::new(memory, peer)));
     let requests = activity.clone();
     let answer = service_fn(move |request: Request<Incoming>| {
         let (parts, mut request_body) = request.into_parts();
@@ -147,20 +147,17 @@ pub(super) async fn serve_connection(
             }
             () = check.as_mut() => {}
         }
-        // Not in the head of `match`: dropping the connection takes the lock too.
-        let next = activity.lock().next(Instant::now(), &limits);
-        match next {
-            Next::CheckAt(time) => check.as_mut().reset(time),
-            Next::Close if !closing => {
-                closing = true;
-                connection.as_mut().graceful_shutdown();
-                check.as_mut().reset(Instant::now() + limits.close_timeout);
-            }
-            Next::Close => return,
-            Next::Abort(reason) => {
-                tracing::debug!(reason, "a connection is cut");
-                return;
-            }
+        let (end, reason) = activity.lock().end(&limits);
+        let now = Instant::now();
+        if end > now {
+            check.as_mut().reset(end.min(now + limits.check_interval()));
+        } else if reason == IDLE && !closing {
+            closing = true;
+            connection.as_mut().graceful_shutdown();
+            check.as_mut().reset(now + limits.close_timeout);
+        } else {
+            tracing::debug!(reason, "a connection is cut");
+            return;
         }
     }
 }

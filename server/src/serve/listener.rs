@@ -5,6 +5,7 @@ use std::io;
 use std::net::IpAddr;
 use std::pin::pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use hyper_util::rt::TokioExecutor;
 use hyper_util::server::conn::auto;
@@ -17,7 +18,7 @@ use tokio::time::{Instant, sleep, timeout};
 use crate::api::memory_quotas;
 use crate::limits;
 use crate::quota::{Permit, Quota};
-use crate::serve::connection::{HeadMemory, serve_connection};
+use crate::serve::connection::serve_connection;
 
 pub use crate::serve::connection::{HttpService, ListenerLimits};
 
@@ -26,34 +27,20 @@ impl ListenerLimits {
     /// `connections_max` to what it allows.
     #[must_use]
     pub fn within_descriptors(self) -> Self {
-        match rlimit::increase_nofile_limit(u64::MAX) {
-            Ok(descriptors) => self.within(descriptors),
-            Err(error) => {
-                tracing::warn!(%error, "the limit of file descriptors is not known");
-                self
-            }
-        }
+        rlimit::increase_nofile_limit(u64::MAX).map_or(self, |descriptors| self.within(descriptors))
     }
 
     fn within(self, descriptors: u64) -> Self {
-        let available = descriptors.saturating_sub(limits::DESCRIPTORS_RESERVED).max(1);
+        // Others are for the database, files, S3, and a connection and a file for each worker.
+        let available = descriptors.saturating_sub(256).max(1);
         let configured = self.connections_max;
-        let connections_max = usize::try_from(available).unwrap_or(usize::MAX).min(configured);
+        let connections_max = configured.min(usize::try_from(available).unwrap_or(usize::MAX));
         if connections_max < configured {
             let text =
                 "fewer connections than configured: the limit of file descriptors is too low";
             tracing::warn!(connections_max, configured, descriptors, "{text}");
         }
         Self { connections_max, ..self }
-    }
-
-    /// How many connections one address may have.
-    fn per_address(&self) -> usize {
-        match self.connections_per_address {
-            Some(0) => self.connections_max,
-            Some(number) => number,
-            None => self.connections_max.div_ceil(2),
-        }
     }
 }
 
@@ -84,14 +71,21 @@ pub async fn serve(
     stop: impl Future<Output = ()>,
 ) -> usize {
     let ListenerQuotas { connections, memory } = quotas;
-    connections.resize(limits.connections_max, limits.per_address());
+    let all = limits.connections_max;
+    connections.resize(
+        all,
+        match limits.connections_per_address {
+            Some(0) => all,
+            number => number.unwrap_or(all.div_ceil(2)),
+        },
+    );
     let builder = Arc::new(protocol());
     let (drain, draining) = watch::channel(());
     let (mut tasks, last) = (JoinSet::new(), Mutex::new(None::<Instant>));
 
     let mut stop = pin!(async {
         stop.await;
-        let is_quiet = last.lock().is_none_or(|last| last.elapsed() > limits::DRAIN_QUIET);
+        let is_quiet = last.lock().is_none_or(|last| last.elapsed() > Duration::from_secs(30));
         if connections.usage().used > 0 || !is_quiet {
             let seconds = limits.drain_delay.as_secs();
             tracing::info!(seconds, "serving for the drain delay, while /readyz answers 503");
@@ -107,9 +101,9 @@ pub async fn serve(
         *last.lock() = Some(Instant::now());
         let Some(permit) = permit else { continue };
         let (builder, service, draining) = (builder.clone(), service.clone(), draining.clone());
-        let heads = HeadMemory::new(memory.clone(), peer);
+        let memory = memory.clone();
         tasks.spawn(async move {
-            serve_connection(stream, peer, builder, service, limits, heads, draining).await;
+            serve_connection(stream, peer, builder, service, limits, memory, draining).await;
             drop(permit);
         });
     }
@@ -117,20 +111,22 @@ pub async fn serve(
     drop(listener);
     drop(drain);
     let all = async { while tasks.join_next().await.is_some() {} };
-    // What has not ended in time is cut.
     let _ = timeout(limits.drain_timeout, all).await;
     tasks.len()
 }
 
 fn protocol() -> auto::Builder<TokioExecutor> {
+    /// Concurrent requests on one HTTP/2 connection, and the flow control window of each body.
+    const STREAMS_MAX: u32 = 200;
+    const WINDOW_BYTES: u32 = 128 * 1024;
     let mut builder = auto::Builder::new(TokioExecutor::new());
     // `serve_connection` has timeouts for heads and idle connections of its own.
     builder.http1().header_read_timeout(None).max_buf_size(limits::HEAD_BYTES_MAX);
     builder
         .http2()
-        .max_concurrent_streams(limits::STREAMS_MAX)
-        .initial_stream_window_size(limits::STREAM_WINDOW_BYTES)
-        .initial_connection_window_size(limits::STREAMS_MAX * limits::STREAM_WINDOW_BYTES);
+        .max_concurrent_streams(STREAMS_MAX)
+        .initial_stream_window_size(WINDOW_BYTES)
+        .initial_connection_window_size(STREAMS_MAX * WINDOW_BYTES);
     builder
 }
 
@@ -141,6 +137,7 @@ async fn accept(
     listener: &TcpListener,
     connections: &Quota,
 ) -> (TcpStream, IpAddr, Option<Permit>) {
+    use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset};
     loop {
         match listener.accept().await {
             Ok((stream, peer)) => {
@@ -148,19 +145,16 @@ async fn accept(
                 let permit = connections.acquire_share(peer.ip()).await;
                 return (stream, peer.ip(), permit.ok());
             }
-            Err(error) if is_peer_failure(&error) => {}
-            Err(error) => {
-                tracing::warn!(%error, "no connection could be accepted; trying again");
-                sleep(limits::ACCEPT_RETRY_PAUSE).await;
-            }
+            // A connection that broke before it was accepted says nothing of the next one.
+            Err(error) => match error.kind() {
+                ConnectionAborted | ConnectionRefused | ConnectionReset => {}
+                _ => {
+                    tracing::warn!(%error, "no connection could be accepted; trying again");
+                    sleep(Duration::from_millis(100)).await;
+                }
+            },
         }
     }
-}
-
-/// The connection broke before it was accepted. The next one need not.
-fn is_peer_failure(error: &io::Error) -> bool {
-    use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset};
-    matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset)
 }
 
 #[cfg(test)]

@@ -12,7 +12,6 @@ use std::time::Duration;
 use http::request::Parts;
 use http::{Method, StatusCode};
 use hyper::body::Incoming;
-use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::encoding::text::encode_registry;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
@@ -21,13 +20,12 @@ use prometheus_client::registry::Registry;
 use tokio::net::TcpListener;
 
 pub(crate) use self::readings::Readings;
-use self::readings::{AtScrape, process};
 use crate::generate::Outcome;
+use crate::http::auth::AuthError;
 use crate::http::body::BodyReadError;
 use crate::http::error::ApiError;
 use crate::http::path::RequestTarget;
 use crate::http::response::{self, Response, ResponseBody};
-use crate::limits::ADMIN_CONNECTIONS_MAX;
 use crate::quota::OverQuota;
 use crate::serve::listener::{HttpService, ListenerLimits, ListenerQuotas, serve};
 use crate::serve::routes::Route;
@@ -36,6 +34,7 @@ const BUCKETS_SECONDS: [f64; 14] =
     [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0];
 
 const CLASSES: [&str; 4] = ["2xx", "3xx", "4xx", "5xx"];
+const METHODS: [&str; 6] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
 
 /// Reasons of refusals for load, as metrics name them.
 const REFUSALS: [&str; 7] = [
@@ -55,38 +54,20 @@ pub(crate) static DROPPED_LOG_LINES: LazyLock<Counter> = LazyLock::new(Counter::
 const PROCESSED: [&str; 4] = ["completed", "failed", "retried", "poll_failed"];
 const SUBMITTED: [&str; 4] = ["accepted", "refused", "unavailable", "unknown"];
 
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct RouteLabels {
-    operation: &'static str,
-    method: String,
-    route: &'static str,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct RequestLabels {
-    #[prometheus(flatten)]
-    route: RouteLabels,
-    status: &'static str,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct RefusalLabels {
-    reason: &'static str,
-}
+type Labels<const N: usize> = [(&'static str, &'static str); N];
 
 #[derive(Debug)]
 pub struct Metrics {
     /// The first request of a route creates its series.
-    requests: Family<RequestLabels, Counter>,
-    durations: Family<RouteLabels, Histogram>,
-    refused: Family<RefusalLabels, Counter>,
+    requests: Family<Labels<4>, Counter>,
+    durations: Family<Labels<3>, Histogram>,
+    refused: Family<Labels<1>, Counter>,
     registry: Registry,
 }
 
 impl Metrics {
     pub(crate) fn new(readings: Readings) -> Self {
         let mut registry = Registry::default();
-        registry.register_collector(Box::new(AtScrape(process)));
         let all = registry.sub_registry_with_prefix("promptarium");
         let durations =
             Family::<_, Histogram>::new_with_constructor(|| Histogram::new(BUCKETS_SECONDS));
@@ -96,7 +77,7 @@ impl Metrics {
         all.register("http_request_duration_seconds", text, durations.clone());
         let (requests, refused) = (Family::default(), Family::<_, Counter>::default());
         for reason in REFUSALS {
-            drop(refused.get_or_create(&RefusalLabels { reason }));
+            drop(refused.get_or_create(&[("reason", reason)]));
         }
         all.register("http_requests", "Requests answered", requests.clone());
         all.register("http_refused_requests", "Requests refused for load", refused.clone());
@@ -109,38 +90,36 @@ impl Metrics {
                 drop(family.get_or_create(&Outcome { outcome }));
             }
         }
-        let text = "Steps of workers by outcome";
-        all.register("generations_processed", text, processed.clone());
+        all.register("generations_processed", "Steps of workers by outcome", processed.clone());
         let text = "Submissions to the provider by outcome";
         all.register("generations_submitted", text, submitted.clone());
-        all.register_collector(Box::new(AtScrape(move || readings.all())));
+        registry.register_collector(Box::new(readings));
         Self { requests, durations, refused, registry }
     }
 
-    /// Counts one request.
     pub(crate) fn record(
         &self,
         route: Option<&Route>,
         status: StatusCode,
         elapsed: Duration,
-        refusal: Option<&'static str>,
+        error: Option<&ApiError>,
     ) {
-        if let Some(reason) = refusal {
-            self.refused.get_or_create(&RefusalLabels { reason }).inc();
+        if let Some(reason) = error.and_then(refusal) {
+            self.refused.get_or_create(&[("reason", reason)]).inc();
         }
         let class = usize::from(status.as_u16() / 100).saturating_sub(2).min(CLASSES.len() - 1);
-        let known = route.map(|route| (route.name, route.method.to_string(), route.path));
-        let (operation, method, route) =
-            known.unwrap_or_else(|| ("unknown", "any".to_owned(), "unknown"));
-        let route = RouteLabels { operation, method, route };
-        self.durations.get_or_create(&route).observe(elapsed.as_secs_f64());
-        self.requests.get_or_create(&RequestLabels { route, status: CLASSES[class] }).inc();
+        let method = METHODS.into_iter().find(|name| route.is_some_and(|of| of.method == *name));
+        let method = ("method", method.unwrap_or("any"));
+        let operation = ("operation", route.map_or("unknown", |route| route.name));
+        let path = ("route", route.map_or("unknown", |route| route.path));
+        let seconds = elapsed.as_secs_f64();
+        self.durations.get_or_create(&[operation, method, path]).observe(seconds);
+        self.requests.get_or_create(&[operation, method, path, ("status", CLASSES[class])]).inc();
     }
 
     /// All series as Prometheus text 0.0.4, which every scraper reads.
     fn page(&self) -> Response {
         let mut text = String::new();
-        // Writing to a string does not fail.
         let _ = encode_registry(&mut text, &self.registry);
         let body = ResponseBody::Left(prometheus_text(&text).into());
         response::with_type(StatusCode::OK, "text/plain; version=0.0.4; charset=utf-8", body)
@@ -157,7 +136,7 @@ fn prometheus_text(openmetrics: &str) -> String {
 }
 
 /// Why a request is refused, if it is for load: one of [`REFUSALS`].
-pub(super) fn refusal(error: &ApiError) -> Option<&'static str> {
+fn refusal(error: &ApiError) -> Option<&'static str> {
     use BodyReadError as B;
     match error {
         ApiError::Quota(over) | ApiError::Body(B::Quota(over)) => Some(match over {
@@ -166,19 +145,19 @@ pub(super) fn refusal(error: &ApiError) -> Option<&'static str> {
             OverQuota::Server(_) => "server_memory",
         }),
         ApiError::OverRate(_) => Some("rate_limit"),
-        ApiError::TooManyAttempts(_) => Some("sign_in_attempts"),
+        ApiError::Auth(AuthError::TooManyAttempts(_)) => Some("sign_in_attempts"),
         ApiError::Body(B::TooLarge(_) | B::Longer(_)) => Some("body_too_large"),
         ApiError::Body(B::TooSlow(_)) => Some("body_too_slow"),
         _ => None,
     }
 }
 
-/// Serves `/metrics` until it is cancelled.
 pub(crate) async fn serve_metrics(listener: TcpListener, metrics: Arc<Metrics>) {
-    let connections_per_address = Some(0);
-    let connections_max = ADMIN_CONNECTIONS_MAX;
-    let limits =
-        ListenerLimits { connections_max, connections_per_address, ..ListenerLimits::default() };
+    let limits = ListenerLimits {
+        connections_max: 64,
+        connections_per_address: Some(0),
+        ..ListenerLimits::default()
+    };
     serve(listener, metrics, limits, ListenerQuotas::default(), std::future::pending()).await;
 }
 

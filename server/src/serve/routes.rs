@@ -23,15 +23,13 @@ use crate::web;
 
 type HandlerFuture<'a> = BoxFuture<'a, HandlerResult>;
 
-/// A handler that needs a caller.
-type AuthedHandler = for<'a> fn(&'a Api, &'a Caller, Request<'a>) -> HandlerFuture<'a>;
-
 /// What answers the requests of a route.
 #[derive(Clone, Copy, Debug)]
 pub enum Handler {
     /// A handler that needs no key, or checks an upload token itself.
     Open(for<'a> fn(&'a Api, Request<'a>) -> HandlerFuture<'a>),
-    Authed(AuthedHandler),
+    /// A handler that needs a caller.
+    Authed(for<'a> fn(&'a Api, &'a Caller, Request<'a>) -> HandlerFuture<'a>),
     /// As [`Handler::Open`], with failures as HTML. Pages are no part of the API document.
     Page(for<'a> fn(&'a Api, Request<'a>) -> HandlerFuture<'a>),
     /// A page that needs a session, and leads to the sign-in without one.
@@ -41,12 +39,12 @@ pub enum Handler {
 /// One row of the table.
 #[derive(Clone, Debug)]
 pub struct Route {
-    /// Its name in metrics and in the API document.
+    /// In metrics and in the API document.
     pub name: &'static str,
-    /// Its method. `GET` answers `HEAD` too. With [`Access::UploadToken`] the handler gets all
+    /// `GET` answers `HEAD` too. With [`Access::UploadToken`] the handler gets all
     /// methods but `OPTIONS`.
     pub method: Method,
-    /// Its path as a template, below [`Route::base`].
+    /// A template, below [`Route::base`].
     pub path: &'static str,
     /// [`BASE_PATH`], or nothing for a path at the root.
     pub base: &'static str,
@@ -59,12 +57,6 @@ pub fn table() -> Vec<Route> {
     [endpoints(), pages()].concat()
 }
 
-fn row(
-    base: &'static str,
-) -> impl Fn(&'static str, Method, &'static str, Access, Handler) -> Route {
-    move |name, method, path, access, handler| Route { name, method, path, base, access, handler }
-}
-
 #[rustfmt::skip]
 fn endpoints() -> Vec<Route> {
     macro_rules! authed {
@@ -75,7 +67,8 @@ fn endpoints() -> Vec<Route> {
     }
     use Access::{Key, Session, UploadToken, Write};
     use Method as M;
-    let (api, root) = (row(BASE_PATH), row(""));
+    let api = |name, method, path, access, handler| Route { name, method, path, base: BASE_PATH, access, handler };
+    let root = |name, method, path, access, handler| Route { name, method, path, base: "", access, handler };
     vec![
         api("listPrompts", M::GET, path::PROMPTS, Key, authed!(prompts::list)),
         api("createPrompt", M::POST, path::PROMPTS, Write, authed!(prompts::create)),
@@ -132,7 +125,7 @@ fn pages() -> Vec<Route> {
     }
     use Access::Session;
     use Method as M;
-    let root = row("");
+    let root = |name, method, path, access, handler| Route { name, method, path, base: "", access, handler };
     vec![
         root("signInForm", M::GET, web::SIGN_IN, Access::None, page!(web::sign_in_form)),
         root("signIn", M::POST, web::SIGN_IN, Access::None, page!(web::sign_in)),
@@ -186,15 +179,8 @@ fn pages() -> Vec<Route> {
     ]
 }
 
-/// The table, ready for lookup.
-pub struct Routes(Router<OfPath>);
-
-/// The routes of one path, and its methods as in the header `Allow`.
-#[derive(Default)]
-struct OfPath {
-    routes: Vec<Route>,
-    allow: String,
-}
+/// The table, ready for lookup: the routes of each path.
+pub struct Routes(Router<Vec<Route>>);
 
 impl Route {
     #[cfg(test)]
@@ -210,29 +196,20 @@ impl Route {
 impl Routes {
     /// Prepares a table for lookup.
     pub fn new(table: Vec<Route>) -> Result<Self, matchit::InsertError> {
-        let mut paths = BTreeMap::<String, OfPath>::new();
+        let mut paths = BTreeMap::<String, Vec<Route>>::new();
         for route in table {
-            let path = paths.entry(route.template()).or_default();
-            let methods =
-                if route.method == Method::GET { "GET, HEAD" } else { route.method.as_str() };
-            // The route of `HEAD` comes after that of `GET`.
-            if route.method != Method::HEAD {
-                path.allow = format!("{}{methods}, ", path.allow);
-            }
-            path.routes.push(route);
+            paths.entry(route.template()).or_default().push(route);
         }
         let mut router = Router::new();
-        for (path, of_path) in paths {
-            router.insert(path, OfPath { allow: of_path.allow + "OPTIONS", ..of_path })?;
-        }
+        paths.into_iter().try_for_each(|(path, routes)| router.insert(path, routes))?;
         Ok(Self(router))
     }
 
     /// The methods of a path, as in the header `Allow`. `*` stands for the whole server.
-    pub(crate) fn allow(&self, path: &str) -> Result<&str, ApiError> {
+    pub(crate) fn allow(&self, path: &str) -> Result<String, ApiError> {
         match self.0.at(path) {
-            Ok(found) => Ok(&found.value.allow),
-            Err(_) if path == "*" => Ok("GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"),
+            Ok(found) => Ok(allow(found.value)),
+            Err(_) if path == "*" => Ok("GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS".to_owned()),
             Err(_) => Err(ApiError::UnknownPath),
         }
     }
@@ -244,16 +221,26 @@ impl Routes {
         path: &'a str,
     ) -> Result<(&'a Route, PathParams<'a>), ApiError> {
         let found = self.0.at(path).map_err(|_| ApiError::UnknownPath)?;
-        let OfPath { routes, allow } = found.value;
         let of = |method: &Method| {
             let is_it =
                 |route: &&Route| route.method == *method || route.access == Access::UploadToken;
-            routes.iter().find(is_it)
+            found.value.iter().find(is_it)
         };
         let get = || of(&Method::GET).filter(|_| *method == Method::HEAD);
-        let route = of(method).or_else(get).ok_or_else(|| ApiError::WrongMethod(allow.clone()))?;
+        let route = of(method).or_else(get);
+        let route = route.ok_or_else(|| ApiError::WrongMethod(allow(found.value)))?;
         Ok((route, PathParams::new(found.params.iter().map(|(_, value)| value))))
     }
+}
+
+/// `GET` stands for `HEAD` too.
+fn allow(routes: &[Route]) -> String {
+    let own = routes.iter().filter(|route| route.method != Method::HEAD);
+    let methods = own.map(|Route { method, .. }| match *method {
+        Method::GET => "GET, HEAD",
+        _ => method.as_str(),
+    });
+    methods.chain(["OPTIONS"]).collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]
@@ -264,11 +251,7 @@ mod tests {
     fn every_row_is_found_at_its_path_and_other_methods_are_told_which_there_are() {
         let routes = Routes::new(table()).unwrap();
         for row in table() {
-            let path = row.template().replace("{promptId}", "1").replace("{vaultId}", "2");
-            let path = path.replace("{vaultPromptId}", "3").replace("{clientJobId}", "4");
-            let path = path.replace("{name}", "5").replace("{publicId}", "6");
-            let path =
-                path.replace("{sessionId}", "7").replace("{account}", "8").replace("{slug}", "9");
+            let path = row.template().replace(['{', '}'], "-");
             assert_eq!(routes.find(&row.method, &path).unwrap().0.name, row.name, "{path}");
             match routes.find(&Method::TRACE, &path) {
                 Ok((other, _)) => assert_eq!(other.access, Access::UploadToken, "{path}"),

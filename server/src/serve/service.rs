@@ -12,7 +12,7 @@ use std::time::Duration;
 use futures::FutureExt;
 use http::header::{ALLOW, CACHE_CONTROL, STRICT_TRANSPORT_SECURITY, X_CONTENT_TYPE_OPTIONS};
 use http::request::Parts;
-use http::{HeaderValue, Method, StatusCode};
+use http::{HeaderName, HeaderValue, Method, StatusCode};
 use hyper::body::Incoming;
 use tokio::time::Instant;
 use tracing::Instrument;
@@ -27,12 +27,10 @@ use crate::http::cors;
 use crate::http::error::ApiError;
 use crate::http::headers::check_host;
 use crate::http::path::RequestTarget;
-use crate::http::rates::RateHeaders;
 use crate::http::request_id::{REQUEST_ID, TRACERESPONSE, Trace, request_id};
 use crate::http::response::{self, Response};
-use crate::quota::Share;
 use crate::serve::listener::HttpService;
-use crate::serve::metrics::{Metrics, refusal};
+use crate::serve::metrics::Metrics;
 use crate::serve::routes::{Handler, Route, Routes};
 use crate::store::StoreError;
 use crate::web;
@@ -84,7 +82,7 @@ impl HttpService for Arc<ApiService> {
         self.record(&parts.method, known.route, status, elapsed, ids, error.as_ref());
         let headers = response.headers_mut();
         cors::add_headers(&self.api.site.cors_origins, parts, headers);
-        known.rates.write(headers);
+        headers.extend(known.rates);
         headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
         headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
         if self.api.site.is_https() {
@@ -101,7 +99,7 @@ impl HttpService for Arc<ApiService> {
 struct Known<'a> {
     route: Option<&'a Route>,
     session: Option<Box<SessionRecord>>,
-    rates: RateHeaders,
+    rates: Vec<(HeaderName, HeaderValue)>,
 }
 
 impl ApiService {
@@ -137,10 +135,10 @@ impl ApiService {
                     let session = &**known.session.insert(Box::new(found));
                     api.rates.count(&session.caller(), route.name, &mut known.rates)?;
                     api.site.check_source(parts)?;
-                    request.memory = api.memory.of(session.account);
-                    let memory = request.memory;
+                    let memory = api.memory.of(session.account);
+                    request.memory = memory;
                     let response = handler(api, session, request).await?;
-                    counted(&parts.method, memory, response)
+                    Ok(response::within(memory, &parts.method, response)?)
                 };
                 web::or_sign_in(&api.site, parts, Box::pin(outcome).await)
             }
@@ -152,27 +150,25 @@ impl ApiService {
                     _ => authenticate(&parts.headers, &api.vendor, &*api.store).await?,
                 };
                 api.rates.count(&caller, route.name, &mut known.rates)?;
-                request.memory = api.memory.of(caller.account);
-                let memory = request.memory;
+                let memory = api.memory.of(caller.account);
+                request.memory = memory;
                 let outcome = match route.access {
                     Access::Write if !caller.scopes.prompts_write => Err(AuthError::Scope.into()),
                     _ => handler(api, &caller, request).await,
                 };
-                let counted = |response| counted(&parts.method, memory, response);
-                let error = match outcome.and_then(counted) {
-                    Ok(response) => return Ok(response),
-                    Err(error) => error,
-                };
-                // It is 401 if no step of the store has checked the key and it is revoked.
-                if error.needs_key_recheck() {
-                    self.confirm_key(&caller, route).await?;
+                let within = |response| Ok(response::within(memory, &parts.method, response)?);
+                match outcome.and_then(within) {
+                    Err(error) if error.needs_key_recheck() => {
+                        // It is 401 if no step of the store has checked the key and it is revoked.
+                        self.confirm_key(&caller, route).await?;
+                        Err(error)
+                    }
+                    outcome => outcome,
                 }
-                Err(error)
             }
         }
     }
 
-    /// Checks that the caller's key is not revoked, or that the session has not ended.
     async fn confirm_key(&self, caller: &Caller, route: &Route) -> Result<(), AuthError> {
         self.api.store.confirm_key(caller).await.map_err(|error| match error {
             StoreError::KeyRevoked if route.access == Access::Session => AuthError::NoSession,
@@ -212,8 +208,7 @@ impl ApiService {
         error: Option<&ApiError>,
     ) {
         if let Some(metrics) = &self.metrics {
-            let refusal = error.and_then(refusal);
-            metrics.record(route, status, elapsed, refusal);
+            metrics.record(route, status, elapsed, error);
         }
         let route = route.map_or("unknown", |route| route.path);
         let status = status.as_u16();
@@ -242,16 +237,6 @@ impl ApiService {
     }
 }
 
-/// The response, whose body counts against the caller's memory. What a write has done cannot be
-/// refused any more; its response has one record at most.
-fn counted(method: &Method, memory: Share<'_>, response: Response) -> HandlerResult {
-    match *method {
-        Method::GET | Method::HEAD => Ok(response::within(memory, response)?),
-        _ => Ok(response),
-    }
-}
-
-/// The message of a panic, if it is text.
 fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().copied();
     text.or_else(|| panic.downcast_ref::<String>().map(String::as_str))

@@ -17,7 +17,7 @@ use crate::api::{Api, HandlerResult, Request};
 use crate::domain::{SessionRecord, account_name};
 use crate::http::error::ApiError;
 use crate::http::response;
-use crate::http::validate::{BodyError, FieldErrors, form_fields, text};
+use crate::http::validate::{FieldErrors, form_fields, text};
 use crate::limits::IMPORT_BYTES_MAX;
 
 const FIELDS: &[&str] = &["name"];
@@ -179,7 +179,7 @@ pub(crate) async fn delete(
     let body = request.form().await?;
     if Entered::parse(&body).value("name") != &*session.account_name {
         let text = "this is not the name of the account; nothing was deleted";
-        return Err(BodyError(format!("is refused: {text}")).into());
+        return Err(FieldErrors::of("body", format!("is refused: {text}")).into());
     }
     api.store.delete_account(&session.caller()).await?;
     let page = SIGN_IN.trim_start_matches('/');

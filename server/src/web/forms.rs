@@ -201,7 +201,7 @@ pub(super) async fn once<F: Future<Output = Result<String, ApiError>>>(
     work: impl FnOnce() -> F,
 ) -> HandlerResult {
     let page = match Uuid::parse_str(Entered::parse(form).value(TOKEN)) {
-        Ok(token) => api.replays.once(session.account, token, work).await?,
+        Ok(token) => api.replays.get_or_insert_async(&(session.account, token), work()).await?,
         // A program may leave it out.
         Err(_) => work().await?,
     };

@@ -26,7 +26,7 @@ use crate::domain::{AssetName, ImageRef, OutputKind, PromptImage, SessionRecord}
 use crate::generate::media::examine;
 use crate::http::body::{BodyReadError, content_type};
 use crate::http::error::ApiError;
-use crate::http::validate::{BodyError, FieldErrors, form_fields};
+use crate::http::validate::{FieldErrors, form_fields};
 use crate::limits::{BODY_SECONDS_MAX, FORM_BYTES_MAX, UPLOAD_BUFFER_BYTES, UPLOAD_RATE_MIN};
 use crate::quota::Permit;
 
@@ -57,7 +57,7 @@ pub(super) async fn receive(
     let boundary = boundary.ok_or(BodyReadError::OtherType("multipart/form-data"))?;
     let memory = request.memory.reserve(UPLOAD_BUFFER_BYTES)?;
     let mut parts = Multipart::new(request.body.into_data_stream(), boundary);
-    let broken = |error| ApiError::from(BodyError(format!("is not a form: {error}")));
+    let broken = |error| ApiError::from(FieldErrors::of("body", format!("is not a form: {error}")));
     let receiving = async {
         let mut sent = Sent { fields: String::new(), file: None, size: 0, memory };
         while let Some(mut part) = parts.next_field().await.map_err(broken)? {
@@ -83,8 +83,8 @@ pub(super) async fn receive(
                 }
                 text.extend_from_slice(&bytes);
             }
-            let text =
-                String::from_utf8(text).map_err(|_| BodyError("is not UTF-8 text".to_owned()))?;
+            let text = String::from_utf8(text)
+                .map_err(|_| FieldErrors::of("body", "is not UTF-8 text"))?;
             let pair =
                 form_urlencoded::Serializer::new(String::new()).append_pair(&name, &text).finish();
             sent.fields = [&*sent.fields, &pair].join("&");
@@ -162,7 +162,7 @@ pub(crate) async fn create(
         Ok(done_address(&format!("prompts/{id}"), "uploaded"))
     };
     let outcome = match Uuid::parse_str(entered.value("token")) {
-        Ok(token) => api.replays.once(session.account, token, work).await,
+        Ok(token) => api.replays.get_or_insert_async(&(session.account, token), work()).await,
         Err(_) => work().await,
     };
     match outcome {

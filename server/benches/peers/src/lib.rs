@@ -1,9 +1,17 @@
-//! What the programs share: their arguments, and the key of a request.
+//! What the programs share: their arguments, the key of a request, and serving with bare hyper.
 
+use std::convert::Infallible;
 use std::error::Error;
 
-use http::HeaderMap;
+use bytes::Bytes;
+use http::{HeaderMap, Request, Response};
+use http_body_util::Full;
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::TokioIo;
 use sha2::{Digest as _, Sha256};
+use tokio::net::TcpListener;
 
 pub type Result<T = ()> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
 
@@ -20,4 +28,35 @@ pub fn key(headers: &HeaderMap) -> Result<(&str, Vec<u8>)> {
     let key = key.strip_prefix("Bearer ").ok_or("no bearer token")?;
     let public_id = key.split('_').nth(2).ok_or("no public id")?;
     Ok((public_id, Sha256::digest(key).to_vec()))
+}
+
+/// Answers every request with the status and the body of `respond`.
+pub async fn serve<F>(
+    listen: &str,
+    respond: impl Fn(Request<Incoming>) -> F + Clone + Send + 'static,
+) -> Result
+where
+    F: Future<Output = (u16, Bytes)> + Send + 'static,
+{
+    let listener = TcpListener::bind(listen).await?;
+    loop {
+        let (stream, _) = listener.accept().await?;
+        stream.set_nodelay(true)?;
+        let respond = respond.clone();
+        let service = service_fn(move |request| {
+            let body = respond(request);
+            async {
+                let (status, body) = body.await;
+                let response = Response::builder()
+                    .status(status)
+                    .header("content-type", "application/json")
+                    .header("cache-control", "no-store")
+                    .header("x-content-type-options", "nosniff")
+                    .header("x-request-id", "f1c983a7d46e1b6875bc80b0159990d1")
+                    .body(Full::new(body));
+                Ok::<_, Infallible>(response.unwrap_or_default())
+            }
+        });
+        tokio::spawn(http1::Builder::new().serve_connection(TokioIo::new(stream), service));
+    }
 }

@@ -1,171 +1,97 @@
 //! Status and text of every failure.
 
-use std::fmt::Write;
 use std::time::Duration;
 
 use promptarium::PromptId;
 
 use super::*;
 
-fn every_failure() -> Vec<ApiError> {
+const BUSY: Duration = Duration::from_millis(16_001);
+const WRITE: RequestTarget = RequestTarget { not_found: "there is no such prompt", writes: true };
+
+/// Failures with their status and the field or the words that their text names.
+fn every_failure() -> Vec<(u16, &'static str, ApiError)> {
+    let storage_full = std::io::Error::from(std::io::ErrorKind::StorageFull);
+    let prompts = vec![PromptId::new(7), PromptId::new(9)];
+    let submit = |error| SubmissionError::from(error).into();
     vec![
-        ApiError::UnknownPath,
-        ApiError::WrongMethod("GET, POST".to_owned()),
-        AuthError::Missing.into(),
-        AuthError::Repeated.into(),
-        AuthError::Malformed.into(),
-        AuthError::Invalid.into(),
-        AuthError::Scope.into(),
-        AuthError::KeyForSession.into(),
-        AuthError::NoSession.into(),
-        AuthError::WrongCode.into(),
-        ApiError::CrossSite("another site".into()),
-        ApiError::TooManyAttempts(9),
-        OverRate::of("key:requests=600/60", 9).into(),
-        BodyReadError::OtherType("application/json").into(),
-        BodyReadError::TooLarge(4194304).into(),
-        BodyReadError::TooSlow(30).into(),
-        BodyReadError::Longer(7).into(),
-        BodyReadError::Shorter(7).into(),
-        BodyReadError::Quota(OverQuota::Account("the memory")).into(),
-        OverQuota::Address("the memory").into(),
-        OverQuota::Server("the memory").into(),
-        SlotError::NoToken.into(),
-        SlotError::Invalid.into(),
-        SlotError::Expired.into(),
-        ApiError::OtherType("image/png"),
-        ApiError::SlotUsed,
-        ApiError::OutOfRange(7),
-        BlobError::from(std::io::Error::other("secret")).into(),
-        BlobError::from(std::io::Error::from(std::io::ErrorKind::StorageFull)).into(),
-        BodyError("is empty, but must be a JSON object".to_owned()).into(),
-        BodyError("must be a JSON object, but is an array".to_owned()).into(),
-        FieldErrors::of("title", "is required").into(),
-        ApiError::NotFound,
-        StoreError::NotFound.into(),
-        StoreError::UnknownVault.into(),
-        StoreError::UnknownTargetVault.into(),
-        StoreError::UnknownPrompts(vec![PromptId::new(7), PromptId::new(9)]).into(),
-        StoreError::ModelRequired.into(),
-        StoreError::SystemVaultRename.into(),
-        StoreError::SystemVaultDelete.into(),
-        StoreError::ForkOfPrivateVault.into(),
-        StoreError::JobConflict.into(),
-        StoreError::TooManyKeys.into(),
-        StoreError::TooManyVaults.into(),
-        StoreError::TooManyPrompts.into(),
-        StoreError::KeyRevoked.into(),
-        StoreError::Unavailable("secret".into()).into(),
-        StoreError::OutcomeUnknown("secret".into()).into(),
-        StoreError::TooLarge.into(),
-        AuthError::Store(StoreError::Unavailable("secret".into())).into(),
-        StoreError::KeyTaken.into(),
-        StoreError::LeaseLost.into(),
-        SubmissionError::from(SubmitError::Refused("no such model".to_owned())).into(),
-        SubmissionError::from(SubmitError::Unavailable("secret".to_owned())).into(),
-        SubmissionError::from(SubmitError::Busy("secret".to_owned(), BUSY)).into(),
-        SubmissionError::from(SubmitError::Unknown("secret".to_owned())).into(),
-        SubmissionError::InProgress.into(),
-        ApiError::Stopping,
-        ApiError::Panic("secret".to_owned()),
+        (404, "nothing at this path", ApiError::UnknownPath),
+        (405, "it takes GET, POST", ApiError::WrongMethod("GET, POST".to_owned())),
+        (401, "send one `Authorization: Bearer <API key>`", AuthError::NoKey.into()),
+        (401, "the API key is not valid", AuthError::Invalid.into()),
+        (401, "lacks the scope prompts:write", AuthError::Scope.into()),
+        (401, "an API key does not do", AuthError::KeyForSession.into()),
+        (401, "needs a browser session", AuthError::NoSession.into()),
+        (401, "this sign-in code is not valid", AuthError::WrongCode.into()),
+        (403, "another site", ApiError::CrossSite("another site".into())),
+        (429, "try again in 9 seconds", AuthError::TooManyAttempts(9).into()),
+        (429, "600 requests in 60 seconds", OverRate::of("key:requests=600/60", 9).into()),
+        (415, "`Content-Type: image/png`", BodyReadError::OtherType("image/png").into()),
+        (413, "more than 7 bytes", BodyReadError::TooLarge(7).into()),
+        (408, "within 30 seconds", BodyReadError::TooSlow(30).into()),
+        (413, "more than the 7 bytes", BodyReadError::Longer(7).into()),
+        (400, "fewer than the 7 bytes", BodyReadError::Shorter(7).into()),
+        (429, "this account uses", BodyReadError::Quota(OverQuota::Account("memory")).into()),
+        (503, "this address uses", OverQuota::Address("memory").into()),
+        (503, "all of memory is in use", OverQuota::Server("memory").into()),
+        (401, "token of the slot", SlotError::NoToken.into()),
+        (401, "not the one for this upload", SlotError::Invalid.into()),
+        (401, "has run out", SlotError::Expired.into()),
+        (400, "ask for a new slot", ApiError::SlotUsed),
+        (416, "outside the 7 bytes", ApiError::OutOfRange(7)),
+        (503, "does not work", BlobError::from(std::io::Error::other("secret")).into()),
+        (503, "no space left", BlobError::from(storage_full).into()),
+        (400, "[title]", FieldErrors::of("title", "is required").into()),
+        (404, "there is no such prompt", ApiError::NotFound),
+        (404, "there is no such prompt", StoreError::NotFound.into()),
+        (400, "[vaultId]", StoreError::UnknownVault.into()),
+        (400, "[targetVaultId]", StoreError::UnknownTargetVault.into()),
+        (400, "does not have: 7, 9 [promptIds]", StoreError::UnknownPrompts(prompts).into()),
+        (400, "[modelId]", StoreError::ModelRequired.into()),
+        (400, "[name]", StoreError::SystemVaultRename.into()),
+        (400, "[name]", StoreError::AccountTaken.into()),
+        (400, "cannot be deleted", StoreError::SystemVaultDelete.into()),
+        (400, "set its visibility", StoreError::ForkOfPrivateVault.into()),
+        (400, "[clientJobId]", StoreError::JobConflict.into()),
+        (400, "revoke one first", StoreError::TooManyKeys.into()),
+        (400, "delete one first", StoreError::TooManyVaults.into()),
+        (400, "nothing was changed", StoreError::TooManyPrompts.into()),
+        (400, "nothing was changed", StoreError::TooLarge.into()),
+        (401, "the API key is not valid", StoreError::KeyRevoked.into()),
+        (503, "nothing was carried out", StoreError::Unavailable("secret".into()).into()),
+        (503, "not known", StoreError::OutcomeUnknown("secret".into()).into()),
+        (503, "try again", AuthError::Store(StoreError::OutcomeUnknown("secret".into())).into()),
+        (500, "x-request-id", StoreError::KeyTaken.into()),
+        (500, "x-request-id", StoreError::LeaseLost.into()),
+        (502, "no such model", submit(SubmitError::Refused("no such model".to_owned()))),
+        (503, "nothing was queued", submit(SubmitError::Unavailable("secret".to_owned()))),
+        (503, "nothing was queued", submit(SubmitError::Busy("secret".to_owned(), BUSY))),
+        (502, "not known", submit(SubmitError::Unknown("secret".to_owned()))),
+        (503, "in a while", SubmissionError::InProgress.into()),
+        (503, "the server is shutting down", ApiError::Stopping),
+        (500, "x-request-id", ApiError::Panic("secret".to_owned())),
     ]
 }
 
-const BUSY: Duration = Duration::from_millis(16_001);
-
-const WRITE: RequestTarget = RequestTarget { not_found: "there is no such prompt", writes: true };
-
-/// Status and text of a failure, with the fields that it names.
-fn row(failure: &ApiError) -> String {
-    let problem = failure.problem(WRITE);
-    let (status, text) = (problem.status.as_u16(), &problem.text);
-    let mut row = format!("{status} {text}");
-    for (name, error) in &problem.details.0 {
-        assert!(text.ends_with(&format!("{name} {error}")), "{failure:?}");
-        write!(row, " [{name}]").unwrap();
-    }
-    assert!(failure.cause().is_some() || status != 500, "{failure:?}");
-    // The text of a 403 is for the operator, who reads the log.
-    assert!(failure.cause().is_none() || status >= 500 || status == 403, "{failure:?}");
-    row
-}
-
 #[test]
-fn every_failure_has_one_status_and_one_text() {
-    let table: Vec<_> = every_failure().iter().map(row).collect();
-    insta::assert_snapshot!(table.join("\n"), @r"
-    404 there is nothing at this path
-    405 this path does not take this method; it takes GET, POST
-    401 the Authorization header is missing; send `Authorization: Bearer <API key>`
-    401 there is more than one Authorization header; send exactly one
-    401 the Authorization header is malformed; send `Authorization: Bearer <API key>`
-    401 the API key is not valid
-    401 the API key lacks the scope prompts:write
-    401 this needs a browser session; an API key does not do
-    401 this needs a browser session; there is none, or it has ended
-    401 this sign-in code is not valid: it was used before, is older than 15 minutes, or was mistyped
-    403 another site
-    429 too many wrong sign-in codes; try again in 9 seconds
-    429 this key may send 600 requests in 60 seconds; try again in 9 seconds
-    415 the request needs one header `Content-Type: application/json`
-    413 the body has more than 4194304 bytes
-    408 the body did not arrive within 30 seconds
-    413 the body has more than the 7 bytes that were declared
-    400 the body has fewer than the 7 bytes that were declared
-    429 this account uses all of the memory that it may; try again when some of its requests have ended
-    503 this address uses all of the memory that it may; try again in a while
-    503 all of the memory is in use; try again in a while
-    401 this address takes one upload, by PUT with `Authorization: Bearer <token of the slot>`; the image is at the slot's url, not here
-    401 the token is not the one for this upload address, or the address was changed
-    401 the upload address has run out; ask for a new slot
-    415 the upload needs one header `Content-Type: image/png`, the type that was declared
-    400 this upload address has been used; ask for a new slot
-    416 the range is outside the 7 bytes of the asset
-    503 the storage of files does not work at the moment; try again in a while
-    503 the storage of files has no space left; nothing was kept
-    400 the body is empty, but must be a JSON object [body]
-    400 the body must be a JSON object, but is an array [body]
-    400 title is required [title]
-    404 there is no such prompt
-    404 there is no such prompt
-    400 vaultId names no vault of this account [vaultId]
-    400 targetVaultId names no vault of this account [targetVaultId]
-    400 promptIds names prompts that this account does not have: 7, 9 [promptIds]
-    400 modelId is required when promptType is image or video [modelId]
-    400 name must stay as it is, since this is a system vault [name]
-    400 a system vault cannot be deleted
-    400 a private vault cannot be forked; set its visibility to unlisted or public first
-    400 clientJobId was used before in this account, with a different request [clientJobId]
-    400 the account has as many API keys as it may have; revoke one first
-    400 the account has as many vaults as it may have; delete one first
-    400 the account would have too many prompts for a store in memory; nothing was changed
-    401 the API key is not valid
-    503 the database cannot be reached or is busy; nothing was carried out, so the request can be sent again
-    503 the database did not confirm this in time, so it is not known whether it was carried out; look before you send it again
-    400 the vault has too many prompts: this would take longer than 60 seconds; nothing was changed
-    503 the database cannot be reached or is busy; try again in a while
-    500 something went wrong in the server; its log says more under this request's x-request-id
-    500 something went wrong in the server; its log says more under this request's x-request-id
-    502 the provider refused the generation: no such model
-    503 the provider cannot be reached; nothing was queued, so the request can be sent again
-    503 the provider is busy; nothing was queued, so the request can be sent again after the time in Retry-After
-    502 it is not known whether the provider took the generation, so it counts as failed; another try needs another clientJobId
-    503 an equal request with this clientJobId is still being handed to the provider; send it again in a while
-    503 the server is shutting down
-    500 something went wrong in the server; its log says more under this request's x-request-id
-    ");
-}
-
-#[test]
-fn a_503_invites_a_retry_unless_its_outcome_is_unknown() {
-    for failure in every_failure() {
+fn every_failure_has_a_status_a_text_without_secrets_and_a_retry_where_nothing_was_done() {
+    for (status, names, failure) in every_failure() {
         let problem = failure.problem(WRITE);
-        let retry = problem.header.is_some_and(|(name, _)| name == RETRY_AFTER);
-        let is_503 = problem.status == StatusCode::SERVICE_UNAVAILABLE;
-        let is_429 = problem.status == StatusCode::TOO_MANY_REQUESTS;
-        let expected = is_429 || is_503 && !problem.text.contains("not known");
-        assert_eq!(retry, expected, "{failure:?}");
+        let fields = problem.details.0.keys().map(|name| format!(" [{name}]"));
+        let text = problem.text + &fields.collect::<String>();
+        assert_eq!(problem.status, status, "{failure:?}");
+        assert!(text.contains(names) && !text.contains("secret"), "{failure:?}: {text}");
+        let retry = problem.header.filter(|(name, _)| name == RETRY_AFTER);
+        let invites = status == 429 || status == 503 && !text.contains("not known");
+        assert_eq!(retry.is_some(), invites, "{failure:?}");
+        assert!(failure.cause().is_some() || status != 500, "{failure:?}");
+        // The text of a 403 is for the operator, who reads the log.
+        assert!(failure.cause().is_none() || status >= 500 || status == 403, "{failure:?}");
     }
+}
+
+#[test]
+fn a_503_to_a_read_invites_a_retry_also_if_its_outcome_is_unknown() {
     for error in [StoreError::Unavailable, StoreError::OutcomeUnknown] {
         let away = ApiError::from(error("secret".into()));
         let problem = away.problem(RequestTarget { writes: false, ..WRITE });

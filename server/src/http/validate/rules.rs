@@ -2,14 +2,14 @@
 //! a JSON number without a fraction in a body, and plain decimal digits in a query or form.
 
 use std::borrow::Cow;
-use std::fmt::{self, Display};
+use std::fmt::Display;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 use std::sync::Arc;
 
 use promptarium::limits;
-use serde::Deserializer;
-use serde::de::{IgnoredAny, SeqAccess, Visitor};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use url::Url;
@@ -81,17 +81,24 @@ pub(crate) fn one_of<T: Copy>(
 fn string<'a>(field: &'a Field<'_>) -> Result<Cow<'a, str>, FieldError> {
     let text = match field {
         Field::Text(text) => Cow::Borrowed(&**text),
-        Field::Json(json) if json.get().starts_with('"') => {
-            let Text(text) = serde_json::from_str(json.get())
-                .map_err(|error| format!("must be a string, but does not parse: {error}"))?;
-            text
-        }
-        Field::Json(_) => return Err(format!("must be a string, but is {}", field.kind())),
+        Field::Json(_) => read::<Text<'_>>(field, '"', "a string")?.0,
     };
     if text.contains('\0') {
         return Err("must not hold the character U+0000".to_owned());
     }
     Ok(text)
+}
+
+fn read<'a, T: Deserialize<'a>>(
+    field: &'a Field<'_>,
+    opening: char,
+    what: &str,
+) -> Result<T, FieldError> {
+    if !field.raw().starts_with(opening) {
+        return Err(format!("must be {what}, but is {}", field.kind()));
+    }
+    serde_json::from_str(field.raw())
+        .map_err(|error| format!("must be {what}, but cannot be read: {error}"))
 }
 
 /// "1 to 120 characters", "at most 10 entries".
@@ -118,7 +125,6 @@ pub(crate) fn id<Id: From<i64>>(field: &Field<'_>) -> Result<Id, FieldError> {
     number.map_err(|_| format!("must be an integer of 64 bits, but is {}", shorten(&text)))
 }
 
-/// An id of at least 1.
 pub(crate) fn id_from_1<Id: From<i64>>(field: &Field<'_>) -> Result<Id, FieldError> {
     match id(field)? {
         number @ 1.. => Ok(Id::from(number)),
@@ -126,15 +132,11 @@ pub(crate) fn id_from_1<Id: From<i64>>(field: &Field<'_>) -> Result<Id, FieldErr
     }
 }
 
-/// An integer between two bounds.
 pub(crate) fn integer<T: FromStr + PartialOrd + Display>(
     range: RangeInclusive<T>,
 ) -> impl Fn(&Field<'_>) -> Result<T, FieldError> {
     move |field| {
-        let given = match field {
-            Field::Json(_) => id::<i64>(field)?.to_string(),
-            Field::Text(_) => decimal(field)?.into_owned(),
-        };
+        let given = decimal(field)?;
         given.parse().ok().filter(|number| range.contains(number)).ok_or_else(|| {
             format!("must be {} to {}, but is {}", range.start(), range.end(), shorten(&given))
         })
@@ -169,19 +171,15 @@ pub(crate) fn list<T>(
     entry: impl Fn(&Field<'_>) -> Result<T, FieldError>,
 ) -> impl Fn(&Field<'_>) -> Result<Vec<T>, FieldError> {
     move |field| {
-        if !field.raw().starts_with('[') {
-            return Err(format!("must be an array, but is {}", field.kind()));
-        }
-        let (first, count) = serde_json::Deserializer::from_str(field.raw())
-            .deserialize_seq(AtMost(*length.end()))
-            .map_err(|error| format!("must be an array, but does not parse: {error}"))?;
+        // Of what is ignored, an array of millions takes no memory.
+        let count = read::<Vec<IgnoredAny>>(field, '[', "an array")?.len();
         if !length.contains(&count) {
             return Err(format!("must have {}, but has {count}", span(&length, "entries")));
         }
         let mut values = Vec::with_capacity(count);
         let mut errors = Vec::new();
-        for (at, field) in first.iter().enumerate() {
-            match entry(field) {
+        for (at, json) in read::<Vec<&RawValue>>(field, '[', "an array")?.into_iter().enumerate() {
+            match entry(&Field::Json(json)) {
                 Ok(value) => values.push(value),
                 Err(error) => errors.push(format!("entry {} {error}", at + 1)),
             }
@@ -190,38 +188,9 @@ pub(crate) fn list<T>(
     }
 }
 
-/// Keeps the first entries and only counts the others, so that an array of millions takes no
-/// memory.
-struct AtMost(usize);
-
-impl<'de> Visitor<'de> for AtMost {
-    type Value = (Vec<Field<'de>>, usize);
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an array")
-    }
-
-    fn visit_seq<S: SeqAccess<'de>>(self, mut seq: S) -> Result<Self::Value, S::Error> {
-        let mut first = Vec::new();
-        while first.len() < self.0 {
-            let Some(raw) = seq.next_element::<&RawValue>()? else { break };
-            first.push(Field::Json(raw));
-        }
-        let mut count = first.len();
-        while seq.next_element::<IgnoredAny>()?.is_some() {
-            count += 1;
-        }
-        Ok((first, count))
-    }
-}
-
 /// A JSON object with any keys. Its strings must not hold U+0000 either.
 pub(crate) fn object(field: &Field<'_>) -> Result<Map<String, Value>, FieldError> {
-    if !field.raw().starts_with('{') {
-        return Err(format!("must be an object, but is {}", field.kind()));
-    }
-    let object: Map<String, Value> = serde_json::from_str(field.raw())
-        .map_err(|error| format!("must be an object, but cannot be read: {error}"))?;
+    let object = read(field, '{', "an object")?;
     if unicode_escapes(field.raw()).any(|(_, unit)| unit == 0) {
         return Err("must not hold the character U+0000".to_owned());
     }

@@ -14,95 +14,87 @@ use tokio::time::Instant;
 
 use super::ListenerLimits;
 use super::frames::Frames;
-use crate::limits;
+use crate::limits::{DISCARD_BYTES_MAX, HEAD_BYTES_FREE, HEAD_BYTES_MAX};
 use crate::quota::{OverQuota, Permit, Quota};
+
+/// Fewer bytes than this are no progress: a peer that reads one at a time is stalled.
+const PROGRESS_BYTES: usize = 16 * 1024;
 
 pub(super) struct ConnectionActivity {
     requests_in_flight: usize,
     is_http2: bool,
-    /// When the head of the next request began to arrive.
+    /// When the head of the next request began to arrive, and how much of it has come.
     head_since: Option<Instant>,
-    /// Since when the socket has taken too few of the bytes that wait.
-    blocked_since: Option<Instant>,
-    /// The last begin or end of a request, or [`limits::PROGRESS_BYTES`] read or written.
-    last_progress: Instant,
-    head: HeadMemory,
-}
-
-/// The memory of a request head that is arriving, beyond [`limits::HEAD_BYTES_FREE`].
-pub(in crate::serve) struct HeadMemory {
-    quota: Quota,
+    head_bytes: usize,
+    /// What a head beyond [`HEAD_BYTES_FREE`] takes, of what its peer may have of this quota.
+    head_memory: Option<Permit>,
+    memory: Quota,
     peer: IpAddr,
-    bytes: usize,
-    permit: Option<Permit>,
+    /// Bytes wait for the peer to read.
+    is_blocked: bool,
+    /// The last begin or end of a request, [`PROGRESS_BYTES`] read or written, or the first of the
+    /// bytes that wait.
+    last_progress: Instant,
 }
 
-impl HeadMemory {
-    pub(in crate::serve) fn new(quota: Quota, peer: IpAddr) -> Self {
-        Self { quota, peer, bytes: 0, permit: None }
-    }
-
-    fn read(&mut self, bytes: usize) -> Result<(), OverQuota> {
-        self.bytes += bytes;
-        // What follows the largest head is the rest of an earlier body, which is discarded.
-        let counted =
-            self.bytes.min(limits::HEAD_BYTES_MAX).saturating_sub(limits::HEAD_BYTES_FREE);
-        match &mut self.permit {
-            _ if counted == 0 => {}
-            Some(permit) => permit.grow_to(counted)?,
-            none => *none = Some(self.quota.try_acquire(self.peer, counted)?),
-        }
-        Ok(())
-    }
-
-    fn complete(&mut self) {
-        (self.bytes, self.permit) = (0, None);
-    }
-}
-
-/// What to do with a connection.
-pub(super) enum Next {
-    CheckAt(Instant),
-    /// It is idle.
-    Close,
-    /// It stalls.
-    Abort(&'static str),
-}
+/// Why a connection ends that does not stall.
+pub(super) const IDLE: &str = "it is idle";
 
 impl ConnectionActivity {
-    pub(super) fn new(head: HeadMemory) -> Self {
+    pub(super) fn new(memory: Quota, peer: IpAddr) -> Self {
         let now = Instant::now();
         Self {
             requests_in_flight: 0,
             is_http2: false,
             head_since: Some(now),
-            blocked_since: None,
+            head_bytes: 0,
+            head_memory: None,
+            memory,
+            peer,
+            is_blocked: false,
             last_progress: now,
-            head,
         }
     }
 
-    pub(super) fn next(&self, now: Instant, limits: &ListenerLimits) -> Next {
-        let next_check = now + limits.check_interval();
-        let (deadline, end) = if let Some(since) = self.blocked_since {
-            (since + limits.write_stall_timeout, Next::Abort("the peer does not read"))
+    /// When the connection has to end if nothing changes, and why.
+    pub(super) fn end(&self, limits: &ListenerLimits) -> (Instant, &'static str) {
+        let (since, time, reason) = if self.is_blocked {
+            (self.last_progress, limits.write_stall_timeout, "the peer does not read")
         } else if self.requests_in_flight > 0 {
-            if !self.is_http2 {
-                return Next::CheckAt(next_check);
-            }
-            let end = Next::Abort("a request makes no progress");
-            (self.last_progress + limits.request_stall_timeout, end)
+            // Over HTTP/1 the body has a time limit, and nothing else is waited for.
+            let since = if self.is_http2 { self.last_progress } else { Instant::now() };
+            (since, limits.request_stall_timeout, "a request makes no progress")
         } else if let Some(since) = self.head_since {
-            (since + limits.head_timeout, Next::Abort("a request head is too slow"))
+            (since, limits.head_timeout, "a request head is too slow")
         } else {
-            (self.last_progress + limits.idle_timeout, Next::Close)
+            (self.last_progress, limits.idle_timeout, IDLE)
         };
-        if deadline <= now { end } else { Next::CheckAt(deadline.min(next_check)) }
+        (since + time, reason)
     }
 
     fn progressed(&mut self) {
         self.last_progress = Instant::now();
-        self.blocked_since = self.blocked_since.map(|_| self.last_progress);
+    }
+
+    fn blocked(&mut self, is_blocked: bool) {
+        if self.is_blocked != is_blocked {
+            self.is_blocked = is_blocked;
+            self.progressed();
+        }
+    }
+
+    /// Takes bytes that the peer has sent. Frames of HTTP/2 need not belong to a request.
+    fn read(&mut self, bytes: usize) -> Result<(), OverQuota> {
+        if self.requests_in_flight > 0 || self.is_http2 {
+            return Ok(());
+        }
+        self.head_since.get_or_insert_with(Instant::now);
+        self.head_bytes += bytes;
+        if self.head_bytes > HEAD_BYTES_FREE && self.head_memory.is_none() {
+            let memory = self.memory.try_acquire(self.peer, HEAD_BYTES_MAX - HEAD_BYTES_FREE)?;
+            self.head_memory = Some(memory);
+        }
+        Ok(())
     }
 }
 
@@ -114,8 +106,7 @@ impl InFlight {
         let mut activity = shared.lock();
         activity.requests_in_flight += 1;
         activity.is_http2 = version == Version::HTTP_2;
-        activity.head_since = None;
-        activity.head.complete();
+        (activity.head_since, activity.head_bytes, activity.head_memory) = (None, 0, None);
         activity.progressed();
         Self(shared.clone())
     }
@@ -129,7 +120,6 @@ impl Drop for InFlight {
     }
 }
 
-/// A socket that reports what it reads and writes.
 pub(super) struct TrackedStream {
     stream: TcpStream,
     activity: Arc<Mutex<ConnectionActivity>>,
@@ -137,32 +127,28 @@ pub(super) struct TrackedStream {
     bytes: usize,
     frames: Frames,
     /// Bytes that were read after the last one was written.
-    discarded: Option<usize>,
+    discarded: usize,
 }
 
 impl TrackedStream {
     pub(super) fn new(stream: TcpStream, activity: Arc<Mutex<ConnectionActivity>>) -> Self {
-        Self { stream, activity, bytes: 0, frames: Frames::new(), discarded: None }
+        Self { stream, activity, bytes: 0, frames: Frames::new(), discarded: 0 }
     }
 
     fn transferred(&mut self, bytes: usize) {
         self.bytes += bytes;
-        if self.bytes >= limits::PROGRESS_BYTES {
+        if self.bytes >= PROGRESS_BYTES {
             self.bytes = 0;
             self.activity.lock().progressed();
         }
     }
 
     fn written(&mut self, outcome: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
-        match outcome {
-            Poll::Pending => {
-                self.activity.lock().blocked_since.get_or_insert_with(Instant::now);
-            }
-            Poll::Ready(Ok(bytes)) => {
-                self.transferred(bytes);
-                self.frames.wrote(bytes);
-            }
-            Poll::Ready(Err(_)) => {}
+        if let Poll::Ready(Ok(bytes)) = outcome {
+            self.transferred(bytes);
+            self.frames.wrote(bytes);
+        } else if outcome.is_pending() {
+            self.activity.lock().blocked(true);
         }
         outcome
     }
@@ -179,13 +165,7 @@ impl AsyncRead for TrackedStream {
         let read = &buffer.filled()[before..];
         if !read.is_empty() {
             self.transferred(read.len());
-            let mut activity = self.activity.lock();
-            // HTTP/2 frames need not belong to a request.
-            if activity.requests_in_flight == 0 && !activity.is_http2 {
-                activity.head_since.get_or_insert_with(Instant::now);
-                activity.head.read(read.len()).map_err(io::Error::other)?;
-            }
-            drop(activity);
+            self.activity.lock().read(read.len()).map_err(io::Error::other)?;
             if !self.frames.read(read) {
                 return Poll::Ready(Err(io::Error::other("too many HTTP/2 control frames")));
             }
@@ -219,11 +199,7 @@ impl AsyncWrite for TrackedStream {
 
     /// hyper flushes once the socket has taken everything there is to write.
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let mut activity = self.activity.lock();
-        if activity.blocked_since.take().is_some() {
-            activity.progressed();
-        }
-        drop(activity);
+        self.activity.lock().blocked(false);
         Pin::new(&mut self.stream).poll_flush(context)
     }
 
@@ -232,15 +208,11 @@ impl AsyncWrite for TrackedStream {
     /// what it has not passed on. So the rest is read and discarded, until the head is too slow.
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let Self { stream, activity, discarded, .. } = &mut *self;
-        let mut stream = Pin::new(stream);
-        if discarded.is_none() {
-            ready!(stream.as_mut().poll_shutdown(context))?;
-        }
-        let discarded = discarded.get_or_insert(0);
+        ready!(Pin::new(&mut *stream).poll_shutdown(context))?;
         let mut piece = [0; 8 * 1024];
-        while activity.lock().head_since.is_some() && *discarded < limits::DISCARD_BYTES_MAX {
+        while activity.lock().head_since.is_some() && *discarded < DISCARD_BYTES_MAX {
             let mut buffer = ReadBuf::new(&mut piece);
-            ready!(stream.as_mut().poll_read(context, &mut buffer))?;
+            ready!(Pin::new(&mut *stream).poll_read(context, &mut buffer))?;
             match buffer.filled().len() {
                 0 => break,
                 bytes => *discarded += bytes,
@@ -256,35 +228,24 @@ mod tests {
 
     use super::*;
 
-    fn head(quota: &Quota, last: u8) -> HeadMemory {
-        HeadMemory::new(quota.clone(), Ipv4Addr::new(127, 0, 0, last).into())
-    }
-
-    #[test]
-    fn the_large_heads_of_an_address_are_limited_and_small_ones_are_free() {
-        let quota = Quota::new("memory", "the memory", 256 * 1024, 128 * 1024);
-        let mut heads = Vec::new();
-        for _ in 0..2 {
-            let mut one = head(&quota, 1);
-            one.read(limits::HEAD_BYTES_FREE).unwrap();
-            one.read(64 * 1024).unwrap();
-            heads.push(one);
+    #[tokio::test]
+    async fn the_large_heads_of_an_address_are_limited_and_small_ones_are_free() {
+        let quota = Quota::new("memory", "the memory", 4 * HEAD_BYTES_MAX, 2 * HEAD_BYTES_MAX);
+        let connection =
+            |last| ConnectionActivity::new(quota.clone(), Ipv4Addr::new(127, 0, 0, last).into());
+        let (mut one, mut two, mut next) = (connection(1), connection(1), connection(1));
+        for head in [&mut one, &mut two] {
+            head.read(HEAD_BYTES_FREE).unwrap();
+            // What follows the largest head is the rest of an earlier body.
+            (0..100).for_each(|_| head.read(1024 * 1024).unwrap());
         }
-        let mut next = head(&quota, 1);
-        next.read(limits::HEAD_BYTES_FREE).unwrap();
+        next.read(HEAD_BYTES_FREE).unwrap();
         assert!(next.read(1).is_err());
-        assert!(head(&quota, 1).read(100).is_ok(), "a small head is free");
-        assert!(head(&quota, 2).read(64 * 1024).is_ok(), "another address has a share of its own");
-        next.complete();
-        heads[0].complete();
-        next.read(64 * 1024 + limits::HEAD_BYTES_FREE).unwrap();
-        drop((heads, next));
+        assert!(connection(2).read(HEAD_BYTES_MAX).is_ok(), "another address has its own share");
+        let one = Arc::new(Mutex::new(one));
+        drop(InFlight::begin(&one, Version::HTTP_11));
+        next.read(1).unwrap();
+        drop((two, next));
         assert_eq!(quota.usage().used, 0);
-        // The rest of a refused body follows the head.
-        let mut refused = head(&quota, 3);
-        for _ in 0..100 {
-            refused.read(1024 * 1024).unwrap();
-        }
-        assert!(quota.usage().used < limits::HEAD_BYTES_MAX);
     }
 }

@@ -14,7 +14,6 @@ use crate::generate::worker::Worker;
 use crate::quota::{Quota, Usage};
 use crate::store::postgres::{PoolUse, PostgresStore};
 
-/// Where the values are.
 pub(crate) struct Readings {
     pub(crate) connections: Quota,
     /// For requests of accounts.
@@ -30,19 +29,13 @@ pub(crate) struct Readings {
 /// there is one value.
 type Reading = (&'static str, MetricType, &'static str, &'static str, Vec<(&'static str, f64)>);
 
-/// What is called at each scrape.
-pub(super) struct AtScrape<F>(pub(super) F);
-
-impl<F> Debug for AtScrape<F> {
-    fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
-        formatter.write_str("AtScrape")
-    }
-}
-
-impl<F: Fn() -> Vec<Reading> + Send + Sync + 'static> Collector for AtScrape<F> {
+impl Collector for Readings {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
-        for (name, kind, text, label, values) in (self.0)() {
-            let mut family = encoder.encode_descriptor(name, text, None, kind)?;
+        let service = self.all().into_iter().map(|reading| ("promptarium_", reading));
+        for (prefix, reading) in service.chain(process().into_iter().map(|reading| ("", reading))) {
+            let (name, kind, text, label, values) = reading;
+            let name = format!("{prefix}{name}");
+            let mut family = encoder.encode_descriptor(&name, text, None, kind)?;
             for (label_value, value) in values {
                 match label {
                     "" => write(&mut family, kind, value)?,
@@ -51,6 +44,12 @@ impl<F: Fn() -> Vec<Reading> + Send + Sync + 'static> Collector for AtScrape<F> 
             }
         }
         Ok(())
+    }
+}
+
+impl Debug for Readings {
+    fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Readings")
     }
 }
 
@@ -67,7 +66,7 @@ const fn float(value: usize) -> f64 {
 
 impl Readings {
     #[rustfmt::skip]
-    pub(super) fn all(&self) -> Vec<Reading> {
+    fn all(&self) -> Vec<Reading> {
         let Self { connections, memory, quotas, database, worker, submitter } = self;
         let usages: Vec<_> = quotas.iter().chain([connections, memory]).map(Quota::usage).collect();
         let (connections, memory) = (connections.usage(), memory.usage());
@@ -110,7 +109,7 @@ impl Readings {
 
 /// The process itself, from `/proc` of Linux; elsewhere nothing. The names are those of
 /// Prometheus' own clients.
-pub(super) fn process() -> Vec<Reading> {
+fn process() -> Vec<Reading> {
     // The unit of times, `USER_HZ`, is the same on all processors.
     const TICKS_PER_SECOND: f64 = 100.0;
     let stat = read_to_string("/proc/self/stat").unwrap_or_default();

@@ -4,21 +4,16 @@
 //! Four connections to the database are shared. Requests are sent on them without waiting for the
 //! responses of earlier ones, which is the fastest way that the driver has.
 
-use std::convert::Infallible;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bytes::Bytes;
-use http::{Method, Request, Response, StatusCode};
-use http_body_util::{BodyExt as _, Full};
+use http::{Method, Request};
+use http_body_util::BodyExt as _;
 use hyper::body::Incoming;
-use hyper::server::conn::http1;
-use hyper::service::service_fn;
-use hyper_util::rt::TokioIo;
 use jiff::Timestamp;
-use promptarium_peers::{Result, arguments, key};
+use promptarium_peers::{Result, arguments, key, serve};
 use serde::{Deserialize, Serialize};
-use tokio::net::TcpListener;
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, NoTls, Row, Statement};
 
@@ -69,24 +64,11 @@ async fn main() -> Result {
         connections.push(Connection { client, get, list, post });
     }
     let thin = Arc::new(Thin { connections, next: AtomicUsize::new(0) });
-    let listener = TcpListener::bind(listen).await?;
-    loop {
-        let (stream, _) = listener.accept().await?;
-        stream.set_nodelay(true)?;
+    serve(&listen, move |request| {
         let thin = thin.clone();
-        let service = service_fn(move |request| {
-            let thin = thin.clone();
-            async move {
-                let response = thin.respond(request).await.unwrap_or_else(|_| {
-                    let mut response = Response::default();
-                    *response.status_mut() = StatusCode::INTERNAL_SERVER_ERROR;
-                    response
-                });
-                Ok::<_, Infallible>(response)
-            }
-        });
-        tokio::spawn(http1::Builder::new().serve_connection(TokioIo::new(stream), service));
-    }
+        async move { thin.respond(request).await.unwrap_or_else(|_| (500, Bytes::new())) }
+    })
+    .await
 }
 
 #[derive(Deserialize)]
@@ -125,29 +107,23 @@ struct Pagination {
 }
 
 impl Thin {
-    async fn respond(&self, request: Request<Incoming>) -> Result<Response<Full<Bytes>>> {
+    async fn respond(&self, request: Request<Incoming>) -> Result<(u16, Bytes)> {
         let next = self.next.fetch_add(1, Ordering::Relaxed);
         let Connection { client, get, list, post } = &self.connections[next % CONNECTIONS];
         let (parts, body) = request.into_parts();
         let (public_id, digest) = key(&parts.headers)?;
         let id = parts.uri.path().rsplit('/').next().and_then(|id| id.parse::<i64>().ok());
-        let (body, status) = if parts.method != Method::GET {
+        if parts.method != Method::GET {
             let body = body.collect().await?.to_bytes();
             let New { title, prompt } = serde_json::from_slice(&body)?;
             let params: [&(dyn ToSql + Sync); 4] = [&public_id, &digest, &title, &prompt];
-            (one(&client.query_one(post, &params).await?)?, 201)
-        } else if let Some(id) = id {
-            (one(&client.query_one(get, &[&public_id, &digest, &id]).await?)?, 200)
-        } else {
-            (page(&client.query(list, &[&public_id, &digest]).await?)?, 200)
+            return Ok((201, one(&client.query_one(post, &params).await?)?.into()));
+        }
+        let body = match id {
+            Some(id) => one(&client.query_one(get, &[&public_id, &digest, &id]).await?)?,
+            None => page(&client.query(list, &[&public_id, &digest]).await?)?,
         };
-        let response = Response::builder()
-            .status(status)
-            .header("content-type", "application/json")
-            .header("cache-control", "no-store")
-            .header("x-content-type-options", "nosniff")
-            .header("x-request-id", "f1c983a7d46e1b6875bc80b0159990d1");
-        Ok(response.body(Full::new(body.into()))?)
+        Ok((200, body.into()))
     }
 }
 

@@ -46,6 +46,12 @@ struct NewPrompt {
     prompt: String,
 }
 
+const SELECT: &str = "SELECT id, title, body AS prompt, kind AS prompt_type, platform, images,
+        ARRAY(SELECT vault_id FROM vault_prompt m
+              WHERE m.account_id = p.account_id AND m.prompt_id = p.id) AS vault_ids,
+        created_at, updated_at
+    FROM prompt p WHERE account_id = $1";
+
 fn failed(_: sqlx::Error) -> StatusCode {
     StatusCode::INTERNAL_SERVER_ERROR
 }
@@ -71,35 +77,23 @@ async fn get_prompt(
     Path(id): Path<i64>,
 ) -> Response {
     let account = account(&pool, &headers).await?;
-    let prompt: Prompt = sqlx::query_as(
-        "SELECT id, title, body AS prompt, kind AS prompt_type, platform, images,
-             ARRAY(SELECT vault_id FROM vault_prompt m
-                   WHERE m.account_id = p.account_id AND m.prompt_id = p.id) AS vault_ids,
-             created_at, updated_at
-         FROM prompt p WHERE account_id = $1 AND id = $2",
-    )
-    .bind(account)
-    .bind(id)
-    .fetch_optional(&pool)
-    .await
-    .map_err(failed)?
-    .ok_or(StatusCode::NOT_FOUND)?;
+    let prompt: Prompt = sqlx::query_as(&format!("{SELECT} AND id = $2"))
+        .bind(account)
+        .bind(id)
+        .fetch_optional(&pool)
+        .await
+        .map_err(failed)?
+        .ok_or(StatusCode::NOT_FOUND)?;
     Ok(Json(json!({ "data": prompt, "error": null })))
 }
 
 async fn list_prompts(State(pool): State<PgPool>, headers: HeaderMap) -> Response {
     let account = account(&pool, &headers).await?;
-    let mut prompts: Vec<Prompt> = sqlx::query_as(
-        "SELECT id, title, body AS prompt, kind AS prompt_type, platform, images,
-             ARRAY(SELECT vault_id FROM vault_prompt m
-                   WHERE m.account_id = p.account_id AND m.prompt_id = p.id) AS vault_ids,
-             created_at, updated_at
-         FROM prompt p WHERE account_id = $1 ORDER BY id DESC LIMIT 21",
-    )
-    .bind(account)
-    .fetch_all(&pool)
-    .await
-    .map_err(failed)?;
+    let mut prompts: Vec<Prompt> = sqlx::query_as(&format!("{SELECT} ORDER BY id DESC LIMIT 21"))
+        .bind(account)
+        .fetch_all(&pool)
+        .await
+        .map_err(failed)?;
     let more = prompts.len() > 20;
     prompts.truncate(20);
     let next = prompts.last().filter(|_| more).map(|prompt| prompt.id.to_string());
