@@ -249,9 +249,8 @@ pub(crate) const OUTPUT_RATE_MIN: u64 = 256 * 1024;
 pub(crate) const OUTPUT_BYTES_FREE: u64 = 16 << 20;
 pub(crate) const LARGE_OUTPUTS_MAX: usize = 8;
 pub(crate) const LARGE_OUTPUTS_PER_ACCOUNT: usize = 2;
-/// Bytes of an output that are read for the size of its image, and outputs that are read at once.
-pub(crate) const OUTPUT_HEAD_BYTES_MAX: u64 = 8 << 20;
-pub(crate) const OUTPUT_EXAMINATIONS_MAX: usize = 4;
+/// Bytes of an output that are read for the size of its image.
+pub(crate) const OUTPUT_HEAD_BYTES_MAX: u64 = 2 << 20;
 /// Characters of a provider's reason that are stored with a failed job.
 pub(crate) const PROVIDER_REASON_CHARS_MAX: usize = 1000;
 /// Characters in a provider's id of a request, and bytes of its addresses that are stored.

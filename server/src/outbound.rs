@@ -5,25 +5,21 @@
 
 use std::error::Error;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
-use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
 use futures::stream::{BoxStream, StreamExt, TryStreamExt};
 use http::Response;
-use http::header::CONTENT_LENGTH;
 use http_body_util::BodyExt;
+use reqwest::Client;
 pub(crate) use reqwest::Request as OutboundRequest;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::redirect::Policy;
-use reqwest::{Client, ClientBuilder};
 use tokio::net::lookup_host;
 use tokio::time::timeout;
 use url::{Host, Url};
 
-use crate::limits::{
-    OUTBOUND_CONNECT_TIMEOUT, OUTBOUND_IDLE_TIMEOUT, QUEUE_RESPONSE_BYTES_MAX, S3_READ_TIMEOUT,
-};
+use crate::limits::{OUTBOUND_CONNECT_TIMEOUT, OUTBOUND_IDLE_TIMEOUT, QUEUE_RESPONSE_BYTES_MAX};
 use crate::quota::{self, Permit, Quota};
 
 type BoxError = Box<dyn Error + Send + Sync>;
@@ -38,22 +34,17 @@ pub(crate) struct Outbound {
 }
 
 /// Limits of one request: time to the last byte of the response, and size of its body.
-#[derive(Clone, Debug)]
-pub(crate) struct ResponseLimits {
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ResponseLimits<'a> {
     pub time: Duration,
     pub bytes: usize,
     /// For what a response has beyond [`QUEUE_RESPONSE_BYTES_MAX`].
-    pub memory: Option<Quota>,
+    pub memory: Option<&'a Quota>,
 }
-
-/// What a response takes of the quota; in its extensions.
-#[derive(Clone, Debug, Default)]
-#[expect(dead_code, reason = "the last clone gives back its part when it is dropped")]
-pub(crate) struct ResponsePermit(Option<Arc<Permit>>);
 
 /// Why there is no response. The texts contain no URLs and no headers.
 #[derive(Debug, thiserror::Error)]
-pub enum OutboundError {
+pub(crate) enum OutboundError {
     /// Usually no trusted certificates are installed.
     #[error("TLS cannot be set up with the certificates of this system")]
     Tls(#[source] reqwest::Error),
@@ -75,87 +66,56 @@ pub enum OutboundError {
 
 impl OutboundError {
     /// Whether the other side certainly received nothing of the request.
-    pub const fn nothing_was_sent(&self) -> bool {
+    pub(crate) const fn nothing_was_sent(&self) -> bool {
         !matches!(self, Self::Broken(..) | Self::TimedOut(_) | Self::TooLarge(_) | Self::TooMany)
     }
 }
 
-/// What all clients have in common.
-fn builder(policy: AddressPolicy) -> ClientBuilder {
-    Client::builder()
-        .dns_resolver(PolicyResolver(policy))
-        .redirect(Policy::none())
-        .no_proxy()
-        .referer(false)
-        .http1_only()
-        .user_agent(USER_AGENT)
-        .connect_timeout(OUTBOUND_CONNECT_TIMEOUT)
-        .pool_idle_timeout(OUTBOUND_IDLE_TIMEOUT)
-}
-
-/// A further client, after [`Outbound::new`] has built one with the same TLS settings.
-#[expect(clippy::expect_used, reason = "only TLS settings can fail, and these have worked")]
-fn build_again(builder: ClientBuilder) -> Client {
-    builder.build().expect("valid settings")
-}
-
 impl Outbound {
-    /// A client that trusts the certificates of the system.
-    pub(crate) fn new(policy: AddressPolicy) -> Result<Self, OutboundError> {
-        let client = builder(policy).build().map_err(OutboundError::Tls)?;
-        Ok(Self { client, policy })
+    /// A client that trusts the certificates of the system. With 0 idle connections it opens one for
+    /// each request, so a request that must not be sent twice never meets a pooled connection that
+    /// the other side is just closing.
+    pub(crate) fn new(policy: AddressPolicy, idle_max: usize) -> Result<Self, OutboundError> {
+        let client = Client::builder()
+            .dns_resolver(PolicyResolver(policy))
+            .redirect(Policy::none())
+            .no_proxy()
+            .referer(false)
+            .http1_only()
+            .user_agent(USER_AGENT)
+            .connect_timeout(OUTBOUND_CONNECT_TIMEOUT)
+            .pool_idle_timeout(OUTBOUND_IDLE_TIMEOUT)
+            .pool_max_idle_per_host(idle_max)
+            .build();
+        Ok(Self { client: client.map_err(OutboundError::Tls)?, policy })
     }
 
-    /// A client with another policy and its own connections.
-    pub(crate) fn with_policy(&self, policy: AddressPolicy) -> Self {
-        Self { client: build_again(builder(policy)), policy }
-    }
-
-    /// A client that opens a connection for each request. A request that must not be sent twice
-    /// then never meets a pooled connection that the other side is just closing.
-    pub(crate) fn with_new_connections(&self) -> Self {
-        let builder = builder(self.policy).pool_max_idle_per_host(0);
-        Self { client: build_again(builder), policy: self.policy }
-    }
-
-    /// A client for the S3 library, which has limits of its own.
-    pub(crate) fn for_s3(&self, https_only: bool) -> Client {
-        let builder = builder(self.policy).https_only(https_only);
-        build_again(builder.read_timeout(S3_READ_TIMEOUT))
-    }
-
-    /// Sends a request and reads the whole response.
+    /// Sends a request and reads the whole response. The permit is for its memory.
     pub(crate) async fn fetch(
         &self,
         request: OutboundRequest,
-        limits: &ResponseLimits,
-    ) -> Result<Response<Bytes>, OutboundError> {
+        ResponseLimits { time, bytes: most, memory }: ResponseLimits<'_>,
+    ) -> Result<(Response<Bytes>, Option<Permit>), OutboundError> {
         let exchange = async {
             let (head, mut body) = self.open(request).await?.into_parts();
-            let declared = head.headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok());
-            if declared.and_then(|length| length.parse().ok()) > Some(limits.bytes) {
-                return Err(OutboundError::TooLarge(limits.bytes));
-            }
-            let mut bytes = BytesMut::new();
-            let permit =
-                limits.memory.as_ref().map(|quota| quota.of(quota::Client::Server).reserve(0));
+            let permit = memory.map(|quota| quota.of(quota::Client::Server).reserve(0));
             let mut permit = permit.transpose().map_err(|_| OutboundError::TooMany)?;
+            let mut bytes = BytesMut::new();
             while let Some(piece) = body.next().await.transpose()? {
-                if bytes.len() + piece.len() > limits.bytes {
-                    return Err(OutboundError::TooLarge(limits.bytes));
+                let size = bytes.len() + piece.len();
+                if size > most {
+                    return Err(OutboundError::TooLarge(most));
                 }
                 if let Some(permit) = &mut permit {
                     // It grows as the response arrives, so that slow ones hold little.
-                    let more = (bytes.len() + piece.len()).saturating_sub(QUEUE_RESPONSE_BYTES_MAX);
+                    let more = size.saturating_sub(QUEUE_RESPONSE_BYTES_MAX);
                     permit.grow_to(more).map_err(|_| OutboundError::TooMany)?;
                 }
                 bytes.extend_from_slice(&piece);
             }
-            let mut response = Response::from_parts(head, bytes.freeze());
-            response.extensions_mut().insert(ResponsePermit(permit.map(Arc::new)));
-            Ok(response)
+            Ok((Response::from_parts(head, bytes.freeze()), permit))
         };
-        timeout(limits.time, exchange).await.unwrap_or(Err(OutboundError::TimedOut(limits.time)))
+        timeout(time, exchange).await.unwrap_or(Err(OutboundError::TimedOut(time)))
     }
 
     /// Sends a request and returns the response with its body still to come. It has no limits.

@@ -17,7 +17,7 @@ use crate::http::headers::sole;
 use crate::limits::OPEN_FORM_BYTES_MAX;
 pub use crate::limits::{BODY_BYTES_MAX, BODY_SECONDS_MAX};
 use crate::limits::{DISCARD_BYTES_MAX, DISCARD_STALL_TIMEOUT, FORM_BYTES_MAX, UPLOAD_RATE_MIN};
-use crate::quota::{OverQuota, Share};
+use crate::quota::{ClientQuota, OverQuota};
 
 /// Why a body could not be read. Sizes are those of an upload slot, times are seconds.
 #[derive(Debug, thiserror::Error)]
@@ -56,7 +56,7 @@ pub(crate) const OPEN_FORM: BodyKind =
 pub(crate) async fn read(
     body: &mut Incoming,
     headers: &HeaderMap,
-    memory: Share<'_>,
+    memory: ClientQuota<'_>,
     BodyKind(of, most): BodyKind,
 ) -> Result<Bytes, BodyReadError> {
     let essence = content_type(headers).and_then(|value| value.split(|byte| *byte == b';').next());

@@ -21,7 +21,7 @@ use crate::http::error::{ApiError, Problem};
 use crate::http::json::{Object, WriteJson, write_value};
 use crate::http::path::RequestTarget;
 use crate::limits::{LISTING_CHUNK_BYTES, RESPONSE_BYTES_UNCOUNTED};
-use crate::quota::{OverQuota, Permit, Share};
+use crate::quota::{ClientQuota, OverQuota, Permit};
 use crate::store::StoreError;
 
 /// A streamed body failed, which cuts the connection. The cause is in the log.
@@ -95,7 +95,7 @@ pub(crate) fn bytes_of(full: Full<Bytes>) -> Bytes {
 }
 
 /// The response with memory reserved for its body until it was sent. A streamed one needs none.
-pub(crate) fn within(memory: Share<'_>, response: Response) -> Result<Response, OverQuota> {
+pub(crate) fn within(memory: ClientQuota<'_>, response: Response) -> Result<Response, OverQuota> {
     if response.body().size_hint().lower() <= RESPONSE_BYTES_UNCOUNTED as u64 {
         return Ok(response);
     }

@@ -7,7 +7,7 @@ use tokio::net::TcpListener;
 use super::*;
 use crate::error_chain::error_chain;
 
-const LIMITS: ResponseLimits =
+const LIMITS: ResponseLimits<'static> =
     ResponseLimits { time: Duration::from_secs(5), bytes: 1000, memory: None };
 const EMPTY: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n";
 
@@ -29,15 +29,16 @@ async fn responding(response: &'static [u8]) -> String {
 }
 
 fn any() -> Outbound {
-    Outbound::new(AddressPolicy::Any).unwrap()
+    Outbound::new(AddressPolicy::Any, usize::MAX).unwrap()
 }
 
 async fn get(
     client: &Outbound,
     url: &str,
-    limits: ResponseLimits,
+    limits: ResponseLimits<'_>,
 ) -> Result<Response<Bytes>, OutboundError> {
-    client.fetch(OutboundRequest::new(Method::GET, url.parse().unwrap()), &limits).await
+    let request = OutboundRequest::new(Method::GET, url.parse().unwrap());
+    client.fetch(request, limits).await.map(|(response, _)| response)
 }
 
 #[tokio::test]
@@ -57,7 +58,7 @@ async fn a_response_is_read_whole_and_redirects_are_not_followed() {
 async fn a_response_that_exceeds_its_limits_is_an_error() {
     let short = Duration::from_millis(100);
     for (response, bytes, time, expected) in [
-        (&b"content-length: 1001\r\n\r\n"[..], 1000, LIMITS.time, "more than 1000 bytes"),
+        (&b"content-length: 11\r\n\r\n01234567890"[..], 10, LIMITS.time, "more than 10 bytes"),
         (
             b"transfer-encoding: chunked\r\n\r\na\r\n0123456789\r\na\r\n0123456789\r\n",
             15,
@@ -94,10 +95,9 @@ async fn an_error_says_whether_anything_was_sent_and_hides_the_url() {
 async fn only_http_urls_are_requested_and_private_addresses_only_if_the_policy_allows_them() {
     let url = responding(EMPTY).await;
     let port = url.trim_end_matches('/').rsplit(':').next().unwrap().to_owned();
-    // A connection that another client keeps open is not used either.
     let any = any();
     get(&any, &url, LIMITS).await.unwrap();
-    let public = any.with_policy(AddressPolicy::Public);
+    let public = Outbound::new(AddressPolicy::Public, usize::MAX).unwrap();
     for host in
         ["127.0.0.1", "localhost", "[::1]", "[::ffff:127.0.0.1]", "0.0.0.0", "2130706433", "0x7f.1"]
     {
@@ -130,10 +130,10 @@ fn special_purpose_addresses_are_not_public() {
 }
 
 #[tokio::test]
-async fn a_client_with_new_connections_reuses_none() {
+async fn a_client_without_idle_connections_reuses_none() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());
-    let client = any().with_new_connections();
+    let client = Outbound::new(AddressPolicy::Any, 0).unwrap();
     let mut open = Vec::new();
     for _ in 0..2 {
         let (response, ()) = tokio::join!(get(&client, &url, LIMITS), async {

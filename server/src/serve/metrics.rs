@@ -22,7 +22,6 @@ use tokio::net::TcpListener;
 
 pub(crate) use self::readings::Readings;
 use self::readings::{AtScrape, process};
-use crate::generate::Outcome;
 use crate::http::body::BodyReadError;
 use crate::http::error::ApiError;
 use crate::http::path::RequestTarget;
@@ -106,7 +105,7 @@ impl Metrics {
         let (processed, submitted) = (&activity.outcomes, &readings.submitter.outcomes);
         for (family, outcomes) in [(processed, PROCESSED), (submitted, SUBMITTED)] {
             for outcome in outcomes {
-                drop(family.get_or_create(&Outcome { outcome }));
+                drop(family.get_or_create(&[("outcome", outcome)]));
             }
         }
         let text = "Steps of workers by outcome";

@@ -30,7 +30,7 @@ use crate::http::path::RequestTarget;
 use crate::http::rates::RateHeaders;
 use crate::http::request_id::{REQUEST_ID, TRACERESPONSE, Trace, request_id};
 use crate::http::response::{self, Response};
-use crate::quota::Share;
+use crate::quota::ClientQuota;
 use crate::serve::listener::HttpService;
 use crate::serve::metrics::{Metrics, refusal};
 use crate::serve::routes::{Handler, Route, Routes};
@@ -244,7 +244,7 @@ impl ApiService {
 
 /// The response, whose body counts against the caller's memory. What a write has done cannot be
 /// refused any more; its response has one record at most.
-fn counted(method: &Method, memory: Share<'_>, response: Response) -> HandlerResult {
+fn counted(method: &Method, memory: ClientQuota<'_>, response: Response) -> HandlerResult {
     match *method {
         Method::GET | Method::HEAD => Ok(response::within(memory, response)?),
         _ => Ok(response),

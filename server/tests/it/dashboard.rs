@@ -190,7 +190,7 @@ impl Provider for HostileProvider {
     }
 
     async fn poll(&self, _: &ProviderTicket, _: &GenerationRequest) -> Result<Progress, PollError> {
-        Ok(Progress::Failed(format!("{HOSTILE}{}", "\"".repeat(500))))
+        Err(PollError::Permanent(format!("{HOSTILE}{}", "\"".repeat(500))))
     }
 }
 

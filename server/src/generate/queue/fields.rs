@@ -28,29 +28,20 @@ pub(crate) const MODEL_FIELDS: [(&str, ModelField); 4] = [
     ("image_urls", ImageUrls),
 ];
 
-/// The beginning of models' ids, and what these models take.
-const FAMILIES: [(&str, ModelField); 21] = [
-    ("", AspectRatio),
-    ("", ImageUrl),
-    ("fal-ai/bytedance/seedream", ImageSize),
-    ("fal-ai/fast-", ImageSize),
-    ("fal-ai/flux", ImageSize),
-    ("fal-ai/flux-kontext", AspectRatio),
-    ("fal-ai/flux-pro/kontext", AspectRatio),
-    ("fal-ai/flux-pro/v1.1-ultra", AspectRatio),
-    ("fal-ai/hidream", ImageSize),
-    ("fal-ai/ideogram/v3", ImageSize),
-    ("fal-ai/qwen-image", ImageSize),
-    ("fal-ai/recraft", ImageSize),
-    ("fal-ai/sana", ImageSize),
-    ("fal-ai/stable-diffusion", ImageSize),
-    ("fal-ai/z-image", ImageSize),
-    ("fal-ai/bytedance/seedream/v4", ImageUrls),
-    ("fal-ai/flux-2", ImageUrls),
-    ("fal-ai/flux-pro/kontext/multi", ImageUrls),
-    ("fal-ai/gemini-", ImageUrls),
-    ("fal-ai/gpt-image-", ImageUrls),
-    ("fal-ai/nano-banana", ImageUrls),
+/// The beginnings of models' ids, and what these models take. Other models take [`AspectRatio`] and
+/// [`ImageUrl`].
+const FAMILIES: [(&str, ModelField); 3] = [
+    (
+        "fal-ai/bytedance/seedream fal-ai/fast- fal-ai/flux fal-ai/hidream fal-ai/ideogram/v3 \
+         fal-ai/qwen-image fal-ai/recraft fal-ai/sana fal-ai/stable-diffusion fal-ai/z-image",
+        ImageSize,
+    ),
+    ("fal-ai/flux-kontext fal-ai/flux-pro/kontext fal-ai/flux-pro/v1.1-ultra", AspectRatio),
+    (
+        "fal-ai/bytedance/seedream/v4 fal-ai/flux-2 fal-ai/flux-pro/kontext/multi fal-ai/gemini- \
+         fal-ai/gpt-image- fal-ai/nano-banana",
+        ImageUrls,
+    ),
 ];
 
 /// The ratios that `image_size` has names for. Others are sent as width and height.
@@ -72,9 +63,12 @@ pub(crate) type ModelFields = Vec<(String, ModelField)>;
 /// Whether a model takes `field` in place of `usual`. The longest prefix decides.
 fn takes(fields: &ModelFields, model: &str, field: ModelField, usual: ModelField) -> bool {
     let own = fields.iter().map(|(prefix, field)| (1, &**prefix, *field));
-    let all = own.chain(FAMILIES.map(|(prefix, field)| (0, prefix, field)));
-    let fitting =
-        all.filter(|(_, prefix, of)| [field, usual].contains(of) && model.starts_with(prefix));
+    let built_in = FAMILIES.iter().flat_map(|(prefixes, field)| {
+        prefixes.split_whitespace().map(|prefix| (0, prefix, *field))
+    });
+    let fitting = own
+        .chain(built_in)
+        .filter(|(_, prefix, of)| [field, usual].contains(of) && model.starts_with(prefix));
     fitting.max_by_key(|(rank, prefix, _)| (*rank, prefix.len())).is_some_and(|row| row.2 == field)
 }
 

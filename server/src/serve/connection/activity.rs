@@ -50,7 +50,7 @@ impl HeadMemory {
         match &mut self.permit {
             _ if counted == 0 => {}
             Some(permit) => permit.grow_to(counted)?,
-            none => *none = Some(self.quota.try_acquire(self.peer, counted)?),
+            none => *none = Some(self.quota.of(self.peer).reserve(counted)?),
         }
         Ok(())
     }

@@ -24,7 +24,7 @@ impl Provider for TurningProvider {
     }
 
     async fn poll(&self, _: &ProviderTicket, _: &GenerationRequest) -> Result<Progress, PollError> {
-        Ok(Progress::Failed(format!("reason{TURN}")))
+        Err(PollError::Permanent(format!("reason{TURN}")))
     }
 }
 
