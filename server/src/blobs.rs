@@ -22,6 +22,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use bytes::Bytes;
+use futures::FutureExt;
 use futures::stream::{self, BoxStream, StreamExt, TryStreamExt};
 use object_store::memory::InMemory;
 use object_store::path::Path;
@@ -39,7 +40,8 @@ pub use self::setting::BlobSetting;
 pub(crate) use self::upload::Upload;
 use crate::domain::AssetName;
 use crate::limits::{
-    ASSET_PIECE_BYTES, BLOBS_TIMEOUT, S3_CONFIRM_TIMEOUT, S3_DOWNLOAD_BYTES, S3_UPLOAD_BYTES_MAX,
+    ASSET_PIECE_BYTES, BLOBS_TIMEOUT, S3_CONFIRM_TIMEOUT, S3_DOWNLOAD_BYTES, S3_RATE_MIN,
+    S3_UPLOAD_BYTES_MAX,
 };
 use crate::quota::Quota;
 
@@ -193,8 +195,9 @@ impl Blobs {
         let attributes = [(attribute.clone(), id.clone()), of_type].into_iter().collect();
         let options = PutOptions { mode: PutMode::Create, attributes, ..PutOptions::default() };
         let (location, head) = (key(name), GetOptions { head: true, ..GetOptions::default() });
-        let put = self.store.put_opts(&location, bytes.into(), options);
-        let Err(error) = self.put_with_probes(put).await? else { return Ok(()) };
+        let limit = BLOBS_TIMEOUT + Duration::from_secs(bytes.len() as u64 / S3_RATE_MIN);
+        let putting = self.store.put_opts(&location, bytes.into(), options).map(Ok::<_, BlobError>);
+        let Err(error) = in_time(limit, putting).await? else { return Ok(()) };
         match timeout(S3_CONFIRM_TIMEOUT, self.store.get_opts(&location, head)).await {
             Ok(Ok(got)) if got.attributes.get(&attribute).is_some_and(|at| **at == *id) => Ok(()),
             _ if matches!(error, Error::AlreadyExists { .. }) => Err(PutError::Taken),

@@ -510,11 +510,12 @@ async fn a_silent_store_fails_each_step_within_ten_seconds() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_slow_put_is_waited_for_while_the_store_answers() {
-    let slow = Blobs::slow(Duration::from_secs(50));
-    let name = AssetName::random(Media::Png);
-    slow.put_new(&name, Bytes::from_static(b"x")).await.unwrap();
-    assert_eq!(slow.size_of(&name).await.unwrap(), Some(1));
+async fn a_put_may_take_the_longer_the_larger_it_is() {
+    for (seconds, size, is_stored) in [(7, 1, true), (47, 1, false), (47, 10 << 20, true)] {
+        let blobs = Blobs::slow(Duration::from_secs(seconds));
+        let put = blobs.put_new(&AssetName::random(Media::Png), sample(size)).await;
+        assert_eq!(put.is_ok(), is_stored, "{seconds} s for {size} bytes: {put:?}");
+    }
 }
 
 #[test]

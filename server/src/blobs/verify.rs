@@ -1,4 +1,4 @@
-//! Whether a store works: at the start, for `/readyz`, and while something waits for it.
+//! Whether a store works: at the start, and for `/readyz`.
 //!
 //! The mark of a store is the object `.promptarium`, whose text tells one folder or bucket from
 //! another. The database knows the mark of the store with its files, so that no server starts with
@@ -9,15 +9,13 @@ use std::sync::atomic::Ordering;
 use bytes::Bytes;
 use object_store::path::Path;
 use object_store::{Error, ObjectStoreExt, PutMode, PutOptions};
-use tokio::time::{Instant, timeout};
+use tokio::time::Instant;
 
 use super::upload::blocking;
 use super::{BlobError, BlobOpenError, Blobs, MARK, Place, folder, in_time, key, random_id};
 use crate::domain::{AssetName, Media};
 use crate::error_chain::error_chain;
-use crate::limits::{
-    BLOBS_CHECK_EVERY, BLOBS_OPEN_TIMEOUT, S3_PROBE_TIMEOUT, S3_PUT_PROBE_INTERVAL,
-};
+use crate::limits::{BLOBS_CHECK_EVERY, BLOBS_OPEN_TIMEOUT};
 use crate::store::Cause;
 use crate::store::postgres::PostgresStore;
 
@@ -147,20 +145,6 @@ impl Blobs {
             return Err(BlobError::text("the bucket or its object .promptarium is not there"));
         }
         Ok(())
-    }
-
-    /// Waits for a put as long as the store responds to probes: a large file may take its time.
-    pub(super) async fn put_with_probes<T>(
-        &self,
-        put: impl Future<Output = T>,
-    ) -> Result<T, BlobError> {
-        let mut put = std::pin::pin!(put);
-        loop {
-            if let Ok(outcome) = timeout(S3_PUT_PROBE_INTERVAL, put.as_mut()).await {
-                return Ok(outcome);
-            }
-            in_time(S3_PROBE_TIMEOUT, self.probe()).await?;
-        }
     }
 }
 

@@ -16,9 +16,7 @@ use super::media;
 use crate::blobs::asset_url::Assets;
 use crate::blobs::{BlobError, Blobs, PutError, Upload};
 use crate::clock::Clock;
-use crate::domain::{
-    AccountId, AssetName, ImageRef, JobRecord, Media, PromptImage, ProviderTicket, SigningKey,
-};
+use crate::domain::{AccountId, AssetName, ImageRef, JobRecord, Media, PromptImage, SigningKey};
 use crate::limits::{
     LARGE_OUTPUTS_MAX, LARGE_OUTPUTS_PER_ACCOUNT, OUTPUT_BYTES_FREE, OUTPUT_RATE_MIN,
     OUTPUT_STALL_TIMEOUT,
@@ -124,12 +122,11 @@ pub(super) const DOWNLOAD: &str = "the download of its output";
 const PLACE: &str = "other large outputs, of which few are downloaded at once";
 
 impl OutputStore {
-    /// Stores one output of a job. Its URL is the same for each call with the same job, ticket and
-    /// index. After an error nothing of it is visible.
+    /// Stores one output of a job. Its URL is the same for each call with the same job and index.
+    /// After an error nothing of it is visible.
     pub(super) async fn put(
         &self,
         job: &JobRecord,
-        ticket: &ProviderTicket,
         index: usize,
         output: Output,
         waits_for: &WaitsFor,
@@ -138,7 +135,7 @@ impl OutputStore {
         let (mut file, _permit) = self.download(output.bytes, account, waits_for).await?;
         let examined = file.read(move |file| media::examine(file, kind, size)).await?;
         let (media, width, height) = examined.map_err(PollError::permanent)?;
-        let name = self.name(job, ticket, index, media);
+        let name = self.name(job, index, media);
         match file.finish(&name).await {
             // An earlier attempt has stored it.
             Ok(()) | Err(PutError::Taken) => {}
@@ -148,14 +145,9 @@ impl OutputStore {
         Ok(PromptImage { source, width, height, created_at: self.clock.now() })
     }
 
-    fn name(
-        &self,
-        job: &JobRecord,
-        ticket: &ProviderTicket,
-        index: usize,
-        media: Media,
-    ) -> AssetName {
-        let (account, name, id) = (job.key.account.0, &job.key.client_job_id, &ticket.request_id);
+    fn name(&self, job: &JobRecord, index: usize, media: Media) -> AssetName {
+        let (account, name) = (job.key.account.0, &job.key.client_job_id);
+        let id = job.state.ticket().map_or("", |ticket| &*ticket.request_id);
         // A memory store assigns the same account ids at each start, and a name may be used again.
         let created = job.created_at.as_microsecond();
         let context = format!("{account} {created} {index} {id:?} {name:?}");

@@ -134,9 +134,9 @@ impl Submitter {
             }
         };
         count(&self.outcomes, outcome);
-        if outcome == "unknown" {
-            let lost = || self.recorded(key, self.store.job_lost(key, SUBMIT_UNKNOWN));
-            return submission(until_available(SUBMIT_RECORD_RETRY_FOR, lost).await?);
+        if let SubmitError::Unknown(_) = error {
+            let lost = || self.store.job_lost(key, SUBMIT_UNKNOWN);
+            return submission(self.record(key, SUBMIT_RECORD_RETRY_FOR, lost).await?);
         }
         until_available(SUBMIT_RECORD_RETRY_FOR, || self.store.discard_job(key)).await?;
         Err(error.into())
@@ -163,8 +163,8 @@ impl Submitter {
         tracing::info!(job = ?key, request_id = &*request_id, "the provider accepted a generation");
         let (this, job) = (self.clone(), key.clone());
         let recording = self.tasks.spawn(self.unrecorded.track_future(async move {
-            let step = || this.recorded(&job, this.store.job_submitted(&job, ticket.clone()));
-            let recorded = until_available(SUBMIT_UNRECORDED_RETRY_FOR, step).await;
+            let step = || this.store.job_submitted(&job, ticket.clone());
+            let recorded = this.record(&job, SUBMIT_UNRECORDED_RETRY_FOR, step).await;
             let cause = match &recorded {
                 Ok(job) if job.state.ticket() == Some(&ticket) => return recorded,
                 Ok(_) => "the job has another ticket".to_owned(),
@@ -182,19 +182,19 @@ impl Submitter {
     }
 
     /// Records the result of a submission and returns the job as it is then.
-    fn recorded<'a>(
+    async fn record<'a>(
         &'a self,
         key: &'a JobKey,
-        step: BoxFuture<'a, Result<JobRecord, StoreError>>,
-    ) -> BoxFuture<'a, Result<JobRecord, StoreError>> {
-        async move {
-            match step.await {
-                // An earlier try without response succeeded, or a worker has failed the job.
-                Err(StoreError::NotFound) => self.store.job_by_key(key).await,
-                result => result,
+        limit: Duration,
+        step: impl Fn() -> BoxFuture<'a, Result<JobRecord, StoreError>>,
+    ) -> Result<JobRecord, StoreError> {
+        match until_available(limit, step).await {
+            // An earlier try without response succeeded, or a worker has failed the job.
+            Err(StoreError::NotFound) => {
+                until_available(limit, || self.store.job_by_key(key)).await
             }
+            result => result,
         }
-        .boxed()
     }
 }
 

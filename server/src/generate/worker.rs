@@ -68,15 +68,14 @@ pub(crate) enum StepOutcome {
     Completed,
     Failed,
     RetryLater,
-    /// Another worker has taken the job over, or it has ended.
-    LeaseLost,
 }
 
 type StepResult = Result<StepOutcome, StoreError>;
 
 impl Worker {
     /// Processes a claimed job. When `stop` is ready the job is released as it is. If the store
-    /// fails, the job is due again when its lease expires.
+    /// fails, the job is due again when its lease expires. The lease is lost if another worker has
+    /// taken the job over, or it has ended.
     pub(crate) async fn step(&self, claim: Claim, stop: impl Future<Output = ()>) -> StepResult {
         let (waits_for, changes) = watch::channel("");
         let step = tokio::select! {
@@ -87,10 +86,6 @@ impl Worker {
             },
             error = self.heartbeat(&claim.lease, changes) => Err(error),
             () = stop => self.release(&claim, Duration::ZERO, Release::Shutdown).await,
-        };
-        let step = match step {
-            Err(StoreError::LeaseLost) => Ok(StepOutcome::LeaseLost),
-            step => step,
         };
         tracing::debug!(job = ?claim.job.key, ?step, "processed a job");
         step
@@ -110,10 +105,10 @@ impl Worker {
                 recorded = self.store.note_job(lease, None, waits_for).await;
             }
             match recorded {
-                Err(StoreError::LeaseLost) => return StoreError::LeaseLost,
+                Ok(()) => {}
+                Err(error @ StoreError::LeaseLost) => return error,
                 // The lease has not expired yet; the next renewal may succeed.
                 Err(error) => tracing::warn!(%error, "a lease could not be renewed"),
-                Ok(()) => {}
             }
         }
     }
@@ -130,10 +125,10 @@ impl Worker {
                 self.poll(claim, &ProviderTicket { request_id, provider_state: state }).await;
         }
         let (cause, retry_after) = match progress {
-            Ok(Progress::Queued) => return self.wait(claim, ticket, Release::Waiting).await,
-            Ok(Progress::InProgress) => return self.wait(claim, ticket, Release::InProgress).await,
+            Ok(Progress::Queued) => return self.wait(claim, Release::Waiting).await,
+            Ok(Progress::InProgress) => return self.wait(claim, Release::InProgress).await,
             Ok(Progress::Completed(outputs)) => {
-                return self.save(claim, ticket, outputs, waits_for).await;
+                return self.save(claim, outputs, waits_for).await;
             }
             Ok(Progress::Ready(_)) => ("its state gives no outputs".to_owned(), None),
             Err(PollError::Permanent(reason)) => return self.fail(claim, &reason).await,
@@ -151,18 +146,12 @@ impl Worker {
 
     /// Stores the outputs, then completes the job with all of them at once. They are paid for, so
     /// those that can be kept do not depend on one that cannot.
-    async fn save(
-        &self,
-        claim: &Claim,
-        ticket: &ProviderTicket,
-        outputs: Vec<Output>,
-        waits_for: &WaitsFor,
-    ) -> StepResult {
+    async fn save(&self, claim: &Claim, outputs: Vec<Output>, waits_for: &WaitsFor) -> StepResult {
         let (job, count) = (&claim.job, outputs.len());
         let (mut images, mut transient) = (Vec::new(), None);
         let mut unusable = "the provider completed it without output".to_owned();
         for (index, output) in outputs.into_iter().enumerate() {
-            match self.outputs.put(job, ticket, index, output, waits_for).await {
+            match self.outputs.put(job, index, output, waits_for).await {
                 Ok(image) => images.push(image),
                 Err(PollError::Permanent(reason)) => {
                     tracing::warn!(job = ?job.key, index, reason, "an output cannot be used");
@@ -187,13 +176,13 @@ impl Worker {
     }
 
     /// Releases a job that the provider still has until its next poll.
-    async fn wait(&self, claim: &Claim, ticket: &ProviderTicket, outcome: Release) -> StepResult {
+    async fn wait(&self, claim: &Claim, outcome: Release) -> StepResult {
         let age = self.clock.now().duration_since(claim.job.created_at);
         let age = Duration::try_from(age).unwrap_or_default();
         if age > JOB_PROVIDER_LIMIT {
             let days = JOB_PROVIDER_LIMIT.as_secs() / (24 * 3600);
             let reason = format!("the provider did not complete it within {days} days");
-            return self.give_up(claim, Some(ticket), &reason).await;
+            return self.give_up(claim, &reason).await;
         }
         self.release(claim, poll_interval(age), outcome).await
     }
@@ -218,7 +207,7 @@ impl Worker {
             let hours = self.settings.retry_hours;
             let unit = if hours == 1 { "hour" } else { "hours" };
             let reason = format!("{reason} for {hours} {unit}");
-            return self.give_up(claim, claim.job.state.ticket(), &reason).await;
+            return self.give_up(claim, &reason).await;
         }
         let waits_for = format!("another attempt, because {reason}");
         self.store.note_job(&claim.lease, None, &waits_for).await?;
@@ -233,15 +222,10 @@ impl Worker {
     }
 
     /// Fails a job that the provider may still work on, and cancels it there.
-    async fn give_up(
-        &self,
-        claim: &Claim,
-        ticket: Option<&ProviderTicket>,
-        reason: &str,
-    ) -> StepResult {
+    async fn give_up(&self, claim: &Claim, reason: &str) -> StepResult {
         let outcome = self.fail(claim, reason).await?;
-        let (provider, ticket, job) =
-            (self.provider.clone(), ticket.cloned(), claim.job.key.clone());
+        let (provider, job) = (self.provider.clone(), claim.job.key.clone());
+        let ticket = claim.job.state.ticket().cloned();
         // In a task of its own, since the step ends with the lease.
         tokio::spawn(async move {
             let Some(ticket) = ticket else { return };

@@ -12,14 +12,13 @@ use url::Url;
 use super::protocol::{self, OutputFile, RequestUrls};
 use super::{QueueSetting, SCHEME, fields, has_no_user};
 use crate::domain::{GenerationRequest, ProviderTicket};
-use crate::error_chain::error_chain;
 use crate::generate::PollError::{self, Permanent, Transient};
 use crate::generate::{Progress, Provider, SubmitError, model};
 use crate::limits::{
     PROVIDER_REQUEST_ID_CHARS_MAX, PROVIDER_RETRY_AFTER_MAX, PROVIDER_STATE_BYTES_MAX,
     QUEUE_RESPONSE_BYTES_MAX, QUEUE_RESULT_BYTES_MAX,
 };
-use crate::outbound::{AddressPolicy, Outbound, OutboundError, OutboundRequest, ResponseLimits};
+use crate::outbound::{AddressPolicy, Outbound, OutboundError, OutboundRequest};
 use crate::quota::Permit;
 use crate::store::Cause;
 
@@ -150,17 +149,13 @@ impl QueueProvider {
         if !self.is_same_origin(url) {
             return Err(PollError::transient("the request is at another provider"));
         }
-        let time = self.setting.timeouts[1];
-        let limits = if is_result {
-            let memory = Some(&self.setting.results);
-            ResponseLimits { time, bytes: QUEUE_RESULT_BYTES_MAX, memory }
-        } else {
-            ResponseLimits { time, bytes: QUEUE_RESPONSE_BYTES_MAX, memory: None }
+        let (bytes_max, memory) = match is_result {
+            true => (QUEUE_RESULT_BYTES_MAX, Some(&self.setting.results)),
+            false => (QUEUE_RESPONSE_BYTES_MAX, None),
         };
         let request = self.request_with_key(method, url.clone());
-        let fetched = self.provider.fetch(request, limits).await;
-        let (response, permit) =
-            fetched.map_err(|error| PollError::transient(error_chain(&error)))?;
+        let fetched = self.provider.fetch(request, self.setting.timeouts[1], bytes_max, memory);
+        let (response, permit) = fetched.await.map_err(PollError::transient)?;
         match response.status().as_u16() {
             200..300 => return Ok((response.into_body(), permit)),
             // It refuses the key, which its operator can repair, or is too busy.
@@ -185,11 +180,11 @@ impl Provider for QueueProvider {
         let mut post = self.request_with_key(Method::POST, url);
         post.headers_mut().insert(CONTENT_TYPE, JSON);
         *post.body_mut() = Some(body.into());
-        let (time, bytes) = (self.setting.timeouts[0], QUEUE_RESPONSE_BYTES_MAX);
-        let fetched = self.submissions.fetch(post, ResponseLimits { time, bytes, memory: None });
-        let (response, _) = fetched.await.map_err(|error| match error_chain(&error) {
-            cause if error.nothing_was_sent() => SubmitError::Unavailable(cause),
-            cause => SubmitError::Unknown(cause),
+        let (time, bytes_max) = (self.setting.timeouts[0], QUEUE_RESPONSE_BYTES_MAX);
+        let fetched = self.submissions.fetch(post, time, bytes_max, None).await;
+        let (response, _) = fetched.map_err(|error| match error {
+            OutboundError::Failed(cause) => SubmitError::Unknown(cause),
+            error => SubmitError::Unavailable(error.to_string()),
         })?;
         let reason = self.redact(&protocol::reason(&response));
         match response.status().as_u16() {

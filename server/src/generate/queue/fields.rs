@@ -128,6 +128,10 @@ fn size(aspect_ratio: &str) -> Value {
 mod tests {
     use super::*;
 
+    fn sent(request: &GenerationRequest, fields: &ModelFields) -> Value {
+        serde_json::from_slice(&submit_body(request, fields).unwrap()).unwrap()
+    }
+
     fn body(model: &str, ratio: &str, fields: &ModelFields) -> Value {
         let request = GenerationRequest {
             model_id: model.into(),
@@ -137,7 +141,46 @@ mod tests {
             image_inputs: vec!["https://a.example/2.png".into()],
             ..GenerationRequest::default()
         };
-        serde_json::from_slice(&submit_body(&request, fields).unwrap()).unwrap()
+        sent(&request, fields)
+    }
+
+    #[test]
+    fn all_fields_are_sent_and_precede_the_parameters() {
+        let parameters = json!({"steps": 20, "prompt": "another", "num_images": 9});
+        let request = GenerationRequest {
+            prompt: "a lighthouse".into(),
+            aspect_ratio: "16:9".into(),
+            batch_count: 2,
+            negative_prompt: Some("people".into()),
+            image_input: Some("https://a.example/a.png".into()),
+            image_inputs: vec!["https://a.example/b.png".into()],
+            reference_image_urls: vec!["https://a.example/c.png".into()],
+            parameters: parameters.as_object().cloned(),
+            ..GenerationRequest::default()
+        };
+        let expected = json!({
+            "prompt": "a lighthouse",
+            "negative_prompt": "people",
+            "image_url": "https://a.example/a.png",
+            "image_urls": ["https://a.example/b.png"],
+            "reference_image_urls": ["https://a.example/c.png"],
+            "aspect_ratio": "16:9",
+            "num_images": 2,
+            "steps": 20,
+        });
+        assert_eq!(sent(&request, &ModelFields::new()), expected);
+        // A size of the caller's own precedes the ratio.
+        let size = json!({"image_size": {"width": 640, "height": 360}});
+        let request = GenerationRequest {
+            model_id: "fal-ai/flux/dev".into(),
+            parameters: size.as_object().cloned(),
+            ..request
+        };
+        assert_eq!(sent(&request, &ModelFields::new())["image_size"], size["image_size"]);
+        let video = GenerationRequest { kind: OutputKind::Video, batch_count: 1, ..request };
+        assert_eq!(sent(&video, &ModelFields::new()).get("num_images"), None);
+        let videos = GenerationRequest { batch_count: 2, ..video };
+        assert!(submit_body(&videos, &ModelFields::new()).is_err());
     }
 
     #[test]
@@ -162,20 +205,6 @@ mod tests {
     }
 
     #[test]
-    fn the_callers_own_size_precedes_the_ratio() {
-        let parameters = json!({"image_size": {"width": 640, "height": 360}});
-        let request = GenerationRequest {
-            model_id: "fal-ai/flux/dev".into(),
-            aspect_ratio: "1:1".into(),
-            parameters: parameters.as_object().cloned(),
-            ..GenerationRequest::default()
-        };
-        let body = submit_body(&request, &ModelFields::new()).unwrap();
-        let body: Value = serde_json::from_slice(&body).unwrap();
-        assert_eq!(body["image_size"], parameters["image_size"]);
-    }
-
-    #[test]
     fn an_edit_model_of_several_images_takes_all_of_them_in_one_field() {
         let (none, all) =
             (ModelFields::new(), json!(["https://a.example/1.png", "https://a.example/2.png"]));
@@ -186,13 +215,14 @@ mod tests {
     }
 
     #[test]
-    fn what_the_operator_says_precedes_the_table() {
-        let own = vec![
-            ("acme/".to_owned(), ImageSize),
-            ("acme/old".to_owned(), AspectRatio),
-            ("fal-ai/".to_owned(), AspectRatio),
-            ("acme/edit".to_owned(), ImageUrls),
+    fn the_fields_of_the_operator_precede_the_table() {
+        let own = [
+            ("acme/", ImageSize),
+            ("acme/old", AspectRatio),
+            ("fal-ai/", AspectRatio),
+            ("acme/edit", ImageUrls),
         ];
+        let own = own.map(|(prefix, field)| (prefix.to_owned(), field)).into();
         for (model, field) in [
             ("acme/new", "image_size"),
             ("acme/old", "aspect_ratio"),

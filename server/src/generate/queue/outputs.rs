@@ -14,7 +14,6 @@ use url::Url;
 
 use super::client::QueueProvider;
 use super::protocol::OutputFile;
-use crate::error_chain::error_chain;
 use crate::generate::{Output, OutputStream, PollError};
 use crate::limits::OUTPUT_REDIRECTS_MAX;
 use crate::outbound::{OutboundError, OutboundRequest};
@@ -40,7 +39,7 @@ impl QueueProvider {
     /// The bytes of an output, without the key. Each address that it redirects to is checked as the
     /// first one is.
     async fn download(self, url: String) -> Result<OutputStream, PollError> {
-        let mut url = Url::parse(&url).map_err(|_| no_address())?;
+        let mut url = Url::parse(&url).map_err(no_address)?;
         for _ in 0..=OUTPUT_REDIRECTS_MAX {
             let client = if self.is_same_origin(&url) { &self.provider } else { &self.outputs };
             let response = client.open(OutboundRequest::new(Method::GET, url.clone())).await;
@@ -48,7 +47,7 @@ impl QueueProvider {
             let target = response.headers().get(LOCATION).and_then(|target| target.to_str().ok());
             match (response.status().as_u16(), target) {
                 (200..300, _) => return Ok(response.into_body().map_err(failure).boxed()),
-                (300..400, Some(target)) => url = url.join(target).map_err(|_| no_address())?,
+                (300..400, Some(target)) => url = url.join(target).map_err(no_address)?,
                 (status, _) => {
                     return Err(PollError::transient(format!("an output: status {status}")));
                 }
@@ -59,17 +58,15 @@ impl QueueProvider {
 }
 
 fn failure(error: OutboundError) -> PollError {
+    let text = format!("an output: {error}");
     match error {
-        OutboundError::NotPublic(_) => {
-            PollError::permanent("an output is at an address that is not public")
-        }
-        OutboundError::Address => no_address(),
-        error => PollError::transient(format!("an output: {}", error_chain(&error))),
+        OutboundError::Address(_) => PollError::Permanent(text),
+        OutboundError::NotSent(_) | OutboundError::Failed(_) => PollError::transient(text),
     }
 }
 
-fn no_address() -> PollError {
-    PollError::permanent("an output has no http or https address")
+fn no_address<T>(_: T) -> PollError {
+    PollError::permanent("an output: no http or https address")
 }
 
 /// The content of a `data:` URL.

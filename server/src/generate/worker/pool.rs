@@ -92,8 +92,11 @@ impl JobsInProgress {
         let account = claim.job.key.account;
         self.accounts.push(account);
         self.tasks.spawn(async move {
-            if let Err(error) = guarded(worker.step(claim, stop.cancelled())).await {
-                tracing::error!(error = error_chain(&error), "the store failed a worker");
+            match guarded(worker.step(claim, stop.cancelled())).await {
+                Ok(_) | Err(StoreError::LeaseLost) => {}
+                Err(error) => {
+                    tracing::error!(error = error_chain(&error), "the store failed a worker");
+                }
             }
             account
         });

@@ -249,22 +249,6 @@ async fn until_done(fixture: &Fixture, name: &str) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_pool_completes_every_job_once() {
-    let fixture = Fixture::new(Scripted::on_poll(SECOND, |_| Ok(pictures(2)))).await;
-    let pool = fixture.pool(8);
-    let names: Vec<_> = (0..40).map(|at| format!("job-{at}")).collect();
-    for name in &names {
-        fixture.queue(name, None).await;
-    }
-    for name in &names {
-        until_done(&fixture, name).await;
-    }
-    pool.stop().await;
-    assert_eq!(fixture.contents(None).await.len(), names.len());
-    assert_eq!(fixture.provider.calls(), (0, names.len()));
-}
-
-#[tokio::test(start_paused = true)]
 async fn an_idle_pool_takes_a_new_job_at_once() {
     let fixture = Fixture::new(at_once(|| pictures(1))).await;
     let pool = fixture.pool(2);

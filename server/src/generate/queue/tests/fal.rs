@@ -101,8 +101,8 @@ async fn an_output_is_followed_over_redirects_with_the_same_checks() {
         ("hops/1", None),
         ("hops/5", None),
         ("hops/6", Some("the address of an output redirects too often")),
-        ("away", Some("an output is at an address that is not public")),
-        ("file", Some("an output has no http or https address")),
+        ("away", Some("an output: 127.0.0.1 is not a public address")),
+        ("file", Some("an output: no http or https address")),
         ("unchanged", Some("an output: status 304")),
     ] {
         let url = provider.uri();
