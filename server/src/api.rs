@@ -44,7 +44,7 @@ use crate::http::path::PathParams;
 use crate::http::rates::{Attempts, Rates};
 use crate::http::response::{self, Response};
 use crate::limits::{MEMORY_SHARE_DIVISOR, READINESS_TIMEOUT};
-use crate::quota::{Quota, Share};
+use crate::quota::{ClientQuota, Quota};
 use crate::store::{Store, StoreError};
 
 /// What a handler returns.
@@ -112,7 +112,7 @@ pub struct Request<'a> {
     pub peer: IpAddr,
     pub body: &'a mut Incoming,
     /// Memory for its body.
-    pub memory: Share<'a>,
+    pub memory: ClientQuota<'a>,
 }
 
 impl Request<'_> {

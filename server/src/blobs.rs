@@ -3,40 +3,47 @@
 //! A file is put once under a new name, becomes visible only as a whole, and never changes.
 
 pub(crate) mod asset_url;
-mod health;
-mod mark;
+mod error;
+mod folder;
 #[cfg_attr(not(feature = "s3"), path = "blobs/s3/absent.rs")]
 mod s3;
 mod setting;
-mod staging;
 #[cfg(feature = "dashboard")]
 pub(crate) mod thumbnail;
+mod upload;
 pub(crate) mod upload_slot;
+mod verify;
 
-use std::io::{self, Seek, SeekFrom};
+use std::io::{Seek, SeekFrom};
 use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use bytes::Bytes;
+use futures::FutureExt;
 use futures::stream::{self, BoxStream, StreamExt, TryStreamExt};
 use object_store::memory::InMemory;
 use object_store::path::Path;
 use object_store::{
     Attribute, Error, GetOptions, GetResultPayload, ObjectStore, ObjectStoreExt, PutMode,
-    PutOptions, PutPayload,
+    PutOptions,
 };
 use tokio::io::AsyncReadExt;
-use tokio::time::timeout;
+use tokio::sync::Mutex;
+use tokio::time::{Instant, timeout};
 use tokio_util::io::ReaderStream;
 
-use self::health::Health;
+pub(crate) use self::error::{BlobError, BlobOpenError, PutError};
 pub use self::setting::BlobSetting;
-use self::staging::Staging;
-pub(crate) use self::staging::{ReadSeek, Upload};
+pub(crate) use self::upload::Upload;
 use crate::domain::AssetName;
-use crate::error_chain::error_chain;
-use crate::limits::{ASSET_PIECE_BYTES, BLOBS_TIMEOUT, S3_CONFIRM_TIMEOUT, S3_DOWNLOAD_BYTES};
+use crate::limits::{
+    ASSET_PIECE_BYTES, BLOBS_TIMEOUT, S3_CONFIRM_TIMEOUT, S3_DOWNLOAD_BYTES, S3_RATE_MIN,
+    S3_UPLOAD_BYTES_MAX,
+};
+use crate::quota::Quota;
 
 /// The object whose text tells one store from another. `/readyz` asks for it.
 const MARK: &str = ".promptarium";
@@ -45,10 +52,29 @@ const MARK: &str = ".promptarium";
 #[derive(Clone)]
 pub struct Blobs {
     store: Arc<dyn ObjectStore>,
-    staging: Staging,
-    health: Health,
+    place: Place,
     /// As `--blob-store`, with an absolute path.
-    place: Arc<str>,
+    address: Arc<str>,
+    /// When the store worked last. A check holds the lock.
+    last_check: Arc<Mutex<Option<Instant>>>,
+    /// It answers 403 where there is no object, as S3 does without the permission to list.
+    hides_absence: Arc<AtomicBool>,
+}
+
+/// The kind of a store.
+#[derive(Clone)]
+enum Place {
+    Memory,
+    /// The quota has the bytes on their way to S3.
+    S3(Quota),
+    Folder(Arc<std::path::Path>),
+}
+
+impl Place {
+    fn s3() -> Self {
+        let (what, most) = ("the memory for uploads to S3", S3_UPLOAD_BYTES_MAX);
+        Self::S3(Quota::new("s3_uploads", what, most, most))
+    }
 }
 
 /// A file, or a part of one, to be read.
@@ -64,12 +90,35 @@ pub struct Blob {
 impl Blobs {
     /// A new, empty store in memory.
     pub fn in_memory() -> Self {
-        Self::over(Arc::new(InMemory::new()))
+        Self::over(InMemory::new())
     }
 
     /// Stores files in any object store that supports [`PutMode::Create`].
-    pub fn over(store: Arc<dyn ObjectStore>) -> Self {
-        Self { store, staging: Staging::Memory, health: Health::default(), place: "memory:".into() }
+    pub fn over(store: impl ObjectStore) -> Self {
+        Self::new(store, Place::Memory, "memory:".into())
+    }
+
+    fn new(store: impl ObjectStore, place: Place, address: String) -> Self {
+        let (last_check, hides_absence) = Default::default();
+        Self { store: Arc::new(store), place, address: address.into(), last_check, hides_absence }
+    }
+
+    fn root(&self) -> Option<Arc<std::path::Path>> {
+        if let Place::Folder(root) = &self.place { Some(root.clone()) } else { None }
+    }
+
+    /// The memory for uploads to S3, if that is where files are stored.
+    pub(crate) fn quota(&self) -> Option<Quota> {
+        if let Place::S3(quota) = &self.place { Some(quota.clone()) } else { None }
+    }
+
+    /// Turns absence into `None`.
+    fn found<T>(&self, outcome: Result<T, Error>) -> Result<Option<T>, BlobError> {
+        match outcome {
+            Err(Error::NotFound { .. }) => Ok(None),
+            Err(Error::PermissionDenied { .. }) if self.hides_absence.load(Relaxed) => Ok(None),
+            outcome => Ok(Some(outcome?)),
+        }
     }
 
     /// In memory; each put takes this long.
@@ -84,7 +133,7 @@ impl Blobs {
         use object_store::throttle::{ThrottleConfig, ThrottledStore};
         let mut config = ThrottleConfig::default();
         (config.wait_put_per_call, config.wait_get_per_call) = (put, get);
-        Self::over(Arc::new(ThrottledStore::new(InMemory::new(), config)))
+        Self::over(ThrottledStore::new(InMemory::new(), config))
     }
 
     /// Puts a whole file under a name that has none, in one step: of several concurrent calls
@@ -98,7 +147,7 @@ impl Blobs {
     /// The size of a file; `None` if there is none.
     pub async fn size_of(&self, name: &AssetName) -> Result<Option<u64>, BlobError> {
         let location = key(name);
-        let asking = async { self.health.found(self.store.head(&location).await) };
+        let asking = async { self.found(self.store.head(&location).await) };
         Ok(in_time(BLOBS_TIMEOUT, asking).await?.map(|meta| meta.size))
     }
 
@@ -110,7 +159,7 @@ impl Blobs {
     ) -> Result<Option<Blob>, BlobError> {
         let options = GetOptions { range: range.map(Into::into), ..GetOptions::default() };
         let location = key(name);
-        let asking = async { self.health.found(self.store.get_opts(&location, options).await) };
+        let asking = async { self.found(self.store.get_opts(&location, options).await) };
         let Some(got) = in_time(BLOBS_TIMEOUT, asking).await? else { return Ok(None) };
         let (size, range) = (got.meta.size, got.range);
         let bytes = match got.payload {
@@ -122,17 +171,17 @@ impl Blobs {
                 pieces.map_err(BlobError::from).boxed()
             }
         };
-        let buffered = match self.staging {
-            Staging::Memory => 0,
-            Staging::Folder(_) => 2 * ASSET_PIECE_BYTES,
-            Staging::S3(_) => S3_DOWNLOAD_BYTES,
+        let buffered = match self.place {
+            Place::Memory => 0,
+            Place::Folder(_) => 2 * ASSET_PIECE_BYTES,
+            Place::S3(_) => S3_DOWNLOAD_BYTES,
         };
         Ok(Some(Blob { size, buffered, bytes: pieces_in_time(BLOBS_TIMEOUT, bytes) }))
     }
 
     /// A whole file in memory; `None` if there is none.
     pub async fn read_all(&self, name: &AssetName) -> Result<Option<Bytes>, BlobError> {
-        match self.health.found(self.store.get(&key(name)).await)? {
+        match self.found(self.store.get(&key(name)).await)? {
             Some(got) => Ok(Some(got.bytes().await?)),
             None => Ok(None),
         }
@@ -140,20 +189,25 @@ impl Blobs {
 
     /// Puts an object with a random id. After a failure the id tells whether the store has taken
     /// this very put although its response was lost, or a retry of it met the name as taken.
-    async fn put_object(&self, name: &AssetName, payload: PutPayload) -> Result<(), PutError> {
-        let (attribute, id) = (Attribute::Metadata("put-id".into()), staging::random_id());
+    async fn put_object(&self, name: &AssetName, bytes: Bytes) -> Result<(), PutError> {
+        let (attribute, id) = (Attribute::Metadata("put-id".into()), random_id());
         let of_type = (Attribute::ContentType, name.media().content_type().to_owned());
         let attributes = [(attribute.clone(), id.clone()), of_type].into_iter().collect();
         let options = PutOptions { mode: PutMode::Create, attributes, ..PutOptions::default() };
         let (location, head) = (key(name), GetOptions { head: true, ..GetOptions::default() });
-        let put = self.store.put_opts(&location, payload, options);
-        let Err(error) = self.put_with_probes(put).await? else { return Ok(()) };
+        let limit = BLOBS_TIMEOUT + Duration::from_secs(bytes.len() as u64 / S3_RATE_MIN);
+        let putting = self.store.put_opts(&location, bytes.into(), options).map(Ok::<_, BlobError>);
+        let Err(error) = in_time(limit, putting).await? else { return Ok(()) };
         match timeout(S3_CONFIRM_TIMEOUT, self.store.get_opts(&location, head)).await {
             Ok(Ok(got)) if got.attributes.get(&attribute).is_some_and(|at| **at == *id) => Ok(()),
             _ if matches!(error, Error::AlreadyExists { .. }) => Err(PutError::Taken),
             _ => Err(PutError::Failed(error.into())),
         }
     }
+}
+
+fn random_id() -> String {
+    format!("{:032x}", rand::random::<u128>())
 }
 
 fn key(name: &AssetName) -> Path {
@@ -178,97 +232,6 @@ async fn in_time<T, E: From<BlobError>>(
     answer: impl Future<Output = Result<T, E>>,
 ) -> Result<T, E> {
     timeout(limit, answer).await.unwrap_or_else(|_| Err(BlobError::silent(limit).into()))
-}
-
-/// The store failed. The text is for the log and contains no names of assets, which are the
-/// assets' only protection.
-#[derive(Debug, thiserror::Error)]
-#[error("the blob store failed: {text}")]
-pub struct BlobError {
-    text: String,
-    full: bool,
-}
-
-/// A store cannot be used at all.
-#[derive(Debug, thiserror::Error)]
-#[error("--blob-store: {0}")]
-pub struct BlobOpenError(String);
-
-/// Why a file was not put.
-#[derive(Debug, thiserror::Error)]
-pub enum PutError {
-    #[error("there is a file of this name already")]
-    Taken,
-    /// No part of the file is visible.
-    #[error(transparent)]
-    Failed(#[from] BlobError),
-}
-
-impl BlobError {
-    /// Whether there is no space left.
-    pub fn is_full(&self) -> bool {
-        self.full
-    }
-
-    pub(crate) fn silent(limit: Duration) -> Self {
-        Self::text(format!("it did not answer for {limit:?}"))
-    }
-
-    fn text(text: impl Into<String>) -> Self {
-        Self { text: text.into(), full: false }
-    }
-
-    fn new(error: &(dyn std::error::Error + 'static)) -> Self {
-        use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
-        let mut causes = std::iter::successors(Some(error), |error| (*error).source());
-        let full = causes.any(|cause| {
-            let kind = cause.downcast_ref().map(io::Error::kind);
-            matches!(kind, Some(StorageFull | QuotaExceeded | FileTooLarge))
-        });
-        Self { text: redact_names(&without_xml(&error_chain(error))), full }
-    }
-}
-
-impl BlobOpenError {
-    fn of(error: object_store::Error) -> Self {
-        Self(BlobError::from(error).text)
-    }
-}
-
-impl From<object_store::Error> for BlobError {
-    fn from(error: object_store::Error) -> Self {
-        Self::new(&error)
-    }
-}
-
-impl From<io::Error> for BlobError {
-    fn from(error: io::Error) -> Self {
-        Self::new(&error)
-    }
-}
-
-/// Leaves out the XML of an S3 response except for its error code: the response to a refused
-/// request repeats the request's signature.
-fn without_xml(text: &str) -> String {
-    let Some((before, xml)) = text.split_once('<') else {
-        return text.to_owned();
-    };
-    let code = xml.split_once("<Code>").and_then(|(_, rest)| rest.split_once("</Code>"));
-    match code.filter(|(code, _)| code.chars().all(|c| c.is_ascii_alphanumeric())) {
-        Some((code, _)) => format!("{before}{code}"),
-        None => before.trim_end_matches([' ', ':']).to_owned(),
-    }
-}
-
-fn redact_names(text: &str) -> String {
-    let words = text.split_inclusive(|c: char| !c.is_ascii_alphanumeric() && c != '.');
-    words
-        .map(|word| {
-            let name = word.trim_end_matches(|c: char| !c.is_ascii_alphanumeric());
-            let is_name = AssetName::parse(name).is_some();
-            if is_name { word.replace(name, "<asset>") } else { word.to_owned() }
-        })
-        .collect()
 }
 
 #[cfg(test)]

@@ -16,13 +16,12 @@ pub(crate) mod worker;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use promptarium::VaultId;
 use sha2::{Digest, Sha256};
 
-pub use self::output::{MediaFile, Output, OutputError, OutputStream, PollError, RemoteOutput};
+pub use self::output::{Output, OutputStream, PollError};
 pub(crate) use self::output::{OutputLimits, OutputStore};
 use self::submit::Submitter;
 use self::worker::pool::WorkerPool;
@@ -44,7 +43,8 @@ pub trait Provider: Send + Sync + 'static {
     /// for progress. Can be repeated.
     ///
     /// # Errors
-    /// If the provider gave no usable response. The request is still valid.
+    /// [`PollError::Permanent`] if the request ended without output; [`PollError::Transient`] if the
+    /// provider gave no usable response. The request is still valid then.
     async fn poll(
         &self,
         ticket: &ProviderTicket,
@@ -61,7 +61,7 @@ pub trait Provider: Send + Sync + 'static {
 }
 
 /// The progress of a request.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub enum Progress {
     /// In the provider's queue.
     Queued,
@@ -72,8 +72,6 @@ pub enum Progress {
     Ready(Box<str>),
     /// Done, with at least one output.
     Completed(Vec<Output>),
-    /// Ended without output, for this reason.
-    Failed(String),
 }
 
 /// Why a submission failed.
@@ -134,16 +132,11 @@ impl BackgroundTasks {
 }
 
 /// What became of generations, for the metrics.
-pub(crate) type Outcomes = Family<Outcome, Counter>;
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-pub(crate) struct Outcome {
-    pub(crate) outcome: &'static str,
-}
+pub(crate) type Outcomes = Family<[(&'static str, &'static str); 1], Counter>;
 
 /// Adds one.
 pub(crate) fn count(outcomes: &Outcomes, outcome: &'static str) {
-    outcomes.get_or_create(&Outcome { outcome }).inc();
+    outcomes.get_or_create(&[("outcome", outcome)]).inc();
 }
 
 /// SHA-256 of a request and its vault. Equal requests have equal digests however their JSON was

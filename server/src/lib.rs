@@ -32,7 +32,7 @@ mod http;
 mod generate;
 
 mod blobs;
-#[cfg(any(feature = "provider-queue", feature = "s3"))]
+#[cfg(feature = "provider-queue")]
 mod outbound;
 
 #[cfg(not(feature = "test-support"))]
@@ -77,8 +77,5 @@ pub mod provider {
     pub use crate::domain::{
         AssetName, GenerationRequest, ImageRef, Media, OutputKind, ProviderTicket,
     };
-    pub use crate::generate::{
-        MediaFile, Output, OutputError, OutputStream, PollError, Progress, Provider, RemoteOutput,
-        SubmitError,
-    };
+    pub use crate::generate::{Output, OutputStream, PollError, Progress, Provider, SubmitError};
 }

@@ -202,9 +202,8 @@ pub(crate) const OUTPUT_RATE_MIN: u64 = 256 * 1024;
 pub(crate) const OUTPUT_BYTES_FREE: u64 = 16 << 20;
 pub(crate) const LARGE_OUTPUTS_MAX: usize = 8;
 pub(crate) const LARGE_OUTPUTS_PER_ACCOUNT: usize = 2;
-/// Bytes of an output that are read for the size of its image, and outputs that are read at once.
-pub(crate) const OUTPUT_HEAD_BYTES_MAX: u64 = 8 << 20;
-pub(crate) const OUTPUT_EXAMINATIONS_MAX: usize = 4;
+/// Bytes of an output that are read for the size of its image.
+pub(crate) const OUTPUT_HEAD_BYTES_MAX: u64 = 2 << 20;
 /// Characters of a provider's reason that are stored with a failed job.
 pub(crate) const PROVIDER_REASON_CHARS_MAX: usize = 1000;
 /// Characters in a provider's id of a request, and bytes of its addresses that are stored.
@@ -230,9 +229,8 @@ pub(crate) const S3_RETRIES_MAX: usize = 3;
 pub(crate) const S3_RETRY_FOR: Duration = Duration::from_secs(4);
 /// One step of the store of files but for a put to S3.
 pub(crate) const BLOBS_TIMEOUT: Duration = Duration::from_secs(8);
-/// After each such time a put to S3 that has no response continues only if S3 answers a probe.
-pub(crate) const S3_PUT_PROBE_INTERVAL: Duration = Duration::from_secs(5);
-pub(crate) const S3_PROBE_TIMEOUT: Duration = Duration::from_secs(2);
+/// Bytes per second of a put to S3, beyond that time: 10 MiB may take 48 seconds.
+pub(crate) const S3_RATE_MIN: u64 = 256 * 1024;
 /// The check at the start that the bucket works.
 pub(crate) const BLOBS_OPEN_TIMEOUT: Duration = Duration::from_secs(10);
 /// `/readyz` asks the store of files no more often: requests to S3 have a price.

@@ -4,29 +4,25 @@
 //! and proxies and cookies are not used. [`AddressPolicy`] limits the addresses to connect to.
 
 use std::error::Error;
+use std::fmt::Display;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
-use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
 use futures::stream::{BoxStream, StreamExt, TryStreamExt};
 use http::Response;
-use http::header::CONTENT_LENGTH;
 use http_body_util::BodyExt;
+use reqwest::Client;
 pub(crate) use reqwest::Request as OutboundRequest;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::redirect::Policy;
-use reqwest::{Client, ClientBuilder};
 use tokio::net::lookup_host;
 use tokio::time::timeout;
 use url::{Host, Url};
 
-use crate::limits::{
-    OUTBOUND_CONNECT_TIMEOUT, OUTBOUND_IDLE_TIMEOUT, QUEUE_RESPONSE_BYTES_MAX, S3_READ_TIMEOUT,
-};
+use crate::error_chain::error_chain;
+use crate::limits::{OUTBOUND_CONNECT_TIMEOUT, OUTBOUND_IDLE_TIMEOUT, QUEUE_RESPONSE_BYTES_MAX};
 use crate::quota::{self, Permit, Quota};
-
-type BoxError = Box<dyn Error + Send + Sync>;
 
 const USER_AGENT: &str = concat!("promptarium-server/", env!("CARGO_PKG_VERSION"));
 
@@ -37,125 +33,74 @@ pub(crate) struct Outbound {
     policy: AddressPolicy,
 }
 
-/// Limits of one request: time to the last byte of the response, and size of its body.
-#[derive(Clone, Debug)]
-pub(crate) struct ResponseLimits {
-    pub time: Duration,
-    pub bytes: usize,
-    /// For what a response has beyond [`QUEUE_RESPONSE_BYTES_MAX`].
-    pub memory: Option<Quota>,
-}
-
-/// What a response takes of the quota; in its extensions.
-#[derive(Clone, Debug, Default)]
-#[expect(dead_code, reason = "the last clone gives back its part when it is dropped")]
-pub(crate) struct ResponsePermit(Option<Arc<Permit>>);
-
 /// Why there is no response. The texts contain no URLs and no headers.
 #[derive(Debug, thiserror::Error)]
-pub enum OutboundError {
-    /// Usually no trusted certificates are installed.
-    #[error("TLS cannot be set up with the certificates of this system")]
-    Tls(#[source] reqwest::Error),
-    #[error("the address is not an http or https URL")]
-    Address,
-    #[error("{0} is not a public address")]
-    NotPublic(String),
-    #[error("no connection to {0}")]
-    Connect(String, #[source] BoxError),
-    #[error("the connection to {0} broke")]
-    Broken(String, #[source] BoxError),
-    #[error("no response within {} s", .0.as_secs_f32())]
-    TimedOut(Duration),
-    #[error("the response has more than {0} bytes")]
-    TooLarge(usize),
-    #[error("too many large responses arrive at once")]
-    TooMany,
-}
-
-impl OutboundError {
-    /// Whether the other side certainly received nothing of the request.
-    pub const fn nothing_was_sent(&self) -> bool {
-        !matches!(self, Self::Broken(..) | Self::TimedOut(_) | Self::TooLarge(_) | Self::TooMany)
-    }
-}
-
-/// What all clients have in common.
-fn builder(policy: AddressPolicy) -> ClientBuilder {
-    Client::builder()
-        .dns_resolver(PolicyResolver(policy))
-        .redirect(Policy::none())
-        .no_proxy()
-        .referer(false)
-        .http1_only()
-        .user_agent(USER_AGENT)
-        .connect_timeout(OUTBOUND_CONNECT_TIMEOUT)
-        .pool_idle_timeout(OUTBOUND_IDLE_TIMEOUT)
-}
-
-/// A further client, after [`Outbound::new`] has built one with the same TLS settings.
-#[expect(clippy::expect_used, reason = "only TLS settings can fail, and these have worked")]
-fn build_again(builder: ClientBuilder) -> Client {
-    builder.build().expect("valid settings")
+pub(crate) enum OutboundError {
+    /// The address is not one that may be requested.
+    #[error("{0}")]
+    Address(String),
+    /// The other side certainly received nothing of the request.
+    #[error("{0}")]
+    NotSent(String),
+    #[error("{0}")]
+    Failed(String),
 }
 
 impl Outbound {
-    /// A client that trusts the certificates of the system.
-    pub(crate) fn new(policy: AddressPolicy) -> Result<Self, OutboundError> {
-        let client = builder(policy).build().map_err(OutboundError::Tls)?;
+    /// A client that trusts the certificates of the system. With 0 idle connections it opens one for
+    /// each request, so a request that must not be sent twice never meets a pooled connection that
+    /// the other side is just closing.
+    pub(crate) fn new(policy: AddressPolicy, idle_max: usize) -> Result<Self, OutboundError> {
+        let client = Client::builder()
+            .dns_resolver(PolicyResolver(policy))
+            .redirect(Policy::none())
+            .no_proxy()
+            .referer(false)
+            .http1_only()
+            .user_agent(USER_AGENT)
+            .connect_timeout(OUTBOUND_CONNECT_TIMEOUT)
+            .pool_idle_timeout(OUTBOUND_IDLE_TIMEOUT)
+            .pool_max_idle_per_host(idle_max)
+            .build();
+        let client = client.map_err(|error| {
+            let text = "TLS cannot be set up with the certificates of this system";
+            OutboundError::NotSent(format!("{text}: {}", error_chain(&error)))
+        })?;
         Ok(Self { client, policy })
     }
 
-    /// A client with another policy and its own connections.
-    pub(crate) fn with_policy(&self, policy: AddressPolicy) -> Self {
-        Self { client: build_again(builder(policy)), policy }
-    }
-
-    /// A client that opens a connection for each request. A request that must not be sent twice
-    /// then never meets a pooled connection that the other side is just closing.
-    pub(crate) fn with_new_connections(&self) -> Self {
-        let builder = builder(self.policy).pool_max_idle_per_host(0);
-        Self { client: build_again(builder), policy: self.policy }
-    }
-
-    /// A client for the S3 library, which has limits of its own.
-    pub(crate) fn for_s3(&self, https_only: bool) -> Client {
-        let builder = builder(self.policy).https_only(https_only);
-        build_again(builder.read_timeout(S3_READ_TIMEOUT))
-    }
-
-    /// Sends a request and reads the whole response.
+    /// Sends a request and reads the whole response, in this time and of at most so many bytes. What
+    /// it has beyond [`QUEUE_RESPONSE_BYTES_MAX`] takes a part of `memory`, for which the permit is.
     pub(crate) async fn fetch(
         &self,
         request: OutboundRequest,
-        limits: &ResponseLimits,
-    ) -> Result<Response<Bytes>, OutboundError> {
+        time: Duration,
+        bytes_max: usize,
+        memory: Option<&Quota>,
+    ) -> Result<(Response<Bytes>, Option<Permit>), OutboundError> {
+        let failed = |text: &str| OutboundError::Failed(text.to_owned());
+        let too_many = |_| failed("too many large responses arrive at once");
         let exchange = async {
             let (head, mut body) = self.open(request).await?.into_parts();
-            let declared = head.headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok());
-            if declared.and_then(|length| length.parse().ok()) > Some(limits.bytes) {
-                return Err(OutboundError::TooLarge(limits.bytes));
-            }
+            let permit = memory.map(|quota| quota.of(quota::Client::Server).reserve(0));
+            let mut permit = permit.transpose().map_err(too_many)?;
             let mut bytes = BytesMut::new();
-            let permit =
-                limits.memory.as_ref().map(|quota| quota.of(quota::Client::Server).reserve(0));
-            let mut permit = permit.transpose().map_err(|_| OutboundError::TooMany)?;
             while let Some(piece) = body.next().await.transpose()? {
-                if bytes.len() + piece.len() > limits.bytes {
-                    return Err(OutboundError::TooLarge(limits.bytes));
+                let size = bytes.len() + piece.len();
+                if size > bytes_max {
+                    return Err(failed(&format!("the response has more than {bytes_max} bytes")));
                 }
                 if let Some(permit) = &mut permit {
                     // It grows as the response arrives, so that slow ones hold little.
-                    let more = (bytes.len() + piece.len()).saturating_sub(QUEUE_RESPONSE_BYTES_MAX);
-                    permit.grow_to(more).map_err(|_| OutboundError::TooMany)?;
+                    let more = size.saturating_sub(QUEUE_RESPONSE_BYTES_MAX);
+                    permit.grow_to(more).map_err(too_many)?;
                 }
                 bytes.extend_from_slice(&piece);
             }
-            let mut response = Response::from_parts(head, bytes.freeze());
-            response.extensions_mut().insert(ResponsePermit(permit.map(Arc::new)));
-            Ok(response)
+            Ok((Response::from_parts(head, bytes.freeze()), permit))
         };
-        timeout(limits.time, exchange).await.unwrap_or(Err(OutboundError::TimedOut(limits.time)))
+        let late = |_| Err(failed(&format!("no response within {} s", time.as_secs_f32())));
+        timeout(time, exchange).await.unwrap_or_else(late)
     }
 
     /// Sends a request and returns the response with its body still to come. It has no limits.
@@ -165,35 +110,39 @@ impl Outbound {
     ) -> Result<Response<BoxStream<'static, Result<Bytes, OutboundError>>>, OutboundError> {
         let host = self.check(request.url())?;
         let response = self.client.execute(request).await;
-        let response = response.map_err(|error| send_error(host.clone(), error))?;
+        let response = response.map_err(|error| send_error(&host, error))?;
         Ok(Response::<reqwest::Body>::from(response).map(|body| {
-            let broken = move |error| OutboundError::Broken(host.clone(), Box::new(error));
-            body.into_data_stream().map_err(broken).boxed()
+            body.into_data_stream().map_err(move |error| send_error(&host, error)).boxed()
         }))
     }
 
     /// The host of a URL. An IP address is checked here, because no resolver sees it.
     fn check(&self, url: &Url) -> Result<String, OutboundError> {
         let host = url.host().filter(|_| matches!(url.scheme(), "http" | "https"));
-        let address = match host.ok_or(OutboundError::Address)? {
-            Host::Domain(name) => return Ok(name.to_owned()),
-            Host::Ipv4(address) => IpAddr::V4(address),
-            Host::Ipv6(address) => IpAddr::V6(address),
+        let host = host.ok_or_else(|| OutboundError::Address("no http or https address".into()))?;
+        let is_allowed = match host {
+            Host::Domain(_) => true,
+            Host::Ipv4(address) => self.policy.allows(address.into()),
+            Host::Ipv6(address) => self.policy.allows(address.into()),
         };
-        let host = address.to_string();
-        if self.policy.allows(address) { Ok(host) } else { Err(OutboundError::NotPublic(host)) }
+        if is_allowed { Ok(host.to_string()) } else { Err(not_public(host)) }
     }
 }
 
+fn not_public(host: impl Display) -> OutboundError {
+    OutboundError::Address(format!("{host} is not a public address"))
+}
+
 /// Leaves out the URL of the request, which may contain secrets.
-fn send_error(host: String, error: reqwest::Error) -> OutboundError {
+fn send_error(host: &str, error: reqwest::Error) -> OutboundError {
     let mut causes = std::iter::successors(error.source(), |cause| (*cause).source());
     if causes.any(<dyn Error>::is::<NoAllowedAddress>) {
-        OutboundError::NotPublic(host)
-    } else if error.is_connect() {
-        OutboundError::Connect(host, error.without_url().into())
-    } else {
-        OutboundError::Broken(host, error.without_url().into())
+        return not_public(host);
+    }
+    let (is_connect, cause) = (error.is_connect(), error_chain(&error.without_url()));
+    match is_connect {
+        true => OutboundError::NotSent(format!("no connection to {host}: {cause}")),
+        false => OutboundError::Failed(format!("the connection to {host} broke: {cause}")),
     }
 }
 

@@ -17,9 +17,6 @@ use tokio::time::timeout;
 
 use crate::domain::AccountId;
 
-/// Clients that use nothing and are remembered, at most half of all and these.
-const IDLE_CLIENTS: usize = 64;
-
 /// Who uses a quota.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Client {
@@ -28,6 +25,16 @@ pub(crate) enum Client {
     Address(IpAddr),
     /// The server itself, or clients that cannot be told apart.
     Server,
+}
+
+impl Client {
+    fn over(self, what: &'static str) -> OverQuota {
+        match self {
+            Self::Account(_) => OverQuota::Account(what),
+            Self::Address(_) => OverQuota::Address(what),
+            Self::Server => OverQuota::Server(what),
+        }
+    }
 }
 
 impl From<AccountId> for Client {
@@ -69,34 +76,28 @@ struct Inner {
     name: &'static str,
     what: &'static str,
     total: AtomicUsize,
-    /// What one client may have.
+    /// The most that one client may have.
     share: AtomicUsize,
     all: Arc<Semaphore>,
-    clients: Mutex<Clients>,
-    waiting: AtomicUsize,
+    /// What each client may still take.
+    clients: Mutex<HashMap<Client, Arc<Semaphore>>>,
+    /// Each request that waits has a clone.
+    waiting: Arc<()>,
     refused: AtomicUsize,
-}
-
-/// What each client may have. Those that use nothing are removed when there are many.
-#[derive(Debug, Default)]
-struct Clients {
-    shares: HashMap<Client, Arc<Semaphore>>,
-    /// Without those that used nothing at the last removal.
-    busy: usize,
 }
 
 /// A part of a quota, until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Permit {
-    own_part: OwnedSemaphorePermit,
-    part: OwnedSemaphorePermit,
+    of_client: OwnedSemaphorePermit,
+    of_all: OwnedSemaphorePermit,
     quota: Quota,
     client: Client,
 }
 
 /// A quota as one client sees it.
 #[derive(Clone, Copy, Debug)]
-pub struct Share<'a> {
+pub struct ClientQuota<'a> {
     quota: &'a Quota,
     client: Client,
 }
@@ -141,27 +142,12 @@ impl Quota {
         let Inner { name, total, all, waiting, refused, .. } = &*self.0;
         let total = total.load(Relaxed);
         let used = total.saturating_sub(all.available_permits());
-        let (waiting, refused) = (waiting.load(Relaxed), refused.load(Relaxed));
-        Usage { name, total, used, waiting, refused }
+        let waiting = Arc::strong_count(waiting) - 1;
+        Usage { name, total, used, waiting, refused: refused.load(Relaxed) }
     }
 
-    pub(crate) fn of(&self, client: impl Into<Client>) -> Share<'_> {
-        Share { quota: self, client: client.into() }
-    }
-
-    /// A permit at once.
-    pub(crate) fn try_acquire(
-        &self,
-        client: impl Into<Client>,
-        amount: usize,
-    ) -> Result<Permit, OverQuota> {
-        let client = client.into();
-        let take = |of: Arc<Semaphore>, over| {
-            of.try_acquire_many_owned(count(amount)).map_err(|_| self.refused(over))
-        };
-        let own_part = take(self.share_of(client), self.over(client))?;
-        let part = take(self.0.all.clone(), OverQuota::Server(self.0.what))?;
-        Ok(Permit { own_part, part, quota: self.clone(), client })
+    pub(crate) fn of(&self, client: impl Into<Client>) -> ClientQuota<'_> {
+        ClientQuota { quota: self, client: client.into() }
     }
 
     /// Waits for a permit for this amount, or for as much as one client may have.
@@ -171,23 +157,7 @@ impl Quota {
         amount: usize,
         wait: Duration,
     ) -> Result<Permit, OverQuota> {
-        let client = client.into();
-        let most = self.0.share.load(Relaxed).min(self.0.total.load(Relaxed));
-        let count = count(amount.min(most));
-        let _waiting = Waiting::begin(&self.0.waiting);
-        let mut over = self.over(client);
-        let parts = async {
-            let own_part = self.share_of(client).acquire_many_owned(count).await.ok()?;
-            over = OverQuota::Server(self.0.what);
-            Some((own_part, self.0.all.clone().acquire_many_owned(count).await.ok()?))
-        };
-        let parts = match wait {
-            // Without a timer.
-            Duration::MAX => parts.await,
-            wait => timeout(wait, parts).await.ok().flatten(),
-        };
-        let (own_part, part) = parts.ok_or_else(|| self.refused(over))?;
-        Ok(Permit { own_part, part, quota: self.clone(), client })
+        self.wait_for(client.into(), amount, wait, wait).await
     }
 
     /// One permit. Waits for what other clients have, but not for the client's own share.
@@ -195,32 +165,40 @@ impl Quota {
         &self,
         client: impl Into<Client>,
     ) -> Result<Permit, OverQuota> {
-        let client = client.into();
-        let _waiting = Waiting::begin(&self.0.waiting);
-        let own_part = self.share_of(client).try_acquire_owned();
-        let own_part = own_part.map_err(|_| self.refused(self.over(client)))?;
-        let part = self.0.all.clone().acquire_owned().await;
-        let part = part.map_err(|_| self.refused(OverQuota::Server(self.0.what)))?;
-        Ok(Permit { own_part, part, quota: self.clone(), client })
+        self.wait_for(client.into(), 1, Duration::ZERO, Duration::MAX).await
+    }
+
+    async fn wait_for(
+        &self,
+        client: Client,
+        amount: usize,
+        wait_for_own: Duration,
+        wait: Duration,
+    ) -> Result<Permit, OverQuota> {
+        let most = self.0.share.load(Relaxed).min(self.0.total.load(Relaxed));
+        let count = count(amount.min(most));
+        let _waiting = self.0.waiting.clone();
+        let mut over = client.over(self.0.what);
+        let permits = async {
+            let own = self.share_of(client).acquire_many_owned(count);
+            let of_client = timeout(wait_for_own, own).await.ok()?.ok()?;
+            over = OverQuota::Server(self.0.what);
+            Some((of_client, self.0.all.clone().acquire_many_owned(count).await.ok()?))
+        };
+        let permits = timeout(wait, permits).await.ok().flatten();
+        let (of_client, of_all) = permits.ok_or_else(|| self.refused(over))?;
+        Ok(Permit { of_client, of_all, quota: self.clone(), client })
     }
 
     fn share_of(&self, client: Client) -> Arc<Semaphore> {
-        let Clients { shares, busy } = &mut *self.0.clients.lock();
-        if shares.len() >= 2 * *busy + IDLE_CLIENTS {
-            // Permits, and requests that wait, have clones.
-            shares.retain(|_, share| Arc::strong_count(share) > 1);
-            *busy = shares.len();
+        let clients = &mut *self.0.clients.lock();
+        if clients.len() == clients.capacity() {
+            // Permits, and requests that wait, have clones. Others use nothing.
+            clients.retain(|_, share| Arc::strong_count(share) > 1);
+            clients.reserve(clients.len() + 1);
         }
         let new = || Arc::new(Semaphore::new(self.0.share.load(Relaxed)));
-        shares.entry(client).or_insert_with(new).clone()
-    }
-
-    fn over(&self, client: Client) -> OverQuota {
-        match client {
-            Client::Account(_) => OverQuota::Account(self.0.what),
-            Client::Address(_) => OverQuota::Address(self.0.what),
-            Client::Server => OverQuota::Server(self.0.what),
-        }
+        clients.entry(client).or_insert_with(new).clone()
     }
 
     fn refused(&self, over: OverQuota) -> OverQuota {
@@ -234,19 +212,26 @@ fn count(amount: usize) -> u32 {
     u32::try_from(amount).unwrap_or(u32::MAX)
 }
 
-impl Share<'_> {
-    pub(crate) fn reserve(&self, amount: usize) -> Result<Permit, OverQuota> {
-        self.quota.try_acquire(self.client, amount)
+impl ClientQuota<'_> {
+    /// A permit at once.
+    pub(crate) fn reserve(self, amount: usize) -> Result<Permit, OverQuota> {
+        let Self { quota, client } = self;
+        let take = |of: Arc<Semaphore>, over| {
+            of.try_acquire_many_owned(count(amount)).map_err(|_| quota.refused(over))
+        };
+        let of_client = take(quota.share_of(client), client.over(quota.0.what))?;
+        let of_all = take(quota.0.all.clone(), OverQuota::Server(quota.0.what))?;
+        Ok(Permit { of_client, of_all, quota: quota.clone(), client })
     }
 }
 
 impl Permit {
     /// Takes more, so that it has this amount in all.
     pub(crate) fn grow_to(&mut self, amount: usize) -> Result<(), OverQuota> {
-        let more = amount.saturating_sub(self.part.num_permits());
-        let Self { own_part, part, .. } = self.quota.try_acquire(self.client, more)?;
-        self.own_part.merge(own_part);
-        self.part.merge(part);
+        let more = amount.saturating_sub(self.of_all.num_permits());
+        let Self { of_client, of_all, .. } = self.quota.of(self.client).reserve(more)?;
+        self.of_client.merge(of_client);
+        self.of_all.merge(of_all);
         Ok(())
     }
 
@@ -259,22 +244,6 @@ impl Permit {
             }
         }
         Bytes::from_owner(Held(bytes, self))
-    }
-}
-
-/// A request that waits; dropped with its future.
-struct Waiting<'a>(&'a AtomicUsize);
-
-impl<'a> Waiting<'a> {
-    fn begin(waiting: &'a AtomicUsize) -> Self {
-        waiting.fetch_add(1, Relaxed);
-        Self(waiting)
-    }
-}
-
-impl Drop for Waiting<'_> {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Relaxed);
     }
 }
 

@@ -20,7 +20,7 @@ use crate::clock::Clock;
 use crate::config::ServiceConfig;
 use crate::domain::{GeneratedKey, PublicUrl, SigningKey};
 use crate::generate::local::{LocalProvider, PAINTERS};
-use crate::generate::queue::{OutboundError, QueueProvider, QueueSetting};
+use crate::generate::queue::{self, QueueSetting};
 use crate::generate::submit::Submitter;
 use crate::generate::worker::Worker;
 use crate::generate::worker::pool::WorkerPool;
@@ -34,7 +34,7 @@ use crate::serve::metrics::{Metrics, Readings};
 use crate::serve::routes::{self, Routes};
 use crate::serve::service::ApiService;
 use crate::store::postgres::PostgresStore;
-use crate::store::{Store, StoreError};
+use crate::store::{Cause, Store, StoreError};
 
 /// Stores everything but files.
 #[derive(Clone)]
@@ -107,8 +107,8 @@ pub enum StartError {
     Store(#[from] StoreError),
     #[error(transparent)]
     Blobs(#[from] BlobOpenError),
-    #[error("the HTTP client of the provider could not be built")]
-    Provider(#[from] OutboundError),
+    #[error("the client of the provider could not be made")]
+    Provider(#[source] Cause),
     #[error("two routes have the same path")]
     Routes(#[from] matchit::InsertError),
 }
@@ -122,7 +122,7 @@ fn provider_of(
 ) -> Result<(Arc<dyn Provider>, Option<Quota>), StartError> {
     if let Some(queue) = queue {
         let results = queue.results.clone();
-        return Ok((Arc::new(QueueProvider::new(queue)?), Some(results)));
+        return Ok((queue::open(queue).map_err(StartError::Provider)?, Some(results)));
     }
     let (clock, assets, blobs) = (clock.clone(), assets.clone(), blobs.clone());
     Ok((Arc::new(LocalProvider { clock, assets, blobs }), Some(PAINTERS.clone())))
@@ -177,7 +177,7 @@ fn output_store(
 /// The quotas of the work on generations and thumbnails.
 fn worker_quotas(worker: &Worker) -> impl Iterator<Item = Quota> {
     let OutputStore { blobs, limits, .. } = &worker.outputs;
-    let of_jobs = [&limits.large, &limits.examinations].map(Quota::clone);
+    let of_jobs = [limits.large.clone()];
     #[cfg(feature = "dashboard")]
     let of_jobs = of_jobs.into_iter().chain([crate::blobs::thumbnail::THUMBNAILS.clone()]);
     blobs.quota().into_iter().chain(of_jobs)

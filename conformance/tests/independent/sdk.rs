@@ -15,8 +15,7 @@ use promptarium::transport::{Body, Failure, Transport};
 use promptarium::{Client, Error, FinishedGeneration, RetryBudget, RetryPolicy, VaultId};
 use promptarium_server::EmbeddedServer;
 use promptarium_server::provider::{
-    GenerationRequest, Media, MediaFile, Output, PollError, Progress, Provider, ProviderTicket,
-    SubmitError,
+    GenerationRequest, Output, PollError, Progress, Provider, ProviderTicket, SubmitError,
 };
 use tokio::runtime::Handle;
 
@@ -96,8 +95,8 @@ impl Provider for CountingProvider {
         request: &GenerationRequest,
     ) -> Result<Progress, PollError> {
         let bytes = Bytes::from_static(b"\x89PNG\r\n\x1a\n");
-        let output = Output::File(MediaFile { bytes, media: Media::Png, width: 1, height: 1 });
-        Ok(Progress::Completed((0..request.batch_count).map(|_| output.clone()).collect()))
+        let output = |_| Output { size: Some((1, 1)), ..Output::from(bytes.clone()) };
+        Ok(Progress::Completed((0..request.batch_count).map(output).collect()))
     }
 }
 

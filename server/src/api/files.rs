@@ -62,7 +62,7 @@ pub(crate) async fn create_slot(
         "uploadUrl": slot.upload_url,
         "token": slot.token,
         "url": slot.url,
-        "path": slot.claims.name.path(),
+        "path": slot.name.path(),
         "contentType": media.content_type(),
         "size": size,
         "expiresIn": limits::UPLOAD_SLOT_LIFETIME_SECONDS,

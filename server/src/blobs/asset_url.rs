@@ -116,67 +116,63 @@ mod tests {
     use super::*;
     use crate::domain::Media;
 
-    fn assets(public: &str) -> Assets {
-        Assets::new(&Url::parse(public).unwrap(), &[])
+    fn assets(public: &str, former: &[&str]) -> Assets {
+        let former: Vec<_> = former.iter().map(ToString::to_string).collect();
+        Assets::new(&Url::parse(public).unwrap(), &former)
     }
 
     #[test]
-    fn a_url_is_read_back() {
+    fn a_url_below_each_public_url_is_read_and_written_with_the_present_one() {
         let name = AssetName::random(Media::Webp);
         for public in ["http://127.0.0.1:8080", "https://example.com/", "https://a.example/p/q/"] {
-            let assets = assets(public);
-            let url = assets.url_of(&name);
-            assert_eq!(url, format!("{}/assets/{name}", public.trim_end_matches('/')));
-            assert_eq!(assets.read(&url), Ok(ImageRef::Asset(name)));
-
-            let upload = assets.upload_url_of(&name);
-            assert_eq!(assets.read(&upload), Err(IsUploadUrl));
-            assert_eq!(assets.read(&format!("{upload}?slot=x")), Err(IsUploadUrl));
+            let present = public.trim_end_matches('/');
+            let former = ["http://127.0.0.1:9/", "https://old.example/p"];
+            let assets = assets(public, &former);
+            assert_eq!(assets.url_of(&name), format!("{present}/assets/{name}"));
+            assert_eq!(assets.upload_url_of(&name), format!("{present}/storage/{name}"));
+            for root in [present, "http://127.0.0.1:9", "https://old.example/p"] {
+                let url = format!("{root}/assets/{name}");
+                assert_eq!(assets.read(&url), Ok(ImageRef::Asset(name)), "{url}");
+                let stored = ImageRef::External((*url).into());
+                assert_eq!(assets.name_of(&stored), Some(name));
+                assert_eq!(assets.write(&stored), assets.url_of(&name));
+                for upload in [format!("{root}/storage/{name}"), format!("{root}/storage/x?slot=x")]
+                {
+                    assert_eq!(assets.read(&upload), Err(IsUploadUrl), "{upload}");
+                }
+            }
         }
     }
 
     #[test]
     fn urls_of_other_origins_and_forms_stay_as_they_are() {
-        let assets = assets("http://127.0.0.1:8080");
+        let assets = assets("http://127.0.0.1:8080", &[]);
         let name = AssetName::random(Media::Png);
-        for root in ["https://127.0.0.1:8080", "http://127.0.0.1:8081", "http://localhost:8080"] {
-            for url in [format!("{root}/assets/{name}"), format!("{root}/storage/{name}")] {
-                assert_eq!(assets.read(&url), Ok(ImageRef::External((*url).into())));
-            }
-            let upload = format!("{root}/x/storage/{name}?slot=x");
-            assert_eq!(assets.read(&upload), Err(IsUploadUrl));
-        }
-        for url in
+        let mut others: Vec<String> =
             ["", "data:image/png;base64,AA", "http://127.0.0.1:8080/assets/x.png", "/assets/"]
-        {
-            assert_eq!(assets.read(url), Ok(ImageRef::External(url.into())), "{url}");
+                .map(Into::into)
+                .into();
+        let mut uploads: Vec<String> =
+            ["/storage/x.png", "/assets/../storage/x.png", "/storage/x.png#a"]
+                .map(|path| format!("HTTP://user@127.0.0.1:8080{path}"))
+                .into();
+        for root in ["https://127.0.0.1:8080", "http://127.0.0.1:8081", "http://localhost:8080"] {
+            others.extend([format!("{root}/assets/{name}"), format!("{root}/storage/{name}")]);
+            uploads.push(format!("{root}/x/storage/{name}?slot=x"));
         }
-        for path in ["/storage/x.png", "/assets/../storage/x.png", "/storage/x.png#a"] {
-            let url = format!("HTTP://user@127.0.0.1:8080{path}");
-            assert_eq!(assets.read(&url), Err(IsUploadUrl), "{path}");
+        for url in others {
+            let external = ImageRef::External((*url).into());
+            assert_eq!(assets.write(&external), url);
+            assert_eq!(assets.read(&url), Ok(external), "{url}");
         }
-    }
-
-    #[test]
-    fn a_url_of_a_former_public_url_names_the_same_file_and_is_written_with_the_present_one() {
-        let former = ["http://127.0.0.1:8080/".to_owned(), "https://old.example/p".to_owned()];
-        let assets = Assets::new(&Url::parse("https://new.example").unwrap(), &former);
-        let name = AssetName::random(Media::Png);
-        for root in ["http://127.0.0.1:8080", "https://old.example/p", "https://new.example"] {
-            let url = format!("{root}/assets/{name}");
-            assert_eq!(assets.read(&url), Ok(ImageRef::Asset(name)), "{url}");
-            let stored = ImageRef::External((*url).into());
-            assert_eq!(assets.name_of(&stored), Some(name));
-            assert_eq!(assets.write(&stored), format!("https://new.example/assets/{name}"));
-            assert_eq!(assets.read(&format!("{root}/storage/{name}")), Err(IsUploadUrl));
+        for url in uploads {
+            assert_eq!(assets.read(&url), Err(IsUploadUrl), "{url}");
         }
-        let other = format!("https://old.example/assets/{name}");
-        assert_eq!(assets.write(&ImageRef::External((*other).into())), other);
     }
 
     #[test]
     fn a_provider_gets_urls_only() {
-        let assets = assets("https://new.example");
+        let assets = assets("https://new.example", &[]);
         let name = AssetName::random(Media::Png);
         let request = GenerationRequest {
             image_input: Some(ImageRef::Asset(name)),

@@ -1,19 +1,16 @@
 //! Files in an S3-compatible store.
 
-use std::sync::Arc;
-
 use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
-use object_store::client::{ClientConfigKey, ClientOptions, HttpClient, HttpConnector};
+use object_store::client::ClientConfigKey;
 use object_store::prefix::PrefixStore;
-use object_store::{BackoffConfig, ObjectStore, RetryConfig};
+use object_store::{BackoffConfig, ClientOptions, RetryConfig};
 use url::Url;
 
-use super::health::Health;
-use super::staging::Staging;
-use super::{BlobOpenError, Blobs};
-use crate::error_chain::error_chain;
-use crate::limits::{S3_BACKOFF_FIRST, S3_BACKOFF_MAX, S3_RETRIES_MAX, S3_RETRY_FOR};
-use crate::outbound::{AddressPolicy, Outbound};
+use super::{BlobOpenError, Blobs, Place};
+use crate::limits::{
+    OUTBOUND_CONNECT_TIMEOUT, OUTBOUND_IDLE_TIMEOUT, S3_BACKOFF_FIRST, S3_BACKOFF_MAX,
+    S3_READ_TIMEOUT, S3_RETRIES_MAX, S3_RETRY_FOR,
+};
 
 const ALLOW_HTTP: AmazonS3ConfigKey = AmazonS3ConfigKey::Client(ClientConfigKey::AllowHttp);
 
@@ -23,7 +20,13 @@ pub(super) fn open(
     prefix: &str,
     variables: impl Iterator<Item = (String, String)>,
 ) -> Result<Blobs, BlobOpenError> {
-    let (mut builder, mut http_endpoint) = (AmazonS3Builder::new(), None);
+    let options = ClientOptions::new()
+        .with_timeout_disabled()
+        .with_connect_timeout(OUTBOUND_CONNECT_TIMEOUT)
+        .with_read_timeout(S3_READ_TIMEOUT)
+        .with_pool_idle_timeout(OUTBOUND_IDLE_TIMEOUT);
+    let (mut builder, mut http_endpoint) =
+        (AmazonS3Builder::new().with_client_options(options), None);
     let given = |(name, value): &(String, String)| name.starts_with("AWS_") && !value.is_empty();
     for (name, value) in variables.filter(given) {
         let Ok(key) = name.to_ascii_lowercase().parse() else { continue };
@@ -48,8 +51,6 @@ pub(super) fn open(
         let text = format!("{name} begins with http://, which AWS_ALLOW_HTTP=true would allow");
         return Err(BlobOpenError(text));
     }
-    let outbound =
-        Outbound::new(AddressPolicy::Any).map_err(|error| BlobOpenError(error_chain(&error)))?;
     // A client waits for the outcome, so failures are reported soon.
     let backoff =
         BackoffConfig { init_backoff: S3_BACKOFF_FIRST, max_backoff: S3_BACKOFF_MAX, base: 2. };
@@ -58,23 +59,8 @@ pub(super) fn open(
         .with_bucket_name(bucket)
         .with_retry(retry)
         .with_allow_http(allow_http)
-        .with_http_connector(Connector(outbound))
         .build()
         .map_err(BlobOpenError::of)?;
-    let store: Arc<dyn ObjectStore> =
-        if prefix.is_empty() { Arc::new(s3) } else { Arc::new(PrefixStore::new(s3, prefix)) };
-    let place = format!("s3://{bucket}/{prefix}").into();
-    Ok(Blobs { store, staging: Staging::s3(), health: Health::default(), place })
-}
-
-/// Gives the S3 library HTTP clients with the server's TLS settings.
-#[derive(Debug)]
-struct Connector(Outbound);
-
-impl HttpConnector for Connector {
-    fn connect(&self, options: &ClientOptions) -> object_store::Result<HttpClient> {
-        let allow_http = options.get_config_value(&ClientConfigKey::AllowHttp);
-        let https_only = allow_http.as_deref() != Some("true");
-        Ok(HttpClient::new(self.0.for_s3(https_only)))
-    }
+    let address = format!("s3://{bucket}/{prefix}");
+    Ok(Blobs::new(PrefixStore::new(s3, prefix), Place::s3(), address))
 }

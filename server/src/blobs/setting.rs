@@ -1,14 +1,12 @@
 //! Which blob store an operator wants, and opening it: `memory:`, `file:PATH` or
 //! `s3://BUCKET/PREFIX`. S3 is configured further by the usual variables `AWS_…`.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use object_store::local::LocalFileSystem;
 
-use super::health::Health;
-use super::staging::Staging;
-use super::{BlobOpenError, Blobs, s3};
+use super::{BlobOpenError, Blobs, Place, folder, s3};
 
 /// Where files are to be stored.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -66,24 +64,22 @@ impl Blobs {
             BlobSetting::Folder(path) => {
                 // Relative only if there is no working directory.
                 let path = std::path::absolute(path).unwrap_or_else(|_| path.clone());
-                let place = format!("file:{}", path.display());
-                let staging = Staging::folder(&path).map_err(|error| {
+                let address = format!("file:{}", path.display());
+                folder::open(&path).map_err(|error| {
                     BlobOpenError(format!(
-                        "{place}: nothing can be written there ({error}); name a folder that this \
-                         user may write"
+                        "{address}: nothing can be written there ({error}); name a folder that \
+                         this user may write"
                     ))
                 })?;
-                let store = LocalFileSystem::new_with_prefix(path).map_err(BlobOpenError::of)?;
-                let store = Arc::new(store.with_fsync(true));
-                Ok(Self { store, staging, health: Health::default(), place: place.into() })
+                let store = LocalFileSystem::new_with_prefix(&path).map_err(BlobOpenError::of)?;
+                Ok(Self::new(store.with_fsync(true), Place::Folder(path.into()), address))
             }
-            BlobSetting::S3 { bucket, prefix } => s3::open(
-                bucket,
-                prefix,
-                std::env::vars_os().filter_map(|(name, value)| {
+            BlobSetting::S3 { bucket, prefix } => {
+                let text = |(name, value): (OsString, OsString)| {
                     Some((name.into_string().ok()?, value.into_string().ok()?))
-                }),
-            ),
+                };
+                s3::open(bucket, prefix, std::env::vars_os().filter_map(text))
+            }
         }
     }
 }

@@ -2,8 +2,8 @@
 //! the original.
 //!
 //! Anybody can ask for one, and the original may be made to take much memory or time. So one is
-//! made at a time, from a source and with memory of a bounded size. Of what cannot be drawn a plain
-//! picture is stored, so that it is not tried again.
+//! made at a time, from a source and with memory of a bounded size. For a file that cannot be drawn
+//! a plain picture is stored, so that it is not tried again.
 
 use std::io::Cursor;
 use std::net::IpAddr;
@@ -12,8 +12,9 @@ use std::sync::LazyLock;
 use bytes::{Bytes, BytesMut};
 use futures::TryStreamExt;
 use image::codecs::jpeg::JpegEncoder;
+use image::imageops::overlay;
 use image::metadata::Orientation;
-use image::{DynamicImage, ImageDecoder, ImageReader, ImageResult, Limits, Rgb, RgbImage};
+use image::{DynamicImage, ImageDecoder, ImageReader, ImageResult, Limits, Rgba, RgbaImage};
 use tokio::task::spawn_blocking;
 
 use super::{BlobError, Blobs, PutError};
@@ -29,9 +30,9 @@ pub(crate) static THUMBNAILS: LazyLock<Quota> =
 
 const JPEG_QUALITY: u8 = 80;
 /// Where the original is transparent.
-const GROUND: [u8; 3] = [255; 3];
+const GROUND: [u8; 4] = [255; 4];
 /// In place of what cannot be drawn.
-const PLAIN: [u8; 3] = [214, 211, 222];
+const PLAIN: [u8; 4] = [214, 211, 222, 255];
 
 /// Why there is no thumbnail now.
 #[derive(Debug, thiserror::Error)]
@@ -95,28 +96,19 @@ fn draw(source: &[u8]) -> ImageResult<Vec<u8>> {
         false => original,
     };
     small.apply_orientation(orientation);
-    encode(&on_ground(&small))
-}
-
-fn on_ground(picture: &DynamicImage) -> RgbImage {
-    let mut flat = RgbImage::new(picture.width(), picture.height());
-    for (pixel, above) in flat.pixels_mut().zip(picture.to_rgba8().pixels()) {
-        let [red, green, blue, alpha] = above.0.map(u16::from);
-        let mix = |above: u16, ground: u8| {
-            u8::try_from((above * alpha + u16::from(ground) * (255 - alpha)) / 255).unwrap_or(255)
-        };
-        *pixel = Rgb([mix(red, GROUND[0]), mix(green, GROUND[1]), mix(blue, GROUND[2])]);
-    }
-    flat
+    let mut flat = RgbaImage::from_pixel(small.width(), small.height(), Rgba(GROUND));
+    overlay(&mut flat, &small.into_rgba8(), 0, 0);
+    encode(flat)
 }
 
 fn plain() -> ImageResult<Vec<u8>> {
-    encode(&RgbImage::from_pixel(4, 3, Rgb(PLAIN)))
+    encode(RgbaImage::from_pixel(4, 3, Rgba(PLAIN)))
 }
 
-fn encode(picture: &RgbImage) -> ImageResult<Vec<u8>> {
+fn encode(picture: RgbaImage) -> ImageResult<Vec<u8>> {
     let mut file = Vec::new();
-    JpegEncoder::new_with_quality(&mut file, JPEG_QUALITY).encode_image(picture)?;
+    let picture = DynamicImage::from(picture).into_rgb8();
+    JpegEncoder::new_with_quality(&mut file, JPEG_QUALITY).encode_image(&picture)?;
     Ok(file)
 }
 
@@ -125,7 +117,7 @@ mod tests {
     use std::net::Ipv4Addr;
     use std::time::Duration;
 
-    use image::{ImageFormat, Rgba, RgbaImage};
+    use image::ImageFormat;
 
     use super::*;
 
@@ -137,51 +129,47 @@ mod tests {
         name
     }
 
-    fn file(picture: &RgbaImage, format: ImageFormat) -> Vec<u8> {
-        let mut file = Vec::new();
-        let picture = DynamicImage::from(picture.clone());
+    fn file(width: u32, height: u32, colour: [u8; 4], format: ImageFormat) -> Vec<u8> {
+        let mut file = Cursor::new(Vec::new());
+        let picture = DynamicImage::from(RgbaImage::from_pixel(width, height, Rgba(colour)));
         let picture = match format {
             ImageFormat::Jpeg => picture.to_rgb8().into(),
             _ => picture,
         };
-        picture.write_to(&mut Cursor::new(&mut file), format).unwrap();
-        file
+        picture.write_to(&mut file, format).unwrap();
+        file.into_inner()
     }
 
-    async fn thumbnail(blobs: &Blobs, name: &AssetName) -> RgbImage {
+    async fn thumbnail(blobs: &Blobs, name: &AssetName) -> RgbaImage {
         let small = blobs.thumbnail(name, CLIENT).await.unwrap().unwrap();
         let bytes = blobs.read_all(&small).await.unwrap().unwrap();
         assert_eq!(image::guess_format(&bytes).unwrap(), ImageFormat::Jpeg);
-        image::load_from_memory(&bytes).unwrap().into_rgb8()
+        image::load_from_memory(&bytes).unwrap().into_rgba8()
     }
 
     #[tokio::test]
-    async fn each_type_of_picture_gets_one_that_fits() {
+    async fn each_type_of_picture_gets_one_that_fits_on_white_ground() {
         let blobs = Blobs::in_memory();
-        let picture = RgbaImage::from_pixel(1200, 600, Rgba([200, 0, 0, 255]));
-        for (media, format) in [
-            (Media::Png, ImageFormat::Png),
-            (Media::Jpeg, ImageFormat::Jpeg),
-            (Media::Webp, ImageFormat::WebP),
-            (Media::Gif, ImageFormat::Gif),
+        let (red, size) = ([200, 0, 0, 255], (THUMBNAIL_PIXELS, THUMBNAIL_PIXELS / 2));
+        for (media, picture, size, colour) in [
+            (Media::Png, file(1200, 600, red, ImageFormat::Png), size, red),
+            (Media::Jpeg, file(1200, 600, red, ImageFormat::Jpeg), size, red),
+            (Media::Webp, file(1200, 600, red, ImageFormat::WebP), size, red),
+            (Media::Gif, file(1200, 600, red, ImageFormat::Gif), size, red),
+            (Media::Png, file(3, 2, [0; 4], ImageFormat::Png), (3, 2), [255; 4]),
         ] {
-            let name = stored(&blobs, media, file(&picture, format)).await;
+            let name = stored(&blobs, media, picture).await;
             let small = thumbnail(&blobs, &name).await;
-            assert_eq!(small.dimensions(), (THUMBNAIL_PIXELS, THUMBNAIL_PIXELS / 2), "{media:?}");
-            let [red, green, _] = small.get_pixel(10, 10).0;
-            assert!(red > 180 && green < 30, "{media:?}");
+            assert_eq!(small.dimensions(), size, "{media:?}");
+            let at = small.get_pixel(1, 1).0;
+            assert!(at.iter().zip(colour).all(|(a, b)| a.abs_diff(b) < 20), "{media:?} {at:?}");
         }
-        let tiny = RgbaImage::from_pixel(3, 2, Rgba([0; 4]));
-        let name = stored(&blobs, Media::Png, file(&tiny, ImageFormat::Png)).await;
-        let small = thumbnail(&blobs, &name).await;
-        assert_eq!((small.dimensions(), small.get_pixel(0, 0).0), ((3, 2), GROUND));
     }
 
     #[tokio::test]
     async fn it_is_made_once_and_has_no_name_of_an_asset() {
         let blobs = Blobs::in_memory();
-        let picture = RgbaImage::from_pixel(9, 9, Rgba([1, 2, 3, 255]));
-        let name = stored(&blobs, Media::Png, file(&picture, ImageFormat::Png)).await;
+        let name = stored(&blobs, Media::Png, file(9, 9, [1, 2, 3, 255], ImageFormat::Png)).await;
         let small = blobs.thumbnail(&name, CLIENT).await.unwrap().unwrap();
         assert_eq!(blobs.thumbnail(&name, CLIENT).await.unwrap(), Some(small));
         // Otherwise thumbnails of thumbnails could fill the store.
@@ -189,14 +177,9 @@ mod tests {
         assert_eq!(blobs.size_of(&as_asset).await.unwrap(), None);
         assert_eq!(blobs.thumbnail(&as_asset, CLIENT).await.unwrap(), Some(small));
         assert!(small.path().starts_with("thumbnails/"));
-    }
-
-    #[tokio::test]
-    async fn there_is_none_of_a_video_and_of_nothing() {
-        let blobs = Blobs::in_memory();
         for media in [Media::Mp4, Media::Webm, Media::Avif] {
-            let name = stored(&blobs, media, b"video".to_vec()).await;
-            assert_eq!(blobs.thumbnail(&name, CLIENT).await.unwrap(), None);
+            let video = stored(&blobs, media, b"video".to_vec()).await;
+            assert_eq!(blobs.thumbnail(&video, CLIENT).await.unwrap(), None);
         }
         let absent = AssetName::random(Media::Png);
         assert_eq!(blobs.thumbnail(&absent, CLIENT).await.unwrap(), None);
@@ -204,37 +187,33 @@ mod tests {
 
     /// The head of a PNG of this size, and the beginning of its pixels.
     fn bomb(width: u32, height: u32) -> Vec<u8> {
-        let mut file = file(&RgbaImage::new(1, 1), ImageFormat::Png);
+        let mut file = file(1, 1, [0; 4], ImageFormat::Png);
         file[16..20].copy_from_slice(&width.to_be_bytes());
         file[20..24].copy_from_slice(&height.to_be_bytes());
-        let crc = crc32(&file[12..29]);
-        file[29..33].copy_from_slice(&crc.to_be_bytes());
-        file
-    }
-
-    fn crc32(bytes: &[u8]) -> u32 {
         let mut crc = flate2::Crc::new();
-        crc.update(bytes);
-        crc.sum()
+        crc.update(&file[12..29]);
+        file[29..33].copy_from_slice(&crc.sum().to_be_bytes());
+        file
     }
 
     #[tokio::test]
     async fn a_decompression_bomb_and_a_broken_file_become_a_plain_picture() {
         let blobs = Blobs::in_memory();
-        for (width, height) in [(60_000, 60_000), (u32::MAX >> 1, 1), (8_000, 8_000)] {
-            let bomb = bomb(width, height);
+        for (what, file) in [
+            ("a bomb", bomb(60_000, 60_000)),
+            ("a wide bomb", bomb(u32::MAX >> 1, 1)),
+            ("a small bomb", bomb(8_000, 8_000)),
+            ("nothing", Vec::new()),
+            ("the head of a PNG", b"\x89PNG\r\n\x1a\n".to_vec()),
+            ("text", b"not a picture".to_vec()),
+            ("the head of a JPEG", b"\xff\xd8\xff\xe0".to_vec()),
+            ("a large file", vec![0; THUMBNAIL_SOURCE_BYTES_MAX as usize + 1]),
+        ] {
             let began = std::time::Instant::now();
-            assert!(draw(&bomb).is_err(), "{width} x {height}");
-            assert!(began.elapsed() < Duration::from_secs(2), "{width} x {height}");
-            let name = stored(&blobs, Media::Png, bomb).await;
-            assert_eq!(thumbnail(&blobs, &name).await.dimensions(), (4, 3));
+            assert!(draw(&file).is_err(), "{what}");
+            assert!(began.elapsed() < Duration::from_secs(2), "{what}");
+            let name = stored(&blobs, Media::Png, file).await;
+            assert_eq!(thumbnail(&blobs, &name).await.dimensions(), (4, 3), "{what}");
         }
-        for broken in [&b""[..], b"\x89PNG\r\n\x1a\n", b"not a picture", b"\xff\xd8\xff\xe0"] {
-            let name = stored(&blobs, Media::Jpeg, broken.to_vec()).await;
-            assert_eq!(thumbnail(&blobs, &name).await.dimensions(), (4, 3), "{broken:?}");
-        }
-        let large = vec![0; THUMBNAIL_SOURCE_BYTES_MAX as usize + 1];
-        let name = stored(&blobs, Media::Png, large).await;
-        assert_eq!(thumbnail(&blobs, &name).await.dimensions(), (4, 3));
     }
 }

@@ -5,7 +5,7 @@
 //! of the same claims. Both together allow the upload. A slot is good for one upload because its
 //! name is new and a name is put only once.
 
-use bytes::{Buf, BufMut};
+use bytes::Buf;
 use data_encoding::BASE64URL_NOPAD;
 use hmac::{Hmac, Mac};
 use promptarium::limits::UPLOAD_SLOT_LIFETIME_SECONDS;
@@ -36,13 +36,11 @@ pub struct SlotClaims {
     pub name: AssetName,
     pub size: u64,
     pub account: AccountId,
-    /// Unix time in microseconds.
-    expires: i64,
 }
 
 /// A slot with its secrets. They are all that an upload needs.
 pub struct IssuedSlot {
-    pub claims: SlotClaims,
+    pub name: AssetName,
     /// Takes the bytes, once.
     pub upload_url: String,
     pub token: String,
@@ -79,16 +77,12 @@ impl Slots {
         let lifetime = UPLOAD_SLOT_LIFETIME_SECONDS.cast_signed() * 1_000_000;
         let expires = self.clock.now().as_microsecond() + lifetime;
         let name = AssetName::random(media);
-        let mut claims = Vec::with_capacity(CLAIMS_BYTES);
-        claims.put_u64(size);
-        claims.put_i64(account.0);
-        claims.put_i64(expires);
+        let claims = [size.to_be_bytes(), account.0.to_be_bytes(), expires.to_be_bytes()].concat();
         let sign = |mac| signature(mac, &name, &claims).finalize().into_bytes();
-        let signed = [&claims[..], &sign(&self.url_mac)].concat();
-        let upload_url = self.assets.upload_url_of(&name);
+        let signed = BASE64URL_NOPAD.encode(&[&claims[..], &sign(&self.url_mac)].concat());
         IssuedSlot {
-            claims: SlotClaims { name, size, account, expires },
-            upload_url: format!("{upload_url}?{PARAMETER}={}", BASE64URL_NOPAD.encode(&signed)),
+            name,
+            upload_url: format!("{}?{PARAMETER}={signed}", self.assets.upload_url_of(&name)),
             token: BASE64URL_NOPAD.encode(&sign(&self.token_mac)),
             url: self.assets.url_of(&name),
         }
@@ -101,19 +95,27 @@ impl Slots {
         query: Option<&str>,
         token: &str,
     ) -> Result<SlotClaims, SlotError> {
-        let decode = |text: &str| BASE64URL_NOPAD.decode(text.as_bytes()).ok();
-        let name = name.ok_or(SlotError::Invalid)?;
-        let signed = query.and_then(slot_parameter).and_then(decode).ok_or(SlotError::Invalid)?;
-        let (mut claims, url_signature) =
-            signed.split_at_checked(CLAIMS_BYTES).ok_or(SlotError::Invalid)?;
-        let token = decode(token).ok_or(SlotError::Invalid)?;
-        let url_is_valid = signature(&self.url_mac, &name, claims).verify_slice(url_signature);
-        let token_is_valid = signature(&self.token_mac, &name, claims).verify_slice(&token);
-        url_is_valid.and(token_is_valid).map_err(|_| SlotError::Invalid)?;
-        let (size, account) = (claims.get_u64(), AccountId(claims.get_i64()));
-        let claims = SlotClaims { name, size, account, expires: claims.get_i64() };
-        let expired = self.clock.now().as_microsecond() > claims.expires;
+        let (claims, expires) =
+            self.verified(name, query.unwrap_or_default(), token).ok_or(SlotError::Invalid)?;
+        let expired = self.clock.now().as_microsecond() > expires;
         if expired { Err(SlotError::Expired) } else { Ok(claims) }
+    }
+
+    /// The claims, if both signatures are right, and when they expire.
+    fn verified(
+        &self,
+        name: Option<AssetName>,
+        query: &str,
+        token: &str,
+    ) -> Option<(SlotClaims, i64)> {
+        let decode = |text: &str| BASE64URL_NOPAD.decode(text.as_bytes()).ok();
+        let name = name?;
+        let signed = decode(slot_parameter(query)?)?;
+        let (mut claims, url_signature) = signed.split_at_checked(CLAIMS_BYTES)?;
+        signature(&self.url_mac, &name, claims).verify_slice(url_signature).ok()?;
+        signature(&self.token_mac, &name, claims).verify_slice(&decode(token)?).ok()?;
+        let (size, account) = (claims.get_u64(), AccountId(claims.get_i64()));
+        Some((SlotClaims { name, size, account }, claims.get_i64()))
     }
 }
 
@@ -144,98 +146,77 @@ mod tests {
     use crate::clock::ManualClock;
 
     const ALICE: AccountId = AccountId(1);
-    const LIFETIME: Duration = Duration::from_secs(UPLOAD_SLOT_LIFETIME_SECONDS);
 
-    fn slots() -> (Slots, ManualClock) {
-        let clock = ManualClock::new("2026-01-02T03:04:05Z".parse().unwrap());
-        (slots_with(&[b'k'; SigningKey::BYTES_MIN], &clock), clock)
-    }
-
-    fn slots_with(key: &[u8; SigningKey::BYTES_MIN], clock: &ManualClock) -> Slots {
+    fn slots(key: u8, clock: &ManualClock) -> Slots {
         let assets = Assets::new(&Url::parse("http://example.com").unwrap(), &[]);
-        Slots::new(&SigningKey::new(key).unwrap(), assets, Clock::Manual(clock.clone()))
+        let key = SigningKey::new(&[key; SigningKey::BYTES_MIN]).unwrap();
+        Slots::new(&key, assets, Clock::Manual(clock.clone()))
     }
 
-    /// What an upload request contains.
-    struct Parts {
-        name: Option<AssetName>,
-        query: String,
-        token: String,
+    fn clock() -> ManualClock {
+        ManualClock::new("2026-01-02T03:04:05Z".parse().unwrap())
     }
+
+    /// What an upload request contains: the name in its path, its query, and the token.
+    type Parts = (Option<AssetName>, String, String);
 
     fn parts(issued: &IssuedSlot) -> Parts {
         let (path, query) = issued.upload_url.split_once('?').unwrap();
-        Parts {
-            name: AssetName::parse(path.rsplit('/').next().unwrap()),
-            query: query.to_owned(),
-            token: issued.token.clone(),
-        }
+        let name = AssetName::parse(path.rsplit('/').next().unwrap());
+        (name, query.to_owned(), issued.token.clone())
     }
 
-    fn verify(slots: &Slots, parts: &Parts) -> Result<SlotClaims, SlotError> {
-        slots.verify(parts.name, Some(&parts.query), &parts.token)
+    fn verify(slots: &Slots, (name, query, token): &Parts) -> Result<SlotClaims, SlotError> {
+        slots.verify(*name, Some(query), token)
     }
 
     #[test]
-    fn a_slot_is_valid_on_every_server_with_the_key() {
-        let (slots, clock) = slots();
-        let issued = slots.issue(ALICE, Media::Webp, 12_345);
-        let slot = verify(&slots, &parts(&issued)).unwrap();
-        assert_eq!(slot, issued.claims);
-        assert_eq!((slot.size, slot.account, slot.name.media()), (12_345, ALICE, Media::Webp));
-        assert!(
-            verify(&slots_with(&[b'k'; SigningKey::BYTES_MIN], &clock), &parts(&issued)).is_ok()
-        );
-        let other = slots_with(&[b'o'; SigningKey::BYTES_MIN], &clock);
-        assert_eq!(verify(&other, &parts(&issued)), Err(SlotError::Invalid));
-    }
-
-    #[test]
-    fn a_slot_expires_after_its_lifetime() {
-        let (slots, clock) = slots();
-        let parts = parts(&slots.issue(ALICE, Media::Png, 1));
-        clock.advance(LIFETIME);
-        assert!(verify(&slots, &parts).is_ok());
+    fn a_slot_is_valid_for_its_lifetime_on_every_server_with_the_key() {
+        let clock = clock();
+        let slots = [b'k', b'k', b'o'].map(|key| slots(key, &clock));
+        let issued = slots[0].issue(ALICE, Media::Webp, 12_345);
+        let (name, parts) = (issued.name, parts(&issued));
+        let claims = Ok(SlotClaims { name, size: 12_345, account: ALICE });
+        let all = || slots.each_ref().map(|slots| verify(slots, &parts));
+        assert_eq!(name.media(), Media::Webp);
+        assert_eq!(all(), [claims, claims, Err(SlotError::Invalid)]);
+        clock.advance(Duration::from_secs(UPLOAD_SLOT_LIFETIME_SECONDS));
+        assert_eq!(all(), [claims, claims, Err(SlotError::Invalid)]);
         clock.advance(Duration::from_micros(1));
-        assert_eq!(verify(&slots, &parts), Err(SlotError::Expired));
+        let expired = Err(SlotError::Expired);
+        assert_eq!(all(), [expired, expired, Err(SlotError::Invalid)]);
     }
 
     #[test]
-    fn parts_of_different_slots_are_refused() {
-        let (slots, _) = slots();
-        let one = || parts(&slots.issue(ALICE, Media::Png, 1));
-        let same = one();
-        for other in [
-            Parts { token: one().token, ..one() },
-            Parts { query: one().query, ..one() },
-            Parts { name: one().name, ..one() },
-            Parts { query: same.query.clone(), token: same.token.clone(), ..one() },
-            Parts { name: None, ..one() },
+    fn parts_of_different_slots_are_refused_and_the_signature_of_the_url_is_no_token() {
+        let slots = slots(b'k', &clock());
+        let [(name, query, token), other] =
+            [1, 1].map(|size| parts(&slots.issue(ALICE, Media::Png, size)));
+        let gif = AssetName::parse(&name.unwrap().to_string().replace(".png", ".gif"));
+        assert!(gif.is_some());
+        let signed = BASE64URL_NOPAD.decode(slot_parameter(&query).unwrap().as_bytes());
+        let of_url = BASE64URL_NOPAD.encode(&signed.unwrap()[CLAIMS_BYTES..]);
+        for wrong in [
+            (name, query.clone(), other.2.clone()),
+            (name, other.1.clone(), token.clone()),
+            (other.0, query.clone(), token.clone()),
+            (name, other.1, other.2),
+            (None, query.clone(), token.clone()),
+            (gif, query.clone(), token),
+            (name, query, of_url),
         ] {
-            assert_eq!(verify(&slots, &other), Err(SlotError::Invalid));
+            assert_eq!(verify(&slots, &wrong), Err(SlotError::Invalid), "{wrong:?}");
         }
-    }
-
-    #[test]
-    fn the_type_is_part_of_the_claims_and_the_signature_of_the_url_is_no_token() {
-        let (slots, _) = slots();
-        let issued = parts(&slots.issue(ALICE, Media::Png, 1));
-        let name = AssetName::parse(&issued.name.unwrap().to_string().replace(".png", ".gif"));
-        assert!(name.is_some());
-        let signed = BASE64URL_NOPAD.decode(slot_parameter(&issued.query).unwrap().as_bytes());
-        let token = BASE64URL_NOPAD.encode(&signed.unwrap()[CLAIMS_BYTES..]);
-        assert_eq!(slots.verify(name, Some(&issued.query), &issued.token), Err(SlotError::Invalid));
-        assert_eq!(slots.verify(issued.name, Some(&issued.query), &token), Err(SlotError::Invalid));
     }
 
     #[test]
     fn every_changed_character_is_refused() {
-        let (slots, _) = slots();
-        let right = parts(&slots.issue(ALICE, Media::Png, 1));
-        let changes = |text: &str, from: usize| {
+        let slots = slots(b'k', &clock());
+        let (name, query, token) = parts(&slots.issue(ALICE, Media::Png, 1));
+        let changes = |text: &str| {
             let mut all =
                 vec![text[..text.len() - 1].to_owned(), format!("{text}A"), String::new()];
-            for at in from..text.len() {
+            for at in 0..text.len() {
                 for other in ["A", "b", "-", "=", "é"] {
                     all.push(format!("{}{other}{}", &text[..at], &text[at + 1..]));
                 }
@@ -243,18 +224,13 @@ mod tests {
             all.retain(|changed| changed != text);
             all
         };
-        for token in changes(&right.token, 0) {
-            let outcome = slots.verify(right.name, Some(&right.query), &token);
-            assert_eq!(outcome, Err(SlotError::Invalid), "{token}");
+        let tokens = changes(&token).into_iter().map(|token| (name, query.clone(), token));
+        let twice = format!("{query}&{query}");
+        let queries = changes(&query).into_iter().chain([twice]);
+        for wrong in tokens.chain(queries.map(|query| (name, query, token.clone()))) {
+            assert_eq!(verify(&slots, &wrong), Err(SlotError::Invalid), "{wrong:?}");
         }
-        for query in changes(&right.query, 0) {
-            let outcome = slots.verify(right.name, Some(&query), &right.token);
-            assert_eq!(outcome, Err(SlotError::Invalid), "{query}");
-        }
-        let twice = format!("{0}&{0}", right.query);
-        assert_eq!(slots.verify(right.name, Some(&twice), &right.token), Err(SlotError::Invalid));
-        assert_eq!(slots.verify(right.name, None, &right.token), Err(SlotError::Invalid));
-        let further = format!("a=b&{}&c", right.query);
-        assert!(slots.verify(right.name, Some(&further), &right.token).is_ok());
+        assert_eq!(slots.verify(name, None, &token), Err(SlotError::Invalid));
+        assert!(verify(&slots, &(name, format!("a=b&{query}&c"), token)).is_ok());
     }
 }

@@ -7,7 +7,7 @@
 
 mod backdrop;
 
-use std::io::{Cursor, Write};
+use std::io::Cursor;
 use std::sync::LazyLock;
 use std::time::Duration;
 
@@ -16,7 +16,8 @@ use bytes::Bytes;
 use image::codecs::gif::{GifEncoder, Repeat};
 use image::imageops::FilterType;
 use image::{
-    Delay, DynamicImage, Frame, GrayImage, ImageFormat, ImageReader, ImageResult, Limits, RgbImage,
+    Delay, DynamicImage, Frame, GrayImage, ImageFormat, ImageReader, ImageResult, Limits, Rgb,
+    RgbImage,
 };
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -24,11 +25,11 @@ use sha2::{Digest, Sha256};
 use tokio::task::spawn_blocking;
 
 use self::backdrop::{Backdrop, mix};
-use super::{MediaFile, Output, PollError, Progress, Provider, SubmitError, model};
+use super::{Output, PollError, Progress, Provider, SubmitError, model};
 use crate::blobs::Blobs;
 use crate::blobs::asset_url::Assets;
 use crate::clock::Clock;
-use crate::domain::{AssetName, GenerationRequest, Media, OutputKind, ProviderTicket};
+use crate::domain::{AssetName, GenerationRequest, OutputKind, ProviderTicket};
 use crate::limits::LOCAL_PAINTERS;
 use crate::quota::{Client, Quota};
 
@@ -69,26 +70,17 @@ impl LocalProvider {
     async fn paint(&self, request: &GenerationRequest) -> Result<Progress, PollError> {
         let mut input = None;
         if let Some(name) = self.inputs(request).first() {
-            input = self
-                .blobs
-                .read_all(name)
-                .await
-                .map_err(|error| PollError::new(error.to_string()))?;
-            if input.is_none() {
-                return Ok(Progress::Failed(not_uploaded(name)));
-            }
+            let file = self.blobs.read_all(name).await?;
+            input = Some(file.ok_or_else(|| PollError::Permanent(not_uploaded(name)))?);
         }
         let request = request.clone();
         let permit = PAINTERS.acquire(Client::Server, 1, Duration::MAX).await;
-        let painted = spawn_blocking(move || {
+        let painting = spawn_blocking(move || {
             let _permit = permit;
             outputs(&request, input.as_ref())
         });
-        match painted.await {
-            Ok(Ok(files)) => Ok(Progress::Completed(files.into_iter().map(Output::File).collect())),
-            Ok(Err(reason)) => Ok(Progress::Failed(reason)),
-            Err(error) => Err(PollError::new(error.to_string())),
-        }
+        let files = painting.await.map_err(PollError::transient)?.map_err(PollError::Permanent)?;
+        Ok(Progress::Completed(files.into_iter().map(Output::from).collect()))
     }
 }
 
@@ -101,7 +93,7 @@ impl Provider for LocalProvider {
             Some("refuse") => return refused("local/refuse accepts no requests".into()),
             Some(_) => {}
         }
-        size(&request.aspect_ratio, request.kind).map_err(SubmitError::Refused)?;
+        size(request).map_err(SubmitError::Refused)?;
         for name in self.inputs(request) {
             let found = self.blobs.size_of(&name).await;
             if found.map_err(|error| SubmitError::Unavailable(error.to_string()))?.is_none() {
@@ -120,10 +112,10 @@ impl Provider for LocalProvider {
         request: &GenerationRequest,
     ) -> Result<Progress, PollError> {
         let submitted = ticket.provider_state.parse::<Timestamp>();
-        let submitted = submitted.map_err(|_| PollError::new("a ticket of another provider"))?;
+        let submitted = submitted.map_err(PollError::transient)?;
         let age = self.clock.now().duration_since(submitted).as_secs_f64();
         match model(request) {
-            "local/fail" => Ok(Progress::Failed("local/fail always fails".into())),
+            "local/fail" => Err(PollError::permanent("local/fail always fails")),
             "local/slow" if age < slow_seconds(request) / 3.0 => Ok(Progress::Queued),
             "local/slow" if age < slow_seconds(request) => Ok(Progress::InProgress),
             _ => self.paint(request).await,
@@ -152,42 +144,44 @@ fn not_uploaded(name: &AssetName) -> String {
 }
 
 /// Width and height for a ratio such as `16:9`, or why there are none.
-fn size(ratio: &str, kind: OutputKind) -> Result<(u32, u32), String> {
+fn size(request: &GenerationRequest) -> Result<(u32, u32), String> {
+    let ratio = &request.aspect_ratio;
     let wide = super::ratio(ratio)
         .ok_or_else(|| format!("the aspect ratio {ratio:?} is not of the form 16:9"))?;
     if !(1.0 / RATIO_MAX..=RATIO_MAX).contains(&wide) {
         return Err(format!("the aspect ratio {ratio:?} is beyond 4:1 or 1:4"));
     }
-    let long = f64::from(if kind == OutputKind::Image { PICTURE } else { ANIMATION });
+    let long = f64::from(if request.kind == OutputKind::Image { PICTURE } else { ANIMATION });
     Ok(((long * wide.min(1.0)).round() as u32, (long / wide.max(1.0)).round() as u32))
 }
 
 /// Paints the outputs of a request over its first input image. The same request gives the same
 /// bytes. The error is a reason for a person.
-fn outputs(request: &GenerationRequest, input: Option<&Bytes>) -> Result<Vec<MediaFile>, String> {
-    let ((width, height), seed) = (size(&request.aspect_ratio, request.kind)?, seed(request));
+fn outputs(request: &GenerationRequest, input: Option<&Bytes>) -> Result<Vec<Bytes>, String> {
+    let ((width, height), seed) = (size(request)?, seed(request));
     let base = input.map(|file| decoded(file, width, height)).transpose();
     let base = base.map_err(|error| format!("an input image cannot be read: {error}"))?;
     let output = |variation: u64| {
         let seed = seed.wrapping_add(variation << 32);
         let backdrop = Backdrop::new(&request.prompt, seed, (width, height));
-        // The input in the colours of the backdrop.
         let moment = |phase: f32| {
-            backdrop.paint(phase, |x, y, colour| match &base {
-                Some(base) => {
+            RgbImage::from_fn(width, height, |x, y| {
+                let mut colour = backdrop.colour(x as f32, y as f32, phase);
+                // The input in the colours of the backdrop.
+                if let Some(base) = &base {
                     let light = f32::from(base.get_pixel(x, y).0[0]) / 255.0;
-                    mix(colour, backdrop.shade(light), 0.8)
+                    colour = mix(colour, backdrop.shade(light), 0.8);
                 }
-                None => colour,
+                Rgb(colour.map(|part| (part * 255.0) as u8))
             })
         };
         let mut file = Cursor::new(Vec::new());
-        let (media, written) = match request.kind {
-            OutputKind::Image => (Media::Png, moment(0.0).write_to(&mut file, ImageFormat::Png)),
-            OutputKind::Video => (Media::Gif, write_gif(&mut file, moment)),
-        };
-        written.map_err(|error| error.to_string())?;
-        Ok(MediaFile { bytes: file.into_inner().into(), media, width, height })
+        match request.kind {
+            OutputKind::Image => moment(0.0).write_to(&mut file, ImageFormat::Png),
+            OutputKind::Video => write_gif(&mut file, moment),
+        }
+        .map_err(|error| error.to_string())?;
+        Ok(file.into_inner().into())
     };
     (0..u64::from(request.batch_count)).map(output).collect()
 }
@@ -202,7 +196,7 @@ fn decoded(file: &Bytes, width: u32, height: u32) -> ImageResult<GrayImage> {
 }
 
 /// An animation that repeats for ever.
-fn write_gif(file: impl Write, moment: impl Fn(f32) -> RgbImage) -> ImageResult<()> {
+fn write_gif(file: &mut Cursor<Vec<u8>>, moment: impl Fn(f32) -> RgbImage) -> ImageResult<()> {
     let mut encoder = GifEncoder::new_with_speed(file, 30);
     encoder.set_repeat(Repeat::Infinite)?;
     let delay = Delay::from_numer_denom_ms(FRAME_MILLIS, 1);

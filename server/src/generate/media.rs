@@ -1,18 +1,17 @@
 //! Checks of downloaded outputs. Their bytes decide what they are and how large their image is.
 
-use std::io::{self, Cursor, Read};
+use std::fs::File;
+use std::io::{self, Cursor, Read, Seek};
 
 use image::metadata::Orientation;
 use image::{ImageDecoder, ImageReader};
 use imagesize::{Compression, ImageType};
 
-use crate::blobs::ReadSeek;
 use crate::domain::{Media, OutputKind};
 use crate::limits::OUTPUT_HEAD_BYTES_MAX;
 
-/// Boxes of MP4: `moov`, `trak`, `tkhd`, which are the movie, a track, its header.
-const MOVIE: u32 = 0x6d6f_6f76;
-const TO_HEADER: [u32; 2] = [0x7472_616b, 0x746b_6864];
+/// Brands of what has the container of MP4 and is none: AVIF and HEIF images, QuickTime videos.
+const NOT_MP4: [&[u8]; 5] = [b"mif1", b"msf1", b"mif2", b"miaf", b"qt  "];
 /// Elements of WebM: segment, tracks, a track, its video.
 const TO_VIDEO: [u32; 4] = [0x1853_8067, 0x1654_ae6b, 0xae, 0xe0];
 const PIXEL_WIDTH: u32 = 0xb0;
@@ -20,18 +19,16 @@ const PIXEL_HEIGHT: u32 = 0xba;
 /// Boxes of an MP4 before its movie. A hostile file consists of empty ones.
 const BOXES_MAX: usize = 10_000;
 
-type File<'a> = &'a mut dyn ReadSeek;
-
 /// Type, width and height of an output, or for the caller why it is none. `declared` is the size
 /// that the provider gives, used if the file does not tell.
 pub(crate) fn examine(
-    file: File<'_>,
+    file: &mut File,
     kind: OutputKind,
     declared: Option<(u32, u32)>,
 ) -> io::Result<Result<(Media, u32, u32), &'static str>> {
     let mut head = Vec::new();
     file.rewind()?;
-    file.take(64).read_to_end(&mut head)?;
+    file.by_ref().take(64).read_to_end(&mut head)?;
     let media = detect(&head).filter(|media| match kind {
         OutputKind::Image => !matches!(media, Media::Mp4 | Media::Webm),
         OutputKind::Video => !matches!(media, Media::Png | Media::Jpeg),
@@ -45,37 +42,34 @@ pub(crate) fn examine(
 
 /// The type of a file that begins so; `None` if it is not a stored one.
 fn detect(head: &[u8]) -> Option<Media> {
-    // AVIF and HEIF images and QuickTime videos have the same container as MP4.
-    let is_video = |brand: &[u8]| !matches!(brand, b"mif1" | b"msf1" | b"mif2" | b"miaf" | b"qt  ");
-    match imagesize::image_type(head) {
-        Ok(ImageType::Png) => Some(Media::Png),
-        Ok(ImageType::Jpeg) => Some(Media::Jpeg),
-        Ok(ImageType::Gif) => Some(Media::Gif),
-        Ok(ImageType::Webp) => Some(Media::Webp),
-        Ok(ImageType::Heif(Compression::Av1)) => Some(Media::Avif),
-        Ok(ImageType::Heif(Compression::Unknown)) => {
-            head.get(8..12).is_some_and(is_video).then_some(Media::Mp4)
+    let has = |text: &[u8]| head.windows(text.len()).any(|part| part == text);
+    Some(match imagesize::image_type(head) {
+        Ok(ImageType::Png) => Media::Png,
+        Ok(ImageType::Jpeg) => Media::Jpeg,
+        Ok(ImageType::Gif) => Media::Gif,
+        Ok(ImageType::Webp) => Media::Webp,
+        Ok(ImageType::Heif(Compression::Av1)) => Media::Avif,
+        Ok(ImageType::Heif(Compression::Unknown)) if !NOT_MP4.contains(&head.get(8..12)?) => {
+            Media::Mp4
         }
-        Err(_) if head.starts_with(&[0x1a, 0x45, 0xdf, 0xa3]) => {
-            head.windows(4).any(|word| word == b"webm").then_some(Media::Webm)
-        }
-        _ => None,
-    }
+        Err(_) if head.starts_with(&[0x1a, 0x45, 0xdf, 0xa3]) && has(b"webm") => Media::Webm,
+        _ => return None,
+    })
 }
 
 /// Width and height in pixels as browsers show them, if they are found; both at least 1.
-fn dimensions(file: File<'_>, media: Media) -> io::Result<Option<(u32, u32)>> {
+fn dimensions(file: &mut (impl Read + Seek), media: Media) -> io::Result<Option<(u32, u32)>> {
     file.rewind()?;
     if media == Media::Mp4 {
-        return Ok(find(&movie(file)?, &TO_HEADER, split_box, &end_of_header));
+        return Ok(track_size(&movie(file)?));
     }
     // The libraries read all there is.
     let mut head = Vec::new();
-    file.take(OUTPUT_HEAD_BYTES_MAX).read_to_end(&mut head)?;
+    file.by_ref().take(OUTPUT_HEAD_BYTES_MAX).read_to_end(&mut head)?;
     let mut head = Cursor::new(head);
     Ok(match media {
-        Media::Mp4 | Media::Webm => find(head.get_ref(), &TO_VIDEO, split_element, &|video| {
-            let side = |id| find(video, &[id], split_element, &pixels);
+        Media::Mp4 | Media::Webm => find(head.get_ref(), &TO_VIDEO, &|video| {
+            let side = |id| find(video, &[id], &pixels);
             side(PIXEL_WIDTH).zip(side(PIXEL_HEIGHT)).and_then(nonzero)
         }),
         Media::Avif => {
@@ -101,16 +95,24 @@ fn nonzero(size: (u32, u32)) -> Option<(u32, u32)> {
     (size.0 > 0 && size.1 > 0).then_some(size)
 }
 
-/// The content of the movie of an MP4, which may be at its end; of a long one the beginning.
-fn movie(file: File<'_>) -> io::Result<Vec<u8>> {
+/// The content of the box `moov` of an MP4, which may be at its end; of a long one the beginning.
+fn movie(file: &mut (impl Read + Seek)) -> io::Result<Vec<u8>> {
     let mut movie = Vec::new();
     for _ in 0..BOXES_MAX {
         let mut head = Vec::new();
-        file.take(16).read_to_end(&mut head)?;
-        let Some((id, size, rest)) = box_head(&head) else { break };
-        file.seek_relative(-(rest.len() as i64))?;
-        if id == MOVIE {
-            file.take(size.min(OUTPUT_HEAD_BYTES_MAX)).read_to_end(&mut movie)?;
+        file.by_ref().take(16).read_to_end(&mut head)?;
+        let Some((head, long)) = head.split_first_chunk::<8>() else { break };
+        let [s1, s2, s3, s4, name @ ..] = *head;
+        let (size, unread) = match (u32::from_be_bytes([s1, s2, s3, s4]), long.first_chunk()) {
+            // To the end of the file.
+            (0, _) => (Some(u64::MAX), long.len()),
+            (1, Some(long)) => (u64::from_be_bytes(*long).checked_sub(16), 0),
+            (size, _) => (u64::from(size).checked_sub(8), long.len()),
+        };
+        let Some(size) = size else { break };
+        file.seek_relative(-(unread as i64))?;
+        if name == *b"moov" {
+            file.by_ref().take(size.min(OUTPUT_HEAD_BYTES_MAX)).read_to_end(&mut movie)?;
             break;
         }
         let Ok(size) = i64::try_from(size) else { break };
@@ -119,20 +121,24 @@ fn movie(file: File<'_>) -> io::Result<Vec<u8>> {
     Ok(movie)
 }
 
-/// The id of the first part, its content, and the parts behind it.
-type Split = fn(&[u8]) -> Option<(u32, &[u8], &[u8])>;
+/// Width and height of the first video track of a movie. They are fixed-point numbers at the end of
+/// its box `tkhd`; an audio track has 0.
+fn track_size(movie: &[u8]) -> Option<(u32, u32)> {
+    let names = movie.windows(8).enumerate().filter(|(_, head)| head[4..] == *b"tkhd");
+    names.into_iter().find_map(|(at, head)| {
+        let size = number(&head[..4]) as usize;
+        let [w1, w2, _, _, h1, h2, _, _] =
+            *movie.get(at + 8..at.checked_add(size)?)?.last_chunk()?;
+        nonzero((u16::from_be_bytes([w1, w2]).into(), u16::from_be_bytes([h1, h2]).into()))
+    })
+}
 
-/// Follows `path` through nested parts to the first one in which `read` finds something.
-fn find<T>(
-    mut parts: &[u8],
-    path: &[u32],
-    split: Split,
-    read: &dyn Fn(&[u8]) -> Option<T>,
-) -> Option<T> {
-    let [next, path @ ..] = path else { return read(parts) };
-    while let Some((id, content, rest)) = split(parts) {
-        parts = rest;
-        let found = if id == *next { find(content, path, split, read) } else { None };
+/// Follows `path` through nested elements of WebM to the first one in which `read` finds something.
+fn find<T>(mut elements: &[u8], path: &[u32], read: &dyn Fn(&[u8]) -> Option<T>) -> Option<T> {
+    let [next, path @ ..] = path else { return read(elements) };
+    while let Some((id, content, rest)) = split_element(elements) {
+        elements = rest;
+        let found = if id == *next { find(content, path, read) } else { None };
         if found.is_some() {
             return found;
         }
@@ -140,46 +146,15 @@ fn find<T>(
     None
 }
 
-/// The id of a box of MP4, the size of its content, and what is behind its head. A size of 0
-/// reaches to the end, and after 1 a long size follows.
-fn box_head(bytes: &[u8]) -> Option<(u32, u64, &[u8])> {
-    let ([s1, s2, s3, s4, id @ ..], rest) = bytes.split_first_chunk::<8>()?;
-    let id = u32::from_be_bytes(*id);
-    match u32::from_be_bytes([*s1, *s2, *s3, *s4]) {
-        0 => Some((id, u64::MAX, rest)),
-        1 => {
-            let (long, rest) = rest.split_first_chunk()?;
-            Some((id, u64::from_be_bytes(*long).checked_sub(16)?, rest))
-        }
-        size => Some((id, u64::from(size).checked_sub(8)?, rest)),
-    }
-}
-
-fn split_box(bytes: &[u8]) -> Option<(u32, &[u8], &[u8])> {
-    let (id, size, rest) = box_head(bytes)?;
-    let (content, rest) = split(rest, size);
-    Some((id, content, rest))
-}
-
-/// After so many bytes, or where there are no more.
-fn split(bytes: &[u8], size: u64) -> (&[u8], &[u8]) {
-    bytes.split_at(usize::try_from(size).unwrap_or(usize::MAX).min(bytes.len()))
-}
-
-/// Width and height come last, as fixed-point numbers; an audio track has 0.
-fn end_of_header(header: &[u8]) -> Option<(u32, u32)> {
-    let [w1, w2, _, _, h1, h2, _, _] = *header.last_chunk()?;
-    nonzero((u16::from_be_bytes([w1, w2]).into(), u16::from_be_bytes([h1, h2]).into()))
-}
-
-/// An element of WebM. Its id is with a length marker, its size without.
+/// The id of the first element, its content, and the rest. An id has its length marker, a size does
+/// not.
 fn split_element(bytes: &[u8]) -> Option<(u32, &[u8], &[u8])> {
     let (id, rest) = split_integer(bytes)?;
     let (size, rest) = split_integer(rest)?;
     let mask = (1 << (7 * size.len())) - 1;
     // All ones stand for an unknown size.
-    let known = Some(number(size) & mask).filter(|size| *size != mask);
-    let (content, rest) = split(rest, known.unwrap_or(u64::MAX));
+    let known = usize::try_from(number(size) & mask).ok().filter(|_| number(size) & mask != mask);
+    let (content, rest) = rest.split_at(known.unwrap_or(usize::MAX).min(rest.len()));
     Some((u32::try_from(number(id)).ok()?, content, rest))
 }
 
@@ -214,70 +189,60 @@ mod tests {
         [id, &[0x80 | u8::try_from(content.len()).unwrap()], content].concat()
     }
 
-    #[test]
-    fn the_size_of_an_mp4_is_read() {
-        let header = |width: u16, height: u16| {
-            let mut content = vec![0; 76];
-            content.extend(width.to_be_bytes());
-            content.extend([0, 0]);
-            content.extend(height.to_be_bytes());
-            content.extend([0, 0]);
-            mp4_box(b"trak", &mp4_box(b"tkhd", &content))
+    fn mp4() -> Vec<u8> {
+        let track = |width: u16, height: u16| {
+            let size = [width.to_be_bytes(), [0; 2], height.to_be_bytes(), [0; 2]].concat();
+            mp4_box(b"trak", &mp4_box(b"tkhd", &[vec![0; 76], size].concat()))
         };
-        let movie = mp4_box(b"moov", &[header(0, 0), header(1280, 720)].concat());
-        let file = [mp4_box(b"ftyp", b"isom0000"), mp4_box(b"free", &[1; 9]), movie].concat();
-        assert_eq!(detect(&file), Some(Media::Mp4));
-        assert_eq!(size(&file, Media::Mp4), Some((1280, 720)));
+        let movie = mp4_box(b"moov", &[track(0, 0), track(1280, 720)].concat());
+        [mp4_box(b"ftyp", b"isom0000"), mp4_box(b"free", &[1; 9]), movie].concat()
     }
 
-    #[test]
-    fn the_size_of_a_webm_is_read() {
+    fn webm() -> Vec<u8> {
         let video = element(&[0xe0], &[0xb0, 0x82, 0x02, 0x80, 0xba, 0x82, 0x01, 0x68]);
         let tracks = element(&[0x16, 0x54, 0xae, 0x6b], &element(&[0xae], &video));
-        let segment =
-            element(&[0x18, 0x53, 0x80, 0x67], &[element(&[0xec], &[0; 3]), tracks].concat());
+        let segment = [element(&[0xec], &[0; 3]), tracks].concat();
         let head = element(&[0x1a, 0x45, 0xdf, 0xa3], &element(&[0x42, 0x82], b"webm"));
-        let file = [head, segment].concat();
-        assert_eq!(detect(&file), Some(Media::Webm));
-        assert_eq!(size(&file, Media::Webm), Some((640, 360)));
+        [head, element(&[0x18, 0x53, 0x80, 0x67], &segment)].concat()
     }
 
-    #[test]
-    fn the_size_of_an_avif_is_that_of_its_largest_part_as_it_is_shown() {
+    /// It has a small picture too, and may be rotated by quarters.
+    fn avif(brand: &[u8], quarters: Option<u8>) -> Vec<u8> {
         let size_box = |width: u32, height: u32| {
             mp4_box(b"ispe", &[&[0; 4][..], &width.to_be_bytes(), &height.to_be_bytes()].concat())
         };
-        let file = |brand: &[u8], rotation: &[u8]| {
-            let properties = [size_box(64, 64), rotation.to_vec(), size_box(300, 200)].concat();
-            let properties = mp4_box(b"iprp", &mp4_box(b"ipco", &properties));
-            [mp4_box(b"ftyp", brand), mp4_box(b"meta", &[&[0; 4], &properties[..]].concat())]
-                .concat()
-        };
-        for (brand, quarters, expected) in [
-            (&b"avif\0\0\0\0"[..], None, (300, 200)),
-            (b"mif1\0\0\0\0mif1avif", Some(2), (300, 200)),
-            (b"avis\0\0\0\0", Some(3), (200, 300)),
-        ] {
-            let rotation = quarters.map(|quarters| mp4_box(b"irot", &[quarters]));
-            let file = file(brand, &rotation.unwrap_or_default());
-            assert_eq!(detect(&file), Some(Media::Avif));
-            assert_eq!(size(&file, Media::Avif), Some(expected), "{quarters:?}");
-        }
+        let rotation = quarters.map(|quarters| mp4_box(b"irot", &[quarters])).unwrap_or_default();
+        let properties = [size_box(64, 64), rotation, size_box(300, 200)].concat();
+        let properties = mp4_box(b"iprp", &mp4_box(b"ipco", &properties));
+        [mp4_box(b"ftyp", brand), mp4_box(b"meta", &[&[0; 4], &properties[..]].concat())].concat()
     }
 
-    #[test]
-    fn a_photo_that_is_turned_by_its_orientation_has_the_size_that_is_shown() {
+    /// A picture of 96 by 64, to be turned so.
+    fn photo(orientation: u8) -> Vec<u8> {
         let mut plain = Vec::new();
         let picture = image::RgbImage::new(96, 64);
         picture.write_to(&mut Cursor::new(&mut plain), image::ImageFormat::Jpeg).unwrap();
-        for orientation in 1..=8 {
-            // An EXIF segment with one entry, after the first two bytes of a JPEG.
-            let entry = [0x01, 0x12, 0, 3, 0, 0, 0, 1, 0, orientation, 0, 0];
-            let exif = [b"Exif\0\0MM\0\x2a\0\0\0\x08\0\x01", &entry[..], &[0; 4]].concat();
-            let length = u16::try_from(exif.len() + 2).unwrap().to_be_bytes();
-            let file = [&plain[..2], &[0xff, 0xe1], &length, &exif, &plain[2..]].concat();
-            let expected = if orientation >= 5 { (64, 96) } else { (96, 64) };
-            assert_eq!(size(&file, Media::Jpeg), Some(expected), "{orientation}");
+        // An EXIF segment with one entry, after the first two bytes of a JPEG.
+        let entry = [0x01, 0x12, 0, 3, 0, 0, 0, 1, 0, orientation, 0, 0];
+        let exif = [b"Exif\0\0MM\0\x2a\0\0\0\x08\0\x01", &entry[..], &[0; 4]].concat();
+        let length = u16::try_from(exif.len() + 2).unwrap().to_be_bytes();
+        [&plain[..2], &[0xff, 0xe1], &length, &exif, &plain[2..]].concat()
+    }
+
+    #[test]
+    fn type_and_size_of_a_file_are_those_that_a_browser_shows() {
+        let mut rows = vec![
+            (mp4(), Media::Mp4, (1280, 720)),
+            (webm(), Media::Webm, (640, 360)),
+            (avif(b"avif\0\0\0\0", None), Media::Avif, (300, 200)),
+            (avif(b"mif1\0\0\0\0mif1avif", Some(2)), Media::Avif, (300, 200)),
+            (avif(b"avis\0\0\0\0", Some(3)), Media::Avif, (200, 300)),
+        ];
+        rows.extend((1..5).map(|turn| (photo(turn), Media::Jpeg, (96, 64))));
+        rows.extend((5..9).map(|turn| (photo(turn), Media::Jpeg, (64, 96))));
+        for (at, (file, media, expected)) in rows.into_iter().enumerate() {
+            assert_eq!(detect(&file), Some(media), "{at}");
+            assert_eq!(size(&file, media), Some(expected), "{at}: {media:?}");
         }
     }
 

@@ -5,7 +5,6 @@
 //! the job of the first one (S-36), and a task of its own completes each submission, even if the
 //! client disconnects or the server shuts down.
 
-use std::error::Error;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
@@ -71,12 +70,11 @@ impl Submitter {
     }
 
     /// Submits a job, or finds the one that already has its name and waits until it is submitted.
+    /// `held` is kept until the submission has ended, with or without the caller.
     ///
     /// # Errors
     /// After [`SubmitError::Unknown`] the job exists and has failed; after any other error there
     /// is no new job.
-    ///
-    /// `held` is kept until the submission has ended, with or without the caller.
     pub async fn submit(
         &self,
         caller: &Caller,
@@ -93,9 +91,8 @@ impl Submitter {
             Reserved::New(job) => {
                 let this = self.clone();
                 let task = self.tasks.spawn(async move {
-                    let outcome = this.dispatch(&job).await;
-                    drop(held);
-                    outcome
+                    let _held = held;
+                    this.dispatch(&job).await
                 });
                 // It catches panics, so it ends early only with the runtime.
                 task.await.unwrap_or(Err(SubmissionError::InProgress))
@@ -114,39 +111,44 @@ impl Submitter {
 
     async fn dispatch(&self, job: &JobRecord) -> Submission {
         let key = &job.key;
-        let outcome = self.call_provider(job).await;
-        let counted = match &outcome {
-            Ok(_) => "accepted",
-            Err(SubmitError::Refused(_)) => "refused",
-            Err(SubmitError::Unknown(_)) => "unknown",
-            Err(_) => "unavailable",
+        let error = match self.call_provider(job).await {
+            Ok(ticket) => {
+                count(&self.outcomes, "accepted");
+                return self.record_accepted(key, ticket).await;
+            }
+            Err(error) => error,
         };
-        count(&self.outcomes, counted);
-        let not_accepted = match outcome {
-            Ok(ticket) => return self.record_accepted(key, ticket).await,
-            Err(SubmitError::Unknown(cause)) => {
+        let outcome = match &error {
+            SubmitError::Refused(_) => "refused",
+            SubmitError::Unknown(cause) => {
                 tracing::error!(job = ?key, cause, "a provider may have accepted a generation");
-                let lost = || self.store.job_lost(key, SUBMIT_UNKNOWN);
-                return submission(self.record(key, SUBMIT_RECORD_RETRY_FOR, lost).await?);
+                "unknown"
             }
-            Err(SubmitError::Refused(reason)) => SubmitError::Refused(bounded_reason(&reason)),
-            Err(SubmitError::NotAuthorized(reason)) => {
+            SubmitError::NotAuthorized(reason) => {
                 tracing::error!(job = ?key, reason, "the provider refuses this service");
-                SubmitError::NotAuthorized(reason)
+                "unavailable"
             }
-            Err(error) => {
+            SubmitError::Unavailable(_) | SubmitError::Busy(..) => {
                 tracing::warn!(job = ?key, cause = ?error, "the provider is unavailable");
-                error
+                "unavailable"
             }
         };
-        retry_while_unavailable(SUBMIT_RECORD_RETRY_FOR, || self.store.discard_job(key)).await?;
-        Err(not_accepted.into())
+        count(&self.outcomes, outcome);
+        if let SubmitError::Unknown(_) = error {
+            let lost = || self.store.job_lost(key, SUBMIT_UNKNOWN);
+            return submission(self.record(key, SUBMIT_RECORD_RETRY_FOR, lost).await?);
+        }
+        until_available(SUBMIT_RECORD_RETRY_FOR, || self.store.discard_job(key)).await?;
+        Err(error.into())
     }
 
     async fn call_provider(&self, job: &JobRecord) -> Result<ProviderTicket, SubmitError> {
         let request = self.assets.addressed(&job.request);
         let call = AssertUnwindSafe(self.provider.submit(&request)).catch_unwind();
         match timeout(SUBMIT_TIMEOUT, call).await {
+            Ok(Ok(Err(SubmitError::Refused(reason)))) => {
+                Err(SubmitError::Refused(bounded_reason(&reason)))
+            }
             Ok(Ok(result)) => result,
             Ok(Err(_)) => Err(SubmitError::Unknown("the provider's client panicked".to_owned())),
             Err(_) => Err(SubmitError::Unknown("it took too long".to_owned())),
@@ -159,22 +161,24 @@ impl Submitter {
         // The output is paid for; if the server dies now, this line is the only trace of it.
         let request_id = ticket.request_id.clone();
         tracing::info!(job = ?key, request_id = &*request_id, "the provider accepted a generation");
-        let (this, task_key) = (self.clone(), key.clone());
+        let (this, job) = (self.clone(), key.clone());
         let recording = self.tasks.spawn(self.unrecorded.track_future(async move {
-            let step = || this.store.job_submitted(&task_key, ticket.clone());
-            let recorded = this.record(&task_key, SUBMIT_UNRECORDED_RETRY_FOR, step).await;
-            log_if_unrecorded(&task_key, &ticket, &recorded);
+            let step = || this.store.job_submitted(&job, ticket.clone());
+            let recorded = this.record(&job, SUBMIT_UNRECORDED_RETRY_FOR, step).await;
+            let cause = match &recorded {
+                Ok(job) if job.state.ticket() == Some(&ticket) => return recorded,
+                Ok(_) => "the job has another ticket".to_owned(),
+                Err(error) => error_chain(error),
+            };
+            tracing::error!(?job, request_id = &*ticket.request_id, cause, "{UNRECORDED}");
             recorded
         }));
-        let unknown = |cause: Box<dyn Error + Send + Sync>| StoreError::OutcomeUnknown(cause);
-        match timeout(SUBMIT_RECORD_RETRY_FOR, recording).await {
-            Ok(recorded) => submission(recorded.map_err(|error| unknown(error.into()))??),
-            Err(late) => {
-                let request_id = &*request_id;
-                tracing::warn!(job = ?key, request_id, "an accepted generation is not recorded yet");
-                Err(unknown(late.into()).into())
-            }
+        if let Ok(Ok(recorded)) = timeout(SUBMIT_RECORD_RETRY_FOR, recording).await {
+            return submission(recorded?);
         }
+        let late = "an accepted generation is not recorded yet";
+        tracing::warn!(job = ?key, request_id = &*request_id, "{late}");
+        Err(StoreError::OutcomeUnknown(late.into()).into())
     }
 
     /// Records the result of a submission and returns the job as it is then.
@@ -184,10 +188,10 @@ impl Submitter {
         limit: Duration,
         step: impl Fn() -> BoxFuture<'a, Result<JobRecord, StoreError>>,
     ) -> Result<JobRecord, StoreError> {
-        match retry_while_unavailable(limit, step).await {
+        match until_available(limit, step).await {
             // An earlier try without response succeeded, or a worker has failed the job.
             Err(StoreError::NotFound) => {
-                retry_while_unavailable(limit, || self.store.job_by_key(key)).await
+                until_available(limit, || self.store.job_by_key(key)).await
             }
             result => result,
         }
@@ -197,20 +201,8 @@ impl Submitter {
 /// What the log says of an output that is paid for and never fetched.
 const UNRECORDED: &str = "a generation was accepted by the provider but could not be recorded";
 
-fn log_if_unrecorded(
-    key: &JobKey,
-    ticket: &ProviderTicket,
-    recorded: &Result<JobRecord, StoreError>,
-) {
-    let cause = match recorded {
-        Ok(job) if job.state.ticket() == Some(ticket) => return,
-        Ok(_) => "the job has another ticket".to_owned(),
-        Err(error) => error_chain(error),
-    };
-    tracing::error!(job = ?key, request_id = &*ticket.request_id, cause, "{UNRECORDED}");
-}
-
-async fn retry_while_unavailable<'a, T>(
+/// Repeats a step while the store is unavailable.
+async fn until_available<'a, T>(
     limit: Duration,
     step: impl Fn() -> BoxFuture<'a, Result<T, StoreError>>,
 ) -> Result<T, StoreError> {

@@ -16,11 +16,11 @@ use prometheus_client::metrics::histogram::Histogram;
 use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
 
-use super::output::{DOWNLOAD, SaveError, WaitsFor};
+use super::output::{DOWNLOAD, WaitsFor};
 use super::submit::SUBMIT_UNKNOWN;
 use super::{
-    JobSettings, Outcomes, Output, OutputError, OutputStore, PollError, Progress, Provider,
-    bounded_reason, count,
+    JobSettings, Outcomes, Output, OutputStore, PollError, Progress, Provider, bounded_reason,
+    count,
 };
 use crate::clock::Clock;
 use crate::domain::{Claim, JobState, Lease, ProviderTicket, Release};
@@ -63,50 +63,30 @@ impl Default for Activity {
 /// What became of a job in one step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum StepOutcome {
-    /// The provider is not done.
-    Waiting,
+    /// The provider is not done, or the worker stops.
+    Released,
     Completed,
     Failed,
     RetryLater,
-    /// Another worker has taken the job over, or it has ended.
-    LeaseLost,
-    Stopped,
 }
 
 type StepResult = Result<StepOutcome, StoreError>;
 
 impl Worker {
     /// Processes a claimed job. When `stop` is ready the job is released as it is. If the store
-    /// fails, the job is due again when its lease expires.
+    /// fails, the job is due again when its lease expires. The lease is lost if another worker has
+    /// taken the job over, or it has ended.
     pub(crate) async fn step(&self, claim: Claim, stop: impl Future<Output = ()>) -> StepResult {
-        let lease = &claim.lease;
         let (waits_for, changes) = watch::channel("");
         let step = tokio::select! {
             step = AssertUnwindSafe(self.process(&claim, &waits_for)).catch_unwind() => match step {
                 Ok(step) => step,
                 // No state is inconsistent, since every store method is atomic.
-                Err(_) => {
-                    let error = PollError::new("see the panic");
-                    self.retry_later(&claim, "processing it panicked", &error).await
-                }
+                Err(_) => self.retry_later(&claim, "processing it panicked", "", None).await,
             },
-            error = self.heartbeat(lease, changes) => Err(error),
-            () = stop => {
-                let released = self.store.release_job(lease, Duration::ZERO, Release::Shutdown);
-                released.await.map(|()| StepOutcome::Stopped)
-            }
+            error = self.heartbeat(&claim.lease, changes) => Err(error),
+            () = stop => self.release(&claim, Duration::ZERO, Release::Shutdown).await,
         };
-        let step = match step {
-            Err(StoreError::LeaseLost) => Ok(StepOutcome::LeaseLost),
-            step => step,
-        };
-        let outcomes = &self.activity.outcomes;
-        match step {
-            Ok(StepOutcome::Completed) => count(outcomes, "completed"),
-            Ok(StepOutcome::Failed) => count(outcomes, "failed"),
-            Ok(StepOutcome::RetryLater) => count(outcomes, "retried"),
-            _ => {}
-        }
         tracing::debug!(job = ?claim.job.key, ?step, "processed a job");
         step
     }
@@ -125,10 +105,10 @@ impl Worker {
                 recorded = self.store.note_job(lease, None, waits_for).await;
             }
             match recorded {
-                Err(StoreError::LeaseLost) => return StoreError::LeaseLost,
+                Ok(()) => {}
+                Err(error @ StoreError::LeaseLost) => return error,
                 // The lease has not expired yet; the next renewal may succeed.
                 Err(error) => tracing::warn!(%error, "a lease could not be renewed"),
-                Ok(()) => {}
             }
         }
     }
@@ -144,106 +124,97 @@ impl Worker {
             progress =
                 self.poll(claim, &ProviderTicket { request_id, provider_state: state }).await;
         }
-        match progress {
-            Ok(Progress::Queued) => self.release(claim, ticket, Release::Waiting).await,
-            Ok(Progress::InProgress) => self.release(claim, ticket, Release::InProgress).await,
-            Ok(Progress::Completed(outputs)) if outputs.is_empty() => {
-                self.fail(claim, "the provider completed it without output").await
+        let (cause, retry_after) = match progress {
+            Ok(Progress::Queued) => return self.wait(claim, Release::Waiting).await,
+            Ok(Progress::InProgress) => return self.wait(claim, Release::InProgress).await,
+            Ok(Progress::Completed(outputs)) => {
+                return self.save(claim, outputs, waits_for).await;
             }
-            Ok(Progress::Completed(outputs)) => self.save(claim, ticket, outputs, waits_for).await,
-            Ok(Progress::Failed(reason)) => self.fail(claim, &bounded_reason(&reason)).await,
-            Ok(Progress::Ready(_)) => {
-                let error = PollError::new("its state gives no outputs");
-                self.retry_later(claim, NOT_POLLED, &error).await
-            }
-            Err(error) => self.retry_later(claim, NOT_POLLED, &error).await,
-        }
+            Ok(Progress::Ready(_)) => ("its state gives no outputs".to_owned(), None),
+            Err(PollError::Permanent(reason)) => return self.fail(claim, &reason).await,
+            Err(PollError::Transient { cause, retry_after }) => (cause, retry_after),
+        };
+        count(&self.activity.outcomes, "poll_failed");
+        self.retry_later(claim, "the provider could not be polled", &cause, retry_after).await
     }
 
     async fn poll(&self, claim: &Claim, ticket: &ProviderTicket) -> Result<Progress, PollError> {
         let request = self.outputs.assets.addressed(&claim.job.request);
-        let poll = self.provider.poll(ticket, &request);
-        let poll = timeout(JOB_POLL_TIMEOUT, poll).await;
-        poll.unwrap_or_else(|_| Err(PollError::new("timeout")))
+        let poll = timeout(JOB_POLL_TIMEOUT, self.provider.poll(ticket, &request)).await;
+        poll.unwrap_or_else(|_| Err(PollError::transient("timeout")))
     }
 
     /// Stores the outputs, then completes the job with all of them at once. They are paid for, so
     /// those that can be kept do not depend on one that cannot.
-    async fn save(
-        &self,
-        claim: &Claim,
-        ticket: &ProviderTicket,
-        outputs: Vec<Output>,
-        waits_for: &WaitsFor,
-    ) -> StepResult {
+    async fn save(&self, claim: &Claim, outputs: Vec<Output>, waits_for: &WaitsFor) -> StepResult {
         let (job, count) = (&claim.job, outputs.len());
-        let (mut images, mut unusable, mut transient) = (Vec::new(), String::new(), None);
+        let (mut images, mut transient) = (Vec::new(), None);
+        let mut unusable = "the provider completed it without output".to_owned();
         for (index, output) in outputs.into_iter().enumerate() {
-            match self.outputs.put(job, ticket, index, output, waits_for).await {
+            match self.outputs.put(job, index, output, waits_for).await {
                 Ok(image) => images.push(image),
-                Err(SaveError::Output(OutputError::Permanent(reason))) => {
+                Err(PollError::Permanent(reason)) => {
                     tracing::warn!(job = ?job.key, index, reason, "an output cannot be used");
                     unusable = reason;
                 }
-                Err(SaveError::Output(OutputError::Transient(error))) => {
-                    transient = Some(("its output could not be loaded", error));
-                }
-                Err(SaveError::Storage(error)) => {
-                    let error = PollError::new(error.to_string());
-                    transient = Some(("its output could not be stored", error));
-                }
+                Err(PollError::Transient { cause, .. }) => transient = Some(cause),
             }
         }
         match transient {
-            Some((reason, error)) if images.is_empty() || !self.has_tried_enough(claim) => {
-                return self.retry_later(claim, reason, &error).await;
+            Some(cause) if images.is_empty() || !self.has_tried_enough(claim) => {
+                return self
+                    .retry_later(claim, "its output could not be saved", &cause, None)
+                    .await;
             }
-            _ if images.is_empty() => return self.fail(claim, &bounded_reason(&unusable)).await,
+            _ if images.is_empty() => return self.fail(claim, &unusable).await,
             _ => {}
         }
         let kept = images.len();
         let prompt = self.store.complete_job(&claim.lease, images).await?;
         tracing::info!(job = ?job.key, %prompt, kept, count, "a job is completed");
-        Ok(StepOutcome::Completed)
+        self.ended(StepOutcome::Completed, "completed")
     }
 
-    async fn release(
-        &self,
-        claim: &Claim,
-        ticket: &ProviderTicket,
-        outcome: Release,
-    ) -> StepResult {
+    /// Releases a job that the provider still has until its next poll.
+    async fn wait(&self, claim: &Claim, outcome: Release) -> StepResult {
         let age = self.clock.now().duration_since(claim.job.created_at);
         let age = Duration::try_from(age).unwrap_or_default();
         if age > JOB_PROVIDER_LIMIT {
             let days = JOB_PROVIDER_LIMIT.as_secs() / (24 * 3600);
             let reason = format!("the provider did not complete it within {days} days");
-            return self.give_up(claim, ticket, &reason).await;
+            return self.give_up(claim, &reason).await;
         }
-        self.store.release_job(&claim.lease, poll_interval(age), outcome).await?;
-        Ok(StepOutcome::Waiting)
+        self.release(claim, poll_interval(age), outcome).await
+    }
+
+    async fn release(&self, claim: &Claim, pause: Duration, outcome: Release) -> StepResult {
+        self.store.release_job(&claim.lease, pause, outcome).await?;
+        Ok(StepOutcome::Released)
     }
 
     /// Releases the job for another attempt, or fails it for `reason` if there were enough. The
-    /// error is for the log.
-    async fn retry_later(&self, claim: &Claim, reason: &str, error: &PollError) -> StepResult {
+    /// cause is for the log.
+    async fn retry_later(
+        &self,
+        claim: &Claim,
+        reason: &str,
+        cause: &str,
+        retry_after: Option<Duration>,
+    ) -> StepResult {
         let failed_attempts = claim.failed_attempts;
-        tracing::warn!(job = ?claim.job.key, failed_attempts, cause = error.cause, "{reason}");
+        tracing::warn!(job = ?claim.job.key, failed_attempts, cause, "{reason}");
         if self.has_tried_enough(claim) {
             let hours = self.settings.retry_hours;
             let unit = if hours == 1 { "hour" } else { "hours" };
             let reason = format!("{reason} for {hours} {unit}");
-            return match claim.job.state.ticket() {
-                Some(ticket) => self.give_up(claim, ticket, &reason).await,
-                None => self.fail(claim, &reason).await,
-            };
+            return self.give_up(claim, &reason).await;
         }
         let waits_for = format!("another attempt, because {reason}");
         self.store.note_job(&claim.lease, None, &waits_for).await?;
-        let asked = error.retry_after.unwrap_or_default().min(PROVIDER_RETRY_AFTER_MAX);
+        let asked = retry_after.unwrap_or_default().min(PROVIDER_RETRY_AFTER_MAX);
         let delay = retry_delay(failed_attempts).max(asked);
         self.store.release_job(&claim.lease, delay, Release::FailedAttempt).await?;
-        Ok(StepOutcome::RetryLater)
+        self.ended(StepOutcome::RetryLater, "retried")
     }
 
     fn has_tried_enough(&self, claim: &Claim) -> bool {
@@ -251,27 +222,32 @@ impl Worker {
     }
 
     /// Fails a job that the provider may still work on, and cancels it there.
-    async fn give_up(&self, claim: &Claim, ticket: &ProviderTicket, reason: &str) -> StepResult {
+    async fn give_up(&self, claim: &Claim, reason: &str) -> StepResult {
         let outcome = self.fail(claim, reason).await?;
-        let (provider, ticket, job) =
-            (self.provider.clone(), ticket.clone(), claim.job.key.clone());
+        let (provider, job) = (self.provider.clone(), claim.job.key.clone());
+        let ticket = claim.job.state.ticket().cloned();
         // In a task of its own, since the step ends with the lease.
         tokio::spawn(async move {
-            if let Err(PollError { cause, .. }) = provider.cancel(&ticket).await {
-                tracing::warn!(?job, cause, "a failed job could not be cancelled at the provider");
+            let Some(ticket) = ticket else { return };
+            if let Err(error) = provider.cancel(&ticket).await {
+                tracing::warn!(?job, %error, "a failed job could not be cancelled at the provider");
             }
         });
         Ok(outcome)
     }
 
     async fn fail(&self, claim: &Claim, reason: &str) -> StepResult {
-        self.store.fail_job(&claim.lease, reason).await?;
+        let reason = bounded_reason(reason);
+        self.store.fail_job(&claim.lease, &reason).await?;
         tracing::info!(job = ?claim.job.key, reason, "a job has failed");
-        Ok(StepOutcome::Failed)
+        self.ended(StepOutcome::Failed, "failed")
+    }
+
+    fn ended(&self, step: StepOutcome, outcome: &'static str) -> StepResult {
+        count(&self.activity.outcomes, outcome);
+        Ok(step)
     }
 }
-
-const NOT_POLLED: &str = "the provider could not be polled";
 
 /// The older a job is, the less often it is polled.
 fn poll_interval(age: Duration) -> Duration {

@@ -16,7 +16,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 use crate::http::headers::sole;
 pub use crate::limits::{BODY_BYTES_MAX, BODY_SECONDS_MAX};
 use crate::limits::{DISCARD_BYTES_MAX, FORM_BYTES_MAX, UPLOAD_RATE_MIN};
-use crate::quota::{OverQuota, Share};
+use crate::quota::{ClientQuota, OverQuota};
 
 /// Why a body could not be read. Sizes are those of an upload slot, times are seconds.
 #[derive(Debug, thiserror::Error)]
@@ -52,7 +52,7 @@ pub(crate) const OPEN_FORM: BodyKind = BodyKind("application/x-www-form-urlencod
 pub(crate) async fn read(
     body: &mut Incoming,
     headers: &HeaderMap,
-    memory: Share<'_>,
+    memory: ClientQuota<'_>,
     BodyKind(of, most): BodyKind,
 ) -> Result<Bytes, BodyReadError> {
     let essence = content_type(headers).and_then(|value| value.split(|byte| *byte == b';').next());

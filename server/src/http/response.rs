@@ -21,7 +21,7 @@ use crate::http::error::{ApiError, Problem};
 use crate::http::json::{Object, WriteJson, write_value};
 use crate::http::path::RequestTarget;
 use crate::limits::{LISTING_CHUNK_BYTES, RESPONSE_BYTES_UNCOUNTED};
-use crate::quota::{OverQuota, Permit, Share};
+use crate::quota::{ClientQuota, OverQuota, Permit};
 use crate::store::StoreError;
 
 /// A streamed body failed, which cuts the connection. The cause is in the log.
@@ -89,7 +89,7 @@ pub(crate) fn no_body() -> ResponseBody {
 /// The response to a read with memory reserved for its body until it was sent. A streamed body needs
 /// none. What a write has done cannot be refused any more; its response has one record at most.
 pub(crate) fn within(
-    memory: Share<'_>,
+    memory: ClientQuota<'_>,
     method: &Method,
     response: Response,
 ) -> Result<Response, OverQuota> {

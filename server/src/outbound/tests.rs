@@ -5,10 +5,8 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
 use super::*;
-use crate::error_chain::error_chain;
 
-const LIMITS: ResponseLimits =
-    ResponseLimits { time: Duration::from_secs(5), bytes: 1000, memory: None };
+const TIME: Duration = Duration::from_secs(5);
 const EMPTY: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n";
 
 /// Sends these bytes on each connection and keeps it open.
@@ -29,27 +27,33 @@ async fn responding(response: &'static [u8]) -> String {
 }
 
 fn any() -> Outbound {
-    Outbound::new(AddressPolicy::Any).unwrap()
+    Outbound::new(AddressPolicy::Any, usize::MAX).unwrap()
 }
 
-async fn get(
+async fn get(client: &Outbound, url: &str) -> Result<Response<Bytes>, OutboundError> {
+    get_within(client, url, TIME, 1000).await
+}
+
+async fn get_within(
     client: &Outbound,
     url: &str,
-    limits: ResponseLimits,
+    time: Duration,
+    bytes_max: usize,
 ) -> Result<Response<Bytes>, OutboundError> {
-    client.fetch(OutboundRequest::new(Method::GET, url.parse().unwrap()), &limits).await
+    let request = OutboundRequest::new(Method::GET, url.parse().unwrap());
+    client.fetch(request, time, bytes_max, None).await.map(|(response, _)| response)
 }
 
 #[tokio::test]
 async fn a_response_is_read_whole_and_redirects_are_not_followed() {
     let url = responding(b"HTTP/1.1 200 OK\r\na: b\r\ncontent-length: 5\r\n\r\nhello").await;
-    let response = get(&any(), &url, LIMITS).await.unwrap();
+    let response = get(&any(), &url).await.unwrap();
     assert_eq!((response.status(), &response.body()[..]), (StatusCode::OK, &b"hello"[..]));
     assert_eq!(response.headers()["a"], "b");
 
     let redirect =
         b"HTTP/1.1 302 Found\r\nlocation: http://127.0.0.1:1/\r\ncontent-length: 0\r\n\r\n";
-    let response = get(&any(), &responding(redirect).await, LIMITS).await.unwrap();
+    let response = get(&any(), &responding(redirect).await).await.unwrap();
     assert_eq!(response.status(), StatusCode::FOUND);
 }
 
@@ -57,20 +61,19 @@ async fn a_response_is_read_whole_and_redirects_are_not_followed() {
 async fn a_response_that_exceeds_its_limits_is_an_error() {
     let short = Duration::from_millis(100);
     for (response, bytes, time, expected) in [
-        (&b"content-length: 1001\r\n\r\n"[..], 1000, LIMITS.time, "more than 1000 bytes"),
+        (&b"content-length: 11\r\n\r\n01234567890"[..], 10, TIME, "more than 10 bytes"),
         (
             b"transfer-encoding: chunked\r\n\r\na\r\n0123456789\r\na\r\n0123456789\r\n",
             15,
-            LIMITS.time,
+            TIME,
             "more than 15 bytes",
         ),
         (b"content-length: 10\r\n\r\n01234", 1000, short, "no response within 0.1 s"),
     ] {
         let response = [b"HTTP/1.1 200 OK\r\n", response].concat().leak();
-        let limits = ResponseLimits { bytes, time, memory: None };
-        let error = get(&any(), &responding(response).await, limits).await.unwrap_err();
+        let error = get_within(&any(), &responding(response).await, time, bytes).await.unwrap_err();
         assert!(error.to_string().contains(expected), "{error}");
-        assert!(!error.nothing_was_sent());
+        assert!(matches!(error, OutboundError::Failed(_)));
     }
 }
 
@@ -82,10 +85,10 @@ async fn an_error_says_whether_anything_was_sent_and_hides_the_url() {
     let no_tls = responding(EMPTY).await.replace("http:", "https:");
     let broken = responding(b"nonsense\r\n\r\n").await;
     for (url, nothing_was_sent) in [(refused, true), (no_tls, true), (broken, false)] {
-        let error = get(&any(), &format!("{url}s3cret?s3cret"), LIMITS).await.unwrap_err();
-        assert_eq!(error.nothing_was_sent(), nothing_was_sent, "{error:?}");
-        assert_eq!(matches!(error, OutboundError::Connect(..)), nothing_was_sent, "{error:?}");
-        let text = format!("{} {error:?}", error_chain(&error));
+        let error = get(&any(), &format!("{url}s3cret?s3cret")).await.unwrap_err();
+        assert_eq!(matches!(error, OutboundError::NotSent(_)), nothing_was_sent, "{error:?}");
+        assert!(matches!(error, OutboundError::NotSent(_) | OutboundError::Failed(_)));
+        let text = format!("{error} {error:?}");
         assert!(text.contains("127.0.0.1") && !text.contains("s3cret"), "{text}");
     }
 }
@@ -94,19 +97,18 @@ async fn an_error_says_whether_anything_was_sent_and_hides_the_url() {
 async fn only_http_urls_are_requested_and_private_addresses_only_if_the_policy_allows_them() {
     let url = responding(EMPTY).await;
     let port = url.trim_end_matches('/').rsplit(':').next().unwrap().to_owned();
-    // A connection that another client keeps open is not used either.
     let any = any();
-    get(&any, &url, LIMITS).await.unwrap();
-    let public = any.with_policy(AddressPolicy::Public);
+    get(&any, &url).await.unwrap();
+    let public = Outbound::new(AddressPolicy::Public, usize::MAX).unwrap();
     for host in
         ["127.0.0.1", "localhost", "[::1]", "[::ffff:127.0.0.1]", "0.0.0.0", "2130706433", "0x7f.1"]
     {
-        let error = get(&public, &format!("http://{host}:{port}/"), LIMITS).await.unwrap_err();
-        assert!(matches!(error, OutboundError::NotPublic(_)), "{host}: {error:?}");
-        assert!(error.nothing_was_sent());
+        let error = get(&public, &format!("http://{host}:{port}/")).await.unwrap_err();
+        assert!(matches!(error, OutboundError::Address(_)), "{host}: {error:?}");
+        assert!(error.to_string().ends_with(" is not a public address"), "{error}");
     }
     for url in ["ftp://example.org/", "file:///etc/passwd", "data:text/plain,a"] {
-        let error = get(&any, url, LIMITS).await.unwrap_err();
+        let error = get(&any, url).await.unwrap_err();
         assert!(matches!(error, OutboundError::Address), "{url}: {error:?}");
     }
 }
@@ -130,13 +132,13 @@ fn special_purpose_addresses_are_not_public() {
 }
 
 #[tokio::test]
-async fn a_client_with_new_connections_reuses_none() {
+async fn a_client_without_idle_connections_reuses_none() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());
-    let client = any().with_new_connections();
+    let client = Outbound::new(AddressPolicy::Any, 0).unwrap();
     let mut open = Vec::new();
     for _ in 0..2 {
-        let (response, ()) = tokio::join!(get(&client, &url, LIMITS), async {
+        let (response, ()) = tokio::join!(get(&client, &url), async {
             let (mut stream, _) = listener.accept().await.unwrap();
             let _ = stream.read(&mut [0; 4096]).await;
             stream.write_all(EMPTY).await.unwrap();

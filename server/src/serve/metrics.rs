@@ -20,7 +20,6 @@ use prometheus_client::registry::Registry;
 use tokio::net::TcpListener;
 
 pub(crate) use self::readings::Readings;
-use crate::generate::Outcome;
 use crate::http::auth::AuthError;
 use crate::http::body::BodyReadError;
 use crate::http::error::ApiError;
@@ -87,7 +86,7 @@ impl Metrics {
         let (processed, submitted) = (&activity.outcomes, &readings.submitter.outcomes);
         for (family, outcomes) in [(processed, PROCESSED), (submitted, SUBMITTED)] {
             for outcome in outcomes {
-                drop(family.get_or_create(&Outcome { outcome }));
+                drop(family.get_or_create(&[("outcome", outcome)]));
             }
         }
         all.register("generations_processed", "Steps of workers by outcome", processed.clone());

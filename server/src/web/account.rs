@@ -1,5 +1,7 @@
 //! The account itself: its name, an export and an import of its data, and its deletion.
 
+use std::io::{Read, Seek};
+
 use futures::TryStreamExt;
 use http::header::CONTENT_DISPOSITION;
 use http::{HeaderValue, StatusCode};

@@ -3,7 +3,6 @@
 use std::f32::consts::TAU;
 
 use fastrand::Rng;
-use image::{Rgb, RgbImage};
 
 pub(super) type Colour = [f32; 3];
 
@@ -51,18 +50,6 @@ impl Backdrop {
         Self { colours, size, sun, waves }
     }
 
-    /// The moment `phase`: from 0 to 1, and 1 is 0 again. `finish` changes the colour of a point.
-    pub(super) fn paint(
-        &self,
-        phase: f32,
-        finish: impl Fn(u32, u32, Colour) -> Colour,
-    ) -> RgbImage {
-        RgbImage::from_fn(self.size.0, self.size.1, |x, y| {
-            let colour = finish(x, y, self.point(x as f32, y as f32, phase * TAU));
-            Rgb(colour.map(|part| (part * 255.0) as u8))
-        })
-    }
-
     /// The colour at `t`: 0 is dark, 1 is light.
     pub(super) fn shade(&self, t: f32) -> Colour {
         let t = t.clamp(0.0, 1.0) * 4.0;
@@ -70,8 +57,9 @@ impl Backdrop {
         mix(self.colours[from], self.colours[from + 1], t - from as f32)
     }
 
-    fn point(&self, x: f32, y: f32, phase: f32) -> Colour {
-        let (width, height) = (self.size.0 as f32, self.size.1 as f32);
+    /// The colour of a point at the moment `phase`: from 0 to 1, and 1 is 0 again.
+    pub(super) fn colour(&self, x: f32, y: f32, phase: f32) -> Colour {
+        let (width, height, phase) = (self.size.0 as f32, self.size.1 as f32, phase * TAU);
         let unit = width.min(height);
         let distance = (x - self.sun.0 * width).hypot(y - self.sun.1 * height) / unit;
         let glow = (1.0 - distance / (0.7 + 0.1 * phase.sin())).max(0.0);

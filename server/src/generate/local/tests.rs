@@ -1,31 +1,17 @@
-use std::time::Duration;
-
 use image::ImageFormat;
 use serde_json::json;
-use url::Url;
-
-use image::Rgb;
 
 use super::*;
 use crate::clock::ManualClock;
+use crate::domain::Media;
 
-struct Fixture {
-    provider: LocalProvider,
-    clock: ManualClock,
-    assets: Assets,
-    blobs: Blobs,
-}
-
-fn fixture() -> Fixture {
+/// The provider, with the clock that it reads.
+fn local() -> (LocalProvider, ManualClock) {
     let clock = ManualClock::new("2026-01-01T00:00:00Z".parse().unwrap());
-    let assets = Assets::new(&Url::parse("https://prompts.example/").unwrap(), &[]);
-    let blobs = Blobs::in_memory();
-    let provider = LocalProvider {
-        clock: Clock::Manual(clock.clone()),
-        assets: assets.clone(),
-        blobs: blobs.clone(),
-    };
-    Fixture { provider, clock, assets, blobs }
+    let assets = Assets::new(&"https://prompts.example/".parse().unwrap(), &[]);
+    let provider =
+        LocalProvider { clock: Clock::Manual(clock.clone()), assets, blobs: Blobs::in_memory() };
+    (provider, clock)
 }
 
 /// A request for "a lighthouse" with some fields set in its JSON.
@@ -42,17 +28,15 @@ fn plasma(fields: Value) -> GenerationRequest {
     request("local/plasma", fields)
 }
 
-impl Fixture {
-    async fn run(&self, request: &GenerationRequest) -> Progress {
-        let ticket = self.provider.submit(request).await.unwrap();
-        self.provider.poll(&ticket, request).await.unwrap()
-    }
+async fn run(provider: &LocalProvider, request: &GenerationRequest) -> Result<Progress, PollError> {
+    let ticket = provider.submit(request).await.unwrap();
+    provider.poll(&ticket, request).await
+}
 
-    async fn upload(&self, bytes: Vec<u8>) -> String {
-        let name = AssetName::random(Media::Png);
-        self.blobs.put_new(&name, bytes.into()).await.unwrap();
-        self.assets.url_of(&name)
-    }
+async fn upload(provider: &LocalProvider, bytes: Vec<u8>) -> String {
+    let name = AssetName::random(Media::Png);
+    provider.blobs.put_new(&name, bytes.into()).await.unwrap();
+    provider.assets.url_of(&name)
 }
 
 /// A picture file that is black on the left and white on the right.
@@ -73,12 +57,13 @@ fn outputs_have_the_size_of_the_ratio_and_differ() {
     ] {
         let request = plasma(json!({ "aspectRatio": ratio, "kind": kind, "batchCount": 2 }));
         let outputs = outputs(&request, None).unwrap();
-        let media = if kind == "image" { Media::Png } else { Media::Gif };
+        let format = if kind == "image" { ImageFormat::Png } else { ImageFormat::Gif };
         for output in &outputs {
-            assert_eq!((output.media, (output.width, output.height)), (media, expected));
-            assert_eq!(image::load_from_memory(&output.bytes).unwrap().width(), expected.0);
+            assert_eq!(image::guess_format(output).unwrap(), format, "{ratio} {kind}");
+            let picture = image::load_from_memory(output).unwrap();
+            assert_eq!((picture.width(), picture.height()), expected, "{ratio} {kind}");
         }
-        assert!(outputs.len() == 2 && outputs[0].bytes != outputs[1].bytes, "{ratio} {kind}");
+        assert!(outputs.len() == 2 && outputs[0] != outputs[1], "{ratio} {kind}");
     }
 }
 
@@ -115,7 +100,7 @@ fn the_words_of_a_prompt_decide_the_palette() {
 
 #[test]
 fn a_video_moves_and_repeats_for_ever() {
-    let file = &outputs(&plasma(json!({ "kind": "video" })), None).unwrap()[0].bytes;
+    let file = &outputs(&plasma(json!({ "kind": "video" })), None).unwrap()[0];
     let decoder = image::codecs::gif::GifDecoder::new(Cursor::new(file)).unwrap();
     let frames = image::AnimationDecoder::into_frames(decoder).collect_frames().unwrap();
     assert_eq!(frames.len(), usize::from(FRAMES));
@@ -124,18 +109,12 @@ fn a_video_moves_and_repeats_for_ever() {
     assert!(file.windows(repeats.len()).any(|window| window == repeats));
 }
 
-#[tokio::test]
-async fn an_uploaded_image_shows_in_the_picture() {
-    let fixture = fixture();
+#[test]
+fn an_input_image_of_each_type_shows_in_the_picture() {
     for format in [ImageFormat::Png, ImageFormat::Jpeg, ImageFormat::Gif, ImageFormat::WebP] {
-        let url = fixture.upload(two_halves(format)).await;
-        // An editing model counts only with an image input of its own.
-        let fields = json!({ "imageInputs": ["urn:x", url], "imageEditEndpointId": "other/edit" });
-        let Progress::Completed(outputs) = fixture.run(&plasma(fields)).await else {
-            panic!("{format:?} did not complete");
-        };
-        let Output::File(first) = &outputs[0] else { panic!("{outputs:?}") };
-        let picture = image::load_from_memory(&first.bytes).unwrap().into_luma8();
+        let input = two_halves(format).into();
+        let file = &outputs(&plasma(json!({})), Some(&input)).unwrap()[0];
+        let picture = image::load_from_memory(file).unwrap().into_luma8();
         let mean_luma = |is_left: bool| {
             let half = picture.enumerate_pixels().filter(|(x, ..)| (*x < PICTURE / 2) == is_left);
             half.map(|(.., pixel)| u32::from(pixel.0[0])).sum::<u32>() / (PICTURE * PICTURE / 2)
@@ -146,23 +125,34 @@ async fn an_uploaded_image_shows_in_the_picture() {
 }
 
 #[tokio::test]
-async fn an_input_that_is_no_image_or_too_large_fails_the_job() {
-    let fixture = fixture();
+async fn the_first_input_that_is_an_asset_counts_and_must_be_an_image_of_usual_size() {
+    let (provider, _) = local();
     // Its header promises 65535 by 65535 pixels.
     let mut large = two_halves(ImageFormat::Gif);
     large[6..10].fill(0xff);
-    for bytes in [b"text".to_vec(), b"GIF89a".to_vec(), large] {
-        let url = fixture.upload(bytes).await;
-        let progress = fixture.run(&plasma(json!({ "imageInput": url }))).await;
-        let Progress::Failed(reason) = progress else { panic!("it did not fail") };
-        assert!(reason.starts_with("an input image cannot be read: "), "{reason}");
+    for (bytes, is_image) in [
+        (two_halves(ImageFormat::Png), true),
+        (b"text".to_vec(), false),
+        (b"GIF89a".to_vec(), false),
+        (large, false),
+    ] {
+        let url = upload(&provider, bytes).await;
+        // An editing model counts only with an image input of its own.
+        let fields = json!({ "imageInputs": ["urn:x", url], "imageEditEndpointId": "other/edit" });
+        match run(&provider, &plasma(fields)).await {
+            Ok(Progress::Completed(_)) => assert!(is_image),
+            Err(PollError::Permanent(reason)) => {
+                assert!(!is_image && reason.starts_with("an input image cannot be read: "));
+            }
+            other => panic!("{other:?}"),
+        }
     }
 }
 
 #[tokio::test]
 async fn requests_are_refused_with_a_reason() {
-    let fixture = fixture();
-    let missing = fixture.assets.url_of(&AssetName::random(Media::Png));
+    let (provider, _) = local();
+    let missing = provider.assets.url_of(&AssetName::random(Media::Png));
     let mut rows = vec![
         (plasma(json!({ "imageInput": missing })), "was not uploaded"),
         (request("local/refuse", json!({})), "local/refuse"),
@@ -181,7 +171,7 @@ async fn requests_are_refused_with_a_reason() {
         rows.push((plasma(json!({ "aspectRatio": ratio })), "beyond 4:1"));
     }
     for (request, expected) in rows {
-        match fixture.provider.submit(&request).await {
+        match provider.submit(&request).await {
             Err(SubmitError::Refused(reason)) => assert!(reason.contains(expected), "{reason}"),
             outcome => panic!("{request:?}: {outcome:?}"),
         }
@@ -196,18 +186,18 @@ async fn the_models_for_tests_are_slow_and_fail() {
         let request = request("local/slow", json!({ "parameters": { "seconds": seconds } }));
         assert_eq!(slow_seconds(&request), expected);
     }
-    let (fixture, slow) = (fixture(), request("local/slow", json!({})));
-    let ticket = fixture.provider.submit(&slow).await.unwrap();
-    let poll = || fixture.provider.poll(&ticket, &slow);
+    let ((provider, clock), slow) = (local(), request("local/slow", json!({})));
+    let ticket = provider.submit(&slow).await.unwrap();
+    let poll = || provider.poll(&ticket, &slow);
     assert!(matches!(poll().await, Ok(Progress::Queued)));
-    fixture.clock.advance(Duration::from_millis(1500));
+    clock.advance(Duration::from_millis(1500));
     assert!(matches!(poll().await, Ok(Progress::InProgress)));
-    fixture.clock.advance(Duration::from_millis(1500));
+    clock.advance(Duration::from_millis(1500));
     assert!(matches!(poll().await, Ok(Progress::Completed(_))));
 
     let fail = request("local/fail", json!({}));
-    assert!(matches!(fixture.run(&fail).await, Progress::Failed(_)));
-    assert_ne!(fixture.provider.submit(&fail).await.unwrap().request_id, ticket.request_id);
+    assert!(matches!(run(&provider, &fail).await, Err(PollError::Permanent(_))));
+    assert_ne!(provider.submit(&fail).await.unwrap().request_id, ticket.request_id);
     let foreign = ProviderTicket { request_id: "a".into(), provider_state: "{}".into() };
-    assert!(fixture.provider.poll(&foreign, &fail).await.is_err());
+    assert!(matches!(provider.poll(&foreign, &fail).await, Err(PollError::Transient { .. })));
 }

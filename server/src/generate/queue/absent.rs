@@ -1,40 +1,11 @@
-//! The module in a build without the feature `provider-queue`: no setting can be made.
+//! The module in a build without the feature `provider-queue`.
 
-#[path = "fields.rs"]
-pub(crate) mod fields;
+use std::sync::Arc;
 
-use std::convert::Infallible;
+use super::QueueSetting;
+use crate::generate::Provider;
+use crate::store::Cause;
 
-use self::fields::ModelFields;
-use crate::generate::local::LocalProvider;
-use crate::quota::Quota;
-
-pub(crate) type OutboundError = Infallible;
-pub(crate) type QueueProvider = LocalProvider;
-
-#[derive(Clone, Debug)]
-pub struct QueueSetting {
-    pub(crate) private_outputs: bool,
-    pub(crate) model_fields: ModelFields,
-    pub(crate) results: Quota,
-    never: Infallible,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("cannot be used, because this program was built without the feature `provider-queue`")]
-pub enum QueueSettingError {
-    Url,
-    Key,
-}
-
-impl QueueSetting {
-    pub fn new(_url: &str, _key: &str) -> Result<Self, QueueSettingError> {
-        Err(QueueSettingError::Url)
-    }
-}
-
-impl LocalProvider {
-    pub(crate) fn new(QueueSetting { never, .. }: QueueSetting) -> Result<Self, OutboundError> {
-        match never {}
-    }
+pub(crate) fn open(_: QueueSetting) -> Result<Arc<dyn Provider>, Cause> {
+    Err("this program was built without the feature `provider-queue`".into())
 }

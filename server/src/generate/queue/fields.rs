@@ -28,29 +28,20 @@ pub(crate) const MODEL_FIELDS: [(&str, ModelField); 4] = [
     ("image_urls", ImageUrls),
 ];
 
-/// The beginning of models' ids, and what these models take.
-const FAMILIES: [(&str, ModelField); 21] = [
-    ("", AspectRatio),
-    ("", ImageUrl),
-    ("fal-ai/bytedance/seedream", ImageSize),
-    ("fal-ai/fast-", ImageSize),
-    ("fal-ai/flux", ImageSize),
-    ("fal-ai/flux-kontext", AspectRatio),
-    ("fal-ai/flux-pro/kontext", AspectRatio),
-    ("fal-ai/flux-pro/v1.1-ultra", AspectRatio),
-    ("fal-ai/hidream", ImageSize),
-    ("fal-ai/ideogram/v3", ImageSize),
-    ("fal-ai/qwen-image", ImageSize),
-    ("fal-ai/recraft", ImageSize),
-    ("fal-ai/sana", ImageSize),
-    ("fal-ai/stable-diffusion", ImageSize),
-    ("fal-ai/z-image", ImageSize),
-    ("fal-ai/bytedance/seedream/v4", ImageUrls),
-    ("fal-ai/flux-2", ImageUrls),
-    ("fal-ai/flux-pro/kontext/multi", ImageUrls),
-    ("fal-ai/gemini-", ImageUrls),
-    ("fal-ai/gpt-image-", ImageUrls),
-    ("fal-ai/nano-banana", ImageUrls),
+/// The beginnings of models' ids, and what these models take. Other models take [`AspectRatio`] and
+/// [`ImageUrl`].
+const FAMILIES: [(&str, ModelField); 3] = [
+    (
+        "fal-ai/bytedance/seedream fal-ai/fast- fal-ai/flux fal-ai/hidream fal-ai/ideogram/v3 \
+         fal-ai/qwen-image fal-ai/recraft fal-ai/sana fal-ai/stable-diffusion fal-ai/z-image",
+        ImageSize,
+    ),
+    ("fal-ai/flux-kontext fal-ai/flux-pro/kontext fal-ai/flux-pro/v1.1-ultra", AspectRatio),
+    (
+        "fal-ai/bytedance/seedream/v4 fal-ai/flux-2 fal-ai/flux-pro/kontext/multi fal-ai/gemini- \
+         fal-ai/gpt-image- fal-ai/nano-banana",
+        ImageUrls,
+    ),
 ];
 
 /// The ratios that `image_size` has names for. Others are sent as width and height.
@@ -72,9 +63,12 @@ pub(crate) type ModelFields = Vec<(String, ModelField)>;
 /// Whether a model takes `field` in place of `usual`. The longest prefix decides.
 fn takes(fields: &ModelFields, model: &str, field: ModelField, usual: ModelField) -> bool {
     let own = fields.iter().map(|(prefix, field)| (1, &**prefix, *field));
-    let all = own.chain(FAMILIES.map(|(prefix, field)| (0, prefix, field)));
-    let fitting =
-        all.filter(|(_, prefix, of)| [field, usual].contains(of) && model.starts_with(prefix));
+    let built_in = FAMILIES.iter().flat_map(|(prefixes, field)| {
+        prefixes.split_whitespace().map(|prefix| (0, prefix, *field))
+    });
+    let fitting = own
+        .chain(built_in)
+        .filter(|(_, prefix, of)| [field, usual].contains(of) && model.starts_with(prefix));
     fitting.max_by_key(|(rank, prefix, _)| (*rank, prefix.len())).is_some_and(|row| row.2 == field)
 }
 
@@ -134,6 +128,10 @@ fn size(aspect_ratio: &str) -> Value {
 mod tests {
     use super::*;
 
+    fn sent(request: &GenerationRequest, fields: &ModelFields) -> Value {
+        serde_json::from_slice(&submit_body(request, fields).unwrap()).unwrap()
+    }
+
     fn body(model: &str, ratio: &str, fields: &ModelFields) -> Value {
         let request = GenerationRequest {
             model_id: model.into(),
@@ -143,7 +141,46 @@ mod tests {
             image_inputs: vec!["https://a.example/2.png".into()],
             ..GenerationRequest::default()
         };
-        serde_json::from_slice(&submit_body(&request, fields).unwrap()).unwrap()
+        sent(&request, fields)
+    }
+
+    #[test]
+    fn all_fields_are_sent_and_precede_the_parameters() {
+        let parameters = json!({"steps": 20, "prompt": "another", "num_images": 9});
+        let request = GenerationRequest {
+            prompt: "a lighthouse".into(),
+            aspect_ratio: "16:9".into(),
+            batch_count: 2,
+            negative_prompt: Some("people".into()),
+            image_input: Some("https://a.example/a.png".into()),
+            image_inputs: vec!["https://a.example/b.png".into()],
+            reference_image_urls: vec!["https://a.example/c.png".into()],
+            parameters: parameters.as_object().cloned(),
+            ..GenerationRequest::default()
+        };
+        let expected = json!({
+            "prompt": "a lighthouse",
+            "negative_prompt": "people",
+            "image_url": "https://a.example/a.png",
+            "image_urls": ["https://a.example/b.png"],
+            "reference_image_urls": ["https://a.example/c.png"],
+            "aspect_ratio": "16:9",
+            "num_images": 2,
+            "steps": 20,
+        });
+        assert_eq!(sent(&request, &ModelFields::new()), expected);
+        // A size of the caller's own precedes the ratio.
+        let size = json!({"image_size": {"width": 640, "height": 360}});
+        let request = GenerationRequest {
+            model_id: "fal-ai/flux/dev".into(),
+            parameters: size.as_object().cloned(),
+            ..request
+        };
+        assert_eq!(sent(&request, &ModelFields::new())["image_size"], size["image_size"]);
+        let video = GenerationRequest { kind: OutputKind::Video, batch_count: 1, ..request };
+        assert_eq!(sent(&video, &ModelFields::new()).get("num_images"), None);
+        let videos = GenerationRequest { batch_count: 2, ..video };
+        assert!(submit_body(&videos, &ModelFields::new()).is_err());
     }
 
     #[test]
@@ -168,20 +205,6 @@ mod tests {
     }
 
     #[test]
-    fn the_callers_own_size_precedes_the_ratio() {
-        let parameters = json!({"image_size": {"width": 640, "height": 360}});
-        let request = GenerationRequest {
-            model_id: "fal-ai/flux/dev".into(),
-            aspect_ratio: "1:1".into(),
-            parameters: parameters.as_object().cloned(),
-            ..GenerationRequest::default()
-        };
-        let body = submit_body(&request, &ModelFields::new()).unwrap();
-        let body: Value = serde_json::from_slice(&body).unwrap();
-        assert_eq!(body["image_size"], parameters["image_size"]);
-    }
-
-    #[test]
     fn an_edit_model_of_several_images_takes_all_of_them_in_one_field() {
         let (none, all) =
             (ModelFields::new(), json!(["https://a.example/1.png", "https://a.example/2.png"]));
@@ -192,13 +215,14 @@ mod tests {
     }
 
     #[test]
-    fn what_the_operator_says_precedes_the_table() {
-        let own = vec![
-            ("acme/".to_owned(), ImageSize),
-            ("acme/old".to_owned(), AspectRatio),
-            ("fal-ai/".to_owned(), AspectRatio),
-            ("acme/edit".to_owned(), ImageUrls),
+    fn the_fields_of_the_operator_precede_the_table() {
+        let own = [
+            ("acme/", ImageSize),
+            ("acme/old", AspectRatio),
+            ("fal-ai/", AspectRatio),
+            ("acme/edit", ImageUrls),
         ];
+        let own = own.map(|(prefix, field)| (prefix.to_owned(), field)).into();
         for (model, field) in [
             ("acme/new", "image_size"),
             ("acme/old", "aspect_ratio"),

@@ -10,8 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use url::Url;
 
-use crate::domain::{GenerationRequest, OutputKind};
-use crate::generate::OutputError::{self, Permanent};
+use crate::domain::{GenerationRequest, OutputKind, ProviderTicket};
 use crate::generate::{PollError, Progress, model};
 use crate::limits::PROVIDER_REASON_CHARS_MAX;
 
@@ -53,6 +52,16 @@ impl OutputFile {
 }
 
 impl RequestUrls {
+    pub(super) fn of(ticket: &ProviderTicket) -> Result<Self, PollError> {
+        let urls = serde_json::from_str(&ticket.provider_state);
+        urls.map_err(|_| PollError::transient("the ticket is of another provider"))
+    }
+
+    /// For the `provider_state` of a ticket.
+    pub(super) fn to_text(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
+    }
+
     /// The addresses in the response to a submission that are `valid`; `None` without the two that
     /// are needed.
     pub(super) fn given(body: &Value, valid: impl Fn(&Url) -> bool) -> Option<Self> {
@@ -97,7 +106,7 @@ pub(super) fn model_url(provider: &Url, request: &GenerationRequest) -> Result<U
 }
 
 /// The progress of a request; `None` if it is completed and has a result.
-pub(super) fn progress(body: &[u8]) -> Result<Option<Progress>, OutputError> {
+pub(super) fn progress(body: &[u8]) -> Result<Option<Progress>, PollError> {
     let body: Value = serde_json::from_slice(body).unwrap_or_default();
     match (body["status"].as_str(), message(&body["error"])) {
         (Some("IN_QUEUE"), _) => Ok(Some(Progress::Queued)),
@@ -105,20 +114,20 @@ pub(super) fn progress(body: &[u8]) -> Result<Option<Progress>, OutputError> {
         (Some("COMPLETED"), None) => Ok(None),
         // Only the first is part of the protocol, but the others are unambiguous.
         (Some("COMPLETED" | "FAILED" | "ERROR" | "CANCELED" | "CANCELLED"), error) => {
-            Err(Permanent(error.unwrap_or_default()))
+            Err(PollError::Permanent(error.unwrap_or_default()))
         }
-        _ => Err(PollError::new("the status is not readable").into()),
+        _ => Err(PollError::transient("the status is not readable")),
     }
 }
 
 /// The output files in a result: at least one.
-pub(super) fn output_files(body: &[u8], kind: OutputKind) -> Result<Vec<OutputFile>, OutputError> {
+pub(super) fn output_files(body: &[u8], kind: OutputKind) -> Result<Vec<OutputFile>, PollError> {
     let mut body: Value = serde_json::from_slice(body).unwrap_or_default();
     if !body.is_object() {
-        return Err(PollError::new("the result is not readable").into());
+        return Err(PollError::transient("the result is not readable"));
     }
     if let Some(error) = first_message(&body, &["error", "detail"]) {
-        return Err(Permanent(error));
+        return Err(PollError::Permanent(error));
     }
     let (many, one) = match kind {
         OutputKind::Image => ("images", "image"),
@@ -131,7 +140,8 @@ pub(super) fn output_files(body: &[u8], kind: OutputKind) -> Result<Vec<OutputFi
     });
     let files: Vec<_> = listed.filter_map(OutputFile::new).collect();
     if files.is_empty() {
-        return Err(Permanent(format!("the provider's result has no {one} that can be read")));
+        let reason = format!("the provider's result has no {one} that can be read");
+        return Err(PollError::Permanent(reason));
     }
     Ok(files)
 }

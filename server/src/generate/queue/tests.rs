@@ -2,21 +2,26 @@
 
 mod fal;
 
-use std::io::Cursor;
 use std::time::{Duration, Instant};
 
-use image::{ImageFormat, RgbImage};
+use bytes::Bytes;
+use data_encoding::BASE64;
+use http::Method;
+use http::header::AUTHORIZATION;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use wiremock::matchers::any;
 use wiremock::{Mock, MockServer, ResponseTemplate};
 
+use super::client::QueueProvider;
 use super::*;
 use crate::blobs::Blobs;
-use crate::domain::{JobRecord, Media, OutputKind};
-use crate::generate::output::{SaveError, WaitsFor};
-use crate::generate::tests::{Log, output_store, picture, queued_job};
-use crate::generate::{MediaFile, Output};
+use crate::domain::{GenerationRequest, JobRecord, Media, OutputKind, ProviderTicket};
+use crate::generate::PollError::{self, Permanent, Transient};
+use crate::generate::output::WaitsFor;
+use crate::generate::tests::{Log, output_store, png, queued_job};
+use crate::generate::{Progress, Provider, SubmitError};
+use crate::limits::PROVIDER_RETRY_AFTER_MAX;
 
 const KEY: &str = "the-provider-key-id:the-provider-key-secret";
 const MP4: &[u8] = b"\0\0\0\x10ftypisom\0\0\0\0";
@@ -43,8 +48,8 @@ fn hang() -> Reply {
     Other(ResponseTemplate::new(200).set_delay(Duration::from_secs(60)))
 }
 
-fn redirect(to: &str) -> Reply {
-    Other(ResponseTemplate::new(302).insert_header("location", to))
+fn redirect(to: &str) -> ResponseTemplate {
+    ResponseTemplate::new(302).insert_header("location", to)
 }
 
 /// What the provider replies to each kind of request.
@@ -75,9 +80,21 @@ impl Default for Script {
             submission: Json(200, submission),
             status: Json(200, json!({"status": "COMPLETED"})),
             result: Json(200, json!({"images": images})),
-            file: file("image/png", picture()),
+            file: file("image/png", png(32, 18)),
         }
     }
+}
+
+fn submission(submission: Reply) -> Script {
+    Script { submission, ..Script::default() }
+}
+
+fn status(status: Reply) -> Script {
+    Script { status, ..Script::default() }
+}
+
+fn result(result: Reply) -> Script {
+    Script { result, ..Script::default() }
 }
 
 async fn start(script: Script) -> MockServer {
@@ -107,13 +124,8 @@ async fn received(provider: &MockServer) -> Vec<wiremock::Request> {
 }
 
 fn setting(url: &str) -> QueueSetting {
-    let mut setting = QueueSetting::new(url, KEY).unwrap();
-    for limits in
-        [&mut setting.submit_limits, &mut setting.status_limits, &mut setting.result_limits]
-    {
-        limits.time = Duration::from_millis(1500);
-    }
-    setting
+    let timeouts = [Duration::from_millis(1500); 2];
+    QueueSetting { timeouts, ..QueueSetting::new(url, KEY).unwrap() }
 }
 
 fn client_of(provider: &MockServer) -> QueueProvider {
@@ -123,70 +135,63 @@ fn client_of(provider: &MockServer) -> QueueProvider {
 fn request() -> GenerationRequest {
     GenerationRequest {
         model_id: "acme/flux/dev".into(),
-        prompt: "a lighthouse".into(),
         aspect_ratio: "16:9".into(),
         batch_count: 2,
-        ..GenerationRequest::default()
+        ..crate::generate::tests::request("a lighthouse")
     }
 }
 
-async fn submit_and_poll(
-    provider: &MockServer,
-    request: &GenerationRequest,
-) -> Result<Progress, PollError> {
+/// Type, width, height and bytes.
+type Stored = (Media, u32, u32, Bytes);
+
+/// Submits a request, polls once, and loads the outputs.
+async fn run(provider: &MockServer, request: &GenerationRequest) -> Result<Vec<Stored>, PollError> {
     let client = client_of(provider);
     let ticket = client.submit(request).await.unwrap();
-    poll_and_load(&client, &ticket, request).await
+    load(&client, ticket, request).await
 }
 
 /// Polls and then loads the outputs, as a worker does.
-async fn poll_and_load(
+async fn load(
     client: &QueueProvider,
-    ticket: &ProviderTicket,
+    mut ticket: ProviderTicket,
     request: &GenerationRequest,
-) -> Result<Progress, PollError> {
-    let mut progress = client.poll(ticket, request).await?;
+) -> Result<Vec<Stored>, PollError> {
+    let mut progress = client.poll(&ticket, request).await?;
     if let Progress::Ready(provider_state) = progress {
-        let ticket = ProviderTicket { provider_state, ..ticket.clone() };
+        ticket.provider_state = provider_state;
         progress = client.poll(&ticket, request).await?;
     }
-    let Progress::Completed(outputs) = progress else { return Ok(progress) };
+    let Progress::Completed(outputs) = progress else { panic!("{progress:?}") };
     let store = output_store(Blobs::in_memory());
-    let job = JobRecord { request: request.clone().into(), ..queued_job(ticket.clone()) };
+    let job = JobRecord { request: request.clone().into(), ..queued_job(ticket) };
     let mut files = Vec::new();
     for (at, output) in outputs.into_iter().enumerate() {
-        let image = match store.put(&job, ticket, at, output, &WaitsFor::new("")).await {
-            Ok(image) => image,
-            Err(SaveError::Output(Permanent(reason))) => return Ok(Progress::Failed(reason)),
-            Err(SaveError::Output(Transient(error))) => return Err(error),
-            Err(SaveError::Storage(error)) => panic!("{error}"),
-        };
+        let image = store.put(&job, at, output, &WaitsFor::new("")).await?;
         let name = store.assets.name_of(&image.source).unwrap();
         let bytes = store.blobs.read_all(&name).await.unwrap().unwrap();
-        let (media, width, height) = (name.media(), image.width, image.height);
-        files.push(Output::File(MediaFile { bytes, media, width, height }));
+        files.push((name.media(), image.width, image.height, bytes));
     }
-    Ok(Progress::Completed(files))
+    Ok(files)
 }
 
-async fn poll(script: Script) -> Result<Progress, PollError> {
-    submit_and_poll(&start(script).await, &request()).await
+async fn poll(script: Script) -> Result<Vec<Stored>, PollError> {
+    run(&start(script).await, &request()).await
 }
 
 #[tokio::test]
 async fn a_request_is_queued_in_progress_and_completed_with_its_images() {
-    for (at, (code, status)) in
-        [(202, "IN_QUEUE"), (202, "IN_PROGRESS"), (200, "COMPLETED")].into_iter().enumerate()
-    {
-        let status = Json(code, json!({"status": status, "queue_position": 1, "logs": null}));
-        let provider = start(Script { status, ..Script::default() }).await;
-        match (at, submit_and_poll(&provider, &request()).await.unwrap()) {
-            (0, Progress::Queued) | (1, Progress::InProgress) => {}
-            (2, Progress::Completed(outputs)) => {
-                assert_eq!(outputs.len(), 2, "as many as were asked for");
-                let Output::File(first) = &outputs[0] else { panic!("{outputs:?}") };
-                assert_eq!((first.media, first.width, first.height), (Media::Png, 32, 18));
-                assert_eq!(first.bytes, picture());
+    for (code, state) in [(202, "IN_QUEUE"), (202, "IN_PROGRESS"), (200, "COMPLETED")] {
+        let body = json!({"status": state, "queue_position": 1, "logs": null});
+        let provider = start(status(Json(code, body))).await;
+        let client = client_of(&provider);
+        let ticket = client.submit(&request()).await.unwrap();
+        match (state, client.poll(&ticket, &request()).await.unwrap()) {
+            ("IN_QUEUE", Progress::Queued) | ("IN_PROGRESS", Progress::InProgress) => {}
+            ("COMPLETED", Progress::Ready(_)) => {
+                let files = load(&client, ticket, &request()).await.unwrap();
+                // As many as were asked for.
+                assert_eq!(files, vec![(Media::Png, 32, 18, png(32, 18)); 2]);
             }
             other => panic!("{other:?}"),
         }
@@ -202,48 +207,13 @@ async fn a_request_is_queued_in_progress_and_completed_with_its_images() {
 }
 
 #[tokio::test]
-async fn all_fields_are_sent() {
-    let provider = start(Script::default()).await;
-    let request = GenerationRequest {
-        negative_prompt: Some("people".into()),
-        image_input: Some("https://a.example/a.png".into()),
-        image_inputs: vec!["https://a.example/b.png".into()],
-        reference_image_urls: vec!["https://a.example/c.png".into()],
-        image_edit_endpoint_id: Some("acme/flux/edit".into()),
-        parameters: json!({"steps": 20, "prompt": "another", "num_images": 9}).as_object().cloned(),
-        ..request()
-    };
-    let client = QueueProvider::new(setting(&format!("{}/queue/", provider.uri()))).unwrap();
-    client.submit(&request).await.unwrap();
-    let received = &received(&provider).await[0];
-    assert_eq!(received.url.path(), "/queue/acme/flux/edit");
-    let expected = json!({
-        "prompt": "a lighthouse",
-        "negative_prompt": "people",
-        "image_url": "https://a.example/a.png",
-        "image_urls": ["https://a.example/b.png"],
-        "reference_image_urls": ["https://a.example/c.png"],
-        "aspect_ratio": "16:9",
-        "num_images": 2,
-        "steps": 20,
-    });
-    assert_eq!(received.body_json::<Value>().unwrap(), expected);
-}
-
-#[tokio::test]
-async fn a_request_has_one_video() {
+async fn a_video_has_the_size_that_the_result_gives() {
     let video = json!({"url": "ORIGIN/1.mp4", "width": 1280, "height": 720});
-    let result = Json(200, json!({"video": video}));
-    let script = Script { result, file: file("video/mp4", MP4), ..Script::default() };
-    let provider = start(script).await;
+    let script = result(Json(200, json!({"video": video})));
+    let provider = start(Script { file: file("video/mp4", MP4), ..script }).await;
     let one = GenerationRequest { kind: OutputKind::Video, batch_count: 1, ..request() };
-    let Ok(Progress::Completed(outputs)) = submit_and_poll(&provider, &one).await else {
-        panic!("it did not complete");
-    };
-    let Output::File(video) = &outputs[0] else { panic!("{outputs:?}") };
-    assert_eq!((video.media, video.width, video.height), (Media::Mp4, 1280, 720));
-    let body: Value = received(&provider).await[0].body_json().unwrap();
-    assert_eq!(body.get("num_images"), None);
+    let files = run(&provider, &one).await.unwrap();
+    assert_eq!(files, [(Media::Mp4, 1280, 720, Bytes::from_static(MP4))]);
 
     let several = GenerationRequest { batch_count: 2, ..one };
     let error = client_of(&provider).submit(&several).await.unwrap_err();
@@ -277,7 +247,6 @@ fn outcome(error: &SubmitError) -> &'static str {
 #[tokio::test]
 async fn a_submission_is_sent_once_and_its_outcome_is_what_is_certain() {
     let detail = || json!({"detail": [{"loc": ["body"], "msg": format!("no, {KEY}")}]});
-    let failed = |status| Json(status, detail());
     let mut rows = Vec::new();
     for (statuses, expected) in [
         (&[400, 404, 422][..], "refused"),
@@ -285,20 +254,19 @@ async fn a_submission_is_sent_once_and_its_outcome_is_what_is_certain() {
         (&[429, 503], "unavailable"),
         (&[307, 408, 500, 502, 504], "unknown"),
     ] {
-        rows.extend(statuses.iter().map(|status| (failed(*status), expected)));
+        rows.extend(statuses.iter().map(|status| (Json(*status, detail()), expected)));
     }
-    for submission in [
+    let unusable = [
         hang(),
         zeros(),
         file("text/html", "<h1>Hello</h1>"),
         Json(200, json!([])),
         Json(200, json!({"request_id": 7, "status_url": 8, "response_url": 9})),
         Json(200, json!({"request_id": "r".repeat(257)})),
-    ] {
-        rows.push((submission, "unknown"));
-    }
-    for (submission, expected) in rows {
-        let script = Script { submission, ..Script::default() };
+    ];
+    rows.extend(unusable.map(|reply| (reply, "unknown")));
+    for (reply, expected) in rows {
+        let script = submission(reply);
         let provider = start(script.clone()).await;
         let error = client_of(&provider).submit(&request()).await.unwrap_err();
         assert_eq!(outcome(&error), expected, "{script:?}: {error:?}");
@@ -331,11 +299,10 @@ async fn the_time_to_wait_is_read_from_a_response() {
         ("soon", None),
         ("-1", None),
     ] {
-        for status in [429, 503] {
-            let response = ResponseTemplate::new(status);
-            let busy = response.insert_header("retry-after", after).insert_header("date", date);
-            let script = Script { submission: Other(busy.clone()), ..Script::default() };
-            let provider = start(script).await;
+        for code in [429, 503] {
+            let busy = ResponseTemplate::new(code).insert_header("retry-after", after);
+            let busy = || Other(busy.clone().insert_header("date", date));
+            let provider = start(submission(busy())).await;
             let expected = wait.map(Duration::from_secs);
             match client_of(&provider).submit(&request()).await.unwrap_err() {
                 SubmitError::Busy(_, given) => {
@@ -344,63 +311,43 @@ async fn the_time_to_wait_is_read_from_a_response() {
                 SubmitError::Unavailable(_) => assert_eq!(expected, None, "{after}"),
                 other => panic!("{other:?}"),
             }
-            for script in [
-                Script { status: Other(busy.clone()), ..Script::default() },
-                Script { result: Other(busy.clone()), ..Script::default() },
-            ] {
-                assert_eq!(poll(script).await.unwrap_err().retry_after, expected, "{after}");
+            for script in [status(busy()), result(busy())] {
+                match poll(script).await {
+                    Err(Transient { retry_after, .. }) => assert_eq!(retry_after, expected),
+                    other => panic!("{other:?}"),
+                }
             }
         }
     }
 }
 
-/// A picture of 2 MiB that cannot be compressed.
-fn noise() -> Vec<u8> {
-    let mut seed = 1_u32;
-    let mut file = Cursor::new(Vec::new());
-    let picture = RgbImage::from_fn(1024, 700, |_, _| {
-        seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        let [_, r, g, b] = seed.to_be_bytes();
-        image::Rgb([r, g, b])
-    });
-    picture.write_to(&mut file, ImageFormat::Png).unwrap();
-    file.into_inner()
-}
-
 #[tokio::test]
 async fn outputs_in_the_result_itself_are_loaded_and_give_their_memory_back() {
-    let (small, large) = (picture(), noise());
-    let base64 = data_encoding::BASE64.encode(&small);
+    let small = png(32, 18);
+    let base64 = BASE64.encode(&small);
     let percent = percent_encoding::percent_encode(&small, percent_encoding::NON_ALPHANUMERIC);
-    for (url, expected) in [
-        (format!("data:image/png;base64,{base64}"), Some((&small, 32))),
-        (format!("DATA:;Base64,{}", base64.trim_end_matches('=')), Some((&small, 32))),
-        (format!("data:image/png;base64,{}", base64.replace('+', "%2B")), Some((&small, 32))),
-        (format!("data:image/png,{percent}"), Some((&small, 32))),
-        (format!("data:image/png;base64, {}", base64.replace('a', "a\n")), Some((&small, 32))),
+    for (url, is_small) in [
+        (format!("data:image/png;base64,{base64}"), true),
+        (format!("DATA:;Base64,{}", base64.trim_end_matches('=')), true),
+        (format!("data:image/png;base64,{}", base64.replace('+', "%2B")), true),
+        (format!("data:image/png,{percent}"), true),
+        (format!("data:image/png;base64, {}", base64.replace('a', "a\n")), true),
         // More than the limit of the store.
-        (format!("data:image/png;base64,{}", data_encoding::BASE64.encode(&large)), None),
+        (format!("data:image/png;base64,{}", BASE64.encode(&[0; 2 << 20])), false),
     ] {
-        let result = Json(200, json!({"images": [{"url": url}, {"url": url}]}));
-        let provider = start(Script { result, ..Script::default() }).await;
+        let provider = start(result(Json(200, json!({"images": [{"url": url}, url]})))).await;
         let client = client_of(&provider);
-        let free = client.setting.results.usage().used;
+        let used = || client.setting.results.usage().used;
         let ticket = client.submit(&request()).await.unwrap();
         let held = client.poll(&ticket, &request()).await.unwrap();
-        let now = || client.setting.results.usage().used;
-        assert_eq!(now() > free, expected.is_none(), "only large ones take a share");
+        assert_eq!(used() == 0, is_small, "only large ones take a part");
         drop(held);
-        assert_eq!(now(), free);
-        match (poll_and_load(&client, &ticket, &request()).await.unwrap(), expected) {
-            (Progress::Completed(outputs), Some((bytes, width))) => {
-                assert_eq!(outputs.len(), 2);
-                let Output::File(file) = &outputs[1] else { panic!("{outputs:?}") };
-                assert_eq!((&*file.bytes, file.width), (&bytes[..], width));
+        assert_eq!(used(), 0);
+        match load(&client, ticket, &request()).await {
+            Ok(files) => assert_eq!(files, vec![(Media::Png, 32, 18, small.clone()); 2]),
+            Err(error) => {
+                assert!(!is_small && error.to_string() == "an output is larger than 1 MiB");
             }
-            (Progress::Failed(reason), None) => {
-                assert_eq!(reason, "an output is larger than 1 MiB");
-            }
-            other => panic!("{other:?}"),
         }
     }
 }
@@ -408,52 +355,50 @@ async fn outputs_in_the_result_itself_are_loaded_and_give_their_memory_back() {
 #[tokio::test]
 async fn the_key_is_sent_to_no_other_host() {
     let other = start(Script::default()).await;
-    let provider = start(Script { status: redirect(&other.uri()), ..Script::default() }).await;
-    submit_and_poll(&provider, &request()).await.unwrap_err();
+    let provider = start(status(Other(redirect(&other.uri())))).await;
+    run(&provider, &request()).await.unwrap_err();
     // Tickets from before the operator changed the provider.
     let urls = json!({"status": format!("{}/s", other.uri()), "response": "http://a.example/"});
     for state in [urls.to_string(), "2026-01-01T00:00:00Z".to_owned()] {
         let ticket = ProviderTicket { request_id: "r".into(), provider_state: state.into() };
-        client_of(&provider).poll(&ticket, &request()).await.unwrap_err();
+        let error = client_of(&provider).poll(&ticket, &request()).await.unwrap_err();
+        assert!(matches!(error, Transient { .. }), "{error:?}");
     }
     assert_eq!(received(&other).await.len(), 0);
 }
 
-fn memory() -> Value {
-    json!({"detail": "out of memory"})
-}
-
 /// Failed responses that come from the model itself, and not from a proxy on the way to it.
-fn errors_of_models() -> [ResponseTemplate; 3] {
-    let error = || ResponseTemplate::new(500).set_body_json(memory());
+fn errors_of_models() -> [Reply; 3] {
+    let memory = || ResponseTemplate::new(500).set_body_json(json!({"detail": "out of memory"}));
     let of_body = json!({"detail": "out of memory", "error_type": "runner_server_error"});
     [
-        error().insert_header("x-fal-request-id", "r-1"),
-        error().insert_header("x-fal-error-type", "runner_server_error"),
-        ResponseTemplate::new(500).set_body_json(of_body),
+        Other(memory().insert_header("x-fal-request-id", "r-1")),
+        Other(memory().insert_header("x-fal-error-type", "runner_server_error")),
+        Json(500, of_body),
     ]
 }
 
 #[tokio::test]
 async fn a_poll_that_may_succeed_later_is_an_error() {
-    let mut scripts = Vec::new();
-    for reply in [hang(), zeros(), file("text/html", "<h1>Hello</h1>")] {
-        scripts.push(Script { status: reply, ..Script::default() });
-    }
+    let mut scripts: Vec<_> = [hang(), zeros(), file("text/html", "<h1>Hello</h1>")].into();
     for code in [401, 402, 403, 429, 500, 502, 503] {
-        let status = Json(code, json!({"detail": "later"}));
-        scripts.push(Script { status, ..Script::default() });
+        scripts.push(Json(code, json!({"detail": "later"})));
     }
-    for status in [json!({"state": "COMPLETED"}), json!({"status": "DREAMING"})] {
-        scripts.push(Script { status: Json(200, status), ..Script::default() });
+    for state in [json!({"state": "COMPLETED"}), json!({"status": "DREAMING"})] {
+        scripts.push(Json(200, state));
     }
-    for (code, body) in [(500, json!({})), (503, json!({})), (429, json!({})), (200, json!([]))] {
-        scripts.push(Script { result: Json(code, body), ..Script::default() });
-    }
-    // An error of a proxy, and the model's where only the provider can have one.
-    scripts.push(Script { result: Json(500, memory()), ..Script::default() });
-    for status in errors_of_models() {
-        scripts.push(Script { status: Other(status), ..Script::default() });
+    // Only a result can be the model's own error.
+    scripts.extend(errors_of_models());
+    let mut scripts: Vec<_> = scripts.into_iter().map(status).collect();
+    for (code, body) in [
+        (500, json!({})),
+        (503, json!({})),
+        (429, json!({})),
+        (200, json!([])),
+        // An error of a proxy.
+        (500, json!({"detail": "out of memory"})),
+    ] {
+        scripts.push(result(Json(code, body)));
     }
     for file in [hang(), Json(404, json!({})), Json(500, json!({}))] {
         scripts.push(Script { file, ..Script::default() });
@@ -461,8 +406,8 @@ async fn a_poll_that_may_succeed_later_is_an_error() {
     for script in scripts {
         let provider = start(script.clone()).await;
         let begun = Instant::now();
-        let progress = submit_and_poll(&provider, &request()).await;
-        assert!(progress.is_err(), "{script:?}: {progress:?}");
+        let outcome = run(&provider, &request()).await;
+        assert!(matches!(outcome, Err(Transient { .. })), "{script:?}: {outcome:?}");
         assert!(begun.elapsed() < Duration::from_secs(10), "{script:?}");
         let sent = received(&provider).await;
         let is_repeated = sent.windows(2).any(|two| two[0].url == two[1].url);
@@ -473,64 +418,54 @@ async fn a_poll_that_may_succeed_later_is_an_error() {
 #[tokio::test]
 async fn a_request_that_failed_fails_with_its_reason() {
     let no_type = "an output is not of a type that is asked for";
-    let no_address = "an output has no http or https address";
+    let no_address = "an output: no http or https address";
     let no_image = "the provider's result has no image that can be read";
-    let not_public = "an output is at an address that is not public";
+    let not_public = "an output: 127.0.0.1 is not a public address";
     let no_data = "an output in a data: address cannot be read";
     let error = |error: Value| Json(200, json!({"status": "COMPLETED", "error": error}));
-    let detail =
-        json!({"detail": [{"loc": ["body", "prompt"], "msg": "not allowed", "type": "x"}]});
-    let mut rows = Vec::new();
-    for (status, reason) in [
+    let gone = Other(ResponseTemplate::new(410).set_body_string("Gone"));
+    let mut rows: Vec<_> = [
         (error(json!("out of memory")), "out of memory"),
         (error(json!({"message": "out of memory"})), "out of memory"),
         (Json(200, json!({"status": "FAILED", "error": "no memory"})), "no memory"),
         (Json(404, json!({"detail": "no such request"})), "no such request (status 404)"),
-        (
-            Other(ResponseTemplate::new(410).set_body_string("Gone")),
-            "the provider answered with status 410",
-        ),
-    ] {
-        rows.push((Script { status, ..Script::default() }, reason));
-    }
-    for (code, result, reason) in [
+        (gone, "the provider answered with status 410"),
+    ]
+    .map(|(reply, reason)| (status(reply), reason))
+    .into();
+    let detail =
+        json!({"detail": [{"loc": ["body", "prompt"], "msg": "not allowed", "type": "x"}]});
+    let image = |url: &str| json!({"images": [{"url": url}]});
+    for (code, body, reason) in [
         (422, detail, "not allowed (status 422)"),
         (200, json!({"error": format!("boom {KEY}")}), "boom …"),
         (200, json!({}), no_image),
         (200, json!({"images": []}), no_image),
         (200, json!({"images": [1]}), no_image),
         (200, json!({"video": {"url": "x"}}), no_image),
-        (200, json!({"images": [{"url": "1.png"}]}), no_address),
-        (200, json!({"images": [{"url": "ftp://127.0.0.1/1.png"}]}), no_address),
-        (200, json!({"images": [{"url": "file:///etc/passwd"}]}), no_address),
-        (200, json!({"images": [{"url": "data:image/png;base64,AA"}]}), no_type),
-        (200, json!({"images": [{"url": "data:image/png;base64,!!"}]}), no_data),
-        (200, json!({"images": [{"url": "data:image/png;base64"}]}), no_data),
+        (200, image("1.png"), no_address),
+        (200, image("ftp://127.0.0.1/1.png"), no_address),
+        (200, image("file:///etc/passwd"), no_address),
+        (200, image("data:image/png;base64,AA"), no_type),
+        (200, image("data:image/png;base64,!!"), no_data),
+        (200, image("data:image/png;base64"), no_data),
     ] {
-        rows.push((Script { result: Json(code, result), ..Script::default() }, reason));
+        rows.push((result(Json(code, body)), reason));
     }
-    for result in errors_of_models() {
-        let script = Script { result: Other(result), ..Script::default() };
-        rows.push((script, "out of memory (status 500)"));
-    }
+    rows.extend(errors_of_models().map(|reply| (result(reply), "out of memory (status 500)")));
     for (file, reason) in [
         (file("image/png", "<script>alert(1)</script>"), no_type),
         (file("image/svg+xml", "<svg/>"), no_type),
         (file("video/mp4", MP4), no_type),
         (file("image/png", &b"\x89PNG\r\n\x1a\n\0\0\0\0"[..]), "an output cannot be read"),
         (zeros(), "an output is larger than 1 MiB"),
-        (redirect("http://127.0.0.1:1/"), not_public),
+        (Other(redirect("http://127.0.0.1:1/")), not_public),
     ] {
-        rows.push((Script { file, ..Script::default() }, reason));
+        rows.push((Script { file, ..result(Json(200, image("ORIGIN/1.png"))) }, reason));
     }
-    for (mut script, expected) in rows {
-        if expected == "an output cannot be read" {
-            script.result = Json(200, json!({"images": [{"url": "ORIGIN/1.png"}]}));
-        }
-        match poll(script.clone()).await {
-            Ok(Progress::Failed(reason)) => assert_eq!(reason, expected, "{script:?}"),
-            other => panic!("{script:?}: {other:?}"),
-        }
+    for (script, expected) in rows {
+        let outcome = poll(script.clone()).await;
+        assert_eq!(outcome, Err(Permanent(expected.to_owned())), "{script:?}");
     }
 }
 
@@ -538,20 +473,17 @@ async fn a_request_that_failed_fails_with_its_reason() {
 async fn outputs_are_downloaded_from_public_addresses_only_unless_configured() {
     let storage = start(Script::default()).await;
     let url = format!("{}/1.png", storage.uri());
-    let result = Json(200, json!({"images": [{"url": url}]}));
-    let provider = start(Script { result, ..Script::default() }).await;
-    let Ok(Progress::Failed(reason)) = submit_and_poll(&provider, &request()).await else {
-        panic!("it did not fail");
-    };
-    assert_eq!(reason, "an output is at an address that is not public");
-    assert_eq!(received(&storage).await.len(), 0);
-
-    let setting = QueueSetting { private_outputs: true, ..setting(&provider.uri()) };
-    let allowing = QueueProvider::new(setting).unwrap();
-    let ticket = allowing.submit(&request()).await.unwrap();
-    let progress = poll_and_load(&allowing, &ticket, &request()).await;
-    assert!(matches!(progress, Ok(Progress::Completed(_))), "{progress:?}");
-    assert!(!received(&storage).await[0].headers.contains_key(AUTHORIZATION));
+    let provider = start(result(Json(200, json!({"images": [{"url": url}]})))).await;
+    for (private_outputs, requests) in [(false, 0), (true, 1)] {
+        let setting = QueueSetting { private_outputs, ..setting(&provider.uri()) };
+        let client = QueueProvider::new(setting).unwrap();
+        let ticket = client.submit(&request()).await.unwrap();
+        let outcome = load(&client, ticket, &request()).await;
+        assert_eq!(outcome.is_ok(), private_outputs, "{outcome:?}");
+        let sent = received(&storage).await;
+        assert_eq!(sent.len(), requests);
+        assert!(sent.iter().all(|sent| !sent.headers.contains_key(AUTHORIZATION)));
+    }
 }
 
 #[tokio::test]
@@ -561,11 +493,18 @@ async fn the_key_is_in_no_error_and_no_log() {
     tracing::trace!("the log is read");
     poll(Script::default()).await.unwrap();
     let refusal = Json(500, json!({"detail": format!("Key {KEY}")}));
-    let poll = poll(Script { status: refusal.clone(), ..Script::default() }).await.unwrap_err();
-    let provider = start(Script { submission: refusal, ..Script::default() }).await;
+    let poll = poll(status(refusal.clone())).await.unwrap_err();
+    let provider = start(submission(refusal)).await;
     let submission = client_of(&provider).submit(&request()).await.unwrap_err();
     let text = format!("{poll:?} {poll} {submission:?} {submission} {}", log.text());
     assert!(text.contains("the log is read") && !text.contains("the-provider-key"), "{text}");
+
+    let setting = QueueSetting::new("https://a.example", "id-of-key:secret-of-key").unwrap();
+    let shown = format!("{setting:?} {:?}", setting.authorization);
+    assert!(!shown.contains("of-key"), "{shown}");
+    let client = QueueProvider::new(setting).unwrap();
+    let redacted = client.redact("no id-of-key:secret-of-key, id-of-key or secret-of-key");
+    assert_eq!(redacted, "no …, … or …");
 }
 
 #[test]
@@ -586,28 +525,20 @@ fn only_a_plain_web_address_and_a_key_that_a_header_can_hold_are_accepted() {
 }
 
 #[test]
-fn a_key_is_never_shown() {
-    let setting = QueueSetting::new("https://a.example", "id-of-key:secret-of-key").unwrap();
-    let shown = format!("{setting:?} {:?}", setting.authorization);
-    assert!(!shown.contains("of-key"), "{shown}");
-    let redacted = setting.redact("no id-of-key:secret-of-key, id-of-key or secret-of-key");
-    assert_eq!(redacted, "no …, … or …");
-}
-
-#[test]
 fn the_origin_is_all_of_scheme_host_and_port() {
     let setting = QueueSetting::new("https://a.example/queue", "k").unwrap();
-    let is = |url: &str| setting.is_same_origin(&Url::parse(url).unwrap());
-    assert!(is("https://a.example/anything") && is("https://a.example:443/"));
-    for url in [
-        "http://a.example/",
-        "https://a.example:444/",
-        "https://b.a.example/",
-        "https://a.example.org/",
-        "https://a.example@evil.example/",
-        "https://user@a.example/",
-        "data:text/plain,a",
+    let client = QueueProvider::new(setting).unwrap();
+    for (url, same) in [
+        ("https://a.example/anything", true),
+        ("https://a.example:443/", true),
+        ("http://a.example/", false),
+        ("https://a.example:444/", false),
+        ("https://b.a.example/", false),
+        ("https://a.example.org/", false),
+        ("https://a.example@evil.example/", false),
+        ("https://user@a.example/", false),
+        ("data:text/plain,a", false),
     ] {
-        assert!(!is(url), "{url}");
+        assert_eq!(client.is_same_origin(&Url::parse(url).unwrap()), same, "{url}");
     }
 }

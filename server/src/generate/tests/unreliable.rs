@@ -7,7 +7,7 @@ use wiremock::matchers::any;
 use wiremock::{Mock, MockServer, Request, Respond, ResponseTemplate};
 
 use super::*;
-use crate::generate::queue::{QueueProvider, QueueSetting};
+use crate::generate::queue::{self, QueueSetting};
 use crate::generate::submit::Submitter;
 use crate::generate::worker::{StepOutcome, Worker};
 use crate::limits::{JOB_LEASE, JOB_RETRY_DELAY_MAX};
@@ -67,14 +67,14 @@ impl Respond for Unreliable {
             ("refusing", "status") => json(json!({"status": "COMPLETED", "error": "no"})),
             (_, "status") => json(json!({"status": "COMPLETED"})),
             (_, "result") => {
-                let data = format!("data:image/png;base64,{}", BASE64.encode(&picture()));
+                let data = format!("data:image/png;base64,{}", BASE64.encode(&png(32, 18)));
                 let urls = match model {
                     "embedded" => [data.clone(), data],
                     _ => [url("1.png"), url("2.png")],
                 };
                 json(json!({"images": urls.map(|url| json!({"url": url}))}))
             }
-            _ => ResponseTemplate::new(200).set_body_raw(picture(), "image/png"),
+            _ => ResponseTemplate::new(200).set_body_raw(png(32, 18), "image/png"),
         }
     }
 }
@@ -94,7 +94,7 @@ async fn each_job_ends_right_and_was_sent_once(db: StoreUnderTest) {
     let server = MockServer::start().await;
     let provider = Unreliable::start(&server, db.clock.clone()).await;
     let setting = QueueSetting::new(&provider.origin, "the-key").unwrap();
-    let client = Arc::new(QueueProvider::new(setting).unwrap());
+    let client = queue::open(setting).unwrap();
     let submitter = Submitter::new(db.store.clone(), client.clone(), assets());
     let worker = Worker {
         store: db.store.clone(),
@@ -108,10 +108,8 @@ async fn each_job_ends_right_and_was_sent_once(db: StoreUnderTest) {
     for (model, ..) in JOBS {
         let request = GenerationRequest {
             model_id: format!("acme/{model}").into(),
-            prompt: model.into(),
-            aspect_ratio: "1:1".into(),
             batch_count: 2,
-            ..GenerationRequest::default()
+            ..request(model)
         };
         let job = NewJob { request: request.into(), ..new_job(model, model, None) };
         submitter.submit(&alice, job.clone(), ()).await.unwrap();

@@ -4,7 +4,6 @@
 //! free. So one account holds at most half of the workers, two hold at most a third each, and jobs
 //! that hang do not delay those of other accounts.
 
-use std::collections::HashMap;
 use std::panic::AssertUnwindSafe;
 use std::pin::pin;
 use std::sync::Arc;
@@ -68,69 +67,61 @@ impl WorkerPool {
     }
 }
 
+/// Jobs in progress. Each task returns its account.
 struct JobsInProgress {
     workers: usize,
     activity: Arc<Activity>,
-    /// Each returns its account.
-    jobs: JoinSet<AccountId>,
-    by_account: HashMap<AccountId, usize>,
+    tasks: JoinSet<AccountId>,
+    /// One entry for each task.
+    accounts: Vec<AccountId>,
 }
 
 impl JobsInProgress {
     fn free(&self) -> usize {
-        self.workers - self.jobs.len()
+        self.workers - self.accounts.len()
     }
 
-    /// The accounts that may not claim another job.
+    /// The accounts that may not claim another job, some more than once.
     fn accounts_with_enough(&self) -> Vec<AccountId> {
-        let free = self.free();
-        let with_enough = self.by_account.iter().filter(|(_, jobs)| **jobs >= free);
-        with_enough.map(|(account, _)| *account).collect()
+        let jobs_of = |account| self.accounts.iter().filter(|of| *of == account).count();
+        let with_enough = self.accounts.iter().filter(|account| jobs_of(*account) >= self.free());
+        with_enough.copied().collect()
     }
 
     fn start(&mut self, worker: Worker, claim: Claim, stop: CancellationToken) {
         let account = claim.job.key.account;
-        *self.by_account.entry(account).or_default() += 1;
-        self.activity.busy.fetch_add(1, Relaxed);
-        self.jobs.spawn(async move {
-            let step = AssertUnwindSafe(worker.step(claim, stop.cancelled()));
-            match step.catch_unwind().await {
-                Ok(Ok(_)) => {}
-                Ok(Err(error)) => {
+        self.accounts.push(account);
+        self.tasks.spawn(async move {
+            match guarded(worker.step(claim, stop.cancelled())).await {
+                Ok(_) | Err(StoreError::LeaseLost) => {}
+                Err(error) => {
                     tracing::error!(error = error_chain(&error), "the store failed a worker");
                 }
-                Err(_) => tracing::error!("a worker panicked"),
             }
             account
         });
+        self.activity.busy.store(self.accounts.len(), Relaxed);
     }
 
     /// Waits until a job is done, for ever if there is none, and returns its account.
     async fn one_is_done(&mut self) -> AccountId {
-        let account = loop {
-            match self.jobs.join_next().await {
-                Some(Ok(account)) => break account,
-                // It catches panics, so there is no such end.
-                Some(Err(_)) => {}
-                None => std::future::pending().await,
-            }
+        // A task catches panics, so there is no other end of it.
+        let Some(Ok(account)) = self.tasks.join_next().await else {
+            return std::future::pending().await;
         };
-        self.activity.busy.fetch_sub(1, Relaxed);
-        let jobs = self.by_account.entry(account).or_default();
-        *jobs = jobs.saturating_sub(1);
-        if *jobs == 0 {
-            self.by_account.remove(&account);
+        if let Some(at) = self.accounts.iter().position(|of| *of == account) {
+            self.accounts.swap_remove(at);
         }
+        self.activity.busy.store(self.accounts.len(), Relaxed);
         account
     }
 }
 
 /// Claims jobs until `drain`, then waits for those in progress, which end or are stopped.
 async fn work(worker: Worker, drain: CancellationToken, stop: CancellationToken) {
-    let workers = worker.settings.workers;
-    let activity = worker.activity.clone();
-    let (jobs, by_account) = Default::default();
-    let mut in_progress = JobsInProgress { workers, activity, jobs, by_account };
+    let (workers, activity) = (worker.settings.workers, worker.activity.clone());
+    let (tasks, accounts) = Default::default();
+    let mut in_progress = JobsInProgress { workers, activity, tasks, accounts };
     let mut turn = Turn::default();
     while !drain.is_cancelled() {
         while in_progress.one_is_done().now_or_never().is_some() {}
@@ -161,15 +152,17 @@ async fn work(worker: Worker, drain: CancellationToken, stop: CancellationToken)
             }
         }
     }
-    while !in_progress.jobs.is_empty() {
+    while !in_progress.accounts.is_empty() {
         in_progress.one_is_done().await;
     }
 }
 
 /// A panic is an error, so that the task goes on.
-async fn guarded<T>(step: impl Future<Output = Result<T, StoreError>>) -> Result<T, StoreError> {
+pub(super) async fn guarded<T>(
+    step: impl Future<Output = Result<T, StoreError>>,
+) -> Result<T, StoreError> {
     let step = AssertUnwindSafe(step).catch_unwind().await;
-    step.unwrap_or_else(|_| Err(StoreError::Internal("a step of the store panicked".into())))
+    step.unwrap_or_else(|_| Err(StoreError::Internal("it panicked".into())))
 }
 
 /// Fails jobs whose submission was lost, and deletes those that ended long ago.
@@ -178,6 +171,9 @@ async fn clean_up(worker: Worker) {
     let mut next_deletion = Instant::now();
     // A server that starts may be the first to see the store after an outage.
     let mut grace_end = Instant::now() + SUBMIT_LATE_GRACE;
+    let warn = |error: StoreError| {
+        tracing::warn!(error = error_chain(&error), "jobs could not be cleaned up");
+    };
     loop {
         let in_grace = Instant::now() < grace_end;
         let limit = if in_grace { SUBMIT_UNRECORDED_RETRY_FOR } else { SUBMIT_LIMIT };
@@ -186,22 +182,17 @@ async fn clean_up(worker: Worker) {
                 tracing::error!(?job, reason = SUBMIT_UNKNOWN, "a job has failed");
             }),
             Err(error) => {
-                warn(&error);
+                warn(error);
                 grace_end = Instant::now() + SUBMIT_LATE_GRACE;
             }
         }
         while next_deletion <= Instant::now() {
-            match guarded(worker.store.delete_ended_jobs(keep)).await {
-                Ok(JOBS_AT_ONCE) => continue,
-                Ok(_) => {}
-                Err(error) => warn(&error),
+            let deleted = guarded(worker.store.delete_ended_jobs(keep)).await;
+            if !matches!(deleted, Ok(JOBS_AT_ONCE)) {
+                next_deletion = Instant::now() + JOB_DELETE_INTERVAL;
             }
-            next_deletion = Instant::now() + JOB_DELETE_INTERVAL;
+            deleted.map_or_else(warn, |_| ());
         }
         sleep(SUBMIT_CHECK_INTERVAL).await;
     }
-}
-
-fn warn(error: &StoreError) {
-    tracing::warn!(error = error_chain(error), "jobs could not be cleaned up");
 }

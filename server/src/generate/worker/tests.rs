@@ -5,6 +5,7 @@ mod waiting;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use bytes::Bytes;
 use futures::{StreamExt, TryStreamExt, stream};
 use promptarium::VaultId;
 use tempfile::TempDir;
@@ -14,9 +15,8 @@ use super::pool::WorkerPool;
 use super::*;
 use crate::blobs::{BlobSetting, Blobs};
 use crate::domain::{Caller, ListedPrompt, NewVault, Turn, VaultVisibility};
-use crate::generate::RemoteOutput;
 use crate::generate::tests::{
-    Scripted, account, clock, new_job, output_store, pictures, queue, store, ticket,
+    Scripted, account, clock, new_job, output_store, pictures, png, queue, store, ticket,
 };
 use crate::limits::{SUBMIT_CHECK_INTERVAL, SUBMIT_LIMIT};
 use crate::store::memory::MemoryStore;
@@ -85,6 +85,14 @@ impl Fixture {
         steps
     }
 
+    /// The job's end, and for how long it was processed.
+    async fn end(&self, name: &str) -> (JobState, Duration) {
+        self.queue(name, None).await;
+        let began = Instant::now();
+        self.steps_to_the_end(name).await;
+        (self.state(name).await, began.elapsed())
+    }
+
     /// The contents of the vault, or of General.
     async fn contents(&self, vault: Option<VaultId>) -> Vec<ListedPrompt> {
         let general = self.store.vaults(&self.by).await.unwrap().last().unwrap().id;
@@ -99,8 +107,12 @@ impl Fixture {
     }
 }
 
-fn at_once(progress: Progress) -> Arc<Scripted> {
-    Scripted::on_poll(Duration::ZERO, move |_| Ok(progress.clone()))
+fn at_once(progress: impl Fn() -> Progress + Send + Sync + 'static) -> Arc<Scripted> {
+    Scripted::on_poll(Duration::ZERO, move |_| Ok(progress()))
+}
+
+fn no_answer() -> Arc<Scripted> {
+    Scripted::on_poll(Duration::ZERO, |_| Err(PollError::transient("no answer")))
 }
 
 #[tokio::test(start_paused = true)]
@@ -115,13 +127,9 @@ async fn a_job_is_queued_then_in_progress_then_completed() {
     let fixture = fixture.await;
     assert_eq!(fixture.step().await, None);
     fixture.queue("j", None).await;
-    let mut states = Vec::new();
-    for _ in 0..4 {
-        let step = fixture.step().await.unwrap();
-        assert_eq!(
-            step,
-            if states.len() < 3 { StepOutcome::Waiting } else { StepOutcome::Completed }
-        );
+    let (mut states, released) = (Vec::new(), StepOutcome::Released);
+    for expected in [released, released, released, StepOutcome::Completed] {
+        assert_eq!(fixture.step().await, Some(expected));
         states.push(fixture.state("j").await);
         assert_eq!(fixture.step().await, None, "it is not due yet");
         sleep(SECOND).await;
@@ -136,7 +144,7 @@ async fn a_job_is_queued_then_in_progress_then_completed() {
 #[tokio::test(start_paused = true)]
 async fn a_completed_job_is_one_prompt_with_an_image_for_each_output() {
     for count in [1, 4] {
-        let fixture = Fixture::new(at_once(pictures(count))).await;
+        let fixture = Fixture::new(at_once(move || pictures(count))).await;
         let vault = fixture.vault().await;
         fixture.queue("j", Some(vault)).await;
         assert_eq!(fixture.steps_to_the_end("j").await, [StepOutcome::Completed]);
@@ -146,19 +154,19 @@ async fn a_completed_job_is_one_prompt_with_an_image_for_each_output() {
         assert_eq!(fixture.state("j").await, JobState::Completed(ticket("j"), prompt.id));
         assert_eq!((&*prompt.title, &*prompt.text), ("A harbour", "A harbour"));
         assert_eq!(prompt.images.len(), count as usize);
-        for (at, image) in prompt.images.iter().enumerate() {
-            let name = fixture.worker.outputs.assets.name_of(&image.source).unwrap();
-            let bytes = fixture.worker.outputs.blobs.read_all(&name).await.unwrap().unwrap();
-            assert_eq!(*bytes, *format!("picture {at}").as_bytes());
+        let outputs = &fixture.worker.outputs;
+        for (image, height) in prompt.images.iter().zip(3..) {
+            let name = outputs.assets.name_of(&image.source).unwrap();
+            assert_eq!(outputs.blobs.read_all(&name).await.unwrap().unwrap(), png(4, height));
+            assert_eq!((image.width, image.height), (4, height));
         }
-        assert_eq!((prompt.images[0].width, prompt.images[0].height), (640, 480));
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn failed_attempts_are_retried_with_a_doubling_delay() {
     let fixture = Fixture::new(Scripted::on_poll(Duration::ZERO, |poll| match poll {
-        0..3 => Err(PollError::new("no answer")),
+        0..3 => Err(PollError::transient("no answer")),
         3 => panic!("the provider fails"),
         _ => Ok(pictures(1)),
     }));
@@ -171,13 +179,19 @@ async fn failed_attempts_are_retried_with_a_doubling_delay() {
     // 1 + 2 + 4 + 8 seconds, in the timer's milliseconds.
     assert_eq!(before.elapsed().as_secs(), 15);
     assert_eq!(fixture.contents(None).await.len(), 1);
+
+    let slow = Fixture::new(Scripted::on_poll(2 * JOB_POLL_TIMEOUT, |_| Ok(pictures(1)))).await;
+    slow.queue("j", None).await;
+    assert_eq!(slow.step().await, Some(StepOutcome::RetryLater), "a poll that takes too long");
 }
 
 /// A folder that can store nothing as long as there is a file in place of its subfolder.
 fn failing_blobs() -> (TempDir, Blobs) {
     let folder = TempDir::new().unwrap();
     let blobs = Blobs::open(&BlobSetting::Folder(folder.path().to_owned())).unwrap();
-    std::fs::write(folder.path().join("images"), "").unwrap();
+    let images = folder.path().join("images");
+    std::fs::remove_dir(&images).unwrap();
+    std::fs::write(images, "").unwrap();
     (folder, blobs)
 }
 
@@ -197,15 +211,8 @@ async fn the_lease_is_renewed_while_the_provider_is_slow() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_poll_that_takes_too_long_is_a_failed_attempt() {
-    let fixture = Fixture::new(Scripted::on_poll(2 * JOB_POLL_TIMEOUT, |_| Ok(pictures(1)))).await;
-    fixture.queue("j", None).await;
-    assert_eq!(fixture.step().await.unwrap(), StepOutcome::RetryLater);
-}
-
-#[tokio::test(start_paused = true)]
 async fn a_submission_whose_server_died_is_a_failed_job() {
-    let fixture = Fixture::new(at_once(pictures(1))).await;
+    let fixture = Fixture::new(no_answer()).await;
     fixture.store.reserve_job(&fixture.by, new_job("j", "A harbour", None)).await.unwrap();
     let pool = fixture.pool(1);
     sleep(SUBMIT_LIMIT - SECOND).await;
@@ -219,26 +226,20 @@ async fn a_submission_whose_server_died_is_a_failed_job() {
 
 #[tokio::test(start_paused = true)]
 async fn a_worker_with_an_expired_lease_changes_nothing() {
-    let fixture = Fixture::new(at_once(pictures(1))).await;
+    let fixture = Fixture::new(at_once(|| pictures(1))).await;
     fixture.queue("j", None).await;
     let late = fixture.claim().await.unwrap();
     sleep(JOB_LEASE + SECOND).await;
     let next = fixture.claim().await.unwrap();
     assert_eq!(next.failed_attempts, 1, "taking over a lease counts as a failed attempt");
-    for claim in [&late, &late] {
-        let outcome = fixture.worker.process(claim, &WaitsFor::new("")).await;
-        assert!(matches!(outcome, Err(StoreError::LeaseLost)), "{outcome:?}");
+    for (claim, count) in [(&late, 0), (&late, 0), (&next, 1), (&next, 1)] {
+        let was = fixture.contents(None).await.len();
+        match fixture.worker.process(claim, &WaitsFor::new("")).await {
+            Ok(step) => assert_eq!((step, was), (StepOutcome::Completed, 0)),
+            Err(error) => assert!(matches!(error, StoreError::LeaseLost), "{error:?}"),
+        }
+        assert_eq!(fixture.contents(None).await.len(), count);
     }
-    assert!(fixture.contents(None).await.is_empty());
-    assert_eq!(
-        fixture.worker.process(&next, &WaitsFor::new("")).await.unwrap(),
-        StepOutcome::Completed
-    );
-    assert!(matches!(
-        fixture.worker.process(&next, &WaitsFor::new("")).await,
-        Err(StoreError::LeaseLost)
-    ));
-    assert_eq!(fixture.contents(None).await.len(), 1);
 }
 
 async fn until_done(fixture: &Fixture, name: &str) {
@@ -248,24 +249,8 @@ async fn until_done(fixture: &Fixture, name: &str) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_pool_completes_every_job_once() {
-    let fixture = Fixture::new(Scripted::on_poll(SECOND, |_| Ok(pictures(2)))).await;
-    let pool = fixture.pool(8);
-    let names: Vec<_> = (0..40).map(|at| format!("job-{at}")).collect();
-    for name in &names {
-        fixture.queue(name, None).await;
-    }
-    for name in &names {
-        until_done(&fixture, name).await;
-    }
-    pool.stop().await;
-    assert_eq!(fixture.contents(None).await.len(), names.len());
-    assert_eq!(fixture.provider.calls(), (0, names.len()));
-}
-
-#[tokio::test(start_paused = true)]
 async fn an_idle_pool_takes_a_new_job_at_once() {
-    let fixture = Fixture::new(at_once(pictures(1))).await;
+    let fixture = Fixture::new(at_once(|| pictures(1))).await;
     let pool = fixture.pool(2);
     sleep(10 * SECOND).await;
     let before = Instant::now();
@@ -299,89 +284,87 @@ async fn pools_killed_at_any_moment_leave_exactly_one_set_of_outputs() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_stopping_pool_releases_its_jobs_at_once() {
+async fn a_stopping_pool_releases_its_jobs_at_once_and_a_draining_one_ends_them() {
     let fixture = Fixture::new(Scripted::on_poll(20 * SECOND, |_| Ok(pictures(1)))).await;
-    fixture.queue("j", None).await;
+    fixture.queue("first", None).await;
     let pool = fixture.pool(1);
     sleep(SECOND).await;
     let before = Instant::now();
     pool.stop().await;
     assert_eq!(before.elapsed(), Duration::ZERO);
-    let claim = fixture.claim().await.unwrap();
-    assert_eq!(claim.failed_attempts, 0);
+    assert_eq!(fixture.state("first").await, JobState::Queued(ticket("first")));
+
+    let pool = fixture.pool(1);
+    sleep(SECOND).await;
+    fixture.queue("second", None).await;
+    pool.drain().cancel();
+    sleep(60 * SECOND).await;
+    assert!(matches!(fixture.state("first").await, JobState::Completed(..)));
+    assert_eq!(fixture.state("second").await, JobState::Queued(ticket("second")));
+    assert_eq!(fixture.provider.calls().1, 2);
+    pool.stop().await;
+    assert_eq!(fixture.claim().await.unwrap().failed_attempts, 0);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_job_fails_with_the_reason_of_its_provider() {
-    for (progress, reason) in [
-        (Progress::Failed("the prompt was not liked".into()), "the prompt was not liked"),
-        (Progress::Failed(" \0 ".into()), "it gave no reason"),
-        (pictures(0), "the provider completed it without output"),
+    type Polled = fn() -> Result<Progress, PollError>;
+    for (polled, reason) in [
+        ((|| Err(PollError::permanent("not liked"))) as Polled, "not liked"),
+        (|| Err(PollError::permanent(" \0 ")), "it gave no reason"),
+        (|| Ok(pictures(0)), "the provider completed it without output"),
     ] {
-        let fixture = Fixture::new(at_once(progress)).await;
-        fixture.queue("j", None).await;
-        assert_eq!(fixture.steps_to_the_end("j").await, [StepOutcome::Failed]);
-        assert_eq!(fixture.state("j").await, JobState::Failed(Some(ticket("j")), reason.into()));
+        let fixture = Fixture::new(Scripted::on_poll(Duration::ZERO, move |_| polled())).await;
+        let end = JobState::Failed(Some(ticket("j")), reason.into());
+        assert_eq!(fixture.end("j").await, (end, Duration::ZERO));
         assert!(fixture.contents(None).await.is_empty());
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn attempts_may_fail_for_the_set_time_in_a_row_before_the_job_fails_and_is_cancelled() {
-    let no_answer = |retry_after| {
-        let error = PollError { retry_after, ..PollError::new("no answer") };
-        Scripted::on_poll(Duration::ZERO, move |_| Err(error.clone()))
-    };
     let (_folder, full) = failing_blobs();
-    let full = Fixture::with_blobs(at_once(pictures(1)), full).await;
-    let mut short = Fixture::new(no_answer(None)).await;
+    let full = Fixture::with_blobs(at_once(|| pictures(1)), full).await;
+    let mut short = Fixture::new(no_answer()).await;
     short.worker.settings.retry_hours = 2;
-    let busy = Fixture::new(no_answer(Some(PROVIDER_RETRY_AFTER_MAX))).await;
+    let busy = Scripted::on_poll(Duration::ZERO, |_| {
+        let (cause, retry_after) = ("busy".to_owned(), Some(PROVIDER_RETRY_AFTER_MAX));
+        Err(PollError::Transient { cause, retry_after })
+    });
     for (fixture, hours, longest, reason) in [
-        (Fixture::new(no_answer(None)).await, 24, JOB_RETRY_DELAY_MAX, "be polled for 24 hours"),
-        (full, 24, JOB_RETRY_DELAY_MAX, "its output could not be stored for 24 hours"),
+        (Fixture::new(no_answer()).await, 24, JOB_RETRY_DELAY_MAX, "be polled for 24 hours"),
+        (full, 24, JOB_RETRY_DELAY_MAX, "its output could not be saved for 24 hours"),
         (short, 2, JOB_RETRY_DELAY_MAX, "the provider could not be polled for 2 hours"),
         // By the clock, however long the pauses are.
-        (busy, 24, PROVIDER_RETRY_AFTER_MAX, "the provider could not be polled for 24 hours"),
+        (Fixture::new(busy).await, 24, PROVIDER_RETRY_AFTER_MAX, "be polled for 24 hours"),
     ] {
-        fixture.queue("j", None).await;
-        let before = Instant::now();
-        assert_eq!(fixture.steps_to_the_end("j").await.last(), Some(&StepOutcome::Failed));
-        let time = hours * 3600 * SECOND;
-        assert!((time..time + 2 * longest).contains(&before.elapsed()), "{reason}");
-        let JobState::Failed(Some(of), shown) = fixture.state("j").await else {
+        let (JobState::Failed(Some(of), shown), took) = fixture.end("j").await else {
             panic!("{reason}")
         };
+        let time = hours * 3600 * SECOND;
+        assert!((time..time + 2 * longest).contains(&took), "{reason}: {took:?}");
         assert!(of == ticket("j") && shown.ends_with(reason), "{shown}");
         tokio::task::yield_now().await;
         assert_eq!(fixture.provider.cancels.load(Ordering::SeqCst), 1, "{reason}");
     }
 }
 
-/// An output that is never loaded, for a reason that may pass or not.
-fn broken(error: OutputError) -> Output {
-    let open = move || stream::iter([Err(error.clone())]).boxed();
-    Output::Remote(RemoteOutput { size: None, open: Arc::new(open) })
-}
-
 #[tokio::test(start_paused = true)]
 async fn outputs_are_kept_even_if_another_one_cannot_be() {
-    let gone = || broken(OutputError::Permanent("it is gone".into()));
-    let away = || broken(PollError::new("it is away").into());
-    for (other, kept, hours) in [(gone(), 3, 0), (away(), 3, 24), (gone(), 0, 0)] {
-        let Progress::Completed(mut outputs) = pictures(kept) else { unreachable!() };
-        outputs.insert(0, other);
-        let fixture = Fixture::new(at_once(Progress::Completed(outputs))).await;
-        fixture.queue("j", None).await;
-        let before = Instant::now();
-        let last = fixture.steps_to_the_end("j").await.pop();
-        assert_eq!(before.elapsed().as_secs() / 3600, hours);
-        if kept == 0 {
-            let state = JobState::Failed(Some(ticket("j")), "it is gone".into());
-            assert_eq!((last, fixture.state("j").await), (Some(StepOutcome::Failed), state));
-        } else {
-            assert_eq!(last, Some(StepOutcome::Completed));
-            assert_eq!(fixture.contents(None).await[0].prompt.images.len(), 3);
+    let (gone, away) = (PollError::permanent("it is gone"), PollError::transient("it is away"));
+    for (error, kept, hours) in [(gone.clone(), 3, 0), (away, 3, 24), (gone, 0, 0)] {
+        let provider = at_once(move || {
+            let Progress::Completed(mut outputs) = pictures(kept) else { unreachable!() };
+            let bytes = stream::iter([Err(error.clone())]).boxed();
+            outputs.insert(0, Output { size: None, bytes });
+            Progress::Completed(outputs)
+        });
+        let fixture = Fixture::new(provider).await;
+        let (state, took) = fixture.end("j").await;
+        assert_eq!(took.as_secs() / 3600, hours);
+        match state {
+            JobState::Failed(_, reason) => assert_eq!((&*reason, kept), ("it is gone", 0)),
+            _ => assert_eq!(fixture.contents(None).await[0].prompt.images.len(), kept as usize),
         }
     }
 }
@@ -394,11 +377,10 @@ async fn a_job_survives_an_outage_of_hours_and_its_failed_attempts_are_forgotten
     let provider = Scripted::on_poll(Duration::ZERO, move |_| match Instant::now() {
         now if now > end => Ok(pictures(1)),
         now if now > middle && !progressed.swap(true, Ordering::SeqCst) => Ok(Progress::InProgress),
-        _ => Err(PollError::new("no answer")),
+        _ => Err(PollError::transient("no answer")),
     });
-    let fixture = Fixture::new(provider).await;
-    fixture.queue("j", None).await;
-    assert_eq!(fixture.steps_to_the_end("j").await.last(), Some(&StepOutcome::Completed));
+    let (state, _) = Fixture::new(provider).await.end("j").await;
+    assert!(matches!(state, JobState::Completed(..)), "{state:?}");
 }
 
 #[test]

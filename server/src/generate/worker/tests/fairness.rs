@@ -1,13 +1,10 @@
 //! What jobs cost other jobs, at the default number of workers.
 
 use async_trait::async_trait;
-use bytes::Bytes;
-use futures::{StreamExt, stream};
-use tokio::time::Instant;
 
 use super::*;
 use crate::domain::GenerationRequest;
-use crate::generate::{OutputLimits, OutputStream, RemoteOutput, SubmitError};
+use crate::generate::{OutputLimits, SubmitError};
 use crate::limits::WORKERS_DEFAULT;
 
 /// The provider is this far away.
@@ -17,14 +14,6 @@ const SOON: Duration = Duration::from_secs(1);
 
 /// Does what the request's text says.
 struct Actor;
-
-fn drip() -> OutputStream {
-    let byte = || async {
-        sleep(SECOND / 2).await;
-        Ok(Bytes::from_static(b"0"))
-    };
-    stream::repeat_with(byte).then(|byte| byte).boxed()
-}
 
 #[async_trait]
 impl Provider for Actor {
@@ -41,8 +30,12 @@ impl Provider for Actor {
         match &*request.prompt {
             "hang" => std::future::pending().await,
             "drip" => {
-                let open = Arc::new(drip);
-                Ok(Progress::Completed(vec![Output::Remote(RemoteOutput { size: None, open })]))
+                let byte = |()| async {
+                    sleep(SECOND / 2).await;
+                    Ok(Bytes::from_static(b"0"))
+                };
+                let bytes = stream::repeat(()).then(byte).boxed();
+                Ok(Progress::Completed(vec![Output { size: None, bytes }]))
             }
             "wait" => Ok(Progress::Queued),
             _ => Ok(pictures(1)),
@@ -50,27 +43,24 @@ impl Provider for Actor {
     }
 }
 
-struct Crowd {
-    fixture: Fixture,
-}
-
-impl Crowd {
-    async fn new() -> Self {
-        let fixture = Fixture::new(at_once(pictures(1))).await;
-        let limits = OutputLimits::new(1);
-        let outputs = OutputStore { limits, ..fixture.worker.outputs.clone() };
-        let worker = Worker { provider: Arc::new(Actor), outputs, ..fixture.worker.clone() };
-        Self { fixture: Fixture { worker, ..fixture } }
+impl Fixture {
+    async fn crowd() -> Self {
+        let mut fixture = Self::new(no_answer()).await;
+        fixture.worker.provider = Arc::new(Actor);
+        fixture.worker.outputs.limits = OutputLimits::new(1);
+        fixture
     }
 
-    async fn account(&self, name: &str) -> Caller {
-        account(&self.fixture.store, name).await
+    /// How many prompts are in General.
+    async fn prompts(&self, by: &Caller) -> usize {
+        let general = self.store.vaults(by).await.unwrap()[0].id;
+        self.store.contents(by, general).await.unwrap().count().await
     }
 
-    async fn queue(&self, by: &Caller, text: &str, count: usize) {
+    async fn add(&self, by: &Caller, text: &str, count: usize) {
         for at in 0..count {
             let new = new_job(&format!("{text}-{at}"), text, None);
-            queue(&self.fixture.store, by, new).await;
+            queue(&self.store, by, new).await;
         }
     }
 
@@ -80,7 +70,7 @@ impl Crowd {
         let completed = async || {
             let mut completed = 0;
             for at in 0..count {
-                let job = self.fixture.store.job(by, &format!("done-{at}")).await.unwrap();
+                let job = self.store.job(by, &format!("done-{at}")).await.unwrap();
                 completed += usize::from(matches!(job.state, JobState::Completed(..)));
             }
             completed
@@ -96,17 +86,18 @@ impl Crowd {
 #[tokio::test(start_paused = true)]
 async fn hanging_polls_and_dripping_outputs_do_not_delay_jobs_of_others() {
     for (text, count) in [("hang", 2), ("drip", 2), ("hang", 300), ("drip", 300)] {
-        let crowd = Crowd::new().await;
-        let (alice, bob) = (crowd.account("alice").await, crowd.account("bob").await);
-        crowd.queue(&alice, text, count).await;
-        let pool = crowd.fixture.pool(WORKERS_DEFAULT);
+        let crowd = Fixture::crowd().await;
+        let (alice, bob) =
+            (account(&crowd.store, "alice").await, account(&crowd.store, "bob").await);
+        crowd.add(&alice, text, count).await;
+        let pool = crowd.pool(WORKERS_DEFAULT);
         sleep(SECOND).await;
         for _ in 0..3 {
-            crowd.queue(&bob, "done", 1).await;
+            crowd.add(&bob, "done", 1).await;
             let took = crowd.until_completed(&bob, 1).await;
             assert!(took < SOON, "{count} × {text}: {took:?}");
             sleep(7 * SECOND).await;
-            crowd.fixture.store.delete_ended_jobs(Duration::ZERO).await.unwrap();
+            crowd.store.delete_ended_jobs(Duration::ZERO).await.unwrap();
         }
         pool.stop().await;
     }
@@ -120,19 +111,19 @@ async fn jobs_of_some_accounts_leave_a_worker_for_one_more() {
         (20, &[("hang", 50)], false),
         (1, &[("finish", 300), ("wait", 300)], false),
     ] {
-        let crowd = Crowd::new().await;
-        let mut callers = vec![crowd.account("bob").await];
+        let crowd = Fixture::crowd().await;
+        let mut callers = vec![account(&crowd.store, "bob").await];
         for at in 0..accounts {
-            let by = crowd.account(&format!("{}{at}", char::from(b'c' + at))).await;
+            let by = account(&crowd.store, &format!("{}{at}", char::from(b'c' + at))).await;
             for (text, count) in load {
-                crowd.queue(&by, text, *count).await;
+                crowd.add(&by, text, *count).await;
             }
             callers.push(by);
         }
-        let pool = crowd.fixture.pool(WORKERS_DEFAULT);
+        let pool = crowd.pool(WORKERS_DEFAULT);
         sleep(SECOND / 10).await;
         let by = &callers[usize::from(is_own)];
-        crowd.queue(by, "done", 1).await;
+        crowd.add(by, "done", 1).await;
         let took = crowd.until_completed(by, 1).await;
         assert!(took < SOON, "{accounts} × {load:?}: {took:?}");
         pool.stop().await;
@@ -140,41 +131,42 @@ async fn jobs_of_some_accounts_leave_a_worker_for_one_more() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_hundred_finished_jobs_are_noticed_within_five_seconds() {
+async fn a_hundred_finished_jobs_are_completed_once_within_five_seconds() {
     for accounts in [1, 4] {
-        let crowd = Crowd::new().await;
+        let crowd = Fixture::crowd().await;
         let mut callers = Vec::new();
         for name in &["alice", "bob", "carol", "dave"][..accounts] {
-            let by = crowd.account(name).await;
-            crowd.queue(&by, "done", 100 / accounts).await;
+            let by = account(&crowd.store, name).await;
+            crowd.add(&by, "done", 100 / accounts).await;
             callers.push(by);
         }
         let began = Instant::now();
-        let pool = crowd.fixture.pool(WORKERS_DEFAULT);
+        let pool = crowd.pool(WORKERS_DEFAULT);
         for by in &callers {
             crowd.until_completed(by, 100 / accounts).await;
         }
         assert!(began.elapsed() < 5 * SECOND, "{accounts}: {:?}", began.elapsed());
         pool.stop().await;
+        for by in &callers {
+            assert_eq!(crowd.prompts(by).await, 100 / accounts);
+        }
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn jobs_that_ended_long_ago_are_deleted() {
-    let crowd = Crowd::new().await;
-    let alice = crowd.account("alice").await;
+    let crowd = Fixture::crowd().await;
+    let alice = account(&crowd.store, "alice").await;
     let settings = JobSettings { keep_days: 0, ..JobSettings::default() };
-    let worker = Worker { settings, ..crowd.fixture.worker.clone() };
-    crowd.queue(&alice, "done", 2).await;
+    let worker = Worker { settings, ..crowd.worker.clone() };
+    crowd.add(&alice, "done", 2).await;
     let pool = WorkerPool::start(&worker);
     crowd.until_completed(&alice, 2).await;
-    crowd.queue(&alice, "wait", 1).await;
+    crowd.add(&alice, "wait", 1).await;
     sleep(3700 * SECOND).await;
     pool.stop().await;
-    let left = crowd.fixture.store.jobs(&alice, None, 9).await.unwrap();
+    let left = crowd.store.jobs(&alice, None, 9).await.unwrap();
     let left: Vec<_> = left.iter().map(|job| &*job.key.client_job_id).collect();
     assert_eq!(left, ["wait-0"]);
-    let general = crowd.fixture.store.vaults(&alice).await.unwrap()[0].id;
-    let contents = crowd.fixture.store.contents(&alice, general).await.unwrap();
-    assert_eq!(contents.try_collect::<Vec<_>>().await.unwrap().len(), 2, "outputs stay");
+    assert_eq!(crowd.prompts(&alice).await, 2, "outputs stay");
 }

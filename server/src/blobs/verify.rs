@@ -1,20 +1,21 @@
-//! The mark of a store: the object `.promptarium`, whose text tells one folder or bucket from
+//! Whether a store works: at the start, and for `/readyz`.
+//!
+//! The mark of a store is the object `.promptarium`, whose text tells one folder or bucket from
 //! another. The database knows the mark of the store with its files, so that no server starts with
 //! another one.
 
-use std::panic::AssertUnwindSafe;
 use std::sync::atomic::Ordering;
 
 use bytes::Bytes;
-use futures::FutureExt;
 use object_store::path::Path;
 use object_store::{Error, ObjectStoreExt, PutMode, PutOptions};
+use tokio::time::Instant;
 
-use super::staging::{Staging, blocking, random_id, remove_old_files};
-use super::{BlobError, BlobOpenError, Blobs, MARK, in_time, key};
+use super::upload::blocking;
+use super::{BlobError, BlobOpenError, Blobs, MARK, Place, folder, in_time, key, random_id};
 use crate::domain::{AssetName, Media};
 use crate::error_chain::error_chain;
-use crate::limits::BLOBS_OPEN_TIMEOUT;
+use crate::limits::{BLOBS_CHECK_EVERY, BLOBS_OPEN_TIMEOUT};
 use crate::store::Cause;
 use crate::store::postgres::PostgresStore;
 
@@ -25,31 +26,21 @@ impl Blobs {
     /// # Errors
     /// If they cannot, or the store does not answer.
     pub(crate) async fn verify(&self) -> Result<(), BlobOpenError> {
-        if matches!(self.staging, Staging::Memory) {
+        if matches!(self.place, Place::Memory) {
             return Ok(());
         }
-        // The library panics on values that no header can have.
-        let verifying = AssertUnwindSafe(self.verify_store()).catch_unwind();
-        let verifying = async {
-            verifying.await.unwrap_or_else(|_| Err(BlobError::text("a variable AWS_... is wrong")))
-        };
-        in_time(BLOBS_OPEN_TIMEOUT, verifying).await.map_err(|error: BlobError| {
+        let verified: Result<_, BlobError> = in_time(BLOBS_OPEN_TIMEOUT, self.verify_store()).await;
+        verified.map_err(|error| {
             self.refused(&format!("files cannot be put there and read: {}", error.text))
         })
     }
 
     async fn verify_store(&self) -> Result<(), BlobError> {
-        if let Staging::Folder(root) = self.staging.clone() {
-            self.probe().await?;
-            blocking(move || Ok(remove_old_files(&root)?)).await?;
-        }
-        let before = self.mark().await;
         // A store that ignores the condition gets the mark again that it has.
-        let text = before.as_ref().ok().cloned().flatten();
-        let text = text.unwrap_or_else(|| random_id().into());
+        let mark = self.mark().await.ok().flatten().unwrap_or_else(|| random_id().into());
         for last in [false, true] {
             let options = PutOptions::from(PutMode::Create);
-            match self.store.put_opts(&Path::from(MARK), text.clone().into(), options).await {
+            match self.store.put_opts(&Path::from(MARK), mark.clone().into(), options).await {
                 Err(Error::AlreadyExists { .. }) => break,
                 Ok(_) if last => {
                     let text = "it ignores `If-None-Match: *`, without which an upload could \
@@ -63,7 +54,7 @@ impl Blobs {
         self.mark().await?;
         match self.store.head(&key(&AssetName::random(Media::Png))).await {
             Err(Error::PermissionDenied { .. }) => {
-                self.health.hides_absence.store(true, Ordering::Relaxed);
+                self.hides_absence.store(true, Ordering::Relaxed);
             }
             Ok(_) | Err(Error::NotFound { .. }) => {}
             Err(error) => return Err(error.into()),
@@ -85,10 +76,10 @@ impl Blobs {
     /// # Errors
     /// If it is another one.
     pub(crate) async fn check_mark(&self, database: &PostgresStore) -> Result<(), BlobOpenError> {
-        match self.other_place(database).await {
+        match self.other_store(database).await {
             Ok(None) => Ok(()),
-            Ok(Some(place)) => Err(self.refused(&format!(
-                "the files of this database are in {place}. Start with that --blob-store, or move \
+            Ok(Some(other)) => Err(self.refused(&format!(
+                "the files of this database are in {other}. Start with that --blob-store, or move \
                  all of it here, its file {MARK} too; see docs/backup.md"
             ))),
             Err(error) => Err(self.refused(&error_chain(&*error))),
@@ -97,44 +88,70 @@ impl Blobs {
 
     /// Where the files of the database are, if not here. The database has the id and the place of
     /// their store.
-    async fn other_place(&self, database: &PostgresStore) -> Result<Option<String>, Cause> {
-        if matches!(self.staging, Staging::Memory) {
+    async fn other_store(&self, database: &PostgresStore) -> Result<Option<String>, Cause> {
+        if matches!(self.place, Place::Memory) {
             return Ok(None);
         }
         let mark = self.mark().await?.unwrap_or_default();
         let mark = String::from_utf8_lossy(&mark);
         let id = mark.split_whitespace().next().unwrap_or_default();
-        let own = format!("{id} {}", self.place);
+        let own = format!("{id} {}", self.address);
         let known = database.blob_store(own.as_bytes(), None).await?;
         let text = String::from_utf8_lossy(&known);
-        match text.split_once(' ') {
-            Some((other, place)) if other != id => return Ok(Some(place.to_owned())),
-            Some((_, place)) if *place == *self.place => return Ok(None),
-            Some(_) => {}
-            // Of the ninth migration: a file that must be there.
-            None => {
-                if let Some(name) = AssetName::parse(&text)
-                    && self.size_of(&name).await?.is_none()
-                {
-                    return Ok(Some("another folder or bucket".to_owned()));
-                }
+        if let Some((other, place)) = text.split_once(' ') {
+            if other != id {
+                return Ok(Some(place.to_owned()));
             }
+        } else if let Some(name) = AssetName::parse(&text)
+            // Of the ninth migration: a file that must be there.
+            && self.size_of(&name).await?.is_none()
+        {
+            return Ok(Some("another folder or bucket".to_owned()));
         }
-        database.blob_store(own.as_bytes(), Some(&known)).await?;
+        if text != own {
+            database.blob_store(own.as_bytes(), Some(&known)).await?;
+        }
         Ok(None)
     }
 
     fn refused(&self, why: &str) -> BlobOpenError {
-        BlobOpenError(format!("{}: {why}", self.place))
+        BlobOpenError(format!("{}: {why}", self.address))
+    }
+
+    /// Checks that the store works now, or did a moment ago.
+    pub(crate) async fn check(&self) -> Result<(), BlobError> {
+        let mut last = self.last_check.clone().lock_owned().await;
+        if last.is_some_and(|last| last.elapsed() < BLOBS_CHECK_EVERY) {
+            return Ok(());
+        }
+        let this = self.clone();
+        // The task has the lock and runs on when its caller stops waiting: several checks of a
+        // folder that hangs would each block a thread.
+        let check = tokio::spawn(async move {
+            this.probe().await?;
+            *last = Some(Instant::now());
+            Ok(())
+        });
+        check.await.unwrap_or_else(|error| Err(BlobError::text(error.to_string())))
+    }
+
+    /// Writes a small file into a folder, or asks an object store for its mark.
+    async fn probe(&self) -> Result<(), BlobError> {
+        if let Some(root) = self.root() {
+            return blocking(move || Ok(folder::check(&root)?)).await;
+        }
+        let found = self.found(self.store.head(&Path::from(MARK)).await)?;
+        if found.is_none() && matches!(self.place, Place::S3(_)) {
+            return Err(BlobError::text("the bucket or its object .promptarium is not there"));
+        }
+        Ok(())
     }
 }
 
 /// Names the permission that is missing, if that is the reason.
 fn permission(missing: &str, error: Error) -> BlobError {
     let denied = matches!(error, Error::PermissionDenied { .. } | Error::Unauthenticated { .. });
-    let error = BlobError::from(error);
-    match denied {
-        true => BlobError::text(format!("the key may not {missing}: {}", error.text)),
-        false => error,
-    }
+    let BlobError { text, full } = error.into();
+    let text = if denied { format!("the key may not {missing}: {text}") } else { text };
+    BlobError { text, full }
 }

@@ -1,0 +1,78 @@
+//! Files in a folder. A file is written into `.uploads` below it, on the same file system, and then
+//! gets its final name.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::Path;
+use std::time::Duration;
+
+use promptarium::limits::UPLOAD_SLOT_LIFETIME_SECONDS;
+use tempfile::TempPath;
+
+const TEMP_FOLDER: &str = ".uploads";
+/// The folders of [`AssetName::path`](crate::domain::AssetName::path).
+const FOLDERS: [&str; 4] = [TEMP_FOLDER, "images", "thumbnails", "videos"];
+
+/// A file that is removed when it is dropped.
+pub(super) struct TempFile {
+    pub(super) file: File,
+    /// In a folder store only.
+    path: Option<TempPath>,
+}
+
+/// Creates the folder of a store and checks it. Removes temporary files that a killed server has
+/// left; an upload in progress is younger.
+pub(super) fn open(root: &Path) -> io::Result<()> {
+    FOLDERS.into_iter().try_for_each(|name| fs::create_dir_all(root.join(name)))?;
+    sync(root)?;
+    check(root)?;
+    for entry in fs::read_dir(root.join(TEMP_FOLDER))?.flatten() {
+        let modified = entry.metadata().and_then(|file| file.modified());
+        let age = modified.ok().and_then(|modified| modified.elapsed().ok());
+        if age > Some(Duration::from_secs(UPLOAD_SLOT_LIFETIME_SECONDS)) {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+    Ok(())
+}
+
+/// Checks that a file can be written and get a name.
+pub(super) fn check(root: &Path) -> io::Result<()> {
+    let target = root.join(TEMP_FOLDER).join(super::random_id());
+    TempFile::new(Some(root))?.publish(&target).map_err(|error| {
+        let text = "the file system has neither renaming without replacing nor hard links";
+        io::Error::new(error.kind(), format!("{text}: {error}"))
+    })?;
+    fs::remove_file(target)
+}
+
+impl TempFile {
+    /// Below the root of a folder store, with the permissions of the file that it becomes; or one
+    /// without a name, which vanishes with the process.
+    pub(super) fn new(root: Option<&Path>) -> io::Result<Self> {
+        let Some(root) = root else { return Ok(Self { file: tempfile::tempfile()?, path: None }) };
+        let open = |path: &Path| File::options().read(true).write(true).create_new(true).open(path);
+        let mut names = tempfile::Builder::new();
+        let file = names.prefix("promptarium-upload-").make_in(root.join(TEMP_FOLDER), open)?;
+        let (file, path) = file.into_parts();
+        Ok(Self { file, path: Some(path) })
+    }
+
+    /// Gives a file of a folder store its final name, if no other file has it: by renaming without
+    /// replacing or, where the file system cannot do that, by a hard link. Returns whether it has
+    /// the name, once file and name are on disk.
+    pub(super) fn publish(&mut self, target: &Path) -> io::Result<bool> {
+        let path = self.path.take().ok_or(io::ErrorKind::InvalidInput)?;
+        self.file.sync_all()?;
+        match path.persist_noclobber(target) {
+            Err(taken) if taken.error.kind() == io::ErrorKind::AlreadyExists => return Ok(false),
+            named => named?,
+        }
+        sync(target.parent().unwrap_or(target)).map(|()| true)
+    }
+}
+
+/// Only Unix can open folders.
+fn sync(folder: &Path) -> io::Result<()> {
+    if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
+}

@@ -1,0 +1,217 @@
+//! The client of the provider.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
+use http::{HeaderValue, Method};
+use serde_json::Value;
+use url::Url;
+
+use super::protocol::{self, OutputFile, RequestUrls};
+use super::{QueueSetting, SCHEME, fields, has_no_user};
+use crate::domain::{GenerationRequest, ProviderTicket};
+use crate::generate::PollError::{self, Permanent, Transient};
+use crate::generate::{Progress, Provider, SubmitError, model};
+use crate::limits::{
+    PROVIDER_REQUEST_ID_CHARS_MAX, PROVIDER_RETRY_AFTER_MAX, PROVIDER_STATE_BYTES_MAX,
+    QUEUE_RESPONSE_BYTES_MAX, QUEUE_RESULT_BYTES_MAX,
+};
+use crate::outbound::{AddressPolicy, Outbound, OutboundError, OutboundRequest};
+use crate::quota::Permit;
+use crate::store::Cause;
+
+const JSON: HeaderValue = HeaderValue::from_static("application/json");
+
+#[derive(Clone)]
+pub(super) struct QueueProvider {
+    pub(super) setting: QueueSetting,
+    submissions: Outbound,
+    pub(super) provider: Outbound,
+    pub(super) outputs: Outbound,
+}
+
+/// The provider of a setting.
+pub(crate) fn open(setting: QueueSetting) -> Result<Arc<dyn Provider>, Cause> {
+    Ok(Arc::new(QueueProvider::new(setting)?))
+}
+
+impl QueueProvider {
+    pub(super) fn new(setting: QueueSetting) -> Result<Self, OutboundError> {
+        let outputs =
+            if setting.private_outputs { AddressPolicy::Any } else { AddressPolicy::Public };
+        Ok(Self {
+            // A pooled connection may be closed by the provider just as a submission is sent,
+            // and it would not be known whether the submission arrived.
+            submissions: Outbound::new(AddressPolicy::Any, 0)?,
+            // The operator chose the provider's address, so it may be private.
+            provider: Outbound::new(AddressPolicy::Any, usize::MAX)?,
+            outputs: Outbound::new(outputs, usize::MAX)?,
+            setting,
+        })
+    }
+
+    /// Whether a URL has the provider's scheme, host and port, and no user.
+    pub(super) fn is_same_origin(&self, url: &Url) -> bool {
+        has_no_user(url) && url.origin() == self.setting.url.origin()
+    }
+
+    /// Removes the key, and each half of a key of the form `id:secret`, from a text.
+    pub(super) fn redact(&self, text: &str) -> String {
+        let header = self.setting.authorization.to_str().unwrap_or_default();
+        let key = header.trim_start_matches(SCHEME);
+        let halves = key.split(':').filter(|half| half.len() >= 8);
+        let secrets = std::iter::once(key).chain(halves);
+        secrets.fold(text.to_owned(), |text, secret| text.replace(secret, "…"))
+    }
+
+    fn redacted(&self, error: PollError) -> PollError {
+        match error {
+            Transient { cause, retry_after } => {
+                Transient { cause: self.redact(&cause), retry_after }
+            }
+            Permanent(reason) => Permanent(self.redact(&reason)),
+        }
+    }
+
+    /// A request that carries the key. The caller checks that the URL is of the provider's origin.
+    fn request_with_key(&self, method: Method, url: Url) -> OutboundRequest {
+        let mut request = OutboundRequest::new(method, url);
+        request.headers_mut().insert(AUTHORIZATION, self.setting.authorization.clone());
+        request.headers_mut().insert(ACCEPT, JSON);
+        request
+    }
+
+    fn accepted(&self, body: &[u8], model: &str) -> Result<ProviderTicket, SubmitError> {
+        let body: Value = serde_json::from_slice(body).unwrap_or_default();
+        let id = body["request_id"].as_str().unwrap_or_default();
+        let length = id.chars().count();
+        if !(1..=PROVIDER_REQUEST_ID_CHARS_MAX).contains(&length) || id.contains('\0') {
+            let reason = "the response to the submission has no usable request id";
+            return Err(SubmitError::Unknown(reason.to_owned()));
+        }
+        // The key is sent to these addresses.
+        let given = RequestUrls::given(&body, |url| self.is_same_origin(url));
+        let urls = given.unwrap_or_else(|| {
+            tracing::warn!(
+                request_id = id,
+                "the provider gave no addresses of its own origin for a generation; the protocol's \
+                 addresses below --provider-url are used"
+            );
+            RequestUrls::built(&self.setting.url, model, id)
+        });
+        Ok(ProviderTicket { request_id: id.into(), provider_state: urls.to_text().into() })
+    }
+
+    async fn progress(
+        &self,
+        ticket: &ProviderTicket,
+        request: &GenerationRequest,
+    ) -> Result<Progress, PollError> {
+        let mut urls = RequestUrls::of(ticket)?;
+        let outputs = |files: Vec<OutputFile>, permit: Option<Permit>| {
+            let permit = Arc::new(permit);
+            let outputs = files.into_iter().map(|file| self.output(file, permit.clone()));
+            Ok(Progress::Completed(outputs.collect()))
+        };
+        if !urls.outputs.is_empty() {
+            return outputs(urls.outputs, None);
+        }
+        let (status, _) = self.call(Method::GET, &urls.status, false).await?;
+        if let Some(progress) = protocol::progress(&status)? {
+            return Ok(progress);
+        }
+        let (result, permit) = self.call(Method::GET, &urls.response, true).await?;
+        let mut files = protocol::output_files(&result, request.kind)?;
+        drop(result);
+        files.truncate(request.batch_count as usize);
+        if !files.iter().any(OutputFile::is_embedded) {
+            urls.outputs = files;
+            let state = urls.to_text();
+            if state.len() <= PROVIDER_STATE_BYTES_MAX {
+                return Ok(Progress::Ready(state.into()));
+            }
+            files = urls.outputs;
+        }
+        outputs(files, permit)
+    }
+
+    /// A successful response of the provider itself, with a permit for its memory if it is large. A
+    /// failed response to `is_result` may be the model's own error.
+    async fn call(
+        &self,
+        method: Method,
+        url: &Url,
+        is_result: bool,
+    ) -> Result<(Bytes, Option<Permit>), PollError> {
+        // The ticket may be from before the operator changed the provider.
+        if !self.is_same_origin(url) {
+            return Err(PollError::transient("the request is at another provider"));
+        }
+        let (bytes_max, memory) = match is_result {
+            true => (QUEUE_RESULT_BYTES_MAX, Some(&self.setting.results)),
+            false => (QUEUE_RESPONSE_BYTES_MAX, None),
+        };
+        let request = self.request_with_key(method, url.clone());
+        let fetched = self.provider.fetch(request, self.setting.timeouts[1], bytes_max, memory);
+        let (response, permit) = fetched.await.map_err(PollError::transient)?;
+        match response.status().as_u16() {
+            200..300 => return Ok((response.into_body(), permit)),
+            // It refuses the key, which its operator can repair, or is too busy.
+            401..=403 | 408 | 425 | 429 => {}
+            400..500 => return Err(Permanent(protocol::reason(&response))),
+            500.. if is_result && protocol::is_of_model(&response) => {
+                return Err(Permanent(protocol::reason(&response)));
+            }
+            _ => {}
+        }
+        let retry_after = protocol::retry_after(response.headers());
+        Err(Transient { cause: protocol::reason(&response), retry_after })
+    }
+}
+
+#[async_trait]
+impl Provider for QueueProvider {
+    async fn submit(&self, request: &GenerationRequest) -> Result<ProviderTicket, SubmitError> {
+        let url = protocol::model_url(&self.setting.url, request).map_err(SubmitError::Refused)?;
+        let body = fields::submit_body(request, &self.setting.model_fields)
+            .map_err(SubmitError::Refused)?;
+        let mut post = self.request_with_key(Method::POST, url);
+        post.headers_mut().insert(CONTENT_TYPE, JSON);
+        *post.body_mut() = Some(body.into());
+        let (time, bytes_max) = (self.setting.timeouts[0], QUEUE_RESPONSE_BYTES_MAX);
+        let fetched = self.submissions.fetch(post, time, bytes_max, None).await;
+        let (response, _) = fetched.map_err(|error| match error {
+            OutboundError::Failed(cause) => SubmitError::Unknown(cause),
+            error => SubmitError::Unavailable(error.to_string()),
+        })?;
+        let reason = self.redact(&protocol::reason(&response));
+        match response.status().as_u16() {
+            200..300 => self.accepted(response.body(), model(request)),
+            429 | 503 => Err(match protocol::retry_after(response.headers()) {
+                Some(wait) => SubmitError::Busy(reason, wait.min(PROVIDER_RETRY_AFTER_MAX)),
+                None => SubmitError::Unavailable(reason),
+            }),
+            401..=403 => Err(SubmitError::NotAuthorized(reason)),
+            // The provider stopped waiting for a request that it may have received.
+            408 => Err(SubmitError::Unknown(reason)),
+            400..500 => Err(SubmitError::Refused(reason)),
+            _ => Err(SubmitError::Unknown(reason)),
+        }
+    }
+
+    async fn poll(
+        &self,
+        ticket: &ProviderTicket,
+        request: &GenerationRequest,
+    ) -> Result<Progress, PollError> {
+        self.progress(ticket, request).await.map_err(|error| self.redacted(error))
+    }
+
+    async fn cancel(&self, ticket: &ProviderTicket) -> Result<(), PollError> {
+        let Some(url) = RequestUrls::of(ticket)?.cancel else { return Ok(()) };
+        let called = self.call(Method::PUT, &url, false).await;
+        called.map(|_| ()).map_err(|error| self.redacted(error))
+    }
+}
