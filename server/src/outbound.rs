@@ -53,7 +53,7 @@ pub(crate) struct ResponsePermit(Option<Arc<Permit>>);
 
 /// Why there is no response. The texts contain no URLs and no headers.
 #[derive(Debug, thiserror::Error)]
-pub enum OutboundError {
+pub(crate) enum OutboundError {
     /// Usually no trusted certificates are installed.
     #[error("TLS cannot be set up with the certificates of this system")]
     Tls(#[source] reqwest::Error),
@@ -75,7 +75,7 @@ pub enum OutboundError {
 
 impl OutboundError {
     /// Whether the other side certainly received nothing of the request.
-    pub const fn nothing_was_sent(&self) -> bool {
+    pub(crate) const fn nothing_was_sent(&self) -> bool {
         !matches!(self, Self::Broken(..) | Self::TimedOut(_) | Self::TooLarge(_) | Self::TooMany)
     }
 }

@@ -8,23 +8,22 @@ use std::sync::Arc;
 
 use tokio::net::TcpListener;
 
-pub(crate) use self::owner::DEFAULT_ACCOUNT;
-pub(crate) use self::owner::SignInLinks;
-use self::owner::{Owner, owner};
+use self::owner::owner;
+pub(crate) use self::owner::{DEFAULT_ACCOUNT, SignInLinks};
 use crate::api::openapi::{self, Document};
 use crate::api::{Api, memory_quotas};
+use crate::blobs::Blobs;
 use crate::blobs::asset_url::Assets;
 use crate::blobs::upload_slot::Slots;
-use crate::blobs::{BlobOpenError, Blobs};
 use crate::clock::Clock;
-use crate::config::ServiceConfig;
+use crate::config::Config;
 use crate::domain::{GeneratedKey, PublicUrl, SigningKey};
 use crate::generate::local::{LocalProvider, PAINTERS};
 use crate::generate::queue::{OutboundError, QueueProvider, QueueSetting};
 use crate::generate::submit::Submitter;
 use crate::generate::worker::Worker;
 use crate::generate::worker::pool::WorkerPool;
-use crate::generate::{BackgroundTasks, JobSettings, OutputLimits, OutputStore, Provider};
+use crate::generate::{BackgroundTasks, OutputLimits, OutputStore, Provider};
 use crate::http::attempts::Attempts;
 use crate::http::browser::Site;
 use crate::http::cursor::Cursors;
@@ -35,7 +34,7 @@ use crate::serve::metrics::{Metrics, Readings};
 use crate::serve::routes::{self, Routes};
 use crate::serve::service::ApiService;
 use crate::store::postgres::PostgresStore;
-use crate::store::{Store, StoreError};
+use crate::store::{Cause, Store, StoreError};
 
 /// Stores everything but files.
 #[derive(Clone)]
@@ -101,26 +100,13 @@ impl Service {
     }
 }
 
-/// Why the service could not be assembled.
-#[derive(Debug, thiserror::Error)]
-pub enum StartError {
-    #[error("the store failed")]
-    Store(#[from] StoreError),
-    #[error(transparent)]
-    Blobs(#[from] BlobOpenError),
-    #[error("the HTTP client of the provider could not be built")]
-    Provider(#[from] OutboundError),
-    #[error("two routes have the same path")]
-    Routes(#[from] matchit::InsertError),
-}
-
 /// The configured provider, with what bounds its results.
 fn provider_of(
     queue: Option<QueueSetting>,
     clock: &Clock,
     assets: &Assets,
     blobs: &Blobs,
-) -> Result<(Arc<dyn Provider>, Option<Quota>), StartError> {
+) -> Result<(Arc<dyn Provider>, Option<Quota>), OutboundError> {
     if let Some(queue) = queue {
         let results = queue.results.clone();
         return Ok((Arc::new(QueueProvider::new(queue)?), Some(results)));
@@ -149,7 +135,7 @@ async fn open_assets(
     blobs: &Blobs,
     public: &PublicUrl,
     database: Option<&PostgresStore>,
-) -> Result<Assets, StartError> {
+) -> Result<Assets, Cause> {
     blobs.verify().await?;
     let mut public_urls = Vec::new();
     if let Some(database) = database {
@@ -157,22 +143,6 @@ async fn open_assets(
         blobs.check_mark(database).await?;
     }
     Ok(Assets::new(public.url(), &public_urls))
-}
-
-fn output_store(
-    blobs: &Blobs,
-    assets: &Assets,
-    key: &SigningKey,
-    clock: &Clock,
-    jobs: &JobSettings,
-) -> OutputStore {
-    OutputStore {
-        blobs: blobs.clone(),
-        assets: assets.clone(),
-        key: key.clone(),
-        clock: clock.clone(),
-        limits: OutputLimits::new(jobs.output_max_mib),
-    }
 }
 
 /// The quotas of the work on generations and thumbnails.
@@ -185,33 +155,40 @@ fn worker_quotas(worker: &Worker) -> impl Iterator<Item = Quota> {
 }
 
 /// Creates the seeded accounts and keys, assembles the service, and starts its workers.
-pub async fn start(config: ServiceConfig, parts: ServiceParts) -> Result<Service, StartError> {
+pub async fn start(config: Config, parts: ServiceParts) -> Result<Service, Cause> {
     let ServiceParts { store, clock, public, provider, blobs, with_metrics } = parts;
     let (store, database) = match store {
         StoreKind::Single(store) => (store, None),
         StoreKind::Shared(database) => (database.as_dyn(), Some(database)),
     };
     let database = database.as_ref();
-    let Owner { generated_key, account, is_new: account_is_new } =
-        owner(&*store, database, &config).await?;
+    let (generated_key, account, account_is_new) = owner(&*store, database, &config).await?;
     let sign_in = SignInLinks { store: store.clone(), public: public.clone(), account };
-    let signing_key = signing_key(config.signing_key, database).await?;
+    let (jobs, settings) = (config.jobs(), config.settings);
+    let signing_key = signing_key(settings.signing_key, database).await?;
     let blobs = blobs.map_or_else(|| Blobs::open(&config.blobs), Ok)?;
     let assets = open_assets(&blobs, &public, database).await?;
     let (provider, provider_results) = match provider {
         Some(given) => (given, None),
         None => provider_of(config.provider, &clock, &assets, &blobs)?,
     };
+    let outputs = OutputStore {
+        blobs: blobs.clone(),
+        assets: assets.clone(),
+        key: signing_key.clone(),
+        clock: clock.clone(),
+        limits: OutputLimits::new(jobs.output_max_mib),
+    };
     let worker = Worker {
         store: store.clone(),
         provider: provider.clone(),
-        outputs: output_store(&blobs, &assets, &signing_key, &clock, &config.jobs),
+        outputs,
         clock: clock.clone(),
-        settings: config.jobs,
+        settings: jobs,
         activity: Arc::default(),
     };
 
-    let (memory, public_memory) = memory_quotas(config.memory_budget);
+    let (memory, public_memory) = memory_quotas(settings.memory_budget << 20);
     let listener = ListenerQuotas { memory: public_memory.clone(), ..ListenerQuotas::default() };
     let submitter = Submitter::new(store.clone(), provider, assets.clone());
     let mut quotas = database.map(PostgresStore::quotas).unwrap_or_default();
@@ -230,13 +207,13 @@ pub async fn start(config: ServiceConfig, parts: ServiceParts) -> Result<Service
     let api = Api {
         submitter: submitter.clone(),
         store,
-        vendor: config.vendor,
-        model_namespace: config.model_namespace.as_str().into(),
+        vendor: settings.vendor,
+        model_namespace: settings.model_namespace.as_str().into(),
         cursors: Cursors::new(&signing_key),
         base_url: public.base_url().into(),
         slots: Slots::new(&signing_key, assets.clone(), clock.clone()),
-        site: Site::new(&public, config.cors_origins),
-        rates: Arc::new(Rates::new(config.rate_limits, clock.clone())),
+        site: Site::new(&public, settings.cors_origin),
+        rates: Arc::new(Rates::new(settings.rate_limit, clock.clone())),
         attempts: Arc::new(Attempts::new(clock.clone())),
         #[cfg(feature = "dashboard")]
         replays: Default::default(),
@@ -247,7 +224,7 @@ pub async fn start(config: ServiceConfig, parts: ServiceParts) -> Result<Service
         memory,
         public_memory,
         draining: workers.drain(),
-        openapi: Document::new(&openapi::document(Some(&public), &config.model_namespace)),
+        openapi: Document::new(&openapi::document(Some(&public), &settings.model_namespace)),
     };
     let app = ApiService { routes: Routes::new(routes::table())?, api, metrics };
     let background = BackgroundTasks { submitter, workers };

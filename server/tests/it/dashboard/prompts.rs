@@ -18,9 +18,6 @@ async fn a_prompt_is_written_changed_copied_and_deleted() {
         assert!(page.contains(part), "no {part}: {page}");
     }
     assert!(page.contains("First\nsecond"), "line breaks are not those of forms");
-    let plain = browser.get(&format!("{path}/text")).await;
-    assert!(plain.body.starts_with("First\nsecond é"), "{}", plain.body);
-    assert_eq!(plain.header("content-type"), Some("text/plain; charset=utf-8"));
 
     let edit = format!("{path}/edit");
     let form = browser.page(&edit).await;

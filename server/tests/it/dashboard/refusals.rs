@@ -133,7 +133,6 @@ async fn what_another_account_has_is_not_found() {
     as_bob("/generations", job).await;
     for path in [
         &format!("/prompts/{prompt}"),
-        &format!("/prompts/{prompt}/text"),
         &format!("/prompts/{prompt}/edit"),
         &format!("/prompts/{prompt}/delete"),
         &format!("/prompts/new?from={prompt}"),
@@ -144,7 +143,6 @@ async fn what_another_account_has_is_not_found() {
         "/keys/b1/revoke",
         "/jobs?before=bobs",
         "/jobs/bobs",
-        "/jobs/bobs/state",
         "/prompts/0",
         "/vaults/x",
     ] {
