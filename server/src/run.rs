@@ -15,10 +15,11 @@ use std::pin::pin;
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use futures::{Stream, StreamExt};
 use tracing_subscriber::filter::LevelFilter;
 
 use self::ready::ReadyLine;
-use self::signals::{LinkSignals, stop_signals};
+use self::signals::{link_signals, stop_signals};
 use self::socket::Socket;
 use crate::api::openapi;
 use crate::blobs::{BlobSetting, Blobs};
@@ -119,7 +120,7 @@ async fn serve_until_signal(config: Config) -> Result<ExitCode, Failure> {
     let no_signals = |error| format!("signals cannot be received: {error}");
     let mut first = pin!(stop_signals(1).map_err(no_signals)?);
     let second = stop_signals(2).map_err(no_signals)?;
-    let link_signals = LinkSignals::new().map_err(no_signals)?;
+    let link_signals = link_signals().map_err(no_signals)?;
     let (settings, limits) = (&config.settings, config.limits().within_descriptors());
     let json = settings.json;
     let socket = Socket::bind(&config, "listen", &settings.listen).await?;
@@ -214,9 +215,9 @@ async fn sign_in_url(links: &SignInLinks) -> Option<String> {
 }
 
 /// Prints a new sign-in link for each signal.
-async fn print_sign_in_links(mut signals: LinkSignals, links: SignInLinks, json: bool) {
-    loop {
-        signals.recv().await;
+async fn print_sign_in_links(signals: impl Stream<Item = ()>, links: SignInLinks, json: bool) {
+    let mut signals = pin!(signals);
+    while signals.next().await.is_some() {
         let Some(url) = sign_in_url(&links).await else {
             tracing::warn!("there is no sign-in link: `promptarium-server sign-in` makes one");
             continue;

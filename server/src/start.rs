@@ -100,13 +100,17 @@ impl Service {
     }
 }
 
-/// The configured provider, with what bounds its results.
+/// The given or configured provider, with what bounds its results.
 fn provider_of(
+    given: Option<Arc<dyn Provider>>,
     queue: Option<QueueSetting>,
     clock: &Clock,
     assets: &Assets,
     blobs: &Blobs,
 ) -> Result<(Arc<dyn Provider>, Option<Quota>), OutboundError> {
+    if let Some(given) = given {
+        return Ok((given, None));
+    }
     if let Some(queue) = queue {
         let results = queue.results.clone();
         return Ok((Arc::new(QueueProvider::new(queue)?), Some(results)));
@@ -168,21 +172,18 @@ pub async fn start(config: Config, parts: ServiceParts) -> Result<Service, Cause
     let signing_key = signing_key(settings.signing_key, database).await?;
     let blobs = blobs.map_or_else(|| Blobs::open(&config.blobs), Ok)?;
     let assets = open_assets(&blobs, &public, database).await?;
-    let (provider, provider_results) = match provider {
-        Some(given) => (given, None),
-        None => provider_of(config.provider, &clock, &assets, &blobs)?,
-    };
-    let outputs = OutputStore {
-        blobs: blobs.clone(),
-        assets: assets.clone(),
-        key: signing_key.clone(),
-        clock: clock.clone(),
-        limits: OutputLimits::new(jobs.output_max_mib),
-    };
+    let (provider, provider_results) =
+        provider_of(provider, config.provider, &clock, &assets, &blobs)?;
     let worker = Worker {
         store: store.clone(),
         provider: provider.clone(),
-        outputs,
+        outputs: OutputStore {
+            blobs: blobs.clone(),
+            assets: assets.clone(),
+            key: signing_key.clone(),
+            clock: clock.clone(),
+            limits: OutputLimits::new(jobs.output_max_mib),
+        },
         clock: clock.clone(),
         settings: jobs,
         activity: Arc::default(),
@@ -226,8 +227,7 @@ pub async fn start(config: Config, parts: ServiceParts) -> Result<Service, Cause
         draining: workers.drain(),
         openapi: Document::new(&openapi::document(Some(&public), &settings.model_namespace)),
     };
-    let app = ApiService { routes: Routes::new(routes::table())?, api, metrics };
+    let app = Arc::new(ApiService { routes: Routes::new(routes::table())?, api, metrics });
     let background = BackgroundTasks { submitter, workers };
-    let app = Arc::new(app);
     Ok(Service { app, generated_key, sign_in, account_is_new, background, quotas: listener })
 }

@@ -93,7 +93,7 @@ pub(crate) async fn sign_in_form(api: &Api, request: Request<'_>) -> HandlerResu
         code { "promptarium-server sign-in ACCOUNT" } ", as text and as a link to this page. A server "
         "without a database prints a link when it starts, and again when it gets the signal SIGUSR1."
     });
-    let form = Form::new("sign-in", "Sign in", vec![Field::hidden("next"), code]);
+    let form = Form::new("Sign in", vec![Field::hidden("next"), code]);
     Page::open(&api.site, "Sign in").show(&html! {
         p { "Enter a sign-in code. A code can be used once, within 15 minutes." }
         (entered.form(&api.site, &form))

@@ -242,14 +242,11 @@ mod tests {
         for (text, expected) in [
             ("promptarium_live_a1_s3cret", "has no `=`"),
             ("promptarium_live_a1_s3cret=", name),
-            ("promptarium_live_a1_s3cret=:prompts:write", name),
             ("promptarium_live_a1_s3cret=a b", name),
             ("promptarium_live_a1_s3cret=alice,promptarium_live_b1_s3cret=bob", name),
             ("s3cret=alice", form),
-            ("other_live_a1_s3cret=alice", form),
             ("promptarium_live_p1aaaaaaaaaaaaaa_s3cret=alice", "has a key with a wrong checksum"),
             ("promptarium_live_a1_s3cret=alice:prompts:read", scope),
-            ("promptarium_live_a1_s3cret=alice:", scope),
             ("promptarium_live_a1_x=alice:prompts:write,promptarium_live_b1_s3cret=bob", scope),
         ] {
             let error = parse(text).unwrap_err();

@@ -29,7 +29,7 @@ const KINDS: [(&str, &[&str]); 3] = [
 
 /// How many requests of a kind one key or account may send in a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RateLimit {
+pub(crate) struct RateLimit {
     /// One of [`PER`].
     per: &'static str,
     /// One of [`KINDS`], with its routes.

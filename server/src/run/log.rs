@@ -45,8 +45,7 @@ pub(super) fn init(config: &Config, level: LevelFilter) -> FlushOnDrop {
             lines.with_ansi(terminal).with_target(false).finish().with(filter).try_init()
         }
         LogFormat::Json => {
-            let lines = lines.with_writer(io::sink).fmt_fields(JsonFields::new());
-            let lines = lines.event_format(JsonLines(log.clone()));
+            let lines = lines.fmt_fields(JsonFields::new()).event_format(JsonLines);
             lines.finish().with(filter).try_init()
         }
     };
@@ -192,7 +191,7 @@ mod tests {
     use super::*;
 
     /// Hands on each piece; it waits for the one before to be taken.
-    struct Output(SyncSender<String>);
+    pub(super) struct Output(pub(super) SyncSender<String>);
 
     impl Write for Output {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {

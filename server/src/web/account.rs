@@ -33,14 +33,14 @@ fn page(visit: &Visit<'_>, name: Option<&Entered>, import: &Entered) -> HandlerR
         "1 to 200 characters without spaces, : , and =. It is in the addresses of your public \
          vaults.",
     );
-    let rename = Form::new("account/name", "Rename", vec![line]);
+    let rename = Form { action: Some("account/name"), ..Form::new("Rename", vec![line]) };
     let file = Field::new(FILE, "File", Input::File("application/json,.json".to_owned()));
     let most = IMPORT_BYTES_MAX >> 20;
     let file = file.required().help(format!(
         "An export of this or another account, at most {most} MiB. Its prompts and vaults are added \
          to yours, all of them or none."
     ));
-    let from_file = Form::new("account/import", "Import", vec![file]);
+    let from_file = Form { action: Some("account/import"), ..Form::new("Import", vec![file]) };
     let content = html! {
         h2 { "Name" }
         (name.form(&visit.api.site, &rename))
@@ -124,8 +124,8 @@ pub(crate) async fn confirm(visit: Visit<'_>) -> HandlerResult {
         "prompts, vaults, jobs, keys and sessions? This cannot be undone. To confirm, type its name."
     };
     let name = Field::new("name", "Name of the account", Input::Line).required();
-    let form = Form::new("account/delete", "Delete everything", vec![name]);
-    confirm_page(&visit.page("account", "Delete the account"), &question, form, "account")
+    let page = visit.page("account", "Delete the account");
+    confirm_page(&page, &question, ("Delete everything", vec![name]), "account")
 }
 
 /// `POST /account/delete`.

@@ -88,10 +88,10 @@ async fn ask(visit: &Visit<'_>, mut entered: Entered, count: usize, back: &str) 
         entered.set("sure", "yes");
         fields.push(Field::hidden("sure"));
     } else {
-        let vaults = Input::Select(vault_choices(visit, "", None).await?);
+        let vaults = Input::Select(vault_choices(visit, None).await?);
         fields.push(Field::new("vaultId", "Vault", vaults));
     }
-    let form = Form { back: Some(back), is_danger, ..Form::new("prompts/chosen", button, fields) };
+    let form = Form { back: Some(back), is_danger, ..Form::new(button, fields) };
     visit.page("prompts", title).show(&html! {
         @if is_danger {
             p {

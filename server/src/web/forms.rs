@@ -18,22 +18,18 @@ use crate::http::browser::Site;
 use crate::http::error::{ApiError, Problem};
 use crate::http::path::RequestTarget;
 
-/// The field with the token of a form that must be carried out once.
+/// The field with the token of a form. It stays the same while the form is corrected; what must be
+/// carried out once is carried out once for each token.
 pub(super) const TOKEN: &str = "token";
 
 /// Value and text of each choice.
 pub(super) type Choices = Vec<(String, String)>;
 
-/// Choices whose text is their value.
-pub(super) fn words<'a>(all: impl IntoIterator<Item = &'a str>) -> Choices {
-    all.into_iter().map(|word| (word.to_owned(), word.to_owned())).collect()
-}
-
 /// A form of a page. Its fields have the names of the API.
 #[derive(Default)]
 pub(super) struct Form<'a> {
-    /// The page that it is sent to.
-    pub(super) action: &'a str,
+    /// The page that it is sent to. Default: the one that it is on.
+    pub(super) action: Option<&'a str>,
     pub(super) fields: Vec<Field>,
     /// Fields behind a line that opens them, unless one has a value.
     pub(super) more: Vec<Field>,
@@ -46,8 +42,8 @@ pub(super) struct Form<'a> {
 }
 
 impl<'a> Form<'a> {
-    pub(super) fn new(action: &'a str, button: &'a str, fields: Vec<Field>) -> Self {
-        Self { action, button, fields, ..Self::default() }
+    pub(super) fn new(button: &'a str, fields: Vec<Field>) -> Self {
+        Self { button, fields, ..Self::default() }
     }
 }
 
@@ -67,16 +63,12 @@ pub(super) struct Field {
 pub(super) enum Input {
     /// All values of the field.
     Hidden,
-    /// A new token, or that of a form that was refused.
-    Token,
     /// A box to tick, with its value.
     Check(&'static str),
     Line,
-    /// A line as wide as the form.
     WideLine,
-    /// A line with suggestions.
     Suggested(Vec<String>),
-    /// So many rows of text.
+    /// With this many rows.
     Text(usize),
     Number(RangeInclusive<u32>),
     Select(Choices),
@@ -93,10 +85,6 @@ impl Field {
 
     pub(super) fn hidden(name: &'static str) -> Self {
         Self::new(name, "", Input::Hidden)
-    }
-
-    pub(super) fn token() -> Self {
-        Self::new(TOKEN, "", Input::Token)
     }
 
     pub(super) fn help(self, help: impl Render) -> Self {
@@ -172,13 +160,15 @@ impl Entered {
     /// The form with these values, below what is wrong with them.
     pub(super) fn form(&self, site: &Site, form: &Form<'_>) -> Markup {
         let Form { action, fields, more, button, back, is_danger } = form;
+        let token = Uuid::parse_str(self.value(TOKEN)).unwrap_or_else(|_| Uuid::new_v4());
         let is_upload = fields.iter().any(|field| matches!(field.input, Input::File(_)));
         let is_open = more.iter().any(|field| !self.value(field.name).is_empty());
         let (class, leave) = if *is_danger { ("danger", "Keep") } else { ("main", "Cancel") };
         html! {
             (self.summary(form))
-            form .fields method="post" action=(site.page(action)) data-upload[is_upload]
+            form .fields method="post" action=[action.map(|page| site.page(page))] data-upload[is_upload]
                 enctype=[is_upload.then_some("multipart/form-data")] {
+                input type="hidden" name=(TOKEN) value=(token);
                 @for field in fields { (self.field(field)) }
                 @if !more.is_empty() {
                     details .wide open[is_open] {
@@ -208,12 +198,10 @@ impl Entered {
                     ul {
                         @for (name, error) in &details.0 {
                             li {
-                                @match known(name) {
-                                    Some(Field { label, .. }) => {
-                                        a href={ "#" (name) } { (label) } " " (error)
-                                    }
-                                    None => { (name) " " (error) }
-                                }
+                                @if let Some(Field { label, .. }) = known(name) {
+                                    a href={ "#" (name) } { (label) }
+                                } @else { (name) }
+                                " " (error)
                             }
                         }
                     }
@@ -241,10 +229,6 @@ impl Entered {
                     @for value in self.all(name).filter(|value| !value.is_empty()) {
                         input type="hidden" name=(name) value=(value);
                     }
-                }
-                Input::Token => {
-                    @let kept = Uuid::parse_str(self.value(name));
-                    input type="hidden" name=(name) value=(kept.unwrap_or_else(|_| Uuid::new_v4()));
                 }
                 Input::Check(value) => {
                     label .choice.wide { input type="checkbox" name=(name) value=(value); (label) }

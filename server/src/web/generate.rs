@@ -10,9 +10,9 @@ use promptarium::limits::{
 use serde_json::json;
 use uuid::Uuid;
 
-use super::forms::{Entered, Field, Form, Input, words};
-use super::parts::job_page;
-use super::prompts::vault_choices;
+use super::forms::{Entered, Field, Form, Input};
+use super::parts::{job_page, words};
+use super::prompts::vault_field;
 use super::visit::Visit;
 use crate::api::HandlerResult;
 use crate::api::generations::new_job;
@@ -128,7 +128,6 @@ pub(super) fn ratio() -> Field {
 pub(super) async fn form(visit: &Visit<'_>, mut entered: Entered) -> Result<Markup, ApiError> {
     // A refused form becomes another request.
     entered.set("clientJobId", Uuid::new_v4().to_string());
-    let vaults = vault_choices(visit, entered.value("vaultId"), Some("General")).await?;
     let number = Input::Number(GENERATION_BATCH_COUNT);
     let fields = vec![
         Field::hidden("clientJobId"),
@@ -141,13 +140,14 @@ pub(super) async fn form(visit: &Visit<'_>, mut entered: Entered) -> Result<Mark
     ];
     let more = vec![
         Field::new("generationType", "Type", Input::Select(words(["image", "video"]))),
-        Field::new("vaultId", "Vault of the result", Input::Select(vaults)),
+        vault_field(visit, "Vault of the result", &entered, "General").await?,
         Field::new("seed", "Seed", Input::Number(0..=u32::MAX))
             .help("The same seed, the same picture"),
         Field::new("negativePrompt", "Negative prompt", Input::Text(2))
             .help("What must not be in the picture"),
     ];
-    let form = Form { more, ..Form::new("generate", "Generate", fields) };
+    let action = Some("generate");
+    let form = Form { action, more, ..Form::new("Generate", fields) };
     Ok(maud::html! { div .generate { (entered.form(&visit.api.site, &form)) } })
 }
 

@@ -29,7 +29,7 @@ async fn page(visit: &Visit<'_>, entered: &Entered) -> HandlerResult {
          valid keys."
     ));
     let scope = Field::new("scope", "What it may do", Input::Select(scopes));
-    let form = Form::new("keys", "Create key", vec![Field::token(), name, scope]);
+    let form = Form::new("Create key", vec![name, scope]);
     let content = html! {
         (list_of(&keys, &empty, |key| entry(visit, key)))
         h2 #new { "New key" }
@@ -51,7 +51,10 @@ fn entry(visit: &Visit<'_>, key: &ApiKeyRecord) -> Markup {
             @match key.revoked_at {
                 Some(at) => p .soft { span .bad { "Revoked" } " " (ago(at)) },
                 None => p .soft {
-                    a href=(visit.at(&revocation(key))) { "Revoke " span { (title(key)) } }
+                    // Public ids are letters and digits.
+                    a href=(visit.at(&format!("keys/{}/revoke", key.public_id))) {
+                        "Revoke " span { (title(key)) }
+                    }
                 },
             }
         }
@@ -99,9 +102,8 @@ pub(crate) async fn confirm(visit: Visit<'_>) -> HandlerResult {
         "Revoke " strong { (title(key)) } " (" code { (key.public_id) } ")? Programs that use it are "
         "refused at once. This cannot be undone."
     };
-    let action = revocation(key);
-    let form = Form::new(&action, "Revoke this key", Vec::new());
-    confirm_page(&visit.page("keys", "Revoke a key"), &question, form, "keys")
+    let page = visit.page("keys", "Revoke a key");
+    confirm_page(&page, &question, ("Revoke this key", Vec::new()), "keys")
 }
 
 /// `POST /keys/{publicId}/revoke`.
@@ -109,11 +111,6 @@ pub(crate) async fn revoke(visit: Visit<'_>) -> HandlerResult {
     let public_id = visit.request.params.text(0).ok_or(ApiError::NotFound)?;
     visit.store().revoke_api_key(&visit.caller, &public_id).await?;
     visit.done("keys", "key-revoked")
-}
-
-/// Public ids are letters and digits.
-fn revocation(key: &ApiKeyRecord) -> String {
-    format!("keys/{}/revoke", key.public_id)
 }
 
 fn title(key: &ApiKeyRecord) -> Markup {

@@ -8,7 +8,7 @@ use http::{HeaderValue, StatusCode};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use sha2::{Digest, Sha256};
 
-use super::forms::{Entered, Form};
+use super::forms::{Entered, Field, Form};
 use super::parts::typed;
 use crate::api::{HandlerResult, openapi};
 use crate::domain::SessionRecord;
@@ -60,11 +60,10 @@ const SECTIONS: [(&str, &str); 7] = [
 
 /// What the page after a form says, by the code in its address. The address has no text of its own:
 /// a link of somebody else could say anything.
-const DONE: [(&str, &str); 26] = [
+const DONE: [(&str, &str); 24] = [
     ("prompt-created", "The prompt is saved."),
     ("prompt-changed", "The changes are saved."),
     ("prompt-deleted", "The prompt is deleted."),
-    ("prompt-duplicated", "This is a copy of the prompt. Change it as you like."),
     ("prompts-added", "The chosen prompts are in the vault."),
     ("prompts-moved", "The chosen prompts are moved."),
     ("prompts-deleted", "The chosen prompts are deleted."),
@@ -86,7 +85,6 @@ const DONE: [(&str, &str); 26] = [
     ("no-picture", "The prompt has no picture, so the cover stays."),
     ("account-renamed", "The account has a new name."),
     ("imported", "The prompts and vaults of the file are added."),
-    ("signed-out", "You are signed out."),
 ];
 
 /// A page, beside its content.
@@ -219,15 +217,14 @@ fn footer(site: &Site) -> Markup {
     }
 }
 
-/// Asks before something is done that cannot be undone. The form leads to what is asked about, and
-/// a link to `back`.
+/// Asks before something is done that cannot be undone. A link leads to `back`.
 pub(super) fn confirm_page(
     page: &Page<'_>,
     question: &Markup,
-    form: Form<'_>,
+    (button, fields): (&str, Vec<Field>),
     back: &str,
 ) -> HandlerResult {
-    let form = Form { back: Some(back), is_danger: true, ..form };
+    let form = Form { back: Some(back), is_danger: true, ..Form::new(button, fields) };
     page.show(&html! { p { (question) } (Entered::default().form(page.site, &form)) })
 }
 

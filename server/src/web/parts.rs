@@ -1,43 +1,28 @@
 //! Parts of pages: lists and their pages, texts of people, times, addresses.
 
 use jiff::Timestamp;
-use maud::{Markup, PreEscaped, html};
+use maud::{Markup, html};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use promptarium::{PromptId, VaultId};
 use url::form_urlencoded;
 
-use super::forms::Entered;
+use super::forms::{Choices, Entered};
 use crate::api::Api;
 use crate::http::error::ApiError;
 
-/// Bytes of a list in one page, so that a page stays small whatever is in it. Lists with a link to
-/// more entries have shorter ones: what is left out would be in no page.
-const LIST_BYTES_MAX: usize = 24 * 1024;
+/// Entries of a list that has no pages.
+const LIST_MAX: usize = 50;
 /// Vaults or prompts of a vault in a page.
 pub(super) const PAGE: usize = 20;
 const PAGES_MAX: usize = 1_000;
 
-/// A list of at most [`LIST_BYTES_MAX`], or `empty`, which says what to do next.
-pub(super) fn list<T>(
-    entries: &[T],
-    empty: &Markup,
-    mut render: impl FnMut(&T) -> Markup,
-) -> Markup {
-    let (mut rows, mut shown) = (String::new(), 0);
-    for entry in entries {
-        let row = render(entry).into_string();
-        if rows.len() + row.len() > LIST_BYTES_MAX {
-            break;
-        }
-        rows.push_str(&row);
-        shown += 1;
-    }
+/// A list of at most [`LIST_MAX`] entries, or `empty`, which says what to do next.
+pub(super) fn list<T>(entries: &[T], empty: &Markup, render: impl Fn(&T) -> Markup) -> Markup {
     html! {
         @if entries.is_empty() { div .empty { (empty) } }
-        // Rows are markup already.
-        @else { ul .list { (PreEscaped(rows)) } }
-        @if shown < entries.len() {
-            p .soft { "Shown are " (shown) " of " (entries.len()) ". The API lists all." }
+        @else { ul .list { @for entry in entries.iter().take(LIST_MAX) { (render(entry)) } } }
+        @if entries.len() > LIST_MAX {
+            p .soft { "Shown are " (LIST_MAX) " of " (entries.len()) ". The API lists all." }
         }
     }
 }
@@ -83,6 +68,11 @@ pub(super) fn tile(picture: Option<&Markup>, below: &Markup) -> Markup {
 /// Copies the text of the element with this id. Scripts show it.
 pub(super) fn copy_button(id: &str, text: &str) -> Markup {
     html! { button type="button" data-copy=(id) hidden { (text) } }
+}
+
+/// Choices whose text is their value.
+pub(super) fn words<'a>(all: impl IntoIterator<Item = &'a str>) -> Choices {
+    all.into_iter().map(|word| (word.to_owned(), word.to_owned())).collect()
 }
 
 /// "1 prompt", "2 prompts".
@@ -146,8 +136,8 @@ fn relative(seconds: i64) -> String {
     let Some((unit, name)) = UNITS.into_iter().find(|(unit, _)| size >= *unit) else {
         return if seconds >= 0 { "just now" } else { "in a moment" }.to_owned();
     };
-    let many = size / unit;
-    let amount = format!("{many} {name}{}", if many == 1 { "" } else { "s" });
+    let many = usize::try_from(size / unit).unwrap_or(usize::MAX);
+    let amount = counted(many, name, &format!("{name}s"));
     if seconds >= 0 { format!("{amount} ago") } else { format!("in {amount}") }
 }
 

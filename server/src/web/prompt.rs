@@ -4,14 +4,14 @@ use futures::future::join_all;
 use maud::{Markup, html};
 use promptarium::PromptId;
 
-use super::forms::{Entered, Field, Form, Input, words};
+use super::forms::{Entered, Field, Form, Input};
 use super::generate::{model, ratio};
 use super::layout::{confirm_page, done_address};
 use super::parts::{
-    ago, copy_button, full_text, is_visible, shortened, titled, typed, vault_address,
+    ago, copy_button, full_text, is_visible, shortened, titled, typed, vault_address, words,
 };
 use super::pictures::pictures;
-use super::prompts::vault_choices;
+use super::prompts::vault_field;
 use super::visit::Visit;
 use crate::api::HandlerResult;
 use crate::api::prompts::{FIELDS, KINDS, new_prompt};
@@ -148,7 +148,6 @@ async fn values_of(visit: &Visit<'_>, id: PromptId, is_copy: bool) -> Result<Ent
 /// The form for a new prompt, or for the one with this id.
 async fn form(visit: &Visit<'_>, id: Option<PromptId>, entered: &Entered) -> HandlerResult {
     let mut fields = vec![
-        Field::token(),
         Field::new("title", "Title", Input::WideLine).required(),
         Field::new("prompt", "Prompt", Input::Text(10)).required(),
         // Text first: it needs no model.
@@ -158,18 +157,15 @@ async fn form(visit: &Visit<'_>, id: Option<PromptId>, entered: &Entered) -> Han
         ratio(),
     ];
     const { assert!(KINDS.len() == 3, "each type of prompt is a choice") };
-    let own = id.map_or_else(|| "prompts".to_owned(), |id| format!("prompts/{id}"));
-    let edit = format!("{own}/edit");
-    let (action, title, button, vault) = match id {
-        None => ("prompts/new", "New prompt", "Save prompt", "Vault"),
-        Some(_) => (&*edit, "Edit prompt", "Save changes", "Also add to vault"),
+    let (back, title, button, vault) = match id {
+        None => ("prompts".to_owned(), "New prompt", "Save prompt", "Vault"),
+        Some(id) => (format!("prompts/{id}"), "Edit prompt", "Save changes", "Also add to vault"),
     };
     if id.is_none() {
         fields.extend(["imageUrl", "referenceMediaUrls"].map(Field::hidden));
     }
-    let vaults = vault_choices(visit, entered.value("vaultId"), Some("None")).await?;
-    fields.push(Field::new("vaultId", vault, Input::Select(vaults)));
-    let form = Form { back: Some(&own), ..Form::new(action, button, fields) };
+    fields.push(vault_field(visit, vault, entered, "None").await?);
+    let form = Form { back: Some(&back), ..Form::new(button, fields) };
     visit.page("prompts", title).show_form(entered, &form)
 }
 
@@ -180,10 +176,8 @@ pub(crate) async fn confirm(visit: Visit<'_>) -> HandlerResult {
         "Delete " strong { (titled(&prompt.title, 100)) } "? It is removed from all vaults. This cannot "
         "be undone."
     };
-    let own = format!("prompts/{}", prompt.id);
-    let action = format!("{own}/delete");
-    let form = Form::new(&action, "Delete this prompt", Vec::new());
-    confirm_page(&visit.page("prompts", "Delete a prompt"), &question, form, &own)
+    let (page, back) = (visit.page("prompts", "Delete a prompt"), format!("prompts/{}", prompt.id));
+    confirm_page(&page, &question, ("Delete this prompt", Vec::new()), &back)
 }
 
 /// `POST /prompts/{promptId}/delete`.

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use maud::{Markup, html};
 use promptarium::VaultId;
 
-use super::forms::{Choices, words};
+use super::forms::{Choices, Entered, Field, Input};
 use super::listing::{Listing, NO_VAULT, VIEWS};
-use super::parts::{address, ago, counted, pager, prompt_address, shortened, titled, typed};
+use super::parts::{address, ago, counted, pager, prompt_address, shortened, titled, typed, words};
 use super::pictures::thumbnail;
 use super::visit::{Visit, query_bytes};
 use crate::api::prompts::KINDS;
@@ -34,7 +34,7 @@ pub(crate) async fn list(visit: Visit<'_>) -> HandlerResult {
         false => visit.store().search_prompts(&visit.caller, listing.search.clone()).await?,
     };
     let count = count(&visit, &listing, vault.as_ref(), &page).await?;
-    let vaults = choices(&visit, vault).await?;
+    let vaults = vault_choices(&visit, vault).await?;
     let content = html! {
         (filter(&visit, &listing, vaults))
         @if page.prompts.is_empty() { (empty(&visit, &listing)) }
@@ -73,25 +73,30 @@ async fn count(
 }
 
 /// The newest vaults, and `chosen`.
-async fn choices(visit: &Visit<'_>, chosen: Option<VaultRecord>) -> Result<Choices, ApiError> {
+pub(super) async fn vault_choices(
+    visit: &Visit<'_>,
+    chosen: Option<VaultRecord>,
+) -> Result<Choices, ApiError> {
     let mut vaults = visit.store().newest_vaults(&visit.caller, VAULTS_MAX).await?;
     vaults.extend(chosen.filter(|chosen| vaults.iter().all(|other| other.id != chosen.id)));
     let choice = |vault: &VaultRecord| (vault.id.to_string(), shortened(&vault.name, 30));
     Ok(vaults.iter().map(choice).collect())
 }
 
-/// The newest vaults, and the one with this id in a form or query, after a choice of `none`.
-pub(super) async fn vault_choices(
+/// A field for a vault: `none`, the newest, and the one that the form has.
+pub(super) async fn vault_field(
     visit: &Visit<'_>,
-    chosen: &str,
-    none: Option<&str>,
-) -> Result<Choices, ApiError> {
-    let chosen = match chosen.parse().map(VaultId::new) {
+    label: &'static str,
+    entered: &Entered,
+    none: &str,
+) -> Result<Field, ApiError> {
+    let chosen = match entered.value("vaultId").parse().map(VaultId::new) {
         Ok(id) => visit.store().vault(&visit.caller, id).await.ok(),
         Err(_) => None,
     };
-    let none = none.map(|text| (String::new(), text.to_owned()));
-    Ok(none.into_iter().chain(choices(visit, chosen).await?).collect())
+    let mut all = vec![(String::new(), none.to_owned())];
+    all.extend(vault_choices(visit, chosen).await?);
+    Ok(Field::new("vaultId", label, Input::Select(all)))
 }
 
 fn filter(visit: &Visit<'_>, listing: &Listing, vaults: Choices) -> Markup {
@@ -194,7 +199,7 @@ fn entry(api: &Api, prompt: &PromptRecord, is_row: bool) -> Markup {
             li .tile {
                 @match picture {
                     Some(image) => a .cover href=(page) tabindex="-1" aria-hidden="true" { (image) },
-                    None => p .cover.text { (typed(&prompt.text, 100)) },
+                    None => p .cover.text { (typed(&prompt.text, 80)) },
                 }
                 div { (choice) (title) }
                 (below)

@@ -7,7 +7,7 @@ use http::HeaderValue;
 use maud::{Markup, html};
 use promptarium::PromptId;
 
-use super::forms::{Entered, Field, Form};
+use super::forms::{Entered, Form};
 use super::layout::{Page, done_address};
 use super::parts::{PAGE, address, full_text, page_number, pages, shortened, tile, titled, typed};
 use super::pictures::{pictures, thumbnail};
@@ -42,7 +42,7 @@ pub(crate) async fn show(api: &Api, request: Request<'_>) -> HandlerResult {
     };
     let own = format!("vaults/{}", vault.id);
     let fork = format!("{own}/fork");
-    let fork = Form::new(&fork, "Copy to my account", vec![Field::token()]);
+    let fork = Form { action: Some(&fork), ..Form::new("Copy to my account", Vec::new()) };
     let actions = session.as_ref().map(|session| match session.account == account {
         true => html! { a .button href=(api.site.page(&own)) { "Edit this vault" } },
         false => Entered::default().form(&api.site, &fork),

@@ -122,11 +122,6 @@ mod tests {
                  (KHTML, like Gecko) Version/18.0 Mobile/15E148 Safari/604.1",
                 "Safari on iOS",
             ),
-            (
-                "Mozilla/5.0 (Linux; Android 15) AppleWebKit/537.36 (KHTML, like Gecko) \
-                 Chrome/141.0.0.0 Mobile Safari/537.36",
-                "Chrome on Android",
-            ),
             ("curl/8.14.1", "curl"),
         ] {
             let mut headers = HeaderMap::new();

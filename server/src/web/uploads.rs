@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use http_body_util::BodyExt;
 use maud::html;
-use multer::{Multipart, parse_boundary};
+use multer::{Constraints, Multipart, SizeLimit, parse_boundary};
 use promptarium::{PromptId, limits};
 use tokio::time::timeout;
 use url::form_urlencoded;
@@ -15,7 +15,7 @@ use url::form_urlencoded;
 use super::forms::{Entered, Field, Form, Input};
 use super::layout::done_address;
 use super::parts::titled;
-use super::prompts::vault_choices;
+use super::prompts::vault_field;
 use super::visit::Visit;
 use crate::api::files::TYPES;
 use crate::api::prompts::{FIELDS, new_prompt};
@@ -55,37 +55,40 @@ pub(super) async fn receive(
     let boundary = given.and_then(|of| parse_boundary(of).ok());
     let boundary = boundary.ok_or(BodyReadError::OtherType("multipart/form-data"))?;
     let memory = request.memory.reserve(UPLOAD_BUFFER_BYTES)?;
-    let mut parts = Multipart::new(request.body.into_data_stream(), boundary);
-    let broken = |error| ApiError::from(BodyError(format!("is not a form: {error}")));
+    let sizes = SizeLimit::new().per_field(FORM_BYTES_MAX as u64).for_field(FILE, most as u64);
+    let constraints = Constraints::new().size_limit(sizes);
+    let stream = request.body.into_data_stream();
+    let mut parts = Multipart::with_constraints(stream, boundary, constraints);
+    let refused = |error| match error {
+        multer::Error::FieldSizeExceeded { field_name: Some(name), .. } if name == FILE => {
+            let text = format!("must have at most {} MiB", most >> 20);
+            ApiError::from(FieldErrors::of(FILE, text))
+        }
+        multer::Error::FieldSizeExceeded { .. } => BodyReadError::TooLarge(FORM_BYTES_MAX).into(),
+        error => BodyError(format!("is not a form: {error}")).into(),
+    };
     let receiving = async {
         let mut sent = Sent { fields: String::new(), file: None, size: 0, memory };
-        while let Some(mut part) = parts.next_field().await.map_err(broken)? {
-            let name = part.name().unwrap_or_default().to_owned();
-            if name == FILE {
+        while let Some(mut part) = parts.next_field().await.map_err(refused)? {
+            if part.name() == Some(FILE) {
                 let mut upload = api.blobs.upload();
-                while let Some(bytes) = part.chunk().await.map_err(broken)? {
+                while let Some(bytes) = part.chunk().await.map_err(refused)? {
                     sent.size += bytes.len();
-                    if sent.size > most {
-                        let text = format!("must have at most {} MiB", most >> 20);
-                        return Err(FieldErrors::of(FILE, text).into());
-                    }
                     upload.write(&bytes).await?;
                 }
                 // Browsers send an empty one if none was chosen.
                 sent.file = (sent.size > 0).then_some(upload);
                 continue;
             }
-            let mut text = Vec::new();
-            while let Some(bytes) = part.chunk().await.map_err(broken)? {
-                if sent.fields.len() + text.len() + bytes.len() > FORM_BYTES_MAX {
-                    return Err(BodyReadError::TooLarge(FORM_BYTES_MAX).into());
-                }
-                text.extend_from_slice(&bytes);
+            let name = part.name().unwrap_or_default().to_owned();
+            let text = part.bytes().await.map_err(refused)?;
+            if sent.fields.len() + text.len() > FORM_BYTES_MAX {
+                return Err(BodyReadError::TooLarge(FORM_BYTES_MAX).into());
             }
-            let text =
-                String::from_utf8(text).map_err(|_| BodyError("is not UTF-8 text".to_owned()))?;
+            let text = std::str::from_utf8(&text);
+            let text = text.map_err(|_| BodyError("is not UTF-8 text".to_owned()))?;
             let pair =
-                form_urlencoded::Serializer::new(String::new()).append_pair(&name, &text).finish();
+                form_urlencoded::Serializer::new(String::new()).append_pair(&name, text).finish();
             sent.fields = [&*sent.fields, &pair].join("&");
         }
         Ok(sent)
@@ -161,19 +164,16 @@ async fn form(visit: &Visit<'_>, entered: &Entered) -> HandlerResult {
         Err(_) => None,
     };
     // The fields before the file: they are read first.
-    let mut fields = vec![Field::token()];
-    if of.is_some() {
-        fields.push(Field::hidden("promptId"));
-    } else {
-        let vaults = vault_choices(visit, entered.value("vaultId"), Some("None")).await?;
-        fields.extend([
+    let mut fields = match of {
+        Some(_) => vec![Field::hidden("promptId")],
+        None => vec![
             Field::new("title", "Title", Input::Line).required(),
             Field::new("prompt", "Prompt", Input::Text(4)).required(),
             Field::new("modelId", "Model", Input::Line)
                 .help("With a model the prompt has the type image, without one the type text"),
-            Field::new("vaultId", "Vault", Input::Select(vaults)),
-        ]);
-    }
+            vault_field(visit, "Vault", entered, "None").await?,
+        ],
+    };
     let types = TYPES.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(",");
     let most = *limits::UPLOAD_SIZE_BYTES.end() >> 20;
     let file = Field::new(FILE, "Picture", Input::File(types)).required();
@@ -184,7 +184,7 @@ async fn form(visit: &Visit<'_>, entered: &Entered) -> HandlerResult {
         @if let Some(prompt) = &of {
             p { "The picture is added to " strong { (titled(&prompt.title, 100)) } "." }
         }
-        (entered.form(&visit.api.site, &Form::new("uploads", "Upload", fields)))
+        (entered.form(&visit.api.site, &Form::new("Upload", fields)))
     };
     Ok(visit.page("prompts", "Upload a picture").response(entered.status(), &content))
 }

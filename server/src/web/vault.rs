@@ -80,7 +80,6 @@ fn form(visit: &Visit<'_>, vault: Option<&VaultRecord>, entered: &Entered) -> Ha
     let is_system = vault.is_some_and(|vault| vault.system);
     let fixed = if is_system { "The name of this vault stays as it is." } else { "" };
     let mut fields = vec![
-        Field::token(),
         Field::new("name", "Name", Input::WideLine).required().help(fixed),
         Field::new("description", "Description", Input::Text(2)).help("At most 200 characters"),
         Field::new("visibility", "Who can see it", Input::Radios(&MEANINGS)),
@@ -88,13 +87,11 @@ fn form(visit: &Visit<'_>, vault: Option<&VaultRecord>, entered: &Entered) -> Ha
     if vault.is_some_and(|vault| vault.cover_image.is_some()) {
         fields.push(Field::new("cover", "Remove the cover", Input::Check("none")));
     }
-    let own = vault.map_or_else(|| "vaults".to_owned(), |vault| format!("vaults/{}", vault.id));
-    let edit = format!("{own}/edit");
-    let (action, title, button) = match vault {
-        None => ("vaults/new", "New vault", "Create vault"),
-        Some(_) => (&*edit, "Edit vault", "Save changes"),
+    let (back, title, button) = match vault {
+        None => ("vaults".to_owned(), "New vault", "Create vault"),
+        Some(vault) => (format!("vaults/{}", vault.id), "Edit vault", "Save changes"),
     };
-    let form = Form { back: Some(&own), ..Form::new(action, button, fields) };
+    let form = Form { back: Some(&back), ..Form::new(button, fields) };
     visit.page("vaults", title).show_form(entered, &form)
 }
 
@@ -105,10 +102,8 @@ pub(crate) async fn confirm(visit: Visit<'_>) -> HandlerResult {
         "Delete the vault " strong { (titled(&vault.name, 60)) } "? Its prompts stay. This cannot be "
         "undone."
     };
-    let own = format!("vaults/{}", vault.id);
-    let action = format!("{own}/delete");
-    let form = Form::new(&action, "Delete this vault", Vec::new());
-    confirm_page(&visit.page("vaults", "Delete a vault"), &question, form, &own)
+    let (page, back) = (visit.page("vaults", "Delete a vault"), format!("vaults/{}", vault.id));
+    confirm_page(&page, &question, ("Delete this vault", Vec::new()), &back)
 }
 
 /// `POST /vaults/{vaultId}/delete`.

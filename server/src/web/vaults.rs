@@ -111,7 +111,7 @@ async fn contents(
     prompts: &[ListedPrompt],
     number: usize,
 ) -> Result<Markup, ApiError> {
-    let mut others = vault_choices(visit, "", None).await?;
+    let mut others = vault_choices(visit, None).await?;
     others.retain(|(other, _)| own != format!("vaults/{other}"));
     let button =
         |action: &str, text: &str| html! { button name="action" value=(action) { (text) } };

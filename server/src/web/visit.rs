@@ -1,6 +1,7 @@
 //! A request for a page by somebody who is signed in.
 
 use bytes::Bytes;
+use http::Method;
 use maud::{Markup, html};
 use uuid::Uuid;
 
@@ -44,8 +45,12 @@ impl<'a> Visit<'a> {
 
     /// A page of this section of the navigation, with what the form before it has done.
     pub(super) fn page(&self, section: &'static str, title: impl Into<String>) -> Page<'a> {
-        let (page, done) = (Page::open(&self.api.site, title), self.query().value("done").into());
-        Page { session: Some(self.session), section: Some(section), done, ..page }
+        let mut page = Page::open(&self.api.site, title);
+        // A refused form may have been sent to the address of a page that said so.
+        if self.request.parts.method != Method::POST {
+            page.done = self.query().value("done").into();
+        }
+        Page { session: Some(self.session), section: Some(section), ..page }
     }
 
     /// The address of a page.

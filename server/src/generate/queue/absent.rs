@@ -13,7 +13,7 @@ pub(crate) type OutboundError = Infallible;
 pub(crate) type QueueProvider = LocalProvider;
 
 #[derive(Clone, Debug)]
-pub struct QueueSetting {
+pub(crate) struct QueueSetting {
     pub(crate) private_outputs: bool,
     pub(crate) model_fields: ModelFields,
     pub(crate) results: Quota,
@@ -22,13 +22,13 @@ pub struct QueueSetting {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("cannot be used, because this program was built without the feature `provider-queue`")]
-pub enum QueueSettingError {
+pub(crate) enum QueueSettingError {
     Url,
     Key,
 }
 
 impl QueueSetting {
-    pub fn new(_url: &str, _key: &str) -> Result<Self, QueueSettingError> {
+    pub(crate) fn new(_url: &str, _key: &str) -> Result<Self, QueueSettingError> {
         Err(QueueSettingError::Url)
     }
 }
