@@ -16,8 +16,8 @@ mod session;
 
 pub use self::account_data::AccountData;
 pub(crate) use self::account_data::{PromptData, VaultData, account_name};
-pub use self::api_key::{AccountId, Caller, KeyId, KeyRecord, NewKey, Scopes, Vendor};
-pub(crate) use self::api_key::{GeneratedKey, KeyError};
+pub use self::api_key::{AccountId, Caller, KeyId, KeyRecord, NewKey, Scopes};
+pub(crate) use self::api_key::{GeneratedKey, KeyError, Vendor};
 pub use self::asset::{AssetName, ImageRef, Media};
 pub(crate) use self::deployment::SigningKey;
 pub use self::deployment::{BASE_PATH, ModelNamespace, PublicUrl};

@@ -1,5 +1,6 @@
 //! A server inside another program, for tests and examples.
 
+use std::fmt::Display;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,14 +11,14 @@ use tokio_util::task::AbortOnDropHandle;
 
 use crate::blobs::{BlobSetting, Blobs};
 use crate::clock::Clock;
-use crate::config::{SeedKey, ServiceConfig};
-use crate::domain::{ModelNamespace, NewKey, PublicUrl, Scopes, Vendor};
-use crate::generate::{JobSettings, Provider};
-use crate::limits::{EMBEDDED_DRAIN_TIMEOUT, MEMORY_BUDGET_MIB, WORKERS_DEFAULT};
+use crate::config::{Config, SeedKey};
+use crate::domain::{NewKey, PublicUrl, Scopes};
+use crate::generate::Provider;
+use crate::limits::EMBEDDED_DRAIN_TIMEOUT;
 use crate::serve::listener::ListenerLimits;
 use crate::start::{self, DEFAULT_ACCOUNT, ServiceParts, SignInLinks, StoreKind};
 use crate::store::memory::MemoryStore;
-use crate::store::postgres::{DatabaseUrl, Migration, PostgresStore};
+use crate::store::postgres::{Migration, PostgresStore};
 use crate::store::{Cause, Store};
 
 /// A server on a free loopback port. It stops when dropped. By default it is in memory and has
@@ -49,16 +50,12 @@ pub struct EmbeddedServer {
 #[derive(Clone, Default)]
 #[must_use = "nothing runs until `start`"]
 pub struct EmbeddedServerBuilder {
-    seed_keys: Vec<String>,
-    vendor: Option<String>,
-    model_namespace: Option<String>,
+    /// Flags of the program, with their values.
+    flags: Vec<String>,
     clock: Clock,
     store: Option<Arc<dyn Store>>,
-    database_url: Option<String>,
     provider: Option<Arc<dyn Provider>>,
     blobs: Option<Blobs>,
-    workers: Option<usize>,
-    public_url: Option<String>,
 }
 
 /// Why an [`EmbeddedServer`] did not start.
@@ -128,24 +125,28 @@ impl EmbeddedServer {
 }
 
 impl EmbeddedServerBuilder {
+    fn set(mut self, flag: &str, value: impl Display) -> Self {
+        self.flags.retain(|given| !given.starts_with(&format!("{flag}=")));
+        self.flags.push(format!("{flag}={value}"));
+        self
+    }
+
     /// Adds a key and its account: `KEY=ACCOUNT[:SCOPE,…]`, for example
     /// `promptarium_live_a1_s3cret=alice:prompts:write`. Without scopes the key has all of
     /// them; `:none` gives it none, `:revoked` makes it a revoked key.
     pub fn seed_key(mut self, seed: impl Into<String>) -> Self {
-        self.seed_keys.push(seed.into());
+        self.flags.push(format!("--seed-key={}", seed.into()));
         self
     }
 
     /// The prefix of API keys; `promptarium` unless it is set.
-    pub fn vendor(mut self, vendor: impl Into<String>) -> Self {
-        self.vendor = Some(vendor.into());
-        self
+    pub fn vendor(self, vendor: impl Into<String>) -> Self {
+        self.set("--vendor", vendor.into())
     }
 
     /// The prefix of model ids; `local` unless it is set.
-    pub fn model_namespace(mut self, namespace: impl Into<String>) -> Self {
-        self.model_namespace = Some(namespace.into());
-        self
+    pub fn model_namespace(self, namespace: impl Into<String>) -> Self {
+        self.set("--model-namespace", namespace.into())
     }
 
     /// The server's clock.
@@ -165,9 +166,8 @@ impl EmbeddedServerBuilder {
     /// schema. Servers of one database share all data and the signing key. Without a seeded key
     /// each server creates one in the account `default`. Files stay in this server's memory.
     #[cfg(feature = "postgres")]
-    pub fn database_url(mut self, url: impl Into<String>) -> Self {
-        self.database_url = Some(url.into());
-        self
+    pub fn database_url(self, url: impl Into<String>) -> Self {
+        self.set("--database-url", url.into())
     }
 
     /// Uses this provider instead of the built-in one.
@@ -184,16 +184,14 @@ impl EmbeddedServerBuilder {
     }
 
     /// Number of generations processed at once. With 0 they stay queued.
-    pub fn workers(mut self, workers: usize) -> Self {
-        self.workers = Some(workers);
-        self
+    pub fn workers(self, workers: usize) -> Self {
+        self.set("--workers", workers)
     }
 
     /// The URL at which clients reach the server, without `/api/v1`; by default the listener's.
     /// Servers of one database use the same URL.
-    pub fn public_url(mut self, url: impl Into<String>) -> Self {
-        self.public_url = Some(url.into());
-        self
+    pub fn public_url(self, url: impl Into<String>) -> Self {
+        self.set("--public-url", url.into())
     }
 
     /// Starts the server on the current Tokio runtime.
@@ -201,33 +199,14 @@ impl EmbeddedServerBuilder {
     /// # Errors
     /// If a setting is not valid, the database cannot be used, or no port is free.
     pub async fn start(self) -> Result<EmbeddedServer, EmbedError> {
-        let vendor = Vendor::new(self.vendor.as_deref().unwrap_or("promptarium"))
-            .ok_or_else(|| setting("the vendor must be lower-case letters and digits"))?;
-        let namespace = self.model_namespace.as_deref().unwrap_or("local");
-        let model_namespace = ModelNamespace::new(namespace).ok_or_else(|| {
-            setting("the model namespace must be letters, digits, `.`, `_` and `-`")
-        })?;
-        let (seeds, api_key) = read_seeds(&self.seed_keys, &vendor)?;
-        let config = ServiceConfig {
-            vendor,
-            model_namespace,
-            seeds,
-            signing_key: None,
-            blobs: BlobSetting::Memory,
-            provider: None,
-            jobs: JobSettings {
-                workers: self.workers.unwrap_or(WORKERS_DEFAULT),
-                ..JobSettings::default()
-            },
-            memory_budget: MEMORY_BUDGET_MIB << 20,
-            rate_limits: Vec::new(),
-            cors_origins: Vec::new(),
-        };
+        let mut config = Config::of_flags(self.flags).map_err(EmbedError::Setting)?;
+        let api_key = api_key(&mut config);
+        // Also beside a database.
+        config.blobs = BlobSetting::Memory;
         let clock = self.clock;
-        let store = match (self.database_url, self.store) {
+        let store = match (&config.settings.database_url, self.store) {
             (Some(url), _) => {
-                let url = DatabaseUrl::parse(&url).map_err(EmbedError::Database)?;
-                let store = PostgresStore::open(&url, Migration::Auto, clock.clone()).await;
+                let store = PostgresStore::open(url, Migration::Auto, clock.clone()).await;
                 StoreKind::Shared(store.map_err(|e| EmbedError::Database(e.into()))?)
             }
             (None, Some(store)) => StoreKind::Single(store),
@@ -235,16 +214,12 @@ impl EmbeddedServerBuilder {
         };
         let listener = TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).await?;
         let local_addr = listener.local_addr()?;
-        let public = match &self.public_url {
-            Some(url) => {
-                PublicUrl::parse(url).map_err(|e| setting(format!("the public URL {e}")))?
-            }
-            None => PublicUrl::of_listener(local_addr),
-        };
+        let public = config.settings.public_url.clone();
+        let public = public.unwrap_or_else(|| PublicUrl::of_listener(local_addr));
         let base_url = public.base_url();
         let (provider, blobs, with_metrics) = (self.provider, self.blobs, false);
         let parts = ServiceParts { store, clock, public, provider, blobs, with_metrics };
-        let service = start::start(config, parts).await.map_err(|e| EmbedError::Start(e.into()))?;
+        let service = start::start(config, parts).await.map_err(EmbedError::Start)?;
         let sign_in = service.sign_in.clone();
         let (stop, stopped) = oneshot::channel();
         let (drain_delay, drain_timeout) = (Duration::ZERO, EMBEDDED_DRAIN_TIMEOUT);
@@ -258,26 +233,19 @@ impl EmbeddedServerBuilder {
     }
 }
 
-fn setting(problem: impl Into<String>) -> EmbedError {
-    EmbedError::Setting(problem.into())
-}
-
-/// The seeds, and the key that [`EmbeddedServer::api_key`] returns. Without seeds one is generated.
-fn read_seeds(texts: &[String], vendor: &Vendor) -> Result<(Vec<SeedKey>, String), EmbedError> {
+/// The key that [`EmbeddedServer::api_key`] returns. Without seeds one is generated.
+fn api_key(config: &mut Config) -> String {
+    let texts = &config.settings.seed_key;
     if texts.is_empty() {
-        let generated = vendor.make();
+        let generated = config.settings.vendor.make();
         let key = NewKey::new(&generated, Scopes::ALL);
-        let seed = SeedKey { account: DEFAULT_ACCOUNT.to_owned(), key };
-        return Ok((vec![seed], generated.expose().to_owned()));
+        config.seeds.push(SeedKey { account: DEFAULT_ACCOUNT.to_owned(), key });
+        return generated.expose().to_owned();
     }
-    let seeds = SeedKey::parse_all(texts, vendor);
-    let seeds = seeds.map_err(|problem| setting(format!("seed key {problem}")))?;
-    let usable = seeds.iter().zip(texts).filter(|(seed, _)| !seed.key.revoked);
+    let usable = config.seeds.iter().zip(texts).filter(|(seed, _)| !seed.key.revoked);
     // `max_by_key` returns the last of equal ones.
     let best = usable.rev().max_by_key(|(seed, _)| seed.key.scopes.prompts_write);
-    let key = best.and_then(|(_, text)| text.split_once('=')).map_or("", |(key, _)| key);
-    let key = key.to_owned();
-    Ok((seeds, key))
+    best.and_then(|(_, text)| text.split_once('=')).map_or("", |(key, _)| key).to_owned()
 }
 
 /// Without the seeded keys and the database's URL, which are secret.

@@ -96,7 +96,7 @@ pub enum SubmitError {
 
 /// What an operator chooses for the processing of generations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct JobSettings {
+pub(crate) struct JobSettings {
     /// Jobs that are processed at once; 0 is allowed.
     pub workers: usize,
     /// A job fails when its attempts have failed for this many hours.

@@ -52,13 +52,11 @@ mod quota;
 pub mod test_support {
     pub use crate::api::openapi::document as openapi_document;
     pub use crate::blobs::{BlobSetting, Blobs};
-    pub use crate::config::{SeedKey, ServiceConfig};
-    pub use crate::domain::{BASE_PATH, ModelNamespace, PublicUrl, Vendor};
-    pub use crate::generate::JobSettings;
+    pub use crate::config::Config;
+    pub use crate::domain::{BASE_PATH, ModelNamespace, PublicUrl};
     pub use crate::http::body::{BODY_BYTES_MAX, BODY_SECONDS_MAX};
     pub use crate::http::headers::check_host;
     pub use crate::http::response::{Response, ResponseBody, ResponseBodyError};
-    pub use crate::quota::Quota;
     pub use crate::serve::listener::{HttpService, ListenerLimits, serve};
     pub use crate::serve::routes::{Routes, table as route_table};
     pub use crate::serve::service::ApiService;

@@ -6,6 +6,7 @@ mod health;
 mod log;
 mod ready;
 mod signals;
+mod socket;
 
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -14,20 +15,21 @@ use std::pin::pin;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use clap_complete::Shell;
-use tokio::net::{TcpListener, TcpSocket, lookup_host};
+use futures::{Stream, StreamExt};
+use tracing_subscriber::filter::LevelFilter;
 
 use self::ready::ReadyLine;
-use self::signals::{LinkSignals, stop_signals};
+use self::signals::{link_signals, stop_signals};
+use self::socket::Socket;
 use crate::api::openapi;
 use crate::blobs::{BlobSetting, Blobs};
 use crate::clock::Clock;
-use crate::config::{Address, Command, ConfigError, DatabaseConfig, ServeConfig, command_line};
+use crate::config::{CliCommand, Config, ConfigError, command_line};
 use crate::domain::{GeneratedKey, PublicUrl};
 use crate::error_chain::error_chain;
-use crate::limits::LISTEN_BACKLOG;
 use crate::serve::metrics::serve_metrics;
 use crate::start::{self, Service, ServiceParts, SignInLinks, StoreKind};
+use crate::store::Cause;
 use crate::store::memory::MemoryStore;
 use crate::store::postgres::PostgresStore;
 
@@ -51,26 +53,9 @@ impl From<String> for Failure {
 
 /// Runs the program with these arguments, its name first.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
-    let result = match Command::parse(arguments, std::env::vars_os()) {
-        Ok(Command::Serve(config)) => {
-            let _log = log::init(&config.log);
-            block_on(serve_until_signal(*config))
-        }
-        #[cfg(feature = "postgres")]
-        Ok(Command::Admin(config)) => {
-            let _log = log::init(&config.log);
-            block_on(commands::run(*config))
-        }
-        #[cfg(not(feature = "postgres"))]
-        Ok(Command::Admin(config)) => match config.database.url.never {},
-        Ok(Command::Health(listen)) => block_on(health::run(listen)),
-        Ok(Command::OpenApi { public_url, model_namespace }) => {
-            let document = openapi::document(public_url.as_ref(), &model_namespace);
-            Ok(print_text(&format!("{document:#}\n")))
-        }
-        Ok(Command::Completions(shell)) => Ok(print_text(&completions(shell))),
-        Ok(Command::Man) => Ok(print_text(&man_page())),
-        Err(ConfigError::Help(text)) => Ok(print_text(&text)),
+    let result = match Config::parse(arguments, std::env::vars_os()) {
+        Ok((config, command)) => execute(config, command),
+        Err(ConfigError::Help(text)) => Ok(print_text(text.as_bytes())),
         Err(ConfigError::Invalid(problem)) => Err(problem.into()),
     };
     result.unwrap_or_else(|Failure(code, problem)| {
@@ -79,28 +64,46 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     })
 }
 
-fn completions(shell: Shell) -> String {
+fn execute(config: Config, command: CliCommand) -> Result<ExitCode, Failure> {
     let mut text = Vec::new();
-    clap_complete::generate(shell, &mut command_line(), "promptarium-server", &mut text);
-    String::from_utf8_lossy(&text).into_owned()
-}
-
-fn man_page() -> String {
-    let mut text = Vec::new();
-    // Memory takes all of it.
-    let _ = clap_mangen::Man::new(command_line()).render(&mut text);
-    String::from_utf8_lossy(&text).into_owned()
+    match command {
+        CliCommand::Serve => {
+            let _log = log::init(&config, LevelFilter::INFO);
+            return block_on(serve_until_signal(config));
+        }
+        #[cfg(feature = "postgres")]
+        CliCommand::Admin(command) => {
+            let _log = log::init(&config, LevelFilter::WARN);
+            return block_on(commands::run(&config, command));
+        }
+        #[cfg(not(feature = "postgres"))]
+        CliCommand::Admin(_) => {}
+        CliCommand::Health => return block_on(health::run(&config)),
+        CliCommand::Openapi => {
+            let s = &config.settings;
+            let document = openapi::document(s.public_url.as_ref(), &s.model_namespace);
+            text = format!("{document:#}\n").into();
+        }
+        CliCommand::Completions { shell } => {
+            clap_complete::generate(shell, &mut command_line(), "promptarium-server", &mut text);
+        }
+        CliCommand::Man => {
+            // Memory takes all of it.
+            let _ = clap_mangen::Man::new(command_line()).render(&mut text);
+        }
+    }
+    Ok(print_text(&text))
 }
 
 /// For texts whose reader may close stdout before their end.
-fn print_text(text: &str) -> ExitCode {
+fn print_text(text: &[u8]) -> ExitCode {
     let _ = print(text);
     ExitCode::SUCCESS
 }
 
-fn print(text: &str) -> io::Result<()> {
+fn print(text: impl AsRef<[u8]>) -> io::Result<()> {
     let mut stdout = io::stdout().lock();
-    stdout.write_all(text.as_bytes())?;
+    stdout.write_all(text.as_ref())?;
     stdout.flush()
 }
 
@@ -113,34 +116,31 @@ fn block_on(program: impl Future<Output = Result<ExitCode, Failure>>) -> Result<
     code
 }
 
-async fn serve_until_signal(config: ServeConfig) -> Result<ExitCode, Failure> {
+async fn serve_until_signal(config: Config) -> Result<ExitCode, Failure> {
     let no_signals = |error| format!("signals cannot be received: {error}");
     let mut first = pin!(stop_signals(1).map_err(no_signals)?);
     let second = stop_signals(2).map_err(no_signals)?;
-    let link_signals = LinkSignals::new().map_err(no_signals)?;
-    let ServeConfig { listen, admin_listen, json, .. } = &config;
-    let socket = bind(listen).await?;
-    let admin = match admin_listen {
-        Some(address) => Some((bind(address).await?, address)),
+    let link_signals = link_signals().map_err(no_signals)?;
+    let (settings, limits) = (&config.settings, config.limits().within_descriptors());
+    let json = settings.json;
+    let socket = Socket::bind(&config, "listen", &settings.listen).await?;
+    let admin = match &settings.admin_listen {
+        Some(address) => Some(Socket::bind(&config, "admin_listen", address).await?),
         None => None,
     };
-    let local_addr =
-        socket.local_addr().map_err(|error| format!("the listener has no address: {error}"))?;
-    let files_in_memory = config.service.blobs == BlobSetting::Memory;
+    let files_in_memory = config.blobs == BlobSetting::Memory;
     // The port refuses connections until then: migrations may take long.
     let service = tokio::select! {
-        service = Box::pin(open_service(&config, local_addr)) => service?,
+        service = Box::pin(open_service(config, socket.address)) => service?,
         () = &mut first => {
             tracing::info!("stopped before it was ready");
             return Ok(ExitCode::SUCCESS);
         }
     };
-    let listener = accept_from(socket, listen)?;
-    if let (Some((socket, address)), Some(metrics)) = (admin, service.app.metrics.clone()) {
-        let listener = accept_from(socket, address)?;
-        let address = listener.local_addr().map(|address| address.to_string()).unwrap_or_default();
-        tracing::info!(address, "serving metrics");
-        tokio::spawn(serve_metrics(listener, metrics));
+    let listener = socket.accept()?;
+    if let (Some(socket), Some(metrics)) = (admin, service.app.metrics.clone()) {
+        tracing::info!(address = socket.address.to_string(), "serving metrics");
+        tokio::spawn(serve_metrics(socket.accept()?, metrics));
     }
     let has_pages = cfg!(feature = "dashboard");
     let dashboard_url = has_pages.then(|| service.sign_in.dashboard_url());
@@ -155,17 +155,18 @@ async fn serve_until_signal(config: ServeConfig) -> Result<ExitCode, Failure> {
         pid: std::process::id(),
         files_in_memory,
     };
-    if let Err(error) = ready_line.print(*json) {
+    if let Err(error) = ready_line.print(json) {
         tracing::warn!(%error, "the ready line could not be written");
     }
-    let links = tokio::spawn(print_sign_in_links(link_signals, service.sign_in.clone(), *json));
+    let links = service.sign_in.clone();
+    let links = tokio::spawn(print_sign_in_links(link_signals, links, json));
 
     let stop = async {
         first.await;
         tracing::info!("stopping; another signal ends the program at once");
     };
     let code = tokio::select! {
-        cut = service.serve(listener, config.limits.within_descriptors(), stop) => exit_code(cut),
+        cut = service.serve(listener, limits, stop) => exit_code(cut),
         () = second => {
             tracing::warn!("stopped immediately by a second signal");
             ExitCode::from(EXIT_SECOND_SIGNAL)
@@ -176,9 +177,10 @@ async fn serve_until_signal(config: ServeConfig) -> Result<ExitCode, Failure> {
 }
 
 /// Opens the stores and starts the workers.
-async fn open_service(config: &ServeConfig, local: SocketAddr) -> Result<Service, String> {
-    let public = config.public_url.clone().unwrap_or_else(|| PublicUrl::of_listener(local));
-    if config.public_url.is_none() && !local.ip().is_loopback() {
+async fn open_service(config: Config, local: SocketAddr) -> Result<Service, String> {
+    let settings = &config.settings;
+    let public = settings.public_url.clone().unwrap_or_else(|| PublicUrl::of_listener(local));
+    if settings.public_url.is_none() && !local.ip().is_loopback() {
         let address = public.url().as_str();
         tracing::warn!(
             address,
@@ -186,22 +188,22 @@ async fn open_service(config: &ServeConfig, local: SocketAddr) -> Result<Service
              to the address that clients and browsers open"
         );
     }
-    if config.database.is_some() && config.service.blobs == BlobSetting::Memory {
+    if settings.database_url.is_some() && config.blobs == BlobSetting::Memory {
         tracing::warn!(
             "files are in memory and will be lost at the next stop, unlike the database"
         );
     }
     // Before the database is migrated.
-    let blobs = Blobs::open(&config.service.blobs).map_err(|error| error.to_string())?;
+    let blobs = Blobs::open(&config.blobs).map_err(|error| error.to_string())?;
     let parts = ServiceParts {
-        store: open_store(config, &public).await?,
+        store: open_store(&config, &public).await?,
         clock: Clock::System,
         public,
         provider: None,
         blobs: Some(blobs),
-        with_metrics: config.admin_listen.is_some(),
+        with_metrics: settings.admin_listen.is_some(),
     };
-    start::start(config.service.clone(), parts).await.map_err(|error| error_chain(&error))
+    start::start(config, parts).await.map_err(|error| error_chain(&*error))
 }
 
 /// A new sign-in link. A failure is logged: the server works without.
@@ -213,9 +215,9 @@ async fn sign_in_url(links: &SignInLinks) -> Option<String> {
 }
 
 /// Prints a new sign-in link for each signal.
-async fn print_sign_in_links(mut signals: LinkSignals, links: SignInLinks, json: bool) {
-    loop {
-        signals.recv().await;
+async fn print_sign_in_links(signals: impl Stream<Item = ()>, links: SignInLinks, json: bool) {
+    let mut signals = pin!(signals);
+    while signals.next().await.is_some() {
         let Some(url) = sign_in_url(&links).await else {
             tracing::warn!("there is no sign-in link: `promptarium-server sign-in` makes one");
             continue;
@@ -239,42 +241,17 @@ fn exit_code(cut: usize) -> ExitCode {
     ExitCode::from(EXIT_CUT_OFF)
 }
 
-async fn open_store(config: &ServeConfig, public: &PublicUrl) -> Result<StoreKind, String> {
-    let Some(DatabaseConfig { url, source, migration }) = &config.database else {
-        let store = MemoryStore::new(Clock::System).with_vaults_max(config.vaults_max);
+async fn open_store(config: &Config, public: &PublicUrl) -> Result<StoreKind, String> {
+    let settings = &config.settings;
+    let Some(url) = &settings.database_url else {
+        let store = MemoryStore::new(Clock::System).with_vaults_max(settings.vaults_max);
         return Ok(StoreKind::Single(Arc::new(store)));
     };
-    let store = PostgresStore::open(url, *migration, Clock::System).await;
-    let store = store.map_err(|error| format!("{source}: {}", error_chain(&error)))?;
-    let stored = store.set_last_public_url(public.url().as_str()).await;
-    stored.map_err(|error| format!("{source}: {}", error_chain(&error)))?;
-    Ok(StoreKind::Shared(store.with_vaults_max(config.vaults_max)))
-}
-
-/// A socket that has the address, but does not accept connections yet.
-async fn bind(Address { text, source }: &Address) -> Result<TcpSocket, String> {
-    let bind_to = |address: SocketAddr| {
-        let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
-        // Connections of the program before may still be closing. On Windows it means more.
-        #[cfg(unix)]
-        socket.set_reuseaddr(true)?;
-        socket.bind(address).map(|()| socket)
+    let open = async {
+        let store = PostgresStore::open(url, settings.migrate, Clock::System).await?;
+        store.set_last_public_url(public.url().as_str()).await?;
+        Ok::<_, Cause>(StoreKind::Shared(store.with_vaults_max(settings.vaults_max)))
     };
-    let bound = lookup_host(text).await.and_then(|addresses| {
-        let none = Err(io::ErrorKind::AddrNotAvailable.into());
-        addresses.fold(none, |bound, address| bound.or_else(|_| bind_to(address)))
-    });
-    bound.map_err(|error| cannot_listen(text, source, &error))
-}
-
-fn accept_from(socket: TcpSocket, address: &Address) -> Result<TcpListener, String> {
-    let Address { text, source } = address;
-    socket.listen(LISTEN_BACKLOG).map_err(|error| cannot_listen(text, source, &error))
-}
-
-fn cannot_listen(text: &str, source: &str, error: &io::Error) -> String {
-    match error.kind() {
-        io::ErrorKind::AddrInUse => format!("{source}: {text} is already in use"),
-        _ => format!("{source}: cannot listen on {text}: {error}"),
-    }
+    let source = config.source("database_url");
+    open.await.map_err(|error| format!("{source}: {}", error_chain(&*error)))
 }

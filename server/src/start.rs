@@ -8,23 +8,22 @@ use std::sync::Arc;
 
 use tokio::net::TcpListener;
 
-pub(crate) use self::owner::DEFAULT_ACCOUNT;
-pub(crate) use self::owner::SignInLinks;
-use self::owner::{Owner, owner};
+use self::owner::owner;
+pub(crate) use self::owner::{DEFAULT_ACCOUNT, SignInLinks};
 use crate::api::openapi::{self, Document};
 use crate::api::{Api, memory_quotas};
+use crate::blobs::Blobs;
 use crate::blobs::asset_url::Assets;
 use crate::blobs::upload_slot::Slots;
-use crate::blobs::{BlobOpenError, Blobs};
 use crate::clock::Clock;
-use crate::config::ServiceConfig;
+use crate::config::Config;
 use crate::domain::{GeneratedKey, PublicUrl, SigningKey};
 use crate::generate::local::{LocalProvider, PAINTERS};
 use crate::generate::queue::{self, QueueSetting};
 use crate::generate::submit::Submitter;
 use crate::generate::worker::Worker;
 use crate::generate::worker::pool::WorkerPool;
-use crate::generate::{BackgroundTasks, JobSettings, OutputLimits, OutputStore, Provider};
+use crate::generate::{BackgroundTasks, OutputLimits, OutputStore, Provider};
 use crate::http::browser::Site;
 use crate::http::cursor::Cursors;
 use crate::http::rates::{Attempts, Rates};
@@ -100,29 +99,20 @@ impl Service {
     }
 }
 
-/// Why the service could not be assembled.
-#[derive(Debug, thiserror::Error)]
-pub enum StartError {
-    #[error("the store failed")]
-    Store(#[from] StoreError),
-    #[error(transparent)]
-    Blobs(#[from] BlobOpenError),
-    #[error("the client of the provider could not be made")]
-    Provider(#[source] Cause),
-    #[error("two routes have the same path")]
-    Routes(#[from] matchit::InsertError),
-}
-
-/// The configured provider, with what bounds its results.
+/// The given or configured provider, with what bounds its results.
 fn provider_of(
+    given: Option<Arc<dyn Provider>>,
     queue: Option<QueueSetting>,
     clock: &Clock,
     assets: &Assets,
     blobs: &Blobs,
-) -> Result<(Arc<dyn Provider>, Option<Quota>), StartError> {
+) -> Result<(Arc<dyn Provider>, Option<Quota>), Cause> {
+    if let Some(given) = given {
+        return Ok((given, None));
+    }
     if let Some(queue) = queue {
         let results = queue.results.clone();
-        return Ok((queue::open(queue).map_err(StartError::Provider)?, Some(results)));
+        return Ok((queue::open(queue)?, Some(results)));
     }
     let (clock, assets, blobs) = (clock.clone(), assets.clone(), blobs.clone());
     Ok((Arc::new(LocalProvider { clock, assets, blobs }), Some(PAINTERS.clone())))
@@ -148,7 +138,7 @@ async fn open_assets(
     blobs: &Blobs,
     public: &PublicUrl,
     database: Option<&PostgresStore>,
-) -> Result<Assets, StartError> {
+) -> Result<Assets, Cause> {
     blobs.verify().await?;
     let mut public_urls = Vec::new();
     if let Some(database) = database {
@@ -156,22 +146,6 @@ async fn open_assets(
         blobs.check_mark(database).await?;
     }
     Ok(Assets::new(public.url(), &public_urls))
-}
-
-fn output_store(
-    blobs: &Blobs,
-    assets: &Assets,
-    key: &SigningKey,
-    clock: &Clock,
-    jobs: &JobSettings,
-) -> OutputStore {
-    OutputStore {
-        blobs: blobs.clone(),
-        assets: assets.clone(),
-        key: key.clone(),
-        clock: clock.clone(),
-        limits: OutputLimits::new(jobs.output_max_mib),
-    }
 }
 
 /// The quotas of the work on generations and thumbnails.
@@ -184,33 +158,37 @@ fn worker_quotas(worker: &Worker) -> impl Iterator<Item = Quota> {
 }
 
 /// Creates the seeded accounts and keys, assembles the service, and starts its workers.
-pub async fn start(config: ServiceConfig, parts: ServiceParts) -> Result<Service, StartError> {
+pub async fn start(config: Config, parts: ServiceParts) -> Result<Service, Cause> {
     let ServiceParts { store, clock, public, provider, blobs, with_metrics } = parts;
     let (store, database) = match store {
         StoreKind::Single(store) => (store, None),
         StoreKind::Shared(database) => (database.as_dyn(), Some(database)),
     };
     let database = database.as_ref();
-    let Owner { generated_key, account, is_new: account_is_new } =
-        owner(&*store, database, &config).await?;
+    let (generated_key, account, account_is_new) = owner(&*store, database, &config).await?;
     let sign_in = SignInLinks { store: store.clone(), public: public.clone(), account };
-    let signing_key = signing_key(config.signing_key, database).await?;
+    let (jobs, settings) = (config.jobs(), config.settings);
+    let signing_key = signing_key(settings.signing_key, database).await?;
     let blobs = blobs.map_or_else(|| Blobs::open(&config.blobs), Ok)?;
     let assets = open_assets(&blobs, &public, database).await?;
-    let (provider, provider_results) = match provider {
-        Some(given) => (given, None),
-        None => provider_of(config.provider, &clock, &assets, &blobs)?,
-    };
+    let (provider, provider_results) =
+        provider_of(provider, config.provider, &clock, &assets, &blobs)?;
     let worker = Worker {
         store: store.clone(),
         provider: provider.clone(),
-        outputs: output_store(&blobs, &assets, &signing_key, &clock, &config.jobs),
+        outputs: OutputStore {
+            blobs: blobs.clone(),
+            assets: assets.clone(),
+            key: signing_key.clone(),
+            clock: clock.clone(),
+            limits: OutputLimits::new(jobs.output_max_mib),
+        },
         clock: clock.clone(),
-        settings: config.jobs,
+        settings: jobs,
         activity: Arc::default(),
     };
 
-    let (memory, public_memory) = memory_quotas(config.memory_budget);
+    let (memory, public_memory) = memory_quotas(settings.memory_budget << 20);
     let listener = ListenerQuotas { memory: public_memory.clone(), ..ListenerQuotas::default() };
     let submitter = Submitter::new(store.clone(), provider, assets.clone());
     let mut quotas = database.map(PostgresStore::quotas).unwrap_or_default();
@@ -229,13 +207,13 @@ pub async fn start(config: ServiceConfig, parts: ServiceParts) -> Result<Service
     let api = Api {
         submitter: submitter.clone(),
         store,
-        vendor: config.vendor,
-        model_namespace: config.model_namespace.as_str().into(),
+        vendor: settings.vendor,
+        model_namespace: settings.model_namespace.as_str().into(),
         cursors: Cursors::new(&signing_key),
         base_url: public.base_url().into(),
         slots: Slots::new(&signing_key, assets.clone(), clock.clone()),
-        site: Site::new(&public, config.cors_origins),
-        rates: Arc::new(Rates::new(config.rate_limits, clock.clone())),
+        site: Site::new(&public, settings.cors_origin),
+        rates: Arc::new(Rates::new(settings.rate_limit, clock.clone())),
         attempts: Arc::new(Attempts::new(clock.clone())),
         #[cfg(feature = "dashboard")]
         replays: Arc::new(quick_cache::sync::Cache::new(4_096)),
@@ -246,10 +224,9 @@ pub async fn start(config: ServiceConfig, parts: ServiceParts) -> Result<Service
         memory,
         public_memory,
         draining: workers.drain(),
-        openapi: Document::new(&openapi::document(Some(&public), &config.model_namespace)),
+        openapi: Document::new(&openapi::document(Some(&public), &settings.model_namespace)),
     };
-    let app = ApiService { routes: Routes::new(routes::table())?, api, metrics };
+    let app = Arc::new(ApiService { routes: Routes::new(routes::table())?, api, metrics });
     let background = BackgroundTasks { submitter, workers };
-    let app = Arc::new(app);
     Ok(Service { app, generated_key, sign_in, account_is_new, background, quotas: listener })
 }

@@ -6,7 +6,6 @@
 
 pub(crate) mod account;
 pub(crate) mod chosen;
-mod fields;
 mod forms;
 pub(crate) mod generate;
 pub(crate) mod home;
@@ -23,6 +22,7 @@ pub(crate) mod sessions;
 pub(crate) mod uploads;
 pub(crate) mod vault;
 pub(crate) mod vaults;
+mod visit;
 
 use http::Method;
 use http::header::REFERER;
@@ -30,10 +30,12 @@ use http::request::Parts;
 use maud::html;
 use url::form_urlencoded;
 
-use self::forms::Entered;
-use self::layout::{Page, SIGN_IN as SIGN_IN_SCRIPT, redirect};
+use self::forms::{Entered, Field, Form, Input};
+use self::layout::{Page, redirect};
 use self::parts::address;
 use self::sessions::browser;
+pub(crate) use self::visit::Visit;
+use self::visit::query_bytes;
 use crate::api::{Api, HandlerResult, Request};
 use crate::domain::{SecretToken, SessionRecord};
 use crate::http::auth::AuthError;
@@ -57,8 +59,8 @@ pub(crate) fn or_sign_in(site: &Site, parts: &Parts, outcome: HandlerResult) -> 
             ApiError::Auth(AuthError::NoSession | AuthError::KeyForSession)
             | ApiError::Store(StoreError::KeyRevoked),
         ) => {
-            let next = next_page(site, parts).filter(|page| !page.is_empty());
-            redirect(site, &address("sign-in", &[("next", next.as_deref())]), None)
+            let next = next_page(site, parts);
+            redirect(site, &address("sign-in", [("next", &*next.unwrap_or_default())]), None)
         }
         outcome => outcome,
     }
@@ -84,28 +86,18 @@ fn return_page(text: &str) -> Option<&str> {
 
 /// `GET /sign-in`. A link to it has the code in its fragment, which browsers send to nobody.
 pub(crate) async fn sign_in_form(api: &Api, request: Request<'_>) -> HandlerResult {
-    let query = Entered::parse(request.parts.uri.query().unwrap_or_default().as_bytes());
-    let next = return_page(query.value("next")).filter(|page| !page.is_empty());
-    let content = html! {
+    let query = Entered::parse(query_bytes(&request));
+    let entered = Entered::new([("next", return_page(query.value("next")).unwrap_or_default())]);
+    let code = Field::new("code", "Code", Input::WideLine).required().help(html! {
+        "Whoever runs this server gets a code with the command "
+        code { "promptarium-server sign-in ACCOUNT" } ", as text and as a link to this page. A server "
+        "without a database prints a link when it starts, and again when it gets the signal SIGUSR1."
+    });
+    let form = Form::new("Sign in", vec![Field::hidden("next"), code]);
+    Page::open(&api.site, "Sign in").show(&html! {
         p { "Enter a sign-in code. A code can be used once, within 15 minutes." }
-        form .fields method="post" action=(api.site.page("sign-in")) {
-            @if let Some(next) = next { input type="hidden" name="next" value=(next); }
-            div .field.wide {
-                label for="code" { "Code" }
-                input #code name="code" autocomplete="off" spellcheck="false" size="43" required
-                    aria-describedby="code-help";
-                p #code-help .soft {
-                    "Whoever runs this server gets a code with the command "
-                    code { "promptarium-server sign-in ACCOUNT" } ", as text and as a link to this "
-                    "page. A server without a database prints a link when it starts, and again when "
-                    "it gets the signal SIGUSR1."
-                }
-            }
-            div .buttons { button .main { "Sign in" } }
-        }
-    };
-    let page = Page::open(&api.site, "Sign in");
-    Page { script: Some(SIGN_IN_SCRIPT), ..page }.show(&content)
+        (entered.form(&api.site, &form))
+    })
 }
 
 /// `POST /sign-in`. The session gets a new id, whatever cookie the browser had.

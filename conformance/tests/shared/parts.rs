@@ -3,9 +3,7 @@
 
 use std::error::Error;
 
-use promptarium_server::test_support::BlobSetting;
-use promptarium_server::test_support::{JobSettings, ModelNamespace, Vendor};
-use promptarium_server::test_support::{SeedKey, ServiceConfig};
+use promptarium_server::test_support::Config;
 
 use crate::keys::seeds;
 
@@ -13,20 +11,7 @@ use crate::keys::seeds;
 pub(crate) type NotStarted = Box<dyn Error + Send + Sync>;
 
 /// Everything in memory, and pictures of the built-in provider.
-pub(crate) fn config(workers: usize) -> Result<ServiceConfig, NotStarted> {
-    let vendor = Vendor::new("promptarium").ok_or("no vendor")?;
-    let seeds =
-        seeds().iter().map(|seed| SeedKey::parse(seed, &vendor)).collect::<Result<_, _>>()?;
-    Ok(ServiceConfig {
-        vendor,
-        model_namespace: ModelNamespace::new("local").ok_or("no namespace")?,
-        seeds,
-        signing_key: None,
-        blobs: BlobSetting::Memory,
-        provider: None,
-        jobs: JobSettings { workers, ..JobSettings::default() },
-        memory_budget: 128 << 20,
-        rate_limits: Vec::new(),
-        cors_origins: Vec::new(),
-    })
+pub(crate) fn config(workers: usize) -> Result<Config, NotStarted> {
+    let seeds = seeds().into_iter().map(|seed| format!("--seed-key={seed}"));
+    Ok(Config::of_flags(seeds.chain([format!("--workers={workers}")]))?)
 }

@@ -8,7 +8,7 @@ use super::values::{key_name, public_id, quoted, scopes, secret};
 use crate::domain::{Scopes, account_name};
 
 /// A command that works on the database.
-#[derive(Debug, PartialEq, Eq, Subcommand)]
+#[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
 pub(crate) enum AdminCommand {
     /// Bring the schema of the database up to date.
     Migrate {
@@ -36,7 +36,7 @@ pub(crate) enum AdminCommand {
     },
 }
 
-#[derive(Debug, PartialEq, Eq, Subcommand)]
+#[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
 pub(crate) enum AccountCommand {
     /// Create an account. `key create` makes keys for it.
     Create {
@@ -82,7 +82,7 @@ pub(crate) enum AccountCommand {
     },
 }
 
-#[derive(Debug, PartialEq, Eq, Subcommand)]
+#[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
 pub(crate) enum SessionCommand {
     /// List the sessions of an account.
     List {
@@ -104,7 +104,7 @@ pub(crate) enum SessionCommand {
     },
 }
 
-#[derive(Debug, PartialEq, Eq, Subcommand)]
+#[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
 pub(crate) enum KeyCommand {
     /// Create a key and print it. It cannot be shown again: only its digest is stored.
     Create {
@@ -114,9 +114,9 @@ pub(crate) enum KeyCommand {
         /// What the owner calls the key, such as the program that uses it.
         #[arg(long, value_name = "TEXT", value_parser = quoted(key_name))]
         name: Option<String>,
-        /// What the key may do; repeatable. Default: everything. With `none` it can only read.
+        /// What the key may do beside reading. Default: everything.
         #[arg(long, value_name = "prompts:write|none", value_parser = quoted(scopes))]
-        scope: Vec<Scopes>,
+        scope: Option<Scopes>,
     },
     /// List keys, without their secrets.
     List {

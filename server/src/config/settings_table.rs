@@ -25,8 +25,7 @@ fn meaning_and_default(arg: &Arg) -> (String, String) {
         return (help, format!("`{}`", value.to_string_lossy()));
     }
     let Some((before, rest)) = help.split_once("Default: ") else {
-        let is_switch = arg.get_value_names().is_some_and(|names| names == ["true|false"]);
-        return (help, if is_switch { "`false`" } else { "none" }.to_owned());
+        return (help, "none".to_owned());
     };
     let (default, after) = rest.split_once(". ").unwrap_or((rest, ""));
     let meaning = [before.trim(), after].join(" ");

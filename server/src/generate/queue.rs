@@ -28,7 +28,7 @@ const SCHEME: &str = "Key ";
 
 /// A provider, its key, and the limits of requests to it.
 #[derive(Clone, Debug)]
-pub struct QueueSetting {
+pub(crate) struct QueueSetting {
     url: Url,
     /// With the key. It is marked as sensitive, so `Debug` does not show it.
     authorization: HeaderValue,
@@ -44,7 +44,7 @@ pub struct QueueSetting {
 
 /// Why a setting cannot be used. The texts do not contain the key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum QueueSettingError {
+pub(crate) enum QueueSettingError {
     #[error("is not an http or https address without user, query and fragment")]
     Url,
     #[error("holds a key that is empty or has characters that no header can hold")]
@@ -53,7 +53,7 @@ pub enum QueueSettingError {
 
 impl QueueSetting {
     /// Ids of models are appended to `url`, for example `https://queue.fal.run`.
-    pub fn new(url: &str, key: &str) -> Result<Self, QueueSettingError> {
+    pub(crate) fn new(url: &str, key: &str) -> Result<Self, QueueSettingError> {
         let url = Url::parse(url).map_err(|_| QueueSettingError::Url)?;
         let is_plain = has_no_user(&url) && url.query().is_none() && url.fragment().is_none();
         if !is_plain || !matches!(url.scheme(), "http" | "https") {

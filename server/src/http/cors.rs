@@ -19,7 +19,7 @@ use crate::http::headers::sole;
 
 /// An origin, or `*` for all, whose pages may use the API.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CorsOrigin(HeaderValue);
+pub(crate) struct CorsOrigin(HeaderValue);
 
 impl FromStr for CorsOrigin {
     type Err = &'static str;

@@ -32,7 +32,7 @@ const KINDS: [(&str, &[&str]); 3] = [
 
 /// How many requests of a kind one key or account may send in a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct RateLimit {
+pub(crate) struct RateLimit {
     per: &'static str,
     kind: &'static str,
     routes: &'static [&'static str],

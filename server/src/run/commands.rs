@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::{EXIT_PRECONDITION, Failure, print};
 use crate::clock::Clock;
-use crate::config::{AdminCommand, AdminConfig, DatabaseConfig, KeyCommand};
+use crate::config::{AdminCommand, Config, KeyCommand};
 use crate::domain::{NewKey, PublicUrl, Scopes, SecretToken, Vendor};
 use crate::error_chain::error_chain;
 use crate::store::postgres::{KeyEntry, PostgresStore};
@@ -34,51 +34,44 @@ const KEY_COLUMNS: [&str; 7] =
 type Output = (String, Value);
 
 /// Runs a command and prints its result.
-pub(super) async fn run(config: AdminConfig) -> Result<ExitCode, Failure> {
-    let as_json = config.json;
-    let (text, json) = execute(config).await?;
-    if json.is_null() {
-        // It has printed its result.
-        return Ok(ExitCode::SUCCESS);
+pub(super) async fn run(config: &Config, command: AdminCommand) -> Result<ExitCode, Failure> {
+    let (text, json) = execute(config, command).await?;
+    let result = if config.settings.json { format!("{json}\n") } else { text };
+    // An export has printed its result.
+    if !json.is_null() {
+        print(result).map_err(|error| format!("cannot write to stdout: {error}"))?;
     }
-    print(&if as_json { format!("{json}\n") } else { text })
-        .map_err(|error| format!("cannot write to stdout: {error}"))?;
     Ok(ExitCode::SUCCESS)
 }
 
-async fn execute(config: AdminConfig) -> Result<Output, Failure> {
-    let AdminConfig {
-        database: DatabaseConfig { url, source, migration },
-        command,
-        vendor,
-        public_url,
-        ..
-    } = config;
-    let failed = |error| Failure::from(format!("{source}: {}", error_chain(&error)));
-    let open = async || PostgresStore::open(&url, migration, Clock::System).await.map_err(failed);
+async fn execute(config: &Config, command: AdminCommand) -> Result<Output, Failure> {
+    let failed = |error| {
+        Failure::from(format!("{}: {}", config.source("database_url"), error_chain(&error)))
+    };
+    let settings = &config.settings;
+    // The configuration is checked for the command.
+    let Some(url) = &settings.database_url else { return Err("no database".to_owned().into()) };
+    let open =
+        async || PostgresStore::open(url, settings.migrate, Clock::System).await.map_err(failed);
     match command {
         AdminCommand::Migrate { distribute } => {
-            let applied = PostgresStore::migrate(&url).await.map_err(failed)?;
-            let mut distributed = Vec::new();
-            if distribute {
-                distributed = PostgresStore::distribute(&url).await.map_err(failed)?;
-            }
-            let lines = applied.iter().map(|name| format!("applied {name}\n"));
-            let more = distributed.iter().map(|name| format!("distributed {name}\n"));
-            let mut text: String = lines.chain(more).collect();
-            if text.is_empty() {
-                text = "the schema is up to date\n".into();
-            }
+            let applied = PostgresStore::migrate(url).await.map_err(failed)?;
+            let mut text: String = applied.iter().map(|name| format!("applied {name}\n")).collect();
             let mut json = json!({ "applied": applied });
             if distribute {
+                let distributed = PostgresStore::distribute(url).await.map_err(failed)?;
+                text.extend(distributed.iter().map(|name| format!("distributed {name}\n")));
                 json["distributed"] = json!(distributed);
+            }
+            if text.is_empty() {
+                text = "the schema is up to date\n".into();
             }
             Ok((text, json))
         }
         AdminCommand::Account(command) => accounts::run(&open().await?, command).await,
         AdminCommand::Session(command) => accounts::sessions(&open().await?, command).await,
         AdminCommand::Key(KeyCommand::Create { account, name, scope }) => {
-            create_key(&open().await?, account, name, &scope, &vendor).await
+            create_key(&open().await?, account, name, scope, &settings.vendor).await
         }
         AdminCommand::Key(KeyCommand::List { account }) => {
             let keys = match account {
@@ -99,24 +92,24 @@ async fn execute(config: AdminConfig) -> Result<Output, Failure> {
             let text = format!("key {public_id} of account {} is revoked{since}\n", key.account);
             Ok((text, key_json(&key)))
         }
-        AdminCommand::SignIn { account } => sign_in(&open().await?, account, public_url).await,
+        AdminCommand::SignIn { account } => sign_in(&open().await?, account, config).await,
     }
 }
 
-/// A link to `public`, or to the server that was started last.
+/// A link to `--public-url`, or to the server that was started last.
 async fn sign_in(
     store: &PostgresStore,
     account: String,
-    public: Option<PublicUrl>,
+    config: &Config,
 ) -> Result<Output, Failure> {
     let code = SecretToken::make();
     match store.create_sign_in_code(&account, code.digest()).await {
         Err(StoreError::NotFound) => return Err(no_account(&account)),
         outcome => outcome?,
     }
-    let public = match public {
+    let public = match &config.settings.public_url {
         None => store.last_public_url().await?.and_then(|url| PublicUrl::parse(&url).ok()),
-        given => given,
+        given => given.clone(),
     };
     let (link, code) = (public.map(|public| code.sign_in_link(&public)), code.expose());
     let text = match &link {
@@ -138,11 +131,10 @@ async fn create_key(
     store: &PostgresStore,
     account: String,
     name: Option<String>,
-    scopes: &[Scopes],
+    scopes: Option<Scopes>,
     vendor: &Vendor,
 ) -> Result<Output, Failure> {
-    let prompts_write = scopes.is_empty() || scopes.contains(&Scopes::ALL);
-    let (key, scopes) = (vendor.make(), Scopes { prompts_write });
+    let (key, scopes) = (vendor.make(), scopes.unwrap_or(Scopes::ALL));
     if !store.create_key(&account, &NewKey::new(&key, scopes), name.as_deref()).await? {
         return Err(no_account(&account));
     }

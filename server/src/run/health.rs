@@ -8,12 +8,13 @@ use tokio::net::{TcpStream, lookup_host};
 use tokio::time::timeout;
 
 use super::{EXIT_PRECONDITION, Failure};
-use crate::config::Address;
+use crate::config::Config;
 use crate::limits::HEALTH_TIMEOUT;
 
-/// Exits with 0 if the server that listens at this address is ready.
-pub(super) async fn run(Address { text, source }: Address) -> Result<ExitCode, Failure> {
-    let asked = timeout(HEALTH_TIMEOUT, status(&text)).await;
+/// Exits with 0 if the server that listens at `--listen` is ready.
+pub(super) async fn run(config: &Config) -> Result<ExitCode, Failure> {
+    let (text, source) = (&config.settings.listen, config.source("listen"));
+    let asked = timeout(HEALTH_TIMEOUT, status(text)).await;
     let problem = match asked.unwrap_or_else(|late| Err(late.into())) {
         Ok(200) => return Ok(ExitCode::SUCCESS),
         Ok(status) => format!("{source}: the server is not ready (status {status})"),

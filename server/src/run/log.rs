@@ -19,13 +19,14 @@ use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread::{self, Thread};
 
 use tracing::{Level, Metadata};
+use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::fmt::MakeWriter;
 use tracing_subscriber::fmt::format::JsonFields;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
 use self::json::JsonLines;
-use crate::config::{LogConfig, LogFormat};
+use crate::config::{Config, LogFormat};
 use crate::generate::submit::LOG_TARGET as DURABLE;
 use crate::limits::{LOG_FLUSH_DELAY, LOG_LINES_MAX, LOG_WRITE_TIMEOUT};
 use crate::serve::metrics::DROPPED_LOG_LINES as DROPPED;
@@ -33,19 +34,18 @@ use crate::serve::service::LOG_TARGET as RESPONSES;
 
 /// Logs the events of this process from now on. If the embedding program has a subscriber
 /// already, nothing changes. What is returned writes the last lines when it is dropped.
-pub(super) fn init(config: &LogConfig) -> FlushOnDrop {
+pub(super) fn init(config: &Config, level: LevelFilter) -> FlushOnDrop {
     let terminal = io::stderr().is_terminal();
     let default = if terminal { LogFormat::Pretty } else { LogFormat::Json };
     let log = Log::new(io::stderr(), LOG_LINES_MAX);
     let lines = tracing_subscriber::fmt().with_max_level(Level::TRACE).with_writer(log.clone());
-    let filter = config.filter.clone();
-    let result = match config.format.unwrap_or(default) {
+    let filter = config.log_filter(level);
+    let result = match config.settings.log_format.unwrap_or(default) {
         LogFormat::Pretty => {
             lines.with_ansi(terminal).with_target(false).finish().with(filter).try_init()
         }
         LogFormat::Json => {
-            let lines = lines.with_writer(io::sink).fmt_fields(JsonFields::new());
-            let lines = lines.event_format(JsonLines(log.clone()));
+            let lines = lines.fmt_fields(JsonFields::new()).event_format(JsonLines);
             lines.finish().with(filter).try_init()
         }
     };
@@ -191,7 +191,7 @@ mod tests {
     use super::*;
 
     /// Hands on each piece; it waits for the one before to be taken.
-    struct Output(SyncSender<String>);
+    pub(super) struct Output(pub(super) SyncSender<String>);
 
     impl Write for Output {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {

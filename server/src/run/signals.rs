@@ -1,10 +1,10 @@
 //! The signals that the server takes.
 
-use std::future::pending;
 use std::io;
 
+use futures::stream::{self, Stream};
 #[cfg(unix)]
-use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::signal::unix::{SignalKind, signal};
 
 /// Waits for this many signals to stop: SIGINT or SIGTERM; on other systems Ctrl-C. From the
 /// call on they do not end the process.
@@ -21,7 +21,7 @@ pub(super) fn stop_signals(number: usize) -> io::Result<impl Future<Output = ()>
             }
             #[cfg(not(unix))]
             if tokio::signal::ctrl_c().await.is_err() {
-                pending::<()>().await;
+                std::future::pending::<()>().await;
             }
         }
     })
@@ -29,23 +29,11 @@ pub(super) fn stop_signals(number: usize) -> io::Result<impl Future<Output = ()>
 
 /// Asks for sign-in links: SIGUSR1; nothing on other systems. Without a receiver the signal would
 /// end the process.
-pub(super) struct LinkSignals(#[cfg(unix)] Signal);
-
-impl LinkSignals {
-    pub(super) fn new() -> io::Result<Self> {
-        Ok(Self(
-            #[cfg(unix)]
-            signal(SignalKind::user_defined1())?,
-        ))
-    }
-
-    pub(super) async fn recv(&mut self) {
-        #[cfg(unix)]
-        let received = self.0.recv().await;
-        #[cfg(not(unix))]
-        let received: Option<()> = None;
-        if received.is_none() {
-            pending::<()>().await;
-        }
-    }
+pub(super) fn link_signals() -> io::Result<impl Stream<Item = ()>> {
+    #[cfg(unix)]
+    let mut signals = signal(SignalKind::user_defined1())?;
+    #[cfg(unix)]
+    return Ok(stream::poll_fn(move |context| signals.poll_recv(context)));
+    #[cfg(not(unix))]
+    Ok(stream::pending())
 }

@@ -121,7 +121,7 @@ fn pages() -> Vec<Route> {
         ($handler:path) => { Handler::Page(|api, request| Box::pin($handler(api, request))) };
     }
     macro_rules! dashboard {
-        ($handler:path) => { Handler::Dashboard(|api, session, request| Box::pin($handler(api, session, request))) };
+        ($handler:path) => { Handler::Dashboard(|api, session, request| Box::pin($handler(web::Visit::new(api, session, request)))) };
     }
     use Access::Session;
     use Method as M;
@@ -139,7 +139,6 @@ fn pages() -> Vec<Route> {
         root("newPrompt", M::POST, "/prompts/new", Session, dashboard!(web::prompt::create)),
         root("chosenPrompts", M::POST, "/prompts/chosen", Session, dashboard!(web::chosen::apply)),
         root("promptPage", M::GET, "/prompts/{promptId}", Session, dashboard!(web::prompt::show)),
-        root("promptText", M::GET, "/prompts/{promptId}/text", Session, dashboard!(web::prompt::text)),
         root("editPromptPage", M::GET, "/prompts/{promptId}/edit", Session, dashboard!(web::prompt::edit)),
         root("editPrompt", M::POST, "/prompts/{promptId}/edit", Session, dashboard!(web::prompt::change)),
         root("deletePromptPage", M::GET, "/prompts/{promptId}/delete", Session, dashboard!(web::prompt::confirm)),
@@ -161,7 +160,6 @@ fn pages() -> Vec<Route> {
         root("uploadPicture", M::POST, "/uploads", Session, dashboard!(web::uploads::create)),
         root("jobsPage", M::GET, "/jobs", Session, dashboard!(web::jobs::list)),
         root("jobPage", M::GET, "/jobs/{clientJobId}", Session, dashboard!(web::jobs::show)),
-        root("jobState", M::GET, "/jobs/{clientJobId}/state", Session, dashboard!(web::jobs::state)),
         root("retryJob", M::POST, "/jobs/{clientJobId}/retry", Session, dashboard!(web::jobs::retry)),
         root("keysPage", M::GET, "/keys", Session, dashboard!(web::keys::list)),
         root("newKey", M::POST, "/keys", Session, dashboard!(web::keys::create)),

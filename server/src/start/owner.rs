@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::config::{SeedKey, ServiceConfig};
+use crate::config::{Config, SeedKey};
 use crate::domain::{GeneratedKey, NewKey, PublicUrl, Scopes, SecretToken};
 use crate::store::postgres::PostgresStore;
 use crate::store::{Store, StoreError};
@@ -60,35 +60,29 @@ async fn seed(store: &dyn Store, seeds: &[SeedKey]) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Whom the start creates keys for.
-pub(super) struct Owner {
-    pub(super) generated_key: Option<GeneratedKey>,
-    /// Of the generated key, or of the first seeded one.
-    pub(super) account: Option<Arc<str>>,
-    pub(super) is_new: bool,
-}
-
 /// Creates the seeded keys, or the first one: in a shared database only while it has no account.
+/// Returns the key that was made, the account of that or of the first seeded key, and whether this
+/// account is new.
 pub(super) async fn owner(
     store: &dyn Store,
     database: Option<&PostgresStore>,
-    config: &ServiceConfig,
-) -> Result<Owner, StoreError> {
+    config: &Config,
+) -> Result<(Option<GeneratedKey>, Option<Arc<str>>, bool), StoreError> {
     if let Some(first) = config.seeds.first() {
         let is_new = match database {
             None => true,
             Some(database) => database.keys_of(&first.account).await?.is_none(),
         };
         seed(store, &config.seeds).await?;
-        let account = Some(first.account.as_str().into());
-        return Ok(Owner { generated_key: None, account, is_new });
+        return Ok((None, Some(first.account.as_str().into()), is_new));
     }
-    let key = config.vendor.make();
+    let key = config.settings.vendor.make();
     let new = NewKey::new(&key, Scopes::ALL);
     let is_created = match database {
         None => store.seed_key(DEFAULT_ACCOUNT, new).await.map(|_| true)?,
         Some(database) => database.seed_first_key(DEFAULT_ACCOUNT, &new).await?,
     };
-    let account = is_created.then(|| DEFAULT_ACCOUNT.into());
-    Ok(Owner { generated_key: is_created.then_some(key), account, is_new: true })
+    let key = is_created.then_some(key);
+    let account = key.as_ref().map(|_| DEFAULT_ACCOUNT.into());
+    Ok((key, account, true))
 }

@@ -6,109 +6,83 @@ use futures::TryStreamExt;
 use http::header::CONTENT_DISPOSITION;
 use http::{HeaderValue, StatusCode};
 use maud::html;
-use url::form_urlencoded;
 
 use super::SIGN_IN;
-use super::forms::{Entered, Field, Input, confirm_page};
-use super::layout::{Page, done, redirect};
+use super::forms::{Entered, Field, Form, Input};
+use super::layout::{confirm_page, redirect};
 use super::parts::typed;
-use super::uploads::{Sent, receive};
+use super::uploads::{FILE, Sent, receive};
+use super::visit::Visit;
+use crate::api::HandlerResult;
 use crate::api::export::export as document_of;
 use crate::api::import::{ImportError, import as add_document};
-use crate::api::{Api, HandlerResult, Request};
-use crate::domain::{SessionRecord, account_name};
+use crate::domain::account_name;
 use crate::http::error::ApiError;
 use crate::http::response;
 use crate::http::validate::{FieldErrors, form_fields, text};
 use crate::limits::IMPORT_BYTES_MAX;
 
-const FIELDS: &[&str] = &["name"];
-
 /// `GET /account`.
-pub(crate) async fn show(
-    api: &Api,
-    session: &SessionRecord,
-    request: Request<'_>,
-) -> HandlerResult {
-    page(api, session, &request, &Entered::new(&[("name", &session.account_name)]))
+pub(crate) async fn show(visit: Visit<'_>) -> HandlerResult {
+    page(&visit, None, &Entered::default())
 }
 
-fn page(
-    api: &Api,
-    session: &SessionRecord,
-    request: &Request<'_>,
-    entered: &Entered<'_>,
-) -> HandlerResult {
-    let name = Field::new("name", "Name", Input::Line)
-        .help(
-            "1 to 200 characters without spaces, : , and =. It is in the addresses of your \
-               public vaults.",
-        )
-        .required();
-    let labels = [name.label(), ("file", "File")];
+/// The page, perhaps with a refused form for the name or the import.
+fn page(visit: &Visit<'_>, name: Option<&Entered>, import: &Entered) -> HandlerResult {
+    let present = Entered::new([("name", &*visit.session.account_name)]);
+    let name = name.unwrap_or(&present);
+    let line = Field::new("name", "Name", Input::Line).required().help(
+        "1 to 200 characters without spaces, : , and =. It is in the addresses of your public \
+         vaults.",
+    );
+    let rename = Form { action: Some("account/name"), ..Form::new("Rename", vec![line]) };
+    let file = Field::new(FILE, "File", Input::File("application/json,.json".to_owned()));
+    let most = IMPORT_BYTES_MAX >> 20;
+    let file = file.required().help(format!(
+        "An export of this or another account, at most {most} MiB. Its prompts and vaults are added \
+         to yours, all of them or none."
+    ));
+    let from_file = Form { action: Some("account/import"), ..Form::new("Import", vec![file]) };
     let content = html! {
-        (entered.summary(&labels))
         h2 { "Name" }
-        form .fields method="post" action=(api.site.page("account/name")) {
-            (entered.field(&name))
-            div .buttons { button .main { "Rename" } }
-        }
+        (name.form(&visit.api.site, &rename))
         h2 { "Export" }
         p {
             "All prompts and vaults as one JSON file, with references to pictures. The pictures "
             "themselves stay on this server."
         }
-        p { a .button href=(api.site.page("account/export")) download { "Download an export" } }
+        p { a .button href=(visit.at("account/export")) download { "Download an export" } }
         h2 { "Import" }
-        form .fields method="post" enctype="multipart/form-data"
-            action=(api.site.page("account/import")) {
-            div .field.wide {
-                label for="file" { "File" }
-                input #file name="file" type="file" accept="application/json,.json" required
-                    aria-describedby="import-help";
-                p #import-help .soft {
-                    "An export of this or another account, at most " (IMPORT_BYTES_MAX >> 20)
-                    " MiB. Its prompts and vaults are added to yours, all of them or none."
-                }
-            }
-            div .buttons { button { "Import" } }
-        }
+        (import.form(&visit.api.site, &from_file))
         h2 { "Delete" }
         p { "This deletes all prompts, vaults, jobs, keys and sessions of the account." }
-        p { a .button.danger href=(api.site.page("account/delete")) { "Delete the account" } }
+        p { (visit.button("account/delete", "Delete the account")) }
     };
-    let page = Page::of(&api.site, session, "account", "Account").after(request.parts);
-    Ok(page.response(entered.status(), &content))
+    let status = name.status().max(import.status());
+    Ok(visit.page("account", "Account").response(status, &content))
 }
 
 /// `POST /account/name`.
-pub(crate) async fn rename(
-    api: &Api,
-    session: &SessionRecord,
-    mut request: Request<'_>,
-) -> HandlerResult {
-    let body = request.form().await?;
+pub(crate) async fn rename(mut visit: Visit<'_>) -> HandlerResult {
+    let body = visit.form().await?;
     let renamed = async {
-        let mut form = form_fields(&body, FIELDS);
+        let mut form = form_fields(&body, &["name"]);
         let name = form.required("name", |field| {
             account_name(&text(1..=200)(field)?).map_err(ToOwned::to_owned)
         });
         let name = form.finish_with(name)?;
-        Ok::<_, ApiError>(api.store.rename_account(&session.caller(), &name).await?)
+        Ok::<_, ApiError>(visit.store().rename_account(&visit.caller, &name).await?)
     };
     match renamed.await {
-        Ok(()) => done(&api.site, "account", "account-renamed"),
-        Err(error) => {
-            let entered = Entered::refused(&body, error, request.parts)?;
-            page(api, session, &request, &entered)
-        }
+        Ok(()) => visit.done("account", "account-renamed"),
+        Err(error) => page(&visit, Some(&visit.refused(&body, error)?), &Entered::default()),
     }
 }
 
 /// `GET /account/export`.
-pub(crate) async fn export(api: &Api, session: &SessionRecord, _: Request<'_>) -> HandlerResult {
+pub(crate) async fn export(Visit { api, session, caller, .. }: Visit<'_>) -> HandlerResult {
     let (store, now) = (api.store.clone(), api.clock.now());
-    let document = document_of(store, session.caller(), &session.account_name, now).await?;
+    let document = document_of(store, caller, &session.account_name, now).await?;
     let body = response::stream(document.map_err(ApiError::from));
     let mut response = response::with_type(StatusCode::OK, "application/json", body);
     let file = HeaderValue::from_static("attachment; filename=\"promptarium-export.json\"");
@@ -117,18 +91,14 @@ pub(crate) async fn export(api: &Api, session: &SessionRecord, _: Request<'_>) -
 }
 
 /// `POST /account/import`.
-pub(crate) async fn import(
-    api: &Api,
-    session: &SessionRecord,
-    mut request: Request<'_>,
-) -> HandlerResult {
-    let refused = |text: String| ApiError::from(FieldErrors::of("file", text));
+pub(crate) async fn import(mut visit: Visit<'_>) -> HandlerResult {
+    let refused = |text: String| ApiError::from(FieldErrors::of(FILE, text));
     let imported = async {
         let Sent { file, size, memory: _buffer, .. } =
-            receive(api, &mut request, IMPORT_BYTES_MAX).await?;
+            receive(visit.api, &mut visit.request, IMPORT_BYTES_MAX).await?;
         let mut file = file.ok_or_else(|| refused("is required".to_owned()))?;
         // The document, and what is read from it.
-        let _memory = request.memory.reserve(2 * size)?;
+        let _memory = visit.request.memory.reserve(2 * size)?;
         let document = file
             .read(|file| {
                 let mut document = Vec::new();
@@ -137,53 +107,37 @@ pub(crate) async fn import(
                 Ok(document)
             })
             .await?;
-        let imported = add_document(&*api.store, &session.caller(), &document).await;
+        let imported = add_document(&*visit.api.store, &visit.caller, &document).await;
         imported.map_err(|error| match error {
             ImportError::Document(problem) => refused(format!("cannot be imported: {problem}")),
             ImportError::Store(error) => error.into(),
         })
     };
-    let outcome = imported.await;
-    match outcome {
-        Ok(_) => done(&api.site, "account", "imported"),
-        Err(error) => {
-            let name = form_urlencoded::Serializer::new(String::new())
-                .append_pair("name", &session.account_name)
-                .finish();
-            let entered = Entered::refused(name.as_bytes(), error, request.parts)?;
-            page(api, session, &request, &entered)
-        }
+    match imported.await {
+        Ok(_) => visit.done("account", "imported"),
+        Err(error) => page(&visit, None, &visit.refused(b"", error)?),
     }
 }
 
 /// `GET /account/delete`.
-pub(crate) async fn confirm(api: &Api, session: &SessionRecord, _: Request<'_>) -> HandlerResult {
+pub(crate) async fn confirm(visit: Visit<'_>) -> HandlerResult {
     let question = html! {
-        "Delete the account " strong { (typed(&session.account_name, 200)) } " with all its prompts, "
-        "vaults, jobs, keys and sessions? This cannot be undone. To confirm, type its name."
+        "Delete the account " strong { (typed(&visit.session.account_name, 200)) } " with all its "
+        "prompts, vaults, jobs, keys and sessions? This cannot be undone. To confirm, type its name."
     };
-    let fields = html! {
-        div .field {
-            label for="name" { "Name of the account" }
-            input #name name="name" dir="auto" autocomplete="off" spellcheck="false" required;
-        }
-    };
-    let page = Page::of(&api.site, session, "account", "Delete the account");
-    confirm_page(&page, &question, ("account/delete", &fields, "Delete everything"), "account")
+    let name = Field::new("name", "Name of the account", Input::Line).required();
+    let page = visit.page("account", "Delete the account");
+    confirm_page(&page, &question, ("Delete everything", vec![name]), "account")
 }
 
 /// `POST /account/delete`.
-pub(crate) async fn delete(
-    api: &Api,
-    session: &SessionRecord,
-    mut request: Request<'_>,
-) -> HandlerResult {
-    let body = request.form().await?;
-    if Entered::parse(&body).value("name") != &*session.account_name {
+pub(crate) async fn delete(mut visit: Visit<'_>) -> HandlerResult {
+    let body = visit.form().await?;
+    if Entered::parse(&body).value("name") != &*visit.session.account_name {
         let text = "this is not the name of the account; nothing was deleted";
         return Err(FieldErrors::of("body", format!("is refused: {text}")).into());
     }
-    api.store.delete_account(&session.caller()).await?;
+    visit.store().delete_account(&visit.caller).await?;
     let page = SIGN_IN.trim_start_matches('/');
-    redirect(&api.site, page, Some(api.site.set_cookies(None)?))
+    redirect(&visit.api.site, page, Some(visit.api.site.set_cookies(None)?))
 }

@@ -4,69 +4,130 @@
 //! validation beside the fields if it is refused. After success it leads to another page, so that
 //! loading that page again sends nothing again.
 
-use std::borrow::Cow;
+use std::ops::RangeInclusive;
 
 use http::StatusCode;
 use http::request::Parts;
-use maud::{Markup, html};
+use maud::{Markup, Render, html};
 use url::form_urlencoded;
 use uuid::Uuid;
 
-use super::fields::Attributes;
-pub(super) use super::fields::{Field, Input};
-use super::layout::{Page, redirect};
-use crate::api::{Api, HandlerResult};
-use crate::domain::SessionRecord;
 use crate::generate::SubmitError;
 use crate::generate::submit::SubmissionError;
+use crate::http::browser::Site;
 use crate::http::error::{ApiError, Problem};
 use crate::http::path::RequestTarget;
 
-/// The field with the token of a form that must be carried out once.
-const TOKEN: &str = "token";
+/// The field with the token of a form. It stays the same while the form is corrected; what must be
+/// carried out once is carried out once for each token.
+pub(super) const TOKEN: &str = "token";
 
-/// The name of a field, and its label.
-type Label = (&'static str, &'static str);
+/// Value and text of each choice.
+pub(super) type Choices = Vec<(String, String)>;
+
+/// A form of a page. Its fields have the names of the API.
+#[derive(Default)]
+pub(super) struct Form<'a> {
+    /// The page that it is sent to. Default: the one that it is on.
+    pub(super) action: Option<&'a str>,
+    pub(super) fields: Vec<Field>,
+    /// Fields behind a line that opens them, unless one has a value.
+    pub(super) more: Vec<Field>,
+    /// The text of its button.
+    pub(super) button: &'a str,
+    /// Where a link leads that leaves the form.
+    pub(super) back: Option<&'a str>,
+    /// It asks before something is done that cannot be undone.
+    pub(super) is_danger: bool,
+}
+
+impl<'a> Form<'a> {
+    pub(super) fn new(button: &'a str, fields: Vec<Field>) -> Self {
+        Self { button, fields, ..Self::default() }
+    }
+}
+
+/// A field of a form.
+pub(super) struct Field {
+    /// Also the id of its control.
+    name: &'static str,
+    label: &'static str,
+    /// Below the control; may be empty.
+    help: Markup,
+    input: Input,
+    is_required: bool,
+}
+
+/// The control of a field. None has a `maxlength`: browsers count other units than the API, which
+/// says what is too long.
+pub(super) enum Input {
+    /// All values of the field.
+    Hidden,
+    /// A box to tick, with its value.
+    Check(&'static str),
+    Line,
+    WideLine,
+    Suggested(Vec<String>),
+    /// With this many rows.
+    Text(usize),
+    Number(RangeInclusive<u32>),
+    Select(Choices),
+    /// Value, text and explanation of each choice.
+    Radios(&'static [(&'static str, &'static str, &'static str)]),
+    /// A file of one of these media types.
+    File(String),
+}
+
+impl Field {
+    pub(super) fn new(name: &'static str, label: &'static str, input: Input) -> Self {
+        Self { name, label, help: Markup::default(), input, is_required: false }
+    }
+
+    pub(super) fn hidden(name: &'static str) -> Self {
+        Self::new(name, "", Input::Hidden)
+    }
+
+    pub(super) fn help(self, help: impl Render) -> Self {
+        Self { help: help.render(), ..self }
+    }
+
+    pub(super) fn required(self) -> Self {
+        Self { is_required: true, ..self }
+    }
+}
 
 /// The values of a form, and why it was refused.
 #[derive(Debug, Default)]
-pub(super) struct Entered<'a> {
-    values: Vec<(Cow<'a, str>, Cow<'a, str>)>,
+pub(super) struct Entered {
+    values: Vec<(String, String)>,
     problem: Option<Problem>,
 }
 
-impl<'a> Entered<'a> {
-    /// The values of a new form, or of one that was sent.
-    pub(super) fn new(values: &[(&'a str, &'a str)]) -> Self {
-        let values = values.iter().map(|(name, value)| ((*name).into(), (*value).into()));
-        Self { values: values.collect(), problem: None }
-    }
-
-    /// The values of a query or of a form that was sent.
-    pub(super) fn parse(form: &'a [u8]) -> Self {
-        Self { values: form_urlencoded::parse(form).collect(), problem: None }
-    }
-
-    /// The values of something that exists.
-    pub(super) fn owned(values: Vec<(&'static str, String)>) -> Self {
+impl Entered {
+    /// The values of a new form, or of something that exists.
+    pub(super) fn new<V: Into<String>>(
+        values: impl IntoIterator<Item = (&'static str, V)>,
+    ) -> Self {
         let values = values.into_iter().map(|(name, value)| (name.into(), value.into()));
         Self { values: values.collect(), problem: None }
     }
 
-    /// The values of a refused form, to show it again.
+    /// The values of a query or of a form that was sent.
+    pub(super) fn parse(form: &[u8]) -> Self {
+        Self { values: form_urlencoded::parse(form).into_owned().collect(), problem: None }
+    }
+
+    /// Gives a field this value only.
+    pub(super) fn set(&mut self, name: &'static str, value: impl Into<String>) {
+        self.values.retain(|(field, _)| field != name);
+        self.values.push((name.into(), value.into()));
+    }
+
+    /// The same values with the reason of a refusal.
     ///
     /// # Errors
     /// The refusal, if another attempt with other values is no help.
-    pub(super) fn refused(
-        form: &'a [u8],
-        error: ApiError,
-        parts: &Parts,
-    ) -> Result<Self, ApiError> {
-        Self::parse(form).with(error, parts)
-    }
-
-    /// The same values with the reason of a refusal, as [`Entered::refused`].
-    pub(super) fn with(self, error: ApiError, parts: &Parts) -> Result<Self, ApiError> {
+    pub(super) fn refused(self, error: ApiError, parts: &Parts) -> Result<Self, ApiError> {
         let mut problem = error.problem(RequestTarget::new(parts.uri.path(), &parts.method));
         let is_provider = matches!(
             &error,
@@ -83,12 +144,11 @@ impl<'a> Entered<'a> {
 
     /// The value of a field, or nothing.
     pub(super) fn value(&self, name: &str) -> &str {
-        let mut values = self.values.iter().filter(|(field, _)| field == name);
-        values.next().map_or("", |(_, value)| value)
+        self.all(name).next().unwrap_or_default()
     }
 
     /// The values of a field that may be given more than once.
-    pub(super) fn all<'b>(&'b self, name: &'b str) -> impl Iterator<Item = &'b str> {
+    pub(super) fn all(&self, name: &str) -> impl Iterator<Item = &str> {
         self.values.iter().filter(move |(field, _)| field == name).map(|(_, value)| &**value)
     }
 
@@ -97,15 +157,38 @@ impl<'a> Entered<'a> {
         self.problem.as_ref().map_or(StatusCode::OK, |problem| problem.status)
     }
 
-    fn error(&self, name: &str) -> Option<&str> {
-        self.problem.as_ref()?.details.0.get(name).map(String::as_str)
+    /// The form with these values, below what is wrong with them.
+    pub(super) fn form(&self, site: &Site, form: &Form<'_>) -> Markup {
+        let Form { action, fields, more, button, back, is_danger } = form;
+        let token = Uuid::parse_str(self.value(TOKEN)).unwrap_or_else(|_| Uuid::new_v4());
+        let is_upload = fields.iter().any(|field| matches!(field.input, Input::File(_)));
+        let is_open = more.iter().any(|field| !self.value(field.name).is_empty());
+        let (class, leave) = if *is_danger { ("danger", "Keep") } else { ("main", "Cancel") };
+        html! {
+            (self.summary(form))
+            form .fields method="post" action=[action.map(|page| site.page(page))] data-upload[is_upload]
+                enctype=[is_upload.then_some("multipart/form-data")] {
+                input type="hidden" name=(TOKEN) value=(token);
+                @for field in fields { (self.field(field)) }
+                @if !more.is_empty() {
+                    details .wide open[is_open] {
+                        summary { "More options" }
+                        div .fields { @for field in more { (self.field(field)) } }
+                    }
+                }
+                @if is_upload { progress hidden max="100" aria-label="Progress of the upload" {} }
+                div .buttons {
+                    button .(class) { (button) }
+                    @if let Some(page) = back { a .button href=(site.page(page)) { (leave) } }
+                }
+            }
+        }
     }
 
-    /// What is wrong, above the form. Each error of a field leads to that field.
-    pub(super) fn summary(&self, labels: &[Label]) -> Markup {
+    /// What is wrong. Each error of a field leads to that field.
+    fn summary(&self, Form { fields, more, .. }: &Form<'_>) -> Markup {
         let Some(Problem { text, details, .. }) = &self.problem else { return Markup::default() };
-        let label =
-            |name: &str| labels.iter().find(|(field, _)| *field == name).map(|(_, label)| *label);
+        let known = |name: &str| fields.iter().chain(more).find(|field| field.name == name);
         html! {
             div .card.refused role="alert" {
                 @if details.0.is_empty() {
@@ -115,10 +198,10 @@ impl<'a> Entered<'a> {
                     ul {
                         @for (name, error) in &details.0 {
                             li {
-                                @match label(name) {
-                                    Some(label) => { a href={ "#" (name) } { (label) } " " (error) }
-                                    None => { (name) " " (error) }
-                                }
+                                @if let Some(Field { label, .. }) = known(name) {
+                                    a href={ "#" (name) } { (label) }
+                                } @else { (name) }
+                                " " (error)
                             }
                         }
                     }
@@ -127,83 +210,90 @@ impl<'a> Entered<'a> {
         }
     }
 
-    /// The hidden field that makes a form be carried out once, however often it is sent.
-    pub(super) fn token(&self) -> Markup {
-        let kept = Uuid::parse_str(self.value(TOKEN));
-        html! { input type="hidden" name=(TOKEN) value=(kept.unwrap_or_else(|_| Uuid::new_v4())); }
-    }
-
     /// A field with its label, help and error.
-    pub(super) fn field(&self, field: &Field<'_>) -> Markup {
-        let Field { name, label, help, input, is_required } = field;
-        let error = self.error(name);
+    fn field(&self, field: &Field) -> Markup {
+        let Field { name, label, help, input, .. } = field;
+        let error = self.problem.as_ref().and_then(|problem| problem.details.0.get(name));
         let (help_id, error_id) = (format!("{name}-help"), format!("{name}-error"));
-        let described = [error.map(|_| &*error_id), (!help.is_empty()).then_some(&*help_id)];
+        let described = [error.map(|_| &*error_id), (!help.0.is_empty()).then_some(&*help_id)];
         let described = described.into_iter().flatten().collect::<Vec<_>>().join(" ");
-        let attributes = Attributes {
-            name,
-            described: (!described.is_empty()).then_some(described),
-            invalid: error.map(|_| "true"),
-            is_required: *is_required,
-        };
+        let described = (!described.is_empty()).then_some(&*described);
+        let is_wide = matches!(input, Input::Text(_) | Input::WideLine | Input::File(_));
         let below = html! {
             @if let Some(error) = error { p .error id=(error_id) { (label) " " (error) } }
-            @if !help.is_empty() { p .soft id=(help_id) { (help) } }
+            @if !help.0.is_empty() { p .soft id=(help_id) { (help) } }
         };
-        if let Input::Radios(choices) = input {
-            return html! {
-                fieldset #(name) .field tabindex="-1" aria-describedby=[&attributes.described] {
-                    legend { (label) }
-                    @for (value, text, about) in *choices {
-                        label .choice {
-                            input type="radio" name=(name) value=(value)
-                                checked[*value == self.value(name)];
-                            span { (text) @if !about.is_empty() { span .soft { " " (about) } } }
-                        }
-                    }
-                    (below)
-                }
-            };
-        }
         html! {
-            div .field.wide[matches!(input, Input::Text { .. } | Input::Title)] {
-                label for=(name) { (label) }
-                (attributes.control(input, self.value(name)))
-                (below)
+            @match input {
+                Input::Hidden => {
+                    @for value in self.all(name).filter(|value| !value.is_empty()) {
+                        input type="hidden" name=(name) value=(value);
+                    }
+                }
+                Input::Check(value) => {
+                    label .choice.wide { input type="checkbox" name=(name) value=(value); (label) }
+                }
+                Input::Radios(choices) => {
+                    fieldset #(name) .field.wide tabindex="-1" aria-describedby=[described] {
+                        legend { (label) }
+                        @for (value, text, about) in *choices {
+                            label .choice {
+                                input type="radio" name=(name) value=(value)
+                                    checked[*value == self.value(name)];
+                                span { (text) " " span .soft { (about) } }
+                            }
+                        }
+                        (below)
+                    }
+                }
+                _ => {
+                    div .field.wide[is_wide] {
+                        label for=(name) { (label) }
+                        (self.control(field, described, error.map(|_| "true")))
+                        (below)
+                    }
+                }
             }
         }
     }
-}
 
-/// Asks before something is done that cannot be undone. The form has `fields` and leads to
-/// `action`, the link to `back`.
-pub(super) fn confirm_page(
-    page: &Page<'_>,
-    question: &Markup,
-    (action, fields, button): (&str, &Markup, &str),
-    back: &str,
-) -> HandlerResult {
-    page.show(&html! {
-        p { (question) }
-        form .buttons method="post" action=(page.site.page(action)) {
-            (fields)
-            button .danger { (button) }
-            a .button href=(page.site.page(back)) { "Keep" }
+    fn control(&self, field: &Field, described: Option<&str>, invalid: Option<&str>) -> Markup {
+        let Field { name, input, is_required, .. } = field;
+        let value = self.value(name);
+        let list = format!("{name}-list");
+        let (kind, range, accept, suggestions) = match input {
+            Input::Text(rows) => {
+                return html! {
+                    textarea #(name) name=(name) rows=(rows) dir="auto" required[*is_required]
+                        aria-describedby=[described] aria-invalid=[invalid] {
+                        // A parser skips the first line break.
+                        "\n" (value)
+                    }
+                };
+            }
+            Input::Select(choices) => {
+                return html! {
+                    select #(name) name=(name) aria-describedby=[described] aria-invalid=[invalid] {
+                        @for (choice, text) in choices {
+                            option value=(choice) dir="auto" selected[choice == value] { (text) }
+                        }
+                    }
+                };
+            }
+            Input::Number(range) => (Some("number"), Some(range), None, None),
+            Input::File(types) => (Some("file"), None, Some(types), None),
+            Input::Suggested(all) => (None, None, None, Some(all)),
+            _ => (None, None, None, None),
+        };
+        html! {
+            input #(name) name=(name) type=[kind] min=[range.map(RangeInclusive::start)]
+                max=[range.map(RangeInclusive::end)] accept=[accept]
+                list=[suggestions.map(|_| &list)] dir="auto" value=(value) autocomplete="off"
+                spellcheck="false" required[*is_required] aria-describedby=[described]
+                aria-invalid=[invalid];
+            @if let Some(all) = suggestions {
+                datalist id=(list) { @for text in all { option dir="auto" value=(text); } }
+            }
         }
-    })
-}
-
-/// Carries out a form with a token once, and leads to the page of its result.
-pub(super) async fn once<F: Future<Output = Result<String, ApiError>>>(
-    api: &Api,
-    session: &SessionRecord,
-    form: &[u8],
-    work: impl FnOnce() -> F,
-) -> HandlerResult {
-    let page = match Uuid::parse_str(Entered::parse(form).value(TOKEN)) {
-        Ok(token) => api.replays.get_or_insert_async(&(session.account, token), work()).await?,
-        // A program may leave it out.
-        Err(_) => work().await?,
-    };
-    redirect(&api.site, &page, None)
+    }
 }

@@ -1,65 +1,60 @@
 //! The keys of the account.
 
-use http::request::Parts;
 use maud::{Markup, html};
 
-use super::forms::{Entered, Field, Input, confirm_page, once};
-use super::layout::{Page, done, done_address};
+use super::forms::{Choices, Entered, Field, Form, Input};
+use super::layout::{confirm_page, done_address};
 use super::parts::{ago, copy_button, list as list_of, titled};
+use super::visit::Visit;
+use crate::api::HandlerResult;
 use crate::api::keys::{SCOPES, issue, name};
-use crate::api::{Api, HandlerResult, Request};
-use crate::domain::{ApiKeyRecord, SessionRecord as Session};
+use crate::domain::ApiKeyRecord;
 use crate::http::error::ApiError;
 use crate::http::validate::{form_fields, one_of};
 use crate::limits::API_KEYS_MAX;
 
-const FIELDS: &[&str] = &["name", "scope"];
-
 /// `GET /keys`.
-pub(crate) async fn list(api: &Api, session: &Session, request: Request<'_>) -> HandlerResult {
-    page(api, session, request.parts, &Entered::new(&[("scope", SCOPES[0].0)])).await
+pub(crate) async fn list(visit: Visit<'_>) -> HandlerResult {
+    page(&visit, &Entered::new([("scope", SCOPES[0].0)])).await
 }
 
-async fn page(api: &Api, session: &Session, parts: &Parts, entered: &Entered<'_>) -> HandlerResult {
-    let keys = api.store.api_keys(&session.caller()).await?;
+async fn page(visit: &Visit<'_>, entered: &Entered) -> HandlerResult {
+    let keys = visit.store().api_keys(&visit.caller).await?;
     let empty = html! { p { "There is no key. Create one below to use the API." } };
-    let scopes = SCOPES.iter().map(|(scope, _)| (*scope).to_owned());
-    let scopes = scopes.map(|scope| (scope.clone(), format!("Read and write ({scope})")));
-    let scopes = scopes.chain([(String::new(), "Only read".to_owned())]).collect::<Vec<_>>();
-    let help = format!(
+    let choice = |scope: &str| (scope.to_owned(), format!("Read and write ({scope})"));
+    let mut scopes: Choices = SCOPES.iter().map(|(scope, _)| choice(scope)).collect();
+    scopes.push((String::new(), "Only read".to_owned()));
+    let name = Field::new("name", "Name", Input::Line).required().help(format!(
         "For example the program or machine that uses it. An account has at most {API_KEYS_MAX} \
          valid keys."
-    );
-    let name = Field::new("name", "Name", Input::Line).required().help(&help);
-    let scope = Field::new("scope", "What it may do", Input::Select(&scopes));
+    ));
+    let scope = Field::new("scope", "What it may do", Input::Select(scopes));
+    let form = Form::new("Create key", vec![name, scope]);
     let content = html! {
-        (list_of(&keys, &empty, |key| entry(api, key)))
+        (list_of(&keys, &empty, |key| entry(visit, key)))
         h2 #new { "New key" }
-        (entered.summary(&[name.label(), scope.label()]))
-        form .fields method="post" action=(api.site.page("keys")) {
-            (entered.token())
-            (entered.field(&name))
-            (entered.field(&scope))
-            div .buttons { button .main { "Create key" } }
-        }
+        (entered.form(&visit.api.site, &form))
     };
-    let page = Page::of(&api.site, session, "keys", "Keys").after(parts);
-    Ok(page.response(entered.status(), &content))
+    Ok(visit.page("keys", "Keys").response(entered.status(), &content))
 }
 
-fn entry(api: &Api, key: &ApiKeyRecord) -> Markup {
+fn entry(visit: &Visit<'_>, key: &ApiKeyRecord) -> Markup {
+    let ago = |at| ago(visit.api, at);
     html! {
         li {
             strong { (title(key)) }
             p .soft {
-                code { (key.public_id) } " · " (rights(key)) " · created " (ago(api, key.created_at))
-                @if let Some(at) = key.last_used_at { " · last used " (ago(api, at)) }
+                code { (key.public_id) } " · " (rights(key)) " · created " (ago(key.created_at))
+                @if let Some(at) = key.last_used_at { " · last used " (ago(at)) }
                 @else { " · never used" }
             }
             @match key.revoked_at {
-                Some(at) => p .soft { span .bad { "Revoked" } " " (ago(api, at)) },
+                Some(at) => p .soft { span .bad { "Revoked" } " " (ago(at)) },
                 None => p .soft {
-                    a href=(api.site.page(&revocation(key))) { "Revoke " span { (title(key)) } }
+                    // Public ids are letters and digits.
+                    a href=(visit.at(&format!("keys/{}/revoke", key.public_id))) {
+                        "Revoke " span { (title(key)) }
+                    }
                 },
             }
         }
@@ -68,30 +63,21 @@ fn entry(api: &Api, key: &ApiKeyRecord) -> Markup {
 
 /// `POST /keys`. The response is the only one with the key, and no redirect: what a redirect
 /// leads to could be asked for again. Sent again, the form leads to the list of keys.
-pub(crate) async fn create(
-    api: &Api,
-    session: &Session,
-    mut request: Request<'_>,
-) -> HandlerResult {
-    let body = request.form().await?;
+pub(crate) async fn create(mut visit: Visit<'_>) -> HandlerResult {
+    let body = visit.form().await?;
     let mut created = None;
-    let work = async || {
-        let mut form = form_fields(&body, FIELDS);
+    let outcome = visit.once(&body, async || {
+        let mut form = form_fields(&body, &["name", "scope"]);
         let name = form.required("name", name);
         let scopes = form.optional("scope", one_of(SCOPES)).unwrap_or_default();
         let name = form.finish_with(name)?;
-        created = Some(issue(api, &session.caller(), &name, scopes).await?);
+        created = Some(issue(visit.api, &visit.caller, &name, scopes).await?);
         Ok(done_address("keys", "key-created"))
-    };
-    let outcome = once(api, session, &body, work).await;
-    let Some((record, key)) = created else {
-        return match outcome {
-            Err(error) => {
-                let entered = Entered::refused(&body, error, request.parts)?;
-                page(api, session, request.parts, &entered).await
-            }
-            again => again,
-        };
+    });
+    let (record, key) = match (outcome.await, created) {
+        (_, Some(created)) => created,
+        (Ok(again), None) => return visit.redirect(&again),
+        (Err(error), None) => return page(&visit, &visit.refused(&body, error)?).await,
     };
     let content = html! {
         p { "The key " strong { (title(&record)) } " is ready. " (rights(&record)) "." }
@@ -102,34 +88,29 @@ pub(crate) async fn create(
             }
             (copy_button("key", "Copy this line"))
         }
-        p { a href=(api.site.page("keys")) { "I have copied it; show all keys" } }
+        p { (visit.link("keys", "I have copied it; show all keys")) }
     };
-    Page::of(&api.site, session, "keys", "New key").show(&content)
+    visit.page("keys", "New key").show(&content)
 }
 
 /// `GET /keys/{publicId}/revoke`.
-pub(crate) async fn confirm(api: &Api, session: &Session, request: Request<'_>) -> HandlerResult {
-    let public_id = request.params.text(0).ok_or(ApiError::NotFound)?;
-    let keys = api.store.api_keys(&session.caller()).await?;
+pub(crate) async fn confirm(visit: Visit<'_>) -> HandlerResult {
+    let public_id = visit.request.params.text(0).ok_or(ApiError::NotFound)?;
+    let keys = visit.store().api_keys(&visit.caller).await?;
     let key = keys.iter().find(|key| *key.public_id == *public_id).ok_or(ApiError::NotFound)?;
     let question = html! {
         "Revoke " strong { (title(key)) } " (" code { (key.public_id) } ")? Programs that use it are "
         "refused at once. This cannot be undone."
     };
-    let page = Page::of(&api.site, session, "keys", "Revoke a key");
-    confirm_page(&page, &question, (&revocation(key), &html! {}, "Revoke this key"), "keys")
+    let page = visit.page("keys", "Revoke a key");
+    confirm_page(&page, &question, ("Revoke this key", Vec::new()), "keys")
 }
 
 /// `POST /keys/{publicId}/revoke`.
-pub(crate) async fn revoke(api: &Api, session: &Session, request: Request<'_>) -> HandlerResult {
-    let public_id = request.params.text(0).ok_or(ApiError::NotFound)?;
-    api.store.revoke_api_key(&session.caller(), &public_id).await?;
-    done(&api.site, "keys", "key-revoked")
-}
-
-/// Public ids are letters and digits.
-fn revocation(key: &ApiKeyRecord) -> String {
-    format!("keys/{}/revoke", key.public_id)
+pub(crate) async fn revoke(visit: Visit<'_>) -> HandlerResult {
+    let public_id = visit.request.params.text(0).ok_or(ApiError::NotFound)?;
+    visit.store().revoke_api_key(&visit.caller, &public_id).await?;
+    visit.done("keys", "key-revoked")
 }
 
 fn title(key: &ApiKeyRecord) -> Markup {

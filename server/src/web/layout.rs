@@ -4,12 +4,11 @@ use std::sync::LazyLock;
 
 use data_encoding::BASE64;
 use http::header::{CONTENT_SECURITY_POLICY, LOCATION, REFERRER_POLICY, SET_COOKIE};
-use http::request::Parts;
 use http::{HeaderValue, StatusCode};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use sha2::{Digest, Sha256};
-use url::form_urlencoded;
 
+use super::forms::{Entered, Field, Form};
 use super::parts::typed;
 use crate::api::{HandlerResult, openapi};
 use crate::domain::SessionRecord;
@@ -18,18 +17,15 @@ use crate::http::response::{self, Response, ResponseBody};
 
 const STYLE: &str = include_str!("style.css");
 
-/// On pages that need a session: reloading of cached pages, copying, shortcuts.
-const SESSION: &str = include_str!("scripts/session.js");
-/// On the page of the sign-in.
-pub(super) const SIGN_IN: &str = include_str!("scripts/sign_in.js");
-/// On pages with jobs: a running job is replaced by its present state.
-pub(super) const JOBS: &str = include_str!("scripts/jobs.js");
-
-/// On pages with an upload: dropped files and progress.
-pub(super) const UPLOAD: &str = include_str!("scripts/upload.js");
-
-/// Every script that a page may run. The policy has the hash of each.
-const SCRIPTS: [&str; 4] = [SESSION, SIGN_IN, JOBS, UPLOAD];
+/// On pages with a session: reloading of cached pages, copying, shortcuts; running jobs are replaced
+/// by their present state; dropped files and the progress of an upload.
+const WITH_SESSION: &str = concat!(
+    include_str!("scripts/session.js"),
+    include_str!("scripts/jobs.js"),
+    include_str!("scripts/upload.js")
+);
+/// On other pages: fills in the code of a sign-in link.
+const WITHOUT_SESSION: &str = include_str!("scripts/sign_in.js");
 
 /// A sheet with a spark, as a file and in the header.
 const ICON: &str = "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'>\
@@ -40,13 +36,14 @@ const ICON: &str = "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'>
 
 /// Pictures and videos are assets of this service, at its own origin; the icon is in the page.
 static POLICY: LazyLock<String> = LazyLock::new(|| {
-    let hash = |text: &&str| format!("'sha256-{}'", BASE64.encode(&Sha256::digest(text)));
-    let scripts = SCRIPTS.iter().map(hash).collect::<Vec<_>>().join(" ");
+    let hash = |text| format!("'sha256-{}'", BASE64.encode(&Sha256::digest(text)));
     format!(
         "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'; \
          img-src 'self' data:; media-src 'self'; connect-src 'self'; style-src {}; \
-         script-src {scripts}",
-        hash(&STYLE)
+         script-src {} {}",
+        hash(STYLE),
+        hash(WITH_SESSION),
+        hash(WITHOUT_SESSION)
     )
 });
 
@@ -63,11 +60,10 @@ const SECTIONS: [(&str, &str); 7] = [
 
 /// What the page after a form says, by the code in its address. The address has no text of its own:
 /// a link of somebody else could say anything.
-const DONE: [(&str, &str); 26] = [
+const DONE: [(&str, &str); 24] = [
     ("prompt-created", "The prompt is saved."),
     ("prompt-changed", "The changes are saved."),
     ("prompt-deleted", "The prompt is deleted."),
-    ("prompt-duplicated", "This is a copy of the prompt. Change it as you like."),
     ("prompts-added", "The chosen prompts are in the vault."),
     ("prompts-moved", "The chosen prompts are moved."),
     ("prompts-deleted", "The chosen prompts are deleted."),
@@ -89,10 +85,9 @@ const DONE: [(&str, &str); 26] = [
     ("no-picture", "The prompt has no picture, so the cover stays."),
     ("account-renamed", "The account has a new name."),
     ("imported", "The prompts and vaults of the file are added."),
-    ("signed-out", "You are signed out."),
 ];
 
-/// A page of the dashboard, beside its content.
+/// A page, beside its content.
 pub(super) struct Page<'a> {
     pub(super) site: &'a Site,
     /// `None` on pages that need no session.
@@ -100,46 +95,36 @@ pub(super) struct Page<'a> {
     /// Address of its section in the navigation, if it is in one.
     pub(super) section: Option<&'static str>,
     /// Its heading; also the beginning of its title.
-    pub(super) title: &'a str,
-    /// What was done before, for a person.
-    pub(super) done: Option<&'static str>,
+    pub(super) title: String,
+    /// What was done before: one of the codes of [`DONE`].
+    pub(super) done: String,
     /// Buttons and links beside the heading.
     pub(super) actions: Option<Markup>,
-    /// One of [`SCRIPTS`], beside the one of all pages with a session.
-    pub(super) script: Option<&'static str>,
 }
 
 impl<'a> Page<'a> {
-    /// A page that needs a session.
-    pub(super) fn of(
-        site: &'a Site,
-        session: &'a SessionRecord,
-        section: &'static str,
-        title: &'a str,
-    ) -> Self {
-        Self { session: Some(session), section: Some(section), ..Self::open(site, title) }
+    /// A page outside of the navigation.
+    pub(super) fn open(site: &'a Site, title: impl Into<String>) -> Self {
+        let (title, done) = (title.into(), String::new());
+        Self { site, session: None, section: None, title, done, actions: None }
     }
 
-    /// A page that needs none.
-    pub(super) fn open(site: &'a Site, title: &'a str) -> Self {
-        Self { site, session: None, section: None, title, done: None, actions: None, script: None }
-    }
-
-    /// Says what the form before has done, by the field `done` of the query.
-    pub(super) fn after(self, parts: &Parts) -> Self {
-        let query = parts.uri.query().unwrap_or_default().as_bytes();
-        let mut fields = form_urlencoded::parse(query).filter(|(name, _)| name == "done");
-        let code = fields.next().map(|(_, code)| code);
-        let found = DONE.iter().find(|(known, _)| code.as_deref() == Some(*known));
-        Self { done: found.map(|(_, text)| *text), ..self }
+    pub(super) fn with_actions(self, actions: Markup) -> Self {
+        Self { actions: Some(actions), ..self }
     }
 
     pub(super) fn show(&self, content: &Markup) -> HandlerResult {
         Ok(self.response(StatusCode::OK, content))
     }
 
+    /// Shows a form, which is the only content.
+    pub(super) fn show_form(&self, entered: &Entered, form: &Form<'_>) -> HandlerResult {
+        Ok(self.response(entered.status(), &entered.form(self.site, form)))
+    }
+
     pub(super) fn response(&self, status: StatusCode, content: &Markup) -> Response {
-        let mut response = fragment(status, self.html(content));
+        let body = ResponseBody::Left(self.html(content).into_string().into());
+        let mut response = response::with_type(status, "text/html; charset=utf-8", body);
         let headers = response.headers_mut();
         let policy = HeaderValue::from_str(&POLICY);
         headers.extend(policy.map(|policy| (CONTENT_SECURITY_POLICY, policy)));
@@ -153,6 +138,8 @@ impl<'a> Page<'a> {
         let is_plain = self.title.is_ascii();
         let [isolate, end] = if is_plain { [""; 2] } else { ["\u{2068}", "\u{2069}"] };
         let icon = format!("data:image/svg+xml,{}", ICON.replace('#', "%23"));
+        let done = DONE.iter().find(|(code, _)| *code == self.done);
+        let script = if self.session.is_some() { WITH_SESSION } else { WITHOUT_SESSION };
         html! {
             (DOCTYPE)
             html lang="en" {
@@ -171,14 +158,11 @@ impl<'a> Page<'a> {
                             h1 dir=[(!is_plain).then_some("auto")] { (self.title) }
                             @if let Some(actions) = &self.actions { div .actions { (actions) } }
                         }
-                        @if let Some(done) = self.done { p .done role="status" { (done) } }
+                        @if let Some((_, text)) = done { p .done role="status" { (text) } }
                         (content)
                     }
-                    @if self.session.is_some() {
-                        (footer(self.site))
-                        script { (PreEscaped(SESSION)) }
-                    }
-                    @if let Some(script) = self.script { script { (PreEscaped(script)) } }
+                    @if self.session.is_some() { (footer(self.site)) }
+                    script { (PreEscaped(script)) }
                 }
             }
         }
@@ -233,10 +217,15 @@ fn footer(site: &Site) -> Markup {
     }
 }
 
-/// Markup without the rest of a page, for scripts.
-pub(super) fn fragment(status: StatusCode, markup: Markup) -> Response {
-    let body = ResponseBody::Left(markup.into_string().into());
-    response::with_type(status, "text/html; charset=utf-8", body)
+/// Asks before something is done that cannot be undone. A link leads to `back`.
+pub(super) fn confirm_page(
+    page: &Page<'_>,
+    question: &Markup,
+    (button, fields): (&str, Vec<Field>),
+    back: &str,
+) -> HandlerResult {
+    let form = Form { back: Some(back), is_danger: true, ..Form::new(button, fields) };
+    page.show(&html! { p { (question) } (Entered::default().form(page.site, &form)) })
 }
 
 /// Leads to a page after a form.
@@ -254,12 +243,7 @@ pub(super) fn redirect(
     Ok(response)
 }
 
-/// Leads to a page that says what was done; the code is one of [`DONE`].
-pub(super) fn done(site: &Site, page: &str, code: &str) -> HandlerResult {
-    redirect(site, &done_address(page, code), None)
-}
-
-/// The address of a page that says what was done.
+/// The address of a page that says what was done; the code is one of [`DONE`].
 pub(super) fn done_address(page: &str, code: &str) -> String {
     let separator = if page.contains('?') { '&' } else { '?' };
     format!("{page}{separator}done={code}")

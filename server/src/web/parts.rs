@@ -1,56 +1,78 @@
 //! Parts of pages: lists and their pages, texts of people, times, addresses.
 
 use jiff::Timestamp;
-use maud::{Markup, PreEscaped, html};
+use maud::{Markup, html};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use promptarium::{PromptId, VaultId};
 use url::form_urlencoded;
 
+use super::forms::{Choices, Entered};
 use crate::api::Api;
+use crate::http::error::ApiError;
 
-/// Bytes of a list in one page, so that a page stays small whatever is in it. Lists with a link to
-/// more entries have shorter ones: what is left out would be in no page.
-const LIST_BYTES_MAX: usize = 24 * 1024;
+/// Entries of a list that has no pages.
+const LIST_MAX: usize = 50;
+/// Vaults or prompts of a vault in a page.
+pub(super) const PAGE: usize = 20;
+const PAGES_MAX: usize = 1_000;
 
-/// A list of at most [`LIST_BYTES_MAX`], or `empty`, which says what to do next.
-pub(super) fn list<T>(
-    entries: &[T],
-    empty: &Markup,
-    mut render: impl FnMut(&T) -> Markup,
-) -> Markup {
-    let (mut rows, mut shown) = (String::new(), 0);
-    for entry in entries {
-        let row = render(entry).into_string();
-        if rows.len() + row.len() > LIST_BYTES_MAX {
-            break;
-        }
-        rows.push_str(&row);
-        shown += 1;
-    }
+/// A list of at most [`LIST_MAX`] entries, or `empty`, which says what to do next.
+pub(super) fn list<T>(entries: &[T], empty: &Markup, render: impl Fn(&T) -> Markup) -> Markup {
     html! {
         @if entries.is_empty() { div .empty { (empty) } }
-        // Rows are markup already.
-        @else { ul .list { (PreEscaped(rows)) } }
-        @if shown < entries.len() {
-            p .soft { "Shown are " (shown) " of " (entries.len()) ". The API lists all." }
+        @else { ul .list { @for entry in entries.iter().take(LIST_MAX) { (render(entry)) } } }
+        @if entries.len() > LIST_MAX {
+            p .soft { "Shown are " (LIST_MAX) " of " (entries.len()) ". The API lists all." }
         }
     }
 }
 
 /// Links to the pages before and after this one, where there are some, and what they list.
-pub(super) fn pager(previous: Option<&str>, count: &str, next: Option<&str>) -> Markup {
+pub(super) fn pager(
+    api: &Api,
+    previous: Option<String>,
+    count: &str,
+    next: Option<String>,
+) -> Markup {
     html! {
         nav .pager aria-label="Pages" {
-            @if let Some(previous) = previous { a rel="prev" href=(previous) { "Previous page" } }
+            @if let Some(page) = previous { a rel="prev" href=(api.site.page(&page)) { "Previous page" } }
             span .soft { (count) }
-            @if let Some(next) = next { a rel="next" href=(next) { "Next page" } }
+            @if let Some(page) = next { a rel="next" href=(api.site.page(&page)) { "Next page" } }
         }
     }
+}
+
+/// The field `page` of a query, from 0. Further pages would skip so many rows that a program should
+/// use the API.
+pub(super) fn page_number(query: &Entered) -> Result<usize, ApiError> {
+    let number = match query.value("page") {
+        "" => Ok(0),
+        text => text.parse(),
+    };
+    number.ok().filter(|number| *number < PAGES_MAX).ok_or(ApiError::NotFound)
+}
+
+/// Links to the pages around this one of a list with so many entries.
+pub(super) fn pages(api: &Api, page: &str, number: usize, count: u64, text: &str) -> Markup {
+    let at = |number: usize| address(page, [("page", &*number.to_string())]);
+    let next = (count > ((number + 1) * PAGE) as u64).then(|| at(number + 1));
+    pager(api, number.checked_sub(1).map(at), text, next)
+}
+
+/// A picture, if there is one, with what is below it.
+pub(super) fn tile(picture: Option<&Markup>, below: &Markup) -> Markup {
+    html! { li .tile { @if let Some(picture) = picture { div .cover { (picture) } } (below) } }
 }
 
 /// Copies the text of the element with this id. Scripts show it.
 pub(super) fn copy_button(id: &str, text: &str) -> Markup {
     html! { button type="button" data-copy=(id) hidden { (text) } }
+}
+
+/// Choices whose text is their value.
+pub(super) fn words<'a>(all: impl IntoIterator<Item = &'a str>) -> Choices {
+    all.into_iter().map(|word| (word.to_owned(), word.to_owned())).collect()
 }
 
 /// "1 prompt", "2 prompts".
@@ -72,13 +94,26 @@ pub(super) fn typed(text: &str, chars_max: usize) -> Markup {
     html! { bdi { (shortened(text, chars_max)) } }
 }
 
-/// A title or name, as [`typed`]. One without a visible character would be a link without a text.
+/// Whether a title has a visible character. A link without one would have no text.
+pub(super) fn is_visible(text: &str) -> bool {
+    text.chars().any(|c| c.is_alphanumeric() || c.is_ascii_graphic())
+}
+
+/// A title or name, as [`typed`].
 pub(super) fn titled(text: &str, chars_max: usize) -> Markup {
-    let is_visible = |c: char| c.is_alphanumeric() || c.is_ascii_graphic();
-    if text.chars().any(is_visible) {
+    if is_visible(text) {
         typed(text, chars_max)
     } else {
         html! { "Untitled" }
+    }
+}
+
+/// The whole text of a prompt. A parser skips the first line break.
+pub(super) fn full_text(text: &str) -> Markup {
+    html! {
+        pre #text .text tabindex="0" dir="auto" role="region" aria-label="Text of the prompt" {
+            "\n" (text)
+        }
     }
 }
 
@@ -101,17 +136,18 @@ fn relative(seconds: i64) -> String {
     let Some((unit, name)) = UNITS.into_iter().find(|(unit, _)| size >= *unit) else {
         return if seconds >= 0 { "just now" } else { "in a moment" }.to_owned();
     };
-    let many = size / unit;
-    let amount = format!("{many} {name}{}", if many == 1 { "" } else { "s" });
+    let many = usize::try_from(size / unit).unwrap_or(usize::MAX);
+    let amount = counted(many, name, &format!("{name}s"));
     if seconds >= 0 { format!("{amount} ago") } else { format!("in {amount}") }
 }
 
 /// `name?field=value&…` of a page, with the fields that have a value.
-pub(super) fn address(page: &str, fields: &[(&str, Option<&str>)]) -> String {
+pub(super) fn address<'a>(
+    page: &str,
+    fields: impl IntoIterator<Item = (&'a str, &'a str)>,
+) -> String {
     let mut query = form_urlencoded::Serializer::for_suffix(format!("{page}?"), page.len() + 1);
-    for (name, value) in fields {
-        query.extend_pairs(value.map(|value| (name, value)));
-    }
+    query.extend_pairs(fields.into_iter().filter(|(_, value)| !value.is_empty()));
     query.finish().trim_end_matches('?').to_owned()
 }
 
@@ -154,8 +190,8 @@ mod tests {
 
     #[test]
     fn an_address_has_the_fields_with_a_value() {
-        assert_eq!(address("prompts", &[("q", None)]), "prompts");
-        assert_eq!(address("prompts", &[("q", Some("a b")), ("x", None)]), "prompts?q=a+b");
+        assert_eq!(address("prompts", [("q", "")]), "prompts");
+        assert_eq!(address("prompts", [("q", "a b"), ("x", "")]), "prompts?q=a+b");
     }
 
     #[test]

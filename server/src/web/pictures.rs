@@ -39,6 +39,17 @@ pub(super) fn cover(
     })
 }
 
+/// The pictures of a prompt in its page, the newest first.
+pub(super) fn pictures(api: &Api, prompt: &PromptRecord) -> Markup {
+    html! {
+        @if !prompt.images.is_empty() {
+            div .pictures {
+                @for image in prompt.images.iter().rev() { (picture(api, &prompt.title, image)) }
+            }
+        }
+    }
+}
+
 /// A picture or video in the page of its prompt. An asset of this service is shown; anything else
 /// is only linked to, if browsers can follow it without running something.
 pub(super) fn picture(api: &Api, title: &str, image: &PromptImage) -> Markup {

@@ -4,69 +4,55 @@ use futures::future::join_all;
 use maud::{Markup, html};
 use promptarium::PromptId;
 
-use super::forms::{Entered, Field, Input, confirm_page, once};
-use super::generate::{RATIOS, models};
-use super::layout::{Page, done, done_address};
-use super::parts::{ago, copy_button, shortened, titled, typed, vault_address};
-use super::pictures::picture;
-use super::prompts::{named_vault, vault_choices};
-use crate::api::prompts::{FIELDS, KINDS, new_prompt};
-use crate::api::{Api, HandlerResult, Request};
-use crate::domain::{
-    NewPrompt, PromptInputs, PromptPatch, PromptRecord, SessionRecord as Session, VaultRecord,
+use super::forms::{Entered, Field, Form, Input};
+use super::generate::{model, ratio};
+use super::layout::{confirm_page, done_address};
+use super::parts::{
+    ago, copy_button, full_text, is_visible, shortened, titled, typed, vault_address, words,
 };
+use super::pictures::pictures;
+use super::prompts::vault_field;
+use super::visit::Visit;
+use crate::api::HandlerResult;
+use crate::api::prompts::{FIELDS, KINDS, new_prompt};
+use crate::domain::{NewPrompt, PromptInputs, PromptPatch, PromptRecord, VaultRecord};
 use crate::http::error::ApiError;
-use crate::http::response::{self};
 use crate::http::validate::form_fields;
 
 /// Vaults that the page of a prompt names.
 const VAULTS_MAX: usize = 10;
 
 /// `GET /prompts/{promptId}`.
-pub(crate) async fn show(api: &Api, session: &Session, request: Request<'_>) -> HandlerResult {
-    let (caller, id) = (session.caller(), request.id::<PromptId>(0)?);
-    let prompt = api.store.prompt(&caller, id).await?;
-    let inputs = api.store.prompt_inputs(&caller, id).await?;
+pub(crate) async fn show(visit: Visit<'_>) -> HandlerResult {
+    let id = visit.request.id::<PromptId>(0)?;
+    let prompt = visit.store().prompt(&visit.caller, id).await?;
+    let inputs = visit.store().prompt_inputs(&visit.caller, id).await?;
     let vaults = prompt.vault_ids.iter().take(VAULTS_MAX);
     // One may have been deleted since.
-    let vaults = join_all(vaults.map(|id| api.store.vault(&caller, *id))).await;
+    let vaults = join_all(vaults.map(|id| visit.store().vault(&visit.caller, *id))).await;
     let vaults = vaults.into_iter().filter_map(Result::ok).collect::<Vec<_>>();
     let content = html! {
-        @if !prompt.images.is_empty() {
-            div .pictures {
-                @for image in prompt.images.iter().rev() { (picture(api, &prompt.title, image)) }
-            }
-        }
-        (facts(api, &prompt, &inputs, &vaults))
+        (pictures(visit.api, &prompt))
+        (facts(&visit, &prompt, &inputs, &vaults))
         div .heading {
             h2 { "Prompt" }
             div .actions { (copy_button("text", "Copy")) }
         }
-        pre #text .text tabindex="0" dir="auto" role="region" aria-label="Text of the prompt" { (prompt.text) }
+        (full_text(&prompt.text))
     };
-    let title = if titled(&prompt.title, 1).into_string() == "Untitled" {
-        "Untitled"
-    } else {
-        &prompt.title
-    };
-    let title = shortened(title, 120);
-    let link = |page: &str, text: &str| {
-        html! {
-            a .button href=(api.site.page(&page.replace("{}", &id.to_string()))) { (text) }
-        }
-    };
-    let mut page = Page::of(&api.site, session, "prompts", &title).after(request.parts);
-    page.actions = Some(html! {
-        (link("generate?prompt={}", "Generate a picture"))
-        (link("prompts/{}/edit", "Edit"))
-        (link("prompts/new?from={}", "Duplicate"))
-        (link("prompts/{}/delete", "Delete"))
-    });
-    page.show(&content)
+    let title = if is_visible(&prompt.title) { &*prompt.title } else { "Untitled" };
+    let page = visit.page("prompts", shortened(title, 120));
+    page.with_actions(html! {
+        (visit.button(&format!("generate?prompt={id}"), "Generate a picture"))
+        (visit.button(&format!("prompts/{id}/edit"), "Edit"))
+        (visit.button(&format!("prompts/new?from={id}"), "Duplicate"))
+        (visit.button(&format!("prompts/{id}/delete"), "Delete"))
+    })
+    .show(&content)
 }
 
 fn facts(
-    api: &Api,
+    Visit { api, .. }: &Visit<'_>,
     prompt: &PromptRecord,
     inputs: &PromptInputs,
     vaults: &[VaultRecord],
@@ -88,169 +74,114 @@ fn facts(
     }
 }
 
-/// `GET /prompts/{promptId}/text`: the text alone, for the buttons that copy it.
-pub(crate) async fn text(api: &Api, session: &Session, request: Request<'_>) -> HandlerResult {
-    let prompt = api.store.prompt(&session.caller(), request.id(0)?).await?;
-    let body = response::ResponseBody::Left(prompt.text.to_string().into());
-    Ok(response::with_type(http::StatusCode::OK, "text/plain; charset=utf-8", body))
-}
-
 /// `GET /prompts/new`: an empty form, or with what the prompt `from` has.
-pub(crate) async fn new(api: &Api, session: &Session, request: Request<'_>) -> HandlerResult {
-    let query = Entered::parse(request.parts.uri.query().unwrap_or_default().as_bytes());
-    let Ok(from) = query.value("from").parse() else {
-        return form(api, session, None, &query).await;
-    };
-    let values = values_of(api, session, PromptId::new(from)).await?;
-    form(api, session, None, &Entered::owned(values)).await
+pub(crate) async fn new(visit: Visit<'_>) -> HandlerResult {
+    let query = visit.query();
+    match query.value("from").parse().map(PromptId::new) {
+        Ok(from) => form(&visit, None, &values_of(&visit, from, true).await?).await,
+        Err(_) => form(&visit, None, &query).await,
+    }
 }
 
 /// `POST /prompts/new`.
-pub(crate) async fn create(
-    api: &Api,
-    session: &Session,
-    mut request: Request<'_>,
-) -> HandlerResult {
-    let body = request.form().await?;
-    let work = async || {
-        let new = new_prompt(form_fields(&body, FIELDS), api)?;
-        let prompt = api.store.create_prompt(&session.caller(), new).await?;
+pub(crate) async fn create(mut visit: Visit<'_>) -> HandlerResult {
+    let body = visit.form().await?;
+    let created = visit.once(&body, async || {
+        let new = new_prompt(form_fields(&body, FIELDS), visit.api)?;
+        let prompt = visit.store().create_prompt(&visit.caller, new).await?;
         Ok(done_address(&format!("prompts/{}", prompt.id), "prompt-created"))
-    };
-    match once(api, session, &body, work).await {
-        Err(error) => {
-            form(api, session, None, &Entered::refused(&body, error, request.parts)?).await
-        }
-        created => created,
+    });
+    match created.await {
+        Ok(page) => visit.redirect(&page),
+        Err(error) => form(&visit, None, &visit.refused(&body, error)?).await,
     }
 }
 
 /// `GET /prompts/{promptId}/edit`.
-pub(crate) async fn edit(api: &Api, session: &Session, request: Request<'_>) -> HandlerResult {
-    let id = request.id(0)?;
-    let mut values = values_of(api, session, id).await?;
-    values.retain(|(name, _)| *name != "vaultId");
-    form(api, session, Some(id), &Entered::owned(values)).await
+pub(crate) async fn edit(visit: Visit<'_>) -> HandlerResult {
+    let id = visit.request.id(0)?;
+    form(&visit, Some(id), &values_of(&visit, id, false).await?).await
 }
 
 /// `POST /prompts/{promptId}/edit`.
-pub(crate) async fn change(
-    api: &Api,
-    session: &Session,
-    mut request: Request<'_>,
-) -> HandlerResult {
-    let id: PromptId = request.id(0)?;
-    let body = request.form().await?;
+pub(crate) async fn change(mut visit: Visit<'_>) -> HandlerResult {
+    let id: PromptId = visit.request.id(0)?;
+    let body = visit.form().await?;
     let changed = async {
         let NewPrompt { title, text, kind, platform, inputs, vault } =
-            new_prompt(form_fields(&body, FIELDS), api)?;
+            new_prompt(form_fields(&body, FIELDS), visit.api)?;
         let (title, text, kind) = (Some(title), Some(text), Some(kind));
         let patch = PromptPatch { title, text, kind, platform: Some(platform), inputs, vault };
-        Ok(api.store.update_prompt(&session.caller(), id, patch).await?)
+        Ok(visit.store().update_prompt(&visit.caller, id, patch).await?)
     };
     match changed.await {
-        Ok(_) => done(&api.site, &format!("prompts/{id}"), "prompt-changed"),
-        Err(error) => {
-            form(api, session, Some(id), &Entered::refused(&body, error, request.parts)?).await
-        }
+        Ok(_) => visit.done(&format!("prompts/{id}"), "prompt-changed"),
+        Err(error) => form(&visit, Some(id), &visit.refused(&body, error)?).await,
     }
 }
 
-/// What a form shows of a prompt.
-async fn values_of(
-    api: &Api,
-    session: &Session,
-    id: PromptId,
-) -> Result<Vec<(&'static str, String)>, ApiError> {
-    let caller = session.caller();
-    let prompt = api.store.prompt(&caller, id).await?;
-    let inputs = api.store.prompt_inputs(&caller, id).await?;
-    let vault = prompt.vault_ids.first().map(ToString::to_string);
-    let url = |image| api.assets.write(image).into_owned();
+/// What a form shows of a prompt. A copy goes into its vault, too.
+async fn values_of(visit: &Visit<'_>, id: PromptId, is_copy: bool) -> Result<Entered, ApiError> {
+    let prompt = visit.store().prompt(&visit.caller, id).await?;
+    let inputs = visit.store().prompt_inputs(&visit.caller, id).await?;
+    let vault = prompt.vault_ids.first().filter(|_| is_copy).map(ToString::to_string);
+    let url = |image| visit.api.assets.write(image).into_owned();
     let references = inputs.reference_media_urls.iter().flat_map(|urls| urls.iter());
     let references = references.map(url).collect::<Vec<_>>();
-    let optional =
-        |text: &Option<std::sync::Arc<str>>| text.as_deref().unwrap_or_default().to_owned();
-    let mut values = vec![
-        ("title", prompt.title.to_string()),
-        ("prompt", prompt.text.to_string()),
-        ("promptType", prompt.kind.as_str().to_owned()),
-        ("platform", optional(&prompt.platform)),
-        ("modelId", optional(&inputs.model_id)),
-        ("aspectRatio", optional(&inputs.aspect_ratio)),
-        ("vaultId", vault.unwrap_or_default()),
-    ];
-    values.extend(inputs.image_url.as_ref().map(|image| ("imageUrl", url(image))));
-    if !references.is_empty() {
-        values.push(("referenceMediaUrls", serde_json::json!(references).to_string()));
-    }
-    Ok(values)
+    let references = match references.is_empty() {
+        true => String::new(),
+        false => serde_json::json!(references).to_string(),
+    };
+    Ok(Entered::new([
+        ("title", &*prompt.title),
+        ("prompt", &prompt.text),
+        ("promptType", prompt.kind.as_str()),
+        ("platform", prompt.platform.as_deref().unwrap_or_default()),
+        ("modelId", inputs.model_id.as_deref().unwrap_or_default()),
+        ("aspectRatio", inputs.aspect_ratio.as_deref().unwrap_or_default()),
+        ("vaultId", &vault.unwrap_or_default()),
+        ("imageUrl", &inputs.image_url.as_ref().map(url).unwrap_or_default()),
+        ("referenceMediaUrls", &references),
+    ]))
 }
 
 /// The form for a new prompt, or for the one with this id.
-async fn form(
-    api: &Api,
-    session: &Session,
-    id: Option<PromptId>,
-    entered: &Entered<'_>,
-) -> HandlerResult {
-    let chosen = named_vault(api, session, entered.value("vaultId")).await.unwrap_or_default();
-    let mut vaults = vec![(String::new(), "None".to_owned())];
-    vaults.extend(vault_choices(api, session, chosen).await?);
-    let kinds = ["text", "image", "video"].map(|word| (word.to_owned(), word.to_owned()));
-    debug_assert_eq!(kinds.len(), KINDS.len(), "each type of prompt is a choice");
-    let (models, ratios) = (models(api, session).await?, RATIOS.map(str::to_owned));
-    let vault_label = if id.is_some() { "Also add to vault" } else { "Vault" };
-    let fields = [
-        Field::new("title", "Title", Input::Title).required(),
-        Field::new("prompt", "Prompt", Input::Text { rows: 10 }).required(),
-        Field::new("promptType", "Type", Input::Select(&kinds)),
+async fn form(visit: &Visit<'_>, id: Option<PromptId>, entered: &Entered) -> HandlerResult {
+    let mut fields = vec![
+        Field::new("title", "Title", Input::WideLine).required(),
+        Field::new("prompt", "Prompt", Input::Text(10)).required(),
+        // Text first: it needs no model.
+        Field::new("promptType", "Type", Input::Select(words(["text", "image", "video"]))),
         Field::new("platform", "Platform", Input::Line).help("Where you use it"),
-        Field::new("modelId", "Model", Input::Suggested(&models))
-            .help("Needed for image and video"),
-        Field::new("aspectRatio", "Aspect ratio", Input::Suggested(&ratios)),
-        Field::new("vaultId", vault_label, Input::Select(&vaults)),
+        model(visit).await?.help("Needed for image and video"),
+        ratio(),
     ];
-    let (action, title, button) = match id {
-        None => ("prompts/new".to_owned(), "New prompt", "Save prompt"),
-        Some(id) => (format!("prompts/{id}/edit"), "Edit prompt", "Save changes"),
+    const { assert!(KINDS.len() == 3, "each type of prompt is a choice") };
+    let (back, title, button, vault) = match id {
+        None => ("prompts".to_owned(), "New prompt", "Save prompt", "Vault"),
+        Some(id) => (format!("prompts/{id}"), "Edit prompt", "Save changes", "Also add to vault"),
     };
-    let back = id.map_or_else(|| "prompts".to_owned(), |id| format!("prompts/{id}"));
-    let labels = fields.iter().map(Field::label).collect::<Vec<_>>();
-    let content = html! {
-        (entered.summary(&labels))
-        form .fields method="post" action=(api.site.page(&action)) {
-            (entered.token())
-            @for name in ["imageUrl", "referenceMediaUrls"] {
-                @if id.is_none() && !entered.value(name).is_empty() {
-                    input type="hidden" name=(name) value=(entered.value(name));
-                }
-            }
-            @for field in &fields { (entered.field(field)) }
-            div .buttons {
-                button .main { (button) }
-                a .button href=(api.site.page(&back)) { "Cancel" }
-            }
-        }
-    };
-    Ok(Page::of(&api.site, session, "prompts", title).response(entered.status(), &content))
+    if id.is_none() {
+        fields.extend(["imageUrl", "referenceMediaUrls"].map(Field::hidden));
+    }
+    fields.push(vault_field(visit, vault, entered, "None").await?);
+    let form = Form { back: Some(&back), ..Form::new(button, fields) };
+    visit.page("prompts", title).show_form(entered, &form)
 }
 
 /// `GET /prompts/{promptId}/delete`.
-pub(crate) async fn confirm(api: &Api, session: &Session, request: Request<'_>) -> HandlerResult {
-    let prompt = api.store.prompt(&session.caller(), request.id(0)?).await?;
+pub(crate) async fn confirm(visit: Visit<'_>) -> HandlerResult {
+    let prompt = visit.store().prompt(&visit.caller, visit.request.id(0)?).await?;
     let question = html! {
         "Delete " strong { (titled(&prompt.title, 100)) } "? It is removed from all vaults. This cannot "
         "be undone."
     };
-    let page = Page::of(&api.site, session, "prompts", "Delete a prompt");
-    let (action, back) =
-        (format!("prompts/{}/delete", prompt.id), format!("prompts/{}", prompt.id));
-    confirm_page(&page, &question, (&action, &html! {}, "Delete this prompt"), &back)
+    let (page, back) = (visit.page("prompts", "Delete a prompt"), format!("prompts/{}", prompt.id));
+    confirm_page(&page, &question, ("Delete this prompt", Vec::new()), &back)
 }
 
 /// `POST /prompts/{promptId}/delete`.
-pub(crate) async fn delete(api: &Api, session: &Session, request: Request<'_>) -> HandlerResult {
-    api.store.delete_prompt(&session.caller(), request.id(0)?).await?;
-    done(&api.site, "prompts", "prompt-deleted")
+pub(crate) async fn delete(visit: Visit<'_>) -> HandlerResult {
+    visit.store().delete_prompt(&visit.caller, visit.request.id(0)?).await?;
+    visit.done("prompts", "prompt-deleted")
 }

@@ -7,13 +7,14 @@ use http::HeaderValue;
 use maud::{Markup, html};
 use promptarium::PromptId;
 
-use super::forms::{Entered, once};
+use super::forms::{Entered, Form};
 use super::layout::{Page, done_address};
-use super::parts::{address, shortened, titled, typed};
-use super::pictures::{picture, thumbnail};
-use super::vaults::{PAGE, entered_query, page_number, pages, public_address, size};
+use super::parts::{PAGE, address, full_text, page_number, pages, shortened, tile, titled, typed};
+use super::pictures::{pictures, thumbnail};
+use super::vaults::{public_address, size};
+use super::visit::{Visit, query_bytes};
 use crate::api::{Api, HandlerResult, Request};
-use crate::domain::{ListedPrompt, SessionRecord, VaultRecord, VaultVisibility};
+use crate::domain::{ListedPrompt, VaultRecord, VaultVisibility};
 use crate::http::error::ApiError;
 
 /// Characters of a prompt's text in the list.
@@ -25,7 +26,7 @@ pub(crate) async fn show(api: &Api, request: Request<'_>) -> HandlerResult {
     let name = request.params.text(0).ok_or(ApiError::NotFound)?;
     let slug = request.params.text(1).ok_or(ApiError::NotFound)?;
     let (account, vault) = api.store.shared_vault(&name, &slug).await?;
-    let query = entered_query(&request);
+    let query = Entered::parse(query_bytes(&request));
     let number = page_number(&query)?;
     let prompts = api.store.vault_page(account, vault.id, number * PAGE, PAGE).await?;
     // A visitor may be signed in to this or another account.
@@ -39,15 +40,20 @@ pub(crate) async fn show(api: &Api, request: Request<'_>) -> HandlerResult {
             one(api, found.ok_or(ApiError::NotFound)?, &home, number)
         }
     };
-    let title = shortened(&vault.name, 60);
-    let mut page = Page::open(&api.site, &title);
-    page.session = session.as_ref();
-    page.actions = session.as_ref().map(|own| actions(api, account == own.account, &vault));
+    let own = format!("vaults/{}", vault.id);
+    let fork = format!("{own}/fork");
+    let fork = Form { action: Some(&fork), ..Form::new("Copy to my account", Vec::new()) };
+    let actions = session.as_ref().map(|session| match session.account == account {
+        true => html! { a .button href=(api.site.page(&own)) { "Edit this vault" } },
+        false => Entered::default().form(&api.site, &fork),
+    });
+    let session = session.as_ref();
+    let page = Page { session, actions, ..Page::open(&api.site, shortened(&vault.name, 60)) };
     let mut response = page.show(&html! {
         p .soft { "A vault of " (typed(&name, 60)) " · " (size(&vault)) }
         (content)
         @if session.is_none() {
-            @let sign_in = api.site.page(&address("sign-in", &[("next", Some(&home))]));
+            @let sign_in = api.site.page(&address("sign-in", [("next", &*home)]));
             p .soft { a href=(sign_in) { "Sign in" } " to copy this vault to your account." }
         }
     })?;
@@ -55,20 +61,6 @@ pub(crate) async fn show(api: &Api, request: Request<'_>) -> HandlerResult {
         response.headers_mut().insert("x-robots-tag", HeaderValue::from_static("noindex"));
     }
     Ok(response)
-}
-
-fn actions(api: &Api, is_own: bool, vault: &VaultRecord) -> Markup {
-    let page = api.site.page(&format!("vaults/{}", vault.id));
-    html! {
-        @if is_own {
-            a .button href=(page) { "Edit this vault" }
-        } @else {
-            form method="post" action={ (page) "/fork" } {
-                (Entered::new(&[]).token())
-                button .main { "Copy to my account" }
-            }
-        }
-    }
 }
 
 fn whole(
@@ -79,49 +71,41 @@ fn whole(
     home: &str,
 ) -> Markup {
     html! {
-            @if let Some(description) = &vault.description { p dir="auto" { (description) } }
-            @if prompts.is_empty() { div .empty { p { "There is no prompt here." } } }
-            ul .grid {
-                @for listed in prompts {
-                    @let prompt = &listed.prompt;
-                    @let (id, number) = (prompt.id.to_string(), number.to_string());
-                    @let link = address(home, &[("page", Some(&*number)), ("prompt", Some(&id))]);
-                    li .tile {
-                        @if let Some(picture) = thumbnail(api, prompt) { div .cover { (picture) } }
-                        a .title href=(api.site.page(&link)) { (titled(&prompt.title, 100)) }
-                        p .soft dir="auto" { (shortened(&prompt.text, TEXT_CHARS)) }
-                    }
-                }
+        @if let Some(description) = &vault.description { p dir="auto" { (description) } }
+        @if prompts.is_empty() { div .empty { p { "There is no prompt here." } } }
+        ul .grid {
+            @for ListedPrompt { prompt, .. } in prompts {
+                @let (id, number) = (prompt.id.to_string(), number.to_string());
+                @let link = address(home, [("page", &*number), ("prompt", &id)]);
+                (tile(thumbnail(api, prompt).as_ref(), &html! {
+                    a .title href=(api.site.page(&link)) { (titled(&prompt.title, 100)) }
+                    p .soft dir="auto" { (shortened(&prompt.text, TEXT_CHARS)) }
+                }))
             }
-    (pages(api, home, number, vault.prompt_count, &size(vault)))
         }
+        (pages(api, home, number, vault.prompt_count, &size(vault)))
+    }
 }
 
 fn one(api: &Api, listed: &ListedPrompt, home: &str, number: usize) -> Markup {
     let (prompt, number) = (&listed.prompt, number.to_string());
-    let back = address(home, &[("page", Some(&*number))]);
+    let back = address(home, [("page", &*number)]);
     html! {
         p { a href=(api.site.page(&back)) { "All prompts of this vault" } }
         h2 dir="auto" { (titled(&prompt.title, 120)) }
         p .soft { (prompt.kind.as_str()) }
-        div .pictures {
-            @for image in prompt.images.iter().rev() { (picture(api, &prompt.title, image)) }
-        }
-        pre #text tabindex="0" dir="auto" role="region" aria-label="Text of the prompt" { (prompt.text) }
+        (pictures(api, prompt))
+        (full_text(&prompt.text))
     }
 }
 
 /// `POST /vaults/{vaultId}/fork`.
-pub(crate) async fn fork(
-    api: &Api,
-    session: &SessionRecord,
-    mut request: Request<'_>,
-) -> HandlerResult {
-    let body = request.form().await?;
-    let id = request.id(0)?;
-    once(api, session, &body, async || {
-        let vault = api.store.fork_vault(&session.caller(), id).await?;
+pub(crate) async fn fork(mut visit: Visit<'_>) -> HandlerResult {
+    let body = visit.form().await?;
+    let id = visit.request.id(0)?;
+    let forked = visit.once(&body, async || {
+        let vault = visit.store().fork_vault(&visit.caller, id).await?;
         Ok(done_address(&format!("vaults/{}", vault.id), "vault-forked"))
-    })
-    .await
+    });
+    visit.redirect(&forked.await?)
 }

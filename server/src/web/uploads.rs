@@ -7,22 +7,21 @@ use std::time::Duration;
 
 use http_body_util::BodyExt;
 use maud::html;
-use multer::{Multipart, parse_boundary};
+use multer::{Constraints, Multipart, SizeLimit, parse_boundary};
 use promptarium::{PromptId, limits};
 use tokio::time::timeout;
 use url::form_urlencoded;
-use uuid::Uuid;
 
-use super::forms::{Entered, Field, Input};
-use super::layout::{Page, UPLOAD, done_address, redirect};
+use super::forms::{Entered, Field, Form, Input};
+use super::layout::done_address;
 use super::parts::titled;
-use super::prompts::{named_vault, vault_choices};
-use super::vaults::entered_query;
+use super::prompts::vault_field;
+use super::visit::Visit;
 use crate::api::files::TYPES;
 use crate::api::prompts::{FIELDS, new_prompt};
 use crate::api::{Api, HandlerResult, Request};
 use crate::blobs::{PutError, Upload};
-use crate::domain::{AssetName, ImageRef, OutputKind, PromptImage, SessionRecord};
+use crate::domain::{AssetName, ImageRef, OutputKind, PromptImage};
 use crate::generate::media::examine;
 use crate::http::body::{BodyReadError, content_type};
 use crate::http::error::ApiError;
@@ -31,7 +30,7 @@ use crate::limits::{BODY_SECONDS_MAX, FORM_BYTES_MAX, UPLOAD_BUFFER_BYTES, UPLOA
 use crate::quota::Permit;
 
 /// The name of the control for a file.
-const FILE: &str = "file";
+pub(super) const FILE: &str = "file";
 const NO_PICTURE: &str = "must be a PNG, JPEG, WebP or GIF picture";
 
 /// A form with a file, as it was sent.
@@ -56,37 +55,40 @@ pub(super) async fn receive(
     let boundary = given.and_then(|of| parse_boundary(of).ok());
     let boundary = boundary.ok_or(BodyReadError::OtherType("multipart/form-data"))?;
     let memory = request.memory.reserve(UPLOAD_BUFFER_BYTES)?;
-    let mut parts = Multipart::new(request.body.into_data_stream(), boundary);
-    let broken = |error| ApiError::from(FieldErrors::of("body", format!("is not a form: {error}")));
+    let sizes = SizeLimit::new().per_field(FORM_BYTES_MAX as u64).for_field(FILE, most as u64);
+    let constraints = Constraints::new().size_limit(sizes);
+    let stream = request.body.into_data_stream();
+    let mut parts = Multipart::with_constraints(stream, boundary, constraints);
+    let refused = |error| match error {
+        multer::Error::FieldSizeExceeded { field_name: Some(name), .. } if name == FILE => {
+            let text = format!("must have at most {} MiB", most >> 20);
+            ApiError::from(FieldErrors::of(FILE, text))
+        }
+        multer::Error::FieldSizeExceeded { .. } => BodyReadError::TooLarge(FORM_BYTES_MAX).into(),
+        error => FieldErrors::of("body", format!("is not a form: {error}")).into(),
+    };
     let receiving = async {
         let mut sent = Sent { fields: String::new(), file: None, size: 0, memory };
-        while let Some(mut part) = parts.next_field().await.map_err(broken)? {
-            let name = part.name().unwrap_or_default().to_owned();
-            if name == FILE {
+        while let Some(mut part) = parts.next_field().await.map_err(refused)? {
+            if part.name() == Some(FILE) {
                 let mut upload = api.blobs.upload();
-                while let Some(bytes) = part.chunk().await.map_err(broken)? {
+                while let Some(bytes) = part.chunk().await.map_err(refused)? {
                     sent.size += bytes.len();
-                    if sent.size > most {
-                        let text = format!("must have at most {} MiB", most >> 20);
-                        return Err(FieldErrors::of(FILE, text).into());
-                    }
                     upload.write(&bytes).await?;
                 }
                 // Browsers send an empty one if none was chosen.
                 sent.file = (sent.size > 0).then_some(upload);
                 continue;
             }
-            let mut text = Vec::new();
-            while let Some(bytes) = part.chunk().await.map_err(broken)? {
-                if sent.fields.len() + text.len() + bytes.len() > FORM_BYTES_MAX {
-                    return Err(BodyReadError::TooLarge(FORM_BYTES_MAX).into());
-                }
-                text.extend_from_slice(&bytes);
+            let name = part.name().unwrap_or_default().to_owned();
+            let text = part.bytes().await.map_err(refused)?;
+            if sent.fields.len() + text.len() > FORM_BYTES_MAX {
+                return Err(BodyReadError::TooLarge(FORM_BYTES_MAX).into());
             }
-            let text = String::from_utf8(text)
-                .map_err(|_| FieldErrors::of("body", "is not UTF-8 text"))?;
+            let text = std::str::from_utf8(&text);
+            let text = text.map_err(|_| FieldErrors::of("body", "is not UTF-8 text"))?;
             let pair =
-                form_urlencoded::Serializer::new(String::new()).append_pair(&name, &text).finish();
+                form_urlencoded::Serializer::new(String::new()).append_pair(&name, text).finish();
             sent.fields = [&*sent.fields, &pair].join("&");
         }
         Ok(sent)
@@ -97,7 +99,7 @@ pub(super) async fn receive(
 }
 
 /// Stores a picture under a new name.
-async fn store(api: &Api, file: Option<Upload>) -> Result<PromptImage, ApiError> {
+async fn keep(api: &Api, file: Option<Upload>) -> Result<PromptImage, ApiError> {
     let refused = |text: &str| ApiError::from(FieldErrors::of(FILE, text));
     let mut file = file.ok_or_else(|| refused("is required"))?;
     let examined = file.read(|file| examine(file, OutputKind::Image, None)).await?;
@@ -115,37 +117,27 @@ async fn store(api: &Api, file: Option<Upload>) -> Result<PromptImage, ApiError>
 }
 
 /// `GET /uploads`: the form for a picture of a new prompt, or of the one that `promptId` names.
-pub(crate) async fn show(
-    api: &Api,
-    session: &SessionRecord,
-    request: Request<'_>,
-) -> HandlerResult {
-    form(api, session, &entered_query(&request)).await
+pub(crate) async fn show(visit: Visit<'_>) -> HandlerResult {
+    form(&visit, &visit.query()).await
 }
 
 /// `POST /uploads`.
-pub(crate) async fn create(
-    api: &Api,
-    session: &SessionRecord,
-    mut request: Request<'_>,
-) -> HandlerResult {
+pub(crate) async fn create(mut visit: Visit<'_>) -> HandlerResult {
     let most = usize::try_from(*limits::UPLOAD_SIZE_BYTES.end()).unwrap_or(usize::MAX);
-    let Sent { fields, file, memory: _memory, .. } = match receive(api, &mut request, most).await {
-        Ok(sent) => sent,
-        Err(error) => {
+    let Sent { fields, file, memory: _memory, .. } =
+        match receive(visit.api, &mut visit.request, most).await {
+            Ok(sent) => sent,
             // Nothing of the form is known that could be shown again.
-            return form(api, session, &Entered::refused(b"", error, request.parts)?).await;
-        }
-    };
+            Err(error) => return form(&visit, &visit.refused(b"", error)?).await,
+        };
     let entered = Entered::parse(fields.as_bytes());
-    let work = async || {
-        let caller = session.caller();
-        let id = match entered.value("promptId").parse().map(PromptId::new) {
+    let uploaded = visit.once(fields.as_bytes(), async || {
+        let (api, store, caller) = (visit.api, visit.store(), &visit.caller);
+        let (id, image) = match entered.value("promptId").parse().map(PromptId::new) {
             Ok(id) => {
                 // Before the file is stored.
-                api.store.prompt(&caller, id).await?;
-                api.store.add_image(&caller, id, store(api, file).await?).await?;
-                id
+                store.prompt(caller, id).await?;
+                (id, keep(api, file).await?)
             }
             Err(_) => {
                 let mut values = form_fields(fields.as_bytes(), FIELDS);
@@ -153,70 +145,46 @@ pub(crate) async fn create(
                     values.set("promptType", "image");
                 }
                 let new = new_prompt(values, api)?;
-                let image = store(api, file).await?;
-                let id = api.store.create_prompt(&caller, new).await?.id;
-                api.store.add_image(&caller, id, image).await?;
-                id
+                let image = keep(api, file).await?;
+                (store.create_prompt(caller, new).await?.id, image)
             }
         };
+        store.add_image(caller, id, image).await?;
         Ok(done_address(&format!("prompts/{id}"), "uploaded"))
-    };
-    let outcome = match Uuid::parse_str(entered.value("token")) {
-        Ok(token) => api.replays.get_or_insert_async(&(session.account, token), work()).await,
-        Err(_) => work().await,
-    };
-    match outcome {
-        Ok(page) => redirect(&api.site, &page, None),
-        Err(error) => {
-            let entered = Entered::refused(fields.as_bytes(), error, request.parts)?;
-            form(api, session, &entered).await
-        }
+    });
+    match uploaded.await {
+        Ok(page) => visit.redirect(&page),
+        Err(error) => form(&visit, &visit.refused(fields.as_bytes(), error)?).await,
     }
 }
 
-async fn form(api: &Api, session: &SessionRecord, entered: &Entered<'_>) -> HandlerResult {
-    let caller = session.caller();
+async fn form(visit: &Visit<'_>, entered: &Entered) -> HandlerResult {
     let of = match entered.value("promptId").parse().map(PromptId::new) {
-        Ok(id) => Some(api.store.prompt(&caller, id).await?),
+        Ok(id) => Some(visit.store().prompt(&visit.caller, id).await?),
         Err(_) => None,
     };
-    let chosen = named_vault(api, session, entered.value("vaultId")).await.unwrap_or_default();
-    let mut vaults = vec![(String::new(), "None".to_owned())];
-    vaults.extend(vault_choices(api, session, chosen).await?);
-    let fields = [
-        Field::new("title", "Title", Input::Line).required(),
-        Field::new("prompt", "Prompt", Input::Text { rows: 4 }).required(),
-        Field::new("modelId", "Model", Input::Line)
-            .help("With a model the prompt has the type image, without one the type text"),
-        Field::new("vaultId", "Vault", Input::Select(&vaults)),
-    ];
-    let labels = fields.iter().map(Field::label).chain([(FILE, "Picture")]).collect::<Vec<_>>();
-    let types = TYPES.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(",");
-    let content = html! {
-        (entered.summary(&labels))
-        form .fields method="post" enctype="multipart/form-data" data-upload
-            action=(api.site.page("uploads")) {
-            (entered.token())
-            @if let Some(prompt) = &of {
-                input type="hidden" name="promptId" value=(prompt.id);
-                p .wide { "The picture is added to " strong { (titled(&prompt.title, 100)) } "." }
-            }
-            // The fields before the file: they are read first.
-            @if of.is_none() { @for field in &fields { (entered.field(field)) } }
-            div .field.wide {
-                label for=(FILE) { "Picture" }
-                input id=(FILE) name=(FILE) type="file" accept=(types) required
-                    aria-describedby="file-help";
-                p #file-help .soft {
-                    "PNG, JPEG, WebP or GIF, at most "
-                    (*limits::UPLOAD_SIZE_BYTES.end() >> 20) " MiB. You can drop one here."
-                }
-            }
-            progress hidden max="100" aria-label="Progress of the upload" {}
-            div .buttons { button .main { "Upload" } }
-        }
+    // The fields before the file: they are read first.
+    let mut fields = match of {
+        Some(_) => vec![Field::hidden("promptId")],
+        None => vec![
+            Field::new("title", "Title", Input::Line).required(),
+            Field::new("prompt", "Prompt", Input::Text(4)).required(),
+            Field::new("modelId", "Model", Input::Line)
+                .help("With a model the prompt has the type image, without one the type text"),
+            vault_field(visit, "Vault", entered, "None").await?,
+        ],
     };
-    let mut page = Page::of(&api.site, session, "prompts", "Upload a picture");
-    page.script = Some(UPLOAD);
-    Ok(page.response(entered.status(), &content))
+    let types = TYPES.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(",");
+    let most = *limits::UPLOAD_SIZE_BYTES.end() >> 20;
+    let file = Field::new(FILE, "Picture", Input::File(types)).required();
+    fields.push(
+        file.help(format!("PNG, JPEG, WebP or GIF, at most {most} MiB. You can drop one here.")),
+    );
+    let content = html! {
+        @if let Some(prompt) = &of {
+            p { "The picture is added to " strong { (titled(&prompt.title, 100)) } "." }
+        }
+        (entered.form(&visit.api.site, &Form::new("Upload", fields)))
+    };
+    Ok(visit.page("prompts", "Upload a picture").response(entered.status(), &content))
 }

@@ -3,12 +3,13 @@
 use maud::html;
 use promptarium::VaultId;
 
-use super::forms::{Entered, Field, Input, confirm_page, once};
-use super::layout::{Page, done, done_address};
+use super::forms::{Entered, Field, Form, Input};
+use super::layout::{confirm_page, done_address};
 use super::parts::titled;
+use super::visit::Visit;
+use crate::api::HandlerResult;
 use crate::api::vaults::{FIELDS, VISIBILITIES, new_vault};
-use crate::api::{Api, HandlerResult, Request};
-use crate::domain::{NewVault, SessionRecord, VaultPatch, VaultRecord};
+use crate::domain::{NewVault, VaultPatch, VaultRecord};
 use crate::http::error::ApiError;
 use crate::http::validate::form_fields;
 
@@ -25,132 +26,86 @@ const MEANINGS: [(&str, &str, &str); 3] = [
 const _: () = assert!(MEANINGS.len() == VISIBILITIES.len());
 
 /// `GET /vaults/new`.
-pub(crate) async fn new(api: &Api, session: &SessionRecord, _: Request<'_>) -> HandlerResult {
-    form(api, session, None, &Entered::new(&[("visibility", "private")]))
+pub(crate) async fn new(visit: Visit<'_>) -> HandlerResult {
+    form(&visit, None, &Entered::new([("visibility", "private")]))
 }
 
 /// `POST /vaults/new`.
-pub(crate) async fn create(
-    api: &Api,
-    session: &SessionRecord,
-    mut request: Request<'_>,
-) -> HandlerResult {
-    let body = request.form().await?;
-    let created = once(api, session, &body, async || {
+pub(crate) async fn create(mut visit: Visit<'_>) -> HandlerResult {
+    let body = visit.form().await?;
+    let created = visit.once(&body, async || {
         let new = new_vault(form_fields(&body, FIELDS))?;
-        let vault = api.store.create_vault(&session.caller(), new).await?;
+        let vault = visit.store().create_vault(&visit.caller, new).await?;
         Ok(done_address(&format!("vaults/{}", vault.id), "vault-created"))
     });
     match created.await {
-        Err(error) => form(api, session, None, &Entered::refused(&body, error, request.parts)?),
-        created => created,
+        Ok(page) => visit.redirect(&page),
+        Err(error) => form(&visit, None, &visit.refused(&body, error)?),
     }
 }
 
 /// `GET /vaults/{vaultId}/edit`.
-pub(crate) async fn edit(
-    api: &Api,
-    session: &SessionRecord,
-    request: Request<'_>,
-) -> HandlerResult {
-    let vault = api.store.vault(&session.caller(), request.id(0)?).await?;
-    let values = [
+pub(crate) async fn edit(visit: Visit<'_>) -> HandlerResult {
+    let vault = visit.store().vault(&visit.caller, visit.request.id(0)?).await?;
+    let entered = Entered::new([
         ("name", &*vault.name),
         ("description", vault.description.as_deref().unwrap_or_default()),
         ("visibility", vault.visibility.as_str()),
-    ];
-    form(api, session, Some(&vault), &Entered::new(&values))
+    ]);
+    form(&visit, Some(&vault), &entered)
 }
 
 /// `POST /vaults/{vaultId}/edit`.
-pub(crate) async fn change(
-    api: &Api,
-    session: &SessionRecord,
-    mut request: Request<'_>,
-) -> HandlerResult {
-    let (caller, id) = (session.caller(), request.id::<VaultId>(0)?);
-    let body = request.form().await?;
-    let vault = api.store.vault(&caller, id).await?;
+pub(crate) async fn change(mut visit: Visit<'_>) -> HandlerResult {
+    let id = visit.request.id::<VaultId>(0)?;
+    let body = visit.form().await?;
+    let vault = visit.store().vault(&visit.caller, id).await?;
     let changed = async {
         let NewVault { name, description, visibility } = new_vault(form_fields(&body, FIELDS))?;
         let (name, description, visibility) = (Some(name), Some(description), Some(visibility));
         let cover_image = (Entered::parse(&body).value("cover") == "none").then_some(None);
         let patch = VaultPatch { name, description, visibility, cover_image };
-        api.store.update_vault(&caller, id, patch).await?;
+        visit.store().update_vault(&visit.caller, id, patch).await?;
         Ok::<_, ApiError>(())
     };
     match changed.await {
-        Ok(()) => done(&api.site, &format!("vaults/{id}"), "vault-changed"),
-        Err(error) => {
-            form(api, session, Some(&vault), &Entered::refused(&body, error, request.parts)?)
-        }
+        Ok(()) => visit.done(&format!("vaults/{id}"), "vault-changed"),
+        Err(error) => form(&visit, Some(&vault), &visit.refused(&body, error)?),
     }
 }
 
-fn form(
-    api: &Api,
-    session: &SessionRecord,
-    vault: Option<&VaultRecord>,
-    entered: &Entered<'_>,
-) -> HandlerResult {
-    let name = Field::new("name", "Name", Input::Line).required();
-    let name = match vault {
-        Some(vault) if vault.system => name.help("The name of this vault stays as it is."),
-        _ => name,
-    };
-    let fields = [
-        name,
-        Field::new("description", "Description", Input::Text { rows: 2 })
-            .help("At most 200 characters"),
+fn form(visit: &Visit<'_>, vault: Option<&VaultRecord>, entered: &Entered) -> HandlerResult {
+    let is_system = vault.is_some_and(|vault| vault.system);
+    let fixed = if is_system { "The name of this vault stays as it is." } else { "" };
+    let mut fields = vec![
+        Field::new("name", "Name", Input::WideLine).required().help(fixed),
+        Field::new("description", "Description", Input::Text(2)).help("At most 200 characters"),
         Field::new("visibility", "Who can see it", Input::Radios(&MEANINGS)),
     ];
-    let labels = fields.iter().map(Field::label).collect::<Vec<_>>();
-    let (action, title, button) = match vault {
-        None => ("vaults/new".to_owned(), "New vault", "Create vault"),
-        Some(vault) => (format!("vaults/{}/edit", vault.id), "Edit vault", "Save changes"),
+    if vault.is_some_and(|vault| vault.cover_image.is_some()) {
+        fields.push(Field::new("cover", "Remove the cover", Input::Check("none")));
+    }
+    let (back, title, button) = match vault {
+        None => ("vaults".to_owned(), "New vault", "Create vault"),
+        Some(vault) => (format!("vaults/{}", vault.id), "Edit vault", "Save changes"),
     };
-    let back = vault.map_or_else(|| "vaults".to_owned(), |vault| format!("vaults/{}", vault.id));
-    let content = html! {
-        (entered.summary(&labels))
-        form .fields method="post" action=(api.site.page(&action)) {
-            (entered.token())
-            @for field in &fields { div .wide { (entered.field(field)) } }
-            @if vault.is_some_and(|vault| vault.cover_image.is_some()) {
-                label .choice.wide {
-                    input type="checkbox" name="cover" value="none"; " Remove the cover"
-                }
-            }
-            div .buttons {
-                button .main { (button) }
-                a .button href=(api.site.page(&back)) { "Cancel" }
-            }
-        }
-    };
-    Ok(Page::of(&api.site, session, "vaults", title).response(entered.status(), &content))
+    let form = Form { back: Some(&back), ..Form::new(button, fields) };
+    visit.page("vaults", title).show_form(entered, &form)
 }
 
 /// `GET /vaults/{vaultId}/delete`.
-pub(crate) async fn confirm(
-    api: &Api,
-    session: &SessionRecord,
-    request: Request<'_>,
-) -> HandlerResult {
-    let vault = api.store.vault(&session.caller(), request.id(0)?).await?;
+pub(crate) async fn confirm(visit: Visit<'_>) -> HandlerResult {
+    let vault = visit.store().vault(&visit.caller, visit.request.id(0)?).await?;
     let question = html! {
         "Delete the vault " strong { (titled(&vault.name, 60)) } "? Its prompts stay. This cannot be "
         "undone."
     };
-    let page = Page::of(&api.site, session, "vaults", "Delete a vault");
-    let (action, back) = (format!("vaults/{}/delete", vault.id), format!("vaults/{}", vault.id));
-    confirm_page(&page, &question, (&action, &html! {}, "Delete this vault"), &back)
+    let (page, back) = (visit.page("vaults", "Delete a vault"), format!("vaults/{}", vault.id));
+    confirm_page(&page, &question, ("Delete this vault", Vec::new()), &back)
 }
 
 /// `POST /vaults/{vaultId}/delete`.
-pub(crate) async fn delete(
-    api: &Api,
-    session: &SessionRecord,
-    request: Request<'_>,
-) -> HandlerResult {
-    api.store.delete_vault(&session.caller(), request.id(0)?).await?;
-    done(&api.site, "vaults", "vault-deleted")
+pub(crate) async fn delete(visit: Visit<'_>) -> HandlerResult {
+    visit.store().delete_vault(&visit.caller, visit.request.id(0)?).await?;
+    visit.done("vaults", "vault-deleted")
 }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use data_encoding::BASE64;
 use futures::{StreamExt, stream};
 use promptarium::{Client, Visibility};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::browser::Browser;
 use crate::site::Site;
@@ -172,19 +172,22 @@ async fn open(browser: &Browser, name: &str, address: &str) {
     }
 }
 
-async fn set_width(browser: &Browser, width: u32) {
-    let screen = json!({ "width": width, "height": 800, "deviceScaleFactor": 1, "mobile": false });
-    browser.driver.devtools("Emulation.setDeviceMetricsOverride", screen).await;
-    browser.driver.devtools("Emulation.setScrollbarsHidden", json!({ "hidden": true })).await;
-}
-
-async fn set_scheme(browser: &Browser, scheme: &str) {
-    let features = json!([{ "name": "prefers-color-scheme", "value": scheme }]);
-    browser.driver.devtools("Emulation.setEmulatedMedia", json!({ "features": features })).await;
-}
-
-async fn run(browser: &Browser, script: &str) -> Value {
-    browser.driver.execute(script).await
+/// Does something with the page in each scheme and width; gets a name for both.
+async fn in_all_looks(browser: &Browser, work: impl AsyncFn(String)) {
+    let devtools = async |command, parameters| {
+        browser.driver.devtools(&format!("Emulation.{command}"), parameters).await;
+    };
+    devtools("setScrollbarsHidden", json!({ "hidden": true })).await;
+    for scheme in SCHEMES {
+        let features = json!([{ "name": "prefers-color-scheme", "value": scheme }]);
+        devtools("setEmulatedMedia", json!({ "features": features })).await;
+        for width in WIDTHS {
+            let screen =
+                json!({ "width": width, "height": 800, "deviceScaleFactor": 1, "mobile": false });
+            devtools("setDeviceMetricsOverride", screen).await;
+            work(format!("{scheme}-{width}")).await;
+        }
+    }
 }
 
 /// Makes a picture of the whole page.
@@ -205,23 +208,16 @@ const WIDER: &str = "
         .filter(e => e.getBoundingClientRect().right > page.clientWidth)
         .map(e => e.outerHTML.slice(0, 200)).concat(['something']);";
 
-async fn look_at(browser: &Browser, name: &str) {
-    for scheme in SCHEMES {
-        set_scheme(browser, scheme).await;
-        for width in WIDTHS {
-            set_width(browser, width).await;
-            screenshot(browser, &format!("{name}-{scheme}-{width}")).await;
-            let wider = run(browser, WIDER).await;
-            assert_eq!(wider, json!([]), "{name} is wider than {width} pixels");
-        }
-    }
-}
-
 async fn pages_fit_a_narrow_screen(site: Site) {
     let (browser, pages) = signed_in(&site).await;
     for (name, address) in pages {
         open(&browser, name, &address).await;
-        look_at(&browser, name).await;
+        in_all_looks(&browser, async |look| {
+            screenshot(&browser, &format!("{name}-{look}")).await;
+            let wider = browser.driver.execute(WIDER).await;
+            assert_eq!(wider, json!([]), "{name} is too wide: {look}");
+        })
+        .await;
         browser.check_source().await;
     }
     browser.end(&site).await;
@@ -249,10 +245,11 @@ async fn the_keyboard_reaches_everything(site: Site) {
     // A dialog has the focus on its first control already.
     for (name, address) in pages.into_iter().filter(|(name, _)| *name != SHORTCUTS) {
         open(&browser, name, &address).await;
-        let controls = run(&browser, &format!("return (() => {{{CONTROLS}}})().length")).await;
+        let controls =
+            browser.driver.execute(&format!("return (() => {{{CONTROLS}}})().length")).await;
         for expected in 0..controls.as_u64().unwrap() {
             browser.driver.press_tab().await;
-            let got = run(&browser, &focused).await;
+            let got = browser.driver.execute(&focused).await;
             assert_eq!(got[0], expected, "{name}: Tab leads to {}", got[2]);
             assert_eq!(got[1], true, "{name}: the focus does not show on {}", got[2]);
         }
@@ -280,15 +277,12 @@ async fn axe_finds_nothing(site: Site) {
 
 async fn audit(browser: &Browser, axe: &str, name: &str, address: &str) {
     open(browser, name, address).await;
-    run(browser, axe).await;
-    for scheme in SCHEMES {
-        set_scheme(browser, scheme).await;
-        for width in WIDTHS {
-            set_width(browser, width).await;
-            let audit = "axe.run().then(found => arguments[0](found.violations.map(rule =>
-                [rule.id, rule.help, rule.nodes.map(node => node.html.slice(0, 200))])))";
-            let found = browser.driver.execute_async(audit, Vec::new()).await;
-            assert_eq!(found, json!([]), "{name} in {scheme} with {width} pixels");
-        }
-    }
+    browser.driver.execute(axe).await;
+    in_all_looks(browser, async |look| {
+        let audit = "axe.run().then(found => arguments[0](found.violations.map(rule =>
+            [rule.id, rule.help, rule.nodes.map(node => node.html.slice(0, 200))])))";
+        let found = browser.driver.execute_async(audit, Vec::new()).await;
+        assert_eq!(found, json!([]), "{name}: {look}");
+    })
+    .await;
 }

@@ -30,19 +30,17 @@ async fn the_link_signs_in(site: Site) {
 
 async fn a_pasted_code_signs_in_without_scripts(site: Site) {
     let mut browser = Browser::without_scripts().await;
-    let (_, code) = site.sign_in_link().await;
-    browser.keep_secret(&code);
     browser.open(&site.page("")).await;
     browser.see(FORM).await;
-    browser.fill("code", &code).await;
-    browser.click("Sign in").await;
+    browser.enter_code(&site).await;
     browser.see(ACCOUNT).await;
     browser.end(&site).await;
 }
 
 async fn a_code_signs_in_once(site: Site) {
     let mut browser = Browser::start().await;
-    let code = browser.sign_in(&site).await;
+    browser.open(&site.page("")).await;
+    let code = browser.enter_code(&site).await;
     browser.click("Sign out").await;
     browser.see(FORM).await;
     browser.fill("code", &code).await;

@@ -24,16 +24,6 @@ fn file(bytes: &[u8], suffix: &str) -> NamedTempFile {
     file
 }
 
-/// Waits until the picture of the page is drawn.
-async fn see_picture(browser: &Browser) {
-    let picture = browser.find("//main//img").await;
-    let loaded = "const picture = arguments[0], done = arguments[1];
-        picture.loading = 'eager';
-        picture.decode().then(() => done(picture.naturalWidth), error => done(String(error)))";
-    let width = browser.driver.execute_async(loaded, vec![picture.reference]).await;
-    assert_eq!(width, json!(1));
-}
-
 async fn a_chosen_picture_becomes_a_prompt(site: Site) {
     let picture = file(PNG, ".png");
     for mut browser in both().await {
@@ -51,7 +41,7 @@ async fn a_chosen_picture_becomes_a_prompt(site: Site) {
     browser.sign_in(&site).await;
     browser.click("Prompts").await;
     browser.click("Harbour").await;
-    see_picture(&browser).await;
+    assert_eq!(browser.picture_width().await, json!(1));
     browser.end(&site).await;
 }
 
@@ -69,7 +59,7 @@ async fn a_dropped_picture_is_added_to_a_prompt(site: Site) {
     assert_eq!(browser.driver.execute_async(drop, vec![json!(PNG)]).await, json!(1));
     browser.click("Upload").await;
     browser.see("The picture is added.").await;
-    see_picture(&browser).await;
+    assert_eq!(browser.picture_width().await, json!(1));
     browser.end(&site).await;
 }
 

@@ -28,10 +28,7 @@ async fn a_vault_is_made_changed_shared_and_deleted(site: Site) {
         visitor.open(&shared).await;
         visitor.see("There is no prompt here.").await;
         visitor.click("Sign in").await;
-        let (_, code) = site.sign_in_link().await;
-        visitor.keep_secret(&code);
-        visitor.fill("code", &code).await;
-        visitor.click("Sign in").await;
+        visitor.enter_code(&site).await;
         visitor.see("Edit this vault").await;
         assert_eq!(visitor.driver.current_url().await, shared);
 

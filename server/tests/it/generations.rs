@@ -58,7 +58,7 @@ impl Provider for SlowProvider {
     }
 
     async fn poll(&self, _: &ProviderTicket, _: &GenerationRequest) -> Result<Progress, PollError> {
-        Ok(self.reason.clone().map_or(Progress::InProgress, Progress::Failed))
+        self.reason.clone().map_or(Ok(Progress::InProgress), |reason| Err(PollError::Permanent(reason)))
     }
 }
 

@@ -17,7 +17,7 @@ use crate::api::export::export as document_of;
 use crate::api::import::{ImportError, import as add_document};
 use crate::clock::Clock;
 use crate::config::{AccountCommand, SessionCommand};
-use crate::domain::{Caller, KeyId, SecretToken, SessionRecord};
+use crate::domain::{KeyId, SecretToken, SessionRecord};
 use crate::store::postgres::PostgresStore;
 use crate::store::{AccountStore, SessionStore, StoreError};
 
@@ -25,38 +25,26 @@ use crate::store::{AccountStore, SessionStore, StoreError};
 const BROWSER: &str = "promptarium-server";
 const COLUMNS: [&str; 5] = ["id", "browser", "created_at", "last_seen_at", "expires_at"];
 
-/// A session that a command works with.
-struct OwnSession<'a> {
-    store: &'a PostgresStore,
-    session: SessionRecord,
-}
-
-impl<'a> OwnSession<'a> {
-    async fn begin(store: &'a PostgresStore, account: &str) -> Result<Self, Failure> {
-        let (code, id) = (SecretToken::make().digest(), SecretToken::make().digest());
-        match store.create_sign_in_code(account, code).await {
-            Err(StoreError::NotFound) => return Err(no_account(account)),
-            outcome => outcome?,
-        }
-        match store.sign_in(code, id, Some(BROWSER)).await? {
-            Some(session) => Ok(Self { store, session }),
-            // Another command has deleted the account meanwhile.
-            None => Err(no_account(account)),
-        }
+/// Does something with a session of the account, which ends after it.
+async fn as_owner<T>(
+    store: &PostgresStore,
+    account: &str,
+    work: impl AsyncFnOnce(&SessionRecord) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    let (code, id) = (SecretToken::make().digest(), SecretToken::make().digest());
+    match store.create_sign_in_code(account, code).await {
+        Err(StoreError::NotFound) => return Err(no_account(account)),
+        outcome => outcome?,
     }
-
-    fn caller(&self) -> Caller {
-        self.session.caller()
-    }
-
-    /// Ends the session, and passes on the outcome of the command.
-    async fn end<T>(self, outcome: Result<T, Failure>) -> Result<T, Failure> {
-        let ended = self.store.end_session(&self.caller(), self.session.id).await;
-        let value = outcome?;
-        match ended {
-            Ok(()) | Err(StoreError::KeyRevoked) => Ok(value),
-            Err(error) => Err(error.into()),
-        }
+    // Another command may have deleted the account meanwhile.
+    let session =
+        store.sign_in(code, id, Some(BROWSER)).await?.ok_or_else(|| no_account(account))?;
+    let outcome = work(&session).await;
+    let ended = store.end_session(&session.caller(), session.id).await;
+    let value = outcome?;
+    match ended {
+        Ok(()) | Err(StoreError::KeyRevoked) => Ok(value),
+        Err(error) => Err(error.into()),
     }
 }
 
@@ -75,13 +63,14 @@ pub(super) async fn run(store: &PostgresStore, command: AccountCommand) -> Resul
             Ok(list("accounts", &["account", "created_at"], accounts))
         }
         AccountCommand::Rename { old, new } => {
-            let own = OwnSession::begin(store, &old).await?;
-            let renamed = store.rename_account(&own.caller(), &new).await;
-            let renamed = renamed.map_err(|error| match error {
-                StoreError::AccountTaken => name_taken(&new),
-                error => error.into(),
-            });
-            own.end(renamed).await?;
+            as_owner(store, &old, async |session| {
+                let renamed = store.rename_account(&session.caller(), &new).await;
+                renamed.map_err(|error| match error {
+                    StoreError::AccountTaken => name_taken(&new),
+                    error => error.into(),
+                })
+            })
+            .await?;
             let text = format!("renamed account {old} to {new}\n");
             Ok((text, json!({ "account": new, "former_name": old })))
         }
@@ -93,14 +82,14 @@ pub(super) async fn run(store: &PostgresStore, command: AccountCommand) -> Resul
             Err(Failure(EXIT_PRECONDITION, problem))
         }
         AccountCommand::Delete { name, yes: true } => {
-            let own = OwnSession::begin(store, &name).await?;
-            store.delete_account(&own.caller()).await?;
+            as_owner(store, &name, async |session| {
+                Ok(store.delete_account(&session.caller()).await?)
+            })
+            .await?;
             Ok((format!("deleted account {name}\n"), json!({ "account": name, "deleted": true })))
         }
         AccountCommand::Export { name } => {
-            let own = OwnSession::begin(store, &name).await?;
-            let exported = export(&own).await;
-            own.end(exported).await?;
+            as_owner(store, &name, async |session| export(store, session).await).await?;
             Ok((String::new(), Value::Null))
         }
         AccountCommand::Import { name, file } => import(store, &name, &file).await,
@@ -112,13 +101,12 @@ fn name_taken(name: &str) -> Failure {
 }
 
 /// Prints the document, which is the result whether or not others are JSON.
-async fn export(own: &OwnSession<'_>) -> Result<(), Failure> {
-    let (account, now) = (&own.session.account_name, Clock::System.now());
-    let document = document_of(own.store.as_dyn(), own.caller(), account, now).await?;
+async fn export(store: &PostgresStore, session: &SessionRecord) -> Result<(), Failure> {
+    let (account, now) = (&session.account_name, Clock::System.now());
+    let document = document_of(store.as_dyn(), session.caller(), account, now).await?;
     let mut document = pin!(document);
     while let Some(piece) = document.try_next().await? {
-        print(&String::from_utf8_lossy(&piece))
-            .map_err(|error| format!("cannot write to stdout: {error}"))?;
+        print(&piece).map_err(|error| format!("cannot write to stdout: {error}"))?;
     }
     Ok(())
 }
@@ -126,17 +114,18 @@ async fn export(own: &OwnSession<'_>) -> Result<(), Failure> {
 async fn import(store: &PostgresStore, name: &str, file: &Path) -> Result<Output, Failure> {
     let place = file.display();
     let document = read(file).map_err(|error| format!("{place} cannot be read: {error}"))?;
-    let own = OwnSession::begin(store, name).await?;
-    let imported = add_document(store, &own.caller(), &document).await;
     let refused = |problem| Failure(EXIT_PRECONDITION, format!("nothing is imported: {problem}"));
-    let imported = imported.map_err(|error| match error {
-        ImportError::Document(problem) => refused(format!("{place}: {problem}")),
-        ImportError::Store(error @ (StoreError::TooManyVaults | StoreError::TooLarge)) => {
-            refused(error.to_string())
-        }
-        ImportError::Store(error) => error.into(),
-    });
-    let (prompts, vaults) = own.end(imported).await?;
+    let (prompts, vaults) = as_owner(store, name, async |session| {
+        let imported = add_document(store, &session.caller(), &document).await;
+        imported.map_err(|error| match error {
+            ImportError::Document(problem) => refused(format!("{place}: {problem}")),
+            ImportError::Store(error @ (StoreError::TooManyVaults | StoreError::TooLarge)) => {
+                refused(error.to_string())
+            }
+            ImportError::Store(error) => error.into(),
+        })
+    })
+    .await?;
     let text = format!("imported {prompts} prompts and {vaults} vaults into {name}\n");
     Ok((text, json!({ "account": name, "prompts": prompts, "vaults": vaults })))
 }
@@ -157,15 +146,11 @@ pub(super) async fn sessions(
 ) -> Result<Output, Failure> {
     match command {
         SessionCommand::List { account } => {
-            let own = OwnSession::begin(store, &account).await?;
-            let found = others(&own).await;
-            let sessions = own.end(found).await?;
+            let sessions = as_owner(store, &account, async |own| others(store, own).await).await?;
             Ok(list("sessions", &COLUMNS, sessions.iter().map(session_json)))
         }
         SessionCommand::End { account, id, .. } => {
-            let own = OwnSession::begin(store, &account).await?;
-            let ended = end(&own, id).await;
-            let ended = own.end(ended).await?;
+            let ended = as_owner(store, &account, async |own| end(store, own, id).await).await?;
             let text = match ended[..] {
                 [one] => format!("ended session {one} of {account}\n"),
                 _ => format!("ended {} sessions of {account}\n", ended.len()),
@@ -176,22 +161,25 @@ pub(super) async fn sessions(
 }
 
 /// The sessions of the account but the command's.
-async fn others(own: &OwnSession<'_>) -> Result<Vec<SessionRecord>, Failure> {
-    let sessions = own.store.sessions(&own.caller()).await?;
-    Ok(sessions.into_iter().filter(|session| session.id != own.session.id).collect())
+async fn others(store: &PostgresStore, own: &SessionRecord) -> Result<Vec<SessionRecord>, Failure> {
+    let sessions = store.sessions(&own.caller()).await?;
+    Ok(sessions.into_iter().filter(|session| session.id != own.id).collect())
 }
 
 /// Ends this session, or all, and returns the numbers of those that have ended.
-async fn end(own: &OwnSession<'_>, id: Option<i64>) -> Result<Vec<i64>, Failure> {
+async fn end(
+    store: &PostgresStore,
+    own: &SessionRecord,
+    id: Option<i64>,
+) -> Result<Vec<i64>, Failure> {
     let ids: Vec<_> = match id {
         Some(id) => vec![id],
-        None => others(own).await?.iter().map(|session| session.id.0).collect(),
+        None => others(store, own).await?.iter().map(|session| session.id.0).collect(),
     };
     for id in &ids {
-        own.store.end_session(&own.caller(), KeyId(*id)).await.map_err(|error| match error {
+        store.end_session(&own.caller(), KeyId(*id)).await.map_err(|error| match error {
             StoreError::NotFound => {
-                let account = &own.session.account_name;
-                let problem = format!("the account {account} has no session {id}");
+                let problem = format!("the account {} has no session {id}", own.account_name);
                 Failure(EXIT_PRECONDITION, problem)
             }
             error => error.into(),

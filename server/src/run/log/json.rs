@@ -14,15 +14,13 @@ use tracing_subscriber::fmt::format::Writer;
 use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields, FormattedFields};
 use tracing_subscriber::registry::LookupSpan;
 
-use super::{Log, Urgency};
 use crate::http::json::Object;
 
 /// Enough for most lines.
 const LINE_BYTES: usize = 512;
 
-/// Adds the lines of events to a log, past the writer of `tracing-subscriber`, which would copy
-/// them. The fields of spans have to be formatted as JSON too.
-pub(super) struct JsonLines(pub(super) Log);
+/// The fields of spans have to be formatted as JSON too.
+pub(super) struct JsonLines;
 
 impl<S, N> FormatEvent<S, N> for JsonLines
 where
@@ -32,7 +30,7 @@ where
     fn format_event(
         &self,
         context: &FmtContext<'_, S, N>,
-        _: Writer<'_>,
+        mut writer: Writer<'_>,
         event: &Event<'_>,
     ) -> fmt::Result {
         let mut line = Vec::with_capacity(LINE_BYTES);
@@ -51,8 +49,7 @@ where
         }
         fields.0.end();
         line.push(b'\n');
-        self.0.add(line, Urgency::of(event.metadata()));
-        Ok(())
+        writer.write_str(std::str::from_utf8(&line).map_err(|_| fmt::Error)?)
     }
 }
 
@@ -60,10 +57,6 @@ where
 struct Fields<'a>(Object<'a>);
 
 impl Visit for Fields<'_> {
-    fn record_f64(&mut self, field: &Field, value: f64) {
-        self.0.value(field.name(), &value);
-    }
-
     fn record_str(&mut self, field: &Field, value: &str) {
         self.0.text(field.name(), value);
     }
@@ -87,53 +80,33 @@ impl Visit for Fields<'_> {
 
 #[cfg(test)]
 mod tests {
-    use std::io::Write;
-    use std::sync::Arc;
+    use std::sync::mpsc::sync_channel;
 
-    use parking_lot::Mutex;
     use serde_json::{Value, json};
     use tracing_subscriber::fmt::format::JsonFields;
 
+    use super::super::tests::Output;
     use super::*;
-
-    #[derive(Clone, Default)]
-    struct Output(Arc<Mutex<Vec<u8>>>);
-
-    impl Write for Output {
-        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-            self.0.lock().write(bytes)
-        }
-
-        fn flush(&mut self) -> std::io::Result<()> {
-            Ok(())
-        }
-    }
 
     #[test]
     fn a_line_has_time_level_fields_target_and_spans() {
-        let output = Output::default();
-        let log = Log::new(output.clone(), 9);
-        let lines = JsonLines(log.clone());
-        let lines = tracing_subscriber::fmt().fmt_fields(JsonFields::new()).event_format(lines);
-        let lines = lines.with_writer(std::io::sink).finish();
-        tracing::subscriber::with_default(lines, || {
+        let (output, lines) = sync_channel(9);
+        let log = tracing_subscriber::fmt().fmt_fields(JsonFields::new()).event_format(JsonLines);
+        let log = log.with_writer(move || Output(output.clone())).finish();
+        tracing::subscriber::with_default(log, || {
             let _span = tracing::info_span!("request", id = "r1").entered();
             let (cause, note) = (None::<&str>, Some("\u{1}"));
-            let (ratio, nan, back) = (0.5, f64::NAN, "\\");
             tracing::warn!(
                 status = 503,
                 duration_us = 12_u64,
                 cause,
                 ?note,
-                ratio,
-                nan,
-                back,
+                back = "\\",
                 is = true,
                 "a \"quoted\"\ntext"
             );
         });
-        log.add(Vec::new(), Urgency::Durable);
-        let line = String::from_utf8(output.0.lock().clone()).unwrap();
+        let line: String = lines.try_iter().collect();
         assert_eq!(line.matches('\n').count(), 1);
         let mut line: Value = serde_json::from_str(&line).unwrap();
         let time = line["timestamp"].take();
@@ -145,8 +118,6 @@ mod tests {
             "status": 503,
             "duration_us": 12,
             "note": "Some(\"\\u{1}\")",
-            "ratio": 0.5,
-            "nan": null,
             "back": "\\",
             "is": true,
             "target": module_path!(),

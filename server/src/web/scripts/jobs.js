@@ -1,14 +1,12 @@
-// Replaces each running job by its present state, until it has ended.
+// Replaces each running job by its present state in a new version of the page, until it has ended.
 const state = document.createElement('p');
 state.className = 'unseen';
 state.setAttribute('role', 'status');
 document.body.append(state);
 
-async function refresh(job) {
-  const response = await fetch(job.dataset.poll, { redirect: 'error' });
-  if (!response.ok) return;
-  const page = new DOMParser().parseFromString(await response.text(), 'text/html');
-  const next = page.body.firstElementChild;
+function update(job, page) {
+  const isIt = other => other.querySelector('a').getAttribute('href') === job.dataset.poll;
+  const next = [...page.querySelectorAll('.job')].find(isIt);
   if (!next || next.isEqualNode(job)) return;
   if (next.dataset.state !== job.dataset.state) state.textContent = next.dataset.state;
   const hadFocus = job.contains(document.activeElement);
@@ -18,7 +16,8 @@ async function refresh(job) {
 async function watch() {
   const running = document.querySelectorAll('[data-poll]');
   if (running.length === 0) return;
-  if (!document.hidden) await Promise.allSettled([...running].map(refresh));
+  const page = document.hidden ? null : await load(location.href).catch(() => null);
+  if (page) running.forEach(job => update(job, page));
   setTimeout(watch, 1500);
 }
 setTimeout(watch, 1000);

@@ -8,6 +8,13 @@ status.className = 'unseen';
 status.setAttribute('role', 'status');
 document.body.append(status);
 
+// Another page, or the present state of this one.
+async function load(address) {
+  const response = await fetch(address, { redirect: 'error' });
+  if (!response.ok) return null;
+  return new DOMParser().parseFromString(await response.text(), 'text/html');
+}
+
 // Without HTTPS there is no `navigator.clipboard`.
 async function copy(text) {
   if (navigator.clipboard) return navigator.clipboard.writeText(text);
@@ -22,8 +29,8 @@ for (const button of document.querySelectorAll('button[data-copy]')) {
   button.hidden = false;
   button.addEventListener('click', async () => {
     const { copy: id, from } = button.dataset;
-    const response = from && await fetch(from);
-    await copy(response ? await response.text() : document.getElementById(id).textContent);
+    const page = from ? await load(from) : document;
+    await copy(page.getElementById(id).textContent);
     button.classList.add('copied');
     status.textContent = 'Copied';
     button.focus();

@@ -52,16 +52,15 @@ async fn a_finished_picture_is_in_its_job_and_in_its_prompt_and_on_the_overview(
     assert_eq!(browser.visit(small).await.status, 200, "{small}");
 }
 
+/// The script looks for a running job in a new version of the page by the address of the job.
 #[tokio::test]
-async fn the_state_of_a_job_is_a_part_of_a_page() {
+async fn a_running_job_names_its_page() {
     let browser = browser_with(Ok(())).await;
     let job = json!({ "modelId": "m", "prompt": "p", "clientJobId": "a/b?c ü" });
     browser.create("/generations", job).await;
     let jobs = browser.page("/jobs").await;
-    let state = browser.page(attribute(&jobs, "data-poll=\"")).await;
-    assert!(state.starts_with("<div class=\"job\" data-poll=\""), "{state}");
-    assert!(jobs.contains(&state), "{state}\n{jobs}");
-    assert_eq!(browser.get("/jobs/unknown/state").await.status, 404);
+    let own = attribute(&jobs, "<div class=\"job\" data-poll=\"");
+    assert!(browser.page(own).await.contains(&format!("class=\"title\" href=\"{own}\"")));
 }
 
 #[tokio::test]

@@ -140,7 +140,6 @@ async fn what_another_account_has_is_not_found() {
     let before = (bob.data("/vaults").await, bob.data("/prompts").await);
     for path in [
         &*format!("/prompts/{prompt}"),
-        &format!("/prompts/{prompt}/text"),
         &format!("/prompts/{prompt}/edit"),
         &format!("/prompts/{prompt}/delete"),
         &format!("/prompts/new?from={prompt}"),
@@ -153,7 +152,6 @@ async fn what_another_account_has_is_not_found() {
         "/keys/b1/revoke",
         "/jobs?before=bobs",
         "/jobs/bobs",
-        "/jobs/bobs/state",
         "/prompts/0",
         "/vaults/x",
     ] {
