@@ -28,7 +28,7 @@ use crate::Scenario;
 
 /// The chapters, each in parts.
 const CHAPTERS: &[&[&[Scenario]]] = &[
-    envelope::ALL,
+    &[envelope::ALL],
     pagination::ALL,
     prompts::ALL,
     vaults::ALL,
@@ -36,12 +36,12 @@ const CHAPTERS: &[&[&[Scenario]]] = &[
     generations::ALL,
     uploads::ALL,
     keys::ALL,
-    auth::ALL,
+    &[auth::ALL],
     errors::ALL,
     &[isolation::ALL],
     raw::ALL,
     &[races::ALL],
-    existing_data::ALL,
+    &[existing_data::ALL],
 ];
 
 /// The chapters that are made from tables.

@@ -5,7 +5,6 @@ use std::sync::LazyLock;
 use super::auth::{Authorization, main_key, mistyped};
 use super::endpoints::{self, Ids, ROWS, Row, Scope};
 use crate::scenarios::prelude::*;
-use crate::{Need, Profile};
 
 /// A scenario for each credential at each endpoint.
 pub(super) static ALL: LazyLock<Vec<Scenario>> = LazyLock::new(|| {

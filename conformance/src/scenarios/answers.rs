@@ -9,7 +9,6 @@ use self::shapes::{OBJECTS, Object, Shape};
 use super::endpoints::{self, Ids, ROWS, Row};
 use super::generations::job::{Job, send};
 use super::prelude::*;
-use crate::{Need, Profile};
 
 /// A scenario for each endpoint, and one for each field of each object.
 pub(super) static ALL: LazyLock<Vec<Scenario>> = LazyLock::new(|| {

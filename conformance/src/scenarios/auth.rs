@@ -1,13 +1,11 @@
-//! Who may call: the header, the key in it, and its scope; what the refusal of one says.
+//! Who may call: the form of the header `Authorization`; the key in it, which has to be whole, known
+//! and not revoked; its scope; and what the refusal of one says.
 
-mod credentials;
-
-use crate::scenarios::prelude::*;
-
-pub(super) const ALL: &[&[Scenario]] = &[credentials::ALL, ANSWERS];
+use super::endpoints::{self, Endpoint, Ids};
+use super::prelude::*;
 
 #[rustfmt::skip]
-const ANSWERS: &[Scenario] = &[
+pub(super) const ALL: &[Scenario] = &[
     core! { reads "auth.answer.envelope" ["ER-07"] |case| async move { say_so(refusals(&case).await?) },
         "A refusal for a missing, malformed or unknown key has status 401 and an error text" },
     core! { reads "auth.answer.envelope-revoked" ["ER-07"] [RevokedKey]
@@ -16,17 +14,32 @@ const ANSWERS: &[Scenario] = &[
     core! { "auth.answer.envelope-scope" ["ER-07"] [ReadOnlyKey]
         |case| async move { say_so(vec![without_scope(&case).await?]) },
         "A refusal for lack of scope has status 401 and an error text" },
-    reference! { "auth.answer.texts" ["ER-07"] ("S-53") [ReadOnlyKey] texts,
-        "Missing header, malformed header, key not valid and lack of scope have texts of their \
-         own" },
+    reference! { "auth.answer.texts" ["ER-03", "ER-07"] ("S-52", "S-53") [ReadOnlyKey] texts,
+        "Missing header, malformed header, key not valid and lack of scope have texts of their own, \
+         empty details and WWW-Authenticate: Bearer" },
     reference! { reads "auth.answer.one-text" ["AU-05", "AU-06"] ("S-53") [RevokedKey] one_text,
         "Unknown, mistyped and revoked keys share one text" },
-    reference! { "auth.answer.details" ["ER-03"] ("S-53") [ReadOnlyKey]
-        |case| each_401(case, |reply| reply.equals("/details", json!({}))),
-        "A 401 has empty details" },
-    reference! { "auth.answer.www-authenticate" ["ER-07"] ("S-52") [ReadOnlyKey]
-        |case| each_401(case, |reply| reply.has_header("www-authenticate", "Bearer")),
-        "Every 401 carries WWW-Authenticate: Bearer" },
+    core! { "auth.header.accepted" ["AU-01"] accepted,
+        "Every endpoint lets in a call with Authorization: Bearer and the key" },
+    core! { "auth.header.case" ["AU-03"]
+        |case| refused_everywhere(case, |key| {
+            let form = |word| Authorization::new(word, format!("{word} {key}"));
+            ["bearer", "BEARER", "bEARER"].map(form).into()
+        }),
+        "Bearer is taken only as it is written, upper and lower case" },
+    reference! { "auth.header.spaces" ["AU-03", "AU-05"] ("S-52")
+        |case| refused_everywhere(case, spaces),
+        "No further space is taken before, after or within the key, nor a second Authorization header, \
+         even if one or both are right" },
+    core! { reads "auth.header.elsewhere" ["AU-02"] elsewhere,
+        "A key in the query, a cookie or another header is no Authorization" },
+    reference! { reads "auth.header.health" ["AU-01"] ("S-54") health,
+        "The health addresses beside the API need no key" },
+    core! { reads "auth.key.changed-anywhere" ["AU-04", "AU-05"] changed_anywhere,
+        "A key that is cut off at any place, or has any one character exchanged or in the other case, \
+         is answered 401" },
+    reference! { "auth.scope.reads" ["AU-01"] ("S-48", "S-50") [ReadOnlyKey] reads,
+        "A key without prompts:write reads all that the account's other keys read" },
 ];
 
 /// Values of the header `Authorization`, one or more, and what to call them: reports do not show
@@ -107,14 +120,6 @@ async fn without_scope(case: &Case) -> Result<ApiResponse> {
     case.read_only().post("/vaults", json!({ "name": case.name("vault") })).await
 }
 
-/// All of these with the status 401 are right in another respect too; there is at least one.
-async fn each_401(case: Case, check: fn(&ApiResponse) -> Result<&ApiResponse>) -> Result {
-    let mut replies = [refusals(&case).await?, vec![without_scope(&case).await?]].concat();
-    replies.retain(|reply| reply.status_code() == 401);
-    check::ensure(!replies.is_empty(), "a refusal with status 401", "none")?;
-    replies.iter().try_for_each(|reply| check(reply).map(drop))
-}
-
 /// A key of the right form with a public id that nobody has.
 fn unknown(key: &str) -> String {
     let (before, secret) = key.rsplit_once('_').unwrap_or(("", key));
@@ -123,10 +128,14 @@ fn unknown(key: &str) -> String {
 
 async fn texts(case: Case) -> Result {
     let (replies, scope) = (refusals(&case).await?, without_scope(&case).await?);
+    for reply in replies.iter().chain([&scope]) {
+        reply.status(401)?.equals("/details", json!({}))?;
+        reply.has_header("www-authenticate", "Bearer")?;
+    }
     let mut seen = Vec::new();
     // No header, a malformed one, an unknown key, and a key without the scope.
     for reply in [&replies[0], &replies[1], &replies[4], &scope] {
-        let text = reply.status(401)?.string("/error")?;
+        let text = reply.string("/error")?;
         reply.ensure(!seen.contains(&text), "a text of its own", text)?;
         seen.push(text);
     }
@@ -148,4 +157,127 @@ async fn one_text(case: Case) -> Result {
         check::with_context(format!("the text for a revoked key also for {name}"), same)?;
     }
     Ok(())
+}
+
+async fn accepted(case: Case) -> Result {
+    let ids = Ids::make(&case).await?;
+    for endpoint in endpoints::all(&case, &ids) {
+        let reply = endpoint.send(&case.wire()).await?;
+        reply.ensure(reply.status_code() != 401, "another status than 401", "status 401")?;
+    }
+    Ok(())
+}
+
+/// Every endpoint answers 401 to each of these, made from the right key.
+async fn refused_everywhere(case: Case, forms: fn(&str) -> Vec<Authorization>) -> Result {
+    let ids = Ids::make(&case).await?;
+    let endpoints = endpoints::all(&case, &ids);
+    for form in forms(main_key(&case)) {
+        for endpoint in &endpoints {
+            form.unauthorized(endpoint.call(&case.anonymous())).await?;
+        }
+    }
+    Ok(())
+}
+
+fn spaces(key: &str) -> Vec<Authorization> {
+    let (head, tail) = key.split_at(key.len() / 2);
+    let (right, wrong) = (&*format!("Bearer {key}"), "Basic dXNlcjpwYXNzd29yZA==");
+    vec![
+        Authorization::new("two spaces", format!("Bearer  {key}")),
+        Authorization::new("a space and a tab", format!("Bearer \t{key}")),
+        Authorization::new("a space within", format!("Bearer {head} {tail}")),
+        Authorization::new("a word after", format!("Bearer {key} x")),
+        Authorization::new("a comma after", format!("Bearer {key},")),
+        Authorization::new("a list of two", format!("Bearer {key}, Bearer {key}")),
+        Authorization::two("the right one twice", [right, right]),
+        Authorization::two("the right one first", [right, wrong]),
+        Authorization::two("the right one last", [wrong, right]),
+        Authorization::new("in quotes", format!("Bearer \"{key}\"")),
+    ]
+}
+
+async fn elsewhere(case: Case) -> Result {
+    let key = main_key(&case);
+    let get = |path: &str| case.anonymous().call(Method::GET, path);
+    let bearer = format!("Bearer {key}");
+    // An unknown parameter may be what is refused (S-03).
+    let in_query = get(&format!("/vaults?api_key={key}&access_token={key}")).send().await?;
+    in_query.is_client_error("a key in the query")?;
+    for (name, call) in [
+        ("in a cookie", get("/vaults").header("cookie", format!("api_key={key}"))),
+        ("in x-api-key", get("/vaults").header("x-api-key", key)),
+        ("in proxy-authorization", get("/vaults").header("proxy-authorization", &bearer)),
+    ] {
+        check::with_context(name, call.send().await?.status(401))?;
+    }
+    Ok(())
+}
+
+async fn health(case: Case) -> Result {
+    // The HTTP client resolves the dots before it sends.
+    for path in ["/../../healthz", "/../../readyz"] {
+        case.anonymous().get(path).await?.status(200)?;
+    }
+    Ok(())
+}
+
+/// `GET /vaults` answers 401 to each key made from the right one. The first text says what it is.
+async fn changed_anywhere(case: Case) -> Result {
+    let (case, key) = (&case, main_key(&case));
+    let keys = truncated(key).into_iter().chain(mistyped_anywhere(key)).chain(in_other_cases(key));
+    let tries = keys.map(|(name, key)| async move {
+        Authorization::new(name, format!("Bearer {key}")).vaults_unauthorized(case).await
+    });
+    try_join_all(tries).await.map(drop)
+}
+
+fn truncated(key: &str) -> Vec<(String, String)> {
+    let key: Vec<_> = key.chars().collect();
+    let first = |length: usize| {
+        (format!("the first {length} characters of the key"), key[..length].iter().collect())
+    };
+    (1..key.len()).map(first).collect()
+}
+
+fn mistyped_anywhere(key: &str) -> Vec<(String, String)> {
+    let at = |place: usize| {
+        (format!("the key with character {place} from its end exchanged"), mistyped(key, place))
+    };
+    (0..key.chars().count()).map(at).collect()
+}
+
+fn in_other_cases(key: &str) -> Vec<(String, String)> {
+    let one = |place: usize| {
+        let other = |(at, c): (usize, char)| if at == place { in_other_case(c) } else { c };
+        key.chars().enumerate().map(other).collect::<String>()
+    };
+    let whole = [key.to_uppercase(), key.to_lowercase(), key.chars().map(in_other_case).collect()];
+    let spellings = (0..key.chars().count()).map(one).chain(whole);
+    let numbered = spellings.enumerate().filter(|(_, spelling)| spelling != key);
+    numbered.map(|(number, key)| (format!("spelling {number} of the key"), key)).collect()
+}
+
+fn in_other_case(c: char) -> char {
+    if c.is_ascii_lowercase() { c.to_ascii_uppercase() } else { c.to_ascii_lowercase() }
+}
+
+async fn reads(case: Case) -> Result {
+    let ids = Ids::make(&case).await?;
+    let (wire, reader) = (case.wire(), case.read_only());
+    for endpoint in endpoints::all(&case, &ids).into_iter().filter(Endpoint::reads) {
+        let reply = endpoint.send(&reader).await?;
+        let got = reply.status(200)?.json()?;
+        // The lists of the whole account change under other scenarios.
+        if endpoint.names_prompt() || endpoint.names_vault() {
+            let expected = endpoint.send(&wire).await?;
+            let expected = expected.json()?;
+            let what = format!("what the account's other key gets: {expected}");
+            reply.ensure(got == expected, what, got)?;
+        }
+    }
+    let filtered = reader.get(&format!("/prompts?vaultId={}", ids.vault)).await?;
+    let got = filtered.status(200)?.integers("/data", "id")?;
+    let members = case.vault_at(ids.vault).members().await?;
+    check::equal("prompts of the vault", &got.len(), &members.len())
 }

@@ -10,7 +10,7 @@ mod race;
 use super::prelude::*;
 
 pub(super) const ALL: &[&[Scenario]] =
-    &[membership::ALL, listing::ALL, add::ALL, moves::ALL, race::ALL, race::moves::ALL];
+    &[membership::ALL, listing::ALL, add::ALL, moves::ALL, race::ALL];
 
 /// A new vault with prompts. The id of no membership is that of its prompt: where both are the
 /// same number, one that is taken for the other does not show.

@@ -1,16 +1,9 @@
-//! The endpoints of prompts, vaults and contents as a table, for facts that
-//! hold on all of them. It has no scenarios of its own. The paths are written
-//! out here, so that a fault in the SDK's paths cannot hide.
-
-mod replies;
+//! The endpoints as a table, for facts that hold on all of them, and their answers to right and to
+//! wrong calls. It has no scenarios of its own.
 
 use std::fmt;
 
-use http::Method;
-
-pub(super) use self::replies::{each_refusal, each_success, refusals, successes};
 use super::prelude::*;
-use crate::wire::{Call, Wire};
 
 pub(super) const PROMPT: &str = "/prompts/{promptId}";
 pub(super) const SAVE: &str = "/prompts/{promptId}/save";
@@ -35,6 +28,8 @@ pub struct Row {
     pub rule: &'static str,
     /// Whether it needs the scope `prompts:write`.
     pub scope: Scope,
+    /// A right body, if it takes one.
+    body: Option<fn(&Case, &Ids) -> Value>,
 }
 
 /// Whether an endpoint needs the scope `prompts:write`.
@@ -56,7 +51,7 @@ impl Row {
 }
 
 macro_rules! rows {
-    ($($name:literal $method:ident $template:expr, $status:literal $rule:literal $scope:expr;)+) => {
+    ($($name:literal $method:ident $template:expr, $status:literal $rule:literal $scope:expr $(, $body:expr)?;)+) => {
         &[$(Row {
             name: $name,
             method: Method::$method,
@@ -64,33 +59,46 @@ macro_rules! rows {
             status: $status,
             rule: $rule,
             scope: $scope,
+            body: rows!(@ $($body)?),
         }),+]
     };
+    (@) => { None };
+    (@ $body:expr) => { Some($body) };
 }
 
-/// Every endpoint that a key opens: name, method, path, status of a success and its rule, scope.
+/// Every endpoint that a key opens, those of prompts and vaults in an order in which each can
+/// succeed once: name, method, path, status of a success and its rule, scope, body.
 pub static ROWS: &[Row] = rows! {
     "list-prompts" GET "/prompts", 200 "PR-13" Scope::NotNeeded;
-    "create-prompt" POST "/prompts", 201 "PR-19" Scope::Stated("AU-07");
+    "create-prompt" POST "/prompts", 201 "PR-19" Scope::Stated("AU-07"),
+        |case, _| json!({ "title": case.name("prompt"), "prompt": "A lighthouse at dusk" });
     "read-prompt" GET PROMPT, 200 "PR-30" Scope::NotNeeded;
-    "update-prompt" PATCH PROMPT, 200 "PR-31" Scope::Stated("AU-07");
-    "save-prompt" POST SAVE, 200 "PR-44" Scope::Chosen;
-    "delete-prompt" DELETE PROMPT, 200 "PR-40" Scope::Stated("AU-07");
+    "update-prompt" PATCH PROMPT, 200 "PR-31" Scope::Stated("AU-07"),
+        |case, _| json!({ "title": case.name("renamed") });
+    "save-prompt" POST SAVE, 200 "PR-44" Scope::Chosen,
+        |_, ids| json!({ "vaultId": ids.second_vault });
     "list-vaults" GET "/vaults", 200 "VA-13" Scope::NotNeeded;
-    "create-vault" POST "/vaults", 201 "VA-16" Scope::Stated("AU-08");
+    "create-vault" POST "/vaults", 201 "VA-16" Scope::Stated("AU-08"),
+        |case, _| json!({ "name": case.name("vault") });
     "read-vault" GET VAULT, 200 "VA-21" Scope::NotNeeded;
-    "update-vault" PATCH VAULT, 200 "VA-22" Scope::Stated("AU-08");
+    "update-vault" PATCH VAULT, 200 "VA-22" Scope::Stated("AU-08"),
+        |_, _| json!({ "visibility": "unlisted" });
     "fork-vault" POST FORK, 201 "VA-29" Scope::Chosen;
-    "delete-vault" DELETE VAULT, 200 "VA-26" Scope::Stated("AU-08");
     "list-contents" GET CONTENTS, 200 "VC-04" Scope::NotNeeded;
-    "add-prompts" POST CONTENTS, 201 "VC-10" Scope::Chosen;
-    "remove-prompt" DELETE MEMBERSHIP, 200 "VC-15" Scope::Chosen;
-    "move-prompt" POST MOVE, 200 "VC-17" Scope::Chosen;
+    "add-prompts" POST CONTENTS, 201 "VC-10" Scope::Chosen,
+        |_, ids| json!({ "promptIds": [ids.addable_prompt] });
     "pin" POST PIN, 200 "VC-25" Scope::Chosen;
     "unpin" DELETE PIN, 200 "VC-26" Scope::Chosen;
-    "generate" POST "/generations", 202 "GE-01" Scope::Stated("AU-09");
+    "move-prompt" POST MOVE, 200 "VC-17" Scope::Chosen,
+        |_, ids| json!({ "targetVaultId": ids.second_vault });
+    "remove-prompt" DELETE MEMBERSHIP, 200 "VC-15" Scope::Chosen;
+    "delete-prompt" DELETE PROMPT, 200 "PR-40" Scope::Stated("AU-07");
+    "delete-vault" DELETE VAULT, 200 "VA-26" Scope::Stated("AU-08");
+    "generate" POST "/generations", 202 "GE-01" Scope::Stated("AU-09"),
+        |case, _| json!({ "modelId": case.image_model(), "prompt": "A lighthouse" });
     "read-status" GET "/generations/none/status", 200 "GE-31" Scope::NotNeeded;
-    "request-slot" POST "/uploads/images", 201 "UP-01" Scope::Stated("AU-10");
+    "request-slot" POST "/uploads/images", 201 "UP-01" Scope::Stated("AU-10"),
+        |_, _| json!({ "contentType": "image/png", "size": 68 });
 };
 
 /// What the paths and the bodies of the table name.
@@ -173,15 +181,6 @@ pub(super) fn absent(id: i64) -> i64 {
 }
 
 impl Endpoint {
-    fn new(method: Method, template: &'static str, ids: &Ids) -> Self {
-        Self { method, template, path: ids.in_path(template), body: None }
-    }
-
-    fn with(mut self, body: Value) -> Self {
-        self.body = Some(body);
-        self
-    }
-
     /// The call, still to be given headers.
     pub(super) fn call(&self, wire: &Wire) -> Call {
         let call = wire.call(self.method.clone(), &self.path);
@@ -206,11 +205,6 @@ impl Endpoint {
     pub(super) fn names_vault(&self) -> bool {
         self.template.contains("{vaultId}")
     }
-
-    /// Whether the success of this endpoint is a list.
-    pub(super) fn lists(&self) -> bool {
-        self.reads() && !self.template.ends_with('}')
-    }
 }
 
 impl fmt::Display for Endpoint {
@@ -219,54 +213,39 @@ impl fmt::Display for Endpoint {
     }
 }
 
-/// Every endpoint, in an order in which each one can succeed once.
+/// The rows as they are called with these ids.
+fn called(case: &Case, ids: &Ids, of: impl Fn(&Row) -> bool) -> Vec<Endpoint> {
+    let call = |row: &Row| {
+        let removes = row.template == MEMBERSHIP;
+        let membership = if removes { ids.removable_membership } else { ids.membership };
+        Endpoint {
+            method: row.method.clone(),
+            template: row.template,
+            path: Ids { membership, ..*ids }.in_path(row.template),
+            body: row.body.map(|body| body(case, ids)),
+        }
+    };
+    ROWS.iter().filter(|row| of(row)).map(call).collect()
+}
+
+/// Every endpoint of prompts and vaults, in an order in which each one can succeed once.
 pub(super) fn all(case: &Case, ids: &Ids) -> Vec<Endpoint> {
-    let on = |method, template| Endpoint::new(method, template, ids);
-    let removal = Endpoint::new(
-        Method::DELETE,
-        MEMBERSHIP,
-        &Ids { membership: ids.removable_membership, ..*ids },
-    );
-    vec![
-        on(Method::GET, "/prompts"),
-        on(Method::POST, "/prompts")
-            .with(json!({ "title": case.name("prompt"), "prompt": "A lighthouse at dusk" })),
-        on(Method::GET, PROMPT),
-        on(Method::PATCH, PROMPT).with(json!({ "title": case.name("renamed") })),
-        on(Method::POST, SAVE).with(json!({ "vaultId": ids.second_vault })),
-        on(Method::GET, "/vaults"),
-        on(Method::POST, "/vaults").with(json!({ "name": case.name("vault") })),
-        on(Method::GET, VAULT),
-        on(Method::PATCH, VAULT).with(json!({ "visibility": "unlisted" })),
-        on(Method::POST, FORK),
-        on(Method::GET, CONTENTS),
-        on(Method::POST, CONTENTS).with(json!({ "promptIds": [ids.addable_prompt] })),
-        on(Method::POST, PIN),
-        on(Method::DELETE, PIN),
-        on(Method::POST, MOVE).with(json!({ "targetVaultId": ids.second_vault })),
-        removal,
-        on(Method::DELETE, PROMPT),
-        on(Method::DELETE, VAULT),
-    ]
+    called(case, ids, |row| {
+        row.template.starts_with("/prompts") || row.template.starts_with("/vaults")
+    })
 }
 
 /// The endpoints beside prompts and vaults, for what holds on every path. They are
 /// not in [`all`], as some targets have no provider or no storage.
 pub(super) fn beyond(case: &Case) -> Vec<Endpoint> {
-    let plain = |method, path: &'static str, body| Endpoint {
-        method,
-        template: path,
-        path: path.to_owned(),
-        body,
-    };
-    let job = json!({ "modelId": case.image_model(), "prompt": "A lighthouse" });
-    let image = json!({ "contentType": "image/png", "size": 68 });
-    vec![
-        plain(Method::POST, "/generations", Some(job)),
-        plain(Method::GET, "/generations/none/status", None),
-        plain(Method::POST, "/uploads/images", Some(image)),
-        plain(Method::POST, "/api-keys", Some(json!({ "name": case.name("key") }))),
-    ]
+    let is_beyond = |row: &Row| matches!(row.name, "generate" | "read-status" | "request-slot");
+    called(case, &Ids::default(), is_beyond)
+}
+
+/// `POST /api-keys`, which takes a session.
+pub(super) fn create_key(case: &Case) -> Endpoint {
+    let (template, body) = ("/api-keys", json!({ "name": case.name("key") }));
+    Endpoint { method: Method::POST, template, path: template.to_owned(), body: Some(body) }
 }
 
 /// One row of the table. A scenario without its row would prove nothing, so that is an error.
@@ -274,4 +253,45 @@ pub(super) fn one(case: &Case, ids: &Ids, method: &Method, template: &str) -> Re
     let mut rows = all(case, ids).into_iter().chain(beyond(case));
     let found = rows.find(|row| row.method == *method && row.template == template);
     found.ok_or_else(|| Failure::error(format!("the endpoint {method} {template}"), "no such row"))
+}
+
+/// The successes of all endpoints on things made for this. What is refused is
+/// left out: other scenarios report that.
+pub(super) async fn successes(case: &Case) -> Result<Vec<(Endpoint, ApiResponse)>> {
+    let ids = Ids::make(case).await?;
+    let mut replies = Vec::new();
+    for endpoint in all(case, &ids) {
+        let reply = endpoint.send(&case.wire()).await?;
+        replies.push((endpoint, reply));
+    }
+    replies.retain(|(_, reply)| reply.is_success());
+    check::ensure(!replies.is_empty(), "a success on any endpoint", "none")?;
+    Ok(replies)
+}
+
+/// Refusals of all endpoints: without a key, with ids of nothing in the path, with a faulty field
+/// in the body. What is no refusal is left out, as above.
+pub(super) async fn refusals(case: &Case) -> Result<Vec<ApiResponse>> {
+    let ids = Ids::make(case).await?;
+    let mut replies = Vec::new();
+    for mut endpoint in all(case, &ids).into_iter().chain(beyond(case)) {
+        replies.push(endpoint.send(&case.anonymous()).await?);
+        if let Some(Value::Object(body)) = &mut endpoint.body {
+            body.values_mut().take(1).for_each(|value| *value = json!([{}]));
+            replies.push(endpoint.send(&case.wire()).await?);
+        }
+    }
+    for endpoint in all(case, &ids.absent()) {
+        if endpoint.names_prompt() || endpoint.names_vault() {
+            replies.push(endpoint.send(&case.wire()).await?);
+        }
+    }
+    replies.retain(|reply| reply.status_code() >= 400);
+    check::ensure(!replies.is_empty(), "a refusal on any endpoint", "none")?;
+    Ok(replies)
+}
+
+/// Each refusal is right.
+pub(super) async fn each_refusal(case: Case, check: fn(&ApiResponse) -> Result) -> Result {
+    refusals(&case).await?.iter().try_for_each(check)
 }

@@ -1,18 +1,13 @@
 //! The envelope and the conventions that hold for every endpoint: where requests go and what they
-//! bring, and the header x-request-id (S-69).
+//! bring, the keys of every answer, the header x-request-id (S-69), the form of ids and of
+//! timestamps, and what becomes of text (S-66).
 
-mod shape;
-mod values;
-
-use std::collections::BTreeSet;
-
-use crate::scenarios::endpoints::{self, Ids, refusals, successes};
-use crate::scenarios::prelude::*;
-
-pub(super) const ALL: &[&[Scenario]] = &[REQUESTS, shape::ALL, values::ALL];
+use super::endpoints::{self, Ids, each_refusal, refusals, successes};
+use super::prelude::*;
+use crate::fixture;
 
 #[rustfmt::skip]
-const REQUESTS: &[Scenario] = &[
+pub(super) const ALL: &[Scenario] = &[
     core! { reads "envelope.requests.base-url" ["EN-01", "VE-01"] base_url,
         "Paths are appended to a base URL that ends in /api/v1" },
     core! { "envelope.requests.json" ["EN-02"] json,
@@ -22,9 +17,28 @@ const REQUESTS: &[Scenario] = &[
     reference! { "envelope.request-id.present" ["EN-03"] ("S-69") present,
         "Every answer has an x-request-id of its own" },
     reference! { reads "envelope.request-id.taken-over" ["EN-03"] ("S-69") taken_over,
-        "An x-request-id of the request comes back in the answer, of an error too" },
-    reference! { reads "envelope.request-id.replaced" ["EN-03"] ("S-69") replaced,
-        "An x-request-id that is too long or has other characters is replaced" },
+        "An x-request-id of the request comes back in the answer, of an error too, and is replaced \
+         if it is too long or has other characters" },
+    core! { "envelope.success.empty-list" ["EN-05"] empty_list,
+        "On success data is an array also for a list without entries" },
+    core! { "envelope.error.data-null" ["EN-06"] |case| each_refusal(case, error_data),
+        "Whenever error is not null, data is null" },
+    reference! { "envelope.success.no-more-keys" ["EN-03", "EN-07", "VA-15", "VC-05"] ("S-68")
+        no_more_keys,
+        "A success has no key but data and error, and pagination on GET /prompts" },
+    reference! { "envelope.timestamps.form" ["EN-09"] ("S-63") timestamps,
+        "Timestamps are in UTC with six fractional digits and Z" },
+    reference! { "envelope.ids.ascending" ["EN-08", "PR-01", "VA-01"] ("S-64") ascending,
+        "Ids are positive and ascend in the order of creation, also after a deletion" },
+    reference! { "envelope.ids.across-accounts"
+        ["EN-08", "PR-01", "VA-01"] ("S-64") [OtherAccount] across_accounts,
+        "Ids ascend across the accounts of a server" },
+    reference! { "envelope.text.kept" ["PR-02", "PR-04", "VA-02", "LI-02", "LI-03"] ("S-66") kept,
+        "Text is stored as it was sent: nothing is trimmed or normalised" },
+    reference! { "envelope.text.half-surrogate" ["EN-02"] ("S-66") half_surrogate,
+        "Half a surrogate pair makes a body invalid JSON" },
+    reference! { "envelope.text.empty" ["LI-04", "LI-07", "PR-26"] ("S-66") empty,
+        "Where only a maximum is stated any text is accepted, the empty one too" },
 ];
 
 async fn base_url(case: Case) -> Result {
@@ -54,7 +68,8 @@ async fn only_v1(case: Case) -> Result {
 
 async fn present(case: Case) -> Result {
     let mut seen = BTreeSet::new();
-    for (_, reply) in [successes(&case).await?, refusals(&case).await?].concat() {
+    let successes = successes(&case).await?.into_iter().map(|(_, reply)| reply);
+    for reply in successes.chain(refusals(&case).await?) {
         let id = request_id(&reply)?;
         reply.ensure(seen.insert(id.clone()), "an x-request-id of its own", id)?;
     }
@@ -79,23 +94,12 @@ async fn taken_over(case: Case) -> Result {
             reply.ensure(got == id, format!("the x-request-id {id}"), got)?;
         }
     }
-    Ok(())
-}
-
-async fn replaced(case: Case) -> Result {
     let long = "x".repeat(129);
-    let odd: [&[u8]; 8] =
-        [b"", b"a b", b"a/b", b"a,b", b"a\"b", b"{\"a\":1}", "\u{e9}".as_bytes(), long.as_bytes()];
-    for id in odd {
+    for id in ["", "a b", "a/b", "a,b", "a\"b", "{\"a\":1}", "\u{e9}", &long] {
         let call = case.wire().call(Method::GET, "/vaults").header("x-request-id", id);
         let reply = call.send().await?;
-        let sent = String::from_utf8_lossy(id);
-        let got = check::with_context(format!("sent {}", json_text(&sent)), request_id(&reply))?;
-        reply.ensure(
-            got != sent,
-            format!("another x-request-id than {}", json_text(&sent)),
-            got,
-        )?;
+        let (got, what) = (request_id(&reply)?, format!("another x-request-id than {id}"));
+        reply.ensure(got != id, what, got)?;
     }
     Ok(())
 }
@@ -110,4 +114,139 @@ fn request_id(reply: &ApiResponse) -> Result<String> {
     let formed = (1..=128).contains(&id.len()) && id.chars().all(fits);
     reply.ensure(formed, "1 to 128 characters of A-Z a-z 0-9 . _ -", id)?;
     Ok(id.to_owned())
+}
+
+async fn empty_list(case: Case) -> Result {
+    let vault = case.vault().await?;
+    for path in [vault.list().path(), format!("{}/prompts", vault.path())] {
+        case.wire().get(&path).await?.equals("/data", json!([]))?;
+    }
+    Ok(())
+}
+
+fn error_data(reply: &ApiResponse) -> Result {
+    let body = reply.json()?;
+    let is_null = |key| body.get(key).is_none_or(Value::is_null);
+    reply.ensure(is_null("error") || is_null("data"), "data to be null", body).map(drop)
+}
+
+async fn no_more_keys(case: Case) -> Result {
+    for (endpoint, reply) in successes(&case).await? {
+        let paginated = endpoint.reads() && endpoint.template == "/prompts";
+        let keys = ["data", "error", "pagination"];
+        reply.has_only("", if paginated { &keys } else { &keys[..2] })?;
+    }
+    Ok(())
+}
+
+async fn timestamps(case: Case) -> Result {
+    let is_in_our_form = |text: &str| {
+        let form = text.chars().map(|c| if c.is_ascii_digit() { '0' } else { c });
+        form.eq("0000-00-00T00:00:00.000000Z".chars())
+    };
+    let mut seen = 0;
+    for (_, reply) in successes(&case).await? {
+        for value in found(reply.at("/data")?, &["createdAt", "updatedAt"]) {
+            let fits = value.as_str().is_some_and(is_in_our_form);
+            reply.ensure(fits, "the form 2025-03-01T09:30:00.000000Z", value)?;
+            seen += 1;
+        }
+    }
+    check::ensure(seen > 0, "a timestamp in any success", "none")
+}
+
+/// The values under any of these keys in the API's own objects. What a server puts
+/// into further members is its own affair (S-68).
+fn found<'v>(value: &'v Value, keys: &[&str]) -> Vec<&'v Value> {
+    match value {
+        Value::Array(entries) => entries.iter().flat_map(|entry| found(entry, keys)).collect(),
+        Value::Object(fields) => {
+            let own = keys.iter().filter_map(|key| fields.get(*key));
+            let images = fields.get("images").into_iter();
+            own.chain(images.flat_map(|images| found(images, keys))).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+async fn ascending(case: Case) -> Result {
+    let vault = case.vault().await?;
+    let members = vault.fill(3).await?;
+    rising("prompts", &fixture::ids(&members))?;
+    let memberships: Vec<_> = members.iter().map(|member| member.id).collect();
+    rising("memberships", &memberships)?;
+    let (prompt, second) = (case.prompt().await?, case.vault().await?);
+    rising("vaults", &[vault.id, second.id])?;
+    prompt.delete().await?.status(200)?;
+    second.delete().await?.status(200)?;
+    rising("prompts", &[prompt.id, case.prompt().await?.id])?;
+    rising("vaults", &[second.id, case.vault().await?.id])
+}
+
+fn rising(what: &str, ids: &[i64]) -> Result {
+    let positive = ids.iter().all(|id| *id > 0);
+    let expected = format!("positive ids of {what} that ascend");
+    check::ensure(positive && ids.is_sorted_by(|a, b| a < b), &expected, json_text(&ids))
+}
+
+async fn across_accounts(case: Case) -> Result {
+    let (mut prompts, mut vaults) = (Vec::new(), Vec::new());
+    for case in [&case, &case.other_account(), &case] {
+        prompts.push(case.prompt().await?.id);
+        vaults.push(case.vault().await?.id);
+    }
+    rising("prompts", &prompts)?;
+    rising("vaults", &vaults)
+}
+
+async fn kept(case: Case) -> Result {
+    for value in [
+        " ",
+        "  spaces around\t",
+        "\ttab and\r\nline break\n\u{2028}",
+        "e\u{301} beside \u{e9}, \u{fb01} \u{212b} \u{1e9b}\u{323}",
+        "\u{1f469}\u{200d}\u{1f680}",
+        "\u{feff}\u{202e}right to left\u{a0}",
+        "\u{10ffff}\u{1}\u{7f}\u{9f}\u{fffe}\u{e000}",
+        "<b>&amp;</b> \"\\u0041' %00 ${x} -- ;",
+    ] {
+        let fields = json!({ "title": value, "prompt": value, "platform": value });
+        let (prompt, created) = case.prompt_with(fields.clone()).await?;
+        let other = case.prompt().await?;
+        let updated = other.update(fields.clone()).await?;
+        for reply in [created, prompt.read().await?, updated, other.read().await?] {
+            stored(&reply, &fields)?;
+        }
+        let fields = json!({ "name": value, "description": value });
+        let (vault, created) = case.vault_with(fields.clone()).await?;
+        for reply in [created, vault.read().await?] {
+            stored(&reply, &fields)?;
+        }
+    }
+    Ok(())
+}
+
+fn stored(reply: &ApiResponse, fields: &Value) -> Result {
+    let mut fields = fields.as_object().into_iter().flatten();
+    fields.try_for_each(|(field, value)| {
+        reply.success()?.equals(&format!("/data/{field}"), value.clone()).map(drop)
+    })
+}
+
+async fn half_surrogate(case: Case) -> Result {
+    let prompt = case.prompt().await?;
+    for escape in [r"\ud83d", r"\ude00", r"\ude00\ud83d", r"\ud83dx"] {
+        let call = case.wire().call(Method::PATCH, &prompt.path());
+        let call = call.body("application/json", format!(r#"{{"title":"{escape}"}}"#));
+        check::with_context(escape, call.send().await?.status(400)?.at("/details/body"))?;
+    }
+    Ok(())
+}
+
+async fn empty(case: Case) -> Result {
+    for ratio in ["", "wide", "16/9", " 1:1 ", "😀"] {
+        case.create_prompt(json!({ "aspectRatio": ratio })).await?.status(201)?;
+    }
+    let (_, created) = case.vault_with(json!({ "description": "" })).await?;
+    created.status(201)?.equals("/data/description", "").map(drop)
 }

@@ -2,20 +2,36 @@
 //! what they did not create, so a run with `--read-only` has mostly these. Where an account is
 //! empty they are skipped.
 
-mod lists;
-
-use std::time::Duration;
-
-use super::answers::shapes::Shape;
+use super::answers::shapes::{MEMBER, PROMPT, Shape, VAULT};
 use super::endpoints::absent;
 use super::prelude::*;
-use crate::Verdict;
-use crate::wire::Wire;
-
-pub(super) const ALL: &[&[Scenario]] = &[lists::ALL, FOREIGN];
 
 #[rustfmt::skip]
-const FOREIGN: &[Scenario] = &[
+pub(super) const ALL: &[Scenario] = &[
+    core! { reads "existing-data.prompts.item"
+        ["PR-01", "PR-02", "PR-03", "PR-04", "PR-05", "PR-06", "PR-07", "PR-08", "PR-09", "PR-13",
+        "PR-30"]
+        |case| items(case, "/prompts", PROMPT, "id title prompt promptType createdAt"),
+        "Existing prompts have every member of a prompt object, of its type, and are at their own \
+         addresses, with the same id, title and text" },
+    core! { reads "existing-data.prompts.filters" ["PR-15", "PR-16"] filters,
+        "A list with a filter holds prompts of that type or that vault only" },
+    core! { reads "existing-data.prompts.pages" ["PG-03", "PG-06", "PG-07"] pages,
+        "Pages of two go on where the one before stopped, and no entry comes twice" },
+    core! { reads "existing-data.prompts.end" ["PG-01", "PG-08"] end,
+        "A list that ends has null for its last cursor" },
+    core! { reads "existing-data.vaults.item"
+        ["VA-01", "VA-02", "VA-03", "VA-04", "VA-05", "VA-06", "VA-07", "VA-08", "VA-09", "VA-10",
+        "VA-11", "VA-13", "VA-21"]
+        |case| items(case, "/vaults", VAULT, "id name slug visibility isSystem createdAt"),
+        "Existing vaults have every member of a vault object, of its type, and are at their own \
+         addresses, with the same id, name and slug" },
+    core! { reads "existing-data.vaults.order" ["VA-14"] order,
+        "The list of vaults is ordered by createdAt, newest first" },
+    core! { reads "existing-data.vaults.count" ["VA-10", "VC-04"] count,
+        "A vault's promptCount is the number of prompts that it lists" },
+    core! { reads "existing-data.vaults.contents" ["VC-04", "VC-06", "VC-07"] contents,
+        "Entries of a vault have a membership, say whether they are pinned, and pins come first" },
     core! { reads "existing-data.foreign.prompt" ["ER-08", "ER-10"] [OtherAccount]
         |case| hidden(case, "/prompts", &[""]),
         "A prompt that another account has is 404, as one that nobody has" },
@@ -28,6 +44,8 @@ const FOREIGN: &[Scenario] = &[
 const SOME: usize = 10;
 /// How often something is read before what was seen is a fault.
 const READS_MAX: u32 = 5;
+/// As many pages as are read to see the end of a list.
+const PAGES_MAX: usize = 300;
 
 /// Reads again after a failure, as data of others comes, goes and changes between two responses.
 /// A fault of the target shows each time.
@@ -56,19 +74,24 @@ async fn create_data(case: &Case) -> Result<Option<Vault>> {
     Ok(Some(vault))
 }
 
-/// Each of the first entries of the collection at its own address. Those that are
-/// deleted meanwhile say nothing.
-async fn same_at_its_own_address(case: Case, collection: &str, members: &[&str]) -> Result {
+/// The first entries of a collection have these members, of these types, and are at their own
+/// addresses with the same values of some. Those that are deleted meanwhile say nothing.
+async fn items(case: Case, collection: &str, members: &[Shape], same: &str) -> Result {
     let (case, wire) = (&case, &case.wire());
     create_data(case).await?;
+    stable(case, || async {
+        let (reply, entries) = present(wire, collection).await?;
+        shaped(&reply, &entries, members)
+    })
+    .await?;
     for id in present(wire, collection).await?.1.iter().filter_map(|entry| entry["id"].as_i64()) {
         stable(case, || async move {
             let (_, list) = some(wire, collection).await?;
             let Some(entry) = list.iter().find(|entry| entry["id"] == id) else { return Ok(()) };
             let own = wire.get(&format!("{collection}/{id}")).await?;
             own.status(200)?;
-            for member in members {
-                own.equals(&format!("/data/{member}"), entry[*member].clone())?;
+            for member in same.split(' ') {
+                own.equals(&format!("/data/{member}"), entry[member].clone())?;
             }
             Ok(())
         })
@@ -95,17 +118,6 @@ async fn present(wire: &Wire, path: &str) -> Result<(ApiResponse, Vec<Value>)> {
     Ok((reply, entries))
 }
 
-/// The first entries of a collection have these members, of these types.
-async fn have_members(case: Case, collection: &str, members: &[Shape]) -> Result {
-    let wire = &case.wire();
-    create_data(&case).await?;
-    stable(&case, || async move {
-        let (reply, entries) = present(wire, collection).await?;
-        shaped(&reply, &entries, members)
-    })
-    .await
-}
-
 /// Every entry has these members, of these types.
 fn shaped(reply: &ApiResponse, entries: &[Value], members: &[Shape]) -> Result {
     for entry in entries {
@@ -118,40 +130,175 @@ fn shaped(reply: &ApiResponse, entries: &[Value], members: &[Shape]) -> Result {
     Ok(())
 }
 
-/// What one account sees at these addresses, the other does not. One of the two
-/// may be empty.
-async fn hidden(case: Case, collection: &str, below: &[&str]) -> Result {
-    let (case, main, other) = (&case, case.wire(), case.other());
-    let first = hidden_from(case, &main, &other, collection, below).await;
-    match (first, hidden_from(case, &other, &main, collection, below).await) {
-        (Err(failure), _) | (_, Err(failure)) if failure.verdict != Verdict::Skipped => {
-            Err(failure)
-        }
-        (Err(nothing), Err(_)) => Err(nothing),
-        _ => Ok(()),
+async fn filters(case: Case) -> Result {
+    let wire = case.wire();
+    let own = create_data(&case).await?;
+    if own.is_some() {
+        // One that the filter by vault has to leave out.
+        case.prompt().await?;
     }
-}
-
-async fn hidden_from(
-    case: &Case,
-    owner: &Wire,
-    stranger: &Wire,
-    collection: &str,
-    below: &[&str],
-) -> Result {
-    create_data(&case.on(owner.clone())).await?;
-    stable(case, || async {
-        for entry in present(owner, collection).await?.1 {
-            for rest in below {
-                let path = format!("{collection}/{}{rest}", entry["id"]);
-                // What is deleted meanwhile is 404 for both, and as good.
-                stranger.get(&path).await?.status(404)?;
+    stable(&case, || async {
+        let (_, entries) = present(&wire, "/prompts?limit=100").await?;
+        for kind in ["image", "text", "video"] {
+            let (reply, found) = some(&wire, &format!("/prompts?type={kind}")).await?;
+            for got in found.iter().map(|entry| &entry["promptType"]) {
+                reply.ensure(*got == kind, format!("prompts of the type {kind} only"), got)?;
             }
-            if let Some(id) = entry["id"].as_i64() {
-                stranger.get(&format!("{collection}/{}", absent(id))).await?.status(404)?;
-            }
+        }
+        let found = entries.iter().find_map(|entry| entry["vaultIds"][0].as_i64());
+        let Some(vault) = own.as_ref().map(|vault| vault.id).or(found) else { return Ok(()) };
+        let (reply, found) = some(&wire, &format!("/prompts?vaultId={vault}")).await?;
+        reply.ensure(!found.is_empty(), format!("prompts of the vault {vault}"), "none")?;
+        for got in found.iter().map(|entry| &entry["vaultIds"]) {
+            let inside = got.as_array().is_some_and(|ids| ids.contains(&json!(vault)));
+            reply.ensure(inside, format!("prompts of the vault {vault} only"), got)?;
         }
         Ok(())
     })
     .await
+}
+
+async fn pages(case: Case) -> Result {
+    create_data(&case).await?;
+    let list = case.list().limit(2);
+    stable(&case, || async {
+        let first = list.page().await?;
+        let count = first.ids.len();
+        first.reply.ensure(count <= 2, "at most two entries", count)?;
+        if first.next.is_none() {
+            return Err(Failure::skipped("the list of prompts is too short for two pages"));
+        }
+        let second = list.clone().after(&first).page().await?;
+        let ids: Vec<_> = first.ids.iter().chain(&second.ids).copied().collect();
+        let once = ids.iter().collect::<HashSet<_>>().len() == ids.len();
+        second.reply.ensure(
+            once && second.ids.len() <= 2,
+            "at most two entries a page, none twice",
+            json_text(&ids),
+        )?;
+        Ok(())
+    })
+    .await
+}
+
+async fn end(case: Case) -> Result {
+    create_data(&case).await?;
+    let list = case.list().limit(100);
+    stable(&case, || async {
+        let mut last = list.page().await?;
+        for _ in 1..PAGES_MAX {
+            let Some(cursor) = last.next.clone() else { return Ok(()) };
+            last = list.clone().after(&last).page().await?;
+            let other = last.next.as_ref() != Some(&cursor);
+            check::ensure(other, "another cursor on the next page", format!("{cursor} again"))?;
+        }
+        match last.next {
+            None => Ok(()),
+            Some(_) => Err(Failure::skipped(format!(
+                "the list of prompts has more than {PAGES_MAX} pages of 100, so its end was not seen"
+            ))),
+        }
+    })
+    .await
+}
+
+async fn order(case: Case) -> Result {
+    let wire = case.wire();
+    create_data(&case).await?;
+    let reply = wire.get("/vaults").await?;
+    let vaults = reply.status(200)?.array("/data")?;
+    let dates: Vec<_> =
+        vaults.iter().map(|vault| vault["createdAt"].as_str().and_then(check::timestamp)).collect();
+    let descend = dates.is_sorted_by(|a, b| a >= b) && !dates.contains(&None);
+    let first_wrong = dates.windows(2).find(|pair| pair[0] < pair[1]);
+    reply.ensure(descend, "descending createdAt", json_text(&first_wrong)).map(drop)
+}
+
+async fn count(case: Case) -> Result {
+    let wire = &case.wire();
+    create_data(&case).await?;
+    for vault in present(wire, "/vaults").await?.1 {
+        let path = &format!("/vaults/{}", vault["id"]);
+        stable(&case, || async move {
+            let before = wire.get(path).await?;
+            let listing = wire.get(&format!("{path}/prompts")).await?;
+            let after = wire.get(path).await?;
+            // Deleted, or changed by somebody else, between two of the answers.
+            let unchanged = [&before, &listing, &after].iter().all(|one| one.status_code() == 200)
+                && before.integer("/data/promptCount")? == after.integer("/data/promptCount")?;
+            if !unchanged {
+                return Ok(());
+            }
+            let (count, listed) = (before.integer("/data/promptCount")?, listing.array("/data")?);
+            let same = usize::try_from(count).is_ok_and(|count| count == listed.len());
+            listing.ensure(same, format!("{count} entries, as promptCount says"), listed.len())?;
+            Ok(())
+        })
+        .await?;
+    }
+    Ok(())
+}
+
+async fn contents(case: Case) -> Result {
+    let wire = case.wire();
+    let own = create_data(&case).await?;
+    if let Some(vault) = &own
+        && let Some(last) = vault.members().await?.last()
+    {
+        // It then has to be on top.
+        last.pinned().await?;
+    }
+    let own = own.map(|vault| vault.id);
+    stable(&case, || async {
+        let mut seen = 0;
+        let found = present(&wire, "/vaults").await?.1;
+        for vault in found.iter().filter_map(|vault| vault["id"].as_i64()).chain(own) {
+            let path = format!("/vaults/{vault}/prompts");
+            let listing = wire.get(&path).await?;
+            if listing.status_code() == 404 {
+                continue;
+            }
+            let entries = listing.status(200)?.array("/data")?;
+            shaped(&listing, &entries, MEMBER)?;
+            let pinned: Vec<_> = entries.iter().map(|entry| entry["isPinned"] == true).collect();
+            let sorted = pinned.is_sorted_by_key(|pinned| !pinned);
+            let got = format!("isPinned {}", json_text(&pinned));
+            listing.ensure(sorted, "pinned prompts before all others", got)?;
+            seen += entries.len();
+        }
+        if seen == 0 {
+            return Err(Failure::skipped("none of the vaults holds a prompt to look at"));
+        }
+        Ok(())
+    })
+    .await
+}
+
+/// What one account sees at these addresses, the other does not. One of the two
+/// may be empty.
+async fn hidden(case: Case, collection: &str, below: &[&str]) -> Result {
+    let (main, other) = (case.wire(), case.other());
+    let mut result = Err(Failure::skipped("neither account has anything to look at"));
+    for (owner, stranger) in [(&main, &other), (&other, &main)] {
+        create_data(&case.on(owner.clone())).await?;
+        let look = || async {
+            for entry in present(owner, collection).await?.1 {
+                for rest in below {
+                    let path = format!("{collection}/{}{rest}", entry["id"]);
+                    // What is deleted meanwhile is 404 for both, and as good.
+                    stranger.get(&path).await?.status(404)?;
+                }
+                if let Some(id) = entry["id"].as_i64() {
+                    stranger.get(&format!("{collection}/{}", absent(id))).await?.status(404)?;
+                }
+            }
+            Ok(())
+        };
+        match stable(&case, look).await {
+            Err(failure) if failure.verdict == Verdict::Skipped => {}
+            Err(failure) => return Err(failure),
+            Ok(()) => result = Ok(()),
+        }
+    }
+    result
 }

@@ -15,7 +15,6 @@ use self::checks::{
 use self::request::{Correct, Request};
 use self::table::{FIELDS, Field, Kind, Presence};
 use super::prelude::*;
-use crate::Profile;
 
 /// The scenarios of all fields, and of each request as a whole.
 pub(super) static ALL: LazyLock<Vec<Scenario>> = LazyLock::new(|| {
@@ -23,10 +22,9 @@ pub(super) static ALL: LazyLock<Vec<Scenario>> = LazyLock::new(|| {
         facts(field).into_iter().map(move |fact| {
             let run = move |case| fact.hold(case, field);
             let title = format!("{}: {}", field.request.names().1, fact.title(field));
-            let id =
-                format!("fields.{}.{}-{}", field.request.names().0, dashed(field.name), fact.id());
-            let (profile, rules) = (fact.profile(field), fact.rules(field));
-            let silent = fact.silent(field);
+            let (request, fact_id) = (field.request.names().0, fact.row().0);
+            let id = format!("fields.{request}.{}-{fact_id}", dashed(field.name));
+            let ((profile, silent), rules) = (fact.profile(field), fact.rules(field));
             let made = Scenario::generated(profile, id, title, rules, silent, field.source, run);
             Scenario { reads: field.request == Request::ListPrompts, ..made }
         })
@@ -42,45 +40,41 @@ pub(super) fn dashed(name: &str) -> String {
 }
 
 macro_rules! facts {
-    ($($fact:ident $id:literal $profile:ident;)+) => {
+    ($($fact:ident $id:literal $profile:ident [$($silent:literal)?] $title:literal;)+) => {
         /// What is tested of a field.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         enum Fact { $($fact),+ }
 
         impl Fact {
-            fn id(self) -> &'static str {
-                match self { $(Self::$fact => $id),+ }
-            }
-
-            fn profile(self, field: &Field) -> Profile {
-                match self {
-                    Self::Null if field.presence == Presence::NullableByChoice => {
-                        Profile::Reference
-                    }
-                    $(Self::$fact => Profile::$profile),+
-                }
+            /// Id, profile, silent points, and the title with names for what differs.
+            fn row(self) -> (&'static str, Profile, &'static [&'static str], &'static str) {
+                match self { $(Self::$fact => ($id, Profile::$profile, &[$($silent)?], $title)),+ }
             }
         }
     };
 }
 
 facts! {
-    Required "required" Core;
-    WrongType "wrong-type" Core;
-    First "first" Core;
-    Last "last" Core;
-    TooSmall "too-small" Core;
-    TooLarge "too-large" Core;
-    Words "words" Core;
-    OtherWords "other-words" Core;
-    NoUri "no-uri" Core;
-    Null "null" Core;
-    Named "named" Reference;
-    Nul "nul" Reference;
-    Spelling "spelling" Reference;
-    ScalarValues "scalar-values" Reference;
-    Relative "relative" Reference;
-    EntryNamed "entry-named" Reference;
+    Required "required" Core [] "without {name} it is refused with 400";
+    WrongType "wrong-type" Core [] "a {name} of another JSON type is refused with 400";
+    First "first" Core [] "{name} of {least} is accepted";
+    Last "last" Core [] "{name} of {most} is accepted";
+    TooSmall "too-small" Core [] "{name} of less than {least} is refused with 400";
+    TooLarge "too-large" Core [] "{name} of more than {most} is refused with 400";
+    Words "words" Core [] "each stated value of {name} is accepted";
+    OtherWords "other-words" Core [] "any other value of {name} is refused with 400";
+    NoUri "no-uri" Core [] "{name} with a text that is not a URI is refused with 400";
+    Null "null" Core [] "null for {name} is of the wrong type and refused with 400";
+    Named "named" Reference ["S-60"] "every refusal of a {name} names it in details";
+    Nul "nul" Reference ["S-66"] "U+0000 is refused with 400 naming {name}";
+    Spelling "spelling" Reference ["S-65"]
+        "an integer in {name} is a number of at most 64 bits, as a float too if it is exact";
+    ScalarValues "scalar-values" Reference ["S-66"]
+        "the bounds of {name} count Unicode scalar values";
+    Relative "relative" Reference ["S-11"]
+        "relative addresses, white space and control characters are refused, naming {name}";
+    EntryNamed "entry-named" Reference ["S-11"]
+        "the message for {name} names the entry at fault, counted from 1";
 }
 
 /// The facts that are tested of a field.
@@ -111,52 +105,25 @@ fn facts(field: &Field) -> Vec<Fact> {
 }
 
 impl Fact {
-    fn title(self, field: &Field) -> String {
-        let name = field.name;
-        let (least, most, unit) = field.kind.range();
-        match self {
-            Self::Required => {
-                format!("without {name} it is refused with 400")
-            }
-            Self::WrongType => format!("a {name} of another JSON type is refused with 400"),
-            Self::First => format!("{name} of {least}{unit} is accepted"),
-            Self::Last => format!("{name} of {most}{unit} is accepted"),
-            Self::TooSmall => format!("{name} of less than {least}{unit} is refused with 400"),
-            Self::TooLarge => format!("{name} of more than {most}{unit} is refused with 400"),
-            Self::Words => format!("each stated value of {name} is accepted"),
-            Self::OtherWords => format!("any other value of {name} is refused with 400"),
-            Self::NoUri => format!("{name} with a text that is not a URI is refused with 400"),
-            Self::Null if field.presence.takes_null() => format!("{name} may be null"),
-            Self::Null => format!("null for {name} is of the wrong type and refused with 400"),
-            Self::Named => format!("every refusal of a {name} names it in details"),
-            Self::Nul => format!("U+0000 is refused with 400 naming {name}"),
-            Self::Spelling => {
-                format!(
-                    "an integer in {name} is a number of at most 64 bits, as a float too if it is \
-                     exact"
-                )
-            }
-            Self::ScalarValues => {
-                format!("the bounds of {name} count Unicode scalar values")
-            }
-            Self::Relative => format!(
-                "relative addresses, white space and control characters are refused, naming {name}"
-            ),
-            Self::EntryNamed => {
-                format!("the message for {name} names the entry at fault, counted from 1")
-            }
+    /// The profile and the silent points.
+    fn profile(self, field: &Field) -> (Profile, &'static [&'static str]) {
+        let (_, profile, silent, _) = self.row();
+        match (self, field.presence) {
+            (Self::Null, Presence::NullableByChoice) => (Profile::Reference, &["S-09"]),
+            _ => (profile, silent),
         }
     }
 
-    fn silent(self, field: &Field) -> &'static [&'static str] {
-        match self {
-            Self::Null if field.presence == Presence::NullableByChoice => &["S-09"],
-            Self::Named => &["S-60"],
-            Self::Nul | Self::ScalarValues => &["S-66"],
-            Self::Spelling => &["S-65"],
-            Self::Relative | Self::EntryNamed => &["S-11"],
-            _ => &[],
-        }
+    fn title(self, field: &Field) -> String {
+        let (least, most, unit) = field.kind.range();
+        let title = match self {
+            Self::Null if field.presence.takes_null() => "{name} may be null",
+            _ => self.row().3,
+        };
+        let title = title.replace("{name}", field.name);
+        title
+            .replace("{least}", &format!("{least}{unit}"))
+            .replace("{most}", &format!("{most}{unit}"))
     }
 
     fn rules(self, field: &Field) -> Vec<&'static str> {
@@ -190,18 +157,11 @@ impl Fact {
         let values = self.values(&call, field).await?;
         match self {
             Self::First if field.name == "name" => one_accepted(&call, field).await,
-            Self::First | Self::Last | Self::Words => accepted(&call, field, &values).await,
-            Self::Null if field.presence.takes_null() => accepted(&call, field, &values).await,
+            _ if self.accepts(field) => accepted(&call, field, &values).await,
             Self::Required => {
                 call.without(field.name).await?.is_bad_request(format!("no {}", field.name))?;
                 call.changed_nothing().await
             }
-            Self::Null
-            | Self::WrongType
-            | Self::TooSmall
-            | Self::TooLarge
-            | Self::OtherWords
-            | Self::NoUri => all_refused(&call, field, &values).await,
             Self::ScalarValues => {
                 accepted(&call, field, &values).await?;
                 let (_, most, _) = field.kind.range();
@@ -215,11 +175,18 @@ impl Fact {
                 float_accepted(&call, field).await
             }
             Self::Nul | Self::Relative => all_named(&call, field, &values).await,
+            _ => all_refused(&call, field, &values).await,
         }
     }
-}
 
-impl Fact {
+    /// Whether its values are right ones.
+    fn accepts(self, field: &Field) -> bool {
+        match self {
+            Self::Null => field.presence.takes_null(),
+            _ => matches!(self, Self::First | Self::Last | Self::Words),
+        }
+    }
+
     /// The values that are tried, as JSON is written.
     async fn values(self, call: &Correct, field: &Field) -> Result<Vec<String>> {
         let entries = |good: &str, bad: &[&str]| -> Vec<String> {

@@ -8,14 +8,10 @@
 mod again;
 mod images;
 pub(super) mod job;
-mod outputs;
-mod provider;
 mod requests;
 mod shape;
 mod status;
 mod vault;
-
-use std::collections::BTreeSet;
 
 use url::Url;
 
@@ -24,7 +20,7 @@ use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[&[Scenario]] = &[
-    QUEUED, requests::ALL, images::ALL, vault::ALL, status::ALL, again::ALL, provider::ALL, shape::ALL,
+    QUEUED, requests::ALL, images::ALL, vault::ALL, status::ALL, again::ALL, shape::ALL,
 ];
 
 /// The response that a generation is queued, and the ids of the job in it.

@@ -9,7 +9,6 @@ pub(super) use self::places::PLACES;
 use self::places::{Kind, Place, Where};
 use super::endpoints::{Ids, absent};
 use super::prelude::*;
-use crate::{Need, Profile};
 use http::HeaderMap;
 
 /// Scenarios for each place.

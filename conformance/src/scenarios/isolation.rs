@@ -1,7 +1,7 @@
 //! Two accounts beside each other: what belongs to one cannot be seen, changed
 //! or used by the other, on any path, in any body or query.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use super::endpoints::Ids;
 use super::ids::{PLACES, compare, owners_and_strangers};

@@ -1,16 +1,17 @@
-//! API keys: their form, and that no key makes another. What a browser session may do with them
-//! is in the files below.
+//! API keys: their form, and that no key makes another; and what a browser session is (S-81): its
+//! cookie, the code it begins with, and the requests that it is good for.
 
 mod life;
-mod session;
 
 use http::HeaderValue;
+use http::header::SET_COOKIE;
 
-use super::auth::main_key;
-use crate::scenarios::endpoints::{refusals, successes};
-use crate::scenarios::prelude::*;
+use super::auth::{main_bearer, main_key};
+use super::endpoints::{self, Ids, refusals, successes};
+use super::prelude::*;
+use crate::case::session::send_code;
 
-pub(super) const ALL: &[&[Scenario]] = &[OF_A_KEY, session::ALL, life::ALL];
+pub(super) const ALL: &[&[Scenario]] = &[OF_A_KEY, life::ALL];
 
 #[rustfmt::skip]
 const OF_A_KEY: &[Scenario] = &[
@@ -20,17 +21,29 @@ const OF_A_KEY: &[Scenario] = &[
         "The token is the whole key: without its prefix it is answered 401" },
     core! { "keys.secret.never-shown" ["KE-04"] never_shown,
         "No answer to a call with a key shows the secret part of the key" },
-    core! { "keys.create.not-with-a-key" ["KE-05"] |case| refused(case, Case::wire),
-        "POST /api-keys with an API key is refused" },
+    core! { "keys.create.not-with-a-key" ["KE-05"]
+        |case| async move { refused(&case, case.wire()).await?; refused(&case, case.anonymous()).await },
+        "POST /api-keys with an API key, and with neither session nor key, is refused" },
     core! { "keys.create.not-with-a-read-only-key" ["KE-05"] [ReadOnlyKey]
-        |case| refused(case, Case::read_only),
+        |case| async move { refused(&case, case.read_only()).await },
         "POST /api-keys with a key without prompts:write is refused" },
-    core! { "keys.create.not-without-a-key" ["KE-05"] |case| refused(case, Case::anonymous),
-        "POST /api-keys with neither session nor key is refused" },
     reference! { "keys.create.status" ["KE-05"] ("S-46") [ReadOnlyKey] status,
         "Creating, listing and revoking keys without a session answer 401 with or without a key" },
     reference! { reads "keys.form.alphabet" ["KE-01"] ("S-49") alphabet,
         "Public id and secret are letters and digits" },
+    reference! { "keys.session.cookie" ["KE-05"] ("S-81") [Session] cookie,
+        "The cookie is HttpOnly, SameSite=Lax and for every path, over HTTPS also Secure and \
+         bound to the host" },
+    reference! { "keys.session.other-cookies" ["KE-05"] ("S-81") [Session] other_cookies,
+        "A cookie that is not exactly that of the session, and the right one twice, are 401, as is a \
+         sign-in code that was used, which sets no cookie" },
+    reference! { "keys.session.not-beside-a-key" ["AU-02", "KE-05"] ("S-46", "S-81") [Session]
+        not_beside_a_key,
+        "With an API key beside the session all calls on keys are 401, and a session alone is no key: \
+         every endpoint of prompts and vaults is 401" },
+    reference! { "keys.session.cross-site" ["KE-05"] ("S-81") [Session] cross_site,
+        "A request that no page of the target's own sends is 403 and does nothing; without \
+         Sec-Fetch-Site its own Origin is enough" },
 ];
 
 fn taken_apart(case: &Case) -> Result<(&str, &str, &str)> {
@@ -153,7 +166,8 @@ async fn whole(case: Case) -> Result {
 
 async fn never_shown(case: Case) -> Result {
     let (_, _, secret) = taken_apart(&case)?;
-    for (_, reply) in [successes(&case).await?, refusals(&case).await?].concat() {
+    let successes = successes(&case).await?.into_iter().map(|(_, reply)| reply);
+    for reply in successes.chain(refusals(&case).await?) {
         hides(&reply, secret)?;
     }
     hides(&create(&case, case.wire()).await?, secret)
@@ -164,8 +178,8 @@ async fn create(case: &Case, wire: Wire) -> Result<ApiResponse> {
     wire.post("/api-keys", body).await
 }
 
-async fn refused(case: Case, wire: fn(&Case) -> Wire) -> Result {
-    create(&case, wire(&case)).await?.status_in(400..=599).map(drop)
+async fn refused(case: &Case, wire: Wire) -> Result {
+    create(case, wire).await?.status_in(400..=599).map(drop)
 }
 
 async fn status(case: Case) -> Result {
@@ -179,4 +193,100 @@ async fn status(case: Case) -> Result {
         wire.delete("/api-keys/p1").await?.status(401)?;
     }
     Ok(())
+}
+
+async fn cookie(case: Case) -> Result {
+    let session = case.signed_in().await?;
+    let sign_in = ApiResponse::of(&session.sign_in)?;
+    // There may be a second one for the port.
+    let lines: Vec<_> = sign_in.headers().get_all(SET_COOKIE).iter().collect();
+    sign_in.ensure(!lines.is_empty(), "a cookie", "none")?;
+    let secure = case.target().config.base_url.scheme() == "https";
+    for line in lines.iter().filter_map(|line| line.to_str().ok()) {
+        let attributes: Vec<_> =
+            line.split(';').skip(1).map(|one| one.trim().to_ascii_lowercase()).collect();
+        let expected = ["path=/", "httponly", "samesite=lax"].into_iter();
+        for expected in expected.chain(secure.then_some("secure")) {
+            let there = attributes.iter().any(|one| one == expected);
+            sign_in.ensure(there, format!("a cookie with {expected}"), attributes.join("; "))?;
+        }
+        let name = line.split('=').next().unwrap_or_default();
+        let bound = !secure || name.starts_with("__Host-");
+        sign_in.ensure(bound, "a name that begins with __Host-", name)?;
+    }
+    Ok(())
+}
+
+/// A call with this cookie and nothing else that a browser would add.
+fn with_cookie(case: &Case, method: Method, path: &str, cookie: &str) -> Call {
+    case.anonymous().call(method, path).header("cookie", cookie)
+}
+
+async fn other_cookies(case: Case) -> Result {
+    let cookie = &case.signed_in().await?.cookie;
+    let (start, last) = cookie.split_at(cookie.len() - 1);
+    let other = if last == "A" { "B" } else { "A" };
+    for (name, cookie) in [
+        ("the last character exchanged", format!("{start}{other}")),
+        ("the last character missing", start.to_owned()),
+        ("one character more", format!("{cookie}A")),
+        ("another name", format!("x{cookie}")),
+        ("the right one twice", format!("{cookie}; {cookie}")),
+    ] {
+        let reply = with_cookie(&case, Method::GET, "/api-keys", &cookie).send().await?;
+        check::with_context(name, reply.status(401))?;
+    }
+    let reply = send_code(&case).await?;
+    let set = reply.status(401)?.headers().contains_key(SET_COOKIE);
+    reply.ensure(!set, "no cookie", "a Set-Cookie header").map(drop)
+}
+
+async fn not_beside_a_key(case: Case) -> Result {
+    let new = NewKey::make(&case, &[]).await?;
+    let body = json!({ "name": case.name("key"), "scopes": [] });
+    let all = "/api-keys";
+    for (method, path) in [(Method::POST, all), (Method::GET, all), (Method::DELETE, &new.path())] {
+        let call = new.session.call(method, path).header("authorization", main_bearer(&case));
+        call.json(&body).send().await?.status(401)?;
+    }
+    let ids = Ids::make(&case).await?;
+    for endpoint in endpoints::all(&case, &ids) {
+        endpoint.send(&new.session).await?.status(401)?;
+    }
+    Ok(())
+}
+
+async fn cross_site(case: Case) -> Result {
+    let new = NewKey::make(&case, &[]).await?;
+    let cookie = &case.signed_in().await?.cookie;
+    let own = case.target().config.base_url.origin().ascii_serialization();
+    let body = json!({ "name": case.name("forged"), "scopes": [] });
+    for headers in [
+        &[][..],
+        &[("sec-fetch-site", "cross-site")],
+        &[("sec-fetch-site", "same-site")],
+        &[("sec-fetch-site", "cross-site"), ("origin", &own)],
+        &[("origin", "https://elsewhere.example")],
+        &[("origin", "null")],
+        &[("referer", &own)],
+    ] {
+        for (method, path) in [(Method::POST, "/api-keys"), (Method::DELETE, &new.path())] {
+            let mut call = with_cookie(&case, method, path, cookie);
+            for (header, value) in headers {
+                call = call.header(header, value);
+            }
+            let reply = call.json(&body).send().await?;
+            check::with_context(json_text(&headers), reply.status(403))?;
+        }
+    }
+    let list = new.session.get("/api-keys").await?;
+    let entries = list.status(200)?.array("/data")?;
+    let done = entries
+        .iter()
+        .find(|one| one["name"] == body["name"] || (new.is(one) && !one["revokedAt"].is_null()));
+    let expected = "nothing created or revoked by what was refused";
+    list.ensure(done.is_none(), expected, json_text(&done))?;
+    let call = with_cookie(&case, Method::POST, "/api-keys", cookie).header("origin", own);
+    let body = json!({ "name": case.name("key"), "scopes": [] });
+    call.json(&body).send().await?.status(201).map(drop)
 }

@@ -2,26 +2,16 @@
 //! saving them, and the filters of their list.
 
 mod create;
-mod delete;
 mod list;
 mod models;
 pub(super) mod object;
 mod update;
-mod updated_at;
 mod vaults;
 
 use super::prelude::*;
 
-pub(super) const ALL: &[&[Scenario]] = &[
-    object::ALL,
-    create::ALL,
-    models::ALL,
-    vaults::ALL,
-    update::ALL,
-    updated_at::ALL,
-    delete::ALL,
-    list::ALL,
-];
+pub(super) const ALL: &[&[Scenario]] =
+    &[object::ALL, create::ALL, models::ALL, vaults::ALL, update::ALL, list::ALL];
 
 /// The replies to a create, and to an update of a new text prompt without a model, with the same
 /// fields. Most rules about fields hold for both.

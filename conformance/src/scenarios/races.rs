@@ -2,11 +2,6 @@
 //! is what some order of them would have left. No reader and no copy meets the fields of two updates
 //! (S-76), and generations under one clientJobId are one job (S-36).
 
-use std::collections::BTreeSet;
-use std::time::Duration;
-
-use futures::future::{try_join, try_join3};
-
 use super::prelude::*;
 use crate::case::{state, status_path};
 
@@ -29,9 +24,8 @@ pub(super) const ALL: &[Scenario] = &[
     core! { "races.prompt.created-while-vault-goes" ["PR-27", "VA-28"] created_while_vault_goes,
         "A prompt made into a vault that is being deleted is there without it, or was refused" },
     reference! { "races.prompt.updates" ["PR-31", "PR-33"] ("S-76") updates,
-        "Of many updates of several fields at once one stands as a whole" },
-    reference! { "races.prompt.whole-when-read" ["PR-31", "PR-33"] ("S-76") whole_when_read,
-        "Whoever reads a prompt while it is updated sees the fields of one update" },
+        "Of many updates of several fields at once one stands as a whole, also for whoever reads \
+         meanwhile" },
     reference! { "races.vault.forked-whole" ["VA-33"] ("S-76") [OtherAccount] forked_whole,
         "Forks made while prompts are updated hold each prompt with the fields of one update" },
     reference! { "races.job.same-id" ["GE-11"] ("S-36") [LocalProvider] same_id,
@@ -166,21 +160,12 @@ fn is_of_one_update(reply: &ApiResponse, place: &str) -> Result {
 
 async fn updates(case: Case) -> Result {
     let prompt = case.under_contention().prompt().await?;
-    for _ in 0..4 {
-        for reply in race::times(8, || prompt.update(fields(&case))).await? {
-            is_of_one_update(reply.status(200)?, "/data")?;
-        }
-        is_of_one_update(&prompt.read().await?, "/data")?;
-    }
-    Ok(())
-}
-
-async fn whole_when_read(case: Case) -> Result {
-    let prompt = case.under_contention().prompt().await?;
     prompt.update(fields(&case)).await?.status(200)?;
     let updates = async {
-        for _ in 0..12 {
-            prompt.update(fields(&case)).await?.status(200)?;
+        for _ in 0..4 {
+            for reply in race::times(8, || prompt.update(fields(&case))).await? {
+                is_of_one_update(reply.status(200)?, "/data")?;
+            }
         }
         Ok(())
     };
@@ -192,7 +177,8 @@ async fn whole_when_read(case: Case) -> Result {
         }
         Ok(())
     };
-    try_join(updates, reads).await.map(drop)
+    try_join(updates, reads).await?;
+    is_of_one_update(&prompt.read().await?, "/data")
 }
 
 async fn forked_whole(case: Case) -> Result {

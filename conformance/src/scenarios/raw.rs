@@ -10,8 +10,6 @@ mod json;
 mod pace;
 mod paths;
 
-use std::time::Duration;
-
 use crate::ledger::Resource;
 use crate::scenarios::prelude::*;
 use crate::target::Auth;

@@ -5,13 +5,10 @@
 //! may have been kept, its address is asked for it.
 
 mod asset;
-mod delivery;
 mod pictures;
 mod put;
 mod refusals;
 pub(super) mod slot;
-
-use std::collections::HashSet;
 
 use url::Url;
 
@@ -19,36 +16,25 @@ use self::pictures::TYPES;
 use self::slot::ask;
 use crate::scenarios::prelude::*;
 
-pub(super) const ALL: &[&[Scenario]] = &[SLOTS, put::ALL, refusals::ALL, asset::ALL, delivery::ALL];
+pub(super) const ALL: &[&[Scenario]] = &[SLOTS, put::ALL, refusals::ALL, asset::ALL];
 
 /// The request for a slot, and the slot field by field.
 #[rustfmt::skip]
 const SLOTS: &[Scenario] = &[
     reference! { "uploads.request.exact-content-types" ["LI-15"] exact_content_types,
         "A contentType is written in lower case and without parameters" },
-    core! { "uploads.slot.upload-url" ["UP-04"] |case| web_address(case, "/data/uploadUrl"),
-        "uploadUrl is a web address in full" },
-    core! { "uploads.slot.token" ["UP-05"] token,
-        "token is a string that fits a header" },
-    core! { "uploads.slot.url" ["UP-06"] |case| web_address(case, "/data/url"),
-        "url is a web address in full" },
-    core! { "uploads.slot.path" ["UP-07"] path,
-        "path is a string that is not empty" },
+    core! { "uploads.slot.token" ["UP-05", "UP-07"] token,
+        "token is a string that fits a header, and path one that is not empty" },
     core! { "uploads.slot.echo" ["UP-08"]
         |case| says(case, |content_type, size| json!({ "contentType": content_type, "size": size })),
         "contentType and size of the slot are those of the request" },
-    core! { "uploads.slot.own-address" ["UP-04", "UP-06", "UP-17"] own_address,
-        "url is another address than uploadUrl, and no two slots share one" },
-    reference! { "uploads.slot.keys" ["UP-01"]
-        |case| async move { png_slot(&case).await?.has_only("/data", KEYS).map(drop) },
-        "A slot has seven fields and no others" },
-    reference! { "uploads.slot.name" ["UP-06", "UP-07"] name,
-        "path is images/ and a name of 26 characters with the ending of its type, on which url \
-         ends" },
+    core! { "uploads.slot.addresses" ["UP-04", "UP-06", "UP-17"] addresses,
+        "uploadUrl and url are web addresses in full, each another one, and no two slots share one" },
+    reference! { "uploads.slot.name" ["UP-01", "UP-05", "UP-06", "UP-07"] name,
+        "A slot has seven fields; path is images/ and a name of 26 characters with the ending of its \
+         type, on which url ends without a query; uploadUrl does not hold the token" },
     reference! { "uploads.slot.unguessable" ["UP-05", "UP-07"] ("S-45") unguessable,
         "Names and tokens of slots have nothing in common" },
-    reference! { "uploads.slot.no-secrets-in-url" ["UP-05", "UP-06"] no_secrets_in_url,
-        "url has no query, and uploadUrl does not hold the token" },
 ];
 
 const KEYS: &[&str] = &["contentType", "expiresIn", "path", "size", "token", "uploadUrl", "url"];
@@ -72,26 +58,12 @@ async fn exact_content_types(case: Case) -> Result {
     Ok(())
 }
 
-async fn web_address(case: Case, place: &str) -> Result {
-    let reply = png_slot(&case).await?;
-    let text = reply.string(place)?;
-    let url = Url::parse(text).ok();
-    let is_web = url.is_some_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
-    // A signed address must not show in a report.
-    let got = format!("another text, of {} characters", text.len());
-    reply.ensure(is_web, format!("a web address at {place}"), got).map(drop)
-}
-
 async fn token(case: Case) -> Result {
     let reply = png_slot(&case).await?;
     let token = reply.string("/data/token")?;
     let fits = !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_graphic());
     let got = format!("another text, of {} bytes", token.len());
-    reply.ensure(fits, "a token of visible ASCII characters", got).map(drop)
-}
-
-async fn path(case: Case) -> Result {
-    let reply = png_slot(&case).await?;
+    reply.ensure(fits, "a token of visible ASCII characters", got)?;
     reply.ensure(!reply.string("/data/path")?.is_empty(), "a path", "an empty string").map(drop)
 }
 
@@ -108,12 +80,18 @@ async fn says(case: Case, fields: fn(&str, usize) -> Value) -> Result {
     Ok(())
 }
 
-async fn own_address(case: Case) -> Result {
+async fn addresses(case: Case) -> Result {
     let mut seen = HashSet::new();
     for _ in 0..4 {
         let reply = png_slot(&case).await?;
         for place in ["/data/uploadUrl", "/data/url"] {
-            let new = seen.insert(reply.string(place)?.to_owned());
+            let text = reply.string(place)?;
+            let is_web = |url: Url| matches!(url.scheme(), "http" | "https") && url.has_host();
+            // A signed address must not show in a report.
+            let got = format!("another text, of {} characters", text.len());
+            let is_web = Url::parse(text).is_ok_and(is_web);
+            reply.ensure(is_web, format!("a web address at {place}"), got)?;
+            let new = seen.insert(text.to_owned());
             reply.ensure(new, format!("a new address at {place}"), "one that was there before")?;
         }
     }
@@ -123,6 +101,7 @@ async fn own_address(case: Case) -> Result {
 async fn name(case: Case) -> Result {
     for (content_type, ending) in TYPES.into_iter().zip(["png", "jpg", "webp", "gif"]) {
         let reply = slot(&case, content_type, 100).await?;
+        reply.has_only("/data", KEYS)?;
         let (path, url) = (reply.string("/data/path")?, reply.string("/data/url")?);
         let name = path.strip_prefix("images/").unwrap_or_default();
         let holds = name.split_once('.').is_some_and(|(stem, end)| {
@@ -130,6 +109,9 @@ async fn name(case: Case) -> Result {
         });
         reply.ensure(holds, format!("images/<26 letters and digits>.{ending}"), path)?;
         reply.ensure(url.ends_with(&format!("/assets/{name}")), "url to end on the name", url)?;
+        reply.ensure(!url.contains(['?', '#']), "a url without a query", url)?;
+        let apart = !reply.string("/data/uploadUrl")?.contains(reply.string("/data/token")?);
+        reply.ensure(apart, "an uploadUrl without the token", "one that holds it")?;
     }
     Ok(())
 }
@@ -148,12 +130,4 @@ async fn unguessable(case: Case) -> Result {
         }
     }
     Ok(())
-}
-
-async fn no_secrets_in_url(case: Case) -> Result {
-    let reply = png_slot(&case).await?;
-    let url = reply.string("/data/url")?;
-    reply.ensure(!url.contains(['?', '#']), "a url without a query", url)?;
-    let apart = !reply.string("/data/uploadUrl")?.contains(reply.string("/data/token")?);
-    reply.ensure(apart, "an uploadUrl without the token", "one that holds it").map(drop)
 }

@@ -2,27 +2,14 @@
 //! forking them. What is in a vault belongs to `contents`.
 
 mod fork;
-mod general;
 mod list;
 mod object;
-mod race;
-mod slug;
 mod update;
-
-use std::collections::BTreeSet;
 
 use super::prelude::*;
 
-pub(super) const ALL: &[&[Scenario]] = &[
-    object::ALL,
-    slug::ALL,
-    general::ALL,
-    list::ALL,
-    update::ALL,
-    fork::ALL,
-    fork::choices::ALL,
-    race::ALL,
-];
+pub(super) const ALL: &[&[Scenario]] =
+    &[object::ALL, list::ALL, update::ALL, fork::ALL, fork::choices::ALL];
 
 /// All vaults of the caller.
 async fn list(case: &Case) -> Result<ApiResponse> {

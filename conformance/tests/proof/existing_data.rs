@@ -15,14 +15,14 @@ const AT_ONCE: usize = 4;
 
 /// A scenario, and a fault that turns it red.
 const SEEN: &[(&str, &str)] = &[
-    ("existing-data.prompts.shape", "prompts.list-short"),
+    ("existing-data.prompts.item", "prompts.list-short"),
     ("existing-data.prompts.item", "prompts.type-upper-case"),
     ("existing-data.prompts.filters", "prompts.type-upper-case"),
     ("existing-data.prompts.filters", "existing-data.vault-and-one"),
     ("existing-data.prompts.pages", "pagination.limit-and-one"),
     ("existing-data.prompts.pages", "pagination.border-twice"),
     ("existing-data.prompts.end", "pagination.cursor-empty"),
-    ("existing-data.vaults.shape", "vaults.visibility-word"),
+    ("existing-data.vaults.item", "vaults.visibility-word"),
     ("existing-data.vaults.order", "vaults.list-oldest-first"),
     ("existing-data.vaults.item", "vaults.slug-name"),
     ("existing-data.vaults.count", "vaults.count-alone"),

@@ -3,9 +3,7 @@
 use std::fmt;
 
 use futures::future::BoxFuture;
-use serde_json::Value;
 
-use crate::fixture::merged;
 use crate::scenarios::generations::job::send;
 use crate::scenarios::prelude::*;
 use crate::scenarios::prompts::object::{all_inputs, in_every_answer};

@@ -2,7 +2,6 @@
 //! that remove and pin them. The order of several pins is in `listing`.
 
 use super::vault_with_distinct_ids;
-use crate::fixture::Entry;
 use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
@@ -13,9 +12,10 @@ pub(super) const ALL: &[Scenario] = &[
         "Pin, move and remove take the membership's id, not the prompt's" },
     core! { "contents.membership.others-kept" ["VC-03"] others_kept,
         "Saving or adding a prompt leaves its other memberships as they are" },
-    reference! { "contents.membership.wrong-vault"
-        ["VC-15", "VC-20", "VC-21", "VC-25", "VC-26"] wrong_vault,
-        "A membership of another vault than the path's is found by no call and stays as it is" },
+    reference! { "contents.membership.not-found" ["VC-15", "VC-20", "VC-21", "VC-25", "VC-26"] ("S-31")
+        not_found,
+        "A membership of another vault than the path's, one that was removed, and one that was moved \
+         away is found by no call, and nothing changes" },
     core! { "contents.remove.answer" ["VC-15"] |case| answer(case, Call::Remove),
         "A removal answers 200 with the membership's id and removed true" },
     core! { "contents.remove.takes-out" ["VC-15", "VC-16"] takes_out,
@@ -24,8 +24,6 @@ pub(super) const ALL: &[Scenario] = &[
         "A removed prompt stays in its other vaults" },
     core! { "contents.remove.others-stay" ["VC-16"] others_stay,
         "A removal leaves the other prompts of the vault as they are" },
-    reference! { "contents.remove.again" ["VC-15"] ("S-31") again,
-        "A membership that was removed is not found" },
     core! { "contents.pin.answer" ["VC-25"] |case| answer(case, Call::Pin),
         "A pin answers 200 with the membership's id and isPinned true" },
     core! { "contents.unpin.answer" ["VC-26"] |case| answer(case, Call::Unpin),
@@ -106,26 +104,41 @@ async fn others_kept(case: Case) -> Result {
     first.expect_entries(&before).await
 }
 
-/// S-31. The other vault holds the prompts too, under memberships of its own.
-async fn wrong_vault(case: Case) -> Result {
+/// No call finds it, whether it is pinned or not.
+async fn found_by_none(member: &Member, target: &Vault, what: &str) -> Result {
+    let replies = [
+        ("pin", member.pin().await?),
+        ("unpin", member.unpin().await?),
+        ("move", member.move_to(target).await?),
+        ("removal", member.remove().await?),
+    ];
+    for (call, reply) in replies {
+        reply.has_status(404, format!("the {call} of a membership {what}"))?;
+    }
+    Ok(())
+}
+
+/// The other vault holds the prompts too, under memberships of its own.
+async fn not_found(case: Case) -> Result {
     let [vault, second, target] = case.vaults().await?;
-    let [pinned, plain] = vault.filled().await?;
+    let [pinned, plain, removed, moved] = vault.filled().await?;
     second.add_in_turn([&pinned, &plain]).await?;
     pinned.pinned().await?;
+    removed.remove().await?.status(200)?;
+    moved.moved_to(&target).await?;
     let vaults = [&vault, &second, &target];
     let mut before = Vec::new();
     for vault in vaults {
         before.push(vault.entries().await?);
     }
-    let [pinned, plain] = [pinned, plain].map(|it| second.membership(it.id, &it.prompt));
-    let replies = [
-        ("pin", plain.pin().await?),
-        ("unpin", pinned.unpin().await?),
-        ("move", plain.move_to(&target).await?),
-        ("removal", plain.remove().await?),
-    ];
-    for (call, reply) in replies {
-        reply.has_status(404, format!("the {call} of a membership of another vault"))?;
+    for member in [pinned, plain] {
+        let member = second.membership(member.id, &member.prompt);
+        found_by_none(&member, &target, "of another vault").await?;
+    }
+    found_by_none(&removed, &target, "that was removed").await?;
+    for vault in [&vault, &target] {
+        let member = vault.membership(moved.id, &moved.prompt);
+        found_by_none(&member, &second, "that was moved away").await?;
     }
     for (vault, before) in vaults.into_iter().zip(before) {
         vault.expect_entries(&before).await?;
@@ -156,21 +169,6 @@ async fn others_stay(case: Case) -> Result {
     removed.remove().await?.status(200)?;
     expected.retain(|entry| entry.membership != removed.id);
     vault.expect_entries(&expected).await
-}
-
-async fn again(case: Case) -> Result {
-    let (_, target, [removed]) = case.source_and_target().await?;
-    removed.remove().await?.status(200)?;
-    let replies = [
-        ("pin", removed.pin().await?),
-        ("unpin", removed.unpin().await?),
-        ("move", removed.move_to(&target).await?),
-        ("removal", removed.remove().await?),
-    ];
-    for (call, reply) in replies {
-        reply.has_status(404, format!("the {call} of a removed membership"))?;
-    }
-    Ok(())
 }
 
 /// A vault with four prompts, in the order of the listing: the latest added first.

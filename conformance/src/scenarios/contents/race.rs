@@ -1,13 +1,9 @@
-//! Adding, removing and pinning by many requests at once: afterwards the vault
-//! holds what the answers promised, and the counts are true. Moves have a file
-//! of their own.
+//! Adding, removing, pinning and moving by many requests at once: afterwards the vault holds what
+//! the answers promised, and the counts are true. Whoever reads meanwhile sees a move done or not.
 
-pub(super) mod moves;
-
-use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::scenarios::prelude::*;
-use futures::future::{try_join, try_join3};
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
@@ -36,6 +32,21 @@ pub(super) const ALL: &[Scenario] = &[
         "Of many removals of one membership exactly one succeeds" },
     reference! { "contents.race.sum-of-added" ["VC-11"] sum_of_added,
         "The added of adds at the same time sum up to the prompts that were added" },
+    core! { "contents.race.moves-to-one-vault" ["VC-21"] moves_to_one_vault,
+        "Of many moves of one membership, to one vault or to different ones, exactly one succeeds, and \
+         it is in the target once" },
+    core! { "contents.race.move-or-remove" ["VC-21"] |case| moved_or_removed(case, false),
+        "Of moves and removals of one membership one move succeeds, or removals do" },
+    core! { "contents.race.moves-cross" ["VC-20", "VA-10"] moves_cross,
+        "Moves in both directions between two vaults all succeed, and the counts of both are true" },
+    core! { "contents.race.seen-in-one-vault" ["VC-21"] seen_in_one_vault,
+        "Whoever reads a prompt while it is moved sees it in exactly one of the two vaults" },
+    core! { "contents.race.counted-in-one-vault" ["VA-10", "VC-21"] counted_in_one_vault,
+        "Whoever lists the vaults while a prompt is moved sees it counted in exactly one" },
+    reference! { "contents.race.moves-into-a-holder" ["VC-20"] ("S-28") moves_into_a_holder,
+        "Moves of one prompt from many vaults into one leave it there once" },
+    reference! { "contents.race.losers-404" ["VC-21"] ("S-31") losers_404,
+        "The moves that lose answer 404, and no removal of a membership that was moved succeeds" },
 ];
 
 async fn adds(case: Case) -> Result {
@@ -145,4 +156,146 @@ async fn many_pins(case: Case) -> Result {
     let pinned = listed.iter().filter(|entry| entry.pinned).map(|entry| entry.membership);
     let expected: BTreeSet<_> = members[..6].iter().map(|member| member.id).collect();
     check::equal("the pinned memberships", &pinned.collect(), &expected)
+}
+
+async fn moves_to_one_vault(case: Case) -> Result {
+    let case = case.under_contention();
+    let (source, target, [member]) = case.source_and_target().await?;
+    let moves = race::times(16, || member.move_to(&target)).await?;
+    race::expect_successes(&moves, 1)?;
+    source.expect_size(0).await?;
+    target.expect_size(1).await?;
+    let (source, targets) = (case.vault().await?, case.vaults::<8>().await?);
+    let [member] = source.filled().await?;
+    let moves = race::all(targets.iter().map(|target| member.move_to(target))).await?;
+    race::expect_successes(&moves, 1)?;
+    source.expect_size(0).await?;
+    let mut holders = 0;
+    for target in &targets {
+        holders += target.prompts().await?.len();
+    }
+    check::equal("the number of targets that list the prompt", &holders, &1)
+}
+
+/// Until a move wins, for which the removals come a little later in each round. A removal that
+/// finds nothing may be told of success (S-31, S-76), unless only `one_kind` may.
+async fn moved_or_removed(case: Case, one_kind: bool) -> Result {
+    for later in 0..8 {
+        let (source, target, [member]) = case.under_contention().source_and_target().await?;
+        let removals = async {
+            tokio::time::sleep(Duration::from_millis(later)).await;
+            race::times(8, || member.remove()).await
+        };
+        let moves = race::times(8, || member.move_to(&target));
+        let (moves, removals) = try_join(moves, removals).await?;
+        let moved = race::expect_one_success_at_most(&moves)?;
+        if moved == 0 {
+            race::expect_success(&removals)?;
+        } else if one_kind {
+            race::expect_successes(&removals, 0)?;
+        }
+        source.expect_size(0).await?;
+        target.expect_size(moved).await?;
+        if moved == 1 {
+            break;
+        }
+    }
+    Ok(())
+}
+
+async fn moves_cross(case: Case) -> Result {
+    let [left, right] = case.under_contention().vaults().await?;
+    let (there, back) = (left.fill(6).await?, right.fill(6).await?);
+    let rightward = there.iter().map(|member| (member, &right));
+    let moves = rightward.chain(back.iter().map(|member| (member, &left)));
+    let replies = race::all(moves.map(|(member, target)| member.move_to(target))).await?;
+    race::expect_status(&replies, 200)?;
+    for (vault, members) in [(&left, back), (&right, there)] {
+        vault.expect_prompts_in_any_order(&members).await?;
+        vault.counts_what_it_lists().await?;
+    }
+    Ok(())
+}
+
+/// Moves a prompt to and fro between two vaults while several readers look.
+async fn moved_and_seen<F>(case: &Case, look: impl Fn(Prompt, [Vault; 2]) -> F) -> Result
+where
+    F: Future<Output = Result>,
+{
+    let vaults: [Vault; 2] = case.under_contention().vaults().await?;
+    let [member] = vaults[0].filled().await?;
+    let (prompt, done) = (member.prompt.clone(), AtomicBool::new(false));
+    let moving = async {
+        let moved = to_and_fro(&vaults, member).await;
+        done.store(true, Ordering::Relaxed);
+        moved
+    };
+    let looking = join_all((0..4).map(|_| async {
+        while !done.load(Ordering::Relaxed) {
+            look(prompt.clone(), vaults.clone()).await?;
+        }
+        Ok(())
+    }));
+    let (moved, seen) = join(moving, looking).await;
+    moved?;
+    seen.into_iter().collect()
+}
+
+async fn to_and_fro([left, right]: &[Vault; 2], mut member: Member) -> Result {
+    for _ in 0..20 {
+        member = member.moved_to(right).await?.moved_to(left).await?;
+    }
+    Ok(())
+}
+
+async fn seen_in_one_vault(case: Case) -> Result {
+    let look = |prompt: Prompt, vaults: [Vault; 2]| async move {
+        let reply = prompt.read().await?;
+        let named = vault_ids(&reply)?;
+        let own = named.iter().filter(|id| vaults.iter().any(|vault| vault.id == **id));
+        let one = own.count() == 1;
+        reply.ensure(one, "vaultIds with one of the two vaults", json_text(&named)).map(drop)
+    };
+    moved_and_seen(&case, look).await
+}
+
+async fn counted_in_one_vault(case: Case) -> Result {
+    let wire = case.wire().under_contention();
+    let look = |_, vaults: [Vault; 2]| {
+        let wire = wire.clone();
+        async move {
+            let reply = wire.get("/vaults").await?;
+            let mut counts = Vec::new();
+            for vault in vaults {
+                counts.push(reply.entry(vault.id)?["promptCount"].clone());
+            }
+            let one = counts == [1, 0] || counts == [0, 1];
+            let what = "promptCounts 1 and 0, or 0 and 1";
+            reply.ensure(one, what, json_text(&counts)).map(drop)
+        }
+    };
+    moved_and_seen(&case, look).await
+}
+
+async fn moves_into_a_holder(case: Case) -> Result {
+    let case = case.under_contention();
+    let (target, sources) = (case.vault().await?, case.vaults::<8>().await?);
+    let prompt = case.prompt().await?;
+    for source in &sources {
+        source.add_in_turn([&prompt]).await?;
+    }
+    let members = try_join_all(sources.iter().map(Vault::members)).await?.concat();
+    let moves = race::all(members.iter().map(|member| member.move_to(&target))).await?;
+    race::expect_status(&moves, 200)?;
+    prompt.expect_vaults(sources.iter().chain([&target]), [&target]).await?;
+    target.expect_size(1).await
+}
+
+async fn losers_404(case: Case) -> Result {
+    let (_, target, [member]) = case.under_contention().source_and_target().await?;
+    let replies = race::times(16, || member.move_to(&target)).await?;
+    for reply in replies.iter().filter(|reply| reply.status_code() != 200) {
+        reply.has_status(404, "a move that came too late")?;
+    }
+    moved_or_removed(case, true).await
 }

@@ -4,7 +4,6 @@
 use super::request::{Correct, Request};
 use super::table::{Field, Kind};
 use super::{Fact, facts, values};
-use crate::Profile;
 use crate::scenarios::errors::names_exactly;
 use crate::scenarios::generations::job::taken_by_model;
 use crate::scenarios::prelude::*;
@@ -33,11 +32,9 @@ pub(super) async fn all_named(call: &Correct, field: &Field, values: &[String]) 
 
 /// Whatever is refused for the profile core names the field.
 pub(super) async fn named(call: &Correct, field: &Field) -> Result {
-    let core = |fact: &Fact| fact.profile(field) == Profile::Core;
+    let core = |fact: &Fact| fact.profile(field).0 == Profile::Core && !fact.accepts(field);
     for fact in facts(field).into_iter().filter(core) {
         match fact {
-            Fact::Null if field.presence.takes_null() => {}
-            Fact::First | Fact::Last | Fact::Words => {}
             Fact::Required => {
                 let reply = call.without(field.name).await?;
                 reply.is_bad_request_naming(field.name, format!("no {}", field.name))?;

@@ -1,8 +1,6 @@
 //! The requests of the table: a correct call of each, to be changed in one field. Values are JSON
 //! as it is written, so that `1.0`, escapes and numbers beyond 64 bits can be sent.
 
-use http::Method;
-
 use super::table::{FIELDS, Field, Presence};
 use crate::scenarios::prelude::*;
 

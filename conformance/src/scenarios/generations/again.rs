@@ -1,45 +1,31 @@
 //! The same clientJobId a second time, in our server (S-36): with the same body it is the same
 //! job; with another one it is refused, and the job stays as it is.
 
-use std::collections::HashSet;
-
-use futures::future::join_all;
-
 use super::job::{
-    FAIL, Job, PLASMA, REFUSE, body, body_for_a_vault, failing, own_id, refused, send, status,
+    FAIL, Job, PLASMA, body, body_for_a_vault, failing, own_id, refused, send, status,
 };
-use crate::fixture::merged;
 use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
     reference! { "generations.again.same-body" ["GE-11", "GE-30"] ("S-36")
         [LocalProvider] same_body,
-        "The same id with the same body gives the same answer, and the output is there once" },
+        "The same id with the same body, whatever the order of its keys and the space between them, \
+         gives the same answer, and the output is there once" },
     reference! { "generations.again.after-the-end" ["GE-11", "GE-28", "GE-29", "GE-31"] ("S-33", "S-36")
         [LocalProvider] after_the_end,
         "A job that has ended, well or not, stays as it is and is not begun again" },
-    reference! { "generations.again.form-of-the-body" ["GE-11"] ("S-36")
-        [LocalProvider] form_of_the_body,
-        "The order of keys and the space between them make no other body" },
     reference! { "generations.again.two-accounts"
         ["GE-11", "GE-31"] ("S-36") [OtherAccount, LocalProvider] two_accounts,
         "Two accounts may use the same id, each for a job of its own" },
-    reference! { "generations.again.any-text" ["GE-05", "GE-11", "GE-31"] ("S-36")
+    reference! { "generations.again.any-text" ["GE-05", "GE-11", "GE-31"] ("S-36", "S-66")
         [LocalProvider] any_text,
-        "An id is any text that fits, and statusUrl has it as one segment" },
-    reference! { "generations.again.case-matters" ["GE-11"] ("S-36", "S-66")
-        [LocalProvider] case_matters,
-        "Ids that differ in the case of a letter or in form name different jobs" },
-    reference! { "generations.again.other-body" ["GE-11", "ER-03"] ("S-36")
+        "An id is any text that fits, and statusUrl has it as one segment; ids that differ in the case \
+         of a letter or in form name different jobs" },
+    reference! { "generations.again.other-body" ["GE-11", "GE-31", "ER-03"] ("S-36")
         [LocalProvider] other_body,
-        "The same id with another body is 400 naming clientJobId, whichever field differs" },
-    reference! { "generations.again.conflict-harmless"
-        ["GE-11", "GE-31"] ("S-36") [LocalProvider] conflict_harmless,
-        "A refused repetition leaves the job as it is" },
-    reference! { "generations.again.refused-leaves-no-job"
-        ["GE-11", "GE-31"] ("S-36", "S-38") [LocalProvider] refused_leaves_no_job,
-        "An id for which the provider accepted no job is free for another body" },
+        "The same id with another body is 400 naming clientJobId, whichever field differs, and leaves \
+         the job as it is" },
 ];
 
 async fn own_request(case: &Case, mut fields: Value) -> Result<Value> {
@@ -55,7 +41,27 @@ async fn same_body(case: Case) -> Result {
     first.wait_completed().await?;
     // Another job gives it time to save more.
     Job::finish(&case, json!({})).await?;
-    first.outputs().await?.counts(2)?.one().map(drop)
+    first.outputs().await?.counts(2)?.one()?;
+    let (id, name) = (own_id(&case), case.name("A harbour"));
+    let forms = [
+        format!(
+            r#"{{"modelId":"{FAIL}","prompt":"{name}","clientJobId":"{id}","parameters":{{"a":1,"b":{{"c":[],"d":null}}}}}}"#
+        ),
+        format!(
+            r#"{{ "parameters" : {{"b":{{"d":null,"c":[ ]}}, "a":1}},
+                "clientJobId":"{id}", "prompt" : "{name}", "modelId": "{FAIL}" }}"#
+        ),
+        // Another spelling of the same text, and a field that nobody knows.
+        format!(
+            r#"{{"unknown":1,"modelId":"\u006cocal\/fail","prompt":"{name}","clientJobId":"{id}","parameters":{{"a":1,"b":{{"c":[],"d":null}}}}}}"#
+        ),
+    ];
+    let mut requests = Vec::new();
+    for form in forms {
+        let call = case.wire().call(Method::POST, "/generations").body("application/json", form);
+        requests.push(call.send().await?.status(202)?.at("/data/providerRequestId")?.clone());
+    }
+    are_different(&requests, 1)
 }
 
 async fn after_the_end(case: Case) -> Result {
@@ -80,29 +86,6 @@ fn are_different(requests: &[Value], expected: usize) -> Result {
     check::ensure(different.len() == expected, &format!("{expected} different jobs"), got)
 }
 
-async fn form_of_the_body(case: Case) -> Result {
-    let (id, name) = (own_id(&case), case.name("A harbour"));
-    let forms = [
-        format!(
-            r#"{{"modelId":"{FAIL}","prompt":"{name}","clientJobId":"{id}","parameters":{{"a":1,"b":{{"c":[],"d":null}}}}}}"#
-        ),
-        format!(
-            r#"{{ "parameters" : {{"b":{{"d":null,"c":[ ]}}, "a":1}},
-                "clientJobId":"{id}", "prompt" : "{name}", "modelId": "{FAIL}" }}"#
-        ),
-        // Another spelling of the same text, and a field that nobody knows.
-        format!(
-            r#"{{"unknown":1,"modelId":"\u006cocal\/fail","prompt":"{name}","clientJobId":"{id}","parameters":{{"a":1,"b":{{"c":[],"d":null}}}}}}"#
-        ),
-    ];
-    let mut requests = Vec::new();
-    for form in forms {
-        let call = case.wire().call(Method::POST, "/generations").body("application/json", form);
-        requests.push(call.send().await?.status(202)?.at("/data/providerRequestId")?.clone());
-    }
-    are_different(&requests, 1)
-}
-
 async fn two_accounts(case: Case) -> Result {
     let id = own_id(&case);
     let mut requests = Vec::new();
@@ -122,33 +105,28 @@ async fn any_text(case: Case) -> Result {
     let long = "l".repeat(150);
     let odd =
         ["/", "?", "%", "%2F", " ", "#", "..", "a/../b", "\\", "\"", "+", "&=;", "漢é😀", &long];
-    let tries = odd.map(|odd| {
-        let case = &case;
-        async move {
-            let id = format!("{}{odd}", own_id(case));
-            let job = Job::queue(case, failing(json!({ "clientJobId": id }))).await?;
-            job.answer.equals("/data/clientJobId", id.clone())?;
-            let url = job.answer.string("/data/statusUrl")?;
-            let path = url.strip_prefix(case.target().base_url()).unwrap_or_default();
-            let parts = path.split(['/', '?', '#']).count();
-            job.answer.ensure(parts == 4, "a statusUrl with the id as one segment", url)?;
-            let reply = case.wire().get(path).await?;
-            reply
-                .has_status(200, format!("statusUrl of {}", json_text(&id)))?
-                .equals("/data/clientJobId", id)?;
-            Ok::<_, Failure>(())
-        }
+    let case = &case;
+    let tries = odd.map(|odd| async move {
+        let id = format!("{}{odd}", own_id(case));
+        let job = Job::queue(case, failing(json!({ "clientJobId": id }))).await?;
+        job.answer.equals("/data/clientJobId", id.clone())?;
+        let url = job.answer.string("/data/statusUrl")?;
+        let path = url.strip_prefix(case.target().base_url()).unwrap_or_default();
+        let parts = path.split(['/', '?', '#']).count();
+        job.answer.ensure(parts == 4, "a statusUrl with the id as one segment", url)?;
+        let reply = case.wire().get(path).await?;
+        reply
+            .has_status(200, format!("statusUrl of {}", json_text(&id)))?
+            .equals("/data/clientJobId", id)?;
+        Ok::<_, Failure>(())
     });
-    join_all(tries).await.into_iter().collect()
-}
-
-async fn case_matters(case: Case) -> Result {
-    let base = own_id(&case);
+    try_join_all(tries).await?;
+    let base = own_id(case);
     let mut requests = Vec::new();
     // The last two look alike: one letter, and a letter with a combining mark.
     for end in ["a", "A", " a", "a ", "\u{e9}", "e\u{301}"] {
         let fields = failing(json!({ "clientJobId": format!("{base}{end}") }));
-        let job = Job::queue(&case, fields).await?;
+        let job = Job::queue(case, fields).await?;
         requests.push(job.answer.at("/data/providerRequestId")?.clone());
     }
     are_different(&requests, requests.len())
@@ -186,10 +164,6 @@ async fn other_body(case: Case) -> Result {
         send(&case, with(&one)).await?.has_status(202, what)?;
         refused(&case, "clientJobId", with(&two)).await?;
     }
-    Ok(())
-}
-
-async fn conflict_harmless(case: Case) -> Result {
     let (id, name) = (own_id(&case), case.name("first"));
     let request = body(&case, failing(json!({ "clientJobId": id, "prompt": name })));
     let job = Job::submit(&case, request.clone()).await?;
@@ -202,12 +176,4 @@ async fn conflict_harmless(case: Case) -> Result {
     }
     let again = Job::submit(&case, request).await?;
     again.answer.equals("/data", job.answer.at("/data")?.clone()).map(drop)
-}
-
-async fn refused_leaves_no_job(case: Case) -> Result {
-    let id = own_id(&case);
-    send(&case, json!({ "clientJobId": id, "modelId": REFUSE })).await?.status(502)?;
-    status(&case.wire(), &id).await?.has_status(404, "the status of a job that was refused")?;
-    let other = failing(json!({ "clientJobId": id, "prompt": "another body" }));
-    send(&case, other).await?.has_status(202, "another body under the same id").map(drop)
 }

@@ -1,10 +1,7 @@
 //! The images on a prompt that a generation saved. A server may show its outputs
 //! in another form; then there is nothing here to be wrong.
 
-use std::collections::HashSet;
-
-use super::job::Job;
-use super::outputs::{Outputs, fetch};
+use super::job::{Job, Outputs, fetch};
 use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
@@ -19,12 +16,9 @@ pub(super) const ALL: &[Scenario] = &[
         "Every output of a batch has an address of its own" },
     core! { "generations.images.unlinked" ["PR-43", "GE-29"] unlinked,
         "A deleted prompt takes its images from the vault and the list" },
-    reference! { "generations.images.files-remain" ["PR-43", "GE-29"] ("S-06")
-        [LocalProvider] files_remain,
-        "The file of a deleted prompt's image remains at its address" },
-    reference! { "generations.images.kept-by-update"
-        ["PR-06", "PR-32", "GE-29"] ("S-06") [LocalProvider] kept_by_update,
-        "An update of the prompt leaves its images" },
+    reference! { "generations.images.kept" ["PR-06", "PR-32", "PR-43", "GE-29"] ("S-06")
+        [LocalProvider] kept,
+        "An update of the prompt leaves its images, and after its deletion their files remain" },
     reference! { "generations.images.forked"
         ["VA-33", "GE-29"] ("S-22") [OtherAccount, LocalProvider] forked,
         "A fork copies the images of the prompts" },
@@ -123,23 +117,19 @@ async fn unlinked(case: Case) -> Result {
     check::equal("what is left in the list", &left, &vec![])
 }
 
-async fn files_remain(case: Case) -> Result {
-    let saved = two(&case).await?.1;
-    delete_prompts(&case, &saved).await?;
-    for url in saved.counts(2)?.urls() {
-        fetch(&case, url).await?.status(200)?;
-    }
-    Ok(())
-}
-
-async fn kept_by_update(case: Case) -> Result {
+async fn kept(case: Case) -> Result {
     let saved = two(&case).await?.1;
     let prompt = saved.one()?;
     let path = format!("/prompts/{}", prompt["id"]);
     let title = case.name("renamed");
     let changes = json!({ "title": title, "promptType": "text", "imageUrl": "https://e.example/" });
     let changed = case.wire().patch(&path, changes).await?;
-    changed.status(200)?.equals("/data/images", prompt["images"].clone()).map(drop)
+    changed.status(200)?.equals("/data/images", prompt["images"].clone())?;
+    delete_prompts(&case, &saved).await?;
+    for url in saved.counts(2)?.urls() {
+        fetch(&case, url).await?.status(200)?;
+    }
+    Ok(())
 }
 
 async fn forked(case: Case) -> Result {

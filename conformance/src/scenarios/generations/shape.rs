@@ -1,10 +1,13 @@
-//! The prompt that a job saves in the vault of our server (S-39).
+//! The prompt that a job saves in the vault of our server (S-39), and what reaches the provider, seen
+//! in the built-in one: models, ratios, parameters, the editing model (S-38).
 
 use http::header::CONTENT_TYPE;
 
-use super::job::{Job, PLASMA_VIDEO};
-use super::outputs::{Outputs, fetch, size};
+use super::job::{
+    Job, Outputs, PLASMA, PLASMA_VIDEO, REFUSE, failing, fetch, own_id, send, size, status,
+};
 use crate::scenarios::prelude::*;
+use crate::scenarios::uploads::slot::uploaded_urls;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
@@ -14,15 +17,28 @@ pub(super) const ALL: &[Scenario] = &[
     reference! { "generations.shape.type" ["GE-09", "GE-29"] ("S-39") [LocalProvider] kind,
         "The prompt has the type of the generation, which is image by default" },
     reference! { "generations.shape.texts" ["GE-29"] ("S-39") [LocalProvider] texts,
-        "Title and text are the generation's prompt, cut after 120 and 15000 characters" },
-    reference! { "generations.shape.space-around" ["GE-29"] ("S-39") [LocalProvider] space_around,
-        "White space around the generation's prompt stays in the text and not in the title" },
+        "Title and text are the generation's prompt, cut after 120 and 15000 characters; white space \
+         around it stays in the text and not in the title" },
     reference! { "generations.shape.files" ["PR-07", "GE-09", "GE-29"] ("S-39", "S-45")
         [LocalProvider] files,
         "A picture and a video are files of the shown size with an image's type" },
     reference! { "generations.shape.as-any-prompt"
         ["GE-29", "PR-37", "VC-09"] [LocalProvider] as_any_prompt,
         "The prompt is like any other: active, on top of the vault, not pinned, with its model" },
+    reference! { "generations.provider.refusal" ["GE-11", "GE-26", "GE-31", "ER-02"] ("S-36", "S-38")
+        [LocalProvider] refusal,
+        "What the provider refuses is 502 with its reason, and no job: its id is free for another body" },
+    reference! { "generations.provider.any-model" ["GE-07", "GE-17", "GE-18"] ("S-38") [LocalProvider]
+        any_model,
+        "A modelId without the namespace of prompts' models, and any text as a ratio, goes to the \
+         provider too: what it does not know is 502 and not 400" },
+    reference! { "generations.provider.ratios" ["GE-17", "GE-18"] ("S-38") [LocalProvider] ratios,
+        "The example ratios shape the output of a model that supports them; without one it is as wide \
+         as high" },
+    reference! { "generations.provider.parameters" ["GE-20"] [LocalProvider] parameters,
+        "Parameters reach the provider: the same seed gives the same picture, another one another" },
+    reference! { "generations.provider.editing-model" ["GE-24"] [LocalProvider] editing_model,
+        "With an imageInput the editing model takes the place of the model" },
 ];
 
 async fn saved(case: &Case, fields: Value) -> Result<Outputs> {
@@ -69,10 +85,6 @@ async fn texts(case: Case) -> Result {
         let got = format!("another text, of {} characters", json_text(&length));
         check::ensure(right, "the first 15000 characters as text", got)?;
     }
-    Ok(())
-}
-
-async fn space_around(case: Case) -> Result {
     let text = format!(" \n{}\t ", case.name("space around"));
     let saved = saved(&case, json!({ "prompt": text })).await?;
     check::equal("the text", &saved.one()?["prompt"], &json!(text))?;
@@ -108,4 +120,74 @@ async fn as_any_prompt(case: Case) -> Result {
     // It has a model: its type may change to video without naming one.
     let path = format!("/prompts/{}", prompt["id"]);
     case.wire().patch(&path, json!({ "promptType": "video" })).await?.status(200).map(drop)
+}
+
+async fn refusal(case: Case) -> Result {
+    let id = own_id(&case);
+    let reply = send(&case, json!({ "modelId": REFUSE, "clientJobId": id })).await?;
+    let reason = reply.status(502)?.equals("/details", json!({}))?.string("/error")?;
+    reply.ensure(
+        reason.contains(REFUSE),
+        "the provider's reason, which names the model",
+        reason,
+    )?;
+    status(&case.wire(), &id).await?.has_status(404, "the status of a job that was refused")?;
+    let other = failing(json!({ "clientJobId": id, "prompt": "another body" }));
+    send(&case, other).await?.has_status(202, "another body under the same id").map(drop)
+}
+
+/// The provider refuses a generation with each of these values of a field: 502.
+async fn any_model(case: Case) -> Result {
+    let longest = "9".repeat(64);
+    let models = ["nowhere", "elsewhere/model", "local", "local/", " ", "漢"];
+    let ratios = ["", "square", "16x9", "0:1", "1:100", &longest];
+    for (field, values) in [("modelId", models), ("aspectRatio", ratios)] {
+        for value in values {
+            let reply = send(&case, json!({ field: value })).await?;
+            reply.has_status(502, format!("the {field} {}", json_text(value)))?;
+        }
+    }
+    Ok(())
+}
+
+/// Width and height of the one output of a generation with these fields.
+async fn sides(case: &Case, fields: Value) -> Result<(i64, i64)> {
+    let saved = Job::finish(case, fields).await?.outputs().await?;
+    let image = saved.images().first().map(|image| (&image["width"], &image["height"]));
+    image
+        .and_then(|(width, height)| width.as_i64().zip(height.as_i64()))
+        .ok_or_else(|| saved.listing.failure("an image with width and height", json_text(&image)))
+}
+
+async fn ratios(case: Case) -> Result {
+    for (ratio, (x, y)) in
+        [("1:1", (1, 1)), ("9:16", (9, 16)), ("16:9", (16, 9)), ("4:5", (4, 5)), ("3:2", (3, 2))]
+    {
+        let (width, height) = sides(&case, json!({ "aspectRatio": ratio })).await?;
+        // As near as whole pixels come.
+        let right = (width * y - height * x).abs() <= x.max(y);
+        check::ensure(right, &format!("sides of {ratio}"), format!("{width} by {height}"))?;
+    }
+    let (width, height) = sides(&case, json!({})).await?;
+    check::equal("the width", &width, &height)
+}
+
+async fn parameters(case: Case) -> Result {
+    let prompt = case.name("A harbour");
+    let mut pictures = Vec::new();
+    for seed in [1, 1, 2] {
+        let fields = json!({ "modelId": PLASMA, "prompt": prompt, "parameters": { "seed": seed } });
+        let saved = Job::finish(&case, fields).await?.outputs().await?;
+        pictures.push(fetch(&case, saved.one_url()?).await?.body().clone());
+    }
+    check::ensure(pictures[0] == pictures[1], "one picture for one seed", "two pictures")?;
+    check::ensure(pictures[1] != pictures[2], "another picture for another seed", "the same")
+}
+
+async fn editing_model(case: Case) -> Result {
+    let input = uploaded_urls(&case, 1).await?.swap_remove(0);
+    let with = |model: &str, editing: &str| json!({ "modelId": model, "imageEditEndpointId": editing, "imageInput": input });
+    Job::finish(&case, with(REFUSE, PLASMA)).await?;
+    let refused = send(&case, with(PLASMA, REFUSE)).await?;
+    refused.has_status(502, "an editing model that accepts no job").map(drop)
 }

@@ -6,20 +6,18 @@ use std::sync::{Mutex, PoisonError};
 use url::Url;
 
 use super::job::{
-    FAIL, Job, PLASMA_VIDEO, body_for_a_vault, failing, own_id, slow, status, within_a_jobs_time,
+    FAIL, Job, Outputs, PLASMA_VIDEO, body_for_a_vault, failing, own_id, slow, status,
+    within_a_jobs_time,
 };
-use super::outputs::Outputs;
 use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
     core! { "generations.status.again-and-again" ["GE-05", "GE-31"] again_and_again,
         "statusUrl can be called again and again, before the end and after it" },
-    reference! { "generations.status.members" ["GE-31"] ("S-34") [LocalProvider] members,
-        "A status has its ten members and no other, of their types in every state" },
-    reference! { "generations.status.of-the-job" ["GE-09", "GE-31"] ("S-34")
-        [LocalProvider] of_the_job,
-        "A status repeats what the answer and the request said" },
+    reference! { "generations.status.members" ["GE-09", "GE-31"] ("S-34") [LocalProvider] members,
+        "A status has its ten members and no other, of their types in every state, and repeats what \
+         the answer and the request said" },
     reference! { "generations.status.order" ["GE-26", "GE-27", "GE-28"] ("S-33")
         [LocalProvider] order,
         "A job is queued, then in_progress, then completed, and never goes back" },
@@ -30,12 +28,10 @@ pub(super) const ALL: &[Scenario] = &[
         "A job whose output was deleted stays completed and names it" },
     reference! { reads "generations.status.unknown-404" ["GE-31"] ("S-35") unknown_404,
         "The status of an unknown job is 404, whatever its id looks like" },
-    reference! { "generations.failed.state" ["EN-04", "GE-01", "GE-31"] ("S-40")
+    reference! { "generations.failed.state" ["EN-04", "GE-01", "GE-28", "GE-29", "GE-31"] ("S-40")
         [LocalProvider] failed_state,
-        "A job that fails is accepted, and then failed with the provider's message in data" },
-    reference! { "generations.failed.nothing-saved"
-        ["GE-28", "GE-29"] ("S-40") [LocalProvider] nothing_saved,
-        "A job that fails saves nothing, and its status names no prompt" },
+        "A job that fails is accepted, and then failed with the provider's message in data; it saves \
+         nothing, and its status names no prompt" },
     core! { "generations.scope.nothing-queued" ["AU-09"] [ReadOnlyKey] nothing_queued,
         "What a key without prompts:write tried to queue leaves no output" },
     reference! { "generations.scope.status-read-only"
@@ -118,10 +114,6 @@ async fn members(case: Case) -> Result {
         well_formed(&job.status().await?)?;
         well_formed(&job.wait_ended().await?)?;
     }
-    Ok(())
-}
-
-async fn of_the_job(case: Case) -> Result {
     let video = json!({ "generationType": "video", "modelId": PLASMA_VIDEO });
     for (kind, mut fields) in
         [("image", json!({})), ("image", json!({ "generationType": "image" })), ("video", video)]
@@ -211,15 +203,12 @@ async fn unknown_404(case: Case) -> Result {
 }
 
 async fn failed_state(case: Case) -> Result {
-    let last = Job::queue(&case, failing(json!({}))).await?.wait_ended().await?;
-    last.equals("/data/status", "failed")?.equals("/error", json!(null))?;
-    let message = last.string("/data/error")?;
-    last.ensure(message.contains(FAIL), "the provider's message", message).map(drop)
-}
-
-async fn nothing_saved(case: Case) -> Result {
     let job = Job::queue(&case, failing(json!({ "batchCount": 4 }))).await?;
-    job.wait_ended().await?.equals("/data/promptId", json!(null))?;
+    let last = job.wait_ended().await?;
+    last.equals("/data/status", "failed")?.equals("/error", json!(null))?;
+    last.equals("/data/promptId", json!(null))?;
+    let message = last.string("/data/error")?;
+    last.ensure(message.contains(FAIL), "the provider's message", message)?;
     // Another job gives it time to save something after all.
     Job::finish(&case, json!({})).await?;
     job.outputs().await?.counts(0).map(drop)

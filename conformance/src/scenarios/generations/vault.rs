@@ -1,12 +1,6 @@
 //! That a job of a model that works runs to its end, how many outputs it leaves, and where they go.
 
-use std::collections::{BTreeSet, HashSet};
-use std::time::Duration;
-
-use futures::future::try_join_all;
-
-use super::job::{Job, body, failing, refused, send, slow, within_a_jobs_time};
-use super::outputs::Outputs;
+use super::job::{Job, Outputs, body, failing, refused, send, slow, within_a_jobs_time};
 use crate::case::state;
 use crate::scenarios::endpoints::absent;
 use crate::scenarios::prelude::*;
@@ -47,12 +41,9 @@ pub(super) const ALL: &[Scenario] = &[
     reference! { "generations.vault.status-general"
         ["GE-22", "VA-12"] ("S-34") [LocalProvider] status_general,
         "The status names General if no vault was named, and the output is in it alone" },
-    reference! { "generations.vault.deleted-before-the-end"
-        ["GE-29"] ("S-41") [LocalProvider] deleted_before_the_end,
-        "If the vault is deleted before the job is done the output goes to General" },
-    reference! { "generations.vault.deleted-afterwards"
-        ["GE-29", "VA-28"] [LocalProvider] deleted_afterwards,
-        "Deleting the vault afterwards leaves the output in the account" },
+    reference! { "generations.vault.deleted" ["GE-29", "VA-28"] ("S-41") [LocalProvider] deleted,
+        "If the vault is deleted before the job is done the output goes to General; its deletion \
+         afterwards leaves the output in the account" },
 ];
 
 async fn by_itself(case: Case) -> Result {
@@ -232,14 +223,11 @@ async fn status_general(case: Case) -> Result {
     Ok(())
 }
 
-async fn deleted_before_the_end(case: Case) -> Result {
+async fn deleted(case: Case) -> Result {
     let job = Job::queue(&case, slow(1.0)).await?;
     job.own_vault()?.delete().await?.status(200)?;
     job.wait_completed().await?;
-    output_is_in(&case, &job, &[general_id(&case.wire()).await?]).await
-}
-
-async fn deleted_afterwards(case: Case) -> Result {
+    output_is_in(&case, &job, &[general_id(&case.wire()).await?]).await?;
     let job = Job::queue(&case, json!({})).await?;
     let prompt = job.wait_completed().await?.at("/data/promptId")?.clone();
     job.own_vault()?.delete().await?.status(200)?;

@@ -1,7 +1,5 @@
 //! The places: every id of every path, body and query. A test holds the table to the endpoints.
 
-use http::Method;
-
 use crate::scenarios::endpoints::{
     self, CONTENTS, FORK, Ids, MEMBERSHIP, MOVE, PIN, PROMPT, SAVE, VAULT,
 };

@@ -1,21 +1,15 @@
 //! The life of a key in a browser session (S-46): it is created, used, listed and revoked; and
 //! what `POST /api-keys` refuses.
 
-use std::time::Duration;
-
 use super::{NewKey, hides, is_plain, parts_of, taken_apart};
-use crate::fixture::merged;
 use crate::scenarios::errors::names_exactly;
 use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    reference! { "keys.create.answer" ["KE-06"] ("S-46") [Session] created,
-        "POST /api-keys in a session answers 201 with the record and the key" },
-    reference! { "keys.create.form" ["KE-01"] ("S-49") [Session] form,
-        "A new key has its record's public id, and only letters and digits in its parts" },
-    reference! { "keys.create.works" ["KE-06"] ("S-46") [Session] works,
-        "A new key with prompts:write reads and writes at once" },
+    reference! { "keys.create.answer" ["KE-01", "KE-06"] ("S-46", "S-49") [Session] created,
+        "POST /api-keys in a session answers 201 with the record and the key, which has the record's \
+         public id and only letters and digits in its parts, and reads and writes at once" },
     reference! { "keys.create.only-reads" ["KE-03", "AU-08"] ("S-48") [Session] only_reads,
         "A new key without scopes reads and does not write" },
     reference! { "keys.secret.only-once" ["KE-04"] ("S-47") [Session] only_once,
@@ -24,31 +18,22 @@ pub(super) const ALL: &[Scenario] = &[
     reference! { "keys.list.newest-first" ["KE-07"] ("S-46") [Session] newest_first,
         "Keys are listed newest first" },
     reference! { "keys.list.record" ["KE-07"] ("S-46") [Session] record,
-        "A key is listed with the record that its creation answered" },
-    reference! { "keys.list.last-used" ["KE-07"] ("S-46") [Session] last_used,
-        "lastUsedAt is null until the key is used, and then a timestamp" },
-    reference! { "keys.list.revoked" ["KE-07"] ("S-46") [Session] listed_revoked,
-        "A revoked key stays in the list, with the time of its revocation" },
+        "A key is listed with the record that its creation answered, whose lastUsedAt is null until it \
+         is used, and then a timestamp" },
     reference! { "keys.revoke.answer" ["KE-07"] ("S-46") [Session] revoked,
-        "Revoking a key answers 200 with its record and the time" },
+        "Revoking a key answers 200 with its record and the time, again with the first time, and it \
+         stays in the list with that" },
     reference! { "keys.revoke.next-request" ["KE-07", "AU-06"] ("S-55") [Session] next_request,
         "The request after the revocation of its key is refused" },
-    reference! { "keys.revoke.again" ["KE-07"] ("S-46") [Session] again,
-        "Revoking a key again answers 200 with the first time" },
     reference! { "keys.revoke.unknown" ["ER-11"] ("S-46") [Session] unknown,
         "Revoking a key that does not exist is 404" },
     reference! { "keys.revoke.other-account" ["ER-11"] ("S-46")
         [Session, OtherAccount] other_account,
         "Revoking a key of another account is 404, and the key works on" },
-    reference! { "keys.name.refused" ["KE-06"] ("S-46") [Session] name_refused,
-        "A missing, blank or too long name and one that is no text are 400 naming the field" },
-    reference! { "keys.name.lengths" ["KE-06"] ("S-46") [Session] name_lengths,
-        "A name of 1 and of 100 characters is taken as it is" },
-    reference! { "keys.scopes.refused" ["KE-03"] ("S-46") [Session] scopes_refused,
-        "Missing, unknown and repeated scopes and what is no list are 400 naming the field" },
-    reference! { "keys.create.body" ["KE-06"] ("S-67") [Session] body,
-        "A body that is no object is 400 naming body, another type of content 415, too large a \
-         body 413" },
+    reference! { "keys.create.fields" ["KE-03", "KE-06"] ("S-46", "S-67") [Session] fields,
+        "A name of 1 and of 100 characters is taken as it is; any other, scopes that are no list of \
+         known ones, and a body that is no object are 400 naming the field, another type of content is \
+         415, and too large a body 413" },
 ];
 
 const WRITE: &[&str] = &["prompts:write"];
@@ -57,17 +42,14 @@ const WRITE: &[&str] = &["prompts:write"];
 const RECORDED: Duration = Duration::from_secs(10);
 
 async fn created(case: Case) -> Result {
-    let NewKey { answer, .. } = NewKey::make(&case, WRITE).await?;
+    let new = NewKey::make(&case, WRITE).await?;
+    let NewKey { id, key, answer, .. } = &new;
     answer.status(201)?.equals("/error", None::<&str>)?.equals("/data/scopes", WRITE)?;
     answer.equals("/data/lastUsedAt", None::<&str>)?.equals("/data/revokedAt", None::<&str>)?;
     answer.timestamp("/data/createdAt")?;
     let name = answer.string("/data/name")?;
-    answer.ensure(name.starts_with("key "), "the name that was sent", name).map(drop)
-}
-
-async fn form(case: Case) -> Result {
-    let NewKey { id, key, answer, .. } = NewKey::make(&case, WRITE).await?;
-    let (vendor, public_id, secret) = parts_of(&key)?;
+    answer.ensure(name.starts_with("key "), "the name that was sent", name)?;
+    let (vendor, public_id, secret) = parts_of(key)?;
     let (expected, _, _) = taken_apart(&case)?;
     answer.ensure(vendor == expected, format!("the vendor {expected}"), vendor)?;
     answer.ensure(public_id == id, format!("the public id {id} in the key"), public_id)?;
@@ -75,11 +57,6 @@ async fn form(case: Case) -> Result {
         let got = "other characters, or none";
         answer.ensure(is_plain(part), format!("letters and digits in {name}"), got)?;
     }
-    Ok(())
-}
-
-async fn works(case: Case) -> Result {
-    let new = NewKey::make(&case, WRITE).await?;
     new.read().await?.success()?;
     new.write().await?.success().map(drop)
 }
@@ -114,14 +91,10 @@ async fn newest_first(case: Case) -> Result {
 }
 
 async fn record(case: Case) -> Result {
-    let new = NewKey::make(&case, WRITE).await?;
-    check::equal("the listed record", &new.listed().await?, &new.record()?)
-}
-
-async fn last_used(case: Case) -> Result {
-    let new = &NewKey::make(&case, &[]).await?;
-    let unused = new.listed().await?["lastUsedAt"].clone();
-    check::equal("lastUsedAt of a key that nobody has used", &unused, &Value::Null)?;
+    let new = &NewKey::make(&case, WRITE).await?;
+    let unused = new.listed().await?;
+    check::equal("the listed record", &unused, &new.record()?)?;
+    check::equal("lastUsedAt of a key that nobody has used", &unused["lastUsedAt"], &Value::Null)?;
     new.read().await?.success()?;
     let used = case.until("lastUsedAt of a key that was used", RECORDED, || async move {
         let used = new.listed().await?["lastUsedAt"].clone();
@@ -132,21 +105,16 @@ async fn last_used(case: Case) -> Result {
     check::ensure(is_time, "lastUsedAt to be a timestamp", used.to_string())
 }
 
-async fn listed_revoked(case: Case) -> Result {
-    let new = NewKey::make(&case, &[]).await?;
-    let revocation = new.revoke().await?;
-    let listed = new.listed().await?["revokedAt"].clone();
-    check::ensure(listed.is_string(), "a listed key with its revokedAt", listed.to_string())?;
-    check::equal("revokedAt in the list", &listed, revocation.at("/data/revokedAt")?)
-}
-
 async fn revoked(case: Case) -> Result {
     let new = NewKey::make(&case, WRITE).await?;
     let reply = new.revoke().await?;
     reply.status(200)?.timestamp("/data/revokedAt")?;
     let mut expected = new.record()?;
     expected["revokedAt"] = reply.at("/data/revokedAt")?.clone();
-    reply.equals("/data", expected).map(drop)
+    let time = expected["revokedAt"].clone();
+    reply.equals("/data", expected)?;
+    check::equal("revokedAt in the list", &new.listed().await?["revokedAt"], &time)?;
+    new.revoke().await?.status(200)?.equals("/data/revokedAt", time).map(drop)
 }
 
 async fn next_request(case: Case) -> Result {
@@ -156,12 +124,6 @@ async fn next_request(case: Case) -> Result {
     new.revoke().await?.success()?;
     new.read().await?.status(401)?;
     new.write().await?.status(401).map(drop)
-}
-
-async fn again(case: Case) -> Result {
-    let new = NewKey::make(&case, &[]).await?;
-    let time = new.revoke().await?.at("/data/revokedAt")?.clone();
-    new.revoke().await?.status(200)?.equals("/data/revokedAt", time).map(drop)
 }
 
 async fn unknown(case: Case) -> Result {
@@ -184,32 +146,14 @@ async fn other_account(case: Case) -> Result {
 const NAME_MAX: usize = 100;
 const BODY_BYTES_MAX: usize = 4 * 1024 * 1024;
 
-async fn name_refused(case: Case) -> Result {
+async fn fields(case: Case) -> Result {
     let long = "é".repeat(NAME_MAX + 1);
     let names = json!([null, "", " \t\u{a0}", long, "a\u{0}", 7, ["a"]]);
-    refused(case, "name", json!({ "scopes": [] }), names).await
-}
-
-async fn scopes_refused(case: Case) -> Result {
+    refused(&case, "name", json!({ "scopes": [] }), names).await?;
     let name = json!({ "name": case.name("key") });
     let (unknown, twice) = (["prompts:read"], ["prompts:write", "prompts:write"]);
     let others = json!([null, unknown, twice, ["Prompts:Write"], [""], [7], "prompts:write", {}]);
-    refused(case, "scopes", name, others).await
-}
-
-/// The body without the field, and with each of these values of it, is refused for the field.
-async fn refused(case: Case, field: &str, body: Value, values: Value) -> Result {
-    let session = case.session().await?;
-    let values = values.as_array().into_iter().flatten();
-    let with_each = values.map(|value| merged(body.clone(), json!({ field: value })));
-    for body in with_each.chain([body.clone()]) {
-        let reply = session.post("/api-keys", body.clone()).await?;
-        check::with_context(format!("the body {body}"), names_exactly(&reply, &[field]))?;
-    }
-    Ok(())
-}
-
-async fn name_lengths(case: Case) -> Result {
+    refused(&case, "scopes", name, others).await?;
     let session = case.session().await?;
     let name = case.name("key");
     let padding = "é".repeat(NAME_MAX - name.chars().count() - 1);
@@ -218,16 +162,23 @@ async fn name_lengths(case: Case) -> Result {
         let what = format!("a name of {} characters", name.chars().count());
         reply.has_status(201, what)?.equals("/data/name", name)?;
     }
-    Ok(())
-}
-
-async fn body(case: Case) -> Result {
-    let session = case.session().await?;
     let call = || session.call(Method::POST, "/api-keys");
     let good = json!({ "name": case.name("key"), "scopes": ["prompts:write"] }).to_string();
     names_exactly(&call().body("application/json", "[]").send().await?, &["body"])?;
     call().body("text/plain", good.clone()).send().await?.status(415)?;
     let large = good + &" ".repeat(BODY_BYTES_MAX);
     call().body("application/json", large).send().await?.status(413)?;
+    Ok(())
+}
+
+/// The body without the field, and with each of these values of it, is refused for the field.
+async fn refused(case: &Case, field: &str, body: Value, values: Value) -> Result {
+    let session = case.session().await?;
+    let values = values.as_array().into_iter().flatten();
+    let with_each = values.map(|value| merged(body.clone(), json!({ field: value })));
+    for body in with_each.chain([body.clone()]) {
+        let reply = session.post("/api-keys", body.clone()).await?;
+        check::with_context(format!("the body {body}"), names_exactly(&reply, &[field]))?;
+    }
     Ok(())
 }

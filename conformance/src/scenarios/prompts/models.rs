@@ -1,7 +1,6 @@
 //! The field `modelId`: its form, and when a prompt has to have one.
 
 use super::{both_accepted, both_name_field, created_with};
-use crate::fixture::merged;
 use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
@@ -24,10 +23,9 @@ pub(super) const ALL: &[Scenario] = &[
         "A change to image or video without any modelId is refused with 400" },
     core! { "prompts.models.brought-by-change" ["PR-37"] brought_by_change,
         "A change to image or video is accepted with a modelId in the request" },
-    core! { "prompts.models.set-at-creation" ["PR-37"] set_at_creation,
-        "A change to image or video is accepted if the prompt was made with a modelId" },
-    core! { "prompts.models.set-by-update" ["PR-37", "PR-34"] set_by_update,
-        "A change to image or video is accepted if an update before it brought a modelId" },
+    core! { "prompts.models.set-before" ["PR-37", "PR-34"] set_before,
+        "A change to image or video is accepted if the prompt was made with a modelId, or an update \
+         before it brought one" },
     core! { "prompts.models.between-media" ["PR-37"]
         |case| image_becomes(case, ["video", "image"]),
         "An image prompt becomes a video prompt, and back, without a new modelId" },
@@ -119,18 +117,12 @@ async fn brought_by_change(case: Case) -> Result {
     Ok(())
 }
 
-async fn set_at_creation(case: Case) -> Result {
+async fn set_before(case: Case) -> Result {
     for (kind, model) in MEDIA.into_iter().zip([case.image_model(), case.video_model()]) {
-        let (prompt, _) = case.prompt_with(json!({ "modelId": model })).await?;
-        becomes(&prompt, kind).await?;
-    }
-    Ok(())
-}
-
-async fn set_by_update(case: Case) -> Result {
-    for (kind, model) in MEDIA.into_iter().zip([case.image_model(), case.video_model()]) {
+        let fields = json!({ "modelId": model });
+        becomes(&case.prompt_with(fields.clone()).await?.0, kind).await?;
         let prompt = case.prompt().await?;
-        prompt.update(json!({ "modelId": model })).await?.success()?;
+        prompt.update(fields).await?.success()?;
         becomes(&prompt, kind).await?;
     }
     Ok(())

@@ -1,7 +1,5 @@
-//! The prompt object, wherever an answer holds one: its values, and what it does not show. That it
-//! has its fields, of their types, is in `answers`.
-
-use std::collections::BTreeSet;
+//! The prompt object, wherever an answer holds one: its values, what it does not show, and when
+//! `updatedAt` changes. That it has its fields, of their types, is in `answers`.
 
 use crate::scenarios::answers::shapes::PROMPT;
 use crate::scenarios::prelude::*;
@@ -25,16 +23,22 @@ pub(super) const ALL: &[Scenario] = &[
     reference! { "prompts.object.same-everywhere"
         ["PR-13", "PR-19", "PR-30", "PR-31", "PR-44"] ("S-07") same_everywhere,
         "Create, read, list, save and an update of nothing answer with equal objects" },
-    reference! { "prompts.object.exact-fields" ["PR-11", "PR-12"] ("S-05") exact_fields,
-        "A prompt object has its ten fields and no other" },
-    reference! { "prompts.object.status-active" ["PR-05"] ("S-04")
-        |case| shows(case, "status", "\"active\"", |it| it == "active"),
-        "Every prompt has the status active and keeps it" },
-    reference! { "prompts.object.images-empty" ["PR-06"] ("S-05", "S-06")
-        |case| shows(case, "images", "[]", |it| *it == json!([])),
-        "The images are empty until a generation fills them, imageUrl or not" },
+    reference! { "prompts.object.exact-fields" ["PR-05", "PR-06", "PR-11", "PR-12"]
+        ("S-04", "S-05", "S-06") exact_fields,
+        "A prompt object has its ten fields and no other; it is active, and has no images until a \
+         generation fills them, imageUrl or not" },
     reference! { "prompts.object.vault-ids-order" ["PR-08"] ("S-07") vault_ids_order,
         "The vaultIds ascend, each once, and are empty without a vault" },
+    core! { "prompts.updated-at.changes" ["PR-10"] changes,
+        "An update changes updatedAt" },
+    reference! { "prompts.updated-at.any-known-field" ["PR-10"] ("S-08") any_known_field,
+        "Any known field makes updatedAt later, also with the value that is there and in quick \
+         succession" },
+    reference! { "prompts.updated-at.kept" ["PR-10", "PR-32", "PR-35"] ("S-08") kept,
+        "What changes no field leaves updatedAt: an update without a known one, a refused one, and \
+         save, add, remove, move, pin and unpin" },
+    reference! { "prompts.updated-at.created-at-stays" ["PR-09", "PR-32"] ("S-08") created_at_stays,
+        "On creation updatedAt equals createdAt, which an update leaves" },
 ];
 
 /// Each answer that shows a new prompt with these fields, and the place of the prompt in it.
@@ -68,17 +72,6 @@ pub(in crate::scenarios) fn all_inputs(case: &Case) -> Value {
     })
 }
 
-/// Every answer shows a value that fits in the field, with all inputs and without any.
-async fn shows(case: Case, field: &str, what: &str, fits: fn(&Value) -> bool) -> Result {
-    for fields in [json!({}), all_inputs(&case)] {
-        for (reply, place) in in_every_answer(&case, fields).await? {
-            let value = reply.at(&format!("{place}/{field}"))?;
-            reply.ensure(fits(value), format!("{field} to be {what}"), value)?;
-        }
-    }
-    Ok(())
-}
-
 async fn hides(case: Case, fields: &[&str]) -> Result {
     for (reply, place) in in_every_answer(&case, all_inputs(&case)).await? {
         let prompt = reply.at(&place)?;
@@ -90,8 +83,11 @@ async fn hides(case: Case, fields: &[&str]) -> Result {
 
 async fn exact_fields(case: Case) -> Result {
     let fields: Vec<_> = PROMPT.iter().map(|field| field.name).collect();
-    for (reply, place) in in_every_answer(&case, all_inputs(&case)).await? {
-        reply.has_only(&place, &fields)?;
+    for inputs in [json!({}), all_inputs(&case)] {
+        for (reply, place) in in_every_answer(&case, inputs).await? {
+            reply.has_only(&place, &fields)?.equals(&format!("{place}/status"), "active")?;
+            reply.equals(&format!("{place}/images"), json!([]))?;
+        }
     }
     Ok(())
 }
@@ -160,4 +156,81 @@ async fn vault_ids_order(case: Case) -> Result {
     let mut expected = vaults.map(|vault| vault.id);
     expected.sort_unstable();
     prompt.read().await?.equals("/data/vaultIds", json!(expected)).map(drop)
+}
+
+async fn changes(case: Case) -> Result {
+    let (prompt, created) = case.prompt_with(json!({})).await?;
+    let first = created.timestamp("/data/updatedAt")?;
+    // Another server's clock may have whole seconds only, so it is asked again.
+    case.until("another updatedAt after updates", Duration::from_secs(5), || async {
+        let reply = prompt.update(json!({ "title": case.name("new") })).await?;
+        let changed = reply.success()?.timestamp("/data/updatedAt")? != first;
+        Ok(changed.then_some(()))
+    })
+    .await
+}
+
+async fn any_known_field(case: Case) -> Result {
+    let vault = case.vault().await?;
+    let (prompt, created) = case.prompt_with(json!({})).await?;
+    let mut last = created.timestamp("/data/updatedAt")?;
+    let url = "https://example.com/a.png";
+    for fields in [
+        json!({ "title": "New" }),
+        json!({ "prompt": "New" }),
+        json!({ "promptType": "text" }),
+        json!({ "platform": "new" }),
+        json!({ "platform": null }),
+        json!({ "modelId": case.image_model() }),
+        json!({ "aspectRatio": "16:9" }),
+        json!({ "imageUrl": url }),
+        json!({ "referenceMediaUrls": [url] }),
+        json!({ "referenceMediaUrls": [] }),
+        json!({ "vaultId": vault.id }),
+    ] {
+        for _ in 0..2 {
+            let reply = prompt.update(fields.clone()).await?;
+            let now = reply.success()?.timestamp("/data/updatedAt")?;
+            reply.ensure(now > last, format!("an updatedAt after {last}"), now)?;
+            last = now;
+        }
+    }
+    let (prompt, created) = case.prompt_with(json!({})).await?;
+    let mut moments = vec![created.timestamp("/data/updatedAt")?];
+    for reply in race::times(24, || prompt.update(json!({ "title": "New" }))).await? {
+        moments.push(reply.success()?.timestamp("/data/updatedAt")?);
+    }
+    moments.sort_unstable();
+    moments.dedup();
+    check::equal("the number of different updatedAt", &moments.len(), &25)
+}
+
+async fn kept(case: Case) -> Result {
+    let (prompt, created) = case.prompt_with(json!({ "platform": "poster" })).await?;
+    for fields in [json!({}), json!({ "unknown": 1, "updatedAt": "1970-01-01T00:00:00Z" })] {
+        let reply = prompt.update(fields).await?;
+        reply.success()?.equals("/data", created.at("/data")?.clone())?;
+    }
+    for fields in [
+        json!({ "title": "" }),
+        json!({ "title": "Good", "promptType": "video" }),
+        json!({ "title": "Good", "vaultId": 0 }),
+    ] {
+        prompt.update(fields).await?.status(400)?;
+    }
+    same_fields(&prompt.get().await?, &created, ["updatedAt"])?;
+    let (first, second, [member]) = case.source_and_target().await?;
+    let before = member.prompt.get().await?;
+    member.pin().await?.status(200)?;
+    member.unpin().await?.status(200)?;
+    member.moved_to(&second).await?.remove().await?.status(200)?;
+    member.prompt.save_into(&first).await?.status(200)?;
+    same_fields(&member.prompt.get().await?, &before, ["updatedAt"])
+}
+
+async fn created_at_stays(case: Case) -> Result {
+    let (prompt, created) = case.prompt_with(json!({})).await?;
+    created.equals("/data/updatedAt", created.string("/data/createdAt")?)?;
+    let reply = prompt.update(json!({ "title": "New", "prompt": "New" })).await?;
+    same_fields(reply.success()?, &created, ["createdAt"])
 }

@@ -1,17 +1,12 @@
 //! `GET` and `PATCH /prompts/{promptId}`: their answers, what an update sets, what it leaves, and
 //! what a refused create or update leaves behind.
 
-use futures::future::try_join;
-
-use crate::fixture::merged;
 use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
     core! { "prompts.read.the-one-named" ["PR-30"] the_one_named,
         "A read answers with the prompt that the path names" },
-    reference! { "prompts.read.query-ignored" ["PR-30"] ("S-03") query_ignored,
-        "A read ignores every query" },
     core! { "prompts.update.answer-is-new" ["PR-31"] answer_is_new,
         "An update answers with the prompt as it is afterwards" },
     core! { "prompts.update.stored" ["PR-33"] stored,
@@ -44,12 +39,6 @@ async fn the_one_named(case: Case) -> Result {
         prompt.read().await?.equals("/data/id", prompt.id)?.equals("/data/title", title)?;
     }
     Ok(())
-}
-
-async fn query_ignored(case: Case) -> Result {
-    let prompt = case.prompt().await?;
-    let path = format!("{}?limit=0&type=x&vaultId=", prompt.path());
-    case.wire().get(&path).await?.status(200)?.equals("/data/id", prompt.id).map(drop)
 }
 
 /// The fields that an update sets and a prompt shows.

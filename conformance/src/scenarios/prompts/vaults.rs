@@ -1,23 +1,36 @@
-//! The calls that put a prompt into a vault: create and update with a `vaultId`, and
-//! `POST /prompts/{promptId}/save`.
+//! `DELETE /prompts/{promptId}`, and the calls that put a prompt into a vault: create and update
+//! with a `vaultId`, and `POST /prompts/{promptId}/save`.
 
 use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core! { "prompts.vaults.create-shows" ["PR-27"] create_shows,
-        "A prompt that was made with a vaultId shows it in vaultIds" },
-    core! { "prompts.vaults.create-listed" ["PR-27"] create_listed,
-        "A prompt that was made with a vaultId is in that vault" },
-    core! { "prompts.vaults.update-adds" ["PR-38"] update_adds,
-        "An update with a vaultId puts the prompt into that vault" },
+    core! { "prompts.delete.answer" ["PR-40"] answer,
+        "A delete answers 200 with the id and deleted true" },
+    core! { "prompts.delete.gone" ["PR-41"] gone,
+        "A prompt that was deleted cannot be read any more" },
+    core! { "prompts.delete.not-listed" ["PR-41", "PR-13"] not_listed,
+        "A prompt that was deleted is not in the list of prompts" },
+    core! { "prompts.delete.in-no-vault" ["PR-42"] |case| gone_from(case, Place::Listing),
+        "A prompt that was deleted is in none of the vaults it was in" },
+    core! { "prompts.delete.not-counted" ["PR-42", "VA-10"] |case| gone_from(case, Place::Count),
+        "A prompt that was deleted does not count in the vaults it was in" },
+    core! { "prompts.delete.not-by-vault" ["PR-42", "PR-15"]
+        |case| gone_from(case, Place::FilteredList),
+        "The list with vaultId does not hold a prompt that was deleted" },
+    core! { "prompts.delete.others-stay" ["PR-42"] others_stay,
+        "A delete leaves the other prompts of the vault" },
+    reference! { "prompts.delete.at-once" ["PR-40", "PR-41"] ("S-68") deleted_at_once,
+        "Of several deletes of one prompt at the same moment exactly one succeeds, and its data is \
+         the id and deleted, and nothing else" },
+    core! { "prompts.vaults.create-adds" ["PR-27"] create_adds,
+        "A prompt that was made with a vaultId shows it in vaultIds and is in that vault" },
+    core! { "prompts.vaults.update-adds" ["PR-38"] |case| put_in(case, Way::Update),
+        "An update with a vaultId puts the prompt into that vault, and its answer shows it" },
     core! { "prompts.vaults.update-keeps-others" ["PR-38"] |case| keeps_others(case, Way::Update),
         "An update with a vaultId takes the prompt out of no other vault" },
-    core! { "prompts.save.adds" ["PR-44", "VC-03"]
-        |case| async move { put_in(&case, Way::Save).await.map(drop) },
-        "A save puts the prompt into the vault" },
-    core! { "prompts.save.shows" ["PR-45"] save_shows,
-        "The prompt that a save answers with has the vault in vaultIds" },
+    core! { "prompts.save.adds" ["PR-44", "PR-45", "VC-03"] |case| put_in(case, Way::Save),
+        "A save puts the prompt into the vault, and its answer shows it in vaultIds" },
     core! { "prompts.save.keeps-others" ["PR-46"] |case| keeps_others(case, Way::Save),
         "A save leaves the prompt in every vault it was in" },
     core! { "prompts.save.at-once" ["PR-44", "PR-46"] at_once,
@@ -29,39 +42,90 @@ pub(super) const ALL: &[Scenario] = &[
         "A create with the vaultId of no vault makes no prompt" },
 ];
 
+/// Where a vault shows a prompt.
+enum Place {
+    Listing,
+    Count,
+    FilteredList,
+}
+
+async fn answer(case: Case) -> Result {
+    let prompt = case.prompt().await?;
+    let reply = prompt.delete().await?;
+    reply.status(200)?.equals("/data/id", prompt.id)?.equals("/data/deleted", true).map(drop)
+}
+
+async fn gone(case: Case) -> Result {
+    let prompt = case.prompt().await?;
+    prompt.delete().await?;
+    prompt.get().await?.status(404).map(drop)
+}
+
+async fn not_listed(case: Case) -> Result {
+    let prompt = case.prompt().await?;
+    case.list().find(&case, [&prompt]).await?;
+    prompt.delete().await?;
+    case.list().limit(100).walk().await?.expect_none([&prompt])
+}
+
+/// A deleted prompt is not in one of these places of any vault it was in.
+async fn gone_from(case: Case, place: Place) -> Result {
+    let (vaults, prompt) = (case.vaults::<2>().await?, case.prompt().await?);
+    for vault in &vaults {
+        vault.add_in_turn([&prompt]).await?;
+    }
+    prompt.delete().await?;
+    for vault in vaults {
+        match place {
+            Place::Listing => vault.expect_size(0).await?,
+            Place::Count => vault.read().await?.equals("/data/promptCount", 0).map(drop)?,
+            Place::FilteredList => vault.list().walk().await?.expect_none([&prompt])?,
+        }
+    }
+    Ok(())
+}
+
+async fn others_stay(case: Case) -> Result {
+    let (vault, [_, deleted, _, _]) = case.filled_vault().await?;
+    let others = |ids: Vec<i64>| ids.into_iter().filter(|id| *id != deleted.prompt.id);
+    let expected: Vec<_> = others(vault.prompts().await?).collect();
+    deleted.prompt.delete().await?;
+    let left: Vec<_> = others(vault.prompts().await?).collect();
+    check::equal("the other prompts of the vault", &left, &expected)
+}
+
+async fn deleted_at_once(case: Case) -> Result {
+    let prompt = case.prompt().await?;
+    let replies = race::times(16, || prompt.delete()).await?;
+    race::expect_successes(&replies, 1)?;
+    for reply in &replies {
+        match reply.is_success() {
+            true => reply.equals("/data", json!({ "id": prompt.id, "deleted": true }))?,
+            false => reply.status(404)?,
+        };
+    }
+    Ok(())
+}
+
 fn shows(reply: &ApiResponse, vault: &Vault) -> Result {
     let shown = reply.success()?.array("/data/vaultIds")?;
     let what = format!("vaultIds with {}", vault.id);
     reply.ensure(shown.contains(&json!(vault.id)), what, json_text(&shown)).map(drop)
 }
 
-async fn create_shows(case: Case) -> Result {
+async fn create_adds(case: Case) -> Result {
     let vault = case.vault().await?;
-    shows(&case.create_prompt(json!({ "vaultId": vault.id })).await?, &vault)
-}
-
-async fn create_listed(case: Case) -> Result {
-    let vault = case.vault().await?;
-    let (prompt, _) = case.prompt_with(json!({ "vaultId": vault.id })).await?;
+    let (prompt, created) = case.prompt_with(json!({ "vaultId": vault.id })).await?;
+    shows(&created, &vault)?;
     vault.expect_prompts([&prompt]).await
 }
 
-/// A new prompt is put into a new vault, which then lists it once: the reply, and the vault.
-async fn put_in(case: &Case, way: Way) -> Result<(ApiResponse, Vault)> {
+/// A new prompt is put into a new vault, which then lists it once.
+async fn put_in(case: Case, way: Way) -> Result {
     let (vault, prompt) = (case.vault().await?, case.prompt().await?);
     let reply = vault.put(&prompt, way).await?;
     vault.expect_prompts([&prompt]).await?;
-    Ok((reply, vault))
-}
-
-async fn update_adds(case: Case) -> Result {
-    let (reply, vault) = put_in(&case, Way::Update).await?;
     shows(&reply, &vault)
-}
-
-async fn save_shows(case: Case) -> Result {
-    let (vault, prompt) = (case.vault().await?, case.prompt().await?);
-    shows(&prompt.save_into(&vault).await?, &vault)
 }
 
 async fn keeps_others(case: Case, way: Way) -> Result {

@@ -10,22 +10,19 @@ use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    http! { "raw.length.two" ["HT-01"] [HttpOne] |case| each(case, Refused, two_lengths),
-        "A request with two lengths that differ is not carried out" },
-    http! { "raw.length.no-number" ["HT-01"] [HttpOne] |case| each(case, Refused, no_lengths),
-        "A request whose length is no number is not carried out" },
+    http! { "raw.length.faulty" ["HT-01"] [HttpOne] |case| each(case, Refused, faulty_lengths),
+        "A request with two lengths that differ, or one that is no number, is not carried out" },
     http! { "raw.length.beside-chunks" ["HT-02"]
         [HttpOne] |case| each(case, Refused, beside_chunks),
         "What a length hides behind the chunks of a body is no second request" },
     http! { "raw.length.chunks-behind" ["HT-02"] [HttpOne] chunks_behind,
         "What chunks hide behind a length is carried out once at most" },
-    reference! { "raw.length.status" ["HT-01"] ("S-80") [HttpOne]
-        |case| each(case, Bodyless(400), |fixture| [two_lengths(fixture), no_lengths(fixture)].concat()),
-        "A faulty length is 400 without a body and ends the connection" },
-    http! { "raw.chunks.bad-size" ["HT-06"] [HttpOne] |case| each(case, Refused, bad_sizes),
-        "A chunk whose size is no number, or too large for one, is not carried out" },
-    http! { "raw.chunks.wrong-size" ["HT-06"] [HttpOne] |case| each(case, Refused, wrong_sizes),
-        "A chunk that does not end where its size says is not carried out" },
+    reference! { "raw.body.status" ["HT-01", "HT-03", "EN-02"] ("S-80") [HttpOne] status,
+        "A faulty length or coding is 400 without a body and ends the connection, faulty chunks are 400 \
+         naming body, good ones are taken, and two content types are 415, even if they are equal" },
+    http! { "raw.chunks.bad-size" ["HT-06"] [HttpOne] |case| each(case, Refused, faulty_chunks),
+        "A chunk whose size is no number, too large for one, or not where the chunk ends is not carried \
+         out" },
     http! { "raw.chunks.no-last" ["HT-04"] [HttpOne] |case| each(case, Ignored, no_last_chunk),
         "A chunked body that breaks off before its last chunk is not carried out" },
     http! { "raw.chunks.other-coding" ["HT-05"] [HttpOne] |case| each(case, Refused, other_codings),
@@ -33,9 +30,6 @@ pub(super) const ALL: &[Scenario] = &[
     http! { "raw.chunks.well-formed" ["HT-03"] [HttpOne] |case| unless_busy(case, taken_whole),
         "A body in many chunks with extensions and trailers is taken whole, or asked for with a \
          length" },
-    reference! { "raw.chunks.status" ["HT-03"] ("S-80") [HttpOne] chunks_status,
-        "Faulty chunks are 400 naming body, a faulty coding 400 without a body; good ones are \
-         taken" },
     http! { "raw.body.too-short" ["HT-04"] [HttpOne] too_short,
         "A request whose body breaks off before its length is not carried out" },
     http! { "raw.body.rubbish-behind" ["HT-06"] [HttpOne] rubbish_behind,
@@ -46,9 +40,6 @@ pub(super) const ALL: &[Scenario] = &[
         "A request with two content types is carried out whole or not at all" },
     http! { "raw.body.other-types" ["HT-24"] other_types,
         "A body of another type or of none is carried out whole or refused" },
-    reference! { "raw.body.two-types-status" ["EN-02"] ("S-80")
-        [HttpOne] |case| two_types(case, Some(415)),
-        "Two content types are 415, even if they are equal" },
 ];
 
 const CHUNKED: &str = "Transfer-Encoding: chunked";
@@ -57,19 +48,8 @@ fn length(bytes: usize) -> String {
     format!("Content-Length: {bytes}")
 }
 
-/// Lengths that contradict each other.
-fn two_lengths(fixture: &Fixture) -> Vec<Sample> {
-    let body = fixture.body();
-    let right = body.len();
-    let pairs = [(right, right - 1), (right - 1, right), (right, right + 100)];
-    let row = |(first, second)| {
-        let request = fixture.typed().line(length(first)).line(length(second));
-        sample(format!("the lengths {first} and {second}"), request.body(&body))
-    };
-    pairs.map(row).into()
-}
-
-fn no_lengths(fixture: &Fixture) -> Vec<Sample> {
+/// Lengths that contradict each other, and what is none.
+fn faulty_lengths(fixture: &Fixture) -> Vec<Sample> {
     let body = fixture.body();
     let right = body.len();
     let forms = format!(
@@ -77,11 +57,16 @@ fn no_lengths(fixture: &Fixture) -> Vec<Sample> {
          99999999999999999999999;18446744073709551616",
         right + 1
     );
-    let row = |value: &str| {
+    let forms = forms.split(';').map(|value| {
         let request = fixture.typed().line(format!("Content-Length: {value}"));
         sample(format!("the length {value}"), request.body(&body))
-    };
-    forms.split(';').map(row).collect()
+    });
+    let pairs = [(right, right - 1), (right - 1, right), (right, right + 100)];
+    let pairs = pairs.map(|(first, second)| {
+        let request = fixture.typed().line(length(first)).line(length(second));
+        sample(format!("the lengths {first} and {second}"), request.body(&body))
+    });
+    forms.chain(pairs).collect()
 }
 
 fn beside_chunks(fixture: &Fixture) -> Vec<Sample> {
@@ -109,21 +94,17 @@ fn in_chunks(fixture: &Fixture, body: &str) -> Sample {
     sample(format!("the chunks {body:.24?}"), fixture.typed().line(CHUNKED).body(body))
 }
 
-fn bad_sizes(fixture: &Fixture) -> Vec<Sample> {
+fn faulty_chunks(fixture: &Fixture) -> Vec<Sample> {
     let body = fixture.body();
     let length = body.len();
     let sizes = format!(
         "zz;-1;;\u{a0};10000000000000000000000000000001a;1 a;g;0x1a;0x{length:x};+{length:x};\
-         1{length:016x}"
+         1{length:016x};{:x};{:x}",
+        length - 3,
+        length + 1
     );
     let row = |size| in_chunks(fixture, &format!("{size}\r\n{body}\r\n0\r\n\r\n"));
     sizes.split(';').map(row).collect()
-}
-
-fn wrong_sizes(fixture: &Fixture) -> Vec<Sample> {
-    let body = fixture.body();
-    let sizes = [body.len() - 3, body.len() + 1];
-    sizes.map(|size| in_chunks(fixture, &format!("{size:x}\r\n{body}\r\n0\r\n\r\n"))).into()
 }
 
 fn no_last_chunk(fixture: &Fixture) -> Vec<Sample> {
@@ -166,11 +147,12 @@ async fn taken_whole(fixture: Fixture) -> Result {
     Ok(())
 }
 
-async fn chunks_status(case: Case) -> Result {
-    each(case.clone(), NamesBody, bad_sizes).await?;
-    each(case.clone(), NamesBody, wrong_sizes).await?;
+async fn status(case: Case) -> Result {
+    each(case.clone(), Bodyless(400), faulty_lengths).await?;
+    each(case.clone(), NamesBody, faulty_chunks).await?;
     each(case.clone(), Bodyless(400), other_codings).await?;
-    each(case, Status(201), well_formed).await
+    each(case.clone(), Status(201), well_formed).await?;
+    two_types(case, Some(415)).await
 }
 
 fn too_short_by(fixture: &Fixture, missing: usize) -> Sample {

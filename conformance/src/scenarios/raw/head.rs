@@ -1,14 +1,12 @@
 //! The head of a request: first lines, methods and headers that are not as they should be, or
 //! twice; `Host` and versions of HTTP (RFC 9112, sections 2.3 and 3.2).
 
-use std::time::Duration;
-
 use tokio::time::timeout;
 
 use super::Expect::{Answered, Bodyless, Refused, Status};
 use super::{Fixture, Sample, answer, answered, each, nothing_follows, sample, unless_busy};
 use crate::scenarios::prelude::*;
-use crate::wire::raw::{RawRequest, Received};
+use crate::wire::raw::Received;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
@@ -23,27 +21,18 @@ pub(super) const ALL: &[Scenario] = &[
         "Control bytes in a header's value bring no server error" },
     http! { "raw.head.no-header" ["HT-06"] [HttpOne] |case| each(case, Answered, odd_heads),
         "Lines of a head that are no header, and first lines that are none, bring no server error" },
-    reference! { "raw.head.status" ["HT-06"] ("S-80")
-        [HttpOne] |case| each(case, Bodyless(400), faulty_heads),
-        "A head that breaks the grammar is 400 without a body" },
-    reference! { "raw.head.bytes-beyond-ascii" ["HT-09"] ("S-80") [HttpOne]
-        |case| each(case, Status(200), beyond_ascii),
-        "Tabs and bytes beyond ASCII in a value are taken" },
-    http! { "raw.host.missing" ["HT-10"] [HttpOne]
-        |case| each(case, Refused, |fixture| creating("no Host", fixture, fixture.post().without("Host"))),
-        "An HTTP/1.1 request without Host is not carried out" },
-    http! { "raw.host.two" ["HT-10"] [HttpOne]
-        |case| each(case, Refused, |fixture| creating("two Hosts", fixture, fixture.post().line(OTHER_HOST))),
-        "A request with two Host headers is not carried out" },
-    http! { "raw.host.no-host" ["HT-10"] [HttpOne] |case| each(case, Refused, faulty_hosts),
-        "A request whose Host cannot be one is not carried out" },
+    reference! { "raw.head.status" ["HT-06", "HT-09", "HT-10", "ER-01"] ("S-61", "S-80") [HttpOne]
+        status,
+        "A head that breaks the grammar is 400 without a body; no Host, two and a faulty one are 400 \
+         with the error body, and HTTP/1.0 needs none; tabs and bytes beyond ASCII in a value are taken; \
+         unknown methods and those in small letters are 405" },
+    http! { "raw.host.faulty" ["HT-10"] [HttpOne] |case| each(case, Refused, faulty_hosts),
+        "An HTTP/1.1 request without Host, with two, or with one that cannot be is not carried out" },
     http! { "raw.host.absolute" ["HT-11"] [HttpOne] |case| unless_busy(case, whole_address),
         "A first line with the whole address is read as the path alone" },
     http! { "raw.host.http-1-0" ["HT-12"] [HttpOne] http_1_0,
         "HTTP/1.0 is answered, and the connection ends with the answer unless it was asked to \
          stay" },
-    reference! { "raw.host.status" ["HT-10", "ER-01"] ("S-80") [HttpOne] host_status,
-        "No Host, two and a faulty one are 400 with the error body; HTTP/1.0 needs none" },
     http! { "raw.method.case" ["HT-15"] [HttpOne]
         |case| each(case, Refused, |fixture| posts_with(fixture, &["post", "Post", "pOST"])),
         "A method in small letters is another method: it is not carried out" },
@@ -54,9 +43,6 @@ pub(super) const ALL: &[Scenario] = &[
         "A method in a header does not take the place of the one in the first line" },
     http! { "raw.method.head" ["HT-17"] [HttpOne] head,
         "The answer to HEAD has no body, so that the next answer can be read" },
-    reference! { "raw.method.status" ["ER-01"] ("S-61") [HttpOne]
-        |case| each(case, Status(405), |fixture| posts_with(fixture, &["post", "BREW"])),
-        "Unknown methods and those in small letters are 405" },
 ];
 
 /// Each account has a vault, and the list may show only that of the key it was answered under.
@@ -141,14 +127,12 @@ fn faulty_heads(fixture: &Fixture) -> Vec<Sample> {
 const OTHER_HOST: &str = "Host: other.example";
 const FAULTY_HOSTS: [&str; 4] = ["Host: a b", "Host: a/b", "Host: [::1", "Host: a@b:1"];
 
-/// The one sample of a request that creates a prompt.
-fn creating(what: &str, fixture: &Fixture, request: RawRequest) -> Vec<Sample> {
-    vec![sample(what, request.json(&fixture.body()))]
-}
-
 fn faulty_hosts(fixture: &Fixture) -> Vec<Sample> {
-    let request = |line| fixture.post().without("Host").line(line).json(&fixture.body());
-    FAULTY_HOSTS.map(|line| sample(line, request(line))).into()
+    let faulty = FAULTY_HOSTS.map(|line| (line, fixture.post().without("Host").line(line)));
+    let none = ("no Host", fixture.post().without("Host"));
+    let two = ("two Hosts", fixture.post().line(OTHER_HOST));
+    let all = faulty.into_iter().chain([none, two]);
+    all.map(|(what, request)| sample(what, request.json(&fixture.body()))).collect()
 }
 
 async fn whole_address(fixture: Fixture) -> Result {
@@ -174,7 +158,10 @@ async fn http_1_0(case: Case) -> Result {
     }
 }
 
-async fn host_status(case: Case) -> Result {
+async fn status(case: Case) -> Result {
+    each(case.clone(), Bodyless(400), faulty_heads).await?;
+    each(case.clone(), Status(200), beyond_ascii).await?;
+    each(case.clone(), Status(405), |fixture| posts_with(fixture, &["post", "BREW"])).await?;
     let fixture = Fixture::new(&case).await?;
     let faulty = FAULTY_HOSTS.map(|line| fixture.get().without("Host").line(line));
     let others = [fixture.get().without("Host"), fixture.get().line(OTHER_HOST)];

@@ -1,7 +1,5 @@
 //! Requests that come slowly, in pieces, ahead of their turn, or not to their end.
 
-use std::time::Duration;
-
 use crate::scenarios::prelude::*;
 use crate::wire::raw::{Received, Socket};
 
@@ -9,10 +7,9 @@ use super::{Fixture, answer, answered, is_refusal, nothing_follows, succeeded, u
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    http! { "raw.pace.slow-body" ["HT-04"] [HttpOne] slow_body,
-        "A body that arrives slowly is taken whole or given up, and others are served meanwhile" },
-    http! { "raw.pace.slow-head" ["HT-04"] [HttpOne] slow_head,
-        "A head that arrives slowly is read whole or given up, and others are served meanwhile" },
+    http! { "raw.pace.slow" ["HT-04"] [HttpOne] slow,
+        "A body or a head that arrives slowly is taken whole or given up, and others are served \
+         meanwhile" },
     http! { "raw.pace.breaks-off" ["HT-04"] [HttpOne] breaks_off,
         "A request that breaks off anywhere makes nothing, and others are served" },
     http! { "raw.pace.ahead" ["HT-20"] [HttpOne] |case| unless_busy(case, three_ahead),
@@ -52,14 +49,11 @@ async fn whole_or_not(fixture: &Fixture, first: &[u8], slow: &[u8]) -> Result {
     fixture.has_created(usize::from(succeeded(&received))).await
 }
 
-async fn slow_body(case: Case) -> Result {
+async fn slow(case: Case) -> Result {
     let fixture = Fixture::new(&case).await?;
     let body = fixture.body();
     let head = fixture.typed().line(format!("Content-Length: {}", body.len())).head();
-    whole_or_not(&fixture, &head, body.as_bytes()).await
-}
-
-async fn slow_head(case: Case) -> Result {
+    whole_or_not(&fixture, &head, body.as_bytes()).await?;
     let fixture = Fixture::new(&case).await?;
     whole_or_not(&fixture, b"", &fixture.whole_post()).await
 }

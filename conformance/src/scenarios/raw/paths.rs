@@ -22,11 +22,14 @@ pub(super) const ALL: &[Scenario] = &[
         |case| each(case, Status(404), |fixture| gets(fixture, spellings(fixture.vault))),
         "An escaped path is not read as the plain one, in names, ids and slashes: 404" },
     http! { "raw.size.header" ["HT-13"] [HttpOne]
-        |case| each(case, Answered, |fixture| sized(fixture, &[(64 * KIB, long_header), (MIB, long_header)])),
-        "A header of 64 KiB and one of 1 MiB are taken or refused, and others are served" },
-    http! { "raw.size.headers" ["HT-13"] [HttpOne]
-        |case| each(case, Answered, |fixture| sized(fixture, &[(1000, many_headers), (10_000, many_headers)])),
-        "A thousand headers and ten thousand are taken or refused, and others are served" },
+        |case| each(case, Answered, |fixture| sized(fixture, &[
+            (64 * KIB, long_header),
+            (MIB, long_header),
+            (1000, many_headers),
+            (10_000, many_headers),
+        ])),
+        "A header of 64 KiB and of 1 MiB, a thousand headers and ten thousand are taken or refused, and \
+         others are served" },
     http! { "raw.size.first-line" ["HT-14"] [HttpOne]
         |case| each(case, Answered, |fixture| sized(fixture, &[(64 * KIB, long_query), (MIB, long_query)])),
         "A query of 64 KiB and one of 1 MiB are taken or refused, and others are served" },

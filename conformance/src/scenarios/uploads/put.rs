@@ -2,48 +2,36 @@
 //! declared one, and more than once. A storage may hang up while too many bytes are on their way
 //! (S-43).
 
-use futures::future::{join_all, try_join_all};
-
 use super::pictures::{PNG_BYTES, of_all_types, png, png_of_size};
 use super::slot::Slot;
-use crate::Verdict;
 use crate::scenarios::auth::main_bearer;
 use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
     core! { "uploads.put.answer" ["UP-10", "UP-11", "UP-12"] answer,
-        "The PUT of the bytes with token and type, and without the API key, is answered 200" },
+        "The PUT of the bytes with token and type, and without the API key, is answered 200 with an \
+         empty body" },
     core! { "uploads.put.token" ["UP-11"] token,
         "Without the token of its slot an upload is refused, and nothing of it is kept" },
-    core! { "uploads.put.empty-body" ["UP-10"] empty_body,
-        "The answer has an empty body" },
     core! { "uploads.put.largest" ["LI-14", "UP-10", "UP-15"] largest,
         "An image of 10485760 bytes is taken and shown whole" },
     core! { "uploads.put.side-by-side" ["UP-10", "UP-15"] side_by_side,
         "Uploads to several slots at once do not get in each other's way" },
     reference! { "uploads.put.any-bytes" ["UP-10"] ("S-44") any_bytes,
         "Bytes that are no image of the declared type are taken as they are" },
-    reference! { "uploads.put.without-length" ["UP-10"] without_length,
-        "The bytes may come in pieces, without a length in the header" },
-    reference! { "uploads.put.letter-case" ["UP-12"] letter_case,
-        "The type in the header may be in any case" },
-    core! { "uploads.size.larger" ["UP-13"]
-        |case| larger(case, &[(1, PNG_BYTES), (99, 100), (100, 200), (100, 1_000_000)], Slot::put),
-        "A body that is larger than declared is refused" },
+    reference! { "uploads.put.without-length" ["UP-10", "UP-12"] without_length,
+        "The bytes may come in pieces, without a length in the header, and the type in any case" },
+    core! { "uploads.size.larger" ["UP-13"] larger,
+        "A body that is, or without a length turns out, larger than declared is refused" },
     core! { "uploads.size.smaller" ["UP-13"] smaller,
-        "A body that is smaller than declared is refused, an empty one too" },
-    core! { "uploads.size.larger-in-pieces" ["UP-13"]
-        |case| larger(case, &[(99, 100), (100, 1_000_000)], Slot::put_in_pieces),
-        "A body without a length that turns out larger than declared is refused" },
-    core! { "uploads.size.smaller-in-pieces" ["UP-13"] smaller_in_pieces,
-        "A body without a length that turns out smaller than declared is refused" },
+        "A body that is, or without a length turns out, smaller than declared is refused, an empty one \
+         too" },
     core! { "uploads.size.broken-off" ["UP-13"] broken_off,
         "Nothing is kept of a body that breaks off on its way" },
     core! { "uploads.once.second" ["UP-14"] second,
-        "A second upload to a slot is refused, also of the same bytes" },
-    core! { "uploads.once.first-stays" ["UP-14"] first_stays,
-        "After a second try the image is still the first one" },
+        "A second upload to a slot is refused, also of the same bytes, and the image is still the first \
+         one" },
     core! { "uploads.once.race" ["UP-14"] race,
         "Of several uploads to a slot at once one is taken, and it is the one that is shown" },
     core! { "uploads.once.overtaken" ["UP-14"] overtaken,
@@ -54,7 +42,9 @@ pub(super) const ALL: &[Scenario] = &[
 async fn answer(case: Case) -> Result {
     for (content_type, bytes) in of_all_types() {
         let slot = Slot::of(&case, &case.wire(), content_type, bytes.len()).await?;
-        slot.put(&bytes).send().await?.has_status(200, content_type)?;
+        let reply = slot.put(&bytes).send().await?;
+        let got = format!("{} bytes", reply.body().len());
+        reply.has_status(200, content_type)?.ensure(reply.body().is_empty(), "no body", got)?;
     }
     Ok(())
 }
@@ -77,13 +67,6 @@ async fn token(case: Case) -> Result {
         slot.refuses(what, call.body(&slot.content_type, &*bytes), &bytes).await?;
     }
     Ok(())
-}
-
-async fn empty_body(case: Case) -> Result {
-    let bytes = png([1, 2, 3]);
-    let reply = Slot::for_png(&case, bytes.len()).await?.upload(&bytes).await?;
-    let got = format!("{} bytes", reply.body().len());
-    reply.ensure(reply.body().is_empty(), "an empty body", got).map(drop)
 }
 
 async fn largest(case: Case) -> Result {
@@ -119,10 +102,7 @@ async fn without_length(case: Case) -> Result {
     let bytes = png_of_size([7, 7, 7], 200_000);
     let slot = Slot::for_png(&case, bytes.len()).await?;
     slot.put_in_pieces(&bytes).send().await?.status_in(200..=299)?;
-    slot.is_live().await.map(drop)
-}
-
-async fn letter_case(case: Case) -> Result {
+    slot.is_live().await?;
     let bytes = png([1, 2, 3]);
     for content_type in ["IMAGE/PNG", "image/Png"] {
         let slot = Slot::for_png(&case, bytes.len()).await?;
@@ -141,9 +121,18 @@ async fn refused_or_hung_up(call: Call, what: &str) -> Result {
     }
 }
 
-/// Pairs of the declared size and the size that is sent.
-async fn larger(case: Case, sizes: &[(usize, usize)], put: fn(&Slot, &[u8]) -> Call) -> Result {
-    for &(declared, sent) in sizes {
+async fn larger(case: Case) -> Result {
+    type Put = fn(&Slot, &[u8]) -> Call;
+    let (whole, in_pieces): (Put, Put) = (Slot::put, Slot::put_in_pieces);
+    // How it is sent, the declared size, and the size that is sent.
+    for (put, declared, sent) in [
+        (whole, 1, PNG_BYTES),
+        (whole, 99, 100),
+        (whole, 100, 200),
+        (whole, 100, 1_000_000),
+        (in_pieces, 99, 100),
+        (in_pieces, 100, 1_000_000),
+    ] {
         let slot = Slot::for_png(&case, declared).await?;
         let bytes = png_of_size([1, 1, 1], sent);
         let what = format!("{sent} bytes where {declared} were declared");
@@ -161,10 +150,6 @@ async fn smaller(case: Case) -> Result {
             slot.refuses(&what, slot.put(&bytes), &bytes).await?;
         }
     }
-    Ok(())
-}
-
-async fn smaller_in_pieces(case: Case) -> Result {
     let bytes = png([4, 4, 4]);
     let slot = Slot::for_png(&case, bytes.len() + 1).await?;
     slot.refuses("a byte too few", slot.put_in_pieces(&bytes), &bytes).await
@@ -188,14 +173,7 @@ async fn second(case: Case) -> Result {
     for (what, bytes) in [("the same bytes again", &first), ("other bytes", &other)] {
         slot.put(bytes).send().await?.is_client_error(what)?;
     }
-    Ok(())
-}
-
-async fn first_stays(case: Case) -> Result {
-    let (first, second) = (png([1, 0, 0]), png([0, 1, 0]));
-    let slot = Slot::used(&case, "image/png", &first).await?;
-    slot.put(&second).send().await?;
-    slot.shows(&first, &[&second]).await
+    slot.shows(&first, &[&other]).await
 }
 
 async fn race(case: Case) -> Result {

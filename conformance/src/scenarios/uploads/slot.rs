@@ -1,10 +1,7 @@
 //! A slot as a scenario holds it: to be used as it is meant to be, or in some
 //! other way, and to see what is at its address afterwards.
 
-use std::time::Duration;
-
 use bytes::Bytes;
-use futures::future::try_join_all;
 use futures::{StreamExt, stream};
 use http::header::LOCATION;
 use tokio::sync::oneshot::{self, Receiver, Sender};

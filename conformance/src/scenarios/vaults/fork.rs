@@ -4,8 +4,6 @@
 
 pub(super) mod choices;
 
-use std::collections::BTreeSet;
-
 use super::{list, same_object};
 use crate::scenarios::prelude::*;
 

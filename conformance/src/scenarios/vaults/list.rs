@@ -1,11 +1,6 @@
 //! `POST` and `GET /vaults`: what a create answers, what is in the list and in which order. The
 //! bounds of the fields are in `fields`.
 
-use std::collections::BTreeSet;
-use std::time::Duration;
-
-use futures::future::try_join_all;
-
 use super::{holds_all, list, same_object};
 use crate::scenarios::prelude::*;
 
@@ -15,8 +10,6 @@ pub(super) const ALL: &[Scenario] = &[
         "A create answers 201 with the vault object that is then at its address" },
     core! { "vaults.create.refused-makes-nothing" ["VA-20"] refused_makes_nothing,
         "A refused create makes no vault" },
-    reference! { "vaults.create.equal-names" ["VA-02"] ("S-17") equal_names,
-        "Two vaults may have the same name" },
     core! { "vaults.list.own" ["VA-13", "VA-21"] own,
         "The list has the caller's vaults of every visibility, each as its own address shows it" },
     core! { "vaults.list.once" ["VA-13"] once,
@@ -33,9 +26,6 @@ pub(super) const ALL: &[Scenario] = &[
         "The list takes no notice of a query" },
     reference! { "vaults.list.ties" ["VA-14"] ties,
         "The list is ordered by descending createdAt, then by descending id" },
-    reference! { reads "vaults.list.no-pagination-key" ["VA-15"]
-        |case| async move { list(&case).await?.has_keys(&["data", "error"]).map(drop) },
-        "The answer has no key but data and error" },
 ];
 
 async fn answer(case: Case) -> Result {
@@ -61,15 +51,6 @@ async fn refused_makes_nothing(case: Case) -> Result {
     let vaults = list(&case).await?;
     let made = vaults.array("/data")?.iter().any(|vault| vault["name"] == *name);
     vaults.ensure(!made, "no vault of the refused create", "one with its name").map(drop)
-}
-
-async fn equal_names(case: Case) -> Result {
-    let name = Value::from(case.name("twin"));
-    for _ in 0..2 {
-        let reply = case.wire().post("/vaults", json!({ "name": name })).await?;
-        reply.status(201)?.equals("/data/name", name.clone())?;
-    }
-    Ok(())
 }
 
 async fn own(case: Case) -> Result {

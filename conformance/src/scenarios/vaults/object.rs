@@ -1,10 +1,7 @@
-//! The fields of a vault, one fact each, as the vault's own address shows them, and `promptCount`
-//! against what the vault lists, after every call that can change it. The slug has a file of its
-//! own; what the calls do to the contents is proved in `contents`.
-
-use std::collections::BTreeSet;
-
-use futures::future::try_join_all;
+//! The fields of a vault, one fact each, and `promptCount` against what the vault lists, after every
+//! call that can change it. Of a slug core knows only that it fits into a URL; the reference server
+//! derives it as S-16 says. The General vault belongs to the whole account, so core only looks, and
+//! what is changed here is put back.
 
 use super::list;
 use crate::scenarios::prelude::*;
@@ -20,11 +17,9 @@ pub(super) const ALL: &[Scenario] = &[
     core! { "vaults.object.is-system" ["VA-09"]
         |case| shows(case, "isSystem", "false", |value| *value == false),
         "A vault that the caller made is no system vault" },
-    reference! { "vaults.object.plain" ["VA-06", "VA-07", "VA-08"] ("S-13", "S-14", "S-15") plain,
-        "A vault has no access type, no lock and no cover image" },
-    reference! { "vaults.object.no-description" ["VA-03"]
-        |case| shows(case, "description", "null", Value::is_null),
-        "A vault made without a description shows null" },
+    reference! { "vaults.object.plain" ["VA-03", "VA-06", "VA-07", "VA-08"]
+        ("S-13", "S-14", "S-15") plain,
+        "A vault made from a name alone has no description, access type, lock or cover image" },
     core! { "vaults.create.defaults" ["VA-19"]
         |case| shows(case, "visibility", "\"private\"", |value| value == "private"),
         "A vault made from a name alone is private" },
@@ -37,6 +32,24 @@ pub(super) const ALL: &[Scenario] = &[
         "promptCount is true after each way of taking prompts out of the vault" },
     core! { "vaults.count.in-the-list" ["VA-10"] in_the_list,
         "The list of vaults shows the same promptCount as the vault" },
+    core! { "vaults.slug.url-safe" ["VA-04"] url_safe,
+        "A slug is not empty and has only characters that are safe in a URL, whatever the name" },
+    core! { "vaults.slug.of-the-name" ["VA-04"] of_the_name,
+        "Names that have nothing in common give different slugs" },
+    reference! { "vaults.slug.form" ["VA-04"] ("S-16") form,
+        "A slug is the name in lower-case ASCII letters and digits, joined by single dashes, and \
+         vault without any" },
+    reference! { "vaults.slug.unique" ["VA-02", "VA-04"] ("S-16", "S-17") unique,
+        "Vaults may have the same name; a slug that is taken gets the smallest free number" },
+    reference! { "vaults.slug.follows-rename" ["VA-04"] ("S-16") follows_rename,
+        "A rename makes a new slug, and an update that leaves the name as it is leaves the slug" },
+    reference! { reads "vaults.general.listed" ["VA-09", "VA-12", "VA-13"] ("S-18") listed,
+        "The list holds one system vault, named General" },
+    reference! { "vaults.general.fixed" ["VA-12", "VA-24"] ("S-18") fixed,
+        "The General vault can be neither renamed, but to the name that it has, nor deleted; its \
+         description can be changed" },
+    reference! { "vaults.general.holds-prompts" ["VC-10", "VC-15"] ("S-18") holds_prompts,
+        "Prompts go into the General vault and out of it as in any vault" },
 ];
 
 /// A new vault shows a value that fits in this field, in every answer.
@@ -79,10 +92,13 @@ async fn description(case: Case) -> Result {
 }
 
 async fn plain(case: Case) -> Result {
-    let vault = case.vault().await?.read().await?;
-    vault.equals("/data/accessType", Value::Null)?;
-    vault.equals("/data/isLocked", false)?;
-    vault.equals("/data/coverImageUrl", Value::Null).map(drop)
+    let locked = ("isLocked", json!(false));
+    let others = ["description", "accessType", "coverImageUrl"].map(|field| (field, Value::Null));
+    for (field, expected) in others.into_iter().chain([locked]) {
+        let what = expected.to_string();
+        shows(case.clone(), field, &what, |value| *value == expected).await?;
+    }
+    Ok(())
 }
 
 async fn true_after(step: &str, vault: &Vault) -> Result {
@@ -126,4 +142,134 @@ async fn in_the_list(case: Case) -> Result {
     let vaults = super::list(&case).await?;
     let (count, listed) = (&vaults.entry(vault.id)?["promptCount"], vault.members().await?.len());
     vaults.ensure(*count == listed, format!("a promptCount of {listed}"), count).map(drop)
+}
+
+/// Letters and digits that no other vault has in its name.
+fn unique_word() -> String {
+    format!("{:012x}", rand::random::<u64>() >> 16)
+}
+
+async fn url_safe(case: Case) -> Result {
+    let marks: String =
+        unique_word().bytes().map(|b| char::from(b"!?*.;,"[usize::from(b) % 6])).collect();
+    let names = ["plain", "a b", "Öl 漢字", "50% off", "a/b?c#d", "<\"&'>", "😀 e\u{301}"];
+    let names = names.map(|name| format!("{name} {}", unique_word()));
+    for name in names.into_iter().chain([marks]) {
+        let (_, created) = case.vault_with(json!({ "name": name })).await?;
+        let slug = created.string("/data/slug")?;
+        let what =
+            format!("a slug of the name {} that needs no escaping in a URL", json_text(&name));
+        created.ensure(!slug.is_empty() && is_url_safe(slug), what, json_text(&slug))?;
+    }
+    Ok(())
+}
+
+async fn of_the_name(case: Case) -> Result {
+    let mut slugs = Vec::new();
+    for name in ["Harbour", "Meadow"] {
+        let fields = json!({ "name": format!("{name} {}", unique_word()) });
+        let (_, created) = case.vault_with(fields).await?;
+        slugs.push(created.string("/data/slug")?.to_owned());
+    }
+    check::ensure(slugs[0] != slugs[1], "different slugs", format!("{:?} twice", slugs[0]))
+}
+
+/// Whether it is one segment of a path as RFC 3986 has it.
+fn is_url_safe(slug: &str) -> bool {
+    slug.chars().all(|c| c.is_ascii_alphanumeric() || "-._~!$&'()*+,;=:@%".contains(c))
+}
+
+async fn form(case: Case) -> Result {
+    let names = [
+        ("Harbour Dusk", "harbour-dusk"),
+        ("  Harbour -- Dusk!! ", "harbour-dusk"),
+        ("Straße Ünï", "strasse-uni"),
+        ("a_b.c/d", "a-b-c-d"),
+        ("漢字", "han-zi"),
+    ];
+    for (name, slug) in names {
+        let word = unique_word();
+        let (_, created) = case.vault_with(json!({ "name": format!("{name} {word}") })).await?;
+        created.equals("/data/slug", format!("{slug}-{word}"))?;
+    }
+    let (_, created) = case.vault_with(json!({ "name": "!?!" })).await?;
+    let slug = created.string("/data/slug")?;
+    let number = slug.strip_prefix("vault-").and_then(|n| n.parse::<u64>().ok());
+    let fits = slug == "vault" || number.is_some_and(|n| n >= 2);
+    created.ensure(fits, "the slug vault, or vault with a number if that is taken", slug).map(drop)
+}
+
+async fn unique(case: Case) -> Result {
+    let word = unique_word();
+    let name = json!({ "name": format!("Twin {word}") });
+    let mut vaults = Vec::new();
+    for number in ["", "-2", "-3"] {
+        let (vault, created) = case.vault_with(name.clone()).await?;
+        created.equals("/data/slug", format!("twin-{word}{number}"))?;
+        vaults.push(vault);
+    }
+    vaults[1].delete().await?.status(200)?;
+    let (_, created) = case.vault_with(name).await?;
+    created.equals("/data/slug", format!("twin-{word}-2")).map(drop)
+}
+
+async fn follows_rename(case: Case) -> Result {
+    let (vault, word) = (case.vault().await?, unique_word());
+    let reply = vault.update(json!({ "name": format!("Renamed {word}") })).await?;
+    reply.status(200)?.equals("/data/slug", format!("renamed-{word}"))?;
+    // The number of a slug shows that none is made anew: the plain form is free again by then.
+    let name = json!({ "name": format!("Kept {}", unique_word()) });
+    let (first, _) = case.vault_with(name.clone()).await?;
+    let (second, created) = case.vault_with(name.clone()).await?;
+    first.delete().await?.status(200)?;
+    for fields in [name, json!({ "visibility": "public" }), json!({})] {
+        second.update(fields.clone()).await?.status(200)?;
+        let read = second.read().await?;
+        let same = read.equals("/data/slug", created.string("/data/slug")?);
+        check::with_context(format!("after {fields}"), same)?;
+    }
+    Ok(())
+}
+
+async fn listed(case: Case) -> Result {
+    let vaults = list(&case).await?;
+    let entries = vaults.array("/data")?;
+    let system = entries.iter().filter(|vault| vault["isSystem"] == true);
+    let names: Vec<_> = system.map(|vault| vault["name"].clone()).collect();
+    vaults.ensure(names == ["General"], "one system vault, General", json_text(&names)).map(drop)
+}
+
+/// The system vault of the account.
+async fn general(case: &Case) -> Result<Vault> {
+    let vaults = list(case).await?;
+    let entries = vaults.array("/data")?;
+    let general = entries.iter().find(|vault| vault["isSystem"] == true);
+    let id = general.and_then(|vault| vault["id"].as_i64());
+    let id = id.ok_or_else(|| vaults.failure("a system vault in the list", "none"))?;
+    Ok(case.vault_at(id))
+}
+
+async fn fixed(case: Case) -> Result {
+    let general = general(&case).await?;
+    let reply = general.update(json!({ "name": case.name("vault") })).await?;
+    reply.is_bad_request("another name of the General vault")?.string("/details/name")?;
+    let reply = general.update(json!({ "name": "General" })).await?;
+    reply.status(200)?.equals("/data/name", "General")?;
+    let reply = general.delete().await?;
+    reply.is_bad_request("the deletion of the General vault")?.equals("/details", json!({}))?;
+    let before =
+        general.read().await?.equals("/data/name", "General")?.at("/data/description")?.clone();
+    let description = case.name("note");
+    let reply = general.update(json!({ "description": description })).await?;
+    let put_back = general.update(json!({ "description": before })).await?;
+    reply.status(200)?.equals("/data/description", description)?;
+    put_back.status(200)?.equals("/data/description", before).map(drop)
+}
+
+async fn holds_prompts(case: Case) -> Result {
+    let (general, prompt) = (general(&case).await?, case.prompt().await?);
+    let added = general.add([&prompt]).await?;
+    added.status(201)?.equals("/data/added", 1)?;
+    let member = general.member_of(&prompt).await?;
+    member.remove().await?.has_status(200, "a removal from the General vault").map(drop)
 }

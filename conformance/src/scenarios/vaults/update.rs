@@ -1,5 +1,5 @@
 //! `PATCH` and `DELETE /vaults/{vaultId}`: what an update sets and leaves. A deleted vault goes, its
-//! prompts stay.
+//! prompts stay. And vaults that are created, changed, deleted and forked by many requests at once.
 
 use super::{list, same_object};
 use crate::scenarios::prelude::*;
@@ -16,13 +16,9 @@ pub(super) const ALL: &[Scenario] = &[
         "Later reads show the name, description and visibility that an update brought" },
     core! { "vaults.update.clears-description" ["VA-25"] clears_description,
         "description null in an update clears the description" },
-    reference! { "vaults.update.nothing-known" ["VA-23"] ("S-19", "S-67") nothing_known,
-        "An update without a known field answers 200 and changes nothing" },
-    reference! { "vaults.update.updated-at" ["VA-11"] ("S-19") updated_at,
-        "Every update with a known field moves updatedAt on, and createdAt stays" },
-    reference! { "vaults.update.contents-leave-updated-at" ["VA-11"] ("S-19")
-        contents_leave_updated_at,
-        "A change of its contents leaves a vault's updatedAt" },
+    reference! { "vaults.update.updated-at" ["VA-11", "VA-23"] ("S-19", "S-67") updated_at,
+        "Every update with a known field moves updatedAt on, and createdAt stays; one without changes \
+         nothing, and a change of its contents leaves both" },
     core! { "vaults.delete.answer" ["VA-26"] delete_answer,
         "A deletion answers 200 with the vault's id and deleted true" },
     core! { "vaults.delete.gone" ["VA-27"] gone,
@@ -33,6 +29,21 @@ pub(super) const ALL: &[Scenario] = &[
         "The vaultIds of a prompt lose the deleted vault and keep the others" },
     core! { "vaults.delete.others-stay" ["VA-28"] others_stay,
         "The other vaults of its prompts list them as before" },
+    core! { "vaults.race.deletes" ["VA-26", "VA-27"] deletes,
+        "Of many deletions of one vault at least one succeeds, and it is gone" },
+    core! { "vaults.race.delete-while-adding" ["VA-28"] delete_while_adding,
+        "A vault deleted while prompts are added leaves no membership behind" },
+    core! { "vaults.race.forks" ["VA-33"] [OtherAccount] forks,
+        "Forks of one vault at the same time are whole and have no prompt in common" },
+    core! { "vaults.race.fork-while-adding" ["VA-32"] [OtherAccount] fork_while_adding,
+        "A fork made while prompts are added counts what it holds" },
+    reference! { "vaults.race.one-deletes" ["VA-27"] ("S-76")
+        |case| async move { race::expect_successes(&deleted_by_many(&case).await?.1, 1) },
+        "Of many deletions of one vault exactly one succeeds" },
+    reference! { "vaults.race.updates" ["VA-24"] updates,
+        "Of many updates at the same time one stands as a whole" },
+    reference! { "vaults.race.slugs" ["VA-04"] ("S-16") slugs,
+        "Vaults made at the same time under one name have slugs of their own" },
 ];
 
 /// A vault with all that can be set, and nothing at its default.
@@ -98,19 +109,14 @@ async fn clears_description(case: Case) -> Result {
     vault.read().await?.equals("/data/description", Value::Null).map(drop)
 }
 
-async fn nothing_known(case: Case) -> Result {
-    let (vault, created) = without_defaults(&case).await?;
-    for fields in [json!({}), json!({ "colour": "red", "isLocked": true, "slug": "mine" })] {
-        let reply = vault.update(fields).await?;
-        reply.status(200)?.equals("/data", created.at("/data")?.clone())?;
-    }
-    Ok(())
-}
-
 async fn updated_at(case: Case) -> Result {
     let (vault, created) = without_defaults(&case).await?;
     let first = created.at("/data/createdAt")?.clone();
     created.equals("/data/updatedAt", first.clone())?;
+    for fields in [json!({}), json!({ "colour": "red", "isLocked": true, "slug": "mine" })] {
+        let reply = vault.update(fields).await?;
+        reply.status(200)?.equals("/data", created.at("/data")?.clone())?;
+    }
     let mut last = created.timestamp("/data/updatedAt")?;
     let same = json!({ "visibility": "unlisted" });
     for fields in [json!({ "description": null }), json!({ "name": case.name("new") }), same] {
@@ -120,18 +126,14 @@ async fn updated_at(case: Case) -> Result {
         reply.equals("/data/createdAt", first.clone())?;
         last = now;
     }
-    Ok(())
-}
-
-async fn contents_leave_updated_at(case: Case) -> Result {
-    let (vault, created) = without_defaults(&case).await?;
+    let before = vault.read().await?;
     let target = case.vault().await?;
     let [pinned, moved, removed] = vault.filled().await?;
     pinned.pinned().await?;
     moved.move_to(&target).await?.status(200)?;
     removed.remove().await?.status(200)?;
     pinned.prompt.delete().await?.status(200)?;
-    same_fields(&vault.read().await?, &created, ["updatedAt"])
+    same_fields(&vault.read().await?, &before, ["updatedAt"])
 }
 
 async fn delete_answer(case: Case) -> Result {
@@ -179,4 +181,78 @@ async fn others_stay(case: Case) -> Result {
     let before = kept.entries().await?;
     deleted.delete().await?.status(200)?;
     kept.expect_entries(&before).await
+}
+
+async fn deletes(case: Case) -> Result {
+    let (vault, deletions) = deleted_by_many(&case).await?;
+    race::expect_success(&deletions)?;
+    vault.get().await?.status(404).map(drop)
+}
+
+/// A vault that many requests delete at once, and their replies.
+async fn deleted_by_many(case: &Case) -> Result<(Vault, Vec<ApiResponse>)> {
+    let vault = case.under_contention().vault().await?;
+    vault.fill(2).await?;
+    let deletions = race::times(16, || vault.delete()).await?;
+    Ok((vault, deletions))
+}
+
+async fn delete_while_adding(case: Case) -> Result {
+    let case = case.under_contention();
+    let (vault, prompts) = (case.vault().await?, case.prompts(16).await?);
+    let adds = race::all(prompts.iter().map(|prompt| vault.add([prompt])));
+    let (_, deleted) = try_join(adds, vault.delete()).await?;
+    deleted.status(200)?;
+    for prompt in prompts {
+        prompt.expect_vaults([&vault], []).await?;
+    }
+    Ok(())
+}
+
+async fn forks(case: Case) -> Result {
+    let case = case.under_contention();
+    let source = case.vault_at(super::fork::source(&case, "public", 4).await?.id);
+    let replies = race::times(8, || source.fork()).await?;
+    let mut copies = BTreeSet::new();
+    for reply in &replies {
+        let fork = case.vault_at(reply.status(201)?.integer("/data/id")?);
+        fork.expect_size(4).await?;
+        copies.extend(fork.prompts().await?);
+    }
+    check::equal("the number of distinct copies", &copies.len(), &(4 * replies.len()))
+}
+
+async fn fork_while_adding(case: Case) -> Result {
+    let (case, owner) = (case.under_contention(), case.other_account().under_contention());
+    let source = super::fork::source(&case, "public", 1).await?;
+    let prompts = owner.prompts(8).await?;
+    let adds = race::all(prompts.iter().map(|prompt| source.add([prompt])));
+    let forked = case.vault_at(source.id);
+    let (_, forks) = try_join(adds, race::times(4, || forked.fork())).await?;
+    for reply in forks {
+        let fork = case.vault_at(reply.status(201)?.integer("/data/id")?);
+        reply.equals("/data/promptCount", fork.members().await?.len())?;
+    }
+    Ok(())
+}
+
+async fn updates(case: Case) -> Result {
+    let vault = case.under_contention().vault().await?;
+    let texts: Vec<_> = (0..16).map(|_| case.name("pair")).collect();
+    let fields = texts.iter().map(|text| json!({ "name": text, "description": text }));
+    race::expect_status(&race::all(fields.map(|fields| vault.update(fields))).await?, 200)?;
+    let now = vault.read().await?;
+    let name = now.string("/data/name")?;
+    now.ensure(texts.iter().any(|text| text == name), "the name of one update", name)?;
+    now.equals("/data/description", name).map(drop)
+}
+
+async fn slugs(case: Case) -> Result {
+    let (wire, body) = (case.wire().under_contention(), json!({ "name": case.name("same") }));
+    let replies = race::times(12, || wire.post("/vaults", body.clone())).await?;
+    let mut slugs = BTreeSet::new();
+    for reply in &replies {
+        slugs.insert(reply.status(201)?.string("/data/slug")?);
+    }
+    check::equal("the number of distinct slugs", &slugs.len(), &replies.len())
 }
