@@ -15,8 +15,8 @@ use serde_json::{Value, json};
 use crate::deployed::{Account, chosen, server, with_session};
 use crate::keys::{MAIN, OTHER};
 
-const PROMPTS: usize = 10_000;
-const VAULTS: usize = 200;
+const PROMPTS: usize = 2_000;
+const VAULTS: usize = 100;
 const MEMBERS: usize = 20;
 const JOBS: usize = 40;
 const AT_ONCE: usize = 32;

@@ -7,8 +7,8 @@ use promptarium_conformance::report::{Outcome, Record, Report, Verdict, text};
 use promptarium_conformance::{Case, Failure, KnownFailures, Run, Scenario, Selection};
 use serde_json::Value;
 
-use crate::cli::{assert_refused, folder, program, stderr, stdout};
 use crate::isolation::{scenario, selection};
+use crate::program::{self, folder};
 use crate::stub::{Answer, KEY, Stub};
 
 const TODAY: Date = date(2026, 6, 1);
@@ -162,10 +162,9 @@ async fn a_list_that_is_wrong_keeps_a_run_from_beginning() {
     let folder = folder("known-wrong");
     let wrong = written(&folder, "[[failure]]\nid = \"vaults.create\"\nreason = \"x\"\n");
     let absent = folder.join("absent.toml").display().to_string();
-    let variables = [("PROMPTARIUM_API_KEY", KEY), ("PROMPTARIUM_BASE_URL", &stub.base_url)];
     for (file, part) in [(&wrong, "known.toml line 2: "), (&absent, "absent.toml: ")] {
-        let output = program(&["run", "--known-failures", file], &variables).await;
-        assert_refused(&output, 2, part);
+        let ran = program::run(&stub.base_url, KEY, &["--known-failures", file]).await;
+        ran.refused(2, part);
     }
     assert_eq!(stub.seen(), [""; 0]);
 }
@@ -178,13 +177,10 @@ async fn the_exit_code_is_that_of_what_is_not_known() {
     let known = written(&folder, &format!("[[failure]]\nid = \"{id}\"\nreason = \"x\"\n"));
     let json = folder.join("report.json");
     let report = format!("json={}", json.display());
-    let variables = [("PROMPTARIUM_API_KEY", KEY), ("PROMPTARIUM_BASE_URL", &stub.base_url)];
-    let arguments = ["run", "--timeout", "2", "--known-failures", &known, "--report", &report];
-    for (more, code) in [(None, 0), (Some("vaults.create.defaults"), 1)] {
-        let mut arguments = [&arguments[..], &["--filter", id]].concat();
-        arguments.extend(more.iter().flat_map(|more| ["--filter", more]));
-        let output = program(&arguments, &variables).await;
-        assert_eq!(output.status.code(), Some(code), "{}{}", stderr(&output), stdout(&output));
+    let arguments = ["--timeout", "2", "--known-failures", &known, "--report", &report];
+    for (more, code) in [(id, 0), ("vaults.create.defaults", 1)] {
+        let arguments = [&arguments[..], &["--filter", id, "--filter", more]].concat();
+        program::run(&stub.base_url, KEY, &arguments).await.ended(code, &[]);
         let report: Value = serde_json::from_slice(&std::fs::read(&json).unwrap()).unwrap();
         assert_eq!(report["totals"]["known"], 1);
     }

@@ -11,7 +11,7 @@ pub(crate) mod keys;
 mod narrow;
 mod owned;
 mod pagination;
-mod prompts;
+pub(super) mod prompts;
 mod races;
 mod stream;
 mod tables;
@@ -33,7 +33,6 @@ const CHAPTERS: &[&[&[Fault]]] = &[
         vaults::counts::ALL,
         vaults::deletion::ALL,
         vaults::forks::ALL,
-        vaults::copies::ALL,
     ],
     &[
         contents::ALL,

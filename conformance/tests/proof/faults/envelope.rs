@@ -53,13 +53,6 @@ pub(super) const ALL: &[Fault] = &[
         }
     }),
         "A 404 has an empty object as data." },
-    fault! { "envelope.refused-body-back" ["EN-06"] answers("POST /vaults", |request, response| {
-        if response.code() == 400 {
-            let body = request.json();
-            response.edit(|response| response["data"] = body);
-        }
-    }),
-        "A 400 of a new vault has the refused body as data." },
     fault! { "envelope.last-without-pagination" ["EN-07"] edits_answer("GET /prompts", |body| {
         if body["pagination"]["nextCursor"].is_null() {
             without(body, "pagination");
@@ -72,9 +65,6 @@ pub(super) const ALL: &[Fault] = &[
         }
     }),
         "The last page has no nextCursor instead of null." },
-    fault! { "envelope.time-without-zone" ["EN-09"]
-        edits_data("PATCH /vaults/*", |vault| times(vault, |time| time.replace('Z', ""))),
-        "The times of an updated vault have no zone." },
     fault! { "envelope.time-with-space" ["EN-09"]
         edits_each("GET /vaults", |vault| times(vault, |time| time.replace('T', " "))),
         "The times of the list of vaults have a space for the T." },

@@ -5,8 +5,7 @@ use serde_json::{Value, json};
 use crate::entries::without;
 use crate::exchange::{Request, Response};
 use crate::fault::{Fault, Intercept, fault};
-use crate::front::{answers, code_instead, refused};
-use crate::shared::Shared;
+use crate::front::{answers, answers_with, code_instead, refused};
 use http::Method;
 use std::collections::HashSet;
 
@@ -19,9 +18,6 @@ pub(super) const ALL: &[Fault] = &[
         request.json().is_object() && request.json().get("title").is_none()
     }),
         "A new prompt without title is answered 422." },
-    fault! { "errors.text-in-an-object" ["ER-01"]
-        on(400, |body| body["error"] = json!({ "message": body["error"].take() })),
-        "The error of a 400 is an object with a message." },
     fault! { "errors.code-for-text" ["ER-01"] on(404, |body| body["error"] = 404.into()),
         "The error of a 404 is a number." },
     fault! { "errors.no-details" ["ER-01"] on(404, |body| without(body, "details")),
@@ -30,34 +26,16 @@ pub(super) const ALL: &[Fault] = &[
         "The error of a 401 is empty." },
     fault! { "errors.details-null" ["ER-02"] on(404, |body| body["details"] = Value::Null),
         "The details of a 404 are null." },
-    fault! { "errors.details-list" ["ER-02"] on(400, |body| {
-        let entries = body["details"]
-            .as_object()
-            .map(|map| map.keys().map(|key| json!({ "field": key })).collect());
-        body["details"] = Value::Array(entries.unwrap_or_default());
-    }),
-        "The details of a 400 are a list." },
     fault! { "errors.details-empty" ["ER-03"] on(400, |body| body["details"] = json!({})),
         "The details of a 400 name no field." },
     fault! { "errors.details-of-404" ["ER-03"]
         on(404, |body| body["details"] = json!({ "path": "There is nothing." })),
         "The details of a 404 name the path." },
-    fault! { "errors.details-first-only" ["ER-03"] on(400, |body| {
-        let first = body["details"].as_object().and_then(|map| map.iter().next());
-        let first = first.map(|(key, value)| json!({ key: value }));
-        body["details"] = first.unwrap_or_else(|| json!({}));
-    }),
-        "The details of a 400 name one field at most." },
     fault! { "errors.missing-is-default" ["ER-04"]
         refused("POST /vaults/*/prompts/*/move", 500, |request| {
         request.json().is_object() && request.json().get("targetVaultId").is_none()
     }),
         "A move without targetVaultId is a server error." },
-    fault! { "errors.too-long-413" ["ER-06"]
-        code_instead("POST /prompts, PATCH /prompts/*", 400, 413, |request| {
-        request.text("title").is_some_and(|title| title.chars().count() > 120)
-    }),
-        "A title that is too long is answered 413." },
     fault! { "errors.plain-401" ["ER-07"] answers(EVERYTHING, |request, response| {
         if response.code() == 401 && request.of_api {
             response.body = "Unauthorized".into();
@@ -71,18 +49,6 @@ pub(super) const ALL: &[Fault] = &[
         }
     }),
         "A vault that never was is read with data null." },
-    fault! { "errors.absent-deleted" ["ER-08"] answers("DELETE /vaults/*", |request, response| {
-        if response.code() == 404 {
-            *response = Response::data(200, &json!({ "id": request.id(1), "deleted": true }));
-        }
-    }),
-        "Deleting a vault that is not there answers 200." },
-    fault! { "errors.absent-empty" ["ER-08"] answers("GET /vaults/*/prompts", |_, response| {
-        if response.code() == 404 {
-            *response = Response::data(200, &json!([]));
-        }
-    }),
-        "The prompts of a vault that is not there are an empty list." },
     fault! { "errors.deleted-410" ["ER-09"] gone(),
         "A deleted prompt is answered 410." },
     fault! { "errors.huge-id-500" ["ER-08"] code_instead(ITEMS, 404, 500, |request| {
@@ -121,15 +87,17 @@ fn is_unknown(request: &Request) -> bool {
 }
 
 fn gone() -> Intercept {
-    let gone = Shared::<HashSet<String>>::default();
-    answers("GET /prompts/*, DELETE /prompts/*", move |request, response| {
-        if request.method == Method::DELETE && response.is_success() {
-            gone.with(|gone| gone.insert(request.path.clone()));
-        } else if request.method == Method::GET
-            && response.code() == 404
-            && gone.with(|gone| gone.contains(&request.path))
-        {
-            response.set_code(410);
-        }
-    })
+    answers_with(
+        "GET /prompts/*, DELETE /prompts/*",
+        move |gone: &mut HashSet<String>, request, response| {
+            if request.method == Method::DELETE && response.is_success() {
+                gone.insert(request.path.clone());
+            } else if request.method == Method::GET
+                && response.code() == 404
+                && gone.contains(&request.path)
+            {
+                response.set_code(410);
+            }
+        },
+    )
 }

@@ -2,7 +2,6 @@
 
 use http::Method;
 use http::header::{AUTHORIZATION, WWW_AUTHENTICATE};
-use serde_json::Value;
 
 use crate::exchange::Response;
 use crate::fault::{Fault, fault};
@@ -92,16 +91,6 @@ pub(super) const ALL: &[Fault] = &[
         }
     }),
         "Of a key that stands twice the values are joined." },
-    fault! { "isolation.membership-forbidden" ["VC-15"]
-        answers("DELETE /vaults/*/prompts/*", |request, response| {
-            if response.code() == 404
-                && response.json()["details"] == Value::Object(serde_json::Map::default())
-                && request.id(3) > 0
-            {
-                response.set_code(403);
-            }
-        }),
-        "A membership that is not in the vault of the path is answered 403." },
 ];
 
 fn fallen() -> Response {

@@ -94,7 +94,7 @@ pub(super) fn of_the_other(request: &Request) -> Request {
 
 /// What is not there for the caller is looked for in the other account; an answer
 /// from there is given if `shown` takes it.
-fn open(routes: &'static str, shown: fn(&Value) -> bool) -> Intercept {
+pub(super) fn open(routes: &'static str, shown: fn(&Value) -> bool) -> Intercept {
     whole(routes, move |request, upstream| async move {
         let response = upstream.send(&request).await;
         if response.code() != 404 {

@@ -2,9 +2,9 @@
 
 mod answers;
 mod create;
-mod fields;
+pub(super) mod fields;
 mod kinds;
-mod life;
+pub(super) mod life;
 mod lists;
 mod reads;
 

@@ -8,7 +8,7 @@ use http::Method;
 use super::isolation::forbidden;
 use crate::bounds::text_is_refused;
 use crate::fault::{Fault, Intercept, fault};
-use crate::front::{answers, code_instead, refused};
+use crate::front::{answers, code_instead};
 use crate::shared::Shared;
 
 const WRITES: &str = "POST /**, PATCH /**";
@@ -20,9 +20,6 @@ pub(super) const ALL: &[Fault] = &[
         "A body with a wrong field is answered 422." },
     fault! { "tables.one-letter-prompt" ["LI-03"] text_is_refused(PROMPTS, "prompt", is_one_letter),
         "A prompt's text has at least two characters." },
-    fault! { "tables.list-of-videos" ["PR-16"]
-        refused("GET /prompts", 400, |request| request.parameter("type") == Some("video")),
-        "The list has no type video." },
     fault! { "tables.list-of-no-vault" ["PR-15"] code_instead("GET /prompts", 400, 500, |request| {
         request.parameter("vaultId").is_some()
     }),

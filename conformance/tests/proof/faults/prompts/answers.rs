@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::bounds::{shown_as, taken_as};
 use crate::entries::{list_of, without};
 use crate::fault::{Fault, fault};
-use crate::front::{answers, edits_data, edits_each, no_content};
+use crate::front::{answers, edits_data, no_content};
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Fault] = &[
@@ -22,13 +22,6 @@ pub(super) const ALL: &[Fault] = &[
         }
     }),
         "A prompt without platform lacks the key." },
-    fault! { "prompts.image-size-as-text" ["PR-07"]
-        edits_each("GET /prompts/*, GET /vaults/*/prompts", |prompt| {
-            for image in list_of(prompt, "images").into_iter().flatten() {
-                image["width"] = image["width"].to_string().into();
-            }
-        }),
-        "The width of an image is a string." },
     fault! { "prompts.first-vault-only" ["PR-08"] edits_data("GET /prompts/*", |prompt| {
         if let Some(vaults) = list_of(prompt, "vaultIds") {
             vaults.truncate(1);
@@ -43,23 +36,8 @@ pub(super) const ALL: &[Fault] = &[
     fault! { "prompts.pin-everywhere" ["PR-11"]
         edits_data("GET /prompts/*", |prompt| prompt["isPinned"] = false.into()),
         "A read shows isPinned." },
-    fault! { "prompts.model-shown" ["PR-12"] answers("POST /prompts", |request, response| {
-        if let Some(model) = request.text("modelId") {
-            response.edit_data(|prompt| prompt["modelId"] = model.into());
-        }
-    }),
-        "A create shows the modelId it was given." },
     fault! { "prompts.delete-204" ["PR-40"] no_content("DELETE /prompts/*"),
         "A delete answers 204 without a body." },
-    fault! { "prompts.save-before" ["PR-45"] answers("POST /prompts/*/save", |request, response| {
-        let target = request.json()["vaultId"].clone();
-        response.edit_data(|prompt| {
-            if let Some(vaults) = list_of(prompt, "vaultIds") {
-                vaults.retain(|vault| *vault != target);
-            }
-        });
-    }),
-        "A save answers with the prompt as it was before." },
 ];
 
 fn trimmed(text: &Value) -> Option<Value> {

@@ -13,18 +13,6 @@ use super::{CREATE, MODEL, WRITES};
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Fault] = &[
-    fault! { "prompts.without-text" ["PR-20"] edits(CREATE, |body| {
-        let title = body["title"].as_str().unwrap_or_default().to_owned();
-        default(body, "prompt", title);
-    }),
-        "A create without text takes the title for it." },
-    fault! { "prompts.default-image" ["PR-21"] edits(CREATE, |body| {
-        if body.get("promptType").is_none() {
-            default(body, "promptType", "image");
-            default(body, "modelId", MODEL);
-        }
-    }),
-        "A prompt made without promptType is an image prompt." },
     fault! { "prompts.platform-dropped" ["PR-23"] ignored(CREATE, "platform"),
         "A create ignores the platform." },
     fault! { "prompts.video-without-model" ["PR-24"] edits(CREATE, |body| {

@@ -2,20 +2,13 @@
 
 use serde_json::{Value, json};
 
-use super::{CREATE, UPDATE, WRITES};
-use crate::bounds::{refusal, taken_as, value_refused};
-use crate::entries::list_of;
+use super::{CREATE, WRITES};
+use crate::bounds::{taken_as, value_refused};
 use crate::fault::{Fault, fault};
-use crate::front::{asks, edits, instead};
+use crate::front::asks;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Fault] = &[
-    fault! { "prompts.references-unchecked-on-update" ["PR-35"] edits(UPDATE, |body| {
-        if let Some(list) = list_of(body, "referenceMediaUrls") {
-            list.retain(|entry| entry.as_str().is_none_or(|text| text.contains(':')));
-        }
-    }),
-        "An update passes over the referenceMediaUrls that are no URI." },
     fault! { "prompts.references-https-only" ["PR-29"]
         value_refused(CREATE, "referenceMediaUrls", |list| {
             let plain = |entry: &Value| entry.as_str().is_some_and(|url| url.starts_with("http:"));
@@ -41,7 +34,4 @@ pub(super) const ALL: &[Fault] = &[
         }
     }),
         "Half a surrogate pair is replaced." },
-    fault! { "prompts.unknown-field" ["EN-02"]
-        instead(WRITES, |request| request.json().get("unknown").is_some().then(|| refusal("unknown"))),
-        "A field that a prompt does not have is refused." },
 ];

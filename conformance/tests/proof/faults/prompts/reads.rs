@@ -1,16 +1,12 @@
 //! Faults in what a read shows of what was stored, and to whom.
 
-use std::collections::HashSet;
-
 use http::Method;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::bounds::shown_as;
-use crate::entries::list_of;
-use crate::fault::{Fault, Intercept, fault};
-use crate::front::{refused, whole, whole_with};
+use crate::fault::{Fault, fault};
+use crate::front::{refused, whole};
 use crate::keys::READ_ONLY;
-use crate::shared::Shared;
 
 use super::CREATE;
 
@@ -65,39 +61,10 @@ pub(super) const ALL: &[Fault] = &[
             response
         }),
         "A save into an empty vault is answered, and not done." },
-    fault! { "prompts.put-twice" ["PR-08"] put_twice(),
-        "A prompt that is put into its vault again has the vault twice in vaultIds." },
 ];
 
 /// Whether two titles have the same word before their last one.
 fn alike(own: &str, other: &str) -> bool {
     let word = |title: &str| title.rsplit(' ').nth(1).map(str::to_owned);
     word(own).is_some() && word(own) == word(other)
-}
-
-/// Remembers which prompt was put into which vault more than once.
-fn put_twice() -> Intercept {
-    let routes = "POST /prompts/*/save, GET /prompts/*";
-    whole_with(routes, |request, upstream, twice: Shared<HashSet<(i64, i64)>>| async move {
-        let prompt = request.id(1);
-        if request.method == Method::POST {
-            let vault = request.json()["vaultId"].as_i64().unwrap_or_default();
-            let before = upstream.get(&request, format!("/prompts/{prompt}")).await.json();
-            let response = upstream.send(&request).await;
-            let vaults = before["data"]["vaultIds"].as_array().cloned().unwrap_or_default();
-            if vaults.contains(&vault.into()) && response.is_success() {
-                twice.with(|twice| twice.insert((prompt, vault)));
-            }
-            return response;
-        }
-        let mut response = upstream.send(&request).await;
-        response.edit_data(|shown| {
-            let again = |vault: &i64| twice.with(|twice| twice.contains(&(prompt, *vault)));
-            if let Some(ids) = list_of(shown, "vaultIds") {
-                let more: Vec<_> = ids.iter().filter_map(Value::as_i64).filter(again).collect();
-                ids.extend(more.into_iter().map(Value::from));
-            }
-        });
-        response
-    })
 }

@@ -1,16 +1,13 @@
 //! Faults in the list of vaults (VA-13 to VA-15).
 
 use std::cmp::Reverse;
-use std::collections::HashMap;
 use std::iter::repeat_n;
 
-use http::Method;
 use serde_json::Value;
 
 use crate::entries::{entries, text};
-use crate::fault::{Fault, Intercept, fault};
+use crate::fault::{Fault, fault};
 use crate::front::{answers, edits_entries};
-use crate::shared::Shared;
 
 const LIST: &str = "GET /vaults";
 
@@ -50,22 +47,4 @@ pub(crate) const ALL: &[Fault] = &[
         }
     }),
         "The list takes a limit." },
-    fault! { "vaults.list-old-name" ["VA-13"] old_name(),
-        "The list shows the name a vault was made with." },
 ];
-
-fn old_name() -> Intercept {
-    let names = Shared::<HashMap<i64, Value>>::default();
-    answers("GET /vaults, POST /vaults", move |request, response| match request.method {
-        Method::POST => response.edit_data(|vault| {
-            let id = vault["id"].as_i64().unwrap_or_default();
-            names.with(|names| names.insert(id, vault["name"].clone()));
-        }),
-        _ => response.each(|vault| {
-            let id = vault["id"].as_i64().unwrap_or_default();
-            if let Some(name) = names.with(|names| names.get(&id).cloned()) {
-                vault["name"] = name;
-            }
-        }),
-    })
-}

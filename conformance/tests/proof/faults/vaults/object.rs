@@ -44,12 +44,6 @@ pub(crate) const ALL: &[Fault] = &[
     fault! { "vaults.cover-missing" ["VA-08"]
         edits_data("GET /vaults/*", |vault| without(vault, "coverImageUrl")),
         "A vault without a cover has no coverImageUrl." },
-    fault! { "vaults.system" ["VA-09"] edits_data("GET /vaults/*", |vault| {
-        if vault["description"].is_null() {
-            vault["isSystem"] = true.into();
-        }
-    }),
-        "A vault made without a description is a system vault." },
     fault! { "vaults.created-anew" ["VA-11"]
         edits_each("GET /vaults/*, PATCH /vaults/*, GET /vaults", |vault| {
             vault["createdAt"] = vault["updatedAt"].clone();
