@@ -96,7 +96,9 @@ impl<'a> Visit<'a> {
         work: impl FnOnce() -> F,
     ) -> Result<String, ApiError> {
         match Uuid::parse_str(Entered::parse(form).value(TOKEN)) {
-            Ok(token) => self.api.replays.get_or_insert_async(&(self.session.account, token), work()).await,
+            Ok(token) => {
+                self.api.replays.get_or_insert_async(&(self.session.account, token), work()).await
+            }
             // A program may leave it out.
             Err(_) => work().await,
         }

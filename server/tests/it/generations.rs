@@ -58,7 +58,9 @@ impl Provider for SlowProvider {
     }
 
     async fn poll(&self, _: &ProviderTicket, _: &GenerationRequest) -> Result<Progress, PollError> {
-        self.reason.clone().map_or(Ok(Progress::InProgress), |reason| Err(PollError::Permanent(reason)))
+        self.reason
+            .clone()
+            .map_or(Ok(Progress::InProgress), |reason| Err(PollError::Permanent(reason)))
     }
 }
 

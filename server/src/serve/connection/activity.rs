@@ -91,8 +91,8 @@ impl ConnectionActivity {
         self.head_since.get_or_insert_with(Instant::now);
         self.head_bytes += bytes;
         if self.head_bytes > HEAD_BYTES_FREE && self.head_memory.is_none() {
-            let memory = self.memory.try_acquire(self.peer, HEAD_BYTES_MAX - HEAD_BYTES_FREE)?;
-            self.head_memory = Some(memory);
+            let memory = self.memory.of(self.peer);
+            self.head_memory = Some(memory.reserve(HEAD_BYTES_MAX - HEAD_BYTES_FREE)?);
         }
         Ok(())
     }

@@ -7,6 +7,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use const_format::formatcp;
 use constant_time_eq::constant_time_eq_32;
+use jiff::Timestamp;
+use parking_lot::Mutex;
 use quick_cache::sync::Cache;
 use tokio_postgres::Row;
 
@@ -17,7 +19,6 @@ use super::steps::{LOCK_ACCOUNT, Step};
 use crate::domain::{AccountId, ApiKeyRecord, Caller, KeyId, KeyRecord, NamedKey, NewKey, Scopes};
 use crate::error_chain::error_chain;
 use crate::limits::{API_KEYS_MAX, KEY_CACHE_SIZE, LAST_USE_PRECISION};
-use crate::store::last_use::LastUse;
 use crate::store::{KeyStore, Result, StoreError};
 
 #[cfg(test)]
@@ -193,7 +194,7 @@ pub(super) struct KeyCache(Cache<Box<str>, Arc<CachedKey>>);
 struct CachedKey {
     record: KeyRecord,
     /// As this server has recorded it.
-    last_use: LastUse,
+    last_use: Mutex<Option<Timestamp>>,
 }
 
 impl KeyCache {
@@ -214,16 +215,19 @@ impl KeyCache {
             // Its last use is known too.
             return;
         }
-        self.0.insert(public_id, Arc::new(CachedKey { record, last_use: LastUse::default() }));
+        self.0.insert(public_id, Arc::new(CachedKey { record, last_use: Mutex::default() }));
     }
 
     /// Records a use of a cached key. The request does not wait for it. If it fails, the time of
     /// the next use is recorded.
     pub(super) fn record_use(&self, db: &Db, public_id: &str) {
-        let Some(key) = self.0.get(public_id).filter(|key| key.last_use.record(db.clock.now()))
-        else {
+        let Some(key) = self.0.get(public_id) else { return };
+        let now = db.clock.now();
+        let last = &mut *key.last_use.lock();
+        if last.is_some_and(|last| last > before(now, LAST_USE_PRECISION)) {
             return;
-        };
+        }
+        *last = Some(now);
         let (account, id, db) = (key.record.account.0, key.record.id.0, db.clone());
         tokio::spawn(async move {
             let now = db.now();
