@@ -60,15 +60,13 @@ pub(super) fn statements() -> impl Iterator<Item = &'static Statement> {
     MODULES.into_iter().flatten().copied()
 }
 
-/// Accounts, vaults of each, more vaults of one, prompts, and jobs.
-type Counts = [u32; 5];
 /// A hundred accounts, each with prompts, vaults and jobs.
-const MANY: Counts = [100, 10, 0, 20_000, 5_000];
+const MANY: [u32; 5] = [100, 10, 0, 20_000, 5_000];
 /// Ten thousand accounts that have next to nothing, and one with a thousand vaults.
-const SMALL: Counts = [10_000, 1, 1_000, 11_000, 11_000];
+const SMALL: [u32; 5] = [10_000, 1, 1_000, 11_000, 11_000];
 
-/// SQL that inserts data, and collects fresh statistics.
-fn data([accounts, vaults, more, prompts, jobs]: Counts) -> String {
+/// SQL for so many accounts, vaults of each, more vaults of one, prompts and jobs; and statistics.
+fn data([accounts, vaults, more, prompts, jobs]: [u32; 5]) -> String {
     format!(
         "SET session_replication_role = replica;
         INSERT INTO account (id, name, created_at)
