@@ -34,7 +34,7 @@ const ROW: Step = (DB, "row_of_caller", "self.rows(");
 const LAST: Step = (DB, "rows", "client.query(");
 const IN_STEPS: Step = (STEPS, "row_of_steps", "self.run(");
 const RETRIED: Step = (STEPS, "run", "transaction(");
-const ALL_SENT: Step = (STEPS, "row_of_steps", "send(client");
+const ALL_SENT: Step = (STEPS, "row_of_steps", "send(&client");
 const SENT: Step = (STEPS, "send", "client.query(");
 
 /// Methods of the store. A closure that a function is given to call is in the text of the function

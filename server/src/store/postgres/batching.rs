@@ -183,6 +183,8 @@ impl<K: Value + Eq + Hash, I: Value, O: Value> Running<K, I, O> {
         let mut outputs = result.map(Vec::into_iter);
         for request in batch {
             let outcome = match &mut outputs {
+                // Nobody waits for it any more.
+                Err(_) if request.outcome.is_closed() => continue,
                 _ if are_alone => only((batcher.send)(key.clone(), vec![request.input]).await),
                 Ok(outputs) => outputs.next().ok_or_else(no_output),
                 Err(failure) => Err(batcher.copy(failure)),

@@ -68,9 +68,10 @@ impl PostgresStore {
             let row = self.db.row_of_caller(caller, &SOURCE, &[&id.get(), &source.0]).await?;
             let vault = rows::vault(&row)?.ok_or(StoreError::NotFound)?;
             if vault.visibility == VaultVisibility::Private {
-                let own = source == caller.account;
-                let hidden = StoreError::NotFound;
-                return Err(if own { StoreError::ForkOfPrivateVault } else { hidden });
+                return Err(match source == caller.account {
+                    true => StoreError::ForkOfPrivateVault,
+                    false => StoreError::NotFound,
+                });
             }
             if let Some(copy) = self.copy(caller, source, &vault).await? {
                 return Ok(copy);

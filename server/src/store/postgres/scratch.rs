@@ -19,8 +19,6 @@ use crate::store::Cause;
 
 /// Names the server.
 const VARIABLE: &str = "PROMPTARIUM_TEST_DATABASE_URL";
-const UNSET: &str = "PROMPTARIUM_TEST_DATABASE_URL is not set; script/test starts a PostgreSQL server \
-                     and sets it";
 
 /// Any number, as long as all tests have the same: "scratch" in ASCII.
 const LOCK: i64 = 0x0073_6372_6174_6368;
@@ -89,7 +87,8 @@ fn url_of(database: &str) -> Result<Url, Cause> {
 }
 
 fn server_url() -> Result<Url, Cause> {
-    let text = std::env::var(VARIABLE).map_err(|_| UNSET)?;
+    let unset = "is not set; script/test starts a PostgreSQL server and sets it";
+    let text = std::env::var(VARIABLE).map_err(|_| format!("{VARIABLE} {unset}"))?;
     Ok(Url::parse(&text)?)
 }
 

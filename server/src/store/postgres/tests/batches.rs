@@ -73,8 +73,7 @@ async fn each_request_that_waits_for_others_is_refused_if_the_key_is_revoked_or_
     for page in join_all((0..5).map(|_| store.list_prompts(&alice, PAGE))).await {
         assert!(matches!(page, Err(StoreError::KeyRevoked)), "{page:?}");
     }
-    let create = || store.create_prompt(&alice, new_prompt(PromptKind::Text, None));
-    for created in join_all((0..6).map(|_| create())).await {
+    for created in join_all((0..6).map(|number| store.create_prompt(&alice, new(number)))).await {
         assert!(matches!(created, Err(StoreError::KeyRevoked)), "{created:?}");
     }
 }

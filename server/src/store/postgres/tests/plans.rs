@@ -60,15 +60,15 @@ pub(super) fn statements() -> impl Iterator<Item = &'static Statement> {
     MODULES.into_iter().flatten().copied()
 }
 
-/// Accounts, vaults of each, more vaults of one, prompts, and jobs.
-type Counts = [u32; 5];
 /// A hundred accounts, each with prompts, vaults and jobs.
-const MANY: Counts = [100, 10, 0, 20_000, 5_000];
-/// Ten thousand accounts that have next to nothing, and one with a thousand vaults.
-const SMALL: Counts = [10_000, 1, 1_000, 11_000, 11_000];
+const MANY: [u32; 5] = [100, 10, 0, 20_000, 5_000];
+/// Ten thousand accounts that have next to nothing, and one with a thousand of everything.
+const SMALL: [u32; 5] = [10_000, 1, 1_000, 11_000, 11_000];
 
-/// SQL that inserts data, and collects fresh statistics.
-fn data([accounts, vaults, more, prompts, jobs]: Counts) -> String {
+/// SQL for so many accounts, vaults of each, more vaults of one, prompts and jobs; and statistics.
+fn data([accounts, vaults, more, prompts, jobs]: [u32; 5]) -> String {
+    let owner =
+        format!("CASE WHEN {more} = 0 OR at <= {accounts} THEN 1 + at % {accounts} ELSE 50 END");
     format!(
         "SET session_replication_role = replica;
         INSERT INTO account (id, name, created_at)
@@ -90,7 +90,7 @@ fn data([accounts, vaults, more, prompts, jobs]: Counts) -> String {
             FROM generate_series(1, {more}) AS at;
         INSERT INTO vault_directory (vault_id, account_id) SELECT id, account_id FROM vault;
         INSERT INTO prompt (account_id, id, kind, title, body, created_at, updated_at)
-            SELECT 1 + at % {accounts}, at, (ARRAY['text', 'image', 'video'])[1 + at % 3],
+            SELECT {owner}, at, (ARRAY['text', 'image', 'video'])[1 + at % 3],
                 't', 'b', now(), now()
             FROM generate_series(1, {prompts}) AS at;
         INSERT INTO vault_prompt (account_id, vault_id, prompt_id, kind)
@@ -99,8 +99,8 @@ fn data([accounts, vaults, more, prompts, jobs]: Counts) -> String {
         INSERT INTO job (account_id, name_digest, client_job_id, request_digest, reservation,
                 request, vault_id, state, request_id, provider_state, reason, claimable_at,
                 created_at, updated_at)
-            SELECT 1 + at % {accounts}, sha256(at::text::bytea), at, sha256(''),
-                gen_random_uuid(), '{{}}', 10, CASE WHEN at % 5 = 0 THEN 'queued' ELSE 'failed'
+            SELECT {owner}, sha256(at::text::bytea), at, sha256(''), gen_random_uuid(),
+                '{{}}', 10, CASE WHEN at % 5 = 0 THEN 'queued' ELSE 'failed'
                 END, 'r', 'm', CASE WHEN at % 5 = 0 THEN NULL ELSE 'r' END,
                 CASE WHEN at % 5 = 0 THEN now() END, now(), now()
             FROM generate_series(1, {jobs}) AS at;
