@@ -109,7 +109,7 @@ async fn only_http_urls_are_requested_and_private_addresses_only_if_the_policy_a
     }
     for url in ["ftp://example.org/", "file:///etc/passwd", "data:text/plain,a"] {
         let error = get(&any, url).await.unwrap_err();
-        assert!(matches!(error, OutboundError::Address), "{url}: {error:?}");
+        assert!(matches!(error, OutboundError::Address(_)), "{url}: {error:?}");
     }
 }
 
