@@ -67,11 +67,21 @@ pub enum Progress {
     Queued,
     /// Being generated.
     InProgress,
-    /// Done. A ticket with this `provider_state` is stored in place of the one before, and then
-    /// polled: it gives the outputs even if the provider has deleted the result.
-    Ready(Box<str>),
-    /// Done, with at least one output.
-    Completed(Vec<Output>),
+    /// Done.
+    Completed {
+        /// At least one.
+        outputs: Vec<Output>,
+        /// Stored in the ticket in place of the one before. With it a poll gives the outputs even if
+        /// the provider has deleted the result.
+        provider_state: Option<Box<str>>,
+    },
+}
+
+impl Progress {
+    /// Done, and the `provider_state` stays as it is.
+    pub fn completed(outputs: impl IntoIterator<Item = Output>) -> Self {
+        Self::Completed { outputs: outputs.into_iter().collect(), provider_state: None }
+    }
 }
 
 /// Why a submission failed.

@@ -125,7 +125,7 @@ impl Provider for CountingProvider {
     ) -> Result<Progress, PollError> {
         let bytes = Bytes::from_static(b"\x89PNG\r\n\x1a\n");
         let output = |_| Output { size: Some((1, 1)), ..Output::from(bytes.clone()) };
-        Ok(Progress::Completed((0..request.batch_count).map(output).collect()))
+        Ok(Progress::completed((0..request.batch_count).map(output)))
     }
 }
 

@@ -80,7 +80,7 @@ impl LocalProvider {
             outputs(&request, input.as_ref())
         });
         let files = painting.await.map_err(PollError::transient)?.map_err(PollError::Permanent)?;
-        Ok(Progress::Completed(files.into_iter().map(Output::from).collect()))
+        Ok(Progress::completed(files.into_iter().map(Output::from)))
     }
 }
 

@@ -119,7 +119,7 @@ impl OutputLimits {
 pub(super) type WaitsFor = watch::Sender<&'static str>;
 
 pub(super) const DOWNLOAD: &str = "the download of its output";
-const PLACE: &str = "other large outputs, of which few are downloaded at once";
+const LARGE: &str = "other large outputs, of which few are downloaded at once";
 
 impl OutputStore {
     /// Stores one output of a job. Its URL is the same for each call with the same job and index.
@@ -180,7 +180,7 @@ impl OutputStore {
             }
             if received > OUTPUT_BYTES_FREE && permit.is_none() {
                 let began = Instant::now();
-                waits_for.send_replace(PLACE);
+                waits_for.send_replace(LARGE);
                 permit = large.acquire(account, 1, Duration::MAX).await.ok();
                 waits_for.send_replace(DOWNLOAD);
                 slow += began.elapsed();

@@ -111,7 +111,7 @@ pub(super) fn png(width: u32, height: u32) -> Bytes {
 
 /// Pictures of 4 by 3, 4, 5 and so on.
 pub(super) fn pictures(count: u32) -> Progress {
-    Progress::Completed((0..count).map(|at| Output::from(png(4, 3 + at))).collect())
+    Progress::completed((0..count).map(|at| png(4, 3 + at).into()))
 }
 
 /// A request for one picture.

@@ -117,20 +117,15 @@ impl Worker {
         let (JobState::Queued(ticket) | JobState::InProgress(ticket)) = &claim.job.state else {
             return self.fail(claim, SUBMIT_UNKNOWN).await;
         };
-        let mut progress = self.poll(claim, ticket).await;
-        if let Ok(Progress::Ready(state)) = progress {
-            self.store.note_job(&claim.lease, Some(&state), DOWNLOAD).await?;
-            let request_id = ticket.request_id.clone();
-            progress =
-                self.poll(claim, &ProviderTicket { request_id, provider_state: state }).await;
-        }
-        let (cause, retry_after) = match progress {
+        let (cause, retry_after) = match self.poll(claim, ticket).await {
             Ok(Progress::Queued) => return self.wait(claim, Release::Waiting).await,
             Ok(Progress::InProgress) => return self.wait(claim, Release::InProgress).await,
-            Ok(Progress::Completed(outputs)) => {
+            Ok(Progress::Completed { outputs, provider_state }) => {
+                if let Some(state) = provider_state {
+                    self.store.note_job(&claim.lease, Some(&state), DOWNLOAD).await?;
+                }
                 return self.save(claim, outputs, waits_for).await;
             }
-            Ok(Progress::Ready(_)) => ("its state gives no outputs".to_owned(), None),
             Err(PollError::Permanent(reason)) => return self.fail(claim, &reason).await,
             Err(PollError::Transient { cause, retry_after }) => (cause, retry_after),
         };

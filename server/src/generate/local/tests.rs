@@ -140,7 +140,7 @@ async fn the_first_input_that_is_an_asset_counts_and_must_be_an_image_of_usual_s
         // An editing model counts only with an image input of its own.
         let fields = json!({ "imageInputs": ["urn:x", url], "imageEditEndpointId": "other/edit" });
         match run(&provider, &plasma(fields)).await {
-            Ok(Progress::Completed(_)) => assert!(is_image),
+            Ok(Progress::Completed { .. }) => assert!(is_image),
             Err(PollError::Permanent(reason)) => {
                 assert!(!is_image && reason.starts_with("an input image cannot be read: "));
             }
@@ -193,7 +193,7 @@ async fn the_models_for_tests_are_slow_and_fail() {
     clock.advance(Duration::from_millis(1500));
     assert!(matches!(poll().await, Ok(Progress::InProgress)));
     clock.advance(Duration::from_millis(1500));
-    assert!(matches!(poll().await, Ok(Progress::Completed(_))));
+    assert!(matches!(poll().await, Ok(Progress::Completed { .. })));
 
     let fail = request("local/fail", json!({}));
     assert!(matches!(run(&provider, &fail).await, Err(PollError::Permanent(_))));

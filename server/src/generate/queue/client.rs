@@ -110,31 +110,25 @@ impl QueueProvider {
         request: &GenerationRequest,
     ) -> Result<Progress, PollError> {
         let mut urls = RequestUrls::of(ticket)?;
-        let outputs = |files: Vec<OutputFile>, permit: Option<Permit>| {
-            let permit = Arc::new(permit);
-            let outputs = files.into_iter().map(|file| self.output(file, permit.clone()));
-            Ok(Progress::Completed(outputs.collect()))
-        };
-        if !urls.outputs.is_empty() {
-            return outputs(urls.outputs, None);
-        }
-        let (status, _) = self.call(Method::GET, &urls.status, false).await?;
-        if let Some(progress) = protocol::progress(&status)? {
-            return Ok(progress);
-        }
-        let (result, permit) = self.call(Method::GET, &urls.response, true).await?;
-        let mut files = protocol::output_files(&result, request.kind)?;
-        drop(result);
-        files.truncate(request.batch_count as usize);
-        if !files.iter().any(OutputFile::is_embedded) {
-            urls.outputs = files;
-            let state = urls.to_text();
-            if state.len() <= PROVIDER_STATE_BYTES_MAX {
-                return Ok(Progress::Ready(state.into()));
+        let (mut permit, mut provider_state) = (None, None);
+        if urls.outputs.is_empty() {
+            let (status, _) = self.call(Method::GET, &urls.status, false).await?;
+            if let Some(progress) = protocol::progress(&status)? {
+                return Ok(progress);
             }
-            files = urls.outputs;
+            let (result, of_result) = self.call(Method::GET, &urls.response, true).await?;
+            permit = of_result;
+            urls.outputs = protocol::output_files(&result, request.kind)?;
+            urls.outputs.truncate(request.batch_count as usize);
+            if !urls.outputs.iter().any(OutputFile::is_embedded) {
+                let state = Some(urls.to_text().into());
+                provider_state =
+                    state.filter(|text: &Box<str>| text.len() <= PROVIDER_STATE_BYTES_MAX);
+            }
         }
-        outputs(files, permit)
+        let permit = Arc::new(permit);
+        let outputs = urls.outputs.into_iter().map(|file| self.output(file, permit.clone()));
+        Ok(Progress::Completed { outputs: outputs.collect(), provider_state })
     }
 
     /// A successful response of the provider itself, with a permit for its memory if it is large. A

@@ -154,15 +154,11 @@ async fn run(provider: &MockServer, request: &GenerationRequest) -> Result<Vec<S
 /// Polls and then loads the outputs, as a worker does.
 async fn load(
     client: &QueueProvider,
-    mut ticket: ProviderTicket,
+    ticket: ProviderTicket,
     request: &GenerationRequest,
 ) -> Result<Vec<Stored>, PollError> {
-    let mut progress = client.poll(&ticket, request).await?;
-    if let Progress::Ready(provider_state) = progress {
-        ticket.provider_state = provider_state;
-        progress = client.poll(&ticket, request).await?;
-    }
-    let Progress::Completed(outputs) = progress else { panic!("{progress:?}") };
+    let progress = client.poll(&ticket, request).await?;
+    let Progress::Completed { outputs, .. } = progress else { panic!("{progress:?}") };
     let store = output_store(Blobs::in_memory());
     let job = JobRecord { request: request.clone().into(), ..queued_job(ticket) };
     let mut files = Vec::new();
@@ -188,7 +184,7 @@ async fn a_request_is_queued_in_progress_and_completed_with_its_images() {
         let ticket = client.submit(&request()).await.unwrap();
         match (state, client.poll(&ticket, &request()).await.unwrap()) {
             ("IN_QUEUE", Progress::Queued) | ("IN_PROGRESS", Progress::InProgress) => {}
-            ("COMPLETED", Progress::Ready(_)) => {
+            ("COMPLETED", Progress::Completed { .. }) => {
                 let files = load(&client, ticket, &request()).await.unwrap();
                 // As many as were asked for.
                 assert_eq!(files, vec![(Media::Png, 32, 18, png(32, 18)); 2]);

@@ -354,10 +354,10 @@ async fn outputs_are_kept_even_if_another_one_cannot_be() {
     let (gone, away) = (PollError::permanent("it is gone"), PollError::transient("it is away"));
     for (error, kept, hours) in [(gone.clone(), 3, 0), (away, 3, 24), (gone, 0, 0)] {
         let provider = at_once(move || {
-            let Progress::Completed(mut outputs) = pictures(kept) else { unreachable!() };
+            let Progress::Completed { mut outputs, .. } = pictures(kept) else { unreachable!() };
             let bytes = stream::iter([Err(error.clone())]).boxed();
             outputs.insert(0, Output { size: None, bytes });
-            Progress::Completed(outputs)
+            Progress::completed(outputs)
         });
         let fixture = Fixture::new(provider).await;
         let (state, took) = fixture.end("j").await;

@@ -48,7 +48,8 @@ async fn the_addresses_of_outputs_outlive_the_result() {
     let provider = start(Script::default()).await;
     let client = client_of(&provider);
     let ticket = client.submit(&request()).await.unwrap();
-    let Progress::Ready(provider_state) = client.poll(&ticket, &request()).await.unwrap() else {
+    let progress = client.poll(&ticket, &request()).await.unwrap();
+    let Progress::Completed { provider_state: Some(provider_state), .. } = progress else {
         panic!("the result has only addresses");
     };
     let before = received(&provider).await.len();

@@ -35,7 +35,7 @@ impl Provider for Actor {
                     Ok(Bytes::from_static(b"0"))
                 };
                 let bytes = stream::repeat(()).then(byte).boxed();
-                Ok(Progress::Completed(vec![Output { size: None, bytes }]))
+                Ok(Progress::completed([Output { size: None, bytes }]))
             }
             "wait" => Ok(Progress::Queued),
             _ => Ok(pictures(1)),

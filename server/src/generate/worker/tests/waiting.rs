@@ -13,7 +13,7 @@ fn video(mib: usize, pause: Duration) -> Progress {
         Ok(Bytes::from(vec![0; 1 << 20]))
     };
     let bytes = head.chain(stream::iter(0..mib).then(piece)).boxed();
-    Progress::Completed(vec![Output { size: Some((2, 2)), bytes }])
+    Progress::completed([Output { size: Some((2, 2)), bytes }])
 }
 
 impl Fixture {
@@ -103,7 +103,9 @@ async fn a_finished_request_keeps_its_new_state_and_its_outputs_are_stored_once(
     let (folder, blobs) = failing_blobs();
     let images = folder.path().join("images");
     let provider = Scripted::on_poll(Duration::ZERO, |poll| {
-        Ok(if poll == 0 { Progress::Ready("addresses".into()) } else { pictures(3) })
+        let Progress::Completed { outputs, .. } = pictures(3) else { unreachable!() };
+        let provider_state = (poll == 0).then(|| "addresses".into());
+        Ok(Progress::Completed { outputs, provider_state })
     });
     let fixture = Fixture::with_blobs(provider, blobs).await;
     fixture.queue("j", None).await;
