@@ -92,7 +92,7 @@ pub(crate) async fn large_output(target: &Target) {
 }
 
 /// A debug build takes seconds to write 24.
-const LISTS: usize = if cfg!(debug_assertions) { 8 } else { 24 };
+const LISTS: usize = if cfg!(debug_assertions) { 4 } else { 24 };
 /// Characters of the most bytes in JSON.
 const VAULTS: &str = "INSERT INTO vault (account_id, name, description, visibility, slug, \
         created_at, updated_at) \

@@ -6,6 +6,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::support::files;
+
 /// Words of all pages but those below `docs/reference`.
 const WORDS_MAX: usize = 20_000;
 
@@ -84,23 +86,14 @@ fn the_pages_by_task_are_short() {
     assert!(words <= WORDS_MAX, "{words}");
 }
 
-/// The text of all source files, with strings of several lines on one.
-fn sources(folder: &Path, text: &mut String) {
-    for path in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
-        if path.is_dir() {
-            sources(&path, text);
-        } else {
-            let mut pieces = fs::read_to_string(path).unwrap();
-            pieces = pieces.replace("\\\"", "\"");
-            text.extend(pieces.split("\\\n").map(str::trim_start));
-        }
-    }
-}
-
 #[test]
 fn every_line_that_the_page_on_trouble_explains_is_in_the_program() {
+    // With strings of several lines on one.
     let mut program = String::new();
-    sources(&root().join("server/src"), &mut program);
+    for file in files(&root().join("server/src")) {
+        let text = fs::read_to_string(file).unwrap().replace("\\\"", "\"");
+        program.extend(text.split("\\\n").map(str::trim_start));
+    }
     let page = read("docs/troubleshoot.md");
     let lines = page.lines().filter_map(|line| line.strip_prefix("| `")?.split("` |").next());
     let lines: BTreeSet<_> = lines.collect();

@@ -4,9 +4,10 @@ mod imports;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use self::imports::{Module, cyclic};
+use crate::support::files;
 
 /// Lines of a file without its tests.
 const LINES_MAX: usize = 300;
@@ -78,12 +79,10 @@ impl Source {
 
 fn sources() -> Vec<Source> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-    let mut files = Vec::new();
-    for folder in ["sdk", "server", "conformance", "examples"] {
-        collect(&root.join(folder), &mut files);
-    }
+    let crates = ["sdk", "server", "conformance", "examples"];
+    let files = crates.iter().flat_map(|folder| files(&root.join(folder)));
     let mut sources: Vec<_> = files
-        .iter()
+        .filter(|file| file.extension().is_some_and(|extension| extension == "rs"))
         .map(|file| Source {
             path: file.strip_prefix(root).unwrap().to_str().unwrap().replace('\\', "/"),
             text: fs::read_to_string(file).unwrap(),
@@ -93,17 +92,6 @@ fn sources() -> Vec<Source> {
     sources.retain(|source| !tests.iter().any(|path| source.path.starts_with(path.as_str())));
     assert!(sources.len() > 50, "the workspace is not where this test looks");
     sources
-}
-
-fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() && !path.ends_with("target") {
-            collect(&path, files);
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            files.push(path);
-        }
-    }
 }
 
 /// The modules of the server, without tests.

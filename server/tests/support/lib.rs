@@ -9,6 +9,7 @@ pub(crate) mod program;
 pub(crate) mod provider;
 pub(crate) mod server;
 
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use tempfile::TempDir;
@@ -47,17 +48,14 @@ pub(crate) fn folder_store(folder: &TempDir) -> String {
     format!("file:{}", folder.path().display())
 }
 
-/// The names of all files in a folder store but its mark.
-pub(crate) fn files(folder: &TempDir) -> Vec<String> {
-    let (mut names, mut folders) = (Vec::new(), vec![folder.path().to_owned()]);
+/// All files below a folder.
+pub(crate) fn files(folder: &Path) -> Vec<PathBuf> {
+    let (mut files, mut folders) = (Vec::new(), vec![folder.to_owned()]);
     while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(folder).unwrap().map(Result::unwrap) {
-            match entry.path() {
-                path if path.is_dir() => folders.push(path),
-                path if path.ends_with(".promptarium") => {}
-                _ => names.push(entry.file_name().into_string().unwrap()),
-            }
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() { folders.push(path) } else { files.push(path) }
         }
     }
-    names
+    files
 }

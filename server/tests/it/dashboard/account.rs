@@ -32,7 +32,9 @@ async fn an_export_is_downloaded_and_imported_into_another_account() {
     let (alice, bob) = two_accounts().await;
     let vault = alice.vault("Sky", "public").await;
     let body = json!({ "title": HOSTILE, "prompt": "Stars", "vaultId": vault });
-    alice.create("/prompts", body).await;
+    let stars = alice.create("/prompts", body).await["id"].to_string();
+    let body = json!({ "title": "t", "prompt": "p", "promptType": "image", "modelId": "local/m" });
+    let picture = alice.create("/prompts", body).await["id"].to_string();
     let export = alice.get("/account/export").await;
     assert_eq!(export.header("content-type"), Some("application/json"), "{export:?}");
     assert!(export.header("content-disposition").unwrap().starts_with("attachment"));
@@ -44,21 +46,36 @@ async fn an_export_is_downloaded_and_imported_into_another_account() {
     assert_eq!(response.status, 303, "{response:?}");
     let page = bob.page(response.location()).await;
     assert!(page.contains("The prompts and vaults of the file are added."), "{page}");
-    assert_eq!(bob.data("/prompts").await[0]["title"], HOSTILE);
+    assert_eq!(bob.data("/prompts").await[1]["title"], HOSTILE);
     assert_eq!(bob.data("/vaults").await.as_array().unwrap().len(), 2);
 
-    let wrong = export.body.replace("\"prompt\":\"Stars\"", "\"prompt\":\"\"");
-    for (file, part) in [
-        (Some(wrong.as_bytes()), "prompts: entry 1 (prompt: must be 1 to 15000"),
-        (Some(b"<html>"), "is not JSON"),
-        (Some(&vec![b' '; (16 << 20) + 1]), "at most 16 MiB"),
-        (None, "is required"),
+    let (member, second) = (format!(r#"{{"id":{stars},"isPin"#), format!(r#""id":{picture},"im"#));
+    for (from, to, part) in [
+        (r#""prompt":"Stars""#, r#""prompt":"""#, "prompts: entry 2 (prompt: must be 1 to 15000"),
+        (r#""prompt":"Stars""#, r#""prompt":3"#, "(prompt: must be a string, but is a number)"),
+        (r#""prompt":"Stars""#, r#""promt":"""#, "prompts: entry 2 (prompt: is required)"),
+        (r#""modelId":"local/m""#, r#""modelId":null"#, "entry 1 (modelId: is required when"),
+        (&member, r#"{"id":99,"isPin"#, "names no prompt of the file: 99"),
+        (&second, &second.replace(&picture, &stars), "prompts: entry 2 has the id"),
+        (r#""visibility":"public""#, r#""visibility":"x""#, "vaults: entry 2 (visibility: "),
+        (r#""createdAt":"20"#, r#""createdAt":"00"#, "createdAt: must be a time"),
+        (r#""version":1"#, r#""version":2"#, "version: must be 1 to 1, but is 2"),
+        (r#""promptarium-account""#, r#""other""#, "format: must be one of promptarium-account"),
+        ("]}\n", "]\n", "is not JSON"),
     ] {
-        let response = bob.send_file("/account/import", &multipart(&[], file)).await;
-        assert_eq!(response.status, 400, "{response:?}");
-        assert_has(&response.body, &[part]);
+        assert!(export.body.contains(from), "{from} in {}", export.body);
+        let file = export.body.replacen(from, to, 1);
+        refused_import(&bob, Some(file.as_bytes()), part).await;
     }
-    assert_eq!(bob.data("/prompts").await.as_array().unwrap().len(), 1);
+    refused_import(&bob, Some(&vec![b' '; (16 << 20) + 1]), "at most 16 MiB").await;
+    refused_import(&bob, None, "is required").await;
+    assert_eq!(bob.data("/prompts").await.as_array().unwrap().len(), 2);
+}
+
+async fn refused_import(browser: &Browser, file: Option<&[u8]>, part: &str) {
+    let response = browser.send_file("/account/import", &multipart(&[], file)).await;
+    assert_eq!(response.status, 400, "{part}: {response:?}");
+    assert_has(&response.body, &[part]);
 }
 
 #[tokio::test]
