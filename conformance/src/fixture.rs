@@ -164,14 +164,14 @@ impl Case {
         vaults.try_into().map_err(|_| Failure::error(format!("{N} vaults"), "another number"))
     }
 
-    /// A new vault with new prompts in it, the oldest first.
-    pub async fn stocked_vault(&self, count: usize) -> Result<(Vault, Vec<Prompt>)> {
+    /// A new vault, and so many new prompts in it, see [`Vault::fill`].
+    pub async fn vault_of(&self, count: usize) -> Result<(Vault, Vec<Prompt>)> {
         let vault = self.vault().await?;
-        let prompts = vault.stock(count).await?;
-        Ok((vault, prompts))
+        let members = vault.fill(count).await?;
+        Ok((vault, members.into_iter().map(|member| member.prompt).collect()))
     }
 
-    /// A new vault, and new prompts in it, added one after the other, the first one first.
+    /// The same with as many as the pattern has.
     pub async fn filled_vault<const N: usize>(&self) -> Result<(Vault, [Member; N])> {
         let vault = self.vault().await?;
         let members = vault.filled().await?;

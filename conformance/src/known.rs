@@ -100,14 +100,14 @@ impl KnownFailures {
         for Written { id, reason, link, until } in written.failure {
             let (at, id) = (id.span(), id.into_inner());
             if !exists(&id) {
-                let what = format!("no scenario has the id {id:?}; a whole id is expected");
+                let what = format!("no scenario has the id \"{id}\"; a whole id is expected");
                 return wrong(at, &what);
             }
             if let Some(twin) = entries.get(&id) {
-                return wrong(at, &format!("{id:?} stands in {} too", twin.place));
+                return wrong(at, &format!("\"{id}\" stands in {} too", twin.place));
             }
             if reason.get_ref().trim().is_empty() {
-                return wrong(reason.span(), &format!("the reason for {id:?} is empty"));
+                return wrong(reason.span(), &format!("the reason for \"{id}\" is empty"));
             }
             if let Some(link) = &link
                 && !is_link(link.get_ref())

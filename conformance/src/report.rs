@@ -13,6 +13,7 @@ pub mod text;
 use std::time::Duration;
 
 use serde::Serialize;
+use strum::AsRefStr;
 
 pub use self::causes::Cause;
 pub use self::files::{Format, Output, Outputs};
@@ -24,7 +25,8 @@ use crate::shell::quoted;
 use crate::target::{NOT_IMPLEMENTED, Untestable};
 
 /// What the whole run came to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, AsRefStr)]
+#[strum(serialize_all = "lowercase")]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
     /// Every scenario passed or was known to fail, or only scenarios beyond the
@@ -36,18 +38,6 @@ pub enum Verdict {
     Partial,
     /// The run did not come to its end.
     Unfinished,
-}
-
-impl Verdict {
-    /// As JSON and all other formats call it.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Passed => "passed",
-            Self::Failed => "failed",
-            Self::Partial => "partial",
-            Self::Unfinished => "unfinished",
-        }
-    }
 }
 
 /// How many scenarios came to what.
@@ -207,7 +197,7 @@ impl Report {
     fn words(&self, profiles: &[Profile], patterns: Vec<String>) -> Vec<String> {
         let mut words =
             vec![format!("promptarium-conformance run --base-url {}", quoted(&self.target))];
-        words.extend(profiles.iter().map(|profile| format!("--profile {}", profile.word())));
+        words.extend(profiles.iter().map(|profile| format!("--profile {}", profile.as_ref())));
         words.extend(patterns);
         words.push(format!("--seed {}", self.seed));
         words.extend(self.flags.iter().cloned());
@@ -237,7 +227,7 @@ impl Report {
 
     /// The profiles that were asked for, as reports show them.
     fn profile_words(&self) -> String {
-        let words: Vec<_> = self.profiles.iter().map(|profile| profile.word()).collect();
+        let words: Vec<_> = self.profiles.iter().map(|profile| profile.as_ref()).collect();
         words.join(" and ")
     }
 }

@@ -3,6 +3,7 @@
 use clap::ValueEnum;
 use futures::future::BoxFuture;
 use serde::Serialize;
+use strum::AsRefStr;
 
 use crate::{Case, Failure, Need};
 
@@ -34,7 +35,10 @@ pub struct Scenario {
 }
 
 /// Which set of expectations a scenario belongs to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, ValueEnum)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, ValueEnum, AsRefStr,
+)]
+#[strum(serialize_all = "lowercase")]
 #[serde(rename_all = "lowercase")]
 pub enum Profile {
     /// What the specification states.
@@ -80,15 +84,6 @@ impl Profile {
     /// Whether a run of this profile has the scenarios of the other one.
     pub fn includes(self, other: Self) -> bool {
         self == other || (self == Self::Reference && other == Self::Core)
-    }
-
-    /// As the command line and every report call it.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Core => "core",
-            Self::Http => "http",
-            Self::Reference => "reference",
-        }
     }
 }
 

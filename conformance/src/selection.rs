@@ -80,15 +80,15 @@ impl Selection {
         for pattern in filters.iter().chain(&excluded) {
             let matched = suite.scenarios().filter(|scenario| matches(pattern, scenario));
             let matched: BTreeSet<_> = matched.map(|scenario| scenario.profile).collect();
-            let Some(nearest) = matched.first().map(|profile| profile.word()) else {
+            let Some(nearest) = matched.first().map(|profile| profile.as_ref()) else {
                 return Err(format!(
-                    "no scenario has an id that begins with {pattern:?}, proves a rule of that \
+                    "no scenario has an id that begins with \"{pattern}\", proves a rule of that \
                      name or looks at such a call"
                 ));
             };
             if filters.contains(pattern) && !matched.iter().any(|profile| in_profiles(*profile)) {
                 return Err(format!(
-                    "{pattern:?} names scenarios of the profile {nearest} only; \
+                    "\"{pattern}\" names scenarios of the profile {nearest} only; \
                      add --profile {nearest}"
                 ));
             }

@@ -56,7 +56,7 @@ fn in_one_line(scenario: &Scenario) -> String {
 /// Id, profile, rules and silent points.
 pub(super) fn heading(Scenario { id, profile, rules, silent, .. }: &Scenario) -> String {
     let points = [*rules, *silent].concat().join(", ");
-    format!("{id} ({}; {points})", profile.word())
+    format!("{id} ({}; {points})", profile.as_ref())
 }
 
 fn in_json(scenario: &Scenario) -> Value {
@@ -105,7 +105,7 @@ pub(super) fn coverage_of_run(file: &Path, as_json: bool) -> Result<Exit, Refusa
                 let Some(sentence) = found.next() else { continue };
                 let _ = write!(text, "{} {}", sentence.state.mark(), sentence.text);
                 let bad = sentence.scenarios.iter().filter(|(_, it)| **it != Outcome::Passed);
-                let bad = bad.map(|(id, outcome)| format!("{id} {}", outcome.word()));
+                let bad = bad.map(|(id, outcome)| format!("{id} {}", outcome.as_ref()));
                 let bad = bad.collect::<Vec<_>>().join(", ");
                 if !bad.is_empty() {
                     let _ = write!(text, " [{bad}]");

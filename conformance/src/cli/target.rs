@@ -24,7 +24,7 @@ pub(super) struct TargetArguments {
     #[arg(long, value_name = "FILE")]
     cacert: Option<PathBuf>,
     /// Speak this version of HTTP; 2 without TLS by prior knowledge.
-    #[arg(long, default_value = "auto", value_name = "auto|1.1|2")]
+    #[arg(long, default_value = "auto", value_name = "VERSION")]
     http: Http,
 }
 

@@ -90,7 +90,7 @@ impl FromStr for Output {
         let format = Format::ALL.iter().find(|(name, _)| *name == word);
         let (_, format) = format.ok_or_else(|| {
             let words: Vec<_> = Format::ALL.iter().map(|(name, _)| *name).collect();
-            format!("unknown format {word:?}; there are {}", words.join(", "))
+            format!("unknown format \"{word}\"; there are {}", words.join(", "))
         })?;
         if file.is_empty() {
             return Err("expected FORMAT=FILE".into());

@@ -16,11 +16,11 @@ const SCRIPT: &str = include_str!("html/filter.js");
 /// What the page may do: wear this style, run this script, nothing else. The
 /// hashes are those of the two files.
 const POLICY: &str = "default-src 'none'; base-uri 'none'; form-action 'none'; \
-    style-src 'sha256-dpdV9KfPBWyBSAokLUJ5DC6hToMrnxp+IFe8e9e9f1M='; script-src 'sha256-vpZTdVEOiAjzr+ZcxwqNiKwJDHAyFZneYAXyXVMDdGA='";
+    style-src 'sha256-WmyxWShVEuGCxrim3XUtdmeysLYDBrPwydaO4BVZREY='; script-src 'sha256-vpZTdVEOiAjzr+ZcxwqNiKwJDHAyFZneYAXyXVMDdGA='";
 
 /// The whole report as one page.
 pub fn render(report: &Report) -> String {
-    let title = format!("{} · {}", report.verdict.word(), escape_control_chars(&report.target));
+    let title = format!("{} · {}", report.verdict.as_ref(), escape_control_chars(&report.target));
     let page = html! {
         (DOCTYPE)
         html lang="en" {
@@ -60,7 +60,7 @@ fn head(report: &Report) -> Markup {
     ];
     html! {
         header {
-            p.verdict.(report.verdict.word()) { (text::verdict(report)) }
+            p.verdict.(report.verdict.as_ref()) { (text::verdict(report)) }
             h1 { (escape_control_chars(&report.target)) }
             p.quiet {
                 (report.suite) ", profile " (report.profile_words()) ", begun "
@@ -73,7 +73,7 @@ fn head(report: &Report) -> Markup {
             ul.counts {
                 @for (count, outcome, name) in counts {
                     @if count > 0 || outcome == Outcome::Passed {
-                        li.(outcome.word()) { b { (count) } " " (name) }
+                        li.(outcome.as_ref()) { b { (count) } " " (name) }
                     }
                 }
             }

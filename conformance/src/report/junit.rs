@@ -66,14 +66,8 @@ fn case(record: &Record) -> TestCase {
     let mut case = TestCase::new(safe(record.id), status(record));
     case.set_classname(safe(record.chapter()));
     case.set_time(Duration::from_millis(record.duration_ms));
-    case.add_property(Property::new("outcome", record.outcome.word()));
     if let Some(left) = &record.left_behind {
         case.add_property(Property::new("left behind", safe(&one_line(left))));
-    }
-    if let Some(exchange) = &record.exchange {
-        let title = if exchange.last { "The last exchange:\n\n" } else { "" };
-        let shown = format!("{title}{}\n\n{}\n", exchange.request, exchange.response);
-        case.set_system_out(safe(&shown));
     }
     case
 }
@@ -92,12 +86,9 @@ fn status(record: &Record) -> TestCaseStatus {
         Outcome::Known => format!("known failure: {}", record.why()),
         _ => format!("expected {expected}; got {got}"),
     };
-    status.set_type(record.outcome.word()).set_message(safe(&one_line(&message)));
+    status.set_type(record.outcome.as_ref()).set_message(safe(&one_line(&message)));
     if record.outcome != Outcome::Skipped {
-        let mut description = String::new();
-        text::push_facts(&mut description, record);
-        text::push_commands(&mut description, record);
-        status.set_description(safe(&description));
+        status.set_description(safe(&text::record(record)));
     }
     status
 }

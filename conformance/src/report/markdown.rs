@@ -3,9 +3,8 @@
 
 use std::fmt::Write as _;
 
-use super::text::{self, curl, escape_control_chars, one_line, seconds, without_links};
+use super::text::{self, escape_control_chars, one_line, seconds};
 use super::{Outcome, Record, Report, Totals, Verdict};
-use crate::trace;
 
 /// GitHub refuses a summary of more than 1 MiB, and the step with it.
 const BYTES_MAX: usize = 900 << 10;
@@ -86,35 +85,7 @@ fn causes(page: &mut String, report: &Report, bytes_max: usize) {
 
 fn failure(record: &Record) -> String {
     let (id, title) = (escaped(record.id), escaped(record.title));
-    let mut shown = format!("\n#### {id}\n\n{title}\n\n");
-    for rule in &record.rules {
-        let _ = writeln!(shown, "- **{}** {}", rule.id, prose(rule.text));
-        for sentence in rule.sentences {
-            let _ = writeln!(shown, "\n  > {}\n", prose(sentence));
-        }
-    }
-    let facts = record.facts();
-    let facts =
-        facts.map(|(name, value)| format!("{name:>8} {}\n", value.replace('\n', "\n         ")));
-    let _ = write!(shown, "\n{}", block("text", &facts.collect::<String>()));
-    if !record.steps.is_empty() {
-        let steps = trace::last_lines(&record.steps).join("\n");
-        let _ = write!(shown, "\nIts steps:\n\n{}", block("text", &steps));
-    }
-    if let Some(exchange) = &record.exchange {
-        let both = format!("{}\n\n{}\n", exchange.request.trim_end(), exchange.response);
-        let _ = write!(
-            shown,
-            "\n<details><summary>{}</summary>\n\n{}\n{}\n</details>\n",
-            if exchange.last { "The last exchange" } else { "Exchange" },
-            block("text", &both),
-            curl(exchange).map(|line| block("sh", &line)).unwrap_or_default()
-        );
-    }
-    if let Some(command) = &record.command {
-        let _ = write!(shown, "\nAlone:\n\n{}", block("sh", command));
-    }
-    shown
+    format!("\n#### {id}\n\n{title}\n\n{}", block("text", &text::record(record)))
 }
 
 fn tail(report: &Report) -> String {
@@ -154,13 +125,6 @@ fn code(text: &str) -> String {
     let fence = "`".repeat(longest_row(&text) + 1);
     let space = if text.starts_with('`') || text.ends_with('`') { " " } else { "" };
     format!("{fence}{space}{text}{space}{fence}")
-}
-
-/// The Markdown of a rule, of which only code stays what it is.
-fn prose(text: &str) -> String {
-    let text = without_links(text);
-    let parts = text.split('`').enumerate();
-    parts.map(|(n, part)| if n % 2 == 1 { code(part) } else { escaped(part) }).collect()
 }
 
 fn longest_row(text: &str) -> usize {

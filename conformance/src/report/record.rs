@@ -1,6 +1,7 @@
 //! What came of one scenario, and of each chapter of them.
 
 use serde::{Deserialize, Serialize};
+use strum::AsRefStr;
 
 use super::{Report, Totals};
 use crate::exchange::Exchange;
@@ -142,7 +143,8 @@ impl Record {
 }
 
 /// What came of a scenario.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, AsRefStr)]
+#[strum(serialize_all = "lowercase")]
 #[serde(rename_all = "lowercase")]
 pub enum Outcome {
     /// The target did what the rules ask for.
@@ -165,18 +167,6 @@ impl Outcome {
     /// Whether it counts against the target.
     pub fn is_bad(self) -> bool {
         matches!(self, Self::Failed | Self::Error | Self::Blocked)
-    }
-
-    /// As JSON and all other formats call it.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Passed => "passed",
-            Self::Failed => "failed",
-            Self::Blocked => "blocked",
-            Self::Skipped => "skipped",
-            Self::Error => "error",
-            Self::Known => "known",
-        }
     }
 }
 

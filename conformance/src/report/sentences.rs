@@ -3,13 +3,15 @@
 use std::collections::{BTreeMap, HashMap};
 
 use serde::Serialize;
+use strum::AsRefStr;
 
 use super::{Outcome, Report};
 use crate::coverage::core_proofs;
 use crate::spec::{self, Piece, Quote};
 
 /// What a run found of a sentence.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, AsRefStr)]
+#[strum(serialize_all = "lowercase")]
 #[serde(rename_all = "lowercase")]
 pub enum State {
     /// Every scenario of it that was selected passed.
@@ -42,15 +44,6 @@ impl State {
             Self::Held => "✓",
             Self::Broken => "✗",
             Self::Untested => "·",
-        }
-    }
-
-    /// As JSON calls it.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Held => "held",
-            Self::Broken => "broken",
-            Self::Untested => "untested",
         }
     }
 }

@@ -93,7 +93,7 @@ fn push_example(text: &mut String, cause: &Cause<'_>) {
 }
 
 fn loud(outcome: Outcome) -> String {
-    outcome.word().to_uppercase()
+    outcome.as_ref().to_uppercase()
 }
 
 /// The text with colours: what is bad in red, what was not tested in yellow, what passed in green.
@@ -120,7 +120,7 @@ pub fn coloured(text: &str) -> String {
 /// One record, in as many lines as its outcome asks for.
 pub fn record(record: &Record) -> String {
     if matches!(record.outcome, Outcome::Skipped | Outcome::Known) {
-        let (word, id) = (record.outcome.word(), record.id);
+        let (word, id) = (record.outcome.as_ref(), record.id);
         return escape_control_chars(&format!("{word} {id}: {}\n", record.why()));
     }
     let mut text = format!("{} {}\n", loud(record.outcome), record.id);
@@ -142,7 +142,7 @@ pub fn record(record: &Record) -> String {
 
 /// What a failure is about: the fact, its rules with the sentences that they restate, what was
 /// expected and what came, and the exchanges before the last one.
-pub(super) fn push_facts(text: &mut String, record: &Record) {
+fn push_facts(text: &mut String, record: &Record) {
     let _ = writeln!(text, "  {}", record.title);
     if !record.silent.is_empty() {
         let _ = writeln!(text, "  our choice at {}", record.silent.join(", "));
@@ -169,7 +169,7 @@ pub(super) fn push_facts(text: &mut String, record: &Record) {
 }
 
 /// How to see a failure again.
-pub(super) fn push_commands(text: &mut String, record: &Record) {
+fn push_commands(text: &mut String, record: &Record) {
     if let Some(line) = record.exchange.as_ref().and_then(curl) {
         let _ = writeln!(text, "  again: {line}");
     }
@@ -188,7 +188,7 @@ fn summary(text: &mut String, report: &Report, not_tested: Vec<String>) {
     }
     if report.verdicts.len() > 1 {
         for ProfileVerdict { profile, verdict, totals } in &report.verdicts {
-            let (profile, verdict, counts) = (profile.word(), verdict.word(), counts(totals));
+            let (profile, verdict, counts) = (profile.as_ref(), verdict.as_ref(), counts(totals));
             let _ = writeln!(text, "profile {profile}: {verdict} ({counts})");
         }
     }
@@ -209,7 +209,7 @@ fn notes(report: &Report) -> Vec<String> {
     if report.totals.left_behind > 0 {
         let (count, run_id) = (report.totals.left_behind, &report.run_id);
         let left = "scenarios could not delete all they made; look for";
-        notices.push(format!("{count} {left} {run_id:?} in names"));
+        notices.push(format!("{count} {left} \"{run_id}\" in names"));
     }
     if !report.filters.is_empty() {
         notices.push(format!("only a part was run: {}", report.filters.join(", ")));

@@ -19,7 +19,7 @@ pub(super) const ALL: &[Scenario] = &[
     reference! { reads "envelope.request-id.taken-over" ["EN-03"] ("S-69") taken_over,
         "An x-request-id of the request comes back in the answer, of an error too, and is replaced \
          if it is too long or has other characters" },
-    core! { "envelope.success.empty-list" ["EN-05"] empty_list,
+    core! { "envelope.success.empty-list" ["EN-05", "VC-04"] empty_list,
         "On success data is an array also for a list without entries" },
     core! { "envelope.error.data-null" ["EN-06"] |case| each_refusal(case, error_data),
         "Whenever error is not null, data is null" },

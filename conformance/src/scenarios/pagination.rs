@@ -48,7 +48,7 @@ const PAGES: &[Scenario] = &[
 ];
 
 async fn next_cursor(case: Case) -> Result {
-    let (vault, _) = case.stocked_vault(2).await?;
+    let (vault, _) = case.vault_of(2).await?;
     let (all, list) = (case.list(), vault.list());
     let text = all.clone().with("type", "text");
     for list in [all, text, list.clone().limit(1), list.limit(100)] {
@@ -60,7 +60,7 @@ async fn next_cursor(case: Case) -> Result {
 }
 
 async fn beginning(case: Case) -> Result {
-    let (vault, _) = case.stocked_vault(5).await?;
+    let (vault, _) = case.vault_of(5).await?;
     let list = vault.list().limit(2);
     let first = list.page().await?;
     list.clone().after(&first).page().await?;
@@ -74,7 +74,7 @@ async fn each_once<const N: usize>(
     entries: usize,
     limits: [Option<usize>; N],
 ) -> Result {
-    let (vault, prompts) = case.stocked_vault(entries).await?;
+    let (vault, prompts) = case.vault_of(entries).await?;
     // One that the filter has to leave out, on every page.
     case.prompt().await?;
     for limit in limits {
@@ -85,14 +85,15 @@ async fn each_once<const N: usize>(
 }
 
 async fn each_once_by_type(case: Case) -> Result {
-    let (vault, mut texts) = case.stocked_vault(3).await?;
+    let (vault, texts) = case.vault_of(3).await?;
+    let mut texts = ids(texts);
     let mut images = Vec::new();
     for _ in 0..4 {
         let fields = json!({ "promptType": "image", "modelId": case.image_model() });
         images.push(case.prompt_with(fields).await?.0);
-        texts.extend(vault.stock(1).await?);
+        texts.extend(ids(vault.fill(1).await?));
     }
-    vault.add_all(&images).await?;
+    vault.add_in_turn(&images).await?;
     for limit in [1, 2, 3] {
         let walk = vault.list().with("type", "image").limit(limit).walk().await?;
         walk.expect_once(&images)?;
@@ -102,7 +103,7 @@ async fn each_once_by_type(case: Case) -> Result {
 }
 
 async fn no_empty_last(case: Case) -> Result {
-    let (vault, _) = case.stocked_vault(6).await?;
+    let (vault, _) = case.vault_of(6).await?;
     for (limit, expected) in [(1, 6), (2, 3), (3, 2), (6, 1), (100, 1)] {
         let walk = vault.list().limit(limit).walk().await?;
         let what = format!("the number of pages of 6 entries with limit {limit}");
@@ -112,7 +113,7 @@ async fn no_empty_last(case: Case) -> Result {
 }
 
 async fn newest_first(case: Case) -> Result {
-    let (vault, prompts) = case.stocked_vault(5).await?;
+    let (vault, prompts) = case.vault_of(5).await?;
     let walk = vault.list().limit(2).walk().await?;
     walk.expect_in_order(prompts.iter().rev())?;
     for list in [case.list(), case.list().with("type", "text")] {
@@ -141,7 +142,7 @@ async fn page_sizes(
     entries: usize,
     expected: Vec<(Option<usize>, Vec<usize>)>,
 ) -> Result {
-    let (vault, _) = case.stocked_vault(entries).await?;
+    let (vault, _) = case.vault_of(entries).await?;
     for (limit, expected) in expected {
         let list = limit.into_iter().fold(vault.list(), List::limit);
         let pages = list.walk().await?.pages;

@@ -29,10 +29,8 @@ pub(super) const ALL: &[Scenario] = &[
     reference! { "races.vault.forked-whole" ["VA-33"] ("S-76") [OtherAccount] forked_whole,
         "Forks made while prompts are updated hold each prompt with the fields of one update" },
     reference! { "races.job.same-id" ["GE-11"] ("S-36") [LocalProvider] same_id,
-        "Thirty-two equal generations under one clientJobId at once are one job" },
-    reference! { "races.job.two-bodies" ["GE-11"] ("S-36") [LocalProvider] two_bodies,
-        "Of two bodies under one clientJobId at once one is taken, and the other refused each \
-         time" },
+        "Thirty-two equal generations under one clientJobId at once are one job; of two bodies one is \
+         taken, and the other refused each time" },
 ];
 
 /// Four moves, removals and pins of one membership at once; the replies to the first two.
@@ -234,11 +232,7 @@ async fn same_id(case: Case) -> Result {
         requests.insert(reply.status(202)?.string("/data/providerRequestId")?);
     }
     check::equal("the number of requests at the provider", &requests.len(), &1)?;
-    expect_one_output(&case, &id, &vault).await
-}
-
-async fn two_bodies(case: Case) -> Result {
-    let case = case.under_contention();
+    expect_one_output(&case, &id, &vault).await?;
     let (vault, id) = (case.vault().await?, case.name("job"));
     let texts = [case.name("one"), case.name("two")];
     let calls = (0..32).map(|at| generate(&case, &id, &texts[at % 2], &vault));

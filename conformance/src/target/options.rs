@@ -58,7 +58,7 @@ impl TargetConfig {
             flags.push(format!("--cacert {}", quoted(&file.to_string_lossy())));
         }
         if *http != Http::default() {
-            flags.push(format!("--http {}", http.word()));
+            flags.push(format!("--http {}", http.as_ref()));
         }
         if options.read_only {
             flags.push("--read-only".into());

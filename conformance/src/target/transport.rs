@@ -2,37 +2,34 @@
 //! sockets alike.
 
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 use std::sync::{Arc, LazyLock};
 
+use clap::ValueEnum;
 use rustls::crypto::{CryptoProvider, aws_lc_rs};
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 use rustls::{ClientConfig, RootCertStore};
 use rustls_platform_verifier::Verifier;
+use strum::AsRefStr;
 
 /// Which version of HTTP a run speaks.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, AsRefStr, ValueEnum)]
+#[strum(serialize_all = "lowercase")]
 pub enum Http {
     /// What the target prefers over TLS, HTTP/1.1 else.
     #[default]
     Auto,
     /// HTTP/1.1 only.
+    #[strum(serialize = "1.1")]
+    #[value(name = "1.1")]
     One,
     /// HTTP/2 only; without TLS by prior knowledge.
+    #[strum(serialize = "2")]
+    #[value(name = "2")]
     Two,
 }
 
 impl Http {
-    /// As the command line calls it.
-    pub(super) fn word(self) -> &'static str {
-        match self {
-            Self::Auto => "auto",
-            Self::One => "1.1",
-            Self::Two => "2",
-        }
-    }
-
     /// The protocols a TLS handshake offers, the preferred one first.
     fn offered(self) -> Vec<Vec<u8>> {
         match self {
@@ -49,15 +46,6 @@ impl Http {
             Self::One => client.http1_only(),
             Self::Two => client.http2_prior_knowledge(),
         }
-    }
-}
-
-impl FromStr for Http {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let all = [Self::Auto, Self::One, Self::Two];
-        all.into_iter().find(|http| http.word() == text).ok_or("expected auto, 1.1 or 2")
     }
 }
 

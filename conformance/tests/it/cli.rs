@@ -15,6 +15,9 @@ use crate::stub::{Answer, KEY, Stub};
 const NOWHERE: &str = "http://127.0.0.1:1/api/v1";
 const API_KEY: (&str, &str) = ("PROMPTARIUM_API_KEY", KEY);
 
+/// Arguments behind `run`, variables, and a part of the line.
+type Row<'r> = (&'r [&'r str], &'r [(&'r str, &'r str)], &'r str);
+
 fn report(file: &std::path::Path) -> Value {
     serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap()
 }
@@ -27,7 +30,7 @@ async fn a_run_that_is_wrongly_configured_does_not_begin() {
     let nowhere = |more: [&'static str; 2]| [&at(NOWHERE)[..], &more].concat();
     let twice = [API_KEY, ("PROMPTARIUM_OTHER_API_KEY", KEY)];
     let file = "json=/no/such/folder/report.json";
-    let rows: [(&[&str], &[(&str, &str)], &str); 12] = [
+    let rows: [Row<'_>; 12] = [
         (&[], &[API_KEY], "PROMPTARIUM_BASE_URL"),
         (&at(NOWHERE), &[], "PROMPTARIUM_API_KEY"),
         (&at(NOWHERE), &[("PROMPTARIUM_API_KEY", "")], "PROMPTARIUM_API_KEY"),

@@ -9,7 +9,6 @@ mod schema;
 mod writing;
 
 use std::future::pending;
-use std::time::Duration;
 
 use promptarium_conformance::report::{Format, text};
 use promptarium_conformance::selection::{Filters, Selection};
@@ -18,7 +17,7 @@ use serde_json::{Value, json as value};
 
 use crate::deployed::chosen;
 use crate::isolation::{scenario, selection};
-use crate::stub::{Answer, KEY, Request, Stub};
+use crate::stub::{Answer, KEY, Stub};
 
 /// What stands after the last underscore of a key; the rest is no secret.
 fn secret() -> &'static str {

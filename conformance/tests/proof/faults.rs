@@ -14,7 +14,6 @@ mod pagination;
 pub(super) mod prompts;
 mod races;
 mod stream;
-mod tables;
 mod uploads;
 mod vaults;
 mod wire;
@@ -29,7 +28,6 @@ const CHAPTERS: &[&[&[Fault]]] = &[
     &[
         vaults::ALL,
         vaults::object::ALL,
-        vaults::list::ALL,
         vaults::counts::ALL,
         vaults::deletion::ALL,
         vaults::forks::ALL,
@@ -46,7 +44,6 @@ const CHAPTERS: &[&[&[Fault]]] = &[
     &[keys::ALL, keys::made::ALL, keys::sessions::ALL, auth::ALL],
     &[errors::ALL],
     &[isolation::ALL],
-    &[tables::ALL],
     races::ALL,
 ];
 

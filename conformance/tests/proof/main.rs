@@ -25,6 +25,7 @@ mod made;
 mod page;
 #[path = "../shared/parts.rs"]
 mod parts;
+mod prelude;
 mod proxy;
 mod reachable;
 mod service;

@@ -16,16 +16,10 @@ pub(crate) const UNSEEN: &[(&str, &str)] = &[(
 
 /// A scenario that turns red, but under no fault of a rule of its own, and why. It fails because
 /// it depends on what is broken. None is to be added.
-pub(crate) const BY_OTHER_RULES: &[(&str, &str)] = &[
-    (
-        "keys.form.parts",
-        "The keys of a run are given to it; a server that refuses their form refuses everything.",
-    ),
-    (
-        "uploads.size.broken-off",
-        "Only a fault in the storage could keep a part of a body; none stands there.",
-    ),
-];
+pub(crate) const BY_OTHER_RULES: &[(&str, &str)] = &[(
+    "uploads.size.broken-off",
+    "Only a fault in the storage could keep a part of a body; none stands there.",
+)];
 
 /// Which faults turn a scenario red, always or at times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -84,8 +84,8 @@ pub(super) fn all(report: &Report) -> Markup {
 fn row(record: &Record) -> Markup {
     let rules: Vec<_> = record.rules.iter().map(|rule| rule.id).collect();
     html! {
-        li.(record.outcome.word()) id=[(!record.outcome.is_bad()).then_some(record.id)] {
-            span.mark title=(record.outcome.word()) { (mark(record.outcome)) }
+        li.(record.outcome.as_ref()) id=[(!record.outcome.is_bad()).then_some(record.id)] {
+            span.mark title=(record.outcome.as_ref()) { (mark(record.outcome)) }
             div {
                 @if record.outcome.is_bad() {
                     a href={ "#" (record.id) } { code { (record.id) } }
@@ -94,7 +94,7 @@ fn row(record: &Record) -> Markup {
                 }
                 " " span { (record.title) }
                 " " span.quiet {
-                    (record.outcome.word()) " · " (rules.join(", ")) " · " (record.duration_ms) " ms"
+                    (record.outcome.as_ref()) " · " (rules.join(", ")) " · " (record.duration_ms) " ms"
                 }
                 @if let Some(left) = &record.left_behind {
                     p.note { "Left behind: " (escape_control_chars(left)) }
@@ -106,10 +106,10 @@ fn row(record: &Record) -> Markup {
 
 fn failure(record: &Record) -> Markup {
     html! {
-        article.(record.outcome.word()) id=(record.id) {
+        article.(record.outcome.as_ref()) id=(record.id) {
             h3 {
                 span.mark { (mark(record.outcome)) } " " code { (record.id) } " "
-                span.word { (record.outcome.word()) }
+                span.word { (record.outcome.as_ref()) }
             }
             p { (record.title) }
             @if !record.silent.is_empty() {

@@ -31,26 +31,32 @@ pub(super) fn specification(report: &Report) -> Markup {
 /// A line that states nothing which a scenario could prove.
 fn between(line: &str) -> Markup {
     let words = line.trim_matches(['#', ' ', '|', '-', ',', '.', ':']);
+    let text = cells(line.trim_start_matches([',', '.', ' ']));
     html! {
         @if line.starts_with("## ") { h3 { (words) } }
         @else if line.starts_with('#') { h4 { (words) } }
-        @else if words.chars().any(char::is_alphabetic) { p.quiet { (prose(line)) } }
+        @else if words.chars().any(char::is_alphabetic) { p.quiet { (prose(&text)) } }
     }
 }
 
 fn sentence(found: &Sentence) -> Markup {
-    let text = found.text.trim_matches(['|', ' ']).replace(" | ", " · ").replace("**", "");
+    let text = cells(found.text);
     html! {
-        details.sentence.(found.state.word()) id={ "sentence-" (found.id) } {
+        details.sentence.(found.state.as_ref()) id={ "sentence-" (found.id) } {
             summary {
-                span.mark title=(found.state.word()) { (found.state.mark()) } " " (prose(&text))
+                span.mark title=(found.state.as_ref()) { (found.state.mark()) } " " (prose(&text))
             }
             ul {
                 @for (id, outcome) in &found.scenarios {
-                    li { a href={ "#" (id) } { code { (id) } } " " span.quiet { (outcome.word()) } }
+                    li { a href={ "#" (id) } { code { (id) } } " " span.quiet { (outcome.as_ref()) } }
                 }
                 @if found.scenarios.is_empty() { li.quiet { "no scenario of this run" } }
             }
         }
     }
+}
+
+/// The cells of a table row, or a line of text, without its Markdown.
+fn cells(line: &str) -> String {
+    line.trim_matches(['|', ' ']).replace(" | ", " · ").replace("**", "")
 }

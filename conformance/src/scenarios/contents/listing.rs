@@ -7,9 +7,6 @@ use crate::scenarios::vaults::holds_all;
 pub(super) const ALL: &[Scenario] = &[
     core! { "contents.listing.entries" ["VC-04"] whole_prompts,
         "Each entry of a vault's listing is the whole prompt object" },
-    core! { "contents.listing.empty" ["VC-04"]
-        |case| async move { case.vault().await?.expect_size(0).await },
-        "The listing of an empty vault is an empty array" },
     core! { "contents.listing.only-its-own" ["VC-04"] only_its_own,
         "The listing holds the prompts of this vault and no others" },
     core! { "contents.listing.whole" ["VC-05"] whole,
@@ -18,8 +15,9 @@ pub(super) const ALL: &[Scenario] = &[
         "isPinned is about the vault that is listed, not about another" },
     core! { "contents.listing.no-limit" ["VC-05"] no_limit,
         "A limit makes no page of the listing: it is ignored or refused" },
-    reference! { "contents.listing.ignores-queries" ["VC-05"] ("S-03", "S-32") ignores_queries,
-        "The listing takes no notice of a query" },
+    reference! { "contents.listing.ignores-queries" ["VA-15", "VC-05"] ("S-03", "S-32")
+        ignores_queries,
+        "The listing, and the list of vaults, take no notice of a query" },
     core! { "contents.order.every-way-in" ["VC-09"] |case| by_date(case, every_way_in),
         "The order goes by the date of adding, whichever call added the prompt" },
     core! { "contents.order.update-moves-nothing" ["VC-09"] update_moves_nothing,
@@ -96,13 +94,19 @@ async fn no_limit(case: Case) -> Result {
 }
 
 async fn ignores_queries(case: Case) -> Result {
-    let vault = case.vault().await?;
+    const QUERIES: &str =
+        "limit=1 limit=0 cursor=none limit=1&limit=2 type=image visibility= x=%00";
+    let [vault, other] = case.vaults().await?;
     vault.fill(3).await?;
     let listing = vault.listing().await?;
-    for query in ["limit=1", "limit=0", "cursor=none", "limit=1&limit=2", "type=image", "x=%00"] {
+    for query in QUERIES.split(' ') {
         let reply = case.wire().get(&format!("{}/prompts?{query}", vault.path())).await?;
         reply.has_status(200, format!("the query {query}"))?;
         reply.equals("/data", listing.at("/data")?.clone())?;
+        let reply = case.wire().get(&format!("/vaults?{query}")).await?;
+        reply.has_status(200, format!("the query {query}"))?;
+        reply.entry(vault.id)?;
+        reply.entry(other.id)?;
     }
     Ok(())
 }

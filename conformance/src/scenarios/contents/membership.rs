@@ -16,18 +16,13 @@ pub(super) const ALL: &[Scenario] = &[
         not_found,
         "A membership of another vault than the path's, one that was removed, and one that was moved \
          away is found by no call, and nothing changes" },
-    core! { "contents.remove.answer" ["VC-15"] |case| answer(case, Call::Remove),
-        "A removal answers 200 with the membership's id and removed true" },
+    core! { "contents.membership.answers" ["VC-15", "VC-25", "VC-26"] answers,
+        "A removal, a pin and an unpin answer 200 with the membership's id and removed true, isPinned \
+         true and isPinned false" },
     core! { "contents.remove.takes-out" ["VC-15", "VC-16"] takes_out,
         "A removal takes the prompt out of the vault, and the prompt stays in the account" },
-    core! { "contents.remove.other-vaults-stay" ["VC-16"] other_vaults_stay,
-        "A removed prompt stays in its other vaults" },
     core! { "contents.remove.others-stay" ["VC-16"] others_stay,
-        "A removal leaves the other prompts of the vault as they are" },
-    core! { "contents.pin.answer" ["VC-25"] |case| answer(case, Call::Pin),
-        "A pin answers 200 with the membership's id and isPinned true" },
-    core! { "contents.unpin.answer" ["VC-26"] |case| answer(case, Call::Unpin),
-        "An unpin answers 200 with the membership's id and isPinned false" },
+        "A removal leaves the other prompts of the vault as they are, and the prompt in its other vaults" },
     core! { "contents.pin.to-the-top" ["VC-27"] to_the_top,
         "A pinned prompt is shown as pinned and is on top of the listing" },
     core! { "contents.unpin.back-to-its-place" ["VC-28"] back_to_its_place,
@@ -50,26 +45,18 @@ async fn own_id(case: Case) -> Result {
     check::equal("the number of distinct vaultPromptIds", &memberships.len(), &4)
 }
 
-/// The calls that answer with the id of the membership.
-enum Call {
-    Pin,
-    Unpin,
-    Remove,
-}
-
-async fn answer(case: Case, call: Call) -> Result {
+async fn answers(case: Case) -> Result {
     let (_, members) = vault_with_distinct_ids(&case, 4).await?;
     let member = &members[1];
-    let (reply, field, value) = match call {
-        Call::Pin => (member.pin().await?, "isPinned", true),
-        Call::Unpin => {
-            member.pinned().await?;
-            (member.unpin().await?, "isPinned", false)
-        }
-        Call::Remove => (member.remove().await?, "removed", true),
-    };
-    reply.status(200)?.equals("/data/vaultPromptId", member.id)?;
-    reply.equals(&format!("/data/{field}"), value).map(drop)
+    for (reply, field, value) in [
+        (member.pin().await?, "isPinned", true),
+        (member.unpin().await?, "isPinned", false),
+        (member.remove().await?, "removed", true),
+    ] {
+        reply.status(200)?.equals("/data/vaultPromptId", member.id)?;
+        reply.equals(&format!("/data/{field}"), value)?;
+    }
+    Ok(())
 }
 
 /// The prompt is one whose id is no membership of the vault by chance: where
@@ -153,22 +140,16 @@ async fn takes_out(case: Case) -> Result {
     member.prompt.expect_vaults([&vault], []).await
 }
 
-async fn other_vaults_stay(case: Case) -> Result {
-    let (_, second, [member]) = case.source_and_target().await?;
-    second.add_in_turn([&member]).await?;
-    let before = second.entries().await?;
-    member.remove().await?.status(200)?;
-    second.expect_entries(&before).await?;
-    member.prompt.expect_vaults([&second], [&second]).await
-}
-
 async fn others_stay(case: Case) -> Result {
-    let (vault, [pinned, removed, _, _]) = case.filled_vault().await?;
+    let (vault, second, [pinned, removed, _, _]) = case.source_and_target().await?;
+    second.add_in_turn([&removed]).await?;
     pinned.pinned().await?;
-    let mut expected = vault.entries().await?;
+    let (mut expected, elsewhere) = (vault.entries().await?, second.entries().await?);
     removed.remove().await?.status(200)?;
     expected.retain(|entry| entry.membership != removed.id);
-    vault.expect_entries(&expected).await
+    vault.expect_entries(&expected).await?;
+    second.expect_entries(&elsewhere).await?;
+    removed.prompt.expect_vaults([&vault, &second], [&second]).await
 }
 
 /// A vault with four prompts, in the order of the listing: the latest added first.

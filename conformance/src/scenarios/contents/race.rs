@@ -9,11 +9,9 @@ use crate::scenarios::prelude::*;
 pub(super) const ALL: &[Scenario] = &[
     core! { "contents.race.adds" ["VA-10", "VC-10", "VC-11"] adds,
         "Prompts added at the same time are all there, and added and promptCount say so" },
-    reference! { "contents.race.same-adds" ["VC-10"]
-        |case| async move { overlapping_adds(&case, |_| 8).await?.0.expect_size(8).await },
-        "Prompts added many times at once are in the vault once each" },
-    reference! { "contents.race.adds-and-saves" ["VC-03"] adds_and_saves,
-        "A prompt put into a vault in several ways at once is there once" },
+    reference! { "contents.race.same-adds" ["PR-44", "VC-03", "VC-10", "VC-11"] ("S-26") same_adds,
+        "Prompts put into a vault many times at once, in several ways, are there once each, and the \
+         added of adds sum up to them" },
     core! { "contents.race.removes" ["VC-15", "VC-16"]
         |case| async move { race::expect_success(&many_removals(&case).await?) },
         "Of many removals of one membership at least one succeeds, and it alone is gone" },
@@ -22,16 +20,12 @@ pub(super) const ALL: &[Scenario] = &[
     core! { "contents.race.deleted-while-added" ["PR-42"] deleted_while_added,
         "A prompt deleted while it is added is in no vault afterwards" },
     core! { "contents.race.pins" ["VC-27", "VC-29"] pins,
-        "Pins of one prompt at the same time all answer 200, and it is pinned once" },
+        "Pins of one prompt and of several at the same moment all answer 200, and each is pinned once" },
     core! { "contents.race.pins-and-unpins" ["VC-25", "VC-26"] pins_and_unpins,
         "Pins and unpins at the same time answer with their own state, and lose no prompt" },
-    core! { "contents.race.many-pins" ["VC-27"] many_pins,
-        "Different prompts pinned at the same time are all pinned" },
     reference! { "contents.race.one-removes" ["VC-15"] ("S-76")
         |case| async move { race::expect_successes(&many_removals(&case).await?, 1) },
         "Of many removals of one membership exactly one succeeds" },
-    reference! { "contents.race.sum-of-added" ["VC-11"] sum_of_added,
-        "The added of adds at the same time sum up to the prompts that were added" },
     core! { "contents.race.moves-to-one-vault" ["VC-21"] moves_to_one_vault,
         "Of many moves of one membership, to one vault or to different ones, exactly one succeeds, and \
          it is in the target once" },
@@ -74,23 +68,27 @@ async fn overlapping_adds(
     Ok((vault, replies))
 }
 
-async fn sum_of_added(case: Case) -> Result {
+async fn same_adds(case: Case) -> Result {
+    overlapping_adds(&case, |_| 8).await?.0.expect_size(8).await?;
     let (vault, replies) = overlapping_adds(&case, |n| 1 + n % 8).await?;
     let mut sum = 0;
     for reply in replies {
         sum += reply.status(201)?.integer("/data/added")?;
     }
     let held = vault.prompts().await?.len();
-    check::equal("the sum of added", &usize::try_from(sum).ok(), &Some(held))
+    check::equal("the sum of added", &usize::try_from(sum).ok(), &Some(held))?;
+    adds_and_saves(&case.under_contention()).await
 }
 
-async fn adds_and_saves(case: Case) -> Result {
-    let case = case.under_contention();
+async fn adds_and_saves(case: &Case) -> Result {
     let (vault, prompt) = (case.vault().await?, case.prompt().await?);
     let adds = race::times(6, || vault.add([&prompt]));
     let saves = race::times(6, || prompt.save_into(&vault));
     let updates = race::times(6, || prompt.update(json!({ "vaultId": vault.id })));
-    try_join3(adds, saves, updates).await?;
+    let (_, saves, updates) = try_join3(adds, saves, updates).await?;
+    for reply in saves.iter().chain(&updates) {
+        reply.status(200)?.equals("/data/vaultIds", json!([vault.id]))?;
+    }
     prompt.expect_vaults([&vault], [&vault]).await?;
     vault.expect_size(1).await
 }
@@ -126,13 +124,19 @@ async fn deleted_while_added(case: Case) -> Result {
 }
 
 async fn pins(case: Case) -> Result {
-    let (vault, [_, member, _, _]) = case.under_contention().filled_vault().await?;
-    race::expect_status(&race::times(16, || member.pin()).await?, 200)?;
-    let listed = vault.entries().await?;
-    let pinned: Vec<_> = listed.iter().map(|entry| (entry.membership, entry.pinned)).collect();
-    let only_this = pinned.iter().filter(|(_, pinned)| *pinned).count() == 1;
-    let on_top = pinned.first() == Some(&(member.id, true));
-    check::ensure(only_this && on_top, "one pin, on top", json_text(&pinned))
+    let (vault, members) = case.under_contention().filled_vault::<8>().await?;
+    for pinned in [&members[1..2], &members[..6]] {
+        let pins = pinned.iter().cycle().take(16).map(Member::pin);
+        race::expect_status(&race::all(pins).await?, 200)?;
+        let mut listed = vault.entries().await?;
+        let unpinned = listed.split_off(pinned.len());
+        let got: BTreeSet<_> = listed.iter().map(|entry| entry.membership).collect();
+        let expected = pinned.iter().map(|member| member.id).collect();
+        check::equal("the memberships on top", &got, &expected)?;
+        let right = listed.iter().all(|entry| entry.pinned) && !unpinned.iter().any(|it| it.pinned);
+        check::ensure(right, "those pinned and no other", json_text(&listed))?;
+    }
+    Ok(())
 }
 
 async fn pins_and_unpins(case: Case) -> Result {
@@ -146,16 +150,6 @@ async fn pins_and_unpins(case: Case) -> Result {
         }
     }
     vault.expect_size(3).await
-}
-
-async fn many_pins(case: Case) -> Result {
-    let (vault, members) = case.under_contention().filled_vault::<8>().await?;
-    let pins = members[..6].iter().map(Member::pin);
-    race::expect_status(&race::all(pins).await?, 200)?;
-    let listed = vault.entries().await?;
-    let pinned = listed.iter().filter(|entry| entry.pinned).map(|entry| entry.membership);
-    let expected: BTreeSet<_> = members[..6].iter().map(|member| member.id).collect();
-    check::equal("the pinned memberships", &pinned.collect(), &expected)
 }
 
 async fn moves_to_one_vault(case: Case) -> Result {

@@ -18,11 +18,9 @@ pub(super) const ALL: &[Scenario] = &[
     core! { "generations.inputs.references" ["GE-23"] |case| images(case, "referenceImageUrls"),
         "referenceImageUrls takes the url of several uploads, of one or of none" },
     reference! { "generations.inputs.completed"
-        ["GE-15", "GE-16", "GE-23", "GE-28"] [LocalProvider] from_images,
-        "A generation from uploaded images is completed" },
-    reference! { "generations.inputs.not-uploaded" ["GE-15", "GE-26"] ("S-38")
-        [LocalProvider] not_uploaded,
-        "The built-in provider refuses the url of an image that was not uploaded: 502" },
+        ["GE-15", "GE-16", "GE-23", "GE-26", "GE-28"] ("S-38") [LocalProvider] from_images,
+        "A generation from uploaded images is completed; the built-in provider refuses the url of one \
+         that was not uploaded: 502" },
     reference! { "generations.inputs.upload-url" ["UP-17", "GE-15", "GE-16", "GE-23"] upload_url,
         "uploadUrl is refused as an input image; details name the field, without the address" },
     reference! { "generations.urls.any-scheme"
@@ -79,10 +77,6 @@ async fn from_images(case: Case) -> Result {
     ] {
         Job::finish(&case, fields).await?;
     }
-    Ok(())
-}
-
-async fn not_uploaded(case: Case) -> Result {
     let (slot, id) = (Slot::for_png(&case, 100).await?, own_id(&case));
     send(&case, json!({ "imageInput": slot.url, "clientJobId": id })).await?.status(502)?;
     let shown = status(&case.wire(), &id).await?;

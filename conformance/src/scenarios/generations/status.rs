@@ -21,11 +21,9 @@ pub(super) const ALL: &[Scenario] = &[
     reference! { "generations.status.order" ["GE-26", "GE-27", "GE-28"] ("S-33")
         [LocalProvider] order,
         "A job is queued, then in_progress, then completed, and never goes back" },
-    reference! { "generations.status.together" ["GE-29", "GE-32"] ("S-39") [LocalProvider] together,
-        "Output, promptId and the state completed appear together" },
-    reference! { "generations.status.prompt-deleted" ["GE-31"] ("S-34")
-        [LocalProvider] prompt_deleted,
-        "A job whose output was deleted stays completed and names it" },
+    reference! { "generations.status.together" ["GE-29", "GE-31", "GE-32"] ("S-34", "S-39")
+        [LocalProvider] together,
+        "Output, promptId and the state completed appear together, and stay when the output is deleted" },
     reference! { reads "generations.status.unknown-404" ["GE-31"] ("S-35") unknown_404,
         "The status of an unknown job is 404, whatever its id looks like" },
     reference! { "generations.failed.state" ["EN-04", "GE-01", "GE-28", "GE-29", "GE-31"] ("S-40")
@@ -180,11 +178,7 @@ async fn together(case: Case) -> Result {
         }
         Ok(is_completed.then_some(()))
     };
-    within_a_jobs_time(&case, "the job to be completed", ask).await
-}
-
-async fn prompt_deleted(case: Case) -> Result {
-    let job = Job::queue(&case, json!({})).await?;
+    within_a_jobs_time(&case, "the job to be completed", ask).await?;
     let before = job.wait_completed().await?;
     let path = format!("/prompts/{}", before.integer("/data/promptId")?);
     case.wire().delete(&path).await?.status(200)?;

@@ -6,31 +6,18 @@ use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    reference! { "pagination.changes.created" ["PG-06"] ("S-02") created,
-        "Prompts made during a walk do not show up in it and disturb no other" },
     reference! { "pagination.changes.deleted" ["PG-06", "PG-08"] ("S-02") deleted,
         "A prompt that is deleted during a walk, taken out of the vault or changed to another type is \
          left out and disturbs no other; the entries of the cursor may be gone, and all that follow" },
     reference! { "pagination.changes.added-to-vault" ["PG-06"] ("S-02") added_to_vault,
-        "Prompts put into the vault or updated during a walk disturb no other" },
+        "Prompts made, put into the vault or updated during a walk disturb no other, and those that are \
+         new do not show up in it" },
     reference! { "pagination.changes.vault-deleted" ["PR-15"] ("S-57") vault_deleted,
         "A walk over a vault that is deleted meanwhile is refused with 400, naming vaultId" },
     reference! { "pagination.changes.at-once" ["PG-06"] ("S-02") at_once,
         "While others make, update and delete prompts, a walk over the vault and one over the whole \
          list meet each that stays once" },
 ];
-
-async fn created(case: Case) -> Result {
-    let (vault, stay) = case.stocked_vault(7).await?;
-    let list = vault.list().limit(2);
-    let (mut new, mut walk) = (Vec::new(), Walk::from(list.page().await?));
-    while walk.last().next.is_some() {
-        new.extend(vault.stock(3).await?);
-        walk.advance(&list).await?;
-    }
-    walk.expect_once(&stay)?;
-    walk.expect_none(&new)
-}
 
 async fn delete_all(case: &Case, prompts: &[impl PromptId]) -> Result {
     for prompt in prompts {
@@ -40,7 +27,7 @@ async fn delete_all(case: &Case, prompts: &[impl PromptId]) -> Result {
 }
 
 async fn deleted(case: Case) -> Result {
-    let (vault, prompts) = case.stocked_vault(8).await?;
+    let (vault, prompts) = case.vault_of(8).await?;
     let list = vault.list().limit(2);
     let first = list.page().await?;
     // One that came already, and two of those to come, one of them the last.
@@ -56,13 +43,13 @@ async fn deleted(case: Case) -> Result {
 
 /// The entries before each page, and in the end all that follow.
 async fn cursor_entries_deleted(case: &Case) -> Result {
-    let (vault, prompts) = case.stocked_vault(6).await?;
+    let (vault, prompts) = case.vault_of(6).await?;
     let delete = |page: &Page| {
         let (case, ids) = (case.clone(), page.ids.clone());
         async move { delete_all(&case, &ids).await }
     };
     vault.list().limit(2).walk_with(delete).await?.expect_once(&prompts)?;
-    let (vault, prompts) = case.stocked_vault(3).await?;
+    let (vault, prompts) = case.vault_of(3).await?;
     let list = vault.list().limit(1);
     let first = list.page().await?;
     delete_all(case, &prompts).await?;
@@ -86,25 +73,35 @@ async fn taken_out(case: &Case) -> Result {
 
 async fn added_to_vault(case: Case) -> Result {
     let older = case.prompt().await?;
-    let (vault, mut stay) = case.stocked_vault(3).await?;
+    let (vault, stay) = case.vault_of(3).await?;
+    let mut stay = ids(stay);
     let between = case.prompt().await?;
-    stay.extend(vault.stock(3).await?);
+    stay.extend(ids(vault.fill(3).await?));
     let list = vault.list().limit(2);
     let first = list.page().await?;
     vault.add([&older, &between]).await?.status(201)?;
     list.walk_from(first).await?.expect_once(&stay)?;
-    let (vault, prompts) = case.stocked_vault(6).await?;
+    let (vault, prompts) = case.vault_of(6).await?;
     let update = |_: &Page| async {
         for prompt in &prompts {
             prompt.update(json!({ "title": case.name("updated") })).await?.success()?;
         }
         Ok(())
     };
-    vault.list().limit(2).walk_with(update).await?.expect_once(&prompts)
+    vault.list().limit(2).walk_with(update).await?.expect_once(&prompts)?;
+    let (vault, stay) = case.vault_of(7).await?;
+    let list = vault.list().limit(2);
+    let (mut new, mut walk) = (Vec::new(), Walk::from(list.page().await?));
+    while walk.last().next.is_some() {
+        new.extend(vault.fill(3).await?);
+        walk.advance(&list).await?;
+    }
+    walk.expect_once(&stay)?;
+    walk.expect_none(&new)
 }
 
 async fn vault_deleted(case: Case) -> Result {
-    let (vault, _) = case.stocked_vault(2).await?;
+    let (vault, _) = case.vault_of(2).await?;
     let list = vault.list().limit(1);
     let first = list.page().await?;
     vault.delete().await?.status(200)?;
@@ -112,7 +109,7 @@ async fn vault_deleted(case: Case) -> Result {
 }
 
 async fn at_once(case: Case) -> Result {
-    let (vault, stay) = case.stocked_vault(12).await?;
+    let (vault, stay) = case.vault_of(12).await?;
     let list = vault.list().limit(2);
     let walks = try_join(list.walk(), walk_to(&case, &stay[0]));
     let ((of_vault, of_all), ()) = try_join(walks, disturb(&case, &vault, &stay)).await?;

@@ -22,9 +22,9 @@ pub(super) const ALL: &[Scenario] = &[
 ];
 
 async fn of_another_account(case: Case) -> Result {
-    case.stocked_vault(2).await?;
+    case.vault_of(2).await?;
     let owner = case.other_account();
-    let (_, theirs) = owner.stocked_vault(3).await?;
+    let (_, theirs) = owner.vault_of(3).await?;
     let first = owner.list().limit(1).page().await?;
     let reply = case.list().limit(100).after(&first).get().await?;
     if reply.status_code() != 200 {
@@ -37,7 +37,7 @@ async fn of_another_account(case: Case) -> Result {
 }
 
 async fn again(case: Case) -> Result {
-    let (vault, _) = case.stocked_vault(5).await?;
+    let (vault, _) = case.vault_of(5).await?;
     let list = vault.list().with("type", "text").limit(2);
     let first = list.page().await?;
     let second = list.clone().after(&first).page().await?;
@@ -45,7 +45,7 @@ async fn again(case: Case) -> Result {
     for list in [list.clone().after(&first), list.after(&first).reversed()] {
         check::equal("the page of a cursor used again", &list.page().await?.ids, &second.ids)?;
     }
-    let (vault, prompts) = case.stocked_vault(9).await?;
+    let (vault, prompts) = case.vault_of(9).await?;
     let list = vault.list();
     let mut walk = Walk::from(list.clone().limit(1).page().await?);
     for limit in [3, 2, 100] {
@@ -58,14 +58,14 @@ async fn again(case: Case) -> Result {
 }
 
 async fn other_key(case: Case) -> Result {
-    let (vault, prompts) = case.stocked_vault(3).await?;
+    let (vault, prompts) = case.vault_of(3).await?;
     let list = vault.list().limit(1);
     let first = list.page().await?;
     list.on(case.read_only()).walk_from(first).await?.expect_once(&prompts)
 }
 
 async fn mangled(case: Case) -> Result {
-    let (vault, _) = case.stocked_vault(3).await?;
+    let (vault, _) = case.vault_of(3).await?;
     let list = vault.list().limit(1);
     let first = list.page().await?;
     let Some(cursor) = first.next else {
@@ -108,7 +108,7 @@ fn mangled_forms(cursor: &str) -> Vec<String> {
 }
 
 async fn other_filters(case: &Case) -> Result {
-    let (vault, _) = case.stocked_vault(3).await?;
+    let (vault, _) = case.vault_of(3).await?;
     let (all, of_vault, of_another) = (case.list(), vault.list(), case.vault().await?.list());
     let typed = |list: &List, kind: &str| list.clone().with("type", kind);
     let lists = [all.clone(), typed(&all, "text"), of_vault.clone(), typed(&of_vault, "text")];
@@ -131,7 +131,7 @@ async fn other_filters(case: &Case) -> Result {
 
 async fn refused_of_another_account(case: Case) -> Result {
     let owner = case.other_account();
-    owner.stocked_vault(2).await?;
+    owner.vault_of(2).await?;
     let first = owner.list().limit(1).page().await?;
     let reply = case.list().limit(1).after(&first).get().await?;
     refused(&reply, "a cursor of another account")

@@ -91,7 +91,8 @@ async fn chunks_behind(case: Case) -> Result {
 
 /// A request with this chunked body. Its beginning is what a failure shows.
 fn in_chunks(fixture: &Fixture, body: &str) -> Sample {
-    sample(format!("the chunks {body:.24?}"), fixture.typed().line(CHUNKED).body(body))
+    let what = format!("the chunks {}", body.get(..24).unwrap_or(body).escape_default());
+    sample(what, fixture.typed().line(CHUNKED).body(body))
 }
 
 fn faulty_chunks(fixture: &Fixture) -> Vec<Sample> {

@@ -171,7 +171,7 @@ async fn of_the_name(case: Case) -> Result {
         let (_, created) = case.vault_with(fields).await?;
         slugs.push(created.string("/data/slug")?.to_owned());
     }
-    check::ensure(slugs[0] != slugs[1], "different slugs", format!("{:?} twice", slugs[0]))
+    check::ensure(slugs[0] != slugs[1], "different slugs", format!("{} twice", slugs[0]))
 }
 
 /// Whether it is one segment of a path as RFC 3986 has it.

@@ -2,10 +2,9 @@
 
 use super::keys::made::GENERATED;
 use super::keys::{as_main, token};
-use crate::fault::{Fault, fault};
 use crate::faults::keys::{let_in, scopeless};
-use crate::front::{and_sends, code_instead, refused};
 use crate::keys::{MAIN, OTHER, READ_ONLY, REVOKED};
+use crate::prelude::*;
 
 const ALL_PATHS: &str = "* /**";
 

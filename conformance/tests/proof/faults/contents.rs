@@ -6,15 +6,7 @@ pub(super) mod moves;
 pub(super) mod pins;
 pub(super) mod removal;
 
-use std::cmp::Reverse;
-use std::collections::HashMap;
-
-use serde_json::Value;
-
-use crate::entries::{entries, text};
-use crate::exchange::Response;
-use crate::fault::{Fault, Intercept, fault};
-use crate::front::{answers, answers_with, edits_data, edits_each, edits_entries};
+use crate::prelude::*;
 
 const LISTING: &str = "GET /vaults/*/prompts";
 

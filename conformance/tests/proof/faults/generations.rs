@@ -3,15 +3,8 @@
 pub(super) mod answer;
 pub(super) mod jobs;
 
-use serde_json::{Value, json};
-
-use crate::bounds::{
-    bytes, defaulted, ignored_if, taken_as, text_is_refused, text_refused, value_refused,
-};
-use crate::entries::{list_of, without};
-use crate::fault::{Fault, Intercept, fault};
 use crate::faults::uploads::in_storage;
-use crate::front::{edits, whole};
+use crate::prelude::*;
 
 const QUEUE: &str = "POST /generations";
 
@@ -78,6 +71,21 @@ pub(crate) const ALL: &[Fault] = &[
         "The default aspectRatio cannot be named." },
     fault! { "generations.upload-url-taken" ["UP-17"] taken_as(QUEUE, "imageInput", in_storage),
         "uploadUrl is taken as an input image." },
+    fault! { "generations.entry-no-uri" ["GE-25"] edits(QUEUE, |body| {
+        for field in ["imageInputs", "referenceImageUrls"] {
+            if let Some(entries) = list_of(body, field) {
+                entries.retain(|entry| entry.as_str().is_none_or(|text| text.contains(':')));
+            }
+        }
+    }),
+        "Entries of a list that are no URI are passed over." },
+    fault! { "generations.first-entry" ["GE-25"] edits(QUEUE, |body| {
+        if let Some(entries) = list_of(body, "referenceImageUrls") {
+            let mut first = true;
+            entries.retain(|entry| std::mem::take(&mut first) || !entry.is_string());
+        }
+    }),
+        "Only the first entry of referenceImageUrls is looked at." },
 ];
 
 fn foreign_vault() -> Intercept {

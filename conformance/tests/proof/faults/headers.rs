@@ -1,11 +1,8 @@
 //! Faults in headers, methods and the reading of bodies, on paths of any chapter.
 
-use http::Method;
 use http::header::{AUTHORIZATION, WWW_AUTHENTICATE};
 
-use crate::exchange::Response;
-use crate::fault::{Fault, fault};
-use crate::front::{answers, asks, instead, refused, whole};
+use crate::prelude::*;
 
 const EVERYWHERE: &str = "* /**";
 const REQUEST_ID: &str = "x-request-id";

@@ -1,14 +1,7 @@
 //! Faults in the isolation of accounts (ER-10, PR-14 and the rules of ids in bodies).
 
-use http::Method;
-use serde_json::Value;
-
-use crate::entries::{entries, without};
-use crate::exchange::{Request, Response};
-use crate::fault::{Fault, Intercept, fault};
-use crate::front::{and_sends, whole};
 use crate::keys::{MAIN, OTHER};
-use crate::proxy::Upstream;
+use crate::prelude::*;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Fault] = &[

@@ -1,22 +1,12 @@
 //! Second faults of rules: each shows in one place only, such as lists, later pages, one kind of
 //! prompt or a second request.
 
-use std::collections::{HashMap, HashSet};
-
-use http::Method;
-use serde_json::{Value, json};
-
+use super::isolation::forbidden;
 use super::keys::{as_main, token};
-use crate::bounds::{default, taken_as};
-use crate::entries::{list_of, without};
-use crate::exchange::Response;
-use crate::fault::{Fault, Intercept, fault};
-use crate::front::{answers, answers_with, asks, edits_data, edits_each, instead, whole};
-use crate::keys::{MAIN, READ_ONLY};
-use crate::shared::Shared;
+use crate::keys::MAIN;
+use crate::prelude::*;
 
 const QUEUE: &str = "POST /generations";
-const SLOT: &str = "POST /uploads/images";
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Fault] = &[
@@ -119,6 +109,82 @@ pub(super) const ALL: &[Fault] = &[
         }
     }),
         "A key is taken without its vendor." },
+    fault! { "narrow.saved-as-member" ["PR-11"]
+        edits_data("POST /prompts/*/save", |prompt| prompt["vaultPromptId"] = 1.into()),
+        "The answer of save has a vaultPromptId." },
+    fault! { "narrow.change-to-video-without-model" ["PR-36"] edits("PATCH /prompts/*", |body| {
+        if body["promptType"] == "video" {
+            default(body, "modelId", "local/plasma-video");
+        }
+    }),
+        "A text prompt without modelId becomes a video prompt." },
+    fault! { "narrow.move-answers-no-member" ["VC-19"]
+        edits_data("POST /vaults/*/prompts/*/move", |data| {
+            let id = data["vaultPromptId"].as_i64().unwrap_or_default();
+            data["vaultPromptId"] = (id + (1 << 40)).into();
+        }),
+        "The vaultPromptId that a move answers with is no membership." },
+    fault! { "narrow.cursor-in-a-list" ["EN-07"] edits_answer("GET /prompts", |body| {
+        if body["pagination"]["nextCursor"].is_string() {
+            body["pagination"]["nextCursor"] = json!([body["pagination"]["nextCursor"]]);
+        }
+    }),
+        "nextCursor is a list of one cursor." },
+    fault! { "narrow.no-pagination" ["PG-01"]
+        edits_answer("GET /prompts", |body| without(body, "pagination")),
+        "A list of prompts has no pagination." },
+    fault! { "narrow.move-forbidden" ["VC-23"] forbidden("POST /vaults/*/prompts/*/move", "vaults"),
+        "A move out of another account's vault is answered 403." },
+    fault! { "narrow.second-page-ends" ["PG-07"] answers("GET /prompts", |request, response| {
+        if request.parameter("cursor").is_some() && response.is_success() {
+            response.edit(|body| body["pagination"]["nextCursor"] = Value::Null);
+        }
+    }),
+        "The second page is the last." },
+    fault! { "narrow.model-shown" ["PR-12"]
+        edits_data("POST /prompts", |prompt| prompt["modelId"] = "local/plasma".into()),
+        "A create shows a modelId." },
+    fault! { "narrow.saved-nowhere" ["PR-45"]
+        edits_data("POST /prompts/*/save", |prompt| prompt["vaultIds"] = json!([])),
+        "The answer of save has no vaultIds." },
+    fault! { "narrow.moves-prompt-0" ["VC-18"]
+        edits_data("POST /vaults/*/prompts/*/move", |data| data["promptId"] = 0.into()),
+        "A move answers with the prompt 0." },
+    fault! { "narrow.vault-by-default" ["GE-22"] defaulted(QUEUE, "vaultId", i64::MAX),
+        "A generation without vaultId is for a vault that is not there." },
+    fault! { "narrow.refusal-500" ["GE-26"] code_instead(QUEUE, 502, 500, |_| true),
+        "What the provider refuses is answered 500." },
+    fault! { "narrow.id-without-dashes" ["GE-12"] answers(QUEUE, |request, response| {
+        if request.text("clientJobId").is_none() {
+            response.edit_data(|data| {
+                let id = data["clientJobId"].as_str().unwrap_or_default().replace('-', "");
+                data["clientJobId"] = id.into();
+            });
+        }
+    }),
+        "An id that was made has no dashes." },
+    fault! { "narrow.status-elsewhere" ["GE-05"]
+        edits_data(QUEUE, |data| data["statusUrl"] = "http://127.0.0.1:9/status".into()),
+        "statusUrl leads elsewhere." },
+    fault! { "narrow.answer-with-images" ["GE-06"]
+        edits_data(QUEUE, |data| data["images"] = json!([{ "url": "http://127.0.0.1:9/a.png" }])),
+        "The answer has images." },
+    fault! { "narrow.negative-502" ["GE-14"]
+        refused(QUEUE, 502, |request| request.text("negativePrompt").is_some()),
+        "A model that knows no negativePrompt answers 502." },
+    fault! { "narrow.output-not-listed" ["GE-27"] edits_entries("GET /vaults/*/prompts", |found| {
+        found.retain(|one| one["images"] == json!([]));
+    }),
+        "The output of a job is not listed in its vault." },
+    fault! { "narrow.key-in-capitals" ["KE-01"] edits_data("POST /api-keys", |data| {
+        data["key"] = data["key"].as_str().unwrap_or_default().to_uppercase().into();
+    }),
+        "A new key is in capitals." },
+    fault! { "narrow.references-fewer" ["PR-39"]
+        value_refused("PATCH /prompts/*", "referenceMediaUrls", |list| {
+            list.as_array().is_some_and(|list| list.len() > 9)
+        }),
+        "An update takes nine referenceMediaUrls at most." },
 ];
 
 fn references_set_once() -> Intercept {

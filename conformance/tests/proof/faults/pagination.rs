@@ -1,16 +1,6 @@
 //! Faults in pages and cursors (PG, LI-01).
 
-use std::cmp::Reverse;
-use std::collections::{HashMap, HashSet};
-
-use serde_json::{Value, json};
-
-use crate::bounds::parameter_as;
-use crate::entries::{entries, text};
-use crate::exchange::{Request, Response};
-use crate::fault::{Fault, Intercept, fault};
-use crate::front::{answers, asks, edits_answer, refused, whole, whole_with};
-use crate::shared::Shared;
+use crate::prelude::*;
 
 const LIST: &str = "GET /prompts";
 

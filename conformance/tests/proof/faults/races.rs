@@ -7,9 +7,7 @@ mod jobs;
 mod prompts;
 mod vaults;
 
-use crate::entries::ids_of;
-use crate::exchange::{Request, Response};
-use crate::fault::Fault;
+use crate::prelude::*;
 
 pub(super) const ALL: &[&[Fault]] = &[prompts::ALL, vaults::ALL, contents::ALL, jobs::ALL];
 

@@ -3,9 +3,9 @@
 
 use std::sync::Arc;
 
-use crate::fault::{Fault, Intercept, fault};
 use crate::heads::{Came, Step, header, request};
 use crate::keys::MAIN;
+use crate::prelude::*;
 
 const FALLEN: &[u8] =
     b"HTTP/1.1 500 Internal Server Error\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";

@@ -3,19 +3,9 @@
 pub(super) mod counts;
 pub(super) mod deletion;
 pub(super) mod forks;
-pub(super) mod list;
 pub(super) mod object;
 
-use std::collections::{HashMap, HashSet};
-
-use http::Method;
-use serde_json::{Value, json};
-
-use crate::bounds::{defaulted, ignored_if, refusal, taken_as};
-use crate::entries::{text, without};
-use crate::exchange::{Request, Response};
-use crate::fault::{Fault, Intercept, fault};
-use crate::front::{answers_with, edits, refused, whole};
+use crate::prelude::*;
 
 /// Where a vault's fields come in.
 const WRITES: &str = "POST /vaults, PATCH /vaults/*";

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use percent_encoding::percent_decode_str;
 
-use crate::fault::{Fault, Intercept, fault};
 use crate::heads::{first_head, header, headers};
+use crate::prelude::*;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Fault] = &[

@@ -9,14 +9,13 @@ pub(in super::super) const ALL: &[Scenario] = &[
          with 400 and no details" },
     reference! { "vaults.fork.fields" ["VA-29"] ("S-22") [OtherAccount] fields,
         "A fork has the name and the description of the source" },
-    reference! { "vaults.fork.slug" ["VA-04"] ("S-16", "S-22") slug,
-        "A fork has a slug that is free in the caller's account" },
     reference! { "vaults.fork.order" ["VA-33"] ("S-22") order,
         "The copies are in the order in which the source's prompts were added, and not pinned" },
     reference! { "vaults.fork.only-there" ["VA-33"] ("S-05", "S-22") only_there,
         "The copies are in the new vault only, and have what no response shows, such as modelId" },
-    reference! { "vaults.fork.dates" ["VA-11", "VA-33"] ("S-22") dates,
-        "The dates of a fork and its copies are the moment of the fork" },
+    reference! { "vaults.fork.dates" ["VA-04", "VA-11", "VA-33"] ("S-16", "S-22") dates,
+        "The dates of a fork and its copies are the moment of the fork, and its slug is one that is free \
+         in the caller's account" },
 ];
 
 /// A public vault of the caller with members, the first added first.
@@ -46,17 +45,6 @@ async fn fields(case: Case) -> Result {
         for place in ["/data/name", "/data/description", "/data/coverImageUrl"] {
             forked.equals(place, created.at(place)?.clone())?;
         }
-    }
-    Ok(())
-}
-
-async fn slug(case: Case) -> Result {
-    let (vault, _) = public(&case, 0).await?;
-    let source = vault.read().await?;
-    let slug = source.string("/data/slug")?;
-    for number in [2, 3] {
-        let (_, forked) = case.fork_of(&vault).await?;
-        forked.equals("/data/slug", format!("{slug}-{number}"))?;
     }
     Ok(())
 }
@@ -111,6 +99,12 @@ async fn dates(case: Case) -> Result {
     for n in 0..listing.array("/data")?.len() {
         same(&listing, &format!("/data/{n}/createdAt"))?;
         same(&listing, &format!("/data/{n}/updatedAt"))?;
+    }
+    let source = vault.read().await?;
+    let slug = source.string("/data/slug")?;
+    for number in [2, 3] {
+        let (_, forked) = case.fork_of(&vault).await?;
+        forked.equals("/data/slug", format!("{slug}-{number}"))?;
     }
     Ok(())
 }

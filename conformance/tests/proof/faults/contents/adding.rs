@@ -1,15 +1,7 @@
 //! Faults in adding prompts to a vault (VC-01 to VC-03, VC-10 to VC-14, LI-08).
 
-use http::Method;
-use serde_json::{Value, json};
-
-use crate::bounds::value_refused;
-use crate::entries::list_of;
-use crate::exchange::{Request, Response};
-use crate::fault::{Fault, Intercept, fault};
 use crate::faults::prompts::fields::leaves_others;
-use crate::front::{answers, edits, whole};
-use crate::proxy::Upstream;
+use crate::prelude::*;
 
 const ADD: &str = "POST /vaults/*/prompts";
 
@@ -62,6 +54,8 @@ pub(crate) const ALL: &[Fault] = &[
         "Adding a prompt takes it out of its other vaults." },
     fault! { "contents.save-takes-away" ["VC-03"] whole("POST /prompts/*/save", leaves_others),
         "Saving a prompt takes it out of its other vaults." },
+    fault! { "contents.add-200" ["VC-10"] status_instead(ADD, 200),
+        "Adding answers 200." },
 ];
 
 /// How many whole numbers `promptIds` has.

@@ -1,19 +1,11 @@
 //! Faults in moves (VC-17 to VC-24).
 
-use std::collections::HashMap;
 use std::time::Duration;
-
-use http::Method;
-use serde_json::{Value, json};
 
 use super::membership;
 use super::pins::entry_of;
-use crate::entries::ids_of;
-use crate::exchange::{Request, Response};
-use crate::fault::{Fault, Intercept, fault};
 use crate::faults::isolation::of_the_other;
-use crate::front::{answers, answers_with, edits_data, whole};
-use crate::proxy::Upstream;
+use crate::prelude::*;
 
 const MOVE: &str = "POST /vaults/*/prompts/*/move";
 

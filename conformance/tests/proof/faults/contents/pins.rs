@@ -1,16 +1,7 @@
 //! Faults in pins (VC-25 to VC-30).
 
-use std::sync::Arc;
-
-use http::Method;
-use serde_json::{Value, json};
-use tokio::sync::Mutex;
-
 use super::{loose, membership};
-use crate::exchange::{Request, Response};
-use crate::fault::{Fault, Intercept, fault};
-use crate::front::{answers_with, whole};
-use crate::proxy::Upstream;
+use crate::prelude::*;
 
 const PIN: &str = "POST /vaults/*/prompts/*/pin";
 const UNPIN: &str = "DELETE /vaults/*/prompts/*/pin";

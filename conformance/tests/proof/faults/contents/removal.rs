@@ -1,14 +1,8 @@
 //! Faults in removals (VC-15, VC-16) and in what names a membership (VC-01).
 
-use serde_json::{Value, json};
-
 use super::membership;
 use super::pins::entry_of;
-use crate::entries::ids_of;
-use crate::exchange::{Request, Response};
-use crate::fault::{Fault, Intercept, fault};
-use crate::front::{answers, answers_with, whole};
-use crate::proxy::Upstream;
+use crate::prelude::*;
 
 const MEMBERSHIP: &str = "* /vaults/*/prompts/*, * /vaults/*/prompts/*/*";
 const REMOVE: &str = "DELETE /vaults/*/prompts/*";

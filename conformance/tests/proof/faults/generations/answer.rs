@@ -1,16 +1,9 @@
 //! Faults in the answers of generations: that one is queued, and how far it is.
 
-use std::collections::{BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use serde_json::json;
-
 use super::QUEUE;
-use crate::bounds::default;
-use crate::exchange::{Request, Response};
-use crate::fault::{Fault, Intercept, fault};
-use crate::front::{answers, answers_with, asks, edits_data};
-use crate::proxy::Upstream;
+use crate::prelude::*;
 
 const STATUS: &str = "GET /generations/*/status";
 

@@ -1,11 +1,7 @@
 //! Faults in what comes of a job (GE-26 to GE-32).
 
-use serde_json::{Value, json};
-
-use crate::entries::list_of;
-use crate::fault::{Fault, Intercept, fault};
 use crate::faults::isolation::open;
-use crate::front::{edits_data, edits_each};
+use crate::prelude::*;
 
 const STATUS: &str = "GET /generations/*/status";
 const SHOWN: &str = "GET /prompts/*, GET /prompts, GET /vaults/*/prompts";

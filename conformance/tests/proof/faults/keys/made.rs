@@ -1,21 +1,7 @@
 //! Faults in making, listing and revoking keys in a browser session (KE, ER-11).
 
-use std::collections::HashMap;
-
-use http::Method;
-use serde_json::{Value, json};
-
 use super::token;
-use crate::bounds::{
-    bytes, default, defaulted, empty_taken, shown_as, taken_as, text_refused, text_taken,
-};
-use crate::entries::{text, without};
-use crate::exchange::{Request, Response};
-use crate::fault::{Fault, Intercept, fault};
-use crate::front::{
-    answers, asks, code_instead, edits_data, edits_entries, refused, status_instead, whole,
-};
-use crate::shared::Shared;
+use crate::prelude::*;
 
 const CREATE: &str = "POST /api-keys";
 const LIST: &str = "GET /api-keys";

@@ -3,18 +3,14 @@
 use http::HeaderValue;
 use http::header::{AUTHORIZATION, COOKIE, ORIGIN, REFERER, SET_COOKIE};
 
-use crate::exchange::{Request, Response};
-use crate::fault::{Fault, Intercept, fault};
 use crate::faults::keys::let_in;
-use crate::front::{and_sends, answers, answers_with, asks, refused};
+use crate::prelude::*;
 
 const ALL_PATHS: &str = "* /**";
 const SIGN_IN: &str = "POST /sign-in";
 const KEYS: &str = "* /api-keys, * /api-keys/*";
 const FETCH_SITE: &str = "sec-fetch-site";
 const NAME: &str = "promptarium_session=";
-/// How much of a cookie is compared by the fault that looks at its beginning only.
-
 pub(in crate::faults) const ALL: &[Fault] = &[
     fault! { "sessions.cookie-for-scripts" ["KE-05"] cookie_without("; HttpOnly"),
     "The cookie of a session is not HttpOnly." },

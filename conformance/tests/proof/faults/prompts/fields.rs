@@ -1,15 +1,7 @@
 //! Faults in what an update does, and in which prompts change.
 
-use serde_json::{Value, json};
-
 use super::{MODEL, UPDATE, WRITES};
-use crate::bounds::{default, defaulted, ignored, taken_as, value_refused};
-use crate::entries::{list_of, text, without};
-use crate::exchange::{Request, Response};
-use crate::fault::{Fault, fault};
-use crate::front::{and_sends, edits, edits_data, refused, whole};
-use crate::proxy::Upstream;
-use http::Method;
+use crate::prelude::*;
 
 const ONE: &str = "PATCH /prompts/*";
 

@@ -1,15 +1,6 @@
 //! Faults in deleting a prompt.
 
-use std::collections::HashMap;
-
-use http::Method;
-use serde_json::{Value, json};
-
-use crate::entries::{entries, ids_of};
-use crate::exchange::{Request, Response};
-use crate::fault::{Fault, Intercept, fault};
-use crate::front::{answers_with, code_instead, whole, whole_with};
-use crate::shared::Shared;
+use crate::prelude::*;
 
 const DELETE: &str = "DELETE /prompts/*";
 

@@ -1,14 +1,6 @@
 //! Faults in the filters of the list of prompts.
 
-use std::collections::HashMap;
-
-use http::Method;
-use serde_json::Value;
-
-use crate::entries::{entries, without};
-use crate::exchange::{Request, Response};
-use crate::fault::{Fault, Intercept, fault};
-use crate::front::{answers_with, asks, edits_each, foreseen, status_instead, whole};
+use crate::prelude::*;
 
 const LIST: &str = "GET /prompts";
 

@@ -1,17 +1,12 @@
 //! Requests about one thing that come at the same moment, so that what goes wrong
 //! among them goes wrong each time, however they happen to race.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::Semaphore;
 
-use crate::exchange::{Request, Response};
-use crate::fault::Intercept;
-use crate::front::{any_matches, foreseen, whole};
-use crate::proxy::Upstream;
-use crate::shared::Shared;
+use crate::prelude::*;
 
 /// Nobody else has come for this long: then all that came are one crowd. Whoever
 /// comes alone waits as long.

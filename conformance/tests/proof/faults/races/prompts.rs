@@ -2,19 +2,12 @@
 
 use std::time::Duration;
 
-use http::Method;
-use serde_json::json;
 use tokio::sync::watch;
 
 use super::crowd::{Place, crowded, is, with_first};
 use super::vaults::named_after_deletion;
 use super::{by_owner, by_path, ids};
-use crate::entries::{entries, list_of, without};
-use crate::exchange::{Request, Response};
-use crate::fault::{Fault, Intercept, fault};
-use crate::front::{whole, whole_with};
-use crate::proxy::Upstream;
-use crate::shared::Shared;
+use crate::prelude::*;
 
 /// So long half an update is to be seen.
 const BETWEEN_HALVES: Duration = Duration::from_millis(60);

@@ -3,17 +3,10 @@
 use std::time::Duration;
 
 use futures::future::join_all;
-use http::Method;
-use serde_json::json;
 
 use super::crowd::{Crowds, crowded, is, with_first};
 use super::{by_owner, gave_way, ids};
-use crate::entries::{list_of, text};
-use crate::exchange::{Request, Response};
-use crate::fault::{Fault, Intercept, fault};
-use crate::front::{whole, whole_with};
-use crate::proxy::Upstream;
-use crate::shared::Shared;
+use crate::prelude::*;
 
 /// So long an update is under way; forks come in between.
 const UNDER_WAY: Duration = Duration::from_millis(150);

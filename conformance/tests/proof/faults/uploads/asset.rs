@@ -1,15 +1,10 @@
 //! Faults in the asset that an upload leaves (UP-06, UP-15, UP-19).
 
-use std::collections::{HashMap, HashSet};
-
 use bytes::Bytes;
-use http::Method;
 use http::header::{CACHE_CONTROL, HeaderValue};
 
 use super::put::empty;
-use crate::exchange::Response;
-use crate::fault::{Fault, Intercept, fault};
-use crate::front::{answers, answers_with, code_instead, refused};
+use crate::prelude::*;
 
 const ASSETS: &str = "GET /assets/**";
 

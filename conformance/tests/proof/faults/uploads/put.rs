@@ -1,17 +1,10 @@
 //! Faults in the upload itself (UP-10 to UP-14, UP-17).
 
-use std::collections::{HashMap, HashSet};
-
 use bytes::Bytes;
+use http::HeaderMap;
 use http::header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, HeaderValue};
-use http::{HeaderMap, Method};
 
-use crate::exchange::{Request, Response};
-use crate::fault::{Fault, Intercept, fault};
-use crate::front::{
-    answers, answers_with, code_instead, refused, status_instead, whole, whole_with,
-};
-use crate::shared::Shared;
+use crate::prelude::*;
 
 const PUT: &str = "PUT /storage/**";
 const ALL_OF_IT: &str = "POST /uploads/images, PUT /storage/**";

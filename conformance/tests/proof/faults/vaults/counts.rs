@@ -1,15 +1,6 @@
 //! Faults in the number of prompts that a vault shows (VA-10).
 
-use std::collections::HashMap;
-
-use http::Method;
-use serde_json::json;
-
-use crate::bounds::shown_as;
-use crate::entries::ids_of;
-use crate::exchange::{Request, Response};
-use crate::fault::{Fault, Intercept, fault};
-use crate::front::answers_with;
+use crate::prelude::*;
 
 #[rustfmt::skip]
 pub(crate) const ALL: &[Fault] = &[

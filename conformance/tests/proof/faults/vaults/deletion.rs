@@ -1,14 +1,7 @@
 //! Faults in what the deletion of a vault takes away and leaves (VA-26 to VA-28).
 
-use http::Method;
-use serde_json::{Value, json};
-
-use crate::entries::{ids_of, list_of, without};
-use crate::exchange::Response;
-use crate::fault::{Fault, Intercept, fault};
 use crate::faults::prompts::life::{kept, listed_on};
-use crate::front::{answers_with, edits_data, whole, whole_with};
-use crate::shared::Shared;
+use crate::prelude::*;
 
 const DELETE: &str = "DELETE /vaults/*";
 

@@ -1,17 +1,7 @@
 //! Faults in forks (VA-29 to VA-34), as they are answered.
 
-use std::collections::BTreeSet;
-
-use http::Method;
-use serde_json::{Value, json};
-
-use crate::bounds::refusal;
-use crate::entries::{entries, text};
-use crate::exchange::{Request, Response};
-use crate::fault::{Fault, Intercept, fault};
 use crate::faults::isolation::of_the_other;
-use crate::front::{answers_with, any_matches, edits_data, whole, whole_with};
-use crate::shared::Shared;
+use crate::prelude::*;
 
 const FORK: &str = "POST /vaults/*/fork";
 
@@ -103,6 +93,8 @@ pub(crate) const ALL: &[Fault] = &[
         (request.method == Method::PATCH && lacks).then(|| refusal("modelId"))
     }),
         "A fork copies prompts without their modelId." },
+    fault! { "vaults.fork-200" ["VA-29"] status_instead(FORK, 200),
+        "A fork answers 200." },
 ];
 
 /// A refused fork of a private vault is made: for the moment its owner makes the vault public.
