@@ -88,12 +88,6 @@ impl<'a> Form<'a> {
         })
     }
 
-    /// Makes of each field that is `null` an absent one.
-    pub(crate) fn without_nulls(mut self) -> Self {
-        self.fields.retain(|(_, field)| field.raw() != "null");
-        self
-    }
-
     /// Sets a field that a page does not ask for.
     pub(crate) fn set(&mut self, name: &'static str, text: impl Into<Cow<'a, str>>) {
         self.fields.push((name, Field::Text(text.into())));
