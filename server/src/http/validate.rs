@@ -85,12 +85,6 @@ impl<'a> Form<'a> {
         })
     }
 
-    /// Makes of each field that is `null` an absent one.
-    pub(crate) fn without_nulls(mut self) -> Self {
-        self.fields.retain(|(_, field)| field.raw() != "null");
-        self
-    }
-
     pub(crate) fn set(&mut self, name: &'static str, text: impl Into<Cow<'a, str>>) {
         self.fields.push((name, Field::Text(text.into())));
     }

@@ -14,7 +14,15 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use url::Url;
 
-use super::{Field, FieldError, Text, unicode_escapes};
+use super::{Field, FieldError, Form, Text, unicode_escapes};
+
+impl Form<'_> {
+    /// Makes of each field that is `null` an absent one.
+    pub(crate) fn without_nulls(mut self) -> Self {
+        self.fields.retain(|(_, field)| field.raw() != "null");
+        self
+    }
+}
 
 /// A string with this many characters, without U+0000, which PostgreSQL cannot store.
 pub(crate) fn text(

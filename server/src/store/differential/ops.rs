@@ -43,7 +43,7 @@ actions! {
     NewestVaults 4, SharedVault 8, VaultPage 6, Import 3,
     Contents 8, AddPrompts 32, RemoveMembership 8, MoveMembership 26, SetPinned 32,
     ReserveJob 20, JobSubmitted 16, JobLost 4, DiscardJob 3, Job 4, Jobs 12, JobByKey 4,
-    FailLate 5, DeleteEnded 14, ClaimJob 26, RenewLease 4, NoteJob 6, ReleaseJob 20, CompleteJob 10,
+    FailLate 5, DeleteEnded 18, ClaimJob 26, RenewLease 4, NoteJob 6, ReleaseJob 20, CompleteJob 10,
     FailJob 4,
 }
 
