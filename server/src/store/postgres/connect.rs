@@ -12,11 +12,10 @@ use tokio::sync::Notify;
 use tokio::time::timeout;
 use tokio_postgres::config::SslMode;
 use tokio_postgres::error::SqlState;
-use tokio_postgres::{AsyncMessage, Client, Config, Error, Statement as Prepared};
+use tokio_postgres::{AsyncMessage, Client, Config, Error, Statement};
 use tokio_util::task::AbortOnDropHandle;
 
 use super::pooler;
-use super::retry::Statement;
 use super::url::DatabaseUrl;
 use crate::error_chain::error_chain;
 use crate::limits::CONNECT_TIMEOUT;
@@ -141,7 +140,7 @@ pub(super) struct DbClient {
     connector: Connector,
     epoch: usize,
     /// By name, each prepared once.
-    pub(super) statements: RwLock<HashMap<&'static str, Prepared>>,
+    pub(super) statements: RwLock<HashMap<&'static str, Statement>>,
     closed: AtomicBool,
     /// Runs until the connection has ended.
     pub(super) driver: AbortOnDropHandle<()>,
@@ -149,12 +148,12 @@ pub(super) struct DbClient {
 
 impl DbClient {
     /// A statement, prepared once per connection.
-    pub(super) async fn prepared(&self, statement: &Statement) -> Result<Prepared, Error> {
-        if let Some(known) = self.statements.read().get(statement.name) {
+    pub(super) async fn prepared(&self, name: &'static str, sql: &str) -> Result<Statement, Error> {
+        if let Some(known) = self.statements.read().get(name) {
             return Ok(known.clone());
         }
-        let prepared = self.prepare(statement.sql).await?;
-        self.statements.write().insert(statement.name, prepared.clone());
+        let prepared = self.prepare(sql).await?;
+        self.statements.write().insert(name, prepared.clone());
         Ok(prepared)
     }
 

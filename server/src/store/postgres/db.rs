@@ -187,7 +187,7 @@ impl Db {
             };
             let mut sent = false;
             let sending = async {
-                let prepared = client.prepared(statement).await?;
+                let prepared = client.prepared(statement.name, statement.sql).await?;
                 sent = true;
                 client.query(&prepared, &of_caller).await
             };

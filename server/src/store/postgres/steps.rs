@@ -124,7 +124,7 @@ pub(super) async fn send(
 ) -> Result<Vec<Vec<Row>>, Error> {
     let mut prepared = Vec::with_capacity(steps.len());
     for (statement, _) in steps {
-        prepared.push(client.prepared(statement).await?);
+        prepared.push(client.prepared(statement.name, statement.sql).await?);
     }
     let queries = prepared.iter().zip(steps).map(|(one, (_, params))| client.query(one, params));
     // After a statement that fails, the others are refused, and the commit is a rollback.

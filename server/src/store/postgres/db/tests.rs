@@ -123,7 +123,7 @@ async fn a_statement_is_prepared_again_when_the_schema_changed_or_the_session_wa
     // On more connections than there are attempts.
     for _ in 0..11 {
         let client = db.exclusive().await.unwrap();
-        client.prepared(&SETTINGS).await.unwrap();
+        client.prepared(SETTINGS.name, SETTINGS.sql).await.unwrap();
         held.push(client);
     }
     held[0].batch_execute("INSERT INTO setting VALUES ('a', 'b')").await.unwrap();
