@@ -36,7 +36,7 @@ pub enum AuthError {
     #[error("the Authorization header is missing; send `Authorization: Bearer <API key>`")]
     Missing,
     /// AU-03. Of two headers it would not be clear which key counts.
-    #[error("the Authorization header is no single `Authorization: Bearer <API key>`")]
+    #[error("the Authorization header is malformed; send one `Authorization: Bearer <API key>`")]
     Malformed,
     /// AU-04, AU-05, AU-06: mistyped, unknown and revoked keys get the same response, so that
     /// it does not reveal which keys have existed.
