@@ -32,12 +32,12 @@ pub enum Access {
 /// Why a request is not authenticated.
 #[derive(Debug, thiserror::Error)]
 pub enum AuthError {
-    /// AU-02, AU-03. Of two headers it would not be clear which key counts.
-    #[error(
-        "the Authorization header is missing, repeated or malformed; send one \
-         `Authorization: Bearer <API key>`"
-    )]
-    NoKey,
+    /// AU-02
+    #[error("the Authorization header is missing; send `Authorization: Bearer <API key>`")]
+    Missing,
+    /// AU-03. Of two headers it would not be clear which key counts.
+    #[error("the Authorization header is malformed; send one `Authorization: Bearer <API key>`")]
+    Malformed,
     /// AU-04, AU-05, AU-06: mistyped, unknown and revoked keys get the same response, so that
     /// it does not reveal which keys have existed.
     #[error("the API key is not valid")]
@@ -86,8 +86,10 @@ pub(crate) async fn authenticate(
 
 /// What follows `Bearer` in the only header `Authorization`.
 pub(crate) fn bearer(headers: &HeaderMap) -> Result<&str, AuthError> {
+    let is_sent = headers.contains_key(AUTHORIZATION);
     let text = sole(headers, &AUTHORIZATION).and_then(|value| value.to_str().ok());
-    text.and_then(|text| text.strip_prefix("Bearer ")).ok_or(AuthError::NoKey)
+    let key = text.and_then(|text| text.strip_prefix("Bearer "));
+    key.ok_or(if is_sent { AuthError::Malformed } else { AuthError::Missing })
 }
 
 #[cfg(test)]

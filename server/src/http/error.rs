@@ -129,7 +129,7 @@ impl ApiError {
                  failed; another try needs another clientJobId",
             ),
             Self::Submission(J::Provider(error)) => {
-                let text = format!("{self}; nothing was queued, so the request can be sent again");
+                let text = format!("{self}; nothing was queued");
                 let problem = Problem::unavailable(text);
                 let P::Busy(_, wait) = error else { return problem };
                 problem.header(RETRY_AFTER, &wait.as_secs_f64().ceil().max(1.0).to_string())

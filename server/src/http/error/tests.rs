@@ -17,7 +17,8 @@ fn every_failure() -> Vec<(u16, &'static str, ApiError)> {
     vec![
         (404, "nothing at this path", ApiError::UnknownPath),
         (405, "it takes GET, POST", ApiError::WrongMethod("GET, POST".to_owned())),
-        (401, "send one `Authorization: Bearer <API key>`", AuthError::NoKey.into()),
+        (401, "send `Authorization: Bearer <API key>`", AuthError::Missing.into()),
+        (401, "send one `Authorization: Bearer <API key>`", AuthError::Malformed.into()),
         (401, "the API key is not valid", AuthError::Invalid.into()),
         (401, "lacks the scope prompts:write", AuthError::Scope.into()),
         (401, "an API key does not do", AuthError::KeyForSession.into()),
