@@ -17,8 +17,6 @@ mod verify;
 use std::io::{Seek, SeekFrom};
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -57,8 +55,6 @@ pub struct Blobs {
     address: Arc<str>,
     /// When the store worked last. A check holds the lock.
     last_check: Arc<Mutex<Option<Instant>>>,
-    /// It answers 403 where there is no object, as S3 does without the permission to list.
-    hides_absence: Arc<AtomicBool>,
 }
 
 /// The kind of a store.
@@ -99,8 +95,7 @@ impl Blobs {
     }
 
     fn new(store: impl ObjectStore, place: Place, address: String) -> Self {
-        let (last_check, hides_absence) = Default::default();
-        Self { store: Arc::new(store), place, address: address.into(), last_check, hides_absence }
+        Self { store: Arc::new(store), place, address: address.into(), last_check: Arc::default() }
     }
 
     fn root(&self) -> Option<Arc<std::path::Path>> {
@@ -112,11 +107,15 @@ impl Blobs {
         if let Place::S3(quota) = &self.place { Some(quota.clone()) } else { None }
     }
 
-    /// Turns absence into `None`.
-    fn found<T>(&self, outcome: Result<T, Error>) -> Result<Option<T>, BlobError> {
+    /// Turns absence into `None`. Without the permission to list, S3 answers 403 where there is no
+    /// object, and the mark can be read.
+    async fn found<T>(&self, outcome: Result<T, Error>) -> Result<Option<T>, BlobError> {
+        let is_denied = matches!(outcome, Err(Error::PermissionDenied { .. }));
+        if is_denied && matches!(self.place, Place::S3(_)) && self.probe().await.is_ok() {
+            return Ok(None);
+        }
         match outcome {
             Err(Error::NotFound { .. }) => Ok(None),
-            Err(Error::PermissionDenied { .. }) if self.hides_absence.load(Relaxed) => Ok(None),
             outcome => Ok(Some(outcome?)),
         }
     }
@@ -147,7 +146,7 @@ impl Blobs {
     /// The size of a file; `None` if there is none.
     pub async fn size_of(&self, name: &AssetName) -> Result<Option<u64>, BlobError> {
         let location = key(name);
-        let asking = async { self.found(self.store.head(&location).await) };
+        let asking = async { self.found(self.store.head(&location).await).await };
         Ok(in_time(BLOBS_TIMEOUT, asking).await?.map(|meta| meta.size))
     }
 
@@ -159,7 +158,7 @@ impl Blobs {
     ) -> Result<Option<Blob>, BlobError> {
         let options = GetOptions { range: range.map(Into::into), ..GetOptions::default() };
         let location = key(name);
-        let asking = async { self.found(self.store.get_opts(&location, options).await) };
+        let asking = async { self.found(self.store.get_opts(&location, options).await).await };
         let Some(got) = in_time(BLOBS_TIMEOUT, asking).await? else { return Ok(None) };
         let (size, range) = (got.meta.size, got.range);
         let bytes = match got.payload {
@@ -181,7 +180,7 @@ impl Blobs {
 
     /// A whole file in memory; `None` if there is none.
     pub async fn read_all(&self, name: &AssetName) -> Result<Option<Bytes>, BlobError> {
-        match self.found(self.store.get(&key(name)).await)? {
+        match self.found(self.store.get(&key(name)).await).await? {
             Some(got) => Ok(Some(got.bytes().await?)),
             None => Ok(None),
         }

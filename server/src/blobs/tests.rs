@@ -111,7 +111,7 @@ async fn of_concurrent_puts_of_a_name_one_succeeds() {
     for blobs in stores {
         let name = AssetName::random(Media::Gif);
         // Some do not fit into the buffer.
-        let file = |number: u8| vec![number; if number % 2 == 0 { 10 } else { 300_000 }];
+        let file = |number: u8| vec![number; if number.is_multiple_of(2) { 10 } else { 300_000 }];
         let outcomes = join_all((0..8).map(|number| blobs.put_new(&name, file(number).into())));
         let outcomes = outcomes.await;
         let winner = outcomes.iter().position(Result::is_ok).unwrap() as u8;

@@ -4,24 +4,21 @@
 //! another. The database knows the mark of the store with its files, so that no server starts with
 //! another one.
 
-use std::sync::atomic::Ordering;
-
 use bytes::Bytes;
 use object_store::path::Path;
 use object_store::{Error, ObjectStoreExt, PutMode, PutOptions};
 use tokio::time::Instant;
 
 use super::upload::blocking;
-use super::{BlobError, BlobOpenError, Blobs, MARK, Place, folder, in_time, key, random_id};
-use crate::domain::{AssetName, Media};
+use super::{BlobError, BlobOpenError, Blobs, MARK, Place, folder, in_time, random_id};
+use crate::domain::AssetName;
 use crate::error_chain::error_chain;
 use crate::limits::{BLOBS_CHECK_EVERY, BLOBS_OPEN_TIMEOUT};
 use crate::store::Cause;
 use crate::store::postgres::PostgresStore;
 
 impl Blobs {
-    /// Checks that files can be put into the store once and read, marks it, and finds out what it
-    /// answers where there is no file.
+    /// Checks that files can be put into the store once and read, and marks it.
     ///
     /// # Errors
     /// If they cannot, or the store does not answer.
@@ -51,15 +48,7 @@ impl Blobs {
                 Err(error) => return Err(permission("write (s3:PutObject)", error)),
             }
         }
-        self.mark().await?;
-        match self.store.head(&key(&AssetName::random(Media::Png))).await {
-            Err(Error::PermissionDenied { .. }) => {
-                self.hides_absence.store(true, Ordering::Relaxed);
-            }
-            Ok(_) | Err(Error::NotFound { .. }) => {}
-            Err(error) => return Err(error.into()),
-        }
-        Ok(())
+        self.mark().await.map(|_| ())
     }
 
     async fn mark(&self) -> Result<Option<Bytes>, BlobError> {
@@ -136,13 +125,12 @@ impl Blobs {
     }
 
     /// Writes a small file into a folder, or asks an object store for its mark.
-    async fn probe(&self) -> Result<(), BlobError> {
+    pub(super) async fn probe(&self) -> Result<(), BlobError> {
         if let Some(root) = self.root() {
             return blocking(move || Ok(folder::check(&root)?)).await;
         }
-        let found = self.found(self.store.head(&Path::from(MARK)).await)?;
-        if found.is_none() && matches!(self.place, Place::S3(_)) {
-            return Err(BlobError::text("the bucket or its object .promptarium is not there"));
+        if let Place::S3(_) = self.place {
+            self.store.head(&Path::from(MARK)).await?;
         }
         Ok(())
     }

@@ -79,7 +79,8 @@ impl LocalProvider {
             let _permit = permit;
             outputs(&request, input.as_ref())
         });
-        let files = painting.await.map_err(PollError::transient)?.map_err(PollError::Permanent)?;
+        let painted = painting.await.map_err(|error| PollError::transient(error.to_string()))?;
+        let files = painted.map_err(PollError::Permanent)?;
         Ok(Progress::completed(files.into_iter().map(Output::from)))
     }
 }
@@ -112,7 +113,8 @@ impl Provider for LocalProvider {
         request: &GenerationRequest,
     ) -> Result<Progress, PollError> {
         let submitted = ticket.provider_state.parse::<Timestamp>();
-        let submitted = submitted.map_err(PollError::transient)?;
+        let submitted =
+            submitted.map_err(|_| PollError::transient("a ticket of another provider"))?;
         let age = self.clock.now().duration_since(submitted).as_secs_f64();
         match model(request) {
             "local/fail" => Err(PollError::permanent("local/fail always fails")),

@@ -65,19 +65,19 @@ pub enum PollError {
 
 impl PollError {
     /// A failure that may pass, without `Retry-After`.
-    pub fn transient(cause: impl ToString) -> Self {
-        Self::Transient { cause: cause.to_string(), retry_after: None }
+    pub fn transient(cause: impl Into<String>) -> Self {
+        Self::Transient { cause: cause.into(), retry_after: None }
     }
 
     /// A failure for a reason that is shown to the caller.
-    pub fn permanent(reason: impl ToString) -> Self {
-        Self::Permanent(reason.to_string())
+    pub fn permanent(reason: impl Into<String>) -> Self {
+        Self::Permanent(reason.into())
     }
 }
 
 impl From<BlobError> for PollError {
     fn from(error: BlobError) -> Self {
-        Self::transient(error)
+        Self::transient(error.to_string())
     }
 }
 

@@ -11,7 +11,8 @@ pub(crate) mod fields;
 mod outputs;
 #[cfg(feature = "provider-queue")]
 mod protocol;
-#[cfg(all(test, feature = "provider-queue"))]
+#[cfg(test)]
+#[cfg(feature = "provider-queue")]
 mod tests;
 
 use std::time::Duration;

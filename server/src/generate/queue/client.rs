@@ -121,9 +121,8 @@ impl QueueProvider {
             urls.outputs = protocol::output_files(&result, request.kind)?;
             urls.outputs.truncate(request.batch_count as usize);
             if !urls.outputs.iter().any(OutputFile::is_embedded) {
-                let state = Some(urls.to_text().into());
-                provider_state =
-                    state.filter(|text: &Box<str>| text.len() <= PROVIDER_STATE_BYTES_MAX);
+                let state = urls.to_text();
+                provider_state = (state.len() <= PROVIDER_STATE_BYTES_MAX).then(|| state.into());
             }
         }
         let permit = Arc::new(permit);
@@ -149,7 +148,8 @@ impl QueueProvider {
         };
         let request = self.request_with_key(method, url.clone());
         let fetched = self.provider.fetch(request, self.setting.timeouts[1], bytes_max, memory);
-        let (response, permit) = fetched.await.map_err(PollError::transient)?;
+        let (response, permit) =
+            fetched.await.map_err(|error| PollError::transient(error.to_string()))?;
         match response.status().as_u16() {
             200..300 => return Ok((response.into_body(), permit)),
             // It refuses the key, which its operator can repair, or is too busy.

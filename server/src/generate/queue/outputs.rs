@@ -58,10 +58,9 @@ impl QueueProvider {
 }
 
 fn failure(error: OutboundError) -> PollError {
-    let text = format!("an output: {error}");
     match error {
-        OutboundError::Address(_) => PollError::Permanent(text),
-        OutboundError::NotSent(_) | OutboundError::Failed(_) => PollError::transient(text),
+        OutboundError::Address(reason) => PollError::Permanent(format!("an output: {reason}")),
+        error => PollError::transient(format!("an output: {error}")),
     }
 }
 

@@ -73,7 +73,7 @@ async fn a_submission_without_a_clear_result_is_a_failed_job_and_never_repeated(
         for _ in 0..3 {
             let outcome = submitter.submit(&by, new_job(name, "A harbour", None), ()).await;
             let unknown = Err(SubmissionError::Provider(SubmitError::Unknown(String::new())));
-            let kind = |of: &Submission| of.as_ref().map(|_| ()).map_err(|e| e.to_string());
+            let kind = |of: &Submission| of.as_ref().map(|_| ()).map_err(ToString::to_string);
             assert_eq!(kind(&outcome), kind(&unknown), "{name}: {outcome:?}");
         }
         assert_eq!(provider.calls().0, 1, "{name}");
