@@ -82,9 +82,9 @@ async fn what_passes_shows_its_steps_in_a_trace_only() {
 
 #[tokio::test]
 async fn explain_shows_the_steps_of_a_scenario_and_needs_no_target() {
-    let move_it = "POST /vaults/$vault1/prompts/$member1/move {\"targetVaultId\":$vault2} → 200";
+    let move_it = "POST /vaults/$vault1/prompts/$member2/move {\"targetVaultId\":$vault2} → 200";
     let parts = [
-        "contents.move.unpins (reference; VC-20, S-30)\n",
+        "contents.move.unpins (reference; VC-09, VC-20, S-30)\n",
         &format!("{move_it}\n     ✓ status 200"),
     ];
     program(&["explain", "contents.move.unpins"], &[]).await.ended(0, &parts);
