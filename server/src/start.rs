@@ -160,11 +160,10 @@ fn worker_quotas(worker: &Worker) -> impl Iterator<Item = Quota> {
 /// Creates the seeded accounts and keys, assembles the service, and starts its workers.
 pub async fn start(config: Config, parts: ServiceParts) -> Result<Service, Cause> {
     let ServiceParts { store, clock, public, provider, blobs, with_metrics } = parts;
-    let (store, database) = match store {
-        StoreKind::Single(store) => (store, None),
+    let (store, database) = match &store {
+        StoreKind::Single(store) => (store.clone(), None),
         StoreKind::Shared(database) => (database.as_dyn(), Some(database)),
     };
-    let database = database.as_ref();
     let (generated_key, account, account_is_new) = owner(&*store, database, &config).await?;
     let sign_in = SignInLinks { store: store.clone(), public: public.clone(), account };
     let (jobs, settings) = (config.jobs(), config.settings);

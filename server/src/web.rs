@@ -1,4 +1,5 @@
-//! The pages: signing in and out here, the dashboard behind it in the modules.
+//! The pages: signing in and out here, the dashboard behind it in the modules. The table of routes
+//! names the path of each handler.
 //!
 //! A page loads no scripts or styles from elsewhere and works without scripts. The script of the
 //! sign-in copies a code from the fragment of a link into the form. It does not submit the form:
@@ -28,7 +29,6 @@ use http::Method;
 use http::header::REFERER;
 use http::request::Parts;
 use maud::html;
-use url::form_urlencoded;
 
 use self::forms::{Entered, Field, Form, Input};
 use self::layout::{Page, redirect};
@@ -105,17 +105,18 @@ pub(crate) async fn sign_in(api: &Api, mut request: Request<'_>) -> HandlerResul
     let Request { parts, peer, .. } = request;
     api.site.check_source(parts)?;
     let form = request.open_form().await?;
-    let Some(code) = only_code(&form) else { return Err(api.attempts.wrong(peer).into()) };
+    let entered = Entered::parse(&form);
+    let mut codes = entered.all("code");
+    // Of two it would not be clear which one counts.
+    let code = codes.next().filter(|_| codes.next().is_none()).and_then(SecretToken::read);
+    let Some(code) = code else { return Err(api.attempts.wrong(peer).into()) };
     let (token, browser) = (SecretToken::make(), browser(&parts.headers));
-    match api.store.sign_in(code.digest(), token.digest(), browser.as_deref()).await {
-        Ok(None) => Err(api.attempts.wrong(peer).into()),
-        Ok(Some(_)) => {
-            let entered = Entered::parse(&form);
-            let next = return_page(entered.value("next")).unwrap_or_default();
-            redirect(&api.site, next, Some(api.site.set_cookies(Some(&token))?))
-        }
-        Err(error) => Err(error.into()),
+    let session = api.store.sign_in(code.digest(), token.digest(), browser.as_deref()).await?;
+    if session.is_none() {
+        return Err(api.attempts.wrong(peer).into());
     }
+    let next = return_page(entered.value("next")).unwrap_or_default();
+    redirect(&api.site, next, Some(api.site.set_cookies(Some(&token))?))
 }
 
 /// `POST /sign-out`. Without a session it only removes the cookie.
@@ -132,13 +133,6 @@ pub(crate) async fn sign_out(api: &Api, request: Request<'_>) -> HandlerResult {
         Err(error) => return Err(error),
     }
     redirect(&api.site, "", Some(api.site.set_cookies(None)?))
-}
-
-/// The field `code` of a form, if there is one and it has the form of a code.
-fn only_code(form: &[u8]) -> Option<SecretToken> {
-    let mut codes = form_urlencoded::parse(form).filter(|(name, _)| name == "code");
-    let (_, code) = codes.next().filter(|_| codes.next().is_none())?;
-    SecretToken::read(&code)
 }
 
 /// The failure of a request for a page.

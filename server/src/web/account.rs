@@ -22,7 +22,6 @@ use crate::http::response;
 use crate::http::validate::{FieldErrors, form_fields, text};
 use crate::limits::IMPORT_BYTES_MAX;
 
-/// `GET /account`.
 pub(crate) async fn show(visit: Visit<'_>) -> HandlerResult {
     page(&visit, None, &Entered::default())
 }
@@ -62,7 +61,6 @@ fn page(visit: &Visit<'_>, name: Option<&Entered>, import: &Entered) -> HandlerR
     Ok(visit.page("account", "Account").response(status, &content))
 }
 
-/// `POST /account/name`.
 pub(crate) async fn rename(mut visit: Visit<'_>) -> HandlerResult {
     let body = visit.form().await?;
     let renamed = async {
@@ -79,7 +77,6 @@ pub(crate) async fn rename(mut visit: Visit<'_>) -> HandlerResult {
     }
 }
 
-/// `GET /account/export`.
 pub(crate) async fn export(Visit { api, session, caller, .. }: Visit<'_>) -> HandlerResult {
     let (store, now) = (api.store.clone(), api.clock.now());
     let document = document_of(store, caller, &session.account_name, now).await?;
@@ -90,7 +87,6 @@ pub(crate) async fn export(Visit { api, session, caller, .. }: Visit<'_>) -> Han
     Ok(response)
 }
 
-/// `POST /account/import`.
 pub(crate) async fn import(mut visit: Visit<'_>) -> HandlerResult {
     let refused = |text: String| ApiError::from(FieldErrors::of(FILE, text));
     let imported = async {
@@ -119,7 +115,6 @@ pub(crate) async fn import(mut visit: Visit<'_>) -> HandlerResult {
     }
 }
 
-/// `GET /account/delete`.
 pub(crate) async fn confirm(visit: Visit<'_>) -> HandlerResult {
     let question = html! {
         "Delete the account " strong { (typed(&visit.session.account_name, 200)) } " with all its "
@@ -130,7 +125,6 @@ pub(crate) async fn confirm(visit: Visit<'_>) -> HandlerResult {
     confirm_page(&page, &question, ("Delete everything", vec![name]), "account")
 }
 
-/// `POST /account/delete`.
 pub(crate) async fn delete(mut visit: Visit<'_>) -> HandlerResult {
     let body = visit.form().await?;
     if Entered::parse(&body).value("name") != &*visit.session.account_name {

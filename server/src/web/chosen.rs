@@ -19,7 +19,6 @@ use crate::store::StoreError;
 /// Prompts in one form.
 const CHOSEN_MAX: usize = 100;
 
-/// `POST /prompts/chosen`.
 pub(crate) async fn apply(mut visit: Visit<'_>) -> HandlerResult {
     let body = visit.form().await?;
     let entered = Entered::parse(&body);

@@ -17,7 +17,6 @@ const VAULTS_MAX: usize = 100;
 /// Newest prompts with a picture.
 const PICTURES: usize = 8;
 
-/// `GET /`.
 pub(crate) async fn show(visit: Visit<'_>) -> HandlerResult {
     let (store, caller) = (visit.store(), &visit.caller);
     let vaults = store.newest_vaults(caller, VAULTS_MAX + 1).await?.len();

@@ -22,7 +22,6 @@ use crate::store::StoreError;
 /// Jobs in a page: so few, and their texts so short, that none is left out for its size.
 const PAGE_JOBS: usize = 10;
 
-/// `GET /jobs`.
 pub(crate) async fn list(visit: Visit<'_>) -> HandlerResult {
     let mut form = form_fields(query_bytes(&visit.request), &["before"]);
     let before = form.optional("before", text(CLIENT_JOB_ID_CHARS));
@@ -52,7 +51,6 @@ pub(crate) async fn list(visit: Visit<'_>) -> HandlerResult {
     page.with_actions(visit.button("generate", "Generate")).show(&content)
 }
 
-/// `GET /jobs/{clientJobId}`.
 pub(crate) async fn show(visit: Visit<'_>) -> HandlerResult {
     let job = find(&visit).await?;
     let details = &job.0.request;

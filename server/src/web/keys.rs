@@ -13,7 +13,6 @@ use crate::http::error::ApiError;
 use crate::http::validate::{form_fields, one_of};
 use crate::limits::API_KEYS_MAX;
 
-/// `GET /keys`.
 pub(crate) async fn list(visit: Visit<'_>) -> HandlerResult {
     page(&visit, &Entered::new([("scope", SCOPES[0].0)])).await
 }
@@ -93,7 +92,6 @@ pub(crate) async fn create(mut visit: Visit<'_>) -> HandlerResult {
     visit.page("keys", "New key").show(&content)
 }
 
-/// `GET /keys/{publicId}/revoke`.
 pub(crate) async fn confirm(visit: Visit<'_>) -> HandlerResult {
     let public_id = visit.request.params.text(0).ok_or(ApiError::NotFound)?;
     let keys = visit.store().api_keys(&visit.caller).await?;
@@ -106,7 +104,6 @@ pub(crate) async fn confirm(visit: Visit<'_>) -> HandlerResult {
     confirm_page(&page, &question, ("Revoke this key", Vec::new()), "keys")
 }
 
-/// `POST /keys/{publicId}/revoke`.
 pub(crate) async fn revoke(visit: Visit<'_>) -> HandlerResult {
     let public_id = visit.request.params.text(0).ok_or(ApiError::NotFound)?;
     visit.store().revoke_api_key(&visit.caller, &public_id).await?;

@@ -11,11 +11,9 @@ const ALT_CHARS: usize = 100;
 
 /// The newest picture of a prompt in a list, if this service has one. It does not move.
 pub(super) fn thumbnail(api: &Api, prompt: &PromptRecord) -> Option<Markup> {
-    prompt.images.iter().rev().find_map(|image| small(api, &prompt.title, image))
-}
-
-fn small(api: &Api, title: &str, image: &PromptImage) -> Option<Markup> {
-    cover(api, title, &image.source, Some((image.width, image.height)))
+    let size = |image: &PromptImage| Some((image.width, image.height));
+    let small = |image: &PromptImage| cover(api, &prompt.title, &image.source, size(image));
+    prompt.images.iter().rev().find_map(small)
 }
 
 /// A small picture that a title stands for, with its size if that is known.
@@ -66,7 +64,8 @@ pub(super) fn picture(api: &Api, title: &str, image: &PromptImage) -> Markup {
             Media::Gif => html! {
                 details .motion {
                     summary {
-                        @if let Some(still) = small(api, title, image) { (still) }
+                        @let still = cover(api, title, &image.source, Some((width, height)));
+                        @if let Some(still) = still { (still) }
                         "▶ Play the animation"
                     }
                     img loading="lazy" src=(source) width=(width) height=(height) alt="";

@@ -22,7 +22,6 @@ use crate::http::validate::form_fields;
 /// Vaults that the page of a prompt names.
 const VAULTS_MAX: usize = 10;
 
-/// `GET /prompts/{promptId}`.
 pub(crate) async fn show(visit: Visit<'_>) -> HandlerResult {
     let id = visit.request.id::<PromptId>(0)?;
     let prompt = visit.store().prompt(&visit.caller, id).await?;
@@ -83,7 +82,6 @@ pub(crate) async fn new(visit: Visit<'_>) -> HandlerResult {
     }
 }
 
-/// `POST /prompts/new`.
 pub(crate) async fn create(mut visit: Visit<'_>) -> HandlerResult {
     let body = visit.form().await?;
     let created = visit.once(&body, async || {
@@ -97,13 +95,11 @@ pub(crate) async fn create(mut visit: Visit<'_>) -> HandlerResult {
     }
 }
 
-/// `GET /prompts/{promptId}/edit`.
 pub(crate) async fn edit(visit: Visit<'_>) -> HandlerResult {
     let id = visit.request.id(0)?;
     form(&visit, Some(id), &values_of(&visit, id, false).await?).await
 }
 
-/// `POST /prompts/{promptId}/edit`.
 pub(crate) async fn change(mut visit: Visit<'_>) -> HandlerResult {
     let id: PromptId = visit.request.id(0)?;
     let body = visit.form().await?;
@@ -169,7 +165,6 @@ async fn form(visit: &Visit<'_>, id: Option<PromptId>, entered: &Entered) -> Han
     visit.page("prompts", title).show_form(entered, &form)
 }
 
-/// `GET /prompts/{promptId}/delete`.
 pub(crate) async fn confirm(visit: Visit<'_>) -> HandlerResult {
     let prompt = visit.store().prompt(&visit.caller, visit.request.id(0)?).await?;
     let question = html! {
@@ -180,7 +175,6 @@ pub(crate) async fn confirm(visit: Visit<'_>) -> HandlerResult {
     confirm_page(&page, &question, ("Delete this prompt", Vec::new()), &back)
 }
 
-/// `POST /prompts/{promptId}/delete`.
 pub(crate) async fn delete(visit: Visit<'_>) -> HandlerResult {
     visit.store().delete_prompt(&visit.caller, visit.request.id(0)?).await?;
     visit.done("prompts", "prompt-deleted")

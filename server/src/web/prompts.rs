@@ -20,7 +20,6 @@ const VAULTS_MAX: usize = 40;
 /// Prompts are counted up to this number.
 pub(super) const COUNT_MAX: usize = 1_000;
 
-/// `GET /prompts`.
 pub(crate) async fn list(visit: Visit<'_>) -> HandlerResult {
     let listing = Listing::parse(query_bytes(&visit.request))?;
     let vault = match listing.search.place {

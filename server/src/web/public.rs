@@ -99,7 +99,6 @@ fn one(api: &Api, listed: &ListedPrompt, home: &str, number: usize) -> Markup {
     }
 }
 
-/// `POST /vaults/{vaultId}/fork`.
 pub(crate) async fn fork(mut visit: Visit<'_>) -> HandlerResult {
     let body = visit.form().await?;
     let id = visit.request.id(0)?;

@@ -9,7 +9,6 @@ use super::visit::Visit;
 use crate::api::HandlerResult;
 use crate::domain::KeyId;
 
-/// `GET /sessions`.
 pub(crate) async fn list(visit: Visit<'_>) -> HandlerResult {
     let sessions = visit.store().sessions(&visit.caller).await?;
     let ago = |at| ago(visit.api, at);
@@ -47,14 +46,12 @@ pub(crate) async fn list(visit: Visit<'_>) -> HandlerResult {
     visit.page("sessions", "Sessions").show(&content)
 }
 
-/// `POST /sessions/{sessionId}/end`.
 pub(crate) async fn end(visit: Visit<'_>) -> HandlerResult {
     let id: i64 = visit.request.id(0)?;
     visit.store().end_session(&visit.caller, KeyId(id)).await?;
     visit.done("sessions", "session-ended")
 }
 
-/// `POST /sessions/end-others`.
 pub(crate) async fn end_others(visit: Visit<'_>) -> HandlerResult {
     for other in visit.store().sessions(&visit.caller).await? {
         if other.id != visit.session.id {

@@ -121,7 +121,6 @@ pub(crate) async fn show(visit: Visit<'_>) -> HandlerResult {
     form(&visit, &visit.query()).await
 }
 
-/// `POST /uploads`.
 pub(crate) async fn create(mut visit: Visit<'_>) -> HandlerResult {
     let most = usize::try_from(*limits::UPLOAD_SIZE_BYTES.end()).unwrap_or(usize::MAX);
     let Sent { fields, file, memory: _memory, .. } =

@@ -25,12 +25,10 @@ const MEANINGS: [(&str, &str, &str); 3] = [
 ];
 const _: () = assert!(MEANINGS.len() == VISIBILITIES.len());
 
-/// `GET /vaults/new`.
 pub(crate) async fn new(visit: Visit<'_>) -> HandlerResult {
     form(&visit, None, &Entered::new([("visibility", "private")]))
 }
 
-/// `POST /vaults/new`.
 pub(crate) async fn create(mut visit: Visit<'_>) -> HandlerResult {
     let body = visit.form().await?;
     let created = visit.once(&body, async || {
@@ -44,7 +42,6 @@ pub(crate) async fn create(mut visit: Visit<'_>) -> HandlerResult {
     }
 }
 
-/// `GET /vaults/{vaultId}/edit`.
 pub(crate) async fn edit(visit: Visit<'_>) -> HandlerResult {
     let vault = visit.store().vault(&visit.caller, visit.request.id(0)?).await?;
     let entered = Entered::new([
@@ -55,7 +52,6 @@ pub(crate) async fn edit(visit: Visit<'_>) -> HandlerResult {
     form(&visit, Some(&vault), &entered)
 }
 
-/// `POST /vaults/{vaultId}/edit`.
 pub(crate) async fn change(mut visit: Visit<'_>) -> HandlerResult {
     let id = visit.request.id::<VaultId>(0)?;
     let body = visit.form().await?;
@@ -93,7 +89,6 @@ fn form(visit: &Visit<'_>, vault: Option<&VaultRecord>, entered: &Entered) -> Ha
     visit.page("vaults", title).show_form(entered, &form)
 }
 
-/// `GET /vaults/{vaultId}/delete`.
 pub(crate) async fn confirm(visit: Visit<'_>) -> HandlerResult {
     let vault = visit.store().vault(&visit.caller, visit.request.id(0)?).await?;
     let question = html! {
@@ -104,7 +99,6 @@ pub(crate) async fn confirm(visit: Visit<'_>) -> HandlerResult {
     confirm_page(&page, &question, ("Delete this vault", Vec::new()), &back)
 }
 
-/// `POST /vaults/{vaultId}/delete`.
 pub(crate) async fn delete(visit: Visit<'_>) -> HandlerResult {
     visit.store().delete_vault(&visit.caller, visit.request.id(0)?).await?;
     visit.done("vaults", "vault-deleted")

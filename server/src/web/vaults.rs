@@ -59,7 +59,6 @@ fn facts(api: &Api, vault: &VaultRecord) -> Markup {
     }
 }
 
-/// `GET /vaults/{vaultId}`.
 pub(crate) async fn show(visit: Visit<'_>) -> HandlerResult {
     let (api, id) = (visit.api, visit.request.id::<VaultId>(0)?);
     let number = page_number(&visit.query())?;
@@ -150,7 +149,6 @@ fn prompt_tile(api: &Api, ListedPrompt { prompt, membership, pinned }: &ListedPr
     tile(thumbnail(api, prompt).as_ref(), &below)
 }
 
-/// `POST /vaults/{vaultId}/prompts`.
 pub(crate) async fn apply(mut visit: Visit<'_>) -> HandlerResult {
     let vault = visit.request.id::<VaultId>(0)?;
     let body = visit.form().await?;
