@@ -6,7 +6,6 @@
 pub(crate) mod local;
 pub(crate) mod media;
 mod output;
-#[cfg_attr(not(feature = "provider-queue"), path = "generate/queue/absent.rs")]
 pub(crate) mod queue;
 pub(crate) mod submit;
 #[cfg(test)]
