@@ -76,8 +76,9 @@ fn execute(config: Config, command: CliCommand) -> Result<ExitCode, Failure> {
             let _log = log::init(&config, LevelFilter::WARN);
             return block_on(commands::run(&config, command));
         }
+        // It needs a database, of which no address is accepted.
         #[cfg(not(feature = "postgres"))]
-        CliCommand::Admin(_) => {}
+        CliCommand::Admin(command) => drop(command),
         CliCommand::Health => return block_on(health::run(&config)),
         CliCommand::Openapi => {
             let s = &config.settings;
