@@ -1,6 +1,6 @@
 //! Timeouts, sizes and bounds that an operator sets, that a test needs, or that two places use, by
-//! question. Any other stands where it is used. Limits of the API's fields are in
-//! [`promptarium::limits`].
+//! question. Any other has one user, and stands beside it, so that its reason is read with the code.
+//! Limits of the API's fields are in [`promptarium::limits`].
 
 use std::time::Duration;
 
