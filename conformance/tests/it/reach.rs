@@ -73,5 +73,5 @@ async fn where_only_http_2_is_spoken_raw_requests_are_skipped_with_the_reason() 
     assert!(text.contains("verdict: partial") && text.contains("--http 2"), "{text}");
     let (code, text) = run(&server, &["--http", "3"]).await;
     assert_eq!(code, Some(2), "{text}");
-    assert!(text.contains("auto, 1.1 or 2"), "{text}");
+    assert!(text.contains("auto, 1.1, 2"), "{text}");
 }
