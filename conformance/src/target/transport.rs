@@ -2,10 +2,10 @@
 //! sockets alike.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use clap::ValueEnum;
-use rustls::crypto::aws_lc_rs;
+use rustls::crypto::{CryptoProvider, aws_lc_rs};
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 use rustls::{ClientConfig, RootCertStore};
@@ -86,16 +86,28 @@ impl Authorities {
     }
 }
 
+/// Trusts the authorities of the system alone. They are read once, which takes a while.
+static SYSTEM: LazyLock<Option<Arc<Verifier>>> =
+    LazyLock::new(|| verifier(&[], Arc::new(aws_lc_rs::default_provider())));
+
+fn verifier(
+    more: &[CertificateDer<'static>],
+    provider: Arc<CryptoProvider>,
+) -> Option<Arc<Verifier>> {
+    Verifier::new_with_extra_roots(more.iter().cloned(), provider).ok().map(Arc::new)
+}
+
 /// The configuration of TLS connections to the target.
 pub(super) fn tls(http: Http, trusted: &Authorities) -> Result<ClientConfig, rustls::Error> {
     let provider = Arc::new(aws_lc_rs::default_provider());
     let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
         .with_safe_default_protocol_versions()?;
-    let trusted = trusted.certificates.iter().cloned();
-    let builder = match Verifier::new_with_extra_roots(trusted, provider) {
-        Ok(verifier) => builder.dangerous().with_custom_certificate_verifier(Arc::new(verifier)),
+    let trusted = &trusted.certificates;
+    let verifier = if trusted.is_empty() { SYSTEM.clone() } else { verifier(trusted, provider) };
+    let builder = match verifier {
+        Some(verifier) => builder.dangerous().with_custom_certificate_verifier(verifier),
         // A system without authorities may still talk to a target without TLS.
-        Err(_) => builder.with_root_certificates(RootCertStore::empty()),
+        None => builder.with_root_certificates(RootCertStore::empty()),
     };
     let mut config = builder.with_no_client_auth();
     config.alpn_protocols = http.offered();

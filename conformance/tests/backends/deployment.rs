@@ -10,7 +10,7 @@ use promptarium_server::test_support::{BlobSetting, Blobs};
 use promptarium_server::{EmbeddedServer, EmbeddedServerBuilder};
 use tokio::sync::Mutex;
 
-use crate::balancer::{Balancer, Socket};
+use crate::balancer::{Balancer, Changes, Socket};
 use crate::embedded::builder;
 use crate::form::Form;
 use crate::keys;
@@ -88,7 +88,7 @@ async fn replicas() -> Result<(String, Parts), NotStarted> {
     let servers = futures::future::try_join_all(starting).await?;
     let addresses: Vec<_> = servers.iter().map(EmbeddedServer::local_addr).collect();
     let base_url = servers[0].base_url().to_owned();
-    let balancer = Some(socket.forward_to(&addresses));
+    let balancer = Some(socket.forward_to(&addresses, Changes::NONE));
     let (database, files) = (Some(database), Some(files));
     Ok((base_url, Parts { servers, balancer, database, files }))
 }

@@ -5,9 +5,8 @@
 //! memory::vaults.create` runs a part. In the end a table of three columns shows
 //! what came of them; the forms must not differ in a single scenario.
 
+#[path = "../shared/balancer.rs"]
 mod balancer;
-#[path = "../client/mod.rs"]
-mod client;
 mod deployment;
 #[path = "../shared/embedded.rs"]
 mod embedded;
@@ -43,8 +42,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     let (forms, table) = (Arc::new(Forms::default()), Arc::new(Table::default()));
     let mut trials = table::tests();
     for form in Form::ALL {
-        let of_client = client::SCENARIOS.iter().copied().flatten();
-        for (number, scenario) in scenarios::all().chain(of_client).enumerate() {
+        for (number, scenario) in scenarios::all().enumerate() {
             let (forms, table) = (Arc::clone(&forms), Arc::clone(&table));
             let handle = runtime.handle().clone();
             let trial = move || {

@@ -6,8 +6,6 @@
 //! Every scenario is a test of its own on each of the servers, as `server::id`.
 
 mod alternative;
-#[path = "../client/mod.rs"]
-mod client;
 mod differs;
 mod sdk;
 mod table;
@@ -40,9 +38,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
         servers.push(server);
         targets.push(Arc::clone(&target));
         let alone = Arc::new(RwLock::new(()));
-        let of_client = client::SCENARIOS.iter().copied().flatten();
-        let all = scenarios::all().chain(of_client);
-        let core = all.filter(|scenario| scenario.profile == Profile::Core);
+        let core = scenarios::all().filter(|scenario| scenario.profile == Profile::Core);
         trials.extend(core.enumerate().map(|(number, scenario)| {
             let (target, handle) = (Arc::clone(&target), runtime.handle().clone());
             let alone = Arc::clone(&alone);

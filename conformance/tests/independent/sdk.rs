@@ -23,6 +23,8 @@ use tokio::runtime::Handle;
 use super::alternative::{self, Choices, MINIMAL_IMAGES, NESTED, VERBOSE};
 use super::{minimal_keys, verbose_keys};
 
+mod calls;
+
 const GENERATIONS: usize = 500;
 /// Each vault takes the output of several jobs, which have to be told apart.
 const VAULTS: usize = 25;
@@ -47,7 +49,34 @@ pub(super) fn trials(runtime: &Handle) -> Vec<Trial> {
             }));
         }
     }
+    let handle = runtime.clone();
+    trials.push(Trial::test("sdk::verbose::calls", move || {
+        let keys = verbose_keys();
+        let server = handle.block_on(alternative::start(keys.clone(), &VERBOSE))?;
+        let keys = [&keys.main, &keys.other, "contrary_live_none_00000000"];
+        all_calls(&handle, &server.base_url(), keys, VERBOSE.models)
+    }));
+    let handle = runtime.clone();
+    trials.push(Trial::test("sdk::ours::calls", move || {
+        let other = "promptarium_live_other_t5XaC2eZk9HvM7pJ";
+        let server = EmbeddedServer::builder().seed_key(format!("{other}=bob:prompts:write"));
+        let server = handle.block_on(server.start())?;
+        let unknown = "promptarium_live_none_t5XaC2eZk9HvM7pJ";
+        let keys = [server.api_key(), other, unknown];
+        all_calls(&handle, server.base_url(), keys, ["local/plasma", "local/plasma-video"])
+    }));
     trials
+}
+
+fn all_calls(
+    runtime: &Handle,
+    url: &str,
+    keys: [&str; 3],
+    models: [&'static str; 2],
+) -> Result<(), Failed> {
+    let client = |key: &str| Client::new(url, key).map_err(|error| in_words(&error));
+    let [client, other, stranger] = [client(keys[0])?, client(keys[1])?, client(keys[2])?];
+    runtime.block_on(calls::all([&client, &other, &stranger], models))
 }
 
 #[derive(Debug, Clone, Copy)]

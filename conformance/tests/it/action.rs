@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Command;
 
 use promptarium_server::EmbeddedServer;
 use yaml_serde::Value as Yaml;
 
-use crate::cli::{folder, program, stderr, stdout};
+use crate::program::{Ran, folder, program};
 use crate::stub::{Answer, KEY, Stub};
 
 fn root() -> PathBuf {
@@ -62,7 +62,7 @@ fn step(given: &[(&str, &str)]) -> (Vec<(String, String)>, String) {
 }
 
 /// The step in an empty folder, as the runner starts it.
-async fn run(folder: &Path, key: &str, given: &[(&str, &str)]) -> Output {
+async fn run(folder: &Path, key: &str, given: &[(&str, &str)]) -> Ran {
     let (variables, script) = step(given);
     let programs = Path::new(env!("CARGO_BIN_EXE_promptarium-conformance")).parent().unwrap();
     let path = format!("{}:{}", programs.display(), std::env::var("PATH").unwrap());
@@ -71,7 +71,7 @@ async fn run(folder: &Path, key: &str, given: &[(&str, &str)]) -> Output {
     command.env("PATH", path).env("PROMPTARIUM_API_KEY", key).envs(variables);
     command.env("GITHUB_STEP_SUMMARY", folder.join("summary.md"));
     command.env("GITHUB_OUTPUT", folder.join("output")).current_dir(folder);
-    tokio::task::spawn_blocking(move || command.output().unwrap()).await.unwrap()
+    Ran::of(command).await
 }
 
 fn names(folder: &Path) -> Vec<String> {
@@ -93,10 +93,9 @@ async fn the_step_runs_what_is_selected_and_leaves_summary_and_reports() {
         ("filters", "vaults.create.answer\n  vaults.create.defaults "),
         ("strict", "true"),
     ];
-    let output = run(&folder, server.api_key(), &given).await;
+    let ran = run(&folder, server.api_key(), &given).await;
     server.shutdown().await;
-    assert!(output.status.success(), "{}{}", stdout(&output), stderr(&output));
-    assert!(stdout(&output).contains("verdict: passed"), "{}", stdout(&output));
+    ran.ended(0, &["verdict: passed"]);
     assert_eq!(names(&folder), ["conformance-report", "output", "summary.md"]);
     assert_eq!(names(&folder.join("conformance-report")), REPORTS);
     let read = |file: &str| std::fs::read_to_string(folder.join(file)).unwrap();
@@ -116,14 +115,12 @@ async fn the_step_fails_as_the_program_does_and_reports_all_the_same() {
         ("filters", "vaults.create.answer"),
         ("report-folder", "-here"),
     ];
-    let output = run(&folder, KEY, &given).await;
-    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    let told = run(&folder, KEY, &given).await.ended(1, &[]).out;
     assert_eq!(names(&folder.join("-here")), REPORTS);
     let summary = std::fs::read_to_string(folder.join("summary.md")).unwrap();
     assert!(summary.starts_with("## ❌") && !summary.contains("earlier"), "{summary}");
     assert_eq!(std::fs::read_to_string(folder.join("output")).unwrap(), "exit-code=1\n");
     // Between the two the runner takes nothing for a command.
-    let told = stdout(&output);
     let lines: Vec<_> = told.lines().collect();
     let token = lines[0].strip_prefix("::stop-commands::").unwrap();
     assert_eq!(lines.last(), Some(&format!("::{token}::").as_str()));
@@ -134,7 +131,7 @@ async fn the_step_fails_as_the_program_does_and_reports_all_the_same() {
 async fn no_input_becomes_a_command_or_a_flag() {
     let hostile =
         "$(touch pwned) `touch pwned`; touch pwned\n& touch pwned | \"' --keep * --seed=1";
-    for (name, default) in inputs() {
+    for (name, _) in inputs() {
         if name == "version" {
             continue;
         }
@@ -142,12 +139,10 @@ async fn no_input_becomes_a_command_or_a_flag() {
         std::fs::write(folder.join("file"), "").unwrap();
         let base_url = [("base-url", "http://127.0.0.1:1/api/v1"), (&name, hostile)];
         let given = if name == "base-url" { &base_url[1..] } else { &base_url[..] };
-        let output = run(&folder, KEY, given).await;
-        let told = stdout(&output) + &stderr(&output);
         let code = if name == "report-folder" { 3 } else { 2 };
-        assert_eq!(output.status.code(), Some(code), "{name} ({default:?}): {told}");
+        let ran = run(&folder, KEY, given).await.ended(code, &[]);
         assert!(!names(&folder).contains(&"pwned".to_owned()), "{name}");
-        assert!(!told.contains("unexpected argument"), "{name}: {told}");
+        assert!(!ran.err.contains("unexpected argument"), "{name}: {}", ran.err);
     }
 }
 
@@ -165,7 +160,7 @@ fn expressions_stand_in_variables_only() {
 
 #[tokio::test]
 async fn every_flag_that_the_action_uses_exists() {
-    let help = stdout(&program(&["run", "--help"], &[]).await);
+    let help = program(&["run", "--help"], &[]).await.out;
     let script = read("script/conformance-action");
     let run = script.split("\nrun() {").nth(1).unwrap();
     let words = run.split(|one: char| !one.is_ascii_alphanumeric() && one != '-');
@@ -211,13 +206,13 @@ fn the_workflow_of_the_guide_uses_inputs_that_exist() {
 }
 
 /// The step that installs, with a release in a folder; the folder it adds to the path.
-fn installed(release: &Path, temporary: &Path) -> Output {
+fn installed(release: &Path, temporary: &Path) -> Ran {
     let mut command = Command::new("bash");
     command.arg(root().join("script/conformance-action")).arg("install");
     let archives = format!("file://{}", release.display());
     command.env("CONFORMANCE_VERSION", "9.9.9").env("CONFORMANCE_RELEASES", archives);
     command.env("RUNNER_TEMP", temporary).env("GITHUB_PATH", temporary.join("path"));
-    command.output().unwrap()
+    command.output().unwrap().into()
 }
 
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
@@ -234,14 +229,11 @@ fn a_released_binary_is_downloaded_and_one_with_a_wrong_checksum_is_refused() {
     );
     let packed = Command::new("bash").args(["-c", &pack]).current_dir(&files).status().unwrap();
     assert!(packed.success());
-    let output = installed(&release, &temporary);
-    assert!(output.status.success(), "{}", stderr(&output));
+    installed(&release, &temporary).ended(0, &[]);
     let path = std::fs::read_to_string(temporary.join("path")).unwrap();
     let program = Path::new(path.trim()).join("promptarium-conformance");
-    assert_eq!(stdout(&Command::new(program).output().unwrap()), "binary\n");
+    assert_eq!(Ran::from(Command::new(program).output().unwrap()).out, "binary\n");
 
     std::fs::write(files.join(archive), "other bytes").unwrap();
-    let output = installed(&release, &temporary);
-    assert_eq!(output.status.code(), Some(2), "{}", stdout(&output));
-    assert!(stderr(&output).contains("does not match its checksum"), "{}", stderr(&output));
+    installed(&release, &temporary).ended(2, &["does not match its checksum"]);
 }

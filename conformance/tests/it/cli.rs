@@ -1,133 +1,101 @@
-//! The program as a shell sees it: exit codes and one clear line for each.
+//! Exit codes of the program, and one clear line for each.
 
-use std::io::BufRead as _;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
-use std::time::Duration;
+use std::io::{BufRead as _, BufReader};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 use promptarium_server::EmbeddedServer;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::deployed::{self, Account};
 use crate::keys::{MAIN, OTHER, READ_ONLY, REVOKED};
+use crate::program::{command, folder, program, run};
 use crate::stub::{Answer, KEY, Stub};
 
-/// The program with these arguments and only these variables.
-pub(crate) async fn program(arguments: &[&str], variables: &[(&str, &str)]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_promptarium-conformance"));
-    command.args(arguments).env_clear().envs(variables.iter().copied());
-    tokio::task::spawn_blocking(move || command.output().unwrap()).await.unwrap()
-}
-
-pub(crate) fn stderr(output: &Output) -> String {
-    String::from_utf8(output.stderr.clone()).unwrap()
-}
-
-pub(crate) fn stdout(output: &Output) -> String {
-    String::from_utf8(output.stdout.clone()).unwrap()
-}
-
-#[track_caller]
-pub(crate) fn assert_refused(output: &Output, code: i32, part: &str) {
-    let line = stderr(output);
-    assert_eq!(output.status.code(), Some(code), "{line}");
-    assert!(line.contains(part), "{line}");
-    assert_eq!(line.lines().count(), 1, "one line, not:\n{line}");
-    assert!(!line.contains(KEY), "{line}");
-    assert_eq!(stdout(output), "");
-}
-
-/// An empty folder of this test's own.
-pub(crate) fn folder(name: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("conformance-cli").join(name);
-    let _ = std::fs::remove_dir_all(&folder);
-    std::fs::create_dir_all(&folder).unwrap();
-    folder
-}
-
 const NOWHERE: &str = "http://127.0.0.1:1/api/v1";
+const API_KEY: (&str, &str) = ("PROMPTARIUM_API_KEY", KEY);
 
-async fn refusing() -> Stub {
-    Stub::start(|_| Answer::Json(401, r#"{"data":null,"error":"no","details":{}}"#.into())).await
+/// Arguments behind `run`, variables, and a part of the line.
+type Row<'r> = (&'r [&'r str], &'r [(&'r str, &'r str)], &'r str);
+
+fn report(file: &std::path::Path) -> Value {
+    serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap()
 }
 
 #[tokio::test]
 async fn a_run_that_is_wrongly_configured_does_not_begin() {
-    let key = [("PROMPTARIUM_API_KEY", KEY)];
-    let run = async |arguments: &[&str], variables: &[(&str, &str)], part: &str| {
-        let output = program(&[&["run"], arguments].concat(), variables).await;
-        assert_refused(&output, 2, part);
-    };
-    run(&[], &key, "PROMPTARIUM_BASE_URL").await;
-    run(&["--base-url", NOWHERE], &[], "PROMPTARIUM_API_KEY").await;
-    run(&["--base-url", NOWHERE], &[("PROMPTARIUM_API_KEY", "")], "PROMPTARIUM_API_KEY").await;
-    run(&["--base-url", NOWHERE], &[("PROMPTARIUM_API_KEY", "a key")], "no API key").await;
-    for url in ["nonsense", "ftp://host/api/v1", "http://me:pw@host/api/v1", "http://host/v2"] {
-        run(&["--base-url", url], &key, "base URL").await;
+    let refusing = r#"{"data":null,"error":"no","details":{}}"#;
+    let stub = Stub::start(move |_| Answer::Json(401, refusing.into())).await;
+    let at = |url| ["--base-url", url];
+    let nowhere = |more: [&'static str; 2]| [&at(NOWHERE)[..], &more].concat();
+    let twice = [API_KEY, ("PROMPTARIUM_OTHER_API_KEY", KEY)];
+    let file = "json=/no/such/folder/report.json";
+    let rows: [Row<'_>; 12] = [
+        (&[], &[API_KEY], "PROMPTARIUM_BASE_URL"),
+        (&at(NOWHERE), &[], "PROMPTARIUM_API_KEY"),
+        (&at(NOWHERE), &[("PROMPTARIUM_API_KEY", "")], "PROMPTARIUM_API_KEY"),
+        (&at(NOWHERE), &[("PROMPTARIUM_API_KEY", "a key")], "no API key"),
+        (&at("nonsense"), &[API_KEY], "base URL"),
+        (&at("ftp://host/api/v1"), &[API_KEY], "base URL"),
+        (&at("http://me:pw@host/api/v1"), &[API_KEY], "base URL"),
+        (&at("http://host/v2"), &[API_KEY], "base URL"),
+        (&at(NOWHERE), &twice, "the same key"),
+        (&nowhere(["--filter", "no-such"]), &[API_KEY], "no-such"),
+        (&nowhere(["--report", file]), &[API_KEY], "/no/such/folder/report.json"),
+        (&at(&stub.base_url), &[API_KEY], "refuses the key"),
+    ];
+    for (arguments, variables, part) in rows {
+        program(&[&["run"], arguments].concat(), variables).await.refused(2, part);
     }
-    let twice = [key[0], ("PROMPTARIUM_OTHER_API_KEY", KEY)];
-    run(&["--base-url", NOWHERE], &twice, "the same key").await;
-    run(&["--base-url", NOWHERE, "--filter", "no-such"], &key, "no-such").await;
-    let report = ["--base-url", NOWHERE, "--report", "json=/no/such/folder/report.json"];
-    run(&report, &key, "/no/such/folder/report.json").await;
-    let stub = refusing().await;
-    run(&["--base-url", &stub.base_url], &key, "refuses the key").await;
 }
 
 #[tokio::test]
 async fn what_the_command_line_cannot_mean_is_a_usage_error() {
-    let wrong: [&[&str]; 14] = [
-        &["run", "--time-scale", "0"],
-        &["run", "--time-scale", "fast"],
-        &["run", "--profile", "read-only"],
-        &["run", "--seed", "x"],
-        &["run", "--timeout", "0"],
-        &["sweep", "--older-than", "1"],
-        &["sweep", "--older-than", "5s"],
-        &["sweep", "--run", "everything"],
-        &["run", "--report", "xml=file"],
-        &["run", "--report", "file"],
-        &["run", "--profile", "strict"],
-        &["run", "--jobs", "0"],
-        &["run", "--api-key", "x"],
-        &[],
-    ];
-    for arguments in wrong {
-        let output = program(arguments, &[]).await;
-        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+    for line in [
+        "run --time-scale 0",
+        "run --time-scale fast",
+        "run --profile read-only",
+        "run --seed x",
+        "run --timeout 0",
+        "sweep --older-than 1",
+        "sweep --older-than 5s",
+        "sweep --run everything",
+        "run --report xml=file",
+        "run --report file",
+        "run --profile strict",
+        "run --jobs 0",
+        "run --api-key x",
+        "run --http 3",
+        "",
+    ] {
+        let arguments: Vec<_> = line.split_whitespace().collect();
+        assert_eq!(program(&arguments, &[]).await.code, Some(2), "{line}");
     }
 }
 
 #[tokio::test]
 async fn a_target_that_is_not_there_is_told_apart_and_leaves_a_report() {
     let file = folder("unreachable").join("report.json");
-    let report = format!("json={}", file.display());
-    let arguments = ["run", "--base-url", NOWHERE, "--report", &report];
-    let output = program(&arguments, &[("PROMPTARIUM_API_KEY", KEY)]).await;
-    assert_refused(&output, 3, "cannot be reached");
-    let report: Value = serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap();
-    assert_eq!(report["verdict"], "unfinished");
-    assert!(report["problem"].as_str().unwrap().contains("cannot be reached"));
+    let to = format!("json={}", file.display());
+    run(NOWHERE, KEY, &["--report", &to]).await.refused(3, "cannot be reached");
+    assert_eq!(report(&file)["verdict"], "unfinished");
+    assert!(report(&file)["problem"].as_str().unwrap().contains("cannot be reached"));
 }
 
 #[tokio::test]
 async fn a_failing_target_gives_one_and_a_report_in_every_format() {
     let stub = Stub::start(|_| Answer::Json(200, "{}".into())).await;
     let folder = folder("failing");
-    let file = |name: &str| folder.join(name).display().to_string();
-    let (json, text) = (file("report.json"), file("report.txt"));
+    let (json, text) = (folder.join("report.json"), folder.join("report.txt"));
     std::fs::write(&json, "an older report").unwrap();
-    let (in_json, in_text) = (format!("json={json}"), format!("text={text}"));
-    let variables = [("PROMPTARIUM_API_KEY", KEY), ("PROMPTARIUM_BASE_URL", &stub.base_url)];
-    let arguments = ["run", "--filter", "vaults.", "--seed", "7", "--timeout", "2", "--verbose"];
-    let arguments = [&arguments[..], &["--report", &in_json, "--report", &in_text]].concat();
-    let output = program(&arguments, &variables).await;
-    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
-    assert_eq!(stdout(&output), std::fs::read_to_string(text).unwrap());
-    let report: Value = serde_json::from_slice(&std::fs::read(json).unwrap()).unwrap();
-    assert_eq!(report["verdict"], "failed");
-    assert_eq!((&report["seed"], &report["profiles"]), (&7.into(), &serde_json::json!(["core"])));
-    assert_eq!(report["target"], stub.base_url);
+    let reports = [format!("json={}", json.display()), format!("text={}", text.display())];
+    let arguments = ["--filter", "vaults.", "--seed", "7", "--timeout", "2", "--verbose"];
+    let more = ["--report", &reports[0], "--report", &reports[1]];
+    let ran = run(&stub.base_url, KEY, &[&arguments[..], &more].concat()).await.ended(1, &[]);
+    assert_eq!(ran.out, std::fs::read_to_string(text).unwrap());
+    let report = report(&json);
+    let head = ["verdict", "seed", "profiles", "target"].map(|name| report[name].clone());
+    assert_eq!(json!(head), json!(["failed", 7, ["core"], stub.base_url]));
     let records = report["records"].as_array().unwrap();
     assert_eq!(report["totals"]["scenarios"], records.len());
     for record in records {
@@ -140,65 +108,36 @@ async fn a_failing_target_gives_one_and_a_report_in_every_format() {
 
 #[tokio::test]
 async fn the_lists_need_no_target() {
-    let listed = program(&["list"], &[]).await;
-    let in_json = program(&["list", "--json"], &[]).await;
-    let in_json: Value = serde_json::from_slice(&in_json.stdout).unwrap();
     let all = promptarium_conformance::scenarios::all().count();
-    assert_eq!(stdout(&listed).lines().count(), all);
-    assert_eq!(in_json.as_array().unwrap().len(), all);
-    let covered = program(&["coverage"], &[]).await;
     let rules = promptarium_conformance::rules::all().count();
-    assert!(stdout(&covered).contains(&format!("{rules} rules: ")));
+    assert_eq!(program(&["list"], &[]).await.out.lines().count(), all);
+    let in_json = program(&["list", "--json"], &[]).await.out;
+    let in_json: Value = serde_json::from_str(&in_json).unwrap();
+    assert_eq!(in_json.as_array().unwrap().len(), all);
+    program(&["coverage"], &[]).await.ended(0, &[&format!("{rules} rules: ")]);
 }
 
 #[tokio::test]
 async fn what_did_not_run_is_no_pass() {
     let server = EmbeddedServer::start().await.unwrap();
-    let run = async |arguments: &[&str], code: i32, verdict: &str| {
-        let variables = [
-            ("PROMPTARIUM_API_KEY", server.api_key()),
-            ("PROMPTARIUM_BASE_URL", server.base_url()),
-        ];
-        let output = program(&[&["run"], arguments].concat(), &variables).await;
-        assert_eq!(output.status.code(), Some(code), "{arguments:?}");
-        let text = stdout(&output);
-        assert!(text.contains(&format!("verdict: {verdict}")), "{text}");
-    };
     let (runs, needs_a_key) = ("vaults.create.answer", "isolation.list.vaults");
-    run(&["--filter", runs, "--strict"], 0, "passed").await;
-    run(&["--filter", runs, "--filter", needs_a_key], 0, "partial").await;
-    run(&["--filter", runs, "--filter", needs_a_key, "--strict"], 4, "partial").await;
-    run(&["--filter", needs_a_key], 4, "partial").await;
+    let rows: [(&[&str], i32, &str); 4] = [
+        (&["--filter", runs, "--strict"], 0, "passed"),
+        (&["--filter", runs, "--filter", needs_a_key], 0, "partial"),
+        (&["--filter", runs, "--filter", needs_a_key, "--strict"], 4, "partial"),
+        (&["--filter", needs_a_key], 4, "partial"),
+    ];
+    for (arguments, code, verdict) in rows {
+        let ran = run(server.base_url(), server.api_key(), arguments).await;
+        ran.ended(code, &[&format!("verdict: {verdict}")]);
+    }
     server.shutdown().await;
 }
 
-#[cfg(unix)]
-#[tokio::test]
-async fn an_interrupted_run_ends_in_order_and_leaves_its_report() {
-    let stub = Stub::start(|request| match request.line.as_str() {
-        "GET /vaults" => Answer::Json(200, r#"{"data":[],"error":null}"#.into()),
-        _ => Answer::Hang,
-    });
-    let stub = stub.await;
-    let file = folder("interrupted").join("report.json");
-    let report = format!("json={}", file.display());
-    let mut command = Command::new(env!("CARGO_BIN_EXE_promptarium-conformance"));
-    command.args(["run", "--base-url", &stub.base_url, "--timeout", "1", "--report", &report]);
-    command.args(["--filter", "vaults."]);
-    command.env_clear().env("PROMPTARIUM_API_KEY", KEY).stdout(Stdio::null());
-    let mut run = command.stderr(Stdio::null()).spawn().unwrap();
-    while stub.seen().len() < 12 {
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
-    let so_far: Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
-    assert_eq!(so_far["verdict"], "unfinished", "a run that is killed now leaves this");
-    let interrupted = Command::new("kill").args(["-INT", &run.id().to_string()]).status();
-    assert!(interrupted.unwrap().success());
-    let ended = tokio::task::spawn_blocking(move || run.wait().unwrap()).await.unwrap();
-    assert_eq!(ended.code(), Some(130));
-    let report: Value = serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap();
-    assert!(report["problem"].as_str().unwrap().contains("stopped"), "{report}");
-    assert!(report["totals"]["skipped"].as_u64().unwrap() > 0);
+async fn assert_nothing_was_made(server: EmbeddedServer) {
+    let vaults = Account::new(server.base_url(), MAIN).vaults().await;
+    assert!(vaults.iter().all(|vault| vault["isSystem"] == true), "{vaults:?}");
+    server.shutdown().await;
 }
 
 #[tokio::test]
@@ -211,18 +150,12 @@ async fn a_key_that_is_not_what_its_variable_says_is_named_before_anything_runs(
         ("PROMPTARIUM_API_KEY", REVOKED, "refuses the key"),
     ];
     for (variable, key, part) in wrong {
-        let mut variables = vec![("PROMPTARIUM_BASE_URL", server.base_url())];
-        if variable != "PROMPTARIUM_API_KEY" {
-            variables.push(("PROMPTARIUM_API_KEY", MAIN));
-        }
-        variables.push((variable, key));
-        let output = program(&["run"], &variables).await;
-        assert_refused(&output, 2, part);
-        assert!(stderr(&output).contains(variable) && !stderr(&output).contains(key));
+        let at = ("PROMPTARIUM_BASE_URL", server.base_url());
+        let variables = [at, ("PROMPTARIUM_API_KEY", MAIN), (variable, key)];
+        let ran = program(&["run"], &variables).await.refused(2, part);
+        assert!(ran.err.contains(variable) && !ran.err.contains(key));
     }
-    let vaults = Account::new(server.base_url(), MAIN).vaults().await;
-    assert!(vaults.iter().all(|vault| vault["isSystem"] == true), "{vaults:?}");
-    server.shutdown().await;
+    assert_nothing_was_made(server).await;
 }
 
 #[tokio::test]
@@ -236,18 +169,12 @@ async fn declared_keys_that_are_not_refused_are_failures_of_the_target() {
         ("PROMPTARIUM_READ_ONLY_API_KEY", "access.no-scope.create-vault"),
         ("PROMPTARIUM_REVOKED_API_KEY", "access.revoked.list-prompts"),
     ] {
-        let variables = [
-            ("PROMPTARIUM_BASE_URL", server.base_url()),
-            ("PROMPTARIUM_API_KEY", MAIN),
-            (variable, writer),
-        ];
-        let output = program(&["run", "--filter", scenario], &variables).await;
-        assert_eq!(output.status.code(), Some(1), "{variable}: {}", stderr(&output));
-        assert!(stdout(&output).contains(&format!("FAILED {scenario}")), "{}", stdout(&output));
+        let at = ("PROMPTARIUM_BASE_URL", server.base_url());
+        let variables = [at, ("PROMPTARIUM_API_KEY", MAIN), (variable, writer)];
+        let ran = program(&["run", "--filter", scenario], &variables).await;
+        ran.ended(1, &[&format!("FAILED {scenario}")]);
     }
-    let vaults = Account::new(server.base_url(), MAIN).vaults().await;
-    assert!(vaults.iter().all(|vault| vault["isSystem"] == true), "{vaults:?}");
-    server.shutdown().await;
+    assert_nothing_was_made(server).await;
 }
 
 #[tokio::test]
@@ -258,19 +185,41 @@ async fn a_read_only_key_that_may_not_read_skips_what_needs_it_and_says_why() {
         ("PROMPTARIUM_API_KEY", MAIN),
         ("PROMPTARIUM_READ_ONLY_API_KEY", REVOKED),
     ];
-    let filters = [
-        "run",
-        "--filter",
-        "access.no-scope.create-vault",
-        "--filter",
-        "access.unknown.list-prompts",
-    ];
-    let output = program(&filters, &variables).await;
-    let text = stdout(&output);
-    assert_eq!(output.status.code(), Some(0), "{text}");
-    assert!(text.contains("1 skipped: no key"), "{text}");
-    assert!(text.contains("verdict: partial"), "{text}");
+    let [needs_it, runs] = ["access.no-scope.create-vault", "access.unknown.list-prompts"];
+    let arguments = ["run", "--filter", needs_it, "--filter", runs];
+    let ran = program(&arguments, &variables).await;
+    ran.ended(0, &["1 skipped: no key", "verdict: partial"]);
     server.shutdown().await;
+}
+
+fn interrupt(process: u32) {
+    let sent = Command::new("kill").args(["-INT", &process.to_string()]).status();
+    assert!(sent.unwrap().success());
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn an_interrupted_run_ends_in_order_and_leaves_its_report() {
+    let stub = Stub::start(|request| match request.line.as_str() {
+        "GET /vaults" => Answer::Json(200, r#"{"data":[],"error":null}"#.into()),
+        _ => Answer::Hang,
+    });
+    let stub = stub.await;
+    let file = folder("interrupted").join("report.json");
+    let to = format!("json={}", file.display());
+    let arguments = ["run", "--base-url", &stub.base_url, "--timeout", "1", "--report", &to];
+    let mut command = command(&[&arguments[..], &["--filter", "vaults."]].concat(), &[API_KEY]);
+    let mut run = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    while stub.seen().len() < 12 {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    assert_eq!(report(&file)["verdict"], "unfinished", "a run that is killed now leaves this");
+    interrupt(run.id());
+    let ended = tokio::task::spawn_blocking(move || run.wait().unwrap()).await.unwrap();
+    assert_eq!(ended.code(), Some(130));
+    let report = report(&file);
+    assert!(report["problem"].as_str().unwrap().contains("stopped"), "{report}");
+    assert!(report["totals"]["skipped"].as_u64().unwrap() > 0);
 }
 
 #[cfg(unix)]
@@ -282,20 +231,18 @@ async fn a_second_signal_leaves_at_once_and_says_how_to_sweep() {
         _ => Answer::Hang,
     });
     let stub = stub.await;
-    let mut command = Command::new(env!("CARGO_BIN_EXE_promptarium-conformance"));
-    command.args(["run", "--base-url", &stub.base_url, "--filter", "vaults.create."]);
-    command.env_clear().env("PROMPTARIUM_API_KEY", KEY).stdout(Stdio::null());
-    let mut run = command.stderr(Stdio::piped()).spawn().unwrap();
+    let arguments = ["run", "--base-url", &stub.base_url, "--filter", "vaults.create."];
+    let mut command = command(&arguments, &[API_KEY]);
+    let mut run = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     while !stub.seen().iter().any(|line| line.starts_with("POST /vaults")) {
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
-    let (id, begun) = (run.id().to_string(), std::time::Instant::now());
-    let interrupt = || Command::new("kill").args(["-INT", &id]).status().unwrap();
+    let begun = Instant::now();
     // The first is heard before the second is sent.
-    let mut lines = std::io::BufReader::new(run.stderr.take().unwrap()).lines();
-    assert!(interrupt().success());
+    let mut lines = BufReader::new(run.stderr.take().unwrap()).lines();
+    interrupt(run.id());
     assert!(lines.any(|line| line.unwrap().contains("stopping")));
-    assert!(interrupt().success());
+    interrupt(run.id());
     assert!(lines.any(|line| line.unwrap().contains("sweep --run ptc-")));
     assert_eq!(run.wait().unwrap().code(), Some(130));
     assert!(begun.elapsed() < Duration::from_secs(20), "an answer may take 30 s");

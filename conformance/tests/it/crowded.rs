@@ -8,15 +8,14 @@ use std::time::Duration;
 
 use futures::{StreamExt as _, stream};
 use promptarium_conformance::report::{Outcome, Report};
-use promptarium_conformance::{Profile, Run, RunOptions, Target};
-use promptarium_server::EmbeddedServer;
+use promptarium_conformance::{Profile, Run, RunOptions};
 use serde_json::{Value, json};
 
 use crate::deployed::{Account, chosen, server, with_session};
 use crate::keys::{MAIN, OTHER};
 
-const PROMPTS: usize = 10_000;
-const VAULTS: usize = 200;
+const PROMPTS: usize = 2_000;
+const VAULTS: usize = 100;
 const MEMBERS: usize = 20;
 const JOBS: usize = 40;
 const AT_ONCE: usize = 32;
@@ -83,45 +82,6 @@ async fn fill(account: &Account) -> Vec<String> {
     jobs
 }
 
-/// Patient: two runs share the processor with other tests, and speed is not what is tested.
-async fn patient(server: &EmbeddedServer) -> Arc<Target> {
-    with_session(server, RunOptions { time_scale: 5.0, ..RunOptions::default() }).await
-}
-
-async fn run(target: Arc<Target>) -> Report {
-    let selection = chosen(&Profile::ALL, &[]);
-    Run::new(target, selection).run(pending(), |_, _| {}).await
-}
-
-#[track_caller]
-fn assert_green(report: &Report) {
-    let green = |outcome| outcome == Outcome::Passed;
-    let red: Vec<_> = report.records.iter().filter(|record| !green(record.outcome)).collect();
-    assert!(red.is_empty(), "{} are not green: {red:#?}", red.len());
-    let left: Vec<_> = report.records.iter().filter_map(|one| one.left_behind.as_ref()).collect();
-    assert!(left.is_empty(), "{left:#?}");
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn among_thousands_of_foreign_things_all_is_green_and_none_of_them_is_touched() {
-    let server = server().await;
-    let accounts = [MAIN, OTHER].map(|key| Account::new(server.base_url(), key));
-    let jobs = [fill(&accounts[0]).await, fill(&accounts[1]).await];
-    let before =
-        [Inventory::of(&accounts[0], &jobs[0]).await, Inventory::of(&accounts[1], &jobs[1]).await];
-    assert!(before.iter().all(|one| one.prompts.len() >= PROMPTS && one.vaults.len() > VAULTS));
-    let report = run(patient(&server).await).await;
-    assert_green(&report);
-    for (n, account) in accounts.iter().enumerate() {
-        let after = Inventory::of(account, &jobs[n]).await;
-        assert_same("vaults", &before[n].vaults, &after.vaults);
-        assert_same("prompts", &before[n].prompts, &after.prompts);
-        assert_same("contents", &before[n].contents, &after.contents);
-        assert_same("jobs", &before[n].jobs, &after.jobs);
-    }
-    server.shutdown().await;
-}
-
 /// Shows the first difference only, for the lists are long.
 #[track_caller]
 fn assert_same<T: PartialEq + std::fmt::Debug>(what: &str, before: &[T], after: &[T]) {
@@ -149,22 +109,36 @@ async fn come_and_go(account: Account, ended: Arc<AtomicBool>) -> usize {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn two_runs_at_once_and_somebody_who_comes_and_goes_do_not_disturb_each_other() {
+async fn two_runs_at_once_among_foreign_things_are_green_and_touch_none_of_them() {
     let server = server().await;
-    let base_url = server.base_url();
+    let accounts = [MAIN, OTHER].map(|key| Account::new(server.base_url(), key));
+    let jobs = [fill(&accounts[0]).await, fill(&accounts[1]).await];
+    let before =
+        [Inventory::of(&accounts[0], &jobs[0]).await, Inventory::of(&accounts[1], &jobs[1]).await];
+    assert!(before.iter().all(|one| one.prompts.len() >= PROMPTS && one.vaults.len() > VAULTS));
     let ended = Arc::<AtomicBool>::default();
-    let others: Vec<_> = [MAIN, OTHER]
-        .map(|key| tokio::spawn(come_and_go(Account::new(base_url, key), Arc::clone(&ended))))
-        .into();
-    let targets = [patient(&server).await, patient(&server).await];
-    let [first, second] = targets.map(run);
-    let (first, second) = tokio::join!(first, second);
+    let others =
+        accounts.clone().map(|account| tokio::spawn(come_and_go(account, Arc::clone(&ended))));
+    // Patient: both share the processor with other tests, and speed is not what is tested.
+    let patient = RunOptions { time_scale: 5.0, ..RunOptions::default() };
+    let targets = [with_session(&server, patient).await, with_session(&server, patient).await];
+    let runs = targets
+        .map(|target| Run::new(target, chosen(&Profile::ALL, &[])).run(pending(), |_, _| {}));
+    let reports: [Report; 2] = futures::future::join_all(runs).await.try_into().unwrap();
     ended.store(true, Ordering::Relaxed);
     for other in others {
         assert!(other.await.unwrap() > 20, "nobody came and went");
     }
-    assert_ne!(first.run_id, second.run_id);
-    assert_green(&first);
-    assert_green(&second);
+    assert_ne!(reports[0].run_id, reports[1].run_id);
+    for record in reports.iter().flat_map(|report| &report.records) {
+        assert_eq!((record.outcome, &record.left_behind), (Outcome::Passed, &None), "{record:#?}");
+    }
+    for (n, account) in accounts.iter().enumerate() {
+        let after = Inventory::of(account, &jobs[n]).await;
+        assert_same("vaults", &before[n].vaults, &after.vaults);
+        assert_same("prompts", &before[n].prompts, &after.prompts);
+        assert_same("contents", &before[n].contents, &after.contents);
+        assert_same("jobs", &before[n].jobs, &after.jobs);
+    }
     server.shutdown().await;
 }

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use promptarium_server::{EmbeddedServer, EmbeddedServerBuilder};
 
-use crate::cli::folder;
+use crate::program::{Ran, folder};
 
 const GUIDES: [&str; 3] = ["go", "python", "typescript"];
 
@@ -62,11 +62,9 @@ async fn typed(guide: &str) -> Vec<String> {
     let mut shell = Command::new("sh");
     shell.args(["-e", "-c", &script]).current_dir(&folder);
     shell.env("PATH", std::env::join_paths(path).unwrap());
-    let output = tokio::task::spawn_blocking(move || shell.output()).await.unwrap().unwrap();
-    let text = String::from_utf8(output.stdout).unwrap();
-    assert!(output.status.success(), "{guide}: {text}");
+    let ran = Ran::of(shell).await.ended(0, &[]);
     server.shutdown().await;
-    text.split("---\n").map(str::to_owned).collect()
+    ran.out.split("---\n").map(str::to_owned).collect()
 }
 
 #[tokio::test(flavor = "multi_thread")]

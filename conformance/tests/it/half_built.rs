@@ -3,30 +3,27 @@
 
 use promptarium_server::EmbeddedServer;
 use serde_json::Value;
-use tokio::net::TcpListener;
 
-use crate::cli::{folder, program, stderr, stdout};
+use crate::balancer::{Balancer, Changes, Socket};
 use crate::deployed;
 use crate::keys::{MAIN, OTHER, READ_ONLY, REVOKED};
-use crate::proxy::{Changes, forward};
+use crate::program::{folder, program};
 
 /// The address of a front before `server` that has only the paths of prompts.
-async fn only_prompts(server: &EmbeddedServer) -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let base_url = format!("http://{}/api/v1", listener.local_addr().unwrap());
-    let has = |path: &str| path.starts_with("/api/v1/prompts");
-    forward(
-        listener,
-        server.local_addr(),
-        Changes { prefix: "", has, status: |_, _, status| status },
-    );
-    base_url
+async fn only_prompts(server: &EmbeddedServer) -> (String, Balancer) {
+    let socket = Socket::bind().await.unwrap();
+    let base_url = format!("{}/api/v1", socket.url().unwrap());
+    let changes = Changes {
+        path: |path| Some(path).filter(|path| path.starts_with("/api/v1/prompts")),
+        ..Changes::NONE
+    };
+    (base_url, socket.forward_to(&[server.local_addr()], changes))
 }
 
 /// What the terminal shows of a run against it, and the records.
 async fn run() -> (String, Value) {
     let server = deployed::server().await;
-    let base_url = only_prompts(&server).await;
+    let (base_url, _front) = only_prompts(&server).await;
     let file = folder("half-built").join("report.json").display().to_string();
     let variables = [
         ("PROMPTARIUM_BASE_URL", &*base_url),
@@ -37,10 +34,9 @@ async fn run() -> (String, Value) {
     ];
     let json = format!("json={file}");
     let arguments = ["run", "--time-scale", "5", "--report", &json];
-    let output = program(&arguments, &variables).await;
-    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    let ran = program(&arguments, &variables).await.ended(1, &[]);
     server.shutdown().await;
-    (stdout(&output), serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap())
+    (ran.out, serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap())
 }
 
 #[tokio::test(flavor = "multi_thread")]

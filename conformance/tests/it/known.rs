@@ -7,8 +7,8 @@ use promptarium_conformance::report::{Outcome, Record, Report, Verdict, text};
 use promptarium_conformance::{Case, Failure, KnownFailures, Run, Scenario, Selection};
 use serde_json::Value;
 
-use crate::cli::{assert_refused, folder, program, stderr, stdout};
 use crate::isolation::{scenario, selection};
+use crate::program::{self, folder};
 use crate::stub::{Answer, KEY, Stub};
 
 const TODAY: Date = date(2026, 6, 1);
@@ -49,57 +49,36 @@ fn record<'r>(report: &'r Report, scenario: &Scenario) -> &'r Record {
     report.records.iter().find(|record| record.id == scenario.id).unwrap()
 }
 
-const ALL: &str = "[[failure]]\nid = \"a.b.fails\"\nreason = \"one\"\n\
-    [[failure]]\nid = \"a.b.breaks\"\nreason = \"two\"\nuntil = 2026-06-01\n";
+fn entry(id: &str, reason: &str, until: Option<&str>) -> String {
+    let until = until.map(|until| format!("until = {until}\n")).unwrap_or_default();
+    format!("[[failure]]\nid = \"{id}\"\nreason = \"{reason}\"\n{until}")
+}
 
 #[tokio::test]
-async fn what_is_known_to_fail_leaves_the_verdict_passed_and_is_counted() {
-    let report = run(ALL, &[PASSES, FAILS, BREAKS]).await;
-    assert_eq!(report.verdict, Verdict::Passed);
-    assert_eq!((report.totals.known, report.totals.passed), (2, 1));
-    assert_eq!((report.totals.failed, report.totals.errors), (0, 0));
-    for (scenario, reason) in [(FAILS, "one"), (BREAKS, "two")] {
-        let record = record(&report, scenario);
-        assert_eq!(record.outcome, Outcome::Known);
-        assert_eq!(record.known.as_ref().unwrap().reason, reason);
-        assert!(record.expected.is_some() && record.command.is_some());
+async fn what_is_known_to_fail_leaves_the_verdict_passed_and_an_entry_that_is_over_fails_it() {
+    let fails = entry("a.b.fails", "one", None);
+    let breaks = entry("a.b.breaks", "two", Some("2026-06-01"));
+    let both = fails + &breaks;
+    let over = entry("a.b.fails", "old", Some("2026-05-31"));
+    let all_known = "verdict: passed, but for failures that are known";
+    let told = "known a.b.breaks: two; until 2026-06-01; known.toml line 5";
+    let is_over = "known: old; until 2026-05-31, which is over";
+    let rows: [(_, &[&'static Scenario], _, _, &[&str]); 5] = [
+        (both.clone(), &[PASSES, FAILS, BREAKS], Verdict::Passed, 2, &[all_known, told]),
+        (both, &[FAILS], Verdict::Passed, 1, &[all_known]),
+        (breaks, &[FAILS, BREAKS], Verdict::Failed, 1, &["a.b.fails"]),
+        (entry("a.b.passes", "old", None), &[PASSES], Verdict::Failed, 0, &["remove the entry"]),
+        (over, &[FAILS], Verdict::Failed, 0, &[is_over]),
+    ];
+    for (known, scenarios, verdict, count, parts) in rows {
+        let report = run(&known, scenarios).await;
+        assert_eq!((report.verdict, report.totals.known), (verdict, count), "{known}");
+        let text = text::render(&report);
+        assert!(parts.iter().all(|part| text.contains(part)), "{text}");
+        for record in report.records.iter().filter(|one| one.outcome == Outcome::Known) {
+            assert!(record.expected.is_some() && record.command.is_some());
+        }
     }
-    let text = text::render(&report);
-    assert!(text.contains("verdict: passed, but for failures that are known"), "{text}");
-    assert!(text.contains("known a.b.breaks: two; until 2026-06-01; known.toml line 5"), "{text}");
-}
-
-#[tokio::test]
-async fn a_run_of_known_failures_alone_has_shown_something() {
-    assert_eq!(run(ALL, &[FAILS]).await.verdict, Verdict::Passed);
-}
-
-#[tokio::test]
-async fn what_fails_and_is_not_listed_fails_the_run() {
-    let known = "[[failure]]\nid = \"a.b.breaks\"\nreason = \"two\"\n";
-    let report = run(known, &[FAILS, BREAKS]).await;
-    assert_eq!((report.verdict, report.totals.failed), (Verdict::Failed, 1));
-    assert_eq!(record(&report, FAILS).known, None);
-}
-
-#[tokio::test]
-async fn an_entry_that_passes_fails_the_run() {
-    let report = run("[[failure]]\nid = \"a.b.passes\"\nreason = \"old\"\n", &[PASSES]).await;
-    assert_eq!(report.verdict, Verdict::Failed);
-    let record = record(&report, PASSES);
-    assert_eq!(record.outcome, Outcome::Failed);
-    assert!(record.expected.as_ref().unwrap().contains("known.toml line 2"));
-    assert!(record.got.as_ref().unwrap().contains("remove the entry"));
-}
-
-#[tokio::test]
-async fn an_entry_past_its_day_fails_the_run() {
-    let known = "[[failure]]\nid = \"a.b.fails\"\nreason = \"old\"\nuntil = 2026-05-31\n";
-    let report = run(known, &[FAILS]).await;
-    assert_eq!(report.verdict, Verdict::Failed);
-    assert!(record(&report, FAILS).known.as_ref().unwrap().expired);
-    let text = text::render(&report);
-    assert!(text.contains("known: old; until 2026-05-31, which is over"), "{text}");
 }
 
 #[tokio::test]
@@ -162,10 +141,9 @@ async fn a_list_that_is_wrong_keeps_a_run_from_beginning() {
     let folder = folder("known-wrong");
     let wrong = written(&folder, "[[failure]]\nid = \"vaults.create\"\nreason = \"x\"\n");
     let absent = folder.join("absent.toml").display().to_string();
-    let variables = [("PROMPTARIUM_API_KEY", KEY), ("PROMPTARIUM_BASE_URL", &stub.base_url)];
     for (file, part) in [(&wrong, "known.toml line 2: "), (&absent, "absent.toml: ")] {
-        let output = program(&["run", "--known-failures", file], &variables).await;
-        assert_refused(&output, 2, part);
+        let ran = program::run(&stub.base_url, KEY, &["--known-failures", file]).await;
+        ran.refused(2, part);
     }
     assert_eq!(stub.seen(), [""; 0]);
 }
@@ -178,13 +156,10 @@ async fn the_exit_code_is_that_of_what_is_not_known() {
     let known = written(&folder, &format!("[[failure]]\nid = \"{id}\"\nreason = \"x\"\n"));
     let json = folder.join("report.json");
     let report = format!("json={}", json.display());
-    let variables = [("PROMPTARIUM_API_KEY", KEY), ("PROMPTARIUM_BASE_URL", &stub.base_url)];
-    let arguments = ["run", "--timeout", "2", "--known-failures", &known, "--report", &report];
-    for (more, code) in [(None, 0), (Some("vaults.create.defaults"), 1)] {
-        let mut arguments = [&arguments[..], &["--filter", id]].concat();
-        arguments.extend(more.iter().flat_map(|more| ["--filter", more]));
-        let output = program(&arguments, &variables).await;
-        assert_eq!(output.status.code(), Some(code), "{}{}", stderr(&output), stdout(&output));
+    let arguments = ["--timeout", "2", "--known-failures", &known, "--report", &report];
+    for (more, code) in [(id, 0), ("vaults.create.defaults", 1)] {
+        let arguments = [&arguments[..], &["--filter", id, "--filter", more]].concat();
+        program::run(&stub.base_url, KEY, &arguments).await.ended(code, &[]);
         let report: Value = serde_json::from_slice(&std::fs::read(&json).unwrap()).unwrap();
         assert_eq!(report["totals"]["known"], 1);
     }

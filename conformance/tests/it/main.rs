@@ -3,6 +3,8 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
 
 mod action;
+#[path = "../shared/balancer.rs"]
+mod balancer;
 mod blocked;
 mod busy;
 mod cli;
@@ -23,7 +25,7 @@ mod last;
 mod layers;
 mod listing;
 mod own;
-mod proxy;
+mod program;
 mod reach;
 mod read_only;
 mod report;

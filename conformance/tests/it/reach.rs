@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use promptarium_server::EmbeddedServer;
 
-use crate::cli::{folder, program, stderr, stdout};
+use crate::program::{self, Ran, folder};
 use crate::tls::{Proxy, Socket};
 
 /// A server behind TLS, and the file of the authority that vouches for it.
@@ -29,11 +29,8 @@ fn file(name: &str, content: &str) -> PathBuf {
     file
 }
 
-async fn run(server: &EmbeddedServer, arguments: &[&str]) -> (Option<i32>, String) {
-    let variables =
-        [("PROMPTARIUM_BASE_URL", server.base_url()), ("PROMPTARIUM_API_KEY", server.api_key())];
-    let output = program(&[&["run"], arguments].concat(), &variables).await;
-    (output.status.code(), stdout(&output) + &stderr(&output))
+async fn run(server: &EmbeddedServer, arguments: &[&str]) -> Ran {
+    program::run(server.base_url(), server.api_key(), arguments).await
 }
 
 const ONE: [&str; 6] =
@@ -44,13 +41,10 @@ async fn an_authority_from_a_file_is_trusted_by_calls_and_sockets() {
     let Behind { server, authority, .. } = &behind_tls("trusted.pem").await;
     let trusted = ["--cacert", authority.to_str().unwrap()];
     for http in ["auto", "1.1"] {
-        let (code, text) = run(server, &[&ONE, &trusted[..], &["--http", http]].concat()).await;
-        assert_eq!(code, Some(0), "{text}");
-        assert!(text.contains("verdict: passed"), "{text}");
+        let ran = run(server, &[&ONE, &trusted[..], &["--http", http]].concat()).await;
+        ran.ended(0, &["verdict: passed"]);
     }
-    let (code, text) = run(server, &ONE).await;
-    assert_eq!(code, Some(3), "{text}");
-    assert!(text.contains("cannot be reached") && text.contains("certificate"), "{text}");
+    run(server, &ONE).await.ended(3, &["cannot be reached", "certificate"]);
 }
 
 #[tokio::test]
@@ -58,20 +52,14 @@ async fn a_wrong_file_of_authorities_is_one_line_that_names_the_flag() {
     let server = EmbeddedServer::start().await.unwrap();
     let none = file("none.pem", "no certificate");
     for wrong in ["/no/such/file.pem", none.to_str().unwrap()] {
-        let (code, text) = run(&server, &["--cacert", wrong]).await;
-        assert_eq!(code, Some(2), "{text}");
-        assert_eq!(text.lines().count(), 1, "{text}");
-        assert!(text.contains("--cacert") && text.contains(wrong), "{text}");
+        run(&server, &["--cacert", wrong]).await.refused(2, "--cacert").ended(2, &[wrong]);
     }
 }
 
 #[tokio::test]
 async fn where_only_http_2_is_spoken_raw_requests_are_skipped_with_the_reason() {
     let server = EmbeddedServer::start().await.unwrap();
-    let (code, text) = run(&server, &[&ONE, &["--http", "2"][..]].concat()).await;
-    assert_eq!(code, Some(0), "{text}");
-    assert!(text.contains("verdict: partial") && text.contains("--http 2"), "{text}");
-    let (code, text) = run(&server, &["--http", "3"]).await;
-    assert_eq!(code, Some(2), "{text}");
-    assert!(text.contains("auto, 1.1, 2"), "{text}");
+    let ran = run(&server, &[&ONE, &["--http", "2"][..]].concat()).await;
+    ran.ended(0, &["verdict: partial", "--http 2"]);
+    run(&server, &["--http", "3"]).await.ended(2, &["auto, 1.1, 2"]);
 }

@@ -6,9 +6,9 @@ use promptarium_conformance::report::{Outcome, Report, Verdict};
 use promptarium_conformance::{Profile, Run, RunOptions, Selection, Target, TargetConfig};
 use serde_json::json;
 
-use crate::cli::{assert_refused, program, stdout};
 use crate::deployed::{Account, chosen, config, server, target};
 use crate::keys::{MAIN, OTHER};
+use crate::program;
 use crate::stub::{Answer, Stub};
 
 fn options() -> RunOptions {
@@ -61,7 +61,8 @@ async fn in_empty_accounts_there_is_less_to_look_at_and_nothing_fails() {
     let bad = with(&report, Outcome::is_bad);
     assert!(bad.is_empty(), "{:#?}", report.records);
     let skipped = with(&report, |outcome| outcome == Outcome::Skipped);
-    let nothing = ["item", "filters", "pages"].map(|fact| format!("existing-data.prompts.{fact}"));
+    let nothing =
+        ["item", "filters", "pages"].map(|fact| format!("existing-data.prompts.{fact}"));
     assert!(nothing.iter().all(|id| skipped.contains(&id.as_str())), "{skipped:?}");
     let reasons = report.records.iter().filter_map(|record| record.reason.as_deref());
     assert!(
@@ -95,13 +96,10 @@ async fn nothing_but_get_and_head_reaches_the_target() {
 #[tokio::test]
 async fn a_run_that_only_reads_says_what_it_cannot_test() {
     let server = server().await;
-    let variables = [("PROMPTARIUM_BASE_URL", server.base_url()), ("PROMPTARIUM_API_KEY", MAIN)];
-    let output = program(&["run", "--read-only"], &variables).await;
-    assert_eq!(output.status.code(), Some(0), "{}", stdout(&output));
-    for part in ["cannot test whatever writes", "PROMPTARIUM_OTHER_API_KEY", "verdict: partial"] {
-        assert!(stdout(&output).contains(part), "{part}: {}", stdout(&output));
-    }
-    let none = program(&["run", "--read-only", "--filter", "vaults.create."], &variables).await;
-    assert_refused(&none, 2, "no scenario is selected");
+    let run = |more: &'static [&str]| program::run(server.base_url(), MAIN, more);
+    let parts = ["cannot test whatever writes", "PROMPTARIUM_OTHER_API_KEY", "verdict: partial"];
+    run(&["--read-only"]).await.ended(0, &parts);
+    let none = run(&["--read-only", "--filter", "vaults.create."]).await;
+    none.refused(2, "no scenario is selected");
     server.shutdown().await;
 }

@@ -10,9 +10,9 @@ use promptarium_conformance::report::Outcome;
 use promptarium_conformance::{Profile, Run, RunOptions, sweep};
 use serde_json::Value;
 
-use crate::cli::{program, stderr, stdout};
 use crate::deployed::{Account, chosen, server, target, with_session};
 use crate::keys::{MAIN, OTHER};
+use crate::program::{self, program};
 
 fn texts(thing: &Value) -> String {
     let texts = ["title", "name", "prompt"].map(|text| thing[text].as_str().unwrap_or_default());
@@ -106,24 +106,21 @@ async fn a_run_that_made_something_a_moment_ago_is_young() {
 async fn what_a_run_keeps_is_shown_and_swept_by_its_run_id() {
     let server = server().await;
     let variables = [("PROMPTARIUM_BASE_URL", server.base_url()), ("PROMPTARIUM_API_KEY", MAIN)];
-    let ran = program(&["run", "--keep", "--filter", "vaults.object."], &variables).await;
-    assert_eq!(ran.status.code(), Some(0), "{}", stdout(&ran));
-    let shown = stderr(&ran);
+    let ran =
+        program::run(server.base_url(), MAIN, &["--keep", "--filter", "vaults.object."]).await;
+    let shown = ran.ended(0, &["sweep --run ptc-"]).err;
     let run_id = shown.lines().last().unwrap().rsplit(' ').next().unwrap();
-    assert!(shown.contains("sweep --run ptc-"), "{shown}");
     let account = Account::new(server.base_url(), MAIN);
     let kept = account.vaults().await.len();
     assert!(kept > 3, "{kept} vaults");
-    let young = program(&["sweep"], &variables).await;
-    assert!(stdout(&young).starts_with("left alone: "), "{}", stdout(&young));
-    let dry = program(&["sweep", "--run", run_id, "--dry-run"], &variables).await;
-    assert!(stdout(&dry).starts_with("would delete: "), "{}", stdout(&dry));
+    let sweep = async |arguments: &[&str]| {
+        program(&[&["sweep"], arguments].concat(), &variables).await.ended(0, &[]).out
+    };
+    assert!(sweep(&[]).await.starts_with("left alone: "));
+    assert!(sweep(&["--run", run_id, "--dry-run"]).await.starts_with("would delete: "));
     assert_eq!(account.vaults().await.len(), kept);
-    let swept = program(&["sweep", "--run", run_id], &variables).await;
-    assert_eq!(swept.status.code(), Some(0), "{}", stderr(&swept));
-    assert!(stdout(&swept).starts_with("deleted: "), "{}", stdout(&swept));
+    assert!(sweep(&["--run", run_id]).await.starts_with("deleted: "));
     assert!(account.vaults().await.iter().all(|vault| vault["isSystem"] == true));
-    let again = program(&["sweep"], &variables).await;
-    assert_eq!(stdout(&again), "nothing to delete\n");
+    assert_eq!(sweep(&[]).await, "nothing to delete\n");
     server.shutdown().await;
 }

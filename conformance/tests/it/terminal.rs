@@ -7,8 +7,8 @@ use promptarium_conformance::report::{Format, Outcome, Report, Verdict, text};
 use promptarium_conformance::{Case, Failure, Run, Scenario};
 use serde_json::Value;
 
-use crate::cli::{program, stdout};
 use crate::isolation::{scenario, selection};
+use crate::program;
 use crate::stub::{Answer, KEY, Request, Stub};
 
 async fn run(
@@ -91,10 +91,9 @@ async fn failures_that_differ_in_ids_only_have_one_cause_and_the_largest_comes_f
 #[tokio::test]
 async fn colours_are_there_where_they_are_wanted_and_not_in_a_pipe() {
     let stub = Stub::start(|_| Answer::Json(200, "{}".into())).await;
-    let variables = [("PROMPTARIUM_API_KEY", KEY), ("PROMPTARIUM_BASE_URL", &stub.base_url)];
     let run = async |more: &[&str]| {
-        let arguments = ["run", "--filter", "vaults.create.defaults"];
-        stdout(&program(&[&arguments[..], more].concat(), &variables).await)
+        let arguments = [&["--filter", "vaults.create.defaults"], more].concat();
+        program::run(&stub.base_url, KEY, &arguments).await.out
     };
     assert!(run(&["--color", "always"]).await.contains("\u{1b}[1;31mverdict: failed\u{1b}[0m"));
     assert!(!run(&[]).await.contains('\u{1b}'));

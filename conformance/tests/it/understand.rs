@@ -8,8 +8,8 @@ use promptarium_conformance::{
 };
 use serde_json::{Value, json};
 
-use crate::cli::{assert_refused, folder, program, stdout};
 use crate::isolation::{scenario, selection};
+use crate::program::{self, folder, program};
 use crate::stub::{Answer, KEY, Request, Stub};
 
 /// A target that makes vaults under the name it is given, and nothing else.
@@ -82,14 +82,13 @@ async fn what_passes_shows_its_steps_in_a_trace_only() {
 
 #[tokio::test]
 async fn explain_shows_the_steps_of_a_scenario_and_needs_no_target() {
-    let shown = stdout(&program(&["explain", "contents.move.unpins"], &[]).await);
-    for part in [
-        "contents.move.unpins (reference; VC-20, S-30)\n",
-        "POST /vaults/$vault1/prompts/$member1/move {\"targetVaultId\":$vault2} → 200\n     ✓ status 200",
-    ] {
-        assert!(shown.contains(part), "{part}: {shown}");
-    }
-    let json = stdout(&program(&["explain", "--json", "contents.move.unpins"], &[]).await);
+    let move_it = "POST /vaults/$vault1/prompts/$member2/move {\"targetVaultId\":$vault2} → 200";
+    let parts = [
+        "contents.move.unpins (reference; VC-09, VC-20, S-30)\n",
+        &format!("{move_it}\n     ✓ status 200"),
+    ];
+    program(&["explain", "contents.move.unpins"], &[]).await.ended(0, &parts);
+    let json = program(&["explain", "--json", "contents.move.unpins"], &[]).await.out;
     let json: Value = serde_json::from_str(&json).unwrap();
     assert_eq!(json[0]["steps"].as_array().unwrap().last().unwrap()["status"], 200);
 }
@@ -121,16 +120,13 @@ fn a_filter_may_be_a_rule_or_a_call() {
 async fn a_list_of_known_failures_is_written_that_the_next_run_takes() {
     let stub = Stub::start(only_vaults).await;
     let file = folder("known-written").join("known.toml").display().to_string();
-    let variables = [("PROMPTARIUM_API_KEY", KEY), ("PROMPTARIUM_BASE_URL", &stub.base_url)];
     let run = async |flag: &str| {
-        let arguments = ["run", "--filter", "vaults.create.", "--time-scale", "0.1", flag, &file];
-        program(&arguments, &variables).await
+        let arguments = ["--filter", "vaults.create.", "--time-scale", "0.1", flag, &file];
+        program::run(&stub.base_url, KEY, &arguments).await
     };
-    let first = run("--write-known-failures").await;
-    assert_eq!(first.status.code(), Some(1), "{}", stdout(&first));
+    run("--write-known-failures").await.ended(1, &[]);
     let second = run("--known-failures").await;
-    assert_ne!(second.status.code(), Some(1), "{}", stdout(&second));
-    assert!(stdout(&second).contains(" known to fail"), "{}", stdout(&second));
+    assert!(second.code != Some(1) && second.out.contains(" known to fail"), "{}", second.out);
 }
 
 #[tokio::test]
@@ -143,7 +139,7 @@ async fn each_sentence_is_held_broken_or_not_tested_by_the_run_of_a_report() {
     ];
     std::fs::write(&file, json!({ "records": records }).to_string()).unwrap();
     let file = file.display().to_string();
-    let json = stdout(&program(&["coverage", "--json", "--run", &file], &[]).await);
+    let json = program(&["coverage", "--json", "--run", &file], &[]).await.out;
     let json: Value = serde_json::from_str(&json).unwrap();
     let sentences = json["sentences"].as_array().unwrap();
     let states = |state: &str| sentences.iter().filter(|one| one["state"] == state).count();
@@ -151,8 +147,8 @@ async fn each_sentence_is_held_broken_or_not_tested_by_the_run_of_a_report() {
     let broken = sentences.iter().find(|one| one["state"] == "broken").unwrap();
     assert_eq!(broken["scenarios"]["vaults.create.defaults"], "failed");
     assert!(!broken["section"].as_str().unwrap().is_empty());
-    let text = stdout(&program(&["coverage", "--run", &file], &[]).await);
-    assert!(text.contains("[vaults.create.defaults failed]"), "{text}");
+    let text = program(&["coverage", "--run", &file], &[]).await;
+    text.ended(0, &["[vaults.create.defaults failed]"]);
     let none = program(&["coverage", "--run", "/none.json"], &[]).await;
-    assert_refused(&none, 2, "cannot read the report /none.json");
+    none.refused(2, "cannot read the report /none.json");
 }

@@ -8,13 +8,10 @@ use std::sync::Arc;
 use hyper::{Method, StatusCode};
 use promptarium_conformance::report::{Outcome, Record, Report};
 use promptarium_conformance::{Profile, Run, RunOptions, Target};
-use tokio::net::TcpListener;
 
-use crate::cli::{program, stderr, stdout};
+use crate::balancer::{Changes, Socket};
 use crate::deployed::{chosen, server, target, with_session};
 use crate::embedded::builder;
-use crate::proxy::{Changes, forward};
-use crate::stub::{Answer, KEY, Stub};
 
 fn outcomes(report: &Report) -> BTreeMap<&'static str, Outcome> {
     report.records.iter().map(|record| (record.id, record.outcome)).collect()
@@ -33,9 +30,10 @@ fn faulty(method: &Method, path: &str, status: StatusCode) -> StatusCode {
 #[tokio::test(flavor = "multi_thread")]
 async fn one_after_the_other_or_many_at_once_a_faulty_target_gets_the_same_verdicts() {
     let server = server().await;
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let base_url = format!("http://{}/api/v1", listener.local_addr().unwrap());
-    forward(listener, server.local_addr(), Changes { prefix: "", has: |_| true, status: faulty });
+    let socket = Socket::bind().await.unwrap();
+    let base_url = format!("{}/api/v1", socket.url().unwrap());
+    let changes = Changes { status: faulty, ..Changes::NONE };
+    let _front = socket.forward_to(&[server.local_addr()], changes);
     let mut seen = Vec::new();
     for (jobs, seed) in [(1, 1), (8, 2), (64, 3)] {
         let target = target(&base_url, RunOptions::default());
@@ -58,15 +56,12 @@ async fn one_after_the_other_or_many_at_once_a_faulty_target_gets_the_same_verdi
 #[tokio::test(flavor = "multi_thread")]
 async fn behind_a_prefix_of_the_path_all_is_as_it_is_without() {
     const PREFIX: &str = "/some/prefix";
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let public = format!("http://{}{PREFIX}", listener.local_addr().unwrap());
+    let socket = Socket::bind().await.unwrap();
+    let public = format!("{}{PREFIX}", socket.url().unwrap());
     let builder = builder().public_url(public.parse::<url::Url>().unwrap());
     let server = builder.start().await.unwrap();
-    forward(
-        listener,
-        server.local_addr(),
-        Changes { prefix: PREFIX, has: |_| true, status: |_, _, status| status },
-    );
+    let changes = Changes { path: |path| path.strip_prefix(PREFIX), ..Changes::NONE };
+    let _front = socket.forward_to(&[server.local_addr()], changes);
     // Other tests share the processor, and speed is not what is tested.
     let patient = RunOptions { time_scale: 5.0, ..RunOptions::default() };
     let target = with_session(&server, patient).await;
@@ -88,17 +83,4 @@ async fn every_wait_is_scaled_by_the_time_scale() {
     let plain: Arc<Target> = target("http://127.0.0.1:1/api/v1", RunOptions::default());
     assert_eq!(scaled.timeout(), plain.timeout().mul_f64(2.5));
     assert_eq!(scaled.scaled(Run::DEADLINE), Run::DEADLINE.mul_f64(2.5));
-}
-
-#[tokio::test]
-async fn a_target_that_gives_all_requests_the_same_response_passes_nothing() {
-    let body = r#"{"data":[],"error":null,"pagination":{"nextCursor":null}}"#;
-    let stub = Stub::start(move |_| Answer::Json(200, body.into())).await;
-    let variables = [("PROMPTARIUM_API_KEY", KEY), ("PROMPTARIUM_BASE_URL", &stub.base_url)];
-    let output =
-        program(&["run", "--read-only", "--filter", "existing-data.vaults.order"], &variables)
-            .await;
-    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
-    assert!(stdout(&output).contains("0 passed"), "{}", stdout(&output));
-    assert!(stdout(&output).contains("tells a good request from a bad one"));
 }

@@ -2,8 +2,8 @@
 //! all scenarios run, in memory and on PostgreSQL, and whatever the server answers to
 //! them and to the SDK's own calls is held against the document.
 //!
-//! Each is a test named `form::id`. In the end it is shown which answers the document
-//! promises and nobody has seen; `unseen` says why, for each.
+//! Each is a test named `form::id`. In the end it is shown which answers were other than
+//! described, and which the document promises and nobody has seen; `unseen` says why, for each.
 
 mod answer;
 mod description;
@@ -21,29 +21,30 @@ use std::collections::BTreeSet;
 use std::error::Error;
 use std::future::pending;
 use std::process::ExitCode;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use promptarium_conformance::report::{Outcome, text};
 use promptarium_conformance::{Run, Scenario, run, scenarios};
 use promptarium_server::test_support::ModelNamespace;
 use promptarium_server::test_support::openapi_document;
-use tokio::runtime::{Handle, Runtime};
+use tokio::runtime::Runtime;
+use tokio::sync::OnceCell;
 
-use self::description::{Description, Status};
-use self::session::{Form, Session, Sessions};
+use self::description::Description;
+use self::gateway::Log;
+use self::session::{Form, Session};
 
-/// Scenarios at once, each on a server of its own.
+/// Scenarios at once.
 const AT_ONCE: usize = 8;
-/// How many violations of one scenario are told.
-const SHOWN: usize = 5;
-/// What the program says of failed tests, and so of answers that nobody has seen.
+/// What the program says of failed tests, and so of answers that are not as described.
 const EXIT_FAILED: u8 = 101;
 
-/// What the tests share.
-struct Shared {
-    sessions: Sessions,
-    seen: Mutex<BTreeSet<Status>>,
+/// The services, each started when the first test asks for it, and what was seen of them.
+struct Services {
+    started: [OnceCell<Result<Session, String>>; Form::ALL.len()],
+    description: Arc<Description>,
+    log: Log,
 }
 
 fn main() -> Result<ExitCode, Box<dyn Error>> {
@@ -53,28 +54,43 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     let model_namespace = &ModelNamespace::new("local").ok_or("no namespace")?;
     let document = openapi_document(None, model_namespace);
     let description = Arc::new(Description::of(&document)?);
-    let sessions = Sessions::new(Arc::clone(&description));
-    let shared = Arc::new(Shared { sessions, seen: Mutex::default() });
+    let (log, started) = (Log::default(), Default::default());
+    let services = Services { started, description: Arc::clone(&description), log: log.clone() };
+    let services = Arc::new(services);
 
     let mut trials = violations::tests(&description);
     for form in Form::ALL {
-        let (handle, of_all) = (runtime.handle().clone(), Arc::clone(&shared));
-        let description = Arc::clone(&description);
-        let trial = move || of_all.sweep(&handle, form, &description);
-        trials.push(Trial::test(format!("{form}::every_operation_refuses_as_described"), trial));
-        for scenario in scenarios::all() {
-            let (handle, shared) = (runtime.handle().clone(), Arc::clone(&shared));
-            let trial = move || shared.test(&handle, form, scenario);
+        let (handle, services) = (runtime.handle().clone(), Arc::clone(&services));
+        let sweeping = Arc::clone(&services);
+        let trial = move || {
+            handle.block_on(async {
+                let session = sweeping.session(form).await?;
+                Ok(sweep::sweep(session, &sweeping.description).await?)
+            })
+        };
+        trials.push(Trial::test(format!("{form}::every_operation_is_swept"), trial));
+        for (number, scenario) in scenarios::all().enumerate() {
+            let (handle, services) = (runtime.handle().clone(), Arc::clone(&services));
+            let trial = move || handle.block_on(services.test(form, scenario, number));
             trials.push(Trial::test(format!("{form}::{}", scenario.id), trial));
         }
     }
     let whole = arguments.filter.is_none() && arguments.skip.is_empty() && !arguments.list;
     let conclusion = libtest_mimic::run(&arguments, trials);
-    runtime.block_on(shared.sessions.stop());
-    let seen = shared.seen.lock().unwrap_or_else(PoisonError::into_inner);
-    let differences = if whole { unseen::differences(&description, &seen) } else { Vec::new() };
-    show(&differences);
-    Ok(if differences.is_empty() { conclusion.exit_code() } else { EXIT_FAILED.into() })
+    runtime.block_on(async {
+        for session in Arc::into_inner(services).into_iter().flat_map(|all| all.started) {
+            if let Some(Ok(session)) = session.into_inner() {
+                session.stop().await;
+            }
+        }
+    });
+    let (seen, mut wrong) = log.take();
+    let seen: BTreeSet<_> = seen.into_iter().collect();
+    wrong.extend(if whole { unseen::differences(&description, &seen) } else { Vec::new() });
+    wrong.sort();
+    wrong.dedup();
+    show(&wrong);
+    Ok(if wrong.is_empty() { conclusion.exit_code() } else { EXIT_FAILED.into() })
 }
 
 #[expect(clippy::print_stdout, reason = "it belongs to what the harness prints")]
@@ -84,45 +100,27 @@ fn show(differences: &[String]) {
     }
 }
 
-impl Shared {
-    /// Passes if the scenario does and no answer was other than described.
-    fn test(&self, handle: &Handle, form: Form, scenario: &'static Scenario) -> Result<(), Failed> {
-        handle.block_on(async {
-            let session = self.sessions.take(form).await?;
-            let tag = session.next_tag();
-            let record =
-                run::one(&session.target, scenario, &tag, 5 * Run::DEADLINE, pending()).await;
-            self.finish(session).map_err(|told| format!("{}:\n{told}", scenario.id))?;
-            match record.outcome {
-                Outcome::Passed => Ok(()),
-                _ => Err(text::record(&record).into()),
-            }
-        })
+impl Services {
+    async fn session(&self, form: Form) -> Result<&Session, String> {
+        let start = async || {
+            let started = Session::start(form, Arc::clone(&self.description), self.log.clone());
+            started.await.map_err(|reason| reason.to_string())
+        };
+        self.started[form as usize].get_or_init(start).await.as_ref().map_err(Clone::clone)
     }
 
-    fn sweep(&self, handle: &Handle, form: Form, description: &Description) -> Result<(), Failed> {
-        handle.block_on(async {
-            let session = self.sessions.take(form).await?;
-            let sent = sweep::sweep(&session, description).await;
-            self.finish(session)?;
-            Ok(sent?)
-        })
-    }
-
-    /// Lets the next scenario have the service.
-    ///
-    /// # Errors
-    /// All that was other than described.
-    fn finish(&self, session: Session) -> Result<(), String> {
-        let (seen, violations) = session.log.take();
-        self.sessions.give_back(session);
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner).extend(seen);
-        if violations.is_empty() {
-            return Ok(());
+    async fn test(
+        &self,
+        form: Form,
+        scenario: &'static Scenario,
+        number: usize,
+    ) -> Result<(), Failed> {
+        let target = &self.session(form).await?.target;
+        let tag = format!("oa-{number}");
+        let record = run::one(target, scenario, &tag, 5 * Run::DEADLINE, pending()).await;
+        match record.outcome {
+            Outcome::Passed => Ok(()),
+            _ => Err(text::record(&record).into()),
         }
-        let told = violations.iter().take(SHOWN).map(String::as_str).collect::<Vec<_>>();
-        let more = violations.len().saturating_sub(SHOWN);
-        let more = if more > 0 { format!("\nand {more} more") } else { String::new() };
-        Err(format!("{}{more}", told.join("\n")))
     }
 }

@@ -34,11 +34,6 @@ pub(crate) fn text_refused(
     })
 }
 
-/// A list of more than `most` entries is refused.
-pub(crate) fn list_refused(routes: &'static str, field: &'static str, most: usize) -> Intercept {
-    value_refused(routes, field, move |list| list.as_array().is_some_and(|list| list.len() > most))
-}
-
 /// A value of the body is taken as if it were another one.
 pub(crate) fn taken_as(
     routes: &'static str,
@@ -83,11 +78,6 @@ pub(crate) fn shown_as(
             data[field] = other;
         }
     })
-}
-
-/// The number that a string of digits stands for.
-pub(crate) fn from_digits(value: &Value) -> Option<Value> {
-    Some(value.as_str()?.parse::<i64>().ok()?.into())
 }
 
 /// A number as the string of its digits.

@@ -29,3 +29,8 @@ pub(crate) fn without(object: &mut Value, name: &str) {
         object.remove(name);
     }
 }
+
+/// The whole numbers in a list that is a member of an object.
+pub(crate) fn ids_of(object: &Value, name: &str) -> Vec<i64> {
+    object[name].as_array().into_iter().flatten().filter_map(Value::as_i64).collect()
+}

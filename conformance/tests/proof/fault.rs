@@ -1,12 +1,7 @@
 //! What a deliberate fault is.
 
-use std::sync::Arc;
-
-use promptarium_server::store::Store;
-
 use crate::front::Front;
-use crate::heads::{ChangeLines, Reread};
-use crate::service::Setting;
+use crate::heads::Reread;
 
 /// One way to break one rule.
 #[derive(Clone, Copy)]
@@ -36,7 +31,6 @@ impl Fault {
     pub(crate) fn routes(&self) -> &'static str {
         match (self.how)() {
             Intercept::Front(front) => front.routes(),
-            Intercept::Store(routes, _) => routes,
             _ => "",
         }
     }
@@ -47,25 +41,15 @@ impl Fault {
     }
 }
 
-/// Puts a fault into a good store.
-type Wrap = Box<dyn FnOnce(Arc<dyn Store>) -> Arc<dyn Store>>;
-
 /// Where the fault is put.
 pub(crate) enum Intercept {
     /// Between the client and a good server.
     Front(Front),
-    /// In the head that a connection begins with, before a good server reads it.
-    Heads(ChangeLines),
     /// In the bytes of a connection, before a good server reads them.
     Stream(Reread),
     /// Nobody is served while more connections than so many have said nothing. Its
     /// scenarios run one by one, as each would meet the connections of the others.
     Silent(usize),
-    /// Around a good store. Requests of other routes never come to what is wrong.
-    Store(&'static str, Wrap),
-    /// In what the server is made from.
-    #[expect(dead_code, reason = "for faults of the provider, the files and the clock")]
-    Setting(fn(&mut Setting)),
 }
 
 /// A fault: id, rule, how, what is wrong; `silent` in front if no response comes, and `in`

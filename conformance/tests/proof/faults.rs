@@ -11,10 +11,9 @@ pub(crate) mod keys;
 mod narrow;
 mod owned;
 mod pagination;
-mod prompts;
+pub(super) mod prompts;
 mod races;
 mod stream;
-mod tables;
 mod uploads;
 mod vaults;
 mod wire;
@@ -29,11 +28,9 @@ const CHAPTERS: &[&[&[Fault]]] = &[
     &[
         vaults::ALL,
         vaults::object::ALL,
-        vaults::list::ALL,
         vaults::counts::ALL,
         vaults::deletion::ALL,
         vaults::forks::ALL,
-        vaults::copies::ALL,
     ],
     &[
         contents::ALL,
@@ -47,7 +44,6 @@ const CHAPTERS: &[&[&[Fault]]] = &[
     &[keys::ALL, keys::made::ALL, keys::sessions::ALL, auth::ALL],
     &[errors::ALL],
     &[isolation::ALL],
-    &[tables::ALL],
     races::ALL,
 ];
 

@@ -179,6 +179,15 @@ pub(crate) fn answers(
     foreseen(how, ahead)
 }
 
+/// As [`answers`], with a state that all requests share.
+pub(crate) fn answers_with<S: Default + Send + 'static>(
+    routes: &'static str,
+    change: impl Fn(&mut S, &Request, &mut Response) + Send + Sync + 'static,
+) -> Intercept {
+    let state = Shared::default();
+    answers(routes, move |request, response| state.with(|state| change(state, request, response)))
+}
+
 /// Changes the JSON bodies of requests.
 pub(crate) fn edits(
     routes: &'static str,

@@ -14,7 +14,7 @@ pub(crate) type Reread = Arc<dyn Fn(&Came) -> Step + Send + Sync>;
 
 /// Changes the lines of a head, without the empty line at their end. The first one has method
 /// and path.
-pub(crate) type ChangeLines = fn(&mut Vec<String>);
+pub(crate) type ChangeLines = Arc<dyn Fn(&mut Vec<String>) + Send + Sync>;
 
 /// What has come and is not handed on yet.
 pub(crate) struct Came {

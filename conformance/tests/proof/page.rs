@@ -1,71 +1,55 @@
-//! `docs/reference/conformance-proof.md`: what the table says, counted, and what it does not prove.
+//! What the table says, counted: `docs/reference/conformance-proof.md` by chapters, and
+//! `sentences.md` by sentences of the specification. Between its two marks each page is written
+//! anew.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use promptarium_conformance::coverage::{proof, why_no_fault};
-use promptarium_conformance::{rules, scenarios};
+use promptarium_conformance::spec::{self, Clause};
+use promptarium_conformance::{Profile, rules, scenarios};
 
 use crate::unseen::{BY_OTHER_RULES, Broken, Seen, UNSEEN};
 
-const OPENING: &str = "\
-# What the conformance suite catches
+const MARKS: [&str; 2] = ["<!-- script/proof -->\n", "<!-- /script/proof -->\n"];
 
-A scenario that cannot fail proves nothing. So each deliberate fault is a server that is
-correct except for one thing, such as a title of 121 characters that it accepts. The fault
-breaks one rule of [api.md](api.md), and a scenario of that rule must fail. Scenarios of other
-rules fail too where they depend on what is broken; all others must pass.
+type Faults<'f> = &'f [proof::Fault<'f>];
 
-`conformance/proof.tsv` records which scenarios fail under which fault, and `cargo test` runs
-each fault against those and a share of the others. A scenario may fail at times only, where
-its requests race or where the fault shows in what other scenarios left behind.
+const PAGES: [(&str, fn(Faults<'_>) -> String); 2] =
+    [("conformance-proof.md", by_chapters), ("sentences.md", by_sentences)];
 
-[sentences.md](sentences.md) has the same by sentences of the specification.
-
-The last three columns count the scenarios that fail under a fault of a rule of their own, only
-under faults of other rules, and never. A scenario may belong to several chapters.
-
-";
-
-const DETAILS: &str = "
-## Details
-
-Each rule with its scenarios and faults; the faults and rules under which one scenario is red;
-what one fault does wrong; and that fault alone:
-
-```sh
-promptarium-conformance coverage
-grep 'vaults.list.once' conformance/proof.tsv | cut -f1,2
-grep -rA1 '\"vaults.slug-name\"' conformance/tests/proof/faults
-cargo test -p promptarium-conformance --test proof -- vaults.slug-name
-```
-
-`script/proof` runs the faults anew, and writes the table and this page.
-";
-
-/// Writes the page.
-pub(crate) fn write(faults: &[proof::Fault<'_>]) -> io::Result<()> {
-    fs::write(path(), text(faults))
+/// Writes the pages.
+pub(crate) fn write(faults: Faults<'_>) -> io::Result<()> {
+    PAGES.iter().try_for_each(|(name, text)| fs::write(path(name), renewed(name, &text(faults))?))
 }
 
-/// Whether the page is another than this table's.
-pub(crate) fn is_stale(faults: &[proof::Fault<'_>]) -> io::Result<bool> {
-    Ok(fs::read_to_string(path())? != text(faults))
+/// Whether a page is another than this table's.
+pub(crate) fn is_stale(faults: Faults<'_>) -> io::Result<bool> {
+    for (name, text) in PAGES {
+        if fs::read_to_string(path(name))? != renewed(name, &text(faults))? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
-fn path() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/reference/conformance-proof.md")
+fn path(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/reference").join(name)
 }
 
-fn text(faults: &[proof::Fault<'_>]) -> String {
+fn renewed(name: &str, text: &str) -> io::Result<String> {
+    let page = fs::read_to_string(path(name))?;
+    let parts = page.split_once(MARKS[0]).and_then(|(start, rest)| {
+        let (_, end) = rest.split_once(MARKS[1])?;
+        Some([start, MARKS[0], "\n", text, "\n", MARKS[1], end].concat())
+    });
+    parts.ok_or_else(|| io::Error::other(format!("{name} lacks its marks {MARKS:?}")))
+}
+
+/// Rules, faults and scenarios by chapter, and what no fault proves.
+fn by_chapters(faults: Faults<'_>) -> String {
     let broken = Broken::by(faults);
-    let counts = chapters(faults, &broken);
-    [OPENING, &counts, &unproved_rules(), &unproved_scenarios(), DETAILS].concat()
-}
-
-/// Rules, faults and scenarios by chapter.
-fn chapters(faults: &[proof::Fault<'_>], broken: &Broken<'_>) -> String {
     let row = |title: &str, prefix: &str| {
         let of = |rule: &&str| rule.starts_with(prefix);
         let rules: Vec<_> = rules::all().filter(|rule| of(&rule.id)).collect();
@@ -88,27 +72,18 @@ fn chapters(faults: &[proof::Fault<'_>], broken: &Broken<'_>) -> String {
     };
     let chapters = rules::chapters();
     let rows = chapters.iter().map(|one| row(&format!("{} {}", one.prefix, one.title), one.prefix));
-    format!(
-        "| Chapter | Rules | Broken | Faults | Scenarios | Red, own | Red, others | Never |\n\
-         |---|--:|--:|--:|--:|--:|--:|--:|\n{}{}",
-        rows.collect::<String>(),
-        row("All", "")
-    )
-}
-
-/// The rules that no fault breaks, by reason.
-fn unproved_rules() -> String {
-    let reasons = rules::all().filter_map(|rule| Some((why_no_fault(rule.id)?, rule.id)));
-    format!("\n## Not proved\n\nRules without a fault:\n\n{}", by_reason(reasons))
-}
-
-fn unproved_scenarios() -> String {
-    let listed = |scenarios: &[(&'static str, &str)]| {
-        by_reason(scenarios.iter().map(|(id, reason)| ((*reason).to_owned(), *id)))
+    let unproved = rules::all().filter_map(|rule| Some((why_no_fault(rule.id)?, rule.id)));
+    let listed = |all: &[(&'static str, &str)]| {
+        by_reason(all.iter().map(|(id, reason)| ((*reason).to_owned(), *id)))
     };
     format!(
-        "\nScenarios that no fault turns red:\n\n{}\nScenarios that turn red, but under no fault \
-         of a rule of their own:\n\n{}",
+        "| Chapter | Rules | Broken | Faults | Scenarios | Red, own | Red, others | Never |\n\
+         |---|--:|--:|--:|--:|--:|--:|--:|\n{}{}\n## Not proved\n\nRules without a fault:\n\n{}\n\
+         Scenarios that no fault turns red:\n\n{}\nScenarios that turn red, but under no fault of a \
+         rule of their own:\n\n{}",
+        rows.collect::<String>(),
+        row("All", ""),
+        by_reason(unproved),
         listed(UNSEEN),
         listed(BY_OTHER_RULES)
     )
@@ -121,4 +96,52 @@ fn by_reason<'i>(reasons: impl Iterator<Item = (String, &'i str)>) -> String {
     }
     let line = |(reason, ids): (String, Vec<&str>)| format!("- {}: {reason}\n", ids.join(", "));
     grouped.into_iter().map(line).collect()
+}
+
+/// How many core scenarios look at it, and how many faults of the rules that they prove they catch.
+fn counts(clause: &Clause, faults: Faults<'_>) -> (usize, usize) {
+    let states = |rule: &str| clause.rules.iter().any(|one| one == rule);
+    let looking: BTreeMap<_, _> = scenarios::all()
+        .filter(|one| one.profile == Profile::Core && one.rules.iter().any(|rule| states(rule)))
+        .map(|one| (one.id, one.rules))
+        .collect();
+    let caught = faults.iter().filter(|fault| {
+        let proves = |id: &&str| looking.get(id).is_some_and(|it| it.contains(&fault.rule));
+        fault.scenarios.iter().any(proves)
+    });
+    (looking.len(), caught.count())
+}
+
+/// The statements with neither a fault that core catches nor a reason.
+pub(crate) fn unproved_statements() -> Vec<String> {
+    let clauses = spec::spec().quotes.iter().flat_map(|quote| &quote.clauses);
+    let bare = clauses.filter(|clause| {
+        let (scenarios, faults) = counts(clause, proof::faults());
+        clause.reason.is_none() && (scenarios == 0 || faults == 0)
+    });
+    bare.map(|clause| format!("nothing in the core catches a fault of {:?}", clause.says)).collect()
+}
+
+fn by_sentences(faults: Faults<'_>) -> String {
+    let (mut rows, mut stated, mut exempt) = (String::new(), 0, 0);
+    for quote in &spec::spec().quotes {
+        for clause in &quote.clauses {
+            let found = match &clause.reason {
+                Some(reason) => format!("| – | {reason} |"),
+                None => {
+                    let (scenarios, caught) = counts(clause, faults);
+                    format!("| {scenarios} | {caught} |")
+                }
+            };
+            (stated, exempt) = (stated + 1, exempt + usize::from(clause.reason.is_some()));
+            let (says, rules) = (clause.says.replace('|', "\\|"), clause.rules.join(", "));
+            rows.push_str(&format!("| {} | {says} | {rules} {found}\n", quote.id));
+        }
+    }
+    format!(
+        "{stated} statements in {} sentences and rows; {exempt} cannot be seen from outside, or not \
+         within a run.\n\n| Sentence | It states | Rules | Scenarios | Faults |\n\
+         |---|---|---|--:|--:|\n{rows}",
+        spec::spec().quotes.len()
+    )
 }

@@ -2,6 +2,7 @@
 //! at is handed to the service as it came, byte for byte and piece by piece; what
 //! it looks at goes to the same service over a second connection.
 
+use std::fmt::Display;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -21,6 +22,7 @@ use serde_json::Value;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
+use crate::entries::ids_of;
 use crate::exchange::{ROOT, Request, Response};
 use crate::front::Front;
 use crate::heads::{self, Reread};
@@ -165,6 +167,27 @@ impl Upstream {
         self.send(&request.another(Method::GET, path)).await
     }
 
+    /// The entries of a vault.
+    pub(crate) async fn members(&self, request: &Request, vault: impl Display) -> Vec<Value> {
+        self.list(request, format!("/vaults/{vault}/prompts")).await
+    }
+
+    /// Takes a prompt out of those of its vaults for which `from` holds.
+    pub(crate) async fn take_out(
+        &self,
+        request: &Request,
+        prompt: &Value,
+        from: impl Fn(i64) -> bool,
+    ) {
+        let shown = self.get(request, format!("/prompts/{prompt}")).await.json();
+        for vault in ids_of(&shown["data"], "vaultIds").into_iter().filter(|vault| from(*vault)) {
+            for member in self.members(request, vault).await.iter().filter(|m| m["id"] == *prompt) {
+                let id = &member["vaultPromptId"];
+                self.delete(request, format!("/vaults/{vault}/prompts/{id}")).await;
+            }
+        }
+    }
+
     /// The entries that the caller of `request` finds listed at another path.
     pub(crate) async fn list(&self, request: &Request, path: impl Into<String>) -> Vec<Value> {
         let listed = self.get(request, path).await.json();
@@ -184,6 +207,16 @@ impl Upstream {
         body: &Value,
     ) -> Response {
         self.send(&request.another_with(Method::PATCH, path, body)).await
+    }
+
+    /// Sends a body to another path.
+    pub(crate) async fn post(
+        &self,
+        request: &Request,
+        path: impl Into<String>,
+        body: &Value,
+    ) -> Response {
+        self.send(&request.another_with(Method::POST, path, body)).await
     }
 
     /// The good server's response.

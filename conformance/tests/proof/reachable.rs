@@ -28,39 +28,26 @@ type Seen = HashMap<&'static str, Vec<(Request, Response)>>;
 pub(crate) struct Reachable(OnceCell<Seen>);
 
 impl Reachable {
-    /// The scenarios that the fault may meet; none if that cannot be told.
+    /// The scenarios that the fault may meet.
     pub(crate) async fn by(
         &self,
         fault: &Fault,
         is_run: impl Fn(&str) -> bool,
-    ) -> Result<Option<Ids>, NotStarted> {
-        match (fault.how)() {
-            Intercept::Setting(_) | Intercept::Heads(_) => return Ok(None),
+    ) -> Result<Ids, NotStarted> {
+        if !matches!((fault.how)(), Intercept::Front(_)) {
             // Only these say nothing on a connection, break off, or send what no client would.
-            Intercept::Silent(_) | Intercept::Stream(_) => {
-                let ids = scenarios::all().map(|scenario| scenario.id.to_owned());
-                let is_odd = |id: &String| id.starts_with("raw.") || id.starts_with("uploads.");
-                return Ok(Some(ids.filter(is_odd).collect()));
-            }
-            Intercept::Front(_) | Intercept::Store(..) => {}
+            let is_odd = |id: &str| id.starts_with("raw.") || id.starts_with("uploads.");
+            let odd = scenarios::all().map(|scenario| scenario.id).filter(|id| is_odd(id));
+            return Ok(odd.map(str::to_owned).collect());
         }
         let seen = self.0.get_or_try_init(|| record(is_run)).await?;
-        let reachable = seen.iter().filter(|(_, exchanges)| {
+        let meets = |exchanges: &[(Request, Response)]| {
             // A fault may remember things, so each scenario meets a new one.
-            match (fault.how)() {
-                Intercept::Front(front) => {
-                    exchanges.iter().any(|(request, response)| front.may_change(request, response))
-                }
-                Intercept::Store(routes, _) => exchanges
-                    .iter()
-                    .any(|(request, _)| front::any_matches(routes, &request.method, &request.path)),
-                Intercept::Setting(_)
-                | Intercept::Heads(_)
-                | Intercept::Stream(_)
-                | Intercept::Silent(_) => true,
-            }
-        });
-        Ok(Some(reachable.map(|(id, _)| (*id).to_owned()).collect()))
+            let Intercept::Front(front) = (fault.how)() else { return true };
+            exchanges.iter().any(|(request, response)| front.may_change(request, response))
+        };
+        let met = seen.iter().filter(|(_, exchanges)| meets(exchanges));
+        Ok(met.map(|(id, _)| (*id).to_owned()).collect())
     }
 }
 
@@ -84,22 +71,14 @@ async fn exchanges_of(
 }
 
 /// How many exchanges at the end only take away what the scenario made, which is
-/// after its verdict: everything once more, the latest first.
+/// after its verdict: everything once more.
 fn clean_up(exchanges: &[(Request, Response)]) -> usize {
-    let made = exchanges.iter().filter_map(|(request, response)| {
-        let made = request.method == Method::POST && response.is_success();
-        match request.path.as_str() {
-            "/prompts" | "/vaults" if made => Some(format!("{}/{}", request.path, response.id())),
-            "/api-keys" if made => {
-                let id = response.json()["data"]["publicId"].as_str()?.to_owned();
-                Some(format!("/api-keys/{id}"))
-            }
-            _ => None,
-        }
-    });
-    let made: Vec<_> = made.collect();
-    let last = &exchanges[exchanges.len().saturating_sub(made.len())..];
-    let deleted = last.iter().filter(|(request, _)| request.method == Method::DELETE);
-    let deleted: Vec<_> = deleted.map(|(request, _)| request.path.clone()).collect();
-    if deleted.iter().eq(made.iter().rev()) { made.len() } else { 0 }
+    let makes = |(request, response): &&(Request, Response)| {
+        let path = matches!(&*request.path, "/prompts" | "/vaults" | "/api-keys");
+        path && request.method == Method::POST && response.is_success()
+    };
+    let made = exchanges.iter().filter(makes).count();
+    let last = &exchanges[exchanges.len().saturating_sub(made)..];
+    let all_gone = last.iter().all(|(request, _)| request.method == Method::DELETE);
+    if all_gone { made } else { 0 }
 }

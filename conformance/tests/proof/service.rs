@@ -5,12 +5,9 @@ use std::sync::Arc;
 
 use promptarium_conformance::Target;
 use promptarium_server::Clock;
-use promptarium_server::provider::Provider;
-use promptarium_server::store::Store;
-use promptarium_server::test_support::Blobs;
-use promptarium_server::test_support::MemoryStore;
-use promptarium_server::test_support::PublicUrl;
-use promptarium_server::test_support::{self as start, Service, ServiceParts, StoreKind};
+use promptarium_server::test_support::{
+    MemoryStore, PublicUrl, Service, ServiceParts, StoreKind, start,
+};
 use tokio::net::TcpListener;
 
 use crate::fault::{Fault, Intercept};
@@ -24,15 +21,6 @@ const WORKERS: usize = 8;
 /// How many scenarios run at once on one service.
 const AT_ONCE: usize = 8;
 
-/// What a fault may set otherwise.
-#[derive(Default)]
-pub(crate) struct Setting {
-    pub(crate) store: Option<Arc<dyn Store>>,
-    pub(crate) provider: Option<Arc<dyn Provider>>,
-    pub(crate) blobs: Option<Blobs>,
-    pub(crate) clock: Clock,
-}
-
 /// A running service, until it is dropped.
 pub(crate) struct Running {
     pub(crate) target: Arc<Target>,
@@ -45,45 +33,28 @@ pub(crate) struct Running {
 impl Running {
     /// A service with this fault.
     pub(crate) async fn faulty(fault: &Fault) -> Result<Self, NotStarted> {
-        let mut setting = Setting::default();
-        match (fault.how)() {
-            Intercept::Front(front) => return Self::start(setting, Way::Front(front)).await,
-            Intercept::Heads(change) => {
-                let way = Way::Stream(heads::first_head(change), usize::MAX);
-                return Self::start(setting, way).await;
-            }
-            Intercept::Stream(reread) => {
-                return Self::start(setting, Way::Stream(reread, usize::MAX)).await;
-            }
-            Intercept::Silent(max) => {
-                let running =
-                    Self::start(setting, Way::Stream(heads::first_head(|_| ()), max)).await?;
-                return Ok(Self { at_once: 1, ..running });
-            }
-            Intercept::Store(_, wrap) => {
-                let store = Arc::new(MemoryStore::new(setting.clock.clone()));
-                setting.store = Some(wrap(store));
-            }
-            Intercept::Setting(change) => change(&mut setting),
-        }
-        Self::start(setting, Way::Straight).await
+        let (way, at_once) = match (fault.how)() {
+            Intercept::Front(front) => (Way::Front(front), AT_ONCE),
+            Intercept::Stream(reread) => (Way::Stream(reread, usize::MAX), AT_ONCE),
+            Intercept::Silent(max) => (Way::Stream(heads::first_head(Arc::new(|_| ())), max), 1),
+        };
+        Ok(Self { at_once, ..Self::start(way).await? })
     }
 
     /// A good service behind this front.
     pub(crate) async fn good(front: Option<Front>) -> Result<Self, NotStarted> {
-        let way = front.map_or(Way::Straight, Way::Front);
-        Self::start(Setting::default(), way).await
+        Self::start(front.map_or(Way::Straight, Way::Front)).await
     }
 
-    async fn start(setting: Setting, way: Way) -> Result<Self, NotStarted> {
+    async fn start(way: Way) -> Result<Self, NotStarted> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         let public = PublicUrl::of_listener(listener.local_addr()?);
         let base_url = public.base_url();
-        let Setting { store, provider, blobs, clock } = setting;
-        let store = store.unwrap_or_else(|| Arc::new(MemoryStore::new(clock.clone())));
-        let store = StoreKind::Single(store);
+        let clock = Clock::default();
+        let store = StoreKind::Single(Arc::new(MemoryStore::new(clock.clone())));
+        let (provider, blobs) = (None, None);
         let parts = ServiceParts { store, clock, public, provider, blobs, with_metrics: false };
-        let service = start::start(config(WORKERS)?, parts).await?;
+        let service = start(config(WORKERS)?, parts).await?;
         let serving = proxy::serve(listener, Arc::clone(&service.app), way).await?;
         let link = service.sign_in.make().await?;
         let target = Arc::new(Target::new(keys::target(&base_url, link.as_deref())?)?);

@@ -1,16 +1,16 @@
 //! `conformance/proof.tsv`: which fault turns which scenarios red. It is written by a run and
 //! held by the next ones.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{LazyLock, Mutex, PoisonError};
 use std::{fs, io};
 
 use promptarium_conformance::coverage::proof;
 
 use crate::fault::Fault;
 use crate::trial::{Ids, Red, rules_of};
-use crate::{faults, page, sentences};
+use crate::{faults, page};
 
 const HEADING: &str = "fault\trule\tred scenarios\tred at times";
 
@@ -20,7 +20,9 @@ pub(crate) struct Rows(Mutex<BTreeMap<&'static str, Red>>);
 
 /// What the table lists as red under this fault, if it has a line.
 pub(crate) fn listed(fault: &str) -> Option<Red> {
-    proof::faults().iter().find(|line| line.id == fault).map(red_of)
+    static LINES: LazyLock<HashMap<&str, &proof::Fault<'_>>> =
+        LazyLock::new(|| proof::faults().iter().map(|line| (line.id, line)).collect());
+    LINES.get(fault).map(|line| red_of(line))
 }
 
 fn red_of(line: &proof::Fault<'_>) -> Red {
@@ -46,7 +48,6 @@ impl Rows {
         let rows: Vec<_> = faults::all().filter_map(row).collect();
         let text = format!("{HEADING}\n{}\n", rows.join("\n"));
         page::write(&proof::parse(&text))?;
-        sentences::write(&proof::parse(&text))?;
         fs::write(path(), text)
     }
 }
@@ -89,7 +90,7 @@ pub(crate) fn drift() -> io::Result<Vec<String>> {
             drift.push(format!("{} is no fault", line.id));
         }
     }
-    if page::is_stale(proof::faults())? || sentences::is_stale(proof::faults())? {
+    if page::is_stale(proof::faults())? {
         drift.push("a page is stale; run PROMPTARIUM_PROOF=new script/proof page::".into());
     }
     Ok(drift)

@@ -1,9 +1,9 @@
 //! One fault, or none, against scenarios: what turns red, and whether that is
 //! what should.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::future::pending;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use futures::StreamExt;
@@ -132,7 +132,7 @@ impl Outcomes {
     pub(crate) fn caught(&self, fault: &Fault) -> Result<(), String> {
         let shows = |record: &&Record| record.outcome != Outcome::Blocked;
         let mut showing = self.red_records().filter(shows);
-        if !showing.any(|record| rules(record).contains(&fault.rule)) {
+        if !showing.any(|record| rules_of(record.id).contains(&fault.rule)) {
             return Err(format!("no scenario of {} catches it; {}", fault.rule, self.in_words()));
         }
         let astray = |record: &&Record| !is_failed(record) && !fault.silent;
@@ -178,12 +178,10 @@ fn is_failed(record: &Record) -> bool {
     matches!(record.outcome, Outcome::Failed | Outcome::Blocked)
 }
 
-fn rules(record: &Record) -> &'static [&'static str] {
-    rules_of(record.id)
-}
-
 pub(crate) fn rules_of(id: &str) -> &'static [&'static str] {
-    scenarios::all().find(|scenario| scenario.id == id).map_or(&[], |one| one.rules)
+    static RULES: LazyLock<HashMap<&str, &[&str]>> =
+        LazyLock::new(|| scenarios::all().map(|scenario| (scenario.id, scenario.rules)).collect());
+    RULES.get(id).copied().unwrap_or_default()
 }
 
 fn in_words(record: &Record) -> String {
@@ -191,7 +189,7 @@ fn in_words(record: &Record) -> String {
     format!(
         "{} [{}] {:?}: expected {}, got {} {}",
         record.id,
-        rules(record).join(", "),
+        rules_of(record.id).join(", "),
         record.outcome,
         text(&record.expected),
         text(&record.got),

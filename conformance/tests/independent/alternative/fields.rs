@@ -233,38 +233,22 @@ fn goes_with_the_last(char: char) -> bool {
     matches!(char, '\u{300}'..='\u{36f}' | '\u{200d}' | '\u{fe0f}' | '\u{1f3fb}'..='\u{1f3ff}')
 }
 
-/// Whether a body of so many different fields has more of them.
+/// Whether the JSON object of so many different fields has more of them.
 fn has_twin_fields(body: &[u8], different: usize) -> bool {
-    let count = serde_json::from_slice::<Pairs>(body).map_or(0, |pairs| pairs.0);
-    count > different
-}
-
-/// How many pairs an object has, twins included.
-struct Pairs(usize);
-
-impl<'de> serde::Deserialize<'de> for Pairs {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Count;
-        impl<'de> serde::de::Visitor<'de> for Count {
-            type Value = Pairs;
-
-            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str("an object")
-            }
-
-            fn visit_map<M: serde::de::MapAccess<'de>>(
-                self,
-                mut map: M,
-            ) -> Result<Pairs, M::Error> {
-                let mut count = 0;
-                while map.next_entry::<String, Value>()?.is_some() {
-                    count += 1;
-                }
-                Ok(Pairs(count))
-            }
+    let (mut depth, mut quoted, mut escaped, mut pairs) = (0, false, false, 0);
+    for byte in body {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' => escaped = true,
+            b'"' => quoted = !quoted,
+            _ if quoted => {}
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => depth -= 1,
+            b':' if depth == 1 => pairs += 1,
+            _ => {}
         }
-        deserializer.deserialize_map(Count)
     }
+    pairs > different
 }
 
 fn has_twins<T: PartialEq>(list: &[T]) -> bool {

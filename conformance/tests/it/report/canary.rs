@@ -4,8 +4,11 @@ use data_encoding::{BASE64, HEXLOWER};
 use promptarium_conformance::report::Format;
 
 use super::secret;
-use crate::cli::{folder, program, stderr, stdout};
+use crate::program::{folder, program};
 use crate::stub::{Answer, KEY, Request, Stub};
+
+const CODE: &str = "c0deOfALinkThatMustNotShow_0123456789-AbCdE";
+const SESSION: &str = "sess1onThatMustNotShow_9876543210-FgHiJkLmN";
 
 /// The key as a target may give it back.
 fn disguises() -> Vec<String> {
@@ -44,13 +47,17 @@ fn traces() -> Vec<String> {
     traces
 }
 
-/// Says all of it in a header and in bodies of every status.
+/// Signs in, and says all of it in a header and in bodies of every status.
 fn tattles(request: &Request) -> Answer {
-    let all = disguises();
-    if request.line == "GET /vaults" {
-        return Answer::Json(200, r#"{"data":[],"error":null}"#.into());
-    }
+    let mut all = disguises();
+    all.extend([CODE, SESSION].map(str::to_owned));
     let status = match request.line.split(' ').next() {
+        _ if request.line == "GET /vaults" => {
+            return Answer::Json(200, r#"{"data":[],"error":null}"#.into());
+        }
+        _ if request.line.ends_with("/sign-in") => {
+            return Answer::With(303, format!("set-cookie: s={SESSION}; HttpOnly"), CODE.into());
+        }
         Some("GET") => 200,
         Some("POST") => 201,
         Some("PATCH") => 404,
@@ -60,7 +67,7 @@ fn tattles(request: &Request) -> Answer {
     let headers: Vec<_> = in_header.map(|text| format!("x-echo: {text}")).collect();
     let json = all.iter().map(|text| text.replace('\n', "\\n"));
     let json: Vec<_> = json.map(|text| format!("\"{text}\"")).collect();
-    let title = &json[all.len() % 7];
+    let title = &json[0];
     let body = format!(
         "{{\"data\":{{\"id\":7,\"title\":{title},\"all\":[{}]}},\"error\":{title}}}\n{}",
         json.join(","),
@@ -70,11 +77,12 @@ fn tattles(request: &Request) -> Answer {
 }
 
 #[tokio::test]
-async fn a_key_that_a_target_says_back_shows_nowhere() {
+async fn a_key_a_code_and_a_cookie_that_a_target_says_back_show_nowhere() {
     let stub = Stub::start(tattles).await;
     let folder = folder("canary");
+    let link = format!("{}#{CODE}", stub.base_url.replace("/api/v1", "/sign-in"));
     let mut arguments = vec!["run".to_owned(), "--profile".into(), "reference".into()];
-    arguments.extend(["--timeout", "1", "--jobs", "32"].map(str::to_owned));
+    arguments.extend(["--timeout", "1", "--jobs", "32", "--verbose"].map(str::to_owned));
     for chapter in ["envelope.", "prompts.create", "vaults.create", "keys.", "uploads.request"] {
         arguments.extend(["--filter".to_owned(), chapter.to_owned()]);
     }
@@ -87,19 +95,25 @@ async fn a_key_that_a_target_says_back_shows_nowhere() {
     let variables = [
         ("PROMPTARIUM_API_KEY", KEY),
         ("PROMPTARIUM_OTHER_API_KEY", &other),
+        ("PROMPTARIUM_SIGN_IN_URL", &link),
         ("PROMPTARIUM_BASE_URL", &stub.base_url),
     ];
-    let output = program(&arguments, &variables).await;
-    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
-    let mut told = vec![("stdout", stdout(&output)), ("stderr", stderr(&output))];
+    let ran = program(&arguments, &variables).await.ended(1, &["[code]", "[session]"]);
+    let mut told = vec![("stdout", ran.out), ("stderr", ran.err)];
     for (name, _) in Format::ALL {
         told.push((name, std::fs::read_to_string(file(name)).unwrap()));
     }
-    let traces = traces();
+    let mut traces = traces();
+    for secret in [CODE, SESSION] {
+        let pieces = secret.as_bytes().windows(12);
+        traces.extend(pieces.map(|piece| String::from_utf8(piece.to_vec()).unwrap()));
+    }
     for (name, text) in &told {
         assert!(*name == "stderr" || text.contains("[key]"), "{name} shows no exchange at all");
         for trace in &traces {
             assert!(!text.contains(trace), "{trace:?} in {name}");
         }
     }
+    let signed_out = stub.seen().iter().any(|line| line.ends_with("/sign-out"));
+    assert!(signed_out, "the run ended its session");
 }

@@ -8,7 +8,7 @@ use promptarium_conformance::Report;
 use promptarium_conformance::report::{Format, Output, Outputs};
 
 use super::kinds;
-use crate::cli::{assert_refused, folder, program, stderr, stdout};
+use crate::program::{self, command, folder};
 use crate::stub::{Answer, KEY, Stub};
 
 fn file(folder: &Path, name: &str) -> PathBuf {
@@ -65,31 +65,6 @@ async fn every_format_is_written_while_the_run_goes_on() {
     assert_eq!(std::fs::read_dir(folder).unwrap().count(), Format::ALL.len());
 }
 
-#[tokio::test]
-async fn a_file_that_cannot_be_written_any_more_costs_the_others_nothing() {
-    let report = kinds::report().await;
-    let (good, bad) = (folder("reports-good"), folder("reports-bad"));
-    let all = outputs(&bad).into_iter().take(2).chain(outputs(&good)).collect();
-    let mut outputs = Outputs::new(all).unwrap();
-    outputs.begin(&kinds::run().await.1.opening()).unwrap();
-    std::fs::remove_dir_all(&bad).unwrap();
-    outputs.tell(&report.records[0], &first(&report, 1));
-    let json = file(&good, "json");
-    eventually("the good file", || {
-        std::fs::read_to_string(&json).is_ok_and(|text| text.contains(report.records[0].id))
-    })
-    .await;
-    let line = outputs.end(&report).unwrap_err();
-    for name in ["text", "json"] {
-        assert!(line.contains(&format!("{}: ", file(&bad, name).display())), "{line}");
-    }
-    assert_eq!(line.lines().count(), 1);
-    for (name, format) in Format::ALL {
-        let text = std::fs::read_to_string(file(&good, name)).unwrap();
-        assert_eq!(text, format.render(&report), "{name}");
-    }
-}
-
 /// The cost of writing must not grow with the square of what is written.
 #[tokio::test]
 async fn a_thousand_records_are_written_a_few_times_and_not_a_thousand() {
@@ -123,10 +98,9 @@ async fn two_reports_do_not_go_to_one_file() {
             std::fs::write(&path, "").unwrap();
         }
         let reports = [format!("json={}", path.display()), format!("html={}", spelling.display())];
-        let arguments = ["run", "--base-url", "http://127.0.0.1:1/api/v1", "--report", &reports[0]];
-        let arguments = [&arguments[..], &["--report", &reports[1]]].concat();
-        let output = program(&arguments, &[("PROMPTARIUM_API_KEY", KEY)]).await;
-        assert_refused(&output, 2, "two reports go to");
+        let arguments = ["--report", &reports[0], "--report", &reports[1]];
+        let ran = program::run("http://127.0.0.1:1/api/v1", KEY, &arguments).await;
+        ran.refused(2, "two reports go to");
     }
 }
 
@@ -141,15 +115,12 @@ async fn a_full_disk_is_told_in_one_line_and_loses_no_other_report() {
     let folder = folder("reports-full");
     let json = file(&folder, "json");
     let reports = [format!("json={}", json.display()), "html=/dev/full".to_owned()];
-    let variables = [("PROMPTARIUM_API_KEY", KEY), ("PROMPTARIUM_BASE_URL", &stub.base_url)];
-    let arguments = ["run", "--filter", "vaults.create.answer", "--timeout", "2"];
+    let arguments = ["--filter", "vaults.create.answer", "--timeout", "2"];
     let more = ["--report", &reports[1], "--report", &reports[0]];
-    let output = program(&[&arguments[..], &more].concat(), &variables).await;
-    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
-    let told = stderr(&output);
+    let ran = program::run(&stub.base_url, KEY, &[&arguments[..], &more].concat()).await;
+    let told = ran.ended(2, &["verdict: failed"]).err;
     let lines: Vec<_> = told.lines().filter(|line| line.contains("cannot write")).collect();
     assert!(lines.len() == 1 && lines[0].contains("/dev/full: "), "{told}");
-    assert!(stdout(&output).contains("verdict: failed"));
     assert!(std::fs::read_to_string(json).unwrap().contains("\"verdict\": \"failed\""));
 }
 
@@ -168,12 +139,11 @@ async fn a_run_that_is_killed_leaves_what_it_had_found_in_every_format() {
     });
     let stub = stub.await;
     let folder = folder("reports-killed");
-    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_promptarium-conformance"));
-    command.args(["run", "--base-url", &stub.base_url, "--filter", "vaults.", "--jobs", "64"]);
+    let arguments = ["run", "--base-url", &stub.base_url, "--filter", "vaults.", "--jobs", "64"];
+    let mut command = command(&arguments, &[("PROMPTARIUM_API_KEY", KEY)]);
     for (name, _) in Format::ALL {
         command.arg("--report").arg(format!("{name}={}", file(&folder, name).display()));
     }
-    command.env_clear().env("PROMPTARIUM_API_KEY", KEY);
     let mut run = command.stdout(std::process::Stdio::null()).spawn().unwrap();
     let text = |name: &str| std::fs::read_to_string(file(&folder, name)).unwrap_or_default();
     let json = || serde_json::from_str::<serde_json::Value>(&text("json")).unwrap_or_default();

@@ -2,10 +2,9 @@
 
 use super::keys::made::GENERATED;
 use super::keys::{as_main, token};
-use crate::fault::{Fault, fault};
 use crate::faults::keys::{let_in, scopeless};
-use crate::front::{and_sends, code_instead, refused};
 use crate::keys::{MAIN, OTHER, READ_ONLY, REVOKED};
+use crate::prelude::*;
 
 const ALL_PATHS: &str = "* /**";
 
@@ -35,16 +34,6 @@ pub(super) const ALL: &[Fault] = &[
         token(request).len() + 1 == MAIN.len() && MAIN.starts_with(token(request))
     }),
         "A key that lacks its last character is taken." },
-    fault! { "auth.truncated-half" ["AU-04"] let_in(ALL_PATHS, |request| {
-        let half = (MAIN.len() - 8..MAIN.len()).contains(&token(request).len());
-        half && MAIN.starts_with(token(request))
-    }),
-        "Half of the secret is enough." },
-    fault! { "auth.public-part-only" ["AU-05"] let_in(ALL_PATHS, |request| {
-        let (given, last) = (token(request), MAIN.len() - 1);
-        given.len() == MAIN.len() && given != MAIN && given[..last] == MAIN[..last]
-    }),
-        "The last character of a key is not compared." },
     fault! { "auth.unknown-403" ["AU-05"] code_instead(ALL_PATHS, 401, 403, |request| {
         let given = ["", MAIN, OTHER, READ_ONLY, REVOKED].contains(&token(request));
         !given && !token(request).starts_with(GENERATED) && request.of_api

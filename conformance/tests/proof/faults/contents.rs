@@ -6,32 +6,17 @@ pub(super) mod moves;
 pub(super) mod pins;
 pub(super) mod removal;
 
-use std::cmp::Reverse;
-use std::collections::HashMap;
-
-use serde_json::{Map, Value};
-
-use crate::entries::{entries, text};
-use crate::exchange::Response;
-use crate::fault::{Fault, Intercept, fault};
-use crate::front::{answers, edits_data, edits_each, edits_entries};
-use crate::shared::Shared;
+use crate::prelude::*;
 
 const LISTING: &str = "GET /vaults/*/prompts";
 
 #[rustfmt::skip]
 pub(crate) const ALL: &[Fault] = &[
-    fault! { "contents.pinned-missing" ["VC-04"]
-        edits_each(LISTING, |entry| keep(entry, |key, value| key != "isPinned" || *value == true)),
-        "isPinned is left out where it is false." },
     fault! { "contents.pinned-flag" ["VC-06"]
         edits_each(LISTING, |entry| entry["isPinned"] = false.into()),
         "isPinned is false for pinned prompts too." },
     fault! { "contents.pinned-everywhere" ["VC-06"] pins::everywhere(),
         "isPinned tells of a pin in any vault." },
-    fault! { "contents.entries-short" ["VC-04"]
-        edits_each(LISTING, |entry| keep(entry, |key, _| key != "prompt")),
-        "Entries of a listing leave the prompt's text out." },
     fault! { "contents.entries-one-vault" ["VC-04"] answers(LISTING, |request, response| {
         let vault = request.id(1);
         response.each(|entry| entry["vaultIds"] = vec![vault].into());
@@ -59,12 +44,6 @@ pub(crate) const ALL: &[Fault] = &[
         loose(response, |loose| loose.sort_by_key(|entry| Reverse(entry["id"].as_i64())));
     }),
         "A listing goes by the prompts' creation." },
-    fault! { "contents.by-update" ["VC-09"] answers(LISTING, |_, response| {
-        loose(response, |loose| {
-            loose.sort_by_key(|entry| Reverse(text(entry, "updatedAt").to_owned()));
-        });
-    }),
-        "A listing goes by the prompts' last update." },
     fault! { "contents.by-title" ["VC-09"] answers(LISTING, |_, response| {
         loose(response, |loose| loose.sort_by_key(|entry| text(entry, "title").to_owned()));
     }),
@@ -85,13 +64,6 @@ pub(crate) const ALL: &[Fault] = &[
         answers(LISTING, |_, response| pinned(response, <[serde_json::Value]>::reverse)),
         "The prompt pinned first is on top." },
 ];
-
-fn keep(entry: &mut Value, wanted: impl Fn(&str, &Value) -> bool) {
-    if let Value::Object(members) = entry {
-        let all = std::mem::replace(members, Map::new());
-        members.extend(all.into_iter().filter(|(key, value)| wanted(key, value)));
-    }
-}
 
 fn membership(entry: &Value) -> i64 {
     entry["vaultPromptId"].as_i64().unwrap_or_default()
@@ -115,9 +87,9 @@ fn pinned(response: &mut Response, change: impl FnOnce(&mut [Value])) {
 
 /// New memberships go by the age of those they come from.
 fn moved_keeps_date() -> Intercept {
-    let ages = Shared::<HashMap<i64, i64>>::default();
-    answers("GET /vaults/*/prompts, POST /vaults/*/prompts/*/move", move |request, response| {
-        ages.with(|ages| {
+    answers_with(
+        "GET /vaults/*/prompts, POST /vaults/*/prompts/*/move",
+        move |ages: &mut HashMap<i64, i64>, request, response| {
             let age = |id: i64| ages.get(&id).copied().unwrap_or(id);
             if request.segment(4) != "move" {
                 loose(response, |loose| loose.sort_by_key(|entry| Reverse(age(membership(entry)))));
@@ -126,6 +98,6 @@ fn moved_keeps_date() -> Intercept {
                 let old = age(request.id(3));
                 ages.insert(new, old);
             }
-        });
-    })
+        },
+    )
 }

@@ -1,15 +1,9 @@
 //! Faults in the envelope and its conventions, and in the version's prefix (EN, VE).
 
 use http::header::CONTENT_TYPE;
-use serde_json::{Value, json};
 
-use crate::entries::without;
-use crate::exchange::{ROOT, Request, Response};
-use crate::fault::{Fault, fault};
-use crate::front::{
-    answers, asks, edits, edits_answer, edits_data, edits_each, edits_success, instead, refused,
-    whole,
-};
+use crate::exchange::ROOT;
+use crate::prelude::*;
 
 /// Above every id that a server has given out so far.
 const MOST: i64 = 1 << 40;
@@ -53,13 +47,6 @@ pub(super) const ALL: &[Fault] = &[
         }
     }),
         "A 404 has an empty object as data." },
-    fault! { "envelope.refused-body-back" ["EN-06"] answers("POST /vaults", |request, response| {
-        if response.code() == 400 {
-            let body = request.json();
-            response.edit(|response| response["data"] = body);
-        }
-    }),
-        "A 400 of a new vault has the refused body as data." },
     fault! { "envelope.last-without-pagination" ["EN-07"] edits_answer("GET /prompts", |body| {
         if body["pagination"]["nextCursor"].is_null() {
             without(body, "pagination");
@@ -72,9 +59,6 @@ pub(super) const ALL: &[Fault] = &[
         }
     }),
         "The last page has no nextCursor instead of null." },
-    fault! { "envelope.time-without-zone" ["EN-09"]
-        edits_data("PATCH /vaults/*", |vault| times(vault, |time| time.replace('Z', ""))),
-        "The times of an updated vault have no zone." },
     fault! { "envelope.time-with-space" ["EN-09"]
         edits_each("GET /vaults", |vault| times(vault, |time| time.replace('T', " "))),
         "The times of the list of vaults have a space for the T." },
@@ -100,6 +84,13 @@ pub(super) const ALL: &[Fault] = &[
             }
         }),
         "Ids are counted down from a great number." },
+    fault! { "envelope.refused-body-back" ["EN-06"] answers("POST /vaults", |request, response| {
+        if response.code() == 400 {
+            let body = request.json();
+            response.edit(|response| response["data"] = body);
+        }
+    }),
+        "A 400 of a new vault has the refused body as data." },
 ];
 
 fn times(object: &mut Value, form: impl Fn(&str) -> String) {

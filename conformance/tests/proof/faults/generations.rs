@@ -3,17 +3,8 @@
 pub(super) mod answer;
 pub(super) mod jobs;
 
-use http::Method;
-use serde_json::{Value, json};
-
-use crate::bounds::{
-    bytes, default, defaulted, ignored_if, taken_as, text_is_refused, text_refused, value_refused,
-};
-use crate::entries::{list_of, without};
-use crate::exchange::Response;
-use crate::fault::{Fault, Intercept, fault};
 use crate::faults::uploads::in_storage;
-use crate::front::{answers, edits, whole};
+use crate::prelude::*;
 
 const QUEUE: &str = "POST /generations";
 
@@ -26,21 +17,6 @@ pub(crate) const ALL: &[Fault] = &[
         "A prompt is counted in bytes." },
     fault! { "generations.video-by-default" ["GE-09"] defaulted(QUEUE, "generationType", "video"),
         "A generation is a video by default." },
-    fault! { "generations.entry-no-uri" ["GE-25"] edits(QUEUE, |body| {
-        for field in ["imageInputs", "referenceImageUrls"] {
-            if let Some(entries) = list_of(body, field) {
-                entries.retain(|entry| entry.as_str().is_none_or(|text| text.contains(':')));
-            }
-        }
-    }),
-        "Entries of a list that are no URI are passed over." },
-    fault! { "generations.first-entry" ["GE-25"] edits(QUEUE, |body| {
-        if let Some(entries) = list_of(body, "referenceImageUrls") {
-            let mut first = true;
-            entries.retain(|entry| std::mem::take(&mut first) || !entry.is_string());
-        }
-    }),
-        "Only the first entry of referenceImageUrls is looked at." },
     fault! { "generations.references-refused" ["GE-23"]
         value_refused(QUEUE, "referenceImageUrls", |list| list == &json!([])),
         "An empty referenceImageUrls is refused." },
@@ -73,17 +49,6 @@ pub(crate) const ALL: &[Fault] = &[
         "Without batchCount there are 2 outputs." },
     fault! { "generations.vault-ignored" ["GE-21"] ignored_if(QUEUE, "vaultId", Value::is_i64),
         "The output goes to General whatever vault is named." },
-    fault! { "generations.vault-of-its-own" ["GE-22"] whole(QUEUE, |mut request, upstream| async move {
-        if request.json().get("vaultId").is_none() {
-            let new = request.another_with(Method::POST, "/vaults", &json!({ "name": "Output" }));
-            let made = upstream.send(&new).await;
-            if made.is_success() {
-                request.edit(|body| default(body, "vaultId", made.id()));
-            }
-        }
-        upstream.send(&request).await
-    }),
-        "Without vaultId the output goes to a vault that is made for it." },
     fault! { "generations.vault-foreign" ["GE-21"] foreign_vault(),
         "For a vault that is not the caller's the output goes to General." },
     fault! { "generations.known-models" ["GE-07"]
@@ -106,20 +71,21 @@ pub(crate) const ALL: &[Fault] = &[
         "The default aspectRatio cannot be named." },
     fault! { "generations.upload-url-taken" ["UP-17"] taken_as(QUEUE, "imageInput", in_storage),
         "uploadUrl is taken as an input image." },
-    fault! { "generations.refusal-queued" ["GE-26"] answers(QUEUE, |request, response| {
-        if response.code() == 502 {
-            *response = Response::data(
-                202,
-                &json!({
-                    "success": true,
-                    "clientJobId": request.text("clientJobId"),
-                    "providerRequestId": "none",
-                    "statusUrl": "http://127.0.0.1/none",
-                }),
-            );
+    fault! { "generations.entry-no-uri" ["GE-25"] edits(QUEUE, |body| {
+        for field in ["imageInputs", "referenceImageUrls"] {
+            if let Some(entries) = list_of(body, field) {
+                entries.retain(|entry| entry.as_str().is_none_or(|text| text.contains(':')));
+            }
         }
     }),
-        "What the provider refuses is answered 202." },
+        "Entries of a list that are no URI are passed over." },
+    fault! { "generations.first-entry" ["GE-25"] edits(QUEUE, |body| {
+        if let Some(entries) = list_of(body, "referenceImageUrls") {
+            let mut first = true;
+            entries.retain(|entry| std::mem::take(&mut first) || !entry.is_string());
+        }
+    }),
+        "Only the first entry of referenceImageUrls is looked at." },
 ];
 
 fn foreign_vault() -> Intercept {

@@ -1,12 +1,8 @@
 //! Faults in headers, methods and the reading of bodies, on paths of any chapter.
 
-use http::Method;
 use http::header::{AUTHORIZATION, WWW_AUTHENTICATE};
-use serde_json::Value;
 
-use crate::exchange::Response;
-use crate::fault::{Fault, fault};
-use crate::front::{answers, asks, instead, refused, whole};
+use crate::prelude::*;
 
 const EVERYWHERE: &str = "* /**";
 const REQUEST_ID: &str = "x-request-id";
@@ -92,16 +88,6 @@ pub(super) const ALL: &[Fault] = &[
         }
     }),
         "Of a key that stands twice the values are joined." },
-    fault! { "isolation.membership-forbidden" ["VC-15"]
-        answers("DELETE /vaults/*/prompts/*", |request, response| {
-            if response.code() == 404
-                && response.json()["details"] == Value::Object(serde_json::Map::default())
-                && request.id(3) > 0
-            {
-                response.set_code(403);
-            }
-        }),
-        "A membership that is not in the vault of the path is answered 403." },
 ];
 
 fn fallen() -> Response {

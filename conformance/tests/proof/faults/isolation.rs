@@ -1,14 +1,7 @@
 //! Faults in the isolation of accounts (ER-10, PR-14 and the rules of ids in bodies).
 
-use http::Method;
-use serde_json::Value;
-
-use crate::entries::{entries, without};
-use crate::exchange::{Request, Response};
-use crate::fault::{Fault, Intercept, fault};
-use crate::front::{and_sends, whole};
 use crate::keys::{MAIN, OTHER};
-use crate::proxy::Upstream;
+use crate::prelude::*;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Fault] = &[
@@ -94,7 +87,7 @@ pub(super) fn of_the_other(request: &Request) -> Request {
 
 /// What is not there for the caller is looked for in the other account; an answer
 /// from there is given if `shown` takes it.
-fn open(routes: &'static str, shown: fn(&Value) -> bool) -> Intercept {
+pub(super) fn open(routes: &'static str, shown: fn(&Value) -> bool) -> Intercept {
     whole(routes, move |request, upstream| async move {
         let response = upstream.send(&request).await;
         if response.code() != 404 {

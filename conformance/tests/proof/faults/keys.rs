@@ -3,12 +3,8 @@
 pub(super) mod made;
 pub(super) mod sessions;
 
-use serde_json::json;
-
-use crate::exchange::{Request, Response};
-use crate::fault::{Fault, Intercept, fault};
-use crate::front::{answers, asks, instead};
 use crate::keys::{MAIN, READ_ONLY};
+use crate::prelude::*;
 
 const ALL_PATHS: &str = "* /**";
 

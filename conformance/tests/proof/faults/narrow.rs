@@ -1,57 +1,21 @@
 //! Second faults of rules: each shows in one place only, such as lists, later pages, one kind of
 //! prompt or a second request.
 
-use std::collections::{HashMap, HashSet};
-
-use http::Method;
-use serde_json::{Value, json};
-
-use super::isolation::of_the_other;
+use super::isolation::forbidden;
 use super::keys::{as_main, token};
-use crate::bounds::{default, taken_as};
-use crate::entries::{list_of, without};
-use crate::exchange::Response;
-use crate::fault::{Fault, Intercept, fault};
-use crate::front::{answers, asks, edits, edits_data, edits_each, instead, whole};
-use crate::keys::{MAIN, READ_ONLY};
-use crate::shared::Shared;
+use crate::keys::MAIN;
+use crate::prelude::*;
 
 const QUEUE: &str = "POST /generations";
-const SLOT: &str = "POST /uploads/images";
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Fault] = &[
     fault! { "narrow.description-null-as-text" ["VA-25"]
         taken_as("PATCH /vaults/*", "description", |text| text.is_null().then(|| "null".into())),
         "A description of null becomes the text null." },
-    fault! { "narrow.visibility-listed-in-capitals" ["VA-05"]
-        edits_each("GET /vaults", |vault| if vault["visibility"] == "private" {
-            vault["visibility"] = "PRIVATE".into();
-        }),
-        "The visibility of private vaults is PRIVATE in the list." },
-    fault! { "narrow.no-scope-slot-403" ["AU-10"] answers(SLOT, |request, response| {
-        if response.code() == 401 && token(request) == READ_ONLY {
-            response.set_code(403);
-        }
-    }),
-        "An upload slot for a key without the scope is 403." },
-    fault! { "narrow.cursor-in-a-list" ["EN-07"] answers("GET /prompts", |request, response| {
-        if request.parameter("limit").is_some() {
-            response.edit(|body| if body["pagination"]["nextCursor"].is_string() {
-                body["pagination"]["nextCursor"] = json!([body["pagination"]["nextCursor"]]);
-            });
-        }
-    }),
-        "With a limit nextCursor is a list of one cursor." },
     fault! { "narrow.version-in-capitals" ["VE-01"]
         asks("* /api/V1/**", |request| request.path = request.path.replacen("/V1", "/v1", 1)),
         "The API answers under /api/V1 too." },
-    fault! { "narrow.pagination-without-type" ["PG-01"] answers("GET /prompts", |request, response| {
-        if request.parameter("type").is_some() {
-            response.edit(|body| without(body, "pagination"));
-        }
-    }),
-        "A list of one type has no pagination." },
     fault! { "narrow.list-from-second" ["PG-05"] answers("GET /prompts", |request, response| {
         if request.parameter("limit").is_some() && request.parameter("cursor").is_none() {
             response.edit_data(|data| if let Some(found) = data.as_array_mut() {
@@ -68,11 +32,6 @@ pub(super) const ALL: &[Fault] = &[
         }
     }),
         "A later page of one entry has no nextCursor." },
-    fault! { "narrow.video-listed-as-image" ["PR-03"]
-        edits_each("GET /prompts", |prompt| if prompt["promptType"] == "video" {
-            prompt["promptType"] = "image".into();
-        }),
-        "Prompts for videos are listed as prompts for images." },
     fault! { "narrow.status-listed-as-number" ["PR-05"]
         edits_each("GET /prompts", |prompt| prompt["status"] = 1.into()),
         "The status is a number in lists." },
@@ -85,9 +44,6 @@ pub(super) const ALL: &[Fault] = &[
             images.for_each(|image| without(image, "createdAt"));
         }),
         "An image has no createdAt." },
-    fault! { "narrow.saved-as-member" ["PR-11"]
-        edits_data("POST /prompts/*/save", |prompt| prompt["vaultPromptId"] = 1.into()),
-        "The answer of save has a vaultPromptId." },
     fault! { "narrow.update-shows-references" ["PR-12"]
         edits_data("PATCH /prompts/*", |prompt| prompt["referenceMediaUrls"] = json!([])),
         "The answer of an update has referenceMediaUrls." },
@@ -97,12 +53,6 @@ pub(super) const ALL: &[Fault] = &[
         }
     }),
         "A prompt that is created without a promptType is shown without one." },
-    fault! { "narrow.change-to-video-without-model" ["PR-36"] edits("PATCH /prompts/*", |body| {
-        if body["promptType"] == "video" {
-            default(body, "modelId", "local/plasma-video");
-        }
-    }),
-        "A text prompt without modelId becomes a video prompt." },
     fault! { "narrow.references-set-once" ["PR-39"] references_set_once(),
         "The referenceMediaUrls of a prompt can be replaced once only." },
     fault! { "narrow.files-deleted-too" ["PR-43"] files_deleted_too(),
@@ -121,27 +71,6 @@ pub(super) const ALL: &[Fault] = &[
         }
     }),
         "A vault with a description is created with 200." },
-    fault! { "narrow.null-adds-nothing" ["VC-12"] instead("POST /vaults/*/prompts", |request| {
-        let body = request.json();
-        (body.is_object() && body["promptIds"].is_null()).then(|| Response::data(201, &json!([])))
-    }),
-        "promptIds that are missing or null are an empty list, which is accepted." },
-    fault! { "narrow.move-answers-no-member" ["VC-19"]
-        edits_data("POST /vaults/*/prompts/*/move", |data| {
-            let id = data["vaultPromptId"].as_i64().unwrap_or_default();
-            data["vaultPromptId"] = (id + (1 << 40)).into();
-        }),
-        "The vaultPromptId that a move answers with is no membership." },
-    fault! { "narrow.move-tells-foreign-vault" ["VC-23"]
-        whole("POST /vaults/*/prompts/*/move", |request, upstream| async move {
-            let response = upstream.send(&request).await;
-            let vault = request.another(Method::GET, format!("/vaults/{}", request.id(1)));
-            if response.code() == 404 && upstream.send(&of_the_other(&vault)).await.is_success() {
-                return Response::refusal(403, "The vault belongs to another account.");
-            }
-            response
-        }),
-        "A move out of another account's vault is answered 403." },
     fault! { "narrow.generation-into-vault-200" ["GE-01"] answers(QUEUE, |request, response| {
         if response.code() == 202 && request.json()["vaultId"].is_i64() {
             response.set_code(200);
@@ -180,17 +109,82 @@ pub(super) const ALL: &[Fault] = &[
         }
     }),
         "A key is taken without its vendor." },
-    fault! { "narrow.upload-url-null" ["UP-04"] answers(SLOT, |request, response| {
-        if request.json()["contentType"] == "image/png" {
-            response.edit_data(|slot| slot["uploadUrl"] = json!({ "href": slot["uploadUrl"] }));
+    fault! { "narrow.saved-as-member" ["PR-11"]
+        edits_data("POST /prompts/*/save", |prompt| prompt["vaultPromptId"] = 1.into()),
+        "The answer of save has a vaultPromptId." },
+    fault! { "narrow.change-to-video-without-model" ["PR-36"] edits("PATCH /prompts/*", |body| {
+        if body["promptType"] == "video" {
+            default(body, "modelId", "local/plasma-video");
         }
     }),
-        "The uploadUrl of a PNG is an object." },
-    fault! { "narrow.path-in-parts" ["UP-07"] edits_data(SLOT, |slot| {
-        let path = slot["path"].as_str().unwrap_or_default();
-        slot["path"] = path.split('/').collect::<Vec<_>>().into();
+        "A text prompt without modelId becomes a video prompt." },
+    fault! { "narrow.move-answers-no-member" ["VC-19"]
+        edits_data("POST /vaults/*/prompts/*/move", |data| {
+            let id = data["vaultPromptId"].as_i64().unwrap_or_default();
+            data["vaultPromptId"] = (id + (1 << 40)).into();
+        }),
+        "The vaultPromptId that a move answers with is no membership." },
+    fault! { "narrow.cursor-in-a-list" ["EN-07"] edits_answer("GET /prompts", |body| {
+        if body["pagination"]["nextCursor"].is_string() {
+            body["pagination"]["nextCursor"] = json!([body["pagination"]["nextCursor"]]);
+        }
     }),
-        "The path of an asset is a list of its parts." },
+        "nextCursor is a list of one cursor." },
+    fault! { "narrow.no-pagination" ["PG-01"]
+        edits_answer("GET /prompts", |body| without(body, "pagination")),
+        "A list of prompts has no pagination." },
+    fault! { "narrow.move-forbidden" ["VC-23"] forbidden("POST /vaults/*/prompts/*/move", "vaults"),
+        "A move out of another account's vault is answered 403." },
+    fault! { "narrow.second-page-ends" ["PG-07"] answers("GET /prompts", |request, response| {
+        if request.parameter("cursor").is_some() && response.is_success() {
+            response.edit(|body| body["pagination"]["nextCursor"] = Value::Null);
+        }
+    }),
+        "The second page is the last." },
+    fault! { "narrow.model-shown" ["PR-12"]
+        edits_data("POST /prompts", |prompt| prompt["modelId"] = "local/plasma".into()),
+        "A create shows a modelId." },
+    fault! { "narrow.saved-nowhere" ["PR-45"]
+        edits_data("POST /prompts/*/save", |prompt| prompt["vaultIds"] = json!([])),
+        "The answer of save has no vaultIds." },
+    fault! { "narrow.moves-prompt-0" ["VC-18"]
+        edits_data("POST /vaults/*/prompts/*/move", |data| data["promptId"] = 0.into()),
+        "A move answers with the prompt 0." },
+    fault! { "narrow.vault-by-default" ["GE-22"] defaulted(QUEUE, "vaultId", i64::MAX),
+        "A generation without vaultId is for a vault that is not there." },
+    fault! { "narrow.refusal-500" ["GE-26"] code_instead(QUEUE, 502, 500, |_| true),
+        "What the provider refuses is answered 500." },
+    fault! { "narrow.id-without-dashes" ["GE-12"] answers(QUEUE, |request, response| {
+        if request.text("clientJobId").is_none() {
+            response.edit_data(|data| {
+                let id = data["clientJobId"].as_str().unwrap_or_default().replace('-', "");
+                data["clientJobId"] = id.into();
+            });
+        }
+    }),
+        "An id that was made has no dashes." },
+    fault! { "narrow.status-elsewhere" ["GE-05"]
+        edits_data(QUEUE, |data| data["statusUrl"] = "http://127.0.0.1:9/status".into()),
+        "statusUrl leads elsewhere." },
+    fault! { "narrow.answer-with-images" ["GE-06"]
+        edits_data(QUEUE, |data| data["images"] = json!([{ "url": "http://127.0.0.1:9/a.png" }])),
+        "The answer has images." },
+    fault! { "narrow.negative-502" ["GE-14"]
+        refused(QUEUE, 502, |request| request.text("negativePrompt").is_some()),
+        "A model that knows no negativePrompt answers 502." },
+    fault! { "narrow.output-not-listed" ["GE-27"] edits_entries("GET /vaults/*/prompts", |found| {
+        found.retain(|one| one["images"] == json!([]));
+    }),
+        "The output of a job is not listed in its vault." },
+    fault! { "narrow.key-in-capitals" ["KE-01"] edits_data("POST /api-keys", |data| {
+        data["key"] = data["key"].as_str().unwrap_or_default().to_uppercase().into();
+    }),
+        "A new key is in capitals." },
+    fault! { "narrow.references-fewer" ["PR-39"]
+        value_refused("PATCH /prompts/*", "referenceMediaUrls", |list| {
+            list.as_array().is_some_and(|list| list.len() > 9)
+        }),
+        "An update takes nine referenceMediaUrls at most." },
 ];
 
 fn references_set_once() -> Intercept {
@@ -227,38 +221,40 @@ fn files_deleted_too() -> Intercept {
 }
 
 fn output_after_status() -> Intercept {
-    let asked = Shared::<HashSet<i64>>::default();
-    answers("GET /generations/*/status, GET /vaults/*/prompts", move |request, response| {
-        if request.segment(0) == "generations" {
-            asked.with(|asked| asked.extend(response.json()["data"]["vaultId"].as_i64()));
-        } else if !asked.with(|asked| asked.contains(&request.id(1))) {
-            response.edit_data(|data| {
-                if let Some(found) = data.as_array_mut() {
-                    found.retain(|one| one["images"] == json!([]));
-                }
-            });
-        }
-    })
+    answers_with(
+        "GET /generations/*/status, GET /vaults/*/prompts",
+        move |asked: &mut HashSet<i64>, request, response| {
+            if request.segment(0) == "generations" {
+                asked.extend(response.json()["data"]["vaultId"].as_i64());
+            } else if !asked.contains(&request.id(1)) {
+                response.edit_data(|data| {
+                    if let Some(found) = data.as_array_mut() {
+                        found.retain(|one| one["images"] == json!([]));
+                    }
+                });
+            }
+        },
+    )
 }
 
 fn queued_again() -> Intercept {
-    let requests = Shared::<HashMap<String, usize>>::default();
-    answers("POST /generations, GET /generations/*/status", move |request, response| {
-        if let Some(id) = request.text("clientJobId") {
-            requests.with(|requests| *requests.entry(id).or_default() += 1);
-        } else if requests
-            .with(|requests| requests.get(request.segment(1)).is_some_and(|count| *count > 1))
-        {
-            response.edit_data(|job| job["status"] = "queued".into());
-        }
-    })
+    answers_with(
+        "POST /generations, GET /generations/*/status",
+        move |requests: &mut HashMap<String, usize>, request, response| {
+            if let Some(id) = request.text("clientJobId") {
+                *requests.entry(id).or_default() += 1;
+            } else if requests.get(request.segment(1)).is_some_and(|count| *count > 1) {
+                response.edit_data(|job| job["status"] = "queued".into());
+            }
+        },
+    )
 }
 
 fn output_listed_late() -> Intercept {
     // The outputs of jobs that were seen completed, and whether they are to be listed.
-    let outputs = Shared::<HashMap<i64, bool>>::default();
-    answers("GET /generations/*/status, GET /vaults/*/prompts", move |request, response| {
-        outputs.with(|outputs| {
+    answers_with(
+        "GET /generations/*/status, GET /vaults/*/prompts",
+        move |outputs: &mut HashMap<i64, bool>, request, response| {
             if request.segment(0) == "generations" {
                 if let Some(id) = response.json()["data"]["promptId"].as_i64() {
                     outputs.entry(id).or_insert(false);
@@ -274,6 +270,6 @@ fn output_listed_late() -> Intercept {
                     found.retain(is_listed);
                 }
             });
-        });
-    })
+        },
+    )
 }

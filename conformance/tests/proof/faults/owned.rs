@@ -1,23 +1,10 @@
 //! Faults for scenarios that depend on what is broken in many other places: each breaks a rule
 //! of the scenario's own.
 
-use std::collections::HashMap;
-
-use http::Method;
 use http::header::{AUTHORIZATION, CONTENT_TYPE};
-use serde_json::{Value, json};
 
 use super::isolation::of_the_other;
-use crate::bounds::value_refused;
-use crate::entries::without;
-use crate::exchange::{Request, Response};
-use crate::fault::{Fault, Intercept, fault};
-use crate::front::{
-    and_sends, answers, asks, code_instead, edits_data, edits_each, edits_entries, refused, whole,
-    whole_with,
-};
-use crate::proxy::Upstream;
-use crate::shared::Shared;
+use crate::prelude::*;
 
 const EVERYTHING: &str = "* /**";
 const MIB: usize = 1024 * 1024;

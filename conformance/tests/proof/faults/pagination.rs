@@ -1,23 +1,6 @@
 //! Faults in pages and cursors (PG, LI-01).
 
-mod pages;
-
-use std::collections::{HashMap, HashSet};
-
-use serde_json::{Value, json};
-
-use crate::bounds::parameter_as;
-use crate::entries::entries;
-use crate::exchange::{Request, Response};
-use crate::fault::{Fault, Intercept, fault};
-use crate::front::{answers, asks, edits_answer, refused, whole, whole_with};
-use crate::shared::Shared;
-use crate::store::in_store;
-
-use self::pages::{
-    BorderSkipped, BorderTwice, ByOffset, EndsEarly, LastUpdatedFirst, LimitOnce, OneMore,
-    WithoutType,
-};
+use crate::prelude::*;
 
 const LIST: &str = "GET /prompts";
 
@@ -46,38 +29,26 @@ pub(super) const ALL: &[Fault] = &[
         Some(number.map_or_else(|| limit.to_owned(), |number| (number + 1).to_string()))
     }),
         "A page holds one entry more than limit says." },
-    fault! { "pagination.limit-of-first-page" ["PG-03"] in_store(LIST, LimitOnce),
-        "From the second page on limit is ignored." },
-    fault! { "pagination.limit-101" ["LI-01"]
-        limit_as(|limit| Some(if limit == "101" { "100" } else { limit }.to_owned())),
-        "A limit of 101 is taken for 100." },
-    fault! { "pagination.limit-0" ["LI-01"]
-        limit_as(|limit| (limit.parse() != Ok(0)).then(|| limit.to_owned())),
-        "A limit of 0 is taken for none." },
-    fault! { "pagination.limit-negative" ["LI-01"] limit_as(|limit| {
-        let negative = limit.parse::<i64>().is_ok_and(|limit| limit < 0);
-        Some(if negative { limit.trim_start_matches('-') } else { limit }.to_owned())
+    fault! { "pagination.limit-of-first-page" ["PG-03"] asks(LIST, |request| {
+        if request.parameter("cursor").is_some() {
+            request.set_parameter("limit", None);
+        }
     }),
-        "A limit below 0 is taken without its sign." },
-    fault! { "pagination.limit-100" ["LI-01"] refused(LIST, 400, |request| limit(request) == Some(100)),
-        "A limit of 100 is refused." },
+        "From the second page on limit is ignored." },
     fault! { "pagination.limit-1" ["LI-01"] refused(LIST, 400, |request| limit(request) == Some(1)),
         "A limit of 1 is refused." },
-    fault! { "pagination.limit-word" ["PG-04"]
-        limit_as(|limit| (!limit.contains(char::is_alphabetic)).then(|| limit.to_owned())),
-        "A limit that is a word is taken for none." },
     fault! { "pagination.limit-fraction" ["PG-04"]
         limit_as(|limit| limit.split('.').next().map(str::to_owned)),
         "A limit with a fraction is cut." },
-    fault! { "pagination.cursor-without-type" ["PG-06"] in_store(LIST, WithoutType),
-        "From the second page on the filter type is ignored." },
-    fault! { "pagination.border-twice" ["PG-06"] in_store(LIST, BorderTwice),
+    fault! { "pagination.border-twice" ["PG-06"] border(true),
         "Each page begins with the last entry of the one before." },
-    fault! { "pagination.border-skipped" ["PG-06"] in_store(LIST, BorderSkipped),
+    fault! { "pagination.border-skipped" ["PG-06"] border(false),
         "Each page after the first one skips an entry." },
-    fault! { "pagination.by-offset" ["PG-06"] in_store(LIST, ByOffset::default()),
+    fault! { "pagination.by-offset" ["PG-06"] by_offset(|_| ()),
         "The pages of a vault are counted from the start of the list." },
-    fault! { "pagination.last-updated-first" ["PG-06"] in_store(LIST, LastUpdatedFirst),
+    fault! { "pagination.last-updated-first" ["PG-06"] by_offset(|found| {
+        found.sort_by_key(|one| Reverse((text(one, "updatedAt").to_owned(), one["id"].as_i64())));
+    }),
         "The list of a vault begins with what was updated last." },
     fault! { "pagination.cursor-forgotten-with-type" ["PG-06"] asks(LIST, |request| {
         if request.parameter("type").is_some() {
@@ -85,7 +56,7 @@ pub(super) const ALL: &[Fault] = &[
         }
     }),
         "With type the cursor is ignored." },
-    fault! { "pagination.cursor-after-the-end" ["PG-08"] in_store(LIST, OneMore),
+    fault! { "pagination.cursor-after-the-end" ["PG-08"] one_more(),
         "A full last page has a cursor to an empty one." },
     fault! { "pagination.cursor-empty" ["PG-08"] edits_answer(LIST, |body| {
         if body["pagination"]["nextCursor"].is_null() && body["data"].is_array() {
@@ -95,8 +66,6 @@ pub(super) const ALL: &[Fault] = &[
         "The nextCursor of the last page is an empty text." },
     fault! { "pagination.cursor-of-empty-list" ["PG-08"] of_empty(),
         "The list of an empty vault has a nextCursor." },
-    fault! { "pagination.ends-early" ["PG-07"] in_store(LIST, EndsEarly),
-        "The list ends when one entry is left." },
     fault! { "pagination.cursor-once" ["PG-09"] once(),
         "A cursor is good for one request." },
     fault! { "pagination.cursor-not-taken-back" ["PG-09"] dashed(),
@@ -114,8 +83,83 @@ pub(super) const ALL: &[Fault] = &[
         "A request without cursor goes on where the caller's last one stopped." },
 ];
 
-fn limit(request: &Request) -> Option<i64> {
+fn limit(request: &Request) -> Option<usize> {
     request.parameter("limit")?.parse().ok()
+}
+
+/// How many entries a page has, unless the request is at fault.
+fn size(request: &Request) -> Option<usize> {
+    let size = request.parameter("limit").map_or(Some(20), |_| limit(request));
+    size.filter(|size| (1..=100).contains(size))
+}
+
+/// Each page after the first begins with the last entry of the one before, or skips an entry.
+fn border(twice: bool) -> Intercept {
+    whole_with(
+        LIST,
+        move |mut request, upstream, lasts: Shared<HashMap<String, Value>>| async move {
+            let cursor = request.parameter("cursor").unwrap_or_default();
+            let last = lasts.with(|lasts| lasts.get(cursor).cloned());
+            // With pages of the border alone a walk would never end.
+            let size = size(&request).filter(|size| if twice { *size > 1 } else { *size < 100 });
+            let changed = last.zip(size);
+            if let Some((_, size)) = &changed {
+                let size = if twice { size - 1 } else { size + 1 };
+                request.set_parameter("limit", Some(&size.to_string()));
+            }
+            let mut response = upstream.send(&request).await;
+            let next = response.json()["pagination"]["nextCursor"].as_str().map(str::to_owned);
+            entries(&mut response, |page| {
+                lasts.with(|lasts| lasts.extend(next.zip(page.last().cloned())));
+                match changed {
+                    Some((last, _)) if twice => page.insert(0, last),
+                    Some(_) => drop(page.drain(..page.len().min(1))),
+                    None => {}
+                }
+            });
+            response
+        },
+    )
+}
+
+/// The pages of a vault are counted from the start of the list in this order.
+fn by_offset(order: fn(&mut [Value])) -> Intercept {
+    whole(LIST, move |mut request, upstream| async move {
+        let start = request.parameter("cursor").map_or(Some(0), |start| start.parse().ok());
+        let (Some(start), Some(size), Some(_)) =
+            (start, size(&request), request.parameter("vaultId"))
+        else {
+            return upstream.send(&request).await;
+        };
+        request.set_parameter("cursor", None);
+        request.set_parameter("limit", Some("100"));
+        let mut response = upstream.send(&request).await;
+        response.edit(|body| {
+            let Value::Array(mut all) = body["data"].take() else { return };
+            order(&mut all);
+            let more = all.len() > start + size;
+            body["data"] = all.into_iter().skip(start).take(size).collect();
+            body["pagination"]["nextCursor"] = more.then(|| (start + size).to_string()).into();
+        });
+        response
+    })
+}
+
+fn one_more() -> Intercept {
+    whole(LIST, |request, upstream| async move {
+        let empty = json!({ "data": [], "error": null, "pagination": { "nextCursor": null } });
+        if request.parameter("cursor") == Some("end") {
+            return Response::new(200, &empty);
+        }
+        let mut response = upstream.send(&request).await;
+        response.edit(|body| {
+            let full = body["data"].as_array().map(Vec::len) == size(&request);
+            if full && body["pagination"]["nextCursor"].is_null() {
+                body["pagination"]["nextCursor"] = "end".into();
+            }
+        });
+        response
+    })
 }
 
 fn limit_as(taken: fn(&str) -> Option<String>) -> Intercept {

@@ -2,16 +2,14 @@
 
 mod answers;
 mod create;
-mod fields;
-mod kinds;
-mod life;
+pub(super) mod fields;
+pub(super) mod life;
 mod lists;
-mod reads;
 
-use crate::fault::Fault;
+use crate::prelude::*;
 
 pub(crate) const ALL: &[&[Fault]] =
-    &[answers::ALL, reads::ALL, fields::ALL, lists::ALL, create::ALL, kinds::ALL, life::ALL];
+    &[answers::ALL, fields::ALL, lists::ALL, create::ALL, life::ALL];
 
 /// Where a prompt is made or changed.
 const WRITES: &str = "POST /prompts, PATCH /prompts/*";

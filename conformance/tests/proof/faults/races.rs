@@ -7,8 +7,7 @@ mod jobs;
 mod prompts;
 mod vaults;
 
-use crate::exchange::{Request, Response};
-use crate::fault::Fault;
+use crate::prelude::*;
 
 pub(super) const ALL: &[&[Fault]] = &[prompts::ALL, vaults::ALL, contents::ALL, jobs::ALL];
 
@@ -31,7 +30,5 @@ fn by_owner(request: &Request) -> Option<String> {
 
 /// The prompts that an add names.
 fn ids(request: &Request) -> Vec<i64> {
-    let body = request.json();
-    let ids = body["promptIds"].as_array().into_iter().flatten();
-    ids.filter_map(serde_json::Value::as_i64).collect()
+    ids_of(&request.json(), "promptIds")
 }

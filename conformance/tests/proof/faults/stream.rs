@@ -3,9 +3,9 @@
 
 use std::sync::Arc;
 
-use crate::fault::{Fault, Intercept, fault};
 use crate::heads::{Came, Step, header, request};
 use crate::keys::MAIN;
+use crate::prelude::*;
 
 const FALLEN: &[u8] =
     b"HTTP/1.1 500 Internal Server Error\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
@@ -63,7 +63,7 @@ pub(super) const ALL: &[Fault] = &[
     fault! { "stream.expect-102" ["HT-21"]
         heads(PROCESSING, |lines| header(lines, "expect").is_some()),
         "A client that waits for 100 Continue is told 102 and no more." },
-    fault! { "stream.body-of-get" ["HT-22"] Intercept::Heads(|lines| {
+    fault! { "stream.body-of-get" ["HT-22"] super::wire::heads(|lines| {
         if lines[0].starts_with("GET ") || lines[0].starts_with("DELETE ") {
             lines.retain(|line| !line.starts_with("Content-Length:"));
         }
@@ -83,11 +83,11 @@ pub(super) const ALL: &[Fault] = &[
         "A header of 64 KiB is a server error." },
     fault! { "stream.many-headers-500" ["HT-13"] heads(FALLEN, |lines| lines.len() > 500),
         "A head of more than 500 lines is a server error." },
-    fault! { "stream.headers-dropped" ["HT-13"] Intercept::Heads(|lines| lines.truncate(90)),
+    fault! { "stream.headers-dropped" ["HT-13"] super::wire::heads(|lines| lines.truncate(90)),
         "Only the first 90 lines of a head are looked at." },
     fault! { "stream.long-first-line-500" ["HT-14"] heads(FALLEN, |lines| lines[0].len() > LONG),
         "A first line of 64 KiB is a server error." },
-    fault! { "stream.key-cut" ["HT-13"] Intercept::Heads(|lines| {
+    fault! { "stream.key-cut" ["HT-13"] super::wire::heads(|lines| {
         let start = format!("Bearer {MAIN}");
         if let Some((at, value)) = header(lines, "authorization")
             && value.len() > 4096

@@ -3,16 +3,7 @@
 pub(super) mod asset;
 pub(super) mod put;
 
-use std::collections::HashSet;
-
-use serde_json::Value;
-
-use crate::bounds::{as_text, shown_as, taken_as, text_is_refused, value_refused};
-use crate::entries::{text, without};
-use crate::exchange::Response;
-use crate::fault::{Fault, fault};
-use crate::front::{answers, edits_data, refused};
-use crate::shared::Shared;
+use crate::prelude::*;
 
 const PROMPTS: &str = "POST /prompts, PATCH /prompts/*";
 const SLOT: &str = "POST /uploads/images";

@@ -1,23 +1,11 @@
 //! Faults in vaults (VA, LI-06, LI-07): the fields that come in and their limits.
 
-pub(super) mod copies;
 pub(super) mod counts;
 pub(super) mod deletion;
 pub(super) mod forks;
-pub(super) mod list;
 pub(super) mod object;
 
-use std::collections::{HashMap, HashSet};
-
-use http::Method;
-use serde_json::{Value, json};
-
-use crate::bounds::{defaulted, ignored_if, refusal, taken_as};
-use crate::entries::{text, without};
-use crate::exchange::{Request, Response};
-use crate::fault::{Fault, Intercept, fault};
-use crate::front::{answers, edits, refused, whole};
-use crate::shared::Shared;
+use crate::prelude::*;
 
 /// Where a vault's fields come in.
 const WRITES: &str = "POST /vaults, PATCH /vaults/*";
@@ -59,16 +47,6 @@ pub(crate) const ALL: &[Fault] = &[
             if response.is_success() { before } else { response }
         }),
         "An update answers with the vault before it." },
-    fault! { "vaults.patch-answers-part" ["VA-22"] answers("PATCH /vaults/*", |request, response| {
-        let body = request.json();
-        response.edit_data(|vault| {
-            let kept = |key: &str| key == "id" || body.get(key).is_some();
-            if let Value::Object(fields) = vault {
-                fields.retain(|key, _| kept(key));
-            }
-        });
-    }),
-        "An update answers with the id and what it brought." },
     fault! { "vaults.visible-by-default" ["VA-19"]
         defaulted("POST /vaults", "visibility", "unlisted"),
         "A new vault is unlisted by default." },
@@ -95,23 +73,21 @@ pub(crate) const ALL: &[Fault] = &[
     }),
         "An update without a known field is refused." },
     fault! { "vaults.slug-first" ["VA-04"] {
-        let firsts = Shared::<HashMap<i64, Value>>::default();
-        answers(SHOWN, move |_, response| {
+        answers_with(SHOWN, move |firsts: &mut HashMap<i64, Value>, _, response| {
             let id = response.id();
             response.edit_data(|vault| {
                 let slug = vault["slug"].clone();
-                vault["slug"] = firsts.with(|firsts| firsts.entry(id).or_insert(slug).clone());
+                vault["slug"] = firsts.entry(id).or_insert(slug).clone();
             });
         })
     },
         "The slug is made from the first name, and a rename leaves it." },
     fault! { "vaults.slug-without-number" ["VA-04"] {
-        let updated = Shared::<HashSet<i64>>::default();
-        answers(SHOWN, move |request, response| {
+        answers_with(SHOWN, move |updated: &mut HashSet<i64>, request, response| {
             if request.method == Method::PATCH && response.is_success() {
-                updated.with(|updated| updated.insert(request.id(1)));
+                updated.insert(request.id(1));
             }
-            if updated.with(|updated| updated.contains(&request.id(1))) {
+            if updated.contains(&request.id(1)) {
                 response.edit_data(|vault| vault["slug"] = without_number(text(vault, "slug")).into());
             }
         })

@@ -46,10 +46,12 @@ pub(super) fn all() -> Vec<Fault> {
             faults.push(made(fault("let-in"), rule, among.clone(), wrong, move || {
                 let_in(routes, has)
             }));
-            let wrong = format!("{routes} answers 403 where the credential is {credential}.");
-            faults.push(made(fault("403"), rule, among, wrong, move || {
-                code_instead(routes, 401, 403, has)
-            }));
+            for code in [403, 404] {
+                let wrong =
+                    format!("{routes} answers {code} where the credential is {credential}.");
+                let how = move || code_instead(routes, 401, code, has);
+                faults.push(made(fault(&code.to_string()), rule, among.clone(), wrong, how));
+            }
         }
     }
     faults

@@ -12,14 +12,23 @@ use crate::front::{edits_success, no_content, status_instead};
 /// and how.
 type Operator = (&'static str, Option<&'static str>, &'static str, fn(&'static str) -> Intercept);
 
-const OPERATORS: [Operator; 5] = [
+const OPERATORS: [Operator; 8] = [
     ("other-status", None, "succeeds with 203", |route| status_instead(route, 203)),
     ("no-content", None, "succeeds with 204", no_content),
     ("no-error", Some("EN-03"), "has no error in a success", |route| {
         edits_success(route, |body| without(body, "error"))
     }),
+    ("no-data", Some("EN-03"), "has no data in a success", |route| {
+        edits_success(route, |body| without(body, "data"))
+    }),
     ("empty-error", Some("EN-04"), "has an empty error in a success", |route| {
         edits_success(route, |body| body["error"] = "".into())
+    }),
+    ("with-error", Some("EN-04"), "has a text as error in a success", |route| {
+        edits_success(route, |body| body["error"] = "none".into())
+    }),
+    ("null-data", Some("EN-05"), "has null in data", |route| {
+        edits_success(route, |body| body["data"] = Value::Null)
     }),
     (
         "other-data",

@@ -144,15 +144,9 @@ fn operators(field: &'static Field) -> Vec<Operator> {
         let what = format!("a list with an entry of the type {}", kind.name());
         add(&id, takes(&what), own, Act::Takes, Box::new(has));
     }
-    let range = field.range;
-    for (id, what, act, when) in bounds(field) {
-        let wrong = match act {
-            Act::Takes => takes(&what),
-            Act::Refuses => refuses(&what),
-        };
-        add(id, wrong, range, act, when);
-    }
-    for (id, what, rule, act, when) in forms(field) {
+    let bounds = bounds(field).into_iter();
+    let bounds = bounds.map(|(id, what, act, when)| (id.to_owned(), what, field.range, act, when));
+    for (id, what, rule, act, when) in bounds.chain(forms(field)) {
         let wrong = match act {
             Act::Takes => takes(&what),
             Act::Refuses => refuses(&what),

@@ -1,20 +1,11 @@
 //! Faults in moves (VC-17 to VC-24).
 
-use std::collections::HashMap;
 use std::time::Duration;
 
-use async_trait::async_trait;
-use promptarium::{VaultId, VaultPromptId};
-use promptarium_server::store::{Caller, Moved, NewVault, StoreError, VaultRecord};
-use serde_json::Value;
-
-use super::pins::mistaken;
-use crate::exchange::Request;
-use crate::fault::{Fault, Intercept, fault};
-use crate::front::{answers, edits_data, whole};
-use crate::proxy::Upstream;
-use crate::shared::Shared;
-use crate::store::{FaultyStore, Good, Result, in_store};
+use super::membership;
+use super::pins::entry_of;
+use crate::faults::isolation::of_the_other;
+use crate::prelude::*;
 
 const MOVE: &str = "POST /vaults/*/prompts/*/move";
 
@@ -26,196 +17,164 @@ pub(crate) const ALL: &[Fault] = &[
         data["targetVaultId"] = source;
     }),
         "A move answers with source and target swapped." },
-    fault! { "contents.move-answers-membership" ["VC-18"] answers(MOVE, |request, response| {
-        response.edit_data(|data| {
-            let right = data["promptId"].as_i64().unwrap_or_default();
-            data["promptId"] = mistaken(&request.id(3).into(), right);
-        });
-    }),
-        "A move answers with the membership as the prompt." },
     fault! { "contents.move-answers-old" ["VC-19"] answers(MOVE, |request, response| {
         response.edit_data(|data| data["vaultPromptId"] = request.id(3).into());
     }),
         "A move answers with the old membership." },
-    fault! { "contents.move-target-0" ["VC-22"]
-        whole(MOVE, |request, upstream| to_general(request, upstream, |body| body["targetVaultId"] == 0)),
-        "targetVaultId 0 stands for the General vault." },
-    fault! { "contents.move-no-target" ["VC-22"] whole(MOVE, |request, upstream| {
-        to_general(request, upstream, |body| body.is_object() && body.get("targetVaultId").is_none())
+    fault! { "contents.move-copies" ["VC-20"] moves(|it| async move {
+        if it.may_be_halved().await { it.told(it.save(it.target).await) } else { it.done().await }
     }),
-        "A move without a target goes to the General vault." },
-    fault! { "contents.move-copies" ["VC-20"] moves(Slip::Copies),
         "A move leaves the prompt in the source." },
-    fault! { "contents.move-pins" ["VC-20"] moves(Slip::KeepsPin),
+    fault! { "contents.move-pins" ["VC-20"] moves(|it| async move {
+        let moved = it.done().await;
+        if it.entry["isPinned"] == true && moved.is_success() {
+            let path = format!("/vaults/{}/prompts/{}/pin", it.target, member(&moved));
+            it.upstream.send(&it.request.another(Method::POST, path)).await;
+        }
+        moved
+    }),
         "A move of a pinned prompt keeps the pin." },
-    fault! { "contents.move-all" ["VC-20"] moves(Slip::TakesAll),
+    fault! { "contents.move-all" ["VC-20"] moves(|it| async move {
+        let moved = it.done().await;
+        if moved.is_success() {
+            it.upstream.take_out(&it.request, &it.entry["id"], |vault| vault != it.target).await;
+        }
+        moved
+    }),
         "A move takes the prompt out of all other vaults." },
-    fault! { "contents.move-loses" ["VC-24"] moves(Slip::Loses),
+    fault! { "contents.move-loses" ["VC-24"] moves(|it| async move {
+        let moved = it.done().await;
+        if !moved.is_success() && it.target > 0 {
+            it.remove(it.source(), it.request.id(3)).await;
+        }
+        moved
+    }),
         "A move to no vault of the caller's is refused, and the prompt is gone." },
-    fault! { "contents.move-claims" ["VC-24"] moves(Slip::Claims),
+    fault! { "contents.move-claims" ["VC-24"] moves(|it| async move {
+        let moved = it.done().await;
+        let claims = !moved.is_success() && it.target > 0 && it.entry.is_object();
+        if claims { it.told(it.request.id(3)) } else { moved }
+    }),
         "A move to no vault of the caller's is answered 200." },
-    fault! { "contents.move-gap" ["VC-21"] moves(Slip::Gap),
+    fault! { "contents.move-gap" ["VC-21"] moves(|it| async move {
+        if !it.may_be_halved().await {
+            return it.done().await;
+        }
+        it.remove(it.source(), it.request.id(3)).await;
+        tokio::time::sleep(BETWEEN_HALVES).await;
+        it.told(it.save(it.target).await)
+    }),
         "For a moment of a move the prompt is in neither vault." },
-    fault! { "contents.move-overlap" ["VC-21"] moves(Slip::Overlap),
+    fault! { "contents.move-overlap" ["VC-21"] moves(|it| async move {
+        if !it.may_be_halved().await {
+            return it.done().await;
+        }
+        let told = it.told(it.save(it.target).await);
+        tokio::time::sleep(BETWEEN_HALVES).await;
+        it.remove(it.source(), it.request.id(3)).await;
+        told
+    }),
         "For a moment of a move the prompt is in both vaults." },
-    fault! { "contents.move-again" ["VC-20"] moves(Slip::Replays),
+    fault! { "contents.move-again" ["VC-20"]
+        answers_with(MOVE, |done: &mut HashMap<String, Response>, request, response| {
+            if response.is_success() {
+                done.insert(request.path.clone(), response.clone());
+            } else if let Some(before) = done.get(&request.path) {
+                *response = before.clone();
+            }
+        }),
         "A move that was done is answered again." },
-    fault! { "contents.move-within" ["VC-21"] moves(Slip::WithinLoses),
+    fault! { "contents.move-within" ["VC-21"] moves(|it| async move {
+        let moved = it.done().await;
+        if it.within() {
+            it.remove(it.target, member(&moved)).await;
+        }
+        moved
+    }),
         "A move within one vault takes the prompt out of it." },
-    fault! { "contents.move-into-holder" ["VC-21"] moves(Slip::HolderLoses),
+    fault! { "contents.move-into-holder" ["VC-21"] moves(|it| async move {
+        let holds = ids_of(&it.entry, "vaultIds").contains(&it.target) && !it.within();
+        let moved = it.done().await;
+        if holds {
+            it.remove(it.target, member(&moved)).await;
+        }
+        moved
+    }),
         "A move to a vault that holds the prompt takes it out of both." },
-    fault! { "contents.move-foreign-source" ["VC-23"] moves(Slip::ForeignSource),
+    fault! { "contents.move-foreign-source" ["VC-23"] moves(|it| async move {
+        let (moved, path) = (it.done().await, it.request.path.trim_end_matches("/move"));
+        let taken = it.upstream.delete(&of_the_other(&it.request), path).await;
+        if taken.is_success() { it.told(it.request.id(3)) } else { moved }
+    }),
         "Whoever knows the ids takes a prompt out of a foreign vault." },
 ];
-
-/// Sends the move to the General vault if its body asks for that.
-async fn to_general(
-    mut request: Request,
-    upstream: Upstream,
-    meant: fn(&Value) -> bool,
-) -> crate::exchange::Response {
-    if meant(&request.json()) {
-        let vaults = upstream.get(&request, "/vaults").await.json();
-        let mut vaults = vaults["data"].as_array().into_iter().flatten();
-        if let Some(general) = vaults.find(|vault| vault["isSystem"] == true) {
-            request.edit(|body| body["targetVaultId"] = general["id"].clone());
-        }
-    }
-    upstream.send(&request).await
-}
 
 /// Long enough for whoever looks all the time, short enough to be done 40 times.
 const BETWEEN_HALVES: Duration = Duration::from_millis(25);
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Slip {
-    Copies,
-    KeepsPin,
-    TakesAll,
-    Loses,
-    Claims,
-    Gap,
-    Overlap,
-    Replays,
-    WithinLoses,
-    HolderLoses,
-    ForeignSource,
+/// A move that is asked for.
+struct Move {
+    request: Request,
+    upstream: Upstream,
+    /// As the source lists it before, or null.
+    entry: Value,
+    target: i64,
 }
 
-/// A move that is not quite one.
-struct Moves {
-    slip: Slip,
-    done: Shared<HashMap<VaultPromptId, Moved>>,
-    owners: Shared<HashMap<VaultId, Caller>>,
+fn moves<F>(run: impl Fn(Move) -> F + Copy + Send + Sync + 'static) -> Intercept
+where
+    F: Future<Output = Response> + Send + 'static,
+{
+    whole(MOVE, move |request, upstream| async move {
+        let entry = entry_of(&request, &upstream).await.unwrap_or_default();
+        let target = request.json()["targetVaultId"].as_i64().unwrap_or_default();
+        run(Move { request, upstream, entry, target }).await
+    })
 }
 
-/// A move that is under way, of whoever has the source.
-struct Step<'a> {
-    good: Good<'a>,
-    vault: VaultId,
-    membership: VaultPromptId,
-    target: VaultId,
+/// The membership that a move answers with.
+fn member(moved: &Response) -> i64 {
+    moved.json()["data"]["vaultPromptId"].as_i64().unwrap_or_default()
 }
 
-impl Step<'_> {
-    /// The good move.
-    async fn done(&self) -> Result<Moved> {
-        self.good.move_membership(self.vault, self.membership, self.target).await
+impl Move {
+    fn source(&self) -> i64 {
+        self.request.id(1)
     }
 
-    async fn removed(&self) -> Result {
-        self.good.remove_membership(self.vault, self.membership).await
+    fn within(&self) -> bool {
+        self.source() == self.target
     }
 
-    /// Puts the prompt into the target as a save does.
-    async fn saved(&self, moved: Moved) -> Result<Moved> {
-        self.good.save_prompt(moved.prompt, self.target).await?;
-        let entry = self.good.entry(self.target, moved.prompt).await;
-        Ok(Moved { membership: entry.map_or(moved.membership, |entry| entry.membership), ..moved })
-    }
-}
-
-fn moves(slip: Slip) -> Intercept {
-    in_store(
-        "POST /vaults/*/prompts/*/move",
-        Moves { slip, done: Shared::default(), owners: Shared::default() },
-    )
-}
-
-impl Moves {
-    async fn slipped(&self, step: &Step<'_>, old: Moved, pinned: bool) -> Result<Moved> {
-        let Step { good, vault, target, .. } = *step;
-        let within = vault == target;
-        match self.slip {
-            Slip::Copies if !within => return step.saved(old).await,
-            Slip::Gap if !within => {
-                step.removed().await?;
-                tokio::time::sleep(BETWEEN_HALVES).await;
-                return step.saved(old).await;
-            }
-            Slip::Overlap if !within => {
-                let moved = step.saved(old).await?;
-                tokio::time::sleep(BETWEEN_HALVES).await;
-                step.removed().await?;
-                return Ok(moved);
-            }
-            _ => {}
-        }
-        let holds = !within && good.entry(target, old.prompt).await.is_some();
-        let moved = step.done().await?;
-        match self.slip {
-            Slip::WithinLoses if within => good.remove_membership(target, moved.membership).await?,
-            Slip::HolderLoses if holds => good.remove_membership(target, moved.membership).await?,
-            Slip::KeepsPin => good.set_pinned(target, moved.membership, pinned).await?,
-            Slip::TakesAll => good.take_out(old.prompt, |other| other != target).await?,
-            _ => {}
-        }
-        Ok(moved)
-    }
-}
-
-#[async_trait]
-impl FaultyStore for Moves {
-    async fn create_vault(&self, good: Good<'_>, new: NewVault) -> Result<VaultRecord> {
-        let vault = good.create_vault(new).await?;
-        self.owners.with(|owners| owners.insert(vault.id, good.caller.clone()));
-        Ok(vault)
+    async fn done(&self) -> Response {
+        self.upstream.send(&self.request).await
     }
 
-    async fn move_membership(
-        &self,
-        good: Good<'_>,
-        vault: VaultId,
-        membership: VaultPromptId,
-        target: VaultId,
-    ) -> Result<Moved> {
-        let owner = self.owners.with(|owners| owners.get(&vault).cloned());
-        let foreign = owner.filter(|owner| owner.account != good.caller.account);
-        let foreign = foreign.filter(|_| self.slip == Slip::ForeignSource);
-        let reader = foreign.as_ref().map_or(good, |owner| good.of(owner));
-        let there = reader.held(vault).await;
-        let Some(entry) = there.into_iter().find(|entry| entry.membership == membership) else {
-            let again = self.done.with(|done| done.get(&membership).copied());
-            return again.filter(|_| self.slip == Slip::Replays).ok_or(StoreError::NotFound);
-        };
-        let step = Step { good: reader, vault, membership, target };
-        let old = Moved { prompt: entry.prompt.id, membership };
-        if foreign.is_some() {
-            step.removed().await?;
-            return Ok(old);
-        }
-        if good.vault(target).await.is_err() {
-            return match self.slip {
-                Slip::Claims => Ok(old),
-                Slip::Loses => {
-                    step.removed().await?;
-                    Err(StoreError::UnknownTargetVault)
-                }
-                _ => step.done().await,
-            };
-        }
-        let moved = self.slipped(&step, old, entry.pinned).await?;
-        self.done.with(|done| done.insert(membership, moved));
-        Ok(moved)
+    /// Whether it is a good one between two vaults.
+    async fn may_be_halved(&self) -> bool {
+        let target = self.upstream.get(&self.request, format!("/vaults/{}", self.target)).await;
+        target.is_success() && self.entry.is_object() && !self.within()
+    }
+
+    async fn remove(&self, vault: i64, member: i64) {
+        self.upstream.delete(&self.request, format!("/vaults/{vault}/prompts/{member}")).await;
+    }
+
+    /// Puts the prompt into a vault as a save does; its membership there.
+    async fn save(&self, vault: i64) -> i64 {
+        let path = format!("/prompts/{}/save", self.entry["id"]);
+        self.upstream.post(&self.request, path, &json!({ "vaultId": vault })).await;
+        let there = self.upstream.members(&self.request, vault).await;
+        let saved = there.iter().find(|one| one["id"] == self.entry["id"]);
+        saved.map(membership).unwrap_or_default()
+    }
+
+    /// The answer of a move that gave the prompt this membership.
+    fn told(&self, member: i64) -> Response {
+        let (source, target, prompt) = (self.source(), self.target, &self.entry["id"]);
+        let ids = json!({ "sourceVaultId": source, "targetVaultId": target, "promptId": prompt });
+        let mut told = Response::data(200, &ids);
+        told.edit_data(|data| data["vaultPromptId"] = member.into());
+        told
     }
 }

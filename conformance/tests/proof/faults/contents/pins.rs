@@ -1,21 +1,7 @@
 //! Faults in pins (VC-25 to VC-30).
 
-use std::sync::Arc;
-
-use async_trait::async_trait;
-use http::Method;
-use promptarium::{VaultId, VaultPromptId};
-use serde_json::Value;
-use tokio::sync::Mutex;
-
 use super::{loose, membership};
-use crate::entries::entries;
-use crate::exchange::{Request, Response};
-use crate::fault::{Fault, Intercept, fault};
-use crate::front::{answers, whole};
-use crate::proxy::Upstream;
-use crate::shared::Shared;
-use crate::store::{FaultyStore, Good, Result, in_store};
+use crate::prelude::*;
 
 const PIN: &str = "POST /vaults/*/prompts/*/pin";
 const UNPIN: &str = "DELETE /vaults/*/prompts/*/pin";
@@ -41,13 +27,17 @@ pub(crate) const ALL: &[Fault] = &[
         response
     }),
         "An unpin answers with the state before it." },
-    fault! { "contents.pin-one-only" ["VC-27"] pins(Slip::OneOnly),
+    fault! { "contents.pin-one-only" ["VC-27"] whole(PIN, |request, upstream| async move {
+        for one in listing(&request, &upstream).await.iter().filter(|one| one["isPinned"] == true) {
+            let path = format!("/vaults/{}/prompts/{}/pin", request.id(1), membership(one));
+            upstream.delete(&request, path).await;
+        }
+        upstream.send(&request).await
+    }),
         "A pin takes the pin of all others away." },
-    fault! { "contents.pin-five" ["VC-27"] five(),
-        "A vault takes five pins and refuses the sixth." },
-    fault! { "contents.pin-toggles" ["VC-29"] pins(Slip::Toggle),
+    fault! { "contents.pin-toggles" ["VC-29"] done_as(PIN, true, &[Method::DELETE]),
         "Pinning a pinned prompt unpins it." },
-    fault! { "contents.pin-redates" ["VC-29"] pins(Slip::Redate),
+    fault! { "contents.pin-redates" ["VC-29"] done_as(PIN, true, &[Method::DELETE, Method::POST]),
         "Pinning a pinned prompt brings it to the top." },
     fault! { "contents.pin-again-400" ["VC-29"]
         of_entry(PIN, |entry| entry["isPinned"] == true, 400),
@@ -55,13 +45,13 @@ pub(crate) const ALL: &[Fault] = &[
     fault! { "contents.unpin-again-404" ["VC-30"]
         of_entry(UNPIN, |entry| entry["isPinned"] == false, 404),
         "Unpinning what is not pinned answers 404." },
-    fault! { "contents.unpin-again-pins" ["VC-30"] pins(Slip::UnpinToggles),
+    fault! { "contents.unpin-again-pins" ["VC-30"] done_as(UNPIN, false, &[Method::POST]),
         "Unpinning what is not pinned pins it." },
     fault! { "contents.unpin-to-top" ["VC-28"] unpinned(true),
         "An unpinned prompt counts as added now." },
     fault! { "contents.unpin-to-bottom" ["VC-28"] unpinned(false),
         "An unpinned prompt goes to the end." },
-    fault! { "contents.unpin-ignored" ["VC-28"] pins(Slip::Stays),
+    fault! { "contents.unpin-ignored" ["VC-28"] done_as(UNPIN, true, &[Method::POST]),
         "An unpin is answered and not done." },
 ];
 
@@ -75,8 +65,24 @@ fn of_entry(routes: &'static str, is_such: fn(&Value) -> bool, code: u16) -> Int
     })
 }
 
+/// What is asked for a membership in such a state is answered, and these are done in its place.
+fn done_as(routes: &'static str, pinned: bool, methods: &'static [Method]) -> Intercept {
+    whole(routes, move |request, upstream| async move {
+        let entry = entry_of(&request, &upstream).await;
+        if entry.is_none_or(|entry| entry["isPinned"] != pinned) {
+            return upstream.send(&request).await;
+        }
+        for method in methods {
+            upstream.send(&request.another(method.clone(), &*request.path)).await;
+        }
+        let is_pinned = request.method == Method::POST;
+        let data = json!({ "vaultPromptId": request.id(3), "isPinned": is_pinned });
+        Response::data(200, &data)
+    })
+}
+
 async fn listing(request: &Request, upstream: &Upstream) -> Vec<Value> {
-    upstream.list(request, format!("/vaults/{}/prompts", request.segment(1))).await
+    upstream.members(request, request.segment(1)).await
 }
 
 /// A number that was taken for another one; where the two are equal, the next one,
@@ -91,107 +97,30 @@ pub(super) async fn entry_of(request: &Request, upstream: &Upstream) -> Option<V
     listing(request, upstream).await.into_iter().find(|entry| membership(entry) == request.id(3))
 }
 
-/// One pin at a time, so that the sixth is the sixth also among pins at once.
-fn five() -> Intercept {
-    let turn = Arc::new(Mutex::new(()));
-    whole(PIN, move |request, upstream| {
-        let turn = Arc::clone(&turn);
-        async move {
-            let _turn = turn.lock().await;
-            let there = listing(&request, &upstream).await;
-            let pinned = there.iter().filter(|entry| entry["isPinned"] == true).count();
-            let this = there.iter().find(|entry| membership(entry) == request.id(3));
-            if pinned >= 5 && this.is_some_and(|entry| entry["isPinned"] == false) {
-                return Response::refusal(400, "there are five pins already");
-            }
-            upstream.send(&request).await
-        }
-    })
-}
-
 /// Prompts that were unpinned lose their place.
 fn unpinned(to_top: bool) -> Intercept {
-    let done = Shared::<Vec<i64>>::default();
-    answers("GET /vaults/*/prompts, DELETE /vaults/*/prompts/*/pin", move |request, response| {
+    let routes = "GET /vaults/*/prompts, DELETE /vaults/*/prompts/*/pin";
+    answers_with(routes, move |done: &mut Vec<i64>, request, response| {
         if request.method == Method::DELETE {
-            done.with(|done| done.push(request.id(3)));
+            done.push(request.id(3));
             return;
         }
-        done.with(|done| {
-            let rank = |entry: &Value| {
-                let place = done.iter().rposition(|id| *id == membership(entry));
-                match place {
-                    None => 0,
-                    Some(place) if to_top => -1 - i64::try_from(place).unwrap_or_default(),
-                    Some(_) => 1,
-                }
-            };
-            loose(response, |loose| loose.sort_by_key(rank));
-        });
+        let rank = |entry: &Value| {
+            let place = done.iter().rposition(|id| *id == membership(entry));
+            place.map_or(0, |place| if to_top { -1 - place as i64 } else { 1 })
+        };
+        loose(response, |loose| loose.sort_by_key(rank));
     })
 }
 
 /// A pin is kept with the prompt, and not with the membership.
 pub(super) fn everywhere() -> Intercept {
-    let pins = Shared::<Vec<i64>>::default();
-    answers("GET /vaults/*/prompts", move |_, response| {
-        pins.with(|pins| {
-            entries(response, |members| {
-                for entry in members.iter_mut() {
-                    let id = entry["id"].as_i64().unwrap_or_default();
-                    if entry["isPinned"] == true && !pins.contains(&id) {
-                        pins.push(id);
-                    }
-                    entry["isPinned"] = pins.contains(&id).into();
-                }
-            });
+    answers_with("GET /vaults/*/prompts", |pins: &mut Vec<Value>, _, response| {
+        response.each(|entry| {
+            if entry["isPinned"] == true {
+                pins.push(entry["id"].clone());
+            }
+            entry["isPinned"] = pins.contains(&entry["id"]).into();
         });
     })
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Slip {
-    OneOnly,
-    Toggle,
-    Redate,
-    UnpinToggles,
-    Stays,
-}
-
-struct Pins(Slip);
-
-fn pins(slip: Slip) -> Intercept {
-    in_store("* /vaults/*/prompts/*/pin", Pins(slip))
-}
-
-#[async_trait]
-impl FaultyStore for Pins {
-    async fn set_pinned(
-        &self,
-        good: Good<'_>,
-        vault: VaultId,
-        membership: VaultPromptId,
-        pinned: bool,
-    ) -> Result {
-        let there = good.held(vault).await;
-        let this = there.iter().find(|entry| entry.membership == membership);
-        let is_pinned = this.is_some_and(|entry| entry.pinned);
-        let pinned = match self.0 {
-            Slip::Toggle if pinned => !is_pinned,
-            Slip::UnpinToggles if !pinned => !is_pinned,
-            Slip::Stays if is_pinned => true,
-            Slip::Redate if pinned && is_pinned => {
-                good.set_pinned(vault, membership, false).await?;
-                true
-            }
-            Slip::OneOnly if pinned => {
-                for other in there.iter().filter(|entry| entry.pinned) {
-                    good.set_pinned(vault, other.membership, false).await?;
-                }
-                true
-            }
-            _ => pinned,
-        };
-        good.set_pinned(vault, membership, pinned).await
-    }
 }

@@ -1,17 +1,9 @@
 //! Faults in the answers of generations: that one is queued, and how far it is.
 
-use std::collections::{BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use serde_json::{Value, json};
-
 use super::QUEUE;
-use crate::bounds::default;
-use crate::exchange::{Request, Response};
-use crate::fault::{Fault, Intercept, fault};
-use crate::front::{answers, asks, edits_data, whole};
-use crate::proxy::Upstream;
-use crate::shared::Shared;
+use crate::prelude::*;
 
 const STATUS: &str = "GET /generations/*/status";
 
@@ -30,18 +22,6 @@ pub(crate) const ALL: &[Fault] = &[
         data["clientJobId"] = id.into();
     }),
         "A clientJobId comes back in lower case." },
-    fault! { "generations.id-cut" ["GE-11"] answers(QUEUE, |request, response| {
-        let given = request.text("clientJobId").is_some();
-        response.edit_data(|data| {
-            let id = data["clientJobId"].as_str().unwrap_or_default();
-            if given {
-                data["clientJobId"] = id.chars().take(32).collect::<String>().into();
-            }
-        });
-    }),
-        "A clientJobId comes back with at most 32 characters." },
-    fault! { "generations.id-counted" ["GE-12"] counted(),
-        "An id that was made is a number and no UUID." },
     fault! { "generations.id-of-body" ["GE-12"] asks(QUEUE, |request| {
         let mut hash = DefaultHasher::new();
         request.body.hash(&mut hash);
@@ -53,22 +33,6 @@ pub(crate) const ALL: &[Fault] = &[
         data["statusUrl"] = url.splitn(4, '/').last().map(|path| format!("/{path}")).into();
     }),
         "statusUrl is a path without a host." },
-    fault! { "generations.status-url-provider" ["GE-05"] edits_data(QUEUE, |data| {
-        let id = data["clientJobId"].as_str().unwrap_or_default();
-        let provider = data["providerRequestId"].as_str().unwrap_or_default();
-        let url = data["statusUrl"].as_str().unwrap_or_default();
-        data["statusUrl"] = url.replace(id, provider).into();
-    }),
-        "statusUrl names the provider's id." },
-    fault! { "generations.answer-waits" ["GE-06"] whole(QUEUE, |request, upstream| async move {
-        let mut response = upstream.send(&request).await;
-        let id = response.json()["data"]["clientJobId"].as_str().unwrap_or_default().to_owned();
-        if let Some(images) = media(&request, &upstream, &id).await {
-            response.edit_data(|data| data["images"] = images);
-        }
-        response
-    }),
-        "The answer waits for the job and brings its media." },
     fault! { "generations.id-again" ["GE-11"] first_job(),
         "A clientJobId with another body gives the first job." },
     fault! { "generations.status-once" ["GE-31"] forgotten(),
@@ -101,48 +65,21 @@ fn super_id(request: &mut Request, id: &str) {
     request.edit(|body| default(body, "clientJobId", id));
 }
 
-fn counted() -> Intercept {
-    let last = Shared::<u32>::default();
-    asks(QUEUE, move |request| {
-        let next = last.with(|last| {
-            *last += 1;
-            *last
-        });
-        super_id(request, &format!("{next:08}"));
-    })
-}
-
-/// The images of a job that is done soon.
-async fn media(request: &Request, upstream: &Upstream, id: &str) -> Option<Value> {
-    // The longest job of the listed scenarios takes 10 s, and more on a busy machine.
-    for _ in 0..1000 {
-        let path = format!("/generations/{id}/status");
-        let status = upstream.get(request, path).await;
-        if let Some(prompt) = status.json()["data"]["promptId"].as_i64() {
-            let prompt = upstream.get(request, format!("/prompts/{prompt}")).await;
-            return Some(prompt.json()["data"]["images"].clone());
-        }
-        if status.json()["data"]["status"] == "failed" || !status.is_success() {
-            return None;
-        }
-        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
-    }
-    None
-}
-
 fn first_job() -> Intercept {
-    let first = Shared::<HashMap<(String, String), Response>>::default();
-    answers(QUEUE, move |request, response| {
-        let Some(id) = request.text("clientJobId") else { return };
-        let key = (request.authorization().to_owned(), id);
-        if response.is_success() {
-            first.with(|first| first.insert(key, response.clone()));
-        } else if request.text("prompt").is_some_and(|text| !text.is_empty())
-            && let Some(before) = first.with(|first| first.get(&key).cloned())
-        {
-            *response = before;
-        }
-    })
+    answers_with(
+        QUEUE,
+        move |first: &mut HashMap<(String, String), Response>, request, response| {
+            let Some(id) = request.text("clientJobId") else { return };
+            let key = (request.authorization().to_owned(), id);
+            if response.is_success() {
+                first.insert(key, response.clone());
+            } else if request.text("prompt").is_some_and(|text| !text.is_empty())
+                && let Some(before) = first.get(&key).cloned()
+            {
+                *response = before;
+            }
+        },
+    )
 }
 
 /// Among generations of one kind all that differ from the first are refused.
@@ -150,14 +87,12 @@ fn one_of_a_kind(
     kind: fn(&Request, &str) -> String,
     form: fn(&Request, &str) -> String,
 ) -> Intercept {
-    let firsts = Shared::<HashMap<String, String>>::default();
-    answers(QUEUE, move |request, response| {
+    answers_with(QUEUE, move |firsts: &mut HashMap<String, String>, request, response| {
         let Some(id) = request.text("clientJobId").filter(|_| response.is_success()) else {
             return;
         };
         let form = form(request, &id);
-        let first =
-            firsts.with(|firsts| firsts.entry(kind(request, &id)).or_insert(form.clone()).clone());
+        let first = firsts.entry(kind(request, &id)).or_insert(form.clone()).clone();
         if first != form {
             *response = Response::refusal(409, "clientJobId is that of another job");
         }
@@ -165,11 +100,8 @@ fn one_of_a_kind(
 }
 
 fn forgotten() -> Intercept {
-    let seen = Shared::<BTreeSet<String>>::default();
-    answers(STATUS, move |request, response| {
-        if response.json()["data"]["status"] == "completed"
-            && !seen.with(|seen| seen.insert(request.path.clone()))
-        {
+    answers_with(STATUS, move |seen: &mut BTreeSet<String>, request, response| {
+        if response.json()["data"]["status"] == "completed" && !seen.insert(request.path.clone()) {
             *response = Response::refusal(404, "no such job");
         }
     })

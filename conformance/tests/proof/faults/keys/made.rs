@@ -1,22 +1,7 @@
 //! Faults in making, listing and revoking keys in a browser session (KE, ER-11).
 
-use std::collections::HashMap;
-
-use http::Method;
-use serde_json::{Value, json};
-
 use super::token;
-use crate::bounds::{
-    bytes, default, defaulted, empty_taken, shown_as, taken_as, text_refused, text_taken,
-};
-use crate::entries::{text, without};
-use crate::exchange::{Request, Response};
-use crate::fault::{Fault, Intercept, fault};
-use crate::front::{
-    answers, asks, code_instead, edits, edits_data, edits_entries, foreseen, refused,
-    status_instead, whole,
-};
-use crate::shared::Shared;
+use crate::prelude::*;
 
 const CREATE: &str = "POST /api-keys";
 const LIST: &str = "GET /api-keys";
@@ -30,20 +15,6 @@ pub(in crate::faults) const ALL: &[Fault] = &[
     "A new key is answered with 200." },
     fault! { "keys.create-without-name" ["KE-06"] edits_data(CREATE, |data| without(data, "name")),
     "The answer to the creation of a key leaves its name out." },
-    fault! { "keys.with-a-point" ["KE-01"] foreseen(
-        whole("* /**", |mut request, upstream| async move {
-            if let Some(key) = token(&request).strip_suffix('.').map(str::to_owned) {
-                request.set_authorization(&format!("Bearer {key}"));
-            }
-            let mut response = upstream.send(&request).await;
-            if is_creation(&request) {
-                response.edit_data(|data| data["key"] = format!("{}.", text(data, "key")).into());
-            }
-            response
-        }),
-        |request, _| is_creation(request),
-    ),
-        "A new key ends with a point." },
     fault! { "keys.new-key-unknown" ["KE-06"]
     refused("* /**", 401, |request| token(request).starts_with(GENERATED)),
     "A key that was made in a session is not known." },
@@ -65,39 +36,13 @@ pub(in crate::faults) const ALL: &[Fault] = &[
     "The length of a name is counted in bytes." },
     fault! { "keys.name-empty" ["KE-06"] empty_taken(CREATE, "name"),
     "An empty name is taken." },
-    fault! { "keys.name-blank" ["KE-06"] taken_as(CREATE, "name", |name| {
-        let blank = name.as_str().is_some_and(|name| name.len() > 1 && name.trim().is_empty());
-        blank.then(|| "-".into())
-    }),
-        "A name of blanks is taken." },
-    fault! { "keys.name-number" ["KE-06"]
-    taken_as(CREATE, "name", |name| Some(name.as_i64()?.to_string().into())),
-    "A number is taken as a name." },
     fault! { "keys.name-optional" ["KE-06"] defaulted(CREATE, "name", "-"),
     "A key needs no name." },
-    fault! { "keys.refused-without-details" ["KE-06"] answers(CREATE, |_, response| {
-        if response.code() == 400 {
-            response.edit(|body| body["details"] = json!({}));
-        }
-    }),
-        "The 400 of POST /api-keys names no field." },
-    fault! { "keys.scopes-optional" ["KE-03"] edits(CREATE, |body| {
-        if body.get("name").is_some() {
-            default(body, "scopes", json!([]));
-        }
-    }),
-        "A key whose scopes are not said has none." },
     fault! { "keys.scopes-unknown" ["KE-03"] taken_as(CREATE, "scopes", |scopes| {
         let known = scopes.as_array()?.iter().filter(|scope| **scope == "prompts:write");
         Some(known.cloned().collect())
     }),
         "Unknown scopes are left out." },
-    fault! { "keys.scopes-repeated" ["KE-03"] taken_as(CREATE, "scopes", |scopes| {
-        let mut scopes = scopes.as_array()?.clone();
-        scopes.dedup();
-        Some(scopes.into())
-    }),
-        "A scope may be said twice." },
     fault! { "keys.scopes-text" ["KE-03"]
     taken_as(CREATE, "scopes", |scopes| Some(json!([scopes.as_str()?]))),
     "One scope may stand there without a list." },

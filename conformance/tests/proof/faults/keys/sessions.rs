@@ -3,20 +3,14 @@
 use http::HeaderValue;
 use http::header::{AUTHORIZATION, COOKIE, ORIGIN, REFERER, SET_COOKIE};
 
-use crate::exchange::{Request, Response};
-use crate::fault::{Fault, Intercept, fault};
 use crate::faults::keys::let_in;
-use crate::front::{and_sends, answers, asks, foreseen, refused, whole_with};
-use crate::shared::Shared;
+use crate::prelude::*;
 
 const ALL_PATHS: &str = "* /**";
 const SIGN_IN: &str = "POST /sign-in";
 const KEYS: &str = "* /api-keys, * /api-keys/*";
 const FETCH_SITE: &str = "sec-fetch-site";
 const NAME: &str = "promptarium_session=";
-/// How much of a cookie is compared by the fault that looks at its beginning only.
-const LOOKED_AT: usize = 40;
-
 pub(in crate::faults) const ALL: &[Fault] = &[
     fault! { "sessions.cookie-for-scripts" ["KE-05"] cookie_without("; HttpOnly"),
     "The cookie of a session is not HttpOnly." },
@@ -25,9 +19,8 @@ pub(in crate::faults) const ALL: &[Fault] = &[
     fault! { "sessions.cookie-of-a-path" ["KE-05"] cookie_without("; Path=/"),
     "The cookie of a session is that of one path." },
     fault! { "sessions.code-twice" ["KE-05"] {
-        let first = Shared::<Option<Response>>::default();
-        answers(SIGN_IN, move |_, response| {
-            let first = first.with(|first| first.get_or_insert_with(|| response.clone()).clone());
+        answers_with(SIGN_IN, move |first: &mut Option<Response>, _, response| {
+            let first = first.get_or_insert_with(|| response.clone()).clone();
             *response = first;
         })
     },
@@ -37,8 +30,6 @@ pub(in crate::faults) const ALL: &[Fault] = &[
         set(request, COOKIE.as_str(), &first);
     }),
         "Of two cookies of the session the first one counts." },
-    fault! { "sessions.beginning-of-a-cookie" ["KE-05"] beginning_compared(),
-    "Of a session's cookie only the beginning is compared." },
     fault! { "sessions.beside-a-key" ["KE-05"] asks(KEYS, |request| {
         if has_session(request) {
             request.headers.remove(AUTHORIZATION);
@@ -121,22 +112,4 @@ fn cookie_without(attribute: &'static str) -> Intercept {
             response.headers.insert(SET_COOKIE, line);
         }
     })
-}
-
-/// A cookie that begins as that of the session is taken for it.
-fn beginning_compared() -> Intercept {
-    let routes = "POST /sign-in, * /api-keys";
-    let how = whole_with(routes, |mut request, upstream, good: Shared<String>| async move {
-        let known = good.with(|good| good.clone());
-        let start = cookie(&request).get(..LOOKED_AT).unwrap_or("none").to_owned();
-        if known.starts_with(&start) && !cookie(&request).contains(';') {
-            set(&mut request, COOKIE.as_str(), &known);
-        }
-        let response = upstream.send(&request).await;
-        if let Some(line) = response.headers.get(SET_COOKIE).and_then(|line| line.to_str().ok()) {
-            good.with(|good| *good = line.split(';').next().unwrap_or_default().to_owned());
-        }
-        response
-    });
-    foreseen(how, |request, _| has_session(request))
 }

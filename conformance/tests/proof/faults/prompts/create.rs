@@ -1,30 +1,12 @@
-//! Faults in what a create takes.
+//! Faults in what a create takes, and in the values of its fields.
 
-use crate::bounds::{default, ignored, taken_as, value_refused};
-use crate::entries::without;
-use crate::fault::{Fault, Intercept, fault};
-use crate::front::{and_sends, answers, edits, refused, whole};
-use crate::shared::Shared;
 use bytes::Bytes;
-use http::Method;
-use std::collections::HashMap;
 
 use super::{CREATE, MODEL, WRITES};
+use crate::prelude::*;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Fault] = &[
-    fault! { "prompts.without-text" ["PR-20"] edits(CREATE, |body| {
-        let title = body["title"].as_str().unwrap_or_default().to_owned();
-        default(body, "prompt", title);
-    }),
-        "A create without text takes the title for it." },
-    fault! { "prompts.default-image" ["PR-21"] edits(CREATE, |body| {
-        if body.get("promptType").is_none() {
-            default(body, "promptType", "image");
-            default(body, "modelId", MODEL);
-        }
-    }),
-        "A prompt made without promptType is an image prompt." },
     fault! { "prompts.platform-dropped" ["PR-23"] ignored(CREATE, "platform"),
         "A create ignores the platform." },
     fault! { "prompts.video-without-model" ["PR-24"] edits(CREATE, |body| {
@@ -81,6 +63,38 @@ pub(super) const ALL: &[Fault] = &[
         "A create with an unknown promptType is refused, and made all the same." },
     fault! { "prompts.one-title-once" ["PR-19"] once(),
         "A second create with the same body answers with the first prompt." },
+    fault! { "prompts.default-image" ["PR-21"] edits(CREATE, |body| {
+        if body.get("promptType").is_none() {
+            default(body, "promptType", "image");
+            default(body, "modelId", MODEL);
+        }
+    }),
+        "A prompt made without promptType is an image prompt." },
+    fault! { "prompts.references-https-only" ["PR-29"]
+        value_refused(CREATE, "referenceMediaUrls", |list| {
+            let plain = |entry: &Value| entry.as_str().is_some_and(|url| url.starts_with("http:"));
+            list.as_array().is_some_and(|list| list.iter().any(plain))
+        }),
+        "The referenceMediaUrls have to be https." },
+    fault! { "prompts.video-refused" ["PR-24"]
+        value_refused(CREATE, "promptType", |kind| kind == "video"),
+        "A video prompt is refused, with a modelId too." },
+    fault! { "prompts.null-is-empty" ["PR-04"]
+        taken_as(CREATE, "platform", |platform| platform.is_null().then(|| json!(""))),
+        "A create takes the platform null for an empty one." },
+    fault! { "prompts.half-a-pair-replaced" ["EN-02"] asks(WRITES, |request| {
+        let text = String::from_utf8_lossy(&request.body).into_owned();
+        // What is JSON has no half pairs.
+        if request.json().is_null() && text.contains("\\ud") {
+            let halves = ["\\ud800", "\\udc00", "\\ud83d", "\\ude00"];
+            request.body = halves
+                .iter()
+                .fold(text, |text, half| text.replace(half, "\\ufffd"))
+                .into_bytes()
+                .into();
+        }
+    }),
+        "Half a surrogate pair is replaced." },
 ];
 
 fn once() -> Intercept {

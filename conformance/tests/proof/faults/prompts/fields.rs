@@ -1,18 +1,7 @@
 //! Faults in what an update does, and in which prompts change.
 
-use std::collections::HashMap;
-
-use serde_json::{Value, json};
-
 use super::{MODEL, UPDATE, WRITES};
-use crate::bounds::{default, defaulted, ignored, refusal, taken_as, value_refused};
-use crate::entries::{list_of, text, without};
-use crate::exchange::{Request, Response};
-use crate::fault::{Fault, Intercept, fault};
-use crate::front::{and_sends, edits, edits_data, refused, whole, whole_with};
-use crate::proxy::Upstream;
-use crate::shared::Shared;
-use http::Method;
+use crate::prelude::*;
 
 const ONE: &str = "PATCH /prompts/*";
 
@@ -70,18 +59,8 @@ pub(super) const ALL: &[Fault] = &[
         "An update ignores the vaultId." },
     fault! { "prompts.patch-vault-moves" ["PR-38"] whole(ONE, leaves_others),
         "An update with a vaultId takes the prompt out of its other vaults." },
-    fault! { "prompts.references-appended" ["PR-39"] appended(),
-        "An update appends to the referenceMediaUrls." },
     fault! { "prompts.save-moves" ["PR-46"] whole("POST /prompts/*/save", leaves_others),
         "A save takes the prompt out of its other vaults." },
-    fault! { "prompts.save-without-vault" ["PR-47"]
-        whole("POST /prompts/*/save", |request, upstream| async move {
-            if request.json().get("vaultId").is_some() || !request.json().is_object() {
-                return upstream.send(&request).await;
-            }
-            upstream.get(&request, format!("/prompts/{}", request.id(1))).await
-        }),
-        "A save without vaultId answers with the prompt as it is." },
     fault! { "prompts.save-twice-shown" ["PR-08"]
         whole("POST /prompts/*/save", |request, upstream| async move {
             let before = upstream.get(&request, format!("/prompts/{}", request.id(1))).await.json();
@@ -127,38 +106,12 @@ pub(super) const ALL: &[Fault] = &[
 ];
 
 /// After a success the prompt is in the vault of the body only.
-async fn leaves_others(request: Request, upstream: Upstream) -> Response {
+pub(in crate::faults) async fn leaves_others(request: Request, upstream: Upstream) -> Response {
     let mut response = upstream.send(&request).await;
-    let Some(kept) = request.json()["vaultId"].as_i64().filter(|_| response.is_success()) else {
-        return response;
-    };
-    let data = response.json()["data"].clone();
-    let vaults = data["vaultIds"].as_array().into_iter().flatten().filter_map(Value::as_i64);
-    for vault in vaults.filter(|vault| *vault != kept) {
-        let listing = format!("/vaults/{vault}/prompts");
-        for entry in upstream.list(&request, &*listing).await {
-            if entry["id"] == data["id"] {
-                upstream.delete(&request, format!("{listing}/{}", entry["vaultPromptId"])).await;
-            }
-        }
+    if let Some(kept) = request.json()["vaultId"].as_i64().filter(|_| response.is_success()) {
+        let prompt = response.json()["data"]["id"].take();
+        upstream.take_out(&request, &prompt, |vault| vault != kept).await;
+        response.edit_data(|prompt| prompt["vaultIds"] = json!([kept]));
     }
-    response.edit_data(|prompt| prompt["vaultIds"] = json!([kept]));
     response
-}
-
-/// Refuses an update whose list would be too long together with the one before.
-fn appended() -> Intercept {
-    let routes = "POST /prompts, PATCH /prompts/*";
-    whole_with(routes, |request, upstream, counts: Shared<HashMap<i64, usize>>| async move {
-        let brought = request.json()["referenceMediaUrls"].as_array().map(Vec::len);
-        let before = counts.with(|counts| counts.get(&request.id(1)).copied().unwrap_or_default());
-        if brought.is_some_and(|brought| before > 0 && before + brought > 10) {
-            return refusal("referenceMediaUrls");
-        }
-        let response = upstream.send(&request).await;
-        if let (true, Some(brought)) = (response.is_success(), brought) {
-            counts.with(|counts| counts.insert(response.id(), before + brought));
-        }
-        response
-    })
 }

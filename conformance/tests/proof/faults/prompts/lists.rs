@@ -1,15 +1,6 @@
 //! Faults in the filters of the list of prompts.
 
-use std::collections::HashMap;
-
-use http::Method;
-use serde_json::Value;
-
-use crate::entries::{entries, without};
-use crate::exchange::{Request, Response};
-use crate::fault::{Fault, Intercept, fault};
-use crate::front::{answers, asks, edits_each, foreseen, status_instead, whole};
-use crate::shared::Shared;
+use crate::prelude::*;
 
 const LIST: &str = "GET /prompts";
 
@@ -47,8 +38,6 @@ pub(super) const ALL: &[Fault] = &[
         "A vaultId is read up to its first sign that is no digit." },
     fault! { "prompts.type-by-first-type" ["PR-16"] first_type(),
         "The filter type finds prompts by the type they were made with." },
-    fault! { "prompts.videos-with-images" ["PR-16"] both(),
-        "The filter image finds video prompts too." },
     fault! { "existing-data.vault-and-one" ["PR-15"] and_one(),
         "The end of a list by vaultId alone has a prompt that is not in the vault." },
 ];
@@ -64,35 +53,20 @@ fn is_vault(request: &Request) -> bool {
 }
 
 fn first_type() -> Intercept {
-    let first = Shared::<HashMap<i64, String>>::default();
-    answers("POST /prompts, GET /prompts", move |request, response| {
-        if request.method == Method::POST {
-            let kind = response.json()["data"]["promptType"].as_str().map(str::to_owned);
-            first.with(|first| first.extend(kind.map(|kind| (response.id(), kind))));
-        } else if let Some(wanted) = request.parameter("type") {
-            first.with(|first| {
+    answers_with(
+        "POST /prompts, GET /prompts",
+        move |first: &mut HashMap<i64, String>, request, response| {
+            if request.method == Method::POST {
+                let kind = response.json()["data"]["promptType"].as_str().map(str::to_owned);
+                first.extend(kind.map(|kind| (response.id(), kind)));
+            } else if let Some(wanted) = request.parameter("type") {
                 let kind = |prompt: &Value| first.get(&prompt["id"].as_i64()?);
                 entries(response, |list| {
                     list.retain(|prompt| kind(prompt).is_none_or(|kind| kind == wanted));
                 });
-            });
-        }
-    })
-}
-
-/// The videos come on the first page only, so that walks still end.
-fn both() -> Intercept {
-    whole(LIST, |request, upstream| async move {
-        let mut response = upstream.send(&request).await;
-        if request.parameter("type") == Some("image") && request.parameter("cursor").is_none() {
-            let mut videos = request.clone();
-            videos.set_parameter("type", Some("video"));
-            let videos = upstream.send(&videos).await.json();
-            let videos = videos["data"].as_array().into_iter().flatten();
-            entries(&mut response, |list| list.extend(videos.cloned()));
-        }
-        response
-    })
+            }
+        },
+    )
 }
 
 fn and_one() -> Intercept {

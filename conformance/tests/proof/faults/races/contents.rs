@@ -1,16 +1,8 @@
 //! Races about what is in a vault: adds, saves, removals, moves and pins, and their count.
 
-use std::collections::HashMap;
-
-use http::Method;
-use serde_json::json;
-
 use super::crowd::{crowded, is};
 use super::{by_owner, by_path, gave_way, ids};
-use crate::entries::entries;
-use crate::exchange::{Request, Response};
-use crate::fault::{Fault, Intercept, fault};
-use crate::shared::Shared;
+use crate::prelude::*;
 
 const ADD: &str = "POST /vaults/*/prompts";
 const SAVE: &str = "POST /prompts/*/save";

@@ -1,17 +1,12 @@
 //! Requests about one thing that come at the same moment, so that what goes wrong
 //! among them goes wrong each time, however they happen to race.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::Semaphore;
 
-use crate::exchange::{Request, Response};
-use crate::fault::Intercept;
-use crate::front::{any_matches, foreseen, whole};
-use crate::proxy::Upstream;
-use crate::shared::Shared;
+use crate::prelude::*;
 
 /// Nobody else has come for this long: then all that came are one crowd. Whoever
 /// comes alone waits as long.
@@ -19,52 +14,55 @@ const QUIET: Duration = Duration::from_millis(100);
 
 /// The crowds that still grow, by what they are about.
 #[derive(Clone, Default)]
-pub(super) struct Crowds(Shared<HashMap<String, Growing>>);
+pub(super) struct Crowds(Shared<HashMap<String, Crowd>>);
 
-struct Growing {
-    asks: Vec<Request>,
-    met: watch::Receiver<Option<Arc<Met>>>,
+#[derive(Clone)]
+struct Crowd {
+    asks: Shared<Vec<Request>>,
+    /// As many permits as requests that are answered.
+    answered: Arc<Semaphore>,
 }
 
-struct Met {
-    asks: Vec<Request>,
-    /// As many permits as requests that are answered.
-    answered: Semaphore,
+impl Default for Crowd {
+    fn default() -> Self {
+        Self { asks: Shared::default(), answered: Arc::new(Semaphore::new(0)) }
+    }
 }
 
 /// A request's place in its crowd; it is answered once this is dropped.
 pub(super) struct Place {
     pub(super) nth: usize,
-    met: Arc<Met>,
+    asks: Vec<Request>,
+    answered: Arc<Semaphore>,
 }
 
 impl Drop for Place {
     fn drop(&mut self) {
-        self.met.answered.add_permits(1);
+        self.answered.add_permits(1);
     }
 }
 
 impl Place {
     fn alone(request: &Request) -> Self {
-        Self { nth: 0, met: Met::of(vec![request.clone()]) }
+        Self { nth: 0, asks: vec![request.clone()], answered: Crowd::default().answered }
     }
 
     /// All requests of the crowd as they came.
     pub(super) fn asks(&self) -> &[Request] {
-        &self.met.asks
+        &self.asks
     }
 
     pub(super) fn is_alone(&self) -> bool {
-        self.asks().len() == 1
+        self.asks.len() == 1
     }
 
     pub(super) fn is_last(&self) -> bool {
-        self.nth + 1 == self.asks().len()
+        self.nth + 1 == self.asks.len()
     }
 
     /// How many requests of these routes are in the crowd.
     pub(super) fn count(&self, routes: &str) -> usize {
-        self.asks().iter().filter(|request| is(request, routes)).count()
+        self.asks.iter().filter(|request| is(request, routes)).count()
     }
 
     pub(super) fn has(&self, routes: &str) -> bool {
@@ -73,53 +71,35 @@ impl Place {
 
     /// Waits until all but the requests of these routes are answered.
     pub(super) async fn after_all_but(&self, routes: &str) {
-        let others = self.asks().len() - self.count(routes);
-        let others = u32::try_from(others).unwrap_or(u32::MAX);
+        let others = self.asks.len() - self.count(routes);
         // It is never closed.
-        drop(self.met.answered.acquire_many(others).await);
-    }
-}
-
-impl Met {
-    fn of(asks: Vec<Request>) -> Arc<Self> {
-        Arc::new(Self { asks, answered: Semaphore::new(0) })
+        drop(self.answered.acquire_many(u32::try_from(others).unwrap_or(u32::MAX)).await);
     }
 }
 
 impl Crowds {
     /// Waits for the others that come at the same moment.
     pub(super) async fn join(&self, about: &str, request: &Request) -> Place {
-        let (sender, receiver) = watch::channel(None);
-        let (nth, mut met) = self.0.with(|growing| {
-            let crowd = growing
-                .entry(about.to_owned())
-                .or_insert_with(|| Growing { asks: Vec::new(), met: receiver });
-            crowd.asks.push(request.clone());
-            (crowd.asks.len() - 1, crowd.met.clone())
+        let (crowd, nth) = self.0.with(|growing| {
+            let crowd = growing.entry(about.to_owned()).or_default();
+            crowd.asks.with(|asks| asks.push(request.clone()));
+            (crowd.clone(), crowd.asks.with(|asks| asks.len()) - 1)
         });
-        if nth == 0 {
-            let all = Met::of(self.all_of(about).await);
-            sender.send_replace(Some(Arc::clone(&all)));
-            return Place { nth, met: all };
-        }
-        // The first one has gone if nothing comes; then each is alone.
-        let met = met.wait_for(Option::is_some).await.ok().and_then(|met| met.clone());
-        met.map_or_else(|| Place::alone(request), |met| Place { nth, met })
-    }
-
-    async fn all_of(&self, about: &str) -> Vec<Request> {
-        let mut seen = 1;
+        let mut seen = 0;
         loop {
-            tokio::time::sleep(QUIET).await;
-            let all = self.0.with(|growing| {
-                let now = growing.get(about).map_or(0, |crowd| crowd.asks.len());
-                let over = now == std::mem::replace(&mut seen, now);
-                over.then(|| growing.remove(about).map(|crowd| crowd.asks).unwrap_or_default())
-            });
-            if let Some(all) = all {
-                return all;
+            let now = crowd.asks.with(|asks| asks.len());
+            if now == std::mem::replace(&mut seen, now) {
+                break;
             }
+            tokio::time::sleep(QUIET).await;
         }
+        // Whoever is first here closes it; what comes now begins another one.
+        self.0.with(|growing| {
+            let is_it = |it: &Crowd| Arc::ptr_eq(&it.answered, &crowd.answered);
+            growing.get(about).is_some_and(is_it).then(|| growing.remove(about))
+        });
+        let asks = crowd.asks.with(|asks| asks.clone());
+        Place { nth, asks, answered: crowd.answered }
     }
 }
 

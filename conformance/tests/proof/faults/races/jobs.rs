@@ -5,8 +5,7 @@ use http::{HeaderMap, StatusCode};
 
 use super::by_path;
 use super::crowd::crowded;
-use crate::exchange::{Request, Response};
-use crate::fault::{Fault, Intercept, fault};
+use crate::prelude::*;
 
 const GENERATE: &str = "POST /generations";
 const PUT: &str = "PUT /storage/**";

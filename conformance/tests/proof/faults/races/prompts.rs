@@ -1,24 +1,13 @@
 //! Races about prompts: saves, deletions, updates, and pages read meanwhile.
 
-use std::sync::Arc;
 use std::time::Duration;
 
-use async_trait::async_trait;
-use http::Method;
-use promptarium::{PromptId, VaultId};
-use promptarium_server::store::{NewPrompt, PromptPatch, SharedPrompt};
-use serde_json::json;
 use tokio::sync::watch;
 
 use super::crowd::{Place, crowded, is, with_first};
+use super::vaults::named_after_deletion;
 use super::{by_owner, by_path, ids};
-use crate::entries::{entries, list_of};
-use crate::exchange::{Request, Response};
-use crate::fault::{Fault, Intercept, fault};
-use crate::front::whole_with;
-use crate::proxy::Upstream;
-use crate::shared::Shared;
-use crate::store::{FaultyStore, Good, Result, in_store};
+use crate::prelude::*;
 
 /// So long half an update is to be seen.
 const BETWEEN_HALVES: Duration = Duration::from_millis(60);
@@ -32,11 +21,6 @@ const SAVE: &str = "POST /prompts/*/save";
 const DELETE: &str = "DELETE /prompts/*";
 const ADD: &str = "POST /vaults/*/prompts";
 const UPDATE: &str = "PATCH /prompts/*";
-
-/// So long a prompt is being made: a deletion at the same moment comes in between.
-const BEING_MADE: Duration = Duration::from_millis(150);
-
-const DELETE_VAULT: &str = "DELETE /vaults/*";
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Fault] = &[
@@ -115,12 +99,12 @@ pub(super) const ALL: &[Fault] = &[
         }),
         "Of updates of one prompt at once that name different fields only the last is kept." },
     fault! { "races.update-in-halves" ["PR-31"]
-        in_store(UPDATE, InHalves),
+        whole(UPDATE, in_halves),
         "An update writes the title, and all else a moment later." },
     fault! { "races.page-without-updated" ["PG-06"] page_without_updated(),
         "A page leaves out prompts that are being updated while it is read." },
     fault! { "races.made-into-deleted" ["PR-27"]
-        in_store(DELETE_VAULT, Births::default()),
+        named_after_deletion("POST /prompts, DELETE /vaults/*, GET /prompts/*"),
         "Prompts that are being made into a vault as it is deleted still name it." },
 ];
 
@@ -141,28 +125,23 @@ fn gone(request: &Request) -> Response {
     Response::data(200, &json!({ "id": request.id(1), "deleted": true }))
 }
 
-struct InHalves;
-
-#[async_trait]
-impl FaultyStore for InHalves {
-    async fn update_prompt(
-        &self,
-        good: Good<'_>,
-        id: PromptId,
-        mut patch: PromptPatch,
-    ) -> Result<SharedPrompt> {
-        // What may be refused is not begun.
-        let plain = patch.kind.is_none() && patch.vault.is_none();
-        let plain = plain && patch.inputs == PromptPatch::default().inputs;
-        let several = patch.title.is_some() && (patch.text.is_some() || patch.platform.is_some());
-        if several && plain {
-            let title = patch.title.take();
-            let first = PromptPatch { title, ..PromptPatch::default() };
-            good.update_prompt(id, first).await?;
-            tokio::time::sleep(BETWEEN_HALVES).await;
-        }
-        good.update_prompt(id, patch).await
+async fn in_halves(request: Request, upstream: Upstream) -> Response {
+    let mut rest = request.clone();
+    let title = request.text("title");
+    rest.edit(|body| without(body, "title"));
+    let fields = rest.json();
+    let mut names = fields.as_object().into_iter().flatten().map(|(name, _)| name.as_str());
+    // What may be refused is not begun.
+    let plain = names.by_ref().all(|name| matches!(name, "prompt" | "platform"));
+    let (Some(title), true) = (title, plain && fields != json!({})) else {
+        return upstream.send(&request).await;
+    };
+    let half = upstream.patch(&request, &*request.path, &json!({ "title": title })).await;
+    if !half.is_success() {
+        return half;
     }
+    tokio::time::sleep(BETWEEN_HALVES).await;
+    upstream.send(&rest).await
 }
 
 fn page_without_updated() -> Intercept {
@@ -185,43 +164,4 @@ fn page_without_updated() -> Intercept {
         response
     });
     with_first(how, UPDATE)
-}
-
-/// Prompts and the vaults that they were made into.
-#[derive(Default)]
-struct Births {
-    under_way: Shared<Vec<(PromptId, VaultId)>>,
-    named: Shared<Vec<(PromptId, VaultId)>>,
-}
-
-#[async_trait]
-impl FaultyStore for Births {
-    async fn create_prompt(&self, good: Good<'_>, new: NewPrompt) -> Result<SharedPrompt> {
-        let vault = new.vault;
-        let prompt = good.create_prompt(new).await?;
-        if let Some(vault) = vault {
-            let birth = (prompt.id, vault);
-            self.under_way.with(|births| births.push(birth));
-            tokio::time::sleep(BEING_MADE).await;
-            self.under_way.with(|births| births.retain(|one| *one != birth));
-        }
-        Ok(prompt)
-    }
-
-    async fn delete_vault(&self, good: Good<'_>, id: VaultId) -> Result {
-        // Those that come a little later are also under way by then.
-        tokio::time::sleep(BEING_MADE / 2).await;
-        good.delete_vault(id).await?;
-        let births = self.under_way.with(|births| births.clone());
-        self.named.with(|named| named.extend(births.iter().filter(|(_, vault)| *vault == id)));
-        Ok(())
-    }
-
-    async fn prompt(&self, good: Good<'_>, id: PromptId) -> Result<SharedPrompt> {
-        let mut prompt = good.prompt(id).await?;
-        let named = self.named.with(|named| named.clone());
-        let vaults = named.iter().filter(|(prompt, _)| *prompt == id).map(|(_, vault)| *vault);
-        Arc::make_mut(&mut prompt).vault_ids.extend(vaults);
-        Ok(prompt)
-    }
 }

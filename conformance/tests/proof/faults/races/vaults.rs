@@ -3,17 +3,10 @@
 use std::time::Duration;
 
 use futures::future::join_all;
-use http::Method;
-use serde_json::{Value, json};
 
-use super::crowd::{Crowds, Place, crowded, is, with_first};
+use super::crowd::{Crowds, crowded, is, with_first};
 use super::{by_owner, gave_way, ids};
-use crate::entries::{list_of, text};
-use crate::exchange::{Request, Response};
-use crate::fault::{Fault, Intercept, fault};
-use crate::front::{whole, whole_with};
-use crate::proxy::Upstream;
-use crate::shared::Shared;
+use crate::prelude::*;
 
 /// So long an update is under way; forks come in between.
 const UNDER_WAY: Duration = Duration::from_millis(150);
@@ -23,7 +16,6 @@ const UPDATE: &str = "PATCH /vaults/*";
 const CREATE: &str = "POST /vaults";
 const FORK: &str = "POST /vaults/*/fork";
 const ADD: &str = "POST /vaults/*/prompts";
-const MOVE: &str = "POST /vaults/*/prompts/*/move";
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Fault] = &[
@@ -40,7 +32,9 @@ pub(super) const ALL: &[Fault] = &[
             Response::data(200, &json!({ "id": request.id(1), "deleted": true }))
         }),
         "All deletions of one vault that come at once are told of success." },
-    fault! { "races.vault-deleted-under-way" ["VA-28"] deleted_under_way(),
+    fault! { "races.vault-deleted-under-way" ["VA-28"] named_after_deletion(
+        "POST /vaults/*/prompts, POST /vaults/*/prompts/*/move, DELETE /vaults/*, GET /prompts/*",
+    ),
         "Prompts on their way into or out of a vault that is deleted at once still name it." },
     fault! { "races.vault-updates-mixed" ["VA-24"]
         crowded(UPDATE, UPDATE, by_owner, |mut request, upstream, place| async move {
@@ -101,34 +95,40 @@ pub(super) const ALL: &[Fault] = &[
 
 /// The vaults that a request puts prompts into, takes them out of, or deletes.
 fn vaults_of(request: &Request) -> Vec<i64> {
-    let mut vaults = vec![request.id(1)];
-    if is(request, MOVE) {
-        vaults.extend(request.json()["targetVaultId"].as_i64().filter(|id| *id != request.id(1)));
+    if request.path == "/prompts" {
+        return request.json()["vaultId"].as_i64().into_iter().collect();
     }
-    vaults
+    let target = request.json()["targetVaultId"].as_i64().filter(|id| *id != request.id(1));
+    [request.id(1)].into_iter().chain(target).collect()
 }
 
 /// The prompts that a request has put somewhere.
 fn prompts_of(request: &Request, response: &Response) -> Vec<i64> {
     if !response.is_success() {
-        return Vec::new();
-    }
-    if is(request, ADD) {
+        Vec::new()
+    } else if is(request, ADD) {
         ids(request)
     } else {
-        response.json()["data"]["promptId"].as_i64().into_iter().collect()
+        let data = &response.json()["data"];
+        data["promptId"].as_i64().or(data["id"].as_i64()).into_iter().collect()
     }
 }
 
-fn deleted_under_way() -> Intercept {
-    let routes =
-        "POST /vaults/*/prompts, POST /vaults/*/prompts/*/move, DELETE /vaults/*, GET /prompts/*";
+/// Prompts that one of these puts into a vault or takes out of it as it is deleted name it.
+pub(super) fn named_after_deletion(routes: &'static str) -> Intercept {
     let (crowds, named) = (Crowds::default(), Shared::<Vec<(i64, i64)>>::default());
     let how = whole(routes, move |request, upstream| {
         let (crowds, named) = (crowds.clone(), named.clone());
         async move {
             if request.method == Method::GET {
-                return read(&request, &upstream, &named).await;
+                let mut response = upstream.send(&request).await;
+                let mut all = named.with(|named| named.clone());
+                all.retain(|(prompt, _)| *prompt == request.id(1));
+                response.edit_data(|data| {
+                    let ids = list_of(data, "vaultIds").into_iter();
+                    ids.for_each(|ids| ids.extend(all.iter().map(|(_, vault)| json!(vault))));
+                });
+                return response;
             }
             let vaults = vaults_of(&request);
             let about: Vec<_> = vaults.iter().map(ToString::to_string).collect();
@@ -138,8 +138,8 @@ fn deleted_under_way() -> Intercept {
                 return upstream.send(&request).await;
             }
             let response = upstream.send(&request).await;
-            let gone = |(vault, place): (i64, &Place)| place.has(VAULT).then_some(vault);
-            for vault in vaults.into_iter().zip(&places).filter_map(gone) {
+            let gone = vaults.into_iter().zip(&places).filter(|(_, place)| place.has(VAULT));
+            for (vault, _) in gone {
                 let prompts = prompts_of(&request, &response).into_iter();
                 named.with(|named| named.extend(prompts.map(|prompt| (prompt, vault))));
             }
@@ -147,18 +147,6 @@ fn deleted_under_way() -> Intercept {
         }
     });
     with_first(how, VAULT)
-}
-
-async fn read(request: &Request, upstream: &Upstream, named: &Shared<Vec<(i64, i64)>>) -> Response {
-    let mut response = upstream.send(request).await;
-    let all = named.with(|named| named.clone());
-    let vaults = all.iter().filter(|(prompt, _)| *prompt == request.id(1)).map(|(_, vault)| *vault);
-    response.edit_data(|data| {
-        if let Some(ids) = list_of(data, "vaultIds") {
-            ids.extend(vaults.map(Value::from));
-        }
-    });
-    response
 }
 
 /// What an update that is under way finds, and the title that it brings.
@@ -185,7 +173,7 @@ fn fork_of_half() -> Intercept {
 }
 
 async fn spoil_copies(request: &Request, fork: &Response, upstream: &Upstream, halves: &Halves) {
-    for copy in upstream.list(request, format!("/vaults/{}/prompts", fork.id())).await {
+    for copy in upstream.members(request, fork.id()).await {
         let of_copy = |(old, _): &&(String, String)| old == text(&copy, "prompt");
         if let Some((_, title)) = halves.with(|halves| halves.iter().find(of_copy).cloned()) {
             let title = json!({ "title": title });

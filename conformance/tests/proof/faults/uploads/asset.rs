@@ -1,16 +1,10 @@
 //! Faults in the asset that an upload leaves (UP-06, UP-15, UP-19).
 
-use std::collections::{HashMap, HashSet};
-
 use bytes::Bytes;
-use http::Method;
 use http::header::{CACHE_CONTROL, HeaderValue};
 
 use super::put::empty;
-use crate::exchange::Response;
-use crate::fault::{Fault, Intercept, fault};
-use crate::front::{answers, code_instead, refused};
-use crate::shared::Shared;
+use crate::prelude::*;
 
 const ASSETS: &str = "GET /assets/**";
 
@@ -51,13 +45,9 @@ pub(crate) const ALL: &[Fault] = &[
 ];
 
 fn read_once() -> Intercept {
-    let read = Shared::<Vec<String>>::default();
-    answers(ASSETS, move |request, response| {
-        let again = read.with(|read| {
-            let again = read.contains(&request.path);
-            read.push(request.path.clone());
-            again
-        });
+    answers_with(ASSETS, move |read: &mut Vec<String>, request, response| {
+        let again = read.contains(&request.path);
+        read.push(request.path.clone());
         if again && response.code() == 200 {
             *response = Response::refusal(404, "no such asset");
         }
@@ -65,28 +55,31 @@ fn read_once() -> Intercept {
 }
 
 fn asset_deleted() -> Intercept {
-    let gone = Shared::<HashSet<String>>::default();
-    answers("GET /assets/**, DELETE /assets/**", move |request, response| {
-        if request.method == Method::DELETE {
-            gone.with(|gone| gone.insert(request.path.clone()));
-            *response = empty();
-        } else if gone.with(|gone| gone.contains(&request.path)) {
-            *response = Response::refusal(404, "no such asset");
-        }
-    })
+    answers_with(
+        "GET /assets/**, DELETE /assets/**",
+        move |gone: &mut HashSet<String>, request, response| {
+            if request.method == Method::DELETE {
+                gone.insert(request.path.clone());
+                *response = empty();
+            } else if gone.contains(&request.path) {
+                *response = Response::refusal(404, "no such asset");
+            }
+        },
+    )
 }
 
 fn asset_with_prompt() -> Intercept {
-    let images = Shared::<HashMap<i64, String>>::default();
-    let gone = Shared::<Vec<String>>::default();
-    answers("POST /prompts, DELETE /prompts/*, GET /assets/**", move |request, response| {
-        if request.method == Method::POST {
-            let image = request.text("imageUrl");
-            images.with(|images| images.extend(image.map(|url| (response.id(), url))));
-        } else if request.method == Method::DELETE {
-            gone.with(|gone| gone.extend(images.with(|images| images.remove(&request.id(1)))));
-        } else if gone.with(|gone| gone.iter().any(|url| url.ends_with(&request.path))) {
-            *response = Response::refusal(404, "no such asset");
-        }
-    })
+    answers_with(
+        "POST /prompts, DELETE /prompts/*, GET /assets/**",
+        move |(images, gone): &mut (HashMap<i64, String>, Vec<String>), request, response| {
+            if request.method == Method::POST {
+                let image = request.text("imageUrl");
+                images.extend(image.map(|url| (response.id(), url)));
+            } else if request.method == Method::DELETE {
+                gone.extend(images.remove(&request.id(1)));
+            } else if gone.iter().any(|url| url.ends_with(&request.path)) {
+                *response = Response::refusal(404, "no such asset");
+            }
+        },
+    )
 }

@@ -1,15 +1,10 @@
 //! Faults in the upload itself (UP-10 to UP-14, UP-17).
 
-use std::collections::{HashMap, HashSet};
-
 use bytes::Bytes;
+use http::HeaderMap;
 use http::header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, HeaderValue};
-use http::{HeaderMap, Method};
 
-use crate::exchange::{Request, Response};
-use crate::fault::{Fault, Intercept, fault};
-use crate::front::{answers, code_instead, refused, status_instead, whole, whole_with};
-use crate::shared::Shared;
+use crate::prelude::*;
 
 const PUT: &str = "PUT /storage/**";
 const ALL_OF_IT: &str = "POST /uploads/images, PUT /storage/**";
@@ -193,15 +188,14 @@ fn bodies(change: fn(Bytes, usize) -> Bytes) -> Intercept {
 
 /// The bearer of a used slot is told that all went well.
 fn second(replaces: bool) -> Intercept {
-    let taken = Shared::<HashMap<String, (HeaderValue, Bytes)>>::default();
-    answers("PUT /storage/**, GET /assets/**", move |request, response| {
-        let name = request.path.replace("/storage/", "/assets/");
-        let authorization = || request.headers.get(AUTHORIZATION).cloned();
-        taken.with(|taken| {
+    answers_with(
+        "PUT /storage/**, GET /assets/**",
+        move |taken: &mut HashMap<String, (HeaderValue, Bytes)>, request, response| {
+            let name = request.path.replace("/storage/", "/assets/");
+            let authorization = || request.headers.get(AUTHORIZATION).cloned();
             if request.method == Method::GET {
-                if let Some((_, bytes)) =
-                    taken.get(&name).filter(|_| replaces && response.code() == 200)
-                {
+                let first = taken.get(&name).filter(|_| replaces && response.code() == 200);
+                if let Some((_, bytes)) = first {
                     response.body = bytes.clone();
                 }
             } else if response.is_success() {
@@ -213,20 +207,17 @@ fn second(replaces: bool) -> Intercept {
                 *bytes = request.body.clone();
                 *response = empty();
             }
-        });
-    })
+        },
+    )
 }
 
 fn same_again() -> Intercept {
-    let taken = Shared::<HashMap<String, Bytes>>::default();
-    answers(PUT, move |request, response| {
-        taken.with(|taken| {
-            if response.is_success() {
-                taken.insert(request.path.clone(), request.body.clone());
-            } else if response.code() == 400 && taken.get(&request.path) == Some(&request.body) {
-                *response = empty();
-            }
-        });
+    answers_with(PUT, move |taken: &mut HashMap<String, Bytes>, request, response| {
+        if response.is_success() {
+            taken.insert(request.path.clone(), request.body.clone());
+        } else if response.code() == 400 && taken.get(&request.path) == Some(&request.body) {
+            *response = empty();
+        }
     })
 }
 
@@ -239,11 +230,10 @@ fn is_picture(bytes: &[u8]) -> bool {
 }
 
 fn used_up_by_refusal() -> Intercept {
-    let used = Shared::<HashSet<String>>::default();
-    answers(PUT, move |request, response| {
+    answers_with(PUT, move |used: &mut HashSet<String>, request, response| {
         if matches!(response.code(), 400 | 413) {
-            used.with(|used| used.insert(request.path.clone()));
-        } else if response.is_success() && used.with(|used| used.contains(&request.path)) {
+            used.insert(request.path.clone());
+        } else if response.is_success() && used.contains(&request.path) {
             *response = Response::refusal(400, "The slot was used.");
         }
     })

@@ -1,155 +1,60 @@
 //! Faults in the number of prompts that a vault shows (VA-10).
 
-use std::collections::HashMap;
-
-use async_trait::async_trait;
-use promptarium::{PromptId, VaultId, VaultPromptId};
-use promptarium_server::store::{Added, Moved, SharedPrompt, VaultRecord};
-
-use crate::fault::{Fault, Intercept, fault};
-use crate::shared::Shared;
-use crate::store::{FaultyStore, Good, Result, in_store};
+use crate::prelude::*;
 
 #[rustfmt::skip]
 pub(crate) const ALL: &[Fault] = &[
-    fault! { "vaults.count-deleted" ["VA-10"] drift(Slip::Deleted),
-        "A deleted prompt stays in the counts of its vaults." },
-    fault! { "vaults.count-removed" ["VA-10"] drift(Slip::Removed),
+    fault! { "vaults.count-removed" ["VA-10"]
+        off("GET /vaults, GET /vaults/*, DELETE /vaults/*/prompts/*", |request, _| (request.id(1), 1)),
         "A removal leaves the vault's count." },
-    fault! { "vaults.count-moved-away" ["VA-10"] drift(Slip::MovedAway),
+    fault! { "vaults.count-moved-away" ["VA-10"]
+        off("GET /vaults, GET /vaults/*, POST /vaults/*/prompts/*/move", |request, response| {
+            (request.id(1), i64::from(target(response) != request.id(1)))
+        }),
         "A move leaves the count of the source." },
-    fault! { "vaults.count-moved-in" ["VA-10"] drift(Slip::MovedIn),
+    fault! { "vaults.count-moved-in" ["VA-10"]
+        off("GET /vaults, GET /vaults/*, POST /vaults/*/prompts/*/move", |request, response| {
+            (target(response), -i64::from(target(response) != request.id(1)))
+        }),
         "A move leaves the count of the target." },
-    fault! { "vaults.count-saved" ["VA-10"] drift(Slip::Saved),
+    fault! { "vaults.count-saved" ["VA-10"]
+        off("GET /vaults, GET /vaults/*, POST /prompts/*/save", |request, _| {
+            (request.json()["vaultId"].as_i64().unwrap_or_default(), -1)
+        }),
         "A save leaves the vault's count." },
-    fault! { "vaults.count-again" ["VA-10"] drift(Slip::Again),
+    fault! { "vaults.count-again" ["VA-10"]
+        off("GET /vaults, GET /vaults/*, POST /vaults/*/prompts", |request, response| {
+            let sent = ids_of(&request.json(), "promptIds").len() as i64;
+            (request.id(1), sent - response.json()["data"]["added"].as_i64().unwrap_or(sent))
+        }),
         "A prompt that is added again is counted again." },
-    fault! { "vaults.count-listed" ["VA-10"] drift(Slip::Listed),
+    fault! { "vaults.count-listed" ["VA-10"]
+        shown_as("GET /vaults", "promptCount", |count| Some((count.as_i64()? - 1).max(0).into())),
         "The list of vaults does not count the first prompt." },
-    fault! { "vaults.count-alone" ["VA-10"] drift(Slip::Alone),
+    fault! { "vaults.count-alone" ["VA-10"]
+        shown_as("GET /vaults/*", "promptCount", |count| Some(count.as_i64()?.min(2).into())),
         "GET of one vault counts at most 2 prompts." },
 ];
 
-/// Where the count is not kept.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Slip {
-    Deleted,
-    Removed,
-    MovedAway,
-    MovedIn,
-    Saved,
-    Again,
-    Listed,
-    Alone,
+fn target(response: &Response) -> i64 {
+    response.json()["data"]["targetVaultId"].as_i64().unwrap_or_default()
 }
 
-/// By how much the shown counts are off.
-struct Drift {
-    slip: Slip,
-    off: Shared<HashMap<VaultId, i64>>,
-}
-
-fn drift(slip: Slip) -> Intercept {
-    in_store("* /vaults, * /vaults/**", Drift { slip, off: Shared::default() })
-}
-
-impl Drift {
-    fn add(&self, slip: Slip, vault: VaultId, by: i64) {
-        if self.slip == slip && by != 0 {
-            self.off.with(|off| *off.entry(vault).or_default() += by);
-        }
-    }
-
-    fn shown(&self, mut vault: VaultRecord) -> VaultRecord {
-        let off = self.off.with(|off| off.get(&vault.id).copied().unwrap_or_default());
-        vault.prompt_count = vault.prompt_count.saturating_add_signed(off);
-        vault
-    }
-}
-
-async fn count(good: Good<'_>, vault: VaultId) -> i64 {
-    let vault = good.vault(vault).await;
-    vault.map_or(0, |vault| vault.prompt_count.cast_signed())
-}
-
-#[async_trait]
-impl FaultyStore for Drift {
-    async fn vault(&self, good: Good<'_>, id: VaultId) -> Result<VaultRecord> {
-        let mut vault = self.shown(good.vault(id).await?);
-        if self.slip == Slip::Alone {
-            vault.prompt_count = vault.prompt_count.min(2);
-        }
-        Ok(vault)
-    }
-
-    async fn vaults(&self, good: Good<'_>) -> Result<Vec<VaultRecord>> {
-        let mut vaults: Vec<_> =
-            good.vaults().await?.into_iter().map(|vault| self.shown(vault)).collect();
-        if self.slip == Slip::Listed {
-            for vault in &mut vaults {
-                vault.prompt_count = vault.prompt_count.saturating_sub(1);
+/// Each success of the last route adds to the count that a vault is shown with.
+fn off(routes: &'static str, by: fn(&Request, &Response) -> (i64, i64)) -> Intercept {
+    answers_with(routes, move |off: &mut HashMap<i64, i64>, request, response| {
+        if request.method != Method::GET {
+            if response.is_success() {
+                let (vault, by) = by(request, response);
+                *off.entry(vault).or_default() += by;
             }
+            return;
         }
-        Ok(vaults)
-    }
-
-    async fn delete_prompt(&self, good: Good<'_>, id: PromptId) -> Result {
-        let vaults = good.prompt(id).await?.vault_ids.clone();
-        good.delete_prompt(id).await?;
-        vaults.into_iter().for_each(|vault| self.add(Slip::Deleted, vault, 1));
-        Ok(())
-    }
-
-    async fn save_prompt(
-        &self,
-        good: Good<'_>,
-        id: PromptId,
-        vault: VaultId,
-    ) -> Result<SharedPrompt> {
-        let before = count(good, vault).await;
-        let saved = good.save_prompt(id, vault).await?;
-        let came = count(good, vault).await - before;
-        self.add(Slip::Saved, vault, -came.max(0));
-        Ok(saved)
-    }
-
-    async fn add_prompts(
-        &self,
-        good: Good<'_>,
-        vault: VaultId,
-        prompts: &[PromptId],
-    ) -> Result<Added> {
-        let mut added = good.add_prompts(vault, prompts).await?;
-        let again = prompts.len().saturating_sub(added.added);
-        self.add(Slip::Again, vault, i64::try_from(again).unwrap_or_default());
-        let off = self.off.with(|off| off.get(&vault).copied().unwrap_or_default());
-        added.prompt_count = added.prompt_count.saturating_add_signed(off);
-        Ok(added)
-    }
-
-    async fn remove_membership(
-        &self,
-        good: Good<'_>,
-        vault: VaultId,
-        membership: VaultPromptId,
-    ) -> Result {
-        good.remove_membership(vault, membership).await?;
-        self.add(Slip::Removed, vault, 1);
-        Ok(())
-    }
-
-    async fn move_membership(
-        &self,
-        good: Good<'_>,
-        vault: VaultId,
-        membership: VaultPromptId,
-        target: VaultId,
-    ) -> Result<Moved> {
-        let moved = good.move_membership(vault, membership, target).await?;
-        if vault != target {
-            self.add(Slip::MovedAway, vault, 1);
-            self.add(Slip::MovedIn, target, -1);
-        }
-        Ok(moved)
-    }
+        response.each(|vault| {
+            let off = vault["id"].as_i64().and_then(|id| off.get(&id)).copied();
+            if let (Some(off), Some(count)) = (off, vault["promptCount"].as_i64()) {
+                vault["promptCount"] = json!(count + off);
+            }
+        });
+    })
 }

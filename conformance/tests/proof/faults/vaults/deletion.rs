@@ -1,20 +1,7 @@
 //! Faults in what the deletion of a vault takes away and leaves (VA-26 to VA-28).
 
-use std::collections::HashMap;
-use std::sync::Arc;
-
-use async_trait::async_trait;
-use http::Method;
-use promptarium::{PromptId, VaultId};
-use promptarium_server::store::{AccountId, SharedPrompt, StoreError, VaultRecord};
-use serde_json::json;
-
-use crate::entries::without;
-use crate::exchange::Response;
-use crate::fault::{Fault, Intercept, fault};
-use crate::front::{answers, edits_data, whole, whole_with};
-use crate::shared::Shared;
-use crate::store::{FaultyStore, Good, Result, in_store};
+use crate::faults::prompts::life::{kept, listed_on};
+use crate::prelude::*;
 
 const DELETE: &str = "DELETE /vaults/*";
 
@@ -26,29 +13,21 @@ pub(crate) const ALL: &[Fault] = &[
         "The deletion of a deleted vault answers 200." },
     fault! { "vaults.deleted-forked" ["ER-09"] deleted_forked(),
         "A fork of a deleted vault is a new vault without prompts." },
-    fault! { "vaults.deleted-read" ["VA-27"] left(Left::Address),
+    fault! { "vaults.deleted-read" ["VA-27"] kept("GET /vaults/*, DELETE /vaults/*"),
         "A deleted vault is still read at its address." },
-    fault! { "vaults.deleted-listed" ["VA-27"] left(Left::List),
+    fault! { "vaults.deleted-listed" ["VA-27"] listed_on("GET /vaults, DELETE /vaults/*", |_, _| true),
         "A deleted vault is still in the list." },
-    fault! { "vaults.deleted-in-prompts" ["VA-28"] left(Left::VaultIds),
+    fault! { "vaults.deleted-in-prompts" ["VA-28"] still_named(),
         "vaultIds still names a deleted vault." },
-    fault! { "vaults.deletes-prompts" ["VA-28"]
-        in_store("DELETE /vaults/*", Greedy { orphans_only: false }),
+    fault! { "vaults.deletes-prompts" ["VA-28"] takes_along(|_| true),
         "The prompts of a deleted vault are deleted too." },
-    fault! { "vaults.deletes-orphans" ["VA-28"]
-        in_store("DELETE /vaults/*", Greedy { orphans_only: true }),
+    fault! { "vaults.deletes-orphans" ["VA-28"] takes_along(|one| ids_of(one, "vaultIds").len() == 1),
         "Prompts that are in no other vault are deleted with their vault." },
     fault! { "vaults.deletes-memberships" ["VA-28"] whole(DELETE, |request, upstream| async move {
-        let prompts = upstream.list(&request, format!("{}/prompts", request.path)).await;
+        let prompts = upstream.members(&request, request.id(1)).await;
         let response = upstream.send(&request).await;
         for prompt in prompts.iter().filter(|_| response.is_success()) {
-            for vault in prompt["vaultIds"].as_array().into_iter().flatten() {
-                let path = format!("/vaults/{vault}/prompts");
-                let there = upstream.list(&request, &*path).await;
-                for member in there.iter().filter(|member| member["id"] == prompt["id"]) {
-                    upstream.delete(&request, format!("{path}/{}", member["vaultPromptId"])).await;
-                }
-            }
+            upstream.take_out(&request, &prompt["id"], |_| true).await;
         }
         response
     }),
@@ -56,12 +35,11 @@ pub(crate) const ALL: &[Fault] = &[
 ];
 
 fn deleted_again() -> Intercept {
-    let gone = Shared::<Vec<(String, i64)>>::default();
-    answers(DELETE, move |request, response| {
+    answers_with(DELETE, |gone: &mut Vec<(String, i64)>, request, response| {
         let this = (request.authorization().to_owned(), request.id(1));
         if response.is_success() {
-            gone.with(|gone| gone.push(this));
-        } else if gone.with(|gone| gone.contains(&this)) {
+            gone.push(this);
+        } else if gone.contains(&this) {
             *response = Response::data(200, &json!({ "id": request.id(1), "deleted": true }));
         }
     })
@@ -82,86 +60,34 @@ fn deleted_forked() -> Intercept {
     })
 }
 
-/// Where a deleted vault still shows.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Left {
-    Address,
-    List,
-    VaultIds,
-}
-
-struct Afterlife {
-    left: Left,
-    vaults: Shared<Vec<(AccountId, VaultRecord)>>,
-    prompts: Shared<HashMap<PromptId, Vec<VaultId>>>,
-}
-
-fn left(left: Left) -> Intercept {
-    in_store(DELETE, Afterlife { left, vaults: Shared::default(), prompts: Shared::default() })
-}
-
-#[async_trait]
-impl FaultyStore for Afterlife {
-    async fn delete_vault(&self, good: Good<'_>, id: VaultId) -> Result {
-        let vault = good.vault(id).await?;
-        let there = good.held(id).await;
-        good.delete_vault(id).await?;
-        self.vaults.with(|vaults| vaults.push((good.caller.account, vault)));
-        self.prompts.with(|prompts| {
-            there.iter().for_each(|entry| prompts.entry(entry.prompt.id).or_default().push(id));
-        });
-        Ok(())
-    }
-
-    async fn vault(&self, good: Good<'_>, id: VaultId) -> Result<VaultRecord> {
-        match good.vault(id).await {
-            Err(StoreError::NotFound) if self.left == Left::Address => self.vaults.with(|vaults| {
-                let mut own = vaults.iter().filter(|(account, _)| *account == good.caller.account);
-                let found = own.find(|(_, vault)| vault.id == id);
-                found.map(|(_, vault)| vault.clone()).ok_or(StoreError::NotFound)
-            }),
-            found => found,
+fn still_named() -> Intercept {
+    let routes = "GET /prompts/*, DELETE /vaults/*";
+    whole_with(routes, |request, upstream, gone: Shared<Vec<(i64, i64)>>| async move {
+        let id = request.id(1);
+        if request.method == Method::DELETE {
+            let ids = upstream.members(&request, id).await;
+            let ids = ids.iter().filter_map(|one| Some((one["id"].as_i64()?, id)));
+            gone.with(|gone| gone.extend(ids));
         }
-    }
-
-    async fn vaults(&self, good: Good<'_>) -> Result<Vec<VaultRecord>> {
-        let mut vaults = good.vaults().await?;
-        if self.left == Left::List {
-            self.vaults.with(|gone| {
-                let own = gone.iter().filter(|(account, _)| *account == good.caller.account);
-                vaults.extend(own.map(|(_, vault)| vault.clone()));
+        let mut response = upstream.send(&request).await;
+        let vaults = gone.with(|gone| gone.clone()).into_iter().filter(|(prompt, _)| *prompt == id);
+        response.edit_data(|data| {
+            list_of(data, "vaultIds").into_iter().for_each(|ids| {
+                ids.extend(vaults.clone().map(|(_, vault)| Value::from(vault)));
             });
-            vaults.sort_by_key(|vault| std::cmp::Reverse((vault.created_at, vault.id)));
-        }
-        Ok(vaults)
-    }
-
-    async fn prompt(&self, good: Good<'_>, id: PromptId) -> Result<SharedPrompt> {
-        let mut prompt = good.prompt(id).await?;
-        if self.left == Left::VaultIds {
-            let gone = self.prompts.with(|prompts| prompts.get(&id).cloned().unwrap_or_default());
-            let prompt = Arc::make_mut(&mut prompt);
-            prompt.vault_ids.extend(gone);
-        }
-        Ok(prompt)
-    }
+        });
+        response
+    })
 }
 
-/// Deletes prompts with their vault.
-struct Greedy {
-    orphans_only: bool,
-}
-
-#[async_trait]
-impl FaultyStore for Greedy {
-    async fn delete_vault(&self, good: Good<'_>, id: VaultId) -> Result {
-        let there = good.held(id).await;
-        good.delete_vault(id).await?;
-        for entry in there {
-            if !self.orphans_only || entry.prompt.vault_ids.len() == 1 {
-                good.delete_prompt(entry.prompt.id).await?;
-            }
+/// Deletes such prompts with their vault.
+fn takes_along(such: fn(&Value) -> bool) -> Intercept {
+    whole(DELETE, move |request, upstream| async move {
+        let there = upstream.members(&request, request.id(1)).await;
+        let response = upstream.send(&request).await;
+        for one in there.iter().filter(|one| response.is_success() && such(one)) {
+            upstream.delete(&request, format!("/prompts/{}", one["id"])).await;
         }
-        Ok(())
-    }
+        response
+    })
 }

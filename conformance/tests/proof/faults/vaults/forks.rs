@@ -1,23 +1,46 @@
 //! Faults in forks (VA-29 to VA-34), as they are answered.
 
-use std::collections::BTreeSet;
-
-use http::Method;
-use serde_json::{Value, json};
-
-use crate::bounds::refusal;
-use crate::entries::{entries, text};
-use crate::exchange::{Request, Response};
-use crate::fault::{Fault, Intercept, fault};
-use crate::front::{answers, edits_data, status_instead, whole, whole_with};
-use crate::shared::Shared;
+use crate::faults::isolation::of_the_other;
+use crate::prelude::*;
 
 const FORK: &str = "POST /vaults/*/fork";
 
 #[rustfmt::skip]
 pub(crate) const ALL: &[Fault] = &[
-    fault! { "vaults.fork-200" ["VA-29"] status_instead(FORK, 200),
-        "A fork answers 200." },
+    fault! { "vaults.fork-own-private" ["VA-30"] forced(Clone::clone),
+        "One's own private vault can be forked." },
+    fault! { "vaults.fork-any-private" ["VA-30"] forced(of_the_other),
+        "A private vault of another account can be forked." },
+    fault! { "vaults.fork-unlisted" ["VA-29"] whole(FORK, |request, upstream| async move {
+        let vault = upstream.get(&of_the_other(&request), format!("/vaults/{}", request.id(1))).await;
+        if vault.json()["data"]["visibility"] == "unlisted" {
+            return Response::refusal(404, "There is no such vault.");
+        }
+        upstream.send(&request).await
+    }),
+        "An unlisted vault of another account cannot be forked." },
+    fault! { "vaults.fork-follows" ["VA-34"] linked("PATCH /prompts/*", false),
+        "An update of a source's prompt reaches its copies." },
+    fault! { "vaults.fork-leads" ["VA-34"] linked("PATCH /prompts/*", true),
+        "An update of a copy reaches the source's prompt." },
+    fault! { "vaults.fork-renamed" ["VA-34"] linked("PATCH /vaults/*", false),
+        "An update of the source reaches its forks." },
+    fault! { "vaults.fork-renames" ["VA-34"] linked("PATCH /vaults/*", true),
+        "An update of a fork reaches its source." },
+    fault! { "vaults.fork-deletes" ["VA-34"] linked("DELETE /prompts/*", false),
+        "A deletion of a source's prompt deletes its copies." },
+    fault! { "vaults.fork-everywhere" ["VA-33"] whole(FORK, |request, upstream| async move {
+        let fork = upstream.send(&request).await;
+        let copies = upstream.members(&request, fork.id()).await;
+        let copies: Vec<_> = copies.iter().map(|copy| &copy["id"]).collect();
+        let vaults = upstream.list(&request, "/vaults").await;
+        for general in vaults.iter().filter(|vault| fork.is_success() && vault["isSystem"] == true) {
+            let path = format!("/vaults/{}/prompts", general["id"]);
+            upstream.post(&request, path, &json!({ "promptIds": copies })).await;
+        }
+        fork
+    }),
+        "The copies of a fork are in the General vault too." },
     fault! { "vaults.fork-public" ["VA-31"] whole(FORK, |request, upstream| async move {
         let fork = upstream.send(&request).await;
         if !fork.is_success() {
@@ -37,7 +60,7 @@ pub(crate) const ALL: &[Fault] = &[
         "A fork answers with the count from before the copying." },
     fault! { "vaults.fork-100" ["VA-33"] whole(FORK, |request, upstream| async move {
         let mut fork = upstream.send(&request).await;
-        let copies = upstream.list(&request, format!("/vaults/{}/prompts", fork.id())).await;
+        let copies = upstream.members(&request, fork.id()).await;
         for copy in copies.iter().skip(100) {
             upstream.delete(&request, format!("/prompts/{}", copy["id"])).await;
         }
@@ -47,7 +70,7 @@ pub(crate) const ALL: &[Fault] = &[
         "A fork copies the first 100 prompts." },
     fault! { "vaults.fork-platform" ["VA-33"] whole(FORK, |request, upstream| async move {
         let fork = upstream.send(&request).await;
-        for copy in upstream.list(&request, format!("/vaults/{}/prompts", fork.id())).await {
+        for copy in upstream.members(&request, fork.id()).await {
             let (path, none) = (format!("/prompts/{}", copy["id"]), json!({ "platform": null }));
             upstream.patch(&request, path, &none).await;
         }
@@ -70,21 +93,65 @@ pub(crate) const ALL: &[Fault] = &[
         (request.method == Method::PATCH && lacks).then(|| refusal("modelId"))
     }),
         "A fork copies prompts without their modelId." },
+    fault! { "vaults.fork-200" ["VA-29"] status_instead(FORK, 200),
+        "A fork answers 200." },
 ];
+
+/// A refused fork of a private vault is made: for the moment its owner makes the vault public.
+fn forced(owner: fn(&Request) -> Request) -> Intercept {
+    whole(FORK, move |request, upstream| async move {
+        let (owner, path) = (owner(&request), format!("/vaults/{}", request.id(1)));
+        let vault = upstream.get(&owner, &*path).await.json();
+        if vault["data"]["visibility"] != "private" {
+            return upstream.send(&request).await;
+        }
+        upstream.patch(&owner, &*path, &json!({ "visibility": "public" })).await;
+        let forked = upstream.send(&request).await;
+        upstream.patch(&owner, &*path, &json!({ "visibility": "private" })).await;
+        forked
+    })
+}
+
+/// What such a request does to a source is done to its copies, or the other way round.
+fn linked(route: &'static str, back: bool) -> Intercept {
+    let routes = "POST /vaults/*/fork, PATCH /vaults/*, PATCH /prompts/*, DELETE /prompts/*";
+    whole_with(routes, move |request, upstream, links: Shared<Vec<[String; 2]>>| async move {
+        let response = upstream.send(&request).await;
+        let other = of_the_other(&request);
+        if request.method == Method::POST {
+            let mut sources = upstream.members(&other, request.id(1)).await;
+            let mut copies = upstream.members(&request, response.id()).await;
+            for list in [&mut sources, &mut copies] {
+                list.sort_by_key(|one| text(one, "title").to_owned());
+            }
+            let paths = |(source, copy): (&Value, &Value)| {
+                [source, copy].map(|one| format!("/prompts/{}", one["id"]))
+            };
+            let vaults = [request.id(1), response.id()].map(|id| format!("/vaults/{id}"));
+            let all = sources.iter().zip(&copies).map(paths).chain([vaults]);
+            links.with(|links| links.extend(all));
+        } else if response.is_success() && any_matches(route, &request.method, &request.path) {
+            for [source, copy] in links.with(|links| links.clone()) {
+                let (here, there) = if back { (copy, source) } else { (source, copy) };
+                if here == request.path {
+                    upstream.send(&Request { path: there, ..other.clone() }).await;
+                }
+            }
+        }
+        response
+    })
+}
 
 /// Changes the listings of vaults that are forks.
 fn in_forks(change: fn(&mut Vec<Value>)) -> Intercept {
-    let forks = Shared::<BTreeSet<i64>>::default();
-    answers(
-        "POST /vaults/*/fork, GET /vaults/*/prompts",
-        move |request, response: &mut Response| {
-            if request.method == Method::POST {
-                forks.with(|forks| forks.insert(response.id()));
-            } else if forks.with(|forks| forks.contains(&request.id(1))) {
-                entries(response, change);
-            }
-        },
-    )
+    let routes = "POST /vaults/*/fork, GET /vaults/*/prompts";
+    answers_with(routes, move |forks: &mut BTreeSet<i64>, request, response| {
+        if request.method == Method::POST {
+            forks.insert(response.id());
+        } else if forks.contains(&request.id(1)) {
+            entries(response, change);
+        }
+    })
 }
 
 /// Answers some requests for the copies of forks.
@@ -93,7 +160,7 @@ fn of_copies(respond: fn(&Request) -> Option<Response>) -> Intercept {
     whole_with(routes, move |request, upstream, copies: Shared<BTreeSet<i64>>| async move {
         if request.method == Method::POST {
             let fork = upstream.send(&request).await;
-            let listed = upstream.list(&request, format!("/vaults/{}/prompts", fork.id())).await;
+            let listed = upstream.members(&request, fork.id()).await;
             copies.with(|copies| copies.extend(listed.iter().filter_map(|one| one["id"].as_i64())));
             return fork;
         }

@@ -1,14 +1,11 @@
-//! Faults in the vault object (VA-01 to VA-11), and in what a listing says beside it.
+//! Faults in the vault object and the list of vaults (VA-01 to VA-15).
 
-use serde_json::{Value, json};
+use std::iter::repeat_n;
 
-use crate::bounds::{as_text, shown_as};
-use crate::entries::without;
-use crate::exchange::Response;
-use crate::fault::{Fault, fault};
-use crate::front::{answers, edits_data, edits_each, edits_success, refused};
+use crate::prelude::*;
 
 const READ: &str = "GET /vaults/*";
+const LIST: &str = "GET /vaults";
 
 #[rustfmt::skip]
 pub(crate) const ALL: &[Fault] = &[
@@ -44,12 +41,6 @@ pub(crate) const ALL: &[Fault] = &[
     fault! { "vaults.cover-missing" ["VA-08"]
         edits_data("GET /vaults/*", |vault| without(vault, "coverImageUrl")),
         "A vault without a cover has no coverImageUrl." },
-    fault! { "vaults.system" ["VA-09"] edits_data("GET /vaults/*", |vault| {
-        if vault["description"].is_null() {
-            vault["isSystem"] = true.into();
-        }
-    }),
-        "A vault made without a description is a system vault." },
     fault! { "vaults.created-anew" ["VA-11"]
         edits_each("GET /vaults/*, PATCH /vaults/*, GET /vaults", |vault| {
             vault["createdAt"] = vault["updatedAt"].clone();
@@ -86,6 +77,40 @@ pub(crate) const ALL: &[Fault] = &[
     fault! { "contents.remove-id-400" ["ER-08"]
         refused("DELETE /vaults/*/prompts/*", 400, |request| request.id(3) <= 0),
         "A membership's id that no membership can have is answered 400." },
+    fault! { "vaults.list-oldest-first" ["VA-14"] edits_entries(LIST, |vaults| vaults.reverse()),
+        "The list has the oldest vault first." },
+    fault! { "vaults.list-by-update" ["VA-14"] edits_entries(LIST, |vaults| {
+        vaults.sort_by_key(|vault| Reverse(text(vault, "updatedAt").to_owned()));
+    }),
+        "The list goes by the last update." },
+    fault! { "vaults.list-ties" ["VA-14"] edits_entries(LIST, |vaults| {
+        // An hour, as two vaults that are made one after the other are seldom of two.
+        let hour = |vault: &Value| text(vault, "createdAt").chars().take(13).collect();
+        vaults.sort_by_key(|vault| (Reverse::<String>(hour(vault)), vault["id"].as_i64()));
+    }),
+        "Vaults of the same hour go by their ids." },
+    fault! { "vaults.list-100" ["VA-15"] edits_entries(LIST, |vaults| vaults.truncate(100)),
+        "The list ends after 100 vaults." },
+    fault! { "vaults.list-no-system" ["VA-13"]
+        edits_entries(LIST, |vaults| vaults.retain(|vault| vault["isSystem"] == false)),
+        "The list leaves the system vaults out." },
+    fault! { "vaults.list-no-unlisted" ["VA-13"]
+        edits_entries(LIST, |vaults| vaults.retain(|vault| vault["visibility"] != "unlisted")),
+        "The list leaves unlisted vaults out." },
+    fault! { "vaults.list-joined" ["VA-13"] edits_entries(LIST, |vaults| {
+        let times = |vault: &Value| vault["promptCount"].as_u64().unwrap_or(1).clamp(1, 9);
+        let joined = vaults
+            .iter()
+            .flat_map(|vault| repeat_n(vault.clone(), usize::try_from(times(vault)).unwrap_or(1)));
+        *vaults = joined.collect();
+    }),
+        "The list has a vault once for each of its prompts." },
+    fault! { "vaults.list-limit" ["VA-15"] answers(LIST, |request, response| {
+        if let Some(limit) = request.parameter("limit").and_then(|limit| limit.parse().ok()) {
+            entries(response, |vaults| vaults.truncate(limit));
+        }
+    }),
+        "The list takes a limit." },
 ];
 
 fn paginated(body: &mut Value) {

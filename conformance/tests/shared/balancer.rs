@@ -1,8 +1,8 @@
 //! A balancer of a few lines: each request goes to the next replica, whatever
 //! connection it came on, so that no two requests in a row meet the same one.
 //!
-//! It changes nothing on the way. Bodies stream in both directions, every header
-//! stays as it is, `Host` among them.
+//! It changes nothing on the way but what [`Changes`] says. Bodies stream in both directions,
+//! every header stays as it is, `Host` among them.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -14,7 +14,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::header::HOST;
 use http::uri::{Authority, Scheme};
-use http::{Request, Response, StatusCode, Uri, Version};
+use http::{Method, Request, Response, StatusCode, Uri, Version};
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
@@ -30,6 +30,20 @@ use tokio::task::JoinSet;
 /// An idle connection is given up long before a replica closes it: a request that
 /// meets the closing would look like a fault of the replica.
 const IDLE: Duration = Duration::from_secs(4);
+
+/// What is changed on the way.
+#[derive(Clone, Copy)]
+pub(crate) struct Changes {
+    /// Path and query as the replicas get them; without one nothing is found.
+    pub(crate) path: fn(&str) -> Option<&str>,
+    /// The status of an answer.
+    pub(crate) status: fn(&Method, &str, StatusCode) -> StatusCode,
+}
+
+impl Changes {
+    /// None.
+    pub(crate) const NONE: Self = Self { path: |path| Some(path), status: |_, _, status| status };
+}
 
 /// A bound socket that forwards nothing yet: replicas must be told its address
 /// before they start.
@@ -52,6 +66,7 @@ struct Round {
     replicas: Arc<[Replica]>,
     turn: Arc<AtomicUsize>,
     client: Client<HttpConnector, Incoming>,
+    changes: Changes,
 }
 
 type Body = BoxBody<Bytes, hyper::Error>;
@@ -67,13 +82,14 @@ impl Socket {
     }
 
     /// Forwards to the replicas at these addresses, which share the requests.
-    pub(crate) fn forward_to(self, replicas: &[SocketAddr]) -> Balancer {
+    pub(crate) fn forward_to(self, replicas: &[SocketAddr], changes: Changes) -> Balancer {
         let replicas: Arc<[Replica]> = replicas.iter().map(Replica::at).collect();
         let client = Client::builder(TokioExecutor::new())
             .pool_idle_timeout(IDLE)
             .pool_timer(TokioTimer::new())
             .build_http();
-        let round = Round { replicas: Arc::clone(&replicas), turn: Arc::default(), client };
+        let (turn, all) = (Arc::default(), Arc::clone(&replicas));
+        let round = Round { replicas: all, turn, client, changes };
         let mut serving = JoinSet::new();
         serving.spawn(accept(self.0, round));
         Balancer { replicas, _serving: serving }
@@ -107,17 +123,24 @@ impl Round {
             // Else the client below would put in one of its own.
             return of_its_own(StatusCode::BAD_REQUEST, &"not one Host");
         }
+        let whole = request.uri().path_and_query().map_or("/", |path| path.as_str()).to_owned();
+        let Some(path) = (self.changes.path)(&whole) else {
+            return of_its_own(StatusCode::NOT_FOUND, &"no such path");
+        };
         let turn = self.turn.fetch_add(1, Ordering::Relaxed) % self.replicas.len();
         let replica = &self.replicas[turn];
         let mut uri = request.uri().clone().into_parts();
         uri.scheme = Some(Scheme::HTTP);
         uri.authority = Some(replica.address.clone());
+        uri.path_and_query = path.parse().ok();
+        let method = request.method().clone();
         match Uri::from_parts(uri) {
             Ok(uri) => *request.uri_mut() = uri,
             Err(error) => return of_its_own(StatusCode::BAD_REQUEST, &error),
         }
         match self.client.request(request).await {
-            Ok(answer) => {
+            Ok(mut answer) => {
+                *answer.status_mut() = (self.changes.status)(&method, path, answer.status());
                 replica.answered.fetch_add(1, Ordering::Relaxed);
                 answer.map(BodyExt::boxed)
             }
