@@ -61,8 +61,7 @@ async fn in_empty_accounts_there_is_less_to_look_at_and_nothing_fails() {
     let bad = with(&report, Outcome::is_bad);
     assert!(bad.is_empty(), "{:#?}", report.records);
     let skipped = with(&report, |outcome| outcome == Outcome::Skipped);
-    let nothing =
-        ["item", "filters", "pages"].map(|fact| format!("existing-data.prompts.{fact}"));
+    let nothing = ["item", "filters", "pages"].map(|fact| format!("existing-data.prompts.{fact}"));
     assert!(nothing.iter().all(|id| skipped.contains(&id.as_str())), "{skipped:?}");
     let reasons = report.records.iter().filter_map(|record| record.reason.as_deref());
     assert!(
