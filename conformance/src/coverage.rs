@@ -24,18 +24,12 @@ pub const EXEMPTIONS: &[(&str, &str)] = &[
 /// A rule and what stands behind it.
 #[derive(Debug, Serialize)]
 pub struct Line {
-    /// The rule's id.
     pub rule: &'static str,
-    /// The rule's text.
     pub text: &'static str,
-    /// The ids of the scenarios that prove it.
     pub scenarios: Vec<&'static str>,
-    /// Why there is none.
     #[serde(rename = "whyNoScenario")]
     pub reason: Option<&'static str>,
-    /// The ids of the deliberate faults that break it and are caught.
     pub faults: Vec<&'static str>,
-    /// Why there is none.
     #[serde(rename = "whyNoFault")]
     pub unproved: Option<String>,
 }
@@ -43,20 +37,13 @@ pub struct Line {
 /// A clause and what stands behind it.
 #[derive(Debug, Serialize)]
 pub struct ClauseLine {
-    /// Its quote's name.
     pub quote: &'static str,
-    /// The words of the specification.
     pub text: &'static str,
-    /// What of them it is about.
     pub says: &'static str,
-    /// The rules that state it.
     pub rules: Vec<&'static str>,
-    /// The scenarios of the core that prove them.
     pub scenarios: Vec<&'static str>,
-    /// Why there is none.
     #[serde(rename = "whyNoScenario")]
     pub reason: Option<&'static str>,
-    /// The deliberate faults that break these rules and are caught.
     pub faults: Vec<&'static str>,
 }
 
@@ -126,7 +113,6 @@ fn proofs(rule: &str) -> impl Iterator<Item = &'static Scenario> {
     scenarios::all().filter(move |scenario| scenario.rules.contains(&rule))
 }
 
-/// Why the rule has no scenario.
 fn exemption(rule: &str) -> Option<&'static str> {
     EXEMPTIONS.iter().find(|(exempt, _)| *exempt == rule).map(|(_, reason)| *reason)
 }

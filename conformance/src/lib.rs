@@ -13,6 +13,7 @@
 pub mod case;
 pub mod check;
 pub mod cli;
+#[doc(hidden)]
 pub mod coverage;
 mod exchange;
 pub mod failure;
@@ -20,7 +21,9 @@ pub mod fixture;
 pub mod known;
 mod ledger;
 pub mod probe;
+#[doc(hidden)]
 pub mod report;
+#[doc(hidden)]
 pub mod rules;
 pub mod run;
 pub mod run_id;
@@ -29,10 +32,13 @@ pub mod scenarios;
 mod secret;
 pub mod selection;
 mod shell;
+#[doc(hidden)]
 pub mod spec;
 mod suite;
+#[doc(hidden)]
 pub mod sweep;
 pub mod target;
+#[doc(hidden)]
 pub mod trace;
 pub mod wire;
 

@@ -227,7 +227,7 @@ impl Report {
 
     /// The profiles that were asked for, as reports show them.
     fn profile_words(&self) -> String {
-        let words: Vec<_> = self.profiles.iter().map(|profile| profile.as_ref()).collect();
+        let words: Vec<_> = self.profiles.iter().map(AsRef::as_ref).collect();
         words.join(" and ")
     }
 }

@@ -17,9 +17,7 @@ static CHAPTERS: LazyLock<Vec<Chapter>> = LazyLock::new(|| parse(PAGE));
 pub struct Chapter {
     /// The two letters its rules begin with.
     pub prefix: &'static str,
-    /// Its heading.
     pub title: &'static str,
-    /// Its rules, in the order of the page.
     pub rules: Vec<Rule>,
 }
 
@@ -28,23 +26,19 @@ pub struct Chapter {
 pub struct Rule {
     /// Stable name, such as `PR-12`.
     pub id: &'static str,
-    /// The statement, in Markdown.
     pub text: &'static str,
     /// The sentences it restates, of the specification or of an RFC.
     pub sentences: &'static [&'static str],
 }
 
-/// All chapters, in the order of the page.
 pub fn chapters() -> &'static [Chapter] {
     &CHAPTERS
 }
 
-/// All rules, in the order of the page.
 pub fn all() -> impl Iterator<Item = Rule> {
     chapters().iter().flat_map(|chapter| &chapter.rules).copied()
 }
 
-/// The rule of this id.
 pub fn find(id: &str) -> Option<Rule> {
     all().find(|rule| rule.id == id)
 }

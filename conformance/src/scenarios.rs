@@ -1,15 +1,18 @@
 //! The full list of scenarios, by hand: what is not named here does not run.
 
+#[doc(hidden)]
 mod endpoints;
 mod prelude;
 
 mod access;
+#[doc(hidden)]
 mod answers;
 mod auth;
 mod contents;
 mod envelope;
 mod errors;
 mod existing_data;
+#[doc(hidden)]
 mod fields;
 mod generations;
 mod ids;

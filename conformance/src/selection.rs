@@ -80,7 +80,7 @@ impl Selection {
         for pattern in filters.iter().chain(&excluded) {
             let matched = suite.scenarios().filter(|scenario| matches(pattern, scenario));
             let matched: BTreeSet<_> = matched.map(|scenario| scenario.profile).collect();
-            let Some(nearest) = matched.first().map(|profile| profile.as_ref()) else {
+            let Some(nearest) = matched.first().map(AsRef::as_ref) else {
                 return Err(format!(
                     "no scenario has an id that begins with \"{pattern}\", proves a rule of that \
                      name or looks at such a call"

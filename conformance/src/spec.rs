@@ -30,9 +30,7 @@ pub struct Spec {
 pub struct Quote {
     /// Stable name, such as `create-prompt.title`.
     pub id: String,
-    /// Its words.
     pub text: String,
-    /// What it states.
     pub clauses: Vec<Clause>,
 }
 
@@ -44,7 +42,6 @@ pub struct Clause {
     pub says: String,
     /// The rules of `docs/reference/api.md` that state it.
     pub rules: Vec<String>,
-    /// Why no core scenario proves it.
     pub reason: Option<String>,
 }
 
@@ -52,13 +49,10 @@ pub struct Clause {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Prose {
-    /// Its words.
     pub text: String,
-    /// Why it states nothing.
     pub reason: String,
 }
 
-/// The text in pieces.
 pub fn spec() -> &'static Spec {
     &SPEC
 }

@@ -23,7 +23,6 @@ const AT_ONCE: usize = 8;
 /// What one run has left behind.
 #[derive(Clone, Debug)]
 pub struct Leftovers {
-    /// The run.
     pub run: RunId,
     /// When it last created or changed something; a run at work does so all the time.
     pub latest: Timestamp,
@@ -51,7 +50,6 @@ pub async fn find(target: &Arc<Target>) -> Result<Vec<Leftovers>, Failure> {
 }
 
 impl Leftovers {
-    /// How many things there are.
     pub fn count(&self) -> usize {
         self.things.len()
     }

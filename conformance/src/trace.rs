@@ -44,21 +44,16 @@ pub struct Step {
     /// Headers that a usual request does not have.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub headers: Vec<String>,
-    /// The body.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub body: Option<String>,
-    /// The status of the answer, if there was one.
     pub status: Option<u16>,
-    /// The body of the answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub answer: Option<String>,
     /// Whether it only prepares what the scenario looks at.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub set_up: bool,
-    /// What was found to hold.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub checks: Vec<String>,
-    /// What was found not to hold.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub failed: Vec<String>,
 }

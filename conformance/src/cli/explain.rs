@@ -5,19 +5,12 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 
 use super::list::{ListArguments, heading};
-use super::{Exit, Refusal, tell};
-use crate::{Scenario, Selection, Suite, rules, trace};
+use super::{Exit, Refusal};
+use crate::{Scenario, Suite, rules, trace};
 
 /// The transcript of each selected scenario.
 pub(super) fn explain(suite: &Suite, arguments: ListArguments) -> Result<Exit, Refusal> {
-    let filters = arguments.filters.or_all_profiles();
-    let selected = Selection::new(suite, filters).map_err(|line| Refusal(Exit::Usage, line))?;
-    let scenarios = selected.scenarios.into_iter();
-    tell(&match arguments.json {
-        true => format!("{:#}\n", scenarios.map(in_json).collect::<Value>()),
-        false => scenarios.map(in_lines).collect::<Vec<_>>().join("\n"),
-    });
-    Ok(Exit::Passed)
+    arguments.tell(suite, in_json, in_lines, "\n")
 }
 
 fn in_json(scenario: &Scenario) -> Value {

@@ -27,14 +27,26 @@ pub(super) struct ListArguments {
 
 /// The selected scenarios, one a line or as a JSON array.
 pub(super) fn list(suite: &Suite, arguments: ListArguments) -> Result<Exit, Refusal> {
-    let filters = arguments.filters.or_all_profiles();
-    let selected = Selection::new(suite, filters).map_err(|line| Refusal(Exit::Usage, line))?;
-    let scenarios = selected.scenarios.into_iter();
-    tell(&match arguments.json {
-        true => format!("{:#}\n", scenarios.map(in_json).collect::<Value>()),
-        false => scenarios.map(in_one_line).collect(),
-    });
-    Ok(Exit::Passed)
+    arguments.tell(suite, in_json, in_one_line, "")
+}
+
+impl ListArguments {
+    /// Shows the selected scenarios as JSON, or as text with something between them.
+    pub(super) fn tell(
+        self,
+        suite: &Suite,
+        in_json: fn(&Scenario) -> Value,
+        in_text: fn(&Scenario) -> String,
+        between: &str,
+    ) -> Result<Exit, Refusal> {
+        let selected = Selection::new(suite, self.filters.or_all_profiles());
+        let scenarios = selected.map_err(|line| Refusal(Exit::Usage, line))?.scenarios.into_iter();
+        tell(&match self.json {
+            true => format!("{:#}\n", scenarios.map(in_json).collect::<Value>()),
+            false => scenarios.map(in_text).collect::<Vec<_>>().join(between),
+        });
+        Ok(Exit::Passed)
+    }
 }
 
 /// What is read of a JSON report.

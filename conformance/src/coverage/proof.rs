@@ -14,9 +14,7 @@ static FAULTS: LazyLock<Vec<Fault<'static>>> = LazyLock::new(|| parse(TABLE));
 pub struct Fault<'t> {
     /// Stable name, such as `prompts.title-121`.
     pub id: &'t str,
-    /// The rule it breaks.
     pub rule: &'t str,
-    /// The ids of the scenarios that fail there.
     pub scenarios: Vec<&'t str>,
     /// The ids of the scenarios that fail there or not, as others happen to act
     /// at the same moment. They are no proof.
@@ -30,12 +28,10 @@ impl<'t> Fault<'t> {
     }
 }
 
-/// Every fault of the table.
 pub fn faults() -> &'static [Fault<'static>] {
     &FAULTS
 }
 
-/// Reads a table.
 pub fn parse(table: &str) -> Vec<Fault<'_>> {
     table.lines().skip(1).filter_map(fault).collect()
 }

@@ -14,11 +14,8 @@ const SHOWN: usize = 200;
 /// Records that failed, were blocked or came to no verdict in the same way.
 #[derive(Clone, Debug, Serialize)]
 pub struct Cause<'r> {
-    /// The call, such as `POST /vaults`.
     pub call: &'r str,
-    /// What the first of them expected.
     pub expected: &'r str,
-    /// What the first of them received.
     pub got: &'r str,
     /// How many of them came to what.
     pub totals: Totals,

@@ -13,19 +13,15 @@ use crate::{Profile, Scenario};
 /// What one scenario came to.
 #[derive(Clone, Debug, Serialize)]
 pub struct Record {
-    /// The scenario's id.
     pub id: &'static str,
     /// The file and the line of its entry.
     pub source: &'static str,
-    /// The fact in one sentence.
     pub title: &'static str,
     /// The rules it proves, with their texts.
     pub rules: Vec<Rule>,
     /// The points at which the specification is silent and our server chose.
     pub silent: &'static [&'static str],
-    /// Its profile.
     pub profile: Profile,
-    /// What came of it.
     pub outcome: Outcome,
     /// Why it was skipped.
     pub reason: Option<String>,
@@ -33,7 +29,6 @@ pub struct Record {
     pub call: Option<String>,
     /// What a rule asks for.
     pub expected: Option<String>,
-    /// What was seen.
     pub got: Option<String>,
     /// The exchange that shows it.
     pub exchange: Option<Exchange>,

@@ -18,13 +18,11 @@ pub(super) const MOVE: &str = "/vaults/{vaultId}/prompts/{vaultPromptId}/move";
 pub struct Row {
     /// In ids of scenarios.
     pub name: &'static str,
-    /// Its method.
     pub method: Method,
     /// Its path below the base URL.
     pub template: &'static str,
     /// The status of a success.
     pub status: u16,
-    /// The rule that states it.
     pub rule: &'static str,
     /// Whether it needs the scope `prompts:write`.
     pub scope: Scope,
@@ -44,7 +42,6 @@ pub enum Scope {
 }
 
 impl Row {
-    /// Whether a success is a list.
     pub(super) fn lists(&self) -> bool {
         self.name.starts_with("list-")
     }

@@ -56,6 +56,9 @@ async fn no_media(case: Case) -> Result {
         let inline = value.as_str().is_some_and(|text| text.starts_with("data:"));
         job.answer.ensure(!inline, "no media in the answer", format!("media as {name}"))?;
     }
+    let images = job.answer.at("/data")?.get("images").unwrap_or(&Value::Null);
+    let none = images.as_array().is_none_or(Vec::is_empty);
+    job.answer.ensure(none, "no images in the answer", images)?;
     job.wait_completed().await?;
     let answer = String::from_utf8_lossy(job.answer.body());
     for url in job.outputs().await?.urls() {

@@ -148,13 +148,6 @@ impl ApiResponse {
         self.json.as_ref().ok_or_else(|| self.failure("a JSON body", "a body that is no JSON"))
     }
 
-    /// The body is an object with these keys and no others.
-    pub fn has_keys(&self, expected: &[&str]) -> Result<&Self, Failure> {
-        let object = self.json()?.as_object();
-        let keys: Vec<_> = object.into_iter().flatten().map(|(key, _)| key.as_str()).collect();
-        self.lists(&keys, expected, "the keys")
-    }
-
     /// The value at a place.
     pub fn at(&self, place: &str) -> Result<&Value, Failure> {
         let value = self.json()?.pointer(place);

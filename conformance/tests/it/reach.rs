@@ -61,5 +61,5 @@ async fn where_only_http_2_is_spoken_raw_requests_are_skipped_with_the_reason() 
     let server = EmbeddedServer::start().await.unwrap();
     let ran = run(&server, &[&ONE, &["--http", "2"][..]].concat()).await;
     ran.ended(0, &["verdict: partial", "--http 2"]);
-    run(&server, &["--http", "3"]).await.ended(2, &["auto, 1.1 or 2"]);
+    run(&server, &["--http", "3"]).await.ended(2, &["auto, 1.1, 2"]);
 }

@@ -20,37 +20,26 @@ pub struct Object {
     pub words: &'static str,
     /// The calls that answer with it, as `METHOD /path` with `*` for an id.
     pub routes: &'static [&'static str],
-    /// What it has.
     pub fields: &'static [Shape],
     pub(super) shown: fn(Case) -> BoxFuture<'static, Result<Shown>>,
 }
 
 /// One field of an object.
 pub struct Shape {
-    /// Its key.
     pub name: &'static str,
-    /// What its value may be.
     pub kind: Type,
-    /// The rule that states it.
     pub rule: &'static str,
 }
 
-/// What a value may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Type {
     /// An id, or a count.
     Integer,
-    /// Text.
     Text,
-    /// Text or null.
     TextOrNull,
-    /// `true` or `false`.
     Boolean,
-    /// `true`.
     True,
-    /// This number.
     Exactly(i64),
-    /// A moment in ISO 8601.
     Timestamp,
     /// A list of integers.
     Integers,
@@ -158,7 +147,6 @@ pub(in crate::scenarios) const VAULT: &[Shape] = shapes! {
     "updatedAt" Type::Timestamp, "VA-11";
 };
 
-/// Every object.
 pub static OBJECTS: &[Object] = &[
     Object {
         name: "prompt",

@@ -11,7 +11,6 @@ macro_rules! requests {
         pub enum Request { $(#[doc = $name] $request),+ }
 
         impl Request {
-            /// Every one.
             pub const ALL: &[Self] = &[$(Self::$request),+];
 
             /// The name in ids, and what a title calls the request.
@@ -41,7 +40,6 @@ requests! {
 }
 
 impl Request {
-    /// Whether its fields are in a body, and not in a query.
     pub fn has_body(self) -> bool {
         self != Self::ListPrompts
     }

@@ -6,15 +6,11 @@ use super::request::Request::{self, *};
 pub struct Field {
     /// Where it stands.
     pub request: Request,
-    /// Its key.
     pub name: &'static str,
     /// What values it takes.
     pub kind: Kind,
-    /// Whether it has to be there.
     pub presence: Presence,
-    /// The rule that states the field.
     pub rule: &'static str,
-    /// The rule that states its range.
     pub range: &'static str,
     /// The file and the line of the row.
     pub source: &'static str,
@@ -33,7 +29,6 @@ pub enum Kind {
     OneOf(&'static str, &'static str),
     /// An absolute address.
     Uri,
-    /// At most so many addresses.
     Uris(usize),
     /// The id of something of the caller.
     Id,
@@ -43,7 +38,6 @@ pub enum Kind {
     Ids(usize, usize),
     /// The least and the greatest.
     Integer(i64, i64),
-    /// A JSON object.
     Object,
 }
 

@@ -93,7 +93,10 @@ async fn added_to_vault(case: Case) -> Result {
     let list = vault.list().limit(2);
     let (mut new, mut walk) = (Vec::new(), Walk::from(list.page().await?));
     while walk.last().next.is_some() {
-        new.extend(vault.fill(3).await?);
+        // A walk that new entries move back must end too.
+        if new.len() < 9 {
+            new.extend(vault.fill(3).await?);
+        }
         walk.advance(&list).await?;
     }
     walk.expect_once(&stay)?;

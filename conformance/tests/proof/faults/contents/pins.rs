@@ -1,5 +1,9 @@
 //! Faults in pins (VC-25 to VC-30).
 
+use std::sync::Arc;
+
+use tokio::sync::Mutex;
+
 use super::{loose, membership};
 use crate::prelude::*;
 
@@ -27,13 +31,7 @@ pub(crate) const ALL: &[Fault] = &[
         response
     }),
         "An unpin answers with the state before it." },
-    fault! { "contents.pin-one-only" ["VC-27"] whole(PIN, |request, upstream| async move {
-        for one in listing(&request, &upstream).await.iter().filter(|one| one["isPinned"] == true) {
-            let path = format!("/vaults/{}/prompts/{}/pin", request.id(1), membership(one));
-            upstream.delete(&request, path).await;
-        }
-        upstream.send(&request).await
-    }),
+    fault! { "contents.pin-one-only" ["VC-27"] one_only(),
         "A pin takes the pin of all others away." },
     fault! { "contents.pin-toggles" ["VC-29"] done_as(PIN, true, &[Method::DELETE]),
         "Pinning a pinned prompt unpins it." },
@@ -62,6 +60,23 @@ fn of_entry(routes: &'static str, is_such: fn(&Value) -> bool, code: u16) -> Int
             return Response::refusal(code, "It is so already.");
         }
         upstream.send(&request).await
+    })
+}
+
+/// One pin at a time, so that one is left also of pins at once.
+fn one_only() -> Intercept {
+    let turn = Arc::new(Mutex::new(()));
+    whole(PIN, move |request, upstream| {
+        let turn = Arc::clone(&turn);
+        async move {
+            let _turn = turn.lock().await;
+            let there = listing(&request, &upstream).await;
+            for one in there.iter().filter(|one| one["isPinned"] == true) {
+                let path = format!("/vaults/{}/prompts/{}/pin", request.id(1), membership(one));
+                upstream.delete(&request, path).await;
+            }
+            upstream.send(&request).await
+        }
     })
 }
 
