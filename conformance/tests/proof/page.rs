@@ -16,7 +16,10 @@ const MARKS: [&str; 2] = ["<!-- script/proof -->\n", "<!-- /script/proof -->\n"]
 
 type Faults<'f> = &'f [proof::Fault<'f>];
 
-const PAGES: [(&str, fn(Faults<'_>) -> String); 2] =
+/// What stands between the marks of a page.
+type Text = fn(Faults<'_>) -> String;
+
+const PAGES: [(&str, Text); 2] =
     [("conformance-proof.md", by_chapters), ("sentences.md", by_sentences)];
 
 /// Writes the pages.

@@ -17,7 +17,7 @@ use crate::service::Running;
 const DEADLINE: Duration = Run::DEADLINE.saturating_mul(5);
 /// In the usual run a fault meets, besides the scenarios that it turns red, one
 /// in so many of all others.
-const SHARE: u64 = 512;
+const SHARE: u64 = 1024;
 
 /// Asks for an answer before its body has come; a front reads all of that first.
 pub(crate) const EARLY: &str = "raw.pace.status";

@@ -167,8 +167,8 @@ pub(super) const ALL: &[Fault] = &[
         edits_data(QUEUE, |data| data["statusUrl"] = "http://127.0.0.1:9/status".into()),
         "statusUrl leads elsewhere." },
     fault! { "narrow.answer-with-images" ["GE-06"]
-        edits_data(QUEUE, |data| data["images"] = json!([{ "url": "http://127.0.0.1:9/a.png" }])),
-        "The answer has images." },
+        edits_data(QUEUE, |data| data["images"] = json!(["data:image/png;base64,iVBORw0KGgo="])),
+        "The answer has images as data URIs." },
     fault! { "narrow.negative-502" ["GE-14"]
         refused(QUEUE, 502, |request| request.text("negativePrompt").is_some()),
         "A model that knows no negativePrompt answers 502." },
