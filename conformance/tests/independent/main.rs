@@ -55,6 +55,8 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     trials.push(otherwise.with_ignored_flag(true));
     let conclusion = libtest_mimic::run(&arguments, trials);
     drop(servers);
+    // After a failure a blocking call may wait for ever.
+    runtime.shutdown_background();
     Ok(conclusion.exit_code())
 }
 

@@ -45,7 +45,7 @@ async fn one_after_the_other_or_many_at_once_a_faulty_target_gets_the_same_verdi
         seen.push(outcomes(&run.run(pending(), |_, _| {}).await));
     }
     let failed = seen[0].values().filter(|outcome| **outcome == Outcome::Failed).count();
-    assert!((5..100).contains(&failed), "{failed} failed");
+    assert!((3..100).contains(&failed), "{failed} failed");
     for other in &seen[1..] {
         let differing: Vec<_> = seen[0].iter().filter(|(id, one)| other[*id] != **one).collect();
         assert!(differing.is_empty(), "{differing:?} one after the other, but not at once");
