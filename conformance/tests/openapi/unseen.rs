@@ -7,9 +7,9 @@ use crate::description::{Description, Status};
 
 /// Operation (`*` for all), status, reason.
 const UNSEEN: &[(&str, u16, &str)] = &[
-    ("*", 408, "it takes half a minute; server/tests/it/limits.rs waits for it"),
+    ("*", 408, "it takes half a minute; server/tests/it/connections.rs waits for it"),
     ("*", 429, "it takes an attack or a setting; server/tests/hostile, server/tests/it/rates.rs"),
-    ("*", 500, "it takes a fault in the server; server/tests/it/failing_store.rs"),
+    ("*", 500, "it takes a fault in the server; server/tests/it/uploads.rs"),
     ("*", 503, "something has to be away; server/tests/it/uploads and the tests of outages"),
 ];
 
