@@ -14,31 +14,26 @@ mod upload;
 pub(crate) mod upload_slot;
 mod verify;
 
-use std::io::{Seek, SeekFrom};
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use futures::FutureExt;
 use futures::stream::{self, BoxStream, StreamExt, TryStreamExt};
 use object_store::memory::InMemory;
 use object_store::path::Path;
 use object_store::{
-    Attribute, Error, GetOptions, GetResultPayload, ObjectStore, ObjectStoreExt, PutMode,
-    PutOptions,
+    Attribute, Error, GetOptions, ObjectStore, ObjectStoreExt, PutMode, PutOptions,
 };
-use tokio::io::AsyncReadExt;
 use tokio::sync::Mutex;
 use tokio::time::{Instant, timeout};
-use tokio_util::io::ReaderStream;
 
-pub(crate) use self::error::{BlobError, BlobOpenError, PutError};
+pub(crate) use self::error::BlobError;
 pub use self::setting::BlobSetting;
 pub(crate) use self::upload::Upload;
 use crate::domain::AssetName;
 use crate::limits::{
-    ASSET_PIECE_BYTES, BLOBS_TIMEOUT, S3_CONFIRM_TIMEOUT, S3_DOWNLOAD_BYTES, S3_RATE_MIN,
+    BLOBS_TIMEOUT, FOLDER_DOWNLOAD_BYTES, S3_CONFIRM_TIMEOUT, S3_DOWNLOAD_BYTES, S3_RATE_MIN,
     S3_UPLOAD_BYTES_MAX,
 };
 use crate::quota::Quota;
@@ -136,8 +131,8 @@ impl Blobs {
     }
 
     /// Puts a whole file under a name that has none, in one step: of several concurrent calls
-    /// exactly one succeeds, and no reader sees a partial file.
-    pub async fn put_new(&self, name: &AssetName, bytes: Bytes) -> Result<(), PutError> {
+    /// exactly one returns true, and no reader sees a partial file.
+    pub async fn put_new(&self, name: &AssetName, bytes: Bytes) -> Result<bool, BlobError> {
         let mut upload = self.upload();
         upload.write(&bytes).await?;
         upload.finish(name).await
@@ -160,21 +155,12 @@ impl Blobs {
         let location = key(name);
         let asking = async { self.found(self.store.get_opts(&location, options).await).await };
         let Some(got) = in_time(BLOBS_TIMEOUT, asking).await? else { return Ok(None) };
-        let (size, range) = (got.meta.size, got.range);
-        let bytes = match got.payload {
-            GetResultPayload::Stream(stream) => stream.map_err(BlobError::from).boxed(),
-            GetResultPayload::File(mut file, _) => {
-                file.seek(SeekFrom::Start(range.start))?;
-                let part = tokio::fs::File::from_std(file).take(range.end - range.start);
-                let pieces = ReaderStream::with_capacity(part, ASSET_PIECE_BYTES);
-                pieces.map_err(BlobError::from).boxed()
-            }
-        };
         let buffered = match self.place {
             Place::Memory => 0,
-            Place::Folder(_) => 2 * ASSET_PIECE_BYTES,
+            Place::Folder(_) => FOLDER_DOWNLOAD_BYTES,
             Place::S3(_) => S3_DOWNLOAD_BYTES,
         };
+        let (size, bytes) = (got.meta.size, got.into_stream().map_err(BlobError::from).boxed());
         Ok(Some(Blob { size, buffered, bytes: pieces_in_time(BLOBS_TIMEOUT, bytes) }))
     }
 
@@ -188,19 +174,21 @@ impl Blobs {
 
     /// Puts an object with a random id. After a failure the id tells whether the store has taken
     /// this very put although its response was lost, or a retry of it met the name as taken.
-    async fn put_object(&self, name: &AssetName, bytes: Bytes) -> Result<(), PutError> {
+    /// Returns whether the name was free.
+    async fn put_object(&self, name: &AssetName, bytes: Bytes) -> Result<bool, BlobError> {
         let (attribute, id) = (Attribute::Metadata("put-id".into()), random_id());
         let of_type = (Attribute::ContentType, name.media().content_type().to_owned());
         let attributes = [(attribute.clone(), id.clone()), of_type].into_iter().collect();
         let options = PutOptions { mode: PutMode::Create, attributes, ..PutOptions::default() };
         let (location, head) = (key(name), GetOptions { head: true, ..GetOptions::default() });
         let limit = BLOBS_TIMEOUT + Duration::from_secs(bytes.len() as u64 / S3_RATE_MIN);
-        let putting = self.store.put_opts(&location, bytes.into(), options).map(Ok::<_, BlobError>);
-        let Err(error) = in_time(limit, putting).await? else { return Ok(()) };
+        let putting = self.store.put_opts(&location, bytes.into(), options);
+        let put = timeout(limit, putting).await.map_err(|_| BlobError::silent(limit))?;
+        let Err(error) = put else { return Ok(true) };
         match timeout(S3_CONFIRM_TIMEOUT, self.store.get_opts(&location, head)).await {
-            Ok(Ok(got)) if got.attributes.get(&attribute).is_some_and(|at| **at == *id) => Ok(()),
-            _ if matches!(error, Error::AlreadyExists { .. }) => Err(PutError::Taken),
-            _ => Err(PutError::Failed(error.into())),
+            Ok(Ok(got)) if got.attributes.get(&attribute).is_some_and(|at| **at == *id) => Ok(true),
+            _ if matches!(error, Error::AlreadyExists { .. }) => Ok(false),
+            _ => Err(error.into()),
         }
     }
 }
@@ -214,11 +202,11 @@ fn key(name: &AssetName) -> Path {
 }
 
 /// A stream that ends with an error if a piece does not come in time.
-fn pieces_in_time<T: Send + 'static>(
+fn pieces_in_time(
     limit: Duration,
-    pieces: BoxStream<'static, Result<T, BlobError>>,
-) -> BoxStream<'static, Result<T, BlobError>> {
-    let next = move |mut pieces: BoxStream<'static, Result<T, BlobError>>| async move {
+    pieces: BoxStream<'static, Result<Bytes, BlobError>>,
+) -> BoxStream<'static, Result<Bytes, BlobError>> {
+    let next = move |mut pieces: BoxStream<'static, Result<Bytes, BlobError>>| async move {
         let piece = in_time(limit, async { pieces.next().await.transpose() }).await?;
         Ok(piece.map(|piece| (piece, pieces)))
     };
@@ -226,11 +214,11 @@ fn pieces_in_time<T: Send + 'static>(
 }
 
 /// Waits for the store, but not for too long.
-async fn in_time<T, E: From<BlobError>>(
+async fn in_time<T>(
     limit: Duration,
-    answer: impl Future<Output = Result<T, E>>,
-) -> Result<T, E> {
-    timeout(limit, answer).await.unwrap_or_else(|_| Err(BlobError::silent(limit).into()))
+    answer: impl Future<Output = Result<T, BlobError>>,
+) -> Result<T, BlobError> {
+    timeout(limit, answer).await.unwrap_or_else(|_| Err(BlobError::silent(limit)))
 }
 
 #[cfg(test)]

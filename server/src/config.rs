@@ -21,7 +21,7 @@ use self::values::ProviderKind;
 pub(crate) use self::values::{LogFormat, SeedKey};
 use crate::blobs::BlobSetting;
 use crate::generate::JobSettings;
-use crate::generate::queue::{QueueSetting, QueueSettingError};
+use crate::generate::queue::QueueSetting;
 use crate::serve::listener::ListenerLimits;
 
 /// Default of `--blob-store` with a database: files have to last as long as it does.
@@ -130,8 +130,7 @@ impl Config {
                 queue.model_fields = s.model_field.clone();
                 Ok(Some(queue))
             }
-            Err(e @ QueueSettingError::Url) => fault("provider_url", &format!("the value {e}")),
-            Err(e @ QueueSettingError::Key) => fault("provider_key", &format!("the value {e}")),
+            Err((id, problem)) => fault(id, &format!("the value {problem}")),
         }
     }
 

@@ -25,9 +25,7 @@ pub(crate) use self::output::{OutputLimits, OutputStore};
 use self::submit::Submitter;
 use self::worker::pool::WorkerPool;
 use crate::domain::{GenerationRequest, ProviderTicket};
-use crate::limits::{
-    JOB_KEEP_DAYS, JOB_RETRY_HOURS, OUTPUT_MAX_MIB, PROVIDER_REASON_CHARS_MAX, WORKERS_DEFAULT,
-};
+use crate::limits::PROVIDER_REASON_CHARS_MAX;
 
 /// Generates images and videos.
 #[async_trait]
@@ -114,17 +112,6 @@ pub(crate) struct JobSettings {
     pub keep_days: usize,
     /// MiB of the largest output that is downloaded.
     pub output_max_mib: usize,
-}
-
-impl Default for JobSettings {
-    fn default() -> Self {
-        Self {
-            workers: WORKERS_DEFAULT,
-            retry_hours: JOB_RETRY_HOURS,
-            keep_days: JOB_KEEP_DAYS,
-            output_max_mib: OUTPUT_MAX_MIB,
-        }
-    }
 }
 
 /// What a server does for generations outside of requests.

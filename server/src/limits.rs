@@ -238,8 +238,8 @@ pub(crate) const BLOBS_CHECK_EVERY: Duration = Duration::from_secs(3);
 /// First and longest wait before a retry of a request to S3; it doubles.
 pub(crate) const S3_BACKOFF_FIRST: Duration = Duration::from_millis(100);
 pub(crate) const S3_BACKOFF_MAX: Duration = Duration::from_secs(2);
-/// Files are read in pieces of this size. What a client holds that does not read one: two of them.
-pub(crate) const ASSET_PIECE_BYTES: usize = 16 * 1024;
+/// What the response with a file of a folder takes while a client does not read it.
+pub(crate) const FOLDER_DOWNLOAD_BYTES: usize = 32 * 1024;
 /// The same from S3.
 pub(crate) const S3_DOWNLOAD_BYTES: usize = 128 * 1024;
 /// Time limit of name resolution, TCP connect and TLS handshake together.

@@ -1,7 +1,7 @@
 //! Outbound HTTP: requests to the provider and downloads of its outputs.
 //!
 //! Every request that reads a whole response has a time and a size limit. Redirects are not followed,
-//! and proxies and cookies are not used. [`AddressPolicy`] limits the addresses to connect to.
+//! and proxies and cookies are not used.
 
 use std::error::Error;
 use std::fmt::Display;
@@ -30,7 +30,7 @@ const USER_AGENT: &str = concat!("promptarium-server/", env!("CARGO_PKG_VERSION"
 #[derive(Clone, Debug)]
 pub(crate) struct Outbound {
     client: Client,
-    policy: AddressPolicy,
+    public_only: bool,
 }
 
 /// Why there is no response. The texts contain no URLs and no headers.
@@ -47,12 +47,14 @@ pub(crate) enum OutboundError {
 }
 
 impl Outbound {
-    /// A client that trusts the certificates of the system. With 0 idle connections it opens one for
-    /// each request, so a request that must not be sent twice never meets a pooled connection that
-    /// the other side is just closing.
-    pub(crate) fn new(policy: AddressPolicy, idle_max: usize) -> Result<Self, OutboundError> {
+    /// A client that trusts the certificates of the system. With `public_only` it connects to public
+    /// addresses only: a request whose address a caller chose must not reach what only this server
+    /// can reach, such as this machine, its network, and the metadata service of a cloud. With 0 idle
+    /// connections it opens one for each request, so a request that must not be sent twice never
+    /// meets a pooled connection that the other side is just closing.
+    pub(crate) fn new(public_only: bool, idle_max: usize) -> Result<Self, OutboundError> {
         let client = Client::builder()
-            .dns_resolver(PolicyResolver(policy))
+            .dns_resolver(Resolver { public_only })
             .redirect(Policy::none())
             .no_proxy()
             .referer(false)
@@ -66,7 +68,7 @@ impl Outbound {
             let text = "TLS cannot be set up with the certificates of this system";
             OutboundError::NotSent(format!("{text}: {}", error_chain(&error)))
         })?;
-        Ok(Self { client, policy })
+        Ok(Self { client, public_only })
     }
 
     /// Sends a request and reads the whole response, in this time and of at most so many bytes. What
@@ -122,8 +124,8 @@ impl Outbound {
         let host = host.ok_or_else(|| OutboundError::Address("no http or https address".into()))?;
         let is_allowed = match host {
             Host::Domain(_) => true,
-            Host::Ipv4(address) => self.policy.allows(address.into()),
-            Host::Ipv6(address) => self.policy.allows(address.into()),
+            Host::Ipv4(address) => !self.public_only || is_public(address.into()),
+            Host::Ipv6(address) => !self.public_only || is_public(address.into()),
         };
         if is_allowed { Ok(host.to_string()) } else { Err(not_public(host)) }
     }
@@ -146,44 +148,34 @@ fn send_error(host: &str, error: reqwest::Error) -> OutboundError {
     }
 }
 
-/// Which addresses a client may connect to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum AddressPolicy {
-    /// Public addresses only. A request whose address a caller chose must not reach what only
-    /// this server can reach: this machine, its network, the metadata service of a cloud.
-    Public,
-    /// Every address; for URLs that the operator configured.
-    Any,
-}
-
-impl AddressPolicy {
-    fn allows(self, address: IpAddr) -> bool {
-        self == Self::Any
-            || match address.to_canonical() {
-                IpAddr::V4(address) => is_public_v4(address),
-                IpAddr::V6(address) => is_public_v6(address),
-            }
-    }
-}
-
 /// Checks after the resolution, so that a name that changes its address gains nothing.
-struct PolicyResolver(AddressPolicy);
+struct Resolver {
+    public_only: bool,
+}
 
 #[derive(Debug, thiserror::Error)]
 #[error("the name has no public address")]
 struct NoAllowedAddress;
 
-impl Resolve for PolicyResolver {
+impl Resolve for Resolver {
     fn resolve(&self, name: Name) -> Resolving {
-        let policy = self.0;
+        let public_only = self.public_only;
         Box::pin(async move {
             let found = lookup_host((name.as_str(), 0)).await?;
-            let allowed: Vec<_> = found.filter(|address| policy.allows(address.ip())).collect();
+            let allowed: Vec<_> =
+                found.filter(|address| !public_only || is_public(address.ip())).collect();
             if allowed.is_empty() {
                 return Err(NoAllowedAddress.into());
             }
             Ok(Box::new(allowed.into_iter()) as Addrs)
         })
+    }
+}
+
+fn is_public(address: IpAddr) -> bool {
+    match address.to_canonical() {
+        IpAddr::V4(address) => is_public_v4(address),
+        IpAddr::V6(address) => is_public_v6(address),
     }
 }
 

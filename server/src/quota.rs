@@ -133,11 +133,6 @@ impl Quota {
         self.0.share.store(share, Relaxed);
     }
 
-    /// Lets each client have everything.
-    pub(crate) fn share_all(&self) {
-        self.0.share.store(Semaphore::MAX_PERMITS, Relaxed);
-    }
-
     pub(crate) fn usage(&self) -> Usage {
         let Inner { name, total, all, waiting, refused, .. } = &*self.0;
         let total = total.load(Relaxed);

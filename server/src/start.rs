@@ -86,7 +86,8 @@ impl Service {
         stop: impl Future<Output = ()>,
     ) -> usize {
         if limits.connections_per_address == Some(0) {
-            self.quotas.memory.share_all();
+            let memory = &self.quotas.memory;
+            memory.resize(memory.usage().total, usize::MAX);
         }
         let drain = self.app.api.draining.clone();
         let stop = async move {

@@ -17,9 +17,6 @@ use promptarium::limits;
 use serde_json::json;
 
 use super::{Api, HandlerResult, Request};
-use crate::blobs::PutError;
-#[cfg(feature = "dashboard")]
-use crate::blobs::thumbnail::ThumbnailError;
 use crate::blobs::upload_slot::SlotError;
 use crate::domain::{AssetName, Caller, Media};
 use crate::http::auth::{AuthError, bearer};
@@ -57,12 +54,12 @@ pub(crate) async fn create_slot(
 
     // No other step asks the store, so the key may have been found in the cache only.
     api.store.confirm_key(caller).await.map_err(AuthError::from)?;
-    let slot = api.slots.issue(caller.account, media, size);
+    let (name, upload_url, token) = api.slots.issue(caller.account, media, size);
     let view = json!({
-        "uploadUrl": slot.upload_url,
-        "token": slot.token,
-        "url": slot.url,
-        "path": slot.name.path(),
+        "uploadUrl": upload_url,
+        "token": token,
+        "url": api.assets.url_of(&name),
+        "path": name.path(),
         "contentType": media.content_type(),
         "size": size,
         "expiresIn": limits::UPLOAD_SLOT_LIFETIME_SECONDS,
@@ -98,10 +95,9 @@ pub(crate) async fn upload(api: &Api, request: Request<'_>) -> HandlerResult {
     while let Some(bytes) = body.try_next().await? {
         upload.write(&bytes).await?;
     }
-    match upload.finish(&slot.name).await {
-        Ok(()) => Ok(Response::new(response::no_body())),
-        Err(PutError::Taken) => Err(ApiError::SlotUsed),
-        Err(PutError::Failed(error)) => Err(error.into()),
+    match upload.finish(&slot.name).await? {
+        true => Ok(Response::new(response::no_body())),
+        false => Err(ApiError::SlotUsed),
     }
 }
 
@@ -115,10 +111,7 @@ pub(crate) async fn asset(api: &Api, request: Request<'_>) -> HandlerResult {
 #[cfg(feature = "dashboard")]
 pub(crate) async fn thumbnail(api: &Api, request: Request<'_>) -> HandlerResult {
     let name = request.asset().ok_or(ApiError::NotFound)?;
-    let small = api.blobs.thumbnail(&name, request.peer).await.map_err(|error| match error {
-        ThumbnailError::Quota(error) => ApiError::from(error),
-        ThumbnailError::Blobs(error) => error.into(),
-    })?;
+    let small = api.blobs.thumbnail::<ApiError>(&name, request.peer).await?;
     send(api, request, small.ok_or(ApiError::NotFound)?).await
 }
 

@@ -7,7 +7,7 @@ use promptarium::{PromptId, VaultId, limits};
 use serde_json::json;
 
 use super::{Api, HandlerResult, Request};
-use crate::blobs::asset_url::{Assets, IsUploadUrl};
+use crate::blobs::asset_url::Assets;
 use crate::domain::{
     Caller, ImageRef, NewPrompt, PromptInputs, PromptKind, PromptPage, PromptPatch, PromptQuery,
 };
@@ -180,7 +180,7 @@ pub(super) fn image_url(
 ) -> impl Fn(&Field<'_>) -> Result<ImageRef, FieldError> + Copy + use<'_> {
     |field| {
         // The message does not repeat it: it could be used to upload.
-        let refused = |IsUploadUrl| "is an upload address; use the slot's url".to_owned();
-        assets.read(&absolute_url(field)?).map_err(refused)
+        let refused = || "is an upload address; use the slot's url".to_owned();
+        assets.read(&absolute_url(field)?).ok_or_else(refused)
     }
 }

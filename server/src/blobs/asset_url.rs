@@ -34,10 +34,6 @@ struct PublicUrls {
     all: HashSet<String>,
 }
 
-/// A URL takes uploads and so is not that of an image (UP-17).
-#[derive(Debug, PartialEq, Eq)]
-pub struct IsUploadUrl;
-
 impl Assets {
     /// `public` is how clients reach the service, without query and fragment. It may have a path
     /// that a proxy strips, and end in a slash. `former` are those of earlier starts.
@@ -58,17 +54,17 @@ impl Assets {
         format!("{}{STORAGE_PREFIX}{name}", self.0.present)
     }
 
-    /// Reads a URL of a request.
-    pub fn read(&self, text: &str) -> Result<ImageRef, IsUploadUrl> {
-        let Ok(url) = Url::parse(text) else { return Ok(ImageRef::External(text.into())) };
+    /// Reads a URL of a request. `None` if it takes uploads and so is not that of an image (UP-17).
+    pub fn read(&self, text: &str) -> Option<ImageRef> {
+        let Ok(url) = Url::parse(text) else { return Some(ImageRef::External(text.into())) };
         let (upload, known) = self.below(&url, STORAGE_PREFIX).unwrap_or(("", false));
         // Under a host name that is not known it is recognised by its form.
         if known || (AssetName::parse(upload).is_some() && url.query().is_some()) {
-            return Err(IsUploadUrl);
+            return None;
         }
         let name = self.below(&url, ASSETS_PREFIX).filter(|(_, known)| *known);
         let name = name.and_then(|(name, _)| AssetName::parse(name));
-        Ok(name.map_or_else(|| ImageRef::External(text.into()), ImageRef::Asset))
+        Some(name.map_or_else(|| ImageRef::External(text.into()), ImageRef::Asset))
     }
 
     /// The file of this service that a record refers to. A record that a server before the ninth
@@ -76,9 +72,9 @@ impl Assets {
     pub fn name_of(&self, image: &ImageRef) -> Option<AssetName> {
         match image {
             ImageRef::Asset(name) => Some(*name),
-            ImageRef::External(url) => match self.read(url) {
-                Ok(ImageRef::Asset(name)) => Some(name),
-                _ => None,
+            ImageRef::External(url) => match self.read(url)? {
+                ImageRef::Asset(name) => Some(name),
+                ImageRef::External(_) => None,
             },
         }
     }
@@ -132,13 +128,13 @@ mod tests {
             assert_eq!(assets.upload_url_of(&name), format!("{present}/storage/{name}"));
             for root in [present, "http://127.0.0.1:9", "https://old.example/p"] {
                 let url = format!("{root}/assets/{name}");
-                assert_eq!(assets.read(&url), Ok(ImageRef::Asset(name)), "{url}");
+                assert_eq!(assets.read(&url), Some(ImageRef::Asset(name)), "{url}");
                 let stored = ImageRef::External((*url).into());
                 assert_eq!(assets.name_of(&stored), Some(name));
                 assert_eq!(assets.write(&stored), assets.url_of(&name));
                 for upload in [format!("{root}/storage/{name}"), format!("{root}/storage/x?slot=x")]
                 {
-                    assert_eq!(assets.read(&upload), Err(IsUploadUrl), "{upload}");
+                    assert_eq!(assets.read(&upload), None, "{upload}");
                 }
             }
         }
@@ -163,10 +159,10 @@ mod tests {
         for url in others {
             let external = ImageRef::External((*url).into());
             assert_eq!(assets.write(&external), url);
-            assert_eq!(assets.read(&url), Ok(external), "{url}");
+            assert_eq!(assets.read(&url), Some(external), "{url}");
         }
         for url in uploads {
-            assert_eq!(assets.read(&url), Err(IsUploadUrl), "{url}");
+            assert_eq!(assets.read(&url), None, "{url}");
         }
     }
 

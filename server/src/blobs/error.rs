@@ -17,21 +17,6 @@ pub struct BlobError {
     pub(super) full: bool,
 }
 
-/// A store cannot be used at all.
-#[derive(Debug, thiserror::Error)]
-#[error("--blob-store: {0}")]
-pub struct BlobOpenError(pub(super) String);
-
-/// Why a file was not put.
-#[derive(Debug, thiserror::Error)]
-pub enum PutError {
-    #[error("there is a file of this name already")]
-    Taken,
-    /// No part of the file is visible.
-    #[error(transparent)]
-    Failed(#[from] BlobError),
-}
-
 impl BlobError {
     /// Whether there is no space left.
     pub fn is_full(&self) -> bool {
@@ -46,7 +31,7 @@ impl BlobError {
         Self { text: text.into(), full: false }
     }
 
-    fn new(error: &(dyn Error + 'static)) -> Self {
+    fn of(error: &(dyn Error + 'static)) -> Self {
         use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
         let mut causes = successors(Some(error), |error| (*error).source());
         let full = causes.any(|cause| {
@@ -57,21 +42,15 @@ impl BlobError {
     }
 }
 
-impl BlobOpenError {
-    pub(super) fn of(error: object_store::Error) -> Self {
-        Self(BlobError::from(error).text)
-    }
-}
-
 impl From<object_store::Error> for BlobError {
     fn from(error: object_store::Error) -> Self {
-        Self::new(&error)
+        Self::of(&error)
     }
 }
 
 impl From<io::Error> for BlobError {
     fn from(error: io::Error) -> Self {
-        Self::new(&error)
+        Self::of(&error)
     }
 }
 

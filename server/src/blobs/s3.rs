@@ -6,11 +6,12 @@ use object_store::prefix::PrefixStore;
 use object_store::{BackoffConfig, ClientOptions, RetryConfig};
 use url::Url;
 
-use super::{BlobOpenError, Blobs, Place};
+use super::{BlobError, Blobs, Place};
 use crate::limits::{
     OUTBOUND_CONNECT_TIMEOUT, OUTBOUND_IDLE_TIMEOUT, S3_BACKOFF_FIRST, S3_BACKOFF_MAX,
     S3_READ_TIMEOUT, S3_RETRIES_MAX, S3_RETRY_FOR,
 };
+use crate::store::Cause;
 
 const ALLOW_HTTP: AmazonS3ConfigKey = AmazonS3ConfigKey::Client(ClientConfigKey::AllowHttp);
 
@@ -19,7 +20,7 @@ pub(super) fn open(
     bucket: &str,
     prefix: &str,
     variables: impl Iterator<Item = (String, String)>,
-) -> Result<Blobs, BlobOpenError> {
+) -> Result<Blobs, Cause> {
     let options = ClientOptions::new()
         .with_timeout_disabled()
         .with_connect_timeout(OUTBOUND_CONNECT_TIMEOUT)
@@ -30,7 +31,7 @@ pub(super) fn open(
     let given = |(name, value): &(String, String)| name.starts_with("AWS_") && !value.is_empty();
     for (name, value) in variables.filter(given) {
         let Ok(key) = name.to_ascii_lowercase().parse() else { continue };
-        let refused = |text| Err(BlobOpenError(format!("{name} {text}")));
+        let refused = |text| Err(format!("--blob-store: {name} {text}").into());
         // The library panics on a value that no header can have.
         if !value.bytes().all(|byte| byte == b' ' || byte.is_ascii_graphic()) {
             return refused("has a character that is not printable ASCII, such as a line end");
@@ -48,8 +49,8 @@ pub(super) fn open(
     let allow_http = builder.get_config_value(&ALLOW_HTTP).unwrap_or_default();
     let allow_http = ["1", "true", "on", "yes", "y"].contains(&&*allow_http.to_ascii_lowercase());
     if let Some(name) = http_endpoint.filter(|_| !allow_http) {
-        let text = format!("{name} begins with http://, which AWS_ALLOW_HTTP=true would allow");
-        return Err(BlobOpenError(text));
+        let text = "begins with http://, which AWS_ALLOW_HTTP=true would allow";
+        return Err(format!("--blob-store: {name} {text}").into());
     }
     // A client waits for the outcome, so failures are reported soon.
     let backoff =
@@ -60,7 +61,7 @@ pub(super) fn open(
         .with_retry(retry)
         .with_allow_http(allow_http)
         .build()
-        .map_err(BlobOpenError::of)?;
+        .map_err(|error| format!("--blob-store: {}", BlobError::from(error).text))?;
     let address = format!("s3://{bucket}/{prefix}");
     Ok(Blobs::new(PrefixStore::new(s3, prefix), Place::s3(), address))
 }

@@ -6,7 +6,8 @@ use std::path::PathBuf;
 
 use object_store::local::LocalFileSystem;
 
-use super::{BlobOpenError, Blobs, Place, folder, s3};
+use super::{BlobError, Blobs, Place, folder, s3};
+use crate::store::Cause;
 
 /// Where files are to be stored.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -45,12 +46,9 @@ fn parse_s3(text: &str) -> Result<BlobSetting, &'static str> {
         let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
         !word.is_empty() && word.chars().all(allowed) && !matches!(word, "." | "..")
     };
-    if !is_plain(bucket) {
-        return Err("needs the name of a bucket after s3://, of letters, digits, `.`, `_` and `-`");
-    }
-    if !prefix.is_empty() && !prefix.split('/').all(is_plain) {
-        return Err("needs a prefix of letters, digits, `.`, `_`, `-` and single slashes after \
-                    the bucket; keys and endpoint go into AWS_... variables");
+    if !is_plain(bucket) || !(prefix.is_empty() || prefix.split('/').all(is_plain)) {
+        return Err("needs a bucket and a prefix of letters, digits, `.`, `_`, `-` and single \
+                    slashes after s3://; keys and endpoint go into AWS_... variables");
     }
     Ok(BlobSetting::S3 { bucket: bucket.into(), prefix: prefix.into() })
 }
@@ -58,7 +56,7 @@ fn parse_s3(text: &str) -> Result<BlobSetting, &'static str> {
 impl Blobs {
     /// Opens the store of a setting. A folder is created if it is absent. Whether the store
     /// works, [`Blobs::verify`] finds out.
-    pub fn open(setting: &BlobSetting) -> Result<Self, BlobOpenError> {
+    pub fn open(setting: &BlobSetting) -> Result<Self, Cause> {
         match setting {
             BlobSetting::Memory => Ok(Self::in_memory()),
             BlobSetting::Folder(path) => {
@@ -66,12 +64,12 @@ impl Blobs {
                 let path = std::path::absolute(path).unwrap_or_else(|_| path.clone());
                 let address = format!("file:{}", path.display());
                 folder::open(&path).map_err(|error| {
-                    BlobOpenError(format!(
-                        "{address}: nothing can be written there ({error}); name a folder that \
-                         this user may write"
-                    ))
+                    format!(
+                        "--blob-store: {address}: nothing can be written there ({error}); name a \
+                         folder that this user may write"
+                    )
                 })?;
-                let store = LocalFileSystem::new_with_prefix(&path).map_err(BlobOpenError::of)?;
+                let store = LocalFileSystem::new_with_prefix(&path).map_err(BlobError::from)?;
                 Ok(Self::new(store.with_fsync(true), Place::Folder(path.into()), address))
             }
             BlobSetting::S3 { bucket, prefix } => {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Seek, SeekFrom};
 use std::sync::Mutex;
 use std::time::{Duration, SystemTime};
 
@@ -17,6 +17,7 @@ use wiremock::{Mock, MockServer, Request, ResponseTemplate};
 use super::*;
 use crate::domain::Media;
 use crate::limits::UPLOAD_BUFFER_BYTES;
+use crate::store::Cause;
 
 /// Longer than anything waits.
 const NEVER: Duration = Duration::from_secs(1_000_000);
@@ -53,17 +54,17 @@ async fn a_file_comes_back_whole_and_in_part() {
             assert_eq!(blobs.size_of(&name).await.unwrap(), None);
             assert_eq!(blobs.read_all(&name).await.unwrap(), None);
 
-            blobs.put_new(&name, bytes.clone()).await.unwrap();
+            assert!(blobs.put_new(&name, bytes.clone()).await.unwrap());
             assert_eq!(blobs.size_of(&name).await.unwrap(), Some(size));
             assert_eq!(blobs.read_all(&name).await.unwrap(), Some(bytes.clone()));
-            for range in [0..size, 0..1, 299_999..300_000, 100_000..280_000] {
-                let whole = range == (0..size);
-                if whole || range.end <= size {
-                    let given = (!whole).then(|| range.clone());
-                    let part = blobs.get(&name, given).await.unwrap().unwrap();
-                    assert_eq!(part.size, size);
-                    let expected = bytes.slice(range.start as usize..range.end as usize);
-                    assert_eq!(collect(part).await, expected, "{range:?}");
+            let parts = [0..1, 299_999..300_000, 100_000..280_000].map(Some);
+            for range in parts.into_iter().chain([None]) {
+                let part = range.clone().unwrap_or(0..size);
+                if part.end <= size {
+                    let got = blobs.get(&name, range.clone()).await.unwrap().unwrap();
+                    assert_eq!(got.size, size);
+                    let expected = bytes.slice(part.start as usize..part.end as usize);
+                    assert_eq!(collect(got).await, expected, "{range:?}");
                 }
             }
         }
@@ -91,7 +92,7 @@ async fn an_upload_is_visible_once_it_is_finished_and_can_be_examined_before() {
                 };
                 assert!(!is_examined || upload.read(read).await.unwrap() == bytes);
                 assert_eq!(blobs.size_of(&name).await.unwrap(), None);
-                upload.finish(&name).await.unwrap();
+                assert!(upload.finish(&name).await.unwrap());
                 let stored = blobs.read_all(&name).await.unwrap();
                 assert!(stored == Some(bytes), "{size} {piece}");
             }
@@ -112,21 +113,22 @@ async fn of_concurrent_puts_of_a_name_one_succeeds() {
         let name = AssetName::random(Media::Gif);
         // Some do not fit into the buffer.
         let file = |number: u8| vec![number; if number.is_multiple_of(2) { 10 } else { 300_000 }];
-        let outcomes = join_all((0..8).map(|number| blobs.put_new(&name, file(number).into())));
-        let outcomes = outcomes.await;
-        let winner = outcomes.iter().position(Result::is_ok).unwrap() as u8;
+        let puts =
+            (0..8).map(async |number| blobs.put_new(&name, file(number).into()).await.unwrap());
+        let mut winners =
+            join_all(puts).await.into_iter().enumerate().filter(|(_, is_new)| *is_new);
+        let winner = winners.next().unwrap().0 as u8;
+        assert!(winners.next().is_none());
         assert_eq!(blobs.read_all(&name).await.unwrap().unwrap(), file(winner));
-        let refused = outcomes.iter().filter(|put| matches!(put, Err(PutError::Taken))).count();
-        assert_eq!(refused, 7, "{outcomes:?}");
-        assert!(matches!(blobs.put_new(&name, Bytes::new()).await, Err(PutError::Taken)));
+        assert!(!blobs.put_new(&name, Bytes::new()).await.unwrap());
     }
 }
 
 #[tokio::test]
-async fn a_folder_keeps_its_files_and_removes_old_temporary_files() {
+async fn a_folder_keeps_its_files_and_removes_old_temporary_files_and_is_seen_when_it_is_gone() {
     let folder = TempDir::new().unwrap();
     let name = AssetName::random(Media::Jpeg);
-    open_folder(&folder).put_new(&name, sample(10)).await.unwrap();
+    assert!(open_folder(&folder).put_new(&name, sample(10)).await.unwrap());
     let [old, new] = ["old", "new"].map(|name| folder.path().join(".uploads").join(name));
     for (path, age) in [(&old, 7201), (&new, 7100)] {
         let file = File::create(path).unwrap();
@@ -135,20 +137,12 @@ async fn a_folder_keeps_its_files_and_removes_old_temporary_files() {
     let blobs = open_folder(&folder);
     assert_eq!(blobs.read_all(&name).await.unwrap(), Some(sample(10)));
     assert!(!old.exists() && new.exists());
-}
-
-#[tokio::test]
-async fn an_unusable_folder_is_named_and_one_that_is_gone_is_seen() {
-    let folder = TempDir::new().unwrap();
-    let blobs = open_folder(&folder);
-    blobs.check().await.unwrap();
-    let file = folder.path().join("file");
-    fs::write(&file, b"").unwrap();
-    for path in [file.clone(), file.join("below")] {
+    // A file in place of a folder.
+    for path in [new.clone(), new.join("below")] {
         let error = Blobs::open(&BlobSetting::Folder(path)).err().unwrap();
-        assert!(error.to_string().contains(file.to_str().unwrap()), "{error}");
+        assert!(error.to_string().contains(new.to_str().unwrap()), "{error}");
     }
-    let blobs = open_folder(&folder);
+    open_folder(&folder).check().await.unwrap();
     fs::remove_dir_all(folder.path()).unwrap();
     assert!(blobs.check().await.is_err());
 }
@@ -171,12 +165,12 @@ fn settings_are_parsed() {
         ("/var/lib", Err("must be memory:")),
         ("https://bucket", Err("must be memory:")),
         ("file:", Err("needs a path")),
-        ("s3://", Err("needs the name of a bucket")),
-        ("s3:///prefix", Err("needs the name of a bucket")),
-        ("s3://key:secret@bucket", Err("needs the name of a bucket")),
-        ("s3://bucket/a//b", Err("needs a prefix")),
-        ("s3://bucket/../b", Err("needs a prefix")),
-        ("s3://bucket/a?key=b", Err("needs a prefix")),
+        ("s3://", Err("needs a bucket")),
+        ("s3:///prefix", Err("needs a bucket")),
+        ("s3://key:secret@bucket", Err("needs a bucket")),
+        ("s3://bucket/a//b", Err("needs a bucket")),
+        ("s3://bucket/../b", Err("needs a bucket")),
+        ("s3://bucket/a?key=b", Err("needs a bucket")),
     ] {
         match (BlobSetting::parse(text), expected) {
             (Err(error), Err(begin)) => assert!(error.starts_with(begin), "{text}"),
@@ -237,10 +231,6 @@ impl S3 {
     /// The file below the prefix `a/b`, and the headers that it was put with.
     fn file(&self, name: &AssetName) -> (Bytes, HeaderMap) {
         self.bucket.lock().unwrap().files[&format!("/pictures/a/b/{}", name.path())].clone()
-    }
-
-    fn paths(&self) -> Vec<String> {
-        self.bucket.lock().unwrap().files.keys().cloned().collect()
     }
 }
 
@@ -332,7 +322,7 @@ fn settings(endpoint: &str) -> [(&'static str, &str); 5] {
 fn open_with<'a>(
     prefix: &str,
     settings: impl IntoIterator<Item = (&'a str, &'a str)>,
-) -> Result<Blobs, BlobOpenError> {
+) -> Result<Blobs, Cause> {
     let variables = settings.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned()));
     s3::open("pictures", prefix, variables)
 }
@@ -342,46 +332,35 @@ async fn a_large_file_goes_to_s3_in_parts_and_is_not_replaced() {
     let s3 = S3::start().await;
     let blobs = s3.open("a/b");
     let (name, bytes) = (AssetName::random(Media::Mp4), sample(20 << 20));
-    blobs.put_new(&name, bytes.clone()).await.unwrap();
+    assert!(blobs.put_new(&name, bytes.clone()).await.unwrap());
     let sizes: Vec<_> = s3.bucket.lock().unwrap().parts.values().map(Bytes::len).collect();
     assert_eq!(sizes, [8 << 20, 8 << 20, 4 << 20]);
     let (file, headers) = s3.file(&name);
     assert!(file == bytes && headers["content-type"] == "video/mp4");
-    assert!(matches!(blobs.put_new(&name, bytes.clone()).await, Err(PutError::Taken)));
+    assert!(!blobs.put_new(&name, bytes.clone()).await.unwrap());
     s3.set(Fault::Refused(403, "Trouble"));
-    let refused = blobs.put_new(&AssetName::random(Media::Mp4), bytes).await;
-    assert!(matches!(refused, Err(PutError::Failed(_))), "{refused:?}");
+    blobs.put_new(&AssetName::random(Media::Mp4), bytes).await.unwrap_err();
 }
 
 #[tokio::test]
-async fn a_file_is_put_once_by_a_signed_request_and_read_whole_or_in_part() {
+async fn a_file_is_put_once_by_a_signed_request_even_if_its_response_is_lost() {
     let s3 = S3::start().await;
-    let (blobs, name, bytes) = (s3.open("a/b"), AssetName::random(Media::Png), sample(300_000));
-    assert!(blobs.get(&name, None).await.unwrap().is_none());
-    assert_eq!(blobs.size_of(&name).await.unwrap(), None);
-    blobs.put_new(&name, bytes.clone()).await.unwrap();
-    let (file, headers) = s3.file(&name);
-    assert!(file == bytes && headers["content-type"] == "image/png");
-    let signature = headers["authorization"].to_str().unwrap();
-    assert!(signature.starts_with("AWS4-HMAC-SHA256 Credential=id/"), "{signature}");
-    assert!(signature.contains("/here/s3/aws4_request"), "{signature}");
-    assert!(!format!("{headers:?}").contains("s3cret"));
-    let again = blobs.put_new(&name, Bytes::from_static(b"other")).await;
-    assert!(matches!(again, Err(PutError::Taken)), "{again:?}");
-    assert_eq!(blobs.size_of(&name).await.unwrap(), Some(300_000));
-    assert_eq!(blobs.read_all(&name).await.unwrap().unwrap(), bytes);
-    let part = blobs.get(&name, Some(2..5)).await.unwrap().unwrap();
-    assert_eq!((part.size, collect(part).await), (300_000, bytes[2..5].to_vec()));
-}
-
-#[tokio::test]
-async fn a_put_whose_response_is_lost_has_succeeded() {
-    let s3 = S3::start().await;
-    let (blobs, name) = (s3.open(""), AssetName::random(Media::Png));
-    s3.set(Fault::ResponseLost);
-    blobs.put_new(&name, Bytes::from_static(b"x")).await.unwrap();
-    let again = blobs.put_new(&name, Bytes::from_static(b"x")).await;
-    assert!(matches!(again, Err(PutError::Taken)), "{again:?}");
+    for fault in [Fault::None, Fault::ResponseLost] {
+        s3.set(fault);
+        let (blobs, name, bytes) = (s3.open("a/b"), AssetName::random(Media::Png), sample(300_000));
+        assert!(blobs.get(&name, None).await.unwrap().is_none());
+        assert!(blobs.put_new(&name, bytes.clone()).await.unwrap());
+        let (file, headers) = s3.file(&name);
+        assert!(file == bytes && headers["content-type"] == "image/png");
+        let signature = headers["authorization"].to_str().unwrap();
+        assert!(signature.starts_with("AWS4-HMAC-SHA256 Credential=id/"), "{signature}");
+        assert!(signature.contains("/here/s3/aws4_request"), "{signature}");
+        assert!(!format!("{headers:?}").contains("s3cret"));
+        assert!(!blobs.put_new(&name, Bytes::from_static(b"other")).await.unwrap());
+        assert_eq!(blobs.size_of(&name).await.unwrap(), Some(300_000));
+        let part = blobs.get(&name, Some(2..5)).await.unwrap().unwrap();
+        assert_eq!((part.size, collect(part).await), (300_000, bytes[2..5].to_vec()));
+    }
 }
 
 #[tokio::test]
@@ -390,8 +369,7 @@ async fn an_error_contains_no_response_body_and_no_asset_name() {
     let (blobs, name) = (s3.open(""), AssetName::random(Media::Png));
     for status in [500, 503, 507, 403] {
         s3.set(Fault::Refused(status, "Trouble"));
-        let outcome = blobs.put_new(&name, Bytes::from_static(b"x")).await;
-        let Err(PutError::Failed(error)) = outcome else { panic!("{outcome:?}") };
+        let error = blobs.put_new(&name, Bytes::from_static(b"x")).await.unwrap_err();
         let text = format!("{error} {error:?}");
         assert!(text.contains(&status.to_string()), "{text}");
         assert!(!text.contains("s3cret") && !text.contains(&name.to_string()), "{text}");
@@ -438,7 +416,7 @@ async fn a_bucket_keeps_its_mark_and_is_seen_when_it_is_gone() {
     s3.open("a").verify().await.unwrap();
     s3.set(Fault::Replaces);
     s3.open("a").verify().await.unwrap_err();
-    assert_eq!((mark(), s3.paths().len()), (first, 1));
+    assert_eq!((mark(), s3.bucket.lock().unwrap().files.len()), (first, 1));
 
     let again = s3.open("a");
     again.check().await.unwrap();
@@ -501,8 +479,7 @@ async fn a_silent_store_fails_each_step_within_ten_seconds() {
     let limit = Duration::from_secs(10);
     assert!(timeout(limit, silent.size_of(&name)).await.unwrap().is_err());
     assert!(timeout(limit, silent.get(&name, None)).await.unwrap().is_err());
-    let put = timeout(limit, silent.put_new(&name, Bytes::from_static(b"x"))).await.unwrap();
-    assert!(matches!(put, Err(PutError::Failed(_))), "{put:?}");
+    assert!(timeout(limit, silent.put_new(&name, sample(1))).await.unwrap().is_err());
     let first = stream::iter([Ok(Bytes::from_static(b"x"))]);
     let mut pieces = pieces_in_time(BLOBS_TIMEOUT, first.chain(stream::pending()).boxed());
     assert!(pieces.next().await.unwrap().is_ok());

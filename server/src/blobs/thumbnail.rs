@@ -11,13 +11,14 @@ use std::sync::LazyLock;
 
 use bytes::{Bytes, BytesMut};
 use futures::TryStreamExt;
-use image::codecs::jpeg::JpegEncoder;
 use image::imageops::overlay;
 use image::metadata::Orientation;
-use image::{DynamicImage, ImageDecoder, ImageReader, ImageResult, Limits, Rgba, RgbaImage};
+use image::{
+    DynamicImage, ImageDecoder, ImageFormat, ImageReader, ImageResult, Limits, Rgba, RgbaImage,
+};
 use tokio::task::spawn_blocking;
 
-use super::{BlobError, Blobs, PutError};
+use super::{BlobError, Blobs};
 use crate::domain::{AssetName, Media};
 use crate::limits::{
     THUMBNAIL_MEMORY_MAX, THUMBNAIL_PIXELS, THUMBNAIL_SOURCE_BYTES_MAX, THUMBNAIL_WAIT,
@@ -28,29 +29,19 @@ use crate::quota::{OverQuota, Quota};
 pub(crate) static THUMBNAILS: LazyLock<Quota> =
     LazyLock::new(|| Quota::new("thumbnails", "the making of thumbnails", 1, 1));
 
-const JPEG_QUALITY: u8 = 80;
 /// Where the original is transparent.
 const GROUND: [u8; 4] = [255; 4];
 /// In place of what cannot be drawn.
 const PLAIN: [u8; 4] = [214, 211, 222, 255];
 
-/// Why there is no thumbnail now.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum ThumbnailError {
-    #[error(transparent)]
-    Quota(#[from] OverQuota),
-    #[error(transparent)]
-    Blobs(#[from] BlobError),
-}
-
 impl Blobs {
     /// The thumbnail of a stored picture, which is made if there is none. `None` if there is no such
     /// picture, or its type is not one that is drawn.
-    pub(crate) async fn thumbnail(
+    pub(crate) async fn thumbnail<E: From<OverQuota> + From<BlobError>>(
         &self,
         name: &AssetName,
         client: IpAddr,
-    ) -> Result<Option<AssetName>, ThumbnailError> {
+    ) -> Result<Option<AssetName>, E> {
         if matches!(name.media(), Media::Avif | Media::Mp4 | Media::Webm) {
             return Ok(None);
         }
@@ -59,28 +50,24 @@ impl Blobs {
             return Ok(Some(small));
         }
         let _permit = THUMBNAILS.acquire(client, 1, THUMBNAIL_WAIT).await?;
-        // Another request may have made it meanwhile.
-        if self.size_of(&small).await?.is_some() {
-            return Ok(Some(small));
-        }
         let Some(source) = self.get(name, None).await? else { return Ok(None) };
         let source = match source.size {
             ..=THUMBNAIL_SOURCE_BYTES_MAX => source.bytes.try_collect::<BytesMut>().await?.freeze(),
             _ => Bytes::new(),
         };
-        let drawn = spawn_blocking(move || draw(&source).or_else(|_| plain())).await;
         // A decoder that panics has not drawn anything either.
-        let drawn = drawn.unwrap_or_else(|_| plain()).unwrap_or_default();
-        match self.put_new(&small, drawn.into()).await {
-            Ok(()) | Err(PutError::Taken) => Ok(Some(small)),
-            Err(PutError::Failed(error)) => Err(error.into()),
-        }
+        let drawn = spawn_blocking(move || draw(&source).and_then(jpeg)).await.ok();
+        let plain = || jpeg(RgbaImage::from_pixel(4, 3, Rgba(PLAIN)));
+        let file = drawn.and_then(Result::ok).or_else(|| plain().ok()).unwrap_or_default();
+        // Another request may have stored it meanwhile.
+        let _is_new = self.put_new(&small, file.into()).await?;
+        Ok(Some(small))
     }
 }
 
-/// A JPEG of at most [`THUMBNAIL_PIXELS`] on each side, turned as the original is shown. Of an
+/// A picture of at most [`THUMBNAIL_PIXELS`] on each side, turned as the original is shown. Of an
 /// animation it is the first picture.
-fn draw(source: &[u8]) -> ImageResult<Vec<u8>> {
+fn draw(source: &[u8]) -> ImageResult<RgbaImage> {
     let mut reader = ImageReader::new(Cursor::new(source)).with_guessed_format()?;
     let mut limits = Limits::default();
     limits.max_alloc = Some(THUMBNAIL_MEMORY_MAX);
@@ -89,27 +76,20 @@ fn draw(source: &[u8]) -> ImageResult<Vec<u8>> {
     // Not all decoders check that.
     limits.reserve(decoder.total_bytes())?;
     let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
-    let original = DynamicImage::from_decoder(decoder)?;
-    let is_large = original.width().max(original.height()) > THUMBNAIL_PIXELS;
-    let mut small = match is_large {
-        true => original.thumbnail(THUMBNAIL_PIXELS, THUMBNAIL_PIXELS),
-        false => original,
-    };
-    small.apply_orientation(orientation);
-    let mut flat = RgbaImage::from_pixel(small.width(), small.height(), Rgba(GROUND));
-    overlay(&mut flat, &small.into_rgba8(), 0, 0);
-    encode(flat)
+    let mut picture = DynamicImage::from_decoder(decoder)?;
+    if picture.width().max(picture.height()) > THUMBNAIL_PIXELS {
+        picture = picture.thumbnail(THUMBNAIL_PIXELS, THUMBNAIL_PIXELS);
+    }
+    picture.apply_orientation(orientation);
+    let mut flat = RgbaImage::from_pixel(picture.width(), picture.height(), Rgba(GROUND));
+    overlay(&mut flat, &picture.into_rgba8(), 0, 0);
+    Ok(flat)
 }
 
-fn plain() -> ImageResult<Vec<u8>> {
-    encode(RgbaImage::from_pixel(4, 3, Rgba(PLAIN)))
-}
-
-fn encode(picture: RgbaImage) -> ImageResult<Vec<u8>> {
-    let mut file = Vec::new();
-    let picture = DynamicImage::from(picture).into_rgb8();
-    JpegEncoder::new_with_quality(&mut file, JPEG_QUALITY).encode_image(&picture)?;
-    Ok(file)
+fn jpeg(picture: RgbaImage) -> ImageResult<Vec<u8>> {
+    let mut file = Cursor::new(Vec::new());
+    DynamicImage::from(picture).into_rgb8().write_to(&mut file, ImageFormat::Jpeg)?;
+    Ok(file.into_inner())
 }
 
 #[cfg(test)]
@@ -120,28 +100,28 @@ mod tests {
     use image::ImageFormat;
 
     use super::*;
+    use crate::store::Cause;
 
     const CLIENT: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
     async fn stored(blobs: &Blobs, media: Media, file: Vec<u8>) -> AssetName {
         let name = AssetName::random(media);
-        blobs.put_new(&name, file.into()).await.unwrap();
+        assert!(blobs.put_new(&name, file.into()).await.unwrap());
         name
     }
 
     fn file(width: u32, height: u32, colour: [u8; 4], format: ImageFormat) -> Vec<u8> {
+        let picture = RgbaImage::from_pixel(width, height, Rgba(colour));
+        if format == ImageFormat::Jpeg {
+            return jpeg(picture).unwrap();
+        }
         let mut file = Cursor::new(Vec::new());
-        let picture = DynamicImage::from(RgbaImage::from_pixel(width, height, Rgba(colour)));
-        let picture = match format {
-            ImageFormat::Jpeg => picture.to_rgb8().into(),
-            _ => picture,
-        };
         picture.write_to(&mut file, format).unwrap();
         file.into_inner()
     }
 
     async fn thumbnail(blobs: &Blobs, name: &AssetName) -> RgbaImage {
-        let small = blobs.thumbnail(name, CLIENT).await.unwrap().unwrap();
+        let small = blobs.thumbnail::<Cause>(name, CLIENT).await.unwrap().unwrap();
         let bytes = blobs.read_all(&small).await.unwrap().unwrap();
         assert_eq!(image::guess_format(&bytes).unwrap(), ImageFormat::Jpeg);
         image::load_from_memory(&bytes).unwrap().into_rgba8()
@@ -169,20 +149,20 @@ mod tests {
     #[tokio::test]
     async fn it_is_made_once_and_has_no_name_of_an_asset() {
         let blobs = Blobs::in_memory();
-        let name = stored(&blobs, Media::Png, file(9, 9, [1, 2, 3, 255], ImageFormat::Png)).await;
-        let small = blobs.thumbnail(&name, CLIENT).await.unwrap().unwrap();
-        assert_eq!(blobs.thumbnail(&name, CLIENT).await.unwrap(), Some(small));
+        let of = async |name| blobs.thumbnail::<Cause>(&name, CLIENT).await.unwrap();
+        let picture = file(9, 9, [1, 2, 3, 255], ImageFormat::Png);
+        let name = stored(&blobs, Media::Png, picture).await;
+        let small = of(name).await.unwrap();
+        assert_eq!(of(name).await, Some(small));
+        assert!(small.path().starts_with("thumbnails/"));
         // Otherwise thumbnails of thumbnails could fill the store.
         let as_asset = AssetName::parse(&small.to_string()).unwrap();
         assert_eq!(blobs.size_of(&as_asset).await.unwrap(), None);
-        assert_eq!(blobs.thumbnail(&as_asset, CLIENT).await.unwrap(), Some(small));
-        assert!(small.path().starts_with("thumbnails/"));
+        assert_eq!(of(as_asset).await, Some(small));
         for media in [Media::Mp4, Media::Webm, Media::Avif] {
-            let video = stored(&blobs, media, b"video".to_vec()).await;
-            assert_eq!(blobs.thumbnail(&video, CLIENT).await.unwrap(), None);
+            assert_eq!(of(stored(&blobs, media, b"video".to_vec()).await).await, None);
         }
-        let absent = AssetName::random(Media::Png);
-        assert_eq!(blobs.thumbnail(&absent, CLIENT).await.unwrap(), None);
+        assert_eq!(of(AssetName::random(Media::Png)).await, None);
     }
 
     /// The head of a PNG of this size, and the beginning of its pixels.

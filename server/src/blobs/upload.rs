@@ -13,7 +13,7 @@ use object_store::{Attribute, Attributes};
 use tokio::task::spawn_blocking;
 
 use super::folder::TempFile;
-use super::{BlobError, Blobs, Place, PutError, in_time, key};
+use super::{BlobError, Blobs, Place, in_time, key};
 use crate::domain::AssetName;
 use crate::limits::{
     BLOBS_TIMEOUT, S3_PART_BYTES, S3_UPLOAD_WAIT, S3_WHOLE_BYTES_MAX, UPLOAD_BUFFER_BYTES,
@@ -87,13 +87,13 @@ impl Upload {
         Ok(value)
     }
 
-    /// Publishes the file under a name. After an error nothing is visible.
-    pub async fn finish(mut self, name: &AssetName) -> Result<(), PutError> {
+    /// Publishes the file, if its name is free; returns whether it was. After an error nothing is
+    /// visible.
+    pub async fn finish(mut self, name: &AssetName) -> Result<bool, BlobError> {
         let (blobs, size) = (self.blobs.clone(), self.size);
         if let Place::Folder(root) = &blobs.place {
             let target = root.join(key(name).as_ref());
-            let is_new = self.with_file(move |file| file.publish(&target)).await?;
-            return if is_new { Ok(()) } else { Err(PutError::Taken) };
+            return self.with_file(move |file| file.publish(&target)).await;
         }
         if size > S3_WHOLE_BYTES_MAX {
             return self.put_parts(name).await;
@@ -108,15 +108,14 @@ impl Upload {
 
     /// Puts a large file in parts. Unlike a whole one it would replace a file of its name that
     /// was stored meanwhile; only the output of one job can, and it is the same.
-    async fn put_parts(mut self, name: &AssetName) -> Result<(), PutError> {
+    async fn put_parts(mut self, name: &AssetName) -> Result<bool, BlobError> {
         let (blobs, size) = (self.blobs.clone(), self.size);
         if blobs.size_of(name).await?.is_some() {
-            return Err(PutError::Taken);
+            return Ok(false);
         }
         let of_type = (Attribute::ContentType, name.media().content_type());
         let options = Attributes::from_iter([of_type]).into();
-        let upload = blobs.store.put_multipart_opts(&key(name), options).await;
-        let mut upload = upload.map_err(BlobError::from)?;
+        let mut upload = blobs.store.put_multipart_opts(&key(name), options).await?;
         let sent = async {
             for start in (0..size).step_by(S3_PART_BYTES as usize) {
                 let _permit = blobs.permit(S3_PART_BYTES).await?;
@@ -124,14 +123,14 @@ impl Upload {
                 upload.put_part(part.into()).await?;
             }
             upload.complete().await?;
-            Ok::<_, BlobError>(())
+            Ok::<_, BlobError>(true)
         };
         let sent = sent.await;
         if sent.is_err() {
             // If this fails too, the store keeps the parts; see docs/configure.md.
             let _ = upload.abort().await;
         }
-        Ok(sent?)
+        sent
     }
 
     /// Bytes of the file, at most `most`.

@@ -16,7 +16,7 @@ use crate::clock::Clock;
 use crate::domain::{AccountId, AssetName, Media, SigningKey};
 
 /// The parameter of an upload URL that contains the signed claims.
-const PARAMETER: &str = "slot";
+const PARAMETER: &str = "slot=";
 /// Size, account and expiry, eight bytes each.
 const CLAIMS_BYTES: usize = 24;
 
@@ -36,16 +36,6 @@ pub struct SlotClaims {
     pub name: AssetName,
     pub size: u64,
     pub account: AccountId,
-}
-
-/// A slot with its secrets. They are all that an upload needs.
-pub struct IssuedSlot {
-    pub name: AssetName,
-    /// Takes the bytes, once.
-    pub upload_url: String,
-    pub token: String,
-    /// The permanent URL of the file.
-    pub url: String,
 }
 
 /// Why an upload is not permitted. No text repeats what the request contained.
@@ -73,49 +63,44 @@ impl Slots {
         }
     }
 
-    pub fn issue(&self, account: AccountId, media: Media, size: u64) -> IssuedSlot {
+    /// The name of the file, the URL that takes its bytes once, and the token for that.
+    pub fn issue(
+        &self,
+        account: AccountId,
+        media: Media,
+        size: u64,
+    ) -> (AssetName, String, String) {
         let lifetime = UPLOAD_SLOT_LIFETIME_SECONDS.cast_signed() * 1_000_000;
         let expires = self.clock.now().as_microsecond() + lifetime;
         let name = AssetName::random(media);
         let claims = [size.to_be_bytes(), account.0.to_be_bytes(), expires.to_be_bytes()].concat();
         let sign = |mac| signature(mac, &name, &claims).finalize().into_bytes();
         let signed = BASE64URL_NOPAD.encode(&[&claims[..], &sign(&self.url_mac)].concat());
-        IssuedSlot {
-            name,
-            upload_url: format!("{}?{PARAMETER}={signed}", self.assets.upload_url_of(&name)),
-            token: BASE64URL_NOPAD.encode(&sign(&self.token_mac)),
-            url: self.assets.url_of(&name),
-        }
+        let upload_url = format!("{}?{PARAMETER}{signed}", self.assets.upload_url_of(&name));
+        (name, upload_url, BASE64URL_NOPAD.encode(&sign(&self.token_mac)))
     }
 
-    /// Verifies a request to an upload URL by the name in its path, its query and its token.
+    /// Verifies a request to an upload URL by the name in its path, its query and its token: both
+    /// signatures must be right.
     pub fn verify(
         &self,
         name: Option<AssetName>,
         query: Option<&str>,
         token: &str,
     ) -> Result<SlotClaims, SlotError> {
-        let (claims, expires) =
-            self.verified(name, query.unwrap_or_default(), token).ok_or(SlotError::Invalid)?;
+        let decode = |text: &str| BASE64URL_NOPAD.decode(text.as_bytes()).ok();
+        let verified = || {
+            let (name, mut parameters) = (name?, query?.split('&'));
+            let signed = decode(parameters.find_map(|one| one.strip_prefix(PARAMETER))?)?;
+            let (mut claims, url_signature) = signed.split_at_checked(CLAIMS_BYTES)?;
+            signature(&self.url_mac, &name, claims).verify_slice(url_signature).ok()?;
+            signature(&self.token_mac, &name, claims).verify_slice(&decode(token)?).ok()?;
+            let (size, account) = (claims.get_u64(), AccountId(claims.get_i64()));
+            Some((SlotClaims { name, size, account }, claims.get_i64()))
+        };
+        let (claims, expires) = verified().ok_or(SlotError::Invalid)?;
         let expired = self.clock.now().as_microsecond() > expires;
         if expired { Err(SlotError::Expired) } else { Ok(claims) }
-    }
-
-    /// The claims, if both signatures are right, and when they expire.
-    fn verified(
-        &self,
-        name: Option<AssetName>,
-        query: &str,
-        token: &str,
-    ) -> Option<(SlotClaims, i64)> {
-        let decode = |text: &str| BASE64URL_NOPAD.decode(text.as_bytes()).ok();
-        let name = name?;
-        let signed = decode(slot_parameter(query)?)?;
-        let (mut claims, url_signature) = signed.split_at_checked(CLAIMS_BYTES)?;
-        signature(&self.url_mac, &name, claims).verify_slice(url_signature).ok()?;
-        signature(&self.token_mac, &name, claims).verify_slice(&decode(token)?).ok()?;
-        let (size, account) = (claims.get_u64(), AccountId(claims.get_i64()));
-        Some((SlotClaims { name, size, account }, claims.get_i64()))
     }
 }
 
@@ -126,14 +111,6 @@ fn signature(mac: &Hmac<Sha256>, name: &AssetName, claims: &[u8]) -> Hmac<Sha256
     mac.update(claims);
     mac.update(name.media().content_type().as_bytes());
     mac
-}
-
-/// `None` unless the parameter is there exactly once.
-fn slot_parameter(query: &str) -> Option<&str> {
-    let parameters = query.split('&').filter_map(|parameter| parameter.split_once('='));
-    let mut slots = parameters.filter(|(name, _)| *name == PARAMETER);
-    let (_, value) = slots.next()?;
-    slots.next().is_none().then_some(value)
 }
 
 #[cfg(test)]
@@ -160,10 +137,11 @@ mod tests {
     /// What an upload request contains: the name in its path, its query, and the token.
     type Parts = (Option<AssetName>, String, String);
 
-    fn parts(issued: &IssuedSlot) -> Parts {
-        let (path, query) = issued.upload_url.split_once('?').unwrap();
-        let name = AssetName::parse(path.rsplit('/').next().unwrap());
-        (name, query.to_owned(), issued.token.clone())
+    fn issue(slots: &Slots, media: Media, size: u64) -> Parts {
+        let (name, upload_url, token) = slots.issue(ALICE, media, size);
+        let (path, query) = upload_url.split_once('?').unwrap();
+        assert_eq!(AssetName::parse(path.rsplit('/').next().unwrap()), Some(name));
+        (Some(name), query.to_owned(), token)
     }
 
     fn verify(slots: &Slots, (name, query, token): &Parts) -> Result<SlotClaims, SlotError> {
@@ -174,8 +152,8 @@ mod tests {
     fn a_slot_is_valid_for_its_lifetime_on_every_server_with_the_key() {
         let clock = clock();
         let slots = [b'k', b'k', b'o'].map(|key| slots(key, &clock));
-        let issued = slots[0].issue(ALICE, Media::Webp, 12_345);
-        let (name, parts) = (issued.name, parts(&issued));
+        let parts = issue(&slots[0], Media::Webp, 12_345);
+        let name = parts.0.unwrap();
         let claims = Ok(SlotClaims { name, size: 12_345, account: ALICE });
         let all = || slots.each_ref().map(|slots| verify(slots, &parts));
         assert_eq!(name.media(), Media::Webp);
@@ -188,31 +166,22 @@ mod tests {
     }
 
     #[test]
-    fn parts_of_different_slots_are_refused_and_the_signature_of_the_url_is_no_token() {
+    fn other_parts_and_changed_characters_are_refused() {
         let slots = slots(b'k', &clock());
-        let [(name, query, token), other] =
-            [1, 1].map(|size| parts(&slots.issue(ALICE, Media::Png, size)));
+        let [(name, query, token), other] = [1, 1].map(|size| issue(&slots, Media::Png, size));
         let gif = AssetName::parse(&name.unwrap().to_string().replace(".png", ".gif"));
         assert!(gif.is_some());
-        let signed = BASE64URL_NOPAD.decode(slot_parameter(&query).unwrap().as_bytes());
+        let signed = BASE64URL_NOPAD.decode(query.strip_prefix(PARAMETER).unwrap().as_bytes());
         let of_url = BASE64URL_NOPAD.encode(&signed.unwrap()[CLAIMS_BYTES..]);
-        for wrong in [
+        let mut all_wrong = vec![
             (name, query.clone(), other.2.clone()),
             (name, other.1.clone(), token.clone()),
             (other.0, query.clone(), token.clone()),
             (name, other.1, other.2),
             (None, query.clone(), token.clone()),
-            (gif, query.clone(), token),
-            (name, query, of_url),
-        ] {
-            assert_eq!(verify(&slots, &wrong), Err(SlotError::Invalid), "{wrong:?}");
-        }
-    }
-
-    #[test]
-    fn every_changed_character_is_refused() {
-        let slots = slots(b'k', &clock());
-        let (name, query, token) = parts(&slots.issue(ALICE, Media::Png, 1));
+            (gif, query.clone(), token.clone()),
+            (name, query.clone(), of_url),
+        ];
         let changes = |text: &str| {
             let mut all =
                 vec![text[..text.len() - 1].to_owned(), format!("{text}A"), String::new()];
@@ -224,10 +193,9 @@ mod tests {
             all.retain(|changed| changed != text);
             all
         };
-        let tokens = changes(&token).into_iter().map(|token| (name, query.clone(), token));
-        let twice = format!("{query}&{query}");
-        let queries = changes(&query).into_iter().chain([twice]);
-        for wrong in tokens.chain(queries.map(|query| (name, query, token.clone()))) {
+        all_wrong.extend(changes(&token).into_iter().map(|token| (name, query.clone(), token)));
+        all_wrong.extend(changes(&query).into_iter().map(|query| (name, query, token.clone())));
+        for wrong in all_wrong {
             assert_eq!(verify(&slots, &wrong), Err(SlotError::Invalid), "{wrong:?}");
         }
         assert_eq!(slots.verify(name, None, &token), Err(SlotError::Invalid));

@@ -6,11 +6,11 @@
 
 use bytes::Bytes;
 use object_store::path::Path;
-use object_store::{Error, ObjectStoreExt, PutMode, PutOptions};
+use object_store::{Error, ObjectStore, ObjectStoreExt, PutMode};
 use tokio::time::Instant;
 
 use super::upload::blocking;
-use super::{BlobError, BlobOpenError, Blobs, MARK, Place, folder, in_time, random_id};
+use super::{BlobError, Blobs, MARK, Place, folder, in_time, random_id};
 use crate::domain::AssetName;
 use crate::error_chain::error_chain;
 use crate::limits::{BLOBS_CHECK_EVERY, BLOBS_OPEN_TIMEOUT};
@@ -22,33 +22,32 @@ impl Blobs {
     ///
     /// # Errors
     /// If they cannot, or the store does not answer.
-    pub(crate) async fn verify(&self) -> Result<(), BlobOpenError> {
+    pub(crate) async fn verify(&self) -> Result<(), Cause> {
         if matches!(self.place, Place::Memory) {
             return Ok(());
         }
-        let verified: Result<_, BlobError> = in_time(BLOBS_OPEN_TIMEOUT, self.verify_store()).await;
-        verified.map_err(|error| {
-            self.refused(&format!("files cannot be put there and read: {}", error.text))
-        })
+        let verified = in_time(BLOBS_OPEN_TIMEOUT, self.verify_store()).await;
+        let why = |error: BlobError| format!("files cannot be put there and read: {}", error.text);
+        verified.map_err(|error| self.refused(&why(error)))
     }
 
     async fn verify_store(&self) -> Result<(), BlobError> {
         // A store that ignores the condition gets the mark again that it has.
         let mark = self.mark().await.ok().flatten().unwrap_or_else(|| random_id().into());
-        for last in [false, true] {
-            let options = PutOptions::from(PutMode::Create);
-            match self.store.put_opts(&Path::from(MARK), mark.clone().into(), options).await {
-                Err(Error::AlreadyExists { .. }) => break,
-                Ok(_) if last => {
-                    let text = "it ignores `If-None-Match: *`, without which an upload could \
-                                replace a file; use a store with conditional writes";
-                    return Err(BlobError::text(text));
-                }
-                Ok(_) => {}
-                Err(error) => return Err(permission("write (s3:PutObject)", error)),
-            }
+        let location = Path::from(MARK);
+        let put = || self.store.put_opts(&location, mark.clone().into(), PutMode::Create.into());
+        let mut outcome = put().await;
+        if outcome.is_ok() {
+            outcome = put().await;
         }
-        self.mark().await.map(|_| ())
+        match outcome {
+            Err(Error::AlreadyExists { .. }) => self.mark().await.map(|_| ()),
+            Err(error) => Err(permission("write (s3:PutObject)", error)),
+            Ok(_) => Err(BlobError::text(
+                "it ignores `If-None-Match: *`, without which an upload could replace a file; use \
+                 a store with conditional writes",
+            )),
+        }
     }
 
     async fn mark(&self) -> Result<Option<Bytes>, BlobError> {
@@ -64,14 +63,14 @@ impl Blobs {
     ///
     /// # Errors
     /// If it is another one.
-    pub(crate) async fn check_mark(&self, database: &PostgresStore) -> Result<(), BlobOpenError> {
-        match self.other_store(database).await {
-            Ok(None) => Ok(()),
-            Ok(Some(other)) => Err(self.refused(&format!(
+    pub(crate) async fn check_mark(&self, database: &PostgresStore) -> Result<(), Cause> {
+        let other = self.other_store(database).await;
+        match other.map_err(|error| self.refused(&error_chain(&*error)))? {
+            None => Ok(()),
+            Some(other) => Err(self.refused(&format!(
                 "the files of this database are in {other}. Start with that --blob-store, or move \
                  all of it here, its file {MARK} too; see docs/backup.md"
             ))),
-            Err(error) => Err(self.refused(&error_chain(&*error))),
         }
     }
 
@@ -103,8 +102,8 @@ impl Blobs {
         Ok(None)
     }
 
-    fn refused(&self, why: &str) -> BlobOpenError {
-        BlobOpenError(format!("{}: {why}", self.address))
+    fn refused(&self, why: &str) -> Cause {
+        format!("--blob-store: {}: {why}", self.address).into()
     }
 
     /// Checks that the store works now, or did a moment ago.

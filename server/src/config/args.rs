@@ -18,7 +18,6 @@ use super::values::{
 };
 use crate::blobs::BlobSetting;
 use crate::domain::{ModelNamespace, PublicUrl, SigningKey, Vendor};
-use crate::generate::queue::fields::ModelField;
 use crate::http::cors::CorsOrigin;
 use crate::http::rates::RateLimit;
 use crate::limits::{
@@ -153,7 +152,7 @@ pub(crate) struct Settings {
     /// image_size for aspectRatio, image_url or image_urls for imageInput; repeatable. In the
     /// variable, white space separates several.
     #[arg(long, value_name = "PREFIX=FIELD", value_parser = quoted(model_field))]
-    pub(crate) model_field: Vec<(String, ModelField)>,
+    pub(crate) model_field: Vec<(String, String)>,
     /// Prefix that every modelId must have.
     #[arg(long, value_name = "PREFIX", value_parser = quoted(model_namespace))]
     #[arg(default_value = "local")]

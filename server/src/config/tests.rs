@@ -1,6 +1,5 @@
 use super::*;
 use crate::domain::Scopes;
-use crate::generate::queue::fields::ModelField;
 use crate::store::postgres::Migration;
 
 const DATABASE: [&str; 2] = ["--database-url", "postgres://user:s3cret@localhost/name"];
@@ -51,7 +50,6 @@ fn accounts(config: &Config) -> Vec<&str> {
 fn defaults_that_depend_on_something_are_those_of_the_docs() {
     let own = config(&[]);
     assert_eq!(format!("{:?}", own.limits()), format!("{:?}", ListenerLimits::default()));
-    assert_eq!(format!("{:?}", own.jobs()), format!("{:?}", JobSettings::default()));
     assert_eq!(own.log_filter(LevelFilter::INFO).to_string(), "info");
     assert!(own.seeds.is_empty() && own.provider.is_none() && own.blobs == BlobSetting::Memory);
     assert_eq!(config(&DATABASE).blobs, BlobSetting::Folder("./data/blobs".into()));
@@ -85,8 +83,8 @@ fn every_flag_is_read() {
     assert_eq!(format!("{:?}", config.blobs), r#"S3 { bucket: "bucket", prefix: "prefix" }"#);
     assert_eq!(accounts(&config), ["alice"]);
     assert!(config.provider.unwrap().private_outputs);
-    let families = [("acme/a", ModelField::ImageSize), ("", ModelField::ImageUrls)];
-    let families = families.map(|(prefix, field)| (prefix.to_owned(), field));
+    let families = [("acme/a", "image_size"), ("", "image_urls")];
+    let families = families.map(|(prefix, field)| (prefix.to_owned(), field.to_owned()));
     assert_eq!(config.settings.model_field, families);
     let s = config.settings;
     assert_eq!((&*s.listen, s.admin_listen.as_deref()), ("[::1]:0", Some("localhost:9090")));
@@ -187,7 +185,7 @@ fn problems_are_one_line_and_name_the_flag_but_no_secret() {
     --listen: given more than once; see promptarium-server --help
     --admin-listen: the value is not an address; use HOST:PORT or PORT
     --public-url: the value must have no user, query or fragment
-    --blob-store: the value needs the name of a bucket after s3://, of letters, digits, `.`, `_` and `-`
+    --blob-store: the value needs a bucket and a prefix of letters, digits, `.`, `_`, `-` and single slashes after s3://; keys and endpoint go into AWS_... variables
     --database-url: the value is not a database URL: it must begin with postgres:// or postgresql://
     --database-pool: needs --database-url
     --migrate: "later" is not one of: auto, off

@@ -11,7 +11,7 @@ use promptarium::limits::API_KEY_NAME_CHARS;
 use tracing_subscriber::filter::Targets;
 
 use crate::domain::{KeyError, ModelNamespace, NewKey, Scopes, SigningKey, Vendor, account_name};
-use crate::generate::queue::fields::{MODEL_FIELDS, ModelField};
+use crate::generate::queue::fields::MODEL_FIELDS;
 use crate::store::postgres::{DatabaseUrl, Migration};
 
 /// The value of `--log-format`.
@@ -100,12 +100,12 @@ pub(super) fn seconds<const MIN: u64>(text: &str) -> Result<Duration, String> {
 }
 
 /// The beginning of model ids, and the field that these models take.
-pub(super) fn model_field(text: &str) -> Result<(String, ModelField), String> {
-    let (prefix, name) = text.split_once('=').unwrap_or_default();
-    let field = MODEL_FIELDS.iter().find(|(known, _)| *known == name);
-    let names = || MODEL_FIELDS.map(|(name, _)| name).join(", ");
-    let field = field.ok_or_else(|| format!("is not PREFIX=FIELD with a field of: {}", names()))?;
-    Ok((prefix.to_owned(), field.1))
+pub(super) fn model_field(text: &str) -> Result<(String, String), String> {
+    let (prefix, field) = text.split_once('=').unwrap_or_default();
+    if !MODEL_FIELDS.contains(&field) {
+        return Err(format!("is not PREFIX=FIELD with a field of: {}", MODEL_FIELDS.join(", ")));
+    }
+    Ok((prefix.to_owned(), field.to_owned()))
 }
 
 pub(super) fn database_url(text: &str) -> Result<DatabaseUrl, String> {

@@ -1,12 +1,10 @@
-//! The provider that needs no outside service: it paints pictures.
+//! The provider that needs no outside service: it paints waves of colour.
 //!
-//! Model, prompt and `parameters.seed` decide the picture; the words of the prompt suggest its
-//! palette. Every name under `local/` is a model. Three are for tests: `local/slow`
-//! takes 3 seconds, or `parameters.seconds`; `local/fail` accepts a request and fails;
-//! `local/refuse` accepts none.
+//! Model, prompt and `parameters.seed` decide the picture. Every name under `local/` is a model.
+//! Three are for tests: `local/slow` takes 3 seconds, or `parameters.seconds`; `local/fail` accepts
+//! a request and fails; `local/refuse` accepts none.
 
-mod backdrop;
-
+use std::f32::consts::TAU;
 use std::io::Cursor;
 use std::sync::LazyLock;
 use std::time::Duration;
@@ -24,7 +22,6 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use tokio::task::spawn_blocking;
 
-use self::backdrop::{Backdrop, mix};
 use super::{Output, PollError, Progress, Provider, SubmitError, model};
 use crate::blobs::Blobs;
 use crate::blobs::asset_url::Assets;
@@ -134,13 +131,6 @@ fn slow_seconds(request: &GenerationRequest) -> f64 {
     seconds.clamp(0.0, SLOW_SECONDS_MAX)
 }
 
-/// From model, prompt and `parameters.seed`, which is any JSON value.
-fn seed(request: &GenerationRequest) -> u64 {
-    let parts = json!([model(request), request.prompt, parameter(request, "seed")]);
-    let digest = Sha256::digest(parts.to_string());
-    digest.iter().take(8).fold(0, |seed, byte| seed << 8 | u64::from(*byte))
-}
-
 fn not_uploaded(name: &AssetName) -> String {
     format!("the input image {name} was not uploaded")
 }
@@ -160,23 +150,11 @@ fn size(request: &GenerationRequest) -> Result<(u32, u32), String> {
 /// Paints the outputs of a request over its first input image. The same request gives the same
 /// bytes. The error is a reason for a person.
 fn outputs(request: &GenerationRequest, input: Option<&Bytes>) -> Result<Vec<Bytes>, String> {
-    let ((width, height), seed) = (size(request)?, seed(request));
+    let (width, height) = size(request)?;
     let base = input.map(|file| decoded(file, width, height)).transpose();
     let base = base.map_err(|error| format!("an input image cannot be read: {error}"))?;
-    let output = |variation: u64| {
-        let seed = seed.wrapping_add(variation << 32);
-        let backdrop = Backdrop::new(&request.prompt, seed, (width, height));
-        let moment = |phase: f32| {
-            RgbImage::from_fn(width, height, |x, y| {
-                let mut colour = backdrop.colour(x as f32, y as f32, phase);
-                // The input in the colours of the backdrop.
-                if let Some(base) = &base {
-                    let light = f32::from(base.get_pixel(x, y).0[0]) / 255.0;
-                    colour = mix(colour, backdrop.shade(light), 0.8);
-                }
-                Rgb(colour.map(|part| (part * 255.0) as u8))
-            })
-        };
+    let output = |number| {
+        let moment = painting(request, number, base.as_ref(), (width, height));
         let mut file = Cursor::new(Vec::new());
         match request.kind {
             OutputKind::Image => moment(0.0).write_to(&mut file, ImageFormat::Png),
@@ -185,7 +163,35 @@ fn outputs(request: &GenerationRequest, input: Option<&Bytes>) -> Result<Vec<Byt
         .map_err(|error| error.to_string())?;
         Ok(file.into_inner().into())
     };
-    (0..u64::from(request.batch_count)).map(output).collect()
+    (0..request.batch_count).map(output).collect()
+}
+
+/// The picture at each moment: from 0 to 1, and 1 is 0 again. Model, prompt, `parameters.seed`,
+/// which is any JSON value, and the number of the output decide its tints and waves.
+fn painting(
+    request: &GenerationRequest,
+    number: u32,
+    base: Option<&GrayImage>,
+    (width, height): (u32, u32),
+) -> impl Fn(f32) -> RgbImage {
+    let parts = json!([model(request), request.prompt, parameter(request, "seed"), number]);
+    let digest = <[u8; 32]>::from(Sha256::digest(parts.to_string()));
+    let [red, green, blue, waves @ ..] = digest.map(|byte| f32::from(byte) / 255.0);
+    let unit = width.min(height) as f32;
+    move |moment| {
+        RgbImage::from_fn(width, height, |x, y| {
+            let (x_units, y_units) = (x as f32 / unit, y as f32 / unit);
+            let wave = |(at, count): (usize, f32)| {
+                let count = count * (1.0 + waves[2 * at]);
+                (count * x_units + TAU * (waves[2 * at + 1] + moment)).sin() / count
+            };
+            let waves: f32 = [3.0, 8.0, 20.0].into_iter().enumerate().map(wave).sum();
+            let light = base.map_or(255, |base| base.get_pixel(x, y).0[0]);
+            let light = 0.2 + 0.8 * f32::from(light) / 255.0;
+            let part = |tint: f32| 0.5 + 0.5 * (TAU * (0.4 * (y_units + waves) + tint)).cos();
+            Rgb([red, green, blue].map(|tint| (255.0 * light * part(tint)) as u8))
+        })
+    }
 }
 
 /// A picture that fills this size.

@@ -1,7 +1,7 @@
 //! Checks of downloaded outputs. Their bytes decide what they are and how large their image is.
 
 use std::fs::File;
-use std::io::{self, Cursor, Read, Seek};
+use std::io::{self, Cursor, Read, Seek, SeekFrom};
 
 use image::metadata::Orientation;
 use image::{ImageDecoder, ImageReader};
@@ -12,12 +12,11 @@ use crate::limits::OUTPUT_HEAD_BYTES_MAX;
 
 /// Brands of what has the container of MP4 and is none: AVIF and HEIF images, QuickTime videos.
 const NOT_MP4: [&[u8]; 5] = [b"mif1", b"msf1", b"mif2", b"miaf", b"qt  "];
-/// Elements of WebM: segment, tracks, a track, its video.
-const TO_VIDEO: [u32; 4] = [0x1853_8067, 0x1654_ae6b, 0xae, 0xe0];
-const PIXEL_WIDTH: u32 = 0xb0;
-const PIXEL_HEIGHT: u32 = 0xba;
-/// Boxes of an MP4 before its movie. A hostile file consists of empty ones.
-const BOXES_MAX: usize = 10_000;
+/// Elements of WebM with the size of a track, each with one byte for the length of its content.
+const PIXEL_WIDTH: u8 = 0xb0;
+const PIXEL_HEIGHT: u8 = 0xba;
+/// Size and name of the box `tkhd` of a track of an MP4, in its two versions.
+const TRACK_HEADS: [[u8; 8]; 2] = [*b"\0\0\0\x5ctkhd", *b"\0\0\0\x68tkhd"];
 
 /// Type, width and height of an output, or for the caller why it is none. `declared` is the size
 /// that the provider gives, used if the file does not tell.
@@ -59,26 +58,32 @@ fn detect(head: &[u8]) -> Option<Media> {
 
 /// Width and height in pixels as browsers show them, if they are found; both at least 1.
 fn dimensions(file: &mut (impl Read + Seek), media: Media) -> io::Result<Option<(u32, u32)>> {
-    file.rewind()?;
-    if media == Media::Mp4 {
-        return Ok(track_size(&movie(file)?));
-    }
-    // The libraries read all there is.
     let mut head = Vec::new();
+    file.rewind()?;
     file.by_ref().take(OUTPUT_HEAD_BYTES_MAX).read_to_end(&mut head)?;
-    let mut head = Cursor::new(head);
     Ok(match media {
-        Media::Mp4 | Media::Webm => find(head.get_ref(), &TO_VIDEO, &|video| {
-            let side = |id| find(video, &[id], &pixels);
-            side(PIXEL_WIDTH).zip(side(PIXEL_HEIGHT)).and_then(nonzero)
+        Media::Mp4 => match track_size(&head) {
+            Some(size) => Some(size),
+            None => {
+                let length = file.seek(SeekFrom::End(0))?;
+                file.seek(SeekFrom::Start(length.saturating_sub(OUTPUT_HEAD_BYTES_MAX)))?;
+                let mut end = Vec::new();
+                file.take(OUTPUT_HEAD_BYTES_MAX).read_to_end(&mut end)?;
+                track_size(&end)
+            }
+        },
+        Media::Webm => (0..head.len()).find_map(|at| {
+            let (width, rest) = number(PIXEL_WIDTH, &head[at..])?;
+            nonzero((width, number(PIXEL_HEIGHT, rest)?.0))
         }),
         Media::Avif => {
+            let mut head = Cursor::new(head);
             let size = ImageType::Heif(Compression::Av1).reader_size(&mut head).ok();
             let side = |side| u32::try_from(side).ok();
             size.and_then(|size| nonzero((side(size.width)?, side(size.height)?)))
         }
         Media::Png | Media::Jpeg | Media::Webp | Media::Gif => {
-            let mut reader = ImageReader::new(head).with_guessed_format()?;
+            let mut reader = ImageReader::new(Cursor::new(head)).with_guessed_format()?;
             reader.no_limits();
             let Ok(mut decoder) = reader.into_decoder() else { return Ok(None) };
             let (width, height) = decoder.dimensions();
@@ -95,81 +100,26 @@ fn nonzero(size: (u32, u32)) -> Option<(u32, u32)> {
     (size.0 > 0 && size.1 > 0).then_some(size)
 }
 
-/// The content of the box `moov` of an MP4, which may be at its end; of a long one the beginning.
-fn movie(file: &mut (impl Read + Seek)) -> io::Result<Vec<u8>> {
-    let mut movie = Vec::new();
-    for _ in 0..BOXES_MAX {
-        let mut head = Vec::new();
-        file.by_ref().take(16).read_to_end(&mut head)?;
-        let Some((head, long)) = head.split_first_chunk::<8>() else { break };
-        let [s1, s2, s3, s4, name @ ..] = *head;
-        let (size, unread) = match (u32::from_be_bytes([s1, s2, s3, s4]), long.first_chunk()) {
-            // To the end of the file.
-            (0, _) => (Some(u64::MAX), long.len()),
-            (1, Some(long)) => (u64::from_be_bytes(*long).checked_sub(16), 0),
-            (size, _) => (u64::from(size).checked_sub(8), long.len()),
-        };
-        let Some(size) = size else { break };
-        file.seek_relative(-(unread as i64))?;
-        if name == *b"moov" {
-            file.by_ref().take(size.min(OUTPUT_HEAD_BYTES_MAX)).read_to_end(&mut movie)?;
-            break;
-        }
-        let Ok(size) = i64::try_from(size) else { break };
-        file.seek_relative(size)?;
-    }
-    Ok(movie)
-}
-
-/// Width and height of the first video track of a movie. They are fixed-point numbers at the end of
-/// its box `tkhd`; an audio track has 0.
-fn track_size(movie: &[u8]) -> Option<(u32, u32)> {
-    let names = movie.windows(8).enumerate().filter(|(_, head)| head[4..] == *b"tkhd");
-    names.into_iter().find_map(|(at, head)| {
-        let size = number(&head[..4]) as usize;
+/// Width and height of the first video track in a part of an MP4: fixed-point numbers at the end of
+/// the track's box `tkhd`. An audio track has 0. The box is searched by size and name, since it may
+/// be at the beginning of a file or at its end.
+fn track_size(part: &[u8]) -> Option<(u32, u32)> {
+    let heads =
+        part.windows(8).enumerate().filter(|(_, head)| TRACK_HEADS.iter().any(|h| h == head));
+    heads.into_iter().find_map(|(at, head)| {
         let [w1, w2, _, _, h1, h2, _, _] =
-            *movie.get(at + 8..at.checked_add(size)?)?.last_chunk()?;
+            *part.get(at..at + usize::from(head[3]))?.last_chunk()?;
         nonzero((u16::from_be_bytes([w1, w2]).into(), u16::from_be_bytes([h1, h2]).into()))
     })
 }
 
-/// Follows `path` through nested elements of WebM to the first one in which `read` finds something.
-fn find<T>(mut elements: &[u8], path: &[u32], read: &dyn Fn(&[u8]) -> Option<T>) -> Option<T> {
-    let [next, path @ ..] = path else { return read(elements) };
-    while let Some((id, content, rest)) = split_element(elements) {
-        elements = rest;
-        let found = if id == *next { find(content, path, read) } else { None };
-        if found.is_some() {
-            return found;
-        }
-    }
-    None
-}
-
-/// The id of the first element, its content, and the rest. An id has its length marker, a size does
-/// not.
-fn split_element(bytes: &[u8]) -> Option<(u32, &[u8], &[u8])> {
-    let (id, rest) = split_integer(bytes)?;
-    let (size, rest) = split_integer(rest)?;
-    let mask = (1 << (7 * size.len())) - 1;
-    // All ones stand for an unknown size.
-    let known = usize::try_from(number(size) & mask).ok().filter(|_| number(size) & mask != mask);
-    let (content, rest) = rest.split_at(known.unwrap_or(usize::MAX).min(rest.len()));
-    Some((u32::try_from(number(id)).ok()?, content, rest))
-}
-
-fn pixels(content: &[u8]) -> Option<u32> {
-    (content.len() <= 8).then(|| u32::try_from(number(content)).ok())?
-}
-
-/// A variable-length integer with its length marker.
-fn split_integer(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
-    let length = bytes.first()?.leading_zeros() as usize + 1;
-    bytes.split_at_checked(length).filter(|_| length <= 8)
-}
-
-fn number(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0, |value, byte| value << 8 | u64::from(*byte))
+/// The number in the element `id` of WebM that `bytes` begin with, and what follows. The width of a
+/// track and then its height are next to each other, whichever program has written them.
+fn number(id: u8, bytes: &[u8]) -> Option<(u32, &[u8])> {
+    let [first, length @ 0x81..=0x84, rest @ ..] = bytes else { return None };
+    let (number, rest) = rest.split_at_checked(usize::from(length & 0x7f))?;
+    let number = number.iter().fold(0, |value, byte| value << 8 | u32::from(*byte));
+    (*first == id).then_some((number, rest))
 }
 
 #[cfg(test)]
@@ -195,7 +145,9 @@ mod tests {
             mp4_box(b"trak", &mp4_box(b"tkhd", &[vec![0; 76], size].concat()))
         };
         let movie = mp4_box(b"moov", &[track(0, 0), track(1280, 720)].concat());
-        [mp4_box(b"ftyp", b"isom0000"), mp4_box(b"free", &[1; 9]), movie].concat()
+        // At the end of the file.
+        let content = vec![1; OUTPUT_HEAD_BYTES_MAX as usize];
+        [mp4_box(b"ftyp", b"isom0000"), mp4_box(b"mdat", &content), movie].concat()
     }
 
     fn webm() -> Vec<u8> {
@@ -266,12 +218,11 @@ mod tests {
     #[test]
     fn broken_files_have_no_size() {
         let mp4 = mp4_box(b"ftyp", b"isom");
-        let broken: [&[u8]; 5] = [
+        let broken: [&[u8]; 4] = [
             &mp4,
-            b"\0\0\0\x02moov",
-            b"\0\0\0\x01moov\xff\xff\xff\xff\xff\xff\xff\xff",
-            b"\0\0\0\0moov\0\0\0\0trak\0\0\0\0tkhd",
-            b"\xff\xff\xff\xffmoov",
+            b"\0\0\0\0moov\0\0\0\x5ctkhd",
+            b"\xb0\x84\xff\xff\xff\xff\xba\x84",
+            b"\xb0\x82\x02\x80\xba\x81\0",
         ];
         for bytes in broken {
             assert_eq!(size(bytes, Media::Mp4), None, "{bytes:?}");

@@ -14,7 +14,7 @@ use tokio::time::{Instant, timeout_at};
 
 use super::media;
 use crate::blobs::asset_url::Assets;
-use crate::blobs::{BlobError, Blobs, PutError, Upload};
+use crate::blobs::{BlobError, Blobs, Upload};
 use crate::clock::Clock;
 use crate::domain::{AccountId, AssetName, ImageRef, JobRecord, Media, PromptImage, SigningKey};
 use crate::limits::{
@@ -136,11 +136,8 @@ impl OutputStore {
         let examined = file.read(move |file| media::examine(file, kind, size)).await?;
         let (media, width, height) = examined.map_err(PollError::permanent)?;
         let name = self.name(job, index, media);
-        match file.finish(&name).await {
-            // An earlier attempt has stored it.
-            Ok(()) | Err(PutError::Taken) => {}
-            Err(PutError::Failed(error)) => return Err(error.into()),
-        }
+        // If the name is taken, an earlier attempt has stored it.
+        let _is_new = file.finish(&name).await?;
         let source = ImageRef::Asset(name);
         Ok(PromptImage { source, width, height, created_at: self.clock.now() })
     }

@@ -8,8 +8,6 @@
 mod client;
 pub(crate) mod fields;
 #[cfg(feature = "provider-queue")]
-mod outputs;
-#[cfg(feature = "provider-queue")]
 mod protocol;
 #[cfg(test)]
 #[cfg(feature = "provider-queue")]
@@ -43,26 +41,20 @@ pub(crate) struct QueueSetting {
     timeouts: [Duration; 2],
 }
 
-/// Why a setting cannot be used. The texts do not contain the key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum QueueSettingError {
-    #[error("is not an http or https address without user, query and fragment")]
-    Url,
-    #[error("holds a key that is empty or has characters that no header can hold")]
-    Key,
-}
-
 impl QueueSetting {
-    /// Ids of models are appended to `url`, for example `https://queue.fal.run`.
-    pub(crate) fn new(url: &str, key: &str) -> Result<Self, QueueSettingError> {
-        let url = Url::parse(url).map_err(|_| QueueSettingError::Url)?;
-        let is_plain = has_no_user(&url) && url.query().is_none() && url.fragment().is_none();
-        if !is_plain || !matches!(url.scheme(), "http" | "https") {
-            return Err(QueueSettingError::Url);
-        }
+    /// Ids of models are appended to `url`, for example `https://queue.fal.run`. The error is the
+    /// name of the wrong one and what is wrong, without the key.
+    pub(crate) fn new(url: &str, key: &str) -> Result<Self, (&'static str, &'static str)> {
+        let text = "is not an http or https address without user, query and fragment";
+        let is_plain = |url: &Url| {
+            let has_no_more = url.query().is_none() && url.fragment().is_none();
+            matches!(url.scheme(), "http" | "https") && has_no_user(url) && has_no_more
+        };
+        let url = Url::parse(url).ok().filter(is_plain).ok_or(("provider_url", text))?;
         let is_visible = !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_graphic());
         let header = HeaderValue::try_from(format!("{SCHEME}{key}")).ok().filter(|_| is_visible);
-        let mut authorization = header.ok_or(QueueSettingError::Key)?;
+        let text = "holds a key that is empty or has characters that no header can hold";
+        let mut authorization = header.ok_or(("provider_key", text))?;
         authorization.set_sensitive(true);
         let (what, most) = ("the memory for results of the provider", QUEUE_RESULTS_BYTES);
         Ok(Self {

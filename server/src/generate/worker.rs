@@ -23,7 +23,7 @@ use super::{
     count,
 };
 use crate::clock::Clock;
-use crate::domain::{Claim, JobState, Lease, ProviderTicket, Release};
+use crate::domain::{Claim, Lease, Release};
 use crate::limits::{
     JOB_HEARTBEAT, JOB_LEASE, JOB_POLL_AGE_DIVISOR, JOB_POLL_INTERVAL_MAX, JOB_POLL_INTERVAL_MIN,
     JOB_POLL_TIMEOUT, JOB_PROVIDER_LIMIT, JOB_RETRY_DELAY_MAX, JOB_RETRY_DELAY_MIN,
@@ -114,29 +114,27 @@ impl Worker {
     }
 
     async fn process(&self, claim: &Claim, waits_for: &WaitsFor) -> StepResult {
-        let (JobState::Queued(ticket) | JobState::InProgress(ticket)) = &claim.job.state else {
+        let Some(ticket) = claim.job.state.ticket() else {
             return self.fail(claim, SUBMIT_UNKNOWN).await;
         };
-        let (cause, retry_after) = match self.poll(claim, ticket).await {
-            Ok(Progress::Queued) => return self.wait(claim, Release::Waiting).await,
-            Ok(Progress::InProgress) => return self.wait(claim, Release::InProgress).await,
+        let request = self.outputs.assets.addressed(&claim.job.request);
+        let poll = timeout(JOB_POLL_TIMEOUT, self.provider.poll(ticket, &request)).await;
+        match poll.unwrap_or_else(|_| Err(PollError::transient("timeout"))) {
+            Ok(Progress::Queued) => self.wait(claim, Release::Waiting).await,
+            Ok(Progress::InProgress) => self.wait(claim, Release::InProgress).await,
             Ok(Progress::Completed { outputs, provider_state }) => {
                 if let Some(state) = provider_state {
                     self.store.note_job(&claim.lease, Some(&state), DOWNLOAD).await?;
                 }
-                return self.save(claim, outputs, waits_for).await;
+                self.save(claim, outputs, waits_for).await
             }
-            Err(PollError::Permanent(reason)) => return self.fail(claim, &reason).await,
-            Err(PollError::Transient { cause, retry_after }) => (cause, retry_after),
-        };
-        count(&self.activity.outcomes, "poll_failed");
-        self.retry_later(claim, "the provider could not be polled", &cause, retry_after).await
-    }
-
-    async fn poll(&self, claim: &Claim, ticket: &ProviderTicket) -> Result<Progress, PollError> {
-        let request = self.outputs.assets.addressed(&claim.job.request);
-        let poll = timeout(JOB_POLL_TIMEOUT, self.provider.poll(ticket, &request)).await;
-        poll.unwrap_or_else(|_| Err(PollError::transient("timeout")))
+            Err(PollError::Permanent(reason)) => self.fail(claim, &reason).await,
+            Err(PollError::Transient { cause, retry_after }) => {
+                count(&self.activity.outcomes, "poll_failed");
+                let reason = "the provider could not be polled";
+                self.retry_later(claim, reason, &cause, retry_after).await
+            }
+        }
     }
 
     /// Stores the outputs, then completes the job with all of them at once. They are paid for, so
@@ -155,14 +153,13 @@ impl Worker {
                 Err(PollError::Transient { cause, .. }) => transient = Some(cause),
             }
         }
-        match transient {
-            Some(cause) if images.is_empty() || !self.has_tried_enough(claim) => {
-                return self
-                    .retry_later(claim, "its output could not be saved", &cause, None)
-                    .await;
-            }
-            _ if images.is_empty() => return self.fail(claim, &unusable).await,
-            _ => {}
+        if let Some(cause) = transient
+            && (images.is_empty() || !self.has_tried_enough(claim))
+        {
+            return self.retry_later(claim, "its output could not be saved", &cause, None).await;
+        }
+        if images.is_empty() {
+            return self.fail(claim, &unusable).await;
         }
         let kept = images.len();
         let prompt = self.store.complete_job(&claim.lease, images).await?;

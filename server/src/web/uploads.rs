@@ -20,7 +20,7 @@ use super::visit::Visit;
 use crate::api::files::TYPES;
 use crate::api::prompts::{FIELDS, new_prompt};
 use crate::api::{Api, HandlerResult, Request};
-use crate::blobs::{PutError, Upload};
+use crate::blobs::Upload;
 use crate::domain::{AssetName, ImageRef, OutputKind, PromptImage};
 use crate::generate::media::examine;
 use crate::http::body::{BodyReadError, content_type};
@@ -108,10 +108,9 @@ async fn keep(api: &Api, file: Option<Upload>) -> Result<PromptImage, ApiError> 
         return Err(refused(NO_PICTURE));
     }
     let name = AssetName::random(media);
-    file.finish(&name).await.map_err(|error| match error {
-        PutError::Failed(error) => ApiError::from(error),
-        PutError::Taken => ApiError::SlotUsed,
-    })?;
+    if !file.finish(&name).await? {
+        return Err(ApiError::SlotUsed);
+    }
     let (source, created_at) = (ImageRef::Asset(name), api.clock.now());
     Ok(PromptImage { source, width, height, created_at })
 }

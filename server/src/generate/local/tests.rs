@@ -19,8 +19,7 @@ fn request(model: &str, fields: Value) -> GenerationRequest {
     let mut request = json!({
         "modelId": model, "prompt": "a lighthouse", "aspectRatio": "1:1", "batchCount": 1,
     });
-    let Value::Object(fields) = fields else { panic!("{fields} is no object") };
-    request.as_object_mut().unwrap().extend(fields);
+    request.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
     serde_json::from_value(request).unwrap()
 }
 
@@ -69,32 +68,19 @@ fn outputs_have_the_size_of_the_ratio_and_differ() {
 
 #[test]
 fn only_prompt_model_and_seed_decide_the_picture() {
-    let of = |request: &GenerationRequest| outputs(request, None).unwrap();
-    let plain = of(&plasma(json!({})));
-    assert!(plain == of(&plasma(json!({ "negativePrompt": "fog", "parameters": { "x": 1 } }))));
-    let others = [
-        request("local/other", json!({})),
-        plasma(json!({ "prompt": "a lighthouse!" })),
-        plasma(json!({ "parameters": { "seed": 1 } })),
-        plasma(json!({ "parameters": { "seed": "1" } })),
-    ];
-    let mut seen = vec![plain];
-    for other in &others {
-        let picture = of(other);
-        assert!(picture == of(other) && !seen.contains(&picture), "{other:?}");
+    let mut seen = Vec::new();
+    for (request, is_new) in [
+        (plasma(json!({})), true),
+        (plasma(json!({})), false),
+        (plasma(json!({ "negativePrompt": "fog", "parameters": { "x": 1 } })), false),
+        (request("local/other", json!({})), true),
+        (plasma(json!({ "prompt": "a lighthouse!" })), true),
+        (plasma(json!({ "parameters": { "seed": 1 } })), true),
+        (plasma(json!({ "parameters": { "seed": "1" } })), true),
+    ] {
+        let picture = outputs(&request, None).unwrap();
+        assert_eq!(!seen.contains(&picture), is_new, "{request:?}");
         seen.push(picture);
-    }
-}
-
-#[test]
-fn the_words_of_a_prompt_decide_the_palette() {
-    let colours = |prompt: &str, seed| Backdrop::new(prompt, seed, (640, 160)).colours;
-    for (row, words) in backdrop::PALETTES {
-        assert_eq!(row.split(' ').filter(|hex| u32::from_str_radix(hex, 16).is_ok()).count(), 6);
-        let expected = colours(words, 1);
-        for word in words.split(' ') {
-            assert_eq!(colours(&format!("Two {word}s"), 2), expected, "{word}");
-        }
     }
 }
 

@@ -1,11 +1,16 @@
-//! The client of the provider.
+//! The client of the provider. Outputs are files at other addresses, or in the result itself
+//! (`data:`).
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
+use data_encoding::BASE64_NOPAD;
+use futures::stream::{self, StreamExt, TryStreamExt};
+use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, LOCATION};
 use http::{HeaderValue, Method};
+use percent_encoding::percent_decode_str;
 use serde_json::Value;
 use url::Url;
 
@@ -13,12 +18,12 @@ use super::protocol::{self, OutputFile, RequestUrls};
 use super::{QueueSetting, SCHEME, fields, has_no_user};
 use crate::domain::{GenerationRequest, ProviderTicket};
 use crate::generate::PollError::{self, Permanent, Transient};
-use crate::generate::{Progress, Provider, SubmitError, model};
+use crate::generate::{Output, OutputStream, Progress, Provider, SubmitError, model};
 use crate::limits::{
-    PROVIDER_REQUEST_ID_CHARS_MAX, PROVIDER_RETRY_AFTER_MAX, PROVIDER_STATE_BYTES_MAX,
-    QUEUE_RESPONSE_BYTES_MAX, QUEUE_RESULT_BYTES_MAX,
+    OUTPUT_REDIRECTS_MAX, PROVIDER_REQUEST_ID_CHARS_MAX, PROVIDER_RETRY_AFTER_MAX,
+    PROVIDER_STATE_BYTES_MAX, QUEUE_RESPONSE_BYTES_MAX, QUEUE_RESULT_BYTES_MAX,
 };
-use crate::outbound::{AddressPolicy, Outbound, OutboundError, OutboundRequest};
+use crate::outbound::{Outbound, OutboundError, OutboundRequest};
 use crate::quota::Permit;
 use crate::store::Cause;
 
@@ -28,8 +33,8 @@ const JSON: HeaderValue = HeaderValue::from_static("application/json");
 pub(super) struct QueueProvider {
     pub(super) setting: QueueSetting,
     submissions: Outbound,
-    pub(super) provider: Outbound,
-    pub(super) outputs: Outbound,
+    provider: Outbound,
+    outputs: Outbound,
 }
 
 /// The provider of a setting.
@@ -39,15 +44,13 @@ pub(crate) fn open(setting: QueueSetting) -> Result<Arc<dyn Provider>, Cause> {
 
 impl QueueProvider {
     pub(super) fn new(setting: QueueSetting) -> Result<Self, OutboundError> {
-        let outputs =
-            if setting.private_outputs { AddressPolicy::Any } else { AddressPolicy::Public };
         Ok(Self {
             // A pooled connection may be closed by the provider just as a submission is sent,
             // and it would not be known whether the submission arrived.
-            submissions: Outbound::new(AddressPolicy::Any, 0)?,
+            submissions: Outbound::new(false, 0)?,
             // The operator chose the provider's address, so it may be private.
-            provider: Outbound::new(AddressPolicy::Any, usize::MAX)?,
-            outputs: Outbound::new(outputs, usize::MAX)?,
+            provider: Outbound::new(false, usize::MAX)?,
+            outputs: Outbound::new(!setting.private_outputs, usize::MAX)?,
             setting,
         })
     }
@@ -66,13 +69,10 @@ impl QueueProvider {
         secrets.fold(text.to_owned(), |text, secret| text.replace(secret, "…"))
     }
 
-    fn redacted(&self, error: PollError) -> PollError {
-        match error {
-            Transient { cause, retry_after } => {
-                Transient { cause: self.redact(&cause), retry_after }
-            }
-            Permanent(reason) => Permanent(self.redact(&reason)),
-        }
+    fn redacted(&self, mut error: PollError) -> PollError {
+        let (Transient { cause: text, .. } | Permanent(text)) = &mut error;
+        *text = self.redact(text);
+        error
     }
 
     /// A request that carries the key. The caller checks that the URL is of the provider's origin.
@@ -85,20 +85,17 @@ impl QueueProvider {
 
     fn accepted(&self, body: &[u8], model: &str) -> Result<ProviderTicket, SubmitError> {
         let body: Value = serde_json::from_slice(body).unwrap_or_default();
-        let id = body["request_id"].as_str().unwrap_or_default();
-        let length = id.chars().count();
-        if !(1..=PROVIDER_REQUEST_ID_CHARS_MAX).contains(&length) || id.contains('\0') {
-            let reason = "the response to the submission has no usable request id";
-            return Err(SubmitError::Unknown(reason.to_owned()));
-        }
+        let lengths = 1..=PROVIDER_REQUEST_ID_CHARS_MAX;
+        let is_usable = |id: &&str| lengths.contains(&id.chars().count()) && !id.contains('\0');
+        let id = body["request_id"].as_str().filter(is_usable).ok_or_else(|| {
+            SubmitError::Unknown("the response to the submission has no usable request id".into())
+        })?;
         // The key is sent to these addresses.
         let given = RequestUrls::given(&body, |url| self.is_same_origin(url));
         let urls = given.unwrap_or_else(|| {
-            tracing::warn!(
-                request_id = id,
-                "the provider gave no addresses of its own origin for a generation; the protocol's \
-                 addresses below --provider-url are used"
-            );
+            let text = "the provider gave no addresses of its own origin for a generation; the \
+                        protocol's addresses below --provider-url are used";
+            tracing::warn!(request_id = id, "{text}");
             RequestUrls::built(&self.setting.url, model, id)
         });
         Ok(ProviderTicket { request_id: id.into(), provider_state: urls.to_text().into() })
@@ -163,36 +160,99 @@ impl QueueProvider {
         let retry_after = protocol::retry_after(response.headers());
         Err(Transient { cause: protocol::reason(&response), retry_after })
     }
+
+    /// The output in a file of a result, whose memory the permit is for.
+    fn output(&self, file: OutputFile, permit: Arc<Option<Permit>>) -> Output {
+        let side = |value: &Value| u32::try_from(value.as_u64()?).ok();
+        let size = side(&file.width).zip(side(&file.height));
+        let bytes = match file.is_embedded() {
+            true => {
+                let decoding = async move {
+                    let _permit = permit;
+                    embedded(file.url)
+                };
+                stream::once(decoding).boxed()
+            }
+            false => stream::once(self.clone().download(file.url)).try_flatten().boxed(),
+        };
+        Output { size, bytes }
+    }
+
+    /// The bytes of an output, without the key. Each address that it redirects to is checked as the
+    /// first one is.
+    async fn download(self, url: String) -> Result<OutputStream, PollError> {
+        let mut url = Url::parse(&url).map_err(no_address)?;
+        for _ in 0..=OUTPUT_REDIRECTS_MAX {
+            let client = if self.is_same_origin(&url) { &self.provider } else { &self.outputs };
+            let response = client.open(OutboundRequest::new(Method::GET, url.clone())).await;
+            let response = response.map_err(failure)?;
+            let target = response.headers().get(LOCATION).and_then(|target| target.to_str().ok());
+            match (response.status().as_u16(), target) {
+                (200..300, _) => return Ok(response.into_body().map_err(failure).boxed()),
+                (300..400, Some(target)) => url = url.join(target).map_err(no_address)?,
+                (status, _) => {
+                    return Err(PollError::transient(format!("an output: status {status}")));
+                }
+            }
+        }
+        Err(PollError::permanent("the address of an output redirects too often"))
+    }
+}
+
+fn failure(error: OutboundError) -> PollError {
+    match error {
+        OutboundError::Address(reason) => Permanent(format!("an output: {reason}")),
+        error => PollError::transient(format!("an output: {error}")),
+    }
+}
+
+fn no_address<T>(_: T) -> PollError {
+    PollError::permanent("an output: no http or https address")
+}
+
+/// The content of a `data:` URL.
+fn embedded(url: String) -> Result<Bytes, PollError> {
+    let unreadable = || PollError::permanent("an output in a data: address cannot be read");
+    let (head, data) = url.split_once(',').ok_or_else(unreadable)?;
+    let is_base64 = head.to_ascii_lowercase().ends_with(";base64");
+    let mut data = Cow::from(percent_decode_str(data)).into_owned();
+    // It may have 64 MiB.
+    drop(url);
+    if !is_base64 {
+        return Ok(data.into());
+    }
+    data.retain(|byte| !byte.is_ascii_whitespace() && *byte != b'=');
+    BASE64_NOPAD.decode(&data).map(Bytes::from).map_err(|_| unreadable())
 }
 
 #[async_trait]
 impl Provider for QueueProvider {
     async fn submit(&self, request: &GenerationRequest) -> Result<ProviderTicket, SubmitError> {
-        let url = protocol::model_url(&self.setting.url, request).map_err(SubmitError::Refused)?;
-        let body = fields::submit_body(request, &self.setting.model_fields)
-            .map_err(SubmitError::Refused)?;
+        use SubmitError::{Busy, NotAuthorized, Refused, Unavailable, Unknown};
+        let url = protocol::model_url(&self.setting.url, request).map_err(Refused)?;
+        let body = fields::submit_body(request, &self.setting.model_fields).map_err(Refused)?;
         let mut post = self.request_with_key(Method::POST, url);
         post.headers_mut().insert(CONTENT_TYPE, JSON);
         *post.body_mut() = Some(body.into());
         let (time, bytes_max) = (self.setting.timeouts[0], QUEUE_RESPONSE_BYTES_MAX);
         let fetched = self.submissions.fetch(post, time, bytes_max, None).await;
         let (response, _) = fetched.map_err(|error| match error {
-            OutboundError::Failed(cause) => SubmitError::Unknown(cause),
-            error => SubmitError::Unavailable(error.to_string()),
+            OutboundError::Failed(cause) => Unknown(cause),
+            error => Unavailable(error.to_string()),
         })?;
         let reason = self.redact(&protocol::reason(&response));
-        match response.status().as_u16() {
-            200..300 => self.accepted(response.body(), model(request)),
-            429 | 503 => Err(match protocol::retry_after(response.headers()) {
-                Some(wait) => SubmitError::Busy(reason, wait.min(PROVIDER_RETRY_AFTER_MAX)),
-                None => SubmitError::Unavailable(reason),
-            }),
-            401..=403 => Err(SubmitError::NotAuthorized(reason)),
+        Err(match response.status().as_u16() {
+            200..300 => return self.accepted(response.body(), model(request)),
+            429 | 503 => match protocol::retry_after(response.headers()) {
+                Some(wait) => Busy(reason, wait.min(PROVIDER_RETRY_AFTER_MAX)),
+                None => Unavailable(reason),
+            },
+            401..=403 => NotAuthorized(reason),
             // The provider stopped waiting for a request that it may have received.
-            408 => Err(SubmitError::Unknown(reason)),
-            400..500 => Err(SubmitError::Refused(reason)),
-            _ => Err(SubmitError::Unknown(reason)),
-        }
+            408 => Unknown(reason),
+            400..500 => Refused(reason),
+            _ => Unknown(reason),
+        })
     }
 
     async fn poll(

@@ -9,38 +9,26 @@ use serde_json::{Map, Value, json};
 use crate::domain::{GenerationRequest, OutputKind};
 use crate::generate::{model, ratio};
 
-/// A field that a family of models takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ModelField {
-    AspectRatio,
-    ImageSize,
-    ImageUrl,
-    ImageUrls,
-}
+/// The fields of which a family of models takes one or the other.
+pub(crate) const MODEL_FIELDS: [&str; 4] = [ASPECT_RATIO, IMAGE_SIZE, IMAGE_URL, IMAGE_URLS];
+const ASPECT_RATIO: &str = "aspect_ratio";
+const IMAGE_SIZE: &str = "image_size";
+const IMAGE_URL: &str = "image_url";
+const IMAGE_URLS: &str = "image_urls";
 
-use ModelField::{AspectRatio, ImageSize, ImageUrl, ImageUrls};
-
-/// Their names at the provider.
-pub(crate) const MODEL_FIELDS: [(&str, ModelField); 4] = [
-    ("aspect_ratio", AspectRatio),
-    ("image_size", ImageSize),
-    ("image_url", ImageUrl),
-    ("image_urls", ImageUrls),
-];
-
-/// The beginnings of models' ids, and what these models take. Other models take [`AspectRatio`] and
-/// [`ImageUrl`].
-const FAMILIES: [(&str, ModelField); 3] = [
+/// The beginnings of models' ids, and what these models take. Other models take [`ASPECT_RATIO`]
+/// and [`IMAGE_URL`].
+const FAMILIES: [(&str, &str); 3] = [
     (
         "fal-ai/bytedance/seedream fal-ai/fast- fal-ai/flux fal-ai/hidream fal-ai/ideogram/v3 \
          fal-ai/qwen-image fal-ai/recraft fal-ai/sana fal-ai/stable-diffusion fal-ai/z-image",
-        ImageSize,
+        IMAGE_SIZE,
     ),
-    ("fal-ai/flux-kontext fal-ai/flux-pro/kontext fal-ai/flux-pro/v1.1-ultra", AspectRatio),
+    ("fal-ai/flux-kontext fal-ai/flux-pro/kontext fal-ai/flux-pro/v1.1-ultra", ASPECT_RATIO),
     (
         "fal-ai/bytedance/seedream/v4 fal-ai/flux-2 fal-ai/flux-pro/kontext/multi fal-ai/gemini- \
          fal-ai/gpt-image- fal-ai/nano-banana",
-        ImageUrls,
+        IMAGE_URLS,
     ),
 ];
 
@@ -58,11 +46,11 @@ const SIDE_UNIT: f64 = 16.0;
 const SIDE_UNITS_MAX: f64 = 256.0;
 
 /// What the operator says of families of models. It precedes [`FAMILIES`].
-pub(crate) type ModelFields = Vec<(String, ModelField)>;
+pub(crate) type ModelFields = Vec<(String, String)>;
 
 /// Whether a model takes `field` in place of `usual`. The longest prefix decides.
-fn takes(fields: &ModelFields, model: &str, field: ModelField, usual: ModelField) -> bool {
-    let own = fields.iter().map(|(prefix, field)| (1, &**prefix, *field));
+fn takes(fields: &ModelFields, model: &str, field: &str, usual: &str) -> bool {
+    let own = fields.iter().map(|(prefix, field)| (1, &**prefix, &**field));
     let built_in = FAMILIES.iter().flat_map(|(prefixes, field)| {
         prefixes.split_whitespace().map(|prefix| (0, prefix, *field))
     });
@@ -83,14 +71,14 @@ pub(super) fn submit_body(
     }
     let model = model(request);
     let mut body: Map<String, Value> = request.parameters.clone().unwrap_or_default();
-    let size = if takes(fields, model, ImageSize, AspectRatio) {
+    let size = if takes(fields, model, IMAGE_SIZE, ASPECT_RATIO) {
         // A size of the caller's own is more exact.
-        ("image_size", body.remove("image_size").unwrap_or_else(|| size(&request.aspect_ratio)))
+        (IMAGE_SIZE, body.remove(IMAGE_SIZE).unwrap_or_else(|| size(&request.aspect_ratio)))
     } else {
-        ("aspect_ratio", json!(request.aspect_ratio))
+        (ASPECT_RATIO, json!(request.aspect_ratio))
     };
     let (one, many) = match (&request.image_input, &request.image_inputs) {
-        (Some(one), many) if takes(fields, model, ImageUrls, ImageUrl) => {
+        (Some(one), many) if takes(fields, model, IMAGE_URLS, IMAGE_URL) => {
             (Value::Null, json!([std::slice::from_ref(one), many].concat()))
         }
         (one, many) => (json!(one), json!(many)),
@@ -100,8 +88,8 @@ pub(super) fn submit_body(
         ("prompt", json!(request.prompt)),
         ("num_images", json!((request.kind == OutputKind::Image).then_some(request.batch_count))),
         ("negative_prompt", json!(request.negative_prompt)),
-        ("image_url", one),
-        ("image_urls", many),
+        (IMAGE_URL, one),
+        (IMAGE_URLS, many),
         ("reference_image_urls", json!(request.reference_image_urls)),
     ];
     let given =
@@ -184,52 +172,44 @@ mod tests {
     }
 
     #[test]
-    fn a_family_takes_the_ratio_in_its_own_field() {
-        let none = ModelFields::new();
-        for (model, ratio, field, value) in [
-            ("acme/flux", "9:16", "aspect_ratio", json!("9:16")),
-            ("fal-ai/imagen4/preview", "9:16", "aspect_ratio", json!("9:16")),
-            ("fal-ai/flux/dev", "9:16", "image_size", json!("portrait_16_9")),
-            ("fal-ai/flux-pro/v1.1", "1:1", "image_size", json!("square_hd")),
-            ("fal-ai/flux-pro/v1.1-ultra", "9:16", "aspect_ratio", json!("9:16")),
-            ("fal-ai/flux/dev", "3:2", "image_size", json!({"width": 1248, "height": 832})),
-            ("fal-ai/flux/dev", "4:5", "image_size", json!({"width": 912, "height": 1152})),
-            ("fal-ai/flux/dev", "1:1e9", "image_size", json!({"width": 16, "height": 4096})),
-            ("fal-ai/flux/dev", "square", "image_size", json!("square")),
-        ] {
-            let body = body(model, ratio, &none);
-            assert_eq!(body[field], value, "{model} {ratio}");
-            let fields = ["aspect_ratio", "image_size"].map(|field| body.get(field).is_some());
-            assert_eq!(fields.iter().filter(|is_sent| **is_sent).count(), 1, "{model}");
-        }
-    }
-
-    #[test]
-    fn an_edit_model_of_several_images_takes_all_of_them_in_one_field() {
+    fn a_family_takes_the_ratio_and_the_images_in_its_own_fields() {
+        let own = [
+            ("acme/", IMAGE_SIZE),
+            ("acme/old", ASPECT_RATIO),
+            ("acme/edit", IMAGE_URLS),
+            ("fal-ai/", ASPECT_RATIO),
+        ];
+        let own = own.map(|(prefix, field)| (prefix.to_owned(), field.to_owned())).into();
         let (none, all) =
             (ModelFields::new(), json!(["https://a.example/1.png", "https://a.example/2.png"]));
-        let edit = body("fal-ai/nano-banana/edit", "1:1", &none);
-        assert_eq!((edit.get("image_url"), &edit["image_urls"]), (None, &all));
-        let usual = body("fal-ai/flux/dev/image-to-image", "1:1", &none);
-        assert_eq!((&usual["image_url"], &usual["image_urls"]), (&all[0], &json!([all[1]])));
-    }
-
-    #[test]
-    fn the_fields_of_the_operator_precede_the_table() {
-        let own = [
-            ("acme/", ImageSize),
-            ("acme/old", AspectRatio),
-            ("fal-ai/", AspectRatio),
-            ("acme/edit", ImageUrls),
-        ];
-        let own = own.map(|(prefix, field)| (prefix.to_owned(), field)).into();
-        for (model, field) in [
-            ("acme/new", "image_size"),
-            ("acme/old", "aspect_ratio"),
-            ("fal-ai/flux/dev", "aspect_ratio"),
+        let named = |name: &str| (IMAGE_SIZE, json!(name));
+        let pixels = |width, height| (IMAGE_SIZE, json!({"width": width, "height": height}));
+        let as_it_is = || (ASPECT_RATIO, json!("9:16"));
+        for (fields, model, ratio, (field, value), is_one) in [
+            (&none, "acme/flux", "9:16", as_it_is(), false),
+            (&none, "fal-ai/imagen4/preview", "9:16", as_it_is(), false),
+            (&none, "fal-ai/flux/dev", "9:16", named("portrait_16_9"), false),
+            (&none, "fal-ai/flux-pro/v1.1", "1:1", named("square_hd"), false),
+            (&none, "fal-ai/flux-pro/v1.1-ultra", "9:16", as_it_is(), false),
+            (&none, "fal-ai/flux/dev", "3:2", pixels(1248, 832), false),
+            (&none, "fal-ai/flux/dev", "4:5", pixels(912, 1152), false),
+            (&none, "fal-ai/flux/dev", "1:1e9", pixels(16, 4096), false),
+            (&none, "fal-ai/flux/dev", "square", named("square"), false),
+            (&none, "fal-ai/nano-banana/edit", "9:16", as_it_is(), true),
+            // The fields of the operator precede the table.
+            (&own, "acme/new", "9:16", named("portrait_16_9"), false),
+            (&own, "acme/old", "9:16", as_it_is(), false),
+            (&own, "acme/edit", "9:16", named("portrait_16_9"), true),
+            (&own, "fal-ai/flux/dev", "9:16", as_it_is(), false),
         ] {
-            assert!(body(model, "16:9", &own).get(field).is_some(), "{model}");
+            let body = body(model, ratio, fields);
+            assert_eq!(body[field], value, "{model} {ratio}");
+            let sent = [ASPECT_RATIO, IMAGE_SIZE].map(|field| body.get(field).is_some());
+            assert!(sent[0] != sent[1], "{model}");
+            let (first, others) = (body.get(IMAGE_URL), &body[IMAGE_URLS]);
+            let second = json!([all[1]]);
+            let expected = if is_one { (None, &all) } else { (Some(&all[0]), &second) };
+            assert_eq!((first, others), expected, "{model}");
         }
-        assert_eq!(body("acme/edit", "16:9", &own)["image_urls"].as_array().unwrap().len(), 2);
     }
 }

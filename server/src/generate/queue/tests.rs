@@ -1,7 +1,5 @@
 //! The client against a provider on a real socket that also misbehaves.
 
-mod fal;
-
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
@@ -14,6 +12,7 @@ use wiremock::matchers::any;
 use wiremock::{Mock, MockServer, ResponseTemplate};
 
 use super::client::QueueProvider;
+use super::protocol::output_files;
 use super::*;
 use crate::blobs::Blobs;
 use crate::domain::{GenerationRequest, JobRecord, Media, OutputKind, ProviderTicket};
@@ -176,25 +175,32 @@ async fn poll(script: Script) -> Result<Vec<Stored>, PollError> {
 }
 
 #[tokio::test]
-async fn a_request_is_queued_in_progress_and_completed_with_its_images() {
+async fn a_request_is_queued_in_progress_and_completed_or_cancelled_with_the_key() {
     for (code, state) in [(202, "IN_QUEUE"), (202, "IN_PROGRESS"), (200, "COMPLETED")] {
         let body = json!({"status": state, "queue_position": 1, "logs": null});
         let provider = start(status(Json(code, body))).await;
         let client = client_of(&provider);
         let ticket = client.submit(&request()).await.unwrap();
+        client.cancel(&ticket).await.unwrap();
         match (state, client.poll(&ticket, &request()).await.unwrap()) {
             ("IN_QUEUE", Progress::Queued) | ("IN_PROGRESS", Progress::InProgress) => {}
-            ("COMPLETED", Progress::Completed { .. }) => {
+            ("COMPLETED", Progress::Completed { provider_state: Some(provider_state), .. }) => {
+                // The addresses of outputs outlive the result. As many as were asked for.
+                let before = received(&provider).await.len();
+                let ticket = ProviderTicket { provider_state, ..ticket };
                 let files = load(&client, ticket, &request()).await.unwrap();
-                // As many as were asked for.
                 assert_eq!(files, vec![(Media::Png, 32, 18, png(32, 18)); 2]);
+                assert_eq!(received(&provider).await.len(), before + 2);
             }
             other => panic!("{other:?}"),
         }
         for (at, request) in received(&provider).await.iter().enumerate() {
-            let path = request.url.path();
-            let expected = if at == 0 { Method::POST } else { Method::GET };
-            assert!(request.method == expected && (at > 0 || path == "/acme/flux/dev"), "{path}");
+            let (path, method) = (request.url.path(), request.method.as_str());
+            match at {
+                0 => assert_eq!((method, path), ("POST", "/acme/flux/dev")),
+                1 => assert_eq!((method, path), ("PUT", "/acme/flux/requests/r-1/cancel")),
+                _ => assert_eq!(method, "GET", "{path}"),
+            }
             let key = request.headers.get(AUTHORIZATION).map(|key| key.to_str().unwrap());
             let expected = (!path.ends_with(".png")).then(|| format!("Key {KEY}"));
             assert_eq!(key, expected.as_deref(), "{path}");
@@ -230,25 +236,16 @@ async fn a_model_id_leads_to_a_model_only() {
     assert_eq!(received(&provider).await.len(), 0);
 }
 
-/// What is certain after a submission.
-fn outcome(error: &SubmitError) -> &'static str {
-    match error {
-        SubmitError::Refused(_) => "refused",
-        SubmitError::NotAuthorized(_) => "not authorized",
-        SubmitError::Unavailable(_) | SubmitError::Busy(..) => "unavailable",
-        SubmitError::Unknown(_) => "unknown",
-    }
-}
-
+/// What a submission has come to is the name of its error.
 #[tokio::test]
 async fn a_submission_is_sent_once_and_its_outcome_is_what_is_certain() {
     let detail = || json!({"detail": [{"loc": ["body"], "msg": format!("no, {KEY}")}]});
     let mut rows = Vec::new();
     for (statuses, expected) in [
-        (&[400, 404, 422][..], "refused"),
-        (&[401, 402, 403], "not authorized"),
-        (&[429, 503], "unavailable"),
-        (&[307, 408, 500, 502, 504], "unknown"),
+        (&[400, 404, 422][..], "Refused(\"no, …"),
+        (&[401, 402, 403], "NotAuthorized(\"no, …"),
+        (&[429, 503], "Unavailable"),
+        (&[307, 408, 500, 502, 504], "Unknown"),
     ] {
         rows.extend(statuses.iter().map(|status| (Json(*status, detail()), expected)));
     }
@@ -260,17 +257,14 @@ async fn a_submission_is_sent_once_and_its_outcome_is_what_is_certain() {
         Json(200, json!({"request_id": 7, "status_url": 8, "response_url": 9})),
         Json(200, json!({"request_id": "r".repeat(257)})),
     ];
-    rows.extend(unusable.map(|reply| (reply, "unknown")));
+    rows.extend(unusable.map(|reply| (reply, "Unknown")));
     for (reply, expected) in rows {
         let script = submission(reply);
         let provider = start(script.clone()).await;
-        let error = client_of(&provider).submit(&request()).await.unwrap_err();
-        assert_eq!(outcome(&error), expected, "{script:?}: {error:?}");
+        let error = format!("{:?}", client_of(&provider).submit(&request()).await.unwrap_err());
+        assert!(error.starts_with(expected), "{script:?}: {error}");
+        assert!(!error.contains("the-provider-key"), "{error}");
         assert_eq!(received(&provider).await.len(), 1, "{script:?}");
-        assert!(!format!("{error:?}").contains("the-provider-key"), "{error:?}");
-        if let SubmitError::Refused(reason) | SubmitError::NotAuthorized(reason) = &error {
-            assert!(reason.contains("no, …"), "{reason}");
-        }
     }
     // Nothing listens, or what listens does not speak TLS.
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -279,7 +273,7 @@ async fn a_submission_is_sent_once_and_its_outcome_is_what_is_certain() {
     let provider = start(Script::default()).await;
     for url in [closed, provider.uri().replace("http:", "https:")] {
         let error = QueueProvider::new(setting(&url)).unwrap().submit(&request()).await;
-        assert_eq!(outcome(&error.unwrap_err()), "unavailable", "{url}");
+        assert!(matches!(error, Err(SubmitError::Unavailable(_))), "{url}: {error:?}");
     }
     assert_eq!(received(&provider).await.len(), 0);
 }
@@ -287,32 +281,26 @@ async fn a_submission_is_sent_once_and_its_outcome_is_what_is_certain() {
 #[tokio::test]
 async fn the_time_to_wait_is_read_from_a_response() {
     let date = "Sun, 06 Nov 1994 08:49:37 GMT";
-    for (after, wait) in [
-        ("17", Some(17)),
-        ("Sun, 06 Nov 1994 08:49:57 GMT", Some(20)),
-        ("Sun, 06 Nov 1994 08:48:57 GMT", None),
-        ("99999999", Some(99_999_999)),
-        ("soon", None),
-        ("-1", None),
+    for (code, after, wait) in [
+        (429, "17", Some(17)),
+        (503, "Sun, 06 Nov 1994 08:49:57 GMT", Some(20)),
+        (503, "Sun, 06 Nov 1994 08:48:57 GMT", None),
+        (429, "99999999", Some(99_999_999)),
+        (429, "soon", None),
+        (429, "-1", None),
     ] {
-        for code in [429, 503] {
-            let busy = ResponseTemplate::new(code).insert_header("retry-after", after);
-            let busy = || Other(busy.clone().insert_header("date", date));
-            let provider = start(submission(busy())).await;
-            let expected = wait.map(Duration::from_secs);
-            match client_of(&provider).submit(&request()).await.unwrap_err() {
-                SubmitError::Busy(_, given) => {
-                    assert_eq!(Some(given), expected.map(|at| at.min(PROVIDER_RETRY_AFTER_MAX)));
-                }
-                SubmitError::Unavailable(_) => assert_eq!(expected, None, "{after}"),
-                other => panic!("{other:?}"),
-            }
-            for script in [status(busy()), result(busy())] {
-                match poll(script).await {
-                    Err(Transient { retry_after, .. }) => assert_eq!(retry_after, expected),
-                    other => panic!("{other:?}"),
-                }
-            }
+        let busy = ResponseTemplate::new(code).insert_header("retry-after", after);
+        let busy = || Other(busy.clone().insert_header("date", date));
+        let (provider, wait) = (start(submission(busy())).await, wait.map(Duration::from_secs));
+        let given = match client_of(&provider).submit(&request()).await.unwrap_err() {
+            SubmitError::Busy(_, given) => Some(given),
+            SubmitError::Unavailable(_) => None,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(given, wait.map(|wait| wait.min(PROVIDER_RETRY_AFTER_MAX)), "{after}");
+        for script in [status(busy()), result(busy())] {
+            let Err(Transient { retry_after, .. }) = poll(script).await else { panic!("{after}") };
+            assert_eq!(retry_after, wait, "{after}");
         }
     }
 }
@@ -339,12 +327,9 @@ async fn outputs_in_the_result_itself_are_loaded_and_give_their_memory_back() {
         assert_eq!(used() == 0, is_small, "only large ones take a part");
         drop(held);
         assert_eq!(used(), 0);
-        match load(&client, ticket, &request()).await {
-            Ok(files) => assert_eq!(files, vec![(Media::Png, 32, 18, small.clone()); 2]),
-            Err(error) => {
-                assert!(!is_small && error.to_string() == "an output is larger than 1 MiB");
-            }
-        }
+        let files = load(&client, ticket, &request()).await;
+        assert_eq!(files.is_ok(), is_small);
+        assert!(!is_small || files.unwrap() == vec![(Media::Png, 32, 18, small.clone()); 2]);
     }
 }
 
@@ -374,67 +359,49 @@ fn errors_of_models() -> [Reply; 3] {
     ]
 }
 
+/// Each row with the reason that the caller is shown, or `None` if the poll may succeed later.
 #[tokio::test]
-async fn a_poll_that_may_succeed_later_is_an_error() {
-    let mut scripts: Vec<_> = [hang(), zeros(), file("text/html", "<h1>Hello</h1>")].into();
-    for code in [401, 402, 403, 429, 500, 502, 503] {
-        scripts.push(Json(code, json!({"detail": "later"})));
-    }
-    for state in [json!({"state": "COMPLETED"}), json!({"status": "DREAMING"})] {
-        scripts.push(Json(200, state));
-    }
-    // Only a result can be the model's own error.
-    scripts.extend(errors_of_models());
-    let mut scripts: Vec<_> = scripts.into_iter().map(status).collect();
-    for (code, body) in [
-        (500, json!({})),
-        (503, json!({})),
-        (429, json!({})),
-        (200, json!([])),
-        // An error of a proxy.
-        (500, json!({"detail": "out of memory"})),
-    ] {
-        scripts.push(result(Json(code, body)));
-    }
-    for file in [hang(), Json(404, json!({})), Json(500, json!({}))] {
-        scripts.push(Script { file, ..Script::default() });
-    }
-    for script in scripts {
-        let provider = start(script.clone()).await;
-        let begun = Instant::now();
-        let outcome = run(&provider, &request()).await;
-        assert!(matches!(outcome, Err(Transient { .. })), "{script:?}: {outcome:?}");
-        assert!(begun.elapsed() < Duration::from_secs(10), "{script:?}");
-        let sent = received(&provider).await;
-        let is_repeated = sent.windows(2).any(|two| two[0].url == two[1].url);
-        assert!(!is_repeated, "{script:?}: one attempt a poll");
-    }
-}
-
-#[tokio::test]
-async fn a_request_that_failed_fails_with_its_reason() {
-    let no_type = "an output is not of a type that is asked for";
-    let no_address = "an output: no http or https address";
-    let no_image = "the provider's result has no image that can be read";
-    let not_public = "an output: 127.0.0.1 is not a public address";
-    let no_data = "an output in a data: address cannot be read";
+async fn a_poll_fails_for_ever_with_a_reason_or_may_succeed_later() {
+    let no_type = Some("an output is not of a type that is asked for");
+    let no_address = Some("an output: no http or https address");
+    let no_image = Some("the provider's result has no image that can be read");
+    let no_data = Some("an output in a data: address cannot be read");
+    let not_public = Some("an output: 127.0.0.1 is not a public address");
+    let (memory, large) = (Some("out of memory"), Some("an output is larger than 1 MiB"));
+    let html = || file("text/html", "<h1>Hello</h1>");
     let error = |error: Value| Json(200, json!({"status": "COMPLETED", "error": error}));
     let gone = Other(ResponseTemplate::new(410).set_body_string("Gone"));
     let mut rows: Vec<_> = [
-        (error(json!("out of memory")), "out of memory"),
-        (error(json!({"message": "out of memory"})), "out of memory"),
-        (Json(200, json!({"status": "FAILED", "error": "no memory"})), "no memory"),
-        (Json(404, json!({"detail": "no such request"})), "no such request (status 404)"),
-        (gone, "the provider answered with status 410"),
+        (hang(), None),
+        (zeros(), None),
+        (html(), None),
+        (Json(200, json!({"state": "COMPLETED"})), None),
+        (Json(200, json!({"status": "DREAMING"})), None),
+        (error(json!("out of memory")), memory),
+        (error(json!({"message": "out of memory"})), memory),
+        (Json(200, json!({"status": "FAILED", "error": "no memory"})), Some("no memory")),
+        (Json(404, json!({"detail": "no such request"})), Some("no such request (status 404)")),
+        (gone, Some("the provider answered with status 410")),
     ]
     .map(|(reply, reason)| (status(reply), reason))
     .into();
+    // Only a result can be the model's own error.
+    let later = [401, 402, 403, 429, 500, 502, 503].map(|code| Json(code, json!({"detail": "x"})));
+    rows.extend(later.into_iter().chain(errors_of_models()).map(|reply| (status(reply), None)));
+    let of_models = Some("out of memory (status 500)");
+    rows.extend(errors_of_models().map(|reply| (result(reply), of_models)));
     let detail =
         json!({"detail": [{"loc": ["body", "prompt"], "msg": "not allowed", "type": "x"}]});
     let image = |url: &str| json!({"images": [{"url": url}]});
     for (code, body, reason) in [
-        (422, detail, "not allowed (status 422)"),
-        (200, json!({"error": format!("boom {KEY}")}), "boom …"),
+        (429, json!({}), None),
+        (500, json!({}), None),
+        (503, json!({}), None),
+        (200, json!([]), None),
+        // An error of a proxy.
+        (500, json!({"detail": "out of memory"}), None),
+        (422, detail, Some("not allowed (status 422)")),
+        (200, json!({"error": format!("boom {KEY}")}), Some("boom …")),
         (200, json!({}), no_image),
         (200, json!({"images": []}), no_image),
         (200, json!({"images": [1]}), no_image),
@@ -448,93 +415,172 @@ async fn a_request_that_failed_fails_with_its_reason() {
     ] {
         rows.push((result(Json(code, body)), reason));
     }
-    rows.extend(errors_of_models().map(|reply| (result(reply), "out of memory (status 500)")));
     for (file, reason) in [
+        (hang(), None),
+        (Json(404, json!({})), None),
+        (Json(500, json!({})), None),
         (file("image/png", "<script>alert(1)</script>"), no_type),
         (file("image/svg+xml", "<svg/>"), no_type),
         (file("video/mp4", MP4), no_type),
-        (file("image/png", &b"\x89PNG\r\n\x1a\n\0\0\0\0"[..]), "an output cannot be read"),
-        (zeros(), "an output is larger than 1 MiB"),
+        (file("image/png", &b"\x89PNG\r\n\x1a\n\0\0\0\0"[..]), Some("an output cannot be read")),
+        (zeros(), large),
         (Other(redirect("http://127.0.0.1:1/")), not_public),
     ] {
         rows.push((Script { file, ..result(Json(200, image("ORIGIN/1.png"))) }, reason));
     }
     for (script, expected) in rows {
-        let outcome = poll(script.clone()).await;
-        assert_eq!(outcome, Err(Permanent(expected.to_owned())), "{script:?}");
-    }
-}
-
-#[tokio::test]
-async fn outputs_are_downloaded_from_public_addresses_only_unless_configured() {
-    let storage = start(Script::default()).await;
-    let url = format!("{}/1.png", storage.uri());
-    let provider = start(result(Json(200, json!({"images": [{"url": url}]})))).await;
-    for (private_outputs, requests) in [(false, 0), (true, 1)] {
-        let setting = QueueSetting { private_outputs, ..setting(&provider.uri()) };
-        let client = QueueProvider::new(setting).unwrap();
-        let ticket = client.submit(&request()).await.unwrap();
-        let outcome = load(&client, ticket, &request()).await;
-        assert_eq!(outcome.is_ok(), private_outputs, "{outcome:?}");
-        let sent = received(&storage).await;
-        assert_eq!(sent.len(), requests);
-        assert!(sent.iter().all(|sent| !sent.headers.contains_key(AUTHORIZATION)));
+        let (provider, begun) = (start(script.clone()).await, Instant::now());
+        match (run(&provider, &request()).await, expected) {
+            (Err(Transient { .. }), None) => {}
+            (Err(Permanent(reason)), Some(expected)) => assert_eq!(reason, expected, "{script:?}"),
+            (outcome, _) => panic!("{script:?}: {outcome:?}"),
+        }
+        assert!(begun.elapsed() < Duration::from_secs(10), "{script:?}");
+        let sent = received(&provider).await;
+        let is_repeated = sent.windows(2).any(|two| two[0].url == two[1].url);
+        assert!(!is_repeated, "{script:?}: one attempt a poll");
     }
 }
 
 #[tokio::test]
 async fn the_key_is_in_no_error_and_no_log() {
-    let log = Log::default();
-    let _guard = log.subscribe();
+    let (log, _guard) = Log::start();
     tracing::trace!("the log is read");
     poll(Script::default()).await.unwrap();
     let refusal = Json(500, json!({"detail": format!("Key {KEY}")}));
     let poll = poll(status(refusal.clone())).await.unwrap_err();
     let provider = start(submission(refusal)).await;
-    let submission = client_of(&provider).submit(&request()).await.unwrap_err();
-    let text = format!("{poll:?} {poll} {submission:?} {submission} {}", log.text());
+    let client = client_of(&provider);
+    let submission = client.submit(&request()).await.unwrap_err();
+    let setting = format!("{:?} {:?}", client.setting, client.setting.authorization);
+    let text = format!("{poll:?} {poll} {submission:?} {submission} {setting} {}", log.text());
     assert!(text.contains("the log is read") && !text.contains("the-provider-key"), "{text}");
-
-    let setting = QueueSetting::new("https://a.example", "id-of-key:secret-of-key").unwrap();
-    let shown = format!("{setting:?} {:?}", setting.authorization);
-    assert!(!shown.contains("of-key"), "{shown}");
-    let client = QueueProvider::new(setting).unwrap();
-    let redacted = client.redact("no id-of-key:secret-of-key, id-of-key or secret-of-key");
+    let redacted = client.redact(&format!("no {KEY}, {}", KEY.replace(':', " or ")));
     assert_eq!(redacted, "no …, … or …");
 }
 
 #[test]
 fn only_a_plain_web_address_and_a_key_that_a_header_can_hold_are_accepted() {
-    for url in ["http://127.0.0.1:9", "https://queue.fal.run", "https://a.example/q/"] {
-        assert!(QueueSetting::new(url, "k").is_ok(), "{url}");
-    }
-    for url in
-        ["", "queue.fal.run", "ftp://a.example", "https://u@a.example", "https://a.example/?q"]
-    {
-        assert_eq!(QueueSetting::new(url, "k").unwrap_err(), QueueSettingError::Url, "{url}");
-    }
-    for key in ["", "two words", "line\nbreak", "schlüssel"] {
-        let error = QueueSetting::new("https://a.example", key).unwrap_err();
-        assert_eq!(error, QueueSettingError::Key);
-        assert!(key.is_empty() || !error.to_string().contains(key));
+    const URL: Option<&str> = Some("provider_url");
+    const BAD_KEY: Option<&str> = Some("provider_key");
+    let (local, fal) = ("http://127.0.0.1:9", "https://queue.fal.run");
+    for (url, key, error) in [
+        (local, "k", None),
+        ("https://a.example/q/", "k", None),
+        ("", "k", URL),
+        ("queue.fal.run", "k", URL),
+        ("ftp://a.example", "k", URL),
+        ("https://u@a.example", "k", URL),
+        ("https://a.example/?q", "k", URL),
+        (fal, "", BAD_KEY),
+        (fal, "two words", BAD_KEY),
+        (fal, "line\nbreak", BAD_KEY),
+        (fal, "schlüssel", BAD_KEY),
+    ] {
+        assert_eq!(QueueSetting::new(url, key).err().map(|(which, _)| which), error, "{url} {key}");
     }
 }
 
 #[test]
 fn the_origin_is_all_of_scheme_host_and_port() {
-    let setting = QueueSetting::new("https://a.example/queue", "k").unwrap();
-    let client = QueueProvider::new(setting).unwrap();
-    for (url, same) in [
-        ("https://a.example/anything", true),
-        ("https://a.example:443/", true),
-        ("http://a.example/", false),
-        ("https://a.example:444/", false),
-        ("https://b.a.example/", false),
-        ("https://a.example.org/", false),
-        ("https://a.example@evil.example/", false),
-        ("https://user@a.example/", false),
-        ("data:text/plain,a", false),
-    ] {
-        assert_eq!(client.is_same_origin(&Url::parse(url).unwrap()), same, "{url}");
+    let client = QueueProvider::new(setting("https://a.example/queue")).unwrap();
+    let own = "https://a.example/anything https://a.example:443/";
+    let others = "http://a.example/ https://a.example:444/ https://b.a.example/ \
+                  https://a.example.org/ https://a.example@evil.example/ \
+                  https://user@a.example/ data:text/plain,a";
+    for (urls, is_same) in [(own, true), (others, false)] {
+        for url in urls.split_whitespace() {
+            assert_eq!(client.is_same_origin(&Url::parse(url).unwrap()), is_same, "{url}");
+        }
     }
+}
+
+#[tokio::test]
+async fn a_submission_with_addresses_of_another_origin_is_polled_below_the_configured_one() {
+    let foreign = json!({
+        "request_id": "r 1",
+        "status_url": "https://queue.fal.example/acme/flux/requests/r/status",
+        "response_url": "https://queue.fal.example/acme/flux/requests/r",
+    });
+    let (log, guard) = Log::start();
+    for body in [foreign, json!({"request_id": "r 1"})] {
+        let provider = start(submission(Json(200, body))).await;
+        let client = QueueProvider::new(setting(&format!("{}/queue/", provider.uri()))).unwrap();
+        let ticket = client.submit(&request()).await.unwrap();
+        assert_eq!(&*ticket.request_id, "r 1");
+        // The double has a picture at every other path.
+        client.poll(&ticket, &request()).await.unwrap_err();
+        client.cancel(&ticket).await.unwrap();
+        let sent = received(&provider).await;
+        let paths: Vec<_> = sent.iter().map(|sent| sent.url.path()).collect();
+        let own = |last: &str| format!("/queue/acme/flux/requests/r%201/{last}");
+        assert_eq!(paths, ["/queue/acme/flux/dev", &own("status"), &own("cancel")]);
+    }
+    drop(guard);
+    let log = log.text();
+    let lines = log.lines().filter(|line| line.contains("WARN"));
+    assert_eq!(lines.filter(|line| line.contains("below --provider-url")).count(), 2, "{log}");
+}
+
+#[test]
+fn outputs_are_read_in_every_form_that_models_give_them() {
+    let (url, file) = (json!("https://a.example/1"), json!({"url": "https://a.example/1"}));
+    for (kind, one, many) in
+        [(OutputKind::Image, "image", "images"), (OutputKind::Video, "video", "videos")]
+    {
+        for (value, name) in
+            [&url, &file].into_iter().flat_map(|v| [one, many, "output"].map(|n| (v, n)))
+        {
+            for result in [json!({name: value}), json!({name: [value]})] {
+                let files = output_files(result.to_string().as_bytes(), kind).unwrap();
+                let urls: Vec<_> = files.iter().map(|file| &*file.url).collect();
+                assert_eq!(urls, ["https://a.example/1"], "{result}");
+            }
+        }
+    }
+}
+
+/// `ELSEWHERE` stands for another private address.
+#[tokio::test]
+async fn an_output_is_followed_over_redirects_with_the_same_checks_and_without_the_key() {
+    let not_public = Some("an output: 127.0.0.1 is not a public address");
+    let provider = MockServer::start().await;
+    let private = start(Script::default()).await;
+    let elsewhere = format!("{}/1.png", private.uri());
+    let away = elsewhere.clone();
+    let respond = move |request: &wiremock::Request| match request.url.path() {
+        "/hops/0" => ResponseTemplate::new(200).set_body_raw(png(32, 18), "image/png"),
+        "/away" => redirect(&away),
+        "/file" => redirect("file:///etc/passwd"),
+        "/unchanged" => ResponseTemplate::new(304),
+        path => {
+            let left: u32 = path.rsplit('/').next().unwrap().parse().unwrap();
+            redirect(&format!("{}", left - 1))
+        }
+    };
+    Mock::given(any()).respond_with(respond).mount(&provider).await;
+    for (private_outputs, path, expected) in [
+        (false, "ORIGIN/hops/0", None),
+        (false, "ORIGIN/hops/1", None),
+        (false, "ORIGIN/hops/5", None),
+        (false, "ORIGIN/hops/6", Some("the address of an output redirects too often")),
+        (false, "ORIGIN/away", not_public),
+        (false, "ELSEWHERE", not_public),
+        (false, "ORIGIN/file", Some("an output: no http or https address")),
+        (false, "ORIGIN/unchanged", Some("an output: status 304")),
+        (true, "ORIGIN/away", None),
+        (true, "ELSEWHERE", None),
+    ] {
+        let url = provider.uri();
+        let path = path.replace("ORIGIN", &url).replace("ELSEWHERE", &elsewhere);
+        let outputs = [json!({ "url": path })];
+        let state = json!({"status": url, "response": url, "outputs": outputs}).to_string();
+        let ticket = ProviderTicket { request_id: "r".into(), provider_state: state.into() };
+        let client = QueueProvider::new(QueueSetting { private_outputs, ..setting(&url) }).unwrap();
+        let error = load(&client, ticket, &request()).await.err().map(|error| error.to_string());
+        assert_eq!(error.as_deref(), expected, "{path}");
+    }
+    let sent = received(&private).await;
+    assert_eq!(sent.len(), 2);
+    assert!(sent.iter().all(|sent| !sent.headers.contains_key(AUTHORIZATION)));
 }

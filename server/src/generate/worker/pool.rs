@@ -6,7 +6,6 @@
 
 use std::panic::AssertUnwindSafe;
 use std::pin::pin;
-use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
@@ -14,8 +13,9 @@ use futures::FutureExt;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, timeout};
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::AbortOnDropHandle;
 
-use super::{Activity, Worker};
+use super::Worker;
 use crate::domain::{AccountId, Claim, Turn};
 use crate::error_chain::error_chain;
 use crate::generate::submit::SUBMIT_UNKNOWN;
@@ -33,7 +33,7 @@ pub struct WorkerPool {
     stop: CancellationToken,
     /// Also cancelled with `stop`.
     drain: CancellationToken,
-    tasks: JoinSet<()>,
+    task: AbortOnDropHandle<()>,
 }
 
 impl WorkerPool {
@@ -41,15 +41,14 @@ impl WorkerPool {
     pub(crate) fn start(worker: &Worker) -> Self {
         let stop = CancellationToken::new();
         let drain = stop.child_token();
-        let mut tasks = JoinSet::new();
-        if worker.settings.workers > 0 {
-            tasks.spawn(work(worker.clone(), drain.clone(), stop.clone()));
-            let (worker, until) = (worker.clone(), stop.clone());
-            tasks.spawn(async move {
-                until.run_until_cancelled(clean_up(worker)).await;
-            });
-        }
-        Self { stop, drain, tasks }
+        let (worker, stopping, draining) = (worker.clone(), stop.clone(), drain.clone());
+        let task = tokio::spawn(async move {
+            if worker.settings.workers > 0 {
+                let clean_up = stopping.run_until_cancelled(clean_up(worker.clone()));
+                tokio::join!(work(worker, draining, stopping.clone()), clean_up);
+            }
+        });
+        Self { stop, drain, task: AbortOnDropHandle::new(task) }
     }
 
     /// When it is cancelled, workers claim no more jobs, and go on with those that they have.
@@ -58,33 +57,28 @@ impl WorkerPool {
     }
 
     /// Stops the workers; they release their jobs.
-    pub(crate) async fn stop(mut self) {
+    pub(crate) async fn stop(self) {
         self.stop.cancel();
-        let all = async { while self.tasks.join_next().await.is_some() {} };
-        if timeout(WORKER_STOP_TIMEOUT, all).await.is_err() {
+        if timeout(WORKER_STOP_TIMEOUT, self.task).await.is_err() {
             tracing::warn!("some workers did not release their jobs in time");
         }
     }
 }
 
-/// Jobs in progress. Each task returns its account.
+/// Jobs in progress.
+#[derive(Default)]
 struct JobsInProgress {
-    workers: usize,
-    activity: Arc<Activity>,
+    /// Each returns the account of its job.
     tasks: JoinSet<AccountId>,
     /// One entry for each task.
     accounts: Vec<AccountId>,
 }
 
 impl JobsInProgress {
-    fn free(&self) -> usize {
-        self.workers - self.accounts.len()
-    }
-
     /// The accounts that may not claim another job, some more than once.
-    fn accounts_with_enough(&self) -> Vec<AccountId> {
+    fn accounts_with_enough(&self, free: usize) -> Vec<AccountId> {
         let jobs_of = |account| self.accounts.iter().filter(|of| *of == account).count();
-        let with_enough = self.accounts.iter().filter(|account| jobs_of(*account) >= self.free());
+        let with_enough = self.accounts.iter().filter(|account| jobs_of(*account) >= free);
         with_enough.copied().collect()
     }
 
@@ -100,7 +94,6 @@ impl JobsInProgress {
             }
             account
         });
-        self.activity.busy.store(self.accounts.len(), Relaxed);
     }
 
     /// Waits until a job is done, for ever if there is none, and returns its account.
@@ -112,24 +105,22 @@ impl JobsInProgress {
         if let Some(at) = self.accounts.iter().position(|of| *of == account) {
             self.accounts.swap_remove(at);
         }
-        self.activity.busy.store(self.accounts.len(), Relaxed);
         account
     }
 }
 
 /// Claims jobs until `drain`, then waits for those in progress, which end or are stopped.
 async fn work(worker: Worker, drain: CancellationToken, stop: CancellationToken) {
-    let (workers, activity) = (worker.settings.workers, worker.activity.clone());
-    let (tasks, accounts) = Default::default();
-    let mut in_progress = JobsInProgress { workers, activity, tasks, accounts };
-    let mut turn = Turn::default();
+    let (mut in_progress, mut turn) = (JobsInProgress::default(), Turn::default());
     while !drain.is_cancelled() {
         while in_progress.one_is_done().now_or_never().is_some() {}
-        if in_progress.free() == 0 {
+        let busy = in_progress.accounts.len();
+        worker.activity.busy.store(busy, Relaxed);
+        if busy == worker.settings.workers {
             in_progress.one_is_done().await;
             continue;
         }
-        turn.except = in_progress.accounts_with_enough();
+        turn.except = in_progress.accounts_with_enough(worker.settings.workers - busy);
         match guarded(worker.store.claim_job(JOB_LEASE, &turn)).await {
             Ok(Some(claim)) => {
                 turn.after = claim.job.key.account;

@@ -3,6 +3,7 @@
 mod fairness;
 mod waiting;
 
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use bytes::Bytes;
@@ -14,9 +15,10 @@ use tokio::time::Instant;
 use super::pool::WorkerPool;
 use super::*;
 use crate::blobs::{BlobSetting, Blobs};
-use crate::domain::{Caller, ListedPrompt, NewVault, Turn, VaultVisibility};
+use crate::domain::{Caller, JobState, ListedPrompt, NewVault, Turn, VaultVisibility};
 use crate::generate::tests::{
-    Scripted, account, clock, new_job, output_store, pictures, png, queue, store, ticket,
+    OnPoll, Scripted, account, clock, new_job, output_store, pictures, png, queue, settings, store,
+    ticket,
 };
 use crate::limits::{SUBMIT_CHECK_INTERVAL, SUBMIT_LIMIT};
 use crate::store::memory::MemoryStore;
@@ -43,7 +45,7 @@ impl Fixture {
             provider: provider.clone(),
             outputs: output_store(blobs),
             clock: clock(),
-            settings: JobSettings::default(),
+            settings: settings(),
             activity: Arc::default(),
         };
         Self { store, by, provider, worker }
@@ -85,14 +87,6 @@ impl Fixture {
         steps
     }
 
-    /// The job's end, and for how long it was processed.
-    async fn end(&self, name: &str) -> (JobState, Duration) {
-        self.queue(name, None).await;
-        let began = Instant::now();
-        self.steps_to_the_end(name).await;
-        (self.state(name).await, began.elapsed())
-    }
-
     /// The contents of the vault, or of General.
     async fn contents(&self, vault: Option<VaultId>) -> Vec<ListedPrompt> {
         let general = self.store.vaults(&self.by).await.unwrap().last().unwrap().id;
@@ -116,17 +110,18 @@ fn no_answer() -> Arc<Scripted> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_job_is_queued_then_in_progress_then_completed() {
+async fn a_job_is_queued_then_in_progress_then_one_prompt_with_an_image_for_each_output() {
     let fixture = Fixture::new(Scripted::on_poll(Duration::ZERO, |poll| {
         Ok(match poll {
             0 | 1 => Progress::Queued,
             2 => Progress::InProgress,
-            _ => pictures(1),
+            _ => pictures(4),
         })
     }));
     let fixture = fixture.await;
     assert_eq!(fixture.step().await, None);
-    fixture.queue("j", None).await;
+    let vault = fixture.vault().await;
+    fixture.queue("j", Some(vault)).await;
     let (mut states, released) = (Vec::new(), StepOutcome::Released);
     for expected in [released, released, released, StepOutcome::Completed] {
         assert_eq!(fixture.step().await, Some(expected));
@@ -134,32 +129,20 @@ async fn a_job_is_queued_then_in_progress_then_completed() {
         assert_eq!(fixture.step().await, None, "it is not due yet");
         sleep(SECOND).await;
     }
-    let has = || ticket("j");
-    assert_eq!(states[..2], [JobState::Queued(has()), JobState::Queued(has())]);
-    assert_eq!(states[2], JobState::InProgress(has()));
-    assert!(matches!(&states[3], JobState::Completed(ticket, _) if *ticket == has()));
+    let contents = fixture.contents(Some(vault)).await;
+    assert_eq!(contents.len(), 1);
+    let (prompt, has) = (&contents[0].prompt, || ticket("j"));
+    let queued = || JobState::Queued(has());
+    let completed = JobState::Completed(has(), prompt.id);
+    assert_eq!(states, [queued(), queued(), JobState::InProgress(has()), completed]);
     assert_eq!(fixture.provider.calls(), (0, 4));
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_completed_job_is_one_prompt_with_an_image_for_each_output() {
-    for count in [1, 4] {
-        let fixture = Fixture::new(at_once(move || pictures(count))).await;
-        let vault = fixture.vault().await;
-        fixture.queue("j", Some(vault)).await;
-        assert_eq!(fixture.steps_to_the_end("j").await, [StepOutcome::Completed]);
-        let contents = fixture.contents(Some(vault)).await;
-        assert_eq!(contents.len(), 1);
-        let prompt = &contents[0].prompt;
-        assert_eq!(fixture.state("j").await, JobState::Completed(ticket("j"), prompt.id));
-        assert_eq!((&*prompt.title, &*prompt.text), ("A harbour", "A harbour"));
-        assert_eq!(prompt.images.len(), count as usize);
-        let outputs = &fixture.worker.outputs;
-        for (image, height) in prompt.images.iter().zip(3..) {
-            let name = outputs.assets.name_of(&image.source).unwrap();
-            assert_eq!(outputs.blobs.read_all(&name).await.unwrap().unwrap(), png(4, height));
-            assert_eq!((image.width, image.height), (4, height));
-        }
+    assert_eq!((&*prompt.title, &*prompt.text), ("A harbour", "A harbour"));
+    assert_eq!(prompt.images.len(), 4);
+    let outputs = &fixture.worker.outputs;
+    for (image, height) in prompt.images.iter().zip(3..) {
+        let name = outputs.assets.name_of(&image.source).unwrap();
+        assert_eq!(outputs.blobs.read_all(&name).await.unwrap().unwrap(), png(4, height));
+        assert_eq!((image.width, image.height), (4, height));
     }
 }
 
@@ -306,81 +289,76 @@ async fn a_stopping_pool_releases_its_jobs_at_once_and_a_draining_one_ends_them(
     assert_eq!(fixture.claim().await.unwrap().failed_attempts, 0);
 }
 
+/// A row is how the provider answers its polls, where outputs go, and how the job ends: its state or
+/// the end of its reason, after how many hours, and with how many images.
 #[tokio::test(start_paused = true)]
-async fn a_job_fails_with_the_reason_of_its_provider() {
-    type Polled = fn() -> Result<Progress, PollError>;
-    for (polled, reason) in [
-        ((|| Err(PollError::permanent("not liked"))) as Polled, "not liked"),
-        (|| Err(PollError::permanent(" \0 ")), "it gave no reason"),
-        (|| Ok(pictures(0)), "the provider completed it without output"),
-    ] {
-        let fixture = Fixture::new(Scripted::on_poll(Duration::ZERO, move |_| polled())).await;
-        let end = JobState::Failed(Some(ticket("j")), reason.into());
-        assert_eq!(fixture.end("j").await, (end, Duration::ZERO));
-        assert!(fixture.contents(None).await.is_empty());
-    }
-}
-
-#[tokio::test(start_paused = true)]
-async fn attempts_may_fail_for_the_set_time_in_a_row_before_the_job_fails_and_is_cancelled() {
+async fn a_job_ends_with_its_outputs_or_with_a_reason_and_is_cancelled_when_it_is_given_up() {
     let (_folder, full) = failing_blobs();
-    let full = Fixture::with_blobs(at_once(|| pictures(1)), full).await;
-    let mut short = Fixture::new(no_answer()).await;
-    short.worker.settings.retry_hours = 2;
-    let busy = Scripted::on_poll(Duration::ZERO, |_| {
+    let memory = Blobs::in_memory;
+    let no_answer = || Err(PollError::transient("no answer"));
+    let busy = || {
         let (cause, retry_after) = ("busy".to_owned(), Some(PROVIDER_RETRY_AFTER_MAX));
         Err(PollError::Transient { cause, retry_after })
-    });
-    for (fixture, hours, longest, reason) in [
-        (Fixture::new(no_answer()).await, 24, JOB_RETRY_DELAY_MAX, "be polled for 24 hours"),
-        (full, 24, JOB_RETRY_DELAY_MAX, "its output could not be saved for 24 hours"),
-        (short, 2, JOB_RETRY_DELAY_MAX, "the provider could not be polled for 2 hours"),
-        // By the clock, however long the pauses are.
-        (Fixture::new(busy).await, 24, PROVIDER_RETRY_AFTER_MAX, "be polled for 24 hours"),
-    ] {
-        let (JobState::Failed(Some(of), shown), took) = fixture.end("j").await else {
-            panic!("{reason}")
-        };
-        let time = hours * 3600 * SECOND;
-        assert!((time..time + 2 * longest).contains(&took), "{reason}: {took:?}");
-        assert!(of == ticket("j") && shown.ends_with(reason), "{shown}");
-        tokio::task::yield_now().await;
-        assert_eq!(fixture.provider.cancels.load(Ordering::SeqCst), 1, "{reason}");
-    }
-}
-
-#[tokio::test(start_paused = true)]
-async fn outputs_are_kept_even_if_another_one_cannot_be() {
-    let (gone, away) = (PollError::permanent("it is gone"), PollError::transient("it is away"));
-    for (error, kept, hours) in [(gone.clone(), 3, 0), (away, 3, 24), (gone, 0, 0)] {
-        let provider = at_once(move || {
+    };
+    // The first output cannot be had.
+    let partly = |error: PollError, kept| {
+        move |_: usize| {
             let Progress::Completed { mut outputs, .. } = pictures(kept) else { unreachable!() };
             let bytes = stream::iter([Err(error.clone())]).boxed();
             outputs.insert(0, Output { size: None, bytes });
-            Progress::completed(outputs)
-        });
-        let fixture = Fixture::new(provider).await;
-        let (state, took) = fixture.end("j").await;
-        assert_eq!(took.as_secs() / 3600, hours);
-        match state {
-            JobState::Failed(_, reason) => assert_eq!((&*reason, kept), ("it is gone", 0)),
-            _ => assert_eq!(fixture.contents(None).await[0].prompt.images.len(), kept as usize),
+            Ok(Progress::completed(outputs))
         }
-    }
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_job_survives_an_outage_of_hours_and_its_failed_attempts_are_forgotten_after_progress() {
-    let end = Instant::now() + Duration::from_secs(40 * 3600);
-    let middle = Instant::now() + Duration::from_secs(20 * 3600);
+    };
+    let (gone, away) = (PollError::permanent("it is gone"), PollError::transient("it is away"));
     let progressed = AtomicBool::new(false);
-    let provider = Scripted::on_poll(Duration::ZERO, move |_| match Instant::now() {
-        now if now > end => Ok(pictures(1)),
-        now if now > middle && !progressed.swap(true, Ordering::SeqCst) => Ok(Progress::InProgress),
+    let began = OnceLock::new();
+    let outage = move |_: usize| match began.get_or_init(Instant::now).elapsed().as_secs() / 3600 {
+        // Failed attempts are forgotten after progress.
+        20.. if !progressed.swap(true, Ordering::SeqCst) => Ok(Progress::InProgress),
+        40.. => Ok(pictures(1)),
         _ => Err(PollError::transient("no answer")),
-    });
-    let (state, _) = Fixture::new(provider).await.end("j").await;
-    assert!(matches!(state, JobState::Completed(..)), "{state:?}");
+    };
+    let not_polled = "the provider could not be polled for 24 hours";
+    let rows: [(Box<OnPoll>, Blobs, usize, &str, u64, usize); 11] = [
+        (Box::new(|_| Err(PollError::permanent("not liked"))), memory(), 24, "not liked", 0, 0),
+        (Box::new(|_| Err(PollError::permanent(" \0 "))), memory(), 24, "it gave no reason", 0, 0),
+        (Box::new(|_| Ok(pictures(0))), memory(), 24, "completed it without output", 0, 0),
+        (Box::new(partly(gone.clone(), 3)), memory(), 24, "", 0, 3),
+        (Box::new(partly(gone, 0)), memory(), 24, "it is gone", 0, 0),
+        (Box::new(partly(away, 3)), memory(), 24, "", 24, 3),
+        (Box::new(move |_| no_answer()), memory(), 24, not_polled, 24, 0),
+        (Box::new(move |_| no_answer()), memory(), 2, "not be polled for 2 hours", 2, 0),
+        // By the clock, however long the pauses are.
+        (Box::new(move |_| busy()), memory(), 24, not_polled, 24, 0),
+        (Box::new(|_| Ok(pictures(1))), full, 24, "output could not be saved for 24 hours", 24, 0),
+        (Box::new(outage), memory(), 24, "", 40, 1),
+    ];
+    for (at, (polled, blobs, retry_hours, reason, hours, images)) in rows.into_iter().enumerate() {
+        let provider = Scripted::on_poll(Duration::ZERO, polled);
+        let mut fixture = Fixture::with_blobs(provider, blobs).await;
+        fixture.worker.settings.retry_hours = retry_hours;
+        fixture.queue("j", None).await;
+        let began = Instant::now();
+        fixture.steps_to_the_end("j").await;
+        let longest = if hours > 0 { 2 * PROVIDER_RETRY_AFTER_MAX } else { SECOND };
+        let due = Duration::from_secs(hours * 3600);
+        let took = began.elapsed();
+        assert!((due..due + longest).contains(&took), "{at}: {took:?}");
+        match fixture.state("j").await {
+            JobState::Failed(Some(of), shown) => {
+                assert!(of == ticket("j") && shown.ends_with(reason), "{at}: {shown}");
+                assert!(!reason.is_empty() && fixture.contents(None).await.is_empty(), "{at}");
+            }
+            JobState::Completed(..) => {
+                assert_eq!(fixture.contents(None).await[0].prompt.images.len(), images, "{at}");
+            }
+            state => panic!("{at}: {state:?}"),
+        }
+        tokio::task::yield_now().await;
+        let is_given_up = reason.ends_with(" hours");
+        let cancels = fixture.provider.cancels.load(Ordering::SeqCst);
+        assert_eq!(cancels, usize::from(is_given_up), "{at}");
+    }
 }
 
 #[test]
