@@ -55,7 +55,7 @@ async fn a_response_is_read_whole_within_its_limits_and_redirects_are_not_follow
                 );
             }
             (Err(OutboundError::Failed(error)), Err(text)) => {
-                assert!(error.contains(text), "{error}")
+                assert!(error.contains(text), "{error}");
             }
             (outcome, _) => panic!("{response}: {outcome:?}"),
         }

@@ -19,7 +19,9 @@ fn request(model: &str, fields: Value) -> GenerationRequest {
     let mut request = json!({
         "modelId": model, "prompt": "a lighthouse", "aspectRatio": "1:1", "batchCount": 1,
     });
-    request.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+    if let Value::Object(fields) = fields {
+        request.as_object_mut().unwrap().extend(fields);
+    }
     serde_json::from_value(request).unwrap()
 }
 

@@ -359,15 +359,31 @@ fn errors_of_models() -> [Reply; 3] {
     ]
 }
 
+const NO_TYPE: Option<&str> = Some("an output is not of a type that is asked for");
+const NOT_PUBLIC: Option<&str> = Some("an output: 127.0.0.1 is not a public address");
+
+/// Files that a result leads to, with the reason for which they cannot be used.
+fn outputs() -> [(Reply, Option<&'static str>); 9] {
+    [
+        (hang(), None),
+        (Json(404, json!({})), None),
+        (Json(500, json!({})), None),
+        (file("image/png", "<script>alert(1)</script>"), NO_TYPE),
+        (file("image/svg+xml", "<svg/>"), NO_TYPE),
+        (file("video/mp4", MP4), NO_TYPE),
+        (file("image/png", &b"\x89PNG\r\n\x1a\n\0\0\0\0"[..]), Some("an output cannot be read")),
+        (zeros(), Some("an output is larger than 1 MiB")),
+        (Other(redirect("http://127.0.0.1:1/")), NOT_PUBLIC),
+    ]
+}
+
 /// Each row with the reason that the caller is shown, or `None` if the poll may succeed later.
 #[tokio::test]
 async fn a_poll_fails_for_ever_with_a_reason_or_may_succeed_later() {
-    let no_type = Some("an output is not of a type that is asked for");
     let no_address = Some("an output: no http or https address");
     let no_image = Some("the provider's result has no image that can be read");
     let no_data = Some("an output in a data: address cannot be read");
-    let not_public = Some("an output: 127.0.0.1 is not a public address");
-    let (memory, large) = (Some("out of memory"), Some("an output is larger than 1 MiB"));
+    let memory = Some("out of memory");
     let html = || file("text/html", "<h1>Hello</h1>");
     let error = |error: Value| Json(200, json!({"status": "COMPLETED", "error": error}));
     let gone = Other(ResponseTemplate::new(410).set_body_string("Gone"));
@@ -409,23 +425,13 @@ async fn a_poll_fails_for_ever_with_a_reason_or_may_succeed_later() {
         (200, image("1.png"), no_address),
         (200, image("ftp://127.0.0.1/1.png"), no_address),
         (200, image("file:///etc/passwd"), no_address),
-        (200, image("data:image/png;base64,AA"), no_type),
+        (200, image("data:image/png;base64,AA"), NO_TYPE),
         (200, image("data:image/png;base64,!!"), no_data),
         (200, image("data:image/png;base64"), no_data),
     ] {
         rows.push((result(Json(code, body)), reason));
     }
-    for (file, reason) in [
-        (hang(), None),
-        (Json(404, json!({})), None),
-        (Json(500, json!({})), None),
-        (file("image/png", "<script>alert(1)</script>"), no_type),
-        (file("image/svg+xml", "<svg/>"), no_type),
-        (file("video/mp4", MP4), no_type),
-        (file("image/png", &b"\x89PNG\r\n\x1a\n\0\0\0\0"[..]), Some("an output cannot be read")),
-        (zeros(), large),
-        (Other(redirect("http://127.0.0.1:1/")), not_public),
-    ] {
+    for (file, reason) in outputs() {
         rows.push((Script { file, ..result(Json(200, image("ORIGIN/1.png"))) }, reason));
     }
     for (script, expected) in rows {
@@ -543,7 +549,6 @@ fn outputs_are_read_in_every_form_that_models_give_them() {
 /// `ELSEWHERE` stands for another private address.
 #[tokio::test]
 async fn an_output_is_followed_over_redirects_with_the_same_checks_and_without_the_key() {
-    let not_public = Some("an output: 127.0.0.1 is not a public address");
     let provider = MockServer::start().await;
     let private = start(Script::default()).await;
     let elsewhere = format!("{}/1.png", private.uri());
@@ -564,8 +569,8 @@ async fn an_output_is_followed_over_redirects_with_the_same_checks_and_without_t
         (false, "ORIGIN/hops/1", None),
         (false, "ORIGIN/hops/5", None),
         (false, "ORIGIN/hops/6", Some("the address of an output redirects too often")),
-        (false, "ORIGIN/away", not_public),
-        (false, "ELSEWHERE", not_public),
+        (false, "ORIGIN/away", NOT_PUBLIC),
+        (false, "ELSEWHERE", NOT_PUBLIC),
         (false, "ORIGIN/file", Some("an output: no http or https address")),
         (false, "ORIGIN/unchanged", Some("an output: status 304")),
         (true, "ORIGIN/away", None),

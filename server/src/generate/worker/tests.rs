@@ -289,8 +289,10 @@ async fn a_stopping_pool_releases_its_jobs_at_once_and_a_draining_one_ends_them(
     assert_eq!(fixture.claim().await.unwrap().failed_attempts, 0);
 }
 
-/// A row is how the provider answers its polls, where outputs go, and how the job ends: its state or
-/// the end of its reason, after how many hours, and with how many images.
+/// How the provider answers its polls, where outputs go, for how many hours attempts may fail, and how
+/// the job ends: the end of its reason, after how many hours, and with how many images.
+type Row = (Box<OnPoll>, Blobs, usize, &'static str, u64, usize);
+
 #[tokio::test(start_paused = true)]
 async fn a_job_ends_with_its_outputs_or_with_a_reason_and_is_cancelled_when_it_is_given_up() {
     let (_folder, full) = failing_blobs();
@@ -319,7 +321,7 @@ async fn a_job_ends_with_its_outputs_or_with_a_reason_and_is_cancelled_when_it_i
         _ => Err(PollError::transient("no answer")),
     };
     let not_polled = "the provider could not be polled for 24 hours";
-    let rows: [(Box<OnPoll>, Blobs, usize, &str, u64, usize); 11] = [
+    let rows: [Row; 11] = [
         (Box::new(|_| Err(PollError::permanent("not liked"))), memory(), 24, "not liked", 0, 0),
         (Box::new(|_| Err(PollError::permanent(" \0 "))), memory(), 24, "it gave no reason", 0, 0),
         (Box::new(|_| Ok(pictures(0))), memory(), 24, "completed it without output", 0, 0),
