@@ -17,21 +17,20 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use jiff::Timestamp;
-use parking_lot::RwLock;
-use tokio::sync::Notify;
+use parking_lot::{RwLock, RwLockWriteGuard};
+use tokio::sync::{Notify, OwnedMutexGuard};
 use tokio::time::Instant;
 
 use self::account::Account;
-use self::keys::{Code, Key, Session};
+use self::keys::{Code, Session};
 use super::{Result, Store, StoreError};
 use crate::clock::Clock;
-use crate::domain::{AccountId, Caller, KeyId, NewVault, VaultVisibility};
+use crate::domain::{AccountId, Caller, KeyId, KeyRecord, NewVault, VaultVisibility};
 use crate::limits::VAULTS_MAX;
-use crate::quota::{Permit, Quota};
 
 /// A [`Store`] in memory. Its futures are ready at once, except for
-/// [`job_due`](super::JobQueue::job_due), long searches, and steps that take long while the account
-/// has another one.
+/// [`job_due`](super::JobQueue::job_due), searches, and steps that take long while the account has
+/// another one.
 #[derive(Debug)]
 pub struct MemoryStore {
     clock: Clock,
@@ -39,15 +38,13 @@ pub struct MemoryStore {
     data: RwLock<Data>,
     jobs_changed: Notify,
     vaults_max: usize,
-    /// For steps that take long, one for each account; acquired before the lock.
-    long_steps: Quota,
 }
 
 #[derive(Debug, Default)]
 struct Data {
     accounts: BTreeMap<AccountId, Account>,
     /// API keys, revoked ones too.
-    keys: BTreeMap<KeyId, Key>,
+    keys: BTreeMap<KeyId, KeyRecord>,
     by_public_id: HashMap<Box<str>, KeyId>,
     sessions: BTreeMap<KeyId, Session>,
     /// One-time codes by their digests.
@@ -76,9 +73,7 @@ impl MemoryStore {
     pub fn new(clock: Clock) -> Self {
         let start = (Instant::now(), clock.now());
         let (data, jobs_changed) = Default::default();
-        let long_steps =
-            Quota::new("memory_long_steps", "the changes of large vaults", usize::MAX, 1);
-        Self { clock, start, data, jobs_changed, vaults_max: VAULTS_MAX, long_steps }
+        Self { clock, start, data, jobs_changed, vaults_max: VAULTS_MAX }
     }
 
     /// The same with another limit of the vaults of an account.
@@ -90,9 +85,16 @@ impl MemoryStore {
 
     /// Waits until the account has no other step that takes long. With a large vault it takes
     /// 100 ms, during which nobody else has the lock.
-    async fn long_step(&self, account: AccountId) -> Result<Permit> {
-        let permit = self.long_steps.acquire(account, 1, Duration::MAX).await;
-        permit.map_err(|over| StoreError::Unavailable(over.into()))
+    async fn long_step(&self, caller: &Caller) -> Result<OwnedMutexGuard<()>> {
+        let turn = self.read(caller, |account| Ok(account.long_step.clone()))?;
+        Ok(turn.lock_owned().await)
+    }
+
+    /// All data, after a check of the caller's key.
+    fn locked(&self, caller: &Caller) -> Result<RwLockWriteGuard<'_, Data>> {
+        let data = self.data.write();
+        data.check(caller)?;
+        Ok(data)
     }
 
     /// Checks the caller's key, and runs `step` on its account.
@@ -108,8 +110,7 @@ impl MemoryStore {
         caller: &Caller,
         step: impl FnOnce(&mut Account, &mut Change<'_>) -> Result<T>,
     ) -> Result<T> {
-        let mut data = self.data.write();
-        data.check(caller)?;
+        let mut data = self.locked(caller)?;
         let (account, mut change) = self.change(&mut data, caller.account)?;
         step(account, &mut change)
     }
@@ -137,7 +138,7 @@ impl Data {
     /// Checks that the caller's key is not revoked, or its session has not ended.
     fn check(&self, caller: &Caller) -> Result<()> {
         let is_live = match self.keys.get(&caller.key) {
-            Some(key) => !key.record.key.revoked,
+            Some(key) => !key.is_revoked(),
             None => self.sessions.get(&caller.key).is_some_and(|session| !session.has_ended),
         };
         is_live.then_some(()).ok_or(StoreError::KeyRevoked)
@@ -150,12 +151,11 @@ impl Data {
     /// Creates an account with its General vault.
     fn create_account(&mut self, name: &str, now: Timestamp) -> AccountId {
         let id = AccountId(next(&mut self.ids.others));
-        let (prompts, vaults, jobs) = Default::default();
-        let mut account = Account { id, name: name.into(), prompts, vaults, jobs };
+        let mut account = Account { id, name: name.into(), ..Account::default() };
         let visibility = VaultVisibility::Private;
         let general = NewVault { name: "General".into(), description: None, visibility };
         let mut change = Change { now, ids: &mut self.ids, vaults_max: usize::MAX };
-        account.insert_vault(general, &mut change).record.system = true;
+        account.insert_vault(general.record(now), &mut change).record.system = true;
         self.accounts.insert(id, account);
         id
     }

@@ -159,7 +159,7 @@ pub(crate) async fn create(mut visit: Visit<'_>) -> HandlerResult {
         if let Some(seed) = form.optional("seed", integer(0..=u32::MAX)) {
             form.set("parameters", json!({ "seed": seed }).to_string());
         }
-        let (new, _) = new_job(form, &visit.api.assets)?;
+        let (new, _) = form.read(|form| new_job(form, &visit.api.assets))?;
         match submit(&visit, new.clone()).await {
             // The form was changed after going back to it, so it is another request.
             Err(ApiError::Submission(SubmissionError::Store(StoreError::JobConflict))) => {

@@ -4,17 +4,15 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use promptarium::{PromptId, VaultId, VaultPromptId};
+use tokio::task::spawn_blocking;
 
 use super::MemoryStore;
 use super::account::{StoredPrompt, later, set};
 use crate::domain::{
-    Caller, NewPrompt, Place, PromptInputs, PromptKind, PromptPage, PromptPatch, PromptQuery,
+    Caller, NewPrompt, PromptInputs, PromptKind, PromptPage, PromptPatch, PromptQuery,
     PromptSearch, SharedPrompt,
 };
 use crate::store::{PromptStore, Result, SearchStore, StoreError};
-
-/// Prompts that a search reads at a time, so that it does not take a thread of the runtime.
-const SEARCHED_AT_ONCE: usize = 1_000;
 
 #[async_trait]
 impl PromptStore for MemoryStore {
@@ -109,28 +107,15 @@ impl PromptStore for MemoryStore {
 #[async_trait]
 impl SearchStore for MemoryStore {
     async fn search_prompts(&self, caller: &Caller, search: PromptSearch) -> Result<PromptPage> {
-        let all: Vec<_> =
+        let mut prompts: Vec<_> =
             self.read(caller, |account| Ok(account.newest(search.after).cloned().collect()))?;
-        let matches = |prompt: &&SharedPrompt| {
-            let is_in_place = match search.place {
-                Place::Anywhere => true,
-                Place::Vault(vault) => prompt.vault_ids.contains(&vault),
-                Place::NoVault => prompt.vault_ids.is_empty(),
-            };
-            is_in_place
-                && search.kind.is_none_or(|kind| prompt.kind == kind)
-                && search.finds(prompt)
-        };
-        let mut found = Vec::new();
-        for some in all.chunks(SEARCHED_AT_ONCE) {
-            let more = some.iter().filter(matches).take(search.limit + 1 - found.len());
-            found.extend(more.cloned());
-            if found.len() > search.limit {
-                break;
-            }
-            tokio::task::yield_now().await;
-        }
-        Ok(page(found, search.limit))
+        let limit = search.limit;
+        // It may look at the texts of all prompts.
+        let found = spawn_blocking(move || {
+            prompts.retain(|prompt| search.finds(prompt));
+            page(prompts, limit)
+        });
+        found.await.map_err(|panic| StoreError::Internal(panic.into()))
     }
 
     async fn count_prompts(
