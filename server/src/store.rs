@@ -43,7 +43,7 @@ pub use self::accounts::AccountStore;
 pub use self::jobs::{JobQueue, JobStore};
 pub use self::keys::{KeyStore, SessionStore};
 pub use self::prompts::{PromptStore, SearchStore};
-pub use self::vaults::{Added, Contents, MembershipStore, Moved, VaultStore};
+pub use self::vaults::{Contents, MembershipStore, Moved, VaultStore};
 /// For stores of tests, in other crates.
 #[cfg(feature = "test-support")]
 pub use crate::domain::*;

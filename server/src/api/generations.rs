@@ -39,9 +39,6 @@ pub(crate) const FIELDS: &[&str] = &[
     "imageEditEndpointId",
 ];
 
-pub(crate) const KINDS: &[(&str, OutputKind)] =
-    &[("image", OutputKind::Image), ("video", OutputKind::Video)];
-
 /// The status of a generation (S-34).
 fn job_view(job: &JobRecord) -> Value {
     let (status, prompt_id, error) = match &job.state {
@@ -112,7 +109,7 @@ pub(crate) fn new_job(form: &mut Form<'_>, assets: &Assets) -> Option<(NewJob, u
     let request = GenerationRequest {
         model_id: owned(form.required("modelId", model())).unwrap_or_default(),
         prompt: owned(form.required("prompt", prompt)).unwrap_or_default(),
-        kind: form.optional("generationType", one_of(KINDS)).unwrap_or_default(),
+        kind: form.optional("generationType", one_of(OutputKind::ALL)).unwrap_or_default(),
         negative_prompt: owned(form.optional("negativePrompt", negative)),
         image_input: form.optional("imageInput", url),
         image_inputs: form.optional("imageInputs", inputs).unwrap_or_default(),

@@ -100,12 +100,8 @@ pub(crate) async fn add_prompts(
     let ids = list_of(limits::ADDED_PROMPTS, id);
     let prompts = request.json(ADD_FIELDS, |form| form.required("promptIds", ids)).await?;
     let vault_id: VaultId = request.id(0)?;
-    let added = api.store.add_prompts(caller, vault_id, &prompts).await?;
-    let view = json!({
-        "added": added.added,
-        "vaultId": vault_id,
-        "promptCount": added.prompt_count,
-    });
+    let (added, count) = api.store.add_prompts(caller, vault_id, &prompts).await?;
+    let view = json!({ "added": added, "vaultId": vault_id, "promptCount": count });
     Ok(response::data(StatusCode::CREATED, &view))
 }
 

@@ -63,6 +63,16 @@ pub enum OutputKind {
     Video,
 }
 
+impl OutputKind {
+    /// As [`PromptKind::ALL`].
+    pub const ALL: &'static [(&'static str, Self)] =
+        &[("image", Self::Image), ("video", Self::Video)];
+
+    pub const fn as_str(self) -> &'static str {
+        Self::ALL[self as usize].0
+    }
+}
+
 /// A job to be created.
 #[derive(Clone, Debug)]
 pub struct NewJob {

@@ -54,14 +54,6 @@ pub struct Contents {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Added {
-    /// How many were not in the vault before.
-    pub added: usize,
-    /// How many prompts the vault holds now.
-    pub prompt_count: u64,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Moved {
     pub prompt: PromptId,
     /// The new one.
@@ -76,14 +68,15 @@ pub trait MembershipStore: Send + Sync + 'static {
     async fn contents(&self, caller: &Caller, vault: VaultId) -> Result<Contents>;
 
     /// Adds prompts in the order given, so that the last one ends up on top. Prompts that
-    /// are in the vault already keep their position; a repeated id counts once. Fails with
+    /// are in the vault already keep their position; a repeated id counts once. Returns how many were
+    /// not in the vault before, and how many prompts it has now. Fails with
     /// [`StoreError::UnknownPrompts`] if an id is not that of a prompt of the caller.
     async fn add_prompts(
         &self,
         caller: &Caller,
         vault: VaultId,
         prompts: &[PromptId],
-    ) -> Result<Added>;
+    ) -> Result<(usize, u64)>;
 
     /// Removes one membership; the prompt stays.
     async fn remove_membership(&self, caller: &Caller, at: Membership) -> Result<()>;

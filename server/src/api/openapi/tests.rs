@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::document;
 use crate::api::{files, generations, keys as api_keys, prompts, vaults};
-use crate::domain::{Media, ModelNamespace, PromptKind, PublicUrl, VaultVisibility};
+use crate::domain::{Media, ModelNamespace, OutputKind, PromptKind, PublicUrl, VaultVisibility};
 use crate::http::auth::Access;
 use crate::http::body::{BODY_BYTES_MAX, BODY_SECONDS_MAX};
 use crate::serve::routes;
@@ -154,7 +154,7 @@ fn enumerations_have_the_words_that_the_handlers_take() {
     fn words<T>(table: &[(&'static str, T)]) -> Vec<&'static str> {
         table.iter().map(|(word, _)| *word).collect()
     }
-    let (outputs, images) = (words(generations::KINDS), words(files::TYPES));
+    let (outputs, images) = (words(OutputKind::ALL), words(files::TYPES));
     let document = resolved();
     for (places, words) in [
         (

@@ -53,24 +53,12 @@ impl Action {
     /// Those that an account calls.
     pub(crate) fn of_accounts() -> impl Iterator<Item = Self> {
         use Action::*;
-        let other = |action: &Self| {
-            let others = [
-                Wait,
-                WaitLong,
-                SeedKey,
-                FindKey,
-                CreateSignInCode,
-                SignIn,
-                FindSession,
-                SharedVault,
-                JobSubmitted,
-                JobLost,
-                DiscardJob,
-                JobByKey,
-            ];
-            others.contains(action) || *action as u8 >= FailLate as u8
+        let is_of_account = |action: &Self| match action {
+            Wait | WaitLong | SeedKey | FindKey | CreateSignInCode | SignIn | FindSession
+            | SharedVault | JobSubmitted | JobLost | DiscardJob | JobByKey => false,
+            action => (*action as u8) < FailLate as u8,
         };
-        WEIGHTS.iter().map(|(action, _)| *action).filter(move |action| !other(action))
+        WEIGHTS.iter().map(|(action, _)| *action).filter(is_of_account)
     }
 }
 

@@ -14,7 +14,7 @@ use crate::domain::{
     Caller, ListedPrompt, Membership, NewVault, PromptRecord, VaultPatch, VaultRecord,
     VaultVisibility,
 };
-use crate::store::{Added, Contents, MembershipStore, Moved, Result, StoreError, VaultStore};
+use crate::store::{Contents, MembershipStore, Moved, Result, StoreError, VaultStore};
 
 #[async_trait]
 impl VaultStore for MemoryStore {
@@ -126,7 +126,7 @@ impl MembershipStore for MemoryStore {
         caller: &Caller,
         vault: VaultId,
         prompts: &[PromptId],
-    ) -> Result<Added> {
+    ) -> Result<(usize, u64)> {
         self.write(caller, |account, change| {
             account.vault(vault)?;
             let mut seen = BTreeSet::new();
@@ -137,7 +137,7 @@ impl MembershipStore for MemoryStore {
             }
             let added = prompts.iter().filter_map(|id| account.add_member(vault, *id, change));
             let added = added.count();
-            Ok(Added { added, prompt_count: account.vault(vault)?.members.len() as u64 })
+            Ok((added, account.vault(vault)?.members.len() as u64))
         })
     }
 

@@ -13,7 +13,7 @@ use super::rows::{CALLER, KEY_IS_VALID, NEW_MEMBER, column, found};
 use super::steps::Step;
 use super::{PostgresStore, contents};
 use crate::domain::{Caller, Membership};
-use crate::store::{Added, Contents, MembershipStore, Moved, Result, StoreError};
+use crate::store::{Contents, MembershipStore, Moved, Result, StoreError};
 
 #[cfg(test)]
 pub(super) static ALL: &[&Statement] = &[&ADD, &REMOVE, &MOVE, &PIN];
@@ -135,7 +135,7 @@ impl MembershipStore for PostgresStore {
         caller: &Caller,
         vault: VaultId,
         prompts: &[PromptId],
-    ) -> Result<Added> {
+    ) -> Result<(usize, u64)> {
         let ids: Vec<i64> = prompts.iter().map(|id| id.get()).collect();
         let row = self.db.row_of_caller(caller, &ADD, &[&vault.get(), &ids]).await?;
         let before: Option<i64> = column(&row, "prompt_count")?;
@@ -149,7 +149,7 @@ impl MembershipStore for PostgresStore {
         let prompt_count = before.unsigned_abs() + added.unsigned_abs();
         // At most the number of ids in the slice, so it fits.
         let added = usize::try_from(added).unwrap_or(prompts.len());
-        Ok(Added { added, prompt_count })
+        Ok((added, prompt_count))
     }
 
     async fn remove_membership(&self, caller: &Caller, at: Membership) -> Result<()> {
