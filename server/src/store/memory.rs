@@ -13,6 +13,8 @@ mod tests;
 mod vaults;
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -37,7 +39,6 @@ pub struct MemoryStore {
     start: (Instant, Timestamp),
     data: RwLock<Data>,
     jobs_changed: Notify,
-    vaults_max: usize,
 }
 
 #[derive(Debug, Default)]
@@ -49,37 +50,39 @@ struct Data {
     sessions: BTreeMap<KeyId, Session>,
     /// One-time codes by their digests.
     codes: HashMap<[u8; 32], Code>,
-    ids: Ids,
+    shared: Shared,
+}
+
+/// What all accounts have.
+#[derive(Clone, Debug, Default)]
+struct Shared {
+    clock: Clock,
+    vaults_max: usize,
+    ids: Arc<Ids>,
 }
 
 /// The last id of each kind.
 #[derive(Debug, Default)]
 struct Ids {
-    prompts: i64,
-    vaults: i64,
-    memberships: i64,
-    others: i64,
-}
-
-/// What a change of an account needs beside it.
-struct Change<'a> {
-    now: Timestamp,
-    ids: &'a mut Ids,
-    vaults_max: usize,
+    prompts: AtomicI64,
+    vaults: AtomicI64,
+    memberships: AtomicI64,
+    others: AtomicI64,
 }
 
 impl MemoryStore {
     /// An empty store that takes its times from `clock`.
     pub fn new(clock: Clock) -> Self {
         let start = (Instant::now(), clock.now());
-        let (data, jobs_changed) = Default::default();
-        Self { clock, start, data, jobs_changed, vaults_max: VAULTS_MAX }
+        let shared = Shared { clock: clock.clone(), vaults_max: VAULTS_MAX, ids: Arc::default() };
+        let data = RwLock::new(Data { shared, ..Data::default() });
+        Self { clock, start, data, jobs_changed: Notify::new() }
     }
 
     /// The same with another limit of the vaults of an account.
     #[must_use]
     pub fn with_vaults_max(mut self, vaults_max: usize) -> Self {
-        self.vaults_max = vaults_max;
+        self.data.get_mut().shared.vaults_max = vaults_max;
         self
     }
 
@@ -105,24 +108,8 @@ impl MemoryStore {
     }
 
     /// Checks the caller's key, and runs `step` on its account.
-    fn write<T>(
-        &self,
-        caller: &Caller,
-        step: impl FnOnce(&mut Account, &mut Change<'_>) -> Result<T>,
-    ) -> Result<T> {
-        let mut data = self.locked(caller)?;
-        let (account, mut change) = self.change(&mut data, caller.account)?;
-        step(account, &mut change)
-    }
-
-    fn change<'a>(
-        &self,
-        data: &'a mut Data,
-        account: AccountId,
-    ) -> Result<(&'a mut Account, Change<'a>)> {
-        let account = data.accounts.get_mut(&account).ok_or(StoreError::NotFound)?;
-        let (now, vaults_max) = (self.clock.now(), self.vaults_max);
-        Ok((account, Change { now, ids: &mut data.ids, vaults_max }))
+    fn write<T>(&self, caller: &Caller, step: impl FnOnce(&mut Account) -> Result<T>) -> Result<T> {
+        step(self.locked(caller)?.account_mut(caller.account)?)
     }
 
     /// The time since the start, which is monotonic unless a test moves the clock.
@@ -148,14 +135,18 @@ impl Data {
         self.accounts.values().find(|account| *account.name == *name)
     }
 
+    fn account_mut(&mut self, id: AccountId) -> Result<&mut Account> {
+        self.accounts.get_mut(&id).ok_or(StoreError::NotFound)
+    }
+
     /// Creates an account with its General vault.
-    fn create_account(&mut self, name: &str, now: Timestamp) -> AccountId {
-        let id = AccountId(next(&mut self.ids.others));
-        let mut account = Account { id, name: name.into(), ..Account::default() };
+    fn create_account(&mut self, name: &str) -> AccountId {
+        let id = AccountId(next(&self.shared.ids.others));
+        let shared = self.shared.clone();
+        let mut account = Account { id, name: name.into(), shared, ..Account::default() };
         let visibility = VaultVisibility::Private;
         let general = NewVault { name: "General".into(), description: None, visibility };
-        let mut change = Change { now, ids: &mut self.ids, vaults_max: usize::MAX };
-        account.insert_vault(general.record(now), &mut change).record.system = true;
+        account.insert_vault(general.record(account.now())).record.system = true;
         self.accounts.insert(id, account);
         id
     }
@@ -173,7 +164,6 @@ impl Store for MemoryStore {
 }
 
 /// The next id of a kind.
-fn next(last: &mut i64) -> i64 {
-    *last += 1;
-    *last
+fn next(last: &AtomicI64) -> i64 {
+    last.fetch_add(1, Relaxed) + 1
 }

@@ -11,7 +11,7 @@ use jiff::{SignedDuration, Timestamp};
 use promptarium::{PromptId, VaultId, VaultPromptId};
 use tokio::sync::Mutex;
 
-use super::{Change, next};
+use super::{Shared, next};
 use crate::domain::{
     AccountId, JobRecord, JobState, Membership, NewPrompt, PromptImage, PromptInputs, PromptRecord,
     SharedPrompt, VaultRecord, slug,
@@ -29,6 +29,7 @@ pub(super) struct Account {
     pub(super) jobs: HashMap<Arc<str>, Job>,
     /// Acquired before the lock of the store for a step that takes long.
     pub(super) long_step: Arc<Mutex<()>>,
+    pub(super) shared: Shared,
 }
 
 #[derive(Clone, Debug)]
@@ -53,6 +54,10 @@ pub(super) struct Member {
 }
 
 impl Account {
+    pub(super) fn now(&self) -> Timestamp {
+        self.shared.clock.now()
+    }
+
     /// The vault that a request addresses.
     pub(super) fn vault(&self, id: VaultId) -> Result<&Vault> {
         self.vaults.get(&id).ok_or(StoreError::NotFound)
@@ -92,25 +97,19 @@ impl Account {
         &mut self,
         new: NewPrompt,
         images: Arc<[PromptImage]>,
-        change: &mut Change<'_>,
     ) -> Result<PromptId> {
         self.check_vault(new.vault)?;
-        let record = PromptRecord { images, ..new.record(PromptId::new(0), change.now) };
-        let id = self.insert_prompt(record, new.inputs, change);
+        let record = PromptRecord { images, ..new.record(PromptId::new(0), self.now()) };
+        let id = self.insert_prompt(record, new.inputs);
         if let Some(vault) = new.vault {
-            self.add_member(vault, id, change);
+            self.add_member(vault, id);
         }
         Ok(id)
     }
 
     /// Adds a prompt with a new id, in no vault.
-    pub(super) fn insert_prompt(
-        &mut self,
-        record: PromptRecord,
-        inputs: PromptInputs,
-        change: &mut Change<'_>,
-    ) -> PromptId {
-        let id = PromptId::new(next(&mut change.ids.prompts));
+    pub(super) fn insert_prompt(&mut self, record: PromptRecord, inputs: PromptInputs) -> PromptId {
+        let id = PromptId::new(next(&self.shared.ids.prompts));
         let shown = Arc::new(PromptRecord { id, vault_ids: Vec::new(), ..record });
         self.prompts.insert(id, StoredPrompt { shown, inputs });
         id
@@ -118,13 +117,8 @@ impl Account {
 
     /// Fails if the account may not have so many more vaults and prompts. One request may copy as
     /// many prompts as a vault has, so a few could use up the memory.
-    pub(super) fn check_room(
-        &self,
-        vaults: usize,
-        prompts: usize,
-        change: &Change<'_>,
-    ) -> Result<()> {
-        if self.vaults.len() + vaults > change.vaults_max {
+    pub(super) fn check_room(&self, vaults: usize, prompts: usize) -> Result<()> {
+        if self.vaults.len() + vaults > self.shared.vaults_max {
             return Err(StoreError::TooManyVaults);
         }
         let is_free = prompts == 0 || self.prompts.len() + prompts <= MEMORY_FORK_PROMPTS_MAX;
@@ -132,12 +126,8 @@ impl Account {
     }
 
     /// Adds an empty vault with a new id and slug.
-    pub(super) fn insert_vault(
-        &mut self,
-        record: VaultRecord,
-        change: &mut Change<'_>,
-    ) -> &mut Vault {
-        let id = VaultId::new(next(&mut change.ids.vaults));
+    pub(super) fn insert_vault(&mut self, record: VaultRecord) -> &mut Vault {
+        let id = VaultId::new(next(&self.shared.ids.vaults));
         let record = VaultRecord { id, slug: self.free_slug(&record.name, None), ..record };
         self.vaults.entry(id).or_insert(Vault { record, members: BTreeMap::new() })
     }
@@ -162,7 +152,6 @@ impl Account {
         &mut self,
         vault_id: VaultId,
         prompt_id: PromptId,
-        change: &mut Change<'_>,
     ) -> Option<VaultPromptId> {
         let vault = self.vaults.get_mut(&vault_id)?;
         let prompt = &mut self.prompts.get_mut(&prompt_id)?.shown;
@@ -170,7 +159,7 @@ impl Account {
             return None;
         };
         Arc::make_mut(prompt).vault_ids.insert(index, vault_id);
-        let membership = VaultPromptId::new(next(&mut change.ids.memberships));
+        let membership = VaultPromptId::new(next(&self.shared.ids.memberships));
         vault.members.insert(membership, Member { prompt: prompt_id, pin: None });
         Some(membership)
     }
@@ -179,15 +168,11 @@ impl Account {
         self.vault_mut(at.vault)?.members.get_mut(&at.id).ok_or(StoreError::NotFound)
     }
 
-    pub(super) fn set_pinned(
-        &mut self,
-        at: Membership,
-        pinned: bool,
-        change: &mut Change<'_>,
-    ) -> Result<()> {
+    pub(super) fn set_pinned(&mut self, at: Membership, pinned: bool) -> Result<()> {
+        let pin = pinned.then(|| next(&self.shared.ids.others));
         let member = self.member_mut(at)?;
         if member.pin.is_some() != pinned {
-            member.pin = pinned.then(|| next(&mut change.ids.others));
+            member.pin = pin;
         }
         Ok(())
     }

@@ -22,7 +22,7 @@ impl AccountStore for MemoryStore {
         if data.account_named(name).is_some_and(|other| other.id != caller.account) {
             return Err(StoreError::AccountTaken);
         }
-        self.change(&mut data, caller.account)?.0.name = name.into();
+        data.account_mut(caller.account)?.name = name.into();
         let sessions = data.sessions.values_mut();
         for session in sessions.filter(|session| session.record.account == caller.account) {
             session.record.account_name = name.into();
@@ -44,23 +44,23 @@ impl AccountStore for MemoryStore {
 
     async fn import(&self, caller: &Caller, data: AccountData) -> Result<()> {
         let _turn = self.long_step(caller).await?;
-        self.write(caller, |account, change| {
+        self.write(caller, |account| {
             let new = data.vaults.iter().filter(|(vault, _)| !vault.system).count();
-            account.check_room(new, data.prompts.len(), change)?;
+            account.check_room(new, data.prompts.len())?;
             let mut ids = HashMap::with_capacity(data.prompts.len());
             for (prompt, inputs) in data.prompts {
-                ids.insert(prompt.id, account.insert_prompt(prompt, inputs, change));
+                ids.insert(prompt.id, account.insert_prompt(prompt, inputs));
             }
             for (record, members) in data.vaults {
                 let vault = match record.system {
                     true => account.general()?,
-                    false => account.insert_vault(record, change).record.id,
+                    false => account.insert_vault(record).record.id,
                 };
                 // The last one to be added, and the last one to be pinned, are shown first.
                 for (prompt, pinned) in members.into_iter().rev() {
                     let prompt = *ids.get(&prompt).ok_or(StoreError::NotFound)?;
-                    if let Some(id) = account.add_member(vault, prompt, change) {
-                        account.set_pinned(Membership { vault, id }, pinned, change)?;
+                    if let Some(id) = account.add_member(vault, prompt) {
+                        account.set_pinned(Membership { vault, id }, pinned)?;
                     }
                 }
             }
@@ -69,13 +69,14 @@ impl AccountStore for MemoryStore {
     }
 
     async fn add_image(&self, caller: &Caller, prompt: PromptId, image: PromptImage) -> Result<()> {
-        self.write(caller, |account, change| {
+        self.write(caller, |account| {
+            let now = account.now();
             let record = account.prompt_mut(prompt)?;
             if record.images.len() >= PROMPT_IMAGES_MAX {
                 return Err(StoreError::TooManyImages);
             }
             record.images = record.images.iter().cloned().chain([image]).collect();
-            record.updated_at = later(change.now, record.updated_at);
+            record.updated_at = later(now, record.updated_at);
             Ok(())
         })
     }

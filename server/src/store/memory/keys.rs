@@ -37,21 +37,16 @@ impl Data {
         self.keys.values().filter(move |key| key.account == account)
     }
 
-    fn insert_key(
-        &mut self,
-        account: AccountId,
-        new: NewKey,
-        now: Timestamp,
-    ) -> Result<ApiKeyRecord> {
+    fn insert_key(&mut self, account: AccountId, new: NewKey) -> Result<ApiKeyRecord> {
         let NewKey { public_id, name, digest, scopes, revoked } = new;
         if self.by_public_id.contains_key(&public_id) {
             return Err(StoreError::KeyTaken);
         }
-        let id = KeyId(next(&mut self.ids.others));
+        let id = KeyId(next(&self.shared.ids.others));
         self.by_public_id.insert(public_id.clone(), id);
-        let (last_used_at, revoked_at) = (None, revoked.then_some(now));
-        let shown =
-            ApiKeyRecord { public_id, name, scopes, created_at: now, last_used_at, revoked_at };
+        let created_at = self.shared.clock.now();
+        let (last_used_at, revoked_at) = (None, revoked.then_some(created_at));
+        let shown = ApiKeyRecord { public_id, name, scopes, created_at, last_used_at, revoked_at };
         self.keys.insert(id, KeyRecord { id, account, digest, shown: shown.clone() });
         Ok(shown)
     }
@@ -80,9 +75,8 @@ impl KeyStore for MemoryStore {
                 && other.is_revoked() == key.revoked;
             return if same { Ok(()) } else { Err(StoreError::KeyTaken) };
         }
-        let now = self.clock.now();
-        let owner = owner.unwrap_or_else(|| data.create_account(account, now));
-        data.insert_key(owner, key, now).map(drop)
+        let owner = owner.unwrap_or_else(|| data.create_account(account));
+        data.insert_key(owner, key).map(drop)
     }
 
     async fn find_key(&self, public_id: &str, _: &[u8; 32]) -> Result<Option<KeyRecord>> {
@@ -113,7 +107,7 @@ impl KeyStore for MemoryStore {
         if live.count() >= API_KEYS_MAX {
             return Err(StoreError::TooManyKeys);
         }
-        data.insert_key(caller.account, new, self.clock.now())
+        data.insert_key(caller.account, new)
     }
 
     async fn api_keys(&self, caller: &Caller) -> Result<Vec<ApiKeyRecord>> {
@@ -154,11 +148,11 @@ impl SessionStore for MemoryStore {
         let (mut data, now) = (self.data.write(), self.clock.now());
         let code = data.codes.remove(&code).filter(|code| code.expires_at > now);
         let Some(Code { account, .. }) = code else { return Ok(None) };
-        let id = KeyId(next(&mut data.ids.others));
+        let id = KeyId(next(&data.shared.ids.others));
         let record = SessionRecord {
             id,
             account,
-            account_name: self.change(&mut data, account)?.0.name.clone(),
+            account_name: data.account_mut(account)?.name.clone(),
             browser: browser.map(Into::into),
             created_at: now,
             last_seen_at: now,

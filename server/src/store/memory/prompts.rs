@@ -17,8 +17,8 @@ use crate::store::{PromptStore, Result, SearchStore, StoreError};
 #[async_trait]
 impl PromptStore for MemoryStore {
     async fn create_prompt(&self, caller: &Caller, new: NewPrompt) -> Result<SharedPrompt> {
-        self.write(caller, |account, change| {
-            let id = account.create_prompt(new, Arc::default(), change)?;
+        self.write(caller, |account| {
+            let id = account.create_prompt(new, Arc::default())?;
             account.prompt(id)
         })
     }
@@ -50,7 +50,7 @@ impl PromptStore for MemoryStore {
         id: PromptId,
         patch: PromptPatch,
     ) -> Result<SharedPrompt> {
-        self.write(caller, |account, change| {
+        self.write(caller, |account| {
             let StoredPrompt { shown, mut inputs } = account.stored(id)?.clone();
             account.check_vault(patch.vault)?;
             let has_model = patch.inputs.model_id.is_some() || inputs.model_id.is_some();
@@ -65,7 +65,7 @@ impl PromptStore for MemoryStore {
             set(&mut record.text, patch.text);
             set(&mut record.kind, patch.kind);
             set(&mut record.platform, patch.platform);
-            record.updated_at = later(change.now, record.updated_at);
+            record.updated_at = later(account.now(), record.updated_at);
             let new = patch.inputs;
             set(&mut inputs.model_id, new.model_id.map(Some));
             set(&mut inputs.aspect_ratio, new.aspect_ratio.map(Some));
@@ -73,14 +73,14 @@ impl PromptStore for MemoryStore {
             set(&mut inputs.reference_media_urls, new.reference_media_urls.map(Some));
             account.prompts.insert(id, StoredPrompt { shown: Arc::new(record), inputs });
             if let Some(vault) = patch.vault {
-                account.add_member(vault, id, change);
+                account.add_member(vault, id);
             }
             account.prompt(id)
         })
     }
 
     async fn delete_prompt(&self, caller: &Caller, id: PromptId) -> Result<()> {
-        self.write(caller, |account, _| {
+        self.write(caller, |account| {
             for vault in account.prompt(id)?.vault_ids.iter().copied() {
                 account.remove_prompt(vault, id)?;
             }
@@ -95,10 +95,10 @@ impl PromptStore for MemoryStore {
         id: PromptId,
         vault: VaultId,
     ) -> Result<SharedPrompt> {
-        self.write(caller, |account, change| {
+        self.write(caller, |account| {
             account.stored(id)?;
             account.check_vault(Some(vault))?;
-            account.add_member(vault, id, change);
+            account.add_member(vault, id);
             account.prompt(id)
         })
     }

@@ -31,9 +31,9 @@ impl VaultStore for MemoryStore {
     }
 
     async fn create_vault(&self, caller: &Caller, new: NewVault) -> Result<VaultRecord> {
-        self.write(caller, |account, change| {
-            account.check_room(1, 0, change)?;
-            Ok(account.insert_vault(new.record(change.now), change).shown())
+        self.write(caller, |account| {
+            account.check_room(1, 0)?;
+            Ok(account.insert_vault(new.record(account.now())).shown())
         })
     }
 
@@ -47,13 +47,14 @@ impl VaultStore for MemoryStore {
         id: VaultId,
         patch: VaultPatch,
     ) -> Result<VaultRecord> {
-        self.write(caller, |account, change| {
+        self.write(caller, |account| {
             let before = &account.vault(id)?.record;
             let name = patch.name.as_ref().filter(|name| **name != before.name);
             if name.is_some() && before.system {
                 return Err(StoreError::SystemVaultRename);
             }
             let slug = name.map(|name| account.free_slug(name, Some(id)));
+            let now = account.now();
             let vault = account.vault_mut(id)?;
             let record = &mut vault.record;
             if !patch.is_empty() {
@@ -62,7 +63,7 @@ impl VaultStore for MemoryStore {
                 set(&mut record.description, patch.description);
                 set(&mut record.visibility, patch.visibility);
                 set(&mut record.cover_image, patch.cover_image);
-                record.updated_at = later(change.now, record.updated_at);
+                record.updated_at = later(now, record.updated_at);
             }
             Ok(vault.shown())
         })
@@ -70,7 +71,7 @@ impl VaultStore for MemoryStore {
 
     async fn delete_vault(&self, caller: &Caller, id: VaultId) -> Result<()> {
         let _turn = self.long_step(caller).await?;
-        self.write(caller, |account, _| {
+        self.write(caller, |account| {
             let vault = account.vault(id)?;
             if vault.record.system {
                 return Err(StoreError::SystemVaultDelete);
@@ -97,16 +98,17 @@ impl VaultStore for MemoryStore {
         let prompts = source.members.values().map(|member| owner.stored(member.prompt).cloned());
         let prompts = prompts.collect::<Result<Vec<_>>>()?;
 
-        let (account, mut change) = self.change(&mut data, caller.account)?;
-        account.check_room(1, prompts.len(), &change)?;
-        let (created_at, updated_at) = (change.now, change.now);
+        let account = data.account_mut(caller.account)?;
+        account.check_room(1, prompts.len())?;
+        let now = account.now();
+        let (created_at, updated_at) = (now, now);
         let visibility = VaultVisibility::Private;
         let copy = VaultRecord { visibility, system: false, created_at, updated_at, ..copy };
-        let id = account.insert_vault(copy, &mut change).record.id;
+        let id = account.insert_vault(copy).record.id;
         for StoredPrompt { shown, inputs } in prompts {
             let copy = PromptRecord { created_at, updated_at, ..Arc::unwrap_or_clone(shown) };
-            let prompt = account.insert_prompt(copy, inputs, &mut change);
-            account.add_member(id, prompt, &mut change);
+            let prompt = account.insert_prompt(copy, inputs);
+            account.add_member(id, prompt);
         }
         account.vault(id).map(Vault::shown)
     }
@@ -127,7 +129,7 @@ impl MembershipStore for MemoryStore {
         vault: VaultId,
         prompts: &[PromptId],
     ) -> Result<(usize, u64)> {
-        self.write(caller, |account, change| {
+        self.write(caller, |account| {
             account.vault(vault)?;
             let mut seen = BTreeSet::new();
             let unknown = prompts.iter().filter(|id| !account.prompts.contains_key(id));
@@ -135,29 +137,29 @@ impl MembershipStore for MemoryStore {
             if !unknown.is_empty() {
                 return Err(StoreError::UnknownPrompts(unknown));
             }
-            let added = prompts.iter().filter_map(|id| account.add_member(vault, *id, change));
+            let added = prompts.iter().filter_map(|id| account.add_member(vault, *id));
             let added = added.count();
             Ok((added, account.vault(vault)?.members.len() as u64))
         })
     }
 
     async fn remove_membership(&self, caller: &Caller, at: Membership) -> Result<()> {
-        self.write(caller, |account, _| account.remove_member(at).map(drop))
+        self.write(caller, |account| account.remove_member(at).map(drop))
     }
 
     async fn move_membership(&self, caller: &Caller, at: Membership, to: VaultId) -> Result<Moved> {
-        self.write(caller, |account, change| {
+        self.write(caller, |account| {
             account.member_mut(at)?;
             account.vault(to).map_err(|_| StoreError::UnknownTargetVault)?;
             let prompt = account.remove_member(at)?;
             account.remove_prompt(to, prompt)?;
-            let membership = account.add_member(to, prompt, change);
+            let membership = account.add_member(to, prompt);
             Ok(Moved { prompt, membership: membership.ok_or(StoreError::NotFound)? })
         })
     }
 
     async fn set_pinned(&self, caller: &Caller, at: Membership, pinned: bool) -> Result<()> {
-        self.write(caller, |account, change| account.set_pinned(at, pinned, change))
+        self.write(caller, |account| account.set_pinned(at, pinned))
     }
 }
 
