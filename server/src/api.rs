@@ -36,13 +36,14 @@ use crate::blobs::{BlobError, Blobs};
 use crate::clock::Clock;
 use crate::domain::{AssetName, Vendor};
 use crate::generate::submit::Submitter;
-use crate::http::body::{self, BodyReadError};
+use crate::http::body::{self, BodyKind, BodyReadError, JSON};
 use crate::http::browser::Site;
 use crate::http::cursor::Cursors;
 use crate::http::error::ApiError;
 use crate::http::path::PathParams;
 use crate::http::rates::{Attempts, Rates};
 use crate::http::response::{self, Response};
+use crate::http::validate::{Form, json_fields};
 use crate::limits::{MEMORY_SHARE_DIVISOR, READINESS_TIMEOUT};
 use crate::quota::{ClientQuota, Quota};
 use crate::store::{Store, StoreError};
@@ -116,20 +117,19 @@ pub struct Request<'a> {
 }
 
 impl Request<'_> {
-    /// The JSON body.
-    async fn json(&mut self) -> Result<Bytes, BodyReadError> {
-        body::read(self.body, &self.parts.headers, self.memory, body::JSON).await
+    /// The whole body.
+    pub(crate) async fn body(&mut self, kind: BodyKind) -> Result<Bytes, BodyReadError> {
+        body::read(self.body, &self.parts.headers, self.memory, kind).await
     }
 
-    /// The body of a form in a page.
-    pub(crate) async fn form(&mut self) -> Result<Bytes, BodyReadError> {
-        body::read(self.body, &self.parts.headers, self.memory, body::FORM).await
-    }
-
-    /// The body of a form that anybody can send.
-    #[cfg(feature = "dashboard")]
-    pub(crate) async fn open_form(&mut self) -> Result<Bytes, BodyReadError> {
-        body::read(self.body, &self.parts.headers, self.memory, body::OPEN_FORM).await
+    /// What `read` takes from these fields of the JSON body.
+    async fn json<T>(
+        &mut self,
+        fields: &'static [&'static str],
+        read: impl FnOnce(&mut Form<'_>) -> Option<T>,
+    ) -> Result<T, ApiError> {
+        let body = self.body(JSON).await?;
+        Ok(json_fields(&body, fields)?.read(read)?)
     }
 
     /// The id at this index of the path.

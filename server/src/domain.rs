@@ -5,7 +5,6 @@
 
 #![allow(missing_docs, reason = "a field has a comment if its name does not say all")]
 
-mod account_data;
 mod api_key;
 mod asset;
 mod deployment;
@@ -14,10 +13,8 @@ mod records;
 mod search;
 mod session;
 
-pub use self::account_data::AccountData;
-pub(crate) use self::account_data::{PromptData, VaultData, account_name};
-pub use self::api_key::{AccountId, Caller, KeyId, KeyRecord, NewKey, Scopes};
-pub(crate) use self::api_key::{GeneratedKey, KeyError, Vendor};
+pub use self::api_key::{AccountId, ApiKeyRecord, Caller, KeyId, KeyRecord, NewKey, Scopes};
+pub(crate) use self::api_key::{GeneratedKey, KeyError, Vendor, account_name};
 pub use self::asset::{AssetName, ImageRef, Media};
 pub(crate) use self::deployment::SigningKey;
 pub use self::deployment::{BASE_PATH, ModelNamespace, PublicUrl};
@@ -28,9 +25,10 @@ pub use self::generation::{
 };
 pub(crate) use self::records::slug;
 pub use self::records::{
-    ListedPrompt, NewPrompt, NewVault, PromptImage, PromptInputs, PromptKind, PromptPage,
-    PromptPatch, PromptQuery, PromptRecord, SharedPrompt, VaultPatch, VaultRecord, VaultVisibility,
+    AccountData, ListedPrompt, Membership, NewPrompt, NewVault, PromptImage, PromptInputs,
+    PromptKind, PromptPage, PromptPatch, PromptQuery, PromptRecord, SharedPrompt, VaultPatch,
+    VaultRecord, VaultVisibility,
 };
 pub use self::search::{Place, PromptSearch};
 pub(crate) use self::session::SecretToken;
-pub use self::session::{ApiKeyRecord, NamedKey, SessionRecord};
+pub use self::session::SessionRecord;

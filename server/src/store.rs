@@ -17,6 +17,8 @@
 //! Ids are positive and never reused, and they increase: a prompt, vault or membership
 //! has a greater id than those created before it in the same account.
 
+#![allow(missing_docs, reason = "a method has a comment if its name does not say all")]
+
 mod accounts;
 #[cfg(test)]
 pub(crate) mod contract_tests;
@@ -41,7 +43,7 @@ pub use self::accounts::AccountStore;
 pub use self::jobs::{JobQueue, JobStore};
 pub use self::keys::{KeyStore, SessionStore};
 pub use self::prompts::{PromptStore, SearchStore};
-pub use self::vaults::{Added, Contents, MembershipStore, Moved, VaultStore};
+pub use self::vaults::{Contents, MembershipStore, Moved, VaultStore};
 /// For stores of tests, in other crates.
 #[cfg(feature = "test-support")]
 pub use crate::domain::*;
@@ -69,11 +71,9 @@ pub trait Store:
 /// The underlying error of a store failure; for the log only.
 pub type Cause = Box<dyn std::error::Error + Send + Sync>;
 
-/// The result of a store method.
 pub type Result<T, E = StoreError> = std::result::Result<T, E>;
 
 /// Why a store method failed. For callers, `http::error` has the texts.
-#[allow(missing_docs, reason = "the message says it")]
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     #[error("the resource does not exist for this caller")]

@@ -39,6 +39,7 @@ use self::visit::query_bytes;
 use crate::api::{Api, HandlerResult, Request};
 use crate::domain::{SecretToken, SessionRecord};
 use crate::http::auth::AuthError;
+use crate::http::body::OPEN_FORM;
 use crate::http::browser::Site;
 use crate::http::error::ApiError;
 use crate::http::headers::sole;
@@ -104,7 +105,7 @@ pub(crate) async fn sign_in_form(api: &Api, request: Request<'_>) -> HandlerResu
 pub(crate) async fn sign_in(api: &Api, mut request: Request<'_>) -> HandlerResult {
     let Request { parts, peer, .. } = request;
     api.site.check_source(parts)?;
-    let form = request.open_form().await?;
+    let form = request.body(OPEN_FORM).await?;
     let entered = Entered::parse(&form);
     let mut codes = entered.all("code");
     // Of two it would not be clear which one counts.

@@ -3,6 +3,7 @@
 //! `docs/accounts.md` describes the format. It holds references to files, not the files.
 
 use std::collections::HashSet;
+use std::mem;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -11,19 +12,19 @@ use futures::stream::{self, Stream, StreamExt, TryStreamExt};
 use futures::{FutureExt, SinkExt};
 use jiff::Timestamp;
 use promptarium::PromptId;
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::view::Time;
+use super::view::{Time, write_prompt_fields, write_vault_fields};
 use crate::domain::{Caller, PromptInputs, PromptQuery, PromptRecord, VaultRecord};
+use crate::http::json::Object;
 use crate::store::{Result as StoreResult, Store, StoreError};
 
 /// The fields `format` and `version` of a document.
 pub(super) const FORMAT: &[(&str, ())] = &[("promptarium-account", ())];
 pub(super) const VERSION: i64 = 1;
 
-/// Prompts that are read at once, and statements at once for what the API does not return of them.
+/// Prompts that are read at once.
 const PAGE: usize = 100;
-const AT_ONCE: usize = 8;
 
 /// All prompts and vaults of an account, a page or a vault at a time. It is not a snapshot of one
 /// instant, but no vault in it has a prompt that is missing.
@@ -41,7 +42,7 @@ pub(crate) async fn export(
         let members = match store.contents(&caller, vault.id).await {
             // It was deleted meanwhile.
             Err(StoreError::NotFound) => continue,
-            contents => contents?.map_ok(|one| (one.prompt.id, one.pinned)),
+            contents => contents?.entries.map_ok(|one| (one.prompt.id, one.pinned)),
         };
         vaults.push((vault, members.try_collect().await?));
     }
@@ -53,7 +54,7 @@ pub(crate) async fn export(
     let (pieces, written) = channel(0);
     let writing = async move { write(&*store, &caller, head, vaults, pieces).await.err() };
     let failure = writing.into_stream().filter_map(async |error| error.map(Err));
-    Ok(stream::select(written.map(|piece: String| Ok(piece.into())), failure))
+    Ok(stream::select(written.map(|piece: Vec<u8>| Ok(piece.into())), failure))
 }
 
 /// Sends the document piece by piece, until nobody reads it any more.
@@ -62,80 +63,50 @@ async fn write(
     caller: &Caller,
     head: String,
     vaults: Vec<(VaultRecord, Vec<(PromptId, bool)>)>,
-    mut pieces: Sender<String>,
+    mut pieces: Sender<Vec<u8>>,
 ) -> StoreResult<()> {
     let gone = |_| StoreError::Unavailable("nobody reads the export".into());
-    pieces.send(head).await.map_err(gone)?;
+    let mut json = head.into_bytes();
     let mut written = HashSet::new();
     let mut query = PromptQuery { vault: None, kind: None, after: None, limit: PAGE };
     loop {
         let page = store.list_prompts(caller, query).await?;
         query.after = page.prompts.last().map(|prompt| prompt.id);
-        let inputs = stream::iter(page.prompts).map(|prompt| async move {
-            match store.prompt_inputs(caller, prompt.id).await {
+        for prompt in page.prompts {
+            let inputs = match store.prompt_inputs(caller, prompt.id).await {
                 // It was deleted meanwhile.
-                Err(StoreError::NotFound) => Ok(None),
-                inputs => inputs.map(|inputs| Some((prompt, inputs))),
-            }
-        });
-        let mut text = String::new();
-        let found: Vec<_> = inputs.buffered(AT_ONCE).try_collect().await?;
-        for (prompt, inputs) in found.into_iter().flatten() {
-            text.push_str(if written.is_empty() { "\n" } else { ",\n" });
-            text.push_str(&prompt_json(&prompt, &inputs).to_string());
+                Err(StoreError::NotFound) => continue,
+                inputs => inputs?,
+            };
+            json.extend_from_slice(if written.is_empty() { &b"\n"[..] } else { b",\n" });
+            write_prompt(&mut json, &prompt, &inputs);
             written.insert(prompt.id);
         }
-        pieces.send(text).await.map_err(gone)?;
+        pieces.send(mem::take(&mut json)).await.map_err(gone)?;
         if !page.more {
             break;
         }
     }
-    let mut text = "],\n\"vaults\":[\n".to_owned();
+    json.extend_from_slice(b"],\n\"vaults\":[\n");
     for (vault, members) in vaults {
         let members = members.into_iter().filter(|(id, _)| written.contains(id));
-        text.push_str(&vault_json(&vault, members).to_string());
-        pieces.send(text).await.map_err(gone)?;
-        text = ",\n".to_owned();
+        let members = members.map(|(id, pinned)| json!({ "id": id, "isPinned": pinned }));
+        let mut object = Object::begin(&mut json);
+        write_vault_fields(&mut object, &vault, None);
+        object.value("prompts", &members.collect::<Vec<_>>());
+        object.end();
+        pieces.send(mem::replace(&mut json, b",\n".to_vec())).await.map_err(gone)?;
     }
     // The account has at least one vault, its General vault.
-    pieces.send("]}\n".to_owned()).await.map_err(gone)
+    pieces.send(b"]}\n".to_vec()).await.map_err(gone)
 }
 
-fn prompt_json(prompt: &PromptRecord, inputs: &PromptInputs) -> Value {
-    let images = prompt.images.iter().map(|image| {
-        json!({
-            "url": image.source,
-            "width": image.width,
-            "height": image.height,
-            "createdAt": Time(image.created_at),
-        })
-    });
-    json!({
-        "id": prompt.id,
-        "title": *prompt.title,
-        "prompt": *prompt.text,
-        "promptType": prompt.kind.as_str(),
-        "platform": prompt.platform.as_deref(),
-        "modelId": inputs.model_id.as_deref(),
-        "aspectRatio": inputs.aspect_ratio.as_deref(),
-        "imageUrl": inputs.image_url,
-        "referenceMediaUrls": inputs.reference_media_urls.as_deref(),
-        "images": images.collect::<Vec<_>>(),
-        "createdAt": Time(prompt.created_at),
-        "updatedAt": Time(prompt.updated_at),
-    })
-}
-
-fn vault_json(vault: &VaultRecord, members: impl Iterator<Item = (PromptId, bool)>) -> Value {
-    let members = members.map(|(id, pinned)| json!({ "id": id, "isPinned": pinned }));
-    json!({
-        "name": *vault.name,
-        "description": vault.description.as_deref(),
-        "visibility": vault.visibility.as_str(),
-        "coverImageUrl": vault.cover_image,
-        "isSystem": vault.system,
-        "createdAt": Time(vault.created_at),
-        "updatedAt": Time(vault.updated_at),
-        "prompts": members.collect::<Vec<_>>(),
-    })
+fn write_prompt(json: &mut Vec<u8>, prompt: &PromptRecord, inputs: &PromptInputs) {
+    let mut object = Object::begin(json);
+    write_prompt_fields(&mut object, prompt, None);
+    object.value("modelId", &inputs.model_id.as_deref());
+    object.value("aspectRatio", &inputs.aspect_ratio.as_deref());
+    object.value("imageUrl", &inputs.image_url);
+    object.value("referenceMediaUrls", &inputs.reference_media_urls.as_deref());
+    object.end();
 }

@@ -24,7 +24,7 @@ use crate::http::body::{BodyReadError, content_type, exact};
 use crate::http::error::ApiError;
 use crate::http::headers::sole;
 use crate::http::response::{self, Response};
-use crate::http::validate::{integer, json_fields, one_of};
+use crate::http::validate::{integer, one_of};
 use crate::limits::UPLOAD_BUFFER_BYTES;
 
 pub(crate) const FIELDS: &[&str] = &["contentType", "size"];
@@ -46,12 +46,11 @@ pub(crate) async fn create_slot(
     caller: &Caller,
     mut request: Request<'_>,
 ) -> HandlerResult {
-    let body = request.json().await?;
-    let mut form = json_fields(&body, FIELDS)?;
-    let media = form.required("contentType", one_of(TYPES));
-    let size = form.required("size", integer(limits::UPLOAD_SIZE_BYTES));
-    let (media, size) = form.finish_with(media.zip(size))?;
-
+    let fields = request.json(FIELDS, |form| {
+        let media = form.required("contentType", one_of(TYPES));
+        media.zip(form.required("size", integer(limits::UPLOAD_SIZE_BYTES)))
+    });
+    let (media, size) = fields.await?;
     // No other step asks the store, so the key may have been found in the cache only.
     api.store.confirm_key(caller).await.map_err(AuthError::from)?;
     let (name, upload_url, token) = api.slots.issue(caller.account, media, size);

@@ -14,6 +14,7 @@ use super::{Api, HandlerResult, Request};
 use crate::blobs::asset_url::Assets;
 use crate::domain::{Caller, GenerationRequest, JobRecord, JobState, NewJob, OutputKind};
 use crate::generate::request_digest;
+use crate::http::body::JSON;
 use crate::http::error::ApiError;
 use crate::http::response;
 use crate::http::validate::{
@@ -37,9 +38,6 @@ pub(crate) const FIELDS: &[&str] = &[
     "referenceImageUrls",
     "imageEditEndpointId",
 ];
-
-pub(crate) const KINDS: &[(&str, OutputKind)] =
-    &[("image", OutputKind::Image), ("video", OutputKind::Video)];
 
 /// The status of a generation (S-34).
 fn job_view(job: &JobRecord) -> Value {
@@ -68,8 +66,9 @@ fn job_view(job: &JobRecord) -> Value {
 
 /// `POST /generations` (GE-01 to GE-27).
 pub(crate) async fn create(api: &Api, caller: &Caller, mut request: Request<'_>) -> HandlerResult {
-    let body = request.json().await?;
-    let (new, parameter_values) = new_job(json_fields(&body, FIELDS)?, &api.assets)?;
+    let body = request.body(JSON).await?;
+    let form = json_fields(&body, FIELDS)?;
+    let (new, parameter_values) = form.read(|form| new_job(form, &api.assets))?;
     let bytes = body.len() + parameter_values * PARAMETER_VALUE_BYTES;
     let reservation = request.memory.reserve(bytes)?;
     drop(body);
@@ -93,57 +92,43 @@ pub(crate) async fn status(api: &Api, caller: &Caller, request: Request<'_>) -> 
     Ok(response::data(StatusCode::OK, &job_view(&job)))
 }
 
-/// Checks the fields; reports all failing ones at once. Also returns how many values the parameters
-/// have.
-pub(crate) fn new_job(mut form: Form<'_>, assets: &Assets) -> Result<(NewJob, usize), ApiError> {
-    let model_id = form.required("modelId", text(limits::GENERATION_MODEL_ID_CHARS));
-    let prompt = form.required("prompt", text(1..=limits::GENERATION_PROMPT_CHARS_MAX));
+/// The fields of a job, with their defaults (GE-09, GE-17, GE-19), and how many values the parameters
+/// have. A required field may be empty, of which the form then has an error.
+pub(crate) fn new_job(form: &mut Form<'_>, assets: &Assets) -> Option<(NewJob, usize)> {
+    let owned = |text: Option<Arc<str>>| text.map(|text| Box::from(&*text));
+    let model = || text(limits::GENERATION_MODEL_ID_CHARS);
+    let prompt = text(1..=limits::GENERATION_PROMPT_CHARS_MAX);
+    let negative = text(0..=limits::GENERATION_NEGATIVE_PROMPT_CHARS_MAX);
+    let ratio = text(0..=limits::GENERATION_ASPECT_RATIO_CHARS_MAX);
+    let batch_count = form.optional("batchCount", integer(limits::GENERATION_BATCH_COUNT));
+    let url = image_url(assets);
+    let urls = |most| list_of(0..=most, url);
+    let inputs = urls(limits::GENERATION_IMAGE_INPUTS_MAX);
+    let references = urls(limits::GENERATION_REFERENCE_IMAGE_URLS_MAX);
+    let (parameters, parameter_values) = form.optional("parameters", parameters).unzip();
+    let request = GenerationRequest {
+        model_id: owned(form.required("modelId", model())).unwrap_or_default(),
+        prompt: owned(form.required("prompt", prompt)).unwrap_or_default(),
+        kind: form.optional("generationType", one_of(OutputKind::ALL)).unwrap_or_default(),
+        negative_prompt: owned(form.optional("negativePrompt", negative)),
+        image_input: form.optional("imageInput", url),
+        image_inputs: form.optional("imageInputs", inputs).unwrap_or_default(),
+        aspect_ratio: owned(form.optional("aspectRatio", ratio))
+            .unwrap_or_else(|| limits::GENERATION_ASPECT_RATIO_DEFAULT.into()),
+        batch_count: batch_count.unwrap_or(limits::GENERATION_BATCH_COUNT_DEFAULT),
+        parameters,
+        reference_image_urls: form.optional("referenceImageUrls", references).unwrap_or_default(),
+        image_edit_endpoint_id: owned(form.optional("imageEditEndpointId", model())),
+    };
     let client_job_id = form.optional("clientJobId", client_job_id);
     let vault = form.optional("vaultId", id);
-    let (options, parameter_values) = options(&mut form, assets);
-    let (model_id, prompt) = form.finish_with(model_id.zip(prompt))?;
-
-    let (model_id, prompt) = ((*model_id).into(), (*prompt).into());
-    let request = GenerationRequest { model_id, prompt, ..options };
     let job = NewJob {
         client_job_id: client_job_id.unwrap_or_else(|| Arc::from(Uuid::new_v4().to_string())),
         digest: request_digest(&request, vault),
         request: Arc::new(request),
         vault,
     };
-    Ok((job, parameter_values))
-}
-
-/// The optional fields, with their defaults (GE-09, GE-17, GE-19), and how many values the
-/// parameters have.
-fn options(form: &mut Form<'_>, assets: &Assets) -> (GenerationRequest, usize) {
-    let owned = |text: Option<Arc<str>>| text.map(|text| Box::from(&*text));
-    let url = image_url(assets);
-    let urls = |most| list_of(0..=most, url);
-    let aspect_ratio =
-        owned(form.optional("aspectRatio", text(0..=limits::GENERATION_ASPECT_RATIO_CHARS_MAX)));
-    let batch_count = form.optional("batchCount", integer(limits::GENERATION_BATCH_COUNT));
-    let negative = text(0..=limits::GENERATION_NEGATIVE_PROMPT_CHARS_MAX);
-    let (parameters, parameter_values) = form.optional("parameters", parameters).unzip();
-    let references = urls(limits::GENERATION_REFERENCE_IMAGE_URLS_MAX);
-    let request = GenerationRequest {
-        kind: form.optional("generationType", one_of(KINDS)).unwrap_or_default(),
-        negative_prompt: owned(form.optional("negativePrompt", negative)),
-        image_input: form.optional("imageInput", url),
-        image_inputs: form
-            .optional("imageInputs", urls(limits::GENERATION_IMAGE_INPUTS_MAX))
-            .unwrap_or_default(),
-        aspect_ratio: aspect_ratio
-            .unwrap_or_else(|| limits::GENERATION_ASPECT_RATIO_DEFAULT.into()),
-        batch_count: batch_count.unwrap_or(limits::GENERATION_BATCH_COUNT_DEFAULT),
-        parameters,
-        reference_image_urls: form.optional("referenceImageUrls", references).unwrap_or_default(),
-        image_edit_endpoint_id: owned(
-            form.optional("imageEditEndpointId", text(limits::GENERATION_MODEL_ID_CHARS)),
-        ),
-        ..GenerationRequest::default()
-    };
-    (request, parameter_values.unwrap_or(0))
+    Some((job, parameter_values.unwrap_or(0)))
 }
 
 /// The name of a job: one segment of `statusUrl`. Every character can be percent-encoded, but

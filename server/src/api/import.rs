@@ -1,14 +1,17 @@
 //! Imports: the document of an export is checked as a whole and then added to an account.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
+use std::sync::LazyLock;
 
 use jiff::Timestamp;
-use promptarium::limits;
+use promptarium::{PromptId, limits};
 use url::Url;
 
 use super::export::{FORMAT, VERSION};
 use super::{prompts, vaults};
-use crate::domain::{AccountData, Caller, ImageRef, PromptData, PromptImage, VaultData};
+use crate::domain::{
+    AccountData, Caller, ImageRef, PromptImage, PromptInputs, PromptRecord, VaultRecord,
+};
 use crate::http::validate::{
     Field, FieldError, FieldErrors, Form, absolute_url, id, integer, json_fields, list as list_of,
     one_of, text,
@@ -17,31 +20,14 @@ use crate::limits::{IMPORT_PROMPTS_MAX, PROMPT_IMAGES_MAX, VAULTS_MAX};
 use crate::store::{Store, StoreError};
 
 const FIELDS: &[&str] = &["format", "version", "prompts", "vaults"];
-const PROMPT_FIELDS: &[&str] = &[
-    "id",
-    "title",
-    "prompt",
-    "promptType",
-    "platform",
-    "modelId",
-    "aspectRatio",
-    "imageUrl",
-    "referenceMediaUrls",
-    "images",
-    "createdAt",
-    "updatedAt",
-];
+/// With those of the API, of which an export has no `vaultId`.
+static PROMPT_FIELDS: LazyLock<Vec<&str>> =
+    LazyLock::new(|| [prompts::FIELDS, &["id", "images", "createdAt", "updatedAt"]].concat());
 const IMAGE_FIELDS: &[&str] = &["url", "width", "height", "createdAt"];
-const VAULT_FIELDS: &[&str] = &[
-    "name",
-    "description",
-    "visibility",
-    "coverImageUrl",
-    "isSystem",
-    "createdAt",
-    "updatedAt",
-    "prompts",
-];
+static VAULT_FIELDS: LazyLock<Vec<&str>> = LazyLock::new(|| {
+    let more: &[&str] = &["coverImageUrl", "isSystem", "createdAt", "updatedAt", "prompts"];
+    [vaults::FIELDS, more].concat()
+});
 const MEMBER_FIELDS: &[&str] = &["id", "isPinned"];
 
 /// A longer list of errors does not help anybody.
@@ -83,21 +69,20 @@ fn parse(document: &[u8]) -> Result<AccountData, String> {
         return form.finish().map(|()| AccountData::default()).map_err(|errors| lines(&errors));
     }
     let prompts = form.required("prompts", list_of(0..=IMPORT_PROMPTS_MAX, prompt));
-    let prompts = prompts.unwrap_or_default();
-    let count = prompts.len();
-    let mut places = HashMap::with_capacity(count);
-    for (at, (id, _)) in prompts.iter().enumerate() {
-        // The file has the newest first.
-        if places.insert(*id, count - 1 - at).is_some() {
+    let mut prompts = prompts.unwrap_or_default();
+    let mut ids = HashSet::with_capacity(prompts.len());
+    for (at, (PromptRecord { id, .. }, _)) in prompts.iter().enumerate() {
+        if !ids.insert(*id) {
             form.reject("prompts", format!("entry {} has the id {id} of another", at + 1));
         }
     }
-    let vaults = form.required("vaults", list_of(0..=VAULTS_MAX, |field| vault(field, &places)));
-    if vaults.iter().flatten().filter(|vault| vault.system).count() > 1 {
+    let vaults = form.required("vaults", list_of(0..=VAULTS_MAX, |field| vault(field, &ids)));
+    if vaults.iter().flatten().filter(|(vault, _)| vault.system).count() > 1 {
         form.reject("vaults", "has two system vaults".to_owned());
     }
     let vaults = form.finish_with(vaults).map_err(|errors| lines(&errors))?;
-    let prompts = prompts.into_iter().rev().map(|(_, prompt)| prompt).collect();
+    // The file has the newest first.
+    prompts.reverse();
     Ok(AccountData { prompts, vaults })
 }
 
@@ -115,19 +100,19 @@ fn entry<T>(
 ) -> Result<T, FieldError> {
     let form = json_fields(field.raw().as_bytes(), known)
         .map_err(|errors| errors.0.into_values().collect::<String>())?;
-    let mut form = form.without_nulls();
-    let value = read(&mut form);
-    form.finish_with(value).map_err(|errors| format!("({})", lines(&errors)))
+    form.without_nulls().read(read).map_err(|errors| format!("({})", lines(&errors)))
 }
 
-fn prompt(field: &Field<'_>) -> Result<(i64, PromptData), FieldError> {
-    entry(field, PROMPT_FIELDS, |form| {
-        let id = form.required("id", id::<i64>);
+fn prompt(field: &Field<'_>) -> Result<(PromptRecord, PromptInputs), FieldError> {
+    entry(field, &PROMPT_FIELDS, |form| {
+        let id = form.required("id", id);
         form.require("promptType");
         let new = prompts::whole(form, image_ref, text(0..=limits::MODEL_ID_CHARS_MAX));
         let images = form.required("images", list_of(0..=PROMPT_IMAGES_MAX, image));
         let (created_at, updated_at) = times(form)?;
-        Some((id?, PromptData { new: new?, images: images?, created_at, updated_at }))
+        let (new, images) = (new?, images?.into());
+        let record = PromptRecord { images, updated_at, ..new.record(id?, created_at) };
+        Some((record, new.inputs))
     })
 }
 
@@ -141,30 +126,34 @@ fn image(field: &Field<'_>) -> Result<PromptImage, FieldError> {
     })
 }
 
-fn vault(field: &Field<'_>, places: &HashMap<i64, usize>) -> Result<VaultData, FieldError> {
-    entry(field, VAULT_FIELDS, |form| {
+fn vault(
+    field: &Field<'_>,
+    ids: &HashSet<PromptId>,
+) -> Result<(VaultRecord, Vec<(PromptId, bool)>), FieldError> {
+    entry(field, &VAULT_FIELDS, |form| {
         form.require("visibility");
-        let new = vaults::whole(form);
+        let new = vaults::new_vault(form);
         let cover_image = form.optional("coverImageUrl", image_ref);
         let system = form.required("isSystem", boolean);
-        let member = |field: &Field<'_>| member(field, places);
+        let member = |field: &Field<'_>| member(field, ids);
         let members = form.required("prompts", list_of(0..=IMPORT_PROMPTS_MAX, member));
         let mut seen = HashSet::new();
         if members.iter().flatten().any(|(prompt, _)| !seen.insert(*prompt)) {
             form.reject("prompts", "has a prompt twice".to_owned());
         }
         let (created_at, updated_at) = times(form)?;
-        let (new, system, members) = (new?, system?, members?);
-        Some(VaultData { new, cover_image, system, created_at, updated_at, members })
+        let (new, system) = (new?, system?);
+        let record = VaultRecord { cover_image, system, updated_at, ..new.record(created_at) };
+        Some((record, members?))
     })
 }
 
-fn member(field: &Field<'_>, places: &HashMap<i64, usize>) -> Result<(usize, bool), FieldError> {
+fn member(field: &Field<'_>, ids: &HashSet<PromptId>) -> Result<(PromptId, bool), FieldError> {
     entry(field, MEMBER_FIELDS, |form| {
         let prompt = form.required("id", |field| {
-            let id = id::<i64>(field)?;
-            let place = places.get(&id).copied();
-            place.ok_or_else(|| format!("names no prompt of the file: {id}"))
+            let id = id(field)?;
+            let is_known = ids.contains(&id);
+            is_known.then_some(id).ok_or_else(|| format!("names no prompt of the file: {id}"))
         });
         prompt.zip(form.required("isPinned", boolean))
     })

@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 
 use super::view::Time;
 use super::{Api, HandlerResult, Request};
-use crate::domain::{ApiKeyRecord, Caller, GeneratedKey, NamedKey, NewKey, Scopes};
+use crate::domain::{ApiKeyRecord, Caller, GeneratedKey, NewKey, Scopes};
 use crate::http::error::ApiError;
 use crate::http::response;
-use crate::http::validate::{Field, FieldError, json_fields, list as list_of, one_of, text};
+use crate::http::validate::{Field, FieldError, list as list_of, one_of, text};
 use crate::store::StoreError;
 
 pub(crate) const FIELDS: &[&str] = &["name", "scopes"];
@@ -34,12 +34,11 @@ fn view(record: &ApiKeyRecord) -> Value {
 
 /// `POST /api-keys` (KE-03 to KE-06). The response is the only one with the key.
 pub(crate) async fn create(api: &Api, caller: &Caller, mut request: Request<'_>) -> HandlerResult {
-    let body = request.json().await?;
-    let mut form = json_fields(&body, FIELDS)?;
-    let name = form.required("name", name);
-    let scopes = form.required("scopes", list_of(0..=SCOPES.len(), one_of(SCOPES)));
-    let (name, scopes) = form.finish_with(name.zip(scopes))?;
-
+    let fields = request.json(FIELDS, |form| {
+        let name = form.required("name", name);
+        name.zip(form.required("scopes", list_of(0..=SCOPES.len(), one_of(SCOPES))))
+    });
+    let (name, scopes) = fields.await?;
     let scopes = scopes.first().copied().unwrap_or_default();
     let (record, key) = issue(api, caller, &name, scopes).await?;
     let mut view = view(&record);
@@ -55,7 +54,7 @@ pub(crate) async fn issue(
     scopes: Scopes,
 ) -> Result<(ApiKeyRecord, GeneratedKey), StoreError> {
     let key = api.vendor.make();
-    let new = NamedKey { name: name.into(), key: NewKey::new(&key, scopes) };
+    let new = NewKey { name: Some(name.into()), ..NewKey::new(&key, scopes) };
     Ok((api.store.create_api_key(caller, new).await?, key))
 }
 

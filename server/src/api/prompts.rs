@@ -12,11 +12,11 @@ use crate::domain::{
     Caller, ImageRef, NewPrompt, PromptInputs, PromptKind, PromptPage, PromptPatch, PromptQuery,
 };
 use crate::http::cursor::{Cursors, Listing};
-use crate::http::error::{ApiError, MODEL_REQUIRED};
+use crate::http::error::MODEL_REQUIRED;
 use crate::http::response;
 use crate::http::validate::{
-    Field, FieldError, FieldErrors, Form, absolute_url, id, integer, json_fields, list as list_of,
-    model_id, one_of, query_fields, text,
+    Field, FieldError, Form, absolute_url, id, integer, list as list_of, model_id, one_of,
+    query_fields, text,
 };
 
 pub(crate) const FIELDS: &[&str] = &[
@@ -34,31 +34,12 @@ pub(crate) const FIELDS: &[&str] = &[
 pub(crate) const SAVE_FIELDS: &[&str] = &["vaultId"];
 pub(crate) const QUERY: &[&str] = &["limit", "cursor", "vaultId", "type"];
 
-pub(crate) const KINDS: &[(&str, PromptKind)] =
-    &[("image", PromptKind::Image), ("text", PromptKind::Text), ("video", PromptKind::Video)];
-
 /// `GET /prompts` (PG-01 to PG-09, PR-13 to PR-18).
 pub(crate) async fn list(api: &Api, caller: &Caller, request: Request<'_>) -> HandlerResult {
-    let form = query_fields(request.parts.uri.query(), QUERY);
-    let (query, listing) = page_query(api, caller, form)?;
-    let page = api.store.list_prompts(caller, query).await?;
-    let next = next_cursor(api, &listing, &page);
-    // The response has more bytes than this. If the budget has no memory for them, writing it would
-    // be in vain.
-    drop(request.memory.reserve(page.prompts.iter().map(|prompt| prompt.text.len()).sum())?);
-    let prompts: Vec<_> = page.prompts.into_iter().map(|prompt| api.view(prompt)).collect();
-    Ok(response::page(&prompts, next.as_deref()))
-}
-
-/// What a page has, and for which list its cursor is.
-fn page_query(
-    api: &Api,
-    caller: &Caller,
-    mut form: Form<'_>,
-) -> Result<(PromptQuery, Listing), ApiError> {
+    let mut form = query_fields(request.parts.uri.query(), QUERY);
     let limit = form.optional("limit", integer(limits::PAGE_SIZE));
     let vault = form.optional("vaultId", id::<VaultId>);
-    let kind = form.optional("type", one_of(KINDS));
+    let kind = form.optional("type", one_of(PromptKind::ALL));
     let listing = Listing { account: caller.account, vault, kind };
     // A cursor is signed for its filters. If they are not valid, only its form can be checked.
     let filters_are_valid = form.is_clean();
@@ -70,30 +51,30 @@ fn page_query(
     form.finish()?;
 
     let limit = limit.unwrap_or(limits::PAGE_SIZE_DEFAULT) as usize;
-    Ok((PromptQuery { vault, kind, after, limit }, listing))
-}
-
-/// The cursor of the page after this one.
-fn next_cursor(api: &Api, listing: &Listing, page: &PromptPage) -> Option<String> {
-    let last = page.prompts.last().filter(|_| page.more);
-    last.map(|last| api.cursors.write(listing, last.id))
+    let query = PromptQuery { vault, kind, after, limit };
+    let PromptPage { prompts, more } = api.store.list_prompts(caller, query).await?;
+    let last = prompts.last().filter(|_| more);
+    let next = last.map(|last| api.cursors.write(&listing, last.id));
+    // The response has more bytes than this. If the budget has no memory for them, writing it would
+    // be in vain.
+    drop(request.memory.reserve(prompts.iter().map(|prompt| prompt.text.len()).sum())?);
+    let prompts: Vec<_> = prompts.into_iter().map(|prompt| api.view(prompt)).collect();
+    Ok(response::page(&prompts, next.as_deref()))
 }
 
 /// `POST /prompts` (PR-19 to PR-29).
 pub(crate) async fn create(api: &Api, caller: &Caller, mut request: Request<'_>) -> HandlerResult {
-    let body = request.json().await?;
-    let new = new_prompt(json_fields(&body, FIELDS)?, api)?;
+    let new = request.json(FIELDS, |form| new_prompt(form, api)).await?;
     let prompt = api.store.create_prompt(caller, new).await?;
     Ok(response::record(StatusCode::CREATED, &api.view(prompt)))
 }
 
-/// Checks the fields of a whole prompt; reports all failing ones at once.
-pub(crate) fn new_prompt(mut form: Form<'_>, api: &Api) -> Result<NewPrompt, FieldErrors> {
-    let new = whole(&mut form, image_url(&api.assets), model_id(&api.model_namespace));
-    form.finish_with(new)
+/// The fields of a whole prompt.
+pub(crate) fn new_prompt(form: &mut Form<'_>, api: &Api) -> Option<NewPrompt> {
+    whole(form, image_url(&api.assets), model_id(&api.model_namespace))
 }
 
-/// The fields of a whole prompt, with these rules for images and the model.
+/// The same with these rules for images and the model.
 pub(super) fn whole(
     form: &mut Form<'_>,
     image: impl Fn(&Field<'_>) -> Result<ImageRef, FieldError> + Copy,
@@ -124,11 +105,8 @@ pub(crate) async fn get(api: &Api, caller: &Caller, request: Request<'_>) -> Han
 
 /// `PATCH /prompts/{promptId}` (PR-31 to PR-39).
 pub(crate) async fn update(api: &Api, caller: &Caller, mut request: Request<'_>) -> HandlerResult {
-    let body = request.json().await?;
-    let mut form = json_fields(&body, FIELDS)?;
-    let patch = patch(&mut form, image_url(&api.assets), model_id(&api.model_namespace));
-    form.finish()?;
-
+    let (image, model) = (image_url(&api.assets), model_id(&api.model_namespace));
+    let patch = request.json(FIELDS, |form| Some(patch(form, image, model))).await?;
     let prompt = api.store.update_prompt(caller, request.id(0)?, patch).await?;
     Ok(response::record(StatusCode::OK, &api.view(prompt)))
 }
@@ -142,11 +120,7 @@ pub(crate) async fn delete(api: &Api, caller: &Caller, request: Request<'_>) -> 
 
 /// `POST /prompts/{promptId}/save` (PR-44 to PR-47).
 pub(crate) async fn save(api: &Api, caller: &Caller, mut request: Request<'_>) -> HandlerResult {
-    let body = request.json().await?;
-    let mut form = json_fields(&body, SAVE_FIELDS)?;
-    let vault = form.required("vaultId", id);
-    let vault = form.finish_with(vault)?;
-
+    let vault = request.json(SAVE_FIELDS, |form| form.required("vaultId", id)).await?;
     let prompt = api.store.save_prompt(caller, request.id(0)?, vault).await?;
     Ok(response::record(StatusCode::OK, &api.view(prompt)))
 }
@@ -162,7 +136,7 @@ fn patch(
     PromptPatch {
         title: form.optional("title", text(limits::PROMPT_TITLE_CHARS)),
         text: form.optional("prompt", text(limits::PROMPT_TEXT_CHARS)),
-        kind: form.optional("promptType", one_of(KINDS)),
+        kind: form.optional("promptType", one_of(PromptKind::ALL)),
         platform: form.nullable("platform", text(0..=limits::PROMPT_PLATFORM_CHARS_MAX)),
         inputs: PromptInputs {
             model_id: form.optional("modelId", model),

@@ -2,27 +2,20 @@
 
 use futures::{StreamExt, TryStreamExt};
 use http::{Method, StatusCode};
-use promptarium::{VaultId, VaultPromptId, limits};
+use promptarium::{VaultId, limits};
 use serde_json::json;
 
 use super::view::View;
 use super::{Api, HandlerResult, Request};
-use crate::domain::{Caller, NewVault, VaultPatch, VaultVisibility};
+use crate::domain::{Caller, Membership, NewVault, VaultPatch, VaultVisibility};
+use crate::http::error::ApiError;
 use crate::http::response;
-use crate::http::validate::{
-    FieldErrors, Form, id, id_from_1, json_fields, list as list_of, one_of, text,
-};
+use crate::http::validate::{Form, id, id_from_1, list as list_of, one_of, text};
 use crate::limits::RESPONSE_BYTES_UNCOUNTED;
 
 pub(crate) const FIELDS: &[&str] = &["name", "description", "visibility"];
 pub(crate) const ADD_FIELDS: &[&str] = &["promptIds"];
 pub(crate) const MOVE_FIELDS: &[&str] = &["targetVaultId"];
-
-pub(crate) const VISIBILITIES: &[(&str, VaultVisibility)] = &[
-    ("private", VaultVisibility::Private),
-    ("unlisted", VaultVisibility::Unlisted),
-    ("public", VaultVisibility::Public),
-];
 
 /// `GET /vaults` (VA-13 to VA-15).
 pub(crate) async fn list(api: &Api, caller: &Caller, _: Request<'_>) -> HandlerResult {
@@ -33,20 +26,13 @@ pub(crate) async fn list(api: &Api, caller: &Caller, _: Request<'_>) -> HandlerR
 
 /// `POST /vaults` (VA-16 to VA-20).
 pub(crate) async fn create(api: &Api, caller: &Caller, mut request: Request<'_>) -> HandlerResult {
-    let body = request.json().await?;
-    let new = new_vault(json_fields(&body, FIELDS)?)?;
+    let new = request.json(FIELDS, new_vault).await?;
     let vault = api.store.create_vault(caller, new).await?;
     Ok(response::record(StatusCode::CREATED, &api.view(vault)))
 }
 
-/// Checks the fields of a whole vault; reports all failing ones at once.
-pub(crate) fn new_vault(mut form: Form<'_>) -> Result<NewVault, FieldErrors> {
-    let new = whole(&mut form);
-    form.finish_with(new)
-}
-
 /// The fields of a whole vault.
-pub(super) fn whole(form: &mut Form<'_>) -> Option<NewVault> {
+pub(crate) fn new_vault(form: &mut Form<'_>) -> Option<NewVault> {
     form.require("name");
     let VaultPatch { name, description, visibility, .. } = patch(form);
     let (description, visibility) = (description.flatten(), visibility.unwrap_or_default());
@@ -61,11 +47,7 @@ pub(crate) async fn get(api: &Api, caller: &Caller, request: Request<'_>) -> Han
 
 /// `PATCH /vaults/{vaultId}` (VA-22 to VA-25).
 pub(crate) async fn update(api: &Api, caller: &Caller, mut request: Request<'_>) -> HandlerResult {
-    let body = request.json().await?;
-    let mut form = json_fields(&body, FIELDS)?;
-    let patch = patch(&mut form);
-    form.finish()?;
-
+    let patch = request.json(FIELDS, |form| Some(patch(form))).await?;
     let vault = api.store.update_vault(caller, request.id(0)?, patch).await?;
     Ok(response::record(StatusCode::OK, &api.view(vault)))
 }
@@ -75,7 +57,7 @@ fn patch(form: &mut Form<'_>) -> VaultPatch {
     VaultPatch {
         name: form.optional("name", text(limits::VAULT_NAME_CHARS)),
         description: form.nullable("description", text(0..=limits::VAULT_DESCRIPTION_CHARS_MAX)),
-        visibility: form.optional("visibility", one_of(VISIBILITIES)),
+        visibility: form.optional("visibility", one_of(VaultVisibility::ALL)),
         cover_image: None,
     }
 }
@@ -115,18 +97,11 @@ pub(crate) async fn add_prompts(
     caller: &Caller,
     mut request: Request<'_>,
 ) -> HandlerResult {
-    let body = request.json().await?;
-    let mut form = json_fields(&body, ADD_FIELDS)?;
-    let prompts = form.required("promptIds", list_of(limits::ADDED_PROMPTS, id));
-    let prompts = form.finish_with(prompts)?;
-
+    let ids = list_of(limits::ADDED_PROMPTS, id);
+    let prompts = request.json(ADD_FIELDS, |form| form.required("promptIds", ids)).await?;
     let vault_id: VaultId = request.id(0)?;
-    let added = api.store.add_prompts(caller, vault_id, &prompts).await?;
-    let view = json!({
-        "added": added.added,
-        "vaultId": vault_id,
-        "promptCount": added.prompt_count,
-    });
+    let (added, count) = api.store.add_prompts(caller, vault_id, &prompts).await?;
+    let view = json!({ "added": added, "vaultId": vault_id, "promptCount": count });
     Ok(response::data(StatusCode::CREATED, &view))
 }
 
@@ -136,9 +111,9 @@ pub(crate) async fn remove_prompt(
     caller: &Caller,
     request: Request<'_>,
 ) -> HandlerResult {
-    let membership: VaultPromptId = request.id(1)?;
-    api.store.remove_membership(caller, request.id(0)?, membership).await?;
-    Ok(response::data(StatusCode::OK, &json!({ "vaultPromptId": membership, "removed": true })))
+    let at = membership(&request)?;
+    api.store.remove_membership(caller, at).await?;
+    Ok(response::data(StatusCode::OK, &json!({ "vaultPromptId": at.id, "removed": true })))
 }
 
 /// `POST …/move` (VC-17 to VC-24).
@@ -147,16 +122,12 @@ pub(crate) async fn move_prompt(
     caller: &Caller,
     mut request: Request<'_>,
 ) -> HandlerResult {
-    let body = request.json().await?;
-    let mut form = json_fields(&body, MOVE_FIELDS)?;
-    let target = form.required("targetVaultId", id_from_1);
-    let target: VaultId = form.finish_with(target)?;
-
-    let source: VaultId = request.id(0)?;
-    let moved = api.store.move_membership(caller, source, request.id(1)?, target).await?;
+    let target = request.json(MOVE_FIELDS, |form| form.required("targetVaultId", id_from_1));
+    let (target, at) = (target.await?, membership(&request)?);
+    let moved = api.store.move_membership(caller, at, target).await?;
     let view = json!({
         "promptId": moved.prompt,
-        "sourceVaultId": source,
+        "sourceVaultId": at.vault,
         "targetVaultId": target,
         "vaultPromptId": moved.membership,
     });
@@ -166,8 +137,13 @@ pub(crate) async fn move_prompt(
 /// `POST …/pin` and `DELETE …/pin` (VC-25 to VC-30).
 pub(crate) async fn set_pinned(api: &Api, caller: &Caller, request: Request<'_>) -> HandlerResult {
     let is_pinned = request.parts.method == Method::POST;
-    let membership: VaultPromptId = request.id(1)?;
-    api.store.set_pinned(caller, request.id(0)?, membership, is_pinned).await?;
-    let view = json!({ "vaultPromptId": membership, "isPinned": is_pinned });
+    let at = membership(&request)?;
+    api.store.set_pinned(caller, at, is_pinned).await?;
+    let view = json!({ "vaultPromptId": at.id, "isPinned": is_pinned });
     Ok(response::data(StatusCode::OK, &view))
+}
+
+/// What the path of a request names.
+fn membership(request: &Request<'_>) -> Result<Membership, ApiError> {
+    Ok(Membership { vault: request.id(0)?, id: request.id(1)? })
 }

@@ -193,7 +193,7 @@ impl SeedKey {
             Some(list) => (scopes(list).map_err(|_| UNKNOWN_SCOPE)?, false),
         };
         let (public_id, digest) = (key.public_id().into(), key.digest());
-        Ok(Self { account, key: NewKey { public_id, digest, scopes, revoked } })
+        Ok(Self { account, key: NewKey { public_id, name: None, digest, scopes, revoked } })
     }
 
     /// Parses several. The error begins with the number of the key.

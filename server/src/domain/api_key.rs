@@ -7,6 +7,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use jiff::Timestamp;
 use rand::distr::{Alphanumeric, SampleString};
 use sha2::{Digest, Sha256};
 
@@ -24,6 +25,15 @@ const BASE62: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnop
 /// Id of an account inside the service; never on the wire.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct AccountId(pub i64);
+
+/// The name of an account, which fits into a seed key.
+pub(crate) fn account_name(text: &str) -> Result<String, &'static str> {
+    let reserved = |c: char| c.is_whitespace() || c.is_control() || matches!(c, '=' | ',' | ':');
+    let valid = (1..=200).contains(&text.chars().count()) && !text.contains(reserved);
+    valid
+        .then(|| text.to_owned())
+        .ok_or("is not an account name; use 1 to 200 characters without spaces, `:`, `,` and `=`")
+}
 
 /// Id of an API key inside the service; never on the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -54,6 +64,8 @@ impl Scopes {
 pub struct NewKey {
     /// The public part of the key; unique in the service.
     pub public_id: Box<str>,
+    /// What its owner calls it.
+    pub name: Option<Box<str>>,
     /// SHA-256 of the whole key.
     pub digest: [u8; 32],
     pub scopes: Scopes,
@@ -64,7 +76,7 @@ pub struct NewKey {
 impl NewKey {
     pub(crate) fn new(key: &GeneratedKey, scopes: Scopes) -> Self {
         let (public_id, digest) = (key.public_id().into(), key.digest());
-        Self { public_id, digest, scopes, revoked: false }
+        Self { public_id, name: None, digest, scopes, revoked: false }
     }
 }
 
@@ -73,13 +85,31 @@ impl NewKey {
 pub struct KeyRecord {
     pub id: KeyId,
     pub account: AccountId,
-    pub key: NewKey,
+    /// SHA-256 of the whole key.
+    pub digest: [u8; 32],
+    pub shown: ApiKeyRecord,
+}
+
+/// What its owner sees of a key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ApiKeyRecord {
+    pub public_id: Box<str>,
+    pub name: Option<Box<str>>,
+    pub scopes: Scopes,
+    pub created_at: Timestamp,
+    /// The last request with it, to within a minute.
+    pub last_used_at: Option<Timestamp>,
+    pub revoked_at: Option<Timestamp>,
 }
 
 impl KeyRecord {
     /// The caller that this key authenticates.
     pub const fn caller(&self) -> Caller {
-        Caller { key: self.id, account: self.account, scopes: self.key.scopes }
+        Caller { key: self.id, account: self.account, scopes: self.shown.scopes }
+    }
+
+    pub const fn is_revoked(&self) -> bool {
+        self.shown.revoked_at.is_some()
     }
 }
 
@@ -244,20 +274,9 @@ mod tests {
 
     #[test]
     fn malformed_keys_are_rejected() {
-        for text in [
-            "",
-            "promptarium",
-            "promptarium_live_",
-            "promptarium_live_a1",
-            "promptarium_live_a1_",
-            "promptarium_live__s",
-            "promptarium_test_a1_s",
-            "other_live_a1_s",
-            "promptarium_live_a1_s_t",
-            "promptarium_live_a1_s ",
-            "Promptarium_live_a1_s",
-            "promptarium_live_ä_s",
-        ] {
+        let texts = "|~|~_live_|~_live_a1|~_live_a1_|~_live__s|~_test_a1_s|other_live_a1_s\
+                     |~_live_a1_s_t|~_live_a1_s |Promptarium_live_a1_s|~_live_ä_s";
+        for text in texts.replace('~', "promptarium").split('|') {
             assert_eq!(vendor().read(text).unwrap_err(), KeyError::Form, "{text:?}");
         }
         let of = |bytes: usize| format!("promptarium_live_a1_{:s<1$}", "", bytes - 20);

@@ -16,24 +16,16 @@ const ID_CHARS: usize = 26;
 /// A media type of a stored file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Media {
-    /// `image/png`
     Png,
-    /// `image/jpeg`
     Jpeg,
-    /// `image/webp`
     Webp,
-    /// `image/gif`
     Gif,
-    /// `image/avif`
     Avif,
-    /// `video/mp4`
     Mp4,
-    /// `video/webm`
     Webm,
 }
 
 impl Media {
-    /// All of them.
     pub const ALL: [Self; 7] =
         [Self::Png, Self::Jpeg, Self::Webp, Self::Gif, Self::Avif, Self::Mp4, Self::Webm];
 
@@ -71,7 +63,6 @@ pub struct AssetName {
 }
 
 impl AssetName {
-    /// A new name.
     pub(crate) fn random(media: Media) -> Self {
         Self { id: rand::random(), media, is_thumbnail: false }
     }
@@ -95,13 +86,11 @@ impl AssetName {
         Some(Self { id, media, is_thumbnail: false }).filter(|name| name.to_string() == text)
     }
 
-    /// The name of its thumbnail.
     #[cfg(feature = "dashboard")]
     pub(crate) const fn thumbnail(&self) -> Self {
         Self { id: self.id, media: Media::Jpeg, is_thumbnail: true }
     }
 
-    /// The type of the file.
     pub const fn media(&self) -> Media {
         self.media
     }

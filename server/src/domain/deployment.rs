@@ -91,8 +91,7 @@ impl fmt::Debug for SigningKey {
     }
 }
 
-/// The namespace of a provider's models: letters, digits, `.`, `_` and `-`. A model id is
-/// `<namespace>/<model>`.
+/// The namespace of a provider's models. A model id is `<namespace>/<model>`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModelNamespace(Box<str>);
 
@@ -125,11 +124,13 @@ mod tests {
 
     #[test]
     fn the_default_is_the_listeners_address() {
-        let base = |local: &str| PublicUrl::of_listener(local.parse().unwrap()).base_url();
-        assert_eq!(base("127.0.0.1:8080"), "http://127.0.0.1:8080/api/v1");
-        assert_eq!(base("0.0.0.0:8080"), "http://127.0.0.1:8080/api/v1");
-        assert_eq!(base("[::]:8080"), "http://[::1]:8080/api/v1");
-        assert_eq!(base("127.0.0.1:80"), "http://127.0.0.1/api/v1");
+        for (local, base) in [
+            ("0.0.0.0:8080", "http://127.0.0.1:8080/api/v1"),
+            ("[::]:8080", "http://[::1]:8080/api/v1"),
+            ("127.0.0.1:80", "http://127.0.0.1/api/v1"),
+        ] {
+            assert_eq!(PublicUrl::of_listener(local.parse().unwrap()).base_url(), base);
+        }
     }
 
     #[test]

@@ -28,9 +28,8 @@ pub struct GenerationRequest {
     pub kind: OutputKind,
     /// At most 100000 characters.
     pub negative_prompt: Option<Box<str>>,
-    /// A source image.
     pub image_input: Option<ImageRef>,
-    /// At most 7 source images.
+    /// At most 7.
     pub image_inputs: Vec<ImageRef>,
     /// For example `16:9`.
     pub aspect_ratio: Box<str>,
@@ -38,14 +37,13 @@ pub struct GenerationRequest {
     pub batch_count: u32,
     /// Parameters of the model, passed through.
     pub parameters: Option<Map<String, Value>>,
-    /// At most 7 reference images.
+    /// At most 7.
     pub reference_image_urls: Vec<ImageRef>,
     /// The endpoint of an editing model, used instead of `model_id` if there is an `image_input`.
     pub image_edit_endpoint_id: Option<Box<str>>,
 }
 
 impl GenerationRequest {
-    /// All images that it refers to.
     pub fn images(&self) -> impl Iterator<Item = &ImageRef> {
         self.image_input.iter().chain(&self.image_inputs).chain(&self.reference_image_urls)
     }
@@ -60,11 +58,19 @@ impl GenerationRequest {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum OutputKind {
-    /// `image`
     #[default]
     Image,
-    /// `video`
     Video,
+}
+
+impl OutputKind {
+    /// As [`PromptKind::ALL`].
+    pub const ALL: &'static [(&'static str, Self)] =
+        &[("image", Self::Image), ("video", Self::Video)];
+
+    pub const fn as_str(self) -> &'static str {
+        Self::ALL[self as usize].0
+    }
 }
 
 /// A job to be created.
@@ -129,7 +135,6 @@ impl JobState {
     }
 }
 
-/// A stored job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JobRecord {
     pub key: JobKey,
@@ -173,7 +178,6 @@ pub struct Turn {
     pub except: Vec<AccountId>,
 }
 
-/// A claimed job.
 #[derive(Clone, Debug)]
 pub struct Claim {
     pub lease: Lease,

@@ -24,21 +24,19 @@ pub enum PromptKind {
 }
 
 impl PromptKind {
+    /// All of them with their names in the API and in databases, in the order of declaration.
+    pub const ALL: &'static [(&'static str, Self)] =
+        &[("image", Self::Image), ("text", Self::Text), ("video", Self::Video)];
+
     pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Image => "image",
-            Self::Text => "text",
-            Self::Video => "video",
-        }
+        Self::ALL[self as usize].0
     }
 
-    /// Whether a prompt of this type requires a model.
     pub const fn needs_model(self) -> bool {
         matches!(self, Self::Image | Self::Video)
     }
 }
 
-/// A prompt to create.
 #[derive(Clone, Debug)]
 pub struct NewPrompt {
     /// 1 to 120 characters.
@@ -49,6 +47,23 @@ pub struct NewPrompt {
     pub platform: Option<Arc<str>>,
     pub inputs: PromptInputs,
     pub vault: Option<VaultId>,
+}
+
+impl NewPrompt {
+    /// The record of this prompt, created at this time.
+    pub fn record(&self, id: PromptId, now: Timestamp) -> PromptRecord {
+        PromptRecord {
+            id,
+            title: self.title.clone(),
+            text: self.text.clone(),
+            kind: self.kind,
+            platform: self.platform.clone(),
+            images: Arc::default(),
+            vault_ids: self.vault.into_iter().collect(),
+            created_at: now,
+            updated_at: now,
+        }
+    }
 }
 
 /// Fields of a prompt that are accepted and never returned.
@@ -113,6 +128,13 @@ pub struct PromptRecord {
     pub updated_at: Timestamp,
 }
 
+/// A membership in a vault, as a path names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Membership {
+    pub vault: VaultId,
+    pub id: VaultPromptId,
+}
+
 /// A prompt as an entry of a vault.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListedPrompt {
@@ -121,7 +143,6 @@ pub struct ListedPrompt {
     pub pinned: bool,
 }
 
-/// Parameters of one page of the caller's prompts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct PromptQuery {
     /// Only prompts in this vault, which must be the caller's.
@@ -133,7 +154,6 @@ pub struct PromptQuery {
     pub limit: usize,
 }
 
-/// One page of the caller's prompts.
 #[derive(Clone, Debug)]
 pub struct PromptPage {
     /// Newest first.
@@ -142,7 +162,6 @@ pub struct PromptPage {
     pub more: bool,
 }
 
-/// Who may see a vault.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum VaultVisibility {
     #[default]
@@ -152,16 +171,15 @@ pub enum VaultVisibility {
 }
 
 impl VaultVisibility {
+    /// As [`PromptKind::ALL`].
+    pub const ALL: &'static [(&'static str, Self)] =
+        &[("private", Self::Private), ("unlisted", Self::Unlisted), ("public", Self::Public)];
+
     pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Private => "private",
-            Self::Unlisted => "unlisted",
-            Self::Public => "public",
-        }
+        Self::ALL[self as usize].0
     }
 }
 
-/// A vault to create.
 #[derive(Clone, Debug)]
 pub struct NewVault {
     /// 1 to 50 characters.
@@ -169,6 +187,24 @@ pub struct NewVault {
     /// At most 200 characters.
     pub description: Option<Arc<str>>,
     pub visibility: VaultVisibility,
+}
+
+impl NewVault {
+    /// The record of this vault, created at this time, without the id and slug that a store gives it.
+    pub fn record(self, now: Timestamp) -> VaultRecord {
+        VaultRecord {
+            id: VaultId::new(0),
+            name: self.name,
+            description: self.description,
+            slug: "".into(),
+            visibility: self.visibility,
+            cover_image: None,
+            system: false,
+            prompt_count: 0,
+            created_at: now,
+            updated_at: now,
+        }
+    }
 }
 
 /// A partial update; `None` leaves a field unchanged.
@@ -188,7 +224,6 @@ impl VaultPatch {
     }
 }
 
-/// A stored vault.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VaultRecord {
     /// Unique in the service.
@@ -205,6 +240,16 @@ pub struct VaultRecord {
     pub created_at: Timestamp,
     /// Time of the last update of its own fields.
     pub updated_at: Timestamp,
+}
+
+/// What an import adds to an account: the records of an export, oldest first. Prompts and vaults get
+/// new ids, and vaults new slugs.
+#[derive(Clone, Debug, Default)]
+pub struct AccountData {
+    pub prompts: Vec<(PromptRecord, PromptInputs)>,
+    /// Each with the ids of its prompts in display order, without duplicates, and whether they are
+    /// pinned.
+    pub vaults: Vec<(VaultRecord, Vec<(PromptId, bool)>)>,
 }
 
 /// Slugs, the URL-safe names of vaults (VA-04, S-16): a vault has the first free candidate for
@@ -227,16 +272,16 @@ mod tests {
     use super::slug::{base, candidate};
 
     #[test]
-    fn a_base_is_transliterated_lower_case_and_hyphenated() {
-        assert_eq!(base("Night Sky"), "night-sky");
-        assert_eq!(base("  Ærøskøbing -- 100% Öl!  "), "aeroskobing-100-ol");
-        assert_eq!(base("影師嗎"), "ying-shi-ma");
-    }
-
-    #[test]
-    fn a_base_is_never_empty() {
-        for name in ["", "---", "!?", "\u{200b}", " "] {
-            assert_eq!(base(name), "vault", "{name:?}");
+    fn a_base_is_transliterated_lower_case_hyphenated_and_never_empty() {
+        for (name, slug) in [
+            ("Night Sky", "night-sky"),
+            ("  Ærøskøbing -- 100% Öl!  ", "aeroskobing-100-ol"),
+            ("影師嗎", "ying-shi-ma"),
+            ("", "vault"),
+            ("--- !?", "vault"),
+            ("\u{200b}", "vault"),
+        ] {
+            assert_eq!(base(name), slug, "{name:?}");
         }
     }
 

@@ -43,12 +43,18 @@ impl PromptSearch {
         word.len() < 3
     }
 
-    /// Whether a prompt has all the words.
     pub(crate) fn finds(&self, prompt: &PromptRecord) -> bool {
+        let is_in_place = match self.place {
+            Place::Anywhere => true,
+            Place::Vault(vault) => prompt.vault_ids.contains(&vault),
+            Place::NoVault => prompt.vault_ids.is_empty(),
+        };
         let texts = [&*prompt.title, &*prompt.text, prompt.platform.as_deref().unwrap_or("")];
         let has =
             |word: &String| texts.iter().any(|text| split(text).any(|other| begins(other, word)));
-        self.words.iter().all(has)
+        is_in_place
+            && self.kind.is_none_or(|kind| prompt.kind == kind)
+            && self.words.iter().all(has)
     }
 }
 

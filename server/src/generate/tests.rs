@@ -188,7 +188,7 @@ pub(super) async fn store() -> (Arc<MemoryStore>, Caller) {
 /// A new account with a key.
 pub(super) async fn account(store: &MemoryStore, name: &str) -> Caller {
     let (public_id, digest) = (name.into(), [name.as_bytes()[0]; 32]);
-    let key = NewKey { public_id, digest, scopes: Scopes::ALL, revoked: false };
+    let key = NewKey { public_id, name: None, digest, scopes: Scopes::ALL, revoked: false };
     store.seed_key(name, key).await.unwrap();
     store.find_key(name, &digest).await.unwrap().unwrap().caller()
 }

@@ -72,9 +72,8 @@ pub(crate) async fn authenticate(
     let key = vendor.read(bearer(headers)?).map_err(|_| AuthError::Invalid)?;
     let (digest, began) = (key.digest(), Instant::now());
     let record = store.find_key(key.public_id(), &digest).await?;
-    let is_valid = |record: &KeyRecord| {
-        constant_time_eq_32(&record.key.digest, &digest) && !record.key.revoked
-    };
+    let is_valid =
+        |record: &KeyRecord| constant_time_eq_32(&record.digest, &digest) && !record.is_revoked();
     let Some(record) = record.filter(is_valid) else {
         // Whatever the store found, the refusal comes at the same time.
         sleep_until(began + KEY_REFUSAL_TIME).await;
@@ -109,7 +108,8 @@ mod tests {
         for (public_id, revoked) in [("a1", false), ("r1", true)] {
             let text = format!("promptarium_live_{public_id}_s3cret");
             let (digest, scopes) = (vendor.read(&text).unwrap().digest(), Scopes::ALL);
-            let key = NewKey { public_id: public_id.into(), digest, scopes, revoked };
+            let public_id = public_id.into();
+            let key = NewKey { public_id, name: None, digest, scopes, revoked };
             store.seed_key("alice", key).await.unwrap();
         }
         for (key, wait) in [

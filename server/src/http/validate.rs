@@ -102,6 +102,15 @@ impl<'a> Form<'a> {
         self.finish_with(Some(()))
     }
 
+    /// What `read` takes from the fields, which is `None` only after an error.
+    pub(crate) fn read<T>(
+        mut self,
+        read: impl FnOnce(&mut Self) -> Option<T>,
+    ) -> Result<T, FieldErrors> {
+        let value = read(&mut self);
+        self.finish_with(value)
+    }
+
     /// Ends the validation of a request whose required fields are in `value`, which is `None`
     /// only after an error.
     pub(crate) fn finish_with<T>(self, value: Option<T>) -> Result<T, FieldErrors> {

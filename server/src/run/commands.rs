@@ -135,7 +135,8 @@ async fn create_key(
     vendor: &Vendor,
 ) -> Result<Output, Failure> {
     let (key, scopes) = (vendor.make(), scopes.unwrap_or(Scopes::ALL));
-    if !store.create_key(&account, &NewKey::new(&key, scopes), name.as_deref()).await? {
+    let new = NewKey { name: name.as_deref().map(Into::into), ..NewKey::new(&key, scopes) };
+    if !store.create_key(&account, &new).await? {
         return Err(no_account(&account));
     }
     let json = json!({

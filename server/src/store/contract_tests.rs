@@ -22,8 +22,8 @@ use super::postgres::{DatabaseUrl, Migration, PostgresStore};
 use super::{Store, StoreError};
 use crate::clock::{Clock, ManualClock};
 use crate::domain::{
-    Caller, ListedPrompt, NamedKey, NewKey, NewPrompt, NewVault, PromptInputs, PromptKind,
-    PromptQuery, Scopes, SharedPrompt, VaultPatch, VaultRecord, VaultVisibility,
+    Caller, ListedPrompt, NewKey, NewPrompt, NewVault, PromptInputs, PromptKind, PromptQuery,
+    Scopes, SharedPrompt, VaultRecord, VaultVisibility,
 };
 
 /// Makes of each function a test on memory and one on PostgreSQL.
@@ -73,10 +73,10 @@ const VAULTS_MAX: usize = 200;
 pub(crate) struct StoreUnderTest {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) clock: ManualClock,
-    kind: Kind,
+    pub(super) kind: Kind,
 }
 
-enum Kind {
+pub(super) enum Kind {
     Memory(Arc<MemoryStore>),
     Postgres(Box<PostgresStore>, ScratchDatabase),
 }
@@ -129,9 +129,7 @@ impl StoreUnderTest {
 
     /// The caller of a new key of an account, which is created if it does not exist.
     pub(crate) async fn caller(&self, account: &str) -> Caller {
-        let public_id = format!("key-of-{account}");
-        self.store.seed_key(account, key(&public_id)).await.unwrap();
-        self.store.find_key(&public_id, &[7; 32]).await.unwrap().unwrap().caller()
+        caller(&*self.store, account).await
     }
 
     pub(crate) async fn general(&self, caller: &Caller) -> VaultRecord {
@@ -172,7 +170,7 @@ impl StoreUnderTest {
     }
 
     pub(crate) async fn contents(&self, caller: &Caller, vault: VaultId) -> Vec<ListedPrompt> {
-        self.store.contents(caller, vault).await.unwrap().try_collect().await.unwrap()
+        self.store.contents(caller, vault).await.unwrap().entries.try_collect().await.unwrap()
     }
 
     /// The prompts of a vault in display order; checks the vault's count.
@@ -199,14 +197,18 @@ impl StoreUnderTest {
     }
 }
 
+/// The caller of a key of an account, which is created if it does not exist.
+pub(super) async fn caller(store: &dyn Store, account: &str) -> Caller {
+    let public_id = format!("key-of-{account}");
+    store.seed_key(account, key(&public_id)).await.unwrap();
+    store.find_key(&public_id, &[7; 32]).await.unwrap().unwrap().caller()
+}
+
 const ALL_PROMPTS: PromptQuery = PromptQuery { vault: None, kind: None, after: None, limit: 3 };
 
 pub(super) fn key(public_id: &str) -> NewKey {
-    NewKey { public_id: public_id.into(), digest: [7; 32], scopes: Scopes::ALL, revoked: false }
-}
-
-pub(super) fn named_key(public_id: &str) -> NamedKey {
-    NamedKey { name: format!("name of {public_id}").into(), key: key(public_id) }
+    let (public_id, name, scopes) = (public_id.into(), Some("laptop".into()), Scopes::ALL);
+    NewKey { public_id, name, digest: [7; 32], scopes, revoked: false }
 }
 
 /// This long after the start of the clock.
@@ -216,10 +218,6 @@ fn at(time: Duration) -> Timestamp {
 
 pub(super) fn named(name: &str) -> NewVault {
     NewVault { name: name.into(), description: None, visibility: VaultVisibility::Private }
-}
-
-fn renamed(name: &str) -> VaultPatch {
-    VaultPatch { name: Some(name.into()), ..VaultPatch::default() }
 }
 
 pub(super) fn new_prompt(kind: PromptKind, vault: Option<VaultId>) -> NewPrompt {

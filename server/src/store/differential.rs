@@ -5,6 +5,7 @@
 //! `PROMPTARIUM_DIFFERENTIAL_SEEDS` seeds from `PROMPTARIUM_DIFFERENTIAL_SEED` on, in
 //! sequences of `PROMPTARIUM_DIFFERENTIAL_LENGTH`, each on an empty database.
 
+mod ids;
 mod jobs;
 pub(crate) mod ops;
 pub(crate) mod runner;

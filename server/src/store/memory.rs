@@ -13,86 +13,91 @@ mod tests;
 mod vaults;
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use jiff::Timestamp;
-use parking_lot::RwLock;
-use tokio::sync::Notify;
+use parking_lot::{RwLock, RwLockWriteGuard};
+use tokio::sync::{Notify, OwnedMutexGuard};
 use tokio::time::Instant;
 
 use self::account::Account;
-use self::keys::{Code, Key, Session};
+use self::keys::{Code, Session};
 use super::{Result, Store, StoreError};
 use crate::clock::Clock;
-use crate::domain::{AccountId, Caller, KeyId, NewVault, VaultVisibility};
+use crate::domain::{AccountId, Caller, KeyId, KeyRecord, NewVault, VaultVisibility};
 use crate::limits::VAULTS_MAX;
-use crate::quota::{Permit, Quota};
 
 /// A [`Store`] in memory. Its futures are ready at once, except for
-/// [`job_due`](super::JobQueue::job_due), long searches, and steps that take long while the account
-/// has another one.
+/// [`job_due`](super::JobQueue::job_due), searches, and steps that take long while the account has
+/// another one.
 #[derive(Debug)]
 pub struct MemoryStore {
     clock: Clock,
     start: (Instant, Timestamp),
     data: RwLock<Data>,
     jobs_changed: Notify,
-    vaults_max: usize,
-    /// For steps that take long, one for each account; acquired before the lock.
-    long_steps: Quota,
 }
 
 #[derive(Debug, Default)]
 struct Data {
     accounts: BTreeMap<AccountId, Account>,
     /// API keys, revoked ones too.
-    keys: BTreeMap<KeyId, Key>,
+    keys: BTreeMap<KeyId, KeyRecord>,
     by_public_id: HashMap<Box<str>, KeyId>,
     sessions: BTreeMap<KeyId, Session>,
     /// One-time codes by their digests.
     codes: HashMap<[u8; 32], Code>,
-    ids: Ids,
+    shared: Shared,
+}
+
+/// What all accounts have.
+#[derive(Clone, Debug, Default)]
+struct Shared {
+    clock: Clock,
+    vaults_max: usize,
+    ids: Arc<Ids>,
 }
 
 /// The last id of each kind.
 #[derive(Debug, Default)]
 struct Ids {
-    prompts: i64,
-    vaults: i64,
-    memberships: i64,
-    others: i64,
-}
-
-/// What a change of an account needs beside it.
-struct Change<'a> {
-    now: Timestamp,
-    ids: &'a mut Ids,
-    vaults_max: usize,
+    prompts: AtomicI64,
+    vaults: AtomicI64,
+    memberships: AtomicI64,
+    others: AtomicI64,
 }
 
 impl MemoryStore {
     /// An empty store that takes its times from `clock`.
     pub fn new(clock: Clock) -> Self {
         let start = (Instant::now(), clock.now());
-        let (data, jobs_changed) = Default::default();
-        let long_steps =
-            Quota::new("memory_long_steps", "the changes of large vaults", usize::MAX, 1);
-        Self { clock, start, data, jobs_changed, vaults_max: VAULTS_MAX, long_steps }
+        let shared = Shared { clock: clock.clone(), vaults_max: VAULTS_MAX, ids: Arc::default() };
+        let data = RwLock::new(Data { shared, ..Data::default() });
+        Self { clock, start, data, jobs_changed: Notify::new() }
     }
 
     /// The same with another limit of the vaults of an account.
     #[must_use]
     pub fn with_vaults_max(mut self, vaults_max: usize) -> Self {
-        self.vaults_max = vaults_max;
+        self.data.get_mut().shared.vaults_max = vaults_max;
         self
     }
 
     /// Waits until the account has no other step that takes long. With a large vault it takes
     /// 100 ms, during which nobody else has the lock.
-    async fn long_step(&self, account: AccountId) -> Result<Permit> {
-        let permit = self.long_steps.acquire(account, 1, Duration::MAX).await;
-        permit.map_err(|over| StoreError::Unavailable(over.into()))
+    async fn long_step(&self, caller: &Caller) -> Result<OwnedMutexGuard<()>> {
+        let turn = self.read(caller, |account| Ok(account.long_step.clone()))?;
+        Ok(turn.lock_owned().await)
+    }
+
+    /// All data, after a check of the caller's key.
+    fn locked(&self, caller: &Caller) -> Result<RwLockWriteGuard<'_, Data>> {
+        let data = self.data.write();
+        data.check(caller)?;
+        Ok(data)
     }
 
     /// Checks the caller's key, and runs `step` on its account.
@@ -103,25 +108,8 @@ impl MemoryStore {
     }
 
     /// Checks the caller's key, and runs `step` on its account.
-    fn write<T>(
-        &self,
-        caller: &Caller,
-        step: impl FnOnce(&mut Account, &mut Change<'_>) -> Result<T>,
-    ) -> Result<T> {
-        let mut data = self.data.write();
-        data.check(caller)?;
-        let (account, mut change) = self.change(&mut data, caller.account)?;
-        step(account, &mut change)
-    }
-
-    fn change<'a>(
-        &self,
-        data: &'a mut Data,
-        account: AccountId,
-    ) -> Result<(&'a mut Account, Change<'a>)> {
-        let account = data.accounts.get_mut(&account).ok_or(StoreError::NotFound)?;
-        let (now, vaults_max) = (self.clock.now(), self.vaults_max);
-        Ok((account, Change { now, ids: &mut data.ids, vaults_max }))
+    fn write<T>(&self, caller: &Caller, step: impl FnOnce(&mut Account) -> Result<T>) -> Result<T> {
+        step(self.locked(caller)?.account_mut(caller.account)?)
     }
 
     /// The time since the start, which is monotonic unless a test moves the clock.
@@ -137,7 +125,7 @@ impl Data {
     /// Checks that the caller's key is not revoked, or its session has not ended.
     fn check(&self, caller: &Caller) -> Result<()> {
         let is_live = match self.keys.get(&caller.key) {
-            Some(key) => !key.record.key.revoked,
+            Some(key) => !key.is_revoked(),
             None => self.sessions.get(&caller.key).is_some_and(|session| !session.has_ended),
         };
         is_live.then_some(()).ok_or(StoreError::KeyRevoked)
@@ -147,15 +135,18 @@ impl Data {
         self.accounts.values().find(|account| *account.name == *name)
     }
 
+    fn account_mut(&mut self, id: AccountId) -> Result<&mut Account> {
+        self.accounts.get_mut(&id).ok_or(StoreError::NotFound)
+    }
+
     /// Creates an account with its General vault.
-    fn create_account(&mut self, name: &str, now: Timestamp) -> AccountId {
-        let id = AccountId(next(&mut self.ids.others));
-        let (prompts, vaults, jobs) = Default::default();
-        let mut account = Account { id, name: name.into(), prompts, vaults, jobs };
+    fn create_account(&mut self, name: &str) -> AccountId {
+        let id = AccountId(next(&self.shared.ids.others));
+        let shared = self.shared.clone();
+        let mut account = Account { id, name: name.into(), shared, ..Account::default() };
         let visibility = VaultVisibility::Private;
         let general = NewVault { name: "General".into(), description: None, visibility };
-        let mut change = Change { now, ids: &mut self.ids, vaults_max: usize::MAX };
-        account.insert_vault(general, &mut change).record.system = true;
+        account.insert_vault(general.record(account.now())).record.system = true;
         self.accounts.insert(id, account);
         id
     }
@@ -173,7 +164,6 @@ impl Store for MemoryStore {
 }
 
 /// The next id of a kind.
-fn next(last: &mut i64) -> i64 {
-    *last += 1;
-    *last
+fn next(last: &AtomicI64) -> i64 {
+    last.fetch_add(1, Relaxed) + 1
 }

@@ -11,14 +11,12 @@ use crate::domain::{
     PromptSearch, SharedPrompt,
 };
 
-/// Prompts.
 #[async_trait]
 pub trait PromptStore: Send + Sync + 'static {
     /// Creates a prompt and, if `new.vault` is set, adds it to that vault, or fails with
     /// [`StoreError::UnknownVault`].
     async fn create_prompt(&self, caller: &Caller, new: NewPrompt) -> Result<SharedPrompt>;
 
-    /// One prompt.
     async fn prompt(&self, caller: &Caller, id: PromptId) -> Result<SharedPrompt>;
 
     /// What is stored with a prompt and not returned by the API.

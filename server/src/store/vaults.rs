@@ -1,18 +1,14 @@
 //! Vaults and memberships: which prompts are in which vaults, and in which order.
 
-use std::pin::Pin;
-use std::task::{Context, Poll};
-
 use async_trait::async_trait;
-use futures::stream::{BoxStream, Stream};
+use futures::stream::BoxStream;
 use promptarium::{PromptId, VaultId, VaultPromptId};
 
 use super::Result;
 #[cfg(doc)]
 use super::StoreError;
-use crate::domain::{Caller, ListedPrompt, NewVault, VaultPatch, VaultRecord};
+use crate::domain::{Caller, ListedPrompt, Membership, NewVault, VaultPatch, VaultRecord};
 
-/// Vaults.
 #[async_trait]
 pub trait VaultStore: Send + Sync + 'static {
     /// All vaults of the caller, newest first: by creation time, then by id.
@@ -25,7 +21,6 @@ pub trait VaultStore: Send + Sync + 'static {
     /// fails with [`StoreError::TooManyVaults`].
     async fn create_vault(&self, caller: &Caller, new: NewVault) -> Result<VaultRecord>;
 
-    /// One vault.
     async fn vault(&self, caller: &Caller, id: VaultId) -> Result<VaultRecord>;
 
     /// Sets the fields that `patch` names; an empty patch changes nothing. Otherwise `updated_at`
@@ -58,39 +53,13 @@ pub struct Contents {
     pub(crate) entries: BoxStream<'static, Result<ListedPrompt>>,
 }
 
-impl Stream for Contents {
-    type Item = Result<ListedPrompt>;
-
-    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        self.entries.as_mut().poll_next(context)
-    }
-}
-
-impl std::fmt::Debug for Contents {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Contents").field("bytes", &self.bytes).finish_non_exhaustive()
-    }
-}
-
-/// The result of adding prompts to a vault.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Added {
-    /// How many were not in the vault before.
-    pub added: usize,
-    /// How many prompts the vault holds now.
-    pub prompt_count: u64,
-}
-
-/// The result of moving a membership.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Moved {
-    /// The prompt that was moved.
     pub prompt: PromptId,
-    /// Its new membership in the target vault.
+    /// The new one.
     pub membership: VaultPromptId,
 }
 
-/// Memberships.
 #[async_trait]
 pub trait MembershipStore: Send + Sync + 'static {
     /// The prompts that are in a vault at one instant: pinned ones first, the last pinned on top,
@@ -99,41 +68,25 @@ pub trait MembershipStore: Send + Sync + 'static {
     async fn contents(&self, caller: &Caller, vault: VaultId) -> Result<Contents>;
 
     /// Adds prompts in the order given, so that the last one ends up on top. Prompts that
-    /// are in the vault already keep their position; a repeated id counts once. Fails with
+    /// are in the vault already keep their position; a repeated id counts once. Returns how many were
+    /// not in the vault before, and how many prompts it has now. Fails with
     /// [`StoreError::UnknownPrompts`] if an id is not that of a prompt of the caller.
     async fn add_prompts(
         &self,
         caller: &Caller,
         vault: VaultId,
         prompts: &[PromptId],
-    ) -> Result<Added>;
+    ) -> Result<(usize, u64)>;
 
     /// Removes one membership; the prompt stays.
-    async fn remove_membership(
-        &self,
-        caller: &Caller,
-        vault: VaultId,
-        membership: VaultPromptId,
-    ) -> Result<()>;
+    async fn remove_membership(&self, caller: &Caller, at: Membership) -> Result<()>;
 
-    /// Replaces one membership by a new, unpinned one in `target`, on top of the unpinned prompts
-    /// there. If `target` has the prompt already, that membership is replaced too; `target` may be
-    /// the source vault itself. Of two concurrent moves of one membership exactly one succeeds. Fails
-    /// with [`StoreError::UnknownTargetVault`] if only `target` does not exist.
-    async fn move_membership(
-        &self,
-        caller: &Caller,
-        vault: VaultId,
-        membership: VaultPromptId,
-        target: VaultId,
-    ) -> Result<Moved>;
+    /// Replaces one membership by a new, unpinned one in the vault `to`, on top of the unpinned prompts
+    /// there. If that vault has the prompt already, that membership is replaced too; it may be the
+    /// source itself. Of two concurrent moves of one membership exactly one succeeds. Fails with
+    /// [`StoreError::UnknownTargetVault`] if only `to` does not exist.
+    async fn move_membership(&self, caller: &Caller, at: Membership, to: VaultId) -> Result<Moved>;
 
     /// Pins or unpins one membership. Pinning a pinned one keeps its position.
-    async fn set_pinned(
-        &self,
-        caller: &Caller,
-        vault: VaultId,
-        membership: VaultPromptId,
-        pinned: bool,
-    ) -> Result<()>;
+    async fn set_pinned(&self, caller: &Caller, at: Membership, pinned: bool) -> Result<()>;
 }

@@ -12,6 +12,7 @@ use super::parts::counted;
 use super::prompts::vault_choices;
 use super::visit::Visit;
 use crate::api::HandlerResult;
+use crate::domain::Membership;
 use crate::http::error::ApiError;
 use crate::http::validate::{FieldErrors, form_fields, id};
 use crate::store::StoreError;
@@ -49,8 +50,9 @@ pub(crate) async fn apply(mut visit: Visit<'_>) -> HandlerResult {
         ("move", Some(vault)) => {
             let from = entered.value("from").parse().map(VaultId::new);
             let from = store.vault(caller, from.map_err(|_| ApiError::NotFound)?).await?.id;
-            for membership in store.memberships_of(caller, from, &prompts).await? {
-                unless_gone(store.move_membership(caller, from, membership, vault).await)?;
+            for id in store.memberships_of(caller, from, &prompts).await? {
+                let at = Membership { vault: from, id };
+                unless_gone(store.move_membership(caller, at, vault).await)?;
             }
             visit.done(&back, "prompts-moved")
         }

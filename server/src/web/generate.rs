@@ -79,7 +79,7 @@ async fn values_of_prompt(visit: &Visit<'_>, id: PromptId) -> Result<Entered, Ap
     Ok(Entered::new([
         ("prompt", &*prompt.text),
         ("modelId", inputs.model_id.as_deref().unwrap_or_default()),
-        ("generationType", word(kind)),
+        ("generationType", kind.as_str()),
         ("aspectRatio", inputs.aspect_ratio.as_deref().unwrap_or_default()),
         ("vaultId", &prompt.vault_ids.first().map(ToString::to_string).unwrap_or_default()),
     ]))
@@ -93,7 +93,7 @@ pub(super) fn values_of(visit: &Visit<'_>, job: &JobRecord) -> Entered {
     Entered::new([
         ("prompt", &*request.prompt),
         ("modelId", &request.model_id),
-        ("generationType", word(request.kind)),
+        ("generationType", request.kind.as_str()),
         ("aspectRatio", &request.aspect_ratio),
         ("batchCount", &request.batch_count.to_string()),
         ("negativePrompt", request.negative_prompt.as_deref().unwrap_or_default()),
@@ -101,13 +101,6 @@ pub(super) fn values_of(visit: &Visit<'_>, job: &JobRecord) -> Entered {
         ("seed", &seed.map(|seed| seed.to_string()).unwrap_or_default()),
         ("imageInput", &image.unwrap_or_default()),
     ])
-}
-
-const fn word(kind: OutputKind) -> &'static str {
-    match kind {
-        OutputKind::Image => "image",
-        OutputKind::Video => "video",
-    }
 }
 
 /// A field for a model. It suggests those of this server, and those that the newest jobs used.
@@ -159,7 +152,7 @@ pub(crate) async fn create(mut visit: Visit<'_>) -> HandlerResult {
         if let Some(seed) = form.optional("seed", integer(0..=u32::MAX)) {
             form.set("parameters", json!({ "seed": seed }).to_string());
         }
-        let (new, _) = new_job(form, &visit.api.assets)?;
+        let (new, _) = form.read(|form| new_job(form, &visit.api.assets))?;
         match submit(&visit, new.clone()).await {
             // The form was changed after going back to it, so it is another request.
             Err(ApiError::Submission(SubmissionError::Store(StoreError::JobConflict))) => {

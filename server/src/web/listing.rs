@@ -4,8 +4,7 @@ use promptarium::PromptId;
 
 use super::forms::Entered;
 use super::parts::address;
-use crate::api::prompts::KINDS;
-use crate::domain::{Place, PromptPage, PromptSearch};
+use crate::domain::{Place, PromptKind, PromptPage, PromptSearch};
 use crate::http::validate::{FieldErrors, form_fields, id, one_of, text};
 
 /// Fields of the query that choose prompts; a link to another page keeps them.
@@ -40,7 +39,7 @@ impl Listing {
             NO_VAULT => Ok(Place::NoVault),
             _ => id(field).map(Place::Vault),
         });
-        let kind = form.optional("type", one_of(KINDS));
+        let kind = form.optional("type", one_of(PromptKind::ALL));
         form.optional("view", one_of(VIEWS));
         let after = form.optional("after", |field| {
             let ids = field.raw().split('.').map(str::parse).collect::<Result<Vec<i64>, _>>();

@@ -14,8 +14,8 @@ use super::pictures::pictures;
 use super::prompts::vault_field;
 use super::visit::Visit;
 use crate::api::HandlerResult;
-use crate::api::prompts::{FIELDS, KINDS, new_prompt};
-use crate::domain::{NewPrompt, PromptInputs, PromptPatch, PromptRecord, VaultRecord};
+use crate::api::prompts::{FIELDS, new_prompt};
+use crate::domain::{NewPrompt, PromptInputs, PromptKind, PromptPatch, PromptRecord, VaultRecord};
 use crate::http::error::ApiError;
 use crate::http::validate::form_fields;
 
@@ -85,7 +85,7 @@ pub(crate) async fn new(visit: Visit<'_>) -> HandlerResult {
 pub(crate) async fn create(mut visit: Visit<'_>) -> HandlerResult {
     let body = visit.form().await?;
     let created = visit.once(&body, async || {
-        let new = new_prompt(form_fields(&body, FIELDS), visit.api)?;
+        let new = form_fields(&body, FIELDS).read(|form| new_prompt(form, visit.api))?;
         let prompt = visit.store().create_prompt(&visit.caller, new).await?;
         Ok(done_address(&format!("prompts/{}", prompt.id), "prompt-created"))
     });
@@ -105,7 +105,7 @@ pub(crate) async fn change(mut visit: Visit<'_>) -> HandlerResult {
     let body = visit.form().await?;
     let changed = async {
         let NewPrompt { title, text, kind, platform, inputs, vault } =
-            new_prompt(form_fields(&body, FIELDS), visit.api)?;
+            form_fields(&body, FIELDS).read(|form| new_prompt(form, visit.api))?;
         let (title, text, kind) = (Some(title), Some(text), Some(kind));
         let patch = PromptPatch { title, text, kind, platform: Some(platform), inputs, vault };
         Ok(visit.store().update_prompt(&visit.caller, id, patch).await?)
@@ -152,7 +152,7 @@ async fn form(visit: &Visit<'_>, id: Option<PromptId>, entered: &Entered) -> Han
         model(visit).await?.help("Needed for image and video"),
         ratio(),
     ];
-    const { assert!(KINDS.len() == 3, "each type of prompt is a choice") };
+    const { assert!(PromptKind::ALL.len() == 3, "each type of prompt is a choice") };
     let (back, title, button, vault) = match id {
         None => ("prompts".to_owned(), "New prompt", "Save prompt", "Vault"),
         Some(id) => (format!("prompts/{id}"), "Edit prompt", "Save changes", "Also add to vault"),

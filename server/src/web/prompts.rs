@@ -10,7 +10,6 @@ use super::listing::{Listing, NO_VAULT, VIEWS};
 use super::parts::{address, ago, counted, pager, prompt_address, shortened, titled, typed, words};
 use super::pictures::thumbnail;
 use super::visit::{Visit, query_bytes};
-use crate::api::prompts::KINDS;
 use crate::api::{Api, HandlerResult};
 use crate::domain::{Place, PromptKind, PromptPage, PromptRecord, VaultRecord};
 use crate::http::error::ApiError;
@@ -101,7 +100,7 @@ pub(super) async fn vault_field(
 fn filter(visit: &Visit<'_>, listing: &Listing, vaults: Choices) -> Markup {
     let none = (NO_VAULT.to_owned(), "In no vault".to_owned());
     let vaults = [vec![none], vaults].concat();
-    let kinds = words(KINDS.iter().map(|(word, _)| *word));
+    let kinds = words(PromptKind::ALL.iter().map(|(word, _)| *word));
     html! {
         form .toolbar role="search" action=(visit.at("prompts")) {
             input #q type="search" name="q" aria-label="Search in title, text and platform"

@@ -142,7 +142,7 @@ pub(crate) async fn create(mut visit: Visit<'_>) -> HandlerResult {
                 if !entered.value("modelId").is_empty() {
                     values.set("promptType", "image");
                 }
-                let new = new_prompt(values, api)?;
+                let new = values.read(|form| new_prompt(form, api))?;
                 let image = keep(api, file).await?;
                 (store.create_prompt(caller, new).await?.id, image)
             }

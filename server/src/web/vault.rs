@@ -8,8 +8,8 @@ use super::layout::{confirm_page, done_address};
 use super::parts::titled;
 use super::visit::Visit;
 use crate::api::HandlerResult;
-use crate::api::vaults::{FIELDS, VISIBILITIES, new_vault};
-use crate::domain::{NewVault, VaultPatch, VaultRecord};
+use crate::api::vaults::{FIELDS, new_vault};
+use crate::domain::{NewVault, VaultPatch, VaultRecord, VaultVisibility};
 use crate::http::error::ApiError;
 use crate::http::validate::form_fields;
 
@@ -23,7 +23,7 @@ const MEANINGS: [(&str, &str, &str); 3] = [
     ),
     ("public", "Public", "Everybody can see and copy it, and search engines may list it."),
 ];
-const _: () = assert!(MEANINGS.len() == VISIBILITIES.len());
+const _: () = assert!(MEANINGS.len() == VaultVisibility::ALL.len());
 
 pub(crate) async fn new(visit: Visit<'_>) -> HandlerResult {
     form(&visit, None, &Entered::new([("visibility", "private")]))
@@ -32,7 +32,7 @@ pub(crate) async fn new(visit: Visit<'_>) -> HandlerResult {
 pub(crate) async fn create(mut visit: Visit<'_>) -> HandlerResult {
     let body = visit.form().await?;
     let created = visit.once(&body, async || {
-        let new = new_vault(form_fields(&body, FIELDS))?;
+        let new = form_fields(&body, FIELDS).read(new_vault)?;
         let vault = visit.store().create_vault(&visit.caller, new).await?;
         Ok(done_address(&format!("vaults/{}", vault.id), "vault-created"))
     });
@@ -57,7 +57,8 @@ pub(crate) async fn change(mut visit: Visit<'_>) -> HandlerResult {
     let body = visit.form().await?;
     let vault = visit.store().vault(&visit.caller, id).await?;
     let changed = async {
-        let NewVault { name, description, visibility } = new_vault(form_fields(&body, FIELDS))?;
+        let new = form_fields(&body, FIELDS).read(new_vault)?;
+        let NewVault { name, description, visibility } = new;
         let (name, description, visibility) = (Some(name), Some(description), Some(visibility));
         let cover_image = (Entered::parse(&body).value("cover") == "none").then_some(None);
         let patch = VaultPatch { name, description, visibility, cover_image };

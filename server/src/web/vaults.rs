@@ -13,7 +13,9 @@ use super::pictures::{cover, thumbnail};
 use super::prompts::vault_choices;
 use super::visit::Visit;
 use crate::api::{Api, HandlerResult};
-use crate::domain::{BASE_PATH, ListedPrompt, VaultPatch, VaultRecord, VaultVisibility};
+use crate::domain::{
+    BASE_PATH, ListedPrompt, Membership, VaultPatch, VaultRecord, VaultVisibility,
+};
 use crate::http::error::ApiError;
 
 /// The page of a vault that anybody can read.
@@ -155,29 +157,30 @@ pub(crate) async fn apply(mut visit: Visit<'_>) -> HandlerResult {
     let (store, caller) = (visit.store(), &visit.caller);
     let entered = Entered::parse(&body);
     let ids = entered.all("vaultPromptId").map(|id| id.parse().map(VaultPromptId::new));
-    let chosen = ids.take(PAGE).collect::<Result<Vec<_>, _>>().map_err(|_| ApiError::NotFound)?;
+    let chosen = ids.take(PAGE).map(|id| id.map(|id| Membership { vault, id }));
+    let chosen = chosen.collect::<Result<Vec<_>, _>>().map_err(|_| ApiError::NotFound)?;
     let number = page_number(&entered)?;
     let page = address(&format!("vaults/{vault}"), [("page", &*number.to_string())]);
     let Some(first) = chosen.first() else { return visit.done(&page, "none-chosen") };
     let code = match entered.value("action") {
         action @ ("pin" | "unpin") => {
             // The first one is pinned last, so that it comes first.
-            for id in chosen.iter().rev() {
-                store.set_pinned(caller, vault, *id, action == "pin").await?;
+            for at in chosen.iter().rev() {
+                store.set_pinned(caller, *at, action == "pin").await?;
             }
             if action == "pin" { "pinned" } else { "unpinned" }
         }
         "remove" => {
-            for id in &chosen {
-                store.remove_membership(caller, vault, *id).await?;
+            for at in &chosen {
+                store.remove_membership(caller, *at).await?;
             }
             "prompts-removed"
         }
         "move" => {
             let target = entered.value("targetVaultId").parse().map(VaultId::new);
             let target = target.map_err(|_| ApiError::NotFound)?;
-            for id in chosen.iter().rev() {
-                store.move_membership(caller, vault, *id, target).await?;
+            for at in chosen.iter().rev() {
+                store.move_membership(caller, *at, target).await?;
             }
             "prompts-moved"
         }
@@ -185,7 +188,7 @@ pub(crate) async fn apply(mut visit: Visit<'_>) -> HandlerResult {
         "cover" => {
             store.vault(caller, vault).await?;
             let prompts = store.vault_page(caller.account, vault, number * PAGE, PAGE).await?;
-            let listed = prompts.iter().find(|listed| listed.membership == *first);
+            let listed = prompts.iter().find(|listed| listed.membership == first.id);
             match listed.and_then(|listed| listed.prompt.images.last()) {
                 None => "no-picture",
                 Some(image) => {

@@ -9,7 +9,7 @@ use super::forms::{Entered, TOKEN};
 use super::layout::{Page, done_address, redirect};
 use crate::api::{Api, HandlerResult, Request};
 use crate::domain::{Caller, SessionRecord};
-use crate::http::body::BodyReadError;
+use crate::http::body::{BodyReadError, FORM};
 use crate::http::error::ApiError;
 use crate::store::Store;
 
@@ -40,7 +40,7 @@ impl<'a> Visit<'a> {
 
     /// The body of the form that was sent.
     pub(super) async fn form(&mut self) -> Result<Bytes, BodyReadError> {
-        self.request.form().await
+        self.request.body(FORM).await
     }
 
     /// A page of this section of the navigation, with what the form before it has done.

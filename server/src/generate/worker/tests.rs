@@ -91,7 +91,7 @@ impl Fixture {
     async fn contents(&self, vault: Option<VaultId>) -> Vec<ListedPrompt> {
         let general = self.store.vaults(&self.by).await.unwrap().last().unwrap().id;
         let contents = self.store.contents(&self.by, vault.unwrap_or(general)).await.unwrap();
-        contents.try_collect().await.unwrap()
+        contents.entries.try_collect().await.unwrap()
     }
 
     async fn vault(&self) -> VaultId {

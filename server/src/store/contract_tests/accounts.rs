@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
+use promptarium::PromptId;
 
-use super::jobs::{claim, image, new, queued, reserved, ticket};
+use super::jobs::{image, new, queued};
 use super::{
     ALL_PROMPTS, StoreUnderTest, VAULTS_MAX, assert_error, contract_tests, key, named, new_prompt,
 };
-use crate::domain::{AccountData, PromptData, PromptKind, PromptPatch, VaultData, VaultPatch};
+use crate::domain::{AccountData, PromptKind};
 use crate::limits::PROMPT_IMAGES_MAX;
 use crate::store::StoreError;
 
@@ -16,8 +17,6 @@ contract_tests! {
     a_deleted_account_leaves_nothing_and_its_name_is_free
     an_import_adds_nothing_if_it_does_not_fit
     a_prompt_has_pictures_up_to_the_limit
-    an_update_is_later_than_the_previous_one_even_if_the_clock_stands_still
-    a_fork_copies_the_cover_and_the_images
 }
 
 async fn a_deleted_account_leaves_nothing_and_its_name_is_free(db: Arc<StoreUnderTest>) {
@@ -53,13 +52,11 @@ async fn a_deleted_account_leaves_nothing_and_its_name_is_free(db: Arc<StoreUnde
 
 async fn an_import_adds_nothing_if_it_does_not_fit(db: Arc<StoreUnderTest>) {
     let alice = db.caller("alice").await;
-    let (created_at, updated_at) = (Timestamp::UNIX_EPOCH, Timestamp::UNIX_EPOCH);
     let new = new_prompt(PromptKind::Image, None);
-    let prompt = PromptData { new, images: vec![image()], created_at, updated_at };
-    let (new, members) = (named("Sky"), vec![(0, true)]);
-    let vault =
-        VaultData { new, cover_image: None, system: false, created_at, updated_at, members };
-    let data = AccountData { prompts: vec![prompt], vaults: vec![vault; VAULTS_MAX] };
+    let prompt = new.record(PromptId::new(1), Timestamp::UNIX_EPOCH);
+    let vault = (named("Sky").record(Timestamp::UNIX_EPOCH), vec![(prompt.id, true)]);
+    let prompts = vec![(prompt, new.inputs)];
+    let data = AccountData { prompts, vaults: vec![vault; VAULTS_MAX] };
     assert_error!(db.store.import(&alice, data).await, StoreError::TooManyVaults);
     assert_eq!(db.pages(&alice, ALL_PROMPTS).await, []);
     assert_eq!(db.store.vaults(&alice).await.unwrap().len(), 1);
@@ -75,35 +72,4 @@ async fn a_prompt_has_pictures_up_to_the_limit(db: Arc<StoreUnderTest>) {
     assert_error!(db.store.add_image(&alice, id, image()).await, StoreError::TooManyImages);
     let images = &db.store.prompt(&alice, id).await.unwrap().images;
     assert_eq!(**images, vec![image(); PROMPT_IMAGES_MAX]);
-}
-
-async fn an_update_is_later_than_the_previous_one_even_if_the_clock_stands_still(
-    db: Arc<StoreUnderTest>,
-) {
-    let alice = db.caller("alice").await;
-    let created = db.prompt(&alice, None).await;
-    let mut before = created.updated_at;
-    for _ in 0..3 {
-        let patch = PromptPatch { title: Some("x".into()), ..PromptPatch::default() };
-        let after = db.store.update_prompt(&alice, created.id, patch).await.unwrap();
-        assert_eq!(after.updated_at, before + SignedDuration::from_micros(1));
-        before = after.updated_at;
-    }
-}
-
-async fn a_fork_copies_the_cover_and_the_images(db: Arc<StoreUnderTest>) {
-    let alice = db.caller("alice").await;
-    let source = db.public(&alice, &[]).await;
-    let cover_image = Some(Some("http://localhost/cover.png".into()));
-    let patch = VaultPatch { cover_image, ..VaultPatch::default() };
-    db.store.update_vault(&alice, source, patch).await.unwrap();
-    let job = reserved(&*db.store, &alice, new("job", 1, Some(source))).await;
-    db.store.job_submitted(&job.key, ticket()).await.unwrap();
-    let lease = claim(&*db.store).await.unwrap().lease;
-    db.store.complete_job(&lease, vec![image(), image()]).await.unwrap();
-    let copy = db.store.fork_vault(&alice, source).await.unwrap();
-    assert_eq!(copy.cover_image, Some("http://localhost/cover.png".into()));
-    assert_eq!(db.store.vault(&alice, copy.id).await.unwrap(), copy);
-    let contents = db.contents(&alice, copy.id).await;
-    assert_eq!(*contents[0].prompt.images, [image(), image()]);
 }

@@ -5,16 +5,15 @@ use std::time::Duration;
 
 use promptarium::VaultId;
 
-use super::{StoreUnderTest, assert_error, contract_tests};
+use super::{StoreUnderTest, contract_tests};
 use crate::domain::{
-    Caller, Claim, GenerationRequest, JobRecord, JobState, NewJob, PromptImage, ProviderTicket,
-    Reserved, Turn,
+    Caller, Claim, GenerationRequest, JobRecord, NewJob, PromptImage, ProviderTicket, Reserved,
+    Turn,
 };
-use crate::store::{Store, StoreError};
+use crate::store::Store;
 
 contract_tests! {
     accounts_take_turns_however_many_jobs_one_has
-    a_late_submission_that_the_provider_accepted_is_queued_again
 }
 
 pub(in crate::store) const LEASE: Duration = Duration::from_secs(20);
@@ -87,21 +86,4 @@ async fn accounts_take_turns_however_many_jobs_one_has(db: Arc<StoreUnderTest>) 
         assert_eq!(claim_by(store, &turn).await.unwrap().job.key.account, bob.account);
     }
     assert!(claim_by(store, &turn).await.is_none());
-}
-
-async fn a_late_submission_that_the_provider_accepted_is_queued_again(db: Arc<StoreUnderTest>) {
-    let store = &*db.store;
-    let alice = db.caller("alice").await;
-    let late = reserved(store, &alice, new("late", 1, None)).await;
-    db.clock.advance(LIMIT);
-    let failed = store.fail_late_submissions(LIMIT, "lost").await.unwrap();
-    assert_eq!(failed.iter().collect::<Vec<_>>(), [&late.key]);
-    let queued = store.job_submitted(&late.key, ticket()).await.unwrap();
-    assert_eq!(queued.state, JobState::Queued(ticket()));
-    assert_eq!(store.job(&alice, "late").await.unwrap(), queued);
-    let claim = claim(store).await.unwrap();
-    assert_eq!(claim.job, queued);
-    // A job that failed after it was queued has ended.
-    store.fail_job(&claim.lease, "as asked").await.unwrap();
-    assert_error!(store.job_submitted(&late.key, ticket()).await, StoreError::NotFound);
 }

@@ -13,8 +13,8 @@ use crate::store::StoreError;
 
 contract_tests! {
     a_code_expires
-    a_session_ends_when_it_is_idle
-    a_session_in_use_ends_after_its_longest_duration_but_finishes_its_request
+    a_session_ends_when_it_is_idle_and_after_its_longest_duration
+    a_new_code_makes_the_store_forget_sessions_that_have_expired
     the_last_request_of_a_session_is_recorded_once_a_minute
     the_last_use_of_a_key_is_recorded_at_intervals
 }
@@ -50,32 +50,27 @@ async fn a_code_expires(db: Arc<StoreUnderTest>) {
     }
 }
 
-async fn a_session_ends_when_it_is_idle(db: Arc<StoreUnderTest>) {
+async fn a_session_ends_when_it_is_idle_and_after_its_longest_duration(db: Arc<StoreUnderTest>) {
     let alice = db.caller("alice").await;
-    db.session("alice", 1).await;
-    db.clock.advance(SESSION_IDLE - SECOND);
-    assert!(db.find(1).await.is_some());
-    db.clock.advance(SESSION_IDLE);
-    assert_eq!(db.find(1).await, None);
-    assert_eq!(db.store.sessions(&alice).await.unwrap(), []);
+    let part = SESSION_MAX / 6;
+    let idle = vec![(SESSION_IDLE - SECOND, true), (SESSION_IDLE, false)];
+    let used = [vec![(part, true); 5], vec![(part - SECOND, true), (SECOND, false)]].concat();
+    for (digest, waits) in [(1, idle), (2, used)] {
+        let session = db.session("alice", digest).await;
+        assert_eq!(session.expires_at, session.created_at + SESSION_MAX);
+        for (number, (wait, is_valid)) in waits.into_iter().enumerate() {
+            db.clock.advance(wait);
+            assert_eq!(db.find(digest).await.is_some(), is_valid, "wait {number} of {digest}");
+        }
+        assert_eq!(db.store.sessions(&alice).await.unwrap(), []);
+        assert!(db.store.vaults(&session.caller()).await.is_ok(), "a request is not finished");
+    }
 }
 
-async fn a_session_in_use_ends_after_its_longest_duration_but_finishes_its_request(
-    db: Arc<StoreUnderTest>,
-) {
+async fn a_new_code_makes_the_store_forget_sessions_that_have_expired(db: Arc<StoreUnderTest>) {
     let alice = db.caller("alice").await;
     let session = db.session("alice", 1).await;
-    assert_eq!(session.expires_at, at(SESSION_MAX));
-    let part = SESSION_MAX / 6;
-    for time in [part, part, part, part, part, part - SECOND] {
-        db.clock.advance(time);
-        assert!(db.find(1).await.is_some());
-    }
-    db.clock.advance(SECOND);
-    assert_eq!(db.find(1).await, None);
-    assert_eq!(db.store.sessions(&alice).await.unwrap(), []);
-    assert!(db.store.vaults(&session.caller()).await.is_ok());
-    // A new code makes the store forget it.
+    db.clock.advance(SESSION_MAX);
     db.session("alice", 2).await;
     assert_error!(db.store.vaults(&session.caller()).await, StoreError::KeyRevoked);
     assert_error!(db.store.end_session(&alice, session.id).await, StoreError::NotFound);

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::ops::{Action, Values};
 use super::runner::{Runner, show};
-use crate::domain::{JobKey, JobRecord, JobState, Lease, NewJob, Release, Reserved, Turn};
+use crate::domain::{JobKey, Lease, NewJob, Release, Reserved, Turn};
 use crate::store::{Result, StoreError};
 
 /// What the test knows of a store's jobs.
@@ -51,7 +51,7 @@ impl Runner<'_> {
             Action::JobByKey => store.job_by_key(&self.pick_job(values)).await?,
             _ => return self.work(action, values).await,
         };
-        Ok(show(self.normalize_job(job)))
+        Ok(show(job))
     }
 
     /// A page of jobs, from the newest or from any job on.
@@ -60,7 +60,6 @@ impl Runner<'_> {
         let name = before.as_ref().map(|key| &*key.client_job_id);
         let jobs =
             self.store.jobs(&self.callers[values.account], name, 1 + values.below(4)).await?;
-        let jobs: Vec<_> = jobs.into_iter().map(|job| self.normalize_job(job)).collect();
         Ok(show(("listed", before.is_some(), jobs)))
     }
 
@@ -76,7 +75,7 @@ impl Runner<'_> {
             client_job_id: client_job_id.clone(),
             digest: [u8::from(values.chance(20)); 32],
             request: values.request().into(),
-            vault: values.chance(60).then(|| self.vaults.pick(values)),
+            vault: values.chance(60).then(|| self.ids.pick("Vault", values)),
         };
         let (new, job) = match self.store.reserve_job(&self.callers[values.account], new).await? {
             Reserved::New(job) => (true, job),
@@ -86,7 +85,7 @@ impl Runner<'_> {
             self.jobs.known.push(job.key.clone());
             self.jobs.submitting.push(job.key.clone());
         }
-        Ok(show(("reserved", new, self.normalize_job(job))))
+        Ok(show(("reserved", new, job)))
     }
 
     /// What a worker does.
@@ -99,8 +98,7 @@ impl Runner<'_> {
             let mut failed = store.fail_late_submissions(limit, &values.text()).await?;
             failed.sort();
             self.jobs.submitting.retain(|job| !failed.contains(job));
-            let names: Vec<_> = failed.into_iter().map(|job| job.client_job_id).collect();
-            return Ok(show(("failed late", names)));
+            return Ok(show(("failed late", failed)));
         }
         if action == Action::DeleteEnded {
             let deleted = store.delete_ended_jobs(5 * second + seconds(values, 20)).await?;
@@ -118,7 +116,7 @@ impl Runner<'_> {
             self.jobs.held.push(claim.lease.clone());
             self.jobs.leases.push(claim.lease);
             let (failed, late) = (claim.failed_attempts, (claim.failing_for, claim.overdue));
-            return Ok(show(("claimed", failed, late, self.normalize_job(claim.job))));
+            return Ok(show(("claimed", failed, late, claim.job)));
         }
         let lease = self.pick_lease(values);
         match action {
@@ -140,11 +138,8 @@ impl Runner<'_> {
             Action::FailJob => store.fail_job(&lease, &values.text()).await?,
             _ => {
                 let prompt = store.complete_job(&lease, values.images()).await?;
-                let account = lease.job.account;
-                let owner = self.callers.iter().position(|caller| caller.account == account);
-                self.prompts.add_owned(owner.expect("every job has an owner"), prompt);
                 self.jobs.held.retain(|held| held.job != lease.job);
-                return Ok(show(("completed", self.prompts.normalize(prompt))));
+                return Ok(show(("completed", prompt)));
             }
         }
         self.jobs.held.retain(|held| held.job != lease.job);
@@ -157,7 +152,7 @@ impl Runner<'_> {
         let last: Vec<_> = self.jobs.known.iter().rev().take(most).cloned().collect();
         for key in last {
             match self.store.job_by_key(&key).await {
-                Ok(job) => text += &show(self.normalize_job(job)),
+                Ok(job) => text += &show(job),
                 Err(StoreError::NotFound) => {}
                 Err(error) => return Err(error),
             }
@@ -185,17 +180,5 @@ impl Runner<'_> {
         };
         let chosen = values.choose(from);
         chosen.unwrap_or_else(|| Lease { job: self.pick_job(values), fence: 7 })
-    }
-
-    fn normalize_job(&mut self, job: JobRecord) -> JobRecord {
-        let JobKey { account, client_job_id } = job.key;
-        let key = JobKey { account: self.accounts.normalize(account), client_job_id };
-        let state = match job.state {
-            JobState::Completed(ticket, id) => {
-                JobState::Completed(ticket, self.prompts.normalize(id))
-            }
-            state => state,
-        };
-        JobRecord { key, vault: self.vaults.normalize(job.vault), state, ..job }
     }
 }

@@ -4,8 +4,6 @@
 //! when the operation runs, from the ids that the store has returned so far. Two stores
 //! that agreed so far therefore get equal calls, and any subsequence is a valid sequence.
 
-use std::collections::HashMap;
-use std::hash::Hash;
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -15,9 +13,9 @@ use rand::{RngExt as _, SeedableRng as _};
 use serde_json::json;
 
 use crate::domain::{
-    AccountData, GenerationRequest, ImageRef, NewPrompt, NewVault, OutputKind, PromptData,
-    PromptImage, PromptInputs, PromptKind, PromptPatch, ProviderTicket, VaultData, VaultPatch,
-    VaultVisibility,
+    AccountData, GenerationRequest, ImageRef, NewKey, NewPrompt, NewVault, OutputKind, PromptImage,
+    PromptInputs, PromptKind, PromptPatch, PromptRecord, ProviderTicket, Scopes, VaultPatch,
+    VaultRecord, VaultVisibility,
 };
 
 /// How many accounts take part.
@@ -50,6 +48,17 @@ actions! {
 impl Action {
     pub(crate) const fn is_on_jobs(self) -> bool {
         self as u8 >= Self::ReserveJob as u8
+    }
+
+    /// Those that an account calls.
+    pub(crate) fn of_accounts() -> impl Iterator<Item = Self> {
+        use Action::*;
+        let is_of_account = |action: &Self| match action {
+            Wait | WaitLong | SeedKey | FindKey | CreateSignInCode | SignIn | FindSession
+            | SharedVault | JobSubmitted | JobLost | DiscardJob | JobByKey => false,
+            action => (*action as u8) < FailLate as u8,
+        };
+        WEIGHTS.iter().map(|(action, _)| *action).filter(is_of_account)
     }
 }
 
@@ -162,6 +171,13 @@ impl Values {
         (0..self.below(limit)).map(|_| self.image()).collect()
     }
 
+    /// A key, which is revoked in so many of a hundred cases.
+    pub(crate) fn new_key(&mut self, public_id: &str, revoked: usize) -> NewKey {
+        let scopes = Scopes { prompts_write: self.chance(50) };
+        let (digest, revoked) = ([self.byte() % 2; 32], self.chance(revoked));
+        NewKey { public_id: public_id.into(), name: None, digest, scopes, revoked }
+    }
+
     /// A prompt; an image or video prompt has a model.
     pub(crate) fn new_prompt(&mut self) -> NewPrompt {
         let kind = self.kind();
@@ -209,21 +225,22 @@ impl Values {
     /// An export, of which one vault in five is the system vault.
     pub(crate) fn account_data(&mut self) -> AccountData {
         let time = Timestamp::from_microsecond(1_600_000_000_123_456).expect("in range");
-        let (created_at, updated_at) = (time, time);
-        let prompt = |values: &mut Self| {
-            let (new, images) = (values.new_prompt(), values.images());
-            PromptData { new, images, created_at, updated_at }
+        let count = self.byte() % 4;
+        let prompt = |id: u8| {
+            let (new, images) = (self.new_prompt(), self.images().into());
+            let record = new.record(i64::from(id).into(), time);
+            (PromptRecord { images, ..record }, new.inputs)
         };
-        let prompts: Vec<_> = (0..self.below(4)).map(|_| prompt(self)).collect();
-        let vault = |values: &mut Self| {
-            let (new, cover_image) = (values.new_vault(), values.maybe(Self::image));
-            let members =
-                (0..prompts.len()).filter_map(|at| values.maybe(|one| (at, one.chance(50))));
-            let members = members.collect();
-            let system = values.chance(20);
-            VaultData { new, cover_image, system, created_at, updated_at, members }
+        let prompts = (0..count).map(prompt).collect();
+        let vaults = self.below(3);
+        let vault = |_| {
+            let (cover_image, system) = (self.maybe(Self::image), self.chance(20));
+            let record = self.new_vault().record(time);
+            let member = |id: u8| self.maybe(|one| (i64::from(id).into(), one.chance(50)));
+            let members = (0..count).filter_map(member).collect();
+            (VaultRecord { cover_image, system, ..record }, members)
         };
-        let vaults = (0..self.below(3)).map(|_| vault(self)).collect();
+        let vaults = (0..vaults).map(vault).collect();
         AccountData { prompts, vaults }
     }
 
@@ -264,64 +281,5 @@ impl Values {
             created_at: Timestamp::from_microsecond(1_700_000_000_123_456).expect("in range"),
         };
         (0..u32::from(self.byte() % 4)).map(image).collect()
-    }
-}
-
-/// The ids of one kind as the test sees them: numbered in the order in which a store first
-/// returned them, so that the results of two stores are comparable although their ids differ.
-#[derive(Debug)]
-pub(super) struct Ids<Id> {
-    new: fn(i64) -> Id,
-    numbers: HashMap<Id, i64>,
-    seen: Vec<Id>,
-    /// The ids that each account has, as far as the test knows.
-    owned: Vec<Vec<Id>>,
-}
-
-impl<Id: Copy + Eq + Hash> Ids<Id> {
-    pub(super) fn new(new: fn(i64) -> Id) -> Self {
-        Self { new, numbers: HashMap::new(), seen: Vec::new(), owned: vec![Vec::new(); ACCOUNTS] }
-    }
-
-    /// An id that no store assigns.
-    pub(super) fn unknown(&self) -> Id {
-        (self.new)(i64::MAX)
-    }
-
-    /// The number of an id, as an id.
-    pub(super) fn normalize(&mut self, id: Id) -> Id {
-        if id == self.unknown() {
-            return id;
-        }
-        let number = *self.numbers.entry(id).or_insert_with(|| {
-            self.seen.push(id);
-            i64::try_from(self.seen.len()).expect("few ids")
-        });
-        (self.new)(number)
-    }
-
-    pub(super) fn clear_owned(&mut self) {
-        self.owned.iter_mut().for_each(Vec::clear);
-    }
-
-    pub(super) fn add_owned(&mut self, account: usize, id: Id) {
-        if !self.owned[account].contains(&id) {
-            self.owned[account].push(id);
-        }
-    }
-
-    pub(super) fn remove_owned(&mut self, account: usize, id: Id) {
-        self.owned[account].retain(|own| *own != id);
-    }
-
-    /// Usually one of the account's own ids, sometimes one of any account, present or
-    /// deleted, or an unknown one.
-    pub(super) fn pick(&self, values: &mut Values) -> Id {
-        let from = match values.below(20) {
-            0 => &[][..],
-            1..4 => &self.seen,
-            _ => &self.owned[values.account],
-        };
-        values.choose(from).unwrap_or_else(|| self.unknown())
     }
 }

@@ -9,15 +9,17 @@ use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 use promptarium::{PromptId, VaultId, VaultPromptId};
+use tokio::sync::Mutex;
 
-use super::{Change, next};
+use super::{Shared, next};
 use crate::domain::{
-    AccountId, JobRecord, JobState, NewPrompt, NewVault, PromptImage, PromptInputs, PromptRecord,
+    AccountId, JobRecord, JobState, Membership, NewPrompt, PromptImage, PromptInputs, PromptRecord,
     SharedPrompt, VaultRecord, slug,
 };
+use crate::limits::MEMORY_FORK_PROMPTS_MAX;
 use crate::store::{Result, StoreError};
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Account {
     pub(super) id: AccountId,
     pub(super) name: Box<str>,
@@ -25,6 +27,9 @@ pub(super) struct Account {
     pub(super) vaults: BTreeMap<VaultId, Vault>,
     /// By their names.
     pub(super) jobs: HashMap<Arc<str>, Job>,
+    /// Acquired before the lock of the store for a step that takes long.
+    pub(super) long_step: Arc<Mutex<()>>,
+    pub(super) shared: Shared,
 }
 
 #[derive(Clone, Debug)]
@@ -49,6 +54,10 @@ pub(super) struct Member {
 }
 
 impl Account {
+    pub(super) fn now(&self) -> Timestamp {
+        self.shared.clock.now()
+    }
+
     /// The vault that a request addresses.
     pub(super) fn vault(&self, id: VaultId) -> Result<&Vault> {
         self.vaults.get(&id).ok_or(StoreError::NotFound)
@@ -88,49 +97,38 @@ impl Account {
         &mut self,
         new: NewPrompt,
         images: Arc<[PromptImage]>,
-        change: &mut Change<'_>,
     ) -> Result<PromptId> {
         self.check_vault(new.vault)?;
-        let id = PromptId::new(next(&mut change.ids.prompts));
-        let record = PromptRecord {
-            id,
-            title: new.title,
-            text: new.text,
-            kind: new.kind,
-            platform: new.platform,
-            images,
-            vault_ids: Vec::new(),
-            created_at: change.now,
-            updated_at: change.now,
-        };
-        self.prompts.insert(id, StoredPrompt { shown: Arc::new(record), inputs: new.inputs });
+        let record = PromptRecord { images, ..new.record(PromptId::new(0), self.now()) };
+        let id = self.insert_prompt(record, new.inputs);
         if let Some(vault) = new.vault {
-            self.add_member(vault, id, change);
+            self.add_member(vault, id);
         }
         Ok(id)
     }
 
-    /// Fails if the account would have more vaults than it may have.
-    pub(super) fn check_vault_count(&self, new: usize, change: &Change<'_>) -> Result<()> {
-        let is_free = self.vaults.len() + new <= change.vaults_max;
-        is_free.then_some(()).ok_or(StoreError::TooManyVaults)
+    /// Adds a prompt with a new id, in no vault.
+    pub(super) fn insert_prompt(&mut self, record: PromptRecord, inputs: PromptInputs) -> PromptId {
+        let id = PromptId::new(next(&self.shared.ids.prompts));
+        let shown = Arc::new(PromptRecord { id, vault_ids: Vec::new(), ..record });
+        self.prompts.insert(id, StoredPrompt { shown, inputs });
+        id
     }
 
-    /// Creates an ordinary, empty vault.
-    pub(super) fn insert_vault(&mut self, new: NewVault, change: &mut Change<'_>) -> &mut Vault {
-        let id = VaultId::new(next(&mut change.ids.vaults));
-        let record = VaultRecord {
-            id,
-            slug: self.free_slug(&new.name, None),
-            name: new.name,
-            description: new.description,
-            visibility: new.visibility,
-            cover_image: None,
-            system: false,
-            prompt_count: 0,
-            created_at: change.now,
-            updated_at: change.now,
-        };
+    /// Fails if the account may not have so many more vaults and prompts. One request may copy as
+    /// many prompts as a vault has, so a few could use up the memory.
+    pub(super) fn check_room(&self, vaults: usize, prompts: usize) -> Result<()> {
+        if self.vaults.len() + vaults > self.shared.vaults_max {
+            return Err(StoreError::TooManyVaults);
+        }
+        let is_free = prompts == 0 || self.prompts.len() + prompts <= MEMORY_FORK_PROMPTS_MAX;
+        is_free.then_some(()).ok_or(StoreError::TooManyPrompts)
+    }
+
+    /// Adds an empty vault with a new id and slug.
+    pub(super) fn insert_vault(&mut self, record: VaultRecord) -> &mut Vault {
+        let id = VaultId::new(next(&self.shared.ids.vaults));
+        let record = VaultRecord { id, slug: self.free_slug(&record.name, None), ..record };
         self.vaults.entry(id).or_insert(Vault { record, members: BTreeMap::new() })
     }
 
@@ -154,7 +152,6 @@ impl Account {
         &mut self,
         vault_id: VaultId,
         prompt_id: PromptId,
-        change: &mut Change<'_>,
     ) -> Option<VaultPromptId> {
         let vault = self.vaults.get_mut(&vault_id)?;
         let prompt = &mut self.prompts.get_mut(&prompt_id)?.shown;
@@ -162,25 +159,38 @@ impl Account {
             return None;
         };
         Arc::make_mut(prompt).vault_ids.insert(index, vault_id);
-        let membership = VaultPromptId::new(next(&mut change.ids.memberships));
+        let membership = VaultPromptId::new(next(&self.shared.ids.memberships));
         vault.members.insert(membership, Member { prompt: prompt_id, pin: None });
         Some(membership)
     }
 
-    /// Removes a membership of this vault. Returns its prompt.
-    pub(super) fn remove_member(&mut self, id: VaultId, member: VaultPromptId) -> Result<PromptId> {
-        let removed = self.vault_mut(id)?.members.remove(&member);
+    pub(super) fn member_mut(&mut self, at: Membership) -> Result<&mut Member> {
+        self.vault_mut(at.vault)?.members.get_mut(&at.id).ok_or(StoreError::NotFound)
+    }
+
+    pub(super) fn set_pinned(&mut self, at: Membership, pinned: bool) -> Result<()> {
+        let pin = pinned.then(|| next(&self.shared.ids.others));
+        let member = self.member_mut(at)?;
+        if member.pin.is_some() != pinned {
+            member.pin = pin;
+        }
+        Ok(())
+    }
+
+    /// Removes a membership. Returns its prompt.
+    pub(super) fn remove_member(&mut self, at: Membership) -> Result<PromptId> {
+        let removed = self.vault_mut(at.vault)?.members.remove(&at.id);
         let prompt = removed.ok_or(StoreError::NotFound)?.prompt;
-        self.prompt_mut(prompt)?.vault_ids.retain(|vault| *vault != id);
+        self.prompt_mut(prompt)?.vault_ids.retain(|vault| *vault != at.vault);
         Ok(prompt)
     }
 
     /// Removes a prompt from a vault if it is there.
-    pub(super) fn remove_prompt(&mut self, id: VaultId, prompt: PromptId) -> Result<()> {
-        if self.prompt(prompt)?.vault_ids.contains(&id) {
-            let mut members = self.vault(id)?.members.iter();
+    pub(super) fn remove_prompt(&mut self, vault: VaultId, prompt: PromptId) -> Result<()> {
+        if self.prompt(prompt)?.vault_ids.contains(&vault) {
+            let mut members = self.vault(vault)?.members.iter();
             let member = members.find(|(_, member)| member.prompt == prompt).map(|(id, _)| *id);
-            self.remove_member(id, member.ok_or(StoreError::NotFound)?)?;
+            self.remove_member(Membership { vault, id: member.ok_or(StoreError::NotFound)? })?;
         }
         Ok(())
     }

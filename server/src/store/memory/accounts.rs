@@ -1,26 +1,28 @@
 //! Accounts as a whole, uploaded pictures, and vaults that anybody may read.
 
+use std::collections::HashMap;
+
 use async_trait::async_trait;
 use promptarium::{PromptId, VaultId};
 
 use super::account::later;
 use super::vaults::listed;
-use super::{Data, MemoryStore, next};
+use super::{Data, MemoryStore};
 use crate::domain::{
-    AccountData, AccountId, Caller, ListedPrompt, PromptImage, VaultRecord, VaultVisibility,
+    AccountData, AccountId, Caller, ListedPrompt, Membership, PromptImage, VaultRecord,
+    VaultVisibility,
 };
-use crate::limits::{MEMORY_FORK_PROMPTS_MAX, PROMPT_IMAGES_MAX};
+use crate::limits::PROMPT_IMAGES_MAX;
 use crate::store::{AccountStore, Result, StoreError};
 
 #[async_trait]
 impl AccountStore for MemoryStore {
     async fn rename_account(&self, caller: &Caller, name: &str) -> Result<()> {
-        let mut data = self.data.write();
-        data.check(caller)?;
+        let mut data = self.locked(caller)?;
         if data.account_named(name).is_some_and(|other| other.id != caller.account) {
             return Err(StoreError::AccountTaken);
         }
-        self.change(&mut data, caller.account)?.0.name = name.into();
+        data.account_mut(caller.account)?.name = name.into();
         let sessions = data.sessions.values_mut();
         for session in sessions.filter(|session| session.record.account == caller.account) {
             session.record.account_name = name.into();
@@ -29,11 +31,10 @@ impl AccountStore for MemoryStore {
     }
 
     async fn delete_account(&self, caller: &Caller) -> Result<()> {
-        let _permit = self.long_step(caller.account).await?;
-        let (mut data, id) = (self.data.write(), caller.account);
-        data.check(caller)?;
+        let _turn = self.long_step(caller).await?;
+        let (mut data, id) = (self.locked(caller)?, caller.account);
         data.accounts.remove(&id);
-        data.keys.retain(|_, key| key.record.account != id);
+        data.keys.retain(|_, key| key.account != id);
         data.sessions.retain(|_, session| session.record.account != id);
         data.codes.retain(|_, code| code.account != id);
         let Data { by_public_id, keys, .. } = &mut *data;
@@ -42,37 +43,24 @@ impl AccountStore for MemoryStore {
     }
 
     async fn import(&self, caller: &Caller, data: AccountData) -> Result<()> {
-        let _permit = self.long_step(caller.account).await?;
-        self.write(caller, |account, change| {
-            let new = data.vaults.iter().filter(|vault| !vault.system).count();
-            account.check_vault_count(new, change)?;
-            if account.prompts.len() + data.prompts.len() > MEMORY_FORK_PROMPTS_MAX {
-                return Err(StoreError::TooManyPrompts);
+        let _turn = self.long_step(caller).await?;
+        self.write(caller, |account| {
+            let new = data.vaults.iter().filter(|(vault, _)| !vault.system).count();
+            account.check_room(new, data.prompts.len())?;
+            let mut ids = HashMap::with_capacity(data.prompts.len());
+            for (prompt, inputs) in data.prompts {
+                ids.insert(prompt.id, account.insert_prompt(prompt, inputs));
             }
-            let mut prompts = Vec::with_capacity(data.prompts.len());
-            for prompt in data.prompts {
-                let id = account.create_prompt(prompt.new, prompt.images.into(), change)?;
-                let record = account.prompt_mut(id)?;
-                (record.created_at, record.updated_at) = (prompt.created_at, prompt.updated_at);
-                prompts.push(id);
-            }
-            for vault in data.vaults {
-                let id = if vault.system {
-                    account.general()?
-                } else {
-                    let record = &mut account.insert_vault(vault.new, change).record;
-                    record.cover_image = vault.cover_image;
-                    (record.created_at, record.updated_at) = (vault.created_at, vault.updated_at);
-                    record.id
+            for (record, members) in data.vaults {
+                let vault = match record.system {
+                    true => account.general()?,
+                    false => account.insert_vault(record).record.id,
                 };
                 // The last one to be added, and the last one to be pinned, are shown first.
-                for (place, pinned) in vault.members.into_iter().rev() {
-                    let prompt = *prompts.get(place).ok_or(StoreError::NotFound)?;
-                    let added = account.add_member(id, prompt, change);
-                    if let Some(membership) = added.filter(|_| pinned)
-                        && let Some(member) = account.vault_mut(id)?.members.get_mut(&membership)
-                    {
-                        member.pin = Some(next(&mut change.ids.others));
+                for (prompt, pinned) in members.into_iter().rev() {
+                    let prompt = *ids.get(&prompt).ok_or(StoreError::NotFound)?;
+                    if let Some(id) = account.add_member(vault, prompt) {
+                        account.set_pinned(Membership { vault, id }, pinned)?;
                     }
                 }
             }
@@ -81,13 +69,14 @@ impl AccountStore for MemoryStore {
     }
 
     async fn add_image(&self, caller: &Caller, prompt: PromptId, image: PromptImage) -> Result<()> {
-        self.write(caller, |account, change| {
+        self.write(caller, |account| {
+            let now = account.now();
             let record = account.prompt_mut(prompt)?;
             if record.images.len() >= PROMPT_IMAGES_MAX {
                 return Err(StoreError::TooManyImages);
             }
             record.images = record.images.iter().cloned().chain([image]).collect();
-            record.updated_at = later(change.now, record.updated_at);
+            record.updated_at = later(now, record.updated_at);
             Ok(())
         })
     }

@@ -49,7 +49,7 @@ impl MemoryStore {
 #[async_trait]
 impl JobStore for MemoryStore {
     async fn reserve_job(&self, caller: &Caller, new: NewJob) -> Result<Reserved> {
-        self.write(caller, |account, change| {
+        self.write(caller, |account| {
             let name = new.client_job_id;
             if let Some(job) = account.jobs.get(&name) {
                 let same = job.digest == new.digest;
@@ -57,14 +57,15 @@ impl JobStore for MemoryStore {
                 return existing.ok_or(StoreError::JobConflict);
             }
             account.check_vault(new.vault)?;
+            let now = account.now();
             let record = JobRecord {
                 key: JobKey { account: account.id, client_job_id: name.clone() },
                 request: new.request,
                 vault: new.vault.map_or_else(|| account.general(), Ok)?,
                 state: JobState::Submitting,
                 waits_for: None,
-                created_at: change.now,
-                updated_at: change.now,
+                created_at: now,
+                updated_at: now,
             };
             let job = Job {
                 record: record.clone(),
@@ -226,12 +227,12 @@ impl JobQueue for MemoryStore {
         let JobRecord { request, vault, state, .. } =
             job.ok_or(StoreError::LeaseLost)?.record.clone();
         let ticket = state.ticket().cloned().ok_or(StoreError::LeaseLost)?;
-        let (account, mut change) = self.change(&mut data, lease.job.account)?;
+        let account = data.account_mut(lease.job.account)?;
         let exists = account.vaults.contains_key(&vault);
         let vault = if exists { vault } else { account.general()? };
         let new = output_prompt(&request, vault);
-        let prompt = account.create_prompt(new, images.into(), &mut change)?;
-        let now = change.now;
+        let prompt = account.create_prompt(new, images.into())?;
+        let now = account.now();
         let job = data.job(&lease.job).ok_or(StoreError::LeaseLost)?;
         job.record.vault = vault;
         job.end(JobState::Completed(ticket, prompt), now);

@@ -7,20 +7,11 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 
 use super::{Data, MemoryStore, next};
-use crate::domain::{
-    AccountId, ApiKeyRecord, Caller, KeyId, KeyRecord, NamedKey, NewKey, SessionRecord,
-};
+use crate::domain::{AccountId, ApiKeyRecord, Caller, KeyId, KeyRecord, NewKey, SessionRecord};
 use crate::limits::{
     API_KEYS_MAX, LAST_USE_PRECISION, SESSION_IDLE, SESSION_MAX, SIGN_IN_CODE_LIFETIME,
 };
 use crate::store::{KeyStore, Result, SessionStore, StoreError};
-
-#[derive(Debug)]
-pub(super) struct Key {
-    pub(super) record: KeyRecord,
-    /// What its owner sees.
-    pub(super) shown: ApiKeyRecord,
-}
 
 #[derive(Debug)]
 pub(super) struct Session {
@@ -38,36 +29,25 @@ pub(super) struct Code {
 }
 
 impl Data {
-    fn key(&self, public_id: &str) -> Option<&Key> {
+    fn key(&self, public_id: &str) -> Option<&KeyRecord> {
         self.keys.get(self.by_public_id.get(public_id)?)
     }
 
-    fn keys_of(&self, account: AccountId) -> impl Iterator<Item = &Key> {
-        self.keys.values().filter(move |key| key.record.account == account)
+    fn keys_of(&self, account: AccountId) -> impl Iterator<Item = &KeyRecord> {
+        self.keys.values().filter(move |key| key.account == account)
     }
 
-    fn insert_key(
-        &mut self,
-        account: AccountId,
-        key: NewKey,
-        name: Option<Box<str>>,
-        now: Timestamp,
-    ) -> Result<ApiKeyRecord> {
-        if self.by_public_id.contains_key(&key.public_id) {
+    fn insert_key(&mut self, account: AccountId, new: NewKey) -> Result<ApiKeyRecord> {
+        let NewKey { public_id, name, digest, scopes, revoked } = new;
+        if self.by_public_id.contains_key(&public_id) {
             return Err(StoreError::KeyTaken);
         }
-        let id = KeyId(next(&mut self.ids.others));
-        self.by_public_id.insert(key.public_id.clone(), id);
-        let shown = ApiKeyRecord {
-            public_id: key.public_id.clone(),
-            name,
-            scopes: key.scopes,
-            created_at: now,
-            last_used_at: None,
-            revoked_at: key.revoked.then_some(now),
-        };
-        let record = KeyRecord { id, account, key };
-        self.keys.insert(id, Key { record, shown: shown.clone() });
+        let id = KeyId(next(&self.shared.ids.others));
+        self.by_public_id.insert(public_id.clone(), id);
+        let created_at = self.shared.clock.now();
+        let (last_used_at, revoked_at) = (None, revoked.then_some(created_at));
+        let shown = ApiKeyRecord { public_id, name, scopes, created_at, last_used_at, revoked_at };
+        self.keys.insert(id, KeyRecord { id, account, digest, shown: shown.clone() });
         Ok(shown)
     }
 }
@@ -89,22 +69,23 @@ impl KeyStore for MemoryStore {
     async fn seed_key(&self, account: &str, key: NewKey) -> Result<()> {
         let mut data = self.data.write();
         let owner = data.account_named(account).map(|account| account.id);
-        if let Some(Key { record, .. }) = data.key(&key.public_id) {
-            let same = Some(record.account) == owner && record.key == key;
+        if let Some(other) = data.key(&key.public_id) {
+            let same = Some(other.account) == owner
+                && (other.digest, other.shown.scopes) == (key.digest, key.scopes)
+                && other.is_revoked() == key.revoked;
             return if same { Ok(()) } else { Err(StoreError::KeyTaken) };
         }
-        let now = self.clock.now();
-        let owner = owner.unwrap_or_else(|| data.create_account(account, now));
-        data.insert_key(owner, key, None, now).map(drop)
+        let owner = owner.unwrap_or_else(|| data.create_account(account));
+        data.insert_key(owner, key).map(drop)
     }
 
     async fn find_key(&self, public_id: &str, _: &[u8; 32]) -> Result<Option<KeyRecord>> {
-        Ok(self.data.read().key(public_id).map(|key| key.record.clone()))
+        Ok(self.data.read().key(public_id).cloned())
     }
 
     async fn record_use(&self, key: &KeyRecord) -> Result<()> {
         let now = self.clock.now();
-        let is_due = |key: &Key| {
+        let is_due = |key: &KeyRecord| {
             let last = key.shown.last_used_at;
             last.is_none_or(|last| after(last, LAST_USE_PRECISION) <= now)
         };
@@ -120,32 +101,28 @@ impl KeyStore for MemoryStore {
         self.data.read().check(caller)
     }
 
-    async fn create_api_key(&self, caller: &Caller, new: NamedKey) -> Result<ApiKeyRecord> {
-        let mut data = self.data.write();
-        data.check(caller)?;
-        let live = data.keys_of(caller.account).filter(|key| !key.record.key.revoked);
+    async fn create_api_key(&self, caller: &Caller, new: NewKey) -> Result<ApiKeyRecord> {
+        let mut data = self.locked(caller)?;
+        let live = data.keys_of(caller.account).filter(|key| !key.is_revoked());
         if live.count() >= API_KEYS_MAX {
             return Err(StoreError::TooManyKeys);
         }
-        data.insert_key(caller.account, new.key, Some(new.name), self.clock.now())
+        data.insert_key(caller.account, new)
     }
 
     async fn api_keys(&self, caller: &Caller) -> Result<Vec<ApiKeyRecord>> {
-        let data = self.data.read();
-        data.check(caller)?;
+        let data = self.locked(caller)?;
         let mut own: Vec<_> = data.keys_of(caller.account).collect();
-        own.sort_unstable_by_key(|key| Reverse((key.shown.created_at, key.record.id)));
+        own.sort_unstable_by_key(|key| Reverse((key.shown.created_at, key.id)));
         Ok(own.into_iter().map(|key| key.shown.clone()).collect())
     }
 
     async fn revoke_api_key(&self, caller: &Caller, public_id: &str) -> Result<ApiKeyRecord> {
-        let mut data = self.data.write();
-        data.check(caller)?;
-        let mut keys = data.keys.values_mut().filter(|key| key.record.account == caller.account);
-        let own = keys.find(|key| *key.record.key.public_id == *public_id);
-        let key = own.ok_or(StoreError::NotFound)?;
+        let mut data = self.locked(caller)?;
+        let Data { keys, by_public_id, .. } = &mut *data;
+        let key = by_public_id.get(public_id).and_then(|id| keys.get_mut(id));
+        let key = key.filter(|key| key.account == caller.account).ok_or(StoreError::NotFound)?;
         key.shown.revoked_at.get_or_insert(self.clock.now());
-        key.record.key.revoked = true;
         Ok(key.shown.clone())
     }
 }
@@ -171,11 +148,11 @@ impl SessionStore for MemoryStore {
         let (mut data, now) = (self.data.write(), self.clock.now());
         let code = data.codes.remove(&code).filter(|code| code.expires_at > now);
         let Some(Code { account, .. }) = code else { return Ok(None) };
-        let id = KeyId(next(&mut data.ids.others));
+        let id = KeyId(next(&data.shared.ids.others));
         let record = SessionRecord {
             id,
             account,
-            account_name: self.change(&mut data, account)?.0.name.clone(),
+            account_name: data.account_mut(account)?.name.clone(),
             browser: browser.map(Into::into),
             created_at: now,
             last_seen_at: now,
@@ -198,8 +175,7 @@ impl SessionStore for MemoryStore {
     }
 
     async fn sessions(&self, caller: &Caller) -> Result<Vec<SessionRecord>> {
-        let (data, now) = (self.data.read(), self.clock.now());
-        data.check(caller)?;
+        let (data, now) = (self.locked(caller)?, self.clock.now());
         let valid = data.sessions.values().filter(|session| session.is_valid(now));
         let own = valid.filter(|session| session.record.account == caller.account);
         let mut own: Vec<_> = own.map(|session| session.record.clone()).collect();
@@ -208,8 +184,7 @@ impl SessionStore for MemoryStore {
     }
 
     async fn end_session(&self, caller: &Caller, id: KeyId) -> Result<()> {
-        let mut data = self.data.write();
-        data.check(caller)?;
+        let mut data = self.locked(caller)?;
         let session = data.sessions.get_mut(&id);
         let own = session.filter(|session| session.record.account == caller.account);
         own.ok_or(StoreError::NotFound)?.has_ended = true;

@@ -4,23 +4,21 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use promptarium::{PromptId, VaultId, VaultPromptId};
+use tokio::task::spawn_blocking;
 
 use super::MemoryStore;
 use super::account::{StoredPrompt, later, set};
 use crate::domain::{
-    Caller, NewPrompt, Place, PromptInputs, PromptKind, PromptPage, PromptPatch, PromptQuery,
+    Caller, NewPrompt, PromptInputs, PromptKind, PromptPage, PromptPatch, PromptQuery,
     PromptSearch, SharedPrompt,
 };
 use crate::store::{PromptStore, Result, SearchStore, StoreError};
 
-/// Prompts that a search reads at a time, so that it does not take a thread of the runtime.
-const SEARCHED_AT_ONCE: usize = 1_000;
-
 #[async_trait]
 impl PromptStore for MemoryStore {
     async fn create_prompt(&self, caller: &Caller, new: NewPrompt) -> Result<SharedPrompt> {
-        self.write(caller, |account, change| {
-            let id = account.create_prompt(new, Arc::default(), change)?;
+        self.write(caller, |account| {
+            let id = account.create_prompt(new, Arc::default())?;
             account.prompt(id)
         })
     }
@@ -52,7 +50,7 @@ impl PromptStore for MemoryStore {
         id: PromptId,
         patch: PromptPatch,
     ) -> Result<SharedPrompt> {
-        self.write(caller, |account, change| {
+        self.write(caller, |account| {
             let StoredPrompt { shown, mut inputs } = account.stored(id)?.clone();
             account.check_vault(patch.vault)?;
             let has_model = patch.inputs.model_id.is_some() || inputs.model_id.is_some();
@@ -67,7 +65,7 @@ impl PromptStore for MemoryStore {
             set(&mut record.text, patch.text);
             set(&mut record.kind, patch.kind);
             set(&mut record.platform, patch.platform);
-            record.updated_at = later(change.now, record.updated_at);
+            record.updated_at = later(account.now(), record.updated_at);
             let new = patch.inputs;
             set(&mut inputs.model_id, new.model_id.map(Some));
             set(&mut inputs.aspect_ratio, new.aspect_ratio.map(Some));
@@ -75,14 +73,14 @@ impl PromptStore for MemoryStore {
             set(&mut inputs.reference_media_urls, new.reference_media_urls.map(Some));
             account.prompts.insert(id, StoredPrompt { shown: Arc::new(record), inputs });
             if let Some(vault) = patch.vault {
-                account.add_member(vault, id, change);
+                account.add_member(vault, id);
             }
             account.prompt(id)
         })
     }
 
     async fn delete_prompt(&self, caller: &Caller, id: PromptId) -> Result<()> {
-        self.write(caller, |account, _| {
+        self.write(caller, |account| {
             for vault in account.prompt(id)?.vault_ids.iter().copied() {
                 account.remove_prompt(vault, id)?;
             }
@@ -97,10 +95,10 @@ impl PromptStore for MemoryStore {
         id: PromptId,
         vault: VaultId,
     ) -> Result<SharedPrompt> {
-        self.write(caller, |account, change| {
+        self.write(caller, |account| {
             account.stored(id)?;
             account.check_vault(Some(vault))?;
-            account.add_member(vault, id, change);
+            account.add_member(vault, id);
             account.prompt(id)
         })
     }
@@ -109,28 +107,15 @@ impl PromptStore for MemoryStore {
 #[async_trait]
 impl SearchStore for MemoryStore {
     async fn search_prompts(&self, caller: &Caller, search: PromptSearch) -> Result<PromptPage> {
-        let all: Vec<_> =
+        let mut prompts: Vec<_> =
             self.read(caller, |account| Ok(account.newest(search.after).cloned().collect()))?;
-        let matches = |prompt: &&SharedPrompt| {
-            let is_in_place = match search.place {
-                Place::Anywhere => true,
-                Place::Vault(vault) => prompt.vault_ids.contains(&vault),
-                Place::NoVault => prompt.vault_ids.is_empty(),
-            };
-            is_in_place
-                && search.kind.is_none_or(|kind| prompt.kind == kind)
-                && search.finds(prompt)
-        };
-        let mut found = Vec::new();
-        for some in all.chunks(SEARCHED_AT_ONCE) {
-            let more = some.iter().filter(matches).take(search.limit + 1 - found.len());
-            found.extend(more.cloned());
-            if found.len() > search.limit {
-                break;
-            }
-            tokio::task::yield_now().await;
-        }
-        Ok(page(found, search.limit))
+        let limit = search.limit;
+        // It may look at the texts of all prompts.
+        let found = spawn_blocking(move || {
+            prompts.retain(|prompt| search.finds(prompt));
+            page(prompts, limit)
+        });
+        found.await.map_err(|panic| StoreError::Internal(panic.into()))
     }
 
     async fn count_prompts(

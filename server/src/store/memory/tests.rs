@@ -2,24 +2,19 @@
 //! stores do.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
-use futures::{FutureExt, TryStreamExt};
+use futures::FutureExt;
 use promptarium::PromptId;
 use tokio::time::{Instant, timeout};
 
 use super::MemoryStore;
 use super::account::{Account, StoredPrompt};
-use super::keys::Key;
 use crate::clock::Clock;
-use crate::domain::{
-    AccountId, Caller, JobKey, KeyId, NewVault, PromptKind, PromptQuery, Release, Scopes,
-    SharedPrompt, Turn, VaultVisibility,
-};
+use crate::domain::{JobKey, Release, Turn};
 use crate::limits::MEMORY_FORK_PROMPTS_MAX;
 use crate::store::StoreError;
 use crate::store::contract_tests::jobs::{LEASE, SECOND, queued};
-use crate::store::contract_tests::{key, named, new_prompt};
+use crate::store::contract_tests::{Kind, StoreUnderTest, caller};
 use crate::store::prelude::*;
 
 impl MemoryStore {
@@ -28,11 +23,9 @@ impl MemoryStore {
         let data = self.data.read();
         let names: BTreeSet<_> = data.accounts.values().map(|account| &account.name).collect();
         assert_eq!(names.len(), data.accounts.len(), "two accounts have one name");
-        for (id, Key { record, shown }) in &data.keys {
-            assert_eq!((*id, &shown.public_id), (record.id, &record.key.public_id));
-            assert_eq!(record.key.revoked, shown.revoked_at.is_some());
-            assert_eq!(data.by_public_id[&shown.public_id], *id);
-            assert!(data.accounts.contains_key(&record.account));
+        for (id, key) in &data.keys {
+            assert_eq!((*id, data.by_public_id[&key.shown.public_id]), (key.id, key.id));
+            assert!(data.accounts.contains_key(&key.account));
             assert!(!data.sessions.contains_key(id), "a session has the id of a key");
         }
         assert_eq!(data.by_public_id.len(), data.keys.len());
@@ -40,11 +33,6 @@ impl MemoryStore {
             assert_eq!(*id, account.id);
             account.check_invariants();
         }
-    }
-
-    /// All data as text.
-    pub(in crate::store) fn all_data(&self) -> String {
-        format!("{:#?}", self.data)
     }
 
     pub(in crate::store) fn account_count(&self) -> usize {
@@ -84,87 +72,41 @@ impl Account {
     }
 }
 
-/// The futures of this store are ready at once.
-fn done<T>(call: impl Future<Output = T>) -> T {
-    call.now_or_never().expect("the future is ready")
-}
-
-fn new_store() -> MemoryStore {
-    MemoryStore::new(Clock::System)
-}
-
-/// The caller of a new key of an account, which is created if it does not exist.
-fn caller(store: &MemoryStore, account: &str) -> Caller {
-    done(store.seed_key(account, key(account))).unwrap();
-    done(store.find_key(account, &[7; 32])).unwrap().unwrap().caller()
-}
-
-fn prompt(store: &MemoryStore, caller: &Caller) -> SharedPrompt {
-    done(store.create_prompt(caller, new_prompt(PromptKind::Text, None))).unwrap()
-}
-
-#[test]
-fn a_key_that_does_not_exist_is_refused() {
-    let store = new_store();
-    let alice = Caller { key: KeyId(9), account: AccountId(9), scopes: Scopes::default() };
-    assert!(matches!(done(store.vaults(&alice)), Err(StoreError::KeyRevoked)));
-    assert!(matches!(done(store.prompt(&alice, PromptId::new(1))), Err(StoreError::KeyRevoked)));
-}
-
-#[test]
-fn responses_and_changed_records_share_their_texts_but_show_no_later_change() {
-    let store = new_store();
-    let alice = caller(&store, "alice");
-    let created = prompt(&store, &alice);
-    let query = PromptQuery { vault: None, kind: None, after: None, limit: 1 };
-    let page = done(store.list_prompts(&alice, query)).unwrap();
-    assert!(Arc::ptr_eq(&page.prompts[0], &created));
-    let general = done(store.vaults(&alice)).unwrap()[0].id;
-    let saved = done(store.save_prompt(&alice, created.id, general)).unwrap();
-    assert!(Arc::ptr_eq(&created.text, &saved.text));
-    assert_eq!((&created.vault_ids[..], &saved.vault_ids[..]), (&[][..], &[general][..]));
-    let contents = done(store.contents(&alice, general)).unwrap();
-    done(store.delete_prompt(&alice, created.id)).unwrap();
-    let contents: Vec<_> = done(contents.try_collect()).unwrap();
-    assert_eq!(contents[0].prompt, saved);
-}
-
-#[test]
-fn a_fork_that_makes_an_account_too_large_changes_nothing() {
-    let store = new_store();
-    let alice = caller(&store, "alice");
-    let public = NewVault { visibility: VaultVisibility::Public, ..named("Sky") };
-    let vault = done(store.create_vault(&alice, public)).unwrap().id;
+#[tokio::test]
+async fn a_fork_that_makes_an_account_too_large_changes_nothing() {
+    let db = StoreUnderTest::memory();
+    let alice = db.caller("alice").await;
+    let vault = db.public(&alice, &[]).await;
     for _ in 0..MEMORY_FORK_PROMPTS_MAX / 2 {
-        let prompt = prompt(&store, &alice);
-        done(store.save_prompt(&alice, prompt.id, vault)).unwrap();
+        db.prompt(&alice, Some(vault)).await;
     }
-    done(store.fork_vault(&alice, vault)).unwrap();
-    let before = done(store.vaults(&alice)).unwrap();
-    assert!(matches!(done(store.fork_vault(&alice, vault)), Err(StoreError::TooManyPrompts)));
-    assert_eq!(done(store.vaults(&alice)).unwrap(), before);
+    db.store.fork_vault(&alice, vault).await.unwrap();
+    let before = db.store.vaults(&alice).await.unwrap();
+    let refused = db.store.fork_vault(&alice, vault).await;
+    assert!(matches!(refused, Err(StoreError::TooManyPrompts)), "{refused:?}");
+    assert_eq!(db.store.vaults(&alice).await.unwrap(), before);
 }
 
 /// Each fork would keep a thread from the requests of other accounts.
-#[test]
-fn forks_of_one_account_wait_for_one_another_without_a_lock() {
-    let store = new_store();
-    let (alice, bob) = (caller(&store, "alice"), caller(&store, "bob"));
-    let public = NewVault { visibility: VaultVisibility::Public, ..named("Sky") };
-    let vault = done(store.create_vault(&alice, public)).unwrap().id;
-    let first = done(store.long_step(alice.account));
-    let mut second = store.fork_vault(&alice, vault);
+#[tokio::test]
+async fn forks_of_one_account_wait_for_one_another_without_a_lock() {
+    let db = StoreUnderTest::memory();
+    let (alice, bob) = (db.caller("alice").await, db.caller("bob").await);
+    let vault = db.public(&alice, &[]).await;
+    let Kind::Memory(memory) = &db.kind else { panic!("it is in memory") };
+    let first = memory.long_step(&alice).await;
+    let mut second = db.store.fork_vault(&alice, vault);
     assert!(second.as_mut().now_or_never().is_none());
-    prompt(&store, &alice);
-    done(store.fork_vault(&bob, vault)).unwrap();
+    db.prompt(&alice, None).await;
+    db.store.fork_vault(&bob, vault).await.unwrap();
     drop(first);
-    done(second).unwrap();
+    second.await.unwrap();
 }
 
 #[tokio::test(start_paused = true)]
 async fn job_due_returns_when_a_job_is_due_or_changes() {
-    let store = new_store();
-    let alice = caller(&store, "alice");
+    let store = MemoryStore::new(Clock::System);
+    let alice = caller(&store, "alice").await;
     let before = Instant::now();
     store.job_due(5 * SECOND, &[]).await;
     assert_eq!(before.elapsed(), 5 * SECOND);

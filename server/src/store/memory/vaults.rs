@@ -6,16 +6,15 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use futures::{StreamExt, stream};
-use promptarium::{PromptId, VaultId, VaultPromptId};
+use promptarium::{PromptId, VaultId};
 
+use super::MemoryStore;
 use super::account::{Account, StoredPrompt, Vault, later, set};
-use super::{MemoryStore, next};
 use crate::domain::{
-    Caller, ListedPrompt, NewPrompt, NewVault, PromptRecord, VaultPatch, VaultRecord,
+    Caller, ListedPrompt, Membership, NewVault, PromptRecord, VaultPatch, VaultRecord,
     VaultVisibility,
 };
-use crate::limits::MEMORY_FORK_PROMPTS_MAX;
-use crate::store::{Added, Contents, MembershipStore, Moved, Result, StoreError, VaultStore};
+use crate::store::{Contents, MembershipStore, Moved, Result, StoreError, VaultStore};
 
 #[async_trait]
 impl VaultStore for MemoryStore {
@@ -32,9 +31,9 @@ impl VaultStore for MemoryStore {
     }
 
     async fn create_vault(&self, caller: &Caller, new: NewVault) -> Result<VaultRecord> {
-        self.write(caller, |account, change| {
-            account.check_vault_count(1, change)?;
-            Ok(account.insert_vault(new, change).shown())
+        self.write(caller, |account| {
+            account.check_room(1, 0)?;
+            Ok(account.insert_vault(new.record(account.now())).shown())
         })
     }
 
@@ -48,13 +47,14 @@ impl VaultStore for MemoryStore {
         id: VaultId,
         patch: VaultPatch,
     ) -> Result<VaultRecord> {
-        self.write(caller, |account, change| {
+        self.write(caller, |account| {
             let before = &account.vault(id)?.record;
             let name = patch.name.as_ref().filter(|name| **name != before.name);
             if name.is_some() && before.system {
                 return Err(StoreError::SystemVaultRename);
             }
             let slug = name.map(|name| account.free_slug(name, Some(id)));
+            let now = account.now();
             let vault = account.vault_mut(id)?;
             let record = &mut vault.record;
             if !patch.is_empty() {
@@ -63,21 +63,21 @@ impl VaultStore for MemoryStore {
                 set(&mut record.description, patch.description);
                 set(&mut record.visibility, patch.visibility);
                 set(&mut record.cover_image, patch.cover_image);
-                record.updated_at = later(change.now, record.updated_at);
+                record.updated_at = later(now, record.updated_at);
             }
             Ok(vault.shown())
         })
     }
 
     async fn delete_vault(&self, caller: &Caller, id: VaultId) -> Result<()> {
-        let _permit = self.long_step(caller.account).await?;
-        self.write(caller, |account, _| {
+        let _turn = self.long_step(caller).await?;
+        self.write(caller, |account| {
             let vault = account.vault(id)?;
             if vault.record.system {
                 return Err(StoreError::SystemVaultDelete);
             }
-            for membership in vault.members.keys().copied().collect::<Vec<_>>() {
-                account.remove_member(id, membership)?;
+            for member in vault.members.keys().copied().collect::<Vec<_>>() {
+                account.remove_member(Membership { vault: id, id: member })?;
             }
             account.vaults.remove(&id);
             Ok(())
@@ -85,10 +85,8 @@ impl VaultStore for MemoryStore {
     }
 
     async fn fork_vault(&self, caller: &Caller, id: VaultId) -> Result<VaultRecord> {
-        self.data.read().check(caller)?;
-        let _permit = self.long_step(caller.account).await?;
-        let mut data = self.data.write();
-        data.check(caller)?;
+        let _turn = self.long_step(caller).await?;
+        let mut data = self.locked(caller)?;
         let owner = data.accounts.values().find(|account| account.vaults.contains_key(&id));
         let owner = owner.ok_or(StoreError::NotFound)?;
         let source = owner.vault(id)?;
@@ -96,25 +94,21 @@ impl VaultStore for MemoryStore {
             let own = owner.id == caller.account;
             return Err(if own { StoreError::ForkOfPrivateVault } else { StoreError::NotFound });
         }
-        let VaultRecord { name, description, cover_image, .. } = source.record.clone();
+        let copy = source.record.clone();
         let prompts = source.members.values().map(|member| owner.stored(member.prompt).cloned());
         let prompts = prompts.collect::<Result<Vec<_>>>()?;
 
-        let (account, mut change) = self.change(&mut data, caller.account)?;
-        account.check_vault_count(1, &change)?;
-        // One request may copy as many prompts as a vault has, so a few could use up the memory.
-        if account.prompts.len() + prompts.len() > MEMORY_FORK_PROMPTS_MAX {
-            return Err(StoreError::TooManyPrompts);
-        }
-        let new = NewVault { name, description, visibility: VaultVisibility::Private };
-        let copy = &mut account.insert_vault(new, &mut change).record;
-        copy.cover_image = cover_image;
-        let id = copy.id;
+        let account = data.account_mut(caller.account)?;
+        account.check_room(1, prompts.len())?;
+        let now = account.now();
+        let (created_at, updated_at) = (now, now);
+        let visibility = VaultVisibility::Private;
+        let copy = VaultRecord { visibility, system: false, created_at, updated_at, ..copy };
+        let id = account.insert_vault(copy).record.id;
         for StoredPrompt { shown, inputs } in prompts {
-            let PromptRecord { title, text, kind, platform, images, .. } =
-                Arc::unwrap_or_clone(shown);
-            let new = NewPrompt { title, text, kind, platform, inputs, vault: Some(id) };
-            account.create_prompt(new, images, &mut change)?;
+            let copy = PromptRecord { created_at, updated_at, ..Arc::unwrap_or_clone(shown) };
+            let prompt = account.insert_prompt(copy, inputs);
+            account.add_member(id, prompt);
         }
         account.vault(id).map(Vault::shown)
     }
@@ -134,8 +128,8 @@ impl MembershipStore for MemoryStore {
         caller: &Caller,
         vault: VaultId,
         prompts: &[PromptId],
-    ) -> Result<Added> {
-        self.write(caller, |account, change| {
+    ) -> Result<(usize, u64)> {
+        self.write(caller, |account| {
             account.vault(vault)?;
             let mut seen = BTreeSet::new();
             let unknown = prompts.iter().filter(|id| !account.prompts.contains_key(id));
@@ -143,54 +137,29 @@ impl MembershipStore for MemoryStore {
             if !unknown.is_empty() {
                 return Err(StoreError::UnknownPrompts(unknown));
             }
-            let added = prompts.iter().filter_map(|id| account.add_member(vault, *id, change));
+            let added = prompts.iter().filter_map(|id| account.add_member(vault, *id));
             let added = added.count();
-            Ok(Added { added, prompt_count: account.vault(vault)?.members.len() as u64 })
+            Ok((added, account.vault(vault)?.members.len() as u64))
         })
     }
 
-    async fn remove_membership(
-        &self,
-        caller: &Caller,
-        vault: VaultId,
-        membership: VaultPromptId,
-    ) -> Result<()> {
-        self.write(caller, |account, _| account.remove_member(vault, membership).map(drop))
+    async fn remove_membership(&self, caller: &Caller, at: Membership) -> Result<()> {
+        self.write(caller, |account| account.remove_member(at).map(drop))
     }
 
-    async fn move_membership(
-        &self,
-        caller: &Caller,
-        vault: VaultId,
-        membership: VaultPromptId,
-        target: VaultId,
-    ) -> Result<Moved> {
-        self.write(caller, |account, change| {
-            if account.vault(vault)?.members.contains_key(&membership) {
-                account.vault(target).map_err(|_| StoreError::UnknownTargetVault)?;
-            }
-            let prompt = account.remove_member(vault, membership)?;
-            account.remove_prompt(target, prompt)?;
-            let membership = account.add_member(target, prompt, change);
+    async fn move_membership(&self, caller: &Caller, at: Membership, to: VaultId) -> Result<Moved> {
+        self.write(caller, |account| {
+            account.member_mut(at)?;
+            account.vault(to).map_err(|_| StoreError::UnknownTargetVault)?;
+            let prompt = account.remove_member(at)?;
+            account.remove_prompt(to, prompt)?;
+            let membership = account.add_member(to, prompt);
             Ok(Moved { prompt, membership: membership.ok_or(StoreError::NotFound)? })
         })
     }
 
-    async fn set_pinned(
-        &self,
-        caller: &Caller,
-        vault: VaultId,
-        membership: VaultPromptId,
-        pinned: bool,
-    ) -> Result<()> {
-        self.write(caller, |account, change| {
-            let member = account.vault_mut(vault)?.members.get_mut(&membership);
-            let member = member.ok_or(StoreError::NotFound)?;
-            if member.pin.is_some() != pinned {
-                member.pin = pinned.then(|| next(&mut change.ids.others));
-            }
-            Ok(())
-        })
+    async fn set_pinned(&self, caller: &Caller, at: Membership, pinned: bool) -> Result<()> {
+        self.write(caller, |account| account.set_pinned(at, pinned))
     }
 }
 

@@ -8,7 +8,7 @@ use tokio_postgres::Row;
 
 use super::PostgresStore;
 use super::db::{By, Params, Statement};
-use super::keys::{KEY_COLUMNS, api_key};
+use super::keys::{KEY_COLUMNS, key_record};
 use super::rows::{IS_NO_SESSION, NEW_KEY, all, column, one};
 use super::steps::Step;
 use crate::domain::{ApiKeyRecord, NewKey};
@@ -128,13 +128,8 @@ impl PostgresStore {
     }
 
     /// Creates a key of an existing account; `false` if there is no such account.
-    pub(crate) async fn create_key(
-        &self,
-        account: &str,
-        key: &NewKey,
-        name: Option<&str>,
-    ) -> Result<bool> {
-        self.create_in(&[], account, key, name, None).await
+    pub(crate) async fn create_key(&self, account: &str, key: &NewKey) -> Result<bool> {
+        self.create_in(&[], account, key, None).await
     }
 
     /// All keys of all accounts, ordered by account, then by age.
@@ -180,9 +175,7 @@ impl PostgresStore {
         ];
         match key {
             None => column(one(&self.db.transaction(&steps).await?)?, 0),
-            Some(key) => {
-                self.create_in(&steps[..2], name, key, None, first.then_some(account)).await
-            }
+            Some(key) => self.create_in(&steps[..2], name, key, first.then_some(account)).await,
         }
     }
 
@@ -192,7 +185,6 @@ impl PostgresStore {
         steps: &[Step<'_>],
         account: &str,
         key: &NewKey,
-        key_name: Option<&str>,
         only: Option<i64>,
     ) -> Result<bool> {
         let params: Params<'_> = &[
@@ -203,7 +195,7 @@ impl PostgresStore {
             &key.revoked,
             &self.db.now(),
             &only,
-            &key_name,
+            &key.name.as_deref(),
         ];
         let key: [Step<'_>; 2] = [(&CREATE, params), (&IS_SAME, &params[..5])];
         column(one(&self.db.transaction(&[steps, &key].concat()).await?)?, 0)
@@ -211,6 +203,6 @@ impl PostgresStore {
 }
 
 fn entry(row: &Row) -> Result<Option<KeyEntry>> {
-    let Some((_, key)) = api_key(row)? else { return Ok(None) };
-    Ok(Some(KeyEntry { account: column(row, "account")?, key }))
+    let Some(key) = key_record(row)? else { return Ok(None) };
+    Ok(Some(KeyEntry { account: column(row, "account")?, key: key.shown }))
 }

@@ -2,7 +2,7 @@
 //!
 //! Ids are taken from the sequences before, so that each statement has the rows of one account.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use const_format::formatcp;
 use serde_json::{Value, json};
@@ -14,7 +14,7 @@ use super::keys::CONFIRM;
 use super::rows::{CALLER, INPUT_COLUMNS, KEY_IS_VALID, column, int};
 use super::steps::{LOCK_ACCOUNT, Step};
 use super::vaults::free_slug;
-use crate::domain::{AccountData, Caller, PromptData, slug};
+use crate::domain::{AccountData, Caller, PromptInputs, PromptRecord, slug};
 use crate::limits::ACCOUNT_ROWS_AT_ONCE;
 use crate::store::{Result, StoreError, VaultStore};
 
@@ -83,7 +83,7 @@ pub(super) async fn import(
 ) -> Result<()> {
     let db = &store.db;
     let present = store.vaults(caller).await?;
-    let new = data.vaults.iter().filter(|vault| !vault.system).count();
+    let new = data.vaults.iter().filter(|(vault, _)| !vault.system).count();
     if int(present.len() + new) > store.vaults_max {
         return Err(StoreError::TooManyVaults);
     }
@@ -91,26 +91,29 @@ pub(super) async fn import(
     let general = general.ok_or(StoreError::UnknownVault)?;
     let prompt_ids = ids(db, "prompt_id_seq", data.prompts.len()).await?;
     let mut vault_ids = ids(db, "vault_id_seq", new).await?.into_iter();
-    let memberships = data.vaults.iter().map(|vault| vault.members.len()).sum();
+    let memberships = data.vaults.iter().map(|(_, members)| members.len()).sum();
     let mut member_ids = ids(db, "vault_prompt_id_seq", memberships).await?.into_iter();
 
-    let rows = data.prompts.iter().zip(&prompt_ids).map(|(data, id)| prompt_row(*id, data));
-    let rows = rows.collect::<Vec<_>>();
+    let (mut rows, mut imported) = (Vec::new(), HashMap::new());
+    for ((prompt, inputs), id) in data.prompts.iter().zip(prompt_ids) {
+        rows.push(prompt_row(id, prompt, inputs));
+        imported.insert(prompt.id, (id, prompt.kind.as_str()));
+    }
     let mut sent: Vec<(_, Values<'_>)> = vec![(&LOCK_ACCOUNT, vec![])];
     for batch in rows.chunks(ACCOUNT_ROWS_AT_ONCE as usize) {
         sent.push((&PROMPTS, vec![Box::new(Json(batch))]));
     }
     let mut members = BTreeMap::<i64, Members>::new();
-    for vault in &data.vaults {
+    for (vault, contents) in &data.vaults {
         let mut id = general;
         if !vault.system {
             id = vault_ids.next().ok_or_else(no_id)?;
             let values: Values<'_> = vec![
                 Box::new(id),
-                Box::new(&*vault.new.name),
-                Box::new(vault.new.description.as_deref()),
-                Box::new(vault.new.visibility.as_str()),
-                Box::new(slug::base(&vault.new.name)),
+                Box::new(&*vault.name),
+                Box::new(vault.description.as_deref()),
+                Box::new(vault.visibility.as_str()),
+                Box::new(slug::base(&vault.name)),
                 Box::new(&vault.cover_image),
                 Box::new(vault.created_at),
                 Box::new(vault.updated_at),
@@ -120,10 +123,11 @@ pub(super) async fn import(
         }
         let (ids, prompts, kinds, pins) = members.entry(id).or_default();
         // The last one to be added, and the last one to be pinned, are shown first.
-        for &(prompt, pinned) in vault.members.iter().rev() {
+        for (prompt, pinned) in contents.iter().rev() {
+            let (prompt, kind) = imported.get(prompt).ok_or_else(no_id)?;
             ids.push(member_ids.next().ok_or_else(no_id)?);
-            prompts.push(*prompt_ids.get(prompt).ok_or_else(no_id)?);
-            kinds.push(data.prompts[prompt].new.kind.as_str());
+            prompts.push(*prompt);
+            kinds.push(*kind);
             pins.push(pinned.then_some(int(ids.len())));
         }
     }
@@ -150,20 +154,19 @@ fn no_id() -> StoreError {
 }
 
 /// A prompt as [`PROMPTS`] takes it.
-fn prompt_row(id: i64, data: &PromptData) -> Value {
-    let (new, inputs) = (&data.new, &data.new.inputs);
+fn prompt_row(id: i64, prompt: &PromptRecord, inputs: &PromptInputs) -> Value {
     json!({
         "id": id,
-        "kind": new.kind.as_str(),
-        "title": &*new.title,
-        "body": &*new.text,
-        "platform": new.platform.as_deref(),
+        "kind": prompt.kind.as_str(),
+        "title": &*prompt.title,
+        "body": &*prompt.text,
+        "platform": prompt.platform.as_deref(),
         "model_id": inputs.model_id.as_deref(),
         "aspect_ratio": inputs.aspect_ratio.as_deref(),
         "image_url": inputs.image_url,
         "reference_media_urls": inputs.reference_media_urls.as_deref(),
-        "images": data.images,
-        "created_at": data.created_at,
-        "updated_at": data.updated_at,
+        "images": &*prompt.images,
+        "created_at": prompt.created_at,
+        "updated_at": prompt.updated_at,
     })
 }

@@ -16,7 +16,7 @@ use super::PostgresStore;
 use super::db::{By, Db, Params, Statement};
 use super::rows::{CALLER, IS_NO_SESSION, NEW_KEY, all, before, column, int};
 use super::steps::{LOCK_ACCOUNT, Step};
-use crate::domain::{AccountId, ApiKeyRecord, Caller, KeyId, KeyRecord, NamedKey, NewKey, Scopes};
+use crate::domain::{AccountId, ApiKeyRecord, Caller, KeyId, KeyRecord, NewKey, Scopes};
 use crate::error_chain::error_chain;
 use crate::limits::{API_KEYS_MAX, KEY_CACHE_SIZE, LAST_USE_PRECISION};
 use crate::store::{KeyStore, Result, StoreError};
@@ -27,17 +27,16 @@ pub(super) static ALL: &[&Statement] = &[&FIND, &CONFIRM, &CREATE, &LIST, &REVOK
 static FIND: Statement = Statement::read_only(
     "keys.find",
     formatcp!(
-        "SELECT id, account_id, public_id, digest, prompts_write, revoked_at IS NOT NULL AS revoked
-         FROM api_key k WHERE public_id = $1::text AND {IS_NO_SESSION}"
+        "SELECT {KEY_COLUMNS} FROM api_key k WHERE k.public_id = $1::text AND {IS_NO_SESSION}"
     ),
 );
 
 pub(super) static CONFIRM: Statement =
     Statement::read_only("keys.confirm", formatcp!("{CALLER} SELECT FROM caller"));
 
-/// The columns that [`api_key`] reads, of a table or subquery named `k`.
-pub(super) const KEY_COLUMNS: &str =
-    "k.id, k.public_id, k.name, k.prompts_write, k.created_at, k.last_used_at, k.revoked_at";
+/// The columns that [`key_record`] reads, of a table or subquery named `k`.
+pub(super) const KEY_COLUMNS: &str = "k.id, k.account_id, k.public_id, k.name, k.digest,
+    k.prompts_write, k.created_at, k.last_used_at, k.revoked_at";
 
 /// In a transaction after a lock on the account, so that of two new keys at the limit one is
 /// refused.
@@ -103,15 +102,15 @@ impl KeyStore for PostgresStore {
             return Ok(Some(cached));
         }
         let rows = self.db.rows(By::LookUp, &FIND, &[&public_id]).await?;
-        let record = rows.first().map(key_record).transpose()?;
-        if let Some(record) = record.as_ref().filter(|record| !record.key.revoked) {
+        let record = all(&rows, key_record)?.pop();
+        if let Some(record) = record.as_ref().filter(|record| !record.is_revoked()) {
             self.keys.insert(record.clone());
         }
         Ok(record)
     }
 
     async fn record_use(&self, key: &KeyRecord) -> Result<()> {
-        self.keys.record_use(&self.db, &key.key.public_id);
+        self.keys.record_use(&self.db, &key.shown.public_id);
         Ok(())
     }
 
@@ -123,67 +122,56 @@ impl KeyStore for PostgresStore {
         outcome.map(drop)
     }
 
-    async fn create_api_key(&self, caller: &Caller, new: NamedKey) -> Result<ApiKeyRecord> {
-        let NamedKey { name, key } = new;
+    async fn create_api_key(&self, caller: &Caller, new: NewKey) -> Result<ApiKeyRecord> {
         let params: Params<'_> = &[
-            &&*key.public_id,
-            &&key.digest[..],
-            &key.scopes.prompts_write,
-            &&*name,
-            &key.revoked,
+            &&*new.public_id,
+            &&new.digest[..],
+            &new.scopes.prompts_write,
+            &new.name.as_deref(),
+            &new.revoked,
             &int(API_KEYS_MAX),
             &self.db.now(),
         ];
         let steps: [Step<'_>; 2] = [(&LOCK_ACCOUNT, &[]), (&CREATE, params)];
         let row = self.db.row_of_steps(caller, None, &steps).await?;
-        match api_key(&row)? {
-            Some((_, key)) => Ok(key),
+        match key_record(&row)? {
+            Some(key) => Ok(key.shown),
             None if column(&row, "below_limit")? => Err(StoreError::KeyTaken),
             None => Err(StoreError::TooManyKeys),
         }
     }
 
     async fn api_keys(&self, caller: &Caller) -> Result<Vec<ApiKeyRecord>> {
-        let mut keys = all(&self.db.rows(By::Caller(caller), &LIST, &[]).await?, api_key)?;
-        keys.sort_unstable_by_key(|(id, key)| Reverse((key.created_at, *id)));
-        Ok(keys.into_iter().map(|(_, key)| key).collect())
+        let mut keys = all(&self.db.rows(By::Caller(caller), &LIST, &[]).await?, key_record)?;
+        keys.sort_unstable_by_key(|key| Reverse((key.shown.created_at, key.id)));
+        Ok(keys.into_iter().map(|key| key.shown).collect())
     }
 
     async fn revoke_api_key(&self, caller: &Caller, public_id: &str) -> Result<ApiKeyRecord> {
         let row = self.db.row_of_caller(caller, &REVOKE, &[&public_id, &self.db.now()]).await?;
-        let (id, key) = api_key(&row)?.ok_or(StoreError::NotFound)?;
-        self.keys.remove(id);
-        Ok(key)
+        let key = key_record(&row)?.ok_or(StoreError::NotFound)?;
+        self.keys.remove(key.id);
+        Ok(key.shown)
     }
 }
 
-fn key_record(row: &Row) -> Result<KeyRecord> {
-    let digest: &[u8] = column(row, "digest")?;
-    let digest = digest.try_into().map_err(|error| StoreError::Internal(Box::new(error)))?;
-    Ok(KeyRecord {
-        id: KeyId(column(row, "id")?),
-        account: AccountId(column(row, "account_id")?),
-        key: NewKey {
-            public_id: column::<&str>(row, "public_id")?.into(),
-            digest,
-            scopes: Scopes { prompts_write: column(row, "prompts_write")? },
-            revoked: column(row, "revoked")?,
-        },
-    })
-}
-
 /// The key in a row of [`KEY_COLUMNS`]; `None` if an outer join found no key.
-pub(super) fn api_key(row: &Row) -> Result<Option<(KeyId, ApiKeyRecord)>> {
+pub(super) fn key_record(row: &Row) -> Result<Option<KeyRecord>> {
     let Some(id) = column::<Option<i64>>(row, "id")? else { return Ok(None) };
-    let key = ApiKeyRecord {
-        public_id: column::<&str>(row, "public_id")?.into(),
-        name: column::<Option<&str>>(row, "name")?.map(Into::into),
-        scopes: Scopes { prompts_write: column(row, "prompts_write")? },
-        created_at: column(row, "created_at")?,
-        last_used_at: column(row, "last_used_at")?,
-        revoked_at: column(row, "revoked_at")?,
-    };
-    Ok(Some((KeyId(id), key)))
+    let digest: &[u8] = column(row, "digest")?;
+    Ok(Some(KeyRecord {
+        id: KeyId(id),
+        account: AccountId(column(row, "account_id")?),
+        digest: digest.try_into().map_err(|error| StoreError::Internal(Box::new(error)))?,
+        shown: ApiKeyRecord {
+            public_id: column::<&str>(row, "public_id")?.into(),
+            name: column::<Option<&str>>(row, "name")?.map(Into::into),
+            scopes: Scopes { prompts_write: column(row, "prompts_write")? },
+            created_at: column(row, "created_at")?,
+            last_used_at: column(row, "last_used_at")?,
+            revoked_at: column(row, "revoked_at")?,
+        },
+    }))
 }
 
 /// Keys that were found before, by public id, so that a request costs no look-up, and the times of
@@ -206,12 +194,12 @@ impl KeyCache {
     /// sooner than a key that does not exist.
     pub(super) fn find(&self, public_id: &str, digest: &[u8; 32]) -> Option<KeyRecord> {
         let key = self.0.get(public_id)?;
-        constant_time_eq_32(&key.record.key.digest, digest).then(|| key.record.clone())
+        constant_time_eq_32(&key.record.digest, digest).then(|| key.record.clone())
     }
 
     pub(super) fn insert(&self, record: KeyRecord) {
-        let public_id = record.key.public_id.clone();
-        if self.0.get(&*public_id).is_some_and(|known| known.record == record) {
+        let public_id = record.shown.public_id.clone();
+        if self.0.get(&*public_id).is_some_and(|known| known.record.id == record.id) {
             // Its last use is known too.
             return;
         }

@@ -12,8 +12,8 @@ use super::prompt_changes::LOCK_VAULTS;
 use super::rows::{CALLER, KEY_IS_VALID, NEW_MEMBER, column, found};
 use super::steps::Step;
 use super::{PostgresStore, contents};
-use crate::domain::Caller;
-use crate::store::{Added, Contents, MembershipStore, Moved, Result, StoreError};
+use crate::domain::{Caller, Membership};
+use crate::store::{Contents, MembershipStore, Moved, Result, StoreError};
 
 #[cfg(test)]
 pub(super) static ALL: &[&Statement] = &[&ADD, &REMOVE, &MOVE, &PIN];
@@ -135,7 +135,7 @@ impl MembershipStore for PostgresStore {
         caller: &Caller,
         vault: VaultId,
         prompts: &[PromptId],
-    ) -> Result<Added> {
+    ) -> Result<(usize, u64)> {
         let ids: Vec<i64> = prompts.iter().map(|id| id.get()).collect();
         let row = self.db.row_of_caller(caller, &ADD, &[&vault.get(), &ids]).await?;
         let before: Option<i64> = column(&row, "prompt_count")?;
@@ -149,27 +149,16 @@ impl MembershipStore for PostgresStore {
         let prompt_count = before.unsigned_abs() + added.unsigned_abs();
         // At most the number of ids in the slice, so it fits.
         let added = usize::try_from(added).unwrap_or(prompts.len());
-        Ok(Added { added, prompt_count })
+        Ok((added, prompt_count))
     }
 
-    async fn remove_membership(
-        &self,
-        caller: &Caller,
-        vault: VaultId,
-        membership: VaultPromptId,
-    ) -> Result<()> {
-        let params: Params<'_> = &[&vault.get(), &membership.get()];
+    async fn remove_membership(&self, caller: &Caller, at: Membership) -> Result<()> {
+        let params: Params<'_> = &[&at.vault.get(), &at.id.get()];
         found(&self.db.row_of_caller(caller, &REMOVE, params).await?)
     }
 
-    async fn move_membership(
-        &self,
-        caller: &Caller,
-        vault: VaultId,
-        membership: VaultPromptId,
-        target: VaultId,
-    ) -> Result<Moved> {
-        let (vault, membership, target) = (vault.get(), membership.get(), target.get());
+    async fn move_membership(&self, caller: &Caller, at: Membership, to: VaultId) -> Result<Moved> {
+        let (vault, membership, target) = (at.vault.get(), at.id.get(), to.get());
         let steps: [Step<'_>; 2] =
             [(&LOCK_VAULTS, &[&vec![vault, target]]), (&MOVE, &[&vault, &membership, &target])];
         let row = self.db.row_of_steps(caller, None, &steps).await?;
@@ -182,14 +171,8 @@ impl MembershipStore for PostgresStore {
         Ok(Moved { prompt, membership: VaultPromptId::new(membership) })
     }
 
-    async fn set_pinned(
-        &self,
-        caller: &Caller,
-        vault: VaultId,
-        membership: VaultPromptId,
-        pinned: bool,
-    ) -> Result<()> {
-        let params: Params<'_> = &[&vault.get(), &membership.get(), &pinned];
+    async fn set_pinned(&self, caller: &Caller, at: Membership, pinned: bool) -> Result<()> {
+        let params: Params<'_> = &[&at.vault.get(), &at.id.get(), &pinned];
         found(&self.db.row_of_caller(caller, &PIN, params).await?)
     }
 }

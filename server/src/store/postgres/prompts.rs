@@ -16,8 +16,7 @@ use super::rows::{
 };
 use super::steps::Step;
 use crate::domain::{
-    Caller, ImageRef, NewPrompt, PromptInputs, PromptPage, PromptPatch, PromptQuery, PromptRecord,
-    SharedPrompt,
+    Caller, ImageRef, NewPrompt, PromptInputs, PromptPage, PromptPatch, PromptQuery, SharedPrompt,
 };
 use crate::store::{PromptStore, Result, StoreError};
 
@@ -110,17 +109,7 @@ impl PromptStore for PostgresStore {
             }
             None => self.prompt_writes.run(caller.clone(), bytes(&new), new.clone()).await?,
         };
-        Ok(Arc::new(PromptRecord {
-            id: PromptId::new(id),
-            title: new.title.clone(),
-            text: new.text.clone(),
-            kind: new.kind,
-            platform: new.platform.clone(),
-            images: Arc::default(),
-            vault_ids: new.vault.into_iter().collect(),
-            created_at,
-            updated_at: created_at,
-        }))
+        Ok(Arc::new(new.record(PromptId::new(id), created_at)))
     }
 
     async fn prompt(&self, caller: &Caller, id: PromptId) -> Result<SharedPrompt> {

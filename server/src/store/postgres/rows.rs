@@ -123,7 +123,6 @@ pub(super) const VAULT_COLUMNS: &str =
 /// # Errors
 /// [`StoreError::Internal`] if the row is not a valid prompt.
 pub(super) fn prompt(row: &Row) -> Result<Option<SharedPrompt>> {
-    use PromptKind::{Image, Text, Video};
     let mut columns = Columns { row, next: 0 };
     let Some(id) = columns.take()? else {
         return Ok(None);
@@ -131,7 +130,7 @@ pub(super) fn prompt(row: &Row) -> Result<Option<SharedPrompt>> {
     // Fields are evaluated in source order, which is the order of the columns.
     Ok(Some(Arc::new(PromptRecord {
         id: PromptId::new(id),
-        kind: columns.one_of([Image, Text, Video], PromptKind::as_str)?,
+        kind: columns.one_of(PromptKind::ALL)?,
         title: columns.text()?,
         text: columns.text()?,
         platform: columns.optional_text()?,
@@ -174,7 +173,6 @@ pub(super) fn prompt_inputs(row: &Row) -> Result<Option<PromptInputs>> {
 /// # Errors
 /// [`StoreError::Internal`] if the row is not a valid vault.
 pub(super) fn vault(row: &Row) -> Result<Option<VaultRecord>> {
-    use VaultVisibility::{Private, Public, Unlisted};
     let mut columns = Columns { row, next: 0 };
     let Some(id) = columns.take()? else {
         return Ok(None);
@@ -184,7 +182,7 @@ pub(super) fn vault(row: &Row) -> Result<Option<VaultRecord>> {
         name: columns.text()?,
         description: columns.optional_text()?,
         slug: columns.text()?,
-        visibility: columns.one_of([Private, Unlisted, Public], VaultVisibility::as_str)?,
+        visibility: columns.one_of(VaultVisibility::ALL)?,
         cover_image: columns.take()?,
         system: columns.take()?,
         prompt_count: columns.take::<i64>()?.unsigned_abs(),
@@ -216,9 +214,9 @@ impl<'a> Columns<'a> {
     }
 
     /// The value that has this text.
-    fn one_of<T: Copy>(&mut self, values: [T; 3], text_of: fn(T) -> &'static str) -> Result<T> {
+    fn one_of<T: Copy>(&mut self, all: &[(&str, T)]) -> Result<T> {
         let text = self.take::<&str>()?;
-        let found = values.into_iter().find(|value| text_of(*value) == text);
+        let found = all.iter().find(|(name, _)| *name == text).map(|(_, value)| *value);
         found.ok_or_else(|| StoreError::Internal(format!("unknown value {text:?}").into()))
     }
 }

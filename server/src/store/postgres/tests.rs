@@ -27,8 +27,7 @@ use super::scratch::ScratchDatabase;
 use super::{DatabaseUrl, Migration, PostgresStore};
 use crate::clock::Clock;
 use crate::domain::Caller;
-use crate::store::contract_tests::key;
-use crate::store::prelude::*;
+pub(super) use crate::store::contract_tests::caller;
 
 /// A store in an empty database, which is dropped with the second value.
 pub(super) async fn store() -> (PostgresStore, ScratchDatabase) {
@@ -39,13 +38,6 @@ pub(super) async fn store() -> (PostgresStore, ScratchDatabase) {
 async fn store_in(database: &ScratchDatabase, clock: Clock) -> PostgresStore {
     let url = DatabaseUrl::parse(&database.url()).unwrap();
     PostgresStore::open(&url, Migration::Auto, clock).await.unwrap()
-}
-
-/// The caller of a key of a new account of this name.
-pub(super) async fn caller(store: &PostgresStore, account: &str) -> Caller {
-    let public_id = format!("key-of-{account}");
-    store.seed_key(account, key(&public_id)).await.unwrap();
-    store.find_key(&public_id, &[7; 32]).await.unwrap().unwrap().caller()
 }
 
 /// The number that a statement returns.

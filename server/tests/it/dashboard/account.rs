@@ -49,7 +49,7 @@ async fn an_export_is_downloaded_and_imported_into_another_account() {
     assert_eq!(bob.data("/prompts").await[1]["title"], HOSTILE);
     assert_eq!(bob.data("/vaults").await.as_array().unwrap().len(), 2);
 
-    let (member, second) = (format!(r#"{{"id":{stars},"isPin"#), format!(r#""id":{picture},"im"#));
+    let (member, second) = (format!(r#"{{"id":{stars},"isPin"#), format!(r#""id":{picture},"ti"#));
     for (from, to, part) in [
         (r#""prompt":"Stars""#, r#""prompt":"""#, "prompts: entry 2 (prompt: must be 1 to 15000"),
         (r#""prompt":"Stars""#, r#""prompt":3"#, "(prompt: must be a string, but is a number)"),

@@ -55,7 +55,7 @@ impl Fixture {
     /// How many prompts are in General.
     async fn prompts(&self, by: &Caller) -> usize {
         let general = self.store.vaults(by).await.unwrap()[0].id;
-        self.store.contents(by, general).await.unwrap().count().await
+        self.store.contents(by, general).await.unwrap().entries.count().await
     }
 
     async fn add(&self, by: &Caller, text: &str, count: usize) {

@@ -94,7 +94,7 @@ async fn addresses_below_a_public_url_of_the_deployment_become_names() {
     let vault = store.vaults(&alice).await.unwrap().remove(0);
     assert_eq!(vault.cover_image, Some(asset.clone()));
     let listed: Vec<_> =
-        store.contents(&alice, vault.id).await.unwrap().try_collect().await.unwrap();
+        store.contents(&alice, vault.id).await.unwrap().entries.try_collect().await.unwrap();
     let (second, first) = (&listed[0].prompt, &listed[1].prompt);
     assert_eq!((&first.images[0].source, first.images[0].height), (&asset, 2));
     assert_eq!(&*first.text, HERE, "texts stay");

@@ -35,7 +35,7 @@ async fn equal_pages_and_small_vaults_that_wait_share_their_rows_and_others_do_n
     let vault = store.create_vault(&alice, named("Sky")).await.unwrap().id;
     store.add_prompts(&alice, vault, &[mine]).await.unwrap();
     let read = async || -> Vec<ListedPrompt> {
-        store.contents(&alice, vault).await.unwrap().try_collect().await.unwrap()
+        store.contents(&alice, vault).await.unwrap().entries.try_collect().await.unwrap()
     };
     let read = join_all((0..5).map(|_| read())).await;
     let shared = |a: usize, b: usize| Arc::ptr_eq(&read[a][0].prompt, &read[b][0].prompt);

@@ -6,7 +6,7 @@ use futures::{StreamExt, TryStreamExt};
 use promptarium::VaultId;
 
 use super::{caller, fill, number, store};
-use crate::domain::{Caller, ListedPrompt};
+use crate::domain::{Caller, ListedPrompt, Membership};
 use crate::limits::SMALL_VAULT_PROMPTS as BATCH;
 use crate::store::StoreError;
 use crate::store::contract_tests::named;
@@ -22,7 +22,7 @@ async fn new_vault(store: &PostgresStore, caller: &Caller) -> VaultId {
 }
 
 async fn all(store: &PostgresStore, caller: &Caller, vault: VaultId) -> Vec<ListedPrompt> {
-    store.contents(caller, vault).await.unwrap().try_collect().await.unwrap()
+    store.contents(caller, vault).await.unwrap().entries.try_collect().await.unwrap()
 }
 
 #[tokio::test]
@@ -47,14 +47,14 @@ async fn a_slow_reader_gets_the_members_of_one_instant_without_prompts_deleted_m
     let vault = new_vault(&store, &alice).await;
     fill(&store, &alice, vault, 300, 9).await;
     let mut contents = store.contents(&alice, vault).await.unwrap();
-    let first = contents.next().await.unwrap().unwrap();
+    let first = contents.entries.next().await.unwrap().unwrap();
     let last = all(&store, &alice, vault).await.pop().unwrap();
-    store.set_pinned(&alice, vault, last.membership, true).await.unwrap();
+    store.set_pinned(&alice, Membership { vault, id: last.membership }, true).await.unwrap();
     store.delete_prompt(&alice, first.prompt.id).await.unwrap();
     let gone = first.prompt.id.get() - 100;
     store.delete_prompt(&alice, gone.into()).await.unwrap();
     store.delete_vault(&alice, vault).await.unwrap();
-    let rest: Vec<_> = contents.try_collect().await.unwrap();
+    let rest: Vec<_> = contents.entries.try_collect().await.unwrap();
     assert_eq!(rest.len(), 298);
     assert!(rest.iter().all(|listed| listed.prompt.id.get() != gone && !listed.pinned));
     assert_eq!(rest.last().unwrap().membership, last.membership);
@@ -73,7 +73,7 @@ async fn slow_readers_hold_no_connection_and_delay_nobody() {
         fill(&store, &reader, vault, 300, 15_000).await;
         for _ in 0..10 {
             let mut contents = store.contents(&reader, vault).await.unwrap();
-            contents.next().await.unwrap().unwrap();
+            contents.entries.next().await.unwrap().unwrap();
             held.push(contents);
         }
     }
@@ -84,7 +84,7 @@ async fn slow_readers_hold_no_connection_and_delay_nobody() {
     assert_eq!(all(&store, &bob, large).await.len(), 200);
     assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
     assert!(held[0].bytes <= 3 << 20, "{} bytes", held[0].bytes);
-    assert_eq!(held.pop().unwrap().count().await, 299);
+    assert_eq!(held.pop().unwrap().entries.count().await, 299);
 }
 
 #[tokio::test]
@@ -94,8 +94,8 @@ async fn a_key_that_is_revoked_ends_the_list() {
     let vault = new_vault(&store, &alice).await;
     fill(&store, &alice, vault, 300, 9).await;
     let mut contents = store.contents(&alice, vault).await.unwrap();
-    contents.next().await.unwrap().unwrap();
+    contents.entries.next().await.unwrap().unwrap();
     store.revoke_api_key(&alice, "key-of-alice").await.unwrap();
-    let rest: Vec<_> = contents.collect().await;
+    let rest: Vec<_> = contents.entries.collect().await;
     assert!(matches!(rest.last(), Some(Err(StoreError::KeyRevoked))), "{:?}", rest.last());
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tokio_postgres::Client;
 
 use super::until_waiting;
-use crate::domain::PromptPatch;
+use crate::domain::{Membership, PromptPatch};
 use crate::store::contract_tests::StoreUnderTest;
 
 /// Runs `call` until it waits for a lock of `holder`, then `meanwhile`, and then ends the
@@ -39,8 +39,9 @@ async fn a_prompt_that_comes_into_or_leaves_a_vault_while_its_deletion_waits_is_
         let deletion = async move { store.delete_prompt(&by, prompt).await };
         let deleted = beside(&db, &holder, deletion, async || {
             if leaves {
-                let member = db.contents(&alice, two).await[0].membership;
-                db.store.remove_membership(&alice, two, member).await.unwrap();
+                let id = db.contents(&alice, two).await[0].membership;
+                let at = Membership { vault: two, id };
+                db.store.remove_membership(&alice, at).await.unwrap();
             } else {
                 db.store.save_prompt(&alice, prompt, two).await.unwrap();
             }

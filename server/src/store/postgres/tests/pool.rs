@@ -55,7 +55,7 @@ async fn vaults_of_any_size_are_forked_and_deleted() {
         let source = vault_of(&store, &alice, prompts).await;
         let copy = store.fork_vault(&bob, source).await.unwrap();
         let contents = store.contents(&bob, copy.id).await.unwrap();
-        let copied: Vec<_> = contents.try_collect().await.unwrap();
+        let copied: Vec<_> = contents.entries.try_collect().await.unwrap();
         assert_eq!(i64::try_from(copied.len()), Ok(prompts));
         let not_bobs = store.delete_vault(&bob, source).await;
         assert!(matches!(not_bobs, Err(StoreError::NotFound)), "{not_bobs:?}");
