@@ -15,9 +15,9 @@ use tokio::time::Instant;
 use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
 
-use super::connect::{Busy, Connector, DbClient, Unreachable};
+use super::connect::{Connector, DbClient, Unreachable};
 use super::retry::Retry;
-pub(super) use super::retry::{Params, Statement};
+use super::statement::Statement;
 use crate::clock::Clock;
 use crate::domain::Caller;
 use crate::limits::{
@@ -27,10 +27,9 @@ use crate::limits::{
 use crate::quota::{Client, Permit, Quota};
 use crate::store::{Result, StoreError, time_budget};
 
-#[cfg(test)]
-pub(super) static ALL: &[&Statement] = &[&PING];
-
-pub(super) static PING: Statement = Statement::read_only("ping", "SELECT 1");
+statements! {
+    pub(super) read_only PING "ping" "SELECT 1";
+}
 
 /// The database.
 #[derive(Clone)]
@@ -187,15 +186,11 @@ impl Db {
             };
             let mut sent = false;
             let sending = async {
-                let prepared = client.prepared(statement.name, statement.sql).await?;
+                let prepared = client.prepared(statement).await?;
                 sent = true;
                 client.query(&prepared, &of_caller).await
             };
-            // On a shared connection a statement whose caller is dropped runs on: it is short,
-            // and cancelling could hit the statement of another caller.
-            let mut busy = Busy { client, running: !statement.shared };
-            let outcome = retry.answer(self.limit, sending).await;
-            busy.running = outcome.is_err();
+            let outcome = retry.answer(client, self.limit, sending).await;
             match outcome? {
                 Ok(rows) if is_callers && rows.is_empty() => return Err(StoreError::KeyRevoked),
                 Ok(rows) => return Ok(rows),
@@ -241,6 +236,9 @@ impl Db {
         }
     }
 }
+
+/// Values of a statement's parameters.
+pub(super) type Params<'a> = &'a [&'a (dyn ToSql + Sync)];
 
 /// Values of parameters that are computed.
 pub(super) type Values<'a> = Vec<Box<dyn ToSql + Sync + Send + 'a>>;

@@ -14,7 +14,6 @@ mod notify;
 mod outage;
 mod plans;
 mod pool;
-mod resets;
 mod rules;
 mod search;
 mod upgrade;

@@ -6,11 +6,8 @@ use tokio::task::JoinSet;
 use tokio_postgres::Client;
 
 use super::{LIST, MigrateError, Migration, Version, run};
-use crate::clock::Clock;
-use crate::store::postgres::PostgresStore;
 use crate::store::postgres::scratch::ScratchDatabase;
 use crate::store::postgres::tests::cluster::bin;
-use crate::store::postgres::{ConnectError, DatabaseUrl};
 
 /// Two versions that are not ours, to have more than one.
 const PETS: &[Version] = &[
@@ -83,19 +80,6 @@ async fn a_migration_that_fails_leaves_what_was_before_it_and_can_be_tried_again
     assert!(half.get::<_, bool>(0), "half a migration is there");
     assert_eq!(history(&client).await, ["1 V1__pets"]);
     assert_eq!(run(&mut client, PETS, Migration::Auto).await.unwrap(), ["V2__age"]);
-}
-
-#[tokio::test]
-async fn a_store_does_not_open_a_database_without_schema_unless_it_may_make_one() {
-    let database = ScratchDatabase::empty().await.unwrap();
-    let url = DatabaseUrl::parse(&database.url()).unwrap();
-    let refused = PostgresStore::open(&url, Migration::Off, Clock::System).await.unwrap_err();
-    let text = refused.to_string();
-    assert!(matches!(refused, ConnectError::Migrate(MigrateError::Missing(_))), "{refused:?}");
-    assert!(text.contains("V1__first") && text.contains("promptarium-server migrate"), "{text}");
-    let all: Vec<_> = LIST.iter().map(|version| version.name).collect();
-    assert_eq!(PostgresStore::migrate(&url).await.unwrap(), all);
-    PostgresStore::open(&url, Migration::Off, Clock::System).await.unwrap();
 }
 
 #[test]

@@ -55,29 +55,6 @@ async fn a_page_has_what_was_created_before_its_request_although_older_reads_are
     assert_eq!(page.unwrap().prompts[0].id, created);
 }
 
-#[tokio::test]
-async fn each_request_that_waits_for_others_is_refused_if_the_key_is_revoked_or_the_vault_unknown()
-{
-    let (store, _database) = store().await;
-    let alice = caller(&store, "alice").await;
-    let vault = store.create_vault(&alice, named("Sky")).await.unwrap().id;
-    store.delete_vault(&alice, vault).await.unwrap();
-    let of_vault = PromptQuery { vault: Some(vault), ..PAGE };
-    for page in join_all((0..5).map(|_| store.list_prompts(&alice, of_vault))).await {
-        assert!(matches!(page, Err(StoreError::UnknownVault)), "{page:?}");
-    }
-    for contents in join_all((0..5).map(|_| store.contents(&alice, vault))).await {
-        assert!(matches!(contents.err(), Some(StoreError::NotFound)));
-    }
-    store.revoke_key("key-of-alice").await.unwrap();
-    for page in join_all((0..5).map(|_| store.list_prompts(&alice, PAGE))).await {
-        assert!(matches!(page, Err(StoreError::KeyRevoked)), "{page:?}");
-    }
-    for created in join_all((0..6).map(|number| store.create_prompt(&alice, new(number)))).await {
-        assert!(matches!(created, Err(StoreError::KeyRevoked)), "{created:?}");
-    }
-}
-
 /// A prompt whose values are all different from those of other numbers; some lack some.
 fn new(number: usize) -> NewPrompt {
     let text = |name: &str, every: usize| {

@@ -10,7 +10,8 @@ use tokio::time::{sleep, timeout};
 
 use super::cluster::{Cluster, DURABLE};
 use crate::clock::Clock;
-use crate::store::postgres::db::{By, Params, Statement};
+use crate::store::postgres::db::{By, Params};
+use crate::store::postgres::statement::Statement;
 use crate::store::postgres::{DatabaseUrl, Migration, PostgresStore};
 use crate::store::{Store as _, StoreError};
 
