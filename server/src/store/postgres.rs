@@ -172,7 +172,7 @@ impl PostgresStore {
 
     /// What bounds the use of the database.
     pub(crate) fn quotas(&self) -> Vec<Quota> {
-        self.db.quotas.all()
+        self.db.quotas()
     }
 
     /// Distributes the tables of an up-to-date schema over the nodes of a Citus cluster, and returns

@@ -173,7 +173,7 @@ impl AccountStore for PostgresStore {
         offset: usize,
         limit: usize,
     ) -> Result<Vec<ListedPrompt>> {
-        let _permit = permit(&self.db.quotas.list_rows, account, limit).await?;
+        let _permit = permit(&self.db.list_rows, account, limit).await?;
         let params: Params<'_> = &[&account.0, &vault.get(), &int(offset), &int(limit)];
         let rows = self.db.rows(By::Server, &PAGE, params).await?;
         rows::all(&rows, rows::listed_prompt)

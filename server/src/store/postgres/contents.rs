@@ -68,19 +68,8 @@ pub(super) async fn small_vault(
     Ok(vec![(rows.len() < ROWS_MAX).then_some(small); equal.len()])
 }
 
-/// See [`MembershipStore::contents`](crate::store::MembershipStore::contents).
-pub(super) async fn contents(
-    db: &Arc<Db>,
-    small_vaults: &SmallVaults,
-    caller: &Caller,
-    vault: VaultId,
-) -> Result<Contents> {
-    if let Some(small) = small_vaults.run((caller.clone(), vault), 0, ()).await? {
-        let bytes = small.iter().map(|listed| listed.prompt.text.len()).sum();
-        let entries = (0..small.len()).map(move |at| Ok(small[at].clone()));
-        return Ok(Contents { bytes, entries: stream::iter(entries).boxed() });
-    }
-    // From the beginning: rows of two statements would not be those of one instant.
+/// The prompts of a vault of any size, batch by batch.
+pub(super) async fn large_vault(db: &Arc<Db>, caller: &Caller, vault: VaultId) -> Result<Contents> {
     let members = members(db, caller, vault).await?;
     let bytes = LISTING_BATCH_BYTES + size_of_val(&*members);
     let begin = (members.into_iter(), db.clone(), caller.clone());

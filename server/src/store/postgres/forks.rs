@@ -21,9 +21,9 @@ statements! {
     read_only SOURCE "fork.source"
         "{CALLER} SELECT {VAULT_COLUMNS}
          FROM caller LEFT JOIN vault v ON v.account_id = $4 AND v.id = $3";
-    /// Copies the prompts of the vault `$4` of the account `$3`, which get the ids `$7`, if the vault
-    /// was not changed since [`SOURCE`] read it. They come from one snapshot. Citus runs the subquery
-    /// on the node of its account.
+    /// Copies the prompts of the vault `$4` of the account `$3`, which get the first of the ids `$7`, if
+    /// the vault was not changed since [`SOURCE`] read it and has not more prompts. They come from one
+    /// snapshot. Citus runs the subquery on the node of its account.
     non_idempotent COPY "fork.copy"
         "INSERT INTO prompt (account_id, id, {INPUT_COLUMNS}, images, created_at, updated_at)
          SELECT $1, ($7::bigint[])[number], {INPUT_COLUMNS}, images, $6, $6 FROM (
@@ -33,11 +33,11 @@ statements! {
                  SELECT * FROM prompt WHERE account_id = $3 AND id = m.prompt_id OFFSET 0
              ) one
              WHERE v.account_id = $3 AND v.id = $4 AND v.updated_at = $5
-                 AND v.prompt_count = cardinality($7::bigint[])
+                 AND v.prompt_count <= cardinality($7::bigint[])
              OFFSET 0
          ) p WHERE {KEY_IS_VALID}";
-    /// Returns the new vault `$3`. Removes what was copied if that are not all of the prompts `$4`,
-    /// since the source was changed, or if there is no new vault, since the account has too many.
+    /// Returns the new vault `$3`. Removes it if it has none of the `$5` prompts, since the source was
+    /// changed, and removes the copies `$4` if there is no new vault, since the account has too many.
     non_idempotent FINISH "fork.finish"
         "{CALLER}, v AS (
              SELECT * FROM vault WHERE account_id = $1 AND id = $3
@@ -46,7 +46,7 @@ statements! {
                  AND NOT EXISTS (SELECT FROM v)
          ), deleted AS (
              DELETE FROM vault d WHERE d.account_id = $1 AND d.id = $3
-                 AND d.prompt_count < cardinality($4::bigint[])
+                 AND d.prompt_count = 0 AND $5::bigint > 0
              RETURNING d.id
          ), not_in_directory AS (
              DELETE FROM vault_directory d USING deleted WHERE d.vault_id = deleted.id
@@ -70,7 +70,7 @@ impl PostgresStore {
                 });
             }
             let copy = self.copy(caller, source, &vault).await?;
-            if copy.prompt_count == vault.prompt_count {
+            if copy.prompt_count > 0 || vault.prompt_count == 0 {
                 return Ok(copy);
             }
         }
@@ -87,7 +87,8 @@ impl PostgresStore {
         let is_long = vault.prompt_count > LONG_WRITE_PROMPTS.unsigned_abs();
         let limit = is_long.then_some(self.db.long_limit);
         let count = i64::try_from(vault.prompt_count).unwrap_or(i64::MAX);
-        let prompts = new_ids(&self.db, "prompt_id_seq", count).await?;
+        // More may be added before they are copied.
+        let prompts = new_ids(&self.db, "prompt_id_seq", count + count / 8 + 64).await?;
         let id = new_ids(&self.db, "vault_id_seq", 1).await?.pop();
         let (base, now) = (slug::base(&vault.name), self.db.now());
         let (description, cover) = (vault.description.as_deref(), vault.cover_image.as_ref());
@@ -98,8 +99,8 @@ impl PostgresStore {
             (&LOCK_ACCOUNT, &[]),
             (&CREATE, new),
             (&COPY, &[&source.0, &vault.id.get(), &vault.updated_at, &now, &prompts]),
-            (&ADD, &[&id, &prompts, &NO_PINS]),
-            (&FINISH, &[&id, &prompts]),
+            (&ADD, &[&id, &prompts, &NO_PINS, &true]),
+            (&FINISH, &[&id, &prompts, &count]),
         ];
         let row = self.db.row_of_steps(caller, limit, &steps).await?;
         rows::vault(&row)?.ok_or(StoreError::TooManyVaults)

@@ -73,7 +73,7 @@ pub(super) async fn import(
         let (prompts, pins): (Vec<_>, Vec<_>) = members
             .map(|(&(prompt, pinned), number)| (prompt_ids[prompt], pinned.then_some(number)))
             .unzip();
-        sent.push((&ADD, vec![Box::new(id), Box::new(prompts), Box::new(pins)]));
+        sent.push((&ADD, vec![Box::new(id), Box::new(prompts), Box::new(pins), Box::new(false)]));
     }
     sent.push((&CONFIRM, vec![]));
     let params: Vec<_> = sent.iter().map(|(_, values)| refs(values)).collect();

@@ -13,8 +13,8 @@ use tokio_postgres::types::{FromSql, IsNull, Json, ToSql, Type, accepts, to_sql_
 
 use super::retry::store_error;
 use crate::domain::{
-    ImageRef, ListedPrompt, PromptImage, PromptKind, PromptRecord, SharedPrompt,
-    VaultRecord, VaultVisibility,
+    ImageRef, ListedPrompt, PromptImage, PromptKind, PromptRecord, SharedPrompt, VaultRecord,
+    VaultVisibility,
 };
 use crate::store::{Cause, Result, StoreError};
 

@@ -37,7 +37,7 @@ impl Db {
         long: Option<Duration>,
         steps: &[Step<'_>],
     ) -> Result<Row> {
-        let quota = if long.is_none() { &self.quotas.steps } else { &self.quotas.long_writes };
+        let quota = if long.is_none() { &self.steps } else { &self.long_writes };
         let _permit = permit(quota, caller.account, 1).await?;
         let params: Vec<_> = steps.iter().map(|(_, own)| of_caller(caller, own)).collect();
         let steps = steps.iter().zip(&params).map(|((statement, _), all)| (*statement, &all[..]));
