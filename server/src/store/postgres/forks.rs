@@ -8,7 +8,7 @@ use super::import::new_ids;
 use super::memberships::{ADD, NO_PINS};
 use super::rows::{self, CALLER, INPUT_COLUMNS, KEY_IS_VALID, VAULT_COLUMNS, column};
 use super::steps::{LOCK_ACCOUNT, Step};
-use super::vaults::CREATE;
+use super::vaults::CREATE_AS;
 use crate::domain::{AccountId, Caller, VaultRecord, VaultVisibility, slug};
 use crate::limits::LONG_WRITE_PROMPTS;
 use crate::store::{Result, StoreError};
@@ -97,7 +97,7 @@ impl PostgresStore {
             &[&name, &description, &private, &base, &now, &most, &cover, &now, &id];
         let steps: [Step<'_>; 5] = [
             (&LOCK_ACCOUNT, &[]),
-            (&CREATE, new),
+            (&CREATE_AS, new),
             (&COPY, &[&source.0, &vault.id.get(), &vault.updated_at, &now, &prompts]),
             (&ADD, &[&id, &prompts, &NO_PINS, &true]),
             (&FINISH, &[&id, &prompts, &count]),

@@ -11,7 +11,7 @@ use super::keys::CONFIRM;
 use super::memberships::ADD;
 use super::rows::{INPUT_COLUMNS, KEY_IS_VALID, column, int, one};
 use super::steps::{LOCK_ACCOUNT, Step};
-use super::vaults::CREATE;
+use super::vaults::CREATE_AS;
 use crate::domain::{AccountData, Caller, PromptData, slug};
 use crate::limits::ACCOUNT_ROWS_AT_ONCE;
 use crate::store::{Result, StoreError, VaultStore};
@@ -64,9 +64,9 @@ pub(super) async fn import(
                 Box::new(store.vaults_max),
                 Box::new(&vault.cover_image),
                 Box::new(vault.updated_at),
-                Box::new(Some(id)),
+                Box::new(id),
             ];
-            sent.push((&CREATE, values));
+            sent.push((&CREATE_AS, values));
         }
         // The last one to be added, and the last one to be pinned, are shown first.
         let members = vault.members.iter().rev().zip(1_i64..);

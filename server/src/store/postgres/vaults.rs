@@ -34,6 +34,21 @@ macro_rules! free_slug {
     };
 }
 
+/// Creates the vault with the id of `new_vault`.
+const CREATED: &str = formatcp!(
+    "v AS (
+        INSERT INTO vault (account_id, id, name, description, visibility, slug, created_at,
+            updated_at, cover_image_url)
+        SELECT $1, new_vault.id, $3, $4, $5, {free_slug}, $7, $10, $9 FROM caller, new_vault
+        WHERE (SELECT count(*) FROM vault every WHERE every.account_id = $1) < $8::bigint
+        RETURNING *
+    ), in_directory AS (
+        INSERT INTO vault_directory (vault_id, account_id) SELECT v.id, $1 FROM v
+    )
+    SELECT {VAULT_COLUMNS} FROM caller LEFT JOIN v ON true",
+    free_slug = free_slug!("$6", "0")
+);
+
 statements! {
     /// Without `ORDER BY`: sorting here is faster than in the database.
     read_only LIST "vaults.list"
@@ -47,22 +62,12 @@ statements! {
          FROM caller LEFT JOIN vault v ON v.account_id = $1 AND v.id = $3";
     /// In a transaction after a lock on the account, so that of two new vaults at the limit `$8` one is
     /// refused. Of two concurrent statements that choose the same slug from their snapshots, one
-    /// violates the unique index and is sent again. [`slug`] has the base of a slug. The id is `$11`, or
-    /// a new one.
-    pub(super) non_idempotent CREATE "vaults.create"
-        "{CALLER}, new_vault AS MATERIALIZED (
-            SELECT coalesce($11::bigint, nextval('vault_id_seq')) AS id
-        ), v AS (
-            INSERT INTO vault (account_id, id, name, description, visibility, slug, created_at,
-                updated_at, cover_image_url)
-            SELECT $1, new_vault.id, $3, $4, $5, {free_slug}, $7, $10, $9 FROM caller, new_vault
-            WHERE (SELECT count(*) FROM vault every WHERE every.account_id = $1) < $8::bigint
-            RETURNING *
-        ), in_directory AS (
-            INSERT INTO vault_directory (vault_id, account_id) SELECT v.id, $1 FROM v
-        )
-        SELECT {VAULT_COLUMNS} FROM caller LEFT JOIN v ON true"
-        { free_slug = free_slug!("$6", "0") };
+    /// violates the unique index and is sent again. [`slug`] has the base of a slug.
+    non_idempotent CREATE "vaults.create"
+        "{CALLER}, new_vault AS MATERIALIZED (SELECT nextval('vault_id_seq') AS id), {CREATED}";
+    /// The same with the id `$11`.
+    pub(super) non_idempotent CREATE_AS "vaults.create_as"
+        "{CALLER}, new_vault AS MATERIALIZED (SELECT $11::bigint AS id), {CREATED}";
     /// NULL parameters leave their column unchanged; `$6` says whether the description becomes `$7`,
     /// and `$10` whether the cover becomes `$11`.
     ///
@@ -132,7 +137,6 @@ impl VaultStore for PostgresStore {
             &self.vaults_max,
             &None::<&str>,
             &now,
-            &None::<i64>,
         ];
         let steps: [Step<'_>; 2] = [(&LOCK_ACCOUNT, &[]), (&CREATE, params)];
         let row = self.db.row_of_steps(caller, None, &steps).await?;
