@@ -134,6 +134,6 @@ pub enum StoreError {
 pub(crate) mod prelude {
     pub(crate) use super::{
         JobQueue as _, JobStore as _, KeyStore as _, MembershipStore as _, PromptStore as _,
-        SearchStore as _, SessionStore as _, Store as _, VaultStore as _,
+        SearchStore as _, SessionStore as _, VaultStore as _,
     };
 }

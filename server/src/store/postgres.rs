@@ -34,13 +34,15 @@
 //!   latest version of the row it locked, and its original snapshot of everything else. A
 //!   statement that must see more is sent after the one that locks, in one transaction.
 //!
-//! Each module below holds the SQL of one resource, beside the method that uses it; `db` sends
-//! statements, and `connect` has the connections.
+//! Each module below holds the SQL of one resource in a table `statements!`, beside the methods that
+//! use it; `db` sends statements, and `connect` has the connections.
+
+#[macro_use]
+mod statement;
 
 mod account_changes;
 mod accounts;
 mod batching;
-mod claims;
 mod connect;
 mod contents;
 mod db;
@@ -48,14 +50,12 @@ mod distribute;
 mod forks;
 mod import;
 mod job_queue;
-mod job_rows;
 mod jobs;
 mod keys;
 mod listing;
 mod memberships;
 mod migrate;
 mod notify;
-mod pooler;
 mod prompt_changes;
 mod prompts;
 mod retry;
@@ -88,7 +88,7 @@ pub use self::url::DatabaseUrl;
 use super::{Store, StoreError};
 use crate::clock::Clock;
 use crate::domain::{Caller, NewPrompt, PromptPage, PromptQuery, SharedPrompt};
-use crate::limits::VAULTS_MAX;
+use crate::limits::{KEY_CACHE_SIZE, VAULTS_MAX};
 use crate::quota::Quota;
 
 /// A [`Store`] in PostgreSQL.
@@ -139,9 +139,9 @@ impl PostgresStore {
         // Both kinds of connection: where many servers share few connections, none starts that
         // would have none.
         db.rows(db::By::Server, &db::PING, &[]).await?;
-        db.transaction(&[(&db::PING, &[])]).await?;
+        db.transaction(None, &[(&db::PING, &[])]).await?;
         Ok(Self {
-            keys: Arc::new(keys::KeyCache::new()),
+            keys: Arc::new(keys::KeyCache::new(KEY_CACHE_SIZE)),
             prompt_reads: Batcher::new(false, &db, prompts::read),
             prompt_writes: Batcher::new(true, &db, prompts::create),
             pages: Batcher::new(false, &db, listing::read_page),
@@ -172,7 +172,7 @@ impl PostgresStore {
 
     /// What bounds the use of the database.
     pub(crate) fn quotas(&self) -> Vec<Quota> {
-        self.db.quotas.all()
+        self.db.quotas()
     }
 
     /// Distributes the tables of an up-to-date schema over the nodes of a Citus cluster, and returns

@@ -32,10 +32,8 @@ const RUN: Step = ("store/postgres/batching.rs", "run", SEND);
 const SEND: &str = "(self.send)(key";
 const ROW: Step = (DB, "row_of_caller", "self.rows(");
 const LAST: Step = (DB, "rows", "client.query(");
-const IN_STEPS: Step = (STEPS, "row_of_steps", "self.run(");
-const RETRIED: Step = (STEPS, "run", "transaction(");
-const ALL_SENT: Step = (STEPS, "row_of_steps", "send(&client");
-const SENT: Step = (STEPS, "send", "client.query(");
+const IN_STEPS: Step = (STEPS, "row_of_steps", "self.transaction(");
+const SENT: Step = (STEPS, "transaction", "client.query(");
 
 /// Methods of the store. A closure that a function is given to call is in the text of the function
 /// that made it.
@@ -50,12 +48,13 @@ const TO_THE_DRIVER: [&[Step]; 8] = [
     ],
     &[prompts("create_prompt", TO_ROW), ROW, LAST],
     &[prompts("delete_prompt", TO_ROW), ROW, LAST],
-    &[prompts("update_prompt", TO_STEPS), IN_STEPS, RETRIED, ALL_SENT, SENT],
-    &[memberships("move_membership", TO_STEPS), IN_STEPS, RETRIED, ALL_SENT, SENT],
+    &[prompts("update_prompt", "self.change("), CHANGE, IN_STEPS, SENT],
+    &[memberships("move_membership", TO_STEPS), IN_STEPS, SENT],
     &[memberships("add_prompts", TO_ROW), ROW, LAST],
 ];
 const TO_ROW: &str = "db.row_of_caller(";
 const READ_PAGE: Step = ("store/postgres/listing.rs", "read_page", "db.rows(");
+const CHANGE: Step = ("store/postgres/prompt_changes.rs", "change", TO_STEPS);
 const TO_STEPS: &str = "self.db.row_of_steps(";
 
 const fn prompts(name: &'static str, call: &'static str) -> Step {

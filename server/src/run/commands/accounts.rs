@@ -57,8 +57,8 @@ pub(super) async fn run(store: &PostgresStore, command: AccountCommand) -> Resul
             Ok((format!("created account {name}\n"), json!({ "account": name })))
         }
         AccountCommand::List => {
-            let accounts = store.accounts().await?.into_iter().map(|account| {
-                json!({ "account": account.name, "created_at": account.created_at.to_string() })
+            let accounts = store.accounts().await?.into_iter().map(|(name, created_at)| {
+                json!({ "account": name, "created_at": created_at.to_string() })
             });
             Ok(list("accounts", &["account", "created_at"], accounts))
         }

@@ -6,12 +6,11 @@
 //! batches; at the end one transaction deletes the rest.
 
 use async_trait::async_trait;
-use const_format::formatcp;
 use promptarium::{PromptId, VaultId};
 use tokio_postgres::types::Json;
 
-use super::db::{By, Params, Statement, permit};
-use super::job_rows::LEAVE_QUEUE;
+use super::db::{By, Params, permit};
+use super::jobs::LEAVE_QUEUE;
 use super::rows::{
     self, CALLER, EACH_PROMPT, KEY_IS_VALID, PROMPT_COLUMNS, VAULT_COLUMNS, column, int, later,
 };
@@ -21,53 +20,28 @@ use crate::domain::{AccountData, AccountId, Caller, ListedPrompt, PromptImage, V
 use crate::limits::PROMPT_IMAGES_MAX;
 use crate::store::{AccountStore, Result, StoreError, VaultStore};
 
-#[cfg(test)]
-pub(super) static ALL: &[&Statement] = &[
-    &RENAME,
-    &REVOKE_OTHERS,
-    &DELETE_JOBS,
-    &DELETE_PROMPTS,
-    &DELETE_GENERAL,
-    &DELETE_ACCOUNT,
-    &ADD_IMAGE,
-    &ACCOUNT,
-    &BY_SLUG,
-    &PAGE,
-];
-
-/// Of two accounts that get the same name at once, one violates a constraint, and its statement is
-/// sent again.
-static RENAME: Statement = Statement::idempotent(
-    "accounts.rename",
-    formatcp!(
+statements! {
+    /// Of two accounts that get the same name at once, one violates a constraint, and its statement is
+    /// sent again.
+    idempotent RENAME "accounts.rename"
         "{CALLER}, renamed AS (
             UPDATE account a SET name = $3::text
             WHERE a.id = $1 AND {KEY_IS_VALID} AND NOT EXISTS (
                 SELECT 1 FROM account o WHERE o.name = $3::text AND o.id <> $1)
             RETURNING 1
         )
-        SELECT EXISTS (SELECT FROM renamed) FROM caller"
-    ),
-);
-
-/// Codes too, so that nobody signs in.
-static REVOKE_OTHERS: Statement = Statement::idempotent(
-    "accounts.revoke_others",
-    formatcp!(
+        SELECT EXISTS (SELECT FROM renamed) FROM caller";
+    /// Codes too, so that nobody signs in.
+    idempotent REVOKE_OTHERS "accounts.revoke_others"
         "{CALLER}, revoked AS (
             UPDATE api_key k SET revoked_at = coalesce(k.revoked_at, $3)
             WHERE k.account_id = $1 AND k.id <> $2 AND {KEY_IS_VALID} RETURNING 1
         ), codes AS (
             DELETE FROM sign_in_code c WHERE c.account_id = $1 AND {KEY_IS_VALID}
         )
-        SELECT (SELECT count(*) FROM revoked) FROM caller"
-    ),
-);
-
-/// The next ones after `$3`. The last of them is the next `$3`.
-static DELETE_JOBS: Statement = Statement::idempotent(
-    "accounts.delete_jobs",
-    formatcp!(
+        SELECT (SELECT count(*) FROM revoked) FROM caller";
+    /// The next ones after `$3`. The last of them is the next `$3`.
+    idempotent DELETE_JOBS "accounts.delete_jobs"
         "{CALLER}, next AS MATERIALIZED (
             SELECT j.name_digest FROM job j
             WHERE j.account_id = $1 AND j.name_digest > $3::bytea
@@ -77,14 +51,9 @@ static DELETE_JOBS: Statement = Statement::idempotent(
                 AND j.name_digest = ANY (ARRAY(SELECT name_digest FROM next))
             RETURNING j.name_digest
         ), {LEAVE_QUEUE}
-        SELECT (SELECT name_digest FROM next ORDER BY name_digest DESC LIMIT 1) FROM caller"
-    ),
-);
-
-/// The same of prompts.
-static DELETE_PROMPTS: Statement = Statement::idempotent(
-    "accounts.delete_prompts",
-    formatcp!(
+        SELECT (SELECT name_digest FROM next ORDER BY name_digest DESC LIMIT 1) FROM caller";
+    /// The same of prompts.
+    idempotent DELETE_PROMPTS "accounts.delete_prompts"
         "{CALLER}, next AS MATERIALIZED (
             SELECT p.id FROM prompt p WHERE p.account_id = $1 AND p.id > $3
             ORDER BY p.id LIMIT 1000
@@ -100,36 +69,25 @@ static DELETE_PROMPTS: Statement = Statement::idempotent(
             DELETE FROM prompt p WHERE p.account_id = $1 AND {KEY_IS_VALID}
                 AND p.id = ANY (ARRAY(SELECT id FROM next))
         )
-        SELECT (SELECT max(id) FROM next) FROM caller"
-    ),
-);
-
-static DELETE_GENERAL: Statement = Statement::idempotent(
-    "accounts.delete_general",
-    "WITH general AS (
-        DELETE FROM vault v WHERE v.account_id = $1 AND v.system RETURNING v.id
-     )
-     DELETE FROM vault_directory d USING general WHERE d.vault_id = general.id",
-);
-
-/// The last one. All tables of this statement are global.
-static DELETE_ACCOUNT: Statement = Statement::idempotent(
-    "accounts.delete",
-    "WITH sessions AS (
-        DELETE FROM session
-        WHERE key_id = ANY (ARRAY(SELECT id FROM api_key WHERE account_id = $1))
-     ), codes AS (
-        DELETE FROM sign_in_code WHERE account_id = $1
-     ), keys AS (
-        DELETE FROM api_key WHERE account_id = $1
-     )
-     DELETE FROM account WHERE id = $1",
-);
-
-/// `$6` is how many pictures the prompt may have.
-static ADD_IMAGE: Statement = Statement::non_idempotent(
-    "prompts.add_image",
-    formatcp!(
+        SELECT (SELECT max(id) FROM next) FROM caller";
+    idempotent DELETE_GENERAL "accounts.delete_general"
+        "WITH general AS (
+            DELETE FROM vault v WHERE v.account_id = $1 AND v.system RETURNING v.id
+         )
+         DELETE FROM vault_directory d USING general WHERE d.vault_id = general.id";
+    /// The last one. All tables of this statement are global.
+    idempotent DELETE_ACCOUNT "accounts.delete"
+        "WITH sessions AS (
+            DELETE FROM session
+            WHERE key_id = ANY (ARRAY(SELECT id FROM api_key WHERE account_id = $1))
+         ), codes AS (
+            DELETE FROM sign_in_code WHERE account_id = $1
+         ), keys AS (
+            DELETE FROM api_key WHERE account_id = $1
+         )
+         DELETE FROM account WHERE id = $1";
+    /// `$6` is how many pictures the prompt may have.
+    non_idempotent ADD_IMAGE "prompts.add_image"
         "{CALLER}, found AS (
             SELECT p.id FROM prompt p WHERE p.account_id = $1 AND p.id = $3
         ), changed AS (
@@ -139,35 +97,23 @@ static ADD_IMAGE: Statement = Statement::non_idempotent(
             RETURNING 1
         )
         SELECT found.id IS NOT NULL, EXISTS (SELECT FROM changed)
-        FROM caller LEFT JOIN found ON true",
-        later = later!("$5", "p.updated_at")
-    ),
-);
-
-static ACCOUNT: Statement =
-    Statement::read_only("accounts.by_name", "SELECT id FROM account WHERE name = $1::text");
-
-static BY_SLUG: Statement = Statement::read_only(
-    "vaults.by_slug",
-    formatcp!(
+        FROM caller LEFT JOIN found ON true"
+        { later = later!("$5", "p.updated_at") };
+    read_only ACCOUNT "accounts.by_name"
+        "SELECT id FROM account WHERE name = $1::text";
+    read_only BY_SLUG "vaults.by_slug"
         "SELECT {VAULT_COLUMNS} FROM vault v
-         WHERE v.account_id = $1 AND v.slug = $2::text AND v.visibility <> 'private'"
-    ),
-);
-
-/// Nested loops keep the innermost order.
-static PAGE: Statement = Statement::read_only(
-    "contents.page",
-    formatcp!(
+         WHERE v.account_id = $1 AND v.slug = $2::text AND v.visibility <> 'private'";
+    /// Nested loops keep the innermost order.
+    read_only PAGE "contents.page"
         "SELECT {PROMPT_COLUMNS}, p.membership, p.pinned FROM (
             SELECT m.id AS membership, m.pin IS NOT NULL AS pinned, one.* FROM (
                 SELECT id, pin, prompt_id FROM vault_prompt
                 WHERE account_id = $1 AND vault_id = $2
                 ORDER BY pin DESC NULLS LAST, id DESC OFFSET $3 LIMIT $4
             ) m {EACH_PROMPT}
-        ) p"
-    ),
-);
+        ) p";
+}
 
 #[async_trait]
 impl AccountStore for PostgresStore {
@@ -194,7 +140,7 @@ impl AccountStore for PostgresStore {
         }
         let account: Params<'_> = &[&caller.account.0];
         let rest: [Step<'_>; 2] = [(&DELETE_GENERAL, account), (&DELETE_ACCOUNT, account)];
-        self.db.transaction(&rest).await.map(drop)
+        self.db.transaction(None, &rest).await.map(drop)
     }
 
     async fn import(&self, caller: &Caller, data: AccountData) -> Result<()> {
@@ -227,7 +173,7 @@ impl AccountStore for PostgresStore {
         offset: usize,
         limit: usize,
     ) -> Result<Vec<ListedPrompt>> {
-        let _permit = permit(&self.db.quotas.list_rows, account, limit).await?;
+        let _permit = permit(&self.db.list_rows, account, limit).await?;
         let params: Params<'_> = &[&account.0, &vault.get(), &int(offset), &int(limit)];
         let rows = self.db.rows(By::Server, &PAGE, params).await?;
         rows::all(&rows, rows::listed_prompt)

@@ -2,59 +2,40 @@
 //! [`StoreError::Unavailable`](crate::store::StoreError::Unavailable) or
 //! [`StoreError::Internal`](crate::store::StoreError::Internal).
 
-use const_format::formatcp;
 use jiff::Timestamp;
 use tokio_postgres::Row;
 
 use super::PostgresStore;
-use super::db::{By, Params, Statement};
+use super::db::{By, Params};
+use super::import::new_ids;
 use super::keys::{KEY_COLUMNS, key_record};
 use super::rows::{IS_NO_SESSION, NEW_KEY, all, column, one};
 use super::steps::Step;
 use crate::domain::{ApiKeyRecord, NewKey};
 use crate::store::Result;
 
-#[cfg(test)]
-pub(super) static ALL: &[&Statement] =
-    &[&IDS, &ACCOUNT, &GENERAL, &IS_NEW, &CREATE, &IS_SAME, &ACCOUNTS, &KEYS, &REVOKE];
-
-/// The ids of a new account and of its General vault, so that each statement below has the account
-/// as a parameter.
-static IDS: Statement = Statement::idempotent(
-    "accounts.ids",
-    "SELECT nextval('account_id_seq'), nextval('vault_id_seq')",
-);
-
-/// The account `$1` with this name, unless the name is in use, another key has the public id `$4`,
-/// or `$5` asks for the first account and there is one. Of two concurrent ones with one name, one
-/// violates a constraint, runs again and finds the other's row.
-static ACCOUNT: Statement = Statement::idempotent(
-    "accounts.create",
-    "INSERT INTO account (id, name, created_at)
-     SELECT $1, $2, $3 WHERE NOT EXISTS (SELECT 1 FROM account WHERE name = $2::text)
-         AND NOT EXISTS (SELECT 1 FROM api_key WHERE public_id = $4::text)
-         AND NOT ($5::boolean AND EXISTS (SELECT 1 FROM account ORDER BY id LIMIT 1))",
-);
-
-/// The General vault of a new account.
-static GENERAL: Statement = Statement::idempotent(
-    "accounts.create_general",
-    "WITH v AS (
-         INSERT INTO vault (account_id, id, name, slug, visibility, system, created_at, updated_at)
-         SELECT $1, $2, 'General', 'general', 'private', true, $3, $3 FROM account WHERE id = $1
-         ON CONFLICT DO NOTHING RETURNING id
-     )
-     INSERT INTO vault_directory (vault_id, account_id) SELECT v.id, $1 FROM v",
-);
-
-/// Whether the account was created.
-static IS_NEW: Statement =
-    Statement::read_only("accounts.is_new", "SELECT EXISTS (SELECT 1 FROM account WHERE id = $1)");
-
-/// The key `$2`, named `$8`, of the account with the name `$1`, if there is an account `$7` or that is NULL.
-static CREATE: Statement = Statement::idempotent(
-    "keys.create",
-    formatcp!(
+statements! {
+    /// The account `$1` with this name, unless the name is in use, another key has the public id `$4`,
+    /// or `$5` asks for the first account and there is one. Of two concurrent ones with one name, one
+    /// violates a constraint, runs again and finds the other's row.
+    idempotent ACCOUNT "accounts.create"
+        "INSERT INTO account (id, name, created_at)
+         SELECT $1, $2, $3 WHERE NOT EXISTS (SELECT 1 FROM account WHERE name = $2::text)
+             AND NOT EXISTS (SELECT 1 FROM api_key WHERE public_id = $4::text)
+             AND NOT ($5::boolean AND EXISTS (SELECT 1 FROM account ORDER BY id LIMIT 1))";
+    /// The General vault of a new account.
+    idempotent GENERAL "accounts.create_general"
+        "WITH v AS (
+             INSERT INTO vault (account_id, id, name, slug, visibility, system, created_at, updated_at)
+             SELECT $1, $2, 'General', 'general', 'private', true, $3, $3 FROM account WHERE id = $1
+             ON CONFLICT DO NOTHING RETURNING id
+         )
+         INSERT INTO vault_directory (vault_id, account_id) SELECT v.id, $1 FROM v";
+    /// Whether the account was created.
+    read_only IS_NEW "accounts.is_new"
+        "SELECT EXISTS (SELECT 1 FROM account WHERE id = $1)";
+    /// The key `$2`, named `$8`, of the account with the name `$1`, if there is an account `$7` or that is NULL.
+    idempotent CREATE "keys.create"
         "WITH {NEW_KEY} INSERT INTO api_key
              (id, account_id, public_id, digest, prompts_write, created_at, revoked_at, name)
          SELECT new_key.id, a.id, $2, $3, $4, $6, CASE WHEN $5::boolean THEN $6::timestamptz END,
@@ -62,47 +43,25 @@ static CREATE: Statement = Statement::idempotent(
          FROM account a, new_key
          WHERE a.name = $1::text AND ($7::bigint IS NULL OR EXISTS (SELECT 1 FROM account WHERE
          id = $7))
-             AND NOT EXISTS (SELECT 1 FROM api_key WHERE public_id = $2::text)"
-    ),
-);
-
-/// Whether the key `$2` is as [`CREATE`] creates it.
-static IS_SAME: Statement = Statement::read_only(
-    "keys.is_same",
-    "SELECT EXISTS (SELECT 1 FROM api_key k JOIN account a ON a.id = k.account_id
-         WHERE k.public_id = $2::text AND a.name = $1::text AND k.digest = $3::bytea
-             AND k.prompts_write = $4::boolean AND (k.revoked_at IS NOT NULL) = $5::boolean)",
-);
-
-static ACCOUNTS: Statement =
-    Statement::read_only("accounts.list", "SELECT name, created_at FROM account ORDER BY id");
-
-/// Of the account with the name `$1`, or of all. One row of NULLs of an account without keys.
-static KEYS: Statement = Statement::read_only(
-    "keys.list",
-    formatcp!(
+             AND NOT EXISTS (SELECT 1 FROM api_key WHERE public_id = $2::text)";
+    /// Whether the key `$2` is as [`CREATE`] creates it.
+    read_only IS_SAME "keys.is_same"
+        "SELECT EXISTS (SELECT 1 FROM api_key k JOIN account a ON a.id = k.account_id
+             WHERE k.public_id = $2::text AND a.name = $1::text AND k.digest = $3::bytea
+                 AND k.prompts_write = $4::boolean AND (k.revoked_at IS NOT NULL) = $5::boolean)";
+    read_only ACCOUNTS "accounts.list"
+        "SELECT name, created_at FROM account ORDER BY id";
+    /// Of the account with the name `$1`, or of all. One row of NULLs of an account without keys.
+    read_only KEYS "keys.list"
         "SELECT a.name AS account, {KEY_COLUMNS}
          FROM account a LEFT JOIN api_key k ON k.account_id = a.id AND {IS_NO_SESSION}
-         WHERE $1::text IS NULL OR a.name = $1 ORDER BY a.id, k.id"
-    ),
-);
-
-/// Revoking again keeps the first time. A session is ended by its account, not here.
-static REVOKE: Statement = Statement::idempotent(
-    "keys.revoke",
-    formatcp!(
+         WHERE $1::text IS NULL OR a.name = $1 ORDER BY a.id, k.id";
+    /// Revoking again keeps the first time. A session is ended by its account, not here.
+    idempotent REVOKE "keys.revoke"
         "UPDATE api_key k SET revoked_at = coalesce(k.revoked_at, $2)
          FROM account a
          WHERE k.public_id = $1::text AND a.id = k.account_id AND {IS_NO_SESSION}
-         RETURNING a.name AS account, {KEY_COLUMNS}"
-    ),
-);
-
-/// An account as the operator sees it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct AccountEntry {
-    pub(crate) name: String,
-    pub(crate) created_at: Timestamp,
+         RETURNING a.name AS account, {KEY_COLUMNS}";
 }
 
 /// An API key as the operator sees it, with the name of its account.
@@ -119,12 +78,10 @@ impl PostgresStore {
         self.create(name, None, false).await
     }
 
-    /// All accounts, oldest first.
-    pub(crate) async fn accounts(&self) -> Result<Vec<AccountEntry>> {
+    /// The names of all accounts and when they were created, oldest first.
+    pub(crate) async fn accounts(&self) -> Result<Vec<(String, Timestamp)>> {
         let rows = self.db.rows(By::Server, &ACCOUNTS, &[]).await?;
-        let entry =
-            |row: &Row| Ok(AccountEntry { name: column(row, 0)?, created_at: column(row, 1)? });
-        rows.iter().map(entry).collect()
+        rows.iter().map(|row| Ok((column(row, 0)?, column(row, 1)?))).collect()
     }
 
     /// Creates a key of an existing account; `false` if there is no such account.
@@ -165,8 +122,9 @@ impl PostgresStore {
         key: Option<&NewKey>,
         first: bool,
     ) -> Result<bool> {
-        let ids = self.db.rows(By::Server, &IDS, &[]).await?;
-        let (account, vault): (i64, i64) = (column(one(&ids)?, 0)?, column(one(&ids)?, 1)?);
+        // So that each statement has the account as a parameter.
+        let account = new_ids(&self.db, "account_id_seq", 1).await?.pop();
+        let vault = new_ids(&self.db, "vault_id_seq", 1).await?.pop();
         let (now, public_id) = (self.db.now(), key.map(|key| &*key.public_id));
         let steps: [Step<'_>; 3] = [
             (&ACCOUNT, &[&account, &name, &now, &public_id, &first]),
@@ -174,8 +132,8 @@ impl PostgresStore {
             (&IS_NEW, &[&account]),
         ];
         match key {
-            None => column(one(&self.db.transaction(&steps).await?)?, 0),
-            Some(key) => self.create_in(&steps[..2], name, key, first.then_some(account)).await,
+            None => column(one(&self.db.transaction(None, &steps).await?)?, 0),
+            Some(key) => self.create_in(&steps[..2], name, key, account.filter(|_| first)).await,
         }
     }
 
@@ -198,7 +156,7 @@ impl PostgresStore {
             &key.name.as_deref(),
         ];
         let key: [Step<'_>; 2] = [(&CREATE, params), (&IS_SAME, &params[..5])];
-        column(one(&self.db.transaction(&[steps, &key].concat()).await?)?, 0)
+        column(one(&self.db.transaction(None, &[steps, &key].concat()).await?)?, 0)
     }
 }
 

@@ -6,15 +6,13 @@
 //! requests share nothing and wait for nothing, and many share statements. No value is older than
 //! the request for it: a batch is sent after all of its requests have begun.
 //!
-//! A batch of several has a task of its own, which no client that hangs up can stop. A request that
-//! is dropped while it waits is never sent.
+//! A batch that waited has a task of its own, which no client that hangs up can stop. A request
+//! that is dropped while it waits is never sent.
 
 use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 use std::hash::Hash;
 use std::mem;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
@@ -55,7 +53,6 @@ struct Queue<I, O> {
 struct Waiting<I, O> {
     input: I,
     bytes: usize,
-    is_sent: Arc<AtomicBool>,
     outcome: oneshot::Sender<Result<O>>,
 }
 
@@ -86,54 +83,31 @@ impl<K: Value + Eq + Hash, I: Value, O: Value> Batcher<K, I, O> {
 
     /// The output of this input, which has so many bytes.
     pub(super) async fn run(&self, key: K, bytes: usize, input: I) -> Result<O> {
-        let (outcome, mut receiver) = oneshot::channel();
-        let is_sent = Arc::<AtomicBool>::default();
-        let first = {
+        let waiting = {
             let mut queues = self.queues.lock();
             let new = || Queue { sent: 0, waiting: Vec::new() };
             let queue = queues.entry(key.clone()).or_insert_with(new);
             if queue.sent < AT_ONCE_MAX {
                 queue.sent += 1;
-                Some(input)
-            } else {
-                queue.waiting.push(Waiting { input, bytes, is_sent: is_sent.clone(), outcome });
                 None
+            } else {
+                let (outcome, receiver) = oneshot::channel();
+                queue.waiting.push(Waiting { input: input.clone(), bytes, outcome });
+                Some(receiver)
             }
         };
-        if let Some(input) = first {
+        let Some(receiver) = waiting else {
             let _running = Running { batcher: self.clone(), key: key.clone(), requests: 1 };
             return only((self.send)(key, vec![input]).await);
-        }
+        };
         let (began, limit) = (Instant::now(), time_budget::left());
-        let waited = timeout(limit, &mut receiver).await;
+        let waited = timeout(limit, receiver).await;
         time_budget::spend(began.elapsed());
-        if let Ok(outcome) = waited {
-            let ended = "the task of a batch ended";
-            return outcome.unwrap_or_else(|_| Err(no_outcome(self.writes, ended.into())));
-        }
-        // Nobody can send it any more when the lock is released.
-        let _queues = self.queues.lock();
-        receiver.close();
-        Err(no_outcome(self.writes && is_sent.load(Relaxed), silent(limit)))
-    }
-
-    /// Whether a batch that failed so has changed nothing, and the fault may be that of one of its
-    /// requests.
-    fn may_be_of_one(&self, failure: &StoreError) -> bool {
-        matches!(failure, StoreError::Internal(_)) && (!self.writes || was_refused(failure))
-    }
-
-    /// The failure of a batch as that of one of its requests.
-    fn copy(&self, failure: &StoreError) -> StoreError {
-        let text = |cause: &Cause| error_chain(&**cause).into();
-        match failure {
-            StoreError::KeyRevoked => StoreError::KeyRevoked,
-            StoreError::NotFound => StoreError::NotFound,
-            StoreError::UnknownVault => StoreError::UnknownVault,
-            StoreError::Unavailable(cause) => StoreError::Unavailable(text(cause)),
-            StoreError::OutcomeUnknown(cause) => StoreError::OutcomeUnknown(text(cause)),
-            StoreError::Internal(cause) => StoreError::Internal(text(cause)),
-            other => no_outcome(self.writes, error_chain(other).into()),
+        let none = |cause| Err(no_outcome(self.writes, cause));
+        match waited {
+            Ok(Ok(outcome)) => outcome,
+            Ok(Err(_)) => none("the task of a batch ended".into()),
+            Err(_) => none(silent(limit)),
         }
     }
 
@@ -141,8 +115,7 @@ impl<K: Value + Eq + Hash, I: Value, O: Value> Batcher<K, I, O> {
     /// still on their way, or none waits.
     fn next(&self, key: &K, ended: usize) -> Vec<Waiting<I, O>> {
         let mut queues = self.queues.lock();
-        let Entry::Occupied(mut entry) = queues.entry(key.clone()) else { return Vec::new() };
-        let queue = entry.get_mut();
+        let Some(queue) = queues.get_mut(key) else { return Vec::new() };
         queue.sent -= ended;
         if queue.sent >= AT_ONCE_MAX {
             return Vec::new();
@@ -150,10 +123,9 @@ impl<K: Value + Eq + Hash, I: Value, O: Value> Batcher<K, I, O> {
         queue.waiting.retain(|request| !request.outcome.is_closed());
         let rest = queue.waiting.split_off(batch_len(&queue.waiting));
         let batch = mem::replace(&mut queue.waiting, rest);
-        batch.iter().for_each(|request| request.is_sent.store(true, Relaxed));
         queue.sent += batch.len();
         if queue.sent == 0 {
-            entry.remove();
+            queues.remove(key);
         }
         batch
     }
@@ -178,26 +150,40 @@ impl<K: Value + Eq + Hash, I: Value, O: Value> Drop for Running<K, I, O> {
 }
 
 impl<K: Value + Eq + Hash, I: Value, O: Value> Running<K, I, O> {
-    /// Sends a batch, and each of its requests alone if the fault may be that of one.
+    /// Sends a batch, and each of its requests alone if it has changed nothing and the fault may be
+    /// that of one.
     async fn send(self, batch: Vec<Waiting<I, O>>) {
-        let (batcher, key) = (self.batcher.clone(), self.key.clone());
+        let (Batcher { send, writes, .. }, key) = (self.batcher.clone(), self.key.clone());
         let inputs = batch.iter().map(|request| request.input.clone()).collect();
-        let result = (batcher.send)(key.clone(), inputs).await;
+        let mut outputs = send(key.clone(), inputs).await.map(Vec::into_iter);
         drop(self);
-        let are_alone =
-            matches!(&result, Err(fault) if batch.len() > 1 && batcher.may_be_of_one(fault));
-        let mut outputs = result.map(Vec::into_iter);
+        let are_alone = matches!(&outputs, Err(fault @ StoreError::Internal(_))
+            if batch.len() > 1 && (!writes || was_refused(fault)));
         for request in batch {
             let outcome = match &mut outputs {
                 // Nobody waits for it any more.
                 Err(_) if request.outcome.is_closed() => continue,
-                _ if are_alone => only((batcher.send)(key.clone(), vec![request.input]).await),
+                _ if are_alone => only(send(key.clone(), vec![request.input]).await),
                 Ok(outputs) => outputs.next().ok_or_else(no_output),
-                Err(failure) => Err(batcher.copy(failure)),
+                Err(failure) => Err(copy(failure)),
             };
             // An error means that its request was cancelled.
             let _ = request.outcome.send(outcome);
         }
+    }
+}
+
+/// The failure of a batch as that of one of its requests.
+fn copy(failure: &StoreError) -> StoreError {
+    let text = |cause: &Cause| error_chain(&**cause).into();
+    match failure {
+        StoreError::KeyRevoked => StoreError::KeyRevoked,
+        StoreError::NotFound => StoreError::NotFound,
+        StoreError::UnknownVault => StoreError::UnknownVault,
+        StoreError::Unavailable(cause) => StoreError::Unavailable(text(cause)),
+        StoreError::OutcomeUnknown(cause) => StoreError::OutcomeUnknown(text(cause)),
+        StoreError::Internal(cause) => StoreError::Internal(text(cause)),
+        other => StoreError::OutcomeUnknown(error_chain(other).into()),
     }
 }
 

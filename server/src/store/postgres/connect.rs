@@ -12,13 +12,13 @@ use tokio::sync::Notify;
 use tokio::time::timeout;
 use tokio_postgres::config::SslMode;
 use tokio_postgres::error::SqlState;
-use tokio_postgres::{AsyncMessage, Client, Config, Error, Statement};
+use tokio_postgres::{AsyncMessage, Client, Config, Error, Statement as Prepared};
 use tokio_util::task::AbortOnDropHandle;
 
-use super::pooler;
+use super::statement::Statement;
 use super::url::DatabaseUrl;
 use crate::error_chain::error_chain;
-use crate::limits::CONNECT_TIMEOUT;
+use crate::limits::{CONNECT_TIMEOUT, POOLER_CHECKS};
 
 /// Opens connections, to the first host that accepts one. Cheap to clone.
 #[derive(Clone)]
@@ -81,7 +81,7 @@ impl Connector {
         let client = open().await?;
         if self.state.checked.load(Relaxed) != host + 1 {
             let other = open().await?;
-            let checked = pooler::check(&client, &other).await;
+            let checked = check_pooler(&client, &other).await;
             checked.map_err(|problem| format!("{name}: {problem}"))?;
             self.state.checked.store(host + 1, Relaxed);
         }
@@ -140,7 +140,7 @@ pub(super) struct DbClient {
     connector: Connector,
     epoch: usize,
     /// By name, each prepared once.
-    pub(super) statements: RwLock<HashMap<&'static str, Statement>>,
+    statements: RwLock<HashMap<&'static str, Prepared>>,
     closed: AtomicBool,
     /// Runs until the connection has ended.
     pub(super) driver: AbortOnDropHandle<()>,
@@ -148,12 +148,12 @@ pub(super) struct DbClient {
 
 impl DbClient {
     /// A statement, prepared once per connection.
-    pub(super) async fn prepared(&self, name: &'static str, sql: &str) -> Result<Statement, Error> {
-        if let Some(known) = self.statements.read().get(name) {
+    pub(super) async fn prepared(&self, statement: &Statement) -> Result<Prepared, Error> {
+        if let Some(known) = self.statements.read().get(statement.name) {
             return Ok(known.clone());
         }
-        let prepared = self.prepare(sql).await?;
-        self.statements.write().insert(name, prepared.clone());
+        let prepared = self.prepare(statement.sql).await?;
+        self.statements.write().insert(statement.name, prepared.clone());
         Ok(prepared)
     }
 
@@ -192,26 +192,59 @@ impl DbClient {
     }
 }
 
+/// Makes sure that a statement prepared in one transaction can be executed in the next. There are
+/// poolers that change the connection below ours, and lose what was prepared on it, or execute what
+/// another client prepared there under the same name.
+///
+/// A pooler that pools by transaction shows itself only if the server connection on which
+/// `client` prepared is taken, so `other` begins a transaction meanwhile. Clients of other
+/// servers may take it first, so this is tried until `client` has changed its connection. They
+/// use the same names, so the statement returns a number of its own.
+async fn check_pooler(client: &Client, other: &Client) -> Result<(), String> {
+    let own = rand::random::<i64>();
+    let sql = format!("SELECT '{own}'::bigint, pg_backend_pid()");
+    let is_own = async {
+        for _ in 0..POOLER_CHECKS {
+            let statement = client.prepare(&sql).await?;
+            let before = client.query_one(&statement, &[]).await?;
+            other.batch_execute("BEGIN").await?;
+            let after = client.query_one(&statement, &[]).await?;
+            other.batch_execute("ROLLBACK").await?;
+            let [before, after] = [before, after]
+                .map(|row| (row.try_get::<_, i64>(0).ok(), row.try_get::<_, i32>(1).ok()));
+            if (before.0, after.0) != (Some(own), Some(own)) {
+                return Ok(false);
+            }
+            if before != after {
+                break;
+            }
+        }
+        Ok::<_, Error>(true)
+    };
+    let cause = match timeout(CONNECT_TIMEOUT, is_own).await {
+        Ok(Ok(true)) => return Ok(()),
+        Ok(Ok(false)) => "another client's statement was executed".to_owned(),
+        Ok(Err(error)) if error.as_db_error().is_none() => return Err(error_chain(&error)),
+        Ok(Err(error)) => error_chain(&error),
+        Err(_) => {
+            return Err(format!(
+                "no answer for {} s to the check of prepared statements: the database is \
+                 overloaded, or a connection pooler has fewer than two connections to it",
+                CONNECT_TIMEOUT.as_secs()
+            ));
+        }
+    };
+    Err(format!(
+        "prepared statements do not survive between transactions ({cause}): set pool_mode of the \
+         connection pooler to session, or max_prepared_statements of PgBouncer 1.21 or later to 200"
+    ))
+}
+
 impl Deref for DbClient {
     type Target = Client;
 
     fn deref(&self) -> &Client {
         &self.client
-    }
-}
-
-/// A connection on which a statement may be running. Dropped meanwhile, as when a client hangs
-/// up, it is abandoned: back in the pool, it would make its next user wait for the statement.
-pub(super) struct Busy<'a> {
-    pub(super) client: &'a DbClient,
-    pub(super) running: bool,
-}
-
-impl Drop for Busy<'_> {
-    fn drop(&mut self) {
-        if self.running {
-            self.client.abandon();
-        }
     }
 }
 

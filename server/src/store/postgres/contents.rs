@@ -7,12 +7,11 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use const_format::formatcp;
 use futures::{StreamExt, TryStreamExt, stream};
 use promptarium::{PromptId, VaultId, VaultPromptId};
 
 use super::batching::Batcher;
-use super::db::{By, Db, Statement};
+use super::db::{By, Db};
 use super::prompts::GET;
 use super::rows::{CALLER, EACH_PROMPT, PROMPT_COLUMNS, all, column, listed_prompt, prompt};
 use crate::domain::{Caller, ListedPrompt};
@@ -22,13 +21,9 @@ use crate::store::{Contents, Result, StoreError};
 /// One more, which tells a small vault from a larger one.
 const ROWS_MAX: usize = SMALL_VAULT_PROMPTS + 1;
 
-#[cfg(test)]
-pub(super) static ALL: &[&Statement] = &[&SMALL_VAULT, &MEMBERS];
-
-/// The contents of the vault `$3`. Nested loops keep the innermost order.
-static SMALL_VAULT: Statement = Statement::read_only(
-    "contents.small",
-    formatcp!(
+statements! {
+    /// The contents of the vault `$3`. Nested loops keep the innermost order.
+    read_only SMALL_VAULT "contents.small"
         "{CALLER} SELECT {PROMPT_COLUMNS}, p.membership, p.pinned, v.id AS vault
          FROM caller
          LEFT JOIN vault v ON v.account_id = $1 AND v.id = $3
@@ -38,32 +33,23 @@ static SMALL_VAULT: Statement = Statement::read_only(
                  WHERE account_id = $1 AND vault_id = v.id
                  ORDER BY pin DESC NULLS LAST, id DESC LIMIT {ROWS_MAX}
              ) m {EACH_PROMPT}
-         ) p ON true"
-    ),
-);
-
-/// The memberships of the vault `$3` and their prompts, in order; the first ones are pinned. It may
-/// read many rows, so it has a connection of its own.
-static MEMBERS: Statement = Statement {
-    shared: false,
-    ..Statement::read_only(
-        "contents.members",
-        formatcp!(
-            "{CALLER} SELECT v.id AS vault, m.memberships, m.prompts, m.pinned
-             FROM caller
-             LEFT JOIN vault v ON v.account_id = $1 AND v.id = $3
-             CROSS JOIN LATERAL (
-                 SELECT coalesce(array_agg(id), '{{}}') AS memberships,
-                     coalesce(array_agg(prompt_id), '{{}}') AS prompts, count(pin) AS pinned
-                 FROM (
-                     SELECT id, pin, prompt_id FROM vault_prompt
-                     WHERE account_id = $1 AND vault_id = v.id
-                     ORDER BY pin DESC NULLS LAST, id DESC OFFSET 0
-                 ) ordered
-             ) m"
-        ),
-    )
-};
+         ) p ON true";
+    /// The memberships of the vault `$3` and their prompts, in order; the first ones are pinned. It may
+    /// read many rows, so it has a connection of its own.
+    long_read MEMBERS "contents.members"
+        "{CALLER} SELECT v.id AS vault, m.memberships, m.prompts, m.pinned
+         FROM caller
+         LEFT JOIN vault v ON v.account_id = $1 AND v.id = $3
+         CROSS JOIN LATERAL (
+             SELECT coalesce(array_agg(id), '{{}}') AS memberships,
+                 coalesce(array_agg(prompt_id), '{{}}') AS prompts, count(pin) AS pinned
+             FROM (
+                 SELECT id, pin, prompt_id FROM vault_prompt
+                 WHERE account_id = $1 AND vault_id = v.id
+                 ORDER BY pin DESC NULLS LAST, id DESC OFFSET 0
+             ) ordered
+         ) m";
+}
 
 /// Small vaults: reads that wait for one another share the rows. `None` of a vault that is not
 /// small.
@@ -82,19 +68,8 @@ pub(super) async fn small_vault(
     Ok(vec![(rows.len() < ROWS_MAX).then_some(small); equal.len()])
 }
 
-/// See [`MembershipStore::contents`](crate::store::MembershipStore::contents).
-pub(super) async fn contents(
-    db: &Arc<Db>,
-    small_vaults: &SmallVaults,
-    caller: &Caller,
-    vault: VaultId,
-) -> Result<Contents> {
-    if let Some(small) = small_vaults.run((caller.clone(), vault), 0, ()).await? {
-        let bytes = small.iter().map(|listed| listed.prompt.text.len()).sum();
-        let entries = (0..small.len()).map(move |at| Ok(small[at].clone()));
-        return Ok(Contents { bytes, entries: stream::iter(entries).boxed() });
-    }
-    // From the beginning: rows of two statements would not be those of one instant.
+/// The prompts of a vault of any size, batch by batch.
+pub(super) async fn large_vault(db: &Arc<Db>, caller: &Caller, vault: VaultId) -> Result<Contents> {
     let members = members(db, caller, vault).await?;
     let bytes = LISTING_BATCH_BYTES + size_of_val(&*members);
     let begin = (members.into_iter(), db.clone(), caller.clone());

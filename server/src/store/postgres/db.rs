@@ -15,9 +15,9 @@ use tokio::time::Instant;
 use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
 
-use super::connect::{Busy, Connector, DbClient, Unreachable};
+use super::connect::{Connector, DbClient, Unreachable};
 use super::retry::Retry;
-pub(super) use super::retry::{Params, Statement};
+use super::statement::Statement;
 use crate::clock::Clock;
 use crate::domain::Caller;
 use crate::limits::{
@@ -27,10 +27,9 @@ use crate::limits::{
 use crate::quota::{Client, Permit, Quota};
 use crate::store::{Result, StoreError, time_budget};
 
-#[cfg(test)]
-pub(super) static ALL: &[&Statement] = &[&PING];
-
-pub(super) static PING: Statement = Statement::read_only("ping", "SELECT 1");
+statements! {
+    pub(super) read_only PING "ping" "SELECT 1";
+}
 
 /// The database.
 #[derive(Clone)]
@@ -43,13 +42,8 @@ pub(super) struct Db {
     pub(super) limit: Duration,
     /// For the statement of a long write.
     pub(super) long_limit: Duration,
-    pub(super) quotas: Quotas,
-}
-
-/// How the connections for one statement at a time are divided, and how much is read on the shared
-/// ones. What long writes may hold is less than all, so that some are always left for steps.
-#[derive(Clone)]
-pub(super) struct Quotas {
+    // How the connections for one statement at a time are divided. What long writes may hold is less
+    // than all, so that some are always left for steps.
     /// Statements of callers, of milliseconds each unless they wait for a lock.
     pub(super) steps: Quota,
     pub(super) long_writes: Quota,
@@ -57,25 +51,6 @@ pub(super) struct Quotas {
     pub(super) list_rows: Quota,
     /// Searches for keys and sessions, which anybody can cause.
     look_ups: Quota,
-}
-
-impl Quotas {
-    fn new(own: usize) -> Self {
-        let (changes, long) = ("the connections for changes", "the changes of large vaults");
-        let (rows, keys) = ("the database for lists", "the database for unknown keys");
-        let (share, long_share) = (LIST_ROWS_PER_ACCOUNT, LONG_WRITES_PER_ACCOUNT);
-        Self {
-            steps: Quota::new("database_steps", changes, own, own.div_ceil(2)),
-            long_writes: Quota::new("database_long_writes", long, own.div_ceil(4), long_share),
-            list_rows: Quota::new("database_list_rows", rows, 8 * share, share),
-            look_ups: Quota::new("key_look_ups", keys, KEY_LOOKUPS_MAX, KEY_LOOKUPS_MAX),
-        }
-    }
-
-    pub(super) fn all(&self) -> Vec<Quota> {
-        let Self { steps, long_writes, list_rows, look_ups } = self.clone();
-        vec![steps, long_writes, list_rows, look_ups]
-    }
 }
 
 /// For whom a statement is sent.
@@ -124,8 +99,26 @@ impl Db {
             timeout => timeout.saturating_add(STATEMENT_GRACE),
         };
         let shared = std::iter::repeat_with(Slot::default).take(shared).collect();
-        let (quotas, long_limit) = (Quotas::new(own), LONG_WRITE_TIMEOUT);
-        Ok(Self { pool: pool.build()?, shared, clock, limit, long_limit, quotas })
+        let (changes, long) = ("the connections for changes", "the changes of large vaults");
+        let (rows, keys) = ("the database for lists", "the database for unknown keys");
+        let (share, long_share) = (LIST_ROWS_PER_ACCOUNT, LONG_WRITES_PER_ACCOUNT);
+        Ok(Self {
+            pool: pool.build()?,
+            shared,
+            clock,
+            limit,
+            long_limit: LONG_WRITE_TIMEOUT,
+            steps: Quota::new("database_steps", changes, own, own.div_ceil(2)),
+            long_writes: Quota::new("database_long_writes", long, own.div_ceil(4), long_share),
+            list_rows: Quota::new("database_list_rows", rows, 8 * share, share),
+            look_ups: Quota::new("key_look_ups", keys, KEY_LOOKUPS_MAX, KEY_LOOKUPS_MAX),
+        })
+    }
+
+    /// What bounds the use of the database.
+    pub(super) fn quotas(&self) -> Vec<Quota> {
+        let Self { steps, long_writes, list_rows, look_ups, .. } = self.clone();
+        vec![steps, long_writes, list_rows, look_ups]
     }
 
     /// The time of a statement, which is always a parameter: a function of the database in a CASE or
@@ -146,9 +139,9 @@ impl Db {
             pipelined: pipelined.sum(),
             waiting: [
                 ("connection", status.waiting),
-                ("step", self.quotas.steps.usage().waiting),
-                ("long_write", self.quotas.long_writes.usage().waiting),
-                ("list", self.quotas.list_rows.usage().waiting),
+                ("step", self.steps.usage().waiting),
+                ("long_write", self.long_writes.usage().waiting),
+                ("list", self.list_rows.usage().waiting),
             ],
         }
     }
@@ -163,7 +156,7 @@ impl Db {
         statement: &Statement,
         params: Params<'_>,
     ) -> Result<Vec<Row>> {
-        let Quotas { steps, list_rows, look_ups, .. } = &self.quotas;
+        let Self { steps, list_rows, look_ups, .. } = self;
         let _permit = match by {
             By::LookUp => Some(permit(look_ups, Client::Server, 1).await?),
             // A pipelined one waits for nothing.
@@ -187,15 +180,11 @@ impl Db {
             };
             let mut sent = false;
             let sending = async {
-                let prepared = client.prepared(statement.name, statement.sql).await?;
+                let prepared = client.prepared(statement).await?;
                 sent = true;
                 client.query(&prepared, &of_caller).await
             };
-            // On a shared connection a statement whose caller is dropped runs on: it is short,
-            // and cancelling could hit the statement of another caller.
-            let mut busy = Busy { client, running: !statement.shared };
-            let outcome = retry.answer(self.limit, sending).await;
-            busy.running = outcome.is_err();
+            let outcome = retry.answer(client, self.limit, sending).await;
             match outcome? {
                 Ok(rows) if is_callers && rows.is_empty() => return Err(StoreError::KeyRevoked),
                 Ok(rows) => return Ok(rows),
@@ -241,6 +230,9 @@ impl Db {
         }
     }
 }
+
+/// Values of a statement's parameters.
+pub(super) type Params<'a> = &'a [&'a (dyn ToSql + Sync)];
 
 /// Values of parameters that are computed.
 pub(super) type Values<'a> = Vec<Box<dyn ToSql + Sync + Send + 'a>>;

@@ -1,62 +1,58 @@
 //! Copies of vaults, also of other accounts.
 
-use std::time::Duration;
-
-use const_format::formatcp;
 use promptarium::VaultId;
-use tokio::time::Instant;
-use tokio_postgres::{Error, Row};
 
 use super::PostgresStore;
-use super::connect::DbClient;
-use super::db::{Params, Statement};
-use super::memberships::ADD;
-use super::rows::{self, CALLER, INPUT_COLUMNS, VAULT_COLUMNS, column};
-use super::steps::{LOCK_ACCOUNT, OwnClient, Step, begin, limited, send};
-use super::vaults::CREATE;
+use super::db::Params;
+use super::import::new_ids;
+use super::memberships::{ADD, NO_PINS};
+use super::rows::{self, CALLER, INPUT_COLUMNS, KEY_IS_VALID, VAULT_COLUMNS, column};
+use super::steps::{LOCK_ACCOUNT, Step};
+use super::vaults::CREATE_AS;
 use crate::domain::{AccountId, Caller, VaultRecord, VaultVisibility, slug};
 use crate::limits::LONG_WRITE_PROMPTS;
 use crate::store::{Result, StoreError};
 
-#[cfg(test)]
-pub(super) static ALL: &[&Statement] = &[&ACCOUNT_OF, &SOURCE, &COPY];
-
-/// Forking is the one thing that reads another account: the one that the directory names.
-static ACCOUNT_OF: Statement = Statement::read_only(
-    "fork.account_of",
-    formatcp!(
-        "{CALLER} SELECT d.account_id FROM caller LEFT JOIN vault_directory d ON d.vault_id = $3"
-    ),
-);
-
-/// The vault `$3` of the account `$4`.
-static SOURCE: Statement = Statement::read_only(
-    "fork.source",
-    formatcp!(
+statements! {
+    /// Forking is the one thing that reads another account: the one that the directory names.
+    read_only ACCOUNT_OF "fork.account_of"
+        "{CALLER} SELECT d.account_id FROM caller LEFT JOIN vault_directory d ON d.vault_id = $3";
+    /// The vault `$3` of the account `$4`.
+    read_only SOURCE "fork.source"
         "{CALLER} SELECT {VAULT_COLUMNS}
-         FROM caller LEFT JOIN vault v ON v.account_id = $4 AND v.id = $3"
-    ),
-);
-
-/// Copies the prompts of the vault `$3` of the account `$2`, if the vault was not changed since
-/// [`SOURCE`] read it. They come from one snapshot. Ids are assigned in the order of the SELECT.
-/// Citus runs the subquery on the node of its account.
-static COPY: Statement = Statement::non_idempotent(
-    "fork.copy",
-    formatcp!(
-        "INSERT INTO prompt (account_id, {INPUT_COLUMNS}, images, created_at, updated_at)
-         SELECT $1, {INPUT_COLUMNS}, images, $5, $5 FROM (
-             SELECT one.* FROM vault v
-             JOIN vault_prompt m ON m.account_id = $2 AND m.vault_id = v.id
+         FROM caller LEFT JOIN vault v ON v.account_id = $4 AND v.id = $3";
+    /// Copies the prompts of the vault `$4` of the account `$3`, which get the first of the ids `$7`, if
+    /// the vault was not changed since [`SOURCE`] read it and has not more prompts. They come from one
+    /// snapshot. Citus runs the subquery on the node of its account.
+    non_idempotent COPY "fork.copy"
+        "INSERT INTO prompt (account_id, id, {INPUT_COLUMNS}, images, created_at, updated_at)
+         SELECT $1, ($7::bigint[])[number], {INPUT_COLUMNS}, images, $6, $6 FROM (
+             SELECT one.*, row_number() OVER (ORDER BY m.id) AS number FROM vault v
+             JOIN vault_prompt m ON m.account_id = $3 AND m.vault_id = v.id
              CROSS JOIN LATERAL (
-                 SELECT * FROM prompt WHERE account_id = $2 AND id = m.prompt_id OFFSET 0
+                 SELECT * FROM prompt WHERE account_id = $3 AND id = m.prompt_id OFFSET 0
              ) one
-             WHERE v.account_id = $2 AND v.id = $3 AND v.updated_at = $4
-             ORDER BY m.id OFFSET 0
-         ) p
-         RETURNING id"
-    ),
-);
+             WHERE v.account_id = $3 AND v.id = $4 AND v.updated_at = $5
+                 AND v.prompt_count <= cardinality($7::bigint[])
+             OFFSET 0
+         ) p WHERE {KEY_IS_VALID}";
+    /// Returns the new vault `$3`. Removes it if it has none of the `$5` prompts, since the source was
+    /// changed, and removes the copies `$4` if there is no new vault, since the account has too many.
+    non_idempotent FINISH "fork.finish"
+        "{CALLER}, v AS (
+             SELECT * FROM vault WHERE account_id = $1 AND id = $3
+         ), copies AS (
+             DELETE FROM prompt p WHERE p.account_id = $1 AND p.id = ANY ($4::bigint[])
+                 AND NOT EXISTS (SELECT FROM v)
+         ), deleted AS (
+             DELETE FROM vault d WHERE d.account_id = $1 AND d.id = $3
+                 AND d.prompt_count = 0 AND $5::bigint > 0
+             RETURNING d.id
+         ), not_in_directory AS (
+             DELETE FROM vault_directory d USING deleted WHERE d.vault_id = deleted.id
+         )
+         SELECT {VAULT_COLUMNS} FROM caller LEFT JOIN v ON true";
+}
 
 impl PostgresStore {
     /// See [`VaultStore::fork_vault`](crate::store::VaultStore::fork_vault).
@@ -73,74 +69,40 @@ impl PostgresStore {
                     false => StoreError::NotFound,
                 });
             }
-            if let Some(copy) = self.copy(caller, source, &vault).await? {
+            let copy = self.copy(caller, source, &vault).await?;
+            if copy.prompt_count > 0 || vault.prompt_count == 0 {
                 return Ok(copy);
             }
         }
     }
 
-    /// Copies a vault in one transaction; `None`, and no change, if it was changed meanwhile. Each
-    /// statement reads one account, and writes one.
+    /// Copies a vault in one transaction. Of a vault that was changed meanwhile nothing is copied, and
+    /// the copy has no prompts. Each statement reads one account, and writes one.
     async fn copy(
         &self,
         caller: &Caller,
         source: AccountId,
         vault: &VaultRecord,
-    ) -> Result<Option<VaultRecord>> {
-        let (account, key, private) = (caller.account.0, caller.key.0, "private");
-        let (base, now) = (slug::base(&vault.name), self.db.now());
-        let (description, cover) = (vault.description.as_deref(), vault.cover_image.as_ref());
-        let most = self.vaults_max;
-        let new: Params<'_> =
-            &[&account, &key, &&*vault.name, &description, &private, &base, &now, &most, &cover];
-        let steps: [Step<'_>; 3] = [
-            (&LOCK_ACCOUNT, &[&account, &key]),
-            (&CREATE, new),
-            (&COPY, &[&account, &source.0, &vault.id.get(), &vault.updated_at, &now]),
-        ];
+    ) -> Result<VaultRecord> {
         let is_long = vault.prompt_count > LONG_WRITE_PROMPTS.unsigned_abs();
         let limit = is_long.then_some(self.db.long_limit);
-        let steps = &steps;
-        let copying = |client: OwnClient| async move {
-            let copied = copy_prompts(&client, caller, limit, steps, vault.prompt_count).await;
-            if copied.is_err() {
-                // The transaction may be open.
-                let _ = send(&client, "", &[], "ROLLBACK").await;
-            }
-            copied
-        };
-        let (new, copied) = self.db.run(Some(caller), limit, steps, copying).await?;
-        let new = rows::vault(&new.ok_or(StoreError::KeyRevoked)?)?;
-        let new = new.ok_or(StoreError::TooManyVaults)?;
-        let is_unchanged = copied > 0 || vault.prompt_count == 0;
-        Ok(is_unchanged.then_some(VaultRecord { prompt_count: copied as u64, ..new }))
+        let count = i64::try_from(vault.prompt_count).unwrap_or(i64::MAX);
+        // More may be added before they are copied.
+        let prompts = new_ids(&self.db, "prompt_id_seq", count + count / 8 + 64).await?;
+        let id = new_ids(&self.db, "vault_id_seq", 1).await?.pop();
+        let (base, now) = (slug::base(&vault.name), self.db.now());
+        let (description, cover) = (vault.description.as_deref(), vault.cover_image.as_ref());
+        let (name, private, most) = (&*vault.name, "private", self.vaults_max);
+        let new: Params<'_> =
+            &[&name, &description, &private, &base, &now, &most, &cover, &now, &id];
+        let steps: [Step<'_>; 5] = [
+            (&LOCK_ACCOUNT, &[]),
+            (&CREATE_AS, new),
+            (&COPY, &[&source.0, &vault.id.get(), &vault.updated_at, &now, &prompts]),
+            (&ADD, &[&id, &prompts, &NO_PINS, &true]),
+            (&FINISH, &[&id, &prompts, &count]),
+        ];
+        let row = self.db.row_of_steps(caller, limit, &steps).await?;
+        rows::vault(&row)?.ok_or(StoreError::TooManyVaults)
     }
-}
-
-/// Runs the steps of [`copy`], and puts the prompts that the last one has copied into the vault that
-/// the one before has created. Returns its row, and how many they are. No prompt of a vault that had
-/// some was copied if it was changed meanwhile; then nothing is done.
-async fn copy_prompts(
-    client: &DbClient,
-    caller: &Caller,
-    limit: Option<Duration>,
-    steps: &[Step<'_>],
-    expected: u64,
-) -> Result<(Option<Row>, usize), Error> {
-    let began = Instant::now();
-    let mut rows = send(client, &begin(limit), steps, "").await?;
-    let copied = rows.pop().unwrap_or_default();
-    let ids = copied.iter().map(|row| row.try_get(0)).collect::<Result<Vec<i64>, _>>()?;
-    let vault = rows.pop().unwrap_or_default().pop();
-    let new = vault.as_ref().map(|row| row.try_get::<_, Option<i64>>(0)).transpose()?.flatten();
-    match new.filter(|_| expected == 0 || !ids.is_empty()) {
-        Some(new) => {
-            let rest = limit.map(|limit| limited(limit.saturating_sub(began.elapsed())));
-            let (account, key) = (&caller.account.0, &caller.key.0);
-            let rest = rest.unwrap_or_default();
-            send(client, &rest, &[(&ADD, &[account, key, &new, &ids])], "COMMIT").await?;
-        }
-        None => drop(send(client, "", &[], "ROLLBACK").await?),
-    }
-    Ok((vault, ids.len()))
 }

@@ -7,7 +7,6 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use const_format::formatcp;
 use jiff::Timestamp;
 use promptarium::{PromptId, VaultId};
 use tokio_postgres::Row;
@@ -15,12 +14,13 @@ use tokio_postgres::types::Json;
 use uuid::Uuid;
 
 use super::PostgresStore;
-use super::claims::{CLAIM, DELETE_ENDED, ENDED, FAIL_LATE, LATE, NEXT};
-use super::db::{By, Db, Params, Statement, refs};
-use super::job_rows::{IN_QUEUE, LEAVE_QUEUE, job_key, job_or_none};
-use super::jobs::{random_id, rows_of_job};
+use super::db::{By, Db, Params, refs};
+use super::jobs::{
+    IN_QUEUE, JOB_COLUMNS, LEAVE_QUEUE, LOST, first_job, job_key, random_id, rows_of_job,
+};
 use super::prompts::values_of_one;
-use super::rows::{INPUT_COLUMNS, NEW_MEMBER, NEW_PROMPT, after, before, column, int, later};
+use super::rows::{INPUT_COLUMNS, INTO_TARGET, NEW_PROMPT, after, before, column, int, later};
+use super::statement::Statement;
 use crate::domain::{
     AccountId, Claim, GenerationRequest, JobKey, Lease, PromptImage, Release, Turn, output_prompt,
 };
@@ -28,62 +28,101 @@ use crate::error_chain::error_chain;
 use crate::limits::JOBS_AT_ONCE;
 use crate::store::{JobQueue, Result, StoreError};
 
-#[cfg(test)]
-pub(super) static ALL: &[&Statement] = &[&RENEW, &NOTE, &RELEASE, &REQUEST, &COMPLETE, &FAIL];
-
-static RENEW: Statement = Statement::idempotent(
-    "jobs.renew",
-    formatcp!(
+statements! {
+    /// Looks through the accounts with jobs that have not ended, beginning after `$3`, with one probe of
+    /// an index for each, and takes the first due job. Until `$2` no other claim takes that job. Rows
+    /// that another claim has locked are skipped.
+    non_idempotent NEXT "jobs.next"
+        "WITH RECURSIVE turn (round, account_id) AS (
+             SELECT 0, $3::bigint
+             UNION ALL
+             SELECT next.round, next.account_id FROM turn CROSS JOIN LATERAL (
+                 (SELECT turn.round, d.account_id FROM due_job d
+                     WHERE NOT d.submitting AND d.account_id > turn.account_id
+                     ORDER BY d.account_id, d.due_at LIMIT 1)
+                 UNION ALL
+                 (SELECT 1, d.account_id FROM due_job d
+                     WHERE NOT d.submitting AND d.account_id > 0 AND turn.round = 0
+                     ORDER BY d.account_id, d.due_at LIMIT 1)
+                 LIMIT 1) AS next
+             WHERE next.round = 0 OR next.account_id <= $3),
+         due AS MATERIALIZED (
+             SELECT first.* FROM turn CROSS JOIN LATERAL (
+                 SELECT d.account_id, d.name_digest, d.due_at FROM due_job d
+                 WHERE NOT d.submitting AND d.account_id >= turn.account_id
+                     AND (d.account_id, d.due_at) <= (turn.account_id, $1)
+                 ORDER BY d.account_id, d.due_at LIMIT 1 FOR UPDATE SKIP LOCKED) AS first
+             WHERE turn.account_id <> ALL ($4::bigint[])
+                 AND (turn.round = 1 OR turn.account_id > $3)
+             LIMIT 1)
+         UPDATE due_job d SET due_at = $2
+         FROM due WHERE d.account_id = due.account_id AND d.name_digest = due.name_digest
+         RETURNING d.account_id, d.name_digest, due.due_at";
+    /// Claims the job that [`NEXT`] has found until `$4`, unless it has changed since. One that another
+    /// statement has locked, as at its end, is left.
+    non_idempotent CLAIM "jobs.claim"
+        "WITH due AS MATERIALIZED (
+             SELECT j.name_digest FROM job j
+             WHERE j.account_id = $1 AND j.name_digest = $2 AND j.claimable_at <= $5
+             FOR UPDATE SKIP LOCKED),
+         in_queue AS (
+             UPDATE due_job d SET due_at = $4 FROM due
+             WHERE d.account_id = $1 AND d.name_digest = due.name_digest)
+         UPDATE job j SET fence = $3, claimable_at = $4,
+             failed_attempts = j.failed_attempts + (j.fence IS NOT NULL)::integer,
+             failing_since = CASE WHEN j.fence IS NULL THEN j.failing_since
+                 ELSE coalesce(j.failing_since, $5) END
+         FROM due WHERE j.account_id = $1 AND j.name_digest = due.name_digest
+         RETURNING j.failed_attempts, j.failing_since, {JOB_COLUMNS}";
+    read_only LATE "jobs.late"
+        "SELECT d.account_id, d.name_digest FROM due_job d
+         WHERE d.submitting AND d.due_at <= $1 ORDER BY d.due_at LIMIT $2";
+    read_only ENDED "jobs.ended"
+        "SELECT j.account_id, j.name_digest FROM job j
+         WHERE j.state IN ('completed', 'failed') AND j.updated_at <= $1
+         ORDER BY j.updated_at LIMIT $2";
+    /// Of the jobs `$2` of an account, those that ended long ago still.
+    idempotent DELETE_ENDED "jobs.delete_ended"
+        "DELETE FROM job j
+         WHERE j.account_id = $1 AND j.name_digest = ANY ($2::bytea[])
+             AND j.state IN ('completed', 'failed') AND j.updated_at <= $3
+         RETURNING true";
+    idempotent RENEW "jobs.renew"
         "WITH queued AS (
              UPDATE job j SET claimable_at = $4
              WHERE j.account_id = $1 AND j.name_digest = $2 AND j.fence = $3
              RETURNING j.*), {IN_QUEUE}
-         SELECT true FROM queued"
-    ),
-);
-
-static NOTE: Statement = Statement::idempotent(
-    "jobs.note",
-    "UPDATE job j SET provider_state = coalesce($4, j.provider_state), waits_for = $5
-     WHERE j.account_id = $1 AND j.name_digest = $2 AND j.fence = $3 RETURNING true",
-);
-
-static RELEASE: Statement = Statement::idempotent(
-    "jobs.release",
-    formatcp!(
+         SELECT true FROM queued";
+    idempotent NOTE "jobs.note"
+        "UPDATE job j SET provider_state = coalesce($4, j.provider_state), waits_for = $5
+         WHERE j.account_id = $1 AND j.name_digest = $2 AND j.fence = $3 RETURNING true";
+    /// `$6` says whether its failed attempts stay, with what it waits for, `$7` whether this was one
+    /// more, and `$8` whether the provider has begun.
+    idempotent RELEASE "jobs.release"
         "WITH queued AS (
              UPDATE job j SET fence = NULL, claimable_at = $5,
-                 failed_attempts = CASE $6::text WHEN 'failed_attempt' THEN j.failed_attempts + 1
-                     WHEN 'shutdown' THEN j.failed_attempts ELSE 0 END,
-                 failing_since = CASE $6 WHEN 'failed_attempt' THEN coalesce(j.failing_since, $4)
-                     WHEN 'shutdown' THEN j.failing_since END,
-                 waits_for = CASE WHEN $6 IN ('failed_attempt', 'shutdown') THEN j.waits_for END,
-                 updated_at = CASE WHEN $6 = 'in_progress' AND j.state = 'queued' THEN {later}
-                 ELSE j.updated_at END,
-                 state = CASE WHEN $6 = 'in_progress' AND j.state = 'queued' THEN 'in_progress'
-                     ELSE j.state END
+                 failed_attempts =
+                     CASE WHEN $6::boolean THEN j.failed_attempts + $7::boolean::integer ELSE 0 END,
+                 failing_since = CASE WHEN $7 THEN coalesce(j.failing_since, $4)
+                     WHEN $6 THEN j.failing_since END,
+                 waits_for = CASE WHEN $6 THEN j.waits_for END,
+                 updated_at = CASE WHEN $8::boolean AND j.state = 'queued' THEN {later}
+                     ELSE j.updated_at END,
+                 state = CASE WHEN $8 THEN 'in_progress' ELSE j.state END
              WHERE j.account_id = $1 AND j.name_digest = $2 AND j.fence = $3
              RETURNING j.*), {IN_QUEUE}
-         SELECT true FROM queued",
-        later = later!("$4", "j.updated_at")
-    ),
-);
-
-/// A job that the provider never accepted has no output, so its request is not found here.
-static REQUEST: Statement = Statement::read_only(
-    "jobs.request",
-    "SELECT request FROM job
-     WHERE account_id = $1 AND name_digest = $2 AND fence = $3
-         AND state IN ('queued', 'in_progress')",
-);
-
-/// Locks the job first: of two concurrent ends the second finds no fence. Then locks the vault
-/// against deletion until the prompt is in it; a vault whose deletion commits first is replaced
-/// by General.
-static COMPLETE: Statement = Statement::idempotent(
-    "jobs.complete",
-    formatcp!(
-        "WITH {NEW_PROMPT}, {NEW_MEMBER}, leased AS MATERIALIZED (
+         SELECT true FROM queued"
+        { later = later!("$4", "j.updated_at") };
+    /// A job that the provider never accepted has no output, so its request is not found here.
+    read_only REQUEST "jobs.request"
+        "SELECT request FROM job
+         WHERE account_id = $1 AND name_digest = $2 AND fence = $3
+             AND state IN ('queued', 'in_progress')";
+    /// Locks the job first: of two concurrent ends the second finds no fence. Then locks the vault
+    /// against deletion until the prompt is in it; a vault whose deletion commits first is replaced
+    /// by General.
+    idempotent COMPLETE "jobs.complete"
+        "WITH {NEW_PROMPT}, leased AS MATERIALIZED (
              SELECT vault_id FROM job
              WHERE account_id = $1 AND name_digest = $2 AND fence = $3
                  AND state IN ('queued', 'in_progress')
@@ -94,42 +133,30 @@ static COMPLETE: Statement = Statement::idempotent(
                  (SELECT g.id FROM vault g WHERE g.account_id = $1 AND g.system))
                  AND EXISTS (SELECT FROM leased)
              ORDER BY v.system LIMIT 1 FOR NO KEY UPDATE),
-         created AS (
+         saved AS (
              INSERT INTO prompt (account_id, {INPUT_COLUMNS}, created_at, updated_at, images, id)
              SELECT $1, $4, $5, $6, $7, $8, $9, $10, $11, $12, $12, $13, new_prompt.id
              FROM target, new_prompt RETURNING id, kind),
-         added AS (
-             INSERT INTO vault_prompt (account_id, id, vault_id, prompt_id, kind)
-             SELECT $1, new_member.id, target.id, created.id, created.kind
-             FROM created, target, new_member),
-         in_count AS (
-             UPDATE vault v SET prompt_count = v.prompt_count + 1
-             FROM target WHERE v.account_id = $1 AND v.id = target.id),
+         {INTO_TARGET},
          ended AS (
-             UPDATE job j SET state = 'completed', prompt_id = created.id, vault_id = target.id,
+             UPDATE job j SET state = 'completed', prompt_id = saved.id, vault_id = target.id,
                  claimable_at = NULL, fence = NULL, updated_at = {later}
-             FROM target, created
+             FROM target, saved
              WHERE j.account_id = $1 AND j.name_digest = $2
              RETURNING j.name_digest
          ), {LEAVE_QUEUE}
-         SELECT created.id FROM leased LEFT JOIN created ON true",
-        later = later!("$12", "j.updated_at")
-    ),
-);
-
-static FAIL: Statement = Statement::idempotent(
-    "jobs.fail",
-    formatcp!(
+         SELECT saved.id FROM leased LEFT JOIN saved ON true"
+        { later = later!("$12", "j.updated_at") };
+    idempotent FAIL "jobs.fail"
         "WITH ended AS (
              UPDATE job j SET state = 'failed', reason = $5, claimable_at = NULL, fence = NULL,
                  updated_at = {later}
              WHERE j.account_id = $1 AND j.name_digest = $2 AND j.fence = $3
              RETURNING j.name_digest
          ), {LEAVE_QUEUE}
-         SELECT true FROM ended",
-        later = later!("$4", "j.updated_at")
-    ),
-);
+         SELECT true FROM ended"
+        { later = later!("$4", "j.updated_at") };
+}
 
 /// The reason of a failed job whose row does not decode.
 const UNREADABLE: &str = "the stored request cannot be read";
@@ -151,16 +178,14 @@ impl JobQueue for PostgresStore {
             let rows = self.db.rows(By::Server, &CLAIM, params).await?;
             let Some(row) = rows.first() else { continue };
             let lease = Lease { job: job_key(row)?, fence: fence.as_u128() };
-            let error = match job_or_none(row) {
-                Ok(Some(job)) => {
+            let error = match first_job(&rows) {
+                Ok(job) => {
                     let failed_attempts = column::<i32>(row, "failed_attempts")?.unsigned_abs();
                     let since = |at| now.duration_since(at).unsigned_abs();
                     let failing_for = column::<Option<_>>(row, "failing_since")?.map(since);
-                    let failing_for = failing_for.unwrap_or_default();
-                    let overdue = since(due_at);
+                    let (failing_for, overdue) = (failing_for.unwrap_or_default(), since(due_at));
                     return Ok(Some(Claim { lease, job, failed_attempts, failing_for, overdue }));
                 }
-                Ok(None) => return Ok(None),
                 Err(error) => error_chain(&error),
             };
             // Left as it is, it would be due again after each lease, before all younger jobs.
@@ -175,7 +200,7 @@ impl JobQueue for PostgresStore {
     async fn fail_late_submissions(&self, limit: Duration, reason: &str) -> Result<Vec<JobKey>> {
         let now = self.db.now();
         let params: Params<'_> = &[&now, &reason];
-        let failed = change(&self.db, &LATE, &FAIL_LATE, before(now, limit), params).await?;
+        let failed = change(&self.db, &LATE, &LOST, before(now, limit), params).await?;
         failed.iter().map(job_key).collect()
     }
 
@@ -186,7 +211,7 @@ impl JobQueue for PostgresStore {
 
     async fn renew_lease(&self, lease: &Lease, lasting: Duration) -> Result<()> {
         let until = after(self.db.now(), lasting);
-        fenced(&self.db, &RENEW, lease, &[&until]).await.map(drop)
+        fenced(&self.db, &RENEW, lease, false, &[&until]).await.map(drop)
     }
 
     async fn note_job(
@@ -195,42 +220,36 @@ impl JobQueue for PostgresStore {
         provider_state: Option<&str>,
         waits_for: &str,
     ) -> Result<()> {
-        fenced(&self.db, &NOTE, lease, &[&provider_state, &waits_for]).await.map(drop)
+        fenced(&self.db, &NOTE, lease, false, &[&provider_state, &waits_for]).await.map(drop)
     }
 
     async fn release_job(&self, lease: &Lease, pause: Duration, outcome: Release) -> Result<()> {
-        let outcome = match outcome {
-            Release::Waiting => "waiting",
-            Release::InProgress => "in_progress",
-            Release::FailedAttempt => "failed_attempt",
-            Release::Shutdown => "shutdown",
-        };
-        let fence = Uuid::from_u128(lease.fence);
         let now = self.db.now();
-        let params: Params<'_> = &[&fence, &now, &after(now, pause), &outcome];
+        let has_failed = matches!(outcome, Release::FailedAttempt);
+        let keeps = has_failed || matches!(outcome, Release::Shutdown);
+        let has_begun = matches!(outcome, Release::InProgress);
+        let params: Params<'_> = &[&now, &after(now, pause), &keeps, &has_failed, &has_begun];
         // If it is due later, workers wait until it is.
-        let is_due = pause.is_zero();
-        let rows = rows_of_job(&self.db, &RELEASE, &lease.job, is_due, params).await?;
-        rows.first().ok_or(StoreError::LeaseLost)?;
+        fenced(&self.db, &RELEASE, lease, pause.is_zero(), params).await?;
         self.notifier.wake_after(pause);
         Ok(())
     }
 
     async fn complete_job(&self, lease: &Lease, images: Vec<PromptImage>) -> Result<PromptId> {
         // The request never changes, so reading it in a statement of its own is safe.
-        let row = fenced(&self.db, &REQUEST, lease, &[]).await?;
+        let row = fenced(&self.db, &REQUEST, lease, false, &[]).await?;
         let Json(request) = column::<Json<GenerationRequest>>(&row, "request")?;
         // The statement chooses the vault.
         let prompt = output_prompt(&request, VaultId::new(0));
         let mut values = values_of_one(&prompt, self.db.now());
         values.push(Box::new(Json(images)));
-        let row = fenced(&self.db, &COMPLETE, lease, &refs(&values)).await?;
+        let row = fenced(&self.db, &COMPLETE, lease, false, &refs(&values)).await?;
         let prompt: Option<i64> = column(&row, "id")?;
         prompt.map(PromptId::new).ok_or(StoreError::UnknownVault)
     }
 
     async fn fail_job(&self, lease: &Lease, reason: &str) -> Result<()> {
-        fenced(&self.db, &FAIL, lease, &[&self.db.now(), &reason]).await.map(drop)
+        fenced(&self.db, &FAIL, lease, false, &[&self.db.now(), &reason]).await.map(drop)
     }
 
     async fn job_due(&self, at_most: Duration, _: &[AccountId]) {
@@ -244,11 +263,12 @@ async fn fenced(
     db: &Db,
     statement: &'static Statement,
     lease: &Lease,
+    is_due: bool,
     params: Params<'_>,
 ) -> Result<Row> {
     let fence = Uuid::from_u128(lease.fence);
     let params = [&[&fence as _], params].concat();
-    let rows = rows_of_job(db, statement, &lease.job, false, &params).await?;
+    let rows = rows_of_job(db, statement, &lease.job, is_due, &params).await?;
     rows.into_iter().next().ok_or(StoreError::LeaseLost)
 }
 

@@ -3,34 +3,53 @@
 //! Each method is one statement and one transaction, and none is open while a provider works.
 //! A job is due by the clock of the server that asks.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
-use const_format::formatcp;
-use promptarium::VaultId;
+use jiff::Timestamp;
+use promptarium::{PromptId, VaultId};
 use serde_json::value::{RawValue, to_raw_value};
 use tokio_postgres::Row;
 use tokio_postgres::types::Json;
 use uuid::Uuid;
 
 use super::PostgresStore;
-use super::db::{By, Db, Params, Statement};
-use super::job_rows::{IN_QUEUE, JOB_COLUMNS, LEAVE_QUEUE, job_or_none};
+use super::db::{By, Db, Params};
 use super::listing::AHEAD;
 use super::notify::CHANNEL;
 use super::rows::{CALLER, all, column, int, later};
+use super::statement::Statement;
 use crate::domain::{
-    Caller, GenerationRequest, JobKey, JobRecord, NewJob, ProviderTicket, Reserved,
+    AccountId, Caller, GenerationRequest, JobKey, JobRecord, JobState, NewJob, ProviderTicket,
+    Reserved,
 };
 use crate::store::{JobStore, Result, StoreError};
 
-#[cfg(test)]
-pub(super) static ALL: &[&Statement] =
-    &[&RESERVE, &NOTIFY, &SUBMITTED, &DISCARD, &LOST, &GET, &LIST, &GET_BY_KEY];
+/// The columns that [`job_or_none`] reads, of a table or subquery `j`.
+pub(super) const JOB_COLUMNS: &str =
+    "j.account_id, j.client_job_id, j.request, j.vault_id, j.state, j.request_id,
+    j.provider_state, j.prompt_id, j.reason, j.waits_for, j.created_at, j.updated_at";
 
-/// Of two concurrent inserts one violates the primary key, is retried, and finds the other's
-/// row. A retried insert recognises its own row by the reservation.
-static RESERVE: Statement = Statement::idempotent(
-    "jobs.reserve",
-    formatcp!(
+/// The CTE that writes the row of `due_job` for the job in `queued`: it is due when it may be
+/// claimed, or while it is being submitted, late when that takes too long.
+pub(super) const IN_QUEUE: &str = "due AS (
+    INSERT INTO due_job (account_id, name_digest, submitting, due_at)
+    SELECT $1, queued.name_digest, queued.claimable_at IS NULL,
+        coalesce(queued.claimable_at, queued.reserved_at) FROM queued
+    ON CONFLICT (account_id, name_digest) DO UPDATE
+        SET submitting = excluded.submitting, due_at = excluded.due_at
+)";
+
+/// The CTE that removes the rows of the jobs in `ended`.
+pub(super) const LEAVE_QUEUE: &str = "not_due AS (
+    DELETE FROM due_job d USING ended
+    WHERE d.account_id = $1 AND d.name_digest = ended.name_digest
+)";
+
+statements! {
+    /// Of two concurrent inserts one violates the primary key, is retried, and finds the other's
+    /// row. A retried insert recognises its own row by the reservation.
+    idempotent RESERVE "jobs.reserve"
         "{CALLER}, existing AS (
              SELECT j.* FROM caller JOIN job j ON j.account_id = $1 AND j.name_digest = $4),
          created AS (
@@ -44,16 +63,10 @@ static RESERVE: Statement = Statement::idempotent(
          queued AS (SELECT name_digest, claimable_at, reserved_at FROM created), {IN_QUEUE}
          SELECT j.request_digest, j.reservation = $9 AND j.reserved_at IS NOT NULL AS fresh,
              {JOB_COLUMNS}
-         FROM caller LEFT JOIN (TABLE existing UNION ALL TABLE created) AS j ON true"
-    ),
-);
-
-/// Sent at the commit of its transaction.
-static NOTIFY: Statement = Statement::idempotent("jobs.notify", "SELECT pg_notify($1, '')");
-
-static SUBMITTED: Statement = Statement::non_idempotent(
-    "jobs.submitted",
-    formatcp!(
+         FROM caller LEFT JOIN (TABLE existing UNION ALL TABLE created) AS j ON true";
+    /// Sent at the commit of its transaction.
+    idempotent NOTIFY "jobs.notify" "SELECT pg_notify($1, '')";
+    non_idempotent SUBMITTED "jobs.submitted"
         "WITH queued AS (
              UPDATE job j SET state = 'queued', request_id = $4, provider_state = $5,
                  reason = NULL, fence = NULL, reserved_at = NULL, claimable_at = $3,
@@ -61,49 +74,29 @@ static SUBMITTED: Statement = Statement::non_idempotent(
              WHERE j.account_id = $1 AND j.name_digest = $2 AND j.request_id IS NULL
              RETURNING j.*
          ), {IN_QUEUE}
-         SELECT {JOB_COLUMNS} FROM queued j",
-        later = later!("$3", "j.updated_at")
-    ),
-);
-
-static DISCARD: Statement = Statement::idempotent(
-    "jobs.discard",
-    formatcp!(
+         SELECT {JOB_COLUMNS} FROM queued j"
+        { later = later!("$3", "j.updated_at") };
+    idempotent DISCARD "jobs.discard"
         "WITH ended AS (
              DELETE FROM job j
              WHERE j.account_id = $1 AND j.name_digest = $2 AND j.state = 'submitting'
              RETURNING j.name_digest), {LEAVE_QUEUE}
-         SELECT FROM ended"
-    ),
-);
-
-static LOST: Statement = Statement::non_idempotent(
-    "jobs.lost",
-    formatcp!(
+         SELECT FROM ended";
+    /// Fails those of the jobs `$2` of an account that are being submitted since `$3` or longer.
+    pub(super) non_idempotent LOST "jobs.lost"
         "WITH ended AS (
-             UPDATE job j SET state = 'failed', reason = $4, fence = NULL, reserved_at = NULL,
-                 claimable_at = NULL, updated_at = {later}
-             WHERE j.account_id = $1 AND j.name_digest = $2 AND j.state = 'submitting'
+             UPDATE job j SET state = 'failed', reason = $5, reserved_at = NULL, updated_at = {later}
+             WHERE j.account_id = $1 AND j.name_digest = ANY ($2::bytea[]) AND j.reserved_at <= $3
              RETURNING j.*), {LEAVE_QUEUE}
-         SELECT {JOB_COLUMNS} FROM ended j",
-        later = later!("$3", "j.updated_at")
-    ),
-);
-
-static GET: Statement = Statement::read_only(
-    "jobs.get",
-    formatcp!(
+         SELECT {JOB_COLUMNS} FROM ended j"
+        { later = later!("$4", "j.updated_at") };
+    read_only GET "jobs.get"
         "{CALLER} SELECT {JOB_COLUMNS} FROM caller LEFT JOIN job j
-         ON j.account_id = $1 AND j.name_digest = $3 AND j.state <> 'submitting'"
-    ),
-);
-
-/// One row of NULLs if there is none. The page begins after the job `$3`. Its keys are a range of
-/// one index, as in [`super::listing`]. `OFFSET 0` keeps the state of that job out of the subquery:
-/// with it, an index of all jobs of the account could be read instead of the one row.
-static LIST: Statement = Statement::read_only(
-    "jobs.list",
-    formatcp!(
+         ON j.account_id = $1 AND j.name_digest = $3 AND j.state <> 'submitting'";
+    /// One row of NULLs if there is none. The page begins after the job `$3`. Its keys are a range of
+    /// one index, as in [`super::listing`]. `OFFSET 0` keeps the state of that job out of the subquery:
+    /// with it, an index of all jobs of the account could be read instead of the one row.
+    read_only LIST "jobs.list"
         "{CALLER}, before AS (SELECT b.created_at, b.name_digest FROM caller CROSS JOIN LATERAL (
                  SELECT created_at, name_digest, state FROM job
                  WHERE account_id = $1 AND name_digest = $3 OFFSET 0) b
@@ -121,14 +114,10 @@ static LIST: Statement = Statement::read_only(
                  WHERE account_id = $1 AND name_digest = page.name_digest OFFSET 0
              ) one
          ) j ON true
-         ORDER BY j.created_at DESC, j.name_digest DESC"
-    ),
-);
-
-static GET_BY_KEY: Statement = Statement::read_only(
-    "jobs.get_by_key",
-    formatcp!("SELECT {JOB_COLUMNS} FROM job j WHERE j.account_id = $1 AND j.name_digest = $2"),
-);
+         ORDER BY j.created_at DESC, j.name_digest DESC";
+    read_only GET_BY_KEY "jobs.get_by_key"
+        "SELECT {JOB_COLUMNS} FROM job j WHERE j.account_id = $1 AND j.name_digest = $2";
+}
 
 #[async_trait]
 impl JobStore for PostgresStore {
@@ -164,8 +153,10 @@ impl JobStore for PostgresStore {
     }
 
     async fn job_lost(&self, job: &JobKey, reason: &str) -> Result<JobRecord> {
-        let params: Params<'_> = &[&self.db.now(), &reason];
-        first_job(&rows_of_job(&self.db, &LOST, job, false, params).await?)
+        let names = vec![JobKey::name_digest(&job.client_job_id).to_vec()];
+        let (ever, now) = (Timestamp::MAX, self.db.now());
+        let params: Params<'_> = &[&job.account.0, &names, &ever, &now, &reason];
+        first_job(&self.db.rows(By::Server, &LOST, params).await?)
     }
 
     async fn job(&self, caller: &Caller, client_job_id: &str) -> Result<JobRecord> {
@@ -207,7 +198,7 @@ pub(super) async fn rows_of_job(
     let name = &JobKey::name_digest(&job.client_job_id)[..];
     let params = [&[&job.account.0 as _, &name as _], params].concat();
     match is_due {
-        true => db.transaction(&[(&NOTIFY, &[&CHANNEL]), (statement, &params)]).await,
+        true => db.transaction(None, &[(&NOTIFY, &[&CHANNEL]), (statement, &params)]).await,
         false => db.rows(By::Server, statement, &params).await,
     }
 }
@@ -224,6 +215,60 @@ fn encode(request: &GenerationRequest) -> Result<Box<RawValue>> {
     Ok(encoded)
 }
 
-fn first_job(rows: &[Row]) -> Result<JobRecord> {
+pub(super) fn first_job(rows: &[Row]) -> Result<JobRecord> {
     all(rows, job_or_none)?.pop().ok_or(StoreError::NotFound)
+}
+
+/// The key of the job in a row of [`JOB_COLUMNS`].
+pub(super) fn job_key(row: &Row) -> Result<JobKey> {
+    let client_job_id = column::<&str>(row, "client_job_id")?.into();
+    Ok(JobKey { account: AccountId(column(row, "account_id")?), client_job_id })
+}
+
+/// The job in a row of [`JOB_COLUMNS`]; `None` where an outer join found none.
+pub(super) fn job_or_none(row: &Row) -> Result<Option<JobRecord>> {
+    if column::<Option<i64>>(row, "account_id")?.is_none() {
+        return Ok(None);
+    }
+    let state = job_state(row)?;
+    let ended = matches!(state, JobState::Completed(..) | JobState::Failed(..));
+    let request = match column::<Json<GenerationRequest>>(row, "request") {
+        Ok(Json(request)) => request,
+        // Nothing is created from the request of an ended job, and its status must be shown.
+        Err(_) if ended => GenerationRequest::default(),
+        Err(error) => return Err(error),
+    };
+    Ok(Some(JobRecord {
+        key: job_key(row)?,
+        request: Arc::new(request),
+        vault: VaultId::new(column(row, "vault_id")?),
+        state,
+        waits_for: column::<Option<&str>>(row, "waits_for")?.map(Into::into),
+        created_at: column(row, "created_at")?,
+        updated_at: column(row, "updated_at")?,
+    }))
+}
+
+fn job_state(row: &Row) -> Result<JobState> {
+    let request_id: Option<&str> = column(row, "request_id")?;
+    let provider_state: Option<&str> = column(row, "provider_state")?;
+    let ticket = request_id.zip(provider_state).map(|(request_id, state)| ProviderTicket {
+        request_id: request_id.into(),
+        provider_state: state.into(),
+    });
+    let prompt: Option<i64> = column(row, "prompt_id")?;
+    let reason: Option<&str> = column(row, "reason")?;
+    Ok(match (column(row, "state")?, ticket, prompt, reason) {
+        ("submitting", None, None, None) => JobState::Submitting,
+        ("queued", Some(ticket), None, None) => JobState::Queued(ticket),
+        ("in_progress", Some(ticket), None, None) => JobState::InProgress(ticket),
+        ("completed", Some(ticket), Some(prompt), None) => {
+            JobState::Completed(ticket, PromptId::new(prompt))
+        }
+        ("failed", ticket, None, Some(reason)) => JobState::Failed(ticket, reason.into()),
+        (state, ..) => {
+            let error = format!("a job in state {state:?} has columns of another state");
+            return Err(StoreError::Internal(error.into()));
+        }
+    })
 }

@@ -1,11 +1,9 @@
 //! API keys: authentication, and those of an account as its owner sees them. What the operator does
 //! with keys is in [`super::accounts`].
 
-use std::cmp::Reverse;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use const_format::formatcp;
 use constant_time_eq::constant_time_eq_32;
 use jiff::Timestamp;
 use parking_lot::Mutex;
@@ -13,36 +11,26 @@ use quick_cache::sync::Cache;
 use tokio_postgres::Row;
 
 use super::PostgresStore;
-use super::db::{By, Db, Params, Statement};
+use super::db::{By, Params};
 use super::rows::{CALLER, IS_NO_SESSION, NEW_KEY, all, before, column, int};
 use super::steps::{LOCK_ACCOUNT, Step};
 use crate::domain::{AccountId, ApiKeyRecord, Caller, KeyId, KeyRecord, NewKey, Scopes};
 use crate::error_chain::error_chain;
-use crate::limits::{API_KEYS_MAX, KEY_CACHE_SIZE, LAST_USE_PRECISION};
+use crate::limits::{API_KEYS_MAX, LAST_USE_PRECISION};
 use crate::store::{KeyStore, Result, StoreError};
-
-#[cfg(test)]
-pub(super) static ALL: &[&Statement] = &[&FIND, &CONFIRM, &CREATE, &LIST, &REVOKE, &USED];
-
-static FIND: Statement = Statement::read_only(
-    "keys.find",
-    formatcp!(
-        "SELECT {KEY_COLUMNS} FROM api_key k WHERE k.public_id = $1::text AND {IS_NO_SESSION}"
-    ),
-);
-
-pub(super) static CONFIRM: Statement =
-    Statement::read_only("keys.confirm", formatcp!("{CALLER} SELECT FROM caller"));
 
 /// The columns that [`key_record`] reads, of a table or subquery named `k`.
 pub(super) const KEY_COLUMNS: &str = "k.id, k.account_id, k.public_id, k.name, k.digest,
     k.prompts_write, k.created_at, k.last_used_at, k.revoked_at";
 
-/// In a transaction after a lock on the account, so that of two new keys at the limit one is
-/// refused.
-static CREATE: Statement = Statement::non_idempotent(
-    "keys.create_own",
-    formatcp!(
+statements! {
+    read_only FIND "keys.find"
+        "SELECT {KEY_COLUMNS} FROM api_key k WHERE k.public_id = $1::text AND {IS_NO_SESSION}";
+    pub(super) read_only CONFIRM "keys.confirm"
+        "{CALLER} SELECT FROM caller";
+    /// In a transaction after a lock on the account, so that of two new keys at the limit one is
+    /// refused.
+    non_idempotent CREATE "keys.create_own"
         "{CALLER}, {NEW_KEY}, number AS MATERIALIZED (
              SELECT (SELECT count(*) FROM api_key k
                  WHERE k.account_id = $1 AND k.revoked_at IS NULL AND {IS_NO_SESSION}
@@ -56,39 +44,25 @@ static CREATE: Statement = Statement::non_idempotent(
              ON CONFLICT (public_id) DO NOTHING
              RETURNING *
          )
-         SELECT {KEY_COLUMNS}, number.below_limit FROM number LEFT JOIN k ON true"
-    ),
-);
-
-static LIST: Statement = Statement::read_only(
-    "keys.list_own",
-    formatcp!(
+         SELECT {KEY_COLUMNS}, number.below_limit FROM number LEFT JOIN k ON true";
+    read_only LIST "keys.list_own"
         "{CALLER} SELECT {KEY_COLUMNS}
-         FROM caller LEFT JOIN api_key k ON k.account_id = $1 AND {IS_NO_SESSION}"
-    ),
-);
-
-/// Revoking again keeps the first time.
-static REVOKE: Statement = Statement::idempotent(
-    "keys.revoke_own",
-    formatcp!(
+         FROM caller LEFT JOIN api_key k ON k.account_id = $1 AND {IS_NO_SESSION}
+         ORDER BY k.created_at DESC, k.id DESC";
+    /// Revoking again keeps the first time.
+    idempotent REVOKE "keys.revoke_own"
         "{CALLER}, k AS (
              UPDATE api_key k SET revoked_at = coalesce(k.revoked_at, $4) FROM caller
              WHERE k.public_id = $3 AND k.account_id = $1 AND {IS_NO_SESSION}
              RETURNING k.*
          )
-         SELECT {KEY_COLUMNS} FROM caller LEFT JOIN k ON true"
-    ),
-);
-
-/// Other servers record uses of the key too.
-static USED: Statement = Statement::non_idempotent(
-    "keys.used",
-    "UPDATE api_key k SET last_used_at = $3
-     WHERE k.account_id = $1 AND k.id = $2 AND k.revoked_at IS NULL
-         AND (k.last_used_at IS NULL OR k.last_used_at <= $4)",
-)
-.pipelined();
+         SELECT {KEY_COLUMNS} FROM caller LEFT JOIN k ON true";
+    /// Other servers record uses of the key too.
+    pipelined USED "keys.used"
+        "UPDATE api_key k SET last_used_at = $3
+         WHERE k.account_id = $1 AND k.id = $2 AND k.revoked_at IS NULL
+             AND (k.last_used_at IS NULL OR k.last_used_at <= $4)";
+}
 
 #[async_trait]
 impl KeyStore for PostgresStore {
@@ -98,26 +72,48 @@ impl KeyStore for PostgresStore {
     }
 
     async fn find_key(&self, public_id: &str, digest: &[u8; 32]) -> Result<Option<KeyRecord>> {
-        if let Some(cached) = self.keys.find(public_id, digest) {
+        if let Some(cached) = self.cached_key(public_id, digest) {
             return Ok(Some(cached));
         }
         let rows = self.db.rows(By::LookUp, &FIND, &[&public_id]).await?;
         let record = all(&rows, key_record)?.pop();
-        if let Some(record) = record.as_ref().filter(|record| !record.is_revoked()) {
-            self.keys.insert(record.clone());
+        if let Some(record) = record.as_ref().filter(|record| !record.is_revoked())
+            // Of a key that is there, the last use is known too.
+            && self.keys.get(public_id).is_none_or(|known| known.record.id != record.id)
+        {
+            let cached = CachedKey { record: record.clone(), last_use: Mutex::default() };
+            self.keys.insert(public_id.into(), Arc::new(cached));
         }
         Ok(record)
     }
 
+    /// The request does not wait for it. If it fails, the time of the next use is recorded.
     async fn record_use(&self, key: &KeyRecord) -> Result<()> {
-        self.keys.record_use(&self.db, &key.shown.public_id);
+        let Some(cached) = self.keys.get(&*key.shown.public_id) else { return Ok(()) };
+        let (db, now) = (self.db.clone(), self.db.now());
+        let recently = before(now, LAST_USE_PRECISION);
+        {
+            let last = &mut *cached.last_use.lock();
+            if last.is_some_and(|last| last > recently) {
+                return Ok(());
+            }
+            *last = Some(now);
+        }
+        tokio::spawn(async move {
+            let (account, id) = (cached.record.account.0, cached.record.id.0);
+            let params: Params<'_> = &[&account, &id, &now, &recently];
+            if let Err(error) = db.rows(By::Server, &USED, params).await {
+                let error = error_chain(&error);
+                tracing::debug!(error, "the last use of a key is not recorded");
+            }
+        });
         Ok(())
     }
 
     async fn confirm_key(&self, caller: &Caller) -> Result<()> {
         let outcome = self.db.row_of_caller(caller, &CONFIRM, &[]).await;
         if let Err(StoreError::KeyRevoked) = outcome {
-            self.keys.remove(caller.key);
+            self.forget_key(caller.key);
         }
         outcome.map(drop)
     }
@@ -142,15 +138,14 @@ impl KeyStore for PostgresStore {
     }
 
     async fn api_keys(&self, caller: &Caller) -> Result<Vec<ApiKeyRecord>> {
-        let mut keys = all(&self.db.rows(By::Caller(caller), &LIST, &[]).await?, key_record)?;
-        keys.sort_unstable_by_key(|key| Reverse((key.shown.created_at, key.id)));
+        let keys = all(&self.db.rows(By::Caller(caller), &LIST, &[]).await?, key_record)?;
         Ok(keys.into_iter().map(|key| key.shown).collect())
     }
 
     async fn revoke_api_key(&self, caller: &Caller, public_id: &str) -> Result<ApiKeyRecord> {
         let row = self.db.row_of_caller(caller, &REVOKE, &[&public_id, &self.db.now()]).await?;
         let key = key_record(&row)?.ok_or(StoreError::NotFound)?;
-        self.keys.remove(key.id);
+        self.forget_key(key.id);
         Ok(key.shown)
     }
 }
@@ -177,58 +172,23 @@ pub(super) fn key_record(row: &Row) -> Result<Option<KeyRecord>> {
 /// Keys that were found before, by public id, so that a request costs no look-up, and the times of
 /// their last use. Whether a key was revoked since is checked by every statement. Only keys that
 /// exist are cached, so that guessing keys evicts none.
-pub(super) struct KeyCache(Cache<Box<str>, Arc<CachedKey>>);
+pub(super) type KeyCache = Cache<Box<str>, Arc<CachedKey>>;
 
-struct CachedKey {
+pub(super) struct CachedKey {
     record: KeyRecord,
     /// As this server has recorded it.
     last_use: Mutex<Option<Timestamp>>,
 }
 
-impl KeyCache {
-    pub(super) fn new() -> Self {
-        Self(Cache::new(KEY_CACHE_SIZE))
-    }
-
+impl PostgresStore {
     /// A key of the cache, if its secret has this digest: a wrong secret must not be answered
     /// sooner than a key that does not exist.
-    pub(super) fn find(&self, public_id: &str, digest: &[u8; 32]) -> Option<KeyRecord> {
-        let key = self.0.get(public_id)?;
+    pub(super) fn cached_key(&self, public_id: &str, digest: &[u8; 32]) -> Option<KeyRecord> {
+        let key = self.keys.get(public_id)?;
         constant_time_eq_32(&key.record.digest, digest).then(|| key.record.clone())
     }
 
-    pub(super) fn insert(&self, record: KeyRecord) {
-        let public_id = record.shown.public_id.clone();
-        if self.0.get(&*public_id).is_some_and(|known| known.record.id == record.id) {
-            // Its last use is known too.
-            return;
-        }
-        self.0.insert(public_id, Arc::new(CachedKey { record, last_use: Mutex::default() }));
-    }
-
-    /// Records a use of a cached key. The request does not wait for it. If it fails, the time of
-    /// the next use is recorded.
-    pub(super) fn record_use(&self, db: &Db, public_id: &str) {
-        let Some(key) = self.0.get(public_id) else { return };
-        let now = db.clock.now();
-        let last = &mut *key.last_use.lock();
-        if last.is_some_and(|last| last > before(now, LAST_USE_PRECISION)) {
-            return;
-        }
-        *last = Some(now);
-        let (account, id, db) = (key.record.account.0, key.record.id.0, db.clone());
-        tokio::spawn(async move {
-            let now = db.now();
-            let params: Params<'_> = &[&account, &id, &now, &before(now, LAST_USE_PRECISION)];
-            if let Err(error) = db.rows(By::Server, &USED, params).await {
-                let error = error_chain(&error);
-                tracing::debug!(error, "the last use of a key is not recorded");
-            }
-        });
-    }
-
-    /// Forgets a key that is revoked.
-    pub(super) fn remove(&self, id: KeyId) {
-        self.0.retain(|_, key| key.record.id != id);
+    fn forget_key(&self, id: KeyId) {
+        self.keys.retain(|_, key| key.record.id != id);
     }
 }

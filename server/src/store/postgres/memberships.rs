@@ -4,10 +4,10 @@
 //! add to a vault.
 
 use async_trait::async_trait;
-use const_format::formatcp;
+use futures::{StreamExt, stream};
 use promptarium::{PromptId, VaultId, VaultPromptId};
 
-use super::db::{Params, Statement};
+use super::db::Params;
 use super::prompt_changes::LOCK_VAULTS;
 use super::rows::{CALLER, KEY_IS_VALID, NEW_MEMBER, column, found};
 use super::steps::Step;
@@ -15,14 +15,11 @@ use super::{PostgresStore, contents};
 use crate::domain::{Caller, Membership};
 use crate::store::{Contents, MembershipStore, Moved, Result, StoreError};
 
-#[cfg(test)]
-pub(super) static ALL: &[&Statement] = &[&ADD, &REMOVE, &MOVE, &PIN];
-
-/// The vault was locked when `added` is counted, so the new count is the one that was read under
-/// the lock and the number added.
-pub(super) static ADD: Statement = Statement::non_idempotent(
-    "memberships.add",
-    formatcp!(
+statements! {
+    /// The vault was locked when `added` is counted, so the new count is the one that was read under
+    /// the lock and the number added. `$5` are the pins of an import, which come after those that the
+    /// vault has; `$6` says whether prompts may be unknown.
+    pub(super) non_idempotent ADD "memberships.add"
         "{CALLER}, new_members AS MATERIALIZED (
             SELECT ARRAY(SELECT nextval('vault_prompt_id_seq')
                 FROM generate_series(1, cardinality($4::bigint[]))) AS ids
@@ -40,10 +37,12 @@ pub(super) static ADD: Statement = Statement::non_idempotent(
         ), unknown AS (
             SELECT id, ord FROM wanted WHERE id NOT IN (SELECT id FROM locked)
         ), added AS (
-            INSERT INTO vault_prompt (account_id, id, vault_id, prompt_id, kind)
-            SELECT $1, new_members.ids[wanted.ord], v.id, locked.id, locked.kind
+            INSERT INTO vault_prompt (account_id, id, vault_id, prompt_id, kind, pin)
+            SELECT $1, new_members.ids[wanted.ord], v.id, locked.id, locked.kind,
+                ($5::bigint[])[wanted.ord] + coalesce((SELECT max(other.pin)
+                    FROM vault_prompt other WHERE other.account_id = $1 AND other.vault_id = $3), 0)
             FROM new_members, v, locked JOIN wanted ON wanted.id = locked.id
-            WHERE NOT EXISTS (SELECT FROM unknown)
+            WHERE $6::boolean OR NOT EXISTS (SELECT FROM unknown)
             ON CONFLICT (account_id, vault_id, prompt_id) DO NOTHING RETURNING 1
         ), number AS (
             SELECT count(*) AS added FROM added
@@ -52,13 +51,8 @@ pub(super) static ADD: Statement = Statement::non_idempotent(
             WHERE v.account_id = $1 AND v.id = $3 AND number.added > 0
         )
         SELECT v.prompt_count, number.added, ARRAY(SELECT id FROM unknown ORDER BY ord) AS unknown
-        FROM caller CROSS JOIN number LEFT JOIN v ON true"
-    ),
-);
-
-static REMOVE: Statement = Statement::non_idempotent(
-    "memberships.remove",
-    formatcp!(
+        FROM caller CROSS JOIN number LEFT JOIN v ON true";
+    non_idempotent REMOVE "memberships.remove"
         "{CALLER}, v AS (
             SELECT v.id FROM vault v WHERE v.account_id = $1 AND v.id = $3 AND {KEY_IS_VALID} FOR
             NO KEY UPDATE
@@ -70,16 +64,11 @@ static REMOVE: Statement = Statement::non_idempotent(
             UPDATE vault v SET prompt_count = v.prompt_count - 1
             FROM deleted WHERE v.account_id = $1 AND v.id = deleted.vault_id
         )
-        SELECT EXISTS (SELECT FROM deleted) FROM caller"
-    ),
-);
-
-/// From the vault `$3` to `$5`, after both were locked, so that no membership is added to them or
-/// removed meanwhile. If the prompt is in the target already, as where that is the source, that
-/// membership is replaced by the new one. A missing membership is reported before a missing target.
-static MOVE: Statement = Statement::non_idempotent(
-    "memberships.move",
-    formatcp!(
+        SELECT EXISTS (SELECT FROM deleted) FROM caller";
+    /// From the vault `$3` to `$5`, after both were locked, so that no membership is added to them or
+    /// removed meanwhile. If the prompt is in the target already, as where that is the source, that
+    /// membership is replaced by the new one. A missing membership is reported before a missing target.
+    non_idempotent MOVE "memberships.move"
         "{CALLER}, {NEW_MEMBER}, present AS (
             SELECT m.prompt_id FROM vault_prompt m
             WHERE m.account_id = $1 AND m.vault_id = $3 AND m.id = $4
@@ -104,15 +93,10 @@ static MOVE: Statement = Statement::non_idempotent(
             WHERE v.account_id = $1 AND v.id IN ($3, $5)
         )
         SELECT added.id, added.prompt_id, EXISTS (SELECT FROM present) AS present
-        FROM caller LEFT JOIN added ON true"
-    ),
-);
-
-/// The latest pinned has the greatest number. Locks only the membership, and holds no other lock
-/// while it waits. Of two at once that get the same number, the newer membership comes first.
-static PIN: Statement = Statement::non_idempotent(
-    "memberships.pin",
-    formatcp!(
+        FROM caller LEFT JOIN added ON true";
+    /// The latest pinned has the greatest number. Locks only the membership, and holds no other lock
+    /// while it waits. Of two at once that get the same number, the newer membership comes first.
+    non_idempotent PIN "memberships.pin"
         "{CALLER}, changed AS (
             UPDATE vault_prompt m SET pin = CASE WHEN $5 THEN coalesce(m.pin, 1 + coalesce((
                 SELECT max(other.pin) FROM vault_prompt other
@@ -120,14 +104,22 @@ static PIN: Statement = Statement::non_idempotent(
             WHERE m.account_id = $1 AND m.vault_id = $3 AND m.id = $4 AND {KEY_IS_VALID}
             RETURNING 1
         )
-        SELECT EXISTS (SELECT FROM changed) FROM caller"
-    ),
-);
+        SELECT EXISTS (SELECT FROM changed) FROM caller";
+}
+
+/// Of most memberships that [`ADD`] adds.
+pub(super) const NO_PINS: Option<Vec<i64>> = None;
 
 #[async_trait]
 impl MembershipStore for PostgresStore {
     async fn contents(&self, caller: &Caller, vault: VaultId) -> Result<Contents> {
-        contents::contents(&self.db, &self.small_vaults, caller, vault).await
+        let Some(small) = self.small_vaults.run((caller.clone(), vault), 0, ()).await? else {
+            // From the beginning: rows of two statements would not be those of one instant.
+            return contents::large_vault(&self.db, caller, vault).await;
+        };
+        let bytes = small.iter().map(|listed| listed.prompt.text.len()).sum();
+        let entries = (0..small.len()).map(move |at| Ok(small[at].clone()));
+        Ok(Contents { bytes, entries: stream::iter(entries).boxed() })
     }
 
     async fn add_prompts(
@@ -137,7 +129,8 @@ impl MembershipStore for PostgresStore {
         prompts: &[PromptId],
     ) -> Result<(usize, u64)> {
         let ids: Vec<i64> = prompts.iter().map(|id| id.get()).collect();
-        let row = self.db.row_of_caller(caller, &ADD, &[&vault.get(), &ids]).await?;
+        let row =
+            self.db.row_of_caller(caller, &ADD, &[&vault.get(), &ids, &NO_PINS, &false]).await?;
         let before: Option<i64> = column(&row, "prompt_count")?;
         let before = before.ok_or(StoreError::NotFound)?;
         let unknown: Vec<i64> = column(&row, "unknown")?;

@@ -2,47 +2,33 @@
 
 use std::sync::Arc;
 
-use const_format::formatcp;
 use jiff::Timestamp;
-use promptarium::VaultId;
-use tokio_postgres::Row;
+use promptarium::{PromptId, VaultId};
 
-use super::db::{Statement, Values};
-use super::rows::{self, CALLER, KEY_IS_VALID, NEW_MEMBER, PROMPT_COLUMNS, column, later};
-use crate::domain::{PromptKind, PromptPatch, SharedPrompt};
+use super::PostgresStore;
+use super::db::Params;
+use super::rows::{self, CALLER, INTO_TARGET, KEY_IS_VALID, PROMPT_COLUMNS, column, later};
+use super::steps::Step;
+use crate::domain::{Caller, PromptKind, PromptPatch, SharedPrompt};
 use crate::store::{Result, StoreError};
 
-#[cfg(test)]
-pub(super) static ALL: &[&Statement] = &[&LOCK_VAULTS, &LOCK_PROMPT, &UPDATE, &DELETE];
-
-/// In a transaction before a statement that changes the counts of the vaults `$3`.
-pub(super) static LOCK_VAULTS: Statement = Statement::idempotent(
-    "vaults.lock",
-    formatcp!(
+statements! {
+    /// In a transaction before a statement that changes the counts of the vaults `$3`.
+    pub(super) idempotent LOCK_VAULTS "vaults.lock"
         "SELECT FROM vault v WHERE v.account_id = $1 AND v.id = ANY ($3::bigint[])
-         AND {KEY_IS_VALID} ORDER BY v.id FOR NO KEY UPDATE"
-    ),
-);
-
-/// In a transaction before a statement that reads or changes the memberships of the prompt `$3`.
-/// Nothing can add one meanwhile.
-pub(super) static LOCK_PROMPT: Statement = Statement::idempotent(
-    "prompts.lock_prompt",
-    formatcp!(
-        "SELECT FROM prompt p WHERE p.account_id = $1 AND p.id = $3 AND {KEY_IS_VALID} FOR UPDATE"
-    ),
-);
-
-/// After the prompt `$3` and the vault `$15`, into which it is put, were locked. NULL parameters
-/// leave their column unchanged; `$6` says whether the platform becomes `$7`. `$12` is the time of an
-/// update, NULL if the prompt only comes into the vault. `$13` says that the update needs a model and
-/// brings none. `$14` is the type. `has_model` is NULL if there is no such prompt.
-pub(super) static UPDATE: Statement = Statement::non_idempotent(
-    "prompts.update",
-    formatcp!(
+         AND {KEY_IS_VALID} ORDER BY v.id FOR NO KEY UPDATE";
+    /// In a transaction before a statement that reads or changes the memberships of the prompt `$3`.
+    /// Nothing can add one meanwhile.
+    idempotent LOCK_PROMPT "prompts.lock_prompt"
+        "SELECT FROM prompt p WHERE p.account_id = $1 AND p.id = $3 AND {KEY_IS_VALID} FOR UPDATE";
+    /// After the prompt `$3` and the vault `$15`, into which it is put, were locked. NULL parameters
+    /// leave their column unchanged; `$6` says whether the platform becomes `$7`. `$12` is the time of an
+    /// update, NULL if the prompt only comes into the vault. `$13` says that the update needs a model and
+    /// brings none. `$14` is the type. `has_model` is NULL if there is no such prompt.
+    non_idempotent UPDATE "prompts.update"
         "{CALLER}, target AS (
              SELECT v.id FROM vault v WHERE v.account_id = $1 AND v.id = $15
-         ), changed AS (
+         ), saved AS (
              UPDATE prompt p SET
                  title = coalesce($4, p.title),
                  body = coalesce($5, p.body),
@@ -59,32 +45,18 @@ pub(super) static UPDATE: Statement = Statement::non_idempotent(
                  AND {KEY_IS_VALID}
              RETURNING p.*
          ), retyped AS (
-             UPDATE vault_prompt m SET kind = changed.kind FROM changed
-             WHERE m.account_id = $1 AND m.prompt_id = $3 AND m.kind <> changed.kind
-         ), {NEW_MEMBER}, added AS (
-             INSERT INTO vault_prompt (account_id, id, vault_id, prompt_id, kind)
-             SELECT $1, new_member.id, target.id, changed.id, changed.kind
-             FROM changed CROSS JOIN target CROSS JOIN new_member
-             ON CONFLICT DO NOTHING
-             RETURNING vault_id
-         ), in_count AS (
-             UPDATE vault v SET prompt_count = v.prompt_count + 1
-             FROM added WHERE v.account_id = $1 AND v.id = added.vault_id
-         )
+             UPDATE vault_prompt m SET kind = saved.kind FROM saved
+             WHERE m.account_id = $1 AND m.prompt_id = $3 AND m.kind <> saved.kind
+         ), {INTO_TARGET}
          SELECT {PROMPT_COLUMNS}, target.id AS vault,
              (SELECT before.model_id IS NOT NULL FROM prompt before
               WHERE before.account_id = $1 AND before.id = $3) AS has_model
-         FROM caller LEFT JOIN changed p ON true LEFT JOIN target ON true",
-        later = later!("$12", "p.updated_at")
-    ),
-);
-
-/// Its memberships change the counts of its vaults, so the vaults are locked first, then the
-/// prompt. If it came into another vault while this waited, that membership is not in the
-/// snapshot: it stays, violates its foreign key, and the statement is sent again.
-pub(super) static DELETE: Statement = Statement::non_idempotent(
-    "prompts.delete",
-    formatcp!(
+         FROM caller LEFT JOIN saved p ON true LEFT JOIN target ON true"
+        { later = later!("$12", "p.updated_at") };
+    /// Its memberships change the counts of its vaults, so the vaults are locked first, then the
+    /// prompt. If it came into another vault while this waited, that membership is not in the
+    /// snapshot: it stays, violates its foreign key, and the statement is sent again.
+    pub(super) non_idempotent DELETE "prompts.delete"
         "{CALLER}, locked_vaults AS MATERIALIZED (
              SELECT v.id FROM vault_prompt m
              JOIN vault v ON v.account_id = $1 AND v.id = m.vault_id
@@ -108,54 +80,54 @@ pub(super) static DELETE: Statement = Statement::non_idempotent(
                  AND (SELECT count(*) FROM removed) >= 0
              RETURNING p.id
          )
-         SELECT deleted.id FROM caller LEFT JOIN deleted ON true"
-    ),
-);
-
-/// The parameters of [`UPDATE`].
-pub(super) fn update_values(id: i64, patch: &PromptPatch, now: Option<Timestamp>) -> Values<'_> {
-    let inputs = &patch.inputs;
-    vec![
-        Box::new(id),
-        Box::new(patch.title.as_deref()),
-        Box::new(patch.text.as_deref()),
-        Box::new(patch.platform.is_some()),
-        Box::new(patch.platform.as_ref().and_then(Option::as_deref)),
-        Box::new(inputs.model_id.as_deref()),
-        Box::new(inputs.aspect_ratio.as_deref()),
-        Box::new(&inputs.image_url),
-        Box::new(inputs.reference_media_urls.as_deref()),
-        Box::new(now),
-        Box::new(lacks_model(patch)),
-        Box::new(patch.kind.map(PromptKind::as_str)),
-        Box::new(patch.vault.map(VaultId::get)),
-    ]
+         SELECT deleted.id FROM caller LEFT JOIN deleted ON true";
 }
 
-fn lacks_model(patch: &PromptPatch) -> bool {
-    patch.kind.is_some_and(PromptKind::needs_model) && patch.inputs.model_id.is_none()
-}
-
-/// The result of [`UPDATE`].
-pub(super) fn updated(row: &Row, patch: &PromptPatch) -> Result<SharedPrompt> {
-    if let Some(prompt) = rows::prompt(row)? {
-        return Ok(in_vault(prompt, patch.vault));
+impl PostgresStore {
+    /// Changes a prompt, at this time unless it only comes into a vault.
+    pub(super) async fn change(
+        &self,
+        caller: &Caller,
+        id: PromptId,
+        patch: PromptPatch,
+        now: Option<Timestamp>,
+    ) -> Result<SharedPrompt> {
+        let PromptPatch { title, text, platform, kind, inputs, vault } = &patch;
+        let (id, vaults) = (id.get(), Vec::from_iter(vault.map(VaultId::get)));
+        let lacks_model = kind.is_some_and(PromptKind::needs_model) && inputs.model_id.is_none();
+        let params: Params<'_> = &[
+            &id,
+            &title.as_deref(),
+            &text.as_deref(),
+            &platform.is_some(),
+            &platform.as_ref().and_then(Option::as_deref),
+            &inputs.model_id.as_deref(),
+            &inputs.aspect_ratio.as_deref(),
+            &inputs.image_url,
+            &inputs.reference_media_urls.as_deref(),
+            &now,
+            &lacks_model,
+            &kind.map(PromptKind::as_str),
+            &vaults.first(),
+        ];
+        let steps: [Step<'_>; 3] =
+            [(&LOCK_VAULTS, &[&vaults]), (&LOCK_PROMPT, &[&id]), (&UPDATE, params)];
+        let steps = &steps[usize::from(vaults.is_empty())..];
+        let row = self.db.row_of_steps(caller, None, steps).await?;
+        if let Some(mut prompt) = rows::prompt(&row)? {
+            // It was read before the membership was added.
+            if let Some(vault) = *vault
+                && let Err(index) = prompt.vault_ids.binary_search(&vault)
+            {
+                Arc::make_mut(&mut prompt).vault_ids.insert(index, vault);
+            }
+            return Ok(prompt);
+        }
+        let target: Option<i64> = column(&row, "vault")?;
+        Err(match column::<Option<bool>>(&row, "has_model")? {
+            Some(_) if vault.is_some() && target.is_none() => StoreError::UnknownVault,
+            Some(false) if lacks_model => StoreError::ModelRequired,
+            _ => StoreError::NotFound,
+        })
     }
-    let target: Option<i64> = column(row, "vault")?;
-    Err(match column::<Option<bool>>(row, "has_model")? {
-        Some(_) if patch.vault.is_some() && target.is_none() => StoreError::UnknownVault,
-        Some(false) if lacks_model(patch) => StoreError::ModelRequired,
-        _ => StoreError::NotFound,
-    })
-}
-
-/// Adds `vault` to the vaults of a prompt that the statement read before it inserted the
-/// membership.
-fn in_vault(mut prompt: SharedPrompt, vault: Option<VaultId>) -> SharedPrompt {
-    if let Some(vault) = vault
-        && let Err(index) = prompt.vault_ids.binary_search(&vault)
-    {
-        Arc::make_mut(&mut prompt).vault_ids.insert(index, vault);
-    }
-    prompt
 }

@@ -3,45 +3,33 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use const_format::formatcp;
 use jiff::Timestamp;
 use promptarium::{PromptId, VaultId};
 use tokio_postgres::Row;
 
 use super::PostgresStore;
-use super::db::{By, Db, Statement, Values, refs};
-use super::prompt_changes::{DELETE, LOCK_PROMPT, LOCK_VAULTS, UPDATE, update_values, updated};
+use super::db::{By, Db, Values, refs};
+use super::prompt_changes::DELETE;
 use super::rows::{
-    self, CALLER, INPUT_COLUMNS, KEY_IS_VALID, NEW_MEMBER, NEW_PROMPT, PROMPT_COLUMNS, column,
+    self, CALLER, INPUT_COLUMNS, INTO_TARGET, KEY_IS_VALID, NEW_PROMPT, PROMPT_COLUMNS, column,
 };
-use super::steps::Step;
 use crate::domain::{
     Caller, ImageRef, NewPrompt, PromptInputs, PromptPage, PromptPatch, PromptQuery, SharedPrompt,
 };
 use crate::store::{PromptStore, Result, StoreError};
 
-#[cfg(test)]
-pub(super) static ALL: &[&Statement] = &[&CREATE, &CREATE_MANY, &CREATE_IN_VAULT, &GET, &INPUTS];
-
 /// The id of a new prompt and the time of its creation.
 pub(super) type Created = (i64, Timestamp);
 
-/// The most frequent write is one plain insert, which takes 30 % less than [`CREATE_MANY`] of one.
-static CREATE: Statement = Statement::non_idempotent(
-    "prompts.create",
-    formatcp!(
+statements! {
+    /// The most frequent write is one plain insert, which takes 30 % less than [`CREATE_MANY`] of one.
+    pipelined CREATE "prompts.create"
         "INSERT INTO prompt (account_id, {INPUT_COLUMNS}, created_at, updated_at)
          SELECT $1, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11 WHERE {KEY_IS_VALID}
-         RETURNING id, created_at"
-    ),
-)
-.pipelined();
-
-/// Several of one key. `ORDER BY` makes their ids increase with their numbers, which tells whose
-/// row is whose. The URLs of all are one array, of which each has a slice.
-static CREATE_MANY: Statement = Statement::non_idempotent(
-    "prompts.create_many",
-    formatcp!(
+         RETURNING id, created_at";
+    /// Several of one key. `ORDER BY` makes their ids increase with their numbers, which tells whose
+    /// row is whose. The URLs of all are one array, of which each has a slice.
+    pipelined CREATE_MANY "prompts.create_many"
         "INSERT INTO prompt AS p (account_id, {INPUT_COLUMNS}, created_at, updated_at)
          SELECT $1, kind, title, body, platform, model_id, aspect_ratio, image_url,
              ($12::text[])[first_url:last_url], $13, $13
@@ -51,48 +39,26 @@ static CREATE_MANY: Statement = Statement::non_idempotent(
                  first_url, last_url, number)
          WHERE {KEY_IS_VALID}
          ORDER BY number
-         RETURNING p.id, p.created_at"
-    ),
-)
-.pipelined();
-
-/// The update of the count locks the vault first.
-static CREATE_IN_VAULT: Statement = Statement::non_idempotent(
-    "prompts.create_in_vault",
-    formatcp!(
-        "{CALLER}, {NEW_PROMPT}, {NEW_MEMBER}, target AS (
-             UPDATE vault v SET prompt_count = v.prompt_count + 1
-             WHERE v.account_id = $1 AND v.id = $12 AND {KEY_IS_VALID}
-             RETURNING v.id
-         ), created AS (
+         RETURNING p.id, p.created_at";
+    non_idempotent CREATE_IN_VAULT "prompts.create_in_vault"
+        "{CALLER}, {NEW_PROMPT}, target AS MATERIALIZED (
+             SELECT v.id FROM vault v
+             WHERE v.account_id = $1 AND v.id = $12 AND {KEY_IS_VALID} FOR NO KEY UPDATE
+         ), saved AS (
              INSERT INTO prompt (account_id, {INPUT_COLUMNS}, created_at, updated_at, id)
              SELECT $1, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11, new_prompt.id
              FROM target, new_prompt
              RETURNING id, kind, created_at
-         ), added AS (
-             INSERT INTO vault_prompt (account_id, id, vault_id, prompt_id, kind)
-             SELECT $1, new_member.id, $12, created.id, created.kind FROM created, new_member
-         )
-         SELECT created.id, created.created_at FROM caller LEFT JOIN created ON true"
-    ),
-);
-
-/// Prompts by their ids, in any order.
-pub(super) static GET: Statement = Statement::read_only(
-    "prompts.get",
-    formatcp!(
+         ), {INTO_TARGET}
+         SELECT saved.id, saved.created_at FROM caller LEFT JOIN saved ON true";
+    /// Prompts by their ids, in any order.
+    pub(super) read_only GET "prompts.get"
         "{CALLER} SELECT {PROMPT_COLUMNS} FROM caller
-         LEFT JOIN prompt p ON p.account_id = $1 AND p.id = ANY($3::bigint[])"
-    ),
-);
-
-static INPUTS: Statement = Statement::read_only(
-    "prompts.inputs",
-    formatcp!(
+         LEFT JOIN prompt p ON p.account_id = $1 AND p.id = ANY($3::bigint[])";
+    read_only INPUTS "prompts.inputs"
         "{CALLER} SELECT p.id, p.model_id, p.aspect_ratio, p.image_url, p.reference_media_urls
-         FROM caller LEFT JOIN prompt p ON p.account_id = $1 AND p.id = $3"
-    ),
-);
+         FROM caller LEFT JOIN prompt p ON p.account_id = $1 AND p.id = $3";
+}
 
 #[async_trait]
 impl PromptStore for PostgresStore {
@@ -119,7 +85,17 @@ impl PromptStore for PostgresStore {
 
     async fn prompt_inputs(&self, caller: &Caller, id: PromptId) -> Result<PromptInputs> {
         let row = self.db.row_of_caller(caller, &INPUTS, &[&id.get()]).await?;
-        rows::prompt_inputs(&row)?.ok_or(StoreError::NotFound)
+        column::<Option<i64>>(&row, "id")?.ok_or(StoreError::NotFound)?;
+        let text = |name: &str| -> Result<Option<Arc<str>>> {
+            Ok(column::<Option<&str>>(&row, name)?.map(Into::into))
+        };
+        let urls: Option<Vec<ImageRef>> = column(&row, "reference_media_urls")?;
+        Ok(PromptInputs {
+            model_id: text("model_id")?,
+            aspect_ratio: text("aspect_ratio")?,
+            image_url: column(&row, "image_url")?,
+            reference_media_urls: urls.map(Into::into),
+        })
     }
 
     /// Equal queries of a key that wait for one another share the rows.
@@ -136,12 +112,7 @@ impl PromptStore for PostgresStore {
         if patch.is_empty() {
             return self.prompt(caller, id).await;
         }
-        let (id, vaults) = (id.get(), Vec::from_iter(patch.vault.map(VaultId::get)));
-        let values = update_values(id, &patch, Some(self.db.now()));
-        let steps: [Step<'_>; 3] =
-            [(&LOCK_VAULTS, &[&vaults]), (&LOCK_PROMPT, &[&id]), (&UPDATE, &refs(&values))];
-        let steps = if vaults.is_empty() { &steps[1..] } else { &steps[..] };
-        updated(&self.db.row_of_steps(caller, None, steps).await?, &patch)
+        self.change(caller, id, patch, Some(self.db.now())).await
     }
 
     async fn save_prompt(
@@ -151,11 +122,7 @@ impl PromptStore for PostgresStore {
         vault: VaultId,
     ) -> Result<SharedPrompt> {
         let patch = PromptPatch { vault: Some(vault), ..PromptPatch::default() };
-        let (id, vaults) = (id.get(), vec![vault.get()]);
-        let values = update_values(id, &patch, None);
-        let steps: [Step<'_>; 3] =
-            [(&LOCK_VAULTS, &[&vaults]), (&LOCK_PROMPT, &[&id]), (&UPDATE, &refs(&values))];
-        updated(&self.db.row_of_steps(caller, None, &steps).await?, &patch)
+        self.change(caller, id, patch, None).await
     }
 
     async fn delete_prompt(&self, caller: &Caller, id: PromptId) -> Result<()> {

@@ -1,56 +1,17 @@
-//! Statements, what a failed one means, and whether it is sent again.
+//! What a failed statement means, and whether it is sent again.
 
 use std::time::Duration;
 
 use tokio::time::{Instant, timeout};
 use tokio_postgres::Error;
 use tokio_postgres::error::SqlState;
-use tokio_postgres::types::ToSql;
 
 use super::connect::DbClient;
+use super::statement::Statement;
 use crate::limits::{
     POOL_WAIT, REQUEST_DATABASE_TIMEOUT, RETRY_PAUSE_MAX, RETRY_PAUSE_MIN, STATEMENT_ATTEMPTS,
 };
 use crate::store::{Cause, Result, StoreError, time_budget};
-
-/// Values of a statement's parameters.
-pub(super) type Params<'a> = &'a [&'a (dyn ToSql + Sync)];
-
-/// One SQL statement: prepared once per connection, named in logs, and listed in the `ALL` of
-/// its module for the test of all query plans.
-#[derive(Debug)]
-pub(super) struct Statement {
-    /// Such as `prompts.create`; each statement has its own.
-    pub(super) name: &'static str,
-    /// Parameters have casts, such as `$1::bigint`, where their type is not plain.
-    pub(super) sql: &'static str,
-    /// Whether it may be sent again if it may have been executed.
-    pub(super) idempotent: bool,
-    /// Whether it goes over a connection that others use at the same time.
-    pub(super) shared: bool,
-    /// Whether it may change something.
-    pub(super) writes: bool,
-}
-
-impl Statement {
-    /// A short read, which changes nothing and takes no row locks.
-    pub(super) const fn read_only(name: &'static str, sql: &'static str) -> Self {
-        Self { name, sql, idempotent: true, shared: true, writes: false }
-    }
-
-    pub(super) const fn idempotent(name: &'static str, sql: &'static str) -> Self {
-        Self { name, sql, idempotent: true, shared: false, writes: true }
-    }
-
-    pub(super) const fn non_idempotent(name: &'static str, sql: &'static str) -> Self {
-        Self { name, sql, idempotent: false, shared: false, writes: true }
-    }
-
-    /// A short write that waits for no lock that another statement may hold for long.
-    pub(super) const fn pipelined(self) -> Self {
-        Self { shared: true, ..self }
-    }
-}
 
 /// The failure of a statement that may have been executed.
 pub(super) fn no_outcome(writes: bool, cause: Cause) -> StoreError {
@@ -62,14 +23,10 @@ pub(super) fn no_outcome(writes: bool, cause: Cause) -> StoreError {
 enum ErrorClass {
     /// Another statement got in between, and this one was rolled back: send it again.
     Conflict,
-    /// The server holds a prepared statement no longer as it was. Nothing was executed: prepare and
-    /// send it again.
-    StalePlan,
-    /// The server does not hold the statement, or another one under its name: a pooler may mix them
-    /// up. Nothing was executed: send it again, over a new connection.
-    OtherStatement,
-    /// The server takes no writes any more, and executed nothing: send it to another one.
-    ReadOnly,
+    /// Nothing was executed: the server takes no writes any more, or does not hold the prepared
+    /// statement as it was, or another one under its name, as a pooler may mix them up. Send it
+    /// again, over a new connection.
+    OtherServer,
     /// The connection broke or its server shut down. The statement may have been executed.
     ConnectionLost,
     /// The server cannot do it for the moment. It is not sent again.
@@ -79,15 +36,13 @@ enum ErrorClass {
 }
 
 /// The class of each SQLSTATE that is or begins so; any other is a fault.
-const CLASSES: [(&[&str], ErrorClass); 6] = [
+const CLASSES: [(&[&str], ErrorClass); 4] = [
     // Serialization failure, deadlock, violated foreign key, violated unique index.
     (&["40001", "40P01", "23503", "23505"], ErrorClass::Conflict),
-    // "cached plan must not change result type", which has no own code.
-    (&["0A000"], ErrorClass::StalePlan),
-    // A statement's name that the server does not know, or knows already; parameters of another
-    // type. Not those of another number: PgBouncer has their code, 08P01, for lost connections too.
-    (&["26000", "42P05", "22P03"], ErrorClass::OtherStatement),
-    (&["25006"], ErrorClass::ReadOnly),
+    // Read-only transaction; "cached plan must not change result type", which has no own code; a
+    // statement's name that the server does not know, or knows already; parameters of another type.
+    // Not those of another number: PgBouncer has their code, 08P01, for lost connections too.
+    (&["25006", "0A000", "26000", "42P05", "22P03"], ErrorClass::OtherServer),
     // Idle in a transaction for too long, shutdown or crash, connection exception.
     (&["25P03", "57P", "08"], ErrorClass::ConnectionLost),
     // Cancelled, as by `statement_timeout`; lock not available; no memory, disk or connections.
@@ -108,9 +63,7 @@ fn classify(error: &Error) -> ErrorClass {
 /// What the store's caller gets for an error of the driver, if nothing was changed.
 pub(super) fn store_error(error: Error) -> StoreError {
     match classify(&error) {
-        ErrorClass::StalePlan | ErrorClass::OtherStatement | ErrorClass::Fault => {
-            StoreError::Internal(Box::new(error))
-        }
+        ErrorClass::Fault => StoreError::Internal(Box::new(error)),
         _ => StoreError::Unavailable(Box::new(error)),
     }
 }
@@ -172,13 +125,22 @@ impl<'a> Retry<'a> {
     }
 
     /// Waits for the answer to the statement, at most `limit`. `Err` if none came in time.
+    ///
+    /// Without an answer, the connection is abandoned: back in the pool, it would make its next user
+    /// wait for the statement. So it is if the caller is dropped, as when a client hangs up. Only on
+    /// a shared connection the statement runs on then: it is short, and to cancel it could hit that
+    /// of another caller.
     pub(super) async fn answer<T>(
         &self,
+        client: &DbClient,
         limit: Duration,
         answer: impl Future<Output = T>,
     ) -> Result<T> {
+        let mut busy = Busy { client, running: !self.statement.shared };
         let limit = limit.min(self.left());
-        timeout(limit, answer).await.map_err(|_| no_outcome(self.statement.writes, silent(limit)))
+        let outcome = timeout(limit, answer).await;
+        busy.running = outcome.is_err();
+        outcome.map_err(|_| no_outcome(self.statement.writes, silent(limit)))
     }
 
     /// Leaves the connection in a state in which it can be used again, or unusable. Returns after
@@ -192,39 +154,45 @@ impl<'a> Retry<'a> {
     ) -> Result<()> {
         let (Statement { name, idempotent, writes, .. }, attempt) = (self.statement, self.attempt);
         let class = classify(&error);
-        let retryable = match class {
-            ErrorClass::Conflict => true,
-            ErrorClass::StalePlan => {
-                client.statements.write().clear();
-                true
-            }
-            ErrorClass::OtherStatement => {
-                client.distrust();
-                true
-            }
-            ErrorClass::ReadOnly | ErrorClass::ConnectionLost => {
-                client.end_epoch();
-                class == ErrorClass::ReadOnly || *idempotent || !sent
-            }
-            ErrorClass::Unavailable | ErrorClass::Fault => false,
-        };
-        if error.code() == Some(&SqlState::PROTOCOL_VIOLATION) {
+        let is_lost = class == ErrorClass::ConnectionLost;
+        if class == ErrorClass::OtherServer || error.code() == Some(&SqlState::PROTOCOL_VIOLATION) {
             client.distrust();
+        } else if is_lost {
+            client.end_epoch();
         }
         if error.code().is_none() {
             // The driver failed and not the server: nothing more can be sent.
             client.close();
         }
+        let retryable = match class {
+            ErrorClass::Conflict | ErrorClass::OtherServer => true,
+            ErrorClass::ConnectionLost => *idempotent || !sent,
+            ErrorClass::Unavailable | ErrorClass::Fault => false,
+        };
         if !retryable || attempt == STATEMENT_ATTEMPTS {
-            return Err(match class {
-                ErrorClass::ConnectionLost if sent => no_outcome(*writes, Box::new(error)),
-                _ => store_error(error),
+            return Err(match is_lost && sent {
+                true => no_outcome(*writes, Box::new(error)),
+                false => store_error(error),
             });
         }
         tracing::debug!(statement = name, attempt, ?class, "a statement is sent again");
         pause(attempt).await;
         self.attempt += 1;
         Ok(())
+    }
+}
+
+/// A connection on which a statement may be running, until this is dropped.
+struct Busy<'a> {
+    client: &'a DbClient,
+    running: bool,
+}
+
+impl Drop for Busy<'_> {
+    fn drop(&mut self) {
+        if self.running {
+            self.client.abandon();
+        }
     }
 }
 

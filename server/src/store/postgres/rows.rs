@@ -4,16 +4,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::BytesMut;
+use const_format::formatcp;
 use jiff::Timestamp;
 use promptarium::{PromptId, VaultId, VaultPromptId};
 use tokio_postgres::Row;
 use tokio_postgres::row::RowIndex;
-use tokio_postgres::types::{FromSql, IsNull, Json, ToSql, Type, to_sql_checked};
+use tokio_postgres::types::{FromSql, IsNull, Json, ToSql, Type, accepts, to_sql_checked};
 
 use super::retry::store_error;
 use crate::domain::{
-    ImageRef, ListedPrompt, PromptImage, PromptInputs, PromptKind, PromptRecord, SharedPrompt,
-    VaultRecord, VaultVisibility,
+    ImageRef, ListedPrompt, PromptImage, PromptKind, PromptRecord, SharedPrompt, VaultRecord,
+    VaultVisibility,
 };
 use crate::store::{Cause, Result, StoreError};
 
@@ -74,9 +75,20 @@ pub(super) const NEW_PROMPT: &str =
     "new_prompt AS MATERIALIZED (SELECT nextval('prompt_id_seq') AS id)";
 pub(super) const NEW_MEMBER: &str =
     "new_member AS MATERIALIZED (SELECT nextval('vault_prompt_id_seq') AS id)";
-pub(super) const NEW_VAULT: &str =
-    "new_vault AS MATERIALIZED (SELECT nextval('vault_id_seq') AS id)";
 pub(super) const NEW_KEY: &str = "new_key AS MATERIALIZED (SELECT nextval('api_key_id_seq') AS id)";
+
+/// CTEs that put the prompt of `saved` into the vault of `target`, if there are both and it is not in
+/// it, and count it there. The vault was locked before.
+pub(super) const INTO_TARGET: &str = formatcp!(
+    "{NEW_MEMBER}, added AS (
+        INSERT INTO vault_prompt (account_id, id, vault_id, prompt_id, kind)
+        SELECT $1, new_member.id, target.id, saved.id, saved.kind FROM target, saved, new_member
+        ON CONFLICT DO NOTHING RETURNING vault_id
+    ), in_count AS (
+        UPDATE vault v SET prompt_count = v.prompt_count + 1
+        FROM added WHERE v.account_id = $1 AND v.id = added.vault_id
+    )"
+);
 
 /// The time of a change at `$now` of a row that was changed at `$before`: always later. Adding to a
 /// `timestamptz` depends on the session's time zone, so Citus refuses it in an UPDATE.
@@ -153,21 +165,6 @@ pub(super) fn listed_prompt(row: &Row) -> Result<Option<ListedPrompt>> {
     Ok(Some(ListedPrompt { prompt, membership, pinned: column(row, "pinned")? }))
 }
 
-/// The row of the columns `id`, `model_id`, `aspect_ratio`, `image_url` and
-/// `reference_media_urls`; `None` if an outer join found no prompt.
-pub(super) fn prompt_inputs(row: &Row) -> Result<Option<PromptInputs>> {
-    let mut columns = Columns { row, next: 0 };
-    if columns.take::<Option<i64>>()?.is_none() {
-        return Ok(None);
-    }
-    Ok(Some(PromptInputs {
-        model_id: columns.optional_text()?,
-        aspect_ratio: columns.optional_text()?,
-        image_url: columns.take()?,
-        reference_media_urls: columns.take::<Option<Vec<ImageRef>>>()?.map(Into::into),
-    }))
-}
-
 /// The vault in a row of [`VAULT_COLUMNS`]; `None` if an outer join found no vault.
 ///
 /// # Errors
@@ -227,10 +224,7 @@ impl ToSql for ImageRef {
         self.to_string().to_sql(of, out)
     }
 
-    fn accepts(of: &Type) -> bool {
-        <String as ToSql>::accepts(of)
-    }
-
+    accepts!(TEXT);
     to_sql_checked!();
 }
 
@@ -239,7 +233,5 @@ impl<'a> FromSql<'a> for ImageRef {
         <&str>::from_sql(of, raw).map(Self::from)
     }
 
-    fn accepts(of: &Type) -> bool {
-        <&str as FromSql>::accepts(of)
-    }
+    accepts!(TEXT);
 }

@@ -2,55 +2,45 @@
 //!
 //! A session is a key with a row in `session`.
 
-use std::cmp::Reverse;
-
 use async_trait::async_trait;
-use const_format::formatcp;
 use tokio_postgres::Row;
 
 use super::PostgresStore;
-use super::db::{By, Params, Statement};
+use super::db::{By, Params};
 use super::jobs::random_id;
 use super::rows::{CALLER, NEW_KEY, after, all, before, column, found, one};
 use crate::domain::{AccountId, Caller, KeyId, SessionRecord};
 use crate::limits::{LAST_USE_PRECISION, SESSION_IDLE, SESSION_MAX, SIGN_IN_CODE_LIFETIME};
 use crate::store::{Result, SessionStore};
 
-#[cfg(test)]
-pub(super) static ALL: &[&Statement] = &[&CODE, &SIGN_IN, &FIND, &LIST, &END];
-
 /// The columns that [`session_record`] reads.
 const COLUMNS: &str =
     "k.id, k.account_id, a.name, s.browser, k.created_at, s.last_seen_at, s.expires_at";
 
-/// No row in `owner` if there is no such account. What has expired is locked first, without
-/// what a concurrent statement forgets.
-static CODE: Statement = Statement::idempotent(
-    "sessions.create_code",
-    "WITH old_codes AS (
-            DELETE FROM sign_in_code WHERE digest = ANY (ARRAY(
-                SELECT digest FROM sign_in_code WHERE expires_at <= $3 FOR UPDATE SKIP LOCKED))
-        ), old_sessions AS (
-            DELETE FROM session WHERE key_id = ANY (ARRAY(
-                SELECT key_id FROM session WHERE expires_at <= $3 FOR UPDATE SKIP LOCKED))
-            RETURNING key_id
-        ), old_keys AS (
-            DELETE FROM api_key WHERE id = ANY (ARRAY(SELECT key_id FROM old_sessions))
-        ), owner AS (
-            SELECT id FROM account WHERE name = $1::text
-        ), code AS (
-            INSERT INTO sign_in_code (digest, account_id, expires_at)
-            SELECT $2::bytea, id, $4 FROM owner
-            ON CONFLICT (digest) DO NOTHING
-        )
-        SELECT EXISTS (SELECT FROM owner)",
-);
-
-/// Of two executions with one code, one waits for the other's deletion and finds no code. Not
-/// idempotent: a second execution would report that the code is not valid.
-static SIGN_IN: Statement = Statement::non_idempotent(
-    "sessions.sign_in",
-    formatcp!(
+statements! {
+    /// No row in `owner` if there is no such account. What has expired is locked first, without
+    /// what a concurrent statement forgets.
+    idempotent CODE "sessions.create_code"
+        "WITH old_codes AS (
+                DELETE FROM sign_in_code WHERE digest = ANY (ARRAY(
+                    SELECT digest FROM sign_in_code WHERE expires_at <= $3 FOR UPDATE SKIP LOCKED))
+            ), old_sessions AS (
+                DELETE FROM session WHERE key_id = ANY (ARRAY(
+                    SELECT key_id FROM session WHERE expires_at <= $3 FOR UPDATE SKIP LOCKED))
+                RETURNING key_id
+            ), old_keys AS (
+                DELETE FROM api_key WHERE id = ANY (ARRAY(SELECT key_id FROM old_sessions))
+            ), owner AS (
+                SELECT id FROM account WHERE name = $1::text
+            ), code AS (
+                INSERT INTO sign_in_code (digest, account_id, expires_at)
+                SELECT $2::bytea, id, $4 FROM owner
+                ON CONFLICT (digest) DO NOTHING
+            )
+            SELECT EXISTS (SELECT FROM owner)";
+    /// Of two executions with one code, one waits for the other's deletion and finds no code. Not
+    /// idempotent: a second execution would report that the code is not valid.
+    non_idempotent SIGN_IN "sessions.sign_in"
         "WITH {NEW_KEY}, code AS (
             DELETE FROM sign_in_code WHERE digest = $1::bytea RETURNING account_id, expires_at
         ), k AS (
@@ -63,14 +53,9 @@ static SIGN_IN: Statement = Statement::non_idempotent(
             SELECT id, $2::bytea, created_at, $4, $6::text FROM k
             RETURNING key_id, browser, last_seen_at, expires_at
         )
-        SELECT {COLUMNS} FROM k JOIN s ON s.key_id = k.id JOIN account a ON a.id = k.account_id"
-    ),
-);
-
-/// Writes only if the last recorded use is old.
-static FIND: Statement = Statement::idempotent(
-    "sessions.find",
-    formatcp!(
+        SELECT {COLUMNS} FROM k JOIN s ON s.key_id = k.id JOIN account a ON a.id = k.account_id";
+    /// Writes only if the last recorded use is old.
+    idempotent FIND "sessions.find"
         "WITH found AS MATERIALIZED (
             SELECT {COLUMNS} FROM session s JOIN api_key k ON k.id = s.key_id
                 JOIN account a ON a.id = k.account_id
@@ -83,32 +68,21 @@ static FIND: Statement = Statement::idempotent(
         )
         SELECT id, account_id, name, browser, created_at, expires_at,
             coalesce((SELECT last_seen_at FROM seen), last_seen_at) AS last_seen_at
-        FROM found"
-    ),
-);
-
-static LIST: Statement = Statement::read_only(
-    "sessions.list",
-    formatcp!(
+        FROM found";
+    read_only LIST "sessions.list"
         "{CALLER} SELECT found.* FROM caller LEFT JOIN LATERAL (
             SELECT {COLUMNS} FROM api_key k JOIN session s ON s.key_id = k.id JOIN account a ON a.id = k.account_id
             WHERE k.account_id = $1 AND k.revoked_at IS NULL AND s.expires_at > $3
                 AND s.last_seen_at > $4
-        ) AS found ON true"
-    ),
-);
-
-static END: Statement = Statement::idempotent(
-    "sessions.end",
-    formatcp!(
+        ) AS found ON true ORDER BY found.created_at DESC, found.id DESC";
+    idempotent END "sessions.end"
         "{CALLER}, ended AS (
             UPDATE api_key k SET revoked_at = coalesce(k.revoked_at, $4) FROM caller, session s
             WHERE k.id = $3 AND k.account_id = $1 AND s.key_id = k.id
             RETURNING 1
         )
-        SELECT EXISTS (SELECT FROM ended) FROM caller"
-    ),
-);
+        SELECT EXISTS (SELECT FROM ended) FROM caller";
+}
 
 #[async_trait]
 impl SessionStore for PostgresStore {
@@ -143,9 +117,7 @@ impl SessionStore for PostgresStore {
         let now = self.db.now();
         let params: Params<'_> = &[&now, &before(now, SESSION_IDLE)];
         let rows = self.db.rows(By::Caller(caller), &LIST, params).await?;
-        let mut sessions = all(&rows, session_record)?;
-        sessions.sort_unstable_by_key(|session| Reverse((session.created_at, session.id)));
-        Ok(sessions)
+        all(&rows, session_record)
     }
 
     async fn end_session(&self, caller: &Caller, id: KeyId) -> Result<()> {

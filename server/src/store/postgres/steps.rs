@@ -1,35 +1,26 @@
 //! Statements that are one transaction.
 
-use std::sync::Arc;
 use std::time::Duration;
 
-use const_format::formatcp;
-use deadpool::managed::Object;
 use futures::future::{join_all, join3};
+use tokio_postgres::Row;
 use tokio_postgres::error::SqlState;
-use tokio_postgres::{Error, Row};
 
-use super::connect::{Busy, Connector, DbClient};
-use super::db::{Db, of_caller, permit};
-use super::retry::{Params, Retry, Statement};
+use super::db::{Db, Params, of_caller, permit};
+use super::retry::Retry;
 use super::rows::KEY_IS_VALID;
+use super::statement::Statement;
 use crate::domain::Caller;
 use crate::limits::STATEMENT_GRACE;
 use crate::store::{Result, StoreError};
 
-#[cfg(test)]
-pub(super) static ALL: &[&Statement] = &[&LOCK_ACCOUNT];
-
-/// In a transaction before a statement that adds one of what an account has a limited number of.
-/// Not a lock on the row of the account: on Citus, where that is on all nodes, it would lock the
-/// rows of all accounts.
-pub(super) static LOCK_ACCOUNT: Statement = Statement::idempotent(
-    "accounts.lock",
-    formatcp!("SELECT pg_advisory_xact_lock($1) WHERE {KEY_IS_VALID}"),
-);
-
-/// A connection that a transaction has for itself.
-pub(super) type OwnClient = Arc<Object<Connector>>;
+statements! {
+    /// In a transaction before a statement that adds one of what an account has a limited number of.
+    /// Not a lock on the row of the account: on Citus, where that is on all nodes, it would lock the
+    /// rows of all accounts.
+    pub(super) idempotent LOCK_ACCOUNT "accounts.lock"
+        "SELECT pg_advisory_xact_lock($1) WHERE {KEY_IS_VALID}";
+}
 
 /// A statement of a transaction with its parameters.
 pub(super) type Step<'a> = (&'static Statement, Params<'a>);
@@ -46,37 +37,22 @@ impl Db {
         long: Option<Duration>,
         steps: &[Step<'_>],
     ) -> Result<Row> {
+        let quota = if long.is_none() { &self.steps } else { &self.long_writes };
+        let _permit = permit(quota, caller.account, 1).await?;
         let params: Vec<_> = steps.iter().map(|(_, own)| of_caller(caller, own)).collect();
         let steps = steps.iter().zip(&params).map(|((statement, _), all)| (*statement, &all[..]));
-        let steps: &[Step<'_>] = &steps.collect::<Vec<_>>();
-        let begin: &str = &begin(long);
-        let sending =
-            |client: OwnClient| async move { send(&client, begin, steps, "COMMIT").await };
-        let last = self.run(Some(caller), long, steps, sending).await?.pop();
-        last.and_then(|rows| rows.into_iter().next()).ok_or(StoreError::KeyRevoked)
+        let last = self.transaction(long, &steps.collect::<Vec<_>>()).await?;
+        last.into_iter().next().ok_or(StoreError::KeyRevoked)
     }
 
-    /// The rows of the last of several statements, which are one transaction.
-    pub(super) async fn transaction(&self, steps: &[Step<'_>]) -> Result<Vec<Row>> {
-        let sending =
-            |client: OwnClient| async move { send(&client, "BEGIN", steps, "COMMIT").await };
-        Ok(self.run(None, None, steps, sending).await?.pop().unwrap_or_default())
-    }
-
-    /// Runs a transaction, which begins with these statements, and runs it again after a conflict.
-    /// One of a caller waits until it may have a connection.
-    pub(super) async fn run<T, F: Future<Output = Result<T, Error>>>(
+    /// The rows of the last of several statements, which are one transaction. It runs again after a
+    /// conflict. All is sent at once, so that it costs one round trip. Each statement sees what was
+    /// committed before it began, so what the first one locks does not change under the next ones.
+    pub(super) async fn transaction(
         &self,
-        caller: Option<&Caller>,
         long: Option<Duration>,
         steps: &[Step<'_>],
-        transaction: impl Fn(OwnClient) -> F,
-    ) -> Result<T> {
-        let quota = if long.is_none() { &self.quotas.steps } else { &self.quotas.long_writes };
-        let _permit = match caller {
-            Some(caller) => Some(permit(quota, caller.account, 1).await?),
-            None => None,
-        };
+    ) -> Result<Vec<Row>> {
         let whole = Statement {
             name: steps.last().map_or("", |(last, _)| last.name),
             sql: "",
@@ -84,54 +60,39 @@ impl Db {
             shared: false,
             writes: steps.iter().any(|(statement, _)| statement.writes),
         };
-        let mut retry = Retry::new(&whole, long);
+        let set = |long: Duration| {
+            format!("BEGIN; SET LOCAL statement_timeout = {}", long.as_millis().max(1))
+        };
+        let begin = long.map_or_else(|| "BEGIN".to_owned(), set);
         let limit = long.map_or(self.limit, |long| long + STATEMENT_GRACE);
+        let mut retry = Retry::new(&whole, long);
         loop {
-            let own = Arc::new(retry.connection(|| self.pool.get()).await?);
-            let mut busy = Busy { client: &own, running: true };
-            let outcome = retry.answer(limit, transaction(own.clone())).await?;
-            busy.running = false;
-            match outcome {
-                Ok(done) => return Ok(done),
+            let client = retry.connection(|| self.pool.get()).await?;
+            let sending = async {
+                let mut prepared = Vec::with_capacity(steps.len());
+                for (statement, _) in steps {
+                    prepared.push(client.prepared(statement).await?);
+                }
+                let queries = prepared.iter().zip(steps);
+                let queries = queries.map(|(one, (_, params))| client.query(one, params));
+                // After a statement that fails, the others are refused, and the commit is a rollback.
+                let (begun, answers, ended) = join3(
+                    client.batch_execute(&begin),
+                    join_all(queries),
+                    client.batch_execute("COMMIT"),
+                )
+                .await;
+                begun?;
+                let last = answers.into_iter().collect::<Result<Vec<_>, _>>()?.pop();
+                ended.map(|()| last.unwrap_or_default())
+            };
+            match retry.answer(&client, limit, sending).await? {
+                Ok(rows) => return Ok(rows),
                 Err(error) if long.is_some() && error.code() == Some(&SqlState::QUERY_CANCELED) => {
                     return Err(StoreError::TooLarge);
                 }
-                Err(error) => retry.after(&own, error, true).await?,
+                Err(error) => retry.after(&client, error, true).await?,
             }
         }
     }
-}
-
-/// SQL that begins a transaction, with this limit for each statement in place of
-/// `statement_timeout`.
-pub(super) fn begin(limit: Option<Duration>) -> String {
-    format!("BEGIN; {}", limit.map(limited).unwrap_or_default())
-}
-
-/// SQL that replaces `statement_timeout` by this limit in a transaction.
-pub(super) fn limited(limit: Duration) -> String {
-    format!("SET LOCAL statement_timeout = {}", limit.as_millis().max(1))
-}
-
-/// Sends `begin`, the statements and `end` at once, so that they cost one round trip, and returns
-/// the rows of each statement. Each statement sees what was committed before it began, so what the
-/// first one locks does not change under the next ones.
-pub(super) async fn send(
-    client: &DbClient,
-    begin: &str,
-    steps: &[Step<'_>],
-    end: &str,
-) -> Result<Vec<Vec<Row>>, Error> {
-    let mut prepared = Vec::with_capacity(steps.len());
-    for (statement, _) in steps {
-        prepared.push(client.prepared(statement.name, statement.sql).await?);
-    }
-    let queries = prepared.iter().zip(steps).map(|(one, (_, params))| client.query(one, params));
-    // After a statement that fails, the others are refused, and the commit is a rollback.
-    let (begun, answers, ended) =
-        join3(client.batch_execute(begin), join_all(queries), client.batch_execute(end)).await;
-    begun?;
-    let rows = answers.into_iter().collect::<Result<_, _>>()?;
-    ended?;
-    Ok(rows)
 }

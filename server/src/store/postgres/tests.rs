@@ -14,10 +14,8 @@ mod notify;
 mod outage;
 mod plans;
 mod pool;
-mod resets;
 mod rules;
 mod search;
-mod upgrade;
 
 use promptarium::VaultId;
 use tokio_postgres::{Client, Row};
@@ -35,7 +33,7 @@ pub(super) async fn store() -> (PostgresStore, ScratchDatabase) {
     (store_in(&database, Clock::System).await, database)
 }
 
-async fn store_in(database: &ScratchDatabase, clock: Clock) -> PostgresStore {
+pub(super) async fn store_in(database: &ScratchDatabase, clock: Clock) -> PostgresStore {
     let url = DatabaseUrl::parse(&database.url()).unwrap();
     PostgresStore::open(&url, Migration::Auto, clock).await.unwrap()
 }

@@ -7,93 +7,73 @@ use const_format::formatcp;
 use promptarium::VaultId;
 
 use super::PostgresStore;
-use super::db::{By, Params, Statement};
-use super::rows::{
-    self, CALLER, KEY_IS_VALID, NEW_VAULT, VAULT_COLUMNS, column, found, int, later,
-};
+use super::db::{By, Params};
+use super::rows::{self, CALLER, KEY_IS_VALID, VAULT_COLUMNS, column, found, int, later};
 use super::steps::{LOCK_ACCOUNT, Step};
 use crate::domain::{Caller, NewVault, VaultPatch, VaultRecord, VaultVisibility, slug};
 use crate::limits::{LIST_ROWS_PER_ACCOUNT, LONG_WRITE_PROMPTS};
 use crate::store::{Result, StoreError, VaultStore};
 
-#[cfg(test)]
-pub(super) static ALL: &[&Statement] = &[&LIST, &NEWEST, &GET, &CREATE, &UPDATE, &DELETE];
-
-/// Without `ORDER BY`: sorting here is faster than in the database.
-static LIST: Statement = Statement::read_only(
-    "vaults.list",
-    formatcp!("{CALLER} SELECT {VAULT_COLUMNS} FROM caller LEFT JOIN vault v ON v.account_id = $1"),
-);
-
-static NEWEST: Statement = Statement::read_only(
-    "vaults.newest",
-    formatcp!(
-        "{CALLER} SELECT {VAULT_COLUMNS} FROM caller LEFT JOIN (
-            SELECT * FROM vault WHERE account_id = $1 ORDER BY id DESC LIMIT $3
-        ) v ON true ORDER BY v.id DESC"
-    ),
-);
-
-static GET: Statement = Statement::read_only(
-    "vaults.get",
-    formatcp!(
-        "{CALLER} SELECT {VAULT_COLUMNS}
-         FROM caller LEFT JOIN vault v ON v.account_id = $1 AND v.id = $3"
-    ),
-);
-
 /// The first of `$base`, `$base-2`, `$base-3`… that no vault but `$besides` has. One of one more
-/// than the account has vaults is free. The numbers are made one by one, up to the first.
+/// than the account has vaults is free. The numbers are made one by one, up to the first. Not NOT
+/// EXISTS, which may be made a join with all vaults there are.
 macro_rules! free_slug {
     ($base:literal, $besides:literal) => {
-        concat!(
+        formatcp!(
             "(SELECT choice.slug FROM (
-                SELECT ",
-            $base,
-            "::text || CASE number WHEN 1 THEN '' ELSE '-' || number::text END AS slug
+                SELECT {}::text || CASE number WHEN 1 THEN '' ELSE '-' || number::text END AS slug
                 FROM (SELECT generate_series(1, 1 + (
                     SELECT count(*) FROM vault own WHERE own.account_id = $1)) AS number) numbers
             ) choice
-            -- Not NOT EXISTS, which may be made a join with all vaults there are.
-            WHERE (SELECT taken.id FROM vault taken
-                WHERE taken.account_id = $1 AND taken.slug = choice.slug
-                    AND taken.id <> ",
-            $besides,
-            ") IS NULL
-            LIMIT 1)"
+            WHERE (SELECT taken.id FROM vault taken WHERE taken.account_id = $1
+                AND taken.slug = choice.slug AND taken.id <> {}) IS NULL
+            LIMIT 1)",
+            $base,
+            $besides
         )
     };
 }
-pub(super) use free_slug;
 
-/// In a transaction after a lock on the account, so that of two new vaults at the limit `$8` one is
-/// refused. Of two concurrent statements that choose the same slug from their snapshots, one
-/// violates the unique index and is sent again. [`slug`] has the base of a slug.
-pub(super) static CREATE: Statement = Statement::non_idempotent(
-    "vaults.create",
-    formatcp!(
-        "{CALLER}, {NEW_VAULT}, v AS (
-            INSERT INTO vault (account_id, id, name, description, visibility, slug, created_at,
-                updated_at, cover_image_url)
-            SELECT $1, new_vault.id, $3, $4, $5, {free_slug}, $7, $7, $9 FROM caller, new_vault
-            WHERE (SELECT count(*) FROM vault every WHERE every.account_id = $1) < $8::bigint
-            RETURNING *
-        ), in_directory AS (
-            INSERT INTO vault_directory (vault_id, account_id) SELECT v.id, $1 FROM v
-        )
-        SELECT {VAULT_COLUMNS} FROM caller LEFT JOIN v ON true",
-        free_slug = free_slug!("$6", "0")
-    ),
+/// Creates the vault with the id of `new_vault`.
+const CREATED: &str = formatcp!(
+    "v AS (
+        INSERT INTO vault (account_id, id, name, description, visibility, slug, created_at,
+            updated_at, cover_image_url)
+        SELECT $1, new_vault.id, $3, $4, $5, {free_slug}, $7, $10, $9 FROM caller, new_vault
+        WHERE (SELECT count(*) FROM vault every WHERE every.account_id = $1) < $8::bigint
+        RETURNING *
+    ), in_directory AS (
+        INSERT INTO vault_directory (vault_id, account_id) SELECT v.id, $1 FROM v
+    )
+    SELECT {VAULT_COLUMNS} FROM caller LEFT JOIN v ON true",
+    free_slug = free_slug!("$6", "0")
 );
 
-/// NULL parameters leave their column unchanged; `$6` says whether the description becomes `$7`,
-/// and `$10` whether the cover becomes `$11`.
-///
-/// `found` is locked FOR UPDATE because the slug, a key column, may change. A weaker lock
-/// that is upgraded later could deadlock with a statement that waits for the row.
-pub(super) static UPDATE: Statement = Statement::non_idempotent(
-    "vaults.update",
-    formatcp!(
+statements! {
+    /// Without `ORDER BY`: sorting here is faster than in the database.
+    read_only LIST "vaults.list"
+        "{CALLER} SELECT {VAULT_COLUMNS} FROM caller LEFT JOIN vault v ON v.account_id = $1";
+    read_only NEWEST "vaults.newest"
+        "{CALLER} SELECT {VAULT_COLUMNS} FROM caller LEFT JOIN (
+            SELECT * FROM vault WHERE account_id = $1 ORDER BY id DESC LIMIT $3
+        ) v ON true ORDER BY v.id DESC";
+    read_only GET "vaults.get"
+        "{CALLER} SELECT {VAULT_COLUMNS}
+         FROM caller LEFT JOIN vault v ON v.account_id = $1 AND v.id = $3";
+    /// In a transaction after a lock on the account, so that of two new vaults at the limit `$8` one is
+    /// refused. Of two concurrent statements that choose the same slug from their snapshots, one
+    /// violates the unique index and is sent again. [`slug`] has the base of a slug.
+    non_idempotent CREATE "vaults.create"
+        "{CALLER}, new_vault AS MATERIALIZED (SELECT nextval('vault_id_seq') AS id), {CREATED}";
+    /// The same with the id `$11`.
+    pub(super) non_idempotent CREATE_AS "vaults.create_as"
+        "{CALLER}, new_vault AS MATERIALIZED (SELECT $11::bigint AS id), {CREATED}";
+    /// NULL parameters leave their column unchanged; `$6` says whether the description becomes `$7`,
+    /// and `$10` whether the cover becomes `$11`.
+    ///
+    /// `found` is locked FOR UPDATE because the slug, a key column, may change. A weaker lock
+    /// that is upgraded later could deadlock with a statement that waits for the row.
+    pub(super) non_idempotent UPDATE "vaults.update"
         "{CALLER}, found AS (
             SELECT o.id, o.system, coalesce(o.name <> $4, false) AS renamed
             FROM vault o WHERE o.account_id = $1 AND o.id = $3 AND {KEY_IS_VALID} FOR UPDATE
@@ -110,18 +90,12 @@ pub(super) static UPDATE: Statement = Statement::non_idempotent(
             RETURNING o.*
         )
         SELECT {VAULT_COLUMNS}, found.id IS NOT NULL AS found
-        FROM caller LEFT JOIN found ON true LEFT JOIN changed v ON true",
-        free_slug = free_slug!("$5", "$3"),
-        later = later!("$9", "o.updated_at")
-    ),
-);
-
-/// The memberships are deleted by ON DELETE CASCADE. `system` never changes, so it may
-/// come from the statement's snapshot; whether the vault exists is decided by the DELETE. A vault
-/// with more prompts than `$4` stays; NULL is no limit.
-static DELETE: Statement = Statement::non_idempotent(
-    "vaults.delete",
-    formatcp!(
+        FROM caller LEFT JOIN found ON true LEFT JOIN changed v ON true"
+        { free_slug = free_slug!("$5", "$3"), later = later!("$9", "o.updated_at") };
+    /// The memberships are deleted by ON DELETE CASCADE. `system` never changes, so it may
+    /// come from the statement's snapshot; whether the vault exists is decided by the DELETE. A vault
+    /// with more prompts than `$4` stays; NULL is no limit.
+    non_idempotent DELETE "vaults.delete"
         "{CALLER}, deleted AS (
             DELETE FROM vault v
             WHERE v.account_id = $1 AND v.id = $3 AND NOT v.system
@@ -131,9 +105,8 @@ static DELETE: Statement = Statement::non_idempotent(
             DELETE FROM vault_directory d USING deleted WHERE d.vault_id = deleted.id
         )
         SELECT EXISTS (SELECT FROM deleted) AS deleted, v.system
-        FROM caller LEFT JOIN vault v ON v.account_id = $1 AND v.id = $3"
-    ),
-);
+        FROM caller LEFT JOIN vault v ON v.account_id = $1 AND v.id = $3";
+}
 
 #[async_trait]
 impl VaultStore for PostgresStore {
@@ -163,6 +136,7 @@ impl VaultStore for PostgresStore {
             &now,
             &self.vaults_max,
             &None::<&str>,
+            &now,
         ];
         let steps: [Step<'_>; 2] = [(&LOCK_ACCOUNT, &[]), (&CREATE, params)];
         let row = self.db.row_of_steps(caller, None, &steps).await?;

@@ -158,29 +158,21 @@ async fn every_other_failure_is_that_of_each_request_and_none_is_sent_again() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_request_that_waited_as_long_as_it_may_is_never_sent() {
-    let requests = Requests::new(true);
-    let mut all = requests.waiting(&[]).await;
-    let began = Instant::now();
-    let late = requests.start(3, 1).await.await.unwrap();
-    assert!(matches!(late, Err(StoreError::Unavailable(_))));
-    assert_eq!(began.elapsed(), REQUEST_DATABASE_TIMEOUT);
-    all.push(requests.start(4, 1).await);
-    requests.end(3).await;
-    assert_eq!(outputs(all).await, [10, 20, 40].map(Some));
-    assert_eq!(requests.sent(2), [[4]]);
-}
-
-#[tokio::test(start_paused = true)]
-async fn the_outcome_of_a_batch_that_does_not_end_in_time_is_unknown_if_it_writes() {
-    for writes in [false, true] {
+async fn a_request_that_waited_as_long_as_it_may_is_not_sent_later_and_fails() {
+    for (writes, waits) in [(false, true), (true, true), (false, false), (true, false)] {
         let requests = Requests::new(writes);
-        let all = requests.waiting(&[3, 4]).await;
-        requests.end(1).await;
-        for request in all.into_iter().skip(2) {
-            let outcome = request.await.unwrap();
-            assert_eq!(matches!(outcome, Err(StoreError::OutcomeUnknown(_))), writes);
-            assert_eq!(matches!(outcome, Err(StoreError::Unavailable(_))), !writes);
-        }
+        let mut all = requests.waiting(&[]).await;
+        let began = Instant::now();
+        let late = requests.start(3, 1).await;
+        // Sent, it does not end.
+        requests.end(usize::from(!waits)).await;
+        let late = late.await.unwrap();
+        assert_eq!(began.elapsed(), REQUEST_DATABASE_TIMEOUT);
+        assert_eq!(matches!(late, Err(StoreError::OutcomeUnknown(_))), writes);
+        assert_eq!(matches!(late, Err(StoreError::Unavailable(_))), !writes);
+        all.push(requests.start(4, 1).await);
+        requests.end(4).await;
+        assert_eq!(outputs(all).await, [10, 20, 40].map(Some));
+        assert_eq!(requests.sent(2).contains(&vec![3]), !waits);
     }
 }

@@ -89,23 +89,6 @@ async fn a_host_that_is_down_or_does_not_answer_is_passed_over_and_not_tried_fir
 }
 
 #[tokio::test]
-async fn a_host_that_takes_no_writes_is_passed_over_unless_any_will_do() {
-    let standby = Cluster::start(&["default_transaction_read_only=on", "cluster_name=standby"]);
-    let primary = Cluster::start(&["cluster_name=primary"]);
-    let ((credentials, one), (_, two)) = (split(&standby), split(&primary));
-    let password = credentials.rsplit_once(':').unwrap().1;
-    let set = format!("ALTER ROLE postgres PASSWORD '{password}'");
-    connect(primary.url()).await.unwrap().batch_execute(&set).await.unwrap();
-    let url = format!("{credentials}@{},{two}", one.strip_suffix("/postgres").unwrap());
-    let name = "SHOW cluster_name";
-    assert_eq!(text(&connect(&url).await.unwrap(), name).await, "primary");
-    let any = format!("{url}?target_session_attrs=any");
-    assert_eq!(text(&connect(&any).await.unwrap(), name).await, "standby");
-    let error = error(standby.url()).await;
-    assert!(error.contains("database does not allow writes"), "{error}");
-}
-
-#[tokio::test]
 async fn a_session_has_its_settings() {
     let cluster = Cluster::start(&["default_transaction_isolation=serializable"]);
     let client = connect(&format!("{}?statement_timeout=1500", cluster.url())).await.unwrap();

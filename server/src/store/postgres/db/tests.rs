@@ -33,7 +33,7 @@ const FAILING: &str = "
 const FAIL: &str = "SELECT fail($1::bigint, $2::text)";
 const READING: Statement = Statement::read_only("test.reading", FAIL);
 const WRITING: Statement = Statement::non_idempotent("test.writing", FAIL);
-const PIPELINED: Statement = Statement::non_idempotent("test.pipelined", FAIL).pipelined();
+const PIPELINED: Statement = Statement::pipelined("test.pipelined", FAIL);
 const CALLS: Statement = Statement::read_only("test.calls", "SELECT last_value FROM calls");
 const QUICK: Statement = Statement::read_only("test.quick", "SELECT 1");
 const QUICK_WRITE: Statement = Statement::non_idempotent("test.quick_write", "SELECT 1");
@@ -123,7 +123,7 @@ async fn a_statement_is_prepared_again_when_the_schema_changed_or_the_session_wa
     // On more connections than there are attempts.
     for _ in 0..11 {
         let client = db.exclusive().await.unwrap();
-        client.prepared(SETTINGS.name, SETTINGS.sql).await.unwrap();
+        client.prepared(&SETTINGS).await.unwrap();
         held.push(client);
     }
     held[0].batch_execute("INSERT INTO setting VALUES ('a', 'b')").await.unwrap();
@@ -215,7 +215,7 @@ async fn a_statement_without_a_connection_fails_within_seconds() {
 async fn reads_and_pipelined_writes_share_a_few_connections_and_other_writes_none() {
     const PID: &str = "SELECT pg_backend_pid(), pg_sleep(0.05)";
     const READ: Statement = Statement::read_only("test.pid_read", PID);
-    const SHARED: Statement = Statement::non_idempotent("test.pid_shared", PID).pipelined();
+    const SHARED: Statement = Statement::pipelined("test.pid_shared", PID);
     const OWN: Statement = Statement::non_idempotent("test.pid_own", PID);
     let (db, _database) = db("pool_max_conns=16").await;
     for (statement, expected) in

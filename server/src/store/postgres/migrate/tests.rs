@@ -7,10 +7,9 @@ use tokio_postgres::Client;
 
 use super::{LIST, MigrateError, Migration, Version, run};
 use crate::clock::Clock;
-use crate::store::postgres::PostgresStore;
 use crate::store::postgres::scratch::ScratchDatabase;
 use crate::store::postgres::tests::cluster::bin;
-use crate::store::postgres::{ConnectError, DatabaseUrl};
+use crate::store::postgres::tests::store_in;
 
 /// Two versions that are not ours, to have more than one.
 const PETS: &[Version] = &[
@@ -85,19 +84,6 @@ async fn a_migration_that_fails_leaves_what_was_before_it_and_can_be_tried_again
     assert_eq!(run(&mut client, PETS, Migration::Auto).await.unwrap(), ["V2__age"]);
 }
 
-#[tokio::test]
-async fn a_store_does_not_open_a_database_without_schema_unless_it_may_make_one() {
-    let database = ScratchDatabase::empty().await.unwrap();
-    let url = DatabaseUrl::parse(&database.url()).unwrap();
-    let refused = PostgresStore::open(&url, Migration::Off, Clock::System).await.unwrap_err();
-    let text = refused.to_string();
-    assert!(matches!(refused, ConnectError::Migrate(MigrateError::Missing(_))), "{refused:?}");
-    assert!(text.contains("V1__first") && text.contains("promptarium-server migrate"), "{text}");
-    let all: Vec<_> = LIST.iter().map(|version| version.name).collect();
-    assert_eq!(PostgresStore::migrate(&url).await.unwrap(), all);
-    PostgresStore::open(&url, Migration::Off, Clock::System).await.unwrap();
-}
-
 #[test]
 fn every_file_is_in_the_list_in_the_order_of_its_number() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/migrations");
@@ -130,23 +116,28 @@ const WRITTEN: &str = "INSERT INTO setting VALUES ('key', '\\x0102');
      SELECT id, 5, 'text', 'Harbour', 'A harbour', '2026-01-03', '2026-01-04' FROM account;
      INSERT INTO membership (account_id, vault_id, prompt_id, kind)
      SELECT account_id, 1, id, kind FROM prompt;
-     INSERT INTO job (account_id, name_digest, client_job_id, request_digest, job_order,
-                      vault_id, state, request_id, memo, reservation, due_at, created_at, updated_at)
-     SELECT account_id, decode(repeat('08', 32), 'hex'), 'j', decode(repeat('09', 32), 'hex'),
-            '{}', 1, 'queued', 'r', 'm', '00000000-0000-0000-0000-000000000001', '2026-01-05',
-            '2026-01-05', '2026-01-05' FROM prompt;";
+     INSERT INTO job (account_id, name_digest, client_job_id, request_digest, job_order, vault_id,
+         state, request_id, memo, reservation, due_at, submitting_since, created_at, updated_at)
+     SELECT account_id, sha256(j::bytea), j, sha256(''), '{}', 1, state, r, m,
+         '00000000-0000-0000-0000-000000000001', due, since, '2026-01-05', '2026-01-05'
+     FROM prompt, (VALUES ('j', 'queued', 'r', 'm', timestamptz '2026-01-05', NULL),
+         ('lost', 'submitting', NULL, NULL, NULL, timestamptz '2026-01-05')
+     ) AS job (j, state, r, m, due, since);";
 
 /// What is written otherwise since a version.
 const SINCE: [(&str, &str, &str); 6] = [
     ("V7__account_statements", "general_vault_id, created_at", "created_at"),
     ("V7__account_statements", "('ada', 1, ", "('ada', "),
     ("V7__account_statements", "membership", "vault_prompt"),
-    ("V7__account_statements", "due_at, created_at", "claimable_at, created_at"),
+    ("V7__account_statements", "due_at, submitting_since", "claimable_at, reserved_at"),
     ("names_and_citus", "job_order", "request"),
     ("names_and_citus", "memo", "provider_state"),
 ];
 const SINCE_V7_TOO: &str = "UPDATE vault SET prompt_count = 1;
-     INSERT INTO vault_directory (vault_id, account_id) SELECT id, account_id FROM vault;";
+     INSERT INTO vault_directory (vault_id, account_id) SELECT id, account_id FROM vault;
+     INSERT INTO due_job (account_id, name_digest, submitting, due_at)
+     SELECT account_id, name_digest, state = 'submitting', coalesce(claimable_at, reserved_at)
+     FROM job;";
 
 /// Rows as the programs of this version wrote them.
 fn written(version: usize) -> String {
@@ -167,7 +158,7 @@ const READ: &str =
      JOIN prompt ON prompt.account_id = account.id
      JOIN vault_prompt m ON m.prompt_id = prompt.id AND m.vault_id = vault.id
      JOIN vault_directory d ON d.vault_id = vault.id AND d.account_id = account.id
-     JOIN job ON job.account_id = account.id";
+     JOIN job ON job.account_id = account.id AND job.client_job_id = 'j'";
 
 /// What makes a schema. A line that differs each time begins with a backslash.
 fn schema(database: &ScratchDatabase) -> Vec<String> {
@@ -192,5 +183,7 @@ async fn from_each_version_data_stays_and_the_schema_becomes_that_of_a_new_datab
         let data = "ada p t general 1 Harbour A harbour 2026-01-04 00:00:00 t queued m \\x0102";
         assert_eq!(found, data, "from version {earlier}");
         assert_eq!(schema(&database), expected, "from version {earlier}");
+        let store = store_in(&database, Clock::System).await;
+        assert_eq!(store.broken_invariants().await, [""; 0], "from version {earlier}");
     }
 }

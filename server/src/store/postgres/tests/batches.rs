@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use futures::TryStreamExt;
 use futures::future::join_all;
-use futures::{FutureExt, TryStreamExt};
 
 use super::{caller, store};
 use crate::domain::{ImageRef, ListedPrompt, NewPrompt, PromptInputs, PromptKind, PromptQuery};
@@ -40,42 +40,6 @@ async fn equal_pages_and_small_vaults_that_wait_share_their_rows_and_others_do_n
     let read = join_all((0..5).map(|_| read())).await;
     let shared = |a: usize, b: usize| Arc::ptr_eq(&read[a][0].prompt, &read[b][0].prompt);
     assert!(shared(2, 3) && shared(2, 4) && !shared(0, 1) && !shared(0, 2));
-}
-
-#[tokio::test]
-async fn a_page_has_what_was_created_before_its_request_although_older_reads_are_on_their_way() {
-    let (store, _database) = store().await;
-    let alice = caller(&store, "alice").await;
-    let mut older: Vec<_> = (0..2).map(|_| store.list_prompts(&alice, PAGE)).collect();
-    for read in &mut older {
-        assert!(read.now_or_never().is_none());
-    }
-    let created = store.create_prompt(&alice, new_prompt(PromptKind::Text, None)).await.unwrap().id;
-    let (page, _) = tokio::join!(store.list_prompts(&alice, PAGE), join_all(older));
-    assert_eq!(page.unwrap().prompts[0].id, created);
-}
-
-#[tokio::test]
-async fn each_request_that_waits_for_others_is_refused_if_the_key_is_revoked_or_the_vault_unknown()
-{
-    let (store, _database) = store().await;
-    let alice = caller(&store, "alice").await;
-    let vault = store.create_vault(&alice, named("Sky")).await.unwrap().id;
-    store.delete_vault(&alice, vault).await.unwrap();
-    let of_vault = PromptQuery { vault: Some(vault), ..PAGE };
-    for page in join_all((0..5).map(|_| store.list_prompts(&alice, of_vault))).await {
-        assert!(matches!(page, Err(StoreError::UnknownVault)), "{page:?}");
-    }
-    for contents in join_all((0..5).map(|_| store.contents(&alice, vault))).await {
-        assert!(matches!(contents.err(), Some(StoreError::NotFound)));
-    }
-    store.revoke_key("key-of-alice").await.unwrap();
-    for page in join_all((0..5).map(|_| store.list_prompts(&alice, PAGE))).await {
-        assert!(matches!(page, Err(StoreError::KeyRevoked)), "{page:?}");
-    }
-    for created in join_all((0..6).map(|number| store.create_prompt(&alice, new(number)))).await {
-        assert!(matches!(created, Err(StoreError::KeyRevoked)), "{created:?}");
-    }
 }
 
 /// A prompt whose values are all different from those of other numbers; some lack some.

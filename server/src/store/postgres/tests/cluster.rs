@@ -7,9 +7,6 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../script/postgres");
 
-/// Settings under which nothing that was acknowledged is lost in a crash.
-pub(crate) const DURABLE: &[&str] = &["fsync=on", "full_page_writes=on", "synchronous_commit=on"];
-
 static CREATED: AtomicU32 = AtomicU32::new(0);
 
 /// The folder of PostgreSQL's programs.

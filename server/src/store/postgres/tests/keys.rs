@@ -2,67 +2,9 @@
 
 use super::{caller, number, store};
 use crate::domain::{Caller, PromptKind, PromptPatch};
-use crate::store::contract_tests::{key, named, new_prompt};
-use crate::store::postgres::KeyEntry;
+use crate::store::contract_tests::{named, new_prompt};
 use crate::store::prelude::*;
 use crate::store::{Result, StoreError};
-
-/// Numbers of accounts, vaults and keys.
-const COUNTS: &str = "SELECT 100 * (SELECT count(*) FROM account)
-    + 10 * (SELECT count(*) FROM vault) + (SELECT count(*) FROM api_key)";
-
-#[tokio::test]
-async fn an_account_is_created_once_with_its_general_vault() {
-    let (store, _database) = store().await;
-    store.check().await.unwrap();
-    let all = (0..8).map(|_| store.create_account("alice"));
-    let created = futures::future::try_join_all(all).await.unwrap();
-    assert_eq!(created.into_iter().filter(|created| *created).count(), 1);
-    assert!(!store.create_account("alice").await.unwrap());
-    assert!(store.create_account("bob").await.unwrap());
-    let names = store.accounts().await.unwrap().into_iter().map(|entry| entry.name);
-    assert_eq!(names.collect::<Vec<_>>(), ["alice", "bob"]);
-    let general = "SELECT count(*) FROM vault v
-        JOIN account a ON a.id = v.account_id
-        WHERE (v.name, v.slug, v.visibility) = ('General', 'general', 'private') AND v.system";
-    assert_eq!(number(&store, general).await, 2);
-}
-
-#[tokio::test]
-async fn only_an_empty_database_gets_a_first_key() {
-    let (store, _database) = store().await;
-    let keys: Vec<_> = (0..8).map(|number| key(&format!("k{number}"))).collect();
-    let firsts = keys.iter().map(|key| store.seed_first_key("default", key));
-    let created = futures::future::try_join_all(firsts).await.unwrap();
-    assert_eq!(created.iter().filter(|created| **created).count(), 1);
-    assert_eq!(number(&store, COUNTS).await, 111);
-
-    let (store, _database) = super::store().await;
-    store.create_account("alice").await.unwrap();
-    assert!(!store.seed_first_key("default", &key("a")).await.unwrap());
-    assert_eq!(number(&store, COUNTS).await, 110);
-}
-
-#[tokio::test]
-async fn keys_are_created_for_existing_accounts_and_listed_by_account_and_age() {
-    let (store, _database) = store().await;
-    assert!(!store.create_key("alice", &key("a")).await.unwrap());
-    assert_eq!(store.keys_of("bob").await.unwrap(), None);
-    for account in ["alice", "bob", "carol"] {
-        store.create_account(account).await.unwrap();
-    }
-    for (account, public_id) in [("bob", "b1"), ("alice", "a1"), ("bob", "b2")] {
-        assert!(store.create_key(account, &key(public_id)).await.unwrap());
-    }
-    let found = store.find_key("a1", &[7; 32]).await.unwrap().unwrap();
-    assert_eq!((&*found.shown.public_id, found.digest), ("a1", key("a1").digest));
-    let ids = |entries: Vec<KeyEntry>| {
-        entries.into_iter().map(|entry| entry.key.public_id.into_string()).collect::<Vec<_>>()
-    };
-    assert_eq!(ids(store.keys().await.unwrap()), ["a1", "b1", "b2"]);
-    assert_eq!(ids(store.keys_of("bob").await.unwrap().unwrap()), ["b1", "b2"]);
-    assert_eq!(store.keys_of("carol").await.unwrap(), Some(Vec::new()));
-}
 
 #[tokio::test]
 async fn a_key_is_revoked_once_and_permanently() {

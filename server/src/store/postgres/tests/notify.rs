@@ -68,23 +68,14 @@ async fn a_job_that_another_store_took_wakes_one_worker_at_once() {
 }
 
 #[tokio::test]
-async fn waiting_ends_without_a_notification() {
-    let (store, _database) = store().await;
-    listening(&store).await;
-    let short = Duration::from_millis(300);
-    let wait = waited(&store, short).await;
-    assert!(wait >= short && wait < JOB_POLL, "{wait:?}");
-    let wait = waited(&store, 20 * SECOND).await;
-    assert!(wait >= JOB_POLL / 2 && wait < 3 * JOB_POLL, "{wait:?}");
-}
-
-#[tokio::test]
-async fn waiting_ends_when_a_released_job_is_due() {
+async fn waiting_ends_when_a_released_job_is_due_or_without_a_notification() {
     let (store, _database) = store().await;
     let alice = caller(&store, "alice").await;
     queued(&store, &alice, "j").await;
     let claimed = claim(&store).await.unwrap();
     listening(&store).await;
+    let wait = waited(&store, 20 * SECOND).await;
+    assert!(wait >= JOB_POLL / 2 && wait < 3 * JOB_POLL, "{wait:?}");
     let pause = Duration::from_millis(100);
     store.release_job(&claimed.lease, pause, Release::Waiting).await.unwrap();
     let wait = waited(&store, 20 * SECOND).await;

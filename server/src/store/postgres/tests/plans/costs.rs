@@ -1,4 +1,4 @@
-//! What statements read: blocks of claims and counts, and scans that no plan shows.
+//! What statements read: blocks of claims, and scans that no plan shows.
 
 use std::time::Duration;
 
@@ -10,10 +10,10 @@ use crate::domain::Turn;
 use crate::store::contract_tests::jobs::LEASE;
 use crate::store::differential::ops::sequence;
 use crate::store::differential::runner::Runner;
-use crate::store::postgres::db::Statement;
 use crate::store::postgres::scratch::ScratchDatabase;
+use crate::store::postgres::statement::Statement;
 use crate::store::postgres::tests::{caller, query, store, store_in};
-use crate::store::postgres::{PostgresStore, claims, memberships, prompt_changes};
+use crate::store::postgres::{PostgresStore, job_queue};
 use crate::store::prelude::*;
 
 /// Blocks that a statement reads, whatever its parameters are.
@@ -55,7 +55,7 @@ async fn a_claim_reads_no_ended_jobs_and_passes_an_account_with_many_due_ones() 
     let due = JOBS.replace("n % 101", "n % 1").replace("1, 101000", "-1, 0");
     query(&store, &due, &[&bob.account.0]).await;
     query(&store, "ANALYZE job, due_job", &[]).await;
-    let claim = claims::ALL.iter().find(|statement| statement.name == "jobs.next").unwrap();
+    let claim = job_queue::ALL.iter().find(|statement| statement.name == "jobs.next").unwrap();
     let alice = alice.account.0;
     for (after, except) in [(alice, ""), (0, &*format!("{alice}"))] {
         let arguments = format!("now(), now() + '20 s', {after}, '{{{except}}}'");
@@ -65,32 +65,6 @@ async fn a_claim_reads_no_ended_jobs_and_passes_an_account_with_many_due_ones() 
     let claimed = "SELECT count(*) FROM due_job WHERE due_at > now() AND account_id = $1";
     assert_eq!(query(&store, claimed, &[&bob.account.0]).await[0].get::<_, i64>(0), 2);
     assert!(store.claim_job(LEASE, &Turn::default()).await.unwrap().is_some());
-}
-
-#[tokio::test]
-async fn a_count_finds_its_vault_by_key_in_a_large_account() {
-    let (store, _database) = store().await;
-    let alice = caller(&store, "alice").await;
-    let general = store.vaults(&alice).await.unwrap()[0].id;
-    let vaults = "INSERT INTO vault (account_id, name, slug, visibility, created_at, updated_at)
-         SELECT $1, 'V', 'v-' || n, 'private', now(), now() FROM generate_series(1, 2000) n";
-    query(&store, vaults, &[&alice.account.0]).await;
-    let prompts = "INSERT INTO prompt (account_id, kind, title, body, created_at, updated_at)
-         SELECT $1, 'text', 'T', 'B', now(), now() FROM generate_series(1, 20000)";
-    query(&store, prompts, &[&alice.account.0]).await;
-    query(&store, "ANALYZE", &[]).await;
-    let newest = "SELECT max(id) FROM prompt";
-    let newest: i64 = query(&store, newest, &[]).await[0].get(0);
-    let add = memberships::ALL.iter().find(|statement| statement.name == "memberships.add");
-    let delete = prompt_changes::ALL.iter().find(|statement| statement.name == "prompts.delete");
-    let by = format!("{}, {}", alice.account.0, alice.key.0);
-    for (statement, arguments) in [
-        (add.unwrap(), format!("{by}, {general}, '{{{newest}}}'")),
-        (delete.unwrap(), format!("{by}, {newest}")),
-    ] {
-        let blocks = blocks(&store, statement, &arguments).await;
-        assert!(blocks < 100, "{} read {blocks} blocks for one prompt", statement.name);
-    }
 }
 
 const OPERATIONS: usize = 400;
