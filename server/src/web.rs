@@ -121,16 +121,15 @@ pub(crate) async fn sign_in(api: &Api, mut request: Request<'_>) -> HandlerResul
 
 /// `POST /sign-out`. Without a session it only removes the cookie.
 pub(crate) async fn sign_out(api: &Api, request: Request<'_>) -> HandlerResult {
-    match api.site.authenticate(request.parts, &*api.store).await {
+    api.site.check_source(request.parts)?;
+    match api.site.session(&request.parts.headers, &*api.store).await {
         Ok(session) => match api.store.end_session(&session.caller(), session.id).await {
             // It was ended meanwhile.
             Ok(()) | Err(StoreError::KeyRevoked) => {}
             Err(error) => return Err(error.into()),
         },
-        Err(ApiError::Auth(AuthError::NoSession)) => {
-            api.site.check_source(request.parts)?;
-        }
-        Err(error) => return Err(error),
+        Err(AuthError::NoSession) => {}
+        Err(error) => return Err(error.into()),
     }
     redirect(&api.site, "", Some(api.site.set_cookies(None)?))
 }

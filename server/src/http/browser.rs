@@ -118,16 +118,6 @@ impl Site {
         store.find_session(token.digest()).await?.ok_or(AuthError::NoSession)
     }
 
-    pub(crate) async fn authenticate(
-        &self,
-        parts: &Parts,
-        store: &dyn Store,
-    ) -> Result<SessionRecord, ApiError> {
-        let session = self.session(&parts.headers, store).await?;
-        self.check_source(parts)?;
-        Ok(session)
-    }
-
     /// The value of the only session cookie of a name. Of two it would not be clear which one counts:
     /// a neighbouring host can add a cookie.
     fn token(&self, headers: &HeaderMap) -> Option<SecretToken> {
@@ -151,28 +141,23 @@ impl Site {
     ) -> Result<[HeaderValue; 2], http::Error> {
         let (value, seconds) =
             token.map_or(("", 0), |token| (token.expose(), SESSION_MAX.as_secs()));
-        let [first, second] = self.cookies.each_ref().map(|cookie| {
+        let set = |cookie: &str| {
             let attributes = self.cookie_attributes;
-            let set = HeaderValue::try_from(format!("{cookie}={value}{attributes}{seconds}"));
-            set.map(|mut set| {
-                set.set_sensitive(true);
-                set
-            })
-        });
-        Ok([first?, second?])
+            let mut set = HeaderValue::try_from(format!("{cookie}={value}{attributes}{seconds}"))?;
+            set.set_sensitive(true);
+            Ok::<_, http::Error>(set)
+        };
+        let [first, second] = &self.cookies;
+        Ok([set(first)?, set(second)?])
     }
 }
 
 /// Whether a person may see the response in a browser. Everything below `/api` is for programs.
 pub(crate) fn asks_for_page(parts: &Parts) -> bool {
-    let accepted = parts.headers.get_all(ACCEPT).iter().filter_map(|line| line.to_str().ok());
-    let mut ranges = accepted.flat_map(|line| line.split(','));
-    let is_page = |range: &str| {
-        range.split(';').next().is_some_and(|of| of.trim().eq_ignore_ascii_case("text/html"))
-    };
+    let is_page = |line: &HeaderValue| line.to_str().is_ok_and(|line| line.contains("text/html"));
     matches!(parts.method, Method::GET | Method::HEAD)
         && !parts.uri.path().starts_with("/api/")
-        && ranges.any(is_page)
+        && parts.headers.get_all(ACCEPT).iter().any(is_page)
 }
 
 #[cfg(test)]

@@ -1,7 +1,6 @@
 //! Under which ids a request is found in a log: its own, and those of its W3C trace context.
 
 use http::{HeaderMap, HeaderName, HeaderValue};
-use uuid::Uuid;
 
 use crate::http::headers::sole;
 
@@ -52,11 +51,8 @@ pub(crate) fn request_id(headers: &HeaderMap) -> HeaderValue {
         |id: &HeaderValue| (1..=128).contains(&id.len()) && id.as_bytes().iter().all(plain);
     match sole(headers, &REQUEST_ID) {
         Some(id) if is_usable(id) => id.clone(),
-        _ => {
-            let mut id = [0; 32];
-            let id = Uuid::from_u128(rand::random()).simple().encode_lower(&mut id);
-            HeaderValue::from_str(id).unwrap_or_else(|_| HeaderValue::from_static("none"))
-        }
+        _ => HeaderValue::try_from(format!("{:032x}", rand::random::<u128>()))
+            .unwrap_or_else(|_| HeaderValue::from_static("none")),
     }
 }
 

@@ -51,7 +51,7 @@ fn envelope(
     envelope.field("error").extend_from_slice(b"null");
     if let Some(next) = next_cursor {
         let mut pagination = Object::begin(envelope.field("pagination"));
-        pagination.optional_text("nextCursor", next);
+        pagination.value("nextCursor", &next);
         pagination.end();
     }
     envelope.end();
