@@ -40,9 +40,8 @@ use crate::api::{Api, HandlerResult, Request};
 use crate::domain::{SecretToken, SessionRecord};
 use crate::http::auth::AuthError;
 use crate::http::browser::Site;
-use crate::http::error::ApiError;
+use crate::http::error::{ApiError, Problem};
 use crate::http::headers::sole;
-use crate::http::path::RequestTarget;
 use crate::http::response::{self, Response};
 use crate::store::StoreError;
 
@@ -136,13 +135,11 @@ pub(crate) async fn sign_out(api: &Api, request: Request<'_>) -> HandlerResult {
 
 /// The failure of a request for a page.
 pub(crate) fn failure(
-    error: &ApiError,
-    target: RequestTarget,
+    problem: Problem,
     site: &Site,
     session: Option<&SessionRecord>,
     request_id: &str,
 ) -> Response {
-    let problem = error.problem(target);
     let title = match problem.status.as_u16() {
         401 => "Not signed in",
         403 => "Not allowed",

@@ -172,6 +172,6 @@ impl HttpService for Arc<Metrics> {
             ("/metrics", _) => ApiError::WrongMethod("GET, HEAD".to_owned()),
             _ => ApiError::UnknownPath,
         };
-        response::failure(&error, RequestTarget::new("", &parts.method))
+        response::failure(error.problem(RequestTarget::new("", &parts.method)))
     }
 }

@@ -184,15 +184,15 @@ impl ApiService {
     ) -> Response {
         let (site, store) = (&self.api.site, &*self.api.store);
         let template = known.route.map_or("", |route| route.path);
-        let target = RequestTarget::new(template, &parts.method);
+        let problem = error.problem(RequestTarget::new(template, &parts.method));
         let session = match known.route.map(|route| route.handler) {
             // Not asked for again: if it is not known, the store may be what failed.
             Some(Handler::Dashboard(_)) => known.session.take().map(|session| *session),
             Some(Handler::Page(_)) => site.session(&parts.headers, store).await.ok(),
             None if asks_for_page(parts) => site.session(&parts.headers, store).await.ok(),
-            _ => return response::failure(error, target),
+            _ => return response::failure(problem),
         };
-        web::failure(error, target, site, session.as_ref(), request_id)
+        web::failure(problem, site, session.as_ref(), request_id)
     }
 
     /// Counts a request and logs one line. Headers and query are left out: a key may be in them.

@@ -102,9 +102,9 @@ impl ConnectionActivity {
             return Ok(());
         }
         self.unclaimed_bytes += bytes;
-        let is_flood = self.unclaimed_bytes > BYTES_WITHOUT_REQUEST_MAX;
         // What follows a request of HTTP/1 can be the rest of its body.
-        if is_flood && self.version.is_none_or(|version| version == Version::HTTP_2) {
+        let may_be_http2 = matches!(self.version, None | Some(Version::HTTP_2));
+        if may_be_http2 && self.unclaimed_bytes > BYTES_WITHOUT_REQUEST_MAX {
             return Err("too many HTTP/2 control frames".into());
         }
         if !self.is_http2() {
