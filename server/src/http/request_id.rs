@@ -15,7 +15,8 @@ pub(crate) const TRACERESPONSE: HeaderName = HeaderName::from_static("tracerespo
 pub(crate) struct Trace {
     pub(crate) trace_id: String,
     pub(crate) span_id: String,
-    flags: String,
+    /// The value of [`TRACERESPONSE`].
+    pub(crate) response: HeaderValue,
 }
 
 impl Trace {
@@ -34,12 +35,8 @@ impl Trace {
             return None;
         }
         let span_id = format!("{:016x}", rand::random_range(1..=u64::MAX));
-        Some(Self { trace_id: trace.to_owned(), span_id, flags: flags.to_owned() })
-    }
-
-    /// The value of [`TRACERESPONSE`].
-    pub(crate) fn response(&self) -> Option<HeaderValue> {
-        HeaderValue::try_from(format!("00-{}-{}-{}", self.trace_id, self.span_id, self.flags)).ok()
+        let response = HeaderValue::try_from(format!("00-{trace}-{span_id}-{flags}")).ok()?;
+        Some(Self { trace_id: trace.to_owned(), span_id, response })
     }
 }
 
@@ -74,7 +71,7 @@ mod tests {
         let trace = of(&[&good]).unwrap();
         assert_eq!(trace.trace_id, TRACE);
         assert_ne!(trace.span_id, "00f067aa0ba902b7");
-        assert_eq!(trace.response().unwrap(), format!("00-{TRACE}-{}-01", trace.span_id));
+        assert_eq!(trace.response, format!("00-{TRACE}-{}-01", trace.span_id));
         // A later version.
         assert!(of(&[&good.replacen("00", "cc", 1)]).is_some());
         assert!(of(&[&(good.replacen("00", "cc", 1) + "-more")]).is_some());

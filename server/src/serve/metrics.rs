@@ -82,13 +82,7 @@ impl Metrics {
         for (name, text, family, label, values) in [
             ("http_refused_requests", "Requests refused for load", &refused, "reason", REFUSALS),
             ("generations_processed", "Steps of workers", processed, "outcome", PROCESSED),
-            (
-                "generations_submitted",
-                "Submissions to the provider",
-                submitted,
-                "outcome",
-                SUBMITTED,
-            ),
+            ("generations_submitted", "Submissions", submitted, "outcome", SUBMITTED),
         ] {
             registry.register(name, text, family.clone());
             for value in values {

@@ -89,7 +89,7 @@ impl HttpService for Arc<ApiService> {
         if self.api.site.is_https() {
             headers.insert(STRICT_TRANSPORT_SECURITY, HeaderValue::from_static(HSTS));
         }
-        headers.extend(trace.and_then(|trace| Some((TRACERESPONSE, trace.response()?))));
+        headers.extend(trace.map(|trace| (TRACERESPONSE, trace.response)));
         headers.insert(REQUEST_ID, id);
         response
     }
