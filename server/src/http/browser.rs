@@ -154,10 +154,14 @@ impl Site {
 
 /// Whether a person may see the response in a browser. Everything below `/api` is for programs.
 pub(crate) fn asks_for_page(parts: &Parts) -> bool {
-    let is_page = |line: &HeaderValue| line.to_str().is_ok_and(|line| line.contains("text/html"));
+    let accepted = parts.headers.get_all(ACCEPT).iter().filter_map(|line| line.to_str().ok());
+    let mut ranges = accepted.flat_map(|line| line.split(','));
+    let is_page = |range: &str| {
+        range.split(';').next().is_some_and(|of| of.trim().eq_ignore_ascii_case("text/html"))
+    };
     matches!(parts.method, Method::GET | Method::HEAD)
         && !parts.uri.path().starts_with("/api/")
-        && parts.headers.get_all(ACCEPT).iter().any(is_page)
+        && ranges.any(is_page)
 }
 
 #[cfg(test)]
