@@ -1,6 +1,6 @@
 //! What a connection is doing, as its socket and its requests report it.
 
-use std::io::{self, IoSlice};
+use std::io;
 use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -172,27 +172,17 @@ impl AsyncRead for TrackedStream {
     }
 }
 
+/// Without vectored writes, so that hyper copies head and body of a response into one buffer: for
+/// small responses that is faster.
 impl AsyncWrite for TrackedStream {
     fn poll_write(
-        self: Pin<&mut Self>,
+        mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
         buffer: &[u8],
     ) -> Poll<io::Result<usize>> {
-        self.poll_write_vectored(context, &[IoSlice::new(buffer)])
-    }
-
-    fn poll_write_vectored(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        buffers: &[IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        let outcome = Pin::new(&mut self.stream).poll_write_vectored(context, buffers);
+        let outcome = Pin::new(&mut self.stream).poll_write(context, buffer);
         self.activity.lock().wrote(&outcome);
         outcome
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        self.stream.is_write_vectored()
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
