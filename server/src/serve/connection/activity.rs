@@ -1,6 +1,6 @@
 //! What a connection is doing, as its socket and its requests report it.
 
-use std::io;
+use std::io::{self, IoSlice, Write as _};
 use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -23,6 +23,8 @@ const PROGRESS_BYTES: usize = 16 * 1024;
 /// sent, because it acknowledges those. The HTTP library answers PING and SETTINGS without end.
 const BYTES_WITHOUT_REQUEST_MAX: usize = 256 * 1024;
 const WRITTEN_PER_BYTE: usize = 16;
+/// Head and body that are written as one buffer.
+const JOINED_BYTES_MAX: usize = 2048;
 
 pub(super) struct ConnectionActivity {
     requests_in_flight: usize,
@@ -172,17 +174,37 @@ impl AsyncRead for TrackedStream {
     }
 }
 
-/// Without vectored writes, so that hyper copies head and body of a response into one buffer: for
-/// small responses that is faster.
 impl AsyncWrite for TrackedStream {
     fn poll_write(
-        mut self: Pin<&mut Self>,
+        self: Pin<&mut Self>,
         context: &mut Context<'_>,
         buffer: &[u8],
     ) -> Poll<io::Result<usize>> {
-        let outcome = Pin::new(&mut self.stream).poll_write(context, buffer);
+        self.poll_write_vectored(context, &[IoSlice::new(buffer)])
+    }
+
+    /// Without vectored writes hyper copies each body into a buffer that no quota counts, and keeps
+    /// that for the next one. A small body is copied here, because one buffer is written faster.
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffers: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let length: usize = buffers.iter().map(|buffer| buffer.len()).sum();
+        let mut joined = [0; JOINED_BYTES_MAX];
+        let outcome = if length <= JOINED_BYTES_MAX {
+            let mut rest = &mut joined[..];
+            buffers.iter().try_for_each(|buffer| rest.write_all(buffer))?;
+            Pin::new(&mut self.stream).poll_write(context, &joined[..length])
+        } else {
+            Pin::new(&mut self.stream).poll_write_vectored(context, buffers)
+        };
         self.activity.lock().wrote(&outcome);
         outcome
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
