@@ -12,7 +12,9 @@ use crate::api::{
     Api, HandlerResult, Request, files, generations, health, keys, openapi, prompts, readiness,
     vaults,
 };
-use crate::blobs::asset_url::{ASSETS, STORAGE, THUMBNAILS};
+#[cfg(feature = "dashboard")]
+use crate::blobs::asset_url::THUMBNAILS;
+use crate::blobs::asset_url::{ASSETS, STORAGE};
 use crate::domain::{BASE_PATH, Caller, SessionRecord};
 use crate::http::auth::Access;
 use crate::http::error::ApiError;
