@@ -55,11 +55,10 @@ pub mod test_support {
     pub use crate::config::Config;
     pub use crate::domain::{BASE_PATH, ModelNamespace, PublicUrl};
     pub use crate::http::body::{BODY_BYTES_MAX, BODY_SECONDS_MAX};
-    pub use crate::http::headers::check_host;
     pub use crate::http::response::{Response, ResponseBody, ResponseBodyError};
     pub use crate::serve::listener::{HttpService, ListenerLimits, serve};
     pub use crate::serve::routes::{Routes, table as route_table};
-    pub use crate::serve::service::ApiService;
+    pub use crate::serve::service::{ApiService, check_host};
     pub use crate::start::{Service, ServiceParts, StoreKind, start};
     pub use crate::store::memory::MemoryStore;
     pub use crate::store::postgres::scratch::ScratchDatabase;

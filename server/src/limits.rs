@@ -9,10 +9,6 @@ use std::time::Duration;
 pub(crate) const CONNECTIONS_MAX: usize = 10_000;
 /// Connections that wait to be accepted.
 pub(crate) const LISTEN_BACKLOG: u32 = 1024;
-/// HTTP/2 control frames after each request and in each period, and one more per so many bytes sent.
-pub(crate) const CONTROL_FRAMES_MAX: usize = 1_000;
-pub(crate) const CONTROL_FRAMES_PERIOD: Duration = Duration::from_secs(20);
-pub(crate) const CONTROL_FRAME_BYTES: usize = 256;
 /// How long requests in flight may take when an embedded server stops.
 pub(crate) const EMBEDDED_DRAIN_TIMEOUT: Duration = Duration::from_secs(5);
 
@@ -25,7 +21,7 @@ pub(crate) const HEAD_BYTES_FREE: usize = 8 * 1024;
 pub const BODY_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// Seconds until the whole body has arrived.
 pub const BODY_SECONDS_MAX: u64 = 30;
-/// How much is discarded of the rest of a body, or of a refused head.
+/// How much is discarded of the rest of a body.
 pub(crate) const DISCARD_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// Chunks of a streamed list are sent when they have this size.
 pub(crate) const LISTING_CHUNK_BYTES: usize = 32 * 1024;

@@ -232,14 +232,22 @@ impl Permit {
 
     /// These bytes, with the permit until their last clone is dropped.
     pub(crate) fn hold(self, bytes: impl AsRef<[u8]> + Send + 'static) -> Bytes {
-        struct Held<T>(T, #[expect(dead_code, reason = "dropped with the bytes")] Permit);
-        impl<T: AsRef<[u8]>> AsRef<[u8]> for Held<T> {
-            fn as_ref(&self) -> &[u8] {
-                self.0.as_ref()
-            }
-        }
-        Bytes::from_owner(Held(bytes, self))
+        guarded(bytes, self)
     }
+}
+
+/// These bytes, with a guard that is dropped with their last clone.
+pub(crate) fn guarded(
+    bytes: impl AsRef<[u8]> + Send + 'static,
+    guard: impl Send + 'static,
+) -> Bytes {
+    struct Held<T, G>(T, G);
+    impl<T: AsRef<[u8]>, G> AsRef<[u8]> for Held<T, G> {
+        fn as_ref(&self) -> &[u8] {
+            self.0.as_ref()
+        }
+    }
+    Bytes::from_owner(Held(bytes, guard))
 }
 
 #[cfg(test)]

@@ -38,6 +38,7 @@ use promptarium::PromptId;
 
 #[cfg(doc)]
 use crate::domain::Caller;
+use crate::limits::LONG_WRITE_TIMEOUT;
 
 pub use self::accounts::AccountStore;
 pub use self::jobs::{JobQueue, JobStore};
@@ -92,7 +93,7 @@ pub enum StoreError {
     SystemVaultRename,
     #[error("a system vault cannot be deleted")]
     SystemVaultDelete,
-    #[error("a private vault cannot be forked")]
+    #[error("a private vault cannot be forked; set its visibility to unlisted or public first")]
     ForkOfPrivateVault,
     #[error("a different job with this client id exists")]
     JobConflict,
@@ -108,18 +109,22 @@ pub enum StoreError {
     /// The database broke off or fell silent. It is unknown whether the change was made.
     #[error("the store did not confirm a change")]
     OutcomeUnknown(#[source] Cause),
-    /// A vault has too many prompts for the time limit of this change. Another attempt would fail too.
-    #[error("the change takes too long")]
+    /// Another attempt would fail too.
+    #[error(
+        "the vault has too many prompts: this would take longer than {} seconds; nothing was \
+         changed",
+        LONG_WRITE_TIMEOUT.as_secs()
+    )]
     TooLarge,
     /// Only a store in memory has this limit.
-    #[error("the account would have too many prompts for a store in memory")]
+    #[error("the account would have too many prompts for a store in memory; nothing was changed")]
     TooManyPrompts,
     /// The database returned something unexpected; a bug.
     #[error("the store failed")]
     Internal(#[source] Cause),
-    #[error("the account has as many API keys as it may have")]
+    #[error("the account has as many API keys as it may have; revoke one first")]
     TooManyKeys,
-    #[error("the account has as many vaults as it may have")]
+    #[error("the account has as many vaults as it may have; delete one first")]
     TooManyVaults,
     #[error("another account has this name")]
     AccountTaken,

@@ -41,9 +41,8 @@ use crate::domain::{SecretToken, SessionRecord};
 use crate::http::auth::AuthError;
 use crate::http::body::OPEN_FORM;
 use crate::http::browser::Site;
-use crate::http::error::ApiError;
+use crate::http::error::{ApiError, Problem};
 use crate::http::headers::sole;
-use crate::http::path::RequestTarget;
 use crate::http::response::{self, Response};
 use crate::store::StoreError;
 
@@ -122,29 +121,26 @@ pub(crate) async fn sign_in(api: &Api, mut request: Request<'_>) -> HandlerResul
 
 /// `POST /sign-out`. Without a session it only removes the cookie.
 pub(crate) async fn sign_out(api: &Api, request: Request<'_>) -> HandlerResult {
-    match api.site.authenticate(request.parts, &*api.store).await {
+    api.site.check_source(request.parts)?;
+    match api.site.session(&request.parts.headers, &*api.store).await {
         Ok(session) => match api.store.end_session(&session.caller(), session.id).await {
             // It was ended meanwhile.
             Ok(()) | Err(StoreError::KeyRevoked) => {}
             Err(error) => return Err(error.into()),
         },
-        Err(ApiError::Auth(AuthError::NoSession)) => {
-            api.site.check_source(request.parts)?;
-        }
-        Err(error) => return Err(error),
+        Err(AuthError::NoSession) => {}
+        Err(error) => return Err(error.into()),
     }
     redirect(&api.site, "", Some(api.site.set_cookies(None)?))
 }
 
 /// The failure of a request for a page.
 pub(crate) fn failure(
-    error: &ApiError,
-    target: RequestTarget,
+    problem: Problem,
     site: &Site,
     session: Option<&SessionRecord>,
     request_id: &str,
 ) -> Response {
-    let problem = error.problem(target);
     let title = match problem.status.as_u16() {
         401 => "Not signed in",
         403 => "Not allowed",

@@ -118,16 +118,6 @@ impl Site {
         store.find_session(token.digest()).await?.ok_or(AuthError::NoSession)
     }
 
-    pub(crate) async fn authenticate(
-        &self,
-        parts: &Parts,
-        store: &dyn Store,
-    ) -> Result<SessionRecord, ApiError> {
-        let session = self.session(&parts.headers, store).await?;
-        self.check_source(parts)?;
-        Ok(session)
-    }
-
     /// The value of the only session cookie of a name. Of two it would not be clear which one counts:
     /// a neighbouring host can add a cookie.
     fn token(&self, headers: &HeaderMap) -> Option<SecretToken> {
@@ -151,15 +141,14 @@ impl Site {
     ) -> Result<[HeaderValue; 2], http::Error> {
         let (value, seconds) =
             token.map_or(("", 0), |token| (token.expose(), SESSION_MAX.as_secs()));
-        let [first, second] = self.cookies.each_ref().map(|cookie| {
+        let set = |cookie: &str| {
             let attributes = self.cookie_attributes;
-            let set = HeaderValue::try_from(format!("{cookie}={value}{attributes}{seconds}"));
-            set.map(|mut set| {
-                set.set_sensitive(true);
-                set
-            })
-        });
-        Ok([first?, second?])
+            let mut set = HeaderValue::try_from(format!("{cookie}={value}{attributes}{seconds}"))?;
+            set.set_sensitive(true);
+            Ok::<_, http::Error>(set)
+        };
+        let [first, second] = &self.cookies;
+        Ok([set(first)?, set(second)?])
     }
 }
 

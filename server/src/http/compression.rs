@@ -20,16 +20,12 @@ use tokio_util::io::{ReaderStream, StreamReader};
 use crate::http::response::{Response, ResponseBody, ResponseBodyError};
 use crate::limits::LISTING_CHUNK_BYTES;
 
-/// The response, compressed if the client accepts that and it is worth it. A client that accepts
-/// no encoding costs the look-up of one header.
+/// The response, compressed if the client accepts that and it is worth it.
 pub(crate) fn for_client(parts: &Parts, response: Response) -> Response {
     let reads = matches!(parts.method, Method::GET | Method::HEAD);
-    if !reads || !parts.headers.contains_key(ACCEPT_ENCODING) {
-        return response;
-    }
     // What fits into one packet arrives no sooner.
     let is_small = response.body().size_hint().upper().is_some_and(|size| size < 1400);
-    if is_small || !is_text(response.headers()) || !accepts_gzip(&parts.headers) {
+    if !reads || is_small || !is_text(response.headers()) || !accepts_gzip(&parts.headers) {
         return response;
     }
     let (mut head, body) = response.into_parts();

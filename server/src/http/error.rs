@@ -16,11 +16,9 @@ use crate::generate::SubmitError;
 use crate::generate::submit::SubmissionError;
 use crate::http::auth::AuthError;
 use crate::http::body::BodyReadError;
-use crate::http::headers::InvalidHost;
 use crate::http::path::RequestTarget;
 use crate::http::rates::OverRate;
 use crate::http::validate::FieldErrors;
-use crate::limits::LONG_WRITE_TIMEOUT;
 use crate::quota::OverQuota;
 use crate::store::StoreError;
 
@@ -31,8 +29,9 @@ pub enum ApiError {
     UnknownPath,
     #[error("this path does not take this method; it takes {0}")]
     WrongMethod(String),
-    #[error(transparent)]
-    Host(#[from] InvalidHost),
+    /// `Host` is missing, repeated or malformed.
+    #[error("an HTTP/1.1 request needs exactly one valid Host header")]
+    Host,
     #[error(transparent)]
     Auth(#[from] AuthError),
     /// With the text for the caller, who may be the operator.
@@ -96,7 +95,7 @@ impl ApiError {
         match self {
             Self::UnknownPath => own_text(S::NOT_FOUND),
             Self::WrongMethod(allow) => own_text(S::METHOD_NOT_ALLOWED).header(ALLOW, allow),
-            Self::Host(_) | Self::SlotUsed | Self::Body(B::Shorter(_)) => own_text(S::BAD_REQUEST),
+            Self::Host | Self::SlotUsed | Self::Body(B::Shorter(_)) => own_text(S::BAD_REQUEST),
             Self::Auth(AuthError::Store(error)) => {
                 store_problem(error, RequestTarget { writes: false, ..target })
             }
@@ -152,14 +151,13 @@ impl ApiError {
     /// because a step says that it is revoked. `ApiService` then asks the store. A refusal for
     /// load spares the store.
     pub(crate) fn needs_key_recheck(&self) -> bool {
+        use ApiError as A;
         match self {
-            Self::Body(BodyReadError::Quota(_)) => false,
-            Self::Auth(AuthError::Scope)
-            | Self::Body(_)
-            | Self::Invalid(_)
-            | Self::NotFound
-            | Self::Store(StoreError::KeyRevoked)
-            | Self::Submission(SubmissionError::Store(StoreError::KeyRevoked)) => true,
+            A::Body(BodyReadError::Quota(_)) => false,
+            A::Auth(AuthError::Scope) | A::Body(_) | A::Invalid(_) | A::NotFound => true,
+            A::Store(error) | A::Submission(SubmissionError::Store(error)) => {
+                matches!(error, StoreError::KeyRevoked)
+            }
             _ => false,
         }
     }
@@ -170,11 +168,8 @@ impl ApiError {
             Self::Store(error)
             | Self::Auth(AuthError::Store(error))
             | Self::Submission(SubmissionError::Store(error)) => match error {
-                StoreError::Unavailable(cause)
-                | StoreError::OutcomeUnknown(cause)
-                | StoreError::Internal(cause) => Some(&**cause),
                 StoreError::KeyTaken | StoreError::LeaseLost => Some(error),
-                _ => None,
+                _ => error.source(),
             },
             Self::Header(_) | Self::Panic(_) | Self::CrossSite(_) => Some(self),
             Self::Body(BodyReadError::Broken(error)) => Some(error),
@@ -187,7 +182,6 @@ impl ApiError {
 fn store_problem(error: &StoreError, target: RequestTarget) -> Problem {
     use StatusCode as S;
     let field = |name, text: &str| Problem::invalid(FieldErrors::of(name, text));
-    let refused = |more| Problem::new(S::BAD_REQUEST, format!("{error}{more}"));
     match error {
         StoreError::NotFound => Problem::new(S::NOT_FOUND, target.not_found),
         StoreError::UnknownVault => field("vaultId", NO_VAULT),
@@ -200,11 +194,7 @@ fn store_problem(error: &StoreError, target: RequestTarget) -> Problem {
         StoreError::SystemVaultRename => {
             field("name", "must stay as it is, since this is a system vault")
         }
-        StoreError::SystemVaultDelete | StoreError::TooManyImages => refused(""),
         StoreError::AccountTaken => field("name", "is the name of another account"),
-        StoreError::ForkOfPrivateVault => {
-            refused("; set its visibility to unlisted or public first")
-        }
         StoreError::JobConflict => {
             field("clientJobId", "was used before in this account, with a different request")
         }
@@ -222,17 +212,13 @@ fn store_problem(error: &StoreError, target: RequestTarget) -> Problem {
         StoreError::Unavailable(_) | StoreError::OutcomeUnknown(_) => {
             Problem::unavailable("the database cannot be reached or is busy; try again in a while")
         }
-        StoreError::TooLarge => Problem::new(
-            S::BAD_REQUEST,
-            format!(
-                "the vault has too many prompts: this would take longer than {} seconds; nothing \
-                 was changed",
-                LONG_WRITE_TIMEOUT.as_secs(),
-            ),
-        ),
-        StoreError::TooManyPrompts => refused("; nothing was changed"),
-        StoreError::TooManyKeys => refused("; revoke one first"),
-        StoreError::TooManyVaults => refused("; delete one first"),
+        StoreError::SystemVaultDelete
+        | StoreError::ForkOfPrivateVault
+        | StoreError::TooLarge
+        | StoreError::TooManyPrompts
+        | StoreError::TooManyKeys
+        | StoreError::TooManyVaults
+        | StoreError::TooManyImages => Problem::new(S::BAD_REQUEST, error.to_string()),
         StoreError::KeyTaken | StoreError::LeaseLost | StoreError::Internal(_) => {
             Problem::new(S::INTERNAL_SERVER_ERROR, INTERNAL)
         }

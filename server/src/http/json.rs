@@ -2,8 +2,8 @@
 //!
 //! Every request writes some. With derived views, `serde_json` takes 0.9 µs in place of 0.4 µs for a
 //! prompt with 40 characters of text, and 1.3 µs with 200: it looks at each byte of names and texts by
-//! itself. That is 5 to 9 % of the processor time of a request in memory. What is written less often
-//! is left to it.
+//! itself. That is 5 to 9 % of the processor time of a request in memory, and of a page with the longest
+//! texts most of it. What is written less often is left to it.
 
 use jiff::Timestamp;
 use serde::Serialize;

@@ -1,7 +1,6 @@
 //! Under which ids a request is found in a log: its own, and those of its W3C trace context.
 
 use http::{HeaderMap, HeaderName, HeaderValue};
-use uuid::Uuid;
 
 use crate::http::headers::sole;
 
@@ -16,7 +15,8 @@ pub(crate) const TRACERESPONSE: HeaderName = HeaderName::from_static("tracerespo
 pub(crate) struct Trace {
     pub(crate) trace_id: String,
     pub(crate) span_id: String,
-    flags: String,
+    /// The value of [`TRACERESPONSE`].
+    pub(crate) response: HeaderValue,
 }
 
 impl Trace {
@@ -35,12 +35,8 @@ impl Trace {
             return None;
         }
         let span_id = format!("{:016x}", rand::random_range(1..=u64::MAX));
-        Some(Self { trace_id: trace.to_owned(), span_id, flags: flags.to_owned() })
-    }
-
-    /// The value of [`TRACERESPONSE`].
-    pub(crate) fn response(&self) -> Option<HeaderValue> {
-        HeaderValue::try_from(format!("00-{}-{}-{}", self.trace_id, self.span_id, self.flags)).ok()
+        let response = HeaderValue::try_from(format!("00-{trace}-{span_id}-{flags}")).ok()?;
+        Some(Self { trace_id: trace.to_owned(), span_id, response })
     }
 }
 
@@ -52,11 +48,8 @@ pub(crate) fn request_id(headers: &HeaderMap) -> HeaderValue {
         |id: &HeaderValue| (1..=128).contains(&id.len()) && id.as_bytes().iter().all(plain);
     match sole(headers, &REQUEST_ID) {
         Some(id) if is_usable(id) => id.clone(),
-        _ => {
-            let mut id = [0; 32];
-            let id = Uuid::from_u128(rand::random()).simple().encode_lower(&mut id);
-            HeaderValue::from_str(id).unwrap_or_else(|_| HeaderValue::from_static("none"))
-        }
+        _ => HeaderValue::try_from(format!("{:032x}", rand::random::<u128>()))
+            .unwrap_or_else(|_| HeaderValue::from_static("none")),
     }
 }
 
@@ -78,7 +71,7 @@ mod tests {
         let trace = of(&[&good]).unwrap();
         assert_eq!(trace.trace_id, TRACE);
         assert_ne!(trace.span_id, "00f067aa0ba902b7");
-        assert_eq!(trace.response().unwrap(), format!("00-{TRACE}-{}-01", trace.span_id));
+        assert_eq!(trace.response, format!("00-{TRACE}-{}-01", trace.span_id));
         // A later version.
         assert!(of(&[&good.replacen("00", "cc", 1)]).is_some());
         assert!(of(&[&(good.replacen("00", "cc", 1) + "-more")]).is_some());

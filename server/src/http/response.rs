@@ -14,14 +14,13 @@ use http_body_util::{BodyExt, Collected, Either, Full, StreamBody};
 use hyper::body::{Body as _, Frame};
 use serde::Serialize;
 use serde_json::json;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::Semaphore;
 use tokio::task::yield_now;
 
 use crate::http::error::{ApiError, Problem};
 use crate::http::json::{Object, WriteJson, write_value};
-use crate::http::path::RequestTarget;
 use crate::limits::{LISTING_CHUNK_BYTES, RESPONSE_BYTES_UNCOUNTED};
-use crate::quota::{ClientQuota, OverQuota, Permit};
+use crate::quota::{ClientQuota, OverQuota, Permit, guarded};
 use crate::store::StoreError;
 
 /// A streamed body failed, which cuts the connection. The cause is in the log.
@@ -51,7 +50,7 @@ fn envelope(
     envelope.field("error").extend_from_slice(b"null");
     if let Some(next) = next_cursor {
         let mut pagination = Object::begin(envelope.field("pagination"));
-        pagination.optional_text("nextCursor", next);
+        pagination.value("nextCursor", &next);
         pagination.end();
     }
     envelope.end();
@@ -117,15 +116,6 @@ pub(crate) fn file<E: Display + Send + 'static>(
     pieces: impl Stream<Item = Result<Bytes, E>> + Send + 'static,
     reservation: Permit,
 ) -> ResponseBody {
-    struct Piece(
-        Bytes,
-        #[expect(dead_code, reason = "dropped with the bytes")] OwnedSemaphorePermit,
-    );
-    impl AsRef<[u8]> for Piece {
-        fn as_ref(&self) -> &[u8] {
-            &self.0
-        }
-    }
     let turn = Arc::new(Semaphore::new(1));
     let begin = (Box::pin(pieces), reservation);
     stream(stream::try_unfold(begin, move |(mut pieces, reservation)| {
@@ -134,9 +124,7 @@ pub(crate) fn file<E: Display + Send + 'static>(
             // It is never closed.
             let Ok(permit) = turn.acquire_owned().await else { return Ok(None) };
             let piece = pieces.try_next().await?;
-            Ok::<_, E>(
-                piece.map(|bytes| (Bytes::from_owner(Piece(bytes, permit)), (pieces, reservation))),
-            )
+            Ok::<_, E>(piece.map(|bytes| (guarded(bytes, permit), (pieces, reservation))))
         }
     }))
 }
@@ -154,8 +142,7 @@ pub(crate) fn stream<E: Display + 'static>(
 }
 
 /// The failure of a request in its envelope (ER-01).
-pub(crate) fn failure(error: &ApiError, target: RequestTarget) -> Response {
-    let problem = error.problem(target);
+pub(crate) fn failure(problem: Problem) -> Response {
     let envelope = json!({ "data": null, "error": problem.text, "details": problem.details });
     let mut response = with_json(problem.status, envelope.to_string());
     add_headers(&mut response, problem);
@@ -181,58 +168,52 @@ pub(crate) fn without_body(response: Response) -> Response {
     Response::from_parts(parts, no_body())
 }
 
-struct ListWriter<T> {
-    /// Memory for what the store holds of the list.
-    _reservation: Option<Permit>,
-    entries: BoxStream<'static, Result<T, StoreError>>,
-    separator: &'static [u8],
-    ended: bool,
-}
-
 /// A list of entries, each written while it is read from the store. Memory holds one
-/// chunk, however long the list is. A list that fits into the first chunk is sent with its
-/// length.
+/// chunk, however long the list is, and `reservation` is for what the store holds of it. A list that
+/// fits into the first chunk is sent with its length.
 ///
 /// # Errors
 /// What fails before the first chunk is full. A later failure cuts the connection.
 pub(crate) async fn listing<T: WriteJson + Send + 'static>(
-    entries: BoxStream<'static, Result<T, StoreError>>,
+    mut entries: BoxStream<'static, Result<T, StoreError>>,
     reservation: Option<Permit>,
 ) -> Result<Response, ApiError> {
-    let mut list = ListWriter { _reservation: reservation, entries, separator: b"", ended: false };
-    let first = list.fill(br#"{"data":["#.to_vec()).await?;
-    if list.ended {
+    let mut first = br#"{"data":["#.to_vec();
+    if fill(&mut first, &mut entries).await? {
         return Ok(with_json(StatusCode::OK, first));
     }
-    let rest = stream::try_unfold(list, |mut list| async move {
+    let rest = (entries, reservation, false);
+    let rest = stream::try_unfold(rest, |(mut entries, reservation, ended)| async move {
+        if ended {
+            return Ok(None);
+        }
         // Entries in memory and a socket that takes megabytes would keep the thread from all others.
         yield_now().await;
         // The last entry of a chunk exceeds its size.
-        let chunk = Vec::with_capacity(LISTING_CHUNK_BYTES + LISTING_CHUNK_BYTES / 4);
-        if list.ended { Ok(None) } else { Ok(Some((list.fill(chunk).await?, list))) }
+        let mut chunk = Vec::with_capacity(LISTING_CHUNK_BYTES + LISTING_CHUNK_BYTES / 4);
+        let ended = fill(&mut chunk, &mut entries).await?;
+        Ok(Some((Bytes::from(chunk), (entries, reservation, ended))))
     });
-    let body = stream(stream::iter([Ok::<_, ApiError>(first)]).chain(rest));
+    let body = stream(stream::iter([Ok::<_, ApiError>(first.into())]).chain(rest));
     Ok(with_type(StatusCode::OK, "application/json", body))
 }
 
-impl<T: WriteJson> ListWriter<T> {
-    /// Writes entries until the chunk is full or the list has ended.
-    async fn fill(&mut self, mut chunk: Vec<u8>) -> Result<Bytes, ApiError> {
-        while chunk.len() < LISTING_CHUNK_BYTES && !self.ended {
-            match self.entries.next().await.transpose()? {
-                Some(entry) => {
-                    chunk.extend_from_slice(self.separator);
-                    self.separator = b",";
-                    entry.write_json(&mut chunk);
-                }
-                None => {
-                    chunk.extend_from_slice(br#"],"error":null}"#);
-                    self.ended = true;
-                }
-            }
+/// Writes entries until the chunk is full or the list has ended; whether it has.
+async fn fill<T: WriteJson>(
+    chunk: &mut Vec<u8>,
+    entries: &mut BoxStream<'static, Result<T, StoreError>>,
+) -> Result<bool, ApiError> {
+    while chunk.len() < LISTING_CHUNK_BYTES {
+        let Some(entry) = entries.try_next().await? else {
+            chunk.extend_from_slice(br#"],"error":null}"#);
+            return Ok(true);
+        };
+        if !chunk.ends_with(b"[") {
+            chunk.push(b',');
         }
-        Ok(chunk.into())
+        entry.write_json(chunk);
     }
+    Ok(false)
 }
 
 #[cfg(test)]

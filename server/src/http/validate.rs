@@ -26,7 +26,7 @@ pub(crate) type FieldError = String;
 /// The fields of one request that its endpoint knows, and their errors.
 #[derive(Debug, Default)]
 pub(crate) struct Form<'a> {
-    fields: Vec<(&'static str, Field<'a>)>,
+    fields: BTreeMap<&'static str, Field<'a>>,
     errors: FieldErrors,
 }
 
@@ -43,13 +43,8 @@ pub(crate) enum Field<'a> {
 pub struct FieldErrors(pub(crate) BTreeMap<&'static str, FieldError>);
 
 impl<'a> Form<'a> {
-    fn take(&mut self, name: &'static str) -> Option<Field<'a>> {
-        let at = self.fields.iter().position(|(field, _)| *field == name)?;
-        Some(self.fields.swap_remove(at).1)
-    }
-
     pub(crate) fn require(&mut self, name: &'static str) {
-        if self.fields.iter().all(|(field, _)| *field != name) {
+        if !self.fields.contains_key(name) {
             self.reject(name, "is required".to_owned());
         }
     }
@@ -69,7 +64,7 @@ impl<'a> Form<'a> {
         name: &'static str,
         rule: impl FnOnce(&Field<'a>) -> Result<T, FieldError>,
     ) -> Option<T> {
-        let field = self.take(name)?;
+        let field = self.fields.remove(name)?;
         rule(&field).map_err(|error| self.reject(name, error)).ok()
     }
 
@@ -86,7 +81,7 @@ impl<'a> Form<'a> {
     }
 
     pub(crate) fn set(&mut self, name: &'static str, text: impl Into<Cow<'a, str>>) {
-        self.fields.push((name, Field::Text(text.into())));
+        self.fields.insert(name, Field::Text(text.into()));
     }
 
     /// Adds an error of a field. The first error of a field stays.
@@ -190,29 +185,17 @@ pub(crate) fn json_fields<'a>(
 /// An escape that is half a surrogate pair, which is no character. serde_json would notice
 /// only in strings that a rule reads.
 fn lone_surrogate(body: &str) -> Option<u16> {
-    let mut end = 0;
-    let units = unicode_escapes(body).flat_map(|(at, unit)| {
-        let between = (at != end).then_some(u16::from(b' '));
-        end = at + 6;
-        between.into_iter().chain([unit])
+    // Without escaped backslashes each `\u` is an escape. A zero is between two that are not adjacent.
+    let units = body.split(r"\\").flat_map(|part| {
+        part.split(r"\u")
+            .skip(1)
+            .flat_map(|escape| {
+                let unit = escape.get(..4).and_then(|digits| u16::from_str_radix(digits, 16).ok());
+                unit.into_iter().chain((escape.len() != 4).then_some(0))
+            })
+            .chain([0])
     });
     char::decode_utf16(units).find_map(|unit| Some(unit.err()?.unpaired_surrogate()))
-}
-
-/// Where each `\u` escape of a JSON text begins, and what it stands for.
-fn unicode_escapes(json: &str) -> impl Iterator<Item = (usize, u16)> {
-    let mut end = 0;
-    std::iter::from_fn(move || {
-        loop {
-            let at = end + json.get(end..)?.find('\\')?;
-            // The escaped character may be a backslash.
-            end = at + 2;
-            let digits = json.get(at..at + 6).and_then(|escape| escape.strip_prefix("\\u"));
-            if let Some(unit) = digits.and_then(|digits| u16::from_str_radix(digits, 16).ok()) {
-                return Some((at, unit));
-            }
-        }
-    })
 }
 
 /// Reads an object and keeps the fields with these names.
@@ -227,21 +210,16 @@ impl<'de> Visitor<'de> for KnownFields {
 
     fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Self::Value, M::Error> {
         let mut form = Form::default();
-        while let Some(Text(name)) = map.next_key()? {
+        while let Some(name) = map.next_key::<String>()? {
             let Some(known) = self.0.iter().find(|known| **known == name) else {
                 map.next_value::<IgnoredAny>()?;
                 continue;
             };
-            form.take(known);
-            form.fields.push((known, Field::Json(map.next_value()?)));
+            form.fields.insert(known, Field::Json(map.next_value()?));
         }
         Ok(form)
     }
 }
-
-/// A JSON string, copied only if it has escapes.
-#[derive(serde::Deserialize)]
-struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
 
 /// The parameters among `known` of a query string. A known parameter that is repeated or empty
 /// is an error.
@@ -260,7 +238,7 @@ fn encoded_fields<'a>(text: &'a [u8], known: &'static [&'static str], is_form: b
     let mut form = Form::default();
     for (name, value) in form_urlencoded::parse(text) {
         let Some(known) = known.iter().find(|known| **known == name) else { continue };
-        if form.fields.iter().any(|(field, _)| field == known) {
+        if form.fields.contains_key(known) {
             form.reject(known, "must be given once, but is given more than once".to_owned());
         } else if !value.is_empty() {
             let breaks = is_form && value.contains("\r\n");

@@ -6,7 +6,6 @@
 //! and a single timer per connection reads it.
 
 mod activity;
-mod frames;
 
 use std::convert::Infallible;
 use std::net::IpAddr;
@@ -25,7 +24,7 @@ use hyper_util::server::conn::auto;
 use parking_lot::Mutex;
 use tokio::net::TcpStream;
 use tokio::sync::watch;
-use tokio::time::{Instant, sleep_until};
+use tokio::time::{Instant, interval};
 
 use self::activity::{ConnectionActivity, IDLE, InFlight, TrackedStream};
 use crate::http::body;
@@ -89,14 +88,8 @@ impl Default for ListenerLimits {
     }
 }
 
-impl ListenerLimits {
-    /// Interval of the checks of a connection. Whatever begins right after one has its deadline
-    /// after the next one.
-    fn check_interval(&self) -> Duration {
-        let first = self.head_timeout.min(self.idle_timeout);
-        first.min(self.write_stall_timeout).min(self.request_stall_timeout)
-    }
-}
+/// Interval of the checks of a connection.
+const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Serves one connection until it ends, is idle for too long, or stalls. When `drain` closes,
 /// requests in flight are completed and the connection is closed.
@@ -127,10 +120,10 @@ pub(super) async fn serve_connection(
             Ok::<_, Infallible>(response.map(|body| tracked(body, in_flight)))
         })
     });
-    let stream = TrackedStream::new(stream, activity.clone());
+    let stream = TrackedStream { stream, activity: activity.clone() };
     let mut connection = pin!(builder.serve_connection(TokioIo::new(stream), answer));
-    let mut check = pin!(sleep_until(Instant::now() + limits.check_interval()));
-    let (mut draining, mut closing) = (false, false);
+    let mut check = interval(CHECK_INTERVAL);
+    let (mut draining, mut closing_since) = (false, None::<Instant>);
     loop {
         tokio::select! {
             biased;
@@ -143,21 +136,16 @@ pub(super) async fn serve_connection(
             _ = drain.changed(), if !draining => {
                 draining = true;
                 connection.as_mut().graceful_shutdown();
-                continue;
             }
-            () = check.as_mut() => {}
-        }
-        let (end, reason) = activity.lock().end(&limits);
-        let now = Instant::now();
-        if end > now {
-            check.as_mut().reset(end.min(now + limits.check_interval()));
-        } else if reason == IDLE && !closing {
-            closing = true;
-            connection.as_mut().graceful_shutdown();
-            check.as_mut().reset(now + limits.close_timeout);
-        } else {
-            tracing::debug!(reason, "a connection is cut");
-            return;
+            _ = check.tick() => {
+                let Some(reason) = activity.lock().overdue(&limits) else { continue };
+                let closes = closing_since.get_or_insert_with(Instant::now).elapsed();
+                if reason != IDLE || closes > limits.close_timeout {
+                    tracing::debug!(reason, "a connection is cut");
+                    return;
+                }
+                connection.as_mut().graceful_shutdown();
+            }
         }
     }
 }

@@ -72,13 +72,8 @@ pub async fn serve(
 ) -> usize {
     let ListenerQuotas { connections, memory } = quotas;
     let all = limits.connections_max;
-    connections.resize(
-        all,
-        match limits.connections_per_address {
-            Some(0) => all,
-            number => number.unwrap_or(all.div_ceil(2)),
-        },
-    );
+    let share = limits.connections_per_address.unwrap_or(all.div_ceil(2));
+    connections.resize(all, if share == 0 { all } else { share });
     let builder = Arc::new(protocol());
     let (drain, draining) = watch::channel(());
     let (mut tasks, last) = (JoinSet::new(), Mutex::new(None::<Instant>));

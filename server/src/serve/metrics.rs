@@ -36,7 +36,7 @@ const CLASSES: [&str; 4] = ["2xx", "3xx", "4xx", "5xx"];
 const METHODS: [&str; 6] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
 
 /// Reasons of refusals for load, as metrics name them.
-const REFUSALS: [&str; 7] = [
+const REFUSALS: &[&str] = &[
     "account_memory",
     "public_memory",
     "server_memory",
@@ -50,50 +50,46 @@ const REFUSALS: [&str; 7] = [
 pub(crate) static DROPPED_LOG_LINES: LazyLock<Counter> = LazyLock::new(Counter::default);
 
 /// Outcomes of the steps of workers, and of submissions.
-const PROCESSED: [&str; 4] = ["completed", "failed", "retried", "poll_failed"];
-const SUBMITTED: [&str; 4] = ["accepted", "refused", "unavailable", "unknown"];
+const PROCESSED: &[&str] = &["completed", "failed", "retried", "poll_failed"];
+const SUBMITTED: &[&str] = &["accepted", "refused", "unavailable", "unknown"];
 
 type Labels<const N: usize> = [(&'static str, &'static str); N];
 
-#[derive(Debug)]
 pub struct Metrics {
     /// The first request of a route creates its series.
     requests: Family<Labels<4>, Counter>,
     durations: Family<Labels<3>, Histogram>,
     refused: Family<Labels<1>, Counter>,
     registry: Registry,
+    readings: Readings,
 }
 
 impl Metrics {
     pub(crate) fn new(readings: Readings) -> Self {
-        let mut registry = Registry::default();
-        let all = registry.sub_registry_with_prefix("promptarium");
+        let mut registry = Registry::with_prefix("promptarium");
         let durations =
             Family::<_, Histogram>::new_with_constructor(|| Histogram::new(BUCKETS_SECONDS));
         let text = "Lines of the log that were dropped because nobody read it";
-        all.register("log_dropped_lines", text, DROPPED_LOG_LINES.clone());
+        registry.register("log_dropped_lines", text, DROPPED_LOG_LINES.clone());
         let text = "Time from a request's head to its response's head";
-        all.register("http_request_duration_seconds", text, durations.clone());
-        let (requests, refused) = (Family::default(), Family::<_, Counter>::default());
-        for reason in REFUSALS {
-            drop(refused.get_or_create(&[("reason", reason)]));
-        }
-        all.register("http_requests", "Requests answered", requests.clone());
-        all.register("http_refused_requests", "Requests refused for load", refused.clone());
+        registry.register("http_request_duration_seconds", text, durations.clone());
+        let (requests, refused) = (Family::default(), Family::default());
+        registry.register("http_requests", "Requests answered", requests.clone());
         let activity = &readings.worker.activity;
         let text = "How long a generation was due until claimed";
-        all.register("generations_claim_delay_seconds", text, activity.claim_delay.clone());
+        registry.register("generations_claim_delay_seconds", text, activity.claim_delay.clone());
         let (processed, submitted) = (&activity.outcomes, &readings.submitter.outcomes);
-        for (family, outcomes) in [(processed, PROCESSED), (submitted, SUBMITTED)] {
-            for outcome in outcomes {
-                drop(family.get_or_create(&[("outcome", outcome)]));
+        for (name, text, family, label, values) in [
+            ("http_refused_requests", "Requests refused for load", &refused, "reason", REFUSALS),
+            ("generations_processed", "Steps of workers", processed, "outcome", PROCESSED),
+            ("generations_submitted", "Submissions", submitted, "outcome", SUBMITTED),
+        ] {
+            registry.register(name, text, family.clone());
+            for value in values {
+                drop(family.get_or_create(&[(label, *value)]));
             }
         }
-        all.register("generations_processed", "Steps of workers by outcome", processed.clone());
-        let text = "Submissions to the provider by outcome";
-        all.register("generations_submitted", text, submitted.clone());
-        registry.register_collector(Box::new(readings));
-        Self { requests, durations, refused, registry }
+        Self { requests, durations, refused, registry, readings }
     }
 
     pub(crate) fn record(
@@ -120,7 +116,9 @@ impl Metrics {
     fn page(&self) -> Response {
         let mut text = String::new();
         let _ = encode_registry(&mut text, &self.registry);
-        let body = ResponseBody::Left(prometheus_text(&text).into());
+        let mut text = prometheus_text(&text);
+        self.readings.write(&mut text);
+        let body = ResponseBody::Left(text.into());
         response::with_type(StatusCode::OK, "text/plain; version=0.0.4; charset=utf-8", body)
     }
 }
@@ -168,6 +166,6 @@ impl HttpService for Arc<Metrics> {
             ("/metrics", _) => ApiError::WrongMethod("GET, HEAD".to_owned()),
             _ => ApiError::UnknownPath,
         };
-        response::failure(&error, RequestTarget::new("", &parts.method))
+        response::failure(error.problem(RequestTarget::new("", &parts.method)))
     }
 }

@@ -10,22 +10,23 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::FutureExt;
-use http::header::{ALLOW, CACHE_CONTROL, STRICT_TRANSPORT_SECURITY, X_CONTENT_TYPE_OPTIONS};
+use http::header::{ALLOW, CACHE_CONTROL, HOST, STRICT_TRANSPORT_SECURITY, X_CONTENT_TYPE_OPTIONS};
 use http::request::Parts;
-use http::{HeaderName, HeaderValue, Method, StatusCode};
+use http::uri::Authority;
+use http::{HeaderName, HeaderValue, Method, StatusCode, Version};
 use hyper::body::Incoming;
 use tokio::time::Instant;
 use tracing::Instrument;
 
 use crate::api::{Api, HandlerResult, Request};
-use crate::domain::{Caller, SessionRecord};
+use crate::domain::SessionRecord;
 use crate::error_chain::error_chain;
 use crate::http::auth::{Access, AuthError, authenticate};
 use crate::http::browser::asks_for_page;
 use crate::http::compression;
 use crate::http::cors;
 use crate::http::error::ApiError;
-use crate::http::headers::check_host;
+use crate::http::headers::sole;
 use crate::http::path::RequestTarget;
 use crate::http::request_id::{REQUEST_ID, TRACERESPONSE, Trace, request_id};
 use crate::http::response::{self, Response};
@@ -88,7 +89,7 @@ impl HttpService for Arc<ApiService> {
         if self.api.site.is_https() {
             headers.insert(STRICT_TRANSPORT_SECURITY, HeaderValue::from_static(HSTS));
         }
-        headers.extend(trace.and_then(|trace| Some((TRACERESPONSE, trace.response()?))));
+        headers.extend(trace.map(|trace| (TRACERESPONSE, trace.response)));
         headers.insert(REQUEST_ID, id);
         response
     }
@@ -113,17 +114,15 @@ impl ApiService {
         known: &mut Known<'a>,
     ) -> HandlerResult {
         let api = &self.api;
-        if parts.method == Method::OPTIONS {
-            check_host(parts)?;
-            let allow = self.routes.allow(parts.uri.path())?;
-            let response = http::Response::builder().status(StatusCode::NO_CONTENT);
-            return Ok(response.header(ALLOW, allow).body(response::no_body())?);
-        }
-        let (route, params) = {
-            let found = self.routes.find(&parts.method, parts.uri.path());
-            known.route = found.as_ref().ok().map(|(found, _)| *found);
-            check_host(parts)?;
-            found?
+        let found = self.routes.find(&parts.method, parts.uri.path());
+        known.route = found.as_ref().ok().map(|(found, _)| *found);
+        check_host(parts)?;
+        let (route, params) = match found {
+            Err(ApiError::WrongMethod(allow)) if parts.method == Method::OPTIONS => {
+                let response = http::Response::builder().status(StatusCode::NO_CONTENT);
+                return Ok(response.header(ALLOW, allow).body(response::no_body())?);
+            }
+            found => found?,
         };
         let memory = api.public_memory.of(peer);
         let mut request = Request { params, parts, peer, body, memory };
@@ -145,7 +144,10 @@ impl ApiService {
             Handler::Authed(handler) => {
                 let caller = match route.access {
                     Access::Session => {
-                        Box::pin(api.site.authenticate(parts, &*api.store)).await?.caller()
+                        let session = api.site.session(&parts.headers, &*api.store);
+                        let caller = Box::pin(session).await?.caller();
+                        api.site.check_source(parts)?;
+                        caller
                     }
                     _ => authenticate(&parts.headers, &api.vendor, &*api.store).await?,
                 };
@@ -156,24 +158,20 @@ impl ApiService {
                     Access::Write if !caller.scopes.prompts_write => Err(AuthError::Scope.into()),
                     _ => handler(api, &caller, request).await,
                 };
-                let within = |response| Ok(response::within(memory, &parts.method, response)?);
-                match outcome.and_then(within) {
-                    Err(error) if error.needs_key_recheck() => {
-                        // It is 401 if no step of the store has checked the key and it is revoked.
-                        self.confirm_key(&caller, route).await?;
-                        Err(error)
-                    }
-                    outcome => outcome,
+                let outcome = outcome
+                    .and_then(|response| Ok(response::within(memory, &parts.method, response)?));
+                if outcome.as_ref().is_err_and(ApiError::needs_key_recheck) {
+                    // It is 401 if no step of the store has checked the key and it is revoked.
+                    api.store.confirm_key(&caller).await.map_err(|error| match error {
+                        StoreError::KeyRevoked if route.access == Access::Session => {
+                            AuthError::NoSession
+                        }
+                        error => error.into(),
+                    })?;
                 }
+                outcome
             }
         }
-    }
-
-    async fn confirm_key(&self, caller: &Caller, route: &Route) -> Result<(), AuthError> {
-        self.api.store.confirm_key(caller).await.map_err(|error| match error {
-            StoreError::KeyRevoked if route.access == Access::Session => AuthError::NoSession,
-            error => error.into(),
-        })
     }
 
     /// The response to a failed request: a page if the route is one, or if a browser found no route.
@@ -186,15 +184,15 @@ impl ApiService {
     ) -> Response {
         let (site, store) = (&self.api.site, &*self.api.store);
         let template = known.route.map_or("", |route| route.path);
-        let target = RequestTarget::new(template, &parts.method);
+        let problem = error.problem(RequestTarget::new(template, &parts.method));
         let session = match known.route.map(|route| route.handler) {
             // Not asked for again: if it is not known, the store may be what failed.
             Some(Handler::Dashboard(_)) => known.session.take().map(|session| *session),
             Some(Handler::Page(_)) => site.session(&parts.headers, store).await.ok(),
             None if asks_for_page(parts) => site.session(&parts.headers, store).await.ok(),
-            _ => return response::failure(error, target),
+            _ => return response::failure(problem),
         };
-        web::failure(error, target, site, session.as_ref(), request_id)
+        web::failure(problem, site, session.as_ref(), request_id)
     }
 
     /// Counts a request and logs one line. Headers and query are left out: a key may be in them.
@@ -235,6 +233,19 @@ impl ApiService {
         }
         if is_failure { log!(error, "failed") } else { log!(info, "answered") }
     }
+}
+
+/// Checks `Host` up to HTTP/1.1; HTTP/2 has `:authority`, which hyper has checked. The server
+/// does not use it, but a proxy in front may read a request without, with two or with an
+/// invalid one otherwise, and HTTP/1.1 wants such a request refused (RFC 9112, section 3.2).
+pub fn check_host(parts: &Parts) -> Result<(), ApiError> {
+    let is_valid = match sole(&parts.headers, &HOST).map(HeaderValue::as_bytes) {
+        _ if parts.version > Version::HTTP_11 => true,
+        // It is empty where the target has no host.
+        Some(host) => host.is_empty() || !host.contains(&b'@') && Authority::try_from(host).is_ok(),
+        None => parts.version < Version::HTTP_11 && !parts.headers.contains_key(HOST),
+    };
+    if is_valid { Ok(()) } else { Err(ApiError::Host) }
 }
 
 fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {

@@ -5,20 +5,13 @@ use http::request::Parts;
 use crate::api::HandlerResult;
 use crate::domain::SessionRecord;
 use crate::http::browser::Site;
-use crate::http::error::ApiError;
-use crate::http::path::RequestTarget;
+use crate::http::error::Problem;
 use crate::http::response::{self, Response};
 
 pub(crate) fn or_sign_in(_: &Site, _: &Parts, outcome: HandlerResult) -> HandlerResult {
     outcome
 }
 
-pub(crate) fn failure(
-    error: &ApiError,
-    target: RequestTarget,
-    _: &Site,
-    _: Option<&SessionRecord>,
-    _: &str,
-) -> Response {
-    response::failure(error, target)
+pub(crate) fn failure(problem: Problem, _: &Site, _: Option<&SessionRecord>, _: &str) -> Response {
+    response::failure(problem)
 }

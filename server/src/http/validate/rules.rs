@@ -14,12 +14,12 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use url::Url;
 
-use super::{Field, FieldError, Form, Text, unicode_escapes};
+use super::{Field, FieldError, Form};
 
 impl Form<'_> {
     /// Makes of each field that is `null` an absent one.
     pub(crate) fn without_nulls(mut self) -> Self {
-        self.fields.retain(|(_, field)| field.raw() != "null");
+        self.fields.retain(|_, field| field.raw() != "null");
         self
     }
 }
@@ -89,7 +89,7 @@ pub(crate) fn one_of<T: Copy>(
 fn string<'a>(field: &'a Field<'_>) -> Result<Cow<'a, str>, FieldError> {
     let text = match field {
         Field::Text(text) => Cow::Borrowed(&**text),
-        Field::Json(_) => read::<Text<'_>>(field, '"', "a string")?.0,
+        Field::Json(_) => Cow::Owned(read(field, '"', "a string")?),
     };
     if text.contains('\0') {
         return Err("must not hold the character U+0000".to_owned());
@@ -199,7 +199,8 @@ pub(crate) fn list<T>(
 /// A JSON object with any keys. Its strings must not hold U+0000 either.
 pub(crate) fn object(field: &Field<'_>) -> Result<Map<String, Value>, FieldError> {
     let object = read(field, '{', "an object")?;
-    if unicode_escapes(field.raw()).any(|(_, unit)| unit == 0) {
+    // Without escaped backslashes each `\u` is an escape.
+    if field.raw().split(r"\\").any(|part| part.contains(r"\u0000")) {
         return Err("must not hold the character U+0000".to_owned());
     }
     Ok(object)
@@ -213,7 +214,7 @@ pub(crate) fn extent(json: &str) -> (usize, usize) {
     let mut is_first = false;
     while let Some(byte) = bytes.next() {
         // The first entry; each further one comes after a comma.
-        values += usize::from(is_first && !matches!(byte, b']' | b'}'));
+        values += usize::from(is_first && !matches!(byte, b']' | b'}') || byte == b',');
         is_first = matches!(byte, b'[' | b'{');
         match byte {
             b'"' => {
@@ -221,14 +222,11 @@ pub(crate) fn extent(json: &str) -> (usize, usize) {
                     bytes.next();
                 }
             }
-            b'[' | b'{' => {
-                level += 1;
-                depth = depth.max(level);
-            }
+            b'[' | b'{' => level += 1,
             b']' | b'}' => level = level.saturating_sub(1),
-            b',' => values += 1,
             _ => {}
         }
+        depth = depth.max(level);
     }
     (depth, values)
 }

@@ -1,6 +1,6 @@
 //! What a connection is doing, as its socket and its requests report it.
 
-use std::io;
+use std::io::{self, IoSlice, Write as _};
 use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -13,28 +13,37 @@ use tokio::net::TcpStream;
 use tokio::time::Instant;
 
 use super::ListenerLimits;
-use super::frames::Frames;
-use crate::limits::{DISCARD_BYTES_MAX, HEAD_BYTES_FREE, HEAD_BYTES_MAX};
-use crate::quota::{OverQuota, Permit, Quota};
+use crate::limits::{HEAD_BYTES_FREE, HEAD_BYTES_MAX};
+use crate::quota::{Permit, Quota};
+use crate::store::Cause;
 
 /// Fewer bytes than this are no progress: a peer that reads one at a time is stalled.
 const PROGRESS_BYTES: usize = 16 * 1024;
+/// Bytes of HTTP/2 without a request, and one more for each [`WRITTEN_PER_BYTE`] that the peer is
+/// sent, because it acknowledges those. The HTTP library answers PING and SETTINGS without end.
+const BYTES_WITHOUT_REQUEST_MAX: usize = 256 * 1024;
+const WRITTEN_PER_BYTE: usize = 16;
+/// Head and body that are written as one buffer.
+const JOINED_BYTES_MAX: usize = 2048;
 
 pub(super) struct ConnectionActivity {
     requests_in_flight: usize,
-    is_http2: bool,
-    /// When the head of the next request began to arrive, and how much of it has come.
+    /// Known since the first request.
+    version: Option<Version>,
+    /// When the head of the next request began to arrive.
     head_since: Option<Instant>,
-    head_bytes: usize,
+    /// Bytes read since the last request.
+    unclaimed_bytes: usize,
     /// What a head beyond [`HEAD_BYTES_FREE`] takes, of what its peer may have of this quota.
     head_memory: Option<Permit>,
     memory: Quota,
     peer: IpAddr,
-    /// Bytes wait for the peer to read.
-    is_blocked: bool,
-    /// The last begin or end of a request, [`PROGRESS_BYTES`] read or written, or the first of the
-    /// bytes that wait.
+    /// Since when bytes wait for the peer to read.
+    blocked_since: Option<Instant>,
+    /// The last begin or end of a request, or [`PROGRESS_BYTES`] read or written.
     last_progress: Instant,
+    /// Bytes read and written since then.
+    bytes: usize,
 }
 
 /// Why a connection ends that does not stall.
@@ -45,56 +54,80 @@ impl ConnectionActivity {
         let now = Instant::now();
         Self {
             requests_in_flight: 0,
-            is_http2: false,
+            version: None,
             head_since: Some(now),
-            head_bytes: 0,
+            unclaimed_bytes: 0,
             head_memory: None,
             memory,
             peer,
-            is_blocked: false,
+            blocked_since: None,
             last_progress: now,
+            bytes: 0,
         }
     }
 
-    /// When the connection has to end if nothing changes, and why.
-    pub(super) fn end(&self, limits: &ListenerLimits) -> (Instant, &'static str) {
-        let (since, time, reason) = if self.is_blocked {
-            (self.last_progress, limits.write_stall_timeout, "the peer does not read")
+    /// Why the connection has to end now, if it does.
+    pub(super) fn overdue(&self, limits: &ListenerLimits) -> Option<&'static str> {
+        let (since, time, reason) = if let Some(since) = self.blocked_since {
+            (since, limits.write_stall_timeout, "the peer does not read")
         } else if self.requests_in_flight > 0 {
             // Over HTTP/1 the body has a time limit, and nothing else is waited for.
-            let since = if self.is_http2 { self.last_progress } else { Instant::now() };
+            let since = if self.is_http2() { self.last_progress } else { Instant::now() };
             (since, limits.request_stall_timeout, "a request makes no progress")
         } else if let Some(since) = self.head_since {
             (since, limits.head_timeout, "a request head is too slow")
         } else {
             (self.last_progress, limits.idle_timeout, IDLE)
         };
-        (since + time, reason)
+        (since.elapsed() >= time).then_some(reason)
+    }
+
+    fn is_http2(&self) -> bool {
+        self.version == Some(Version::HTTP_2)
     }
 
     fn progressed(&mut self) {
-        self.last_progress = Instant::now();
+        (self.last_progress, self.bytes) = (Instant::now(), 0);
     }
 
-    fn blocked(&mut self, is_blocked: bool) {
-        if self.is_blocked != is_blocked {
-            self.is_blocked = is_blocked;
+    fn transferred(&mut self, bytes: usize) {
+        self.bytes += bytes;
+        if self.bytes >= PROGRESS_BYTES {
             self.progressed();
         }
     }
 
     /// Takes bytes that the peer has sent. Frames of HTTP/2 need not belong to a request.
-    fn read(&mut self, bytes: usize) -> Result<(), OverQuota> {
-        if self.requests_in_flight > 0 || self.is_http2 {
+    fn read(&mut self, bytes: usize) -> Result<(), Cause> {
+        self.transferred(bytes);
+        if self.requests_in_flight > 0 {
             return Ok(());
         }
-        self.head_since.get_or_insert_with(Instant::now);
-        self.head_bytes += bytes;
-        if self.head_bytes > HEAD_BYTES_FREE && self.head_memory.is_none() {
-            let memory = self.memory.of(self.peer);
-            self.head_memory = Some(memory.reserve(HEAD_BYTES_MAX - HEAD_BYTES_FREE)?);
+        self.unclaimed_bytes += bytes;
+        // What follows a request of HTTP/1 can be the rest of its body.
+        let may_be_http2 = matches!(self.version, None | Some(Version::HTTP_2));
+        if may_be_http2 && self.unclaimed_bytes > BYTES_WITHOUT_REQUEST_MAX {
+            return Err("too many HTTP/2 control frames".into());
+        }
+        if !self.is_http2() {
+            self.head_since.get_or_insert_with(Instant::now);
+            if self.unclaimed_bytes > HEAD_BYTES_FREE && self.head_memory.is_none() {
+                let memory = self.memory.of(self.peer);
+                self.head_memory = Some(memory.reserve(HEAD_BYTES_MAX - HEAD_BYTES_FREE)?);
+            }
         }
         Ok(())
+    }
+
+    fn wrote(&mut self, outcome: &Poll<io::Result<usize>>) {
+        if let Poll::Ready(Ok(bytes)) = outcome {
+            let acknowledged = bytes / WRITTEN_PER_BYTE;
+            self.unclaimed_bytes = self.unclaimed_bytes.saturating_sub(acknowledged);
+            self.blocked_since = None;
+            self.transferred(*bytes);
+        } else if outcome.is_pending() {
+            self.blocked_since.get_or_insert_with(Instant::now);
+        }
     }
 }
 
@@ -105,8 +138,8 @@ impl InFlight {
     pub(super) fn begin(shared: &Arc<Mutex<ConnectionActivity>>, version: Version) -> Self {
         let mut activity = shared.lock();
         activity.requests_in_flight += 1;
-        activity.is_http2 = version == Version::HTTP_2;
-        (activity.head_since, activity.head_bytes, activity.head_memory) = (None, 0, None);
+        activity.version = Some(version);
+        (activity.head_since, activity.unclaimed_bytes, activity.head_memory) = (None, 0, None);
         activity.progressed();
         Self(shared.clone())
     }
@@ -121,37 +154,8 @@ impl Drop for InFlight {
 }
 
 pub(super) struct TrackedStream {
-    stream: TcpStream,
-    activity: Arc<Mutex<ConnectionActivity>>,
-    /// Bytes read and written that are not noted as progress yet.
-    bytes: usize,
-    frames: Frames,
-    /// Bytes that were read after the last one was written.
-    discarded: usize,
-}
-
-impl TrackedStream {
-    pub(super) fn new(stream: TcpStream, activity: Arc<Mutex<ConnectionActivity>>) -> Self {
-        Self { stream, activity, bytes: 0, frames: Frames::new(), discarded: 0 }
-    }
-
-    fn transferred(&mut self, bytes: usize) {
-        self.bytes += bytes;
-        if self.bytes >= PROGRESS_BYTES {
-            self.bytes = 0;
-            self.activity.lock().progressed();
-        }
-    }
-
-    fn written(&mut self, outcome: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
-        if let Poll::Ready(Ok(bytes)) = outcome {
-            self.transferred(bytes);
-            self.frames.wrote(bytes);
-        } else if outcome.is_pending() {
-            self.activity.lock().blocked(true);
-        }
-        outcome
-    }
+    pub(super) stream: TcpStream,
+    pub(super) activity: Arc<Mutex<ConnectionActivity>>,
 }
 
 impl AsyncRead for TrackedStream {
@@ -162,33 +166,48 @@ impl AsyncRead for TrackedStream {
     ) -> Poll<io::Result<()>> {
         let before = buffer.filled().len();
         let outcome = Pin::new(&mut self.stream).poll_read(context, buffer);
-        let read = &buffer.filled()[before..];
-        if !read.is_empty() {
-            self.transferred(read.len());
-            self.activity.lock().read(read.len()).map_err(io::Error::other)?;
-            if !self.frames.read(read) {
-                return Poll::Ready(Err(io::Error::other("too many HTTP/2 control frames")));
-            }
+        let bytes = buffer.filled().len() - before;
+        if bytes > 0 {
+            self.activity.lock().read(bytes).map_err(io::Error::other)?;
         }
         outcome
     }
 }
 
-/// Without vectored writes, so that hyper copies head and body of a response into one buffer: for
-/// small responses that is faster.
 impl AsyncWrite for TrackedStream {
     fn poll_write(
-        mut self: Pin<&mut Self>,
+        self: Pin<&mut Self>,
         context: &mut Context<'_>,
         buffer: &[u8],
     ) -> Poll<io::Result<usize>> {
-        let outcome = Pin::new(&mut self.stream).poll_write(context, buffer);
-        self.written(outcome)
+        self.poll_write_vectored(context, &[IoSlice::new(buffer)])
     }
 
-    /// hyper flushes once the socket has taken everything there is to write.
+    /// Without vectored writes hyper copies each body into a buffer that no quota counts, and keeps
+    /// that for the next one. A small body is copied here, because one buffer is written faster.
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffers: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let length: usize = buffers.iter().map(|buffer| buffer.len()).sum();
+        let mut joined = [0; JOINED_BYTES_MAX];
+        let outcome = if length <= JOINED_BYTES_MAX {
+            let mut rest = &mut joined[..];
+            buffers.iter().try_for_each(|buffer| rest.write_all(buffer))?;
+            Pin::new(&mut self.stream).poll_write(context, &joined[..length])
+        } else {
+            Pin::new(&mut self.stream).poll_write_vectored(context, buffers)
+        };
+        self.activity.lock().wrote(&outcome);
+        outcome
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.activity.lock().blocked(false);
         Pin::new(&mut self.stream).poll_flush(context)
     }
 
@@ -196,15 +215,14 @@ impl AsyncWrite for TrackedStream {
     /// connection, and the reset can overtake the response: the peer's writes fail, and a proxy drops
     /// what it has not passed on. So the rest is read and discarded, until the head is too slow.
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let Self { stream, activity, discarded, .. } = &mut *self;
+        let Self { stream, activity } = &mut *self;
         ready!(Pin::new(&mut *stream).poll_shutdown(context))?;
         let mut piece = [0; 8 * 1024];
-        while activity.lock().head_since.is_some() && *discarded < DISCARD_BYTES_MAX {
+        while activity.lock().head_since.is_some() {
             let mut buffer = ReadBuf::new(&mut piece);
             ready!(Pin::new(&mut *stream).poll_read(context, &mut buffer))?;
-            match buffer.filled().len() {
-                0 => break,
-                bytes => *discarded += bytes,
+            if buffer.filled().is_empty() {
+                break;
             }
         }
         Poll::Ready(Ok(()))
@@ -217,11 +235,15 @@ mod tests {
 
     use super::*;
 
+    fn connection(memory: &Quota, last: u8, version: Option<Version>) -> ConnectionActivity {
+        let peer = Ipv4Addr::new(127, 0, 0, last).into();
+        ConnectionActivity { version, ..ConnectionActivity::new(memory.clone(), peer) }
+    }
+
     #[tokio::test]
     async fn the_large_heads_of_an_address_are_limited_and_small_ones_are_free() {
         let quota = Quota::new("memory", "the memory", 4 * HEAD_BYTES_MAX, 2 * HEAD_BYTES_MAX);
-        let connection =
-            |last| ConnectionActivity::new(quota.clone(), Ipv4Addr::new(127, 0, 0, last).into());
+        let connection = |last| connection(&quota, last, Some(Version::HTTP_11));
         let (mut one, mut two, mut next) = (connection(1), connection(1), connection(1));
         for head in [&mut one, &mut two] {
             head.read(HEAD_BYTES_FREE).unwrap();
@@ -236,5 +258,21 @@ mod tests {
         next.read(1).unwrap();
         drop((two, next));
         assert_eq!(quota.usage().used, 0);
+    }
+
+    #[tokio::test]
+    async fn bytes_of_http_2_without_a_request_are_limited() {
+        let quota = Quota::new("memory", "the memory", HEAD_BYTES_MAX, HEAD_BYTES_MAX);
+        // Before the first request it is not known.
+        for version in [None, Some(Version::HTTP_2)] {
+            let mut flood = connection(&quota, 1, version);
+            flood.read(BYTES_WITHOUT_REQUEST_MAX).unwrap();
+            flood.wrote(&Poll::Ready(Ok(8 * WRITTEN_PER_BYTE)));
+            flood.read(8).unwrap();
+            assert!(flood.read(1).is_err(), "{version:?}");
+            let flood = Arc::new(Mutex::new(flood));
+            let _request = InFlight::begin(&flood, Version::HTTP_2);
+            flood.lock().read(2 * BYTES_WITHOUT_REQUEST_MAX).unwrap();
+        }
     }
 }
