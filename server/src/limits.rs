@@ -7,14 +7,10 @@ use std::time::Duration;
 // How many connections are there, and how long may one be idle or slow?
 /// Default of `--max-connections`.
 pub(crate) const CONNECTIONS_MAX: usize = 10_000;
-/// Connections that wait to be accepted.
-pub(crate) const LISTEN_BACKLOG: u32 = 1024;
 /// HTTP/2 control frames after each request and in each period, and one more per so many bytes sent.
 pub(crate) const CONTROL_FRAMES_MAX: usize = 1_000;
 pub(crate) const CONTROL_FRAMES_PERIOD: Duration = Duration::from_secs(20);
 pub(crate) const CONTROL_FRAME_BYTES: usize = 256;
-/// How long requests in flight may take when an embedded server stops.
-pub(crate) const EMBEDDED_DRAIN_TIMEOUT: Duration = Duration::from_secs(5);
 
 // How large and how slow may a request be, and what may it take?
 /// A request head of HTTP/1.1. S-80 promises 64 KiB, and that an address of more is 414.
@@ -45,7 +41,7 @@ pub(crate) const RESPONSE_BYTES_UNCOUNTED: usize = 16 * 1024;
 pub(crate) const PARAMETER_VALUE_BYTES: usize = 384;
 
 // How much of the log may wait for its reader?
-/// How long a line of a response may wait. A killed process loses the lines of this time at most.
+/// How long a line may wait. A killed process loses the lines of this time at most.
 pub(crate) const LOG_FLUSH_DELAY: Duration = Duration::from_millis(50);
 /// Lines that wait for the writer. Further ones are dropped.
 pub(crate) const LOG_LINES_MAX: usize = 16_384;

@@ -7,6 +7,7 @@
 
 pub(crate) mod account;
 pub(crate) mod chosen;
+mod entered;
 mod forms;
 pub(crate) mod generate;
 pub(crate) mod home;
@@ -21,7 +22,6 @@ pub(crate) mod prompts;
 pub(crate) mod public;
 pub(crate) mod sessions;
 pub(crate) mod uploads;
-pub(crate) mod vault;
 pub(crate) mod vaults;
 mod visit;
 
@@ -87,7 +87,8 @@ fn return_page(text: &str) -> Option<&str> {
 /// `GET /sign-in`. A link to it has the code in its fragment, which browsers send to nobody.
 pub(crate) async fn sign_in_form(api: &Api, request: Request<'_>) -> HandlerResult {
     let query = Entered::parse(query_bytes(&request));
-    let entered = Entered::new([("next", return_page(query.value("next")).unwrap_or_default())]);
+    let mut entered = Entered::default();
+    entered.set("next", return_page(query.value("next")).unwrap_or_default());
     let code = Field::new("code", "Code", Input::WideLine).required().help(html! {
         "Whoever runs this server gets a code with the command "
         code { "promptarium-server sign-in ACCOUNT" } ", as text and as a link to this page. A server "
@@ -121,16 +122,15 @@ pub(crate) async fn sign_in(api: &Api, mut request: Request<'_>) -> HandlerResul
 
 /// `POST /sign-out`. Without a session it only removes the cookie.
 pub(crate) async fn sign_out(api: &Api, request: Request<'_>) -> HandlerResult {
-    match api.site.authenticate(request.parts, &*api.store).await {
+    api.site.check_source(request.parts)?;
+    match api.site.session(&request.parts.headers, &*api.store).await {
         Ok(session) => match api.store.end_session(&session.caller(), session.id).await {
             // It was ended meanwhile.
             Ok(()) | Err(StoreError::KeyRevoked) => {}
             Err(error) => return Err(error.into()),
         },
-        Err(ApiError::Auth(AuthError::NoSession)) => {
-            api.site.check_source(request.parts)?;
-        }
-        Err(error) => return Err(error),
+        Err(AuthError::NoSession) => {}
+        Err(error) => return Err(error.into()),
     }
     redirect(&api.site, "", Some(api.site.set_cookies(None)?))
 }

@@ -101,7 +101,7 @@ async fn write(
     pieces.send("]}\n".to_owned()).await.map_err(gone)
 }
 
-fn prompt_json(prompt: &PromptRecord, inputs: &PromptInputs) -> Value {
+pub(crate) fn prompt_json(prompt: &PromptRecord, inputs: &PromptInputs) -> Value {
     let images = prompt.images.iter().map(|image| {
         json!({
             "url": image.source,

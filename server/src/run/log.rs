@@ -1,36 +1,35 @@
 //! The log of the process: one line per event, to stderr.
 //!
 //! One thread writes the lines, which reach it through a bounded queue, so that a slow reader of the
-//! log delays no request. A system call per request is a tenth of what a request costs, so lines of
-//! responses wait for [`LOG_FLUSH_DELAY`] and are written together. Any other line is written at
-//! once, with all that were logged before it. Lines for which the queue has no room are dropped and
-//! counted.
+//! log delays no request. A system call per request is a tenth of what a request costs, so lines
+//! wait for [`LOG_FLUSH_DELAY`] and are written together. Lines for which the queue has no room are
+//! dropped and counted.
 //!
 //! Of a generation that the provider accepted, the line may be all that is left after a crash. So
-//! the lines of [`DURABLE`] are waited for, but not longer than [`LOG_WRITE_TIMEOUT`].
-//! `tracing-appender` has no such confirmation.
+//! the lines of [`DURABLE`] are written at once and waited for, but not longer than
+//! [`LOG_WRITE_TIMEOUT`]. `tracing-appender` has no such confirmation.
 
-mod json;
-
+use std::fmt;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread::{self, Thread};
 
-use tracing::{Level, Metadata};
+use jiff::Timestamp;
+use tracing::field::{Field, Visit};
+use tracing::{Event, Metadata, Subscriber};
+use tracing_subscriber::Layer;
 use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::fmt::MakeWriter;
-use tracing_subscriber::fmt::format::JsonFields;
-use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::layer::{Context, SubscriberExt};
 use tracing_subscriber::util::SubscriberInitExt;
 
-use self::json::JsonLines;
 use crate::config::{Config, LogFormat};
 use crate::generate::submit::LOG_TARGET as DURABLE;
+use crate::http::json::Object;
 use crate::limits::{LOG_FLUSH_DELAY, LOG_LINES_MAX, LOG_WRITE_TIMEOUT};
 use crate::serve::metrics::DROPPED_LOG_LINES as DROPPED;
-use crate::serve::service::LOG_TARGET as RESPONSES;
 
 /// Logs the events of this process from now on. If the embedding program has a subscriber
 /// already, nothing changes. What is returned writes the last lines when it is dropped.
@@ -38,16 +37,13 @@ pub(super) fn init(config: &Config, level: LevelFilter) -> FlushOnDrop {
     let terminal = io::stderr().is_terminal();
     let default = if terminal { LogFormat::Pretty } else { LogFormat::Json };
     let log = Log::new(io::stderr(), LOG_LINES_MAX);
-    let lines = tracing_subscriber::fmt().with_max_level(Level::TRACE).with_writer(log.clone());
-    let filter = config.log_filter(level);
+    let registry = tracing_subscriber::registry().with(config.log_filter(level));
     let result = match config.settings.log_format.unwrap_or(default) {
         LogFormat::Pretty => {
-            lines.with_ansi(terminal).with_target(false).finish().with(filter).try_init()
+            let lines = tracing_subscriber::fmt::layer().with_writer(log.clone());
+            registry.with(lines.with_ansi(terminal).with_target(false)).try_init()
         }
-        LogFormat::Json => {
-            let lines = lines.fmt_fields(JsonFields::new()).event_format(JsonLines);
-            lines.finish().with(filter).try_init()
-        }
+        LogFormat::Json => registry.with(log.clone()).try_init(),
     };
     if result.is_ok() {
         // The default message of a panic would mix with the lines of the log.
@@ -61,7 +57,7 @@ pub(super) struct FlushOnDrop(Log);
 
 impl Drop for FlushOnDrop {
     fn drop(&mut self) {
-        self.0.add(Vec::new(), Urgency::Durable);
+        self.0.add(Vec::new(), true);
     }
 }
 
@@ -75,31 +71,8 @@ struct Log {
     is_stalled: Arc<AtomicBool>,
 }
 
-struct Line {
-    bytes: Vec<u8>,
-    urgency: Urgency,
-    /// Gets a message once the line is written.
-    written: Option<Sender<()>>,
-}
-
-/// When a line is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Urgency {
-    Later,
-    AtOnce,
-    /// At once; the caller waits until it is written.
-    Durable,
-}
-
-impl Urgency {
-    fn of(event: &Metadata<'_>) -> Self {
-        match event.target() {
-            DURABLE => Self::Durable,
-            RESPONSES if *event.level() > Level::WARN => Self::Later,
-            _ => Self::AtOnce,
-        }
-    }
-}
+/// A line, and who waits until it is written.
+type Line = (Vec<u8>, Option<Sender<()>>);
 
 impl Log {
     fn new(output: impl Write + Send + 'static, lines_max: usize) -> Self {
@@ -111,17 +84,16 @@ impl Log {
         Self { lines, writer, is_stalled }
     }
 
-    fn add(&self, bytes: Vec<u8>, urgency: Urgency) {
-        let (sender, written) = (urgency == Urgency::Durable).then(channel).unzip();
-        let line = Line { bytes, urgency, written: sender };
-        if self.lines.try_send(line).is_err() {
+    /// Adds a line. A durable one is written at once, with all before it, and waited for.
+    fn add(&self, line: Vec<u8>, is_durable: bool) {
+        let (sender, written) = is_durable.then(channel).unzip();
+        if self.lines.try_send((line, sender)).is_err() {
             DROPPED.inc();
             return;
         }
-        if let (Some(writer), false) = (&self.writer, urgency == Urgency::Later) {
-            writer.unpark();
-        }
-        if let (Some(written), false) = (written, self.is_stalled.load(Relaxed)) {
+        let Some(written) = written else { return };
+        self.writer.iter().for_each(Thread::unpark);
+        if !self.is_stalled.load(Relaxed) {
             let is_late = written.recv_timeout(LOG_WRITE_TIMEOUT).is_err();
             self.is_stalled.fetch_or(is_late, Relaxed);
         }
@@ -132,14 +104,14 @@ impl Log {
 fn write_lines(queue: &Receiver<Line>, mut output: impl Write, is_stalled: &AtomicBool) {
     let mut reported = DROPPED.get();
     while let Ok(first) = queue.recv() {
-        if first.urgency == Urgency::Later {
+        if first.1.is_none() {
             thread::park_timeout(LOG_FLUSH_DELAY);
         }
         let mut waiting = Vec::new();
-        for line in std::iter::once(first).chain(queue.try_iter().take(LOG_LINES_MAX)) {
+        for (line, written) in std::iter::once(first).chain(queue.try_iter().take(LOG_LINES_MAX)) {
             // A failure to write the log stops nothing.
-            let _ = output.write_all(&line.bytes);
-            waiting.extend(line.written);
+            let _ = output.write_all(&line);
+            waiting.extend(written);
         }
         let _ = output.flush();
         is_stalled.store(false, Relaxed);
@@ -155,18 +127,18 @@ fn write_lines(queue: &Receiver<Line>, mut output: impl Write, is_stalled: &Atom
     }
 }
 
-/// Adds one line to a log.
-struct LineWriter<'a>(&'a Log, Urgency);
+/// Adds one line to a log, perhaps a durable one.
+struct LineWriter<'a>(&'a Log, bool);
 
 impl<'a> MakeWriter<'a> for Log {
     type Writer = LineWriter<'a>;
 
     fn make_writer(&'a self) -> Self::Writer {
-        LineWriter(self, Urgency::AtOnce)
+        LineWriter(self, false)
     }
 
     fn make_writer_for(&'a self, event: &Metadata<'_>) -> Self::Writer {
-        LineWriter(self, Urgency::of(event))
+        LineWriter(self, event.target() == DURABLE)
     }
 }
 
@@ -181,17 +153,62 @@ impl Write for LineWriter<'_> {
     }
 }
 
+/// Enough for most lines.
+const LINE_BYTES: usize = 512;
+
+/// Each event as a line of JSON: time, level, fields, and where it comes from. The format of
+/// `tracing-subscriber` takes 1,060 ns for the line of a request where this takes 180 ns. In memory a
+/// request takes 9,200 ns of processor time, so it would be 9 % slower.
+impl<S: Subscriber> Layer<S> for Log {
+    fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {
+        let mut line = Vec::with_capacity(LINE_BYTES);
+        let mut fields = Fields(Object::begin(&mut line));
+        fields.0.time("timestamp", Timestamp::now());
+        fields.0.text("level", event.metadata().level().as_str());
+        event.record(&mut fields);
+        fields.0.text("target", event.metadata().target());
+        fields.0.end();
+        line.push(b'\n');
+        self.add(line, event.metadata().target() == DURABLE);
+    }
+}
+
+/// The fields of an event.
+struct Fields<'a>(Object<'a>);
+
+impl Visit for Fields<'_> {
+    fn record_str(&mut self, field: &Field, value: &str) {
+        self.0.text(field.name(), value);
+    }
+
+    fn record_i64(&mut self, field: &Field, value: i64) {
+        self.0.value(field.name(), &value);
+    }
+
+    fn record_u64(&mut self, field: &Field, value: u64) {
+        self.0.value(field.name(), &value);
+    }
+
+    fn record_bool(&mut self, field: &Field, value: bool) {
+        self.0.value(field.name(), &value);
+    }
+
+    fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
+        self.0.text(field.name(), &format!("{value:?}"));
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::thread::sleep;
 
-    use parking_lot::Mutex;
-    use tracing::{info, warn};
+    use serde_json::{Value, json};
+    use tracing::info;
 
     use super::*;
 
     /// Hands on each piece; it waits for the one before to be taken.
-    pub(super) struct Output(pub(super) SyncSender<String>);
+    struct Output(SyncSender<String>);
 
     impl Write for Output {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
@@ -210,52 +227,29 @@ mod tests {
     }
 
     #[test]
-    fn the_event_says_when_its_line_is_written() {
-        #[derive(Clone, Default)]
-        struct Seen(Arc<Mutex<Vec<Urgency>>>);
-        impl<S: tracing::Subscriber> tracing_subscriber::Layer<S> for Seen {
-            fn on_event(
-                &self,
-                event: &tracing::Event<'_>,
-                _: tracing_subscriber::layer::Context<'_, S>,
-            ) {
-                self.0.lock().push(Urgency::of(event.metadata()));
-            }
-        }
-        let seen = Seen::default();
-        tracing::subscriber::with_default(
-            tracing_subscriber::registry().with(seen.clone()),
-            || {
-                info!(target: RESPONSES, "one");
-                warn!(target: RESPONSES, "two");
-                info!("three");
-                info!(target: DURABLE, "four");
-            },
-        );
-        let expected = [Urgency::Later, Urgency::AtOnce, Urgency::AtOnce, Urgency::Durable];
-        assert_eq!(*seen.0.lock(), expected);
-    }
-
-    #[test]
-    fn lines_of_responses_are_written_together_and_before_a_durable_one_that_is_waited_for() {
+    fn lines_are_written_together_and_before_one_of_a_generation_that_is_waited_for() {
         let (log, pieces) = log(9);
-        for line in ["one\n", "two\n", "three\n"] {
-            log.add(line.into(), Urgency::Later);
-        }
-        log.add("four\n".into(), Urgency::Durable);
-        assert_eq!(pieces.try_iter().collect::<String>(), "one\ntwo\nthree\nfour\n");
-        log.add("alone\n".into(), Urgency::Later);
-        assert_eq!(pieces.recv().unwrap(), "alone\n");
+        let lines = tracing_subscriber::fmt::layer().without_time().with_ansi(false);
+        let lines = lines.with_target(false).with_level(false).with_writer(log);
+        tracing::subscriber::with_default(tracing_subscriber::registry().with(lines), || {
+            for line in ["one", "two", "three"] {
+                info!("{line}");
+            }
+            info!(target: DURABLE, "four");
+            assert_eq!(pieces.try_iter().collect::<String>(), "one\ntwo\nthree\nfour\n");
+            info!("alone");
+            assert_eq!(pieces.recv().unwrap(), "alone\n");
+        });
     }
 
     #[test]
     fn while_nobody_reads_lines_are_dropped_and_counted_and_nobody_waits_twice() {
         let (log, pieces) = log(0);
         let before = DROPPED.get();
-        log.add("first\n".into(), Urgency::Durable);
+        log.add("first\n".into(), true);
         assert!(log.is_stalled.load(Relaxed));
         for _ in 0..150 {
-            log.add("x\n".into(), Urgency::Durable);
+            log.add("x\n".into(), true);
         }
         assert_eq!(DROPPED.get() - before, 50);
         assert_eq!(
@@ -265,7 +259,41 @@ mod tests {
         while log.is_stalled.load(Relaxed) {
             sleep(LOG_FLUSH_DELAY);
         }
-        log.add("again\n".into(), Urgency::AtOnce);
+        log.add("again\n".into(), false);
         assert_eq!(pieces.recv().unwrap(), "again\n");
+    }
+
+    #[test]
+    fn a_line_of_json_has_time_level_fields_and_target() {
+        let (log, lines) = log(9);
+        tracing::subscriber::with_default(tracing_subscriber::registry().with(log), || {
+            let (cause, note) = (None::<&str>, Some("\u{1}"));
+            tracing::warn!(
+                status = 503,
+                duration_us = 12_u64,
+                cause,
+                ?note,
+                back = "\\",
+                is = true,
+                "a \"quoted\"\ntext"
+            );
+        });
+        let line = lines.recv().unwrap();
+        assert_eq!(line.matches('\n').count(), 1);
+        let mut line: Value = serde_json::from_str(&line).unwrap();
+        let time = line["timestamp"].take();
+        assert!(time.as_str().unwrap().parse::<Timestamp>().is_ok(), "{time}");
+        let expected = json!({
+            "timestamp": null,
+            "level": "WARN",
+            "message": "a \"quoted\"\ntext",
+            "status": 503,
+            "duration_us": 12,
+            "note": "Some(\"\\u{1}\")",
+            "back": "\\",
+            "is": true,
+            "target": module_path!(),
+        });
+        assert_eq!(line, expected);
     }
 }
