@@ -55,6 +55,13 @@ impl StoreKind {
         let store = PostgresStore::open(url, settings.migrate, clock).await?;
         Ok(Self::Shared(store.with_vaults_max(settings.vaults_max)))
     }
+
+    fn split(&self) -> (Arc<dyn Store>, Option<&PostgresStore>) {
+        match self {
+            Self::Single(store) => (store.clone(), None),
+            Self::Shared(database) => (database.as_dyn(), Some(database)),
+        }
+    }
 }
 
 /// What [`start`] takes beside the configuration.
@@ -220,18 +227,14 @@ async fn open_assets(
 /// Creates the seeded accounts and keys, assembles the service, and starts its workers.
 pub async fn start(config: Config, parts: ServiceParts) -> Result<Service, Cause> {
     let ServiceParts { store, clock, public, provider, blobs } = parts;
-    let (store, database) = match &store {
-        StoreKind::Single(store) => (store.clone(), None),
-        StoreKind::Shared(database) => (database.as_dyn(), Some(database)),
-    };
+    let (store, database) = store.split();
     let (generated_key, account, account_is_new) = owner(&*store, database, &config).await?;
     let sign_in = SignInLinks { store: store.clone(), public: public.clone(), account };
     let (jobs, settings) = (config.jobs(), config.settings);
     let signing_key = signing_key(settings.signing_key, database).await?;
     let blobs = blobs.map_or_else(|| Blobs::open(&config.blobs), Ok)?;
     let assets = open_assets(&blobs, &public, database).await?;
-    let (provider, provider_results) =
-        provider_of(provider, config.provider, &clock, &assets, &blobs)?;
+    let (provider, results) = provider_of(provider, config.provider, &clock, &assets, &blobs)?;
     let worker = Worker {
         store: store.clone(),
         provider: provider.clone(),
@@ -251,7 +254,7 @@ pub async fn start(config: Config, parts: ServiceParts) -> Result<Service, Cause
     let listener = ListenerQuotas { memory: public_memory.clone(), ..ListenerQuotas::default() };
     let submitter = Submitter::new(store.clone(), provider, assets.clone());
     let mut quotas = database.map(PostgresStore::quotas).unwrap_or_default();
-    quotas.extend(provider_results.into_iter().chain(blobs.quota()));
+    quotas.extend(results.into_iter().chain(blobs.quota()));
     quotas.extend([worker.outputs.limits.large.clone(), public_memory.clone()]);
     #[cfg(feature = "dashboard")]
     quotas.push(crate::blobs::thumbnail::THUMBNAILS.clone());
@@ -263,8 +266,7 @@ pub async fn start(config: Config, parts: ServiceParts) -> Result<Service, Cause
         worker: worker.clone(),
         submitter: submitter.clone(),
     };
-    let with_metrics = settings.admin_listen.is_some();
-    let metrics = with_metrics.then(|| Arc::new(Metrics::new(readings)));
+    let metrics = settings.admin_listen.map(|_| Arc::new(Metrics::new(readings)));
     let workers = WorkerPool::start(&worker);
     let api = Api {
         submitter: submitter.clone(),

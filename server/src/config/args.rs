@@ -226,7 +226,9 @@ pub(crate) fn command() -> clap::Command {
         let shown = match command.get_name() {
             "serve" => return command,
             "openapi" | "health" | "completions" | "man" => "listen public_url model_namespace",
-            _ => "database_url public_url vendor migrate log log_format json",
+            "sign-in" => "database_url public_url migrate log log_format json",
+            "key" => "database_url vendor migrate log log_format json",
+            _ => "database_url migrate log log_format json",
         };
         command.args(flags.iter().map(|flag| {
             let hidden = !has(shown, flag.get_id().as_str());

@@ -1,5 +1,6 @@
 //! The account itself: its name, an export and an import of its data, and its deletion.
 
+use std::future::ready;
 use std::io::{Read, Seek};
 
 use futures::TryStreamExt;
@@ -24,7 +25,7 @@ use crate::http::validate::{FieldErrors, form_fields, text};
 use crate::limits::IMPORT_BYTES_MAX;
 
 pub(crate) async fn show(visit: Visit<'_>) -> HandlerResult {
-    page(&visit, name_of(&visit), Entered::default()).await
+    page(&visit, &name_of(&visit), &Entered::default())
 }
 
 fn name_of(visit: &Visit<'_>) -> Entered {
@@ -32,7 +33,7 @@ fn name_of(visit: &Visit<'_>) -> Entered {
 }
 
 /// The page with the forms for the name and the import.
-async fn page(visit: &Visit<'_>, name: Entered, import: Entered) -> HandlerResult {
+fn page(visit: &Visit<'_>, name: &Entered, import: &Entered) -> HandlerResult {
     let line = Field::new("name", "Name", Input::Line).required().help(
         "1 to 200 characters without spaces, : , and =. It is in the addresses of your public \
          vaults.",
@@ -73,7 +74,7 @@ pub(crate) async fn rename(visit: Visit<'_>) -> HandlerResult {
         visit.store().rename_account(&visit.caller, &form.finish_with(name)?).await?;
         Ok(done_address("account", "account-renamed"))
     };
-    let form = |entered| page(&visit, entered, Entered::default());
+    let form = |entered| ready(page(&visit, &entered, &Entered::default()));
     visit.form(Entered::default(), renamed, form).await
 }
 
@@ -110,7 +111,7 @@ pub(crate) async fn import(mut visit: Visit<'_>) -> HandlerResult {
             Err(ImportError::Store(error)) => Err(error.into()),
         }
     };
-    let form = |entered| page(&visit, name_of(&visit), entered);
+    let form = |entered| ready(page(&visit, &name_of(&visit), &entered));
     visit.form(Entered::default(), imported, form).await
 }
 

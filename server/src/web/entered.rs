@@ -35,9 +35,9 @@ impl Entered {
     }
 
     /// Gives a field this value only.
-    pub(super) fn set(&mut self, name: &'static str, value: impl ToString) {
+    pub(super) fn set(&mut self, name: &'static str, value: impl Into<String>) {
         self.values.retain(|(field, _)| field != name);
-        self.values.push((name.into(), value.to_string()));
+        self.values.push((name.into(), value.into()));
     }
 
     /// The same values with the reason of a refusal.

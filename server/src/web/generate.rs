@@ -104,11 +104,11 @@ pub(super) async fn page(visit: &Visit<'_>, entered: Entered) -> HandlerResult {
 pub(super) fn values_of(visit: &Visit<'_>, job: &JobRecord) -> Entered {
     let mut values = Entered::of(&*job.request);
     values.set("generationType", values.value("kind").to_owned());
-    values.set("vaultId", job.vault);
+    values.set("vaultId", job.vault.to_string());
     let image = job.request.image_input.as_ref().map(|image| visit.api.assets.write(image));
     values.set("imageInput", image.unwrap_or_default());
     if let Some(seed) = job.request.parameters.as_ref().and_then(|all| all.get("seed")?.as_u64()) {
-        values.set("seed", seed);
+        values.set("seed", seed.to_string());
     }
     values
 }
@@ -130,7 +130,7 @@ pub(super) fn ratio() -> Field {
 /// The form, with some fields behind a line that opens them.
 pub(super) async fn form(visit: &Visit<'_>, mut entered: Entered) -> Result<Markup, ApiError> {
     // A refused form becomes another request.
-    entered.set("clientJobId", Uuid::new_v4());
+    entered.set("clientJobId", Uuid::new_v4().to_string());
     let number = Input::Number(GENERATION_BATCH_COUNT);
     let fields = vec![
         Field::hidden("clientJobId"),

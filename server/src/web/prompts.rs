@@ -174,11 +174,11 @@ pub(super) fn entry(
         li .tile {
             @match thumbnail(api, prompt) {
                 Some(image) => a .cover href=(page) tabindex="-1" aria-hidden="true" { (image) },
-                None => p .cover.text { (typed(&prompt.text, 80)) },
+                None => p .cover.text { (typed(&prompt.text, 60)) },
             }
             div {
-                input dir="auto" type="checkbox" name=(name) value=(value)
-                    aria-label={ "Choose " (shortened(&prompt.title, 60)) };
+                // Its name is the title beside it.
+                input type="checkbox" name=(name) value=(value) aria-labelledby={ "p" (id) };
                 a .title #{ "p" (id) } href=(page) { (titled(&prompt.title, 80)) }
             }
             p .soft {

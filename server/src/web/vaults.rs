@@ -1,5 +1,7 @@
 //! Vaults: the list, what is in one, and the forms to make, change and delete one.
 
+use std::future::ready;
+
 use maud::{Markup, html};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use promptarium::VaultId;
@@ -194,7 +196,7 @@ pub(crate) async fn new(visit: Visit<'_>) -> HandlerResult {
         Ok(done_address(&format!("vaults/{}", vault.id), "vault-created"))
     });
     let values = Entered::of(json!({ "visibility": "private" }));
-    visit.form(values, created, |entered| form(&visit, None, entered)).await
+    visit.form(values, created, |entered| ready(form(&visit, None, &entered))).await
 }
 
 pub(crate) async fn edit(visit: Visit<'_>) -> HandlerResult {
@@ -213,10 +215,10 @@ pub(crate) async fn edit(visit: Visit<'_>) -> HandlerResult {
         visit.store().update_vault(&visit.caller, vault.id, patch).await?;
         Ok(done_address(&format!("vaults/{}", vault.id), "vault-changed"))
     };
-    visit.form(values, changed, |entered| form(&visit, Some(&vault), entered)).await
+    visit.form(values, changed, |entered| ready(form(&visit, Some(&vault), &entered))).await
 }
 
-async fn form(visit: &Visit<'_>, vault: Option<&VaultRecord>, entered: Entered) -> HandlerResult {
+fn form(visit: &Visit<'_>, vault: Option<&VaultRecord>, entered: &Entered) -> HandlerResult {
     let is_system = vault.is_some_and(|vault| vault.system);
     let fixed = if is_system { "The name of this vault stays as it is." } else { "" };
     let mut fields = vec![
@@ -232,7 +234,7 @@ async fn form(visit: &Visit<'_>, vault: Option<&VaultRecord>, entered: Entered) 
         Some(vault) => (format!("vaults/{}", vault.id), "Edit vault", "Save changes"),
     };
     let form = Form { back: Some(&back), ..Form::new(button, fields) };
-    visit.page("vaults", title).show_form(&entered, &form)
+    visit.page("vaults", title).show_form(entered, &form)
 }
 
 pub(crate) async fn delete(visit: Visit<'_>) -> HandlerResult {
