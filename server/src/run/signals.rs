@@ -1,4 +1,4 @@
-//! The signals that the server takes. From the call on they do not end the process.
+//! The signals that the server takes.
 
 use std::io;
 
@@ -6,7 +6,8 @@ use std::io;
 use futures::StreamExt;
 use futures::stream::{self, Stream};
 
-/// SIGINT and SIGTERM, which stop the server, and SIGUSR1, which asks for a sign-in link.
+/// SIGINT and SIGTERM, which stop the server, and SIGUSR1, which asks for a sign-in link. From the call
+/// on they do not end the process.
 #[cfg(unix)]
 pub(super) fn signals() -> io::Result<(impl Stream<Item = ()>, impl Stream<Item = ()>)> {
     use tokio::signal::unix::{SignalKind, signal};

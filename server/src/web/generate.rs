@@ -12,8 +12,7 @@ use uuid::Uuid;
 use super::forms::{Entered, Field, Form, Input};
 use super::layout::done_address;
 use super::parts::{job_page, words};
-use super::prompt;
-use super::prompts::vault_field;
+use super::prompts::{self, vault_field};
 use super::visit::Visit;
 use crate::api::HandlerResult;
 use crate::api::generations::new_job;
@@ -68,7 +67,7 @@ pub(crate) async fn show(visit: Visit<'_>) -> HandlerResult {
         _ if visit.is_sent() => Entered::default(),
         ("", None) => defaults(&visit, None),
         ("", Some(id)) => {
-            let mut values = prompt::values_of(&visit, id).await?;
+            let mut values = prompts::values_of(&visit, id).await?;
             values.set("generationType", values.value("promptType").to_owned());
             values
         }

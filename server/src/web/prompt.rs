@@ -11,13 +11,11 @@ use super::parts::{
     ago, copy_button, full_text, is_visible, shortened, titled, typed, vault_address, words,
 };
 use super::pictures::pictures;
-use super::prompts::vault_field;
+use super::prompts::{values_of, vault_field};
 use super::visit::Visit;
 use crate::api::HandlerResult;
-use crate::api::export::prompt_json;
 use crate::api::prompts::{FIELDS, KINDS, new_prompt};
-use crate::domain::{ImageRef, NewPrompt, PromptPatch};
-use crate::http::error::ApiError;
+use crate::domain::{NewPrompt, PromptPatch};
 use crate::http::validate::form_fields;
 
 /// Vaults that the page of a prompt names.
@@ -89,19 +87,6 @@ pub(crate) async fn edit(visit: Visit<'_>) -> HandlerResult {
     let mut values = values_of(&visit, id).await?;
     values.set("vaultId", "");
     visit.form(values, changed, |entered| form(&visit, Some(id), entered)).await
-}
-
-/// What a form shows of a prompt. A copy goes into its vault, too.
-pub(super) async fn values_of(visit: &Visit<'_>, id: PromptId) -> Result<Entered, ApiError> {
-    let prompt = visit.store().prompt(&visit.caller, id).await?;
-    let mut inputs = visit.store().prompt_inputs(&visit.caller, id).await?;
-    let url = |image: &ImageRef| ImageRef::External(visit.api.assets.write(image).into());
-    inputs.image_url = inputs.image_url.as_ref().map(url);
-    let references = inputs.reference_media_urls.filter(|urls| !urls.is_empty());
-    inputs.reference_media_urls = references.map(|urls| urls.iter().map(url).collect());
-    let mut entered = Entered::of(prompt_json(&prompt, &inputs));
-    entered.set("vaultId", prompt.vault_ids.first().map(ToString::to_string).unwrap_or_default());
-    Ok(entered)
 }
 
 /// The form for a new prompt, or for the one with this id.

@@ -1,15 +1,17 @@
 //! The list of prompts: search, filters, grid and list, and the choice of several.
 
 use maud::{Markup, html};
+use promptarium::PromptId;
 
 use super::forms::{Choices, Entered, Field, Input};
 use super::listing::{Listing, NO_VAULT, VIEWS};
 use super::parts::{address, ago, counted, pager, prompt_address, shortened, titled, typed, words};
 use super::pictures::thumbnail;
 use super::visit::Visit;
+use crate::api::export::prompt_json;
 use crate::api::prompts::KINDS;
 use crate::api::{Api, HandlerResult};
-use crate::domain::{Place, PromptKind, PromptPage, PromptRecord, VaultRecord};
+use crate::domain::{ImageRef, Place, PromptKind, PromptPage, PromptRecord, VaultRecord};
 use crate::http::error::ApiError;
 
 /// Vaults in the filter.
@@ -86,6 +88,19 @@ pub(super) async fn vault_field(
     let mut all = vec![(String::new(), none.to_owned())];
     all.extend(vault_choices(visit, chosen).await?);
     Ok(Field::new("vaultId", label, Input::Select(all)))
+}
+
+/// What a form shows of a prompt. A copy goes into its vault, too.
+pub(super) async fn values_of(visit: &Visit<'_>, id: PromptId) -> Result<Entered, ApiError> {
+    let prompt = visit.store().prompt(&visit.caller, id).await?;
+    let mut inputs = visit.store().prompt_inputs(&visit.caller, id).await?;
+    let url = |image: &ImageRef| ImageRef::External(visit.api.assets.write(image).into());
+    inputs.image_url = inputs.image_url.as_ref().map(url);
+    let references = inputs.reference_media_urls.filter(|urls| !urls.is_empty());
+    inputs.reference_media_urls = references.map(|urls| urls.iter().map(url).collect());
+    let mut entered = Entered::of(prompt_json(&prompt, &inputs));
+    entered.set("vaultId", prompt.vault_ids.first().map(ToString::to_string).unwrap_or_default());
+    Ok(entered)
 }
 
 fn filter(visit: &Visit<'_>, listing: &Listing, vaults: Choices) -> Markup {
