@@ -1,22 +1,21 @@
 //! The log of the process: one line per event, to stderr.
 //!
-//! One thread writes the lines, which reach it through a bounded queue, so that a slow reader of the
+//! One thread writes the lines, which wait for it in bounded buffers, so that a slow reader of the
 //! log delays no request. A system call per request is a tenth of what a request costs, so lines
-//! wait for [`LOG_FLUSH_DELAY`] and are written together. Lines for which the queue has no room are
+//! wait for [`LOG_FLUSH_DELAY`] and are written together. Lines for which there is no room are
 //! dropped and counted.
 //!
 //! Of a generation that the provider accepted, the line may be all that is left after a crash. So
 //! the lines of [`DURABLE`] are written at once and waited for, but not longer than
 //! [`LOG_WRITE_TIMEOUT`]. `tracing-appender` has no such confirmation.
 
-use std::fmt;
-use std::io::{self, BufWriter, IsTerminal, Write};
+use std::io::{self, IsTerminal, Write};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
-use std::thread::{self, Thread};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+use std::{fmt, mem, thread};
 
 use jiff::Timestamp;
+use parking_lot::{Condvar, Mutex};
 use tracing::field::{Field, Visit};
 use tracing::{Event, Metadata, Subscriber};
 use tracing_subscriber::Layer;
@@ -28,7 +27,7 @@ use tracing_subscriber::util::SubscriberInitExt;
 use crate::config::{Config, LogFormat};
 use crate::generate::submit::LOG_TARGET as DURABLE;
 use crate::http::json::Object;
-use crate::limits::{LOG_FLUSH_DELAY, LOG_LINES_MAX, LOG_WRITE_TIMEOUT};
+use crate::limits::{LOG_BYTES_MAX, LOG_FLUSH_DELAY, LOG_WRITE_TIMEOUT};
 use crate::serve::metrics::DROPPED_LOG_LINES as DROPPED;
 
 /// Logs the events of this process from now on. If the embedding program has a subscriber
@@ -36,7 +35,7 @@ use crate::serve::metrics::DROPPED_LOG_LINES as DROPPED;
 pub(super) fn init(config: &Config, level: LevelFilter) -> FlushOnDrop {
     let terminal = io::stderr().is_terminal();
     let default = if terminal { LogFormat::Pretty } else { LogFormat::Json };
-    let log = Log::new(io::stderr(), LOG_LINES_MAX);
+    let log = Log::new(io::stderr(), LOG_BYTES_MAX);
     let registry = tracing_subscriber::registry().with(config.log_filter(level));
     let result = match config.settings.log_format.unwrap_or(default) {
         LogFormat::Pretty => {
@@ -57,72 +56,116 @@ pub(super) struct FlushOnDrop(Log);
 
 impl Drop for FlushOnDrop {
     fn drop(&mut self) {
-        self.0.add(Vec::new(), true);
+        self.0.add(&[], true);
     }
 }
 
 /// Lines that one thread writes. Clones share them.
 #[derive(Clone)]
-struct Log {
-    lines: SyncSender<Line>,
-    /// `None` if it could not be started: lines are dropped then.
-    writer: Option<Thread>,
+struct Log(Arc<Lines>);
+
+struct Lines {
+    /// A thread always uses the same one of them: with one for all, its memory would move between
+    /// processors with each line, which takes longer than the copy.
+    buffers: [Mutex<Vec<u8>>; 4],
+    /// In each buffer.
+    bytes_max: usize,
+    /// Whether the writer knows that there are lines, so that few have to wake it.
+    is_awake: AtomicBool,
+    state: Mutex<State>,
+    wake: Condvar,
+    written: Condvar,
     /// A wait has timed out. No caller waits again until the output takes lines.
-    is_stalled: Arc<AtomicBool>,
+    is_stalled: AtomicBool,
 }
 
-/// A line, and who waits until it is written.
-type Line = (Vec<u8>, Option<Sender<()>>);
+#[derive(Default)]
+struct State {
+    /// Whether the writer has been woken for lines, and for a durable one.
+    wanted: Option<bool>,
+    /// Callers that have begun to wait, and how many of them have their lines written.
+    waits: u64,
+    written: u64,
+}
 
 impl Log {
-    fn new(output: impl Write + Send + 'static, lines_max: usize) -> Self {
-        let (lines, queue) = sync_channel(lines_max);
-        let is_stalled = Arc::new(AtomicBool::new(false));
-        let (builder, of_writer) = (thread::Builder::new().name("log".into()), is_stalled.clone());
-        let writer = builder.spawn(move || write_lines(&queue, BufWriter::new(output), &of_writer));
-        let writer = writer.ok().map(|handle| handle.thread().clone());
-        Self { lines, writer, is_stalled }
+    fn new(output: impl Write + Send + 'static, bytes_max: usize) -> Self {
+        let lines = Arc::new(Lines {
+            buffers: Default::default(),
+            bytes_max,
+            is_awake: AtomicBool::new(false),
+            state: Mutex::default(),
+            wake: Condvar::new(),
+            written: Condvar::new(),
+            is_stalled: AtomicBool::new(false),
+        });
+        let of_writer = lines.clone();
+        let writer = thread::Builder::new().name("log".into());
+        if writer.spawn(move || of_writer.write(output)).is_err() {
+            // Without a writer lines are dropped once the buffers are full, and nobody waits.
+            lines.is_stalled.store(true, Relaxed);
+        }
+        Self(lines)
     }
 
     /// Adds a line. A durable one is written at once, with all before it, and waited for.
-    fn add(&self, line: Vec<u8>, is_durable: bool) {
-        let (sender, written) = is_durable.then(channel).unzip();
-        if self.lines.try_send((line, sender)).is_err() {
+    fn add(&self, line: &[u8], is_durable: bool) {
+        static THREADS: AtomicUsize = AtomicUsize::new(0);
+        thread_local!(static THREAD: usize = THREADS.fetch_add(1, Relaxed));
+        let lines = &*self.0;
+        let mut buffer = lines.buffers[THREAD.with(|thread| thread % lines.buffers.len())].lock();
+        if buffer.len() + line.len() > lines.bytes_max {
             DROPPED.inc();
             return;
         }
-        let Some(written) = written else { return };
-        self.writer.iter().for_each(Thread::unpark);
-        if !self.is_stalled.load(Relaxed) {
-            let is_late = written.recv_timeout(LOG_WRITE_TIMEOUT).is_err();
-            self.is_stalled.fetch_or(is_late, Relaxed);
+        buffer.extend_from_slice(line);
+        drop(buffer);
+        if !is_durable && lines.is_awake.load(Relaxed) {
+            return;
+        }
+        let mut state = lines.state.lock();
+        lines.is_awake.store(true, Relaxed);
+        state.wanted = state.wanted.max(Some(is_durable));
+        lines.wake.notify_one();
+        if is_durable && !lines.is_stalled.load(Relaxed) {
+            state.waits += 1;
+            let wait = state.waits;
+            let is_waiting = |state: &mut State| state.written < wait;
+            let end = lines.written.wait_while_for(&mut state, is_waiting, LOG_WRITE_TIMEOUT);
+            lines.is_stalled.fetch_or(end.timed_out(), Relaxed);
         }
     }
 }
 
-/// Writes the lines of a queue until all of its senders are dropped.
-fn write_lines(queue: &Receiver<Line>, mut output: impl Write, is_stalled: &AtomicBool) {
-    let mut reported = DROPPED.get();
-    while let Ok(first) = queue.recv() {
-        if first.1.is_none() {
-            thread::park_timeout(LOG_FLUSH_DELAY);
-        }
-        let mut waiting = Vec::new();
-        for (line, written) in std::iter::once(first).chain(queue.try_iter().take(LOG_LINES_MAX)) {
-            // A failure to write the log stops nothing.
-            let _ = output.write_all(&line);
-            waiting.extend(written);
-        }
-        let _ = output.flush();
-        is_stalled.store(false, Relaxed);
-        for written in waiting {
-            // It fails if nobody waits any more.
-            let _ = written.send(());
-        }
-        let dropped = DROPPED.get() - reported;
-        if dropped > 0 {
-            reported += dropped;
-            tracing::warn!(dropped, "lines of the log were dropped: nobody read it for a time");
+impl Lines {
+    /// Writes all lines, until the end of the program.
+    fn write(&self, mut output: impl Write) {
+        let (mut reported, mut bytes) = (DROPPED.get(), Vec::new());
+        loop {
+            let mut state = self.state.lock();
+            self.wake.wait_while(&mut state, |state| state.wanted.is_none());
+            let may_wait = |state: &mut State| state.wanted == Some(false);
+            self.wake.wait_while_for(&mut state, may_wait, LOG_FLUSH_DELAY);
+            state.wanted = None;
+            let waits = state.waits;
+            // Before the buffers are emptied: whoever adds a line afterwards wakes the writer.
+            self.is_awake.store(false, Relaxed);
+            drop(state);
+            for buffer in &self.buffers {
+                mem::swap(&mut bytes, &mut *buffer.lock());
+                // A failure to write the log stops nothing.
+                let _ = output.write_all(&bytes);
+                bytes.clear();
+            }
+            let _ = output.flush();
+            self.is_stalled.store(false, Relaxed);
+            self.state.lock().written = waits;
+            self.written.notify_all();
+            let dropped = DROPPED.get() - reported;
+            if dropped > 0 {
+                reported += dropped;
+                tracing::warn!(dropped, "lines of the log were dropped: nobody read it for a time");
+            }
         }
     }
 }
@@ -144,7 +187,7 @@ impl<'a> MakeWriter<'a> for Log {
 
 impl Write for LineWriter<'_> {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
-        self.0.add(line.to_vec(), self.1);
+        self.0.add(line, self.1);
         Ok(line.len())
     }
 
@@ -169,7 +212,7 @@ impl<S: Subscriber> Layer<S> for Log {
         fields.0.text("target", event.metadata().target());
         fields.0.end();
         line.push(b'\n');
-        self.add(line, event.metadata().target() == DURABLE);
+        self.add(&line, event.metadata().target() == DURABLE);
     }
 }
 
@@ -200,6 +243,7 @@ impl Visit for Fields<'_> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
     use std::thread::sleep;
 
     use serde_json::{Value, json};
@@ -221,14 +265,14 @@ mod tests {
         }
     }
 
-    fn log(capacity: usize) -> (Log, Receiver<String>) {
+    fn log(capacity: usize, bytes_max: usize) -> (Log, Receiver<String>) {
         let (output, pieces) = sync_channel(capacity);
-        (Log::new(Output(output), 100), pieces)
+        (Log::new(Output(output), bytes_max), pieces)
     }
 
     #[test]
     fn lines_are_written_together_and_before_one_of_a_generation_that_is_waited_for() {
-        let (log, pieces) = log(9);
+        let (log, pieces) = log(9, 1_000);
         let lines = tracing_subscriber::fmt::layer().without_time().with_ansi(false);
         let lines = lines.with_target(false).with_level(false).with_writer(log);
         tracing::subscriber::with_default(tracing_subscriber::registry().with(lines), || {
@@ -244,28 +288,28 @@ mod tests {
 
     #[test]
     fn while_nobody_reads_lines_are_dropped_and_counted_and_nobody_waits_twice() {
-        let (log, pieces) = log(0);
+        let (log, pieces) = log(0, 200);
         let before = DROPPED.get();
-        log.add("first\n".into(), true);
-        assert!(log.is_stalled.load(Relaxed));
+        log.add(b"first\n", true);
+        assert!(log.0.is_stalled.load(Relaxed));
         for _ in 0..150 {
-            log.add("x\n".into(), true);
+            log.add(b"x\n", true);
         }
         assert_eq!(DROPPED.get() - before, 50);
         assert_eq!(
             pieces.iter().take(2).collect::<String>(),
             "first\n".to_owned() + &"x\n".repeat(100)
         );
-        while log.is_stalled.load(Relaxed) {
+        while log.0.is_stalled.load(Relaxed) {
             sleep(LOG_FLUSH_DELAY);
         }
-        log.add("again\n".into(), false);
+        log.add(b"again\n", false);
         assert_eq!(pieces.recv().unwrap(), "again\n");
     }
 
     #[test]
     fn a_line_of_json_has_time_level_fields_and_target() {
-        let (log, lines) = log(9);
+        let (log, lines) = log(9, 1_000);
         tracing::subscriber::with_default(tracing_subscriber::registry().with(log), || {
             let (cause, note) = (None::<&str>, Some("\u{1}"));
             tracing::warn!(
