@@ -7,6 +7,8 @@ use std::time::Duration;
 // How many connections are there, and how long may one be idle or slow?
 /// Default of `--max-connections`.
 pub(crate) const CONNECTIONS_MAX: usize = 10_000;
+/// Connections that wait to be accepted.
+pub(crate) const LISTEN_BACKLOG: u32 = 1024;
 /// HTTP/2 control frames after each request and in each period, and one more per so many bytes sent.
 pub(crate) const CONTROL_FRAMES_MAX: usize = 1_000;
 pub(crate) const CONTROL_FRAMES_PERIOD: Duration = Duration::from_secs(20);

@@ -6,6 +6,7 @@ mod health;
 mod log;
 mod ready;
 mod signals;
+mod socket;
 
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -14,12 +15,12 @@ use std::pin::pin;
 use std::process::ExitCode;
 
 use futures::StreamExt;
-use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tracing_subscriber::filter::LevelFilter;
 
 use self::ready::ReadyLine;
 use self::signals::signals;
+use self::socket::Socket;
 use crate::api::openapi;
 use crate::blobs::{BlobSetting, Blobs};
 use crate::clock::Clock;
@@ -118,23 +119,24 @@ async fn serve_until_signal(config: Config) -> Result<ExitCode, Failure> {
     let (mut stop_signals, link_signals) = (pin!(signals.0), signals.1);
     let (settings, limits) = (&config.settings, config.limits().within_descriptors());
     let json = settings.json;
-    let (listener, address) = listen(&config, "listen", &settings.listen).await?;
+    let socket = Socket::bind(&config, "listen", &settings.listen).await?;
     let admin = match &settings.admin_listen {
-        Some(address) => Some(listen(&config, "admin_listen", address).await?),
+        Some(address) => Some(Socket::bind(&config, "admin_listen", address).await?),
         None => None,
     };
     let files_in_memory = config.blobs == BlobSetting::Memory;
-    // Connections wait until then: migrations may take long.
+    // The port refuses connections until then: migrations may take long.
     let service = tokio::select! {
-        service = Box::pin(open_service(config, address)) => service?,
+        service = Box::pin(open_service(config, socket.address)) => service?,
         _ = stop_signals.next() => {
             tracing::info!("stopped before it was ready");
             return Ok(ExitCode::SUCCESS);
         }
     };
-    if let (Some((listener, address)), Some(metrics)) = (admin, service.app.metrics.clone()) {
-        tracing::info!(address = address.to_string(), "serving metrics");
-        tokio::spawn(serve_metrics(listener, metrics));
+    let listener = socket.accept()?;
+    if let (Some(socket), Some(metrics)) = (admin, service.app.metrics.clone()) {
+        tracing::info!(address = socket.address.to_string(), "serving metrics");
+        tokio::spawn(serve_metrics(socket.accept()?, metrics));
     }
     let has_pages = cfg!(feature = "dashboard");
     let root = service.app.api.base_url.trim_end_matches(BASE_PATH);
@@ -169,20 +171,6 @@ async fn serve_until_signal(config: Config) -> Result<ExitCode, Failure> {
             tracing::warn!("stopped immediately by a second signal");
             ExitCode::from(EXIT_SECOND_SIGNAL)
         }
-    })
-}
-
-/// A listener at the address of a setting.
-async fn listen(
-    config: &Config,
-    id: &str,
-    text: &str,
-) -> Result<(TcpListener, SocketAddr), String> {
-    let listener = TcpListener::bind(text).await;
-    let bound = listener.and_then(|listener| listener.local_addr().map(|local| (listener, local)));
-    bound.map_err(|error| match error.kind() {
-        io::ErrorKind::AddrInUse => format!("{}: {text} is already in use", config.source(id)),
-        _ => format!("{}: cannot listen on {text}: {error}", config.source(id)),
     })
 }
 
