@@ -13,8 +13,8 @@ use std::ffi::OsString;
 use clap::FromArgMatches;
 use tracing_subscriber::filter::{LevelFilter, Targets};
 
-use self::args::{Cli, Settings};
-pub(crate) use self::args::{CliCommand, command as command_line};
+use self::args::Cli;
+pub(crate) use self::args::{CliCommand, Settings, command as command_line};
 pub(crate) use self::commands::{AccountCommand, AdminCommand, KeyCommand, SessionCommand};
 use self::input::Input;
 use self::values::ProviderKind;
@@ -54,7 +54,7 @@ impl Config {
         arguments: impl IntoIterator<Item = OsString>,
         variables: impl IntoIterator<Item = (OsString, OsString)>,
     ) -> Result<(Self, CliCommand), ConfigError> {
-        let input = Input::new(arguments, variables)?;
+        let input = Input::new(arguments, variables).map_err(ConfigError::Invalid)?;
         let matches = input.matches()?;
         let Cli { settings, command } =
             Cli::from_arg_matches(&matches).map_err(|e| input.invalid(&e))?;
@@ -94,7 +94,16 @@ impl Config {
                 url.connections = connections.unwrap_or(url.connections);
                 self.blobs = BlobSetting::Folder(BLOB_FOLDER_DEFAULT.into());
             }
-            (None, CliCommand::Admin(command)) => return Err(no_database(command)),
+            (None, CliCommand::Admin(command)) => {
+                let hint = match command {
+                    AdminCommand::SignIn { .. } => {
+                        ". A server in memory prints a new link when it gets SIGUSR1"
+                    }
+                    _ => "",
+                };
+                let problem = "missing; set it or PROMPTARIUM_DATABASE_URL";
+                return Err(format!("--database-url: {problem}{hint}"));
+            }
             (None, CliCommand::Serve) if connections.is_some() => {
                 return Err(self.fault("database_pool", "needs --database-url"));
             }
@@ -112,26 +121,23 @@ impl Config {
     /// Checks here that the queue provider is complete, instead of failing at the first generation.
     fn provider(&self) -> Result<Option<QueueSetting>, String> {
         let s = &self.settings;
-        let fault = |id, problem: &str| Err(self.fault(id, problem));
-        let (url, key) = match (s.provider, &s.provider_url, &s.provider_key) {
+        let (id, problem) = match (s.provider, &s.provider_url, &s.provider_key) {
             (ProviderKind::Local, None, _) => return Ok(None),
-            (ProviderKind::Local, Some(_), _) => {
-                return fault("provider", "must be queue, because --provider-url is set");
+            (ProviderKind::Local, ..) => {
+                ("provider", "must be queue, because --provider-url is set")
             }
-            (ProviderKind::Queue, Some(url), Some(key)) => (url, key),
-            (ProviderKind::Queue, None, _) => {
-                return fault("provider", "queue needs --provider-url");
-            }
-            (ProviderKind::Queue, ..) => return fault("provider", "queue needs --provider-key"),
+            (ProviderKind::Queue, None, _) => ("provider", "queue needs --provider-url"),
+            (ProviderKind::Queue, _, None) => ("provider", "queue needs --provider-key"),
+            (ProviderKind::Queue, Some(url), Some(key)) => match QueueSetting::new(url, key) {
+                Ok(mut queue) => {
+                    queue.private_outputs = s.provider_private_outputs;
+                    queue.model_fields = s.model_field.clone();
+                    return Ok(Some(queue));
+                }
+                Err((id, problem)) => return Err(self.fault(id, &format!("the value {problem}"))),
+            },
         };
-        match QueueSetting::new(url, key) {
-            Ok(mut queue) => {
-                queue.private_outputs = s.provider_private_outputs;
-                queue.model_fields = s.model_field.clone();
-                Ok(Some(queue))
-            }
-            Err((id, problem)) => fault(id, &format!("the value {problem}")),
-        }
+        Err(self.fault(id, problem))
     }
 
     /// What to log, by default from this level on.
@@ -160,16 +166,6 @@ impl Config {
             ..ListenerLimits::default()
         }
     }
-}
-
-fn no_database(command: &AdminCommand) -> String {
-    let hint = match command {
-        AdminCommand::SignIn { .. } => {
-            ". A server in memory prints a new link when it gets SIGUSR1"
-        }
-        _ => "",
-    };
-    format!("--database-url: missing; set it or PROMPTARIUM_DATABASE_URL{hint}")
 }
 
 #[cfg(test)]

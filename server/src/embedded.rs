@@ -3,23 +3,21 @@
 use std::fmt::Display;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
-use std::time::Duration;
 
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio_util::task::AbortOnDropHandle;
 
-use crate::blobs::{BlobSetting, Blobs};
+use crate::blobs::Blobs;
 use crate::clock::Clock;
 use crate::config::{Config, SeedKey};
 use crate::domain::{NewKey, PublicUrl, Scopes};
 use crate::generate::Provider;
-use crate::limits::EMBEDDED_DRAIN_TIMEOUT;
-use crate::serve::listener::ListenerLimits;
 use crate::start::{self, DEFAULT_ACCOUNT, ServiceParts, SignInLinks, StoreKind};
-use crate::store::memory::MemoryStore;
-use crate::store::postgres::{Migration, PostgresStore};
 use crate::store::{Cause, Store};
+
+/// The same for all embedded servers. Files are in memory also beside a database.
+const FLAGS: [&str; 3] = ["--blob-store=memory:", "--drain-delay=0", "--drain-timeout=5"];
 
 /// A server on a free loopback port. It stops when dropped. By default it is in memory and has
 /// data of its own, so that tests with a server each are independent.
@@ -35,7 +33,6 @@ use crate::store::{Cause, Store};
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Debug)]
 pub struct EmbeddedServer {
     base_url: String,
     local_addr: SocketAddr,
@@ -199,31 +196,26 @@ impl EmbeddedServerBuilder {
     /// # Errors
     /// If a setting is not valid, the database cannot be used, or no port is free.
     pub async fn start(self) -> Result<EmbeddedServer, EmbedError> {
-        let mut config = Config::of_flags(self.flags).map_err(EmbedError::Setting)?;
-        let api_key = api_key(&mut config);
-        // Also beside a database.
-        config.blobs = BlobSetting::Memory;
+        let flags = FLAGS.map(str::to_owned).into_iter().chain(self.flags);
+        let mut config = Config::of_flags(flags).map_err(EmbedError::Setting)?;
+        let (api_key, limits) = (api_key(&mut config), config.limits());
         let clock = self.clock;
-        let store = match (&config.settings.database_url, self.store) {
-            (Some(url), _) => {
-                let store = PostgresStore::open(url, Migration::Auto, clock.clone()).await;
-                StoreKind::Shared(store.map_err(|e| EmbedError::Database(e.into()))?)
-            }
-            (None, Some(store)) => StoreKind::Single(store),
-            (None, None) => StoreKind::Single(Arc::new(MemoryStore::new(clock.clone()))),
+        let store = match self.store {
+            Some(store) => StoreKind::Single(store),
+            None => StoreKind::open(&config.settings, clock.clone())
+                .await
+                .map_err(EmbedError::Database)?,
         };
         let listener = TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).await?;
         let local_addr = listener.local_addr()?;
         let public = config.settings.public_url.clone();
         let public = public.unwrap_or_else(|| PublicUrl::of_listener(local_addr));
         let base_url = public.base_url();
-        let (provider, blobs, with_metrics) = (self.provider, self.blobs, false);
-        let parts = ServiceParts { store, clock, public, provider, blobs, with_metrics };
+        let (provider, blobs) = (self.provider, self.blobs);
+        let parts = ServiceParts { store, clock, public, provider, blobs };
         let service = start::start(config, parts).await.map_err(EmbedError::Start)?;
         let sign_in = service.sign_in.clone();
         let (stop, stopped) = oneshot::channel();
-        let (drain_delay, drain_timeout) = (Duration::ZERO, EMBEDDED_DRAIN_TIMEOUT);
-        let limits = ListenerLimits { drain_delay, drain_timeout, ..ListenerLimits::default() };
         let serving = AbortOnDropHandle::new(tokio::spawn(async move {
             // It fails only where this task is aborted.
             let stopped = async { stopped.await.unwrap_or_default() };
@@ -246,6 +238,13 @@ fn api_key(config: &mut Config) -> String {
     // `max_by_key` returns the last of equal ones.
     let best = usable.rev().max_by_key(|(seed, _)| seed.key.scopes.prompts_write);
     best.and_then(|(_, text)| text.split_once('=')).map_or("", |(key, _)| key).to_owned()
+}
+
+/// Without the key.
+impl std::fmt::Debug for EmbeddedServer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("EmbeddedServer").field("base_url", &self.base_url).finish_non_exhaustive()
+    }
 }
 
 /// Without the seeded keys and the database's URL, which are secret.

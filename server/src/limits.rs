@@ -9,8 +9,6 @@ use std::time::Duration;
 pub(crate) const CONNECTIONS_MAX: usize = 10_000;
 /// Connections that wait to be accepted.
 pub(crate) const LISTEN_BACKLOG: u32 = 1024;
-/// How long requests in flight may take when an embedded server stops.
-pub(crate) const EMBEDDED_DRAIN_TIMEOUT: Duration = Duration::from_secs(5);
 
 // How large and how slow may a request be, and what may it take?
 /// A request head of HTTP/1.1. S-80 promises 64 KiB, and that an address of more is 414.
@@ -41,7 +39,7 @@ pub(crate) const RESPONSE_BYTES_UNCOUNTED: usize = 16 * 1024;
 pub(crate) const PARAMETER_VALUE_BYTES: usize = 384;
 
 // How much of the log may wait for its reader?
-/// How long a line of a response may wait. A killed process loses the lines of this time at most.
+/// How long a line may wait. A killed process loses the lines of this time at most.
 pub(crate) const LOG_FLUSH_DELAY: Duration = Duration::from_millis(50);
 /// Bytes of lines that wait for the writer in one of its four buffers. Further lines are dropped.
 pub(crate) const LOG_BYTES_MAX: usize = 1024 * 1024;

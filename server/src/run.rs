@@ -13,25 +13,22 @@ use std::io::{self, Write};
 use std::net::SocketAddr;
 use std::pin::pin;
 use std::process::ExitCode;
-use std::sync::Arc;
 
-use futures::{Stream, StreamExt};
+use futures::StreamExt;
+use tokio_util::sync::CancellationToken;
 use tracing_subscriber::filter::LevelFilter;
 
 use self::ready::ReadyLine;
-use self::signals::{link_signals, stop_signals};
+use self::signals::signals;
 use self::socket::Socket;
 use crate::api::openapi;
 use crate::blobs::{BlobSetting, Blobs};
 use crate::clock::Clock;
 use crate::config::{CliCommand, Config, ConfigError, command_line};
-use crate::domain::{GeneratedKey, PublicUrl};
+use crate::domain::{BASE_PATH, GeneratedKey, PublicUrl};
 use crate::error_chain::error_chain;
 use crate::serve::metrics::serve_metrics;
 use crate::start::{self, Service, ServiceParts, SignInLinks, StoreKind};
-use crate::store::Cause;
-use crate::store::memory::MemoryStore;
-use crate::store::postgres::PostgresStore;
 
 /// Requests in flight were cut off at the end of the drain timeout.
 const EXIT_CUT_OFF: u8 = 1;
@@ -79,7 +76,7 @@ fn execute(config: Config, command: CliCommand) -> Result<ExitCode, Failure> {
         // It needs a database, of which no address is accepted.
         #[cfg(not(feature = "postgres"))]
         CliCommand::Admin(command) => drop(command),
-        CliCommand::Health => return block_on(health::run(&config)),
+        CliCommand::Health => return health::run(&config),
         CliCommand::Openapi => {
             let s = &config.settings;
             let document = openapi::document(s.public_url.as_ref(), &s.model_namespace);
@@ -118,10 +115,8 @@ fn block_on(program: impl Future<Output = Result<ExitCode, Failure>>) -> Result<
 }
 
 async fn serve_until_signal(config: Config) -> Result<ExitCode, Failure> {
-    let no_signals = |error| format!("signals cannot be received: {error}");
-    let mut first = pin!(stop_signals(1).map_err(no_signals)?);
-    let second = stop_signals(2).map_err(no_signals)?;
-    let link_signals = link_signals().map_err(no_signals)?;
+    let signals = signals().map_err(|error| format!("signals cannot be received: {error}"))?;
+    let (mut stop_signals, link_signals) = (pin!(signals.0), signals.1);
     let (settings, limits) = (&config.settings, config.limits().within_descriptors());
     let json = settings.json;
     let socket = Socket::bind(&config, "listen", &settings.listen).await?;
@@ -133,7 +128,7 @@ async fn serve_until_signal(config: Config) -> Result<ExitCode, Failure> {
     // The port refuses connections until then: migrations may take long.
     let service = tokio::select! {
         service = Box::pin(open_service(config, socket.address)) => service?,
-        () = &mut first => {
+        _ = stop_signals.next() => {
             tracing::info!("stopped before it was ready");
             return Ok(ExitCode::SUCCESS);
         }
@@ -144,7 +139,8 @@ async fn serve_until_signal(config: Config) -> Result<ExitCode, Failure> {
         tokio::spawn(serve_metrics(socket.accept()?, metrics));
     }
     let has_pages = cfg!(feature = "dashboard");
-    let dashboard_url = has_pages.then(|| service.sign_in.dashboard_url());
+    let root = service.app.api.base_url.trim_end_matches(BASE_PATH);
+    let dashboard_url = has_pages.then(|| format!("{root}/"));
     let with_link = has_pages && service.account_is_new;
     let sign_in_url = if with_link { sign_in_url(&service.sign_in).await } else { None };
     let ready_line = ReadyLine {
@@ -160,21 +156,22 @@ async fn serve_until_signal(config: Config) -> Result<ExitCode, Failure> {
         tracing::warn!(%error, "the ready line could not be written");
     }
     let links = service.sign_in.clone();
-    let links = tokio::spawn(print_sign_in_links(link_signals, links, json));
+    tokio::spawn(link_signals.for_each(move |()| print_sign_in_link(links.clone(), json)));
 
-    let stop = async {
-        first.await;
+    let stop = CancellationToken::new();
+    let stopping = async {
+        stop_signals.next().await;
         tracing::info!("stopping; another signal ends the program at once");
+        stop.cancel();
+        stop_signals.next().await;
     };
-    let code = tokio::select! {
-        cut = service.serve(listener, limits, stop) => exit_code(cut),
-        () = second => {
+    Ok(tokio::select! {
+        cut = service.serve(listener, limits, stop.cancelled()) => exit_code(cut),
+        () = stopping => {
             tracing::warn!("stopped immediately by a second signal");
             ExitCode::from(EXIT_SECOND_SIGNAL)
         }
-    };
-    links.abort();
-    Ok(code)
+    })
 }
 
 /// Opens the stores and starts the workers.
@@ -196,13 +193,14 @@ async fn open_service(config: Config, local: SocketAddr) -> Result<Service, Stri
     }
     // Before the database is migrated.
     let blobs = Blobs::open(&config.blobs).map_err(|error| error.to_string())?;
+    let source = config.source("database_url");
+    let store = StoreKind::open(settings, Clock::System).await;
     let parts = ServiceParts {
-        store: open_store(&config, &public).await?,
+        store: store.map_err(|error| format!("{source}: {}", error_chain(&*error)))?,
         clock: Clock::System,
         public,
         provider: None,
         blobs: Some(blobs),
-        with_metrics: settings.admin_listen.is_some(),
     };
     start::start(config, parts).await.map_err(|error| error_chain(&*error))
 }
@@ -215,21 +213,17 @@ async fn sign_in_url(links: &SignInLinks) -> Option<String> {
     })
 }
 
-/// Prints a new sign-in link for each signal.
-async fn print_sign_in_links(signals: impl Stream<Item = ()>, links: SignInLinks, json: bool) {
-    let mut signals = pin!(signals);
-    while signals.next().await.is_some() {
-        let Some(url) = sign_in_url(&links).await else {
-            tracing::warn!("there is no sign-in link: `promptarium-server sign-in` makes one");
-            continue;
-        };
-        let line = match json {
-            true => format!("{}\n", serde_json::json!({ "sign_in_url": url })),
-            false => format!("Sign in once, within 15 minutes:\n  {url}\n"),
-        };
-        if let Err(error) = print(&line) {
-            tracing::warn!(%error, "the sign-in link could not be written");
-        }
+/// Prints a new sign-in link.
+async fn print_sign_in_link(links: SignInLinks, json: bool) {
+    let Some(url) = sign_in_url(&links).await else {
+        return tracing::warn!("there is no sign-in link: `promptarium-server sign-in` makes one");
+    };
+    let line = match json {
+        true => format!("{}\n", serde_json::json!({ "sign_in_url": url })),
+        false => format!("Sign in once, within 15 minutes:\n  {url}\n"),
+    };
+    if let Err(error) = print(&line) {
+        tracing::warn!(%error, "the sign-in link could not be written");
     }
 }
 
@@ -240,19 +234,4 @@ fn exit_code(cut: usize) -> ExitCode {
     }
     tracing::warn!(connections = cut, "stopped: drain timeout, connections were cut off");
     ExitCode::from(EXIT_CUT_OFF)
-}
-
-async fn open_store(config: &Config, public: &PublicUrl) -> Result<StoreKind, String> {
-    let settings = &config.settings;
-    let Some(url) = &settings.database_url else {
-        let store = MemoryStore::new(Clock::System).with_vaults_max(settings.vaults_max);
-        return Ok(StoreKind::Single(Arc::new(store)));
-    };
-    let open = async {
-        let store = PostgresStore::open(url, settings.migrate, Clock::System).await?;
-        store.set_last_public_url(public.url().as_str()).await?;
-        Ok::<_, Cause>(StoreKind::Shared(store.with_vaults_max(settings.vaults_max)))
-    };
-    let source = config.source("database_url");
-    open.await.map_err(|error| format!("{source}: {}", error_chain(&*error)))
 }

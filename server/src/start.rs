@@ -2,22 +2,18 @@
 //!
 //! The program and the embedded server both use it.
 
-mod owner;
-
 use std::sync::Arc;
 
 use tokio::net::TcpListener;
 
-use self::owner::owner;
-pub(crate) use self::owner::{DEFAULT_ACCOUNT, SignInLinks};
 use crate::api::openapi::{self, Document};
 use crate::api::{Api, memory_quotas};
 use crate::blobs::Blobs;
 use crate::blobs::asset_url::Assets;
 use crate::blobs::upload_slot::Slots;
 use crate::clock::Clock;
-use crate::config::Config;
-use crate::domain::{GeneratedKey, PublicUrl, SigningKey};
+use crate::config::{Config, SeedKey, Settings};
+use crate::domain::{GeneratedKey, NewKey, PublicUrl, Scopes, SecretToken, SigningKey};
 use crate::generate::local::{LocalProvider, PAINTERS};
 use crate::generate::queue::{self, QueueSetting};
 use crate::generate::submit::Submitter;
@@ -32,8 +28,12 @@ use crate::serve::listener::{ListenerLimits, ListenerQuotas, serve};
 use crate::serve::metrics::{Metrics, Readings};
 use crate::serve::routes::{self, Routes};
 use crate::serve::service::ApiService;
+use crate::store::memory::MemoryStore;
 use crate::store::postgres::PostgresStore;
 use crate::store::{Cause, Store, StoreError};
+
+/// The account that is created if no key is seeded.
+pub(crate) const DEFAULT_ACCOUNT: &str = "default";
 
 /// Stores everything but files.
 #[derive(Clone)]
@@ -43,6 +43,25 @@ pub enum StoreKind {
     /// A database that several servers may use. It holds the signing key, unless one is
     /// configured, and gets a first key only while it has no account.
     Shared(PostgresStore),
+}
+
+impl StoreKind {
+    /// Opens the configured store.
+    pub(crate) async fn open(settings: &Settings, clock: Clock) -> Result<Self, Cause> {
+        let Some(url) = &settings.database_url else {
+            let store = MemoryStore::new(clock).with_vaults_max(settings.vaults_max);
+            return Ok(Self::Single(Arc::new(store)));
+        };
+        let store = PostgresStore::open(url, settings.migrate, clock).await?;
+        Ok(Self::Shared(store.with_vaults_max(settings.vaults_max)))
+    }
+
+    fn split(&self) -> (Arc<dyn Store>, Option<&PostgresStore>) {
+        match self {
+            Self::Single(store) => (store.clone(), None),
+            Self::Shared(database) => (database.as_dyn(), Some(database)),
+        }
+    }
 }
 
 /// What [`start`] takes beside the configuration.
@@ -57,8 +76,6 @@ pub struct ServiceParts {
     pub provider: Option<Arc<dyn Provider>>,
     /// Replaces the configured blob store.
     pub blobs: Option<Blobs>,
-    /// Whether requests are counted.
-    pub with_metrics: bool,
 }
 
 /// A running service without a listener.
@@ -100,6 +117,66 @@ impl Service {
     }
 }
 
+/// Makes sign-in links for the account of the created key, or of the first seeded one.
+#[derive(Clone)]
+pub struct SignInLinks {
+    store: Arc<dyn Store>,
+    public: PublicUrl,
+    /// `None` where there is no such key.
+    account: Option<Arc<str>>,
+}
+
+impl SignInLinks {
+    /// A link with a new code, which can be used once. `None` without an account.
+    ///
+    /// # Errors
+    /// If the code cannot be stored.
+    pub async fn make(&self) -> Result<Option<String>, StoreError> {
+        let Some(account) = &self.account else { return Ok(None) };
+        let code = SecretToken::make();
+        self.store.create_sign_in_code(account, code.digest()).await?;
+        Ok(Some(code.sign_in_link(&self.public)))
+    }
+}
+
+/// Creates the seeded keys, or the first one: in a shared database only while it has no account.
+/// Returns the key that was made, the account of that or of the first seeded key, and whether this
+/// account is new.
+async fn owner(
+    store: &dyn Store,
+    database: Option<&PostgresStore>,
+    config: &Config,
+) -> Result<(Option<GeneratedKey>, Option<Arc<str>>, bool), StoreError> {
+    if let Some(SeedKey { account: first, .. }) = config.seeds.first() {
+        let is_new = match database {
+            None => true,
+            Some(database) => database.keys_of(first).await?.is_none(),
+        };
+        for SeedKey { account, key } in &config.seeds {
+            match store.seed_key(account, key.clone()).await {
+                // Its owner may have revoked it, which is not worth a stop of the service.
+                Err(StoreError::KeyTaken) => tracing::warn!(
+                    public_id = &*key.public_id,
+                    account,
+                    "a seed key was not created: it is revoked, or another key has its public id. \
+                     Remove it from --seed-key, and create another one with `key create`"
+                ),
+                outcome => outcome?,
+            }
+        }
+        return Ok((None, Some(first.as_str().into()), is_new));
+    }
+    let key = config.settings.vendor.make();
+    let new = NewKey::new(&key, Scopes::ALL);
+    let is_created = match database {
+        None => store.seed_key(DEFAULT_ACCOUNT, new).await.map(|_| true)?,
+        Some(database) => database.seed_first_key(DEFAULT_ACCOUNT, &new).await?,
+    };
+    let key = is_created.then_some(key);
+    let account = key.as_ref().map(|_| DEFAULT_ACCOUNT.into());
+    Ok((key, account, true))
+}
+
 /// The given or configured provider, with what bounds its results.
 fn provider_of(
     given: Option<Arc<dyn Provider>>,
@@ -123,15 +200,13 @@ fn provider_of(
 async fn signing_key(
     given: Option<SigningKey>,
     database: Option<&PostgresStore>,
-) -> Result<SigningKey, StoreError> {
-    match (given, database) {
-        (Some(given), _) => Ok(given),
-        (None, None) => Ok(SigningKey::random()),
-        (None, Some(database)) => {
-            let too_short = || StoreError::Internal("the stored signing key is too short".into());
-            SigningKey::new(&database.signing_key().await?).ok_or_else(too_short)
-        }
-    }
+) -> Result<SigningKey, Cause> {
+    Ok(match (given, database) {
+        (Some(given), _) => given,
+        (None, None) => SigningKey::random(),
+        (None, Some(database)) => SigningKey::new(&database.signing_key().await?)
+            .ok_or("the stored signing key is too short")?,
+    })
 }
 
 /// Checks the store of files. Its files have the public URLs of this start and of all before it.
@@ -143,36 +218,24 @@ async fn open_assets(
     blobs.verify().await?;
     let mut public_urls = Vec::new();
     if let Some(database) = database {
+        database.set_last_public_url(public.url().as_str()).await?;
         public_urls = database.add_public_url(public.url().as_str().trim_end_matches('/')).await?;
         blobs.check_mark(database).await?;
     }
     Ok(Assets::new(public.url(), &public_urls))
 }
 
-/// The quotas of the work on generations and thumbnails.
-fn worker_quotas(worker: &Worker) -> impl Iterator<Item = Quota> {
-    let OutputStore { blobs, limits, .. } = &worker.outputs;
-    let of_jobs = [limits.large.clone()];
-    #[cfg(feature = "dashboard")]
-    let of_jobs = of_jobs.into_iter().chain([crate::blobs::thumbnail::THUMBNAILS.clone()]);
-    blobs.quota().into_iter().chain(of_jobs)
-}
-
 /// Creates the seeded accounts and keys, assembles the service, and starts its workers.
 pub async fn start(config: Config, parts: ServiceParts) -> Result<Service, Cause> {
-    let ServiceParts { store, clock, public, provider, blobs, with_metrics } = parts;
-    let (store, database) = match &store {
-        StoreKind::Single(store) => (store.clone(), None),
-        StoreKind::Shared(database) => (database.as_dyn(), Some(database)),
-    };
+    let ServiceParts { store, clock, public, provider, blobs } = parts;
+    let (store, database) = store.split();
     let (generated_key, account, account_is_new) = owner(&*store, database, &config).await?;
     let sign_in = SignInLinks { store: store.clone(), public: public.clone(), account };
     let (jobs, settings) = (config.jobs(), config.settings);
     let signing_key = signing_key(settings.signing_key, database).await?;
     let blobs = blobs.map_or_else(|| Blobs::open(&config.blobs), Ok)?;
     let assets = open_assets(&blobs, &public, database).await?;
-    let (provider, provider_results) =
-        provider_of(provider, config.provider, &clock, &assets, &blobs)?;
+    let (provider, results) = provider_of(provider, config.provider, &clock, &assets, &blobs)?;
     let worker = Worker {
         store: store.clone(),
         provider: provider.clone(),
@@ -192,8 +255,10 @@ pub async fn start(config: Config, parts: ServiceParts) -> Result<Service, Cause
     let listener = ListenerQuotas { memory: public_memory.clone(), ..ListenerQuotas::default() };
     let submitter = Submitter::new(store.clone(), provider, assets.clone());
     let mut quotas = database.map(PostgresStore::quotas).unwrap_or_default();
-    quotas.extend(provider_results.into_iter().chain(worker_quotas(&worker)));
-    quotas.push(public_memory.clone());
+    quotas.extend(results.into_iter().chain(blobs.quota()));
+    quotas.extend([worker.outputs.limits.large.clone(), public_memory.clone()]);
+    #[cfg(feature = "dashboard")]
+    quotas.push(crate::blobs::thumbnail::THUMBNAILS.clone());
     let readings = Readings {
         connections: listener.connections.clone(),
         memory: memory.clone(),
@@ -202,7 +267,7 @@ pub async fn start(config: Config, parts: ServiceParts) -> Result<Service, Cause
         worker: worker.clone(),
         submitter: submitter.clone(),
     };
-    let metrics = with_metrics.then(|| Arc::new(Metrics::new(readings)));
+    let metrics = settings.admin_listen.map(|_| Arc::new(Metrics::new(readings)));
     let workers = WorkerPool::start(&worker);
     let api = Api {
         submitter: submitter.clone(),

@@ -7,6 +7,7 @@
 
 pub(crate) mod account;
 pub(crate) mod chosen;
+mod entered;
 mod forms;
 pub(crate) mod generate;
 pub(crate) mod home;
@@ -21,7 +22,6 @@ pub(crate) mod prompts;
 pub(crate) mod public;
 pub(crate) mod sessions;
 pub(crate) mod uploads;
-pub(crate) mod vault;
 pub(crate) mod vaults;
 mod visit;
 
@@ -87,7 +87,8 @@ fn return_page(text: &str) -> Option<&str> {
 /// `GET /sign-in`. A link to it has the code in its fragment, which browsers send to nobody.
 pub(crate) async fn sign_in_form(api: &Api, request: Request<'_>) -> HandlerResult {
     let query = Entered::parse(query_bytes(&request));
-    let entered = Entered::new([("next", return_page(query.value("next")).unwrap_or_default())]);
+    let mut entered = Entered::default();
+    entered.set("next", return_page(query.value("next")).unwrap_or_default());
     let code = Field::new("code", "Code", Input::WideLine).required().help(html! {
         "Whoever runs this server gets a code with the command "
         code { "promptarium-server sign-in ACCOUNT" } ", as text and as a link to this page. A server "

@@ -60,7 +60,7 @@ impl Session {
         let (store, database) = store(form).await?;
         let (provider, blobs) = (None, None);
         let clock = Clock::System;
-        let parts = ServiceParts { store, clock, public, provider, blobs, with_metrics: false };
+        let parts = ServiceParts { store, clock, public, provider, blobs };
         let service = start(config(WORKERS)?, parts).await?;
         let link = service.sign_in.make().await?;
         let target = Arc::new(Target::new(keys::target(&base_url, link.as_deref())?)?);

@@ -53,7 +53,7 @@ impl Running {
         let clock = Clock::default();
         let store = StoreKind::Single(Arc::new(MemoryStore::new(clock.clone())));
         let (provider, blobs) = (None, None);
-        let parts = ServiceParts { store, clock, public, provider, blobs, with_metrics: false };
+        let parts = ServiceParts { store, clock, public, provider, blobs };
         let service = start(config(WORKERS)?, parts).await?;
         let serving = proxy::serve(listener, Arc::clone(&service.app), way).await?;
         let link = service.sign_in.make().await?;

@@ -12,7 +12,7 @@ use futures::stream::{self, Stream, StreamExt, TryStreamExt};
 use futures::{FutureExt, SinkExt};
 use jiff::Timestamp;
 use promptarium::PromptId;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::view::{Time, write_prompt_fields, write_vault_fields};
 use crate::domain::{Caller, PromptInputs, PromptQuery, PromptRecord, VaultRecord};
@@ -99,6 +99,13 @@ async fn write(
     }
     // The account has at least one vault, its General vault.
     pieces.send(b"]}\n".to_vec()).await.map_err(gone)
+}
+
+/// A prompt as an export has it.
+pub(crate) fn prompt_json(prompt: &PromptRecord, inputs: &PromptInputs) -> Value {
+    let mut json = Vec::new();
+    write_prompt(&mut json, prompt, inputs);
+    serde_json::from_slice(&json).unwrap_or_default()
 }
 
 fn write_prompt(json: &mut Vec<u8>, prompt: &PromptRecord, inputs: &PromptInputs) {

@@ -3,7 +3,6 @@
 //! All flags are accepted everywhere, so that one environment serves all commands; the help of a
 //! command shows its own.
 
-use std::str::FromStr;
 use std::time::Duration;
 
 use clap::{ArgAction, Args, CommandFactory, Parser, Subcommand};
@@ -12,9 +11,8 @@ use tracing_subscriber::filter::Targets;
 
 use super::commands::AdminCommand;
 use super::values::{
-    BOOLEANS, LOG_FORMATS, LogFormat, MIGRATIONS, PROVIDERS, ProviderKind, address, database_url,
-    integer, log_filter, model_field, model_namespace, one_of, quoted, seconds, secret,
-    signing_key, vendor,
+    BOOLEANS, LogFormat, MIGRATIONS, ProviderKind, address, database_url, integer, log_filter,
+    model_field, model_namespace, one_of, seconds, signing_key, vendor,
 };
 use crate::blobs::BlobSetting;
 use crate::domain::{ModelNamespace, PublicUrl, SigningKey, Vendor};
@@ -94,37 +92,34 @@ pub(crate) enum CliCommand {
 #[derive(Args)]
 pub(crate) struct Settings {
     /// Address to listen on. Port 0 picks a free port; a port alone listens on 127.0.0.1.
-    #[arg(long, value_name = "HOST:PORT", value_parser = quoted(address))]
-    #[arg(default_value = "127.0.0.1:8080")]
+    #[arg(long, value_name = "HOST:PORT", value_parser = address, default_value = "127.0.0.1:8080")]
     pub(crate) listen: String,
     /// URL under which clients and browsers reach the server, without /api/v1. Its path is a prefix
     /// that a proxy removes. Default: the listener's.
-    #[arg(long, value_name = "URL", value_parser = secret(PublicUrl::parse))]
+    #[arg(long, value_name = "URL", value_parser = PublicUrl::parse)]
     pub(crate) public_url: Option<PublicUrl>,
     /// PostgreSQL database, postgres://USER:PASSWORD@HOST/NAME. Default: all data is in memory.
-    #[arg(long, value_name = "URL", value_parser = secret(database_url))]
+    #[arg(long, value_name = "URL", value_parser = database_url)]
     pub(crate) database_url: Option<DatabaseUrl>,
     /// Apply missing migrations at the start (auto), or refuse to start without them (off).
     #[arg(long, value_name = "auto|off", default_value = "auto", value_parser = one_of(&MIGRATIONS))]
     pub(crate) migrate: Migration,
     /// Most connections to the database. Default: 16, or pool_max_conns in the URL.
-    #[arg(long, value_name = "NUMBER", value_parser = quoted(integer::<DATABASE_CONNECTIONS_MIN, 10_000>))]
+    #[arg(long, value_name = "NUMBER", value_parser = integer::<DATABASE_CONNECTIONS_MIN, 10_000>)]
     pub(crate) database_pool: Option<usize>,
     /// Store of uploaded and generated files: memory:, file:PATH or s3://BUCKET/PREFIX.
     /// Default: memory:, or file:./data/blobs with a database.
-    #[arg(long, value_name = "STORE", value_parser = secret(BlobSetting::parse))]
+    #[arg(long, value_name = "STORE", value_parser = BlobSetting::parse)]
     pub(crate) blob_store: Option<BlobSetting>,
     /// Provider of generations: the server itself (local), or a service that speaks the fal.ai
     /// queue protocol (queue).
-    #[arg(long, value_name = "local|queue", value_parser = one_of(&PROVIDERS))]
-    #[arg(default_value = "local")]
+    #[arg(long, value_name = "local|queue", default_value = "local", hide_possible_values = true)]
     pub(crate) provider: ProviderKind,
     /// URL of the queue provider; the model's id is appended.
-    #[arg(long, value_name = "URL", value_parser = secret(String::from_str))]
+    #[arg(long, value_name = "URL")]
     pub(crate) provider_url: Option<String>,
     /// Secret key of the queue provider.
-    #[arg(long, value_name = "SECRET", value_parser = secret(String::from_str))]
-    #[arg(allow_hyphen_values = true)]
+    #[arg(long, value_name = "SECRET", allow_hyphen_values = true)]
     pub(crate) provider_key: Option<String>,
     /// Allow outputs of the queue provider to be fetched from private addresses.
     #[arg(long, value_name = "true|false", default_value = "false", value_parser = one_of(&BOOLEANS))]
@@ -133,85 +128,82 @@ pub(crate) struct Settings {
     pub(crate) provider_private_outputs: bool,
     /// Number of generations processed at once, of which one account has at most half. With 0 they
     /// stay queued.
-    #[arg(long, value_name = "NUMBER", value_parser = quoted(integer::<0, 1000>))]
+    #[arg(long, value_name = "NUMBER", value_parser = integer::<0, 1000>)]
     #[arg(default_value_t = WORKERS_DEFAULT)]
     pub(crate) workers: usize,
     /// How long a generation is retried while its provider, the storage or the database fails.
-    #[arg(long, value_name = "HOURS", value_parser = quoted(integer::<1, 10_000>))]
+    #[arg(long, value_name = "HOURS", value_parser = integer::<1, 10_000>)]
     #[arg(default_value_t = JOB_RETRY_HOURS)]
     pub(crate) job_retry_hours: usize,
     /// When the records of ended generations are deleted. Their outputs stay.
-    #[arg(long, value_name = "DAYS", value_parser = quoted(integer::<1, 100_000>))]
+    #[arg(long, value_name = "DAYS", value_parser = integer::<1, 100_000>)]
     #[arg(default_value_t = JOB_KEEP_DAYS)]
     pub(crate) job_keep_days: usize,
     /// Largest output of a generation. A larger one fails it.
-    #[arg(long, value_name = "MIB", value_parser = quoted(integer::<1, 65_536>))]
+    #[arg(long, value_name = "MIB", value_parser = integer::<1, 65_536>)]
     #[arg(default_value_t = OUTPUT_MAX_MIB)]
     pub(crate) output_max_mib: usize,
     /// Field that models of the queue provider take, by the beginning of their ids: aspect_ratio or
     /// image_size for aspectRatio, image_url or image_urls for imageInput; repeatable. In the
     /// variable, white space separates several.
-    #[arg(long, value_name = "PREFIX=FIELD", value_parser = quoted(model_field))]
+    #[arg(long, value_name = "PREFIX=FIELD", value_parser = model_field)]
     pub(crate) model_field: Vec<(String, String)>,
     /// Prefix that every modelId must have.
-    #[arg(long, value_name = "PREFIX", value_parser = quoted(model_namespace))]
-    #[arg(default_value = "local")]
+    #[arg(long, value_name = "PREFIX", value_parser = model_namespace, default_value = "local")]
     pub(crate) model_namespace: ModelNamespace,
     /// Prefix of API keys: lower-case letters and digits.
-    #[arg(long, value_name = "NAME", default_value = "promptarium", value_parser = quoted(vendor))]
+    #[arg(long, value_name = "NAME", default_value = "promptarium", value_parser = vendor)]
     pub(crate) vendor: Vendor,
     /// Create an account with exactly this key at the start; repeatable.
     ///
     /// Without scopes the key has all of them; `none` gives it none, `revoked` makes it a revoked
     /// key. In the variable, white space separates several.
-    #[arg(long, value_name = "KEY=ACCOUNT[:SCOPE,…]", value_parser = secret(String::from_str))]
+    #[arg(long, value_name = "KEY=ACCOUNT[:SCOPE,…]")]
     pub(crate) seed_key: Vec<String>,
     /// Secret that signs cursors and upload URLs, at least 32 characters. Default: a random one,
     /// stored in the database if there is one.
-    #[arg(long, value_name = "SECRET", value_parser = secret(signing_key))]
-    #[arg(allow_hyphen_values = true)]
+    #[arg(long, value_name = "SECRET", value_parser = signing_key, allow_hyphen_values = true)]
     pub(crate) signing_key: Option<SigningKey>,
     /// What to log to stderr: a level, or a list of target=level. Default: info for serve, warn
     /// for other commands.
-    #[arg(long, value_name = "FILTER", value_parser = quoted(log_filter))]
+    #[arg(long, value_name = "FILTER", value_parser = log_filter)]
     pub(crate) log: Option<Targets>,
     /// Format of the log. Default: pretty on a terminal, otherwise json.
-    #[arg(long, value_name = "pretty|json", value_parser = one_of(&LOG_FORMATS))]
+    #[arg(long, value_name = "pretty|json", hide_possible_values = true)]
     pub(crate) log_format: Option<LogFormat>,
     /// Address of /metrics for Prometheus. Default: no metrics.
-    #[arg(long, value_name = "HOST:PORT", value_parser = quoted(address))]
+    #[arg(long, value_name = "HOST:PORT", value_parser = address)]
     pub(crate) admin_listen: Option<String>,
     /// Most client connections at once; further ones wait.
-    #[arg(long, value_name = "NUMBER", default_value_t = CONNECTIONS_MAX, value_parser = quoted(integer::<1, 1_000_000>))]
+    #[arg(long, value_name = "NUMBER", default_value_t = CONNECTIONS_MAX, value_parser = integer::<1, 1_000_000>)]
     pub(crate) max_connections: usize,
     /// Most client connections of one address (IPv6: one /64); further ones are closed. 0 is no limit,
     /// for a server behind a proxy, where all clients have its address. Default: half of all.
-    #[arg(long, value_name = "NUMBER", value_parser = quoted(integer::<0, 1_000_000>))]
+    #[arg(long, value_name = "NUMBER", value_parser = integer::<0, 1_000_000>)]
     pub(crate) max_connections_per_address: Option<usize>,
     /// Time after which a connection without requests is closed.
-    #[arg(long, value_name = "SECONDS", default_value = "75", value_parser = quoted(seconds::<1>))]
+    #[arg(long, value_name = "SECONDS", default_value = "75", value_parser = seconds::<1>)]
     pub(crate) idle_timeout: Duration,
     /// Memory for the bodies of requests and responses, in MiB. Each account may use a quarter of it.
-    #[arg(long, value_name = "MIB")]
-    #[arg(value_parser = quoted(integer::<MEMORY_BUDGET_MIB_MIN, 1_048_576>))]
+    #[arg(long, value_name = "MIB", value_parser = integer::<MEMORY_BUDGET_MIB_MIN, 1_048_576>)]
     #[arg(default_value_t = MEMORY_BUDGET_MIB)]
     pub(crate) memory_budget: usize,
     /// Most vaults of one account.
-    #[arg(long, value_name = "NUMBER", default_value_t = VAULTS_MAX, value_parser = quoted(integer::<1, 1_000_000>))]
+    #[arg(long, value_name = "NUMBER", default_value_t = VAULTS_MAX, value_parser = integer::<1, 1_000_000>)]
     pub(crate) vaults_max: usize,
     /// Most requests, generations or uploads that a key or an account may send in a number of seconds,
     /// such as key:requests=600/60; repeatable. In the variable, white space separates several.
-    #[arg(long, value_name = "key|account:KIND=NUMBER/SECONDS", value_parser = quoted(RateLimit::from_str))]
+    #[arg(long, value_name = "key|account:KIND=NUMBER/SECONDS")]
     pub(crate) rate_limit: Vec<RateLimit>,
     /// Origin of web pages that may use the API with a key, such as https://app.example, or `*` for
     /// all; repeatable. In the variable, white space separates several.
-    #[arg(long, value_name = "ORIGIN", value_parser = quoted(CorsOrigin::from_str))]
+    #[arg(long, value_name = "ORIGIN")]
     pub(crate) cors_origin: Vec<CorsOrigin>,
     /// Time to continue serving after a stop signal, while /readyz answers 503.
-    #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = quoted(seconds::<0>))]
+    #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = seconds::<0>)]
     pub(crate) drain_delay: Duration,
     /// Time after that for requests in flight to finish.
-    #[arg(long, value_name = "SECONDS", default_value = "15", value_parser = quoted(seconds::<0>))]
+    #[arg(long, value_name = "SECONDS", default_value = "15", value_parser = seconds::<0>)]
     pub(crate) drain_timeout: Duration,
     /// Print the ready line, or the result of a command, as one line of JSON on stdout.
     #[arg(long, value_name = "true|false", default_value = "false", value_parser = one_of(&BOOLEANS))]
@@ -232,12 +224,9 @@ pub(crate) fn command() -> clap::Command {
     command.mut_subcommands(|command| {
         let shown = match command.get_name() {
             "serve" => return command,
-            "openapi" => "public_url model_namespace",
-            "health" => "listen",
-            "completions" | "man" => "",
+            "openapi" | "health" | "completions" | "man" => "listen public_url model_namespace",
             "sign-in" => "database_url public_url migrate log log_format json",
             "key" => "database_url vendor migrate log log_format json",
-            "migrate" => "database_url log log_format json",
             _ => "database_url migrate log log_format json",
         };
         command.args(flags.iter().map(|flag| {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Subcommand;
 
-use super::values::{key_name, public_id, quoted, scopes, secret};
+use super::values::{key_name, public_id, scopes};
 use crate::domain::{Scopes, account_name};
 
 /// A command that works on the database.
@@ -31,7 +31,7 @@ pub(crate) enum AdminCommand {
     /// Its address is that of --public-url, or of the server that was started last.
     SignIn {
         /// Account to sign in to.
-        #[arg(value_name = "ACCOUNT", value_parser = quoted(account_name))]
+        #[arg(value_name = "ACCOUNT", value_parser = account_name)]
         account: String,
     },
 }
@@ -41,7 +41,7 @@ pub(crate) enum AccountCommand {
     /// Create an account. `key create` makes keys for it.
     Create {
         /// Unique name of the account.
-        #[arg(value_name = "NAME", value_parser = quoted(account_name))]
+        #[arg(value_name = "NAME", value_parser = account_name)]
         name: String,
     },
     /// List all accounts.
@@ -49,17 +49,17 @@ pub(crate) enum AccountCommand {
     /// Give an account another name. Its keys and sessions stay valid.
     Rename {
         /// Present name.
-        #[arg(value_name = "OLD", value_parser = quoted(account_name))]
+        #[arg(value_name = "OLD", value_parser = account_name)]
         old: String,
         /// New name.
-        #[arg(value_name = "NEW", value_parser = quoted(account_name))]
+        #[arg(value_name = "NEW", value_parser = account_name)]
         new: String,
     },
     /// Delete an account with its prompts, vaults, jobs, keys and sessions. Files stay: other accounts
     /// may have forked them.
     Delete {
         /// Account to delete.
-        #[arg(value_name = "NAME", value_parser = quoted(account_name))]
+        #[arg(value_name = "NAME", value_parser = account_name)]
         name: String,
         /// Confirm that everything is deleted.
         #[arg(long)]
@@ -68,13 +68,13 @@ pub(crate) enum AccountCommand {
     /// Print the prompts and vaults of an account as JSON, with references to files.
     Export {
         /// Account to export.
-        #[arg(value_name = "NAME", value_parser = quoted(account_name))]
+        #[arg(value_name = "NAME", value_parser = account_name)]
         name: String,
     },
     /// Add the prompts and vaults of an export to an account, all or none.
     Import {
         /// Account to add to.
-        #[arg(value_name = "NAME", value_parser = quoted(account_name))]
+        #[arg(value_name = "NAME", value_parser = account_name)]
         name: String,
         /// File that `account export` has printed; `-` reads standard input.
         #[arg(value_name = "FILE")]
@@ -87,13 +87,13 @@ pub(crate) enum SessionCommand {
     /// List the sessions of an account.
     List {
         /// Account of the sessions.
-        #[arg(value_name = "ACCOUNT", value_parser = quoted(account_name))]
+        #[arg(value_name = "ACCOUNT", value_parser = account_name)]
         account: String,
     },
     /// End a session. All servers of the database refuse it at once.
     End {
         /// Account of the session.
-        #[arg(value_name = "ACCOUNT", value_parser = quoted(account_name))]
+        #[arg(value_name = "ACCOUNT", value_parser = account_name)]
         account: String,
         /// Number of the session, as `session list` shows it.
         #[arg(value_name = "ID", required_unless_present = "all", conflicts_with = "all")]
@@ -109,25 +109,25 @@ pub(crate) enum KeyCommand {
     /// Create a key and print it. It cannot be shown again: only its digest is stored.
     Create {
         /// Account of the key.
-        #[arg(long, value_name = "NAME", value_parser = quoted(account_name))]
+        #[arg(long, value_name = "NAME", value_parser = account_name)]
         account: String,
         /// What the owner calls the key, such as the program that uses it.
-        #[arg(long, value_name = "TEXT", value_parser = quoted(key_name))]
+        #[arg(long, value_name = "TEXT", value_parser = key_name)]
         name: Option<String>,
         /// What the key may do beside reading. Default: everything.
-        #[arg(long, value_name = "prompts:write|none", value_parser = quoted(scopes))]
+        #[arg(long, value_name = "prompts:write|none", value_parser = scopes)]
         scope: Option<Scopes>,
     },
     /// List keys, without their secrets.
     List {
         /// Only the keys of this account.
-        #[arg(long, value_name = "NAME", value_parser = quoted(account_name))]
+        #[arg(long, value_name = "NAME", value_parser = account_name)]
         account: Option<String>,
     },
     /// Revoke a key permanently. All servers of the database refuse it at once.
     Revoke {
         /// The part of the key between `_live_` and the last `_`.
-        #[arg(value_name = "PUBLIC_ID", value_parser = secret(public_id))]
+        #[arg(value_name = "PUBLIC_ID", value_parser = public_id)]
         public_id: String,
     },
 }

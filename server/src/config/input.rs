@@ -14,6 +14,7 @@ use super::ConfigError;
 use super::args::command;
 
 const PREFIX: &str = "PROMPTARIUM_";
+const NO_TEXT: &str = "is not UTF-8 text";
 
 /// Variables with our prefix that are not settings of the server: of the SDK and the conformance
 /// suite, of the tests and scripts of this repository, and those that Kubernetes sets for a service
@@ -26,19 +27,23 @@ const FOREIGN: &str = "API_KEY BASE_URL BENCH_ CA_FILE CRASH_ DIFFERENTIAL_ HIST
 /// Settings of which there may be several. White space separates them in the variable.
 const REPEATABLE: [&str; 4] = ["seed_key", "rate_limit", "cors_origin", "model_field"];
 
+/// Settings whose values may be or contain a secret, so that no error repeats them.
+const SECRET: [&str; 4] = ["public_url", "database_url", "blob_store", "signing_key"];
+
 /// What the program was started with: its name and arguments, and by their id the settings that
 /// only a variable has.
 pub(super) struct Input {
     arguments: Vec<OsString>,
-    variables: BTreeMap<String, OsString>,
+    variables: BTreeMap<String, String>,
 }
 
 impl Input {
-    /// A variable without a value is absent. Those of a request for help are not looked at.
+    /// A variable without a value is absent, and white space around one does not count: a file with
+    /// a secret ends in a newline. Those of a request for help are not looked at.
     pub(super) fn new(
         arguments: impl IntoIterator<Item = OsString>,
         variables: impl IntoIterator<Item = (OsString, OsString)>,
-    ) -> Result<Self, ConfigError> {
+    ) -> Result<Self, String> {
         let mut input =
             Self { arguments: arguments.into_iter().collect(), variables: BTreeMap::new() };
         let is_help = |text: &OsString| text == "--help" || text == "-h";
@@ -52,16 +57,18 @@ impl Input {
             let Some(rest) = name.strip_prefix(PREFIX) else { continue };
             let is_foreign =
                 |known: &str| rest == known || (known.ends_with('_') && rest.starts_with(known));
-            let is_empty = value.to_str().is_some_and(|value| value.trim().is_empty());
             let id = rest.to_ascii_lowercase();
-            if is_empty || FOREIGN.split(' ').any(is_foreign) || input.has_flag(&id) {
+            if value.is_empty() || FOREIGN.split(' ').any(is_foreign) || input.has_flag(&id) {
                 continue;
             }
             let is_name = |c: u8| c.is_ascii_uppercase() || c.is_ascii_digit() || c == b'_';
             if !rest.starts_with(|c: char| c.is_ascii_uppercase()) || !rest.bytes().all(is_name) {
-                return Err(ConfigError::Invalid(format!("{name:?}: unknown variable")));
+                return Err(format!("{name:?}: unknown variable"));
             }
-            input.variables.insert(id, value);
+            let text = value.to_str().ok_or_else(|| format!("{name}: the value {NO_TEXT}"))?;
+            if !text.trim().is_empty() {
+                input.variables.insert(id, text.trim().to_owned());
+            }
         }
         Ok(input)
     }
@@ -70,25 +77,18 @@ impl Input {
     pub(super) fn matches(&self) -> Result<ArgMatches, ConfigError> {
         let (name, rest) = self.arguments.split_at(self.arguments.len().min(1));
         let mut line = name.to_vec();
-        for (id, value) in &self.variables {
-            let values = match value.to_str() {
-                Some(text) if REPEATABLE.contains(&&**id) => {
-                    text.split_whitespace().map(OsStr::new).collect()
-                }
-                _ => vec![value.as_os_str()],
+        for (id, text) in &self.variables {
+            let values = match REPEATABLE.contains(&&**id) {
+                true => text.split_whitespace().collect(),
+                false => vec![&**text],
             };
-            for value in values {
-                let mut argument = OsString::from(flag(id) + "=");
-                argument.push(value);
-                line.push(argument);
-            }
+            line.extend(values.iter().map(|value| format!("{}={value}", flag(id)).into()));
         }
         line.extend_from_slice(rest);
         let matches = command().try_get_matches_from(line).map_err(|e| self.invalid(&e))?;
         // clap drops the values before the command if there are others after it.
         for id in REPEATABLE {
-            let is_flag = |argument: &&OsString| is_flag(argument, id);
-            let given = self.arguments.iter().filter(is_flag).count();
+            let given = self.arguments.iter().filter(|argument| is_flag(argument, id)).count();
             if given > matches.get_raw(id).map_or(0, Iterator::count) {
                 let problem = "given before and after the command; use one place";
                 return Err(ConfigError::Invalid(format!("{}: {problem}", flag(id))));
@@ -109,20 +109,6 @@ impl Input {
     /// An error of clap in one line.
     pub(super) fn invalid(&self, error: &clap::Error) -> ConfigError {
         let text = |kind| error.get(kind).map(ToString::to_string);
-        let problem = match error.kind() {
-            ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
-                return ConfigError::Help(error.render().to_string());
-            }
-            ErrorKind::UnknownArgument | ErrorKind::TooManyValues => "unknown",
-            ErrorKind::InvalidSubcommand => "unknown command",
-            ErrorKind::MissingRequiredArgument => "missing",
-            ErrorKind::ArgumentConflict => "given more than once",
-            ErrorKind::InvalidValue => "a value is missing",
-            ErrorKind::MissingSubcommand | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
-                "a subcommand is missing"
-            }
-            kind => kind.as_str().unwrap_or("invalid command line"),
-        };
         let name = text(ContextKind::InvalidArg).or_else(|| text(ContextKind::InvalidSubcommand));
         let name = name.unwrap_or_default();
         let name = name.split(['=', ' ', '[', ',']).next().unwrap_or_default();
@@ -134,9 +120,31 @@ impl Input {
             name if is_variable || may_be_shown(name) => shown(name) + ": ",
             _ => "an argument (not shown): ".to_owned(),
         };
-        if let (ErrorKind::ValueValidation, Some(problem)) = (error.kind(), error.source()) {
-            return ConfigError::Invalid(format!("{subject}{problem}"));
-        }
+        let value = text(ContextKind::InvalidValue).unwrap_or_default();
+        let problem = match (error.kind(), error.source(), text(ContextKind::ValidValue)) {
+            (ErrorKind::DisplayHelp | ErrorKind::DisplayVersion, ..) => {
+                return ConfigError::Help(error.render().to_string());
+            }
+            (ErrorKind::ValueValidation, Some(problem), _) => {
+                let value = quoted(&id(name), &value);
+                return ConfigError::Invalid(format!("{subject}{value} {problem}"));
+            }
+            (ErrorKind::InvalidValue, _, Some(all)) if !value.is_empty() => {
+                let value = quoted(&id(name), &value);
+                return ConfigError::Invalid(format!("{subject}{value} is not one of: {all}"));
+            }
+            (ErrorKind::InvalidValue, ..) => "a value is missing",
+            (ErrorKind::InvalidUtf8, ..) => NO_TEXT,
+            (ErrorKind::UnknownArgument | ErrorKind::TooManyValues, ..) => "unknown",
+            (ErrorKind::InvalidSubcommand, ..) => "unknown command",
+            (ErrorKind::MissingRequiredArgument, ..) => "missing",
+            (ErrorKind::ArgumentConflict, ..) => "given more than once",
+            (
+                ErrorKind::MissingSubcommand | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand,
+                ..,
+            ) => "a subcommand is missing",
+            (kind, ..) => kind.as_str().unwrap_or("invalid command line"),
+        };
         let similar = text(ContextKind::SuggestedArg);
         let similar = similar.or_else(|| text(ContextKind::SuggestedSubcommand));
         let hint = match similar {
@@ -145,6 +153,12 @@ impl Input {
         };
         ConfigError::Invalid(format!("{subject}{problem}{hint} promptarium-server --help"))
     }
+}
+
+/// A value in an error, unless it is or could be a secret, perhaps in the wrong place.
+fn quoted(id: &str, value: &str) -> String {
+    let suspicious = value.len() > 40 || value.contains("_live_") || value.contains('@');
+    if suspicious || SECRET.contains(&id) { "the value".to_owned() } else { format!("{value:?}") }
 }
 
 fn variable(id: &str) -> String {

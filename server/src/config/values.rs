@@ -1,12 +1,10 @@
 //! Value parsers of the flags and variables, and the keys of `--seed-key`.
 //!
-//! clap's own errors repeat a wrong value, so every value goes through [`quoted`] or [`secret`],
-//! and only their problem is shown.
+//! The error of a parser continues a sentence that begins with the value.
 
-use std::fmt::Display;
 use std::time::Duration;
 
-use clap::builder::{OsStringValueParser, TypedValueParser};
+use clap::ValueEnum;
 use promptarium::limits::API_KEY_NAME_CHARS;
 use tracing_subscriber::filter::Targets;
 
@@ -15,69 +13,34 @@ use crate::generate::queue::fields::MODEL_FIELDS;
 use crate::store::postgres::{DatabaseUrl, Migration};
 
 /// The value of `--log-format`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum LogFormat {
     Pretty,
     Json,
 }
 
 /// The value of `--provider`.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, ValueEnum)]
 pub(crate) enum ProviderKind {
     Local,
     Queue,
 }
 
-/// Parses a value that may appear in an error. The error of `parse` continues a sentence that
-/// begins with the value.
-pub(super) fn quoted<T: Clone + Send + Sync + 'static, E: Display>(
-    parse: impl Fn(&str) -> Result<T, E> + Clone + Send + Sync + 'static,
-) -> impl TypedValueParser<Value = T> {
-    checked(move |text: &str| {
-        // What could be a secret in the wrong place is not repeated.
-        let suspicious = text.len() > 40 || text.contains("_live_") || text.contains('@');
-        let shown = || if suspicious { "the value".to_owned() } else { format!("{text:?}") };
-        parse(text).map_err(|problem| format!("{} {problem}", shown()))
-    })
-}
-
-/// Parses a value that is a secret or may contain one: it appears in no error.
-pub(super) fn secret<T: Clone + Send + Sync + 'static, E: Display + 'static>(
-    parse: fn(&str) -> Result<T, E>,
-) -> impl TypedValueParser<Value = T> {
-    checked(move |text: &str| parse(text).map_err(|problem| format!("the value {problem}")))
-}
-
-/// White space around a value does not count: a file with a secret ends in a newline. The problem
-/// is the source of clap's error.
-fn checked<T: Clone + Send + Sync + 'static>(
-    parse: impl Fn(&str) -> Result<T, String> + Clone + Send + Sync + 'static,
-) -> impl TypedValueParser<Value = T> {
-    OsStringValueParser::new().try_map(move |value| match value.to_str() {
-        Some(text) => parse(text.trim()),
-        None => Err("the value is not UTF-8 text".to_owned()),
-    })
-}
-
 /// Parses one of several words.
 pub(super) fn one_of<T: Copy + Send + Sync + 'static>(
     choices: &'static [(&str, T)],
-) -> impl TypedValueParser<Value = T> {
-    quoted(move |text| {
+) -> impl Fn(&str) -> Result<T, String> + Clone + Send + Sync + 'static {
+    move |text| {
         let choice = choices.iter().find(|(name, _)| *name == text).map(|(_, value)| *value);
         let names = || choices.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
         choice.ok_or_else(|| format!("is not one of: {}", names()))
-    })
+    }
 }
 
 pub(super) const BOOLEANS: [(&str, bool); 4] =
     [("true", true), ("false", false), ("1", true), ("0", false)];
 pub(super) const MIGRATIONS: [(&str, Migration); 2] =
     [("auto", Migration::Auto), ("off", Migration::Off)];
-pub(super) const PROVIDERS: [(&str, ProviderKind); 2] =
-    [("local", ProviderKind::Local), ("queue", ProviderKind::Queue)];
-pub(super) const LOG_FORMATS: [(&str, LogFormat); 2] =
-    [("pretty", LogFormat::Pretty), ("json", LogFormat::Json)];
 
 /// HOST:PORT, or a port of this machine. Whether the host exists turns out when the address is bound.
 pub(super) fn address(text: &str) -> Result<String, &'static str> {
@@ -154,9 +117,6 @@ pub(super) fn public_id(text: &str) -> Result<String, &'static str> {
     valid.then(|| text.to_owned()).ok_or(problem)
 }
 
-const UNKNOWN_SCOPE: &str = "has an unknown scope after the account; the scopes are: \
-                             prompts:write (or `none`, or `revoked`)";
-
 /// An account and one of its keys, both created at the start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SeedKey {
@@ -166,10 +126,8 @@ pub(crate) struct SeedKey {
 }
 
 impl SeedKey {
-    /// Parses `KEY=ACCOUNT[:SCOPE,…]`. The name of the account ends at the first colon.
-    /// Without scopes the key has all of them; `none` gives it none, `revoked` makes it a
-    /// revoked key.
-    /// The error is the first problem; it continues a sentence that begins with the number of the key.
+    /// Parses `KEY=ACCOUNT[:SCOPE,…]`; the name of the account ends at the first colon. The error
+    /// continues a sentence that begins with the number of the key.
     fn parse(text: &str, vendor: &Vendor) -> Result<Self, String> {
         let (key, rest) = text
             .split_once('=')
@@ -182,16 +140,12 @@ impl SeedKey {
                 "has a key with a wrong checksum: it was cut short or mistyped".to_owned()
             }
         })?;
-        let mut parts = rest.splitn(2, ':');
-        let account = account_name(parts.next().unwrap_or_default()).map_err(|_| {
-            "needs an account name of at most 200 characters after the `=`, without spaces, `,` \
-             or `=` (KEY=ACCOUNT[:SCOPE,...])"
-        })?;
-        let (scopes, revoked) = match parts.next() {
-            None => (Scopes::ALL, false),
-            Some("revoked") => (Scopes::ALL, true),
-            Some(list) => (scopes(list).map_err(|_| UNKNOWN_SCOPE)?, false),
-        };
+        let (account, rights) = rest.split_once(':').unwrap_or((rest, "prompts:write"));
+        let no_account = |problem| format!("has after the `=` what {problem}");
+        let account = account_name(account).map_err(no_account)?;
+        let revoked = rights == "revoked";
+        let scopes = if revoked { Ok(Scopes::ALL) } else { scopes(rights) };
+        let scopes = scopes.map_err(|problem| format!("has a scope that {problem}, revoked"))?;
         let (public_id, digest) = (key.public_id().into(), key.digest());
         Ok(Self { account, key: NewKey { public_id, name: None, digest, scopes, revoked } })
     }
@@ -216,42 +170,39 @@ impl SeedKey {
 mod tests {
     use super::*;
 
-    fn parse(text: &str) -> Result<SeedKey, String> {
-        SeedKey::parse(text, &Vendor::new("promptarium").unwrap())
-    }
-
     #[test]
-    fn parses_account_scopes_and_revocation() {
-        for (rest, account, prompts_write, revoked) in [
-            ("alice", "alice", true, false),
-            ("alice:prompts:write", "alice", true, false),
-            ("alice:none", "alice", false, false),
-            ("alice:revoked", "alice", true, true),
-        ] {
-            let seed = parse(&format!("promptarium_live_a1_s3cret={rest}")).unwrap();
-            assert_eq!((seed.account.as_str(), &*seed.key.public_id), (account, "a1"), "{rest}");
-            assert_eq!(seed.key.scopes, Scopes { prompts_write }, "{rest}");
-            assert_eq!(seed.key.revoked, revoked, "{rest}");
-        }
-    }
-
-    #[test]
-    fn errors_do_not_contain_the_text() {
-        let (name, form) = ("needs an account name", "has no key of the form promptarium_live_");
-        let scope = "has an unknown scope";
+    fn a_seed_key_has_an_account_and_rights_and_errors_do_not_contain_it() {
+        let name = "has after the `=` what is not an account name";
+        let scope = "has a scope that is not one of: prompts:write, none, revoked";
+        let checksum = "has a key with a wrong checksum";
+        let form = "has no key of the form promptarium_live_";
         for (text, expected) in [
-            ("promptarium_live_a1_s3cret", "has no `=`"),
-            ("promptarium_live_a1_s3cret=", name),
-            ("promptarium_live_a1_s3cret=a b", name),
-            ("promptarium_live_a1_s3cret=alice,promptarium_live_b1_s3cret=bob", name),
-            ("s3cret=alice", form),
-            ("promptarium_live_p1aaaaaaaaaaaaaa_s3cret=alice", "has a key with a wrong checksum"),
-            ("promptarium_live_a1_s3cret=alice:prompts:read", scope),
-            ("promptarium_live_a1_x=alice:prompts:write,promptarium_live_b1_s3cret=bob", scope),
+            ("a1_s3cret=alice", Ok((true, false))),
+            ("a1_s3cret=alice:prompts:write", Ok((true, false))),
+            ("a1_s3cret=alice:none", Ok((false, false))),
+            ("a1_s3cret=alice:revoked", Ok((true, true))),
+            ("a1_s3cret", Err("has no `=`")),
+            ("a1_s3cret=", Err(name)),
+            ("a1_s3cret=a b", Err(name)),
+            ("a1_s3cret=alice,promptarium_live_b1_s3cret=bob", Err(name)),
+            ("=alice", Err(form)),
+            ("p1aaaaaaaaaaaaaa_s3cret=alice", Err(checksum)),
+            ("a1_s3cret=alice:prompts:read", Err(scope)),
+            ("a1_x=alice:prompts:write,promptarium_live_b1_s3cret=bob", Err(scope)),
         ] {
-            let error = parse(text).unwrap_err();
-            assert!(!error.contains("s3cret"), "{error}");
-            assert!(error.starts_with(expected), "{text}: {error}");
+            let vendor = Vendor::new("promptarium").unwrap();
+            match (SeedKey::parse(&format!("promptarium_live_{text}"), &vendor), expected) {
+                (Ok(SeedKey { account, key }), Ok((prompts_write, revoked))) => {
+                    assert_eq!((&*account, &*key.public_id), ("alice", "a1"), "{text}");
+                    let rights = (key.scopes.prompts_write, key.revoked);
+                    assert_eq!(rights, (prompts_write, revoked), "{text}");
+                }
+                (Err(error), Err(expected)) => {
+                    assert!(!error.contains("s3cret"), "{error}");
+                    assert!(error.starts_with(expected), "{text}: {error}");
+                }
+                (outcome, _) => panic!("{text}: {outcome:?}"),
+            }
         }
     }
 }

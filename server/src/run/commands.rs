@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::{EXIT_PRECONDITION, Failure, print};
 use crate::clock::Clock;
 use crate::config::{AdminCommand, Config, KeyCommand};
-use crate::domain::{NewKey, PublicUrl, Scopes, SecretToken, Vendor};
+use crate::domain::{NewKey, PublicUrl, Scopes, SecretToken};
 use crate::error_chain::error_chain;
 use crate::store::postgres::{KeyEntry, PostgresStore};
 use crate::store::{SessionStore, StoreError};
@@ -21,9 +21,13 @@ impl From<StoreError> for Failure {
     }
 }
 
+/// A command that does not fit what exists.
+fn refused(problem: impl Into<String>) -> Failure {
+    Failure(EXIT_PRECONDITION, problem.into())
+}
+
 fn no_account(name: &str) -> Failure {
-    let problem = format!("there is no account {name}; `account create {name}` creates it");
-    Failure(EXIT_PRECONDITION, problem)
+    refused(format!("there is no account {name}; `account create {name}` creates it"))
 }
 
 /// The JSON fields that the columns of a list show.
@@ -63,36 +67,54 @@ async fn execute(config: &Config, command: AdminCommand) -> Result<Output, Failu
                 text.extend(distributed.iter().map(|name| format!("distributed {name}\n")));
                 json["distributed"] = json!(distributed);
             }
-            if text.is_empty() {
-                text = "the schema is up to date\n".into();
-            }
-            Ok((text, json))
+            let unchanged = text.is_empty().then(|| "the schema is up to date\n".to_owned());
+            Ok((unchanged.unwrap_or(text), json))
         }
         AdminCommand::Account(command) => accounts::run(&open().await?, command).await,
         AdminCommand::Session(command) => accounts::sessions(&open().await?, command).await,
+        // The text is only the key, so that a script can use it as it is.
         AdminCommand::Key(KeyCommand::Create { account, name, scope }) => {
-            create_key(&open().await?, account, name, scope, &settings.vendor).await
+            let (key, scopes) = (settings.vendor.make(), scope.unwrap_or(Scopes::ALL));
+            let new = NewKey { name: name.as_deref().map(Into::into), ..NewKey::new(&key, scopes) };
+            if !open().await?.create_key(&account, &new).await? {
+                return Err(no_account(&account));
+            }
+            let (text, public_id) = (key.expose(), key.public_id());
+            let json = json!({
+                "api_key": text,
+                "public_id": public_id,
+                "account": account,
+                "name": name,
+                "scopes": scope_names(scopes),
+            });
+            Ok((format!("{text}\n"), json))
         }
         AdminCommand::Key(KeyCommand::List { account }) => {
+            let store = open().await?;
             let keys = match account {
-                None => open().await?.keys().await?,
-                Some(account) => {
-                    let keys = open().await?.keys_of(&account).await?;
-                    keys.ok_or_else(|| no_account(&account))?
-                }
+                None => store.keys().await?,
+                Some(name) => store.keys_of(&name).await?.ok_or_else(|| no_account(&name))?,
             };
             Ok(list("keys", &KEY_COLUMNS, keys.iter().map(key_json)))
         }
         AdminCommand::Key(KeyCommand::Revoke { public_id }) => {
-            let Some(key) = open().await?.revoke_key(&public_id).await? else {
-                let problem = format!("there is no key with the public id {public_id}");
-                return Err(Failure(EXIT_PRECONDITION, problem));
-            };
+            let revoked = open().await?.revoke_key(&public_id).await?;
+            let absent = || refused(format!("there is no key with the public id {public_id}"));
+            let key = revoked.ok_or_else(absent)?;
             let since = key.key.revoked_at.map(|at| format!(" since {at}")).unwrap_or_default();
             let text = format!("key {public_id} of account {} is revoked{since}\n", key.account);
             Ok((text, key_json(&key)))
         }
         AdminCommand::SignIn { account } => sign_in(&open().await?, account, config).await,
+    }
+}
+
+/// A new code for an account.
+async fn sign_in_code(store: &PostgresStore, account: &str) -> Result<SecretToken, Failure> {
+    let code = SecretToken::make();
+    match store.create_sign_in_code(account, code.digest()).await {
+        Err(StoreError::NotFound) => Err(no_account(account)),
+        outcome => Ok(outcome.map(|()| code)?),
     }
 }
 
@@ -102,11 +124,7 @@ async fn sign_in(
     account: String,
     config: &Config,
 ) -> Result<Output, Failure> {
-    let code = SecretToken::make();
-    match store.create_sign_in_code(&account, code.digest()).await {
-        Err(StoreError::NotFound) => return Err(no_account(&account)),
-        outcome => outcome?,
-    }
+    let code = sign_in_code(store, &account).await?;
     let public = match &config.settings.public_url {
         None => store.last_public_url().await?.and_then(|url| PublicUrl::parse(&url).ok()),
         given => given.clone(),
@@ -126,38 +144,15 @@ async fn sign_in(
     Ok((text, json!({ "account": account, "link": link, "code": code })))
 }
 
-/// The text is only the key, so that a script can use it as it is.
-async fn create_key(
-    store: &PostgresStore,
-    account: String,
-    name: Option<String>,
-    scopes: Option<Scopes>,
-    vendor: &Vendor,
-) -> Result<Output, Failure> {
-    let (key, scopes) = (vendor.make(), scopes.unwrap_or(Scopes::ALL));
-    let new = NewKey { name: name.as_deref().map(Into::into), ..NewKey::new(&key, scopes) };
-    if !store.create_key(&account, &new).await? {
-        return Err(no_account(&account));
-    }
-    let json = json!({
-        "api_key": key.expose(),
-        "public_id": key.public_id(),
-        "account": account,
-        "name": name,
-        "scopes": scope_names(scopes),
-    });
-    Ok((format!("{}\n", key.expose()), json))
-}
-
 fn key_json(KeyEntry { account, key }: &KeyEntry) -> Value {
     json!({
         "public_id": key.public_id,
         "account": account,
         "name": key.name,
         "scopes": scope_names(key.scopes),
-        "created_at": key.created_at.to_string(),
-        "last_used_at": key.last_used_at.map(|at| at.to_string()),
-        "revoked_at": key.revoked_at.map(|at| at.to_string()),
+        "created_at": key.created_at,
+        "last_used_at": key.last_used_at,
+        "revoked_at": key.revoked_at,
     })
 }
 
@@ -169,17 +164,18 @@ fn scope_names(scopes: Scopes) -> &'static [&'static str] {
 fn list(name: &str, columns: &[&str], entries: impl Iterator<Item = Value>) -> Output {
     let entries: Vec<_> = entries.collect();
     let title = |field: &&str| field.trim_end_matches("_at").replace('_', " ").to_uppercase();
-    let titles = columns.iter().map(title).collect();
-    let row = |entry: &Value| columns.iter().map(|field| cell(&entry[field])).collect();
-    let rows: Vec<Vec<String>> = std::iter::once(titles).chain(entries.iter().map(row)).collect();
-    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max();
-    let widths: Vec<_> = (0..columns.len()).map(|at| width(at).unwrap_or_default()).collect();
-    let mut text = String::new();
-    for row in &rows {
-        let cells = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}"));
-        text.push_str(cells.collect::<Vec<_>>().join("  ").trim_end());
-        text.push('\n');
+    let mut lines = vec![String::new(); entries.len() + 1];
+    for field in columns {
+        let cells: Vec<_> = [title(field)]
+            .into_iter()
+            .chain(entries.iter().map(|entry| cell(&entry[field])))
+            .collect();
+        let width = cells.iter().map(|cell| cell.chars().count()).max().unwrap_or_default();
+        for (line, cell) in lines.iter_mut().zip(cells) {
+            line.push_str(&format!("{cell:width$}  "));
+        }
     }
+    let text = lines.iter().map(|line| format!("{}\n", line.trim_end())).collect();
     (text, json!({ name: entries }))
 }
 

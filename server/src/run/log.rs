@@ -1,36 +1,34 @@
 //! The log of the process: one line per event, to stderr.
 //!
 //! One thread writes the lines, which wait for it in bounded buffers, so that a slow reader of the
-//! log delays no request. A system call per request is a tenth of what a request costs, so lines of
-//! responses wait for [`LOG_FLUSH_DELAY`] and are written together. Any other line is written at
-//! once, with all that were logged before it. Lines for which there is no room are dropped and
-//! counted.
+//! log delays no request. A system call per request is a tenth of what a request costs, so lines
+//! wait for [`LOG_FLUSH_DELAY`] and are written together. Lines for which there is no room are
+//! dropped and counted.
 //!
 //! Of a generation that the provider accepted, the line may be all that is left after a crash. So
-//! the lines of [`DURABLE`] are waited for, but not longer than [`LOG_WRITE_TIMEOUT`].
-//! `tracing-appender` has no such confirmation.
-
-mod json;
+//! the lines of [`DURABLE`] are written at once and waited for, but not longer than
+//! [`LOG_WRITE_TIMEOUT`]. `tracing-appender` has no such confirmation.
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
-use std::{mem, thread};
+use std::{fmt, mem, thread};
 
+use jiff::Timestamp;
 use parking_lot::{Condvar, Mutex};
-use tracing::{Level, Metadata};
+use tracing::field::{Field, Visit};
+use tracing::{Event, Metadata, Subscriber};
+use tracing_subscriber::Layer;
 use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::fmt::MakeWriter;
-use tracing_subscriber::fmt::format::JsonFields;
-use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::layer::{Context, SubscriberExt};
 use tracing_subscriber::util::SubscriberInitExt;
 
-use self::json::JsonLines;
 use crate::config::{Config, LogFormat};
 use crate::generate::submit::LOG_TARGET as DURABLE;
+use crate::http::json::Object;
 use crate::limits::{LOG_BYTES_MAX, LOG_FLUSH_DELAY, LOG_WRITE_TIMEOUT};
 use crate::serve::metrics::DROPPED_LOG_LINES as DROPPED;
-use crate::serve::service::LOG_TARGET as RESPONSES;
 
 /// Logs the events of this process from now on. If the embedding program has a subscriber
 /// already, nothing changes. What is returned writes the last lines when it is dropped.
@@ -38,16 +36,13 @@ pub(super) fn init(config: &Config, level: LevelFilter) -> FlushOnDrop {
     let terminal = io::stderr().is_terminal();
     let default = if terminal { LogFormat::Pretty } else { LogFormat::Json };
     let log = Log::new(io::stderr(), LOG_BYTES_MAX);
-    let lines = tracing_subscriber::fmt().with_max_level(Level::TRACE).with_writer(log.clone());
-    let filter = config.log_filter(level);
+    let registry = tracing_subscriber::registry().with(config.log_filter(level));
     let result = match config.settings.log_format.unwrap_or(default) {
         LogFormat::Pretty => {
-            lines.with_ansi(terminal).with_target(false).finish().with(filter).try_init()
+            let lines = tracing_subscriber::fmt::layer().with_writer(log.clone());
+            registry.with(lines.with_ansi(terminal).with_target(false)).try_init()
         }
-        LogFormat::Json => {
-            let lines = lines.fmt_fields(JsonFields::new()).event_format(JsonLines);
-            lines.finish().with(filter).try_init()
-        }
+        LogFormat::Json => registry.with(log.clone()).try_init(),
     };
     if result.is_ok() {
         // The default message of a panic would mix with the lines of the log.
@@ -61,7 +56,7 @@ pub(super) struct FlushOnDrop(Log);
 
 impl Drop for FlushOnDrop {
     fn drop(&mut self) {
-        self.0.add(&[], Urgency::Durable);
+        self.0.add(&[], true);
     }
 }
 
@@ -86,30 +81,11 @@ struct Lines {
 
 #[derive(Default)]
 struct State {
-    /// The highest of the lines that the writer has been woken for.
-    urgency: Option<Urgency>,
+    /// Whether the writer has been woken for lines, and for a durable one.
+    wanted: Option<bool>,
     /// Callers that have begun to wait, and how many of them have their lines written.
     waits: u64,
     written: u64,
-}
-
-/// When a line is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Urgency {
-    Later,
-    AtOnce,
-    /// At once; the caller waits until it is written.
-    Durable,
-}
-
-impl Urgency {
-    fn of(event: &Metadata<'_>) -> Self {
-        match event.target() {
-            DURABLE => Self::Durable,
-            RESPONSES if *event.level() > Level::WARN => Self::Later,
-            _ => Self::AtOnce,
-        }
-    }
 }
 
 impl Log {
@@ -132,7 +108,8 @@ impl Log {
         Self(lines)
     }
 
-    fn add(&self, line: &[u8], urgency: Urgency) {
+    /// Adds a line. A durable one is written at once, with all before it, and waited for.
+    fn add(&self, line: &[u8], is_durable: bool) {
         static THREADS: AtomicUsize = AtomicUsize::new(0);
         thread_local!(static THREAD: usize = THREADS.fetch_add(1, Relaxed));
         let lines = &*self.0;
@@ -143,14 +120,14 @@ impl Log {
         }
         buffer.extend_from_slice(line);
         drop(buffer);
-        if urgency == Urgency::Later && lines.is_awake.load(Relaxed) {
+        if !is_durable && lines.is_awake.load(Relaxed) {
             return;
         }
         let mut state = lines.state.lock();
         lines.is_awake.store(true, Relaxed);
-        state.urgency = state.urgency.max(Some(urgency));
+        state.wanted = state.wanted.max(Some(is_durable));
         lines.wake.notify_one();
-        if urgency == Urgency::Durable && !lines.is_stalled.load(Relaxed) {
+        if is_durable && !lines.is_stalled.load(Relaxed) {
             state.waits += 1;
             let wait = state.waits;
             let is_waiting = |state: &mut State| state.written < wait;
@@ -166,10 +143,10 @@ impl Lines {
         let (mut reported, mut bytes) = (DROPPED.get(), Vec::new());
         loop {
             let mut state = self.state.lock();
-            self.wake.wait_while(&mut state, |state| state.urgency.is_none());
-            let may_wait = |state: &mut State| state.urgency == Some(Urgency::Later);
+            self.wake.wait_while(&mut state, |state| state.wanted.is_none());
+            let may_wait = |state: &mut State| state.wanted == Some(false);
             self.wake.wait_while_for(&mut state, may_wait, LOG_FLUSH_DELAY);
-            state.urgency = None;
+            state.wanted = None;
             let waits = state.waits;
             // Before the buffers are emptied: whoever adds a line afterwards wakes the writer.
             self.is_awake.store(false, Relaxed);
@@ -193,18 +170,18 @@ impl Lines {
     }
 }
 
-/// Adds one line to a log.
-struct LineWriter<'a>(&'a Log, Urgency);
+/// Adds one line to a log, perhaps a durable one.
+struct LineWriter<'a>(&'a Log, bool);
 
 impl<'a> MakeWriter<'a> for Log {
     type Writer = LineWriter<'a>;
 
     fn make_writer(&'a self) -> Self::Writer {
-        LineWriter(self, Urgency::AtOnce)
+        LineWriter(self, false)
     }
 
     fn make_writer_for(&'a self, event: &Metadata<'_>) -> Self::Writer {
-        LineWriter(self, Urgency::of(event))
+        LineWriter(self, event.target() == DURABLE)
     }
 }
 
@@ -219,17 +196,63 @@ impl Write for LineWriter<'_> {
     }
 }
 
+/// Enough for most lines.
+const LINE_BYTES: usize = 512;
+
+/// Each event as a line of JSON: time, level, fields, and where it comes from. The format of
+/// `tracing-subscriber` takes 1,060 ns for the line of a request where this takes 180 ns. In memory a
+/// request takes 9,200 ns of processor time, so it would be 9 % slower.
+impl<S: Subscriber> Layer<S> for Log {
+    fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {
+        let mut line = Vec::with_capacity(LINE_BYTES);
+        let mut fields = Fields(Object::begin(&mut line));
+        fields.0.time("timestamp", Timestamp::now());
+        fields.0.text("level", event.metadata().level().as_str());
+        event.record(&mut fields);
+        fields.0.text("target", event.metadata().target());
+        fields.0.end();
+        line.push(b'\n');
+        self.add(&line, event.metadata().target() == DURABLE);
+    }
+}
+
+/// The fields of an event.
+struct Fields<'a>(Object<'a>);
+
+impl Visit for Fields<'_> {
+    fn record_str(&mut self, field: &Field, value: &str) {
+        self.0.text(field.name(), value);
+    }
+
+    fn record_i64(&mut self, field: &Field, value: i64) {
+        self.0.value(field.name(), &value);
+    }
+
+    fn record_u64(&mut self, field: &Field, value: u64) {
+        self.0.value(field.name(), &value);
+    }
+
+    fn record_bool(&mut self, field: &Field, value: bool) {
+        self.0.value(field.name(), &value);
+    }
+
+    fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
+        self.0.text(field.name(), &format!("{value:?}"));
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
     use std::thread::sleep;
 
-    use tracing::{info, warn};
+    use serde_json::{Value, json};
+    use tracing::info;
 
     use super::*;
 
     /// Hands on each piece; it waits for the one before to be taken.
-    pub(super) struct Output(pub(super) SyncSender<String>);
+    struct Output(SyncSender<String>);
 
     impl Write for Output {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
@@ -242,58 +265,35 @@ mod tests {
         }
     }
 
-    fn log(capacity: usize) -> (Log, Receiver<String>) {
+    fn log(capacity: usize, bytes_max: usize) -> (Log, Receiver<String>) {
         let (output, pieces) = sync_channel(capacity);
-        (Log::new(Output(output), 200), pieces)
+        (Log::new(Output(output), bytes_max), pieces)
     }
 
     #[test]
-    fn the_event_says_when_its_line_is_written() {
-        #[derive(Clone, Default)]
-        struct Seen(Arc<Mutex<Vec<Urgency>>>);
-        impl<S: tracing::Subscriber> tracing_subscriber::Layer<S> for Seen {
-            fn on_event(
-                &self,
-                event: &tracing::Event<'_>,
-                _: tracing_subscriber::layer::Context<'_, S>,
-            ) {
-                self.0.lock().push(Urgency::of(event.metadata()));
+    fn lines_are_written_together_and_before_one_of_a_generation_that_is_waited_for() {
+        let (log, pieces) = log(9, 1_000);
+        let lines = tracing_subscriber::fmt::layer().without_time().with_ansi(false);
+        let lines = lines.with_target(false).with_level(false).with_writer(log);
+        tracing::subscriber::with_default(tracing_subscriber::registry().with(lines), || {
+            for line in ["one", "two", "three"] {
+                info!("{line}");
             }
-        }
-        let seen = Seen::default();
-        tracing::subscriber::with_default(
-            tracing_subscriber::registry().with(seen.clone()),
-            || {
-                info!(target: RESPONSES, "one");
-                warn!(target: RESPONSES, "two");
-                info!("three");
-                info!(target: DURABLE, "four");
-            },
-        );
-        let expected = [Urgency::Later, Urgency::AtOnce, Urgency::AtOnce, Urgency::Durable];
-        assert_eq!(*seen.0.lock(), expected);
-    }
-
-    #[test]
-    fn lines_of_responses_are_written_together_and_before_a_durable_one_that_is_waited_for() {
-        let (log, pieces) = log(9);
-        for line in ["one\n", "two\n", "three\n"] {
-            log.add(line.as_bytes(), Urgency::Later);
-        }
-        log.add(b"four\n", Urgency::Durable);
-        assert_eq!(pieces.try_iter().collect::<String>(), "one\ntwo\nthree\nfour\n");
-        log.add(b"alone\n", Urgency::Later);
-        assert_eq!(pieces.recv().unwrap(), "alone\n");
+            info!(target: DURABLE, "four");
+            assert_eq!(pieces.try_iter().collect::<String>(), "one\ntwo\nthree\nfour\n");
+            info!("alone");
+            assert_eq!(pieces.recv().unwrap(), "alone\n");
+        });
     }
 
     #[test]
     fn while_nobody_reads_lines_are_dropped_and_counted_and_nobody_waits_twice() {
-        let (log, pieces) = log(0);
+        let (log, pieces) = log(0, 200);
         let before = DROPPED.get();
-        log.add(b"first\n", Urgency::Durable);
+        log.add(b"first\n", true);
         assert!(log.0.is_stalled.load(Relaxed));
         for _ in 0..150 {
-            log.add(b"x\n", Urgency::Durable);
+            log.add(b"x\n", true);
         }
         assert_eq!(DROPPED.get() - before, 50);
         assert_eq!(
@@ -303,7 +303,41 @@ mod tests {
         while log.0.is_stalled.load(Relaxed) {
             sleep(LOG_FLUSH_DELAY);
         }
-        log.add(b"again\n", Urgency::AtOnce);
+        log.add(b"again\n", false);
         assert_eq!(pieces.recv().unwrap(), "again\n");
+    }
+
+    #[test]
+    fn a_line_of_json_has_time_level_fields_and_target() {
+        let (log, lines) = log(9, 1_000);
+        tracing::subscriber::with_default(tracing_subscriber::registry().with(log), || {
+            let (cause, note) = (None::<&str>, Some("\u{1}"));
+            tracing::warn!(
+                status = 503,
+                duration_us = 12_u64,
+                cause,
+                ?note,
+                back = "\\",
+                is = true,
+                "a \"quoted\"\ntext"
+            );
+        });
+        let line = lines.recv().unwrap();
+        assert_eq!(line.matches('\n').count(), 1);
+        let mut line: Value = serde_json::from_str(&line).unwrap();
+        let time = line["timestamp"].take();
+        assert!(time.as_str().unwrap().parse::<Timestamp>().is_ok(), "{time}");
+        let expected = json!({
+            "timestamp": null,
+            "level": "WARN",
+            "message": "a \"quoted\"\ntext",
+            "status": 503,
+            "duration_us": 12,
+            "note": "Some(\"\\u{1}\")",
+            "back": "\\",
+            "is": true,
+            "target": module_path!(),
+        });
+        assert_eq!(line, expected);
     }
 }

@@ -121,7 +121,7 @@ fn pages() -> Vec<Route> {
         ($handler:path) => { Handler::Page(|api, request| Box::pin($handler(api, request))) };
     }
     macro_rules! dashboard {
-        ($handler:path) => { Handler::Dashboard(|api, session, request| Box::pin($handler(web::Visit::new(api, session, request)))) };
+        ($handler:path) => { Handler::Dashboard(|api, session, request| Box::pin(async move { $handler(web::Visit::new(api, session, request).await?).await })) };
     }
     use Access::Session;
     use Method as M;
@@ -136,23 +136,23 @@ fn pages() -> Vec<Route> {
         root("homePage", M::GET, "/", Session, dashboard!(web::home::show)),
         root("promptsPage", M::GET, "/prompts", Session, dashboard!(web::prompts::list)),
         root("newPromptPage", M::GET, "/prompts/new", Session, dashboard!(web::prompt::new)),
-        root("newPrompt", M::POST, "/prompts/new", Session, dashboard!(web::prompt::create)),
+        root("newPrompt", M::POST, "/prompts/new", Session, dashboard!(web::prompt::new)),
         root("chosenPrompts", M::POST, "/prompts/chosen", Session, dashboard!(web::chosen::apply)),
         root("promptPage", M::GET, "/prompts/{promptId}", Session, dashboard!(web::prompt::show)),
         root("editPromptPage", M::GET, "/prompts/{promptId}/edit", Session, dashboard!(web::prompt::edit)),
-        root("editPrompt", M::POST, "/prompts/{promptId}/edit", Session, dashboard!(web::prompt::change)),
-        root("deletePromptPage", M::GET, "/prompts/{promptId}/delete", Session, dashboard!(web::prompt::confirm)),
+        root("editPrompt", M::POST, "/prompts/{promptId}/edit", Session, dashboard!(web::prompt::edit)),
+        root("deletePromptPage", M::GET, "/prompts/{promptId}/delete", Session, dashboard!(web::prompt::delete)),
         root("deletePromptForm", M::POST, "/prompts/{promptId}/delete", Session, dashboard!(web::prompt::delete)),
         root("generatePage", M::GET, "/generate", Session, dashboard!(web::generate::show)),
-        root("generate", M::POST, "/generate", Session, dashboard!(web::generate::create)),
+        root("generate", M::POST, "/generate", Session, dashboard!(web::generate::show)),
         root("vaultsPage", M::GET, "/vaults", Session, dashboard!(web::vaults::list)),
-        root("newVaultPage", M::GET, "/vaults/new", Session, dashboard!(web::vault::new)),
-        root("newVault", M::POST, "/vaults/new", Session, dashboard!(web::vault::create)),
+        root("newVaultPage", M::GET, "/vaults/new", Session, dashboard!(web::vaults::new)),
+        root("newVault", M::POST, "/vaults/new", Session, dashboard!(web::vaults::new)),
         root("vaultPage", M::GET, "/vaults/{vaultId}", Session, dashboard!(web::vaults::show)),
-        root("editVaultPage", M::GET, "/vaults/{vaultId}/edit", Session, dashboard!(web::vault::edit)),
-        root("editVault", M::POST, "/vaults/{vaultId}/edit", Session, dashboard!(web::vault::change)),
-        root("deleteVaultPage", M::GET, "/vaults/{vaultId}/delete", Session, dashboard!(web::vault::confirm)),
-        root("deleteVaultForm", M::POST, "/vaults/{vaultId}/delete", Session, dashboard!(web::vault::delete)),
+        root("editVaultPage", M::GET, "/vaults/{vaultId}/edit", Session, dashboard!(web::vaults::edit)),
+        root("editVault", M::POST, "/vaults/{vaultId}/edit", Session, dashboard!(web::vaults::edit)),
+        root("deleteVaultPage", M::GET, "/vaults/{vaultId}/delete", Session, dashboard!(web::vaults::delete)),
+        root("deleteVaultForm", M::POST, "/vaults/{vaultId}/delete", Session, dashboard!(web::vaults::delete)),
         root("chosenVaultPrompts", M::POST, "/vaults/{vaultId}/prompts", Session, dashboard!(web::vaults::apply)),
         root("forkVaultForm", M::POST, "/vaults/{vaultId}/fork", Session, dashboard!(web::public::fork)),
         root("sharedVaultPage", M::GET, "/v/{account}/{slug}", Access::None, page!(web::public::show)),
@@ -163,7 +163,7 @@ fn pages() -> Vec<Route> {
         root("retryJob", M::POST, "/jobs/{clientJobId}/retry", Session, dashboard!(web::jobs::retry)),
         root("keysPage", M::GET, "/keys", Session, dashboard!(web::keys::list)),
         root("newKey", M::POST, "/keys", Session, dashboard!(web::keys::create)),
-        root("revokeKeyPage", M::GET, "/keys/{publicId}/revoke", Session, dashboard!(web::keys::confirm)),
+        root("revokeKeyPage", M::GET, "/keys/{publicId}/revoke", Session, dashboard!(web::keys::revoke)),
         root("revokeKey", M::POST, "/keys/{publicId}/revoke", Session, dashboard!(web::keys::revoke)),
         root("sessionsPage", M::GET, "/sessions", Session, dashboard!(web::sessions::list)),
         root("endOtherSessions", M::POST, "/sessions/end-others", Session, dashboard!(web::sessions::end_others)),
@@ -171,7 +171,7 @@ fn pages() -> Vec<Route> {
         root("renameAccount", M::POST, "/account/name", Session, dashboard!(web::account::rename)),
         root("exportAccount", M::GET, "/account/export", Session, dashboard!(web::account::export)),
         root("importAccount", M::POST, "/account/import", Session, dashboard!(web::account::import)),
-        root("deleteAccountPage", M::GET, "/account/delete", Session, dashboard!(web::account::confirm)),
+        root("deleteAccountPage", M::GET, "/account/delete", Session, dashboard!(web::account::delete)),
         root("deleteAccount", M::POST, "/account/delete", Session, dashboard!(web::account::delete)),
         root("endSession", M::POST, "/sessions/{sessionId}/end", Session, dashboard!(web::sessions::end)),
     ]

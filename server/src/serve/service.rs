@@ -36,9 +36,6 @@ use crate::serve::routes::{Handler, Route, Routes};
 use crate::store::StoreError;
 use crate::web;
 
-/// The target of the lines that are logged for each response.
-pub(crate) const LOG_TARGET: &str = module_path!();
-
 /// A year. Not for subdomains, which may be other services.
 const HSTS: &str = "max-age=31536000";
 

@@ -1,15 +1,17 @@
 //! The account itself: its name, an export and an import of its data, and its deletion.
 
+use std::future::ready;
 use std::io::{Read, Seek};
 
 use futures::TryStreamExt;
 use http::header::CONTENT_DISPOSITION;
 use http::{HeaderValue, StatusCode};
 use maud::html;
+use serde_json::json;
 
 use super::SIGN_IN;
 use super::forms::{Entered, Field, Form, Input};
-use super::layout::{confirm_page, redirect};
+use super::layout::{done_address, redirect};
 use super::parts::typed;
 use super::uploads::{FILE, Sent, receive};
 use super::visit::Visit;
@@ -23,13 +25,15 @@ use crate::http::validate::{FieldErrors, form_fields, text};
 use crate::limits::IMPORT_BYTES_MAX;
 
 pub(crate) async fn show(visit: Visit<'_>) -> HandlerResult {
-    page(&visit, None, &Entered::default())
+    page(&visit, &name_of(&visit), &Entered::default())
 }
 
-/// The page, perhaps with a refused form for the name or the import.
-fn page(visit: &Visit<'_>, name: Option<&Entered>, import: &Entered) -> HandlerResult {
-    let present = Entered::new([("name", &*visit.session.account_name)]);
-    let name = name.unwrap_or(&present);
+fn name_of(visit: &Visit<'_>) -> Entered {
+    Entered::of(json!({ "name": *visit.session.account_name }))
+}
+
+/// The page with the forms for the name and the import.
+fn page(visit: &Visit<'_>, name: &Entered, import: &Entered) -> HandlerResult {
     let line = Field::new("name", "Name", Input::Line).required().help(
         "1 to 200 characters without spaces, : , and =. It is in the addresses of your public \
          vaults.",
@@ -61,20 +65,17 @@ fn page(visit: &Visit<'_>, name: Option<&Entered>, import: &Entered) -> HandlerR
     Ok(visit.page("account", "Account").response(status, &content))
 }
 
-pub(crate) async fn rename(mut visit: Visit<'_>) -> HandlerResult {
-    let body = visit.form().await?;
+pub(crate) async fn rename(visit: Visit<'_>) -> HandlerResult {
     let renamed = async {
-        let mut form = form_fields(&body, &["name"]);
+        let mut form = form_fields(&visit.sent, &["name"]);
         let name = form.required("name", |field| {
             account_name(&text(1..=200)(field)?).map_err(ToOwned::to_owned)
         });
-        let name = form.finish_with(name)?;
-        Ok::<_, ApiError>(visit.store().rename_account(&visit.caller, &name).await?)
+        visit.store().rename_account(&visit.caller, &form.finish_with(name)?).await?;
+        Ok(done_address("account", "account-renamed"))
     };
-    match renamed.await {
-        Ok(()) => visit.done("account", "account-renamed"),
-        Err(error) => page(&visit, Some(&visit.refused(&body, error)?), &Entered::default()),
-    }
+    let form = |entered| ready(page(&visit, &entered, &Entered::default()));
+    visit.form(Entered::default(), renamed, form).await
 }
 
 pub(crate) async fn export(Visit { api, session, caller, .. }: Visit<'_>) -> HandlerResult {
@@ -89,49 +90,46 @@ pub(crate) async fn export(Visit { api, session, caller, .. }: Visit<'_>) -> Han
 
 pub(crate) async fn import(mut visit: Visit<'_>) -> HandlerResult {
     let refused = |text: String| ApiError::from(FieldErrors::of(FILE, text));
+    let sent = receive(&mut visit, IMPORT_BYTES_MAX).await;
     let imported = async {
-        let Sent { file, size, memory: _buffer, .. } =
-            receive(visit.api, &mut visit.request, IMPORT_BYTES_MAX).await?;
+        let Sent { file, size, memory: _buffer } = sent?;
         let mut file = file.ok_or_else(|| refused("is required".to_owned()))?;
         // The document, and what is read from it.
         let _memory = visit.request.memory.reserve(2 * size)?;
-        let document = file
-            .read(|file| {
-                let mut document = Vec::new();
-                file.rewind()?;
-                file.read_to_end(&mut document)?;
-                Ok(document)
-            })
-            .await?;
-        let imported = add_document(&*visit.api.store, &visit.caller, &document).await;
-        imported.map_err(|error| match error {
-            ImportError::Document(problem) => refused(format!("cannot be imported: {problem}")),
-            ImportError::Store(error) => error.into(),
-        })
+        let read = file.read(|file| {
+            let mut document = Vec::new();
+            file.rewind()?;
+            file.read_to_end(&mut document)?;
+            Ok(document)
+        });
+        let document = read.await?;
+        match add_document(&*visit.api.store, &visit.caller, &document).await {
+            Ok(_) => Ok(done_address("account", "imported")),
+            Err(ImportError::Document(problem)) => {
+                Err(refused(format!("cannot be imported: {problem}")))
+            }
+            Err(ImportError::Store(error)) => Err(error.into()),
+        }
     };
-    match imported.await {
-        Ok(_) => visit.done("account", "imported"),
-        Err(error) => page(&visit, None, &visit.refused(b"", error)?),
+    let form = |entered| ready(page(&visit, &name_of(&visit), &entered));
+    visit.form(Entered::default(), imported, form).await
+}
+
+pub(crate) async fn delete(visit: Visit<'_>) -> HandlerResult {
+    let (name, site) = (&*visit.session.account_name, &visit.api.site);
+    if !visit.is_sent() {
+        let question = html! {
+            "Delete the account " strong { (typed(name, 200)) } " with all its prompts, vaults, jobs, "
+            "keys and sessions? This cannot be undone. To confirm, type its name."
+        };
+        let name = Field::new("name", "Name of the account", Input::Line).required();
+        let page = visit.page("account", "Delete the account");
+        return page.confirm(&question, ("Delete everything", vec![name]), "account");
     }
-}
-
-pub(crate) async fn confirm(visit: Visit<'_>) -> HandlerResult {
-    let question = html! {
-        "Delete the account " strong { (typed(&visit.session.account_name, 200)) } " with all its "
-        "prompts, vaults, jobs, keys and sessions? This cannot be undone. To confirm, type its name."
-    };
-    let name = Field::new("name", "Name of the account", Input::Line).required();
-    let page = visit.page("account", "Delete the account");
-    confirm_page(&page, &question, ("Delete everything", vec![name]), "account")
-}
-
-pub(crate) async fn delete(mut visit: Visit<'_>) -> HandlerResult {
-    let body = visit.form().await?;
-    if Entered::parse(&body).value("name") != &*visit.session.account_name {
-        let text = "this is not the name of the account; nothing was deleted";
-        return Err(FieldErrors::of("body", format!("is refused: {text}")).into());
+    if visit.entered.value("name") != name {
+        let text = "is refused: this is not the name of the account; nothing was deleted";
+        return Err(FieldErrors::of("body", text).into());
     }
     visit.store().delete_account(&visit.caller).await?;
-    let page = SIGN_IN.trim_start_matches('/');
-    redirect(&visit.api.site, page, Some(visit.api.site.set_cookies(None)?))
+    redirect(site, SIGN_IN.trim_start_matches('/'), Some(site.set_cookies(None)?))
 }

@@ -6,7 +6,7 @@
 use maud::html;
 use promptarium::{PromptId, VaultId};
 
-use super::forms::{Entered, Field, Form, Input};
+use super::forms::{Field, Form, Input};
 use super::listing::Listing;
 use super::parts::counted;
 use super::prompts::vault_choices;
@@ -20,14 +20,13 @@ use crate::store::StoreError;
 /// Prompts in one form.
 const CHOSEN_MAX: usize = 100;
 
-pub(crate) async fn apply(mut visit: Visit<'_>) -> HandlerResult {
-    let body = visit.form().await?;
-    let entered = Entered::parse(&body);
+pub(crate) async fn apply(visit: Visit<'_>) -> HandlerResult {
+    let (store, caller, entered) = (visit.store(), &visit.caller, &visit.entered);
     let back = Listing::parse(entered.value("back").as_bytes())?.page(&[]);
-    let prompts = chosen(&entered)?;
+    let too_many = || FieldErrors::of("id", format!("must be at most {CHOSEN_MAX} ids of prompts"));
+    let prompts = entered.ids::<PromptId>("id", CHOSEN_MAX).ok_or_else(too_many)?;
     let Some(first) = prompts.first() else { return visit.done(&back, "none-chosen") };
-    let (store, caller) = (visit.store(), &visit.caller);
-    let mut answer = form_fields(&body, &["vaultId"]);
+    let mut answer = form_fields(&visit.sent, &["vaultId"]);
     let vault = answer.optional("vaultId", id::<VaultId>);
     answer.finish()?;
     match (entered.value("action"), vault) {
@@ -40,16 +39,16 @@ pub(crate) async fn apply(mut visit: Visit<'_>) -> HandlerResult {
         ("delete", _) => {
             // It exists, or the form is not that of this account.
             store.prompt(caller, *first).await?;
-            ask(&visit, entered, prompts.len(), &back).await
+            ask(&visit, prompts.len(), &back).await
         }
-        ("add" | "move", None) => ask(&visit, entered, prompts.len(), &back).await,
+        ("add" | "move", None) => ask(&visit, prompts.len(), &back).await,
         ("add", Some(vault)) => {
             store.add_prompts(caller, vault, &prompts).await?;
             visit.done(&back, "prompts-added")
         }
         ("move", Some(vault)) => {
-            let from = entered.value("from").parse().map(VaultId::new);
-            let from = store.vault(caller, from.map_err(|_| ApiError::NotFound)?).await?.id;
+            let from = entered.id("from").ok_or(ApiError::NotFound)?;
+            let from = store.vault(caller, from).await?.id;
             for id in store.memberships_of(caller, from, &prompts).await? {
                 let at = Membership { vault: from, id };
                 unless_gone(store.move_membership(caller, at, vault).await)?;
@@ -68,23 +67,16 @@ fn unless_gone<T>(outcome: Result<T, StoreError>) -> Result<(), StoreError> {
     }
 }
 
-fn chosen(entered: &Entered) -> Result<Vec<PromptId>, FieldErrors> {
-    let ids = entered.all("id").map(|id| id.parse().map(PromptId::new));
-    match ids.collect::<Result<Vec<_>, _>>() {
-        Ok(ids) if ids.len() <= CHOSEN_MAX => Ok(ids),
-        _ => Err(FieldErrors::of("id", format!("must be at most {CHOSEN_MAX} ids of prompts"))),
-    }
-}
-
 /// Asks for a vault, or whether to delete, in a form that sends the same again.
-async fn ask(visit: &Visit<'_>, mut entered: Entered, count: usize, back: &str) -> HandlerResult {
+async fn ask(visit: &Visit<'_>, count: usize, back: &str) -> HandlerResult {
+    let mut entered = visit.entered.clone();
+    let mut fields = Vec::from(["action", "back", "from", "id"].map(Field::hidden));
+    let is_danger = entered.value("action") == "delete";
     let (title, button) = match entered.value("action") {
         "add" => ("Add to a vault", "Add"),
         "move" => ("Move to another vault", "Move"),
         _ => ("Delete prompts", "Delete them"),
     };
-    let is_danger = entered.value("action") == "delete";
-    let mut fields = Vec::from(["action", "back", "from", "id"].map(Field::hidden));
     if is_danger {
         entered.set("sure", "yes");
         fields.push(Field::hidden("sure"));

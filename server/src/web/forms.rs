@@ -6,17 +6,12 @@
 
 use std::ops::RangeInclusive;
 
-use http::StatusCode;
-use http::request::Parts;
 use maud::{Markup, Render, html};
-use url::form_urlencoded;
 use uuid::Uuid;
 
-use crate::generate::SubmitError;
-use crate::generate::submit::SubmissionError;
+pub(super) use super::entered::Entered;
 use crate::http::browser::Site;
-use crate::http::error::{ApiError, Problem};
-use crate::http::path::RequestTarget;
+use crate::http::error::Problem;
 
 /// The field with the token of a form. It stays the same while the form is corrected; what must be
 /// carried out once is carried out once for each token.
@@ -96,67 +91,7 @@ impl Field {
     }
 }
 
-/// The values of a form, and why it was refused.
-#[derive(Debug, Default)]
-pub(super) struct Entered {
-    values: Vec<(String, String)>,
-    problem: Option<Problem>,
-}
-
 impl Entered {
-    /// The values of a new form, or of something that exists.
-    pub(super) fn new<V: Into<String>>(
-        values: impl IntoIterator<Item = (&'static str, V)>,
-    ) -> Self {
-        let values = values.into_iter().map(|(name, value)| (name.into(), value.into()));
-        Self { values: values.collect(), problem: None }
-    }
-
-    /// The values of a query or of a form that was sent.
-    pub(super) fn parse(form: &[u8]) -> Self {
-        Self { values: form_urlencoded::parse(form).into_owned().collect(), problem: None }
-    }
-
-    /// Gives a field this value only.
-    pub(super) fn set(&mut self, name: &'static str, value: impl Into<String>) {
-        self.values.retain(|(field, _)| field != name);
-        self.values.push((name.into(), value.into()));
-    }
-
-    /// The same values with the reason of a refusal.
-    ///
-    /// # Errors
-    /// The refusal, if another attempt with other values is no help.
-    pub(super) fn refused(self, error: ApiError, parts: &Parts) -> Result<Self, ApiError> {
-        let mut problem = error.problem(RequestTarget::new(parts.uri.path(), &parts.method));
-        let is_provider = matches!(
-            &error,
-            ApiError::Submission(SubmissionError::Provider(SubmitError::Refused(_)))
-        );
-        if is_provider {
-            problem.status = StatusCode::BAD_REQUEST;
-        }
-        match problem.status.as_u16() {
-            400 | 409 | 429 | 502 | 503 => Ok(Self { problem: Some(problem), ..self }),
-            _ => Err(error),
-        }
-    }
-
-    /// The value of a field, or nothing.
-    pub(super) fn value(&self, name: &str) -> &str {
-        self.all(name).next().unwrap_or_default()
-    }
-
-    /// The values of a field that may be given more than once.
-    pub(super) fn all(&self, name: &str) -> impl Iterator<Item = &str> {
-        self.values.iter().filter(move |(field, _)| field == name).map(|(_, value)| &**value)
-    }
-
-    /// The status of the page with this form.
-    pub(super) fn status(&self) -> StatusCode {
-        self.problem.as_ref().map_or(StatusCode::OK, |problem| problem.status)
-    }
-
     /// The form with these values, below what is wrong with them.
     pub(super) fn form(&self, site: &Site, form: &Form<'_>) -> Markup {
         let Form { action, fields, more, button, back, is_danger } = form;
@@ -214,14 +149,13 @@ impl Entered {
     fn field(&self, field: &Field) -> Markup {
         let Field { name, label, help, input, .. } = field;
         let error = self.problem.as_ref().and_then(|problem| problem.details.0.get(name));
-        let (help_id, error_id) = (format!("{name}-help"), format!("{name}-error"));
-        let described = [error.map(|_| &*error_id), (!help.0.is_empty()).then_some(&*help_id)];
-        let described = described.into_iter().flatten().collect::<Vec<_>>().join(" ");
-        let described = (!described.is_empty()).then_some(&*described);
+        let (error_id, about_id) = (format!("{name}-error"), format!("{name}-about"));
         let is_wide = matches!(input, Input::Text(_) | Input::WideLine | Input::File(_));
-        let below = html! {
-            @if let Some(error) = error { p .error id=(error_id) { (label) " " (error) } }
-            @if !help.0.is_empty() { p .soft id=(help_id) { (help) } }
+        let about = html! {
+            div .about #(about_id) {
+                @if let Some(error) = error { p .error id=(error_id) { (label) " " (error) } }
+                @if !help.0.is_empty() { p .soft { (help) } }
+            }
         };
         html! {
             @match input {
@@ -234,64 +168,63 @@ impl Entered {
                     label .choice.wide { input type="checkbox" name=(name) value=(value); (label) }
                 }
                 Input::Radios(choices) => {
-                    fieldset #(name) .field.wide tabindex="-1" aria-describedby=[described] {
+                    fieldset #(name) .field.wide tabindex="-1" aria-describedby=(about_id) {
                         legend { (label) }
-                        @for (value, text, about) in *choices {
+                        @for (value, text, meaning) in *choices {
                             label .choice {
                                 input type="radio" name=(name) value=(value)
                                     checked[*value == self.value(name)];
-                                span { (text) " " span .soft { (about) } }
+                                span { (text) " " span .soft { (meaning) } }
                             }
                         }
-                        (below)
+                        (about)
                     }
                 }
                 _ => {
                     div .field.wide[is_wide] {
                         label for=(name) { (label) }
-                        (self.control(field, described, error.map(|_| "true")))
-                        (below)
+                        (self.control(field, &about_id, error.map(|_| "true")))
+                        (about)
                     }
                 }
             }
         }
     }
 
-    fn control(&self, field: &Field, described: Option<&str>, invalid: Option<&str>) -> Markup {
+    fn control(&self, field: &Field, about: &str, invalid: Option<&str>) -> Markup {
         let Field { name, input, is_required, .. } = field;
-        let value = self.value(name);
-        let list = format!("{name}-list");
-        let (kind, range, accept, suggestions) = match input {
-            Input::Text(rows) => {
-                return html! {
-                    textarea #(name) name=(name) rows=(rows) dir="auto" required[*is_required]
-                        aria-describedby=[described] aria-invalid=[invalid] {
-                        // A parser skips the first line break.
-                        "\n" (value)
-                    }
-                };
-            }
-            Input::Select(choices) => {
-                return html! {
-                    select #(name) name=(name) aria-describedby=[described] aria-invalid=[invalid] {
-                        @for (choice, text) in choices {
-                            option value=(choice) dir="auto" selected[choice == value] { (text) }
-                        }
-                    }
-                };
-            }
+        let (value, list) = (self.value(name), format!("{name}-list"));
+        let (kind, range, accept, suggested) = match input {
             Input::Number(range) => (Some("number"), Some(range), None, None),
             Input::File(types) => (Some("file"), None, Some(types), None),
             Input::Suggested(all) => (None, None, None, Some(all)),
             _ => (None, None, None, None),
         };
         html! {
-            input #(name) name=(name) type=[kind] min=[range.map(RangeInclusive::start)]
-                max=[range.map(RangeInclusive::end)] accept=[accept]
-                list=[suggestions.map(|_| &list)] dir="auto" value=(value) autocomplete="off"
-                spellcheck="false" required[*is_required] aria-describedby=[described]
-                aria-invalid=[invalid];
-            @if let Some(all) = suggestions {
+            @match input {
+                Input::Text(rows) => {
+                    textarea #(name) name=(name) rows=(rows) dir="auto" required[*is_required]
+                        aria-describedby=(about) aria-invalid=[invalid] {
+                        // A parser skips the first line break.
+                        "\n" (value)
+                    }
+                }
+                Input::Select(choices) => {
+                    select #(name) name=(name) aria-describedby=(about) aria-invalid=[invalid] {
+                        @for (choice, text) in choices {
+                            option value=(choice) dir="auto" selected[choice == value] { (text) }
+                        }
+                    }
+                }
+                _ => {
+                    input #(name) name=(name) type=[kind] min=[range.map(RangeInclusive::start)]
+                        max=[range.map(RangeInclusive::end)] accept=[accept]
+                        list=[suggested.map(|_| &list)] dir="auto" value=(value) autocomplete="off"
+                        spellcheck="false" required[*is_required] aria-describedby=(about)
+                        aria-invalid=[invalid];
+                }
+            }
+            @if let Some(all) = suggested {
                 datalist id=(list) { @for text in all { option dir="auto" value=(text); } }
             }
         }

@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 
 use maud::Markup;
-use promptarium::PromptId;
 use promptarium::limits::{
     GENERATION_ASPECT_RATIO_DEFAULT, GENERATION_BATCH_COUNT, GENERATION_BATCH_COUNT_DEFAULT,
 };
@@ -11,12 +10,13 @@ use serde_json::json;
 use uuid::Uuid;
 
 use super::forms::{Entered, Field, Form, Input};
+use super::layout::done_address;
 use super::parts::{job_page, words};
-use super::prompts::vault_field;
+use super::prompts::{self, vault_field};
 use super::visit::Visit;
 use crate::api::HandlerResult;
 use crate::api::generations::new_job;
-use crate::domain::{JobRecord, NewJob, OutputKind, PromptKind};
+use crate::domain::{JobRecord, NewJob};
 use crate::generate::submit::SubmissionError;
 use crate::http::error::ApiError;
 use crate::http::validate::{form_fields, integer};
@@ -44,21 +44,48 @@ const JOBS_MAX: usize = 100;
 /// Most models in a list.
 const MODELS_MAX: usize = 30;
 
-/// `GET /generate`: an empty form, or with what the job `job` or the prompt `prompt` has.
+/// The form, empty or with what the job `job` or the prompt `prompt` has. Sent again, it leads to the
+/// same job: its name is in the form.
 pub(crate) async fn show(visit: Visit<'_>) -> HandlerResult {
-    let query = visit.query();
-    let entered = match (query.value("job"), query.value("prompt").parse()) {
-        ("", Err(_)) => defaults(&visit, None),
-        ("", Ok(id)) => values_of_prompt(&visit, PromptId::new(id)).await?,
+    let submitted = async {
+        let mut form = form_fields(&visit.sent, FIELDS);
+        if let Some(seed) = form.optional("seed", integer(0..=u32::MAX)) {
+            form.set("parameters", json!({ "seed": seed }).to_string());
+        }
+        let (new, _) = form.read(|form| new_job(form, &visit.api.assets))?;
+        match submit(&visit, new.clone()).await {
+            // The form was changed after going back to it, so it is another request.
+            Err(ApiError::Submission(SubmissionError::Store(StoreError::JobConflict))) => {
+                let client_job_id = Uuid::new_v4().to_string().into();
+                submit(&visit, NewJob { client_job_id, ..new }).await
+            }
+            outcome => outcome,
+        }
+    };
+    let query = &visit.entered;
+    let values = match (query.value("job"), query.id("prompt")) {
+        _ if visit.is_sent() => Entered::default(),
+        ("", None) => defaults(&visit, None),
+        ("", Some(id)) => {
+            let mut values = prompts::values_of(&visit, id).await?;
+            values.set("generationType", values.value("promptType").to_owned());
+            values
+        }
         (name, _) => values_of(&visit, &visit.store().job(&visit.caller, name).await?),
     };
-    page(&visit, entered).await
+    visit.form(values, submitted, |entered| page(&visit, entered)).await
+}
+
+/// Submits a job; returns its page.
+pub(super) async fn submit(visit: &Visit<'_>, new: NewJob) -> Result<String, ApiError> {
+    let page = done_address(&job_page(&new.client_job_id), "queued");
+    visit.api.submitter.submit(&visit.caller, new, ()).await?;
+    Ok(page)
 }
 
 /// The values of a new form: the model of the last job, or the first of this server.
 pub(super) fn defaults(visit: &Visit<'_>, last_model: Option<&str>) -> Entered {
-    let model = last_model.or_else(|| own_models(visit).first().copied());
-    Entered::new([("modelId", model.unwrap_or_default())])
+    Entered::of(json!({ "modelId": last_model.or_else(|| own_models(visit).first().copied()) }))
 }
 
 fn own_models(visit: &Visit<'_>) -> &'static [&'static str] {
@@ -72,35 +99,17 @@ pub(super) async fn page(visit: &Visit<'_>, entered: Entered) -> HandlerResult {
     Ok(visit.page("jobs", "Generate").response(status, &content))
 }
 
-async fn values_of_prompt(visit: &Visit<'_>, id: PromptId) -> Result<Entered, ApiError> {
-    let prompt = visit.store().prompt(&visit.caller, id).await?;
-    let inputs = visit.store().prompt_inputs(&visit.caller, id).await?;
-    let kind = if prompt.kind == PromptKind::Video { OutputKind::Video } else { OutputKind::Image };
-    Ok(Entered::new([
-        ("prompt", &*prompt.text),
-        ("modelId", inputs.model_id.as_deref().unwrap_or_default()),
-        ("generationType", kind.as_str()),
-        ("aspectRatio", inputs.aspect_ratio.as_deref().unwrap_or_default()),
-        ("vaultId", &prompt.vault_ids.first().map(ToString::to_string).unwrap_or_default()),
-    ]))
-}
-
 /// What the form shows of the request of a job.
 pub(super) fn values_of(visit: &Visit<'_>, job: &JobRecord) -> Entered {
-    let request = &job.request;
-    let seed = request.parameters.as_ref().and_then(|all| all.get("seed")?.as_u64());
-    let image = request.image_input.as_ref().map(|image| visit.api.assets.write(image));
-    Entered::new([
-        ("prompt", &*request.prompt),
-        ("modelId", &request.model_id),
-        ("generationType", request.kind.as_str()),
-        ("aspectRatio", &request.aspect_ratio),
-        ("batchCount", &request.batch_count.to_string()),
-        ("negativePrompt", request.negative_prompt.as_deref().unwrap_or_default()),
-        ("vaultId", &job.vault.to_string()),
-        ("seed", &seed.map(|seed| seed.to_string()).unwrap_or_default()),
-        ("imageInput", &image.unwrap_or_default()),
-    ])
+    let mut values = Entered::of(&*job.request);
+    values.set("generationType", values.value("kind").to_owned());
+    values.set("vaultId", job.vault.to_string());
+    let image = job.request.image_input.as_ref().map(|image| visit.api.assets.write(image));
+    values.set("imageInput", image.unwrap_or_default());
+    if let Some(seed) = job.request.parameters.as_ref().and_then(|all| all.get("seed")?.as_u64()) {
+        values.set("seed", seed.to_string());
+    }
+    values
 }
 
 /// A field for a model. It suggests those of this server, and those that the newest jobs used.
@@ -142,35 +151,4 @@ pub(super) async fn form(visit: &Visit<'_>, mut entered: Entered) -> Result<Mark
     let action = Some("generate");
     let form = Form { action, more, ..Form::new("Generate", fields) };
     Ok(maud::html! { div .generate { (entered.form(&visit.api.site, &form)) } })
-}
-
-/// `POST /generate`. Sent again, the form leads to the same job: its name is in the form.
-pub(crate) async fn create(mut visit: Visit<'_>) -> HandlerResult {
-    let body = visit.form().await?;
-    let submitted = async {
-        let mut form = form_fields(&body, FIELDS);
-        if let Some(seed) = form.optional("seed", integer(0..=u32::MAX)) {
-            form.set("parameters", json!({ "seed": seed }).to_string());
-        }
-        let (new, _) = form.read(|form| new_job(form, &visit.api.assets))?;
-        match submit(&visit, new.clone()).await {
-            // The form was changed after going back to it, so it is another request.
-            Err(ApiError::Submission(SubmissionError::Store(StoreError::JobConflict))) => {
-                let client_job_id = Uuid::new_v4().to_string().into();
-                submit(&visit, NewJob { client_job_id, ..new }).await
-            }
-            outcome => outcome,
-        }
-    };
-    match submitted.await {
-        Ok(page) => visit.done(&page, "queued"),
-        Err(error) => page(&visit, visit.refused(&body, error)?).await,
-    }
-}
-
-/// Submits a job; returns its page.
-pub(super) async fn submit(visit: &Visit<'_>, new: NewJob) -> Result<String, ApiError> {
-    let page = job_page(&new.client_job_id);
-    visit.api.submitter.submit(&visit.caller, new, ()).await?;
-    Ok(page)
 }

@@ -4,7 +4,9 @@ use maud::{Render, html};
 
 use super::generate;
 use super::jobs::is_running;
-use super::prompts::{COUNT_MAX, gallery};
+use super::parts::prompt_address;
+use super::pictures::thumbnail;
+use super::prompts::COUNT_MAX;
 use super::visit::Visit;
 use crate::api::HandlerResult;
 use crate::domain::{JobState, PromptKind, PromptQuery};
@@ -18,12 +20,14 @@ const VAULTS_MAX: usize = 100;
 const PICTURES: usize = 8;
 
 pub(crate) async fn show(visit: Visit<'_>) -> HandlerResult {
-    let (store, caller) = (visit.store(), &visit.caller);
+    let (api, store, caller) = (visit.api, visit.store(), &visit.caller);
     let vaults = store.newest_vaults(caller, VAULTS_MAX + 1).await?.len();
     let prompts = store.count_prompts(caller, None, COUNT_MAX + 1).await?;
     let kind = Some(PromptKind::Image);
     let query = PromptQuery { vault: None, kind, after: None, limit: PICTURES };
-    let pictures = store.list_prompts(caller, query).await?.prompts;
+    let newest = store.list_prompts(caller, query).await?.prompts;
+    let pictures = newest.iter().filter_map(|prompt| Some((prompt.id, thumbnail(api, prompt)?)));
+    let pictures: Vec<_> = pictures.collect();
     let jobs = store.jobs(caller, None, JOBS_MAX).await?;
     let keys = store.api_keys(caller).await?;
 
@@ -32,6 +36,9 @@ pub(crate) async fn show(visit: Visit<'_>) -> HandlerResult {
     let last = jobs.iter().find(|job| !matches!(job.state, JobState::Failed(..)));
     let last = last.map(|job| &*job.request.model_id);
     let form = generate::form(&visit, generate::defaults(&visit, last)).await?;
+    let at_most = |count: usize, most: usize| {
+        if count > most { format!("{most}+") } else { count.to_string() }
+    };
     let number = |page, text, value: &dyn Render| {
         html! { div { dt { (visit.link(page, text)) } dd { (value) } } }
     };
@@ -44,12 +51,16 @@ pub(crate) async fn show(visit: Visit<'_>) -> HandlerResult {
             p .empty {
                 "You have no prompts. Generate a picture above, "
                 (visit.link("prompts/new", "write a prompt")) ", or "
-                (visit.link("keys", "create a key")) " for the API at " code { (visit.api.base_url) } "."
+                (visit.link("keys", "create a key")) " for the API at " code { (api.base_url) } "."
             }
         }
-        @if let Some(gallery) = gallery(visit.api, &pictures) {
+        @if !pictures.is_empty() {
             h2 { "Recent pictures" }
-            (gallery)
+            ul .grid {
+                @for (id, picture) in &pictures {
+                    li .tile { a .title.cover href=(prompt_address(api, *id)) { (picture) } }
+                }
+            }
             p { (visit.link("prompts?type=image", "All pictures")) }
         }
         h2 { "Your library" }
@@ -65,8 +76,4 @@ pub(crate) async fn show(visit: Visit<'_>) -> HandlerResult {
     };
     let page = visit.page("", "Overview");
     page.with_actions(visit.main_button("prompts/new", "New prompt")).show(&content)
-}
-
-fn at_most(count: usize, most: usize) -> String {
-    if count > most { format!("{most}+") } else { count.to_string() }
 }

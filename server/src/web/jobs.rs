@@ -7,28 +7,29 @@ use maud::{Markup, html};
 use promptarium::limits::CLIENT_JOB_ID_CHARS;
 use uuid::Uuid;
 
+use super::forms::Entered;
 use super::generate;
-use super::parts::{address, ago, counted, full_text, job_page, prompt_address, typed};
+use super::parts::{address, ago, counted, full_text, job_page, pager, prompt_address, typed};
 use super::pictures::picture;
-use super::visit::{Visit, query_bytes};
+use super::visit::Visit;
 use crate::api::HandlerResult;
 use crate::domain::{JobRecord, JobState, NewJob, PromptRecord};
 use crate::generate::request_digest;
-use crate::generate::submit::SubmissionError;
 use crate::http::error::ApiError;
 use crate::http::validate::{FieldErrors, form_fields, text};
-use crate::store::StoreError;
 
 /// Jobs in a page: so few, and their texts so short, that none is left out for its size.
 const PAGE_JOBS: usize = 10;
 
 pub(crate) async fn list(visit: Visit<'_>) -> HandlerResult {
-    let mut form = form_fields(query_bytes(&visit.request), &["before"]);
+    let mut form = form_fields(&visit.sent, &["before"]);
     let before = form.optional("before", text(CLIENT_JOB_ID_CHARS));
     form.finish()?;
     let mut jobs = visit.store().jobs(&visit.caller, before.as_deref(), PAGE_JOBS + 1).await?;
     let more = jobs.len() > PAGE_JOBS;
     jobs.truncate(PAGE_JOBS);
+    let last = jobs.last().filter(|_| more);
+    let older = last.map(|last| address("jobs", [("before", &*last.key.client_job_id)]));
     let jobs = join_all(jobs.into_iter().map(|job| with_result(&visit, job))).await;
     let content = html! {
         @if jobs.is_empty() {
@@ -39,13 +40,8 @@ pub(crate) async fn list(visit: Visit<'_>) -> HandlerResult {
         } @else {
             ul .list { @for job in &jobs { li { (entry(&visit, job)) } } }
         }
-        nav .pager aria-label="Pages" {
-            @if before.is_some() { (visit.link("jobs", "Newest jobs")) }
-            @if let Some((last, _)) = jobs.last().filter(|_| more) {
-                @let older = address("jobs", [("before", &*last.key.client_job_id)]);
-                a rel="next" href=(visit.at(&older)) { "Older jobs" }
-            }
-        }
+        @if before.is_some() { p { (visit.link("jobs", "Newest jobs")) } }
+        (pager(visit.api, None, "", older))
     };
     let page = visit.page("jobs", "Jobs");
     page.with_actions(visit.button("generate", "Generate")).show(&content)
@@ -71,37 +67,26 @@ pub(crate) async fn show(visit: Visit<'_>) -> HandlerResult {
     visit.page("jobs", "Job").show(&content)
 }
 
-/// `POST /jobs/{clientJobId}/retry`. Sent again, the form leads to the same new job.
+/// `POST /jobs/{clientJobId}/retry`. Sent again, the form leads to the same new job. If the job
+/// cannot be submitted, for example because its vault was deleted, its values are in the form.
 pub(crate) async fn retry(mut visit: Visit<'_>) -> HandlerResult {
-    let body = visit.form().await?;
     let (job, _) = find(&visit).await?;
     if !matches!(job.state, JobState::Failed(..)) {
         return Err(FieldErrors::of("job", "has not failed").into());
     }
-    let mut form = form_fields(&body, &["clientJobId"]);
+    let mut form = form_fields(&visit.sent, &["clientJobId"]);
     let name = form.optional("clientJobId", text(CLIENT_JOB_ID_CHARS));
     form.finish()?;
-    let name = name.unwrap_or_else(|| Uuid::new_v4().to_string().into());
-    let new = |vault| NewJob {
-        client_job_id: name.clone(),
-        digest: request_digest(&job.request, vault),
-        request: job.request.clone(),
+    let (request, vault) = (job.request.clone(), Some(job.vault));
+    let again = NewJob {
+        client_job_id: name.unwrap_or_else(|| Uuid::new_v4().to_string().into()),
+        digest: request_digest(&request, vault),
+        request,
         vault,
     };
-    let outcome = match generate::submit(&visit, new(Some(job.vault))).await {
-        // It was deleted since.
-        Err(ApiError::Submission(SubmissionError::Store(StoreError::UnknownVault))) => {
-            generate::submit(&visit, new(None)).await
-        }
-        outcome => outcome,
-    };
-    match outcome {
-        Ok(page) => visit.done(&page, "queued"),
-        Err(error) => {
-            let entered = generate::values_of(&visit, &job);
-            generate::page(&visit, entered.refused(error, visit.request.parts)?).await
-        }
-    }
+    visit.entered = generate::values_of(&visit, &job);
+    let form = |entered| generate::page(&visit, entered);
+    visit.form(Entered::default(), generate::submit(&visit, again), form).await
 }
 
 /// A job, and the prompt that has its result.

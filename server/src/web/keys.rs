@@ -1,9 +1,12 @@
 //! The keys of the account.
 
+use std::future::ready;
+
 use maud::{Markup, html};
+use serde_json::json;
 
 use super::forms::{Choices, Entered, Field, Form, Input};
-use super::layout::{confirm_page, done_address};
+use super::layout::done_address;
 use super::parts::{ago, copy_button, list as list_of, titled};
 use super::visit::Visit;
 use crate::api::HandlerResult;
@@ -14,10 +17,10 @@ use crate::http::validate::{form_fields, one_of};
 use crate::limits::API_KEYS_MAX;
 
 pub(crate) async fn list(visit: Visit<'_>) -> HandlerResult {
-    page(&visit, &Entered::new([("scope", SCOPES[0].0)])).await
+    page(&visit, Entered::of(json!({ "scope": SCOPES[0].0 }))).await
 }
 
-async fn page(visit: &Visit<'_>, entered: &Entered) -> HandlerResult {
+async fn page(visit: &Visit<'_>, entered: Entered) -> HandlerResult {
     let keys = visit.store().api_keys(&visit.caller).await?;
     let empty = html! { p { "There is no key. Create one below to use the API." } };
     let choice = |scope: &str| (scope.to_owned(), format!("Read and write ({scope})"));
@@ -62,21 +65,19 @@ fn entry(visit: &Visit<'_>, key: &ApiKeyRecord) -> Markup {
 
 /// `POST /keys`. The response is the only one with the key, and no redirect: what a redirect
 /// leads to could be asked for again. Sent again, the form leads to the list of keys.
-pub(crate) async fn create(mut visit: Visit<'_>) -> HandlerResult {
-    let body = visit.form().await?;
+pub(crate) async fn create(visit: Visit<'_>) -> HandlerResult {
     let mut created = None;
-    let outcome = visit.once(&body, async || {
-        let mut form = form_fields(&body, &["name", "scope"]);
+    let outcome = visit.once(async || {
+        let mut form = form_fields(&visit.sent, &["name", "scope"]);
         let name = form.required("name", name);
         let scopes = form.optional("scope", one_of(SCOPES)).unwrap_or_default();
         let name = form.finish_with(name)?;
         created = Some(issue(visit.api, &visit.caller, &name, scopes).await?);
         Ok(done_address("keys", "key-created"))
     });
-    let (record, key) = match (outcome.await, created) {
-        (_, Some(created)) => created,
-        (Ok(again), None) => return visit.redirect(&again),
-        (Err(error), None) => return page(&visit, &visit.refused(&body, error)?).await,
+    let outcome = ready(outcome.await);
+    let Some((record, key)) = created else {
+        return visit.form(Entered::default(), outcome, |entered| page(&visit, entered)).await;
     };
     let content = html! {
         p { "The key " strong { (title(&record)) } " is ready. " (rights(&record)) "." }
@@ -92,8 +93,12 @@ pub(crate) async fn create(mut visit: Visit<'_>) -> HandlerResult {
     visit.page("keys", "New key").show(&content)
 }
 
-pub(crate) async fn confirm(visit: Visit<'_>) -> HandlerResult {
+pub(crate) async fn revoke(visit: Visit<'_>) -> HandlerResult {
     let public_id = visit.request.params.text(0).ok_or(ApiError::NotFound)?;
+    if visit.is_sent() {
+        visit.store().revoke_api_key(&visit.caller, &public_id).await?;
+        return visit.done("keys", "key-revoked");
+    }
     let keys = visit.store().api_keys(&visit.caller).await?;
     let key = keys.iter().find(|key| *key.public_id == *public_id).ok_or(ApiError::NotFound)?;
     let question = html! {
@@ -101,13 +106,7 @@ pub(crate) async fn confirm(visit: Visit<'_>) -> HandlerResult {
         "refused at once. This cannot be undone."
     };
     let page = visit.page("keys", "Revoke a key");
-    confirm_page(&page, &question, ("Revoke this key", Vec::new()), "keys")
-}
-
-pub(crate) async fn revoke(visit: Visit<'_>) -> HandlerResult {
-    let public_id = visit.request.params.text(0).ok_or(ApiError::NotFound)?;
-    visit.store().revoke_api_key(&visit.caller, &public_id).await?;
-    visit.done("keys", "key-revoked")
+    page.confirm(&question, ("Revoke this key", Vec::new()), "keys")
 }
 
 fn title(key: &ApiKeyRecord) -> Markup {

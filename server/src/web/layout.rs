@@ -78,10 +78,10 @@ const DONE: [(&str, &str); 24] = [
     ("vault-changed", "The changes are saved."),
     ("vault-deleted", "The vault is deleted. Its prompts stay."),
     ("vault-forked", "This is your copy of the vault. Only you can see it."),
-    ("pinned", "The chosen prompts are pinned."),
-    ("unpinned", "The chosen prompts are no longer pinned."),
-    ("prompts-removed", "The chosen prompts are no longer in this vault."),
-    ("cover-set", "The vault has a new cover."),
+    ("pin", "The chosen prompts are pinned."),
+    ("unpin", "The chosen prompts are no longer pinned."),
+    ("remove", "The chosen prompts are no longer in this vault."),
+    ("cover", "The vault has a new cover."),
     ("no-picture", "The prompt has no picture, so the cover stays."),
     ("account-renamed", "The account has a new name."),
     ("imported", "The prompts and vaults of the file are added."),
@@ -120,6 +120,17 @@ impl<'a> Page<'a> {
     /// Shows a form, which is the only content.
     pub(super) fn show_form(&self, entered: &Entered, form: &Form<'_>) -> HandlerResult {
         Ok(self.response(entered.status(), &entered.form(self.site, form)))
+    }
+
+    /// Asks before something is done that cannot be undone. A link leads to `back`.
+    pub(super) fn confirm(
+        &self,
+        question: &Markup,
+        (button, fields): (&str, Vec<Field>),
+        back: &str,
+    ) -> HandlerResult {
+        let form = Form { back: Some(back), is_danger: true, ..Form::new(button, fields) };
+        self.show(&html! { p { (question) } (Entered::default().form(self.site, &form)) })
     }
 
     pub(super) fn response(&self, status: StatusCode, content: &Markup) -> Response {
@@ -169,22 +180,22 @@ impl<'a> Page<'a> {
     }
 
     fn header(&self) -> Markup {
-        let brand = html! { (PreEscaped(ICON.replacen("<svg", "<svg aria-hidden='true'", 1))) "Promptarium" };
-        let Some(session) = self.session else {
-            return html! { header { a .brand href=(self.site.page("")) { (brand) } } };
-        };
         html! {
             header {
-                a .brand href=(self.site.page("")) { (brand) }
-                form method="post" action=(self.site.page("sign-out")) {
-                    span .soft { span .word { "Account " } (typed(&session.account_name, 40)) }
-                    button { "Sign out" }
+                a .brand href=(self.site.page("")) {
+                    (PreEscaped(ICON.replacen("<svg", "<svg aria-hidden='true'", 1))) "Promptarium"
                 }
-                nav aria-label="Main" {
-                    ul {
-                        @for (address, text) in SECTIONS {
-                            @let current = (self.section == Some(address)).then_some("page");
-                            li { a href=(self.site.page(address)) aria-current=[current] { (text) } }
+                @if let Some(session) = self.session {
+                    form method="post" action=(self.site.page("sign-out")) {
+                        span .soft { span .word { "Account " } (typed(&session.account_name, 40)) }
+                        button { "Sign out" }
+                    }
+                    nav aria-label="Main" {
+                        ul {
+                            @for (address, text) in SECTIONS {
+                                @let current = (self.section == Some(address)).then_some("page");
+                                li { a href=(self.site.page(address)) aria-current=[current] { (text) } }
+                            }
                         }
                     }
                 }
@@ -215,17 +226,6 @@ fn footer(site: &Site) -> Markup {
             form method="dialog" { button { "Close" } }
         }
     }
-}
-
-/// Asks before something is done that cannot be undone. A link leads to `back`.
-pub(super) fn confirm_page(
-    page: &Page<'_>,
-    question: &Markup,
-    (button, fields): (&str, Vec<Field>),
-    back: &str,
-) -> HandlerResult {
-    let form = Form { back: Some(back), is_danger: true, ..Form::new(button, fields) };
-    page.show(&html! { p { (question) } (Entered::default().form(page.site, &form)) })
 }
 
 /// Leads to a page after a form.

@@ -3,7 +3,7 @@
 use promptarium::PromptId;
 
 use super::forms::Entered;
-use super::parts::address;
+use super::parts::{PAGE, address};
 use crate::domain::{Place, PromptKind, PromptPage, PromptSearch};
 use crate::http::validate::{FieldErrors, form_fields, id, one_of, text};
 
@@ -14,8 +14,6 @@ pub(super) const VIEWS: &[(&str, &str)] = &[("grid", "Grid"), ("list", "List")];
 /// The value of `vaultId` for prompts in no vault.
 pub(super) const NO_VAULT: &str = "none";
 
-/// Prompts in a page: so few, and their texts so short, that none is left out for its size.
-const PAGE_PROMPTS: usize = 20;
 /// Characters of a search.
 const SEARCH_CHARS_MAX: usize = 200;
 /// Pages that the link to the previous page remembers.
@@ -47,8 +45,7 @@ impl Listing {
         });
         form.finish()?;
         let words = PromptSearch::words(q.as_deref().unwrap_or_default());
-        let (place, limit, after) =
-            (place.unwrap_or_default(), PAGE_PROMPTS, after.unwrap_or_default());
+        let (place, limit, after) = (place.unwrap_or_default(), PAGE, after.unwrap_or_default());
         let last = after.last().copied().map(PromptId::new);
         Ok(Self {
             search: PromptSearch { words, place, kind, after: last, limit },

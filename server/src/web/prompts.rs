@@ -1,17 +1,16 @@
 //! The list of prompts: search, filters, grid and list, and the choice of several.
 
-use std::sync::Arc;
-
 use maud::{Markup, html};
-use promptarium::VaultId;
+use promptarium::PromptId;
 
 use super::forms::{Choices, Entered, Field, Input};
 use super::listing::{Listing, NO_VAULT, VIEWS};
 use super::parts::{address, ago, counted, pager, prompt_address, shortened, titled, typed, words};
 use super::pictures::thumbnail;
-use super::visit::{Visit, query_bytes};
+use super::visit::Visit;
+use crate::api::export::prompt_json;
 use crate::api::{Api, HandlerResult};
-use crate::domain::{Place, PromptKind, PromptPage, PromptRecord, VaultRecord};
+use crate::domain::{ImageRef, Place, PromptKind, PromptPage, PromptRecord, VaultRecord};
 use crate::http::error::ApiError;
 
 /// Vaults in the filter.
@@ -20,7 +19,7 @@ const VAULTS_MAX: usize = 40;
 pub(super) const COUNT_MAX: usize = 1_000;
 
 pub(crate) async fn list(visit: Visit<'_>) -> HandlerResult {
-    let listing = Listing::parse(query_bytes(&visit.request))?;
+    let listing = Listing::parse(&visit.sent)?;
     let vault = match listing.search.place {
         Place::Vault(id) => Some(visit.store().vault(&visit.caller, id).await?),
         _ => None,
@@ -31,7 +30,7 @@ pub(crate) async fn list(visit: Visit<'_>) -> HandlerResult {
         true => PromptPage { prompts: Vec::new(), more: false },
         false => visit.store().search_prompts(&visit.caller, listing.search.clone()).await?,
     };
-    let count = count(&visit, &listing, vault.as_ref(), &page).await?;
+    let count = count(&visit, &listing, &page).await?;
     let vaults = vault_choices(&visit, vault).await?;
     let content = html! {
         (filter(&visit, &listing, vaults))
@@ -48,25 +47,18 @@ pub(crate) async fn list(visit: Visit<'_>) -> HandlerResult {
 async fn count(
     visit: &Visit<'_>,
     listing: &Listing,
-    vault: Option<&VaultRecord>,
     page: &PromptPage,
 ) -> Result<String, ApiError> {
-    let number = |count| counted(count, "prompt", "prompts");
-    let kind = listing.search.kind;
     if listing.after.is_empty() && !page.more {
-        return Ok(number(page.prompts.len()));
+        return Ok(counted(page.prompts.len(), "prompt", "prompts"));
     }
-    Ok(match (vault, listing.search.place) {
-        (Some(vault), _) if !listing.is_search && kind.is_none() => {
-            number(usize::try_from(vault.prompt_count).unwrap_or(usize::MAX))
-        }
-        (None, Place::Anywhere) if !listing.is_search => {
-            match visit.store().count_prompts(&visit.caller, kind, COUNT_MAX + 1).await? {
-                count if count > COUNT_MAX => format!("more than {COUNT_MAX} prompts"),
-                count => number(count),
-            }
-        }
-        _ => format!("Page {}", listing.after.len() + 1),
+    if listing.is_search || listing.search.place != Place::Anywhere {
+        return Ok(format!("Page {}", listing.after.len() + 1));
+    }
+    let kind = listing.search.kind;
+    Ok(match visit.store().count_prompts(&visit.caller, kind, COUNT_MAX + 1).await? {
+        count if count > COUNT_MAX => format!("more than {COUNT_MAX} prompts"),
+        count => counted(count, "prompt", "prompts"),
     })
 }
 
@@ -88,13 +80,26 @@ pub(super) async fn vault_field(
     entered: &Entered,
     none: &str,
 ) -> Result<Field, ApiError> {
-    let chosen = match entered.value("vaultId").parse().map(VaultId::new) {
-        Ok(id) => visit.store().vault(&visit.caller, id).await.ok(),
-        Err(_) => None,
+    let chosen = match entered.id("vaultId") {
+        Some(id) => visit.store().vault(&visit.caller, id).await.ok(),
+        None => None,
     };
     let mut all = vec![(String::new(), none.to_owned())];
     all.extend(vault_choices(visit, chosen).await?);
     Ok(Field::new("vaultId", label, Input::Select(all)))
+}
+
+/// What a form shows of a prompt. A copy goes into its vault, too.
+pub(super) async fn values_of(visit: &Visit<'_>, id: PromptId) -> Result<Entered, ApiError> {
+    let prompt = visit.store().prompt(&visit.caller, id).await?;
+    let mut inputs = visit.store().prompt_inputs(&visit.caller, id).await?;
+    let url = |image: &ImageRef| ImageRef::External(visit.api.assets.write(image).into());
+    inputs.image_url = inputs.image_url.as_ref().map(url);
+    let references = inputs.reference_media_urls.filter(|urls| !urls.is_empty());
+    inputs.reference_media_urls = references.map(|urls| urls.iter().map(url).collect());
+    let mut entered = Entered::of(prompt_json(&prompt, &inputs));
+    entered.set("vaultId", prompt.vault_ids.first().map(ToString::to_string).unwrap_or_default());
+    Ok(entered)
 }
 
 fn filter(visit: &Visit<'_>, listing: &Listing, vaults: Choices) -> Markup {
@@ -154,7 +159,9 @@ fn chosen_form(visit: &Visit<'_>, listing: &Listing, page: &PromptPage, vault: &
             input type="hidden" name="back" value=(back);
             input type="hidden" name="from" value=(vault);
             ul .(if listing.is_list() { "list" } else { "grid" }) {
-                @for prompt in &page.prompts { (entry(visit.api, prompt, listing.is_list())) }
+                @for prompt in &page.prompts {
+                    (entry(visit.api, prompt, ("id", prompt.id.get()), false))
+                }
             }
             div .toolbar.chosen {
                 label .choice hidden { input type="checkbox" data-all="id"; "All on this page" }
@@ -167,65 +174,38 @@ fn chosen_form(visit: &Visit<'_>, listing: &Listing, page: &PromptPage, vault: &
     }
 }
 
-/// A prompt in a list, or as a tile with its picture or the beginning of its text.
-fn entry(api: &Api, prompt: &PromptRecord, is_row: bool) -> Markup {
+/// A prompt as a tile or row, with its picture or the beginning of its text, and a box to choose it,
+/// which sends this field.
+pub(super) fn entry(
+    api: &Api,
+    prompt: &PromptRecord,
+    (name, value): (&str, i64),
+    is_pinned: bool,
+) -> Markup {
     let (id, page) = (prompt.id, prompt_address(api, prompt.id));
-    // Its name is the title beside it.
-    let choice =
-        html! { input .pick type="checkbox" name="id" value=(id) aria-labelledby={ "p" (id) }; };
-    let title_chars = if is_row { 100 } else { 80 };
-    let title =
-        html! { a .title #{ "p" (id) } href=(page) { (titled(&prompt.title, title_chars)) } };
-    let below = html! {
-        p .soft {
-            (facts(api, prompt)) " "
-            // The whole text, which is not in the list.
-            button .link type="button" data-copy="text" data-from=(page) aria-describedby={ "p" (id) } hidden {
-                "Copy"
-            }
-        }
-    };
-    let picture = thumbnail(api, prompt);
-    html! {
-        @if is_row {
-            li .row {
-                (choice)
-                @if let Some(image) = picture { span .thumb { (image) } }
-                div { (title) (below) }
-            }
-        } @else {
-            li .tile {
-                @match picture {
-                    Some(image) => a .cover href=(page) tabindex="-1" aria-hidden="true" { (image) },
-                    None => p .cover.text { (typed(&prompt.text, 80)) },
-                }
-                div { (choice) (title) }
-                (below)
-            }
-        }
-    }
-}
-
-fn facts(api: &Api, prompt: &PromptRecord) -> Markup {
     let pictures = prompt.images.len();
     html! {
-        @if prompt.kind == PromptKind::Text || pictures == 0 { (prompt.kind.as_str()) }
-        @else { (counted(pictures, "picture", "pictures")) }
-        @if let Some(platform) = &prompt.platform { " · " (typed(platform, 30)) }
-        " · " (ago(api, prompt.created_at))
-    }
-}
-
-/// The pictures of the newest prompts with one, for the overview; `None` if there is none.
-pub(super) fn gallery(api: &Api, prompts: &[Arc<PromptRecord>]) -> Option<Markup> {
-    let pictures = prompts.iter().filter_map(|prompt| Some((prompt.id, thumbnail(api, prompt)?)));
-    let pictures = pictures.collect::<Vec<_>>();
-    let tiles = html! {
-        ul .grid {
-            @for (id, picture) in &pictures {
-                li .tile { a .title.cover href=(prompt_address(api, *id)) { (picture) } }
+        li .tile {
+            @match thumbnail(api, prompt) {
+                Some(image) => a .cover href=(page) tabindex="-1" aria-hidden="true" { (image) },
+                None => p .cover.text { (typed(&prompt.text, 60)) },
+            }
+            div {
+                // Its name is the title beside it.
+                input type="checkbox" name=(name) value=(value) aria-labelledby={ "p" (id) };
+                a .title #{ "p" (id) } href=(page) { (titled(&prompt.title, 80)) }
+            }
+            p .soft {
+                @if is_pinned { strong { "Pinned" } " · " }
+                @if prompt.kind == PromptKind::Text || pictures == 0 { (prompt.kind.as_str()) }
+                @else { (counted(pictures, "picture", "pictures")) }
+                @if let Some(platform) = &prompt.platform { " · " (typed(platform, 30)) }
+                " · " (ago(api, prompt.created_at)) " "
+                // The whole text, which is not in the list.
+                button .link type="button" data-copy="text" data-from=(page) aria-describedby={ "p" (id) } hidden {
+                    "Copy"
+                }
             }
         }
-    };
-    (!pictures.is_empty()).then_some(tiles)
+    }
 }

@@ -4,17 +4,16 @@
 //! type and pictures of its prompts. A vault that is private, or that does not exist, is 404.
 
 use http::HeaderValue;
-use maud::{Markup, html};
-use promptarium::PromptId;
+use maud::html;
 
 use super::forms::{Entered, Form};
-use super::layout::{Page, done_address};
+use super::layout::{Page, done_address, redirect};
 use super::parts::{PAGE, address, full_text, page_number, pages, shortened, tile, titled, typed};
 use super::pictures::{pictures, thumbnail};
 use super::vaults::{public_address, size};
 use super::visit::{Visit, query_bytes};
 use crate::api::{Api, HandlerResult, Request};
-use crate::domain::{ListedPrompt, VaultRecord, VaultVisibility};
+use crate::domain::{ListedPrompt, VaultVisibility};
 use crate::http::error::ApiError;
 
 /// Characters of a prompt's text in the list.
@@ -32,12 +31,34 @@ pub(crate) async fn show(api: &Api, request: Request<'_>) -> HandlerResult {
     // A visitor may be signed in to this or another account.
     let session = api.site.session(&request.parts.headers, &*api.store).await.ok();
     let home = public_address(&name, &vault.slug);
+    let at = |prompt: &str| {
+        api.site.page(&address(&home, [("page", &*number.to_string()), ("prompt", prompt)]))
+    };
     let content = match query.value("prompt") {
-        "" => whole(api, &vault, &prompts, number, &home),
-        id => {
-            let id = id.parse().map(PromptId::new).map_err(|_| ApiError::NotFound)?;
+        "" => html! {
+            @if let Some(description) = &vault.description { p dir="auto" { (description) } }
+            @if prompts.is_empty() { div .empty { p { "There is no prompt here." } } }
+            ul .grid {
+                @for ListedPrompt { prompt, .. } in &prompts {
+                    (tile(thumbnail(api, prompt).as_ref(), &html! {
+                        a .title href=(at(&prompt.id.to_string())) { (titled(&prompt.title, 100)) }
+                        p .soft dir="auto" { (shortened(&prompt.text, TEXT_CHARS)) }
+                    }))
+                }
+            }
+            (pages(api, &home, number, vault.prompt_count, &size(&vault)))
+        },
+        _ => {
+            let id = query.id("prompt").ok_or(ApiError::NotFound)?;
             let found = prompts.iter().find(|listed| listed.prompt.id == id);
-            one(api, found.ok_or(ApiError::NotFound)?, &home, number)
+            let prompt = &found.ok_or(ApiError::NotFound)?.prompt;
+            html! {
+                p { a href=(at("")) { "All prompts of this vault" } }
+                h2 dir="auto" { (titled(&prompt.title, 120)) }
+                p .soft { (prompt.kind.as_str()) }
+                (pictures(api, prompt))
+                (full_text(&prompt.text))
+            }
         }
     };
     let own = format!("vaults/{}", vault.id);
@@ -63,48 +84,11 @@ pub(crate) async fn show(api: &Api, request: Request<'_>) -> HandlerResult {
     Ok(response)
 }
 
-fn whole(
-    api: &Api,
-    vault: &VaultRecord,
-    prompts: &[ListedPrompt],
-    number: usize,
-    home: &str,
-) -> Markup {
-    html! {
-        @if let Some(description) = &vault.description { p dir="auto" { (description) } }
-        @if prompts.is_empty() { div .empty { p { "There is no prompt here." } } }
-        ul .grid {
-            @for ListedPrompt { prompt, .. } in prompts {
-                @let (id, number) = (prompt.id.to_string(), number.to_string());
-                @let link = address(home, [("page", &*number), ("prompt", &id)]);
-                (tile(thumbnail(api, prompt).as_ref(), &html! {
-                    a .title href=(api.site.page(&link)) { (titled(&prompt.title, 100)) }
-                    p .soft dir="auto" { (shortened(&prompt.text, TEXT_CHARS)) }
-                }))
-            }
-        }
-        (pages(api, home, number, vault.prompt_count, &size(vault)))
-    }
-}
-
-fn one(api: &Api, listed: &ListedPrompt, home: &str, number: usize) -> Markup {
-    let (prompt, number) = (&listed.prompt, number.to_string());
-    let back = address(home, [("page", &*number)]);
-    html! {
-        p { a href=(api.site.page(&back)) { "All prompts of this vault" } }
-        h2 dir="auto" { (titled(&prompt.title, 120)) }
-        p .soft { (prompt.kind.as_str()) }
-        (pictures(api, prompt))
-        (full_text(&prompt.text))
-    }
-}
-
-pub(crate) async fn fork(mut visit: Visit<'_>) -> HandlerResult {
-    let body = visit.form().await?;
+pub(crate) async fn fork(visit: Visit<'_>) -> HandlerResult {
     let id = visit.request.id(0)?;
-    let forked = visit.once(&body, async || {
+    let forked = visit.once(async || {
         let vault = visit.store().fork_vault(&visit.caller, id).await?;
         Ok(done_address(&format!("vaults/{}", vault.id), "vault-forked"))
     });
-    visit.redirect(&forked.await?)
+    redirect(&visit.api.site, &forked.await?, None)
 }

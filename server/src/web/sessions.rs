@@ -62,7 +62,7 @@ pub(crate) async fn end_others(visit: Visit<'_>) -> HandlerResult {
 }
 
 /// What tells browsers apart in `User-Agent`, the most telling first.
-const BROWSERS: [(&str, &str); 10] = [
+const BROWSERS: [(&str, &str); 9] = [
     ("Edg", "Edge"),
     ("OPR/", "Opera"),
     ("SamsungBrowser/", "Samsung Internet"),
@@ -70,7 +70,6 @@ const BROWSERS: [(&str, &str); 10] = [
     ("FxiOS/", "Firefox"),
     ("CriOS/", "Chrome"),
     ("Chrome/", "Chrome"),
-    ("Chromium/", "Chromium"),
     ("Safari/", "Safari"),
     ("curl/", "curl"),
 ];
@@ -105,29 +104,15 @@ mod tests {
     #[test]
     fn a_browser_is_named_in_a_few_words() {
         for (agent, expected) in [
-            (
-                "Mozilla/5.0 (X11; Linux x86_64; rv:143.0) Gecko/20100101 Firefox/143.0",
-                "Firefox on Linux",
-            ),
-            (
-                "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) \
-                 Chrome/141.0.0.0 Safari/537.36 Edg/141.0.0.0",
-                "Edge on Windows",
-            ),
-            (
-                "Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15 \
-                 (KHTML, like Gecko) Version/18.0 Mobile/15E148 Safari/604.1",
-                "Safari on iOS",
-            ),
-            ("curl/8.14.1", "curl"),
+            ("Mozilla/5.0 (X11; Linux) Gecko/20100101 Firefox/143.0", Some("Firefox on Linux")),
+            ("Mozilla/5.0 (Windows NT) Chrome/141 Safari/537 Edg/141", Some("Edge on Windows")),
+            ("Mozilla/5.0 (iPhone; like Mac OS X) Safari/604.1", Some("Safari on iOS")),
+            ("curl/8.14.1", Some("curl")),
+            ("<script>", None),
         ] {
-            let mut headers = HeaderMap::new();
-            headers.insert(USER_AGENT, HeaderValue::from_static(agent));
-            assert_eq!(browser(&headers).as_deref(), Some(expected));
+            let agent = HeaderMap::from_iter([(USER_AGENT, HeaderValue::from_static(agent))]);
+            assert_eq!(browser(&agent).as_deref(), expected);
         }
-        let mut headers = HeaderMap::new();
-        assert_eq!(browser(&headers), None);
-        headers.insert(USER_AGENT, HeaderValue::from_static("<script>"));
-        assert_eq!(browser(&headers), None);
+        assert_eq!(browser(&HeaderMap::new()), None);
     }
 }

@@ -19,7 +19,7 @@ use super::prompts::vault_field;
 use super::visit::Visit;
 use crate::api::files::TYPES;
 use crate::api::prompts::{FIELDS, new_prompt};
-use crate::api::{Api, HandlerResult, Request};
+use crate::api::{Api, HandlerResult};
 use crate::blobs::Upload;
 use crate::domain::{AssetName, ImageRef, OutputKind, PromptImage};
 use crate::generate::media::examine;
@@ -33,10 +33,8 @@ use crate::quota::Permit;
 pub(super) const FILE: &str = "file";
 const NO_PICTURE: &str = "must be a PNG, JPEG, WebP or GIF picture";
 
-/// A form with a file, as it was sent.
+/// The file of a form.
 pub(super) struct Sent {
-    /// The other fields, encoded as in a form without a file.
-    pub(super) fields: String,
     /// If one was chosen.
     pub(super) file: Option<Upload>,
     /// Its bytes.
@@ -45,12 +43,9 @@ pub(super) struct Sent {
     pub(super) memory: Permit,
 }
 
-/// Reads a form with a file of at most `most` bytes.
-pub(super) async fn receive(
-    api: &Api,
-    request: &mut Request<'_>,
-    most: usize,
-) -> Result<Sent, ApiError> {
+/// Reads a form with a file of at most `most` bytes. Its other fields become those of the visit.
+pub(super) async fn receive(visit: &mut Visit<'_>, most: usize) -> Result<Sent, ApiError> {
+    let request = &mut visit.request;
     let given = content_type(&request.parts.headers).and_then(|of| std::str::from_utf8(of).ok());
     let boundary = given.and_then(|of| parse_boundary(of).ok());
     let boundary = boundary.ok_or(BodyReadError::OtherType("multipart/form-data"))?;
@@ -67,11 +62,12 @@ pub(super) async fn receive(
         multer::Error::FieldSizeExceeded { .. } => BodyReadError::TooLarge(FORM_BYTES_MAX).into(),
         error => FieldErrors::of("body", format!("is not a form: {error}")).into(),
     };
+    let mut fields = String::new();
     let receiving = async {
-        let mut sent = Sent { fields: String::new(), file: None, size: 0, memory };
+        let mut sent = Sent { file: None, size: 0, memory };
         while let Some(mut part) = parts.next_field().await.map_err(refused)? {
             if part.name() == Some(FILE) {
-                let mut upload = api.blobs.upload();
+                let mut upload = visit.api.blobs.upload();
                 while let Some(bytes) = part.chunk().await.map_err(refused)? {
                     sent.size += bytes.len();
                     upload.write(&bytes).await?;
@@ -81,21 +77,20 @@ pub(super) async fn receive(
                 continue;
             }
             let name = part.name().unwrap_or_default().to_owned();
-            let text = part.bytes().await.map_err(refused)?;
-            if sent.fields.len() + text.len() > FORM_BYTES_MAX {
+            let text = part.text().await.map_err(refused)?;
+            if fields.len() + text.len() > FORM_BYTES_MAX {
                 return Err(BodyReadError::TooLarge(FORM_BYTES_MAX).into());
             }
-            let text = std::str::from_utf8(&text);
-            let text = text.map_err(|_| FieldErrors::of("body", "is not UTF-8 text"))?;
-            let pair =
-                form_urlencoded::Serializer::new(String::new()).append_pair(&name, text).finish();
-            sent.fields = [&*sent.fields, &pair].join("&");
+            let mut pair = form_urlencoded::Serializer::new(String::new());
+            fields = [&*fields, &pair.append_pair(&name, &text).finish()].join("&");
         }
-        Ok(sent)
+        Ok::<_, ApiError>(sent)
     };
     let seconds = BODY_SECONDS_MAX + most as u64 / UPLOAD_RATE_MIN;
     let received = timeout(Duration::from_secs(seconds), receiving).await;
-    received.map_err(|_| BodyReadError::TooSlow(seconds))?
+    let sent = received.map_err(|_| BodyReadError::TooSlow(seconds))??;
+    (visit.entered, visit.sent) = (Entered::parse(fields.as_bytes()), fields.into());
+    Ok(sent)
 }
 
 /// Stores a picture under a new name.
@@ -117,29 +112,24 @@ async fn keep(api: &Api, file: Option<Upload>) -> Result<PromptImage, ApiError> 
 
 /// `GET /uploads`: the form for a picture of a new prompt, or of the one that `promptId` names.
 pub(crate) async fn show(visit: Visit<'_>) -> HandlerResult {
-    form(&visit, &visit.query()).await
+    form(&visit, visit.entered.clone()).await
 }
 
 pub(crate) async fn create(mut visit: Visit<'_>) -> HandlerResult {
     let most = usize::try_from(*limits::UPLOAD_SIZE_BYTES.end()).unwrap_or(usize::MAX);
-    let Sent { fields, file, memory: _memory, .. } =
-        match receive(visit.api, &mut visit.request, most).await {
-            Ok(sent) => sent,
-            // Nothing of the form is known that could be shown again.
-            Err(error) => return form(&visit, &visit.refused(b"", error)?).await,
-        };
-    let entered = Entered::parse(fields.as_bytes());
-    let uploaded = visit.once(fields.as_bytes(), async || {
-        let (api, store, caller) = (visit.api, visit.store(), &visit.caller);
-        let (id, image) = match entered.value("promptId").parse().map(PromptId::new) {
-            Ok(id) => {
+    let sent = receive(&mut visit, most).await;
+    let (api, store, caller) = (visit.api, visit.store(), &visit.caller);
+    let uploaded = visit.once(async || {
+        let Sent { file, memory: _memory, .. } = sent?;
+        let (id, image) = match visit.entered.id::<PromptId>("promptId") {
+            Some(id) => {
                 // Before the file is stored.
                 store.prompt(caller, id).await?;
                 (id, keep(api, file).await?)
             }
-            Err(_) => {
-                let mut values = form_fields(fields.as_bytes(), FIELDS);
-                if !entered.value("modelId").is_empty() {
+            None => {
+                let mut values = form_fields(&visit.sent, FIELDS);
+                if !visit.entered.value("modelId").is_empty() {
                     values.set("promptType", "image");
                 }
                 let new = values.read(|form| new_prompt(form, api))?;
@@ -150,16 +140,13 @@ pub(crate) async fn create(mut visit: Visit<'_>) -> HandlerResult {
         store.add_image(caller, id, image).await?;
         Ok(done_address(&format!("prompts/{id}"), "uploaded"))
     });
-    match uploaded.await {
-        Ok(page) => visit.redirect(&page),
-        Err(error) => form(&visit, &visit.refused(fields.as_bytes(), error)?).await,
-    }
+    visit.form(Entered::default(), uploaded, |entered| form(&visit, entered)).await
 }
 
-async fn form(visit: &Visit<'_>, entered: &Entered) -> HandlerResult {
-    let of = match entered.value("promptId").parse().map(PromptId::new) {
-        Ok(id) => Some(visit.store().prompt(&visit.caller, id).await?),
-        Err(_) => None,
+async fn form(visit: &Visit<'_>, entered: Entered) -> HandlerResult {
+    let of = match entered.id::<PromptId>("promptId") {
+        Some(id) => Some(visit.store().prompt(&visit.caller, id).await?),
+        None => None,
     };
     // The fields before the file: they are read first.
     let mut fields = match of {
@@ -169,15 +156,13 @@ async fn form(visit: &Visit<'_>, entered: &Entered) -> HandlerResult {
             Field::new("prompt", "Prompt", Input::Text(4)).required(),
             Field::new("modelId", "Model", Input::Line)
                 .help("With a model the prompt has the type image, without one the type text"),
-            vault_field(visit, "Vault", entered, "None").await?,
+            vault_field(visit, "Vault", &entered, "None").await?,
         ],
     };
     let types = TYPES.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(",");
     let most = *limits::UPLOAD_SIZE_BYTES.end() >> 20;
-    let file = Field::new(FILE, "Picture", Input::File(types)).required();
-    fields.push(
-        file.help(format!("PNG, JPEG, WebP or GIF, at most {most} MiB. You can drop one here.")),
-    );
+    let help = format!("PNG, JPEG, WebP or GIF, at most {most} MiB. You can drop one here.");
+    fields.push(Field::new(FILE, "Picture", Input::File(types)).required().help(help));
     let content = html! {
         @if let Some(prompt) = &of {
             p { "The picture is added to " strong { (titled(&prompt.title, 100)) } "." }

@@ -1,22 +1,40 @@
-//! Vaults: the list, and what is in one.
+//! Vaults: the list, what is in one, and the forms to make, change and delete one.
+
+use std::future::ready;
 
 use maud::{Markup, html};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
-use promptarium::{VaultId, VaultPromptId};
+use promptarium::VaultId;
+use serde_json::json;
 
-use super::forms::Entered;
+use super::forms::{Entered, Field, Form, Input};
+use super::layout::done_address;
 use super::parts::{
-    PAGE, address, ago, copy_button, counted, page_number, pages, prompt_address, shortened, tile,
-    titled, typed, vault_address,
+    PAGE, address, ago, copy_button, counted, page_number, pages, shortened, tile, titled, typed,
+    vault_address,
 };
-use super::pictures::{cover, thumbnail};
-use super::prompts::vault_choices;
+use super::pictures::cover;
+use super::prompts::{entry, vault_choices};
 use super::visit::Visit;
+use crate::api::vaults::{FIELDS, new_vault};
 use crate::api::{Api, HandlerResult};
 use crate::domain::{
-    BASE_PATH, ListedPrompt, Membership, VaultPatch, VaultRecord, VaultVisibility,
+    BASE_PATH, ListedPrompt, Membership, NewVault, VaultPatch, VaultRecord, VaultVisibility,
 };
 use crate::http::error::ApiError;
+use crate::http::validate::form_fields;
+
+/// What each visibility means, where it is chosen.
+const MEANINGS: [(&str, &str, &str); 3] = [
+    ("private", "Private", "Only you can see it."),
+    (
+        "unlisted",
+        "Unlisted",
+        "Everybody who has its address can see and copy it. Search engines are asked to leave it out.",
+    ),
+    ("public", "Public", "Everybody can see and copy it, and search engines may list it."),
+];
+const _: () = assert!(MEANINGS.len() == VaultVisibility::ALL.len());
 
 /// The page of a vault that anybody can read.
 pub(super) fn public_address(account: &str, slug: &str) -> String {
@@ -25,7 +43,7 @@ pub(super) fn public_address(account: &str, slug: &str) -> String {
 
 /// `GET /vaults`, newest first as in the API.
 pub(crate) async fn list(visit: Visit<'_>) -> HandlerResult {
-    let (api, number) = (visit.api, page_number(&visit.query())?);
+    let (api, number) = (visit.api, page_number(&visit.entered)?);
     let vaults = visit.store().vaults(&visit.caller).await?;
     let count = vaults.len();
     let content = html! {
@@ -63,7 +81,7 @@ fn facts(api: &Api, vault: &VaultRecord) -> Markup {
 
 pub(crate) async fn show(visit: Visit<'_>) -> HandlerResult {
     let (api, id) = (visit.api, visit.request.id::<VaultId>(0)?);
-    let number = page_number(&visit.query())?;
+    let number = page_number(&visit.entered)?;
     let vault = visit.store().vault(&visit.caller, id).await?;
     let account = visit.caller.account;
     let prompts = visit.store().vault_page(account, id, number * PAGE, PAGE).await?;
@@ -72,7 +90,18 @@ pub(crate) async fn show(visit: Visit<'_>) -> HandlerResult {
     let content = html! {
         @if let Some(description) = &vault.description { p dir="auto" { (description) } }
         p .soft { (facts(api, &vault)) }
-        @if vault.visibility != VaultVisibility::Private { (share(&visit, &vault)) }
+        @if vault.visibility != VaultVisibility::Private {
+            @let page = public_address(&visit.session.account_name, &vault.slug);
+            div .card {
+                p { "Everybody can see this vault at:" }
+                p {
+                    a #share href=(visit.at(&page)) {
+                        (api.base_url.trim_end_matches(BASE_PATH)) "/" (page)
+                    }
+                    " " (copy_button("share", "Copy the address"))
+                }
+            }
+        }
         @if prompts.is_empty() {
             div .empty {
                 p { "There is no prompt in this vault." }
@@ -91,18 +120,6 @@ pub(crate) async fn show(visit: Visit<'_>) -> HandlerResult {
         @if !vault.system { (visit.button(&format!("{own}/delete"), "Delete")) }
     })
     .show(&content)
-}
-
-/// The address that the owner gives to others.
-fn share(Visit { api, session, .. }: &Visit<'_>, vault: &VaultRecord) -> Markup {
-    let page = public_address(&session.account_name, &vault.slug);
-    let root = api.base_url.trim_end_matches(BASE_PATH);
-    html! {
-        div .card {
-            p { "Everybody can see this vault at:" }
-            p { a #share href=(api.site.page(&page)) { (root) "/" (page) } " " (copy_button("share", "Copy the address")) }
-        }
-    }
 }
 
 /// The prompts, and one form to pin, move and remove those that are chosen.
@@ -131,75 +148,108 @@ async fn contents(
                     (button("move", "Move"))
                 }
             }
-            ul .grid { @for listed in prompts { (prompt_tile(visit.api, listed)) } }
+            ul .grid {
+                @for ListedPrompt { prompt, membership, pinned } in prompts {
+                    (entry(visit.api, prompt, ("vaultPromptId", membership.get()), *pinned))
+                }
+            }
         }
     })
 }
 
-fn prompt_tile(api: &Api, ListedPrompt { prompt, membership, pinned }: &ListedPrompt) -> Markup {
-    let below = html! {
-        div {
-            input dir="auto" type="checkbox" name="vaultPromptId" value=(membership)
-                aria-label={ "Choose " (shortened(&prompt.title, 60)) };
-            a .title href=(prompt_address(api, prompt.id)) { (titled(&prompt.title, 100)) }
-        }
-        p .soft {
-            @if *pinned { strong { "Pinned" } " · " }
-            (prompt.kind.as_str()) " · " (ago(api, prompt.created_at))
-        }
-    };
-    tile(thumbnail(api, prompt).as_ref(), &below)
-}
-
-pub(crate) async fn apply(mut visit: Visit<'_>) -> HandlerResult {
+pub(crate) async fn apply(visit: Visit<'_>) -> HandlerResult {
     let vault = visit.request.id::<VaultId>(0)?;
-    let body = visit.form().await?;
-    let (store, caller) = (visit.store(), &visit.caller);
-    let entered = Entered::parse(&body);
-    let ids = entered.all("vaultPromptId").map(|id| id.parse().map(VaultPromptId::new));
-    let chosen = ids.take(PAGE).map(|id| id.map(|id| Membership { vault, id }));
-    let chosen = chosen.collect::<Result<Vec<_>, _>>().map_err(|_| ApiError::NotFound)?;
-    let number = page_number(&entered)?;
+    let (store, caller, entered) = (visit.store(), &visit.caller, &visit.entered);
+    let chosen = entered.ids("vaultPromptId", PAGE).ok_or(ApiError::NotFound)?;
+    let number = page_number(entered)?;
     let page = address(&format!("vaults/{vault}"), [("page", &*number.to_string())]);
     let Some(first) = chosen.first() else { return visit.done(&page, "none-chosen") };
-    let code = match entered.value("action") {
-        action @ ("pin" | "unpin") => {
-            // The first one is pinned last, so that it comes first.
-            for at in chosen.iter().rev() {
-                store.set_pinned(caller, *at, action == "pin").await?;
-            }
-            if action == "pin" { "pinned" } else { "unpinned" }
+    let action = entered.value("action");
+    // The newest picture of the first prompt.
+    if action == "cover" {
+        store.vault(caller, vault).await?;
+        let prompts = store.vault_page(caller.account, vault, number * PAGE, PAGE).await?;
+        let listed = prompts.iter().find(|listed| listed.membership == *first);
+        let Some(image) = listed.and_then(|listed| listed.prompt.images.last()) else {
+            return visit.done(&page, "no-picture");
+        };
+        let cover_image = Some(Some(image.source.clone()));
+        let patch = VaultPatch { cover_image, ..VaultPatch::default() };
+        store.update_vault(caller, vault, patch).await?;
+        return visit.done(&page, action);
+    }
+    let target = entered.id::<VaultId>("targetVaultId");
+    // The first one is pinned or moved last, so that it comes first.
+    for id in chosen.iter().rev() {
+        let at = Membership { vault, id: *id };
+        match (action, target) {
+            ("pin" | "unpin", _) => store.set_pinned(caller, at, action == "pin").await?,
+            ("remove", _) => store.remove_membership(caller, at).await?,
+            ("move", Some(to)) => drop(store.move_membership(caller, at, to).await?),
+            _ => return Err(ApiError::NotFound),
         }
-        "remove" => {
-            for at in &chosen {
-                store.remove_membership(caller, *at).await?;
-            }
-            "prompts-removed"
-        }
-        "move" => {
-            let target = entered.value("targetVaultId").parse().map(VaultId::new);
-            let target = target.map_err(|_| ApiError::NotFound)?;
-            for at in chosen.iter().rev() {
-                store.move_membership(caller, *at, target).await?;
-            }
-            "prompts-moved"
-        }
-        // The newest picture of the first prompt.
-        "cover" => {
-            store.vault(caller, vault).await?;
-            let prompts = store.vault_page(caller.account, vault, number * PAGE, PAGE).await?;
-            let listed = prompts.iter().find(|listed| listed.membership == first.id);
-            match listed.and_then(|listed| listed.prompt.images.last()) {
-                None => "no-picture",
-                Some(image) => {
-                    let cover_image = Some(Some(image.source.clone()));
-                    let patch = VaultPatch { cover_image, ..VaultPatch::default() };
-                    store.update_vault(caller, vault, patch).await?;
-                    "cover-set"
-                }
-            }
-        }
-        _ => return Err(ApiError::NotFound),
+    }
+    visit.done(&page, if action == "move" { "prompts-moved" } else { action })
+}
+
+pub(crate) async fn new(visit: Visit<'_>) -> HandlerResult {
+    let created = visit.once(async || {
+        let new = form_fields(&visit.sent, FIELDS).read(new_vault)?;
+        let vault = visit.store().create_vault(&visit.caller, new).await?;
+        Ok(done_address(&format!("vaults/{}", vault.id), "vault-created"))
+    });
+    let values = Entered::of(json!({ "visibility": "private" }));
+    visit.form(values, created, |entered| ready(form(&visit, None, &entered))).await
+}
+
+pub(crate) async fn edit(visit: Visit<'_>) -> HandlerResult {
+    let vault = visit.store().vault(&visit.caller, visit.request.id(0)?).await?;
+    let values = Entered::of(json!({
+        "name": *vault.name,
+        "description": vault.description.as_deref(),
+        "visibility": vault.visibility.as_str(),
+    }));
+    let changed = async {
+        let NewVault { name, description, visibility } =
+            form_fields(&visit.sent, FIELDS).read(new_vault)?;
+        let (name, description, visibility) = (Some(name), Some(description), Some(visibility));
+        let cover_image = (visit.entered.value("cover") == "none").then_some(None);
+        let patch = VaultPatch { name, description, visibility, cover_image };
+        visit.store().update_vault(&visit.caller, vault.id, patch).await?;
+        Ok(done_address(&format!("vaults/{}", vault.id), "vault-changed"))
     };
-    visit.done(&page, code)
+    visit.form(values, changed, |entered| ready(form(&visit, Some(&vault), &entered))).await
+}
+
+fn form(visit: &Visit<'_>, vault: Option<&VaultRecord>, entered: &Entered) -> HandlerResult {
+    let is_system = vault.is_some_and(|vault| vault.system);
+    let fixed = if is_system { "The name of this vault stays as it is." } else { "" };
+    let mut fields = vec![
+        Field::new("name", "Name", Input::WideLine).required().help(fixed),
+        Field::new("description", "Description", Input::Text(2)).help("At most 200 characters"),
+        Field::new("visibility", "Who can see it", Input::Radios(&MEANINGS)),
+    ];
+    if vault.is_some_and(|vault| vault.cover_image.is_some()) {
+        fields.push(Field::new("cover", "Remove the cover", Input::Check("none")));
+    }
+    let (back, title, button) = match vault {
+        None => ("vaults".to_owned(), "New vault", "Create vault"),
+        Some(vault) => (format!("vaults/{}", vault.id), "Edit vault", "Save changes"),
+    };
+    let form = Form { back: Some(&back), ..Form::new(button, fields) };
+    visit.page("vaults", title).show_form(entered, &form)
+}
+
+pub(crate) async fn delete(visit: Visit<'_>) -> HandlerResult {
+    let vault = visit.store().vault(&visit.caller, visit.request.id(0)?).await?;
+    if visit.is_sent() {
+        visit.store().delete_vault(&visit.caller, vault.id).await?;
+        return visit.done("vaults", "vault-deleted");
+    }
+    let question = html! {
+        "Delete the vault " strong { (titled(&vault.name, 60)) } "? Its prompts stay. This cannot be "
+        "undone."
+    };
+    let page = visit.page("vaults", "Delete a vault");
+    page.confirm(&question, ("Delete this vault", Vec::new()), &format!("vaults/{}", vault.id))
 }

@@ -9,7 +9,7 @@ use super::forms::{Entered, TOKEN};
 use super::layout::{Page, done_address, redirect};
 use crate::api::{Api, HandlerResult, Request};
 use crate::domain::{Caller, SessionRecord};
-use crate::http::body::{BodyReadError, FORM};
+use crate::http::body::{FORM, content_type};
 use crate::http::error::ApiError;
 use crate::store::Store;
 
@@ -18,39 +18,38 @@ pub(crate) struct Visit<'a> {
     pub(super) session: &'a SessionRecord,
     pub(super) caller: Caller,
     pub(super) request: Request<'a>,
+    /// The form that was sent, unless it has a file; otherwise the query.
+    pub(super) sent: Bytes,
+    /// The values in `sent`.
+    pub(super) entered: Entered,
 }
 
 impl<'a> Visit<'a> {
-    pub(crate) const fn new(
+    /// Reads the form that is sent.
+    pub(crate) async fn new(
         api: &'a Api,
         session: &'a SessionRecord,
-        request: Request<'a>,
-    ) -> Self {
-        Self { api, session, caller: session.caller(), request }
+        mut request: Request<'a>,
+    ) -> Result<Self, ApiError> {
+        let has_file = content_type(&request.parts.headers)
+            .is_some_and(|given| given.starts_with(b"multipart/"));
+        let sent = match request.parts.method == Method::POST && !has_file {
+            true => request.body(FORM).await?,
+            false => Bytes::copy_from_slice(query_bytes(&request)),
+        };
+        let (caller, entered) = (session.caller(), Entered::parse(&sent));
+        Ok(Self { api, session, caller, request, sent, entered })
     }
 
     pub(super) fn store(&self) -> &'a dyn Store {
         &*self.api.store
     }
 
-    /// The values of the query.
-    pub(super) fn query(&self) -> Entered {
-        Entered::parse(query_bytes(&self.request))
-    }
-
-    /// The body of the form that was sent.
-    pub(super) async fn form(&mut self) -> Result<Bytes, BodyReadError> {
-        self.request.body(FORM).await
-    }
-
     /// A page of this section of the navigation, with what the form before it has done.
     pub(super) fn page(&self, section: &'static str, title: impl Into<String>) -> Page<'a> {
-        let mut page = Page::open(&self.api.site, title);
-        // A refused form may have been sent to the address of a page that said so.
-        if self.request.parts.method != Method::POST {
-            page.done = self.query().value("done").into();
-        }
-        Page { session: Some(self.session), section: Some(section), ..page }
+        let done = self.entered.value("done").into();
+        let page = Page::open(&self.api.site, title);
+        Page { session: Some(self.session), section: Some(section), done, ..page }
     }
 
     /// The address of a page.
@@ -72,30 +71,42 @@ impl<'a> Visit<'a> {
         html! { a .button.main href=(self.at(page)) { (text) } }
     }
 
-    /// The values of a refused form, to show it again.
+    /// Leads to a page that says what was done; see [`done_address`].
+    pub(super) fn done(&self, page: &str, code: &str) -> HandlerResult {
+        redirect(&self.api.site, &done_address(page, code), None)
+    }
+
+    /// Whether a form was sent, not asked for.
+    pub(super) fn is_sent(&self) -> bool {
+        self.request.parts.method == Method::POST
+    }
+
+    /// Shows a form with these values, or carries it out if it was sent, which leads to the page of
+    /// its result. A refused form is shown again.
     ///
     /// # Errors
     /// The refusal, if another attempt with other values is no help.
-    pub(super) fn refused(&self, form: &[u8], error: ApiError) -> Result<Entered, ApiError> {
-        Entered::parse(form).refused(error, self.request.parts)
-    }
-
-    pub(super) fn redirect(&self, page: &str) -> HandlerResult {
-        redirect(&self.api.site, page, None)
-    }
-
-    /// Leads to a page that says what was done; see [`done_address`].
-    pub(super) fn done(&self, page: &str, code: &str) -> HandlerResult {
-        self.redirect(&done_address(page, code))
+    pub(super) async fn form<F: Future<Output = HandlerResult>>(
+        &self,
+        values: Entered,
+        work: impl Future<Output = Result<String, ApiError>>,
+        show: impl FnOnce(Entered) -> F,
+    ) -> HandlerResult {
+        if !self.is_sent() {
+            return show(values).await;
+        }
+        match work.await {
+            Ok(page) => redirect(&self.api.site, &page, None),
+            Err(error) => show(self.entered.clone().refused(error, self.request.parts)?).await,
+        }
     }
 
     /// Carries out a form with a token once, however often it is sent. Returns the page of its result.
     pub(super) async fn once<F: Future<Output = Result<String, ApiError>>>(
         &self,
-        form: &[u8],
         work: impl FnOnce() -> F,
     ) -> Result<String, ApiError> {
-        match Uuid::parse_str(Entered::parse(form).value(TOKEN)) {
+        match Uuid::parse_str(self.entered.value(TOKEN)) {
             Ok(token) => {
                 self.api.replays.get_or_insert_async(&(self.session.account, token), work()).await
             }

@@ -59,12 +59,12 @@ async fn chosen_prompts_are_pinned_and_moved(site: Site) {
     for mut browser in both().await {
         browser.sign_in(&site).await;
         browser.open(&site.page(&format!("vaults/{}", vault.id))).await;
-        browser.click_on("//input[@type='checkbox'][contains(@aria-label, 'sunrise')]").await;
+        browser.click_on("//li[contains(., 'sunrise')]//input[@type='checkbox']").await;
         browser.click("Pin").await;
         browser.see("The chosen prompts are pinned.").await;
         let first = browser.find("//main//li[1]//a[contains(@class, 'title')]").await;
         assert_eq!(first.text().await, "Before sunrise");
-        browser.click_on("//input[@type='checkbox'][contains(@aria-label, 'sunrise')]").await;
+        browser.click_on("//li[contains(., 'sunrise')]//input[@type='checkbox']").await;
         browser.click("Unpin").await;
         browser.see("no longer pinned").await;
         browser.end(&site).await;

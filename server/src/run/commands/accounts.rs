@@ -3,7 +3,6 @@
 //! Those on the data of one account work with a session of their own, which they end, so that they
 //! take the same steps as the owner of the account in the dashboard.
 
-use std::io::Read;
 use std::path::Path;
 use std::pin::pin;
 use std::{fs, io};
@@ -11,10 +10,10 @@ use std::{fs, io};
 use futures::TryStreamExt;
 use serde_json::{Value, json};
 
-use super::super::{EXIT_PRECONDITION, Failure, print};
-use super::{Output, list, no_account};
-use crate::api::export::export as document_of;
-use crate::api::import::{ImportError, import as add_document};
+use super::super::{Failure, print};
+use super::{Output, list, no_account, refused, sign_in_code};
+use crate::api::export::export;
+use crate::api::import::{ImportError, import};
 use crate::clock::Clock;
 use crate::config::{AccountCommand, SessionCommand};
 use crate::domain::{KeyId, SecretToken, SessionRecord};
@@ -31,11 +30,7 @@ async fn as_owner<T>(
     account: &str,
     work: impl AsyncFnOnce(&SessionRecord) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
-    let (code, id) = (SecretToken::make().digest(), SecretToken::make().digest());
-    match store.create_sign_in_code(account, code).await {
-        Err(StoreError::NotFound) => return Err(no_account(account)),
-        outcome => outcome?,
-    }
+    let (code, id) = (sign_in_code(store, account).await?.digest(), SecretToken::make().digest());
     // Another command may have deleted the account meanwhile.
     let session =
         store.sign_in(code, id, Some(BROWSER)).await?.ok_or_else(|| no_account(account))?;
@@ -49,13 +44,12 @@ async fn as_owner<T>(
 }
 
 pub(super) async fn run(store: &PostgresStore, command: AccountCommand) -> Result<Output, Failure> {
+    let taken = |name: &str| refused(format!("the account {name} already exists"));
     match command {
-        AccountCommand::Create { name } => {
-            if !store.create_account(&name).await? {
-                return Err(name_taken(&name));
-            }
-            Ok((format!("created account {name}\n"), json!({ "account": name })))
-        }
+        AccountCommand::Create { name } => match store.create_account(&name).await? {
+            true => Ok((format!("created account {name}\n"), json!({ "account": name }))),
+            false => Err(taken(&name)),
+        },
         AccountCommand::List => {
             let accounts = store.accounts().await?.into_iter().map(|(name, created_at)| {
                 json!({ "account": name, "created_at": created_at.to_string() })
@@ -63,64 +57,58 @@ pub(super) async fn run(store: &PostgresStore, command: AccountCommand) -> Resul
             Ok(list("accounts", &["account", "created_at"], accounts))
         }
         AccountCommand::Rename { old, new } => {
-            as_owner(store, &old, async |session| {
-                let renamed = store.rename_account(&session.caller(), &new).await;
-                renamed.map_err(|error| match error {
-                    StoreError::AccountTaken => name_taken(&new),
-                    error => error.into(),
-                })
-            })
-            .await?;
+            let renamed = as_owner(store, &old, async |session| {
+                match store.rename_account(&session.caller(), &new).await {
+                    Err(StoreError::AccountTaken) => Err(taken(&new)),
+                    outcome => Ok(outcome?),
+                }
+            });
+            renamed.await?;
             let text = format!("renamed account {old} to {new}\n");
             Ok((text, json!({ "account": new, "former_name": old })))
         }
-        AccountCommand::Delete { name, yes: false } => {
-            let problem = format!(
-                "this deletes everything that {name} has; repeat the command with --yes, or first \
-                 keep a copy with `account export {name}`"
-            );
-            Err(Failure(EXIT_PRECONDITION, problem))
-        }
+        AccountCommand::Delete { name, yes: false } => Err(refused(format!(
+            "this deletes everything that {name} has; repeat the command with --yes, or first keep \
+             a copy with `account export {name}`"
+        ))),
         AccountCommand::Delete { name, yes: true } => {
-            as_owner(store, &name, async |session| {
-                Ok(store.delete_account(&session.caller()).await?)
-            })
-            .await?;
+            let deleted =
+                async |own: &SessionRecord| Ok(store.delete_account(&own.caller()).await?);
+            as_owner(store, &name, deleted).await?;
             Ok((format!("deleted account {name}\n"), json!({ "account": name, "deleted": true })))
         }
         AccountCommand::Export { name } => {
-            as_owner(store, &name, async |session| export(store, session).await).await?;
+            as_owner(store, &name, async |session| print_export(store, session).await).await?;
             Ok((String::new(), Value::Null))
         }
-        AccountCommand::Import { name, file } => import(store, &name, &file).await,
+        AccountCommand::Import { name, file } => import_file(store, &name, &file).await,
     }
 }
 
-fn name_taken(name: &str) -> Failure {
-    Failure(EXIT_PRECONDITION, format!("the account {name} already exists"))
-}
-
 /// Prints the document, which is the result whether or not others are JSON.
-async fn export(store: &PostgresStore, session: &SessionRecord) -> Result<(), Failure> {
+async fn print_export(store: &PostgresStore, session: &SessionRecord) -> Result<(), Failure> {
     let (account, now) = (&session.account_name, Clock::System.now());
-    let document = document_of(store.as_dyn(), session.caller(), account, now).await?;
-    let mut document = pin!(document);
+    let mut document = pin!(export(store.as_dyn(), session.caller(), account, now).await?);
     while let Some(piece) = document.try_next().await? {
         print(&piece).map_err(|error| format!("cannot write to stdout: {error}"))?;
     }
     Ok(())
 }
 
-async fn import(store: &PostgresStore, name: &str, file: &Path) -> Result<Output, Failure> {
+/// Imports a file, or standard input for `-`.
+async fn import_file(store: &PostgresStore, name: &str, file: &Path) -> Result<Output, Failure> {
     let place = file.display();
-    let document = read(file).map_err(|error| format!("{place} cannot be read: {error}"))?;
-    let refused = |problem| Failure(EXIT_PRECONDITION, format!("nothing is imported: {problem}"));
+    let is_file = file != Path::new("-");
+    let document = if is_file { fs::read_to_string(file) } else { io::read_to_string(io::stdin()) };
+    let document = document.map_err(|error| format!("{place} cannot be read: {error}"))?;
     let (prompts, vaults) = as_owner(store, name, async |session| {
-        let imported = add_document(store, &session.caller(), &document).await;
+        let imported = import(store, &session.caller(), document.as_bytes()).await;
         imported.map_err(|error| match error {
-            ImportError::Document(problem) => refused(format!("{place}: {problem}")),
+            ImportError::Document(problem) => {
+                refused(format!("nothing is imported: {place}: {problem}"))
+            }
             ImportError::Store(error @ (StoreError::TooManyVaults | StoreError::TooLarge)) => {
-                refused(error.to_string())
+                refused(format!("nothing is imported: {error}"))
             }
             ImportError::Store(error) => error.into(),
         })
@@ -130,16 +118,6 @@ async fn import(store: &PostgresStore, name: &str, file: &Path) -> Result<Output
     Ok((text, json!({ "account": name, "prompts": prompts, "vaults": vaults })))
 }
 
-/// A file, or standard input for `-`.
-fn read(file: &Path) -> io::Result<Vec<u8>> {
-    if file != Path::new("-") {
-        return fs::read(file);
-    }
-    let mut document = Vec::new();
-    io::stdin().lock().read_to_end(&mut document)?;
-    Ok(document)
-}
-
 pub(super) async fn sessions(
     store: &PostgresStore,
     command: SessionCommand,
@@ -147,7 +125,16 @@ pub(super) async fn sessions(
     match command {
         SessionCommand::List { account } => {
             let sessions = as_owner(store, &account, async |own| others(store, own).await).await?;
-            Ok(list("sessions", &COLUMNS, sessions.iter().map(session_json)))
+            let sessions = sessions.iter().map(|session| {
+                json!({
+                    "id": session.id.0,
+                    "browser": session.browser,
+                    "created_at": session.created_at,
+                    "last_seen_at": session.last_seen_at,
+                    "expires_at": session.expires_at,
+                })
+            });
+            Ok(list("sessions", &COLUMNS, sessions))
         }
         SessionCommand::End { account, id, .. } => {
             let ended = as_owner(store, &account, async |own| end(store, own, id).await).await?;
@@ -176,24 +163,12 @@ async fn end(
         Some(id) => vec![id],
         None => others(store, own).await?.iter().map(|session| session.id.0).collect(),
     };
+    let no_session = |id| refused(format!("the account {} has no session {id}", own.account_name));
     for id in &ids {
-        store.end_session(&own.caller(), KeyId(*id)).await.map_err(|error| match error {
-            StoreError::NotFound => {
-                let problem = format!("the account {} has no session {id}", own.account_name);
-                Failure(EXIT_PRECONDITION, problem)
-            }
-            error => error.into(),
-        })?;
+        match store.end_session(&own.caller(), KeyId(*id)).await {
+            Err(StoreError::NotFound) => return Err(no_session(id)),
+            outcome => outcome?,
+        }
     }
     Ok(ids)
-}
-
-fn session_json(session: &SessionRecord) -> Value {
-    json!({
-        "id": session.id.0,
-        "browser": session.browser,
-        "created_at": session.created_at.to_string(),
-        "last_seen_at": session.last_seen_at.to_string(),
-        "expires_at": session.expires_at.to_string(),
-    })
 }
