@@ -3,8 +3,7 @@
 
 use serde_json::Value;
 
-use crate::entries::without;
-use crate::exchange::Response;
+use crate::exchange::{Response, without};
 use crate::fault::Intercept;
 use crate::front::{asks, edits, edits_each, instead, refused};
 

@@ -1,17 +1,15 @@
 //! Faults in what a server takes and answers: which requests one looks at, and
 //! what it makes of them.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use futures::future::BoxFuture;
 use http::Method;
 use serde_json::Value;
 
-use crate::entries::entries;
-use crate::exchange::{Request, Response};
+use crate::exchange::{Request, Response, entries};
 use crate::fault::Intercept;
 use crate::proxy::Upstream;
-use crate::shared::Shared;
 
 type Run = dyn Fn(Request, Upstream) -> BoxFuture<'static, Response> + Send + Sync;
 
@@ -30,6 +28,23 @@ impl Front {
 
     pub(crate) async fn respond(&self, request: Request, upstream: Upstream) -> Response {
         (self.run)(request, upstream).await
+    }
+}
+
+/// A value that all requests of one service see; copies are the same value.
+#[derive(Default)]
+pub(crate) struct Shared<T>(Arc<Mutex<T>>);
+
+impl<T> Shared<T> {
+    /// Reads or changes it.
+    pub(crate) fn with<R>(&self, act: impl FnOnce(&mut T) -> R) -> R {
+        act(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl<T> Clone for Shared<T> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
     }
 }
 

@@ -12,7 +12,6 @@
 
 mod bounds;
 mod confirmed;
-mod entries;
 mod exchange;
 mod existing_data;
 mod fault;
@@ -28,7 +27,6 @@ mod parts;
 mod prelude;
 mod proxy;
 mod service;
-mod shared;
 mod table;
 mod trial;
 mod unseen;

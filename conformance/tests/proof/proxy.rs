@@ -22,8 +22,7 @@ use serde_json::Value;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
-use crate::entries::ids_of;
-use crate::exchange::{ROOT, Request, Response};
+use crate::exchange::{ROOT, Request, Response, ids_of};
 use crate::fault::Intercept;
 use crate::front::Front;
 use crate::heads;

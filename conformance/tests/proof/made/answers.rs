@@ -4,7 +4,7 @@ use promptarium_conformance::scenarios::tables::{ROWS, Row};
 use serde_json::{Value, json};
 
 use super::{made, route};
-use crate::entries::without;
+use crate::exchange::without;
 use crate::fault::{Fault, Intercept};
 use crate::front::{answers, edits_success, no_content, status_instead};
 

@@ -6,8 +6,7 @@ use serde_json::Value;
 
 use super::{dashed, made};
 use crate::bounds::refusal;
-use crate::entries::without;
-use crate::exchange::{self, Response};
+use crate::exchange::{self, Response, without};
 use crate::fault::{Fault, Intercept};
 use crate::front::{answers, instead};
 

@@ -5,8 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use promptarium_conformance::scenarios::tables::{PLACES, Place, Where};
 
 use super::{made, route};
-use crate::entries::without;
-use crate::exchange::{Request, Response};
+use crate::exchange::{Request, Response, without};
 use crate::fault::{Fault, Intercept};
 use crate::faults::isolation::{forbidden, of_the_other, open};
 use crate::front::{and_sends, answers, code_instead, whole};

@@ -4,7 +4,7 @@ use promptarium_conformance::scenarios::tables::{OBJECTS, Type};
 use serde_json::{Value, json};
 
 use super::{dashed, made};
-use crate::entries::without;
+use crate::exchange::without;
 use crate::fault::Fault;
 use crate::front::edits_each;
 
