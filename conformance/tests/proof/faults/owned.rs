@@ -90,7 +90,7 @@ pub(super) const ALL: &[Fault] = &[
             found.push(other);
         }
     }) },
-    fault! { in "prompts.update.only-the" "owned.next-too" ["PR-33"]
+    fault! { in "prompts.update." "owned.next-too" ["PR-33"]
         and_sends("PATCH /prompts/*", |request, _| {
             let next = format!("/prompts/{}", request.id(1) + 1);
             Some(request.another_with(Method::PATCH, next, &request.json()))

@@ -66,7 +66,7 @@ pub(super) const ALL: &[Fault] = &[
             without(vault, "description");
         }
     }) },
-    fault! { in "vaults.slug.of-the-name" "vaults.slug-same" ["VA-04"]
+    fault! { in "vaults.slug." "vaults.slug-same" ["VA-04"]
         edits_each("GET /vaults/*, POST /vaults", |vault| vault["slug"] = "vault".into()) },
     fault! { "vaults.slug-name" ["VA-04"]
         edits_data("GET /vaults/*, POST /vaults", |vault| vault["slug"] = vault["name"].clone()) },
