@@ -57,7 +57,7 @@ impl Deployment {
     }
 
     pub(crate) async fn stop(&self) {
-        (&mut *self.stop.lock().await).await
+        (&mut *self.stop.lock().await).await;
     }
 }
 

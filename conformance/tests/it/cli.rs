@@ -18,6 +18,9 @@ const API_KEY: (&str, &str) = ("PROMPTARIUM_API_KEY", KEY);
 /// Arguments behind `run`, variables, and a part of the line.
 type Row<'r> = (&'r [&'r str], &'r [(&'r str, &'r str)], &'r str);
 
+/// A variable and its key, scenarios and flags, exit code, and what is printed.
+type KeyRow<'r> = (&'r [(&'r str, &'r str)], &'r [&'r str], i32, &'r str);
+
 fn report(file: &std::path::Path) -> Value {
     serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap()
 }
@@ -128,8 +131,7 @@ async fn keys_and_what_did_not_run_decide_about_the_verdict() {
     let server = server.start().await.unwrap();
     let (runs, needs_a_key) = ("vaults.create.answer", "isolation.list.vaults");
     let [scope, revoked] = ["access.no-scope.create-vault", "access.revoked.list-prompts"];
-    // A variable and its key, scenarios and flags, exit code, and what is printed.
-    let rows: [(&[(&str, &str)], &[&str], i32, &str); 11] = [
+    let rows: [KeyRow<'_>; 11] = [
         (&[], &[runs, "--strict"], 0, "verdict: passed"),
         (&[], &[runs, needs_a_key], 0, "verdict: partial"),
         (&[], &[runs, needs_a_key, "--strict"], 4, "verdict: partial"),

@@ -95,7 +95,7 @@ pub(super) const ALL: &[Fault] = &[
     fault! { in "vaults.race.updates" "races.vault-updates-mixed" ["VA-24"] {
         let turn = AtomicUsize::new(0);
         edits("PATCH /vaults/*", move |body| {
-            let names = turn.fetch_add(1, Ordering::Relaxed) % 2 == 0;
+            let names = turn.fetch_add(1, Ordering::Relaxed).is_multiple_of(2);
             if let Some(fields) = body.as_object_mut().filter(|fields| fields.len() > 1) {
                 fields.retain(|key, _| (key == "name") == names);
             }
@@ -134,7 +134,8 @@ fn gone(request: &Request) -> Value {
 fn every_second(routes: &'static str, respond: fn(&Request) -> Response) -> Intercept {
     let turn = AtomicUsize::new(0);
     instead(routes, move |request| {
-        (turn.fetch_add(1, Ordering::Relaxed) % 2 == 1).then(|| respond(request))
+        let is_first = turn.fetch_add(1, Ordering::Relaxed).is_multiple_of(2);
+        (!is_first).then(|| respond(request))
     })
 }
 
