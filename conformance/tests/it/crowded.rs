@@ -122,7 +122,7 @@ async fn look(account: Account, stable: Vec<Value>, ended: Arc<AtomicBool>) {
         assert_eq!(ids.len(), listed.len(), "a prompt was listed twice");
         let is_missing = |prompt: &&Value| !ids.contains(&prompt["id"].as_i64());
         assert_eq!(stable.iter().find(is_missing), None);
-        tokio::time::sleep(Duration::from_secs(1)).await;
+        tokio::time::sleep(Duration::from_secs(5)).await;
     }
 }
 
@@ -140,7 +140,7 @@ async fn swept(base_url: &str, run: &RunId) {
         }
         tokio::time::sleep(Duration::from_millis(300)).await;
     }
-    assert!(kept > 500, "only {kept} things were kept");
+    assert!(kept > 300, "only {kept} things were kept");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -160,7 +160,13 @@ async fn two_runs_at_once_among_foreign_things_are_green_and_touch_none_of_them(
     let patient = RunOptions { time_scale: 5.0, ..RunOptions::default() };
     let keeping = RunOptions { keep: true, ..patient };
     let targets = [with_session(&server, patient).await, with_session(&server, keeping).await];
-    let runs = targets.map(|target| Run::new(target, chosen(&Profile::ALL, &[])));
+    // What is kept makes every list of vaults longer, so that run is of the chapters only.
+    let chapters = ["prompts.", "vaults.", "contents.", "generations.", "uploads.", "keys."];
+    let [all, some] = targets;
+    let runs = [
+        Run::new(all, chosen(&Profile::ALL, &[])),
+        Run::new(some, chosen(&Profile::ALL, &chapters)),
+    ];
     let kept = runs[1].run_id().clone();
     let runs = runs.map(|run| run.run(pending(), |_, _| {}));
     let reports: [Report; 2] = futures::future::join_all(runs).await.try_into().unwrap();
