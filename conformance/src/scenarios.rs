@@ -57,6 +57,7 @@ pub mod tables {
     pub use super::endpoints::{ROWS, Row, Scope};
     pub use super::fields::request::Request;
     pub use super::fields::table::{FIELDS, Field, Kind, Presence};
+    pub use super::ids::{PLACES, Place, Where};
 }
 
 /// Every scenario, chapter by chapter; those made from tables come last.

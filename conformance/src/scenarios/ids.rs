@@ -5,8 +5,8 @@ mod places;
 
 use std::sync::LazyLock;
 
-pub(super) use self::places::PLACES;
-use self::places::{Kind, Place, Where};
+use self::places::Kind;
+pub use self::places::{PLACES, Place, Where};
 use super::endpoints::{Ids, absent};
 use super::prelude::*;
 use http::HeaderMap;

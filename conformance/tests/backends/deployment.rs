@@ -1,118 +1,132 @@
 //! Starting the service in one of its forms, with the keys that scenarios need.
 
-use std::error::Error;
-use std::path::{Path, PathBuf};
+use std::net::Ipv4Addr;
 use std::sync::Arc;
 
-use promptarium_conformance::{Case, Target};
-use promptarium_server::test_support::ScratchDatabase;
-use promptarium_server::test_support::{BlobSetting, Blobs};
-use promptarium_server::{EmbeddedServer, EmbeddedServerBuilder};
+use futures::future::BoxFuture;
+use promptarium_conformance::{Authorities, Case, Http, Target, TargetConfig};
+use promptarium_server::test_support::{
+    BlobSetting, Blobs, DatabaseUrl, MemoryStore, Migration, PostgresStore, PublicUrl,
+    ScratchDatabase, ServiceParts, StoreKind, serve, start,
+};
+use promptarium_server::{Clock, EmbeddedServer};
+use tokio::net::TcpListener;
 use tokio::sync::Mutex;
 
-use crate::balancer::{Balancer, Changes, Socket};
+use crate::balancer::{self, Changes};
 use crate::embedded::builder;
 use crate::form::Form;
+use crate::gateway::{Gateway, Judge};
 use crate::keys;
+pub(crate) use crate::parts::NotStarted;
+use crate::parts::config;
+use crate::tls;
 
 const REPLICAS: usize = 3;
+const WORKERS: usize = 8;
 
 /// The service as scenarios meet it.
 pub(crate) struct Deployment {
     pub(crate) target: Arc<Target>,
-    parts: Mutex<Parts>,
+    stop: Mutex<Stop>,
 }
 
-/// What runs, and what it keeps its things in.
-#[derive(Default)]
-struct Parts {
-    servers: Vec<EmbeddedServer>,
-    balancer: Option<Balancer>,
-    database: Option<ScratchDatabase>,
-    files: Option<Folder>,
-}
-
-/// Why there is no service.
-pub(crate) type NotStarted = Box<dyn Error + Send + Sync>;
+/// Ends all that runs.
+type Stop = BoxFuture<'static, ()>;
 
 impl Deployment {
-    pub(crate) async fn start(form: Form) -> Result<Self, NotStarted> {
-        let (base_url, parts) = match form {
-            Form::Memory => one(Parts::default(), builder()).await?,
+    pub(crate) async fn start(form: Form, judge: Judge) -> Result<Self, NotStarted> {
+        let (config, stop) = match form {
+            Form::Memory => {
+                let store = StoreKind::Single(Arc::new(MemoryStore::new(Clock::System)));
+                watched(store, None, judge, || ()).await?
+            }
             Form::Postgres => {
                 let database = ScratchDatabase::create().await?;
-                let builder = builder().database_url(database.url());
-                one(Parts { database: Some(database), ..Parts::default() }, builder).await?
+                let url = DatabaseUrl::parse(&database.url())?;
+                let store = PostgresStore::open(&url, Migration::Auto, Clock::System).await?;
+                let socket = tls::Socket::bind(&["h2", "http/1.1"]).await?;
+                watched(StoreKind::Shared(store), Some(socket), judge, || drop(database)).await?
             }
             Form::Replicas => replicas().await?,
         };
-        let link = parts.servers[0].sign_in_url().await?;
-        let target = Arc::new(Target::new(keys::target(&base_url, Some(&link))?)?);
+        let target = Arc::new(Target::new(config)?);
         // Before the code expires.
         Case::new(Arc::clone(&target), "sign-in").session().await?;
-        Ok(Self { target, parts: Mutex::new(parts) })
+        Ok(Self { target, stop: Mutex::new(stop) })
     }
 
-    /// Stops it, and says how its requests were spread.
-    pub(crate) async fn stop(&self) -> String {
-        let Parts { servers, balancer, database, files } =
-            std::mem::take(&mut *self.parts.lock().await);
-        let traffic = balancer.as_ref().map(ToString::to_string).unwrap_or_default();
-        drop(balancer);
-        for server in servers {
-            server.shutdown().await;
-        }
-        drop((database, files));
-        traffic
+    pub(crate) async fn stop(&self) {
+        (&mut *self.stop.lock().await).await;
     }
 }
 
-async fn one(parts: Parts, builder: EmbeddedServerBuilder) -> Result<(String, Parts), NotStarted> {
-    let server = builder.start().await?;
-    Ok((server.base_url().to_owned(), Parts { servers: vec![server], ..parts }))
+/// One service whose answers are judged on their way out, behind TLS or over HTTP/2 alone.
+async fn watched(
+    store: StoreKind,
+    socket: Option<tls::Socket>,
+    judge: Judge,
+    at_last: impl FnOnce() + Send + 'static,
+) -> Result<(TargetConfig, Stop), NotStarted> {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
+    let address = listener.local_addr()?;
+    let public = match &socket {
+        Some(socket) => PublicUrl::parse(&socket.url()?)?,
+        None => PublicUrl::of_listener(address),
+    };
+    let base_url = public.base_url();
+    let (clock, provider, blobs) = (Clock::System, None, None);
+    let parts = ServiceParts { store, clock, public, provider, blobs, with_metrics: false };
+    let service = start(config(WORKERS)?, parts).await?;
+    let mut config = keys::target(&base_url, service.sign_in.make().await?.as_deref())?;
+    match &socket {
+        Some(socket) => config.authorities = Authorities::from_pem(socket.authority.as_bytes())?,
+        None => config.http = Http::Two,
+    }
+    let gateway = Gateway { app: Arc::clone(&service.app), judge };
+    let serving = tokio::spawn(async move {
+        let (limits, quotas) = Default::default();
+        serve(listener, gateway, limits, quotas, std::future::pending()).await;
+    });
+    let proxy = socket.map(|socket| socket.forward_to(address));
+    let stop = async move {
+        drop(proxy);
+        serving.abort();
+        service.background.stop().await;
+        at_last();
+    };
+    Ok((config, Box::pin(stop)))
 }
 
 /// Replicas share what they share in production, a database and a store of files,
 /// and nothing else. They start at once, on an empty database.
-async fn replicas() -> Result<(String, Parts), NotStarted> {
-    let (database, files) = (ScratchDatabase::create().await?, Folder::create()?);
-    let socket = Socket::bind().await?;
+async fn replicas() -> Result<(TargetConfig, Stop), NotStarted> {
+    let database = ScratchDatabase::create().await?;
+    let name = format!("promptarium-backends-{}-{:08x}", std::process::id(), rand::random::<u32>());
+    let files = std::env::temp_dir().join(name);
+    std::fs::create_dir(&files)?;
+    let socket = balancer::Socket::bind().await?;
     let mut starting = Vec::new();
     for _ in 0..REPLICAS {
         let builder = builder()
             .database_url(database.url())
             .public_url(socket.url()?)
-            .blobs(Blobs::open(&BlobSetting::Folder(files.path().into()))?);
+            .blobs(Blobs::open(&BlobSetting::Folder(files.clone()))?);
         starting.push(builder.start());
     }
     let servers = futures::future::try_join_all(starting).await?;
     let addresses: Vec<_> = servers.iter().map(EmbeddedServer::local_addr).collect();
-    let base_url = servers[0].base_url().to_owned();
-    let balancer = Some(socket.forward_to(&addresses, Changes::NONE));
-    let (database, files) = (Some(database), Some(files));
-    Ok((base_url, Parts { servers, balancer, database, files }))
-}
-
-/// An empty folder of its own, removed with this value.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn create() -> std::io::Result<Self> {
-        let name =
-            format!("promptarium-backends-{}-{:08x}", std::process::id(), rand::random::<u32>());
-        let path = std::env::temp_dir().join(name);
-        std::fs::create_dir(&path)?;
-        Ok(Self(path))
-    }
-
-    fn path(&self) -> &Path {
-        &self.0
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
+    let link = servers[0].sign_in_url().await?;
+    let config = keys::target(servers[0].base_url(), Some(&link))?;
+    let balancer = socket.forward_to(&addresses, Changes::NONE);
+    let stop = async move {
+        drop(balancer);
+        for server in servers {
+            server.shutdown().await;
+        }
+        drop(database);
         // A folder for temporary files is emptied sooner or later in any case.
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
+        let _ = std::fs::remove_dir_all(files);
+    };
+    Ok((config, Box::pin(stop)))
 }

@@ -1,78 +1,72 @@
-//! The forms in which the reference server is tested, each started when the first
-//! scenario asks for it.
+//! The forms in which the reference server is tested and the ways in which each is reached, started
+//! when the first scenario asks for one.
 
 use std::fmt;
-use std::sync::Arc;
 
-use promptarium_conformance::Target;
+use promptarium_conformance::{Need, Scenario};
 use tokio::sync::OnceCell;
 
 use crate::deployment::{Deployment, NotStarted};
+use crate::gateway::Judge;
 
-/// A way to run the service.
+/// A way to run the service, and to reach it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
-    /// One server that keeps everything in memory.
+    /// One server that keeps everything in memory, over HTTP/2 by prior knowledge.
     Memory,
-    /// One server on a database.
+    /// One server on a database, over TLS with an authority of its own, and HTTP/2 by agreement in
+    /// the handshake.
     Postgres,
-    /// Three servers on one database, each request at the next one.
+    /// Three servers on one database, each request at the next one, over HTTP/1.1.
     Replicas,
 }
 
 /// All of them; what is not asked for is not started.
-#[derive(Default)]
-pub(crate) struct Forms([OnceCell<Result<Deployment, String>>; Form::ALL.len()]);
+pub(crate) struct Forms {
+    started: [OnceCell<Result<Deployment, String>>; Form::ALL.len()],
+    pub(crate) judge: Judge,
+}
 
 impl Form {
     pub(crate) const ALL: [Self; 3] = [Self::Memory, Self::Postgres, Self::Replicas];
 
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Self::Memory => "memory",
-            Self::Postgres => "postgres",
-            Self::Replicas => "replicas",
-        }
-    }
-
-    /// Short, for names that may have 50 characters.
-    pub(crate) const fn tag(self) -> &'static str {
-        match self {
-            Self::Memory => "mem",
-            Self::Postgres => "pos",
-            Self::Replicas => "rep",
-        }
+    /// Whether the scenario can run: raw requests are of HTTP/1.1.
+    pub(crate) fn takes(self, scenario: &Scenario) -> bool {
+        self != Self::Memory || !scenario.needs.contains(&Need::HttpOne)
     }
 }
 
 impl fmt::Display for Form {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
+        f.write_str(match self {
+            Self::Memory => "memory",
+            Self::Postgres => "postgres",
+            Self::Replicas => "replicas",
+        })
     }
 }
 
 impl Forms {
-    /// The service in this form, or why it does not run.
-    pub(crate) async fn target(&self, form: Form) -> Result<Arc<Target>, String> {
-        let started = self.0[form as usize].get_or_init(|| async {
-            let deployment = Deployment::start(form).await;
-            deployment.map_err(|reason| with_causes(form, &reason))
-        });
-        match started.await {
-            Ok(deployment) => Ok(Arc::clone(&deployment.target)),
-            Err(reason) => Err(reason.clone()),
-        }
+    pub(crate) fn new(judge: Judge) -> Self {
+        Self { started: Default::default(), judge }
     }
 
-    /// Stops what was started, and says how its requests were spread.
-    pub(crate) async fn stop(&self) -> String {
-        let mut traffic = String::new();
-        for started in &self.0 {
+    /// The service in this form, or why it does not run.
+    pub(crate) async fn deployment(&self, form: Form) -> Result<&Deployment, String> {
+        let start = || async {
+            let deployment = Deployment::start(form, self.judge.clone()).await;
+            deployment.map_err(|reason| with_causes(form, &reason))
+        };
+        self.started[form as usize].get_or_init(start).await.as_ref().map_err(Clone::clone)
+    }
+
+    /// Stops what was started.
+    pub(crate) async fn stop(&self) {
+        for started in &self.started {
             if let Some(Ok(deployment)) = started.get() {
-                traffic.push_str(&deployment.stop().await);
+                deployment.stop().await;
             }
         }
-        traffic
     }
 }
 

@@ -1,19 +1,33 @@
-//! Every scenario, of both profiles, against the reference server in three forms:
-//! in memory, on PostgreSQL, and as three replicas on one PostgreSQL.
+//! Every scenario, of all profiles, against the reference server in three forms: in memory, on
+//! PostgreSQL, and as three replicas on one PostgreSQL. Each is reached in another way: over HTTP/2
+//! alone, over TLS, and over HTTP/1.1. What a scenario finds must not depend on either, so that each
+//! passes in all.
 //!
-//! Each is a test named `form::id`, so that `cargo test --test backends --
-//! memory::vaults.create` runs a part. In the end a table of three columns shows
-//! what came of them; the forms must not differ in a single scenario.
+//! Every answer of the first two is one that the OpenAPI document describes, whoever asked. In the
+//! end it is shown which were other than described, and which the document promises and nobody has
+//! seen; `unseen` says why, for each.
+//!
+//! Each scenario is a test named `form::id`, so that `cargo test --test backends --
+//! memory::vaults.create` runs a part.
 
+mod answer;
 #[path = "../shared/balancer.rs"]
 mod balancer;
 mod deployment;
+mod description;
 #[path = "../shared/embedded.rs"]
 mod embedded;
 mod form;
+mod gateway;
 #[path = "../shared/keys.rs"]
 mod keys;
-mod table;
+#[path = "../shared/parts.rs"]
+mod parts;
+mod sweep;
+#[path = "../shared/tls.rs"]
+mod tls;
+mod unseen;
+mod violations;
 
 use std::error::Error;
 use std::future::pending;
@@ -23,77 +37,73 @@ use std::sync::Arc;
 use libtest_mimic::{Arguments, Failed, Trial};
 use promptarium_conformance::report::{Outcome, text};
 use promptarium_conformance::{Run, Scenario, run, scenarios};
-use tokio::runtime::{Handle, Runtime};
+use promptarium_server::test_support::{ModelNamespace, openapi_document};
+use tokio::runtime::Runtime;
 
+use self::description::Description;
 use self::form::{Form, Forms};
-use self::table::Table;
+use self::gateway::Judge;
 
 /// Scenarios mostly wait: for answers, for jobs, for a clock to move on.
 const AT_ONCE: usize = 8;
-/// How many differences are shown; where there are more, a form does not work at all.
-const SHOWN: usize = 20;
-/// What the program says of failed tests, and so of tables that differ.
+/// What the program says of failed tests, and so of answers that are not as described.
 const EXIT_FAILED: u8 = 101;
 
 fn main() -> Result<ExitCode, Box<dyn Error>> {
     let mut arguments = Arguments::from_args();
     arguments.test_threads.get_or_insert(AT_ONCE);
     let runtime = Runtime::new()?;
-    let (forms, table) = (Arc::new(Forms::default()), Arc::new(Table::default()));
-    let mut trials = table::tests();
+    let namespace = ModelNamespace::new("local").ok_or("no namespace")?;
+    let description = Arc::new(Description::of(&openapi_document(None, &namespace))?);
+    let judge = Judge::new(Arc::clone(&description));
+    let forms = Arc::new(Forms::new(judge.clone()));
+    let mut trials = violations::tests(&description);
+    let (handle, all) = (runtime.handle().clone(), Arc::clone(&forms));
+    trials.push(Trial::test("memory::every_operation_is_swept", move || {
+        handle.block_on(async {
+            let target = &all.deployment(Form::Memory).await?.target;
+            Ok(sweep::sweep(target.base_url(), &all.judge.description).await?)
+        })
+    }));
     for form in Form::ALL {
         for (number, scenario) in scenarios::all().enumerate() {
-            let (forms, table) = (Arc::clone(&forms), Arc::clone(&table));
-            let handle = runtime.handle().clone();
-            let trial = move || {
-                let (outcome, result) = test(&handle, &forms, form, scenario, number);
-                table.add(form, scenario.id, outcome);
-                result
-            };
+            if !form.takes(scenario) {
+                continue;
+            }
+            let (handle, forms) = (runtime.handle().clone(), Arc::clone(&forms));
+            let trial = move || handle.block_on(test(&forms, form, scenario, number));
             trials.push(Trial::test(format!("{form}::{}", scenario.id), trial));
         }
     }
     let conclusion = libtest_mimic::run(&arguments, trials);
-    let traffic = runtime.block_on(forms.stop());
-    if table.is_empty() {
-        return Ok(conclusion.exit_code());
-    }
-    let whole = arguments.filter.is_none() && arguments.skip.is_empty();
-    let differences = table.differences(whole);
-    show(&format!("{table}{traffic}"), &differences);
-    Ok(if differences.is_empty() { conclusion.exit_code() } else { EXIT_FAILED.into() })
+    runtime.block_on(forms.stop());
+    let whole = arguments.filter.is_none() && arguments.skip.is_empty() && !arguments.list;
+    let wrong = judge.verdict(whole);
+    show(&wrong);
+    Ok(if wrong.is_empty() { conclusion.exit_code() } else { EXIT_FAILED.into() })
 }
 
 #[expect(clippy::print_stdout, reason = "it belongs to what the harness prints")]
-fn show(table: &str, differences: &[String]) {
-    print!("{table}");
-    for difference in differences.iter().take(SHOWN) {
-        println!("differs: {difference}");
+fn show(wrong: &[String]) {
+    for line in wrong {
+        println!("{line}");
     }
-    if let Some(more) = differences.len().checked_sub(SHOWN + 1) {
-        println!("differs: {} more", more + 1);
-    }
-    println!();
 }
 
 /// Passes only if nothing was left behind and nothing was skipped: these servers
 /// have all that a scenario can need.
-fn test(
-    handle: &Handle,
+async fn test(
     forms: &Forms,
     form: Form,
     scenario: &'static Scenario,
     number: usize,
-) -> (Outcome, Result<(), Failed>) {
-    let target = match handle.block_on(forms.target(form)) {
-        Ok(target) => target,
-        Err(reason) => return (Outcome::Error, Err(reason.into())),
-    };
-    let tag = format!("{}-{number}", form.tag());
-    let record = handle.block_on(run::one(&target, scenario, &tag, 5 * Run::DEADLINE, pending()));
+) -> Result<(), Failed> {
+    let target = &forms.deployment(form).await?.target;
+    // Short, as names may have 50 characters.
+    let tag = format!("{}-{number}", &form.to_string()[..3]);
+    let record = run::one(target, scenario, &tag, 5 * Run::DEADLINE, pending()).await;
     match record.outcome {
-        Outcome::Passed if record.left_behind.is_none() => (Outcome::Passed, Ok(())),
-        Outcome::Passed => (Outcome::Failed, Err(text::record(&record).into())),
-        outcome => (outcome, Err(text::record(&record).into())),
+        Outcome::Passed if record.left_behind.is_none() => Ok(()),
+        _ => Err(text::record(&record).into()),
     }
 }

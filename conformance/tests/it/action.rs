@@ -7,7 +7,7 @@ use std::process::Command;
 use promptarium_server::EmbeddedServer;
 use yaml_serde::Value as Yaml;
 
-use crate::program::{Ran, folder, program};
+use crate::program::{Ran, blocks, folder, program};
 use crate::stub::{Answer, KEY, Stub};
 
 fn root() -> PathBuf {
@@ -24,17 +24,16 @@ fn entries(yaml: &Yaml) -> Vec<(&str, &Yaml)> {
     entries.map(|(key, value)| (key.as_str().unwrap(), value)).collect()
 }
 
-fn with_action<T>(look: impl FnOnce(&Yaml) -> T) -> T {
-    look(&yaml_serde::from_str(&read("action.yml")).unwrap())
+fn action() -> Yaml {
+    yaml_serde::from_str(&read("action.yml")).unwrap()
 }
 
 /// Each input with its default.
 fn inputs() -> BTreeMap<String, String> {
-    with_action(|action| {
-        let default = |input: &Yaml| input["default"].as_str().unwrap().to_owned();
-        let inputs = entries(&action["inputs"]).into_iter();
-        inputs.map(|(name, input)| (name.to_owned(), default(input))).collect()
-    })
+    let default = |input: &Yaml| input["default"].as_str().unwrap().to_owned();
+    let action = action();
+    let inputs = entries(&action["inputs"]).into_iter();
+    inputs.map(|(name, input)| (name.to_owned(), default(input))).collect()
 }
 
 /// The variables and the script of the step that runs the program, as the runner
@@ -44,21 +43,20 @@ fn step(given: &[(&str, &str)]) -> (Vec<(String, String)>, String) {
     for (name, value) in given {
         assert!(inputs.insert((*name).to_owned(), (*value).to_owned()).is_some(), "{name}");
     }
-    with_action(|action| {
-        let steps = action["runs"]["steps"].as_sequence().unwrap();
-        let step = steps.iter().find(|step| step.get("id").is_some()).unwrap();
-        let value = |value: &Yaml| {
-            let name = value.as_str().unwrap().trim_start_matches("${{ ").trim_end_matches(" }}");
-            match name.split_once('.').unwrap() {
-                ("inputs", name) => inputs[name].clone(),
-                ("github", "action_path") => root().display().to_string(),
-                _ => panic!("{name}"),
-            }
-        };
-        let variables = entries(&step["env"]).into_iter();
-        let variables = variables.map(|(name, from)| (name.to_owned(), value(from))).collect();
-        (variables, step["run"].as_str().unwrap().to_owned())
-    })
+    let action = action();
+    let steps = action["runs"]["steps"].as_sequence().unwrap();
+    let step = steps.iter().find(|step| step.get("id").is_some()).unwrap();
+    let value = |value: &Yaml| {
+        let name = value.as_str().unwrap().trim_start_matches("${{ ").trim_end_matches(" }}");
+        match name.split_once('.').unwrap() {
+            ("inputs", name) => inputs[name].clone(),
+            ("github", "action_path") => root().display().to_string(),
+            _ => panic!("{name}"),
+        }
+    };
+    let variables = entries(&step["env"]).into_iter();
+    let variables = variables.map(|(name, from)| (name.to_owned(), value(from))).collect();
+    (variables, step["run"].as_str().unwrap().to_owned())
 }
 
 /// The step in an empty folder, as the runner starts it.
@@ -148,12 +146,10 @@ async fn no_input_becomes_a_command_or_a_flag() {
 
 #[test]
 fn expressions_stand_in_variables_only() {
-    with_action(|action| {
-        for step in action["runs"]["steps"].as_sequence().unwrap() {
-            assert!(!step["run"].as_str().unwrap().contains("${{"));
-            assert_eq!(step["shell"].as_str(), Some("bash"));
-        }
-    });
+    for step in action()["runs"]["steps"].as_sequence().unwrap() {
+        assert!(!step["run"].as_str().unwrap().contains("${{"));
+        assert_eq!(step["shell"].as_str(), Some("bash"));
+    }
     let script = read("script/conformance-action");
     assert!(!script.contains("eval") && script.contains("set -euo pipefail"));
 }
@@ -192,9 +188,7 @@ fn every_input_is_read_and_is_in_the_guide_and_no_other() {
 
 #[test]
 fn the_workflow_of_the_guide_uses_inputs_that_exist() {
-    let guide = read("docs/conformance.md");
-    let workflow = guide.split("```yaml\n").nth(1).unwrap().split("```").next().unwrap();
-    let workflow: &Yaml = &yaml_serde::from_str(workflow).unwrap();
+    let workflow: &Yaml = &yaml_serde::from_str(&blocks("conformance.md", "yaml")[0]).unwrap();
     let steps = workflow["jobs"]["conformance"]["steps"].as_sequence().unwrap();
     let ours = steps.iter().find(|step| step["uses"].as_str().unwrap().contains("/promptarium@"));
     for (name, _) in entries(&ours.unwrap()["with"]) {

@@ -4,10 +4,10 @@ use std::io::{BufRead as _, BufReader};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use promptarium_server::EmbeddedServer;
 use serde_json::{Value, json};
 
-use crate::deployed::{self, Account};
+use crate::deployed::Account;
+use crate::embedded::builder;
 use crate::keys::{MAIN, OTHER, READ_ONLY, REVOKED};
 use crate::program::{command, folder, program, run};
 use crate::stub::{Answer, KEY, Stub};
@@ -17,6 +17,9 @@ const API_KEY: (&str, &str) = ("PROMPTARIUM_API_KEY", KEY);
 
 /// Arguments behind `run`, variables, and a part of the line.
 type Row<'r> = (&'r [&'r str], &'r [(&'r str, &'r str)], &'r str);
+
+/// A variable and its key, scenarios and flags, exit code, and what is printed.
+type KeyRow<'r> = (&'r [(&'r str, &'r str)], &'r [&'r str], i32, &'r str);
 
 fn report(file: &std::path::Path) -> Value {
     serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap()
@@ -118,77 +121,45 @@ async fn the_lists_need_no_target() {
 }
 
 #[tokio::test]
-async fn what_did_not_run_is_no_pass() {
-    let server = EmbeddedServer::start().await.unwrap();
+async fn keys_and_what_did_not_run_decide_about_the_verdict() {
+    const KEY: &str = "PROMPTARIUM_API_KEY";
+    const READS: &str = "PROMPTARIUM_READ_ONLY_API_KEY";
+    const OTHERS: &str = "PROMPTARIUM_OTHER_API_KEY";
+    const GONE: &str = "PROMPTARIUM_REVOKED_API_KEY";
+    const WRITER: &str = "promptarium_live_second_h7Kq2mVx9PzL4wTd";
+    let server = builder().seed_key(format!("{WRITER}=alice:prompts:write"));
+    let server = server.start().await.unwrap();
     let (runs, needs_a_key) = ("vaults.create.answer", "isolation.list.vaults");
-    let rows: [(&[&str], i32, &str); 4] = [
-        (&["--filter", runs, "--strict"], 0, "passed"),
-        (&["--filter", runs, "--filter", needs_a_key], 0, "partial"),
-        (&["--filter", runs, "--filter", needs_a_key, "--strict"], 4, "partial"),
-        (&["--filter", needs_a_key], 4, "partial"),
+    let [scope, revoked] = ["access.no-scope.create-vault", "access.revoked.list-prompts"];
+    let rows: [KeyRow<'_>; 11] = [
+        (&[], &[runs, "--strict"], 0, "verdict: passed"),
+        (&[], &[runs, needs_a_key], 0, "verdict: partial"),
+        (&[], &[runs, needs_a_key, "--strict"], 4, "verdict: partial"),
+        (&[], &[needs_a_key], 4, "verdict: partial"),
+        // A key that is not what its variable says is named before anything runs.
+        (&[(OTHERS, READ_ONLY)], &[], 2, "of the same account"),
+        (&[(OTHERS, REVOKED)], &[], 2, "is refused"),
+        (&[(READS, OTHER)], &[], 2, "of another account"),
+        (&[(KEY, REVOKED)], &[], 2, "refuses the key"),
+        // Declared keys that are not refused are failures of the target.
+        (&[(READS, WRITER)], &[scope], 1, "FAILED access.no-scope.create-vault"),
+        (&[(GONE, WRITER)], &[revoked], 1, "FAILED access.revoked.list-prompts"),
+        // A read-only key that may not read skips what needs it.
+        (&[(READS, REVOKED)], &[scope, "access.unknown.list-prompts"], 0, "1 skipped: no key"),
     ];
-    for (arguments, code, verdict) in rows {
-        let ran = run(server.base_url(), server.api_key(), arguments).await;
-        ran.ended(code, &[&format!("verdict: {verdict}")]);
+    for (key, arguments, code, part) in rows {
+        let own = [("PROMPTARIUM_BASE_URL", server.base_url()), (KEY, MAIN)];
+        let ran = program(&[&["run"], arguments].concat(), &[&own, key].concat()).await;
+        if code == 2 {
+            let (variable, key) = key[0];
+            assert!(ran.err.contains(variable) && !ran.err.contains(key), "{}", ran.err);
+            ran.refused(2, part);
+        } else {
+            ran.ended(code, &[part]);
+        }
     }
-    server.shutdown().await;
-}
-
-async fn assert_nothing_was_made(server: EmbeddedServer) {
     let vaults = Account::new(server.base_url(), MAIN).vaults().await;
     assert!(vaults.iter().all(|vault| vault["isSystem"] == true), "{vaults:?}");
-    server.shutdown().await;
-}
-
-#[tokio::test]
-async fn a_key_that_is_not_what_its_variable_says_is_named_before_anything_runs() {
-    let server = deployed::server().await;
-    let wrong = [
-        ("PROMPTARIUM_OTHER_API_KEY", READ_ONLY, "of the same account"),
-        ("PROMPTARIUM_OTHER_API_KEY", REVOKED, "is refused"),
-        ("PROMPTARIUM_READ_ONLY_API_KEY", OTHER, "of another account"),
-        ("PROMPTARIUM_API_KEY", REVOKED, "refuses the key"),
-    ];
-    for (variable, key, part) in wrong {
-        let at = ("PROMPTARIUM_BASE_URL", server.base_url());
-        let variables = [at, ("PROMPTARIUM_API_KEY", MAIN), (variable, key)];
-        let ran = program(&["run"], &variables).await.refused(2, part);
-        assert!(ran.err.contains(variable) && !ran.err.contains(key));
-    }
-    assert_nothing_was_made(server).await;
-}
-
-#[tokio::test]
-async fn declared_keys_that_are_not_refused_are_failures_of_the_target() {
-    let writer = "promptarium_live_second_h7Kq2mVx9PzL4wTd";
-    let server = EmbeddedServer::builder()
-        .seed_key(format!("{MAIN}=alice:prompts:write"))
-        .seed_key(format!("{writer}=alice:prompts:write"));
-    let server = server.start().await.unwrap();
-    for (variable, scenario) in [
-        ("PROMPTARIUM_READ_ONLY_API_KEY", "access.no-scope.create-vault"),
-        ("PROMPTARIUM_REVOKED_API_KEY", "access.revoked.list-prompts"),
-    ] {
-        let at = ("PROMPTARIUM_BASE_URL", server.base_url());
-        let variables = [at, ("PROMPTARIUM_API_KEY", MAIN), (variable, writer)];
-        let ran = program(&["run", "--filter", scenario], &variables).await;
-        ran.ended(1, &[&format!("FAILED {scenario}")]);
-    }
-    assert_nothing_was_made(server).await;
-}
-
-#[tokio::test]
-async fn a_read_only_key_that_may_not_read_skips_what_needs_it_and_says_why() {
-    let server = deployed::server().await;
-    let variables = [
-        ("PROMPTARIUM_BASE_URL", server.base_url()),
-        ("PROMPTARIUM_API_KEY", MAIN),
-        ("PROMPTARIUM_READ_ONLY_API_KEY", REVOKED),
-    ];
-    let [needs_it, runs] = ["access.no-scope.create-vault", "access.unknown.list-prompts"];
-    let arguments = ["run", "--filter", needs_it, "--filter", runs];
-    let ran = program(&arguments, &variables).await;
-    ran.ended(0, &["1 skipped: no key", "verdict: partial"]);
     server.shutdown().await;
 }
 

@@ -1,21 +1,23 @@
 //! A deployment that others use: thousands of their things are there before a
-//! run begins, they go on while it runs, and nothing of theirs is touched.
+//! run begins, they go on while it runs, and nothing of theirs is touched, by sweeping neither.
 
+use std::collections::BTreeSet;
 use std::future::pending;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use futures::{StreamExt as _, stream};
+use jiff::Timestamp;
 use promptarium_conformance::report::{Outcome, Report};
-use promptarium_conformance::{Profile, Run, RunOptions};
+use promptarium_conformance::{Profile, Run, RunId, RunOptions, sweep};
 use serde_json::{Value, json};
 
-use crate::deployed::{Account, chosen, server, with_session};
+use crate::deployed::{Account, chosen, server, target, with_session};
 use crate::keys::{MAIN, OTHER};
 
-const PROMPTS: usize = 2_000;
-const VAULTS: usize = 100;
+const PROMPTS: usize = 1_500;
+const VAULTS: usize = 75;
 const MEMBERS: usize = 20;
 const JOBS: usize = 40;
 const AT_ONCE: usize = 32;
@@ -65,6 +67,10 @@ async fn fill(account: &Account) -> Vec<String> {
         }
     });
     vaults.buffer_unordered(AT_ONCE).collect::<()>().await;
+    // These look like marks of a run.
+    let title = format!("I read {}-1 2 in a title", RunId::new(Timestamp::now()));
+    account.prompt("Somebody's", &title).await;
+    account.vault("ptc-abcdefghijkmnp-1 2").await;
     let mut jobs = Vec::new();
     for n in 0..JOBS {
         let model = if n % 4 == 0 { "local/fail" } else { "local/plasma" };
@@ -76,7 +82,7 @@ async fn fill(account: &Account) -> Vec<String> {
     for id in &jobs {
         let ended = |status: &Value| matches!(status.as_str(), Some("completed" | "failed"));
         while !ended(&account.get(&format!("/generations/{id}/status")).await.1["data"]["status"]) {
-            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+            tokio::time::sleep(Duration::from_millis(20)).await;
         }
     }
     jobs
@@ -108,6 +114,35 @@ async fn come_and_go(account: Account, ended: Arc<AtomicBool>) -> usize {
     rounds
 }
 
+/// Reads the whole list again and again: what is there all the time is listed exactly once.
+async fn look(account: Account, stable: Vec<Value>, ended: Arc<AtomicBool>) {
+    while !ended.load(Ordering::Relaxed) {
+        let listed = account.prompts().await;
+        let ids: BTreeSet<_> = listed.iter().map(|prompt| prompt["id"].as_i64()).collect();
+        assert_eq!(ids.len(), listed.len(), "a prompt was listed twice");
+        let is_missing = |prompt: &&Value| !ids.contains(&prompt["id"].as_i64());
+        assert_eq!(stable.iter().find(is_missing), None);
+        tokio::time::sleep(Duration::from_secs(5)).await;
+    }
+}
+
+/// Deletes what one run has kept. Jobs may still be at work, and save what comes of them.
+async fn swept(base_url: &str, run: &RunId) {
+    let target = target(base_url, RunOptions::default());
+    let (mut kept, mut empty) = (0, 0);
+    while empty < 3 {
+        let found = sweep::find(&target).await.unwrap();
+        empty = if found.is_empty() { empty + 1 } else { 0 };
+        for left in found {
+            assert_eq!(left.run, *run);
+            kept += left.count();
+            assert_eq!(left.remove(&target).await, [""; 0]);
+        }
+        tokio::time::sleep(Duration::from_millis(300)).await;
+    }
+    assert!(kept > 300, "only {kept} things were kept");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn two_runs_at_once_among_foreign_things_are_green_and_touch_none_of_them() {
     let server = server().await;
@@ -119,13 +154,24 @@ async fn two_runs_at_once_among_foreign_things_are_green_and_touch_none_of_them(
     let ended = Arc::<AtomicBool>::default();
     let others =
         accounts.clone().map(|account| tokio::spawn(come_and_go(account, Arc::clone(&ended))));
+    let looking = look(accounts[0].clone(), before[0].prompts.clone(), Arc::clone(&ended));
+    let looking = tokio::spawn(looking);
     // Patient: both share the processor with other tests, and speed is not what is tested.
     let patient = RunOptions { time_scale: 5.0, ..RunOptions::default() };
-    let targets = [with_session(&server, patient).await, with_session(&server, patient).await];
-    let runs = targets
-        .map(|target| Run::new(target, chosen(&Profile::ALL, &[])).run(pending(), |_, _| {}));
+    let keeping = RunOptions { keep: true, ..patient };
+    let targets = [with_session(&server, patient).await, with_session(&server, keeping).await];
+    // What is kept makes every list of vaults longer, so that run is of the chapters only.
+    let chapters = ["prompts.", "vaults.", "contents.", "generations.", "uploads.", "keys."];
+    let [all, some] = targets;
+    let runs = [
+        Run::new(all, chosen(&Profile::ALL, &[])),
+        Run::new(some, chosen(&Profile::ALL, &chapters)),
+    ];
+    let kept = runs[1].run_id().clone();
+    let runs = runs.map(|run| run.run(pending(), |_, _| {}));
     let reports: [Report; 2] = futures::future::join_all(runs).await.try_into().unwrap();
     ended.store(true, Ordering::Relaxed);
+    looking.await.unwrap();
     for other in others {
         assert!(other.await.unwrap() > 20, "nobody came and went");
     }
@@ -133,6 +179,7 @@ async fn two_runs_at_once_among_foreign_things_are_green_and_touch_none_of_them(
     for record in reports.iter().flat_map(|report| &report.records) {
         assert_eq!((record.outcome, &record.left_behind), (Outcome::Passed, &None), "{record:#?}");
     }
+    swept(server.base_url(), &kept).await;
     for (n, account) in accounts.iter().enumerate() {
         let after = Inventory::of(account, &jobs[n]).await;
         assert_same("vaults", &before[n].vaults, &after.vaults);

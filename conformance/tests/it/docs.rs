@@ -10,19 +10,13 @@ use promptarium_conformance::selection::Filters;
 use promptarium_conformance::{KnownFailures, Profile, Selection, Suite, environment};
 use promptarium_server::EmbeddedServer;
 
-use crate::program::{Ran, folder, program};
+use crate::program::{Ran, blocks, folder, program};
+
+const PAGE: &str = "conformance.md";
 
 fn guide() -> String {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/conformance.md");
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs").join(PAGE);
     std::fs::read_to_string(file).unwrap()
-}
-
-/// The blocks of code in this language.
-fn blocks(language: &str) -> Vec<String> {
-    let (guide, start) = (guide(), format!("```{language}\n"));
-    let blocks: Vec<_> = guide.split(&start).skip(1).collect();
-    assert!(!blocks.is_empty(), "no block of {language}");
-    blocks.iter().map(|rest| rest.split("```").next().unwrap().to_owned()).collect()
 }
 
 fn flags(text: &str) -> BTreeSet<String> {
@@ -72,7 +66,7 @@ fn every_format_and_every_variable_is_told_of() {
 fn the_list_of_known_failures_that_is_shown_is_one() {
     let suite = Suite::builtin();
     let exists = |id: &str| suite.find(id).is_some();
-    for block in blocks("toml") {
+    for block in blocks(PAGE, "toml") {
         KnownFailures::parse("the guide", &block, date(2026, 1, 1), exists).unwrap();
     }
 }
@@ -117,7 +111,7 @@ fn is_excluded(block: &str) -> bool {
 
 #[tokio::test]
 async fn every_command_runs() {
-    let blocks = blocks("sh");
+    let blocks = blocks(PAGE, "sh");
     assert_eq!(blocks.iter().filter(|block| is_excluded(block)).count(), EXCLUDED.len() + 1);
     let seeds = blocks.iter().find(|block| block.contains("--seed-key")).unwrap();
     let seeds = seeds.split("--seed-key ").skip(1).map(|rest| rest.split(' ').next().unwrap());

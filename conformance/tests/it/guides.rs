@@ -6,17 +6,9 @@ use std::process::Command;
 
 use promptarium_server::{EmbeddedServer, EmbeddedServerBuilder};
 
-use crate::program::{Ran, folder};
+use crate::program::{Ran, blocks, folder};
 
 const GUIDES: [&str; 3] = ["go", "python", "typescript"];
-
-/// What a guide tells a reader to type, block by block.
-fn commands(guide: &str) -> Vec<String> {
-    let file = format!("{}/../docs/conformance-{guide}.md", env!("CARGO_MANIFEST_DIR"));
-    let text = std::fs::read_to_string(file).unwrap();
-    let block = |rest: &str| rest.split("```").next().unwrap().to_owned();
-    text.split("```sh\n").skip(1).map(block).collect()
-}
 
 /// The key that the guide gives to a variable.
 fn key<'c>(commands: &'c [String], variable: &str) -> &'c str {
@@ -52,7 +44,7 @@ fn programs(guide: &str) -> PathBuf {
 }
 
 async fn typed(guide: &str) -> Vec<String> {
-    let commands = commands(guide);
+    let commands = blocks(&format!("conformance-{guide}.md"), "sh");
     let (server, folder) = (server(&commands).await, programs(guide));
     let mut path = vec![folder.clone()];
     path.extend(std::env::split_paths(&std::env::var_os("PATH").unwrap()));

@@ -1,17 +1,16 @@
 //! Whatever a scenario does, a report can show what it did last.
 
-use std::future::pending;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use promptarium_conformance::report::{Format, Outcome, Record, text};
-use promptarium_conformance::{Case, Failure, Run, Scenario};
+use promptarium_conformance::{Case, Failure, Scenario};
 use serde_json::json as value;
 
-use crate::isolation::{scenario, selection};
+use crate::isolation::scenario;
 use crate::stub::{Answer, KEY, Request, Stub};
 
 async fn record(stub: &Stub, scenario: &'static Scenario) -> (Record, String) {
-    let run = Run::new(stub.target(), selection(&[scenario]));
-    let report = run.run(pending(), |_, _| {}).await;
+    let report = stub.run(&[scenario]).await;
     let shown = text::render(&report) + &Format::Json.render(&report);
     assert!(!shown.contains(KEY), "{shown}");
     (report.records[0].clone(), shown)
@@ -63,4 +62,17 @@ async fn no_answer_is_no_verdict_and_shows_the_request() {
     assert_eq!(record.outcome, Outcome::Error);
     let exchange = record.exchange.unwrap();
     assert!(!exchange.last && exchange.response.contains("no answer"), "{exchange:?}");
+}
+
+#[tokio::test]
+async fn a_target_that_says_429_is_asked_again() {
+    let busy = AtomicBool::new(true);
+    let stub = Stub::start(move |_| match busy.swap(false, Ordering::Relaxed) {
+        true => Answer::With(429, "retry-after: 0".into(), "{}".into()),
+        false => Answer::Json(200, "{}".into()),
+    });
+    let stub = stub.await;
+    let (record, _) = record(&stub, scenario!("x.busy.last", by_one_call)).await;
+    assert_eq!(record.outcome, Outcome::Passed, "{record:?}");
+    assert_eq!(stub.seen(), ["GET /vaults", "GET /vaults"]);
 }

@@ -6,7 +6,6 @@ mod action;
 #[path = "../shared/balancer.rs"]
 mod balancer;
 mod blocked;
-mod busy;
 mod cli;
 mod coverage;
 mod crowded;
@@ -23,7 +22,6 @@ mod keys;
 mod known;
 mod last;
 mod layers;
-mod listing;
 mod own;
 mod program;
 mod reach;
@@ -33,7 +31,7 @@ mod session;
 mod stub;
 mod sweep;
 mod terminal;
-#[path = "../transport/tls.rs"]
+#[path = "../shared/tls.rs"]
 mod tls;
 mod transcripts;
 mod understand;

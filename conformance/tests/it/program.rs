@@ -71,3 +71,13 @@ pub(crate) fn folder(name: &str) -> PathBuf {
     std::fs::create_dir_all(&folder).unwrap();
     folder
 }
+
+/// The blocks of code in this language on a page of `docs/`.
+pub(crate) fn blocks(page: &str, language: &str) -> Vec<String> {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs").join(page);
+    let (text, start) = (std::fs::read_to_string(file).unwrap(), format!("```{language}\n"));
+    let block = |rest: &str| rest.split("```").next().unwrap().to_owned();
+    let blocks: Vec<_> = text.split(&start).skip(1).map(block).collect();
+    assert!(!blocks.is_empty(), "no block of {language} on {page}");
+    blocks
+}

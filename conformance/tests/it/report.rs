@@ -60,8 +60,7 @@ async fn a_key_that_is_cut_in_two_by_the_end_of_what_is_shown_does_not_show() {
     }
     for before in 1960..2000 {
         let stub = Stub::start(move |_| Answer::Json(200, "x".repeat(before) + KEY));
-        let run = Run::new(stub.await.target(), selection(&[scenario!("a.b.long", long)]));
-        let report = run.run(pending(), |_, _| {}).await;
+        let report = stub.await.run(&[scenario!("a.b.long", long)]).await;
         assert_silent(&Format::Json.render(&report));
     }
 }
@@ -108,8 +107,7 @@ async fn json_says_the_same() {
 #[tokio::test]
 async fn a_reply_cannot_steer_the_terminal() {
     let stub = Stub::start(|_| Answer::Html(200, "\u{1b}[2J\u{9b}31m\rgone\u{7}"));
-    let run = Run::new(stub.await.target(), selection(&[scenario!("a.b.visible", visible)]));
-    let report = run.run(pending(), |_, _| {}).await;
+    let report = stub.await.run(&[scenario!("a.b.visible", visible)]).await;
     let text = text::render(&report);
     assert!(text.contains("gone"));
     assert!(!text.chars().any(|one| one.is_control() && one != '\n'), "{text:?}");

@@ -1,11 +1,14 @@
 //! A target of a few lines, which answers whatever a test wants.
 
+use std::future::pending;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use promptarium_conformance::{RunOptions, Target, TargetConfig};
+use promptarium_conformance::{Report, Run, RunOptions, Scenario, Target, TargetConfig};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::{TcpListener, TcpStream};
+
+use crate::isolation::selection;
 
 /// A key nobody could mistake for text.
 pub(crate) const KEY: &str = "acme_live_a1_c4n4ryThatMustNotShowAnywhere0123456789";
@@ -67,6 +70,11 @@ impl Stub {
     /// The request lines so far.
     pub(crate) fn seen(&self) -> Vec<String> {
         self.seen.lock().unwrap().iter().map(|request| request.line.clone()).collect()
+    }
+
+    /// What comes of these scenarios.
+    pub(crate) async fn run(&self, scenarios: &[&'static Scenario]) -> Report {
+        Run::new(self.target(), selection(scenarios)).run(pending(), |_, _| {}).await
     }
 
     /// The stub as a target that is not waited for long, but for longer than a busy machine stalls.

@@ -1,13 +1,11 @@
 //! What a terminal shows of a run: the largest causes, skips by their reason, and colours where
 //! they are wanted.
 
-use std::future::pending;
-
 use promptarium_conformance::report::{Format, Outcome, Report, Verdict, text};
-use promptarium_conformance::{Case, Failure, Run, Scenario};
+use promptarium_conformance::{Case, Failure, Scenario};
 use serde_json::Value;
 
-use crate::isolation::{scenario, selection};
+use crate::isolation::scenario;
 use crate::program;
 use crate::stub::{Answer, KEY, Request, Stub};
 
@@ -15,8 +13,7 @@ async fn run(
     scenarios: &[&'static Scenario],
     answer: impl Fn(&Request) -> Answer + Send + Sync + 'static,
 ) -> Report {
-    let stub = Stub::start(answer).await;
-    Run::new(stub.target(), selection(scenarios)).run(pending(), |_, _| {}).await
+    Stub::start(answer).await.run(scenarios).await
 }
 
 async fn builds_on_a_vault(case: Case) -> Result<(), Failure> {

@@ -25,23 +25,33 @@ fn file() -> PathBuf {
 /// [`stable::kind`].
 const CAROL: &str = "promptarium_live_carol_m4Ts7Wq2xK9bPzE5";
 
+/// Forks make many prompts and memberships with one call.
 async fn fill(account: &Account) {
-    let prompts = stream::iter(0..stable::PROMPTS).map(|_| account.prompt("Theirs", "A pier"));
+    const PROMPTS: usize = 100;
+    let prompts = stream::iter(0..PROMPTS).map(|_| account.prompt("Theirs", "A pier"));
     let prompts: Vec<_> = prompts.buffer_unordered(32).collect().await;
-    stream::iter(0..stable::VAULTS)
-        .for_each_concurrent(32, async |_| {
+    let public = json!({ "name": "Theirs", "visibility": "public" });
+    let source = account.post("/vaults", public).await["data"]["id"].take();
+    put_into(account, &source, &prompts).await;
+    let forks = stable::PROMPTS / PROMPTS;
+    let fork = format!("/vaults/{source}/fork");
+    stream::iter(0..forks)
+        .for_each_concurrent(32, async |_| drop(account.post(&fork, json!({})).await))
+        .await;
+    let full = (stable::MEMBERS - stable::PROMPTS) / PROMPTS;
+    stream::iter(0..stable::VAULTS - forks)
+        .for_each_concurrent(32, async |number| {
             let vault = account.vault("Theirs").await;
-            account.delete(&format!("/vaults/{vault}")).await;
+            if number < full {
+                put_into(account, &vault.into(), &prompts).await;
+            }
         })
         .await;
-    for _ in 0..stable::MEMBERS / stable::PROMPTS {
-        let vault = account.vault("Theirs").await;
-        stream::iter(prompts.chunks(50))
-            .for_each_concurrent(32, async |some| {
-                let body = json!({ "promptIds": some });
-                account.post(&format!("/vaults/{vault}/prompts"), body).await;
-            })
-            .await;
+}
+
+async fn put_into(account: &Account, vault: &Value, prompts: &[i64]) {
+    for some in prompts.chunks(50) {
+        account.post(&format!("/vaults/{vault}/prompts"), json!({ "promptIds": some })).await;
     }
 }
 

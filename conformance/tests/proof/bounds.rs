@@ -3,23 +3,9 @@
 
 use serde_json::Value;
 
-use crate::entries::without;
-use crate::exchange::Response;
+use crate::exchange::{Response, without};
 use crate::fault::Intercept;
 use crate::front::{asks, edits, edits_each, instead, refused};
-
-/// A text over the bound is accepted: it is cut to `most` characters.
-pub(crate) fn text_taken(routes: &'static str, field: &'static str, most: usize) -> Intercept {
-    taken_as(routes, field, move |text| {
-        let text = text.as_str().filter(|text| text.chars().count() > most)?;
-        Some(text.chars().take(most).collect::<String>().into())
-    })
-}
-
-/// An empty text is taken where there must be one character.
-pub(crate) fn empty_taken(routes: &'static str, field: &'static str) -> Intercept {
-    taken_as(routes, field, |text| (text == "").then(|| "-".into()))
-}
 
 /// A text is refused that `measure` finds longer than `most`.
 pub(crate) fn text_refused(

@@ -13,8 +13,7 @@ const ALONE: usize = 5;
 
 /// Tells the two apart. A run of the red scenarios alone is what later runs are;
 /// what is green there needed others beside it.
-pub(crate) async fn settled(fault: &Fault, first: Red) -> Result<Red, NotStarted> {
-    let mut red = first;
+pub(crate) async fn settled(fault: &Fault, mut red: Red) -> Result<Red, NotStarted> {
     for _ in 0..TOGETHER {
         let again = red_alone(fault, &red.always).await?;
         let (always, fallen): (Ids, Ids) =
@@ -22,23 +21,17 @@ pub(crate) async fn settled(fault: &Fault, first: Red) -> Result<Red, NotStarted
         red.always = always;
         red.at_times.extend(fallen);
     }
-    let of_main = |id: &&String| rules_of(id).contains(&fault.rule);
-    if !red.always.iter().any(|id| of_main(&id)) {
-        let confirmed =
-            each_time(fault, red.at_times.iter().filter(of_main).cloned().collect()).await?;
-        red.at_times.retain(|id| !confirmed.contains(id));
-        red.always.extend(confirmed);
+    if red.of_rule(fault.rule).is_empty() {
+        let mut shown = red.at_times.clone();
+        shown.retain(|id| rules_of(id).contains(&fault.rule));
+        for _ in 0..ALONE {
+            let again = red_alone(fault, &shown).await?;
+            shown.retain(|id| again.contains(id));
+        }
+        red.at_times.retain(|id| !shown.contains(id));
+        red.always.extend(shown);
     }
     Ok(red)
-}
-
-/// Those of these scenarios that are red whenever they run alone.
-async fn each_time(fault: &Fault, mut ids: Ids) -> Result<Ids, NotStarted> {
-    for _ in 0..ALONE {
-        let again = red_alone(fault, &ids).await?;
-        ids.retain(|id| again.always.contains(id) || again.at_times.contains(id));
-    }
-    Ok(ids)
 }
 
 async fn red_alone(fault: &Fault, ids: &Ids) -> Result<Red, NotStarted> {

@@ -1,6 +1,8 @@
 //! What a deliberate fault is.
 
-use crate::front::Front;
+use promptarium_conformance::trace::{self, Step};
+
+use crate::front::{Front, any_matches};
 use crate::heads::Reread;
 
 /// One way to break one rule.
@@ -8,8 +10,6 @@ use crate::heads::Reread;
 pub(crate) struct Fault {
     /// Stable name, `chapter.what`, such as `prompts.title-121`.
     pub(crate) id: &'static str,
-    /// One sentence: what the server does wrong.
-    pub(crate) wrong: &'static str,
     /// The rule it breaks.
     pub(crate) rule: &'static str,
     /// Whether the fault is that no answer comes, so that a scenario ends in an
@@ -22,15 +22,10 @@ pub(crate) struct Fault {
 }
 
 impl Fault {
-    /// Whether it was made for calls that come at the same moment.
-    pub(crate) fn is_race(&self) -> bool {
-        self.id.starts_with("races.")
-    }
-
     /// The requests that it looks at, as far as they are known beforehand.
     pub(crate) fn routes(&self) -> &'static str {
         match (self.how)() {
-            Intercept::Front(front) => front.routes(),
+            Intercept::Front(front) => front.routes,
             _ => "",
         }
     }
@@ -38,6 +33,22 @@ impl Fault {
     /// Whether it may meet the scenario.
     pub(crate) fn meets(&self, scenario: &str) -> bool {
         self.among.is_none_or(|start| scenario.starts_with(start))
+    }
+
+    /// Whether the scenario sends a request that it looks at, by the transcript. Those of raw
+    /// requests and of uploads also send what is in no transcript.
+    pub(crate) fn is_reached_by(&self, scenario: &str) -> bool {
+        let routes = self.routes();
+        let is_of = |step: &Step| {
+            let (method, address) = step.call.split_once(' ').unwrap_or_default();
+            let path = address.split('?').next().unwrap_or_default();
+            let start = ["/storage/", "/assets/", "/sign-"].iter().find_map(|at| path.find(at));
+            let method = method.parse().unwrap_or_default();
+            any_matches(routes, &method, &path[start.unwrap_or_default()..])
+        };
+        scenario.starts_with("raw.")
+            || scenario.starts_with("uploads.")
+            || trace::recorded(scenario).unwrap_or_default().iter().any(is_of)
     }
 }
 
@@ -52,8 +63,8 @@ pub(crate) enum Intercept {
     Silent(usize),
 }
 
-/// A fault: id, rule, how, what is wrong; `silent` in front if no response comes, and `in`
-/// and how ids begin if it is to meet some scenarios only.
+/// A fault: id, rule, how; `silent` in front if no response comes, and `in` and how ids begin if
+/// it is to meet some scenarios only.
 macro_rules! fault {
     (in $among:literal $($entry:tt)+) => {
         $crate::fault::Fault { among: Some($among), ..$crate::fault::fault!($($entry)+) }
@@ -61,10 +72,9 @@ macro_rules! fault {
     (silent $($entry:tt)+) => {
         $crate::fault::Fault { silent: true, ..$crate::fault::fault!($($entry)+) }
     };
-    ($id:literal [$rule:literal] $how:expr, $wrong:literal) => {
+    ($id:literal [$rule:literal] $how:expr) => {
         $crate::fault::Fault {
             id: $id,
-            wrong: $wrong,
             rule: $rule,
             silent: false,
             among: None,

@@ -7,27 +7,18 @@ use futures::future::BoxFuture;
 use http::Method;
 use serde_json::Value;
 
-use crate::entries::entries;
-use crate::exchange::{Request, Response};
+use crate::exchange::{Request, Response, entries};
 use crate::fault::Intercept;
 use crate::proxy::Upstream;
-use crate::shared::Shared;
 
 type Run = dyn Fn(Request, Upstream) -> BoxFuture<'static, Response> + Send + Sync;
-type Ahead = dyn Fn(&Request, &Response) -> bool + Send + Sync;
 
 /// What stands in front of a good server.
 #[derive(Clone)]
 pub(crate) struct Front {
-    routes: &'static str,
+    pub(crate) routes: &'static str,
     run: Arc<Run>,
-    /// Whether an exchange with a good server would come out otherwise; not known
-    /// beforehand where the fault makes calls of its own.
-    ahead: Option<Arc<Ahead>>,
 }
-
-/// Requests and the answers of a good server, in their order.
-pub(crate) type Exchanges = Arc<Mutex<Vec<(Request, Response)>>>;
 
 impl Front {
     /// Whether it looks at such a request; all others pass untouched.
@@ -35,18 +26,25 @@ impl Front {
         any_matches(self.routes, method, path)
     }
 
-    /// Whether it may change this exchange with a good server.
-    pub(crate) fn may_change(&self, request: &Request, response: &Response) -> bool {
-        self.looks_at(&request.method, &request.path)
-            && self.ahead.as_ref().is_none_or(|ahead| ahead(request, response))
-    }
-
-    pub(crate) fn routes(&self) -> &'static str {
-        self.routes
-    }
-
     pub(crate) async fn respond(&self, request: Request, upstream: Upstream) -> Response {
         (self.run)(request, upstream).await
+    }
+}
+
+/// A value that all requests of one service see; copies are the same value.
+#[derive(Default)]
+pub(crate) struct Shared<T>(Arc<Mutex<T>>);
+
+impl<T> Shared<T> {
+    /// Reads or changes it.
+    pub(crate) fn with<R>(&self, act: impl FnOnce(&mut T) -> R) -> R {
+        act(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl<T> Clone for Shared<T> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
     }
 }
 
@@ -103,7 +101,7 @@ where
     let run = Arc::new(move |request, upstream| -> BoxFuture<'static, Response> {
         Box::pin(run(request, upstream))
     });
-    Intercept::Front(Front { routes, run, ahead: None })
+    Intercept::Front(Front { routes, run })
 }
 
 /// As [`whole`], with a state that all requests share.
@@ -138,20 +136,10 @@ pub(crate) fn asks(
     routes: &'static str,
     change: impl Fn(&mut Request) + Send + Sync + 'static,
 ) -> Intercept {
-    let change = Arc::new(change);
-    let ahead = {
-        let change = Arc::clone(&change);
-        move |request: &Request, _: &Response| {
-            let mut changed = request.clone();
-            change(&mut changed);
-            changed != *request
-        }
-    };
-    let how = whole(routes, move |mut request, upstream| {
+    whole(routes, move |mut request, upstream| {
         change(&mut request);
         async move { upstream.send(&request).await }
-    });
-    foreseen(how, ahead)
+    })
 }
 
 /// Changes answers.
@@ -160,23 +148,14 @@ pub(crate) fn answers(
     change: impl Fn(&Request, &mut Response) + Send + Sync + 'static,
 ) -> Intercept {
     let change = Arc::new(change);
-    let ahead = {
-        let change = Arc::clone(&change);
-        move |request: &Request, response: &Response| {
-            let mut changed = response.clone();
-            change(request, &mut changed);
-            changed != *response
-        }
-    };
-    let how = whole(routes, move |request, upstream| {
+    whole(routes, move |request, upstream| {
         let change = Arc::clone(&change);
         async move {
             let mut response = upstream.send(&request).await;
             change(&request, &mut response);
             response
         }
-    });
-    foreseen(how, ahead)
+    })
 }
 
 /// As [`answers`], with a state that all requests share.
@@ -287,12 +266,7 @@ pub(crate) fn instead(
     routes: &'static str,
     respond: impl Fn(&Request) -> Option<Response> + Send + Sync + 'static,
 ) -> Intercept {
-    let respond = Arc::new(respond);
-    let ahead = {
-        let respond = Arc::clone(&respond);
-        move |request: &Request, _: &Response| respond(request).is_some()
-    };
-    let how = whole(routes, move |request, upstream| {
+    whole(routes, move |request, upstream| {
         let response = respond(&request);
         async move {
             match response {
@@ -300,34 +274,10 @@ pub(crate) fn instead(
                 None => upstream.send(&request).await,
             }
         }
-    });
-    foreseen(how, ahead)
+    })
 }
 
-/// Says beforehand which exchanges with a good server would come out otherwise, or
-/// may begin what does.
-pub(crate) fn foreseen(
-    how: Intercept,
-    ahead: impl Fn(&Request, &Response) -> bool + Send + Sync + 'static,
-) -> Intercept {
-    match how {
-        Intercept::Front(front) => {
-            Intercept::Front(Front { ahead: Some(Arc::new(ahead)), ..front })
-        }
-        other => other,
-    }
-}
-
-/// Looks at everything, changes nothing and writes it all down.
-pub(crate) fn nothing(seen: Exchanges) -> Front {
-    let run = move |request: Request, upstream: Upstream| -> BoxFuture<'static, Response> {
-        let seen = Arc::clone(&seen);
-        Box::pin(async move {
-            let response = upstream.send(&request).await;
-            let mut seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
-            seen.push((request, response.clone()));
-            response
-        })
-    };
-    Front { routes: "* /**", run: Arc::new(run), ahead: None }
+/// Changes nothing.
+pub(crate) fn nothing() -> Intercept {
+    asks("* /**", |_| ())
 }

@@ -190,17 +190,8 @@ fn end_of_head(bytes: &[u8]) -> Option<usize> {
 
 /// The place of the first header of this name, and its value.
 pub(crate) fn header<'a>(lines: &'a [String], name: &str) -> Option<(usize, &'a str)> {
-    headers(lines, name).next()
-}
-
-/// All headers of this name.
-pub(crate) fn headers<'a>(
-    lines: &'a [String],
-    name: &str,
-) -> impl Iterator<Item = (usize, &'a str)> {
-    let of_name = move |(at, line): (usize, &'a String)| {
+    lines.iter().enumerate().skip(1).find_map(|(at, line)| {
         let (key, value) = line.split_once(':')?;
         key.eq_ignore_ascii_case(name).then(|| (at, value.trim()))
-    };
-    lines.iter().enumerate().skip(1).filter_map(of_name)
+    })
 }

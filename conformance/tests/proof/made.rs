@@ -4,7 +4,7 @@
 mod access;
 mod answers;
 mod fields;
-mod json;
+mod ids;
 mod shapes;
 
 use std::sync::LazyLock;
@@ -13,7 +13,10 @@ use crate::fault::{Fault, Intercept};
 
 /// All of them.
 pub(crate) static ALL: LazyLock<Vec<Fault>> = LazyLock::new(|| {
-    [fields::all(), access::all(), answers::all(), shapes::all()].into_iter().flatten().collect()
+    [fields::all(), access::all(), ids::all(), answers::all(), shapes::all()]
+        .into_iter()
+        .flatten()
+        .collect()
 });
 
 /// A fault that meets the scenarios whose ids begin like this.
@@ -21,12 +24,10 @@ fn made(
     id: String,
     rule: &'static str,
     among: String,
-    wrong: String,
     how: impl Fn() -> Intercept + Send + Sync + 'static,
 ) -> Fault {
     Fault {
         id: id.leak(),
-        wrong: wrong.leak(),
         rule,
         silent: false,
         among: Some(among.leak()),
@@ -35,7 +36,7 @@ fn made(
 }
 
 /// `POST /prompts/{promptId}/save` as a route, `POST /prompts/*/save`.
-fn route(method: &http::Method, template: &str) -> &'static str {
+fn route(method: &str, template: &str) -> &'static str {
     let segments = template.split('/').map(|one| match one {
         "none" => "*",
         one if one.starts_with('{') => "*",

@@ -12,7 +12,6 @@
 
 mod bounds;
 mod confirmed;
-mod entries;
 mod exchange;
 mod existing_data;
 mod fault;
@@ -27,9 +26,7 @@ mod page;
 mod parts;
 mod prelude;
 mod proxy;
-mod reachable;
 mod service;
-mod shared;
 mod table;
 mod trial;
 mod unseen;
@@ -40,12 +37,10 @@ use std::process::ExitCode;
 use std::sync::{Arc, RwLock};
 
 use libtest_mimic::{Arguments, Failed, Trial};
-use promptarium_conformance::{Scenario, coverage, rules};
+use promptarium_conformance::{Scenario, coverage};
 use tokio::runtime::{Handle, Runtime};
 
-use self::fault::Fault;
-use self::front::Exchanges;
-use self::reachable::Reachable;
+use self::fault::{Fault, Intercept};
 use self::service::Running;
 use self::table::Rows;
 
@@ -76,7 +71,6 @@ struct Proof {
     /// How the ids of the scenarios begin that are run; all if there is none.
     only: Vec<String>,
     rows: Rows,
-    reachable: Reachable,
     /// Held alone by faults that nothing else may run beside.
     quiet: RwLock<()>,
 }
@@ -97,7 +91,6 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
         mode,
         only: only.split(',').filter(|one| !one.is_empty()).map(str::to_owned).collect(),
         rows: Rows::default(),
-        reachable: Reachable::default(),
         quiet: RwLock::default(),
     });
     let mut trials = vec![
@@ -111,19 +104,14 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
         Trial::test("sentences::core_catches_a_fault_of_each", {
             move || if mode.writes_table() { Ok(()) } else { none(&page::unproved_statements()) }
         }),
-        Trial::test("faults::each_has_a_unique_name_and_a_rule", || none(&slips())),
+        Trial::test("faults::each_has_a_unique_name_and_routes_that_exist", || none(&slips())),
         Trial::test("scenarios::each_turns_red_under_a_fault", {
             move || if mode.writes_table() { Ok(()) } else { none(&unseen::drift()) }
         }),
     ];
-    let good: [(_, fn() -> _); 2] = [
-        ("unwrapped", || None),
-        ("behind_the_proxy", || Some(front::nothing(Exchanges::default()))),
-    ];
-    for (name, front) in good {
-        let (handle, share) =
-            (runtime.handle().clone(), mode == Mode::Usual && name == "unwrapped");
-        let trial = move || handle.block_on(good_server(front(), share));
+    for (name, is_behind) in [("unwrapped", false), ("behind_the_proxy", true)] {
+        let (handle, share) = (runtime.handle().clone(), mode == Mode::Usual && !is_behind);
+        let trial = move || handle.block_on(good_server(is_behind, share));
         trials.push(Trial::test(format!("good::{name}"), trial));
     }
     let handle = runtime.handle().clone();
@@ -146,10 +134,10 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     Ok(conclusion.exit_code())
 }
 
-async fn good_server(front: Option<front::Front>, share: bool) -> Result<(), Failed> {
+async fn good_server(is_behind: bool, share: bool) -> Result<(), Failed> {
     // Nothing to be waited for where it cannot be had.
-    let early = if front.is_some() { trial::EARLY } else { "" };
-    let running = Running::good(front).await?;
+    let early = if is_behind { trial::EARLY } else { "" };
+    let running = Running::start(is_behind.then(front::nothing)).await?;
     // The tests of the backends run all of them on such a server.
     let wanted = |scenario: &Scenario| {
         scenario.id != early && (!share || trial::in_share("good", scenario.id))
@@ -177,16 +165,19 @@ impl Proof {
                 outcomes.as_listed(fault, &listed)?;
                 return Ok(outcomes.caught(fault)?);
             }
-            if fault.among.is_some() {
-                // A row has few scenarios, which do not depend on each other.
-                let red = trial::outcomes(&running, |one| fault.meets(one.id)).await.red(fault);
-                self.rows.add(fault.id, red.clone());
-                return Ok(red.shows(fault)?);
-            }
-            let reachable = self.reachable.by(fault, |id| self.is_run(id)).await?;
-            let wanted = |one: &Scenario| self.is_run(one.id) && reachable.contains(one.id);
-            let outcomes = trial::outcomes(&running, wanted).await;
-            let mut red = confirmed::settled(fault, outcomes.red(fault)).await?;
+            let wanted = |one: &Scenario| {
+                let may_meet = match fault.among {
+                    Some(_) => fault.meets(one.id),
+                    None => fault.is_reached_by(one.id),
+                };
+                self.is_run(one.id) && may_meet
+            };
+            let red = trial::outcomes(&running, wanted).await.red(fault);
+            // What comes of a row of a table does not depend on others at the same moment.
+            let mut red = match fault.among.is_some() && red.at_times.is_empty() {
+                true => red,
+                false => confirmed::settled(fault, red).await?,
+            };
             if let Some(listed) = listed.filter(|_| !self.only.is_empty()) {
                 red.extend_with(listed, |id| !self.is_run(id));
             }
@@ -204,13 +195,15 @@ impl Proof {
     }
 }
 
-/// Calls that are to come at once come late on a busy machine.
+/// Whether its scenarios depend on what comes at the same moment, which comes late on a busy
+/// machine.
 fn runs_alone(fault: &Fault) -> bool {
     let own = table::listed(fault.id).unwrap_or_default().of_rule(fault.rule);
-    fault.is_race() || own.iter().any(|id| trial::timing_dependent(id))
+    let is_silent = matches!((fault.how)(), Intercept::Silent(_));
+    is_silent || fault.among.is_none() && own.iter().any(|id| trial::timing_dependent(id))
 }
 
-/// Faults without a unique name, a sentence or a rule.
+/// Faults without a unique name or a route that exists.
 fn slips() -> Vec<String> {
     let mut seen = BTreeSet::new();
     let mut slips = Vec::new();
@@ -218,15 +211,9 @@ fn slips() -> Vec<String> {
         if !seen.insert(fault.id) {
             slips.push(format!("{} twice", fault.id));
         }
-        if !fault.wrong.ends_with('.') {
-            slips.push(format!("{}: no sentence", fault.id));
-        }
         if !fault.routes().is_empty() {
             let unknown = front::unknown_routes(fault.routes());
             slips.extend(unknown.iter().map(|route| format!("{}: {route} is no route", fault.id)));
-        }
-        if rules::find(fault.rule).is_none() {
-            slips.push(format!("{}: {} is no rule", fault.id, fault.rule));
         }
     }
     slips

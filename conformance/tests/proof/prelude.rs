@@ -7,9 +7,7 @@ pub(crate) use http::Method;
 pub(crate) use serde_json::{Value, json};
 
 pub(crate) use crate::bounds::*;
-pub(crate) use crate::entries::*;
-pub(crate) use crate::exchange::{Request, Response};
+pub(crate) use crate::exchange::*;
 pub(crate) use crate::fault::{Fault, Intercept, fault};
 pub(crate) use crate::front::*;
 pub(crate) use crate::proxy::Upstream;
-pub(crate) use crate::shared::Shared;

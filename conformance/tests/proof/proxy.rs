@@ -22,27 +22,16 @@ use serde_json::Value;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
-use crate::entries::ids_of;
-use crate::exchange::{ROOT, Request, Response};
+use crate::exchange::{ROOT, Request, Response, ids_of};
+use crate::fault::Intercept;
 use crate::front::Front;
-use crate::heads::{self, Reread};
+use crate::heads;
 
 /// How long a connection to the good server may lie unused: given up long before
 /// that server closes it, for a request that meets the closing has no answer.
 const IDLE: Duration = Duration::from_secs(4);
 /// Where uploads go.
 const STORAGE: &str = "/storage/";
-
-/// How clients come to the server.
-pub(crate) enum Way {
-    /// As they would without us.
-    Straight,
-    /// Past something that looks at requests.
-    Front(Front),
-    /// Past something that reads bytes in its own way, while no more connections
-    /// than so many are silent.
-    Stream(Reread, usize),
-}
 
 /// The good server behind a fault.
 #[derive(Clone)]
@@ -67,32 +56,32 @@ impl Drop for Serving {
     }
 }
 
-/// Serves the app on `listener`, which leads to it this way.
+/// Serves the app on `listener`, past what stands before it.
 ///
 /// # Errors
 /// If there is no port for the second way in.
 pub(crate) async fn serve(
     listener: TcpListener,
     app: Arc<ApiService>,
-    way: Way,
+    how: Option<Intercept>,
 ) -> io::Result<Serving> {
-    match way {
-        Way::Straight => Ok(Serving(vec![listen(listener, Door { app, front: None })])),
-        Way::Stream(reread, silent_max) => {
-            let (address, behind) = behind(app).await?;
-            let heads = heads::pass_on(listener, address, reread, silent_max);
-            Ok(Serving(vec![behind, tokio::spawn(heads)]))
-        }
-        Way::Front(front) => {
+    let (reread, silent_max) = match how {
+        None => return Ok(Serving(vec![listen(listener, Door { app, front: None })])),
+        Some(Intercept::Stream(reread)) => (reread, usize::MAX),
+        Some(Intercept::Silent(max)) => (heads::first_head(Arc::new(|_| ())), max),
+        Some(Intercept::Front(front)) => {
             let (address, behind) = behind(Arc::clone(&app)).await?;
             let client = Client::builder(TokioExecutor::new())
                 .pool_timer(TokioTimer::new())
                 .pool_idle_timeout(IDLE)
                 .build_http();
             let front = Some((front, Upstream { address, client }));
-            Ok(Serving(vec![behind, listen(listener, Door { app, front })]))
+            return Ok(Serving(vec![behind, listen(listener, Door { app, front })]));
         }
-    }
+    };
+    let (address, behind) = behind(app).await?;
+    let heads = heads::pass_on(listener, address, reread, silent_max);
+    Ok(Serving(vec![behind, tokio::spawn(heads)]))
 }
 
 /// A second way in, that nobody but a fault uses.

@@ -11,11 +11,9 @@ use promptarium_server::test_support::{
 use tokio::net::TcpListener;
 
 use crate::fault::{Fault, Intercept};
-use crate::front::Front;
-use crate::heads;
 use crate::keys;
 use crate::parts::{NotStarted, config};
-use crate::proxy::{self, Serving, Way};
+use crate::proxy::{self, Serving};
 
 const WORKERS: usize = 8;
 /// How many scenarios run at once on one service.
@@ -33,20 +31,11 @@ pub(crate) struct Running {
 impl Running {
     /// A service with this fault.
     pub(crate) async fn faulty(fault: &Fault) -> Result<Self, NotStarted> {
-        let (way, at_once) = match (fault.how)() {
-            Intercept::Front(front) => (Way::Front(front), AT_ONCE),
-            Intercept::Stream(reread) => (Way::Stream(reread, usize::MAX), AT_ONCE),
-            Intercept::Silent(max) => (Way::Stream(heads::first_head(Arc::new(|_| ())), max), 1),
-        };
-        Ok(Self { at_once, ..Self::start(way).await? })
+        Self::start(Some((fault.how)())).await
     }
 
-    /// A good service behind this front.
-    pub(crate) async fn good(front: Option<Front>) -> Result<Self, NotStarted> {
-        Self::start(front.map_or(Way::Straight, Way::Front)).await
-    }
-
-    async fn start(way: Way) -> Result<Self, NotStarted> {
+    pub(crate) async fn start(how: Option<Intercept>) -> Result<Self, NotStarted> {
+        let at_once = if matches!(how, Some(Intercept::Silent(_))) { 1 } else { AT_ONCE };
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         let public = PublicUrl::of_listener(listener.local_addr()?);
         let base_url = public.base_url();
@@ -55,9 +44,9 @@ impl Running {
         let (provider, blobs) = (None, None);
         let parts = ServiceParts { store, clock, public, provider, blobs };
         let service = start(config(WORKERS)?, parts).await?;
-        let serving = proxy::serve(listener, Arc::clone(&service.app), way).await?;
+        let serving = proxy::serve(listener, Arc::clone(&service.app), how).await?;
         let link = service.sign_in.make().await?;
         let target = Arc::new(Target::new(keys::target(&base_url, link.as_deref())?)?);
-        Ok(Self { target, at_once: AT_ONCE, _serving: serving, _service: service })
+        Ok(Self { target, at_once, _serving: serving, _service: service })
     }
 }

@@ -35,7 +35,7 @@ pub(crate) struct Red {
 }
 
 impl Red {
-    fn contains(&self, scenario: &str) -> bool {
+    pub(crate) fn contains(&self, scenario: &str) -> bool {
         self.always.contains(scenario) || self.at_times.contains(scenario)
     }
 

@@ -13,7 +13,6 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::header::HOST;
-use http::uri::{Authority, Scheme};
 use http::{Method, Request, Response, StatusCode, Uri, Version};
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Full};
@@ -49,21 +48,14 @@ impl Changes {
 /// before they start.
 pub(crate) struct Socket(TcpListener);
 
-/// A balancer at work, until it is dropped. Shows how many requests each replica
-/// has answered.
+/// A balancer at work, until it is dropped.
 pub(crate) struct Balancer {
-    replicas: Arc<[Replica]>,
     _serving: JoinSet<()>,
-}
-
-struct Replica {
-    address: Authority,
-    answered: AtomicUsize,
 }
 
 #[derive(Clone)]
 struct Round {
-    replicas: Arc<[Replica]>,
+    replicas: Arc<[SocketAddr]>,
     turn: Arc<AtomicUsize>,
     client: Client<HttpConnector, Incoming>,
     changes: Changes,
@@ -83,16 +75,14 @@ impl Socket {
 
     /// Forwards to the replicas at these addresses, which share the requests.
     pub(crate) fn forward_to(self, replicas: &[SocketAddr], changes: Changes) -> Balancer {
-        let replicas: Arc<[Replica]> = replicas.iter().map(Replica::at).collect();
         let client = Client::builder(TokioExecutor::new())
             .pool_idle_timeout(IDLE)
             .pool_timer(TokioTimer::new())
             .build_http();
-        let (turn, all) = (Arc::default(), Arc::clone(&replicas));
-        let round = Round { replicas: all, turn, client, changes };
+        let round = Round { replicas: replicas.into(), turn: Arc::default(), client, changes };
         let mut serving = JoinSet::new();
         serving.spawn(accept(self.0, round));
-        Balancer { replicas, _serving: serving }
+        Balancer { _serving: serving }
     }
 }
 
@@ -128,20 +118,15 @@ impl Round {
             return of_its_own(StatusCode::NOT_FOUND, &"no such path");
         };
         let turn = self.turn.fetch_add(1, Ordering::Relaxed) % self.replicas.len();
-        let replica = &self.replicas[turn];
-        let mut uri = request.uri().clone().into_parts();
-        uri.scheme = Some(Scheme::HTTP);
-        uri.authority = Some(replica.address.clone());
-        uri.path_and_query = path.parse().ok();
         let method = request.method().clone();
-        match Uri::from_parts(uri) {
+        let uri = Uri::builder().scheme("http").authority(self.replicas[turn].to_string());
+        match uri.path_and_query(path).build() {
             Ok(uri) => *request.uri_mut() = uri,
             Err(error) => return of_its_own(StatusCode::BAD_REQUEST, &error),
         }
         match self.client.request(request).await {
             Ok(mut answer) => {
                 *answer.status_mut() = (self.changes.status)(&method, path, answer.status());
-                replica.answered.fetch_add(1, Ordering::Relaxed);
                 answer.map(BodyExt::boxed)
             }
             // The body broke off or was no body: that is the fault of the one who sent it.
@@ -165,20 +150,4 @@ fn of_its_own(status: StatusCode, error: &dyn fmt::Debug) -> Response<Body> {
     let mut response = Response::new(body);
     *response.status_mut() = status;
     response
-}
-
-impl Replica {
-    fn at(address: &SocketAddr) -> Self {
-        #[expect(clippy::expect_used, reason = "an IP address and a port are an authority")]
-        let address = address.to_string().parse().expect("a socket's address is an authority");
-        Self { address, answered: AtomicUsize::new(0) }
-    }
-}
-
-impl fmt::Display for Balancer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let answered = |replica: &Replica| replica.answered.load(Ordering::Relaxed).to_string();
-        let answered: Vec<_> = self.replicas.iter().map(answered).collect();
-        writeln!(f, "requests answered by each replica: {}", answered.join(", "))
-    }
 }

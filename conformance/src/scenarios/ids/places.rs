@@ -15,25 +15,31 @@ pub(super) enum Kind {
 
 /// Where it stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Where {
+pub enum Where {
+    /// In the path.
     Path,
+    /// In the body.
     Body,
+    /// In the query.
     Query,
 }
 
 /// One id of one endpoint.
 #[derive(Debug)]
-pub(in crate::scenarios) struct Place {
+pub struct Place {
     /// The name in ids of scenarios.
-    pub(super) name: &'static str,
-    method: &'static str,
-    template: &'static str,
-    pub(super) place: Where,
+    pub name: &'static str,
+    /// The method of the endpoint.
+    pub method: &'static str,
+    /// Its path below the base URL.
+    pub template: &'static str,
+    /// Where the id stands.
+    pub place: Where,
     /// The parameter or field.
-    pub(super) field: &'static str,
+    pub field: &'static str,
     pub(super) kind: Kind,
     /// The rule of the endpoint, where one states more than the rules of all paths.
-    pub(super) rule: Option<&'static str>,
+    pub rule: Option<&'static str>,
 }
 
 macro_rules! places {
@@ -54,7 +60,7 @@ macro_rules! places {
 
 /// Name, endpoint, where the id stands and of what it is, rule.
 #[rustfmt::skip]
-pub(in crate::scenarios) const PLACES: &[Place] = places! {
+pub const PLACES: &[Place] = places! {
     "list-prompts-vault-id" GET "/prompts", Query "vaultId" Vault "PR-15";
     "read-prompt" GET PROMPT, Path "promptId" Prompt;
     "read-vault" GET VAULT, Path "vaultId" Vault;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::clock::{Millis, eastern, greenwich, long, short, western};
+use super::clock::{EASTERN, Form, GREENWICH, LONG, Millis, SHORT, WESTERN, written};
 use super::store::{Image, Membership, Prompt, Store, Vault};
 
 /// A prompt object.
@@ -34,8 +34,8 @@ pub(super) fn prompt(store: &Store, prompt: &Prompt) -> Value {
         "status": status,
         "images": images(store, prompt),
         "vaultIds": vaults,
-        "createdAt": first_form(store, prompt.created),
-        "updatedAt": other_form(store, prompt.updated),
+        "createdAt": form(store, prompt.created, [SHORT, EASTERN]),
+        "updatedAt": form(store, prompt.updated, OTHER),
     });
     if choices.wire.extras {
         value["words"] = json!(prompt.text.split_whitespace().count());
@@ -61,7 +61,7 @@ fn images(store: &Store, prompt: &Prompt) -> Vec<Value> {
             "url": address(store, image.url),
             "width": image.width,
             "height": image.height,
-            "createdAt": other_form(store, prompt.created),
+            "createdAt": form(store, prompt.created, OTHER),
         });
         if choices.wire.extras {
             value["alt"] = json!("");
@@ -113,8 +113,8 @@ pub(super) fn vault(store: &Store, vault: &Vault) -> Value {
         "coverImageUrl": cover,
         "isSystem": vault.is_system,
         "promptCount": held.len(),
-        "createdAt": if records.whole_seconds { short(vault.created) } else { western(vault.created) },
-        "updatedAt": other_form(store, vault.updated),
+        "createdAt": form(store, vault.created, [SHORT, WESTERN]),
+        "updatedAt": form(store, vault.updated, OTHER),
     });
     if store.choices.wire.extras {
         value["views"] = json!(store.turn());
@@ -124,10 +124,9 @@ pub(super) fn vault(store: &Store, vault: &Vault) -> Value {
     value
 }
 
-fn first_form(store: &Store, moment: Millis) -> String {
-    if store.choices.records.whole_seconds { short(moment) } else { eastern(moment) }
-}
+const OTHER: [Form; 2] = [LONG, GREENWICH];
 
-fn other_form(store: &Store, moment: Millis) -> String {
-    if store.choices.records.whole_seconds { long(moment) } else { greenwich(moment) }
+/// In one form by a clock of whole seconds, and in another one else.
+fn form(store: &Store, moment: Millis, [whole, fine]: [Form; 2]) -> String {
+    written(moment, if store.choices.records.whole_seconds { whole } else { fine })
 }

@@ -2,6 +2,7 @@
 
 use data_encoding::BASE64;
 use promptarium_conformance::report::html;
+use regex::Regex;
 use sha2::{Digest as _, Sha256};
 
 use super::kinds;
@@ -17,24 +18,8 @@ fn tags(page: &str) -> Vec<String> {
     let script = between(page, "<script>", "</script>");
     let style = between(page, "<style>", "</style>");
     let page = page.replace(script, "").replace(style, "");
-    let mut tags = Vec::new();
-    let mut open: Option<String> = None;
-    let mut quoted = false;
-    for character in page.chars() {
-        match (&mut open, character) {
-            (None, '<') => open = Some(String::new()),
-            (Some(tag), '>') if !quoted => {
-                tags.push(std::mem::take(tag));
-                open = None;
-            }
-            (Some(tag), _) => {
-                quoted ^= character == '"';
-                tag.push(character);
-            }
-            (None, _) => {}
-        }
-    }
-    tags
+    let tag = Regex::new(r#"<((?:[^>"]|"[^"]*")*)>"#).unwrap();
+    tag.captures_iter(&page).map(|found| found[1].to_owned()).collect()
 }
 
 #[tokio::test]

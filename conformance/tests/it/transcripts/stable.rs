@@ -1,7 +1,10 @@
 //! Steps as they are the same in every run: `$vault1` in place of an id, `…` in place of what marks
 //! a run.
 
+use std::sync::LazyLock;
+
 use promptarium_conformance::trace::Step;
+use regex::{Captures, Regex};
 
 /// Ids of vaults begin above this many, those of prompts and memberships above theirs.
 pub(super) const VAULTS: usize = 1_000;
@@ -91,62 +94,42 @@ fn cut(text: &str) -> String {
     }
 }
 
-/// Word by word, where a word is of letters, digits and hyphens.
-fn rewritten(text: &str, ids: &Ids) -> String {
-    let is_part = |one: char| one.is_alphanumeric() || one == '-' || one == '_';
-    let mut shown = String::new();
-    let mut rest = text;
-    while let Some(first) = rest.chars().next() {
-        if is_time(rest) {
-            shown.push_str("$time");
-            rest =
-                rest.trim_start_matches(|one: char| one.is_ascii_digit() || "-:.TZ".contains(one));
-            continue;
-        }
-        let end = rest.find(|one| !is_part(one)).unwrap_or(rest.len());
-        if end == 0 {
-            shown.push(first);
-            rest = &rest[first.len_utf8()..];
-            continue;
-        }
-        let word;
-        (word, rest) = rest.split_at(end);
-        if word.contains("ptc-") {
-            shown.push('…');
-            // The number of the name in its scenario.
-            let digits = rest.strip_prefix(' ').unwrap_or(rest);
-            let after = digits.trim_start_matches(|one: char| one.is_ascii_digit());
-            if after.len() < digits.len() {
-                rest = after;
-            }
-        } else if let Some(name) = ids.name(word) {
-            shown.push_str(name);
-        } else if word.len() > WORD && word.contains(|one: char| one.is_ascii_digit()) {
-            shown.push_str("$token");
-        } else if word.chars().count() > WORD {
-            shown.extend(word.chars().take(3));
-            shown.push('…');
-        } else {
-            shown.push_str(word);
-        }
-    }
-    let port = shown.find("127.0.0.1:").map(|at| at + "127.0.0.1:".len());
-    match port {
-        Some(at) => {
-            let digits = shown[at..].chars().take_while(char::is_ascii_digit).count();
-            shown.replace(&shown[at - "127.0.0.1:".len()..at + digits], "$host")
-        }
-        None => shown,
-    }
+macro_rules! forms {
+    ($($name:ident = $form:literal;)+) => {
+        // `W` stands for a letter, a digit or a hyphen.
+        $(static $name: LazyLock<Regex> =
+            LazyLock::new(|| Regex::new(&$form.replace('W', r"[\pL\pN_-]")).unwrap());)+
+    };
 }
 
-fn is_time(text: &str) -> bool {
-    let form = "dddd-dd-ddTdd:";
-    let fits = |(one, form): (char, char)| match form {
-        'd' => one.is_ascii_digit(),
-        other => one == other,
-    };
-    text.chars().count() >= form.len() && text.chars().zip(form.chars()).all(fits)
+forms! {
+    // The time, the mark of a run with the number of a name in its scenario, and other words.
+    PARTS = r"[0-9]{4}(?:-[0-9]{2}){2}T[0-9]{2}:[0-9:.TZ-]*|W*ptc-W*(?: ?[0-9]+)?|W+";
+    HOST = r"127\.0\.0\.1:[0-9]*";
+    MASKED = r"(?:W|[$%…])+";
+    LIST = r"#(?:, #)+";
+    CURSOR = r"&?cursor=[^& ]*";
+}
+
+fn rewritten(text: &str, ids: &Ids) -> String {
+    let named = PARTS.replace_all(text, |found: &Captures<'_>| {
+        let word = &found[0];
+        let is_long = word.chars().count() > WORD;
+        if word.contains("ptc-") {
+            "…".to_owned()
+        } else if word.contains(':') {
+            "$time".to_owned()
+        } else if let Some(name) = ids.name(word) {
+            name.to_owned()
+        } else if word.len() > WORD && word.contains(|one: char| one.is_ascii_digit()) {
+            "$token".to_owned()
+        } else if is_long {
+            word.chars().take(3).chain(['…']).collect()
+        } else {
+            word.to_owned()
+        }
+    });
+    HOST.replace_all(&named, "$$host").into_owned()
 }
 
 /// A check up to its first value; a status is none.
@@ -158,29 +141,13 @@ pub(super) fn kind_of_check(check: &str) -> &str {
 
 /// Without what differs from run to run: large numbers, ids, tokens, and the page of a list.
 pub(super) fn masked(text: &str) -> String {
-    let is_part = |one: char| one.is_alphanumeric() || "$_-%…".contains(one);
-    let mut shown = String::new();
-    let mut rest = text;
-    while let Some(first) = rest.chars().next() {
-        let end = rest.find(|one| !is_part(one)).unwrap_or(rest.len()).max(first.len_utf8());
-        let word;
-        (word, rest) = rest.split_at(end);
-        let differs = word.starts_with('$')
-            || word.ends_with('…')
-            || (word.len() > 3 && word.contains(|one: char| one.is_ascii_digit()));
-        match word {
-            // A list of ids is as one.
-            _ if differs && shown.ends_with("#, ") => shown.truncate(shown.len() - 2),
-            _ if differs => shown.push('#'),
-            _ => shown.push_str(word),
-        }
-    }
-    let page = shown.find("&cursor=").or(shown.find("cursor="));
-    match page {
-        Some(at) if shown.starts_with("GET ") => {
-            let end = shown[at + 1..].find(['&', ' ']).map_or(shown.len(), |end| at + 1 + end);
-            shown[..at].to_owned() + &shown[end..]
-        }
-        _ => shown,
-    }
+    let shown = MASKED.replace_all(text, |found: &Captures<'_>| {
+        let word = &found[0];
+        let has_digit = word.len() > 3 && word.contains(|one: char| one.is_ascii_digit());
+        let differs = word.starts_with('$') || word.ends_with('…') || has_digit;
+        if differs { "#" } else { word }.to_owned()
+    });
+    // A list of ids is as one.
+    let shown = LIST.replace_all(&shown, "#");
+    CURSOR.replace(&shown, "").into_owned()
 }

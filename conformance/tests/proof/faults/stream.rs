@@ -17,76 +17,56 @@ const LONG: usize = 60 * 1024;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Fault] = &[
+    // Of a chunk size beyond 64 bits the last 64 count.
     fault! { "stream.chunk-size-wraps" ["HT-06"] chunks(|body| {
         let size = body.split("\r\n").next()?;
         let wraps = size.len() > 16 && size.bytes().all(|byte| byte.is_ascii_hexdigit());
         wraps.then(|| body[size.len() - 16..].to_owned())
-    }),
-        "Of a chunk size beyond 64 bits the last 64 count." },
-    fault! { "stream.chunk-ends-in-lf" ["HT-06"] chunks(|body| {
-        let (size, data) = body.split_once("\r\n")?;
-        let size = usize::from_str_radix(size, 16).ok()?.checked_sub(1)?;
-        let ends = data.get(size..)?.starts_with("\r\n");
-        ends.then(|| format!("{size:x}\r\n{data}"))
-    }),
-        "A chunk that is one byte too large for its data takes half of the line end." },
+    }) },
+    // A chunked body that breaks off after a chunk is taken as whole.
     fault! { "stream.no-last-chunk" ["HT-04"] at_the_end(|lines, body| {
         header(lines, "transfer-encoding")?;
         let missing = if body.ends_with(b"\r\n0\r\n") { 3 } else { 0 };
         Some(request(lines, &[body, &LAST_CHUNK[missing..]].concat()))
-    }),
-        "A chunked body that breaks off after a chunk is taken as whole." },
+    }) },
+    // A body that breaks off before its length is taken as far as it came.
     fault! { "stream.body-too-short" ["HT-04"] at_the_end(|lines, body| {
         let (at, _) = header(lines, "content-length")?;
         let mut lines = lines.to_vec();
         lines[at] = format!("Content-Length: {}", body.len());
         Some(request(&lines, body))
-    }),
-        "A body that breaks off before its length is taken as far as it came." },
+    }) },
+    // A JSON body that breaks off before its last bracket is taken as whole.
     fault! { "stream.bracket-missing" ["HT-04"] at_the_end(|lines, body| {
         lacks_bracket(lines, body).then(|| request(lines, &[body, b"}"].concat()))
-    }),
-        "A JSON body that breaks off before its last bracket is taken as whole." },
-    fault! { "stream.body-nearly-whole" ["HT-04"] stream(nearly_whole),
-        "A JSON body is taken before its last bracket has come." },
+    }) },
+    fault! { "stream.body-nearly-whole" ["HT-04"] stream(nearly_whole) },
+    // Bytes behind a body that are no request carry it out again.
     fault! { "stream.rubbish-repeats" ["HT-06"] stream(|came| match first_request(&came.bytes) {
         Some((first, behind)) if !behind.is_empty() && !is_request(behind) => {
             Step::Last([first, first].concat())
         }
         _ => Step::Last(came.bytes.clone()),
-    }),
-        "Bytes behind a body that are no request carry it out again." },
-    fault! { "stream.ahead-swapped" ["HT-20"] ahead(|first, second| [second, first].concat()),
-        "Of requests that come at once the first is answered last." },
-    fault! { "stream.ahead-cut" ["HT-20"] ahead(|first, second| [first, &second[1..]].concat()),
-        "Of a request sent ahead the first byte is lost." },
+    }) },
+    fault! { "stream.ahead-cut" ["HT-20"] ahead(|first, second| [first, &second[1..]].concat()) },
     fault! { "stream.expect-102" ["HT-21"]
-        heads(PROCESSING, |lines| header(lines, "expect").is_some()),
-        "A client that waits for 100 Continue is told 102 and no more." },
+        heads(PROCESSING, |lines| header(lines, "expect").is_some()) },
+    // A body on GET or DELETE is read as the next request.
     fault! { "stream.body-of-get" ["HT-22"] super::wire::heads(|lines| {
         if lines[0].starts_with("GET ") || lines[0].starts_with("DELETE ") {
             lines.retain(|line| !line.starts_with("Content-Length:"));
         }
-    }),
-        "A body on GET or DELETE is read as the next request." },
+    }) },
     fault! { "stream.no-colon-500" ["HT-06"]
-        heads(FALLEN, |lines| lines[1..].iter().any(|line| !line.contains(':'))),
-        "A line of a head without a colon is a server error." },
+        heads(FALLEN, |lines| lines[1..].iter().any(|line| !line.contains(':'))) },
     fault! { "stream.folded-500" ["HT-08"]
-        heads(FALLEN, |lines| lines.iter().any(|line| line.starts_with([' ', '\t']))),
-        "A header that goes on in the next line is a server error." },
+        heads(FALLEN, |lines| lines.iter().any(|line| line.starts_with([' ', '\t']))) },
     fault! { "stream.escape-byte-500" ["HT-09"]
-        heads(FALLEN, |lines| lines.iter().any(|line| line.contains('\x1b'))),
-        "An escape byte in a header's value is a server error." },
-    fault! { "stream.long-header-500" ["HT-13"]
-        heads(FALLEN, |lines| lines[1..].iter().any(|line| line.len() > LONG)),
-        "A header of 64 KiB is a server error." },
-    fault! { "stream.many-headers-500" ["HT-13"] heads(FALLEN, |lines| lines.len() > 500),
-        "A head of more than 500 lines is a server error." },
-    fault! { "stream.headers-dropped" ["HT-13"] super::wire::heads(|lines| lines.truncate(90)),
-        "Only the first 90 lines of a head are looked at." },
-    fault! { "stream.long-first-line-500" ["HT-14"] heads(FALLEN, |lines| lines[0].len() > LONG),
-        "A first line of 64 KiB is a server error." },
+        heads(FALLEN, |lines| lines.iter().any(|line| line.contains('\x1b'))) },
+    fault! { "stream.many-headers-500" ["HT-13"] heads(FALLEN, |lines| lines.len() > 500) },
+    fault! { "stream.headers-dropped" ["HT-13"] super::wire::heads(|lines| lines.truncate(90)) },
+    fault! { "stream.long-first-line-500" ["HT-14"] heads(FALLEN, |lines| lines[0].len() > LONG) },
+    // Of a key that is too long only the beginning is compared.
     fault! { "stream.key-cut" ["HT-13"] super::wire::heads(|lines| {
         let start = format!("Bearer {MAIN}");
         if let Some((at, value)) = header(lines, "authorization")
@@ -95,8 +75,7 @@ pub(super) const ALL: &[Fault] = &[
         {
             lines[at] = format!("Authorization: {start}");
         }
-    }),
-        "Of a key that is too long only the beginning is compared." },
+    }) },
 ];
 
 fn stream(look: impl Fn(&Came) -> Step + Send + Sync + 'static) -> Intercept {

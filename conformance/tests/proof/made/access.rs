@@ -1,12 +1,13 @@
-//! Each endpoint lets each wrong credential in, or refuses it with another status.
+//! Each endpoint lets each wrong credential in, refuses it with another status, or refuses it and
+//! does what is asked.
 
 use promptarium_conformance::scenarios::tables::{ROWS, Scope};
 
 use super::{made, route};
 use crate::exchange::Request;
 use crate::fault::Fault;
-use crate::faults::keys::{let_in, token};
-use crate::front::code_instead;
+use crate::faults::keys::{as_main, let_in, token};
+use crate::front::{and_sends, code_instead};
 use crate::keys::{MAIN, OTHER, READ_ONLY, REVOKED};
 
 /// A credential: as in ids of scenarios, its rule, and whether a request has it.
@@ -30,6 +31,10 @@ const CREDENTIALS: [Credential; 6] = [
     ("no-scope", "AU-08", |request| token(request) == READ_ONLY),
 ];
 
+/// Writes that scenarios look for after the refusal.
+const SEEN: &str = "create-prompt update-prompt save-prompt create-vault update-vault add-prompts \
+    pin move-prompt remove-prompt delete-prompt delete-vault";
+
 pub(super) fn all() -> Vec<Fault> {
     let mut faults = Vec::new();
     for row in ROWS {
@@ -39,18 +44,23 @@ pub(super) fn all() -> Vec<Fault> {
                 ("no-scope", Scope::NotNeeded) => continue,
                 _ => rule,
             };
-            let (routes, name) = (route(&row.method, row.template), row.name);
+            let (routes, name) = (route(row.method.as_str(), row.template), row.name);
             let among = format!("access.{credential}.{name}");
-            let fault = |operator: &str| format!("access.{credential}.{name}.{operator}");
-            let wrong = format!("{routes} lets a caller in whose credential is {credential}.");
-            faults.push(made(fault("let-in"), rule, among.clone(), wrong, move || {
-                let_in(routes, has)
-            }));
+            let id = |operator: &str| format!("{among}.{operator}");
+            faults.push(made(id("let-in"), rule, among.clone(), move || let_in(routes, has)));
             for code in [403, 404] {
-                let wrong =
-                    format!("{routes} answers {code} where the credential is {credential}.");
                 let how = move || code_instead(routes, 401, code, has);
-                faults.push(made(fault(&code.to_string()), rule, among.clone(), wrong, how));
+                faults.push(made(id(&code.to_string()), rule, among.clone(), how));
+            }
+            if SEEN.split(' ').any(|seen| seen == name) {
+                let how = move || {
+                    and_sends(routes, move |mut request, _| {
+                        let is_refused = has(&request);
+                        as_main(&mut request);
+                        is_refused.then_some(request)
+                    })
+                };
+                faults.push(made(id("done"), rule, among.clone(), how));
             }
         }
     }

@@ -4,61 +4,15 @@
 use promptarium_conformance::scenarios::tables::{FIELDS, Field, Kind, Presence, Request};
 use serde_json::Value;
 
-use super::json::Json;
 use super::{dashed, made};
 use crate::bounds::refusal;
-use crate::entries::without;
-use crate::exchange::{self, Response};
+use crate::exchange::{self, Response, without};
 use crate::fault::{Fault, Intercept};
 use crate::front::{answers, instead};
 
-/// What a server does with a field.
-#[derive(Clone, Copy)]
-enum Act {
-    /// It takes a value that is to be refused.
-    Takes,
-    /// It refuses a value that is to be taken.
-    Refuses,
-}
-
-/// Whether an operator is about a value; `None` is a field that is not there.
-type When = Box<dyn Fn(Option<&Value>) -> bool + Send + Sync>;
-
-/// An operator on one field: as in ids, what is wrong, the rule.
-struct Operator {
-    id: String,
-    wrong: String,
-    rule: &'static str,
-    act: Act,
-    when: When,
-}
-
 pub(super) fn all() -> Vec<Fault> {
-    let of_fields = FIELDS.iter().flat_map(|field| {
-        let values = operators(field).into_iter().map(|operator| of_value(field, operator));
-        let named = made(
-            format!("{}unnamed", prefix(field)),
-            "ER-03",
-            prefix(field),
-            format!("A refusal does not name {} of {}.", field.name, field.request.names().1),
-            || unnamed(field),
-        );
-        let entry = matches!(field.kind, Kind::Uris(_)).then(|| {
-            made(
-                format!("{}entry-unnamed", prefix(field)),
-                "ER-03",
-                prefix(field),
-                format!("The message for {} does not name the entry at fault.", field.name),
-                || entry_unnamed(field),
-            )
-        });
-        values.chain([named]).chain(entry)
-    });
-    of_fields.chain(of_requests()).collect()
-}
-
-fn prefix(field: &Field) -> String {
-    format!("fields.{}.{}-", field.request.names().0, dashed(field.name))
+    let bodies = Request::ALL.iter().copied().filter(|request| request.has_body());
+    FIELDS.iter().flat_map(of_field).chain(bodies.flat_map(of_request)).collect()
 }
 
 fn route(request: Request) -> &'static str {
@@ -76,22 +30,64 @@ fn route(request: Request) -> &'static str {
     }
 }
 
-fn of_value(field: &'static Field, operator: Operator) -> Fault {
-    let Operator { id, wrong, rule, act, when } = operator;
-    let when: &'static When = Box::leak(Box::new(when));
-    let request = field.request.names().1;
-    let wrong = format!("{request}: {wrong}.");
-    made(format!("{}{id}", prefix(field)), rule, prefix(field), wrong, move || {
-        instead(route(field.request), move |request| {
-            if !when(value(field, request)?.as_ref()) {
-                return None;
-            }
-            Some(match act {
-                Act::Takes => Response::data(200, &Value::Object(serde_json::Map::new())),
-                Act::Refuses => refusal(field.name),
+/// The faults in one field.
+struct Operators {
+    field: &'static Field,
+    /// How the ids of its faults and scenarios begin.
+    prefix: String,
+    found: Vec<Fault>,
+}
+
+impl Operators {
+    fn add(
+        &mut self,
+        id: &str,
+        rule: &'static str,
+        how: impl Fn() -> Intercept + Send + Sync + 'static,
+    ) {
+        self.found.push(made(format!("{}{id}", self.prefix), rule, self.prefix.clone(), how));
+    }
+
+    /// Answers requests itself in which the field has such a value; `None` is no value.
+    fn respond(
+        &mut self,
+        id: &str,
+        rule: &'static str,
+        response: fn(&Field) -> Response,
+        when: impl Fn(Option<&Value>) -> bool + Send + Sync + 'static,
+    ) {
+        let field = self.field;
+        let when: &'static _ = Box::leak(Box::new(when));
+        self.add(id, rule, move || {
+            instead(route(field.request), move |request| {
+                when(value(field, request)?.as_ref()).then(|| response(field))
             })
-        })
-    })
+        });
+    }
+
+    /// A value that is to be refused is taken.
+    fn takes(
+        &mut self,
+        id: &str,
+        rule: &'static str,
+        when: impl Fn(&Value) -> bool + Send + Sync + 'static,
+    ) {
+        self.respond(id, rule, success, move |value| value.is_some_and(&when));
+    }
+
+    /// A value that is to be taken is refused.
+    fn refuses(
+        &mut self,
+        id: &str,
+        rule: &'static str,
+        when: impl Fn(&Value) -> bool + Send + Sync + 'static,
+    ) {
+        self.respond(id, rule, |field| refusal(field.name), move |value| value.is_some_and(&when));
+    }
+}
+
+fn success(_: &Field) -> Response {
+    Response::data(200, &Value::Object(serde_json::Map::new()))
 }
 
 /// The value of the field in a request that is one of the table; the inner `None` if it is not
@@ -107,278 +103,222 @@ fn value(field: &Field, request: &exchange::Request) -> Option<Option<Value>> {
     body.is_object().then(|| body.get(field.name).cloned())
 }
 
-fn operators(field: &'static Field) -> Vec<Operator> {
-    let mut found = Vec::new();
-    let name = field.name;
-    let mut add = |id: &str, wrong: String, rule, act, when: When| {
-        found.push(Operator { id: id.to_owned(), wrong, rule, act, when });
-    };
-    let takes = |what: &str| format!("{name} may be {what}");
-    let refuses = |what: &str| format!("{name} may not be {what}");
+fn of_field(field: &'static Field) -> Vec<Fault> {
+    let prefix = format!("fields.{}.{}-", field.request.names().0, dashed(field.name));
+    let mut all = Operators { field, prefix, found: Vec::new() };
     let body = field.request.has_body();
     let own = if field.request == Request::AddPrompts { "VC-13" } else { field.rule };
     if field.presence == Presence::Required {
-        add("missing-taken", takes("missing"), field.rule, Act::Takes, Box::new(|v| v.is_none()));
+        all.respond("missing-taken", field.rule, success, |value| value.is_none());
     }
-    let null = |value: Option<&Value>| value.is_some_and(Value::is_null);
-    match field.presence {
+    match field.presence.takes_null() {
         _ if !body => {}
-        Presence::Nullable | Presence::NullableByChoice => {
-            add("null-refused", refuses("null"), field.rule, Act::Refuses, Box::new(null));
-        }
-        Presence::Required | Presence::Optional => {
-            add("null-taken", takes("null"), field.rule, Act::Takes, Box::new(null));
-        }
+        true => all.refuses("null-refused", field.rule, Value::is_null),
+        false => all.takes("null-taken", field.rule, Value::is_null),
     }
-    for kind in other_types(field.kind, body) {
-        let when = move |value: Option<&Value>| value.is_some_and(|value| Json::of(value) == kind);
-        let (id, what) = (format!("{}-taken", kind.name()), format!("of the type {}", kind.name()));
-        add(&id, takes(&what), own, Act::Takes, Box::new(when));
+    for other in other_types(field.kind, body).split_whitespace() {
+        all.takes(&format!("{other}-taken"), own, move |value| kind(value) == other);
     }
-    for kind in other_entries(field.kind) {
-        let has = move |value: Option<&Value>| {
-            let entries = value.and_then(Value::as_array).into_iter().flatten();
-            entries.into_iter().any(|entry| Json::of(entry) == kind)
-        };
-        let id = format!("entry-{}-taken", kind.name());
-        let what = format!("a list with an entry of the type {}", kind.name());
-        add(&id, takes(&what), own, Act::Takes, Box::new(has));
+    for other in other_entries(field.kind).split_whitespace() {
+        all.takes(&format!("entry-{other}-taken"), own, move |value| {
+            entries(value).iter().any(|entry| kind(entry) == other)
+        });
     }
-    let bounds = bounds(field).into_iter();
-    let bounds = bounds.map(|(id, what, act, when)| (id.to_owned(), what, field.range, act, when));
-    for (id, what, rule, act, when) in bounds.chain(forms(field)) {
-        let wrong = match act {
-            Act::Takes => takes(&what),
-            Act::Refuses => refuses(&what),
-        };
-        add(&id, wrong, rule, act, when);
+    let whole =
+        matches!(field.kind, Kind::Id | Kind::PositiveId | Kind::Ids(..) | Kind::Integer(..));
+    if body && whole {
+        all.refuses("float-refused", own, |value| {
+            let entry = value.get(0).unwrap_or(value);
+            entry.is_f64() && kind(entry) == "number"
+        });
     }
-    found
+    bounds(&mut all);
+    forms(&mut all);
+    let name = field.name;
+    all.add("unnamed", "ER-03", move || {
+        in_refusals(field.request, move |body| without(&mut body["details"], name))
+    });
+    if matches!(field.kind, Kind::Uris(_)) {
+        all.add("entry-unnamed", "ER-03", move || {
+            in_refusals(field.request, move |body| {
+                if body["details"].get(name).is_some() {
+                    body["details"][name] = "An entry is not valid.".into();
+                }
+            })
+        });
+    }
+    all.found
+}
+
+/// The type of a JSON value.
+fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::String(_) => "string",
+        Value::Number(number) if number.as_f64().is_some_and(|n| n.fract() != 0.0) => "fraction",
+        Value::Number(_) => "number",
+        Value::Bool(_) => "boolean",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+        Value::Null => "null",
+    }
 }
 
 /// The types that are sent in place of the field's own.
-fn other_types(kind: Kind, body: bool) -> Vec<Json> {
-    use Json::{Boolean, Fraction, List, Number, Object, Text};
+fn other_types(kind: Kind, body: bool) -> &'static str {
     match kind {
-        Kind::OneOf(..) if !body => Vec::new(),
-        _ if !body => vec![Text],
+        Kind::OneOf(..) if !body => "",
+        _ if !body => "string",
         Kind::Text(..) | Kind::AnyText | Kind::Ratio(_) | Kind::OneOf(..) | Kind::Uri => {
-            vec![Number, Boolean, List, Object]
+            "number boolean array object"
         }
-        Kind::Uris(_) => vec![Text, Number, Boolean, Object],
-        Kind::Id | Kind::PositiveId | Kind::Integer(..) => {
-            vec![Text, Fraction, Boolean, List, Object]
-        }
-        Kind::Ids(..) => vec![Number, Text, Boolean, Object],
-        Kind::Object => vec![Text, Number, Boolean, List],
+        Kind::Uris(_) => "string number boolean object",
+        Kind::Id | Kind::PositiveId | Kind::Integer(..) => "string fraction boolean array object",
+        Kind::Ids(..) => "number string boolean object",
+        Kind::Object => "string number boolean array",
     }
 }
 
-fn other_entries(kind: Kind) -> Vec<Json> {
-    use Json::{Boolean, Fraction, List, Null, Number, Object, Text};
+fn other_entries(kind: Kind) -> &'static str {
     match kind {
-        Kind::Uris(_) => vec![Number, Boolean, Null, Object, List],
-        Kind::Ids(..) => vec![Text, Boolean, Null, List, Object, Fraction],
-        _ => Vec::new(),
+        Kind::Uris(_) => "number boolean null object array",
+        Kind::Ids(..) => "string boolean null array object fraction",
+        _ => "",
     }
+}
+
+fn entries(value: &Value) -> &[Value] {
+    value.as_array().map_or(&[], Vec::as_slice)
+}
+
+/// A text that holds, or the same of an entry of a list.
+fn has_text(value: &Value, holds: fn(&str) -> bool) -> bool {
+    std::iter::once(value).chain(entries(value)).filter_map(Value::as_str).any(holds)
 }
 
 /// Operators on the bounds: one more is taken, the last is refused, and characters are counted in
 /// another way.
-fn bounds(field: &'static Field) -> Vec<(&'static str, String, Act, When)> {
-    let text = |holds: fn(&str, usize) -> bool, most: usize| -> When {
-        Box::new(move |value| value.and_then(Value::as_str).is_some_and(|text| holds(text, most)))
+fn bounds(all: &mut Operators) {
+    let range = all.field.range;
+    let text = |holds: fn(&str, usize) -> bool, most: usize| {
+        move |value: &Value| value.as_str().is_some_and(|text| holds(text, most))
     };
-    let list = |count: usize| -> When {
-        Box::new(move |value| value.and_then(Value::as_array).is_some_and(|it| it.len() == count))
+    let is_of: fn(&str, usize) -> bool = |text, count| text.chars().count() == count;
+    let list =
+        |count: usize| move |value: &Value| value.as_array().is_some_and(|it| it.len() == count);
+    let number = |holds: fn(f64, f64) -> bool, bound: i64| {
+        move |value: &Value| value.as_f64().is_some_and(|number| holds(number, bound as f64))
     };
-    let number = |holds: fn(f64, f64) -> bool, bound: i64| -> When {
-        Box::new(move |value| {
-            value.and_then(Value::as_f64).is_some_and(|number| holds(number, bound as f64))
-        })
-    };
-    let length: fn(&str, usize) -> bool = |text, count| text.chars().count() == count;
-    let of = |count: usize| format!("of {count} characters");
-    let mut found = Vec::new();
-    let (Kind::Text(_, most) | Kind::Ratio(most)) = field.kind else {
-        return match field.kind {
-            Kind::Uris(most) => vec![
-                ("one-more-taken", format!("of {} entries", most + 1), Act::Takes, list(most + 1)),
-                ("last-refused", format!("of {most} entries"), Act::Refuses, list(most)),
-            ],
-            Kind::Ids(least, most) => vec![
-                ("none-taken", "without entries".into(), Act::Takes, list(least - 1)),
-                ("first-refused", format!("of {least} entries"), Act::Refuses, list(least)),
-                ("one-more-taken", format!("of {} entries", most + 1), Act::Takes, list(most + 1)),
-                ("last-refused", format!("of {most} entries"), Act::Refuses, list(most)),
-            ],
-            Kind::Integer(least, most) => vec![
-                ("below-taken", format!("below {least}"), Act::Takes, number(|n, b| n < b, least)),
-                ("first-refused", least.to_string(), Act::Refuses, number(|n, b| n == b, least)),
-                ("last-refused", most.to_string(), Act::Refuses, number(|n, b| n == b, most)),
-                ("above-taken", format!("above {most}"), Act::Takes, number(|n, b| n > b, most)),
-            ],
-            Kind::PositiveId => {
-                vec![("below-taken", "below 1".into(), Act::Takes, number(|n, b| n < b, 1))]
+    match all.field.kind {
+        Kind::Text(least, most) => {
+            if least == 1 {
+                all.takes("empty-taken", range, text(is_of, 0));
+                all.refuses("first-refused", range, text(is_of, 1));
             }
-            _ => found,
+            let bytes = text(|text, most| fits(text, most) && text.len() > most, most);
+            all.refuses("bytes-counted", range, bytes);
+            let units =
+                text(|text, most| fits(text, most) && text.encode_utf16().count() > most, most);
+            all.refuses("utf16-counted", range, units);
+        }
+        Kind::Uris(most) => {
+            all.takes("one-more-taken", range, list(most + 1));
+            all.refuses("last-refused", range, list(most));
+        }
+        Kind::Ids(least, most) => {
+            all.takes("none-taken", range, list(least - 1));
+            all.refuses("first-refused", range, list(least));
+            all.takes("one-more-taken", range, list(most + 1));
+            all.refuses("last-refused", range, list(most));
+        }
+        Kind::Integer(least, most) => {
+            all.takes("below-taken", range, number(|n, bound| n < bound, least));
+            all.refuses("first-refused", range, number(|n, bound| n == bound, least));
+            all.refuses("last-refused", range, number(|n, bound| n == bound, most));
+            all.takes("above-taken", range, number(|n, bound| n > bound, most));
+        }
+        Kind::PositiveId => all.takes("below-taken", range, number(|n, bound| n < bound, 1)),
+        _ => {}
+    }
+    if let Kind::Text(_, most) | Kind::Ratio(most) = all.field.kind {
+        all.takes("one-more-taken", range, text(is_of, most + 1));
+        all.refuses("last-refused", range, text(is_of, most));
+        let marks: fn(&str, usize) -> bool = |text, most| {
+            let marks = text.chars().filter(|c| *c == '\u{301}').count();
+            !fits(text, most) && text.chars().count() - marks <= most
         };
-    };
-    if let Kind::Text(1, _) = field.kind {
-        found.push(("empty-taken", "empty".to_owned(), Act::Takes, text(length, 0)));
-        found.push(("first-refused", of(1), Act::Refuses, text(length, 1)));
+        all.takes("marks-not-counted", range, text(marks, most));
     }
-    found.push(("one-more-taken", of(most + 1), Act::Takes, text(length, most + 1)));
-    found.push(("last-refused", of(most), Act::Refuses, text(length, most)));
-    if matches!(field.kind, Kind::Text(..)) {
-        let counted = |unit: &str| format!("of {most} characters that are more {unit}");
-        let bytes: fn(&str, usize) -> bool =
-            |text, most| text.chars().count() <= most && text.len() > most;
-        found.push(("bytes-counted", counted("bytes"), Act::Refuses, text(bytes, most)));
-        let units: fn(&str, usize) -> bool =
-            |text, most| text.chars().count() <= most && text.encode_utf16().count() > most;
-        found.push(("utf16-counted", counted("UTF-16 units"), Act::Refuses, text(units, most)));
-    }
-    let signs: fn(&str, usize) -> bool = |text, most| {
-        let marks = text.chars().filter(|c| *c == '\u{301}').count();
-        let all = text.chars().count();
-        all > most && all - marks <= most
-    };
-    let longer = format!("of more than {most} code points with marks among them");
-    found.push(("marks-not-counted", longer, Act::Takes, text(signs, most)));
-    found
+}
+
+fn fits(text: &str, most: usize) -> bool {
+    text.chars().count() <= most
 }
 
 /// Operators on what a value says: words, addresses, spellings.
-fn forms(field: &'static Field) -> Vec<(String, String, &'static str, Act, When)> {
-    let text = |holds: fn(&str) -> bool| -> When {
-        Box::new(move |value| {
-            let entries = value.and_then(Value::as_array).into_iter().flatten();
-            let mut texts = value.into_iter().chain(entries).filter_map(Value::as_str);
-            texts.any(holds)
-        })
-    };
-    let mut found = Vec::new();
-    let mut add = |id: &str, what: &str, rule: &'static str, act: Act, when: When| {
-        found.push((id.to_owned(), what.to_owned(), rule, act, when));
-    };
-    match field.kind {
+fn forms(all: &mut Operators) {
+    let (rule, range) = (all.field.rule, all.field.range);
+    match all.field.kind {
         Kind::OneOf(words, _) => {
             for word in words.split(' ') {
-                let when = move |value: Option<&Value>| value.is_some_and(|it| it == word);
                 let id = format!("{}-refused", word.replace('/', "-"));
-                add(&id, word, field.range, Act::Refuses, Box::new(when));
+                all.refuses(&id, range, move |value| value == word);
             }
-            let other = move |value: Option<&Value>, same: fn(&str, &str) -> bool| {
-                let text = value.and_then(Value::as_str);
-                let known = |text: &str| words.split(' ').any(|word| word == text);
-                text.is_some_and(|it| !known(it) && words.split(' ').any(|word| same(it, word)))
+            let other = move |value: &Value, same: fn(&str, &str) -> bool| {
+                let text = value.as_str().filter(|text| words.split(' ').all(|word| word != *text));
+                text.is_some_and(|text| words.split(' ').any(|word| same(text, word)))
             };
-            let any = move |value: Option<&Value>| other(value, |_, _| true);
-            add("any-word-taken", "any other word", field.range, Act::Takes, Box::new(any));
+            all.takes("any-word-taken", range, move |value| other(value, |_, _| true));
             // The near words of upload types have no capitals: media types have no case.
-            if field.request != Request::Slot {
-                let case = move |value: Option<&Value>| other(value, str::eq_ignore_ascii_case);
-                let what = "a word in capitals";
-                add("other-case-taken", what, field.range, Act::Takes, Box::new(case));
+            if all.field.request != Request::Slot {
+                all.takes("other-case-taken", range, move |value| {
+                    other(value, str::eq_ignore_ascii_case)
+                });
             }
+            return;
         }
         Kind::Uri | Kind::Uris(_) => {
-            let plain = text(|text| !text.contains([':', '/', '#']));
-            add("word-taken", "a text that is not a URI", field.rule, Act::Takes, plain);
-            let relative = text(|text| text.starts_with('/'));
-            add("relative-taken", "a relative address", field.rule, Act::Takes, relative);
-        }
-        Kind::Object => {
-            let empty = |value: Option<&Value>| {
-                value.and_then(Value::as_object).is_some_and(serde_json::Map::is_empty)
-            };
-            add("empty-refused", "empty", field.range, Act::Refuses, Box::new(empty));
-        }
-        Kind::Id | Kind::PositiveId | Kind::Ids(..) | Kind::Integer(..)
-            if field.request.has_body() =>
-        {
-            let rule = if field.request == Request::AddPrompts { "VC-13" } else { field.rule };
-            let float = |value: Option<&Value>| {
-                let entry = value.and_then(|value| value.get(0)).or(value);
-                entry.is_some_and(|it| it.is_f64() && Json::of(it) == Json::Number)
-            };
-            let what = "a float that is exact";
-            add("float-refused", what, rule, Act::Refuses, Box::new(float));
-        }
-        _ => {}
-    }
-    if !matches!(
-        field.kind,
-        Kind::Id | Kind::PositiveId | Kind::Ids(..) | Kind::Integer(..) | Kind::OneOf(..)
-    ) {
-        let nul = |value: Option<&Value>| {
-            value.is_some_and(|value| value.to_string().contains("\\u0000"))
-        };
-        add("nul-taken", "with U+0000", field.rule, Act::Takes, Box::new(nul));
-    }
-    found
-}
-
-/// Details do not have the field.
-fn unnamed(field: &'static Field) -> Intercept {
-    answers(route(field.request), |_, response| {
-        if response.code() == 400 {
-            response.edit(|body| without(&mut body["details"], field.name));
-        }
-    })
-}
-
-fn entry_unnamed(field: &'static Field) -> Intercept {
-    answers(route(field.request), |_, response| {
-        if response.code() == 400 {
-            response.edit(|body| {
-                if body["details"].get(field.name).is_some() {
-                    body["details"][field.name] = "An entry is not valid.".into();
-                }
+            all.takes("word-taken", rule, |it| {
+                has_text(it, |text| !text.contains([':', '/', '#']))
             });
+            all.takes("relative-taken", rule, |it| has_text(it, |text| text.starts_with('/')));
+        }
+        Kind::Object => all.refuses("empty-refused", range, |value| {
+            value.as_object().is_some_and(serde_json::Map::is_empty)
+        }),
+        Kind::Text(..) | Kind::AnyText | Kind::Ratio(_) => {}
+        Kind::Id | Kind::PositiveId | Kind::Ids(..) | Kind::Integer(..) => return,
+    }
+    all.takes("nul-taken", rule, |value| value.to_string().contains("\\u0000"));
+}
+
+/// Changes the bodies of refusals with 400.
+fn in_refusals(request: Request, change: impl Fn(&mut Value) + Send + Sync + 'static) -> Intercept {
+    answers(route(request), move |_, response| {
+        if response.code() == 400 {
+            response.edit(&change);
         }
     })
 }
 
 /// Operators on whole requests.
-fn of_requests() -> impl Iterator<Item = Fault> {
-    let bodies = Request::ALL.iter().copied().filter(|request| request.has_body());
-    bodies.flat_map(|request| {
-        let (name, words) = request.names();
-        let first_only = move || {
-            answers(route(request), |_, response| {
-                if response.code() == 400 {
-                    response.edit(|body| {
-                        let details = body["details"].as_object().cloned().unwrap_or_default();
-                        body["details"] = details.into_iter().take(1).collect();
-                    });
-                }
+fn of_request(request: Request) -> Vec<Fault> {
+    let name = request.names().0;
+    let unknown = format!("fields.{name}.unknown-refused");
+    let among = format!("fields.{name}.unknown-ignored");
+    let mut found = vec![made(unknown, request.rule(), among, move || {
+        instead(route(request), |request| {
+            request.json().get("unknown").is_some().then(|| refusal("unknown"))
+        })
+    })];
+    // A body with one field has no second one to be named.
+    if FIELDS.iter().filter(|field| field.request == request).count() > 1 {
+        let first_only = format!("fields.{name}.first-only");
+        found.push(made(first_only, "ER-03", format!("fields.{name}.all-at-once"), move || {
+            in_refusals(request, |body| {
+                let details = body["details"].as_object().cloned().unwrap_or_default();
+                body["details"] = details.into_iter().take(1).collect();
             })
-        };
-        let unknown = move || {
-            instead(route(request), |request| {
-                request.json().get("unknown").is_some().then(|| refusal("unknown"))
-            })
-        };
-        // A body with one field has no second one to be named.
-        let several = FIELDS.iter().filter(|field| field.request == request).count() > 1;
-        let first = several.then(|| {
-            made(
-                format!("fields.{name}.first-only"),
-                "ER-03",
-                format!("fields.{name}.all-at-once"),
-                format!("{words}: details name one field at most."),
-                first_only,
-            )
-        });
-        let unknown = made(
-            format!("fields.{name}.unknown-refused"),
-            request.rule(),
-            format!("fields.{name}.unknown-ignored"),
-            format!("{words}: an unknown field is refused."),
-            unknown,
-        );
-        first.into_iter().chain([unknown])
-    })
+        }));
+    }
+    found
 }

@@ -1,32 +1,21 @@
-//! Faults in the filters of the list of prompts.
+//! Faults in the filters of the list of prompts, and in deleting a prompt.
 
 use crate::prelude::*;
 
 const LIST: &str = "GET /prompts";
+const DELETE: &str = "DELETE /prompts/*";
 
 #[rustfmt::skip]
-pub(super) const ALL: &[Fault] = &[
-    fault! { "prompts.list-201" ["PR-13"] status_instead(LIST, 206),
-        "The list of prompts answers 206." },
-    fault! { "prompts.list-short" ["PR-13"] edits_each(LIST, |prompt| without(prompt, "updatedAt")),
-        "The entries of the list lack updatedAt." },
+pub(in crate::faults) const ALL: &[Fault] = &[
+    fault! { "prompts.list-201" ["PR-13"] status_instead(LIST, 206) },
+    fault! { "prompts.list-short" ["PR-13"] edits_each(LIST, |prompt| without(prompt, "updatedAt")) },
+    // With vaultId the filter type is ignored.
     fault! { "prompts.type-ignored-with-vault" ["PR-16"] asks(LIST, |request| {
         if request.parameter("vaultId").is_some() && is_type(request) {
             request.set_parameter("type", None);
         }
-    }),
-        "With vaultId the filter type is ignored." },
-    fault! { "prompts.vault-ignored-with-type" ["PR-15"] asks(LIST, |request| {
-        if is_vault(request) && is_type(request) {
-            request.set_parameter("vaultId", None);
-        }
-    }),
-        "With type the filter vaultId is ignored." },
-    fault! { "prompts.type-in-capitals" ["PR-18"] asks(LIST, |request| {
-        let lower = request.parameter("type").map(str::to_lowercase);
-        request.set_parameter("type", lower.as_deref());
-    }),
-        "The filter type takes capitals." },
+    }) },
+    // A vaultId is read up to its first sign that is no digit.
     fault! { "prompts.vault-id-cut" ["PR-17"] asks(LIST, |request| {
         let id = request.parameter("vaultId").unwrap_or_default();
         let end = id.find(|c: char| !c.is_ascii_digit()).unwrap_or(id.len());
@@ -34,61 +23,44 @@ pub(super) const ALL: &[Fault] = &[
         if !digits.is_empty() {
             request.set_parameter("vaultId", Some(&digits));
         }
-    }),
-        "A vaultId is read up to its first sign that is no digit." },
-    fault! { "prompts.type-by-first-type" ["PR-16"] first_type(),
-        "The filter type finds prompts by the type they were made with." },
-    fault! { "existing-data.vault-and-one" ["PR-15"] and_one(),
-        "The end of a list by vaultId alone has a prompt that is not in the vault." },
+    }) },
+    // The filter type leaves out what was updated.
+    fault! { "prompts.type-of-updated" ["PR-16"] answers(LIST, |request, response| {
+        if request.parameter("type").is_some() {
+            entries(response, |list| list.retain(|one| one["updatedAt"] == one["createdAt"]));
+        }
+    }) },
+    fault! { "existing-data.vault-and-one" ["PR-15"] answers(LIST, |request, response| {
+        if request.parameter("vaultId").is_some() {
+            entries(response, |found| found.extend(found.first().cloned().map(nowhere)));
+        }
+    }) },
+    fault! { "prompts.delete-soft" ["PR-41"] kept("GET /prompts/*, DELETE /prompts/*") },
+    fault! { "prompts.delete-still-listed" ["PR-42"]
+        listed_on("GET /prompts, DELETE /prompts/*", in_vault) },
+    // A deleted prompt with images stays in the list of prompts with a vaultId.
+    fault! { "prompts.delete-keeps-images" ["PR-43"]
+        listed_on("GET /prompts, DELETE /prompts/*", |request, prompt| {
+            in_vault(request, prompt) && prompt["images"] != json!([])
+        }) },
+    // Deleting a prompt takes the next one out of its vaults too.
+    fault! { "prompts.delete-takes-others" ["PR-42"] whole(DELETE, |request, upstream| async move {
+        let before = upstream.get(&request, &*request.path).await.json();
+        let response = upstream.send(&request).await;
+        for vault in ids_of(&before["data"], "vaultIds").into_iter().filter(|_| response.is_success()) {
+            if let Some(first) = upstream.members(&request, vault).await.first() {
+                let member = format!("/vaults/{vault}/prompts/{}", first["vaultPromptId"]);
+                upstream.delete(&request, member).await;
+            }
+        }
+        response
+    }) },
 ];
 
 const KINDS: [&str; 3] = ["image", "text", "video"];
 
 fn is_type(request: &Request) -> bool {
     request.parameter("type").is_some_and(|kind| KINDS.contains(&kind))
-}
-
-fn is_vault(request: &Request) -> bool {
-    request.parameter("vaultId").is_some_and(|id| id.parse::<i64>().is_ok())
-}
-
-fn first_type() -> Intercept {
-    answers_with(
-        "POST /prompts, GET /prompts",
-        move |first: &mut HashMap<i64, String>, request, response| {
-            if request.method == Method::POST {
-                let kind = response.json()["data"]["promptType"].as_str().map(str::to_owned);
-                first.extend(kind.map(|kind| (response.id(), kind)));
-            } else if let Some(wanted) = request.parameter("type") {
-                let kind = |prompt: &Value| first.get(&prompt["id"].as_i64()?);
-                entries(response, |list| {
-                    list.retain(|prompt| kind(prompt).is_none_or(|kind| kind == wanted));
-                });
-            }
-        },
-    )
-}
-
-fn and_one() -> Intercept {
-    let how = whole("GET /prompts", |request, upstream| async move {
-        let mut response = upstream.send(&request).await;
-        if is_end_by_vault(&request, &response) {
-            let all = upstream.get(&request, "/prompts").await.json();
-            let mut all = all["data"].as_array().into_iter().flatten();
-            let elsewhere = |one: &&Value| {
-                let vaults = one["vaultIds"].as_array().into_iter().flatten();
-                let vault = request.parameter("vaultId").unwrap_or_default();
-                vaults.map(Value::to_string).all(|id| id != vault)
-            };
-            let one = all.find(elsewhere).cloned();
-            entries(&mut response, |found| {
-                let one = one.or_else(|| found.first().cloned().map(nowhere));
-                found.extend(one);
-            });
-        }
-        response
-    });
-    foreseen(how, is_end_by_vault)
 }
 
 /// The prompt as another one that is in no vault.
@@ -98,11 +70,49 @@ fn nowhere(mut prompt: Value) -> Value {
     prompt
 }
 
-/// Whether prompts were found by their vault, and there are no more.
-fn is_end_by_vault(request: &Request, response: &Response) -> bool {
-    let query = request.query.as_deref().unwrap_or_default();
-    let alone = query.starts_with("vaultId=") && !query.contains('&');
-    let body = response.json();
-    let found = body["data"].as_array().is_some_and(|found| !found.is_empty());
-    alone && found && body["pagination"]["nextCursor"].is_null()
+/// Reads of an address answer what they answered before a deletion.
+pub(in crate::faults) fn kept(routes: &'static str) -> Intercept {
+    whole_with(routes, |request, upstream, gone: Shared<HashMap<String, Response>>| async move {
+        // Each account has things of its own.
+        let at = format!("{} {}", request.authorization(), request.path);
+        if request.method == Method::GET {
+            let response = upstream.send(&request).await;
+            let kept = gone.with(|gone| gone.get(&at).cloned());
+            return kept.filter(|_| response.code() == 404).unwrap_or(response);
+        }
+        let before = upstream.get(&request, &*request.path).await;
+        let response = upstream.send(&request).await;
+        if response.is_success() {
+            gone.with(|gone| gone.insert(at, before));
+        }
+        response
+    })
+}
+
+fn in_vault(request: &Request, prompt: &Value) -> bool {
+    let vault = request.parameter("vaultId").and_then(|id| id.parse().ok());
+    vault.is_some_and(|id| ids_of(prompt, "vaultIds").contains(&id))
+}
+
+/// Lists hold what their caller has deleted, if it is `shown`.
+pub(in crate::faults) fn listed_on(
+    routes: &'static str,
+    shown: fn(&Request, &Value) -> bool,
+) -> Intercept {
+    whole_with(routes, move |request, upstream, gone: Shared<Vec<(String, Value)>>| async move {
+        let by = request.authorization().to_owned();
+        if request.method == Method::GET {
+            let mut response = upstream.send(&request).await;
+            let mut left = gone.with(|gone| gone.clone());
+            left.retain(|(owner, thing)| *owner == by && shown(&request, thing));
+            entries(&mut response, |list| list.extend(left.into_iter().map(|(_, thing)| thing)));
+            return response;
+        }
+        let thing = upstream.get(&request, &*request.path).await.json()["data"].take();
+        let response = upstream.send(&request).await;
+        if response.is_success() {
+            gone.with(|gone| gone.push((by, thing)));
+        }
+        response
+    })
 }

@@ -6,41 +6,14 @@ use crate::prelude::*;
 const FORK: &str = "POST /vaults/*/fork";
 
 #[rustfmt::skip]
-pub(crate) const ALL: &[Fault] = &[
-    fault! { "vaults.fork-own-private" ["VA-30"] forced(Clone::clone),
-        "One's own private vault can be forked." },
-    fault! { "vaults.fork-any-private" ["VA-30"] forced(of_the_other),
-        "A private vault of another account can be forked." },
-    fault! { "vaults.fork-unlisted" ["VA-29"] whole(FORK, |request, upstream| async move {
-        let vault = upstream.get(&of_the_other(&request), format!("/vaults/{}", request.id(1))).await;
-        if vault.json()["data"]["visibility"] == "unlisted" {
-            return Response::refusal(404, "There is no such vault.");
-        }
-        upstream.send(&request).await
-    }),
-        "An unlisted vault of another account cannot be forked." },
-    fault! { "vaults.fork-follows" ["VA-34"] linked("PATCH /prompts/*", false),
-        "An update of a source's prompt reaches its copies." },
-    fault! { "vaults.fork-leads" ["VA-34"] linked("PATCH /prompts/*", true),
-        "An update of a copy reaches the source's prompt." },
-    fault! { "vaults.fork-renamed" ["VA-34"] linked("PATCH /vaults/*", false),
-        "An update of the source reaches its forks." },
-    fault! { "vaults.fork-renames" ["VA-34"] linked("PATCH /vaults/*", true),
-        "An update of a fork reaches its source." },
-    fault! { "vaults.fork-deletes" ["VA-34"] linked("DELETE /prompts/*", false),
-        "A deletion of a source's prompt deletes its copies." },
-    fault! { "vaults.fork-everywhere" ["VA-33"] whole(FORK, |request, upstream| async move {
-        let fork = upstream.send(&request).await;
-        let copies = upstream.members(&request, fork.id()).await;
-        let copies: Vec<_> = copies.iter().map(|copy| &copy["id"]).collect();
-        let vaults = upstream.list(&request, "/vaults").await;
-        for general in vaults.iter().filter(|vault| fork.is_success() && vault["isSystem"] == true) {
-            let path = format!("/vaults/{}/prompts", general["id"]);
-            upstream.post(&request, path, &json!({ "promptIds": copies })).await;
-        }
-        fork
-    }),
-        "The copies of a fork are in the General vault too." },
+pub(in crate::faults) const ALL: &[Fault] = &[
+    fault! { "vaults.fork-own-private" ["VA-30"] forced(Clone::clone) },
+    fault! { "vaults.fork-any-private" ["VA-30"] forced(of_the_other) },
+    fault! { "vaults.fork-leads" ["VA-34"] linked("PATCH /prompts/*", true) },
+    fault! { "vaults.fork-renamed" ["VA-34"] linked("PATCH /vaults/*", false) },
+    fault! { "vaults.fork-renames" ["VA-34"] linked("PATCH /vaults/*", true) },
+    fault! { "vaults.fork-deletes" ["VA-34"] linked("DELETE /prompts/*", false) },
+    // A fork is as visible as its source.
     fault! { "vaults.fork-public" ["VA-31"] whole(FORK, |request, upstream| async move {
         let fork = upstream.send(&request).await;
         if !fork.is_success() {
@@ -50,14 +23,12 @@ pub(crate) const ALL: &[Fault] = &[
         let mut shown = upstream.patch(&request, path, &public).await;
         shown.set_code(201);
         shown
-    }),
-        "A fork is as visible as its source." },
+    }) },
     fault! { "vaults.fork-system" ["VA-31"]
-        edits_data(FORK, |vault| vault["isSystem"] = true.into()),
-        "A fork is a system vault." },
+        edits_data(FORK, |vault| vault["isSystem"] = true.into()) },
     fault! { "vaults.fork-count" ["VA-32"]
-        edits_data(FORK, |vault| vault["promptCount"] = 0.into()),
-        "A fork answers with the count from before the copying." },
+        edits_data(FORK, |vault| vault["promptCount"] = 0.into()) },
+    // A fork copies the first 100 prompts.
     fault! { "vaults.fork-100" ["VA-33"] whole(FORK, |request, upstream| async move {
         let mut fork = upstream.send(&request).await;
         let copies = upstream.members(&request, fork.id()).await;
@@ -66,8 +37,8 @@ pub(crate) const ALL: &[Fault] = &[
         }
         fork.edit_data(|vault| vault["promptCount"] = copies.len().min(100).into());
         fork
-    }),
-        "A fork copies the first 100 prompts." },
+    }) },
+    // A fork copies prompts without their platform.
     fault! { "vaults.fork-platform" ["VA-33"] whole(FORK, |request, upstream| async move {
         let fork = upstream.send(&request).await;
         for copy in upstream.members(&request, fork.id()).await {
@@ -75,26 +46,13 @@ pub(crate) const ALL: &[Fault] = &[
             upstream.patch(&request, path, &none).await;
         }
         fork
-    }),
-        "A fork copies prompts without their platform." },
-    fault! { "vaults.fork-images" ["VA-33"]
-        in_forks(|copies| copies.iter_mut().for_each(|copy| copy["images"] = json!([]))),
-        "The copies of a fork have no images." },
-    fault! { "vaults.fork-order" ["VA-33"] in_forks(|copies| copies.reverse()),
-        "The copies of a fork are in the reverse order." },
+    }) },
+    fault! { "vaults.fork-order" ["VA-33"] in_forks(|copies| copies.reverse()) },
+    // The copies of a fork are read in the vault, and not at their own addresses.
     fault! { "vaults.fork-unread" ["VA-33"] of_copies(|request| {
         (request.method == Method::GET).then(|| Response::refusal(404, "There is nothing here."))
-    }),
-        "The copies of a fork are read in the vault, and not at their own addresses." },
-    fault! { "vaults.fork-model" ["VA-33"] of_copies(|request| {
-        let body = request.json();
-        let media = ["image", "video"].contains(&text(&body, "promptType"));
-        let lacks = media && body.get("modelId").is_none();
-        (request.method == Method::PATCH && lacks).then(|| refusal("modelId"))
-    }),
-        "A fork copies prompts without their modelId." },
-    fault! { "vaults.fork-200" ["VA-29"] status_instead(FORK, 200),
-        "A fork answers 200." },
+    }) },
+    fault! { "vaults.fork-200" ["VA-29"] status_instead(FORK, 200) },
 ];
 
 /// A refused fork of a private vault is made: for the moment its owner makes the vault public.

@@ -9,15 +9,15 @@ use serde_json::{Value, json};
 use crate::description::Description;
 use crate::keys::MAIN;
 use crate::parts::NotStarted;
-use crate::session::Session;
 
 /// One byte more than a JSON body may have (S-67).
 const TOO_LARGE: usize = 4 * 1024 * 1024 + 1;
 
 /// Sends them all to a service that looks at its answers itself.
-pub(crate) async fn sweep(session: &Session, description: &Description) -> Result<(), NotStarted> {
-    let client = Client { http: reqwest::Client::builder().no_proxy().build()?, session };
-    for place in description.places() {
+pub(crate) async fn sweep(base_url: &str, description: &Description) -> Result<(), NotStarted> {
+    let root = base_url.strip_suffix("/api/v1").unwrap_or(base_url);
+    let client = Client { http: reqwest::Client::builder().no_proxy().build()?, root };
+    for place in &description.operations {
         let path = place.template.replace("{promptId}", "1").replace("{vaultId}", "1");
         let path = path.replace("{vaultPromptId}", "1").replace("{clientJobId}", "a");
         let path = path.replace("{name}", "0123456789abcdefghijklmno0.png");
@@ -44,7 +44,7 @@ async fn what_is_kept(client: &Client<'_>) -> Result<(), NotStarted> {
     put.header(CONTENT_TYPE, "image/png").body("a").send().await?;
 
     let asset = text("url");
-    let path = asset.strip_prefix(client.root()).unwrap_or_default().to_owned();
+    let path = asset.strip_prefix(client.root).unwrap_or_default().to_owned();
     for (method, path) in [
         (Method::GET, "/api/v1/openapi.json"),
         (Method::GET, path.as_str()),
@@ -69,15 +69,10 @@ fn with_key(content_type: &'static str) -> HeaderMap {
 
 struct Client<'a> {
     http: reqwest::Client,
-    session: &'a Session,
+    root: &'a str,
 }
 
 impl Client<'_> {
-    fn root(&self) -> &str {
-        let base_url = self.session.target.base_url();
-        base_url.strip_suffix("/api/v1").unwrap_or(base_url)
-    }
-
     async fn send(
         &self,
         method: &Method,
@@ -85,7 +80,7 @@ impl Client<'_> {
         headers: HeaderMap,
         body: Vec<u8>,
     ) -> Result<reqwest::Response, NotStarted> {
-        let request = self.http.request(method.clone(), format!("{}{path}", self.root()));
+        let request = self.http.request(method.clone(), format!("{}{path}", self.root));
         Ok(request.headers(headers).body(body).send().await?)
     }
 }

@@ -1,6 +1,7 @@
 //! Stands between the sockets and the service: every answer is looked at on its way
 //! out, whoever asked.
 
+use std::collections::BTreeSet;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -14,29 +15,32 @@ use promptarium_server::test_support::{ApiService, HttpService, check_host};
 use promptarium_server::test_support::{Response, ResponseBody, ResponseBodyError};
 
 use crate::description::{Description, Status};
+use crate::unseen;
 
-/// What was seen since somebody looked last.
-#[derive(Clone, Default)]
-pub(crate) struct Log(Arc<Mutex<(Vec<Status>, Vec<String>)>>);
+/// Holds answers against the document, and keeps what was seen and what was other than described.
+#[derive(Clone)]
+pub(crate) struct Judge {
+    pub(crate) description: Arc<Description>,
+    log: Arc<Mutex<(BTreeSet<Status>, BTreeSet<String>)>>,
+}
 
 /// The service, watched.
 #[derive(Clone)]
 pub(crate) struct Gateway {
     pub(crate) app: Arc<ApiService>,
-    pub(crate) description: Arc<Description>,
-    pub(crate) log: Log,
+    pub(crate) judge: Judge,
 }
 
-impl Log {
-    /// What was seen, and what of it was other than described.
-    pub(crate) fn take(&self) -> (Vec<Status>, Vec<String>) {
-        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+impl Judge {
+    pub(crate) fn new(description: Arc<Description>) -> Self {
+        Self { description, log: Arc::default() }
     }
 
-    fn add(&self, seen: Vec<Status>, violations: Vec<String>) {
-        let mut log = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        log.0.extend(seen);
-        log.1.extend(violations);
+    /// All that was other than described, and after a `whole` run what nobody has seen.
+    pub(crate) fn verdict(&self, whole: bool) -> Vec<String> {
+        let (seen, wrong) = &*self.log.lock().unwrap_or_else(PoisonError::into_inner);
+        let unseen = whole.then(|| unseen::differences(&self.description, seen));
+        wrong.iter().cloned().chain(unseen.into_iter().flatten()).collect()
     }
 }
 
@@ -65,9 +69,12 @@ impl HttpService for Gateway {
         if for_nobody && parts.status == StatusCode::BAD_REQUEST {
             return Response::from_parts(parts, ResponseBody::Left(body.into()));
         }
-        let judged = self.description.judge(method, path, parts.status, &parts.headers, &body);
-        let of = |violation| format!("  {method} {path}: {violation}");
-        self.log.add(judged.seen, judged.violations.into_iter().map(of).collect());
+        let (seen, violations) =
+            self.judge.description.judge(method, path, parts.status, &parts.headers, &body);
+        let of = |violation| format!("{method} {path}: {violation}");
+        let mut log = self.judge.log.lock().unwrap_or_else(PoisonError::into_inner);
+        log.0.extend(seen);
+        log.1.extend(violations.into_iter().map(of));
         Response::from_parts(parts, ResponseBody::Left(body.into()))
     }
 }
