@@ -52,7 +52,6 @@ impl fmt::Display for KnownFailure {
     }
 }
 
-/// The file as it is written.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
@@ -79,8 +78,7 @@ impl KnownFailures {
         Self::parse(&name, &text, today, |id| suite.find(id).is_some())
     }
 
-    /// Takes the entries from the text of a file. `exists` says whether a
-    /// scenario has this id.
+    /// Takes the entries from the text of a file. `exists` knows the ids of scenarios.
     pub fn parse(
         file: &str,
         text: &str,
@@ -131,12 +129,10 @@ impl KnownFailures {
         Ok(Self { file: file.to_owned(), entries })
     }
 
-    /// The entry of a scenario.
     pub(crate) fn entry(&self, id: &str) -> Option<&KnownFailure> {
         self.entries.get(id)
     }
 
-    /// All entries, by the id of their scenario.
     pub(crate) fn entries(&self) -> impl Iterator<Item = (&str, &KnownFailure)> {
         self.entries.iter().map(|(id, entry)| (id.as_str(), entry))
     }

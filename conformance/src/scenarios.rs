@@ -29,7 +29,6 @@ use std::sync::LazyLock;
 
 use crate::Scenario;
 
-/// The chapters, each in parts.
 const CHAPTERS: &[&[&[Scenario]]] = &[
     &[envelope::ALL],
     pagination::ALL,
@@ -47,7 +46,6 @@ const CHAPTERS: &[&[&[Scenario]]] = &[
     &[existing_data::ALL],
 ];
 
-/// The chapters that are made from tables.
 static MADE: [&LazyLock<Vec<Scenario>>; 4] = [&fields::ALL, &access::ALL, &ids::ALL, &answers::ALL];
 
 /// The tables, for tests that make deliberate faults from their rows.

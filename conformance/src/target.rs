@@ -119,12 +119,10 @@ impl Auth {
     }
 }
 
-/// The browser session of a run.
 #[derive(Clone)]
 pub(crate) struct Session {
     /// Name and value, as the header `Cookie` has them.
     pub(crate) cookie: String,
-    /// The sign-in.
     pub(crate) sign_in: RawExchange,
 }
 

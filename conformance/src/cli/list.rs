@@ -25,7 +25,6 @@ pub(super) struct ListArguments {
     pub(super) json: bool,
 }
 
-/// The selected scenarios, one a line or as a JSON array.
 pub(super) fn list(suite: &Suite, arguments: ListArguments) -> Result<Exit, Refusal> {
     arguments.tell(suite, in_json, in_one_line, "")
 }
@@ -49,7 +48,6 @@ impl ListArguments {
     }
 }
 
-/// What is read of a JSON report.
 #[derive(Deserialize)]
 struct Ran {
     records: Vec<RanScenario>,
@@ -65,7 +63,6 @@ fn in_one_line(scenario: &Scenario) -> String {
     format!("{}: {}\n", heading(scenario), scenario.title)
 }
 
-/// Id, profile, rules and silent points.
 pub(super) fn heading(Scenario { id, profile, rules, silent, .. }: &Scenario) -> String {
     let points = [*rules, *silent].concat().join(", ");
     format!("{id} ({}; {points})", profile.as_ref())
@@ -95,7 +92,6 @@ pub(super) fn coverage(as_json: bool) -> Exit {
     Exit::Passed
 }
 
-/// What the run of this JSON report found of each sentence of the specification.
 pub(super) fn coverage_of_run(file: &Path, as_json: bool) -> Result<Exit, Refusal> {
     let name = file.display();
     let wrong =

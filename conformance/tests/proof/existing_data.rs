@@ -25,7 +25,7 @@ const SEEN: &[(&str, &str)] = &[
     ("existing-data.vaults.item", "vaults.visibility-word"),
     ("existing-data.vaults.order", "vaults.list-oldest-first"),
     ("existing-data.vaults.item", "vaults.slug-name"),
-    ("existing-data.vaults.count", "vaults.count-alone"),
+    ("existing-data.vaults.contents", "vaults.count-alone"),
     ("existing-data.vaults.contents", "contents.pins-last"),
     ("existing-data.foreign.prompt", "isolation.prompt-read"),
     ("existing-data.foreign.vault", "isolation.vault-read"),

@@ -10,11 +10,9 @@ pub(super) const ALL: &[Scenario] = &[
     core! { "contents.listing.only-its-own" ["VC-04"] only_its_own,
         "The listing holds the prompts of this vault and no others" },
     core! { "contents.listing.whole" ["VC-05"] whole,
-        "The listing holds the whole vault without a query" },
+        "The listing holds the whole vault; a limit makes no page of it: it is ignored or refused" },
     core! { "contents.listing.pinned-here" ["VC-06"] pinned_here,
         "isPinned is about the vault that is listed, not about another" },
-    core! { "contents.listing.no-limit" ["VC-05"] no_limit,
-        "A limit makes no page of the listing: it is ignored or refused" },
     reference! { "contents.listing.ignores-queries" ["VA-15", "VC-05"] ("S-03", "S-32")
         ignores_queries,
         "The listing, and the list of vaults, take no notice of a query" },
@@ -70,7 +68,7 @@ async fn whole(case: Case) -> Result {
         vault.add(&prompts).await?.status(201)?;
         expected.extend(prompts.iter().map(|prompt| prompt.id));
     }
-    holds_all(&vault.listing().await?, &expected)
+    holds_all(&case, &format!("{}/prompts", vault.path()), &expected).await
 }
 
 async fn pinned_here(case: Case) -> Result {
@@ -81,16 +79,6 @@ async fn pinned_here(case: Case) -> Result {
         vault.listing().await?.equals("/data/0/isPinned", expected)?;
     }
     Ok(())
-}
-
-async fn no_limit(case: Case) -> Result {
-    let vault = case.vault().await?;
-    let members = vault.fill(3).await?;
-    let reply = case.wire().get(&format!("{}/prompts?limit=1", vault.path())).await?;
-    if reply.status_code() != 200 {
-        return reply.is_client_error("an unknown parameter").map(drop);
-    }
-    holds_all(&reply, &members.iter().map(|member| member.prompt.id).collect())
 }
 
 async fn ignores_queries(case: Case) -> Result {
@@ -109,14 +97,6 @@ async fn ignores_queries(case: Case) -> Result {
         reply.entry(other.id)?;
     }
     Ok(())
-}
-
-/// Without pauses, and if that fails once more with them, see [`check::by_date`].
-async fn by_date<F>(case: Case, attempt: impl Fn(Case, Duration) -> F) -> Result
-where
-    F: Future<Output = Result>,
-{
-    check::by_date(|pause| attempt(case.clone(), pause)).await
 }
 
 /// Neither the order in which five were created nor the reverse of it.

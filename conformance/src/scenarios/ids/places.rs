@@ -1,11 +1,8 @@
 //! The places: every id of every path, body and query. A test holds the table to the endpoints.
 
-use crate::scenarios::endpoints::{
-    self, CONTENTS, FORK, Ids, MEMBERSHIP, MOVE, PIN, PROMPT, SAVE, VAULT,
-};
+use crate::scenarios::endpoints::{self, *};
 use crate::scenarios::prelude::*;
 
-/// What kind of thing an id names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Prompt,
@@ -13,7 +10,6 @@ pub(super) enum Kind {
     Membership,
 }
 
-/// Where it stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Where {
     Path,
@@ -24,12 +20,10 @@ pub(super) enum Where {
 /// One id of one endpoint.
 #[derive(Debug)]
 pub(in crate::scenarios) struct Place {
-    /// The name in ids of scenarios.
     pub(super) name: &'static str,
     method: &'static str,
     template: &'static str,
     pub(super) place: Where,
-    /// The parameter or field.
     pub(super) field: &'static str,
     pub(super) kind: Kind,
     /// The rule of the endpoint, where one states more than the rules of all paths.
@@ -79,6 +73,7 @@ pub(in crate::scenarios) const PLACES: &[Place] = places! {
     "remove-prompt-membership" DELETE MEMBERSHIP, Path "vaultPromptId" Membership "VC-15";
     "delete-prompt" DELETE PROMPT, Path "promptId" Prompt;
     "delete-vault" DELETE VAULT, Path "vaultId" Vault;
+    "generate-vault-id" POST "/generations", Body "vaultId" Vault "GE-21";
 };
 
 impl Kind {

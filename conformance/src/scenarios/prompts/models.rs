@@ -1,7 +1,6 @@
 //! The field `modelId`: its form, and when a prompt has to have one.
 
-use super::{both_accepted, both_name_field, created_with};
-use crate::scenarios::prelude::*;
+use super::*;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
@@ -24,8 +23,7 @@ pub(super) const ALL: &[Scenario] = &[
     core! { "prompts.models.brought-by-change" ["PR-37"] brought_by_change,
         "A change to image or video is accepted with a modelId in the request" },
     core! { "prompts.models.set-before" ["PR-37", "PR-34"] set_before,
-        "A change to image or video is accepted if the prompt was made with a modelId, or an update \
-         before it brought one" },
+        "A change to image or video is accepted if a create or an earlier update set a modelId" },
     core! { "prompts.models.between-media" ["PR-37"]
         |case| image_becomes(case, ["video", "image"]),
         "An image prompt becomes a video prompt, and back, without a new modelId" },
@@ -33,13 +31,11 @@ pub(super) const ALL: &[Scenario] = &[
         |case| image_becomes(case, ["text", "image", "text", "video"]),
         "A prompt that becomes a text prompt keeps its modelId" },
     reference! { "prompts.models.any-name" ["PR-25"] ("S-12") any_name,
-        "Any name in the namespace makes a modelId, of at most 256 characters; whether the model \
-         exists is not checked" },
+        "A modelId is any name in the namespace up to 256 characters, known or not" },
     reference! { "prompts.models.named" ["PR-24", "PR-25", "PR-36", "ER-03"] named,
         "A modelId that lacks or does not match is named in details" },
 ];
 
-/// The types that need a model.
 const MEDIA: [&str; 2] = ["image", "video"];
 
 fn of_type(kind: &str) -> Value {

@@ -15,7 +15,7 @@ pub(crate) const ALL: &[Fault] = &[
         }
     }),
         "A vault without a description has no such key." },
-    fault! { in "vaults.slug.of-the-name" "vaults.slug-same" ["VA-04"]
+    fault! { in "vaults.slug.url-safe" "vaults.slug-same" ["VA-04"]
         edits_each("GET /vaults/*, POST /vaults", |vault| vault["slug"] = "vault".into()),
         "The slug of every vault is the same." },
     fault! { in "generations.vault.general" "vaults.general-no-system" ["VA-12"]
