@@ -59,11 +59,6 @@ pub mod tables {
 
 /// Every scenario, chapter by chapter; those made from tables come last.
 pub fn all() -> impl Iterator<Item = &'static Scenario> {
-    CHAPTERS
-        .iter()
-        .copied()
-        .flatten()
-        .copied()
-        .flatten()
-        .chain(MADE.iter().flat_map(|made| made.iter()))
+    let written = CHAPTERS.iter().flat_map(|parts| parts.iter()).flat_map(|part| part.iter());
+    written.chain(MADE.iter().flat_map(|made| made.iter()))
 }

@@ -14,7 +14,7 @@ use crate::report::Outcome;
 use crate::report::sentences::{State, sentences};
 use crate::selection::Filters;
 use crate::spec::{self, Piece};
-use crate::{Scenario, Selection, Suite, coverage};
+use crate::{Profile, Scenario, Selection, Suite, coverage};
 
 #[derive(Args)]
 pub(super) struct ListArguments {
@@ -32,13 +32,16 @@ pub(super) fn list(suite: &Suite, arguments: ListArguments) -> Result<Exit, Refu
 impl ListArguments {
     /// Shows the selected scenarios as JSON, or as text with something between them.
     pub(super) fn tell(
-        self,
+        mut self,
         suite: &Suite,
         in_json: fn(&Scenario) -> Value,
         in_text: fn(&Scenario) -> String,
         between: &str,
     ) -> Result<Exit, Refusal> {
-        let selected = Selection::new(suite, self.filters.or_all_profiles());
+        if self.filters.profiles.is_empty() {
+            self.filters.profiles = Profile::ALL.to_vec();
+        }
+        let selected = Selection::new(suite, self.filters);
         let scenarios = selected.map_err(|line| Refusal(Exit::Usage, line))?.scenarios.into_iter();
         tell(&match self.json {
             true => format!("{:#}\n", scenarios.map(in_json).collect::<Value>()),

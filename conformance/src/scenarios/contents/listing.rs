@@ -6,9 +6,7 @@ use crate::scenarios::vaults::holds_all;
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
     core! { "contents.listing.entries" ["VC-04"] whole_prompts,
-        "Each entry of a vault's listing is the whole prompt object" },
-    core! { "contents.listing.only-its-own" ["VC-04"] only_its_own,
-        "The listing holds the prompts of this vault and no others" },
+        "The listing holds the prompts of this vault and no others, as whole prompt objects" },
     core! { "contents.listing.whole" ["VC-05"] whole,
         "The listing holds the whole vault; a limit makes no page of it: it is ignored or refused" },
     core! { "contents.listing.pinned-here" ["VC-06"] pinned_here,
@@ -39,7 +37,10 @@ async fn whole_prompts(case: Case) -> Result {
         "modelId": case.image_model(),
     });
     let (prompt, _) = case.prompt_with(fields).await?;
-    second.add_in_turn([&prompt]).await?;
+    let others = case.prompts(2).await?;
+    vault.add_in_turn(&others[..1]).await?;
+    second.add_in_turn([&prompt, &others[1]]).await?;
+    vault.expect_prompts_in_any_order([&prompt, &others[0]]).await?;
     let alone = prompt.read().await?;
     let listing = vault.listing().await?;
     let entry = listing.entry(prompt.id)?;
@@ -49,14 +50,6 @@ async fn whole_prompts(case: Case) -> Result {
         listing.ensure(got == expected, format!("{key} of the entry to be {expected}"), got)?;
     }
     Ok(())
-}
-
-async fn only_its_own(case: Case) -> Result {
-    let [vault, second] = case.vaults().await?;
-    let prompts = case.prompts(5).await?;
-    vault.add_in_turn(&prompts[..3]).await?;
-    second.add_in_turn(&prompts[2..4]).await?;
-    vault.expect_prompts_in_any_order(&prompts[..3]).await
 }
 
 /// More prompts than the longest page of this API has entries.

@@ -17,9 +17,7 @@ pub(super) const ALL: &[Scenario] = &[
     core! { "contents.membership.answers" ["VC-15", "VC-25", "VC-26"] answers,
         "Remove, pin and unpin answer 200 with the membership's id and its new state" },
     core! { "contents.remove.takes-out" ["VC-15", "VC-16"] takes_out,
-        "A removal takes the prompt out of the vault, and the prompt stays in the account" },
-    core! { "contents.remove.others-stay" ["VC-16"] others_stay,
-        "A removal leaves the other prompts of the vault as they are, and the prompt in its other vaults" },
+        "A removal takes the prompt out of this vault only, and leaves the vault's other prompts" },
     core! { "contents.pin.to-the-top" ["VC-27"] to_the_top,
         "A pinned prompt is shown as pinned and is on top of the listing" },
     core! { "contents.unpin.back-to-its-place" ["VC-28"] back_to_its_place,
@@ -129,13 +127,6 @@ async fn not_found(case: Case) -> Result {
 }
 
 async fn takes_out(case: Case) -> Result {
-    let (vault, [member]) = case.filled_vault().await?;
-    member.remove().await?.status(200)?;
-    vault.expect_size(0).await?;
-    member.prompt.expect_vaults([&vault], []).await
-}
-
-async fn others_stay(case: Case) -> Result {
     let (vault, second, [pinned, removed, _, _]) = case.source_and_target().await?;
     second.add_in_turn([&removed]).await?;
     pinned.pinned().await?;
