@@ -49,7 +49,7 @@ async fn every_format_is_written_while_the_run_goes_on() {
         move || Format::ALL.iter().all(|(name, _)| text(name).contains(part))
     };
     let records = &report.records;
-    let mut tell = |counts: std::ops::RangeInclusive<usize>| {
+    let tell = |counts: std::ops::RangeInclusive<usize>| {
         counts.for_each(|count| outputs.tell(&records[count - 1], &first(&report, count)));
     };
     tell(1..=2);
