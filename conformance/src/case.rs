@@ -87,7 +87,7 @@ impl Case {
     /// Any call to an address that the service gave, such as the `uploadUrl` and
     /// the `url` of a slot. No key goes there, and no report shows its query.
     pub fn storage(&self, method: Method, address: &str) -> Call {
-        self.anonymous().call_given(method, address)
+        Call::new(self.anonymous(), method, address.to_owned(), None)
     }
 
     pub(crate) fn wire_as(&self, auth: Auth) -> Wire {

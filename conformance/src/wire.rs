@@ -85,11 +85,6 @@ impl Wire {
         }
     }
 
-    /// Any call to an address that the service gave, which may be anywhere.
-    pub(crate) fn call_given(&self, method: Method, address: &str) -> Call {
-        Call::new(self.clone(), method, address.to_owned(), None)
-    }
-
     fn key(&self) -> Result<Option<&str>, Failure> {
         let config = &self.target.config;
         let key = match self.auth {

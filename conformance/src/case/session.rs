@@ -55,7 +55,7 @@ async fn sign_in(case: &Case) -> Result<Session, Failure> {
     let cookie = cookie.and_then(|line| line.split(';').next()).map(|pair| pair.trim().to_owned());
     let cookie = cookie.ok_or_else(|| answer.failure("a cookie from the sign-in", "none"))?;
     let value = cookie.split_once('=').map_or(cookie.as_str(), |(_, value)| value);
-    case.target().secrets.keep_session(value);
+    case.target().secrets.keep("SESSION", "[session]", value, value);
     Ok(Session { cookie, sign_in: answer.exchange() })
 }
 

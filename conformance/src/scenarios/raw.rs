@@ -10,6 +10,7 @@ mod json;
 mod pace;
 mod paths;
 
+use crate::exchange::RawExchange;
 use crate::ledger::Resource;
 use crate::scenarios::prelude::*;
 use crate::target::Auth;
@@ -134,18 +135,15 @@ where
 {
     for pause in [100, 400, 1600] {
         match attempt(Fixture::new(&case).await?).await {
-            Err(failure) if is_busy(&failure) => {
+            Err(Failure { exchange: Some(RawExchange { response: Some(reply), .. }), .. })
+                if reply.status.as_u16() == 429 =>
+            {
                 tokio::time::sleep(Duration::from_millis(pause)).await;
             }
             ended => return ended,
         }
     }
     attempt(Fixture::new(&case).await?).await
-}
-
-fn is_busy(failure: &Failure) -> bool {
-    let response = failure.exchange.as_ref().and_then(|exchange| exchange.response.as_ref());
-    response.is_some_and(|response| response.status.as_u16() == 429)
 }
 
 /// Refused, by a response that says so or without one.

@@ -38,7 +38,7 @@ pub struct Call {
 }
 
 impl Call {
-    pub(super) fn new(wire: Wire, method: Method, url: String, path: Option<String>) -> Self {
+    pub(crate) fn new(wire: Wire, method: Method, url: String, path: Option<String>) -> Self {
         let (headers, body, shown_body, unsendable) = (HeaderMap::new(), None, None, None);
         Self { wire, method, url, path, headers, body, shown_body, unsendable }
     }

@@ -15,9 +15,7 @@ pub(super) const ALL: &[Scenario] = &[
         ignores_queries,
         "The listing, and the list of vaults, take no notice of a query" },
     core! { "contents.order.every-way-in" ["VC-09"] |case| by_date(case, every_way_in),
-        "The order goes by the date of adding, whichever call added the prompt" },
-    core! { "contents.order.update-moves-nothing" ["VC-09"] update_moves_nothing,
-        "An update of a prompt does not move it in its vault" },
+        "The order goes by the date of adding, whichever call added; an update moves no prompt" },
     core! { "contents.order.pinned-first" ["VC-07"] pinned_first,
         "Pinned prompts come before all others" },
     core! { "contents.order.by-pin-date" ["VC-08"] |case| by_date(case, by_pin_date),
@@ -37,10 +35,10 @@ async fn whole_prompts(case: Case) -> Result {
         "modelId": case.image_model(),
     });
     let (prompt, _) = case.prompt_with(fields).await?;
-    let others = case.prompts(2).await?;
-    vault.add_in_turn(&others[..1]).await?;
-    second.add_in_turn([&prompt, &others[1]]).await?;
-    vault.expect_prompts_in_any_order([&prompt, &others[0]]).await?;
+    let others = case.prompts(3).await?;
+    vault.add_in_turn(&others[..2]).await?;
+    second.add_in_turn([&prompt, &others[2]]).await?;
+    vault.expect_prompts_in_any_order([&prompt, &others[0], &others[1]]).await?;
     let alone = prompt.read().await?;
     let listing = vault.listing().await?;
     let entry = listing.entry(prompt.id)?;
@@ -106,18 +104,12 @@ async fn every_way_in(case: Case, pause: Duration) -> Result {
     let (created, _) = case.prompt_with(json!({ "vaultId": vault.id })).await?;
     tokio::time::sleep(pause).await;
     vault.add_in_turn([&prompts[0]]).await?;
-    vault.expect_prompts([&prompts[0], &created, &prompts[2], &prompts[1], &prompts[3]]).await
-}
-
-async fn update_moves_nothing(case: Case) -> Result {
-    let vault = case.vault().await?;
-    vault.add_in_turn(&case.prompts_in_turn(5).await?).await?;
-    let before = vault.prompts().await?;
-    for prompt in before.iter().skip(2) {
-        let fields = json!({ "title": case.name("changed") });
-        case.prompt_at(*prompt).update(fields).await?.status(200)?;
+    let expected = [&prompts[0], &created, &prompts[2], &prompts[1], &prompts[3]];
+    vault.expect_prompts(expected).await?;
+    for prompt in &expected[2..] {
+        prompt.update(json!({ "title": case.name("changed") })).await?.status(200)?;
     }
-    vault.expect_prompts(before).await
+    vault.expect_prompts(expected).await
 }
 
 async fn pinned_first(case: Case) -> Result {

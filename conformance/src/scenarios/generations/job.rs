@@ -221,13 +221,6 @@ impl Outputs {
         }
     }
 
-    pub(super) fn one_url(&self) -> Result<&str> {
-        match self.urls()[..] {
-            [url] => Ok(url),
-            ref urls => Err(self.listing.failure("one image with an address", urls.len())),
-        }
-    }
-
     pub(super) fn paths(&self) -> impl Iterator<Item = String> {
         self.prompts.iter().map(|prompt| format!("/prompts/{}", prompt["id"]))
     }

@@ -20,10 +20,8 @@ pub(super) const ALL: &[Scenario] = &[
     core! { "prompts.models.required-to-change" ["PR-36"]
         |case| async move { refused_on_update(&case, MEDIA.map(of_type)).await },
         "A change to image or video without any modelId is refused with 400" },
-    core! { "prompts.models.brought-by-change" ["PR-37"] brought_by_change,
-        "A change to image or video is accepted with a modelId in the request" },
     core! { "prompts.models.set-before" ["PR-37", "PR-34"] set_before,
-        "A change to image or video is accepted if a create or an earlier update set a modelId" },
+        "A change to image or video takes the modelId of itself, a create or an earlier update" },
     core! { "prompts.models.between-media" ["PR-37"]
         |case| image_becomes(case, ["video", "image"]),
         "An image prompt becomes a video prompt, and back, without a new modelId" },
@@ -105,15 +103,11 @@ async fn becomes(prompt: &Prompt, kind: &str) -> Result {
     changed.success()?.equals("/data/promptType", kind).map(drop)
 }
 
-async fn brought_by_change(case: Case) -> Result {
+async fn set_before(case: Case) -> Result {
     for fields in with_models(&case) {
         let changed = case.prompt().await?.update(fields.clone()).await?;
         changed.success()?.equals("/data/promptType", fields["promptType"].clone())?;
     }
-    Ok(())
-}
-
-async fn set_before(case: Case) -> Result {
     for (kind, model) in MEDIA.into_iter().zip([case.image_model(), case.video_model()]) {
         let fields = json!({ "modelId": model });
         becomes(&case.prompt_with(fields.clone()).await?.0, kind).await?;
