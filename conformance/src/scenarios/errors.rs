@@ -4,7 +4,9 @@
 
 mod bodies;
 
-use super::endpoints::{self, *};
+use super::endpoints::{
+    self, CONTENTS, Endpoint, Ids, MOVE, PROMPT, SAVE, VAULT, absent, each_refusal,
+};
 use super::prelude::*;
 
 pub(super) const ALL: &[&[Scenario]] = &[REFUSALS, bodies::ALL];

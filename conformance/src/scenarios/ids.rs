@@ -220,7 +220,7 @@ fn same(got: &ApiResponse, expected: &ApiResponse, ids: (i64, i64)) -> Result {
     got.status(expected.status_code())?;
     got.ensure(got_text == text, format!("the body {text}"), &got_text)?;
     let [got_names, names] = [got, expected].map(|reply| {
-        let names = reply.headers().keys().map(|name| name.as_str());
+        let names = reply.headers().keys().map(http::HeaderName::as_str);
         Vec::from_iter(names.collect::<BTreeSet<_>>())
     });
     got.lists(&got_names, &names, "the headers").map(drop)

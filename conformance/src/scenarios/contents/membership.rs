@@ -1,7 +1,8 @@
 //! Memberships: what they are called, that a prompt has one for each of its vaults, and the calls
 //! that remove and pin them. The order of several pins is in `listing`.
 
-use super::*;
+use super::vault_with_distinct_ids;
+use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[

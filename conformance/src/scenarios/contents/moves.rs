@@ -1,6 +1,7 @@
 //! `POST …/move`: what a move does, answers and leaves.
 
-use super::*;
+use super::vault_with_distinct_ids;
+use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[

@@ -1,8 +1,9 @@
 //! Bodies that are not what they should be: other types of content, no JSON, no object, a wrong
 //! field beside a right one, too much (S-67).
 
-use super::*;
+use super::error_body;
 use crate::scenarios::endpoints::{self, Endpoint, Ids};
+use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[

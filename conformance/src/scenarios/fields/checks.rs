@@ -3,9 +3,10 @@
 
 use super::request::{Correct, Request};
 use super::table::{Field, Kind};
-use super::*;
+use super::{Fact, facts, values};
 use crate::scenarios::errors::names_exactly;
 use crate::scenarios::generations::job::taken_by_model;
+use crate::scenarios::prelude::*;
 
 fn shown(field: &Field, value: &str) -> String {
     format!("{} {}", field.name, value.chars().take(80).collect::<String>())

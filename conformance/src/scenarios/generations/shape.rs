@@ -3,7 +3,9 @@
 
 use http::header::CONTENT_TYPE;
 
-use super::job::*;
+use super::job::{
+    Job, Outputs, PLASMA, PLASMA_VIDEO, REFUSE, failing, fetch, own_id, send, size, status,
+};
 use crate::scenarios::prelude::*;
 use crate::scenarios::uploads::slot::uploaded_urls;
 

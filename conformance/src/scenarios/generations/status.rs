@@ -5,7 +5,10 @@ use std::sync::{Mutex, PoisonError};
 
 use url::Url;
 
-use super::job::*;
+use super::job::{
+    FAIL, Job, Outputs, PLASMA_VIDEO, body_for_a_vault, failing, own_id, slow, status,
+    within_a_jobs_time,
+};
 use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]

@@ -1,6 +1,8 @@
 //! The places: every id of every path, body and query. A test holds the table to the endpoints.
 
-use crate::scenarios::endpoints::{self, *};
+use crate::scenarios::endpoints::{
+    self, CONTENTS, FORK, Ids, MEMBERSHIP, MOVE, PIN, PROMPT, SAVE, VAULT,
+};
 use crate::scenarios::prelude::*;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

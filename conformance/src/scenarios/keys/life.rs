@@ -1,9 +1,10 @@
 //! The life of a key in a browser session (S-46): it is created, used, listed and revoked; and
 //! what `POST /api-keys` refuses.
 
-use super::*;
+use super::{NewKey, hides, is_plain, parts_of};
 use crate::scenarios::auth::main_key;
 use crate::scenarios::errors::names_exactly;
+use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[

@@ -1,7 +1,8 @@
 //! `POST /prompts`, and what its fields take on an update too: defaults, texts and addresses.
 //! Models and vaults have files of their own, the bounds of all fields are in `fields`.
 
-use super::*;
+use super::{both_accepted, both_name_field, created_with};
+use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[

@@ -1,6 +1,7 @@
 //! The field `modelId`: its form, and when a prompt has to have one.
 
-use super::*;
+use super::{both_accepted, both_name_field, created_with};
+use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[

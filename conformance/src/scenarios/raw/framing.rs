@@ -2,7 +2,11 @@
 //! chunks, well formed and not (sections 6.1 and 7.1); and bodies of another type.
 
 use super::Expect::{Bodyless, Ignored, NamesBody, Refused, Status};
-use super::*;
+use super::{
+    Fixture, Sample, answer, answered, chunked, each, nothing_follows, sample, succeeded,
+    unless_busy,
+};
+use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[

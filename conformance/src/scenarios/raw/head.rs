@@ -4,7 +4,10 @@
 use tokio::time::timeout;
 
 use super::Expect::{Answered, Bodyless, Refused, Status};
-use super::*;
+use super::{
+    Fixture, Received, Sample, answer, answered, each, nothing_follows, sample, unless_busy,
+};
+use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[

@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::*;
+use super::{Expect, Fixture};
+use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[

@@ -1,6 +1,10 @@
 //! Requests that come slowly, in pieces, ahead of their turn, or not to their end.
 
-use super::*;
+use super::{
+    Fixture, Received, Socket, answer, answered, is_refusal, nothing_follows, succeeded,
+    unless_busy,
+};
+use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[

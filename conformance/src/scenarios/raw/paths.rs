@@ -2,7 +2,8 @@
 //! refused or read as the plain one; it never reaches another resource. Heads that are larger than
 //! anybody needs.
 
-use super::*;
+use super::{Fixture, RawRequest, Received, Sample, each, refused, sample};
+use crate::scenarios::prelude::*;
 
 use super::Expect::{Answered, Bodyless, Refused, Status};
 

@@ -1,7 +1,8 @@
 //! `POST` and `GET /vaults`: what a create answers, what is in the list and in which order. The
 //! bounds of the fields are in `fields`.
 
-use super::*;
+use super::{holds_all, list, same_object};
+use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[

@@ -3,7 +3,8 @@
 //! derives it as S-16 says. The General vault belongs to the whole account, so core only looks, and
 //! what is changed here is put back.
 
-use super::*;
+use super::list;
+use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[

@@ -1,7 +1,8 @@
 //! `PATCH` and `DELETE /vaults/{vaultId}`: what an update sets and leaves. A deleted vault goes, its
 //! prompts stay. And vaults that are created, changed, deleted and forked by many requests at once.
 
-use super::*;
+use super::{list, same_object};
+use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
