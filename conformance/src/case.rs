@@ -2,7 +2,6 @@
 //! scenario uses, and the deletion of everything it created.
 
 mod clean_up;
-mod jobs;
 pub mod session;
 
 use std::sync::Arc;
@@ -12,11 +11,10 @@ use std::time::Duration;
 use http::Method;
 
 pub(crate) use self::clean_up::delete_if_present;
-pub use self::jobs::{state, status_path};
+pub use self::clean_up::{state, status_path};
 use crate::Failure;
 use crate::ledger::{Ledger, Resource};
 use crate::target::{Auth, Target, must_work};
-use crate::trace::{Taken, keeping};
 use crate::wire::raw::{RawRequest, Socket};
 use crate::wire::{Call, Wire};
 
@@ -26,7 +24,7 @@ pub struct Case {
     target: Arc<Target>,
     tag: Arc<str>,
     names: Arc<AtomicU64>,
-    ledger: Arc<Ledger>,
+    pub(crate) ledger: Arc<Ledger>,
     wire: Wire,
 }
 
@@ -89,29 +87,24 @@ impl Case {
     /// Any call to an address that the service gave, such as the `uploadUrl` and
     /// the `url` of a slot. No key goes there, and no report shows its query.
     pub fn storage(&self, method: Method, address: &str) -> Call {
-        self.anonymous().call_given(method, address)
+        Call::new(self.anonymous(), method, address.to_owned(), None)
     }
 
     pub(crate) fn wire_as(&self, auth: Auth) -> Wire {
         Wire::new(Arc::clone(&self.target), Arc::clone(&self.ledger), auth)
     }
 
-    /// A connection of this scenario alone, for bytes that no HTTP client sends.
-    ///
-    /// # Errors
-    /// If there is no connection, and in a run that may only read.
+    /// A connection for bytes that no HTTP client sends. Fails in a run that may only read.
     pub async fn socket(&self) -> Result<Socket, Failure> {
         Socket::open(Arc::clone(&self.target), Arc::clone(&self.ledger)).await
     }
 
-    /// A well-formed request without a body for a path below the base URL, with the key of the
-    /// account under test.
+    /// A well-formed request without a body for a path, with the key of the account under test.
     pub fn raw_request(&self, method: &Method, path: &str) -> RawRequest {
         RawRequest::new(&self.target, method, path)
     }
 
-    /// A short text that no other case uses, for titles and names; at most 50
-    /// characters while `what` has at most 10.
+    /// A text that no other case uses, of at most 50 characters while `what` has at most 10.
     pub fn name(&self, what: &str) -> String {
         let n = self.names.fetch_add(1, Ordering::Relaxed);
         format!("{what} {} {n}", self.tag)
@@ -129,35 +122,7 @@ impl Case {
 
     /// Takes on a prompt of the main account, to be deleted in the end.
     pub fn adopt_prompt(&self, id: i64) {
-        self.track(&Auth::Main, Resource::Prompt(id));
-    }
-
-    /// Takes on a resource, to be deleted in the end.
-    pub(crate) fn track(&self, by: &Auth, resource: Resource) {
-        self.ledger.track(by, resource);
-    }
-
-    /// How many resources it has created so far.
-    pub(crate) fn created_count(&self) -> usize {
-        self.ledger.created_count()
-    }
-
-    /// The ids of all that it has created so far.
-    pub(crate) fn created_names(&self) -> Vec<String> {
-        self.ledger.created_names()
-    }
-
-    /// What it did so far, oldest first.
-    pub(crate) fn steps(&self) -> Vec<Taken> {
-        self.ledger.steps.all()
-    }
-
-    /// Runs a scenario so that what it checks is kept with its steps.
-    pub(crate) fn keeping<T, F: Future<Output = T>>(
-        &self,
-        scenario: F,
-    ) -> impl Future<Output = T> + use<T, F> {
-        keeping(Arc::clone(&self.ledger.steps), scenario)
+        self.ledger.track(&Auth::Main, Resource::Prompt(id));
     }
 
     /// A wait times the factor of this run (`--time-scale`). Every wait of a scenario passes here
@@ -166,18 +131,12 @@ impl Case {
         self.target.scaled(wait)
     }
 
-    /// To be called before a job is waited for.
-    ///
-    /// # Errors
-    /// If the preflight has found that no job of this target ends in time.
+    /// Fails if the preflight has found that no job of this target ends in time.
     pub fn waits_for_jobs(&self) -> Result<(), Failure> {
         must_work(&self.target.capabilities.provider)
     }
 
-    /// Polls until `probe` gives a value, at growing intervals; `timeout` is scaled here.
-    ///
-    /// # Errors
-    /// The probe's own failure at once; after `timeout` a failure that says what was waited for.
+    /// Polls until `probe` gives a value, or fails, for as long as `timeout`, which is scaled here.
     pub async fn until<T, F>(
         &self,
         what: &str,

@@ -1,12 +1,10 @@
 //! Comparisons that belong to no single answer.
 
 use std::fmt::Display;
-use std::time::Duration;
 
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::Verdict;
 use crate::failure::{Failure, Result};
 use crate::trace;
 
@@ -35,6 +33,14 @@ pub(crate) fn side_by_side<T: PartialEq + Serialize>(got: &[T], expected: &[T]) 
     text
 }
 
+/// No two of these are equal.
+pub fn distinct<T: Ord + Serialize>(what: &str, values: impl IntoIterator<Item = T>) -> Result {
+    let mut values: Vec<_> = values.into_iter().collect();
+    values.sort_unstable();
+    let differ = values.is_sorted_by(|one, next| one < next);
+    ensure(differ, &format!("{what}, of which no two are equal"), json_text(&values))
+}
+
 /// It holds.
 pub fn ensure(holds: bool, expected: &str, got: impl Into<String>) -> Result {
     trace::checked(None, &expected, holds);
@@ -59,21 +65,6 @@ pub fn key_parts(key: &str) -> Option<(&str, &str, &str)> {
     let (vendor, rest) = key.split_once("_live_")?;
     let (id, secret) = rest.split_once('_')?;
     Some((vendor, id, secret))
-}
-
-/// What an order by date is seen from. It is tried without pauses, and once
-/// more with pauses of over a second before the target is at fault: a server
-/// may keep dates by the second, and then equal dates have no order.
-pub async fn by_date<F>(attempt: impl Fn(Duration) -> F) -> Result
-where
-    F: Future<Output = Result>,
-{
-    match attempt(Duration::ZERO).await {
-        Err(failure) if failure.verdict == Verdict::Failed => {
-            attempt(Duration::from_millis(1100)).await
-        }
-        other => other,
-    }
 }
 
 /// What of a prompt or a vault only calls on it change, so that two looks at it can

@@ -3,7 +3,6 @@
 
 mod explain;
 mod list;
-mod progress;
 mod run;
 mod signals;
 mod sweep;
@@ -120,7 +119,6 @@ struct RunArguments {
     strict: bool,
 }
 
-/// What an exit code tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Exit {
     Passed = 0,

@@ -104,7 +104,6 @@ fn faults(rule: &str) -> impl Iterator<Item = &'static str> {
     proof::faults().iter().filter(breaks).map(|fault| fault.id)
 }
 
-/// The scenarios of the core that prove the rule.
 pub(crate) fn core_proofs(rule: &str) -> impl Iterator<Item = &'static Scenario> {
     proofs(rule).filter(|scenario| scenario.profile == Profile::Core)
 }

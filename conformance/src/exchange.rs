@@ -10,21 +10,22 @@ use http::{HeaderMap, Method, StatusCode};
 use url::Url;
 
 use crate::secret::Secrets;
-use crate::shell;
 
 /// How much of a body a report shows, in characters.
 const SHOWN: usize = 2000;
+/// Larger bodies are left out of a line for curl.
+const CURL_BODY_BYTES_MAX: usize = 512 << 10;
 /// How much of a body is redacted to show so much of it, in bytes.
 const REDACTED: usize = 64 << 10;
 
-/// A request and its response, if there was one. A clone is the same exchange; its `Debug`
-/// shows nothing of it.
+/// A request and its response, if there was one; its `Debug` shows nothing of it.
 #[derive(Clone)]
 pub struct RawExchange {
     pub(crate) request: Arc<Request>,
     pub(crate) response: Option<Arc<Response>>,
 }
 
+#[derive(Default)]
 pub(crate) struct Request {
     pub(crate) method: Method,
     /// The address as a report may show it.
@@ -46,7 +47,6 @@ pub(crate) struct Response {
     pub(crate) body: Bytes,
 }
 
-/// What was sent on a connection so far.
 pub(crate) struct SentBytes {
     pub(crate) base: Url,
     pub(crate) bytes: Bytes,
@@ -60,8 +60,8 @@ pub struct Exchange {
     /// The response, head and body.
     #[serde(rename = "reply")]
     pub response: String,
-    /// A shell line that sends the request again, unless it names something that is gone by then;
-    /// keys are named by their environment variables.
+    /// A shell line that sends the request again, unless it is no request of an HTTP client or
+    /// names something that is gone by then; keys are named by their environment variables.
     pub curl: Option<String>,
     /// Whether it is only the last one of a scenario whose failure is about no single exchange.
     pub last: bool,
@@ -96,9 +96,7 @@ impl Request {
         }
         call
     }
-}
 
-impl Request {
     /// Whether it names one of these ids, or has an address that a report may not show whole.
     pub(crate) fn names_one_of(&self, ids: &[String], base_url: &str) -> bool {
         let Some(path) = self.url.strip_prefix(base_url) else { return true };
@@ -120,16 +118,15 @@ impl RawExchange {
             None => "(no answer)".to_owned(),
         };
         let Request { method, url, headers, body, bytes, .. } = &*self.request;
-        let body = body.as_deref();
         let (request, curl) = match bytes {
-            Some(sent) => (sent.shown(secrets), shell::printf(secrets, &sent.base, &sent.bytes)),
+            Some(sent) => (sent.shown(secrets), None),
             None => {
-                let rest = head_and_body(secrets, headers, body);
+                let rest = head_and_body(secrets, headers, body.as_deref());
                 let request = secrets.redact(format!("{method} {url}\n{rest}"));
-                (request, shell::curl(secrets, method, url, headers, body))
+                (request, Some(curl(secrets, &self.request)))
             }
         };
-        Exchange { request, response, curl: Some(curl), last: false }
+        Exchange { request, response, curl, last: false }
     }
 }
 
@@ -140,7 +137,6 @@ impl fmt::Debug for RawExchange {
 }
 
 impl SentBytes {
-    /// As a report shows it.
     pub(crate) fn shown(&self, secrets: &Secrets) -> String {
         let address = host(&self.base);
         let tls = if self.base.scheme() == "https" { " with TLS" } else { "" };
@@ -149,10 +145,35 @@ impl SentBytes {
     }
 }
 
-/// The value of `Host` for an address.
 pub(crate) fn host(url: &Url) -> String {
     let host = url.host_str().unwrap_or_default();
     url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
+}
+
+/// In single quotes for a POSIX shell.
+pub(crate) fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
+/// A line for curl. Keys are put in by the shell, from the variables that hold them.
+fn curl(secrets: &Secrets, Request { method, url, headers, body, .. }: &Request) -> String {
+    let mut line = format!("curl -i -X {method} {}", quoted(&secrets.redact(url)));
+    for (name, value) in headers {
+        let value = String::from_utf8_lossy(value.as_bytes());
+        let _ = match *name {
+            AUTHORIZATION => write!(line, " -H \"{name}: {}\"", secrets.in_shell(&value)),
+            COOKIE => write!(line, " -H 'cookie: [redacted]'"),
+            _ => write!(line, " -H {}", quoted(&format!("{name}: {}", secrets.redact(value)))),
+        };
+    }
+    let Some(body) = body else { return line };
+    let _ = match std::str::from_utf8(body) {
+        Ok(text) if body.len() <= CURL_BODY_BYTES_MAX => {
+            write!(line, " --data-raw {}", quoted(&secrets.redact(text)))
+        }
+        _ => write!(line, " --data-binary @body # {} bytes", body.len()),
+    };
+    line
 }
 
 fn head_and_body(secrets: &Secrets, headers: &HeaderMap, body: Option<&[u8]>) -> String {
@@ -205,7 +226,6 @@ fn escaped(bytes: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::{Secrets, SentBytes, escaped};
-    use crate::shell;
 
     #[test]
     fn what_cannot_be_printed_is_escaped() {
@@ -220,10 +240,8 @@ mod tests {
         let sent =
             format!("GET /{key}?{key} HTTP/1.1\r\nX: {key}\r\nAuthorization : {key}\r\n\r\n");
         let sent = SentBytes { base, bytes: [sent.as_bytes(), b"\xff"].concat().into() };
-        let line = shell::printf(&secrets, &sent.base, &sent.bytes);
-        for text in [sent.shown(&secrets), line.clone()] {
-            assert!(!text.contains("0123456789"), "{text}");
-        }
-        assert!(line.ends_with("| openssl s_client -quiet -connect host:8443"));
+        let text = sent.shown(&secrets);
+        assert!(text.starts_with("bytes to host:8443 with TLS\n"), "{text}");
+        assert!(!text.contains("0123456789"), "{text}");
     }
 }

@@ -15,8 +15,7 @@ pub struct Failure {
     pub expected: String,
     /// What was seen.
     pub got: String,
-    /// The request and reply in question. Secrets are redacted when a record is
-    /// made of the failure; until then nothing shows it.
+    /// The request and reply in question, with secrets until a record is made of the failure.
     pub exchange: Option<RawExchange>,
 }
 

@@ -31,7 +31,6 @@ pub mod scenario;
 pub mod scenarios;
 mod secret;
 pub mod selection;
-mod shell;
 #[doc(hidden)]
 pub mod spec;
 mod suite;

@@ -20,23 +20,23 @@ pub use self::files::{Format, Output, Outputs};
 pub(crate) use self::known_failures::known_failures;
 pub use self::record::{Outcome, Record};
 use crate::Profile;
+use crate::exchange::quoted;
 use crate::known::KnownFailures;
-use crate::shell::quoted;
 use crate::target::{NOT_IMPLEMENTED, Untestable};
 
 /// What the whole run came to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, AsRefStr)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, AsRefStr)]
 #[strum(serialize_all = "lowercase")]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
-    /// Every scenario passed or was known to fail, or only scenarios beyond the
-    /// core were skipped.
+    /// No scenario failed but known ones, and every core scenario ran.
     Passed,
     /// At least one failed or came to no verdict.
     Failed,
     /// None failed, and a core scenario did not run.
     Partial,
     /// The run did not come to its end.
+    #[default]
     Unfinished,
 }
 
@@ -73,7 +73,7 @@ pub struct ProfileVerdict {
 }
 
 /// A run and everything it found.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct Report {
     /// The version of this format; it grows when a field changes its meaning.
     pub format: u32,
@@ -179,21 +179,18 @@ impl Report {
 
     /// The command that runs the same scenarios in the same order.
     pub fn command(&self) -> String {
-        let word = |pattern: &String| match pattern.contains(' ') {
-            true => quoted(pattern),
-            false => pattern.clone(),
-        };
-        let filters = self.filters.iter().map(|it| format!("--filter {}", word(it)));
-        let excluded = self.excluded.iter().map(|it| format!("--exclude {}", word(it)));
-        let patterns = filters.chain(excluded).collect();
-        let known = self.known.file().map(|file| format!("--known-failures {}", quoted(file)));
-        let mut words = self.words(&self.profiles, patterns);
-        words.extend(known);
+        let filters = self.filters.iter().map(|pattern| ("--filter", pattern));
+        let excluded = self.excluded.iter().map(|pattern| ("--exclude", pattern));
+        let patterns = filters.chain(excluded).map(|(flag, pattern)| match pattern.contains(' ') {
+            true => format!("{flag} {}", quoted(pattern)),
+            false => format!("{flag} {pattern}"),
+        });
+        let mut words = self.words(&self.profiles, patterns.collect());
+        words.extend(self.known.file().map(|file| format!("--known-failures {}", quoted(file))));
         words.join(" ")
     }
 
-    /// The words of a command that runs these scenarios of the same target. Keys come from the
-    /// environment.
+    /// The words of a command that runs these scenarios. Keys come from the environment.
     fn words(&self, profiles: &[Profile], patterns: Vec<String>) -> Vec<String> {
         let mut words =
             vec![format!("promptarium-conformance run --base-url {}", quoted(&self.target))];

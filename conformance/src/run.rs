@@ -6,7 +6,7 @@ mod one;
 use std::future::Future;
 use std::num::NonZeroUsize;
 use std::pin::pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures::StreamExt;
@@ -15,25 +15,28 @@ use rand::seq::SliceRandom;
 use tokio::sync::watch;
 
 pub use self::one::one;
-use crate::known::KnownFailures;
 use crate::probe::indiscriminate;
-use crate::report::{Record, Report, Totals, Verdict, whole_ms};
+use crate::report::{Record, Report, whole_ms};
 use crate::run_id::RunId;
 use crate::selection::Selection;
-use crate::target::Untestable;
 use crate::{Scenario, Target};
 
 /// A run that has not begun.
 pub struct Run {
     target: Arc<Target>,
     selection: Selection,
-    jobs: NonZeroUsize,
-    deadline: Duration,
     run_id: RunId,
-    active: Active,
-    check_sanity: bool,
-    fail_fast: bool,
-    report: Report,
+    /// How many scenarios run at once.
+    pub jobs: NonZeroUsize,
+    /// How long one scenario may take, before scaling.
+    pub deadline: Duration,
+    /// Whether scenarios that pass end with an error if the target answers bad requests as good
+    /// ones.
+    pub check_sanity: bool,
+    /// Whether no further scenario is started after the first failure.
+    pub fail_fast: bool,
+    /// The report before anything has run, with the seed of the order and the known failures.
+    pub report: Report,
 }
 
 impl Run {
@@ -56,16 +59,8 @@ impl Run {
             seed: u64::from(rand::random::<u32>()),
             run_id: run_id.to_string(),
             started_at: now.to_string(),
-            duration_ms: 0,
-            verdict: Verdict::Unfinished,
-            verdicts: Vec::new(),
-            problem: None,
-            untestable: Vec::new(),
-            notes: Vec::new(),
             flags: target.config.flags(),
-            known: KnownFailures::default(),
-            totals: Totals::default(),
-            records: Vec::new(),
+            ..Report::default()
         };
         Self {
             target,
@@ -73,72 +68,15 @@ impl Run {
             jobs: Self::JOBS,
             deadline: Self::DEADLINE,
             run_id,
-            active: Active::default(),
             check_sanity: false,
             fail_fast: false,
             report,
         }
     }
 
-    /// How many scenarios run at once.
-    #[must_use]
-    pub fn jobs(self, jobs: NonZeroUsize) -> Self {
-        Self { jobs, ..self }
-    }
-
-    /// The seed of the order.
-    #[must_use]
-    pub fn seed(mut self, seed: u64) -> Self {
-        self.report.seed = seed;
-        self
-    }
-
-    /// How long one scenario may take, before scaling.
-    #[must_use]
-    pub fn deadline(self, deadline: Duration) -> Self {
-        Self { deadline, ..self }
-    }
-
-    /// Which failures are known, and so do not count.
-    #[must_use]
-    pub fn known(mut self, known: KnownFailures) -> Self {
-        self.report.known = known;
-        self
-    }
-
-    /// What the preflight found not to be testable, for the report.
-    #[must_use]
-    pub fn untestable(mut self, untestable: Vec<Untestable>) -> Self {
-        self.report.untestable = untestable;
-        self
-    }
-
-    /// Checks first whether the target tells a valid request from an invalid one. If it does not,
-    /// no scenario passes: it ends with an error.
-    #[must_use]
-    pub fn check_sanity(self) -> Self {
-        Self { check_sanity: true, ..self }
-    }
-
-    /// With `true`, starts no further scenario after the first failure.
-    #[must_use]
-    pub fn fail_fast(self, fail_fast: bool) -> Self {
-        Self { fail_fast, ..self }
-    }
-
-    /// The scenarios that run at the moment, for a progress display.
-    pub fn active(&self) -> Active {
-        self.active.clone()
-    }
-
     /// What is in the names of all it creates.
     pub fn run_id(&self) -> &RunId {
         &self.run_id
-    }
-
-    /// The report before anything has run.
-    pub fn opening(&self) -> Report {
-        self.report.clone()
     }
 
     /// Runs all scenarios and calls `on_record` with each record and the report so far. Once
@@ -207,10 +145,7 @@ impl Run {
         }
         let tag = format!("{}-{n}", self.run_id);
         let deadline = self.target.scaled(self.deadline);
-        self.active.begin(scenario.id);
-        let record = one(&self.target, scenario, &tag, deadline, stopping(current)).await;
-        self.active.end(scenario.id);
-        record
+        one(&self.target, scenario, &tag, deadline, stopping(current)).await
     }
 
     fn order(&self) -> Vec<&'static Scenario> {
@@ -234,46 +169,5 @@ enum Phase {
 async fn stopping(mut current: watch::Receiver<Phase>) {
     if current.wait_for(|phase| *phase == Phase::Stopping).await.is_err() {
         std::future::pending::<()>().await;
-    }
-}
-
-/// The scenarios of a run that have begun and not ended, oldest first. A clone sees the same.
-#[derive(Clone, Debug, Default)]
-pub struct Active(Arc<Mutex<Vec<(&'static str, Instant)>>>);
-
-impl Active {
-    /// The one that has been running for the longest time, and for how long.
-    pub fn oldest(&self) -> Option<(&'static str, Duration)> {
-        let oldest = self.lock().first().copied();
-        oldest.map(|(id, begun)| (id, begun.elapsed()))
-    }
-
-    fn begin(&self, id: &'static str) {
-        self.lock().push((id, Instant::now()));
-    }
-
-    fn end(&self, id: &str) {
-        self.lock().retain(|(other, _)| *other != id);
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Vec<(&'static str, Instant)>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::Active;
-
-    #[test]
-    fn the_oldest_is_the_first_that_has_not_ended() {
-        let all = Active::default();
-        let oldest = || all.oldest().map(|(id, _)| id);
-        assert_eq!(oldest(), None);
-        all.begin("a.b.first");
-        all.begin("a.b.second");
-        assert_eq!(oldest(), Some("a.b.first"));
-        all.end("a.b.first");
-        assert_eq!(oldest(), Some("a.b.second"));
     }
 }

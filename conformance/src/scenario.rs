@@ -21,8 +21,7 @@ pub struct Scenario {
     pub rules: &'static [&'static str],
     /// Whether the specification states it, an RFC of HTTP does, or the reference server chose it.
     pub profile: Profile,
-    /// The points at which the specification is silent and our server chose, such as `S-31` of
-    /// `docs/reference/silent-points.md`.
+    /// The points, such as `S-31`, at which the specification is silent and our server chose.
     pub silent: &'static [&'static str],
     /// Whether it sends nothing but `GET` and `HEAD`, as far as the run may only read.
     pub reads: bool,
@@ -36,12 +35,13 @@ pub struct Scenario {
 
 /// Which set of expectations a scenario belongs to.
 #[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, ValueEnum, AsRefStr,
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, ValueEnum, AsRefStr,
 )]
 #[strum(serialize_all = "lowercase")]
 #[serde(rename_all = "lowercase")]
 pub enum Profile {
     /// What the specification states.
+    #[default]
     Core,
     /// What RFC 9110 and RFC 9112 require of any HTTP server.
     Http,

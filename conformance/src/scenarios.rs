@@ -29,7 +29,6 @@ use std::sync::LazyLock;
 
 use crate::Scenario;
 
-/// The chapters, each in parts.
 const CHAPTERS: &[&[&[Scenario]]] = &[
     &[envelope::ALL],
     pagination::ALL,
@@ -47,7 +46,6 @@ const CHAPTERS: &[&[&[Scenario]]] = &[
     &[existing_data::ALL],
 ];
 
-/// The chapters that are made from tables.
 static MADE: [&LazyLock<Vec<Scenario>>; 4] = [&fields::ALL, &access::ALL, &ids::ALL, &answers::ALL];
 
 /// The tables, for tests that make deliberate faults from their rows.
@@ -62,11 +60,6 @@ pub mod tables {
 
 /// Every scenario, chapter by chapter; those made from tables come last.
 pub fn all() -> impl Iterator<Item = &'static Scenario> {
-    CHAPTERS
-        .iter()
-        .copied()
-        .flatten()
-        .copied()
-        .flatten()
-        .chain(MADE.iter().flat_map(|made| made.iter()))
+    let written = CHAPTERS.iter().flat_map(|parts| parts.iter()).flat_map(|part| part.iter());
+    written.chain(MADE.iter().flat_map(|made| made.iter()))
 }

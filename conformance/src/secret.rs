@@ -61,21 +61,18 @@ impl Secrets {
         }
     }
 
-    /// Keeps the code of a sign-in link secret.
-    pub(crate) fn keep_code(&self, code: &str) {
-        self.keep("SIGN_IN_CODE", "[code]", code, code);
-    }
-
-    /// Keeps the value of a session's cookie secret.
-    pub(crate) fn keep_session(&self, value: &str) {
-        self.keep("SESSION", "[session]", value, value);
-    }
-
     fn keep_key(&self, variable: &'static str, key: &str) {
         self.keep(variable, "[key]", key, key.rsplit('_').next().unwrap_or(key));
     }
 
-    fn keep(&self, variable: &'static str, placeholder: &'static str, text: &str, secret: &str) {
+    /// Keeps a text secret, and every long piece of a part of it.
+    pub(crate) fn keep(
+        &self,
+        variable: &'static str,
+        placeholder: &'static str,
+        text: &str,
+        secret: &str,
+    ) {
         let mut kept = self.kept();
         if text.len() >= PIECE && kept.secrets.iter().all(|secret| secret.text != text) {
             let forms = forms::of(text, secret);
@@ -212,8 +209,8 @@ mod tests {
     #[test]
     fn a_code_and_a_session_do_not_show_even_in_pieces() {
         let (secrets, code, session) = (secrets(), "c0de_Of-a-link_wX", "sess1on_Of-a-run_yZ");
-        secrets.keep_code(code);
-        secrets.keep_session(session);
+        secrets.keep("SIGN_IN_CODE", "[code]", code, code);
+        secrets.keep("SESSION", "[session]", session, session);
         let encoded = data_encoding::BASE64.encode(session.as_bytes());
         let redacted = secrets.redact(format!("{code} {session} {} {encoded}", &code[..12]));
         assert!(redacted.starts_with("[code] [session] [code] [session]"), "{redacted}");

@@ -45,15 +45,6 @@ impl Filters {
     pub fn profiles(profiles: &[Profile]) -> Self {
         Self { profiles: profiles.to_vec(), ..Self::default() }
     }
-
-    /// Without a profile, all of them.
-    #[must_use]
-    pub(crate) fn or_all_profiles(mut self) -> Self {
-        if self.profiles.is_empty() {
-            self.profiles = Profile::ALL.to_vec();
-        }
-        self
-    }
 }
 
 impl Selection {

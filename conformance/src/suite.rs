@@ -14,10 +14,8 @@ impl Suite {
         Self(scenarios::all().collect())
     }
 
-    /// Adds scenarios behind these.
-    ///
-    /// # Panics
-    /// If two scenarios have one id: reports, filters and known failures name scenarios by it.
+    /// Adds scenarios behind these. Panics if two have one id, by which reports and filters name
+    /// them.
     #[must_use]
     pub fn with(mut self, scenarios: &'static [Scenario]) -> Self {
         self.0.extend(scenarios);

@@ -8,6 +8,7 @@ use futures::{StreamExt as _, stream};
 use jiff::Timestamp;
 use serde_json::Value;
 
+use crate::fixture::List;
 use crate::run_id::RunId;
 use crate::target::Auth;
 use crate::wire::Wire;
@@ -15,8 +16,6 @@ use crate::{Case, Failure, Target, check};
 
 /// Prompts on one page of the list.
 const PAGE: usize = 100;
-/// Pages after which a list is taken to be endless.
-const PAGES_MAX: usize = 100_000;
 /// How many things are deleted at once.
 const AT_ONCE: usize = 8;
 
@@ -30,8 +29,7 @@ pub struct Leftovers {
     things: Vec<(Auth, String)>,
 }
 
-/// Looks through all prompts and vaults of the account, and of the other one if its key is given.
-/// Sends nothing but `GET`.
+/// Looks through the account, and the other one if its key is given, with `GET` only.
 pub async fn find(target: &Arc<Target>) -> Result<Vec<Leftovers>, Failure> {
     let case = Case::new(Arc::clone(target), "sweep");
     let mut found = BTreeMap::new();
@@ -77,19 +75,18 @@ impl Leftovers {
 
 /// Calls `each` with every prompt of the list.
 async fn prompts(wire: &Wire, mut each: impl FnMut(&Value)) -> Result<(), Failure> {
-    let mut cursor = String::new();
-    for _ in 0..PAGES_MAX {
-        let page = wire.get(&format!("/prompts?limit={PAGE}{cursor}")).await?;
-        page.data(200)?.as_array().into_iter().flatten().for_each(&mut each);
-        let Some(next) = page.at("/pagination/nextCursor")?.as_str() else {
+    let list = List::of(wire.clone()).limit(PAGE);
+    let mut page = list.page().await?;
+    loop {
+        page.reply.array("/data")?.iter().for_each(&mut each);
+        if page.next.is_none() {
             return Ok(());
-        };
-        let next: String = url::form_urlencoded::byte_serialize(next.as_bytes()).collect();
-        let next = format!("&cursor={next}");
-        page.ensure(next != cursor, "a cursor of its own on each page", "the same one again")?;
-        cursor = next;
+        }
+        let next = list.clone().after(&page).page().await?;
+        let differs = next.next != page.next;
+        next.reply.ensure(differs, "a cursor of its own on each page", "the same one again")?;
+        page = next;
     }
-    Err(Failure::failed("a last page", "a list without an end"))
 }
 
 /// Adds a resource if one of its texts is a name that a run gave.

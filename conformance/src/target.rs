@@ -119,12 +119,10 @@ impl Auth {
     }
 }
 
-/// The browser session of a run.
 #[derive(Clone)]
 pub(crate) struct Session {
     /// Name and value, as the header `Cookie` has them.
     pub(crate) cookie: String,
-    /// The sign-in.
     pub(crate) sign_in: RawExchange,
 }
 
@@ -165,7 +163,8 @@ impl Target {
         let http = config.http.set(http).build();
         let http = http.map_err(|error| Failure::error("an HTTP client", error.to_string()))?;
         let secrets = Secrets::new(config.keys());
-        config.sign_in_code.iter().for_each(|code| secrets.keep_code(code));
+        let codes = config.sign_in_code.iter();
+        codes.for_each(|code| secrets.keep("SIGN_IN_CODE", "[code]", code, code));
         let (capabilities, session) = (Capabilities::default(), OnceCell::new());
         let implemented = Mutex::default();
         Ok(Self { config, http, tls, secrets, capabilities, session, implemented })
@@ -181,11 +180,6 @@ impl Target {
     /// Whether a call ever had an answer that a server without it cannot give.
     pub(crate) fn implements(&self, call: &str) -> bool {
         self.implemented.lock().unwrap_or_else(PoisonError::into_inner).contains(call)
-    }
-
-    /// What the run was told about it.
-    pub fn config(&self) -> &TargetConfig {
-        &self.config
     }
 
     /// The API root as text, without a slash at its end.

@@ -10,8 +10,9 @@ use std::sync::LazyLock;
 
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
-pub(crate) use self::steps::{Steps, Taken, checked, is_set_up, keeping, setting_up};
+pub(crate) use self::steps::{Steps, checked, is_set_up, keeping, setting_up};
 use crate::exchange::{RawExchange, shown};
 use crate::secret::Secrets;
 
@@ -58,30 +59,21 @@ pub struct Step {
     pub failed: Vec<String>,
 }
 
-#[derive(Deserialize)]
-struct Recorded {
-    scenarios: Vec<Transcript>,
-}
-
-#[derive(Deserialize)]
-struct Transcript {
-    id: String,
-    steps: Vec<Step>,
-}
-
 /// The steps of a built-in scenario as they were recorded.
 pub fn recorded(id: &str) -> Option<&'static [Step]> {
     // Empty if it cannot be read, and then tests fail.
     static STEPS: LazyLock<BTreeMap<String, Vec<Step>>> = LazyLock::new(|| {
-        let file = serde_json::from_str::<Recorded>(RECORDED).ok();
-        let scenarios = file.into_iter().flat_map(|file| file.scenarios);
-        scenarios.map(|one| (one.id, one.steps)).collect()
+        let mut file: Value = serde_json::from_str(RECORDED).unwrap_or_default();
+        let scenarios = file["scenarios"].as_array_mut().map(std::mem::take).unwrap_or_default();
+        let steps =
+            |mut one: Value| serde_json::from_value(one["steps"].take()).unwrap_or_default();
+        let scenario = |one: Value| Some((one["id"].as_str()?.to_owned(), steps(one)));
+        scenarios.into_iter().filter_map(scenario).collect()
     });
     STEPS.get(id).map(Vec::as_slice)
 }
 
-/// Whether a scenario looks at a call, which is more than to be set up by it. A part of the path
-/// in braces or behind a colon stands for any.
+/// Whether a scenario looks at a call beyond set-up. A part in braces or behind a colon is any.
 pub(crate) fn looks_at(id: &str, method: &str, path: &str) -> bool {
     let is_same = |(wanted, sent): (&str, &str)| wanted == sent || wanted.starts_with(['{', ':']);
     let is_call = |step: &&Step| {
@@ -109,16 +101,13 @@ impl Step {
                 let headers = request.headers.iter();
                 let headers = headers.filter_map(|(name, value)| {
                     let value = String::from_utf8_lossy(value.as_bytes());
+                    let in_session = request.by == "the session";
                     match name.as_str() {
                         "content-type" if value == "application/json" => None,
-                        "cookie" if request.by != "the session" => {
-                            Some(format!("{name}: [redacted]"))
-                        }
                         "authorization" if request.by != OWN_KEY => None,
+                        "cookie" | "origin" | "sec-fetch-site" if in_session => None,
+                        "cookie" => Some(format!("{name}: [redacted]")),
                         "authorization" => Some(format!("{name}: {}", secrets.in_shell(&value))),
-                        "cookie" | "origin" | "sec-fetch-site" if request.by == "the session" => {
-                            None
-                        }
                         _ => Some(secrets.redact(format!("{name}: {value}"))),
                     }
                 });
@@ -179,22 +168,23 @@ fn cut(text: &str, length: usize) -> String {
 /// The transcript of the last few steps, with how many were before.
 pub(crate) fn last_lines(steps: &[Step]) -> Vec<String> {
     let before = steps.len().saturating_sub(LAST);
-    let shown = lines(steps);
-    let is_first = |line: &String| line.starts_with(&format!("{:>4} ", before + 1));
-    let at = shown.iter().position(is_first).unwrap_or_default();
     let note = (before > 0).then(|| format!("     ({before} more before)"));
-    note.into_iter().chain(shown.into_iter().skip(at)).collect()
+    note.into_iter().chain(lines_from(before, steps)).collect()
 }
 
 /// A transcript: one numbered line for each step, and below it one for each check.
 pub fn lines(steps: &[Step]) -> Vec<String> {
+    lines_from(0, steps)
+}
+
+fn lines_from(first: usize, steps: &[Step]) -> Vec<String> {
     let mut lines = Vec::new();
-    for (n, step) in steps.iter().enumerate() {
+    for (n, step) in steps.iter().enumerate().skip(first) {
         lines.push(format!("{:>4} {}", n + 1, step.summary()));
-        let answer = step.answer.iter().map(|answer| format!("     < {}", cut(answer, ANSWER)));
-        lines.extend(answer.filter(|_| !step.set_up));
-        let is_shown = |_: &&String| !step.set_up;
-        lines.extend(step.checks.iter().filter(is_shown).map(|check| format!("     ✓ {check}")));
+        if !step.set_up {
+            let answer = step.answer.iter().map(|text| format!("     < {}", cut(text, ANSWER)));
+            lines.extend(answer.chain(step.checks.iter().map(|check| format!("     ✓ {check}"))));
+        }
         lines.extend(step.failed.iter().map(|check| format!("     ✗ {check}")));
     }
     lines

@@ -15,7 +15,7 @@ pub use self::call::Call;
 pub use self::response::ApiResponse;
 use crate::Failure;
 use crate::exchange;
-use crate::ledger::{Job, Ledger, Resource};
+use crate::ledger::{Ledger, Resource};
 use crate::target::{Auth, Target};
 
 /// Calls under one key.
@@ -54,6 +54,15 @@ impl Wire {
         self.call(Method::POST, path).json(&body).send().await
     }
 
+    /// `POST` of a body as it is written, which is sent as JSON.
+    pub async fn post_written(
+        &self,
+        path: &str,
+        body: impl Into<Vec<u8>>,
+    ) -> Result<ApiResponse, Failure> {
+        self.call(Method::POST, path).body("application/json", body).send().await
+    }
+
     /// `PATCH` with a JSON body.
     pub async fn patch(&self, path: &str, body: Value) -> Result<ApiResponse, Failure> {
         self.call(Method::PATCH, path).json(&body).send().await
@@ -76,11 +85,6 @@ impl Wire {
         }
     }
 
-    /// Any call to an address that the service gave, which may be anywhere.
-    pub(crate) fn call_given(&self, method: Method, address: &str) -> Call {
-        Call::new(self.clone(), method, address.to_owned(), None)
-    }
-
     fn key(&self) -> Result<Option<&str>, Failure> {
         let config = &self.target.config;
         let key = match self.auth {
@@ -90,13 +94,8 @@ impl Wire {
             Auth::Other => config.other_api_key.as_ref(),
             Auth::Revoked => config.revoked_api_key.as_ref(),
         };
-        match key {
-            Some(key) => Ok(Some(key)),
-            None => Err(Failure::error(
-                self.auth.word(),
-                "none was given; the scenario must name the need",
-            )),
-        }
+        let got = "none was given; the scenario must name the need";
+        key.map(|key| Some(&**key)).ok_or_else(|| Failure::error(self.auth.word(), got))
     }
 
     /// Whatever a scenario creates is tracked here, in the one place all calls pass, so that no
@@ -115,7 +114,7 @@ impl Wire {
             ["generations"] => text("/data/clientJobId").map(|id| {
                 let body = request.body.as_deref().unwrap_or_default();
                 let body: Value = serde_json::from_slice(body).unwrap_or_default();
-                Resource::Job(Job { id, vault: body["vaultId"].as_i64() })
+                Resource::Job { id, vault: body["vaultId"].as_i64() }
             }),
             ["api-keys"] => text("/data/publicId").map(Resource::Key),
             _ => None,

@@ -1,23 +1,31 @@
-//! The deletion of everything that a case created.
+//! The deletion of everything that a case created. Outputs of generations appear some time after
+//! the response, so the end of each job is waited for before they are deleted.
 
 use std::collections::HashSet;
+use std::time::Duration;
+
+use serde_json::Value;
 
 use super::Case;
+use crate::check::json_text;
 use crate::failure::{Failure, Result};
 use crate::ledger::{Created, Resource};
 use crate::run_id::RunId;
 use crate::target::Auth;
-use crate::wire::Wire;
+use crate::wire::{ApiResponse, Wire};
+
+/// How long the end of a job is waited for.
+const TIMEOUT: Duration = Duration::from_secs(40);
+/// How long, if jobs are known to take too long.
+const SHORT_TIMEOUT: Duration = Duration::from_secs(2);
 
 impl Case {
     /// Deletes all that the case created, latest first; with `--keep` only what `sweep` would not
-    /// find. Waits for requests in flight first, as they may be creating more.
-    ///
-    /// # Errors
-    /// If something is left; the text names it.
+    /// find. Waits for requests in flight first, as they may be creating more. An error names what
+    /// is left.
     pub async fn clean_up(&self) -> Result {
         drop(self.ledger.no_request_in_flight().await);
-        let created = self.ledger.take_created();
+        let created = std::mem::take(&mut *self.ledger.created());
         let vault = |created: &Created| match created.resource {
             Resource::Vault(id) => Some(id),
             _ => None,
@@ -57,12 +65,67 @@ impl Case {
                 }
                 format!("/vaults/{id}")
             }
-            Resource::Job(job) => {
-                let own = job.vault.is_some_and(|vault| own.contains(&vault));
-                return self.remove_job(&wire, job, own).await;
+            Resource::Job { id, vault } => {
+                return self.remove_job(&wire, id, vault.filter(|vault| own.contains(vault))).await;
             }
         };
         delete_if_present(&wire, &path).await
+    }
+
+    /// Waits until the job has ended and deletes what it saved. Where a status
+    /// does not name the prompt, it is known by the case's tag in its text;
+    /// all that is in its vault `own` is the case's.
+    async fn remove_job(&self, wire: &Wire, id: &str, own: Option<i64>) -> Result {
+        let Some(status) = self.end_of(wire, id).await? else {
+            return Ok(());
+        };
+        let named = status.integer("/data/promptId").ok();
+        let mut prompts: Vec<i64> = named.into_iter().collect();
+        if let Some(vault) = own {
+            prompts.extend(listed(wire, vault).await?.iter().filter_map(|p| p["id"].as_i64()));
+        }
+        if prompts.is_empty() && state(&status).as_deref() == Some("completed") {
+            prompts = self.tagged_in_system_vaults(wire).await?;
+        }
+        for prompt in prompts {
+            delete_if_present(wire, &format!("/prompts/{prompt}")).await?;
+        }
+        Ok(())
+    }
+
+    /// The last status; none if there is no such job, or if what is answered
+    /// has no data, so that no timeout would make a status of it.
+    async fn end_of(&self, wire: &Wire, id: &str) -> Result<Option<ApiResponse>> {
+        let path = &status_path(id);
+        let what = format!("the job {} to end", json_text(&id));
+        let ask = || async move {
+            let status = wire.get(path).await?;
+            let state = state(&status);
+            Ok(match (status.status_code(), state.as_deref()) {
+                (200..300, Some("completed" | "failed")) => Some(Some(status)),
+                (400..500, _) => Some(None),
+                (200..300, None) if !status.at("/data").is_ok_and(Value::is_object) => Some(None),
+                _ => None,
+            })
+        };
+        let in_vain = self.waits_for_jobs().is_err();
+        let timeout = if in_vain { SHORT_TIMEOUT } else { TIMEOUT };
+        self.until(&what, timeout, ask).await
+    }
+
+    async fn tagged_in_system_vaults(&self, wire: &Wire) -> Result<Vec<i64>> {
+        // Between spaces, as `Case::name` writes it: `mem-1` is not `mem-12`.
+        let tag = format!(" {} ", self.tag);
+        let has_tag = |text: &Value| text.as_str().is_some_and(|text| text.contains(&tag));
+        let mut found = Vec::new();
+        let vaults = wire.get("/vaults").await?.array("/data").unwrap_or_default();
+        for vault in vaults.iter().filter(|vault| vault["isSystem"] == true) {
+            let Some(vault) = vault["id"].as_i64() else { continue };
+            let prompts = listed(wire, vault).await?;
+            let ours = prompts.iter().filter(|p| has_tag(&p["title"]) || has_tag(&p["prompt"]));
+            found.extend(ours.filter_map(|prompt| prompt["id"].as_i64()));
+        }
+        Ok(found)
     }
 }
 
@@ -72,7 +135,7 @@ async fn recognizable_by_run_id(wire: &Wire, resource: &Resource) -> Result<bool
         Resource::Prompt(id) => format!("/prompts/{id}"),
         Resource::Vault(id) | Resource::Fork(id) => format!("/vaults/{id}"),
         // Its output has the text of the order.
-        Resource::Job(_) => return Ok(true),
+        Resource::Job { .. } => return Ok(true),
         // A key must not stay valid.
         Resource::Key(_) => return Ok(false),
     };
@@ -87,4 +150,32 @@ pub(crate) async fn delete_if_present(wire: &Wire, path: &str) -> Result {
         200..300 | 404 => Ok(()),
         status => Err(Failure::error("status 200 or 404", format!("status {status}"))),
     }
+}
+
+/// The path of a job's status, the id as one percent-encoded segment.
+pub fn status_path(id: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
+    let encode = |byte: u8| match plain(byte) {
+        true => char::from(byte).to_string(),
+        false => format!("%{byte:02X}"),
+    };
+    let segment: String = id.bytes().map(encode).collect();
+    format!("/generations/{segment}/status")
+}
+
+/// Where a job stands, as far as a status answer says so in a form that can be
+/// known: its member `status`, or the word `completed` in any member.
+pub fn state(reply: &ApiResponse) -> Option<String> {
+    let data = reply.at("/data").ok()?;
+    if let Some(status) = data.get("status").and_then(Value::as_str) {
+        return Some(status.to_owned());
+    }
+    let mut members = data.as_object().into_iter().flatten().map(|(_, value)| value);
+    members.any(|value| value == "completed").then(|| "completed".to_owned())
+}
+
+/// What is in a vault; nothing if it is gone.
+async fn listed(wire: &Wire, vault: i64) -> Result<Vec<Value>> {
+    let listing = wire.get(&format!("/vaults/{vault}/prompts")).await?;
+    Ok(listing.array("/data").unwrap_or_default())
 }

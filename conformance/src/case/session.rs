@@ -12,15 +12,10 @@ use crate::failure::{Failure, Verdict};
 use crate::target::{Auth, Session, Target};
 use crate::wire::{ApiResponse, Wire};
 
-/// The content type of what a page sends.
 const FORM: &str = "application/x-www-form-urlencoded";
 
 impl Case {
-    /// Calls with the cookie of the run's session, sent as by a page of the target's own
-    /// ([`crate::Need::Session`]).
-    ///
-    /// # Errors
-    /// If the target does not sign in.
+    /// Calls with the cookie of the run's session ([`crate::Need::Session`]).
     pub async fn session(&self) -> Result<Wire, Failure> {
         self.signed_in().await?;
         Ok(self.wire_as(Auth::Session))
@@ -33,13 +28,11 @@ impl Case {
     }
 }
 
-/// A page of the target, as a path below the base URL: the HTTP client resolves the dots before
-/// it sends.
+/// A page of the target: the HTTP client resolves the dots before it sends.
 fn page(name: &str) -> String {
     format!("/../../{name}")
 }
 
-/// The answer to the code of the run's link.
 pub(crate) async fn send_code(case: &Case) -> Result<ApiResponse, Failure> {
     let code = case.target().config.sign_in_code.as_deref().unwrap_or_default();
     let form = Serializer::new(String::new()).append_pair("code", code).finish();
@@ -62,14 +55,11 @@ async fn sign_in(case: &Case) -> Result<Session, Failure> {
     let cookie = cookie.and_then(|line| line.split(';').next()).map(|pair| pair.trim().to_owned());
     let cookie = cookie.ok_or_else(|| answer.failure("a cookie from the sign-in", "none"))?;
     let value = cookie.split_once('=').map_or(cookie.as_str(), |(_, value)| value);
-    case.target().secrets.keep_session(value);
+    case.target().secrets.keep("SESSION", "[session]", value, value);
     Ok(Session { cookie, sign_in: answer.exchange() })
 }
 
-/// Ends the session of a run, if it has one.
-///
-/// # Errors
-/// One line if the target does not end it.
+/// Ends the session of a run, if it has one. The error is one line.
 pub async fn sign_out(target: &Arc<Target>) -> Result<(), String> {
     if !target.session.get().is_some_and(Result::is_ok) {
         return Ok(());

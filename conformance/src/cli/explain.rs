@@ -8,7 +8,6 @@ use super::list::{ListArguments, heading};
 use super::{Exit, Refusal};
 use crate::{Scenario, Suite, rules, trace};
 
-/// The transcript of each selected scenario.
 pub(super) fn explain(suite: &Suite, arguments: ListArguments) -> Result<Exit, Refusal> {
     arguments.tell(suite, in_json, in_lines, "\n")
 }

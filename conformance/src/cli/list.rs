@@ -14,7 +14,7 @@ use crate::report::Outcome;
 use crate::report::sentences::{State, sentences};
 use crate::selection::Filters;
 use crate::spec::{self, Piece};
-use crate::{Scenario, Selection, Suite, coverage};
+use crate::{Profile, Scenario, Selection, Suite, coverage};
 
 #[derive(Args)]
 pub(super) struct ListArguments {
@@ -25,7 +25,6 @@ pub(super) struct ListArguments {
     pub(super) json: bool,
 }
 
-/// The selected scenarios, one a line or as a JSON array.
 pub(super) fn list(suite: &Suite, arguments: ListArguments) -> Result<Exit, Refusal> {
     arguments.tell(suite, in_json, in_one_line, "")
 }
@@ -33,13 +32,16 @@ pub(super) fn list(suite: &Suite, arguments: ListArguments) -> Result<Exit, Refu
 impl ListArguments {
     /// Shows the selected scenarios as JSON, or as text with something between them.
     pub(super) fn tell(
-        self,
+        mut self,
         suite: &Suite,
         in_json: fn(&Scenario) -> Value,
         in_text: fn(&Scenario) -> String,
         between: &str,
     ) -> Result<Exit, Refusal> {
-        let selected = Selection::new(suite, self.filters.or_all_profiles());
+        if self.filters.profiles.is_empty() {
+            self.filters.profiles = Profile::ALL.to_vec();
+        }
+        let selected = Selection::new(suite, self.filters);
         let scenarios = selected.map_err(|line| Refusal(Exit::Usage, line))?.scenarios.into_iter();
         tell(&match self.json {
             true => format!("{:#}\n", scenarios.map(in_json).collect::<Value>()),
@@ -49,7 +51,6 @@ impl ListArguments {
     }
 }
 
-/// What is read of a JSON report.
 #[derive(Deserialize)]
 struct Ran {
     records: Vec<RanScenario>,
@@ -65,7 +66,6 @@ fn in_one_line(scenario: &Scenario) -> String {
     format!("{}: {}\n", heading(scenario), scenario.title)
 }
 
-/// Id, profile, rules and silent points.
 pub(super) fn heading(Scenario { id, profile, rules, silent, .. }: &Scenario) -> String {
     let points = [*rules, *silent].concat().join(", ");
     format!("{id} ({}; {points})", profile.as_ref())
@@ -95,7 +95,6 @@ pub(super) fn coverage(as_json: bool) -> Exit {
     Exit::Passed
 }
 
-/// What the run of this JSON report found of each sentence of the specification.
 pub(super) fn coverage_of_run(file: &Path, as_json: bool) -> Result<Exit, Refusal> {
     let name = file.display();
     let wrong =

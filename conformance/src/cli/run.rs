@@ -1,37 +1,35 @@
 //! The command `run`: everything that can be wrong is checked before the first scenario runs, and
 //! each mistake is one line and one exit code.
 
-use std::io::IsTerminal as _;
+use std::io::{IsTerminal as _, Write as _};
 use std::sync::Arc;
 
 use clap::ColorChoice;
 use futures::FutureExt as _;
 
-use super::progress::Progress;
 use super::{Exit, Refusal, RunArguments, signals, tell, warn};
 use crate::case::session;
-use crate::report::{Output, Outputs, Report, Verdict, known_failures, text};
+use crate::report::{Output, Outputs, Report, Totals, Verdict, known_failures, text};
 use crate::{KnownFailures, Run, RunId, RunOptions, Selection, Suite, Target, preflight};
 
 pub(super) async fn run(suite: &Suite, arguments: RunArguments) -> Result<Exit, Refusal> {
     let usage = |line| Refusal(Exit::Usage, line);
     let (target, selection) = prepare(suite, &arguments).map_err(usage)?;
-    let mut run = Run::new(Arc::clone(&target), selection.clone())
-        .jobs(arguments.jobs)
-        .deadline(Run::DEADLINE.max(arguments.target.timeout() * 2))
-        .fail_fast(arguments.fail_fast);
-    if let Some(seed) = arguments.seed {
-        run = run.seed(seed);
-    }
+    let mut run = Run::new(Arc::clone(&target), selection.clone());
+    run.jobs = arguments.jobs;
+    run.deadline = Run::DEADLINE.max(arguments.target.timeout() * 2);
+    run.fail_fast = arguments.fail_fast;
+    run.check_sanity = true;
+    run.report.seed = arguments.seed.unwrap_or(run.report.seed);
     if let Some(file) = &arguments.known_failures {
-        run = run.known(KnownFailures::read(file, suite, today()).map_err(usage)?);
+        run.report.known = KnownFailures::read(file, suite, today()).map_err(usage)?;
     }
     let mut files = arguments.report;
     if let Some(folder) = &arguments.report_dir {
         files.extend(Output::all_formats(folder).map_err(usage)?);
     }
     let mut outputs = Outputs::new(files).map_err(usage)?;
-    outputs.begin(&run.opening()).map_err(usage)?;
+    outputs.begin(&run.report).map_err(usage)?;
     let run_id = run.run_id().clone();
     let again = how_to_sweep(&run_id);
     let stop = signals::listen(
@@ -42,28 +40,27 @@ pub(super) async fn run(suite: &Suite, arguments: RunArguments) -> Result<Exit, 
         },
     )
     .shared();
-    let untestable = match preflight(&target, &selection, &run_id, stop.clone()).await {
+    run.report.untestable = match preflight(&target, &selection, &run_id, stop.clone()).await {
         Ok(untestable) => untestable,
         Err(error) => {
             end_session(&target).await;
-            let mut report = run.opening();
-            report.problem = Some(error.to_string());
-            outputs.end(&report).map_err(usage)?;
+            run.report.problem = Some(error.to_string());
+            outputs.end(&run.report).map_err(usage)?;
             return Err(error.into());
         }
     };
-    for untestable in &untestable {
+    for untestable in &run.report.untestable {
         warn(&format!("cannot test {untestable}"));
     }
-    let run = run.untestable(untestable).check_sanity();
-    let progress = Progress::new(selection.scenarios.len(), run.active());
     let on_record = |record: &_, report: &Report| {
-        progress.show(report.totals);
+        let Totals { scenarios, failed, blocked, errors, .. } = report.totals;
+        let (all, bad) = (selection.scenarios.len(), failed + blocked + errors);
+        show_progress(&format!("{scenarios}/{all}, {bad} failed"));
         outputs.tell(record, report);
     };
     let report = run.run(stop, on_record).await;
     end_session(&target).await;
-    drop(progress);
+    show_progress("");
     let text = match arguments.verbose || arguments.trace {
         true => text::render(&report),
         false => text::brief(&report),
@@ -81,6 +78,14 @@ pub(super) async fn run(suite: &Suite, arguments: RunArguments) -> Result<Exit, 
         })?;
     }
     Ok(exit(&report, arguments.strict))
+}
+
+/// On one line that overwrites itself. Only on a terminal: in a log it would be noise.
+fn show_progress(text: &str) {
+    let mut line = std::io::stderr().lock();
+    if line.is_terminal() {
+        let _ = write!(line, "\r\x1b[K{text}");
+    }
 }
 
 fn has_colour(choice: ColorChoice) -> bool {

@@ -3,8 +3,7 @@
 
 use std::sync::LazyLock;
 
-/// Below its heading one fault per line, in the order of the fields of [`Fault`]: tabs between
-/// them, spaces between scenarios.
+/// One fault per line, in the order of the fields of [`Fault`]: tabs and spaces between them.
 const TABLE: &str = include_str!("../../proof.tsv");
 
 static FAULTS: LazyLock<Vec<Fault<'static>>> = LazyLock::new(|| parse(TABLE));
@@ -16,8 +15,7 @@ pub struct Fault<'t> {
     pub id: &'t str,
     pub rule: &'t str,
     pub scenarios: Vec<&'t str>,
-    /// The ids of the scenarios that fail there or not, as others happen to act
-    /// at the same moment. They are no proof.
+    /// Those that fail at times, as others happen to act at the same moment; they are no proof.
     pub at_times: Vec<&'t str>,
 }
 

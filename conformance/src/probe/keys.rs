@@ -64,13 +64,11 @@ fn is_unauthorized(reply: &Result<ApiResponse, Failure>) -> bool {
     reply.as_ref().is_ok_and(|reply| reply.status_code() == 401)
 }
 
-/// The ids of the vaults, if the answer is a list of vaults.
 fn vaults(reply: Result<ApiResponse, Failure>) -> Option<HashSet<i64>> {
     let reply = reply.ok().filter(|reply| reply.status_code() == 200)?;
     Some(reply.integers("/data", "id").ok()?.into_iter().collect())
 }
 
-/// Begins the browser session of the run, if scenarios need it.
 pub(super) async fn begin_session(case: &Case, selection: &Selection) -> Result<(), ProbeError> {
     if !selection.needs(Need::Session) || !case.target().offers(Need::Session) {
         return Ok(());

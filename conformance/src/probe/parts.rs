@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use http::Method;
 use serde_json::json;
+use strum::VariantArray as _;
 
 use crate::case::{state, status_path};
 use crate::target::{Need, Target, Untestable};
@@ -13,7 +14,6 @@ use crate::{Case, Selection};
 /// How long one generation may take. A scenario may wait for several.
 const JOB: Duration = Duration::from_secs(20);
 
-/// Notes in the target what does not work.
 pub(super) async fn check(case: &Case, selection: &Selection) {
     let (capabilities, secrets) = (&case.target().capabilities, &case.target().secrets);
     let asks = |chapter| selection.scenarios.iter().any(|one| one.id.starts_with(chapter));
@@ -63,7 +63,6 @@ async fn provider(case: &Case) -> Option<String> {
     Some(format!("a generation {what} after {:.1} s", begun.elapsed().as_secs_f64()))
 }
 
-/// What cannot be tested, why, and the remedy.
 pub(super) fn untestable(target: &Target, selection: &Selection) -> Vec<Untestable> {
     let missing = |need: &Need| !target.offers(*need) && selection.needs(*need);
     let mut untestable = Vec::new();
@@ -71,7 +70,7 @@ pub(super) fn untestable(target: &Target, selection: &Selection) -> Vec<Untestab
         let remedy = "run without --read-only";
         untestable.push(Untestable::new("whatever writes", "this run only reads", remedy));
     }
-    untestable.extend(Need::ALL.into_iter().filter(missing).map(Need::untestable));
+    untestable.extend(Need::VARIANTS.iter().copied().filter(missing).map(Need::untestable));
     if let Some(reason) = target.capabilities.provider.get() {
         let remedy = "check the provider, or set PROMPTARIUM_IMAGE_MODEL to a faster model, or --time-scale to a larger factor";
         untestable.push(Untestable::new("the output of generations", reason, remedy));

@@ -65,7 +65,6 @@ fn cause(records: Vec<&Record>) -> Cause<'_> {
     }
 }
 
-/// In the order in which the groups first come.
 fn grouped<'r, K: PartialEq>(
     records: impl Iterator<Item = &'r Record>,
     key: impl Fn(&Record) -> K,

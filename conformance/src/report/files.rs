@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 use std::{fs, io};
@@ -19,8 +18,7 @@ use crate::Report;
 
 /// The least time between two writes while the run goes on.
 const PAUSE: Duration = Duration::from_millis(500);
-/// The pause is also this many times as long as the write was, so that large reports do not slow
-/// the run down.
+/// The pause is also this many times as long as the write was: the run must not slow down.
 const PAUSE_FACTOR: u32 = 10;
 
 /// The number of the next partial file.
@@ -105,17 +103,9 @@ impl Output {
         fs::create_dir_all(folder).map_err(|error| {
             format!("--report-dir: cannot create {}: {error}", folder.display())
         })?;
-        let file = |(_, format): (_, Format)| {
-            let extension = match format {
-                Format::Text => "txt",
-                Format::Json => "json",
-                Format::Junit => "xml",
-                Format::Html => "html",
-                Format::Markdown => "md",
-            };
-            Self { format, file: folder.join("report").with_extension(extension) }
-        };
-        Ok(Format::ALL.into_iter().map(file).collect())
+        let names = ["report.txt", "report.json", "report.xml", "report.html", "report.md"];
+        let formats = Format::ALL.into_iter().zip(names);
+        Ok(formats.map(|((_, format), name)| Self { format, file: folder.join(name) }).collect())
     }
 
     /// Writes the whole report. Readers see the old text or the new one, never half of one. What is
@@ -156,16 +146,12 @@ impl Output {
 /// All files of a run.
 pub struct Outputs {
     outputs: Vec<Output>,
-    background: Option<Background>,
+    /// The thread that writes while the run goes on, until the channel to it is closed.
+    background: Option<(Sender<News>, JoinHandle<()>)>,
 }
 
-/// The thread that writes while the run goes on.
-struct Background {
-    report: Arc<Mutex<Report>>,
-    /// Dropped to end the thread.
-    running: Sender<()>,
-    thread: JoinHandle<()>,
-}
+/// A record, its place in the report, and how long the run has taken.
+type News = (usize, Record, u64);
 
 impl Outputs {
     /// Nothing is written yet. Fails with one line if two outputs are the same file.
@@ -180,34 +166,33 @@ impl Outputs {
 
     /// Writes every file for the first time. Fails with one line that names those that cannot be
     /// written.
-    pub fn begin(&self, report: &Report) -> Result<(), String> {
-        write(&self.outputs, report, false)
+    pub fn begin(&mut self, report: &Report) -> Result<(), String> {
+        write(&self.outputs, report, false)?;
+        if !self.outputs.is_empty() {
+            let (news, told) = mpsc::channel();
+            let (outputs, report) = (self.outputs.clone(), report.clone());
+            let thread = thread::Builder::new().name("reports".into());
+            // Without a thread the files are written at the end.
+            let thread = thread.spawn(move || keep_up(&outputs, report, &told)).ok();
+            self.background = thread.map(|thread| (news, thread));
+        }
+        Ok(())
     }
 
     /// Takes a record that `report` has just taken; the files follow in the background.
-    pub fn tell(&mut self, record: &Record, report: &Report) {
-        if let Some(background) = &self.background {
-            let mut copy = lock(&background.report);
-            if let Some(at) = report.records.iter().position(|other| other.id == record.id) {
-                copy.insert(at, record.clone());
-                copy.duration_ms = report.duration_ms;
-            }
-        } else if !self.outputs.is_empty() {
-            let (running, ended) = mpsc::channel();
-            let (outputs, report) = (self.outputs.clone(), Arc::new(Mutex::new(report.clone())));
-            let copy = Arc::clone(&report);
-            let thread = thread::Builder::new().name("reports".into());
-            // Without a thread the files are written at the end.
-            let thread = thread.spawn(move || keep_up(&outputs, &copy, &ended)).ok();
-            self.background = thread.map(|thread| Background { report, running, thread });
+    pub fn tell(&self, record: &Record, report: &Report) {
+        let at = report.records.iter().position(|other| other.id == record.id);
+        if let (Some((news, _)), Some(at)) = (&self.background, at) {
+            // An error says that the thread has ended; the files are written at the end.
+            let _ = news.send((at, record.clone(), report.duration_ms));
         }
     }
 
     /// Writes every file for the last time, also if that failed before: a disk that was full may
     /// have room again. Fails with one line that names every file that could not be written.
     pub fn end(self, report: &Report) -> Result<(), String> {
-        if let Some(Background { running, thread, .. }) = self.background {
-            drop(running);
+        if let Some((news, thread)) = self.background {
+            drop(news);
             let _ = thread.join();
         }
         write(&self.outputs, report, true)
@@ -227,22 +212,26 @@ fn write(outputs: &[Output], report: &Report, last: bool) -> Result<(), String> 
     Err(format!("cannot write the report to {}", failed.join("; and to ")))
 }
 
-/// Writes the report each time it has new records, until the run has ended.
-fn keep_up(outputs: &[Output], report: &Mutex<Report>, ended: &Receiver<()>) {
-    let (mut written, mut pause) = (0, Duration::ZERO);
-    while ended.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {
-        let changed = Some(lock(report)).filter(|report| report.records.len() > written);
-        let changed = changed.map(|report| report.clone());
-        let begun = Instant::now();
-        if let Some(report) = changed {
-            // What fails here may work at the end, where it counts.
-            let _ = write(outputs, &report, false);
-            written = report.records.len();
+/// Adds records to the report and writes it in between, until the channel is closed.
+fn keep_up(outputs: &[Output], mut report: Report, told: &Receiver<News>) {
+    // When the next write is due, if there is something new.
+    let (mut due, mut changed) = (Instant::now(), false);
+    loop {
+        let wait = due.saturating_duration_since(Instant::now());
+        match told.recv_timeout(if changed { wait } else { Duration::MAX }) {
+            Ok((at, record, duration_ms)) => {
+                report.insert(at, record);
+                report.duration_ms = duration_ms;
+                changed = true;
+            }
+            Err(RecvTimeoutError::Timeout) => {
+                let begun = Instant::now();
+                // What fails here may work at the end, where it counts.
+                let _ = write(outputs, &report, false);
+                due = Instant::now() + PAUSE.max(begun.elapsed() * PAUSE_FACTOR);
+                changed = false;
+            }
+            Err(RecvTimeoutError::Disconnected) => return,
         }
-        pause = PAUSE.max(begun.elapsed() * PAUSE_FACTOR);
     }
-}
-
-fn lock(report: &Mutex<Report>) -> MutexGuard<'_, Report> {
-    report.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -13,8 +13,7 @@ use super::{Outcome, Report};
 const STYLE: &str = include_str!("html/page.css");
 const SCRIPT: &str = include_str!("html/filter.js");
 
-/// What the page may do: wear this style, run this script, nothing else. The
-/// hashes are those of the two files.
+/// What the page may do: use this style and this script, by the hashes of the two files.
 const POLICY: &str = "default-src 'none'; base-uri 'none'; form-action 'none'; \
     style-src 'sha256-WmyxWShVEuGCxrim3XUtdmeysLYDBrPwydaO4BVZREY='; script-src 'sha256-vpZTdVEOiAjzr+ZcxwqNiKwJDHAyFZneYAXyXVMDdGA='";
 

@@ -3,8 +3,7 @@
 use super::Report;
 use super::text::one_line;
 
-/// A file with an entry for all that failed in a run, those that were known with what was said of
-/// them.
+/// A file with an entry for all that failed in a run, with what was said of known ones.
 pub(crate) fn known_failures(report: &Report) -> String {
     let text = |text: &str| serde_json::Value::from(one_line(text)).to_string();
     let failed = report.records.iter().filter(|one| one.outcome.is_bad() || one.known.is_some());

@@ -11,7 +11,7 @@ use crate::trace::Step;
 use crate::{Profile, Scenario};
 
 /// What one scenario came to.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct Record {
     pub id: &'static str,
     /// The file and the line of its entry.
@@ -58,21 +58,11 @@ impl Record {
             silent: scenario.silent,
             profile: scenario.profile,
             outcome,
-            reason: None,
-            call: None,
-            expected: None,
-            got: None,
-            exchange: None,
-            steps: Vec::new(),
-            command: None,
-            known: None,
-            left_behind: None,
-            duration_ms: 0,
+            ..Self::default()
         }
     }
 
-    /// The record of a scenario on a target that gives everybody the same answer:
-    /// that it passed means nothing.
+    /// That it passed means nothing on a target that gives everybody the same answer.
     pub(crate) fn meaningless(self, reason: &str) -> Self {
         if self.outcome != Outcome::Passed {
             return self;
@@ -138,7 +128,7 @@ impl Record {
 }
 
 /// What came of a scenario.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, AsRefStr)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, AsRefStr)]
 #[strum(serialize_all = "lowercase")]
 #[serde(rename_all = "lowercase")]
 pub enum Outcome {
@@ -150,11 +140,11 @@ pub enum Outcome {
     /// that it looks at. Counts against the target.
     Blocked,
     /// The scenario did not run.
+    #[default]
     Skipped,
     /// It ran and came to no verdict. Counts against the target.
     Error,
-    /// It failed, or came to no verdict, as the list of known failures says.
-    /// Does not count against the target.
+    /// It failed or came to no verdict, as the list says, and does not count against the target.
     Known,
 }
 

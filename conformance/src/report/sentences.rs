@@ -57,8 +57,7 @@ impl Report {
     }
 }
 
-/// Every sentence, in the order of the text. `outcome` says what a scenario came to, if it was
-/// selected.
+/// Every sentence, in the order of the text. `outcome` is that of a selected scenario.
 pub fn sentences(outcome: impl Fn(&str) -> Option<Outcome>) -> Vec<Sentence> {
     let mut section = "";
     let mut sentences = Vec::new();

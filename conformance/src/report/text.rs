@@ -168,7 +168,6 @@ fn push_facts(text: &mut String, record: &Record) {
     }
 }
 
-/// How to see a failure again.
 fn push_commands(text: &mut String, record: &Record) {
     if let Some(line) = record.exchange.as_ref().and_then(curl) {
         let _ = writeln!(text, "  again: {line}");

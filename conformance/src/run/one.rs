@@ -15,14 +15,6 @@ use crate::{Case, Exchange, Failure, Scenario, Target, Verdict};
 /// How long cleaning up may take.
 const CLEAN_UP: Duration = Duration::from_secs(60);
 
-/// How a scenario came to its end.
-enum End {
-    Returned(Result<(), Failure>),
-    Panicked(JoinError),
-    Deadline,
-    Stopped,
-}
-
 /// Runs `scenario` on `target`, with `tag` in the name of everything it creates, and cleans up after
 /// it, whether it passes, fails, panics, takes longer than `deadline` or is cancelled by `stop`.
 pub async fn one(
@@ -39,30 +31,35 @@ pub async fn one(
     let case = Case::new(Arc::clone(target), tag);
     // A set aborts its task when it is dropped.
     let mut task = JoinSet::new();
-    task.spawn(case.keeping((scenario.run)(case.clone())));
-    let end = tokio::select! {
+    task.spawn(trace::keeping(Arc::clone(&case.ledger.steps), (scenario.run)(case.clone())));
+    let stopped = || Failure::skipped("the run was stopped while it was at work");
+    let ended = tokio::select! {
         joined = task.join_next() => match joined {
-            Some(Ok(returned)) => End::Returned(returned),
-            Some(Err(error)) => End::Panicked(error),
-            None => End::Stopped,
+            Some(Ok(returned)) => returned,
+            Some(Err(error)) => {
+                Err(Failure::error("the scenario to run to its end", in_words(error)))
+            }
+            None => Err(stopped()),
         },
-        () = sleep(deadline) => End::Deadline,
-        () = stop => End::Stopped,
+        () = sleep(deadline) => {
+            let expected = format!("the scenario to end within {} s", deadline.as_secs_f64());
+            Err(Failure::error(expected, "it did not"))
+        }
+        () = stop => Err(stopped()),
     };
     // Nothing may be created once cleaning up has begun.
     task.shutdown().await;
-    let (taken, created) = (case.steps(), case.created_names());
+    let taken = case.ledger.steps.all();
+    let created: Vec<_> =
+        case.ledger.created().iter().map(|created| created.resource.name().1).collect();
     let clean_up = target.scaled(CLEAN_UP);
     let left_behind = match timeout(clean_up, case.clean_up()).await {
         Ok(Ok(())) => None,
         Ok(Err(failure)) => Some(failure.got),
         Err(_) => Some(format!("deleting took longer than {} s", clean_up.as_secs_f64())),
     };
-    let failure_exchange = match &end {
-        End::Returned(Err(failure)) => failure.exchange.clone(),
-        _ => None,
-    };
-    let record = record(scenario, end, deadline);
+    let failure_exchange = ended.as_ref().err().and_then(|failure| failure.exchange.clone());
+    let record = record(scenario, ended);
     let bad = record.outcome.is_bad();
     let last = failure_exchange.is_none();
     let exchange = failure_exchange.or(taken.last().map(|step| step.exchange.clone()));
@@ -98,25 +95,15 @@ pub async fn one(
     }
 }
 
-fn record(scenario: &Scenario, end: End, deadline: Duration) -> Record {
-    let (outcome, expected, got) = match end {
-        End::Returned(Ok(())) => return Record::new(scenario, Outcome::Passed),
-        End::Stopped => {
-            return Record::skipped(scenario, "the run was stopped while it was at work");
-        }
-        End::Returned(Err(Failure { verdict, expected, got, .. })) => match verdict {
-            Verdict::Failed => (Outcome::Failed, expected, got),
-            Verdict::Blocked => (Outcome::Blocked, expected, got),
-            Verdict::Error => (Outcome::Error, expected, got),
-            Verdict::Skipped => return Record::skipped(scenario, got),
-        },
-        End::Panicked(error) => {
-            (Outcome::Error, "the scenario to run to its end".into(), in_words(error))
-        }
-        End::Deadline => {
-            let expected = format!("the scenario to end within {} s", deadline.as_secs_f64());
-            (Outcome::Error, expected, "it did not".into())
-        }
+fn record(scenario: &Scenario, ended: Result<(), Failure>) -> Record {
+    let Err(Failure { verdict, expected, got, .. }) = ended else {
+        return Record::new(scenario, Outcome::Passed);
+    };
+    let outcome = match verdict {
+        Verdict::Failed => Outcome::Failed,
+        Verdict::Blocked => Outcome::Blocked,
+        Verdict::Error => Outcome::Error,
+        Verdict::Skipped => return Record::skipped(scenario, got),
     };
     Record { expected: Some(expected), got: Some(got), ..Record::new(scenario, outcome) }
 }

@@ -2,11 +2,10 @@
 
 use std::sync::LazyLock;
 
-use super::auth::{Authorization, main_key, mistyped};
+use super::auth::{Form, form, main_key, mistyped, truncated_by, unauthorized};
 use super::endpoints::{self, Ids, ROWS, Row, Scope};
 use crate::scenarios::prelude::*;
 
-/// A scenario for each credential at each endpoint.
 pub(super) static ALL: LazyLock<Vec<Scenario>> = LazyLock::new(|| {
     let of_endpoint = |row: &'static Row| {
         CREDENTIALS.iter().filter_map(move |credential| scenario(row, credential))
@@ -16,9 +15,7 @@ pub(super) static ALL: LazyLock<Vec<Scenario>> = LazyLock::new(|| {
 
 /// What is sent in place of a right key.
 struct Credential {
-    /// In ids of scenarios.
     id: &'static str,
-    /// In titles.
     words: &'static str,
     rule: &'static str,
     needs: &'static [Need],
@@ -28,8 +25,8 @@ struct Credential {
 enum Replacement {
     /// Another key, or none.
     As(fn(&Case) -> Wire),
-    /// Headers made from the right key, each with what a failure calls it.
-    Headers(fn(&str) -> Vec<(String, String)>),
+    /// Headers made from the right key.
+    Headers(fn(&str) -> Vec<Form>),
 }
 
 const NO_SCOPE: &str = "no-scope";
@@ -92,19 +89,16 @@ async fn refused(case: Case, row: &Row, credential: &Credential) -> Result {
             // All forms at one endpoint, and some at each.
             let forms = headers(main_key(&case));
             let taken = if row.name == "list-vaults" { forms.len() } else { FORMS };
-            for (name, value) in forms.into_iter().take(taken) {
-                let call = endpoint.call(&case.anonymous());
-                Authorization::new(name, value).unauthorized(call).await?;
+            for form in forms.iter().take(taken) {
+                unauthorized(endpoint.call(&case.anonymous()), form).await?;
             }
         }
     }
     check::equal("what was there", &ids.state(&wire).await?, &before)?;
-    let vaults = wire.get("/vaults").await?;
-    let created = vaults.array("/data")?.iter().any(|vault| vault["name"] == json!(name));
-    vaults.ensure(!created, "no vault of the refused name", name).map(drop)
+    wire.get("/vaults").await?.lacks("name", name)
 }
 
-fn not_bearer(key: &str) -> Vec<(String, String)> {
+fn not_bearer(key: &str) -> Vec<Form> {
     let forms = [
         ("an empty header", String::new()),
         ("the key alone", key.to_owned()),
@@ -121,20 +115,16 @@ fn not_bearer(key: &str) -> Vec<(String, String)> {
         ("Bearers", format!("Bearers {key}")),
         ("quoted", format!("\"Bearer {key}\"")),
     ];
-    forms.map(|(name, value)| (name.to_owned(), value)).to_vec()
+    forms.map(|(name, value)| form(name, value)).into()
 }
 
-fn truncated(key: &str) -> Vec<(String, String)> {
+fn truncated(key: &str) -> Vec<Form> {
     let secret = key.rsplit('_').next().unwrap_or(key).len();
-    let cut = |places: usize| {
-        let left: String = key.chars().take(key.chars().count().saturating_sub(places)).collect();
-        (format!("the key without its last {places}"), format!("Bearer {left}"))
-    };
-    [1, 2, 3, 8, secret, key.len() / 2].map(cut).to_vec()
+    [1, 2, 3, 8, secret, key.len() / 2].map(|places| truncated_by(key, places)).into()
 }
 
 /// The parts of the key, each put together with what was never given out.
-fn unknown(key: &str) -> Vec<(String, String)> {
+fn unknown(key: &str) -> Vec<Form> {
     let (before, secret) = key.rsplit_once('_').unwrap_or(("", key));
     let (vendor, public) = before.split_once("_live_").unwrap_or(("", before));
     let never: String = secret.chars().map(|c| if c == '0' { '1' } else { '0' }).collect();
@@ -151,5 +141,5 @@ fn unknown(key: &str) -> Vec<(String, String)> {
         ("nothing of the key", format!("{vendor}_live_0000000000000000_{never}")),
         ("a word", "null".to_owned()),
     ];
-    forms.map(|(name, key)| (name.to_owned(), format!("Bearer {key}"))).to_vec()
+    forms.map(|(name, key)| form(name, format!("Bearer {key}"))).into()
 }

@@ -10,7 +10,6 @@ use super::endpoints::{self, Ids, ROWS, Row};
 use super::generations::job::{Job, send};
 use super::prelude::*;
 
-/// A scenario for each endpoint, and one for each field of each object.
 pub(super) static ALL: LazyLock<Vec<Scenario>> = LazyLock::new(|| {
     let of_object =
         |object: &'static Object| object.fields.iter().map(move |field| of_field(object, field));
@@ -20,16 +19,21 @@ pub(super) static ALL: LazyLock<Vec<Scenario>> = LazyLock::new(|| {
 fn of_endpoint(row: &'static Row) -> Scenario {
     let Row { name, method, template, status, rule, .. } = row;
     let data = if row.lists() { "an array" } else { "an object" };
+    // Paths below the root need nothing but the address of the API.
+    let is_collection = row.lists() && !template.contains('{');
+    let mut rules = vec![*rule, "EN-03", "EN-04", "EN-05"];
+    rules.extend(row.takes_body().then_some("EN-02"));
+    rules.extend(["EN-01", "VE-01"].into_iter().filter(|_| is_collection));
     Scenario {
         needs: if *name == "fork-vault" { &[Need::OtherAccount] } else { &[] },
-        reads: row.lists() && !template.contains('{'),
+        reads: is_collection,
         ..Scenario::generated(
             Profile::Core,
             format!("answers.success.{name}"),
             format!(
                 "{method} {template}: a success is {status} with {data} in data, and error null"
             ),
-            vec![rule, "EN-03", "EN-04", "EN-05"],
+            rules,
             &[],
             concat!(file!(), ":", line!()),
             move |case| succeeds(case, row),

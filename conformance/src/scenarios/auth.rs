@@ -15,69 +15,53 @@ pub(super) const ALL: &[Scenario] = &[
         |case| async move { say_so(vec![without_scope(&case).await?]) },
         "A refusal for lack of scope has status 401 and an error text" },
     reference! { "auth.answer.texts" ["ER-03", "ER-07"] ("S-52", "S-53") [ReadOnlyKey] texts,
-        "Missing header, malformed header, key not valid and lack of scope have texts of their own, \
-         empty details and WWW-Authenticate: Bearer" },
+        "Each reason for a 401 has its own text, empty details and WWW-Authenticate: Bearer" },
     reference! { reads "auth.answer.one-text" ["AU-05", "AU-06"] ("S-53") [RevokedKey] one_text,
         "Unknown, mistyped and revoked keys share one text" },
     core! { "auth.header.accepted" ["AU-01"] accepted,
         "Every endpoint lets in a call with Authorization: Bearer and the key" },
     core! { "auth.header.case" ["AU-03"]
         |case| refused_everywhere(case, |key| {
-            let form = |word| Authorization::new(word, format!("{word} {key}"));
-            ["bearer", "BEARER", "bEARER"].map(form).into()
+            ["bearer", "BEARER", "bEARER"].map(|word| form(word, format!("{word} {key}"))).into()
         }),
         "Bearer is taken only as it is written, upper and lower case" },
     reference! { "auth.header.spaces" ["AU-03", "AU-05"] ("S-52")
         |case| refused_everywhere(case, spaces),
-        "No further space is taken before, after or within the key, nor a second Authorization header, \
-         even if one or both are right" },
+        "More spaces around or in the key, or a second Authorization header, are answered 401" },
     core! { reads "auth.header.elsewhere" ["AU-02"] elsewhere,
         "A key in the query, a cookie or another header is no Authorization" },
     reference! { reads "auth.header.health" ["AU-01"] ("S-54") health,
         "The health addresses beside the API need no key" },
     core! { reads "auth.key.changed-anywhere" ["AU-04", "AU-05"] changed_anywhere,
-        "A key that is cut off at any place, or has any one character exchanged or in the other case, \
-         is answered 401" },
+        "A key that is truncated, or has one character or its case changed, is answered 401" },
     reference! { "auth.scope.reads" ["AU-01"] ("S-48", "S-50") [ReadOnlyKey] reads,
         "A key without prompts:write reads all that the account's other keys read" },
 ];
 
-/// Values of the header `Authorization`, one or more, and what to call them: reports do not show
-/// the header itself.
-pub(super) struct Authorization {
-    name: String,
-    values: Vec<String>,
+/// Values of the header `Authorization`, and what to call them: reports do not show the header.
+pub(super) struct Form(String, Vec<String>);
+
+pub(super) fn form(name: impl Into<String>, value: impl Into<String>) -> Form {
+    Form(name.into(), vec![value.into()])
 }
 
-impl Authorization {
-    pub(super) fn new(name: impl Into<String>, value: impl Into<String>) -> Self {
-        Self { name: name.into(), values: vec![value.into()] }
-    }
-
-    fn two(name: &str, values: [&str; 2]) -> Self {
-        Self { name: name.into(), values: values.map(str::to_owned).into() }
-    }
-
-    /// The call with these values is answered 401.
-    pub(super) async fn unauthorized(&self, call: Call) -> Result<ApiResponse> {
-        let call = self.values.iter().fold(call, |call, value| call.header("authorization", value));
-        let reply = call.send().await?;
-        check::with_context(&self.name, reply.status(401))?;
-        Ok(reply)
-    }
-
-    /// `GET /vaults` with these values is answered 401.
-    async fn vaults_unauthorized(&self, case: &Case) -> Result<ApiResponse> {
-        self.unauthorized(case.anonymous().call(Method::GET, "/vaults")).await
-    }
+/// The call with these values is answered 401.
+pub(super) async fn unauthorized(call: Call, Form(name, values): &Form) -> Result<ApiResponse> {
+    let call = values.iter().fold(call, |call, value| call.header("authorization", value));
+    let reply = call.send().await?;
+    check::with_context(name, reply.status(401))?;
+    Ok(reply)
 }
 
-/// The key of the account under test.
+/// `GET /vaults` with these values is answered 401.
+async fn vaults_unauthorized(case: &Case, form: Form) -> Result<ApiResponse> {
+    unauthorized(case.anonymous().call(Method::GET, "/vaults"), &form).await
+}
+
 pub(super) fn main_key(case: &Case) -> &str {
     &case.target().config.api_key
 }
 
-/// The value of `Authorization` with that key.
 pub(super) fn main_bearer(case: &Case) -> String {
     format!("Bearer {}", main_key(case))
 }
@@ -151,8 +135,7 @@ async fn one_text(case: Case) -> Result {
         ("the secret mistyped", mistyped(key, 10)),
         ("the last character mistyped", mistyped(key, 0)),
     ] {
-        let form = Authorization::new(name, format!("Bearer {key}"));
-        let reply = form.vaults_unauthorized(&case).await?;
+        let reply = vaults_unauthorized(&case, form(name, format!("Bearer {key}"))).await?;
         let same = reply.equals("/error", text);
         check::with_context(format!("the text for a revoked key also for {name}"), same)?;
     }
@@ -169,31 +152,32 @@ async fn accepted(case: Case) -> Result {
 }
 
 /// Every endpoint answers 401 to each of these, made from the right key.
-async fn refused_everywhere(case: Case, forms: fn(&str) -> Vec<Authorization>) -> Result {
+async fn refused_everywhere(case: Case, forms: fn(&str) -> Vec<Form>) -> Result {
     let ids = Ids::make(&case).await?;
     let endpoints = endpoints::all(&case, &ids);
     for form in forms(main_key(&case)) {
         for endpoint in &endpoints {
-            form.unauthorized(endpoint.call(&case.anonymous())).await?;
+            unauthorized(endpoint.call(&case.anonymous()), &form).await?;
         }
     }
     Ok(())
 }
 
-fn spaces(key: &str) -> Vec<Authorization> {
+fn spaces(key: &str) -> Vec<Form> {
     let (head, tail) = key.split_at(key.len() / 2);
     let (right, wrong) = (&*format!("Bearer {key}"), "Basic dXNlcjpwYXNzd29yZA==");
+    let two = |name: &str, values: [&str; 2]| Form(name.into(), values.map(str::to_owned).into());
     vec![
-        Authorization::new("two spaces", format!("Bearer  {key}")),
-        Authorization::new("a space and a tab", format!("Bearer \t{key}")),
-        Authorization::new("a space within", format!("Bearer {head} {tail}")),
-        Authorization::new("a word after", format!("Bearer {key} x")),
-        Authorization::new("a comma after", format!("Bearer {key},")),
-        Authorization::new("a list of two", format!("Bearer {key}, Bearer {key}")),
-        Authorization::two("the right one twice", [right, right]),
-        Authorization::two("the right one first", [right, wrong]),
-        Authorization::two("the right one last", [wrong, right]),
-        Authorization::new("in quotes", format!("Bearer \"{key}\"")),
+        form("two spaces", format!("Bearer  {key}")),
+        form("a space and a tab", format!("Bearer \t{key}")),
+        form("a space within", format!("Bearer {head} {tail}")),
+        form("a word after", format!("Bearer {key} x")),
+        form("a comma after", format!("Bearer {key},")),
+        form("a list of two", format!("Bearer {key}, Bearer {key}")),
+        two("the right one twice", [right, right]),
+        two("the right one first", [right, wrong]),
+        two("the right one last", [wrong, right]),
+        form("in quotes", format!("Bearer \"{key}\"")),
     ]
 }
 
@@ -222,44 +206,41 @@ async fn health(case: Case) -> Result {
     Ok(())
 }
 
-/// `GET /vaults` answers 401 to each key made from the right one. The first text says what it is.
+/// `GET /vaults` answers 401 to each key made from the right one.
 async fn changed_anywhere(case: Case) -> Result {
     let (case, key) = (&case, main_key(&case));
-    let keys = truncated(key).into_iter().chain(mistyped_anywhere(key)).chain(in_other_cases(key));
-    let tries = keys.map(|(name, key)| async move {
-        Authorization::new(name, format!("Bearer {key}")).vaults_unauthorized(case).await
+    let length = key.chars().count();
+    let truncated = (1..length).map(|places| truncated_by(key, places));
+    let mistyped = (0..length).map(|place| {
+        let name = format!("the key with character {place} from its end exchanged");
+        form(name, format!("Bearer {}", mistyped(key, place)))
     });
-    try_join_all(tries).await.map(drop)
+    let other_cases = in_other_cases(key).into_iter().enumerate().map(|(number, key)| {
+        form(format!("spelling {number} of the key"), format!("Bearer {key}"))
+    });
+    let all = truncated.chain(mistyped).chain(other_cases);
+    try_join_all(all.map(|form| vaults_unauthorized(case, form))).await.map(drop)
 }
 
-fn truncated(key: &str) -> Vec<(String, String)> {
-    let key: Vec<_> = key.chars().collect();
-    let first = |length: usize| {
-        (format!("the first {length} characters of the key"), key[..length].iter().collect())
+pub(super) fn truncated_by(key: &str, places: usize) -> Form {
+    let left = key.chars().count().saturating_sub(places);
+    let left: String = key.chars().take(left).collect();
+    form(format!("the key without its last {places}"), format!("Bearer {left}"))
+}
+
+fn in_other_cases(key: &str) -> Vec<String> {
+    let other_case = |c: char| match c.is_ascii_lowercase() {
+        true => c.to_ascii_uppercase(),
+        false => c.to_ascii_lowercase(),
     };
-    (1..key.len()).map(first).collect()
-}
-
-fn mistyped_anywhere(key: &str) -> Vec<(String, String)> {
-    let at = |place: usize| {
-        (format!("the key with character {place} from its end exchanged"), mistyped(key, place))
-    };
-    (0..key.chars().count()).map(at).collect()
-}
-
-fn in_other_cases(key: &str) -> Vec<(String, String)> {
     let one = |place: usize| {
-        let other = |(at, c): (usize, char)| if at == place { in_other_case(c) } else { c };
-        key.chars().enumerate().map(other).collect::<String>()
+        let other = |(at, c)| if at == place { other_case(c) } else { c };
+        key.chars().enumerate().map(other).collect()
     };
-    let whole = [key.to_uppercase(), key.to_lowercase(), key.chars().map(in_other_case).collect()];
-    let spellings = (0..key.chars().count()).map(one).chain(whole);
-    let numbered = spellings.enumerate().filter(|(_, spelling)| spelling != key);
-    numbered.map(|(number, key)| (format!("spelling {number} of the key"), key)).collect()
-}
-
-fn in_other_case(c: char) -> char {
-    if c.is_ascii_lowercase() { c.to_ascii_uppercase() } else { c.to_ascii_lowercase() }
+    let whole = [key.to_uppercase(), key.to_lowercase(), key.chars().map(other_case).collect()];
+    let mut spellings: Vec<_> = (0..key.chars().count()).map(one).chain(whole).collect();
+    spellings.retain(|spelling| spelling != key);
+    spellings
 }
 
 async fn reads(case: Case) -> Result {
@@ -269,7 +250,7 @@ async fn reads(case: Case) -> Result {
         let reply = endpoint.send(&reader).await?;
         let got = reply.status(200)?.json()?;
         // The lists of the whole account change under other scenarios.
-        if endpoint.names_prompt() || endpoint.names_vault() {
+        if endpoint.names_an_id() {
             let expected = endpoint.send(&wire).await?;
             let expected = expected.json()?;
             let what = format!("what the account's other key gets: {expected}");

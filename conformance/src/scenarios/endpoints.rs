@@ -14,19 +14,14 @@ pub(super) const MEMBERSHIP: &str = "/vaults/{vaultId}/prompts/{vaultPromptId}";
 pub(super) const PIN: &str = "/vaults/{vaultId}/prompts/{vaultPromptId}/pin";
 pub(super) const MOVE: &str = "/vaults/{vaultId}/prompts/{vaultPromptId}/move";
 
-/// An endpoint.
 pub struct Row {
-    /// In ids of scenarios.
     pub name: &'static str,
     pub method: Method,
     /// Its path below the base URL.
     pub template: &'static str,
-    /// The status of a success.
     pub status: u16,
     pub rule: &'static str,
-    /// Whether it needs the scope `prompts:write`.
     pub scope: Scope,
-    /// A right body, if it takes one.
     body: Option<fn(&Case, &Ids) -> Value>,
 }
 
@@ -44,6 +39,10 @@ pub enum Scope {
 impl Row {
     pub(super) fn lists(&self) -> bool {
         self.name.starts_with("list-")
+    }
+
+    pub(super) fn takes_body(&self) -> bool {
+        self.body.is_some()
     }
 }
 
@@ -98,12 +97,9 @@ pub static ROWS: &[Row] = rows! {
         |_, _| json!({ "contentType": "image/png", "size": 68 });
 };
 
-/// What the paths and the bodies of the table name.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Ids {
-    /// The prompt of the paths.
     pub(super) prompt: i64,
-    /// The vault of the paths.
     pub(super) vault: i64,
     /// A membership of the vault, to be pinned and moved.
     pub(super) membership: i64,
@@ -115,7 +111,6 @@ pub(super) struct Ids {
     pub(super) second_vault: i64,
 }
 
-/// One method on one path.
 #[derive(Clone, Debug)]
 pub(super) struct Endpoint {
     pub(super) method: Method,
@@ -145,7 +140,6 @@ impl Ids {
         Self { prompt: absent(self.prompt), vault: absent(self.vault), ..self }
     }
 
-    /// The path of a template with these ids.
     pub(super) fn in_path(&self, template: &str) -> String {
         template
             .replace("{promptId}", &self.prompt.to_string())
@@ -178,7 +172,6 @@ pub(super) fn absent(id: i64) -> i64 {
 }
 
 impl Endpoint {
-    /// The call, still to be given headers.
     pub(super) fn call(&self, wire: &Wire) -> Call {
         let call = wire.call(self.method.clone(), &self.path);
         match &self.body {
@@ -195,12 +188,8 @@ impl Endpoint {
         self.method == Method::GET
     }
 
-    pub(super) fn names_prompt(&self) -> bool {
-        self.template.contains("{promptId}")
-    }
-
-    pub(super) fn names_vault(&self) -> bool {
-        self.template.contains("{vaultId}")
+    pub(super) fn names_an_id(&self) -> bool {
+        self.template.contains('{')
     }
 }
 
@@ -239,7 +228,6 @@ pub(super) fn beyond(case: &Case) -> Vec<Endpoint> {
     called(case, &Ids::default(), is_beyond)
 }
 
-/// `POST /api-keys`, which takes a session.
 pub(super) fn create_key(case: &Case) -> Endpoint {
     let (template, body) = ("/api-keys", json!({ "name": case.name("key") }));
     Endpoint { method: Method::POST, template, path: template.to_owned(), body: Some(body) }
@@ -252,8 +240,7 @@ pub(super) fn one(case: &Case, ids: &Ids, method: &Method, template: &str) -> Re
     found.ok_or_else(|| Failure::error(format!("the endpoint {method} {template}"), "no such row"))
 }
 
-/// The successes of all endpoints on things made for this. What is refused is
-/// left out: other scenarios report that.
+/// The successes of all endpoints. What is refused is left out: other scenarios report that.
 pub(super) async fn successes(case: &Case) -> Result<Vec<(Endpoint, ApiResponse)>> {
     let ids = Ids::make(case).await?;
     let mut replies = Vec::new();
@@ -279,7 +266,7 @@ pub(super) async fn refusals(case: &Case) -> Result<Vec<ApiResponse>> {
         }
     }
     for endpoint in all(case, &ids.absent()) {
-        if endpoint.names_prompt() || endpoint.names_vault() {
+        if endpoint.names_an_id() {
             replies.push(endpoint.send(&case.wire()).await?);
         }
     }
@@ -288,7 +275,6 @@ pub(super) async fn refusals(case: &Case) -> Result<Vec<ApiResponse>> {
     Ok(replies)
 }
 
-/// Each refusal is right.
 pub(super) async fn each_refusal(case: Case, check: fn(&ApiResponse) -> Result) -> Result {
     refusals(&case).await?.iter().try_for_each(check)
 }

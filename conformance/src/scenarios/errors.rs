@@ -13,58 +13,40 @@ pub(super) const ALL: &[&[Scenario]] = &[REFUSALS, bodies::ALL];
 
 #[rustfmt::skip]
 const REFUSALS: &[Scenario] = &[
-    core! { "errors.shape.keys" ["ER-01", "EN-03"] |case| each_refusal(case, keys),
-        "Every error is a JSON object with data, error and details" },
-    core! { "errors.shape.text" ["ER-01"] |case| each_refusal(case, text),
-        "The error of every error is a text" },
-    core! { "errors.shape.details" ["ER-02"] |case| each_refusal(case, details),
-        "The details of every error are an object" },
+    core! { "errors.shape.keys" ["ER-01", "ER-02", "EN-03"] |case| each_refusal(case, keys),
+        "Every error is a JSON object with data, a text in error and an object in details" },
     reference! { "errors.shape.exact" ["ER-01", "ER-03", "EN-03"] ("S-59", "S-60", "S-68")
         |case| each_refusal(case, exact),
-        "Every error is sent as application/json and has data, error and details, which are empty \
-         unless it is 400, and no other key" },
+        "Every error is JSON with data, error and details only; details are empty unless 400" },
     reference! { reads "errors.details.query" ["ER-03"] ("S-60") query,
         "A 400 maps every failing query parameter to one message, all at once" },
     http! { "errors.method.head-and-options" ["HT-18"] head_and_options,
         "HEAD and OPTIONS on any path bring no server error and change nothing" },
     reference! { "errors.method.not-allowed" ["ER-01"] ("S-61") not_allowed,
-        "A method that a path does not have is 405 with the path's methods in Allow, and changes \
-         nothing; OPTIONS is 204 with the same, and HEAD is taken where GET is" },
+        "Another method than those of a path is 405 with Allow; OPTIONS is 204, HEAD is as GET" },
     reference! { "errors.path.unknown" ["ER-01"] ("S-54", "S-61") unknown,
-        "A path that is not exactly one of the API, such as with a trailing slash, is 404 with the \
-         error body, with and without a key" },
+        "A path that is not exactly one of the API is 404 with the error body, key or no key" },
     core! { reads "errors.path-id.refused" ["PR-30", "ER-08"] odd_id,
         "A path id that is no integer of 64 bits is 400 or 404" },
     reference! { "errors.path-id.no-integer" ["ER-08"] ("S-58") no_integer,
         "A path id that is no plain decimal integer, negative or too large is 404" },
     reference! { "errors.order.key-before-rest" ["AU-02"] ("S-56") key_before_rest,
-        "A missing key is reported after a wrong method, and before faults of ids, content type \
-         and body" },
+        "A missing key is reported after a wrong method, before faults of ids, type and body" },
     reference! { "errors.order.scope-before-rest" ["AU-07", "AU-08", "AU-09", "AU-10"] ("S-56")
         [ReadOnlyKey]
         |case| unauthorized(case, Case::read_only, |endpoint| !endpoint.reads()),
         "The lack of scope is reported before faults of ids, content type and body" },
     reference! { "errors.order.type-body-ids" ["EN-02", "ER-05", "ER-08"] ("S-56") type_body_ids,
-        "A wrong content type is reported before the size and the faults of the body, a faulty \
-         body before a path id that names nothing, and that before such an id in the body" },
+        "Faults are reported in this order: content type, body, id in the path, id in the body" },
 ];
 
 fn keys(reply: &ApiResponse) -> Result {
     let body = reply.json()?;
-    let all = ["data", "error", "details"].iter().all(|key| body.get(key).is_some());
-    reply.ensure(all, "the keys data, error and details", body).map(drop)
-}
-
-fn text(reply: &ApiResponse) -> Result {
-    let error = reply.json()?.get("error").unwrap_or(&Value::Null);
-    let readable = error.as_str().is_some_and(|error| !error.trim().is_empty());
-    reply.ensure(readable, "a text in error", error).map(drop)
-}
-
-fn details(reply: &ApiResponse) -> Result {
-    let details = reply.json()?.get("details");
-    let right = details.is_none_or(Value::is_object);
-    reply.ensure(right, "an object in details", json!(details)).map(drop)
+    reply.ensure(body.get("data").is_some(), "the key data", body)?;
+    let error = reply.string("/error")?;
+    reply.ensure(!error.trim().is_empty(), "a text in error", error)?;
+    let details = reply.at("/details")?;
+    reply.ensure(details.is_object(), "an object in details", details).map(drop)
 }
 
 fn exact(reply: &ApiResponse) -> Result {
@@ -148,7 +130,6 @@ fn has_methods(reply: &ApiResponse, allowed: &BTreeSet<&str>) -> Result {
         .map(drop)
 }
 
-/// Every path with the methods that the API has there.
 async fn paths(case: &Case) -> Result<(Ids, Vec<Endpoint>)> {
     let ids = Ids::make(case).await?;
     let mut all = endpoints::all(case, &Ids { removable_membership: ids.membership, ..ids });
@@ -281,8 +262,7 @@ async fn type_body_ids(case: Case) -> Result {
         ..ids
     };
     for endpoint in endpoints::all(&case, &none) {
-        let named = endpoint.names_prompt() || endpoint.names_vault();
-        if named && endpoint.body.is_some() {
+        if endpoint.names_an_id() && endpoint.body.is_some() {
             check::with_context("both ids name nothing", endpoint.send(&wire).await?.status(404))?;
         }
     }

@@ -16,7 +16,6 @@ use self::request::{Correct, Request};
 use self::table::{FIELDS, Field, Kind, Presence};
 use super::prelude::*;
 
-/// The scenarios of all fields, and of each request as a whole.
 pub(super) static ALL: LazyLock<Vec<Scenario>> = LazyLock::new(|| {
     let of_fields = FIELDS.iter().flat_map(|field| {
         facts(field).into_iter().map(move |fact| {
@@ -41,7 +40,6 @@ pub(super) fn dashed(name: &str) -> String {
 
 macro_rules! facts {
     ($($fact:ident $id:literal $profile:ident [$($silent:literal)?] $title:literal;)+) => {
-        /// What is tested of a field.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         enum Fact { $($fact),+ }
 
@@ -77,7 +75,6 @@ facts! {
         "the message for {name} names the entry at fault, counted from 1";
 }
 
-/// The facts that are tested of a field.
 fn facts(field: &Field) -> Vec<Fact> {
     use Fact::*;
     let is_body = field.request.has_body();
@@ -105,7 +102,6 @@ fn facts(field: &Field) -> Vec<Fact> {
 }
 
 impl Fact {
-    /// The profile and the silent points.
     fn profile(self, field: &Field) -> (Profile, &'static [&'static str]) {
         let (_, profile, silent, _) = self.row();
         match (self, field.presence) {

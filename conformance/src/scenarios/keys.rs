@@ -16,8 +16,7 @@ pub(super) const ALL: &[&[Scenario]] = &[OF_A_KEY, life::ALL];
 #[rustfmt::skip]
 const OF_A_KEY: &[Scenario] = &[
     core! { reads "keys.form.parts" ["KE-01", "KE-02"] parts,
-        "A key has the form vendor, live, public id and secret, joined by underscores, and only the \
-         whole of it is the token: without its prefix it is answered 401" },
+        "A key is vendor, live, public id and secret, joined by underscores, and is sent whole" },
     core! { "keys.secret.never-shown" ["KE-04"] never_shown,
         "No answer to a call with a key shows the secret part of the key" },
     core! { "keys.create.not-with-a-key" ["KE-05"]
@@ -31,23 +30,15 @@ const OF_A_KEY: &[Scenario] = &[
     reference! { reads "keys.form.alphabet" ["KE-01"] ("S-49") alphabet,
         "Public id and secret are letters and digits" },
     reference! { "keys.session.cookie" ["KE-05"] ("S-81") [Session] cookie,
-        "The cookie is HttpOnly, SameSite=Lax and for every path, over HTTPS also Secure and \
-         bound to the host" },
+        "The cookie is HttpOnly, SameSite=Lax, for every path, and over HTTPS Secure, __Host-" },
     reference! { "keys.session.other-cookies" ["KE-05"] ("S-81") [Session] other_cookies,
-        "A cookie that is not exactly that of the session, and the right one twice, are 401, as is a \
-         sign-in code that was used, which sets no cookie" },
+        "Other cookies, the right one twice, and a sign-in code that was used are 401" },
     reference! { "keys.session.not-beside-a-key" ["AU-02", "KE-05"] ("S-46", "S-81") [Session]
         not_beside_a_key,
-        "With an API key beside the session all calls on keys are 401, and a session alone is no key: \
-         every endpoint of prompts and vaults is 401" },
+        "A key beside the session is 401 for keys, and a session is no key for other endpoints" },
     reference! { "keys.session.cross-site" ["KE-05"] ("S-81") [Session] cross_site,
-        "A request that no page of the target's own sends is 403 and does nothing; without \
-         Sec-Fetch-Site its own Origin is enough" },
+        "A request from a page of another site is 403 and changes nothing" },
 ];
-
-fn taken_apart(case: &Case) -> Result<(&str, &str, &str)> {
-    parts_of(main_key(case))
-}
 
 /// Vendor, public id and secret of a key, which a failure must not show.
 fn parts_of(key: &str) -> Result<(&str, &str, &str)> {
@@ -63,7 +54,6 @@ struct NewKey {
     session: Wire,
     id: String,
     key: String,
-    /// The answer that has the key.
     answer: ApiResponse,
 }
 
@@ -130,13 +120,12 @@ fn hides(reply: &ApiResponse, secret: &str) -> Result {
     reply.ensure(!shown, "an answer without the secret of the key", "one with it").map(drop)
 }
 
-/// Letters and digits, of which there is at least one.
 fn is_plain(part: &str) -> bool {
     !part.is_empty() && part.chars().all(|c| c.is_ascii_alphanumeric())
 }
 
 async fn parts(case: Case) -> Result {
-    let (vendor, id, secret) = taken_apart(&case)?;
+    let (vendor, id, secret) = parts_of(main_key(&case))?;
     let empty = [vendor, id, secret].iter().any(|part| part.is_empty());
     check::ensure(!empty, "no part of the key to be empty", "an empty one")?;
     case.wire().get("/vaults").await?.status(200)?;
@@ -153,14 +142,14 @@ async fn parts(case: Case) -> Result {
 }
 
 async fn alphabet(case: Case) -> Result {
-    let (_, id, secret) = taken_apart(&case)?;
+    let (_, id, secret) = parts_of(main_key(&case))?;
     // A failure must not show them.
     check::ensure(is_plain(id), "letters and digits in the public id", "other characters")?;
     check::ensure(is_plain(secret), "letters and digits in the secret", "other characters")
 }
 
 async fn never_shown(case: Case) -> Result {
-    let (_, _, secret) = taken_apart(&case)?;
+    let (_, _, secret) = parts_of(main_key(&case))?;
     let successes = successes(&case).await?.into_iter().map(|(_, reply)| reply);
     for reply in successes.chain(refusals(&case).await?) {
         hides(&reply, secret)?;

@@ -10,7 +10,7 @@ pub(super) use serde_json::{Value, json};
 pub(super) use crate::check::json_text;
 pub(super) use crate::failure::Result;
 pub(super) use crate::fixture::{
-    Entry, Member, Prompt, Vault, Way, ids, merged, race, same_fields, vault_ids,
+    Entry, Member, Prompt, Vault, Way, by_date, ids, merged, race, same_fields, vault_ids,
 };
 pub(super) use crate::scenario::{core, http, reference};
 pub(super) use crate::wire::{ApiResponse, Call, Wire};

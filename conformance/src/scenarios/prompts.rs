@@ -15,7 +15,7 @@ pub(super) const ALL: &[&[Scenario]] =
 
 /// The replies to a create, and to an update of a new text prompt without a model, with the same
 /// fields. Most rules about fields hold for both.
-async fn create_and_update(case: &Case, fields: Value) -> Result<[ApiResponse; 2]> {
+pub(super) async fn create_and_update(case: &Case, fields: Value) -> Result<[ApiResponse; 2]> {
     let created = case.create_prompt(fields.clone()).await?;
     Ok([created, case.prompt().await?.update(fields).await?])
 }
@@ -28,7 +28,6 @@ async fn both_name_field(case: &Case, field: &str, fields: Value) -> Result {
     Ok(())
 }
 
-/// Both succeed.
 async fn both_accepted(case: &Case, fields: Value) -> Result<[ApiResponse; 2]> {
     let replies = create_and_update(case, fields).await?;
     for reply in &replies {
@@ -37,7 +36,6 @@ async fn both_accepted(case: &Case, fields: Value) -> Result<[ApiResponse; 2]> {
     Ok(replies)
 }
 
-/// A create with each of these fields succeeds.
 async fn created_with<const N: usize>(case: Case, fields: [Value; N]) -> Result {
     for fields in fields {
         case.create_prompt(fields).await?.success()?;

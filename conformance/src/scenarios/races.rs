@@ -3,34 +3,27 @@
 //! (S-76), and generations under one clientJobId are one job (S-36).
 
 use super::prelude::*;
-use crate::case::{state, status_path};
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
     core! { "races.membership.four-ways" ["PR-42", "VA-10", "VC-21"] four_ways,
-        "While a prompt is moved, removed, pinned and deleted at once it ends in no vault, and \
-         counts are true" },
+        "A prompt moved, removed, pinned and deleted at once is in no vault, and counts are true" },
     core! { "races.membership.moved-or-gone" ["VC-20", "VC-21"] moved_or_gone,
-        "Of moves, removals and pins at once, the prompt is in the target if a move succeeded and \
-         nowhere else" },
+        "After moves, removals and pins at once a prompt is in the target if a move succeeded" },
     core! { "races.vault.deleted-while-moved" ["VA-28", "VC-21"]
-        |case| moved_while_deleted(case, Deleted::Source),
+        |case| moved_while_deleted(case, true),
         "A vault deleted while its prompts are moved away leaves each where its answer says" },
     core! { "contents.race.target-deleted" ["VC-21"] 
-        |case| moved_while_deleted(case, Deleted::Target),
+        |case| moved_while_deleted(case, false),
         "A move to a vault that is being deleted is either done or changes nothing" },
     core! { "races.vault.source-and-target" ["VA-28", "VC-21"] source_and_target,
         "Two vaults deleted while prompts move between them leave no membership and all prompts" },
     core! { "races.prompt.created-while-vault-goes" ["PR-27", "VA-28"] created_while_vault_goes,
         "A prompt made into a vault that is being deleted is there without it, or was refused" },
     reference! { "races.prompt.updates" ["PR-31", "PR-33"] ("S-76") updates,
-        "Of many updates of several fields at once one stands as a whole, also for whoever reads \
-         meanwhile" },
+        "Of many updates at once one stands as a whole, also for those who read meanwhile" },
     reference! { "races.vault.forked-whole" ["VA-33"] ("S-76") [OtherAccount] forked_whole,
         "Forks made while prompts are updated hold each prompt with the fields of one update" },
-    reference! { "races.job.same-id" ["GE-11"] ("S-36") [LocalProvider] same_id,
-        "Thirty-two equal generations under one clientJobId at once are one job; of two bodies one is \
-         taken, and the other refused each time" },
 ];
 
 /// Four moves, removals and pins of one membership at once; the replies to the first two.
@@ -82,32 +75,20 @@ async fn moved_or_gone(case: Case) -> Result {
     Ok(())
 }
 
-/// The vault that is deleted while prompts are moved.
-#[derive(PartialEq)]
-enum Deleted {
-    Source,
-    Target,
-}
-
-async fn moved_while_deleted(case: Case, deleted: Deleted) -> Result {
+/// The source is deleted while its prompts are moved, or the target is.
+async fn moved_while_deleted(case: Case, source_goes: bool) -> Result {
     let (source, target, members) = case.under_contention().source_and_target::<8>().await?;
     let moves = race::all(members.iter().map(|member| member.move_to(&target)));
-    let (gone, kept) = match deleted {
-        Deleted::Source => (&source, &target),
-        Deleted::Target => (&target, &source),
-    };
+    let (gone, kept) = if source_goes { (&source, &target) } else { (&target, &source) };
     let (moves, deletion) = try_join(moves, gone.delete()).await?;
     deletion.status(200)?;
     for (member, reply) in members.iter().zip(moves) {
         let moved = reply.status_code() == 200;
-        let holder = (moved == (deleted == Deleted::Source)).then_some(kept);
+        let holder = (moved == source_goes).then_some(kept);
         let vaults = member.prompt.expect_vaults([&source, &target], holder).await;
         check::with_context(format!("after a move with status {}", reply.status_code()), vaults)?;
     }
-    match deleted {
-        Deleted::Source => kept.counts_what_it_lists().await.map(drop),
-        Deleted::Target => Ok(()),
-    }
+    kept.counts_what_it_lists().await.map(drop)
 }
 
 async fn source_and_target(case: Case) -> Result {
@@ -201,47 +182,4 @@ async fn forked_whole(case: Case) -> Result {
         }
     }
     Ok(())
-}
-
-async fn generate(case: &Case, id: &str, prompt: &str, vault: &Vault) -> Result<ApiResponse> {
-    let body = json!({
-        "modelId": "local/plasma", "prompt": prompt, "clientJobId": id, "vaultId": vault.id,
-    });
-    case.wire().post("/generations", body).await
-}
-
-/// How long a job of the local provider may take.
-const TIMEOUT: Duration = Duration::from_secs(30);
-
-/// Once the job has ended, one output came of it.
-async fn expect_one_output(case: &Case, id: &str, vault: &Vault) -> Result {
-    let ended = || async {
-        let reply = case.wire().get(&status_path(id)).await?;
-        Ok(state(&reply).is_some_and(|state| state == "completed").then_some(()))
-    };
-    case.until("the job to be completed", TIMEOUT, ended).await?;
-    vault.expect_size(1).await
-}
-
-async fn same_id(case: Case) -> Result {
-    let case = case.under_contention();
-    let (vault, id, prompt) = (case.vault().await?, case.name("job"), case.name("same"));
-    let mut requests = BTreeSet::new();
-    let replies = race::times(32, || generate(&case, &id, &prompt, &vault)).await?;
-    for reply in &replies {
-        requests.insert(reply.status(202)?.string("/data/providerRequestId")?);
-    }
-    check::equal("the number of requests at the provider", &requests.len(), &1)?;
-    expect_one_output(&case, &id, &vault).await?;
-    let (vault, id) = (case.vault().await?, case.name("job"));
-    let texts = [case.name("one"), case.name("two")];
-    let calls = (0..32).map(|at| generate(&case, &id, &texts[at % 2], &vault));
-    let replies = race::all(calls).await?;
-    let taken: BTreeSet<_> =
-        (0..32).filter(|at| replies[*at].status_code() == 202).map(|at| at % 2).collect();
-    check::equal("the number of bodies that were taken", &taken.len(), &1)?;
-    for (at, reply) in replies.iter().enumerate() {
-        reply.status(if taken.contains(&(at % 2)) { 202 } else { 400 })?;
-    }
-    expect_one_output(&case, &id, &vault).await
 }

@@ -10,6 +10,7 @@ mod json;
 mod pace;
 mod paths;
 
+use crate::exchange::RawExchange;
 use crate::ledger::Resource;
 use crate::scenarios::prelude::*;
 use crate::target::Auth;
@@ -30,7 +31,6 @@ enum Expect {
     Ignored,
     /// Carried out or refused, without a server error.
     Answered,
-    /// Answered with this status.
     Status(u16),
     /// Refused with this status without a body, as hyper does it.
     Bodyless(u16),
@@ -62,7 +62,7 @@ struct Fixture {
 impl Fixture {
     async fn new(case: &Case) -> Result<Self> {
         let vault = case.vault().await?.id;
-        case.track(&Auth::Main, Resource::Fork(vault));
+        case.ledger.track(&Auth::Main, Resource::Fork(vault));
         Ok(Self { case: case.clone(), vault })
     }
 
@@ -87,7 +87,6 @@ impl Fixture {
         self.post().json(&self.body())
     }
 
-    /// A request that reads the vault.
     fn get(&self) -> RawRequest {
         self.case.raw_request(&Method::GET, &format!("/vaults/{}", self.vault))
     }
@@ -97,12 +96,10 @@ impl Fixture {
         Ok(self.case.vault_at(self.vault).members().await?.len())
     }
 
-    /// So many prompts were created.
     async fn has_created(&self, expected: usize) -> Result {
         check::equal("the number of prompts created", &self.created().await?, &expected)
     }
 
-    /// A connection on which this was sent.
     async fn send(&self, bytes: impl AsRef<[u8]>) -> Result<Socket> {
         let mut socket = self.case.socket().await?;
         socket.send(bytes).await?;
@@ -131,26 +128,22 @@ impl Fixture {
     }
 }
 
-/// Runs an attempt on a fixture of its own, again if the target is busy: a socket repeats nothing
-/// by itself (S-62).
+/// Runs an attempt again while the target is busy: a socket repeats nothing by itself (S-62).
 async fn unless_busy<F>(case: Case, attempt: impl Fn(Fixture) -> F) -> Result
 where
     F: Future<Output = Result>,
 {
     for pause in [100, 400, 1600] {
         match attempt(Fixture::new(&case).await?).await {
-            Err(failure) if is_busy(&failure) => {
+            Err(Failure { exchange: Some(RawExchange { response: Some(reply), .. }), .. })
+                if reply.status.as_u16() == 429 =>
+            {
                 tokio::time::sleep(Duration::from_millis(pause)).await;
             }
             ended => return ended,
         }
     }
     attempt(Fixture::new(&case).await?).await
-}
-
-fn is_busy(failure: &Failure) -> bool {
-    let response = failure.exchange.as_ref().and_then(|exchange| exchange.response.as_ref());
-    response.is_some_and(|response| response.status.as_u16() == 429)
 }
 
 /// Refused, by a response that says so or without one.
@@ -168,7 +161,6 @@ fn is_refusal(status: u16) -> bool {
     matches!(status, 400..=499 | 501 | 505)
 }
 
-/// Carried out or refused.
 fn answered(received: Received) -> Result<Received> {
     if succeeded(&received) { Ok(received) } else { refused(received) }
 }
@@ -196,7 +188,6 @@ async fn answer(socket: &mut Socket) -> Result<ApiResponse> {
     }
 }
 
-/// A body in one chunk.
 fn chunked(body: &str) -> String {
     format!("{:x}\r\n{body}\r\n0\r\n\r\n", body.len())
 }

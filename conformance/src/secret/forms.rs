@@ -8,8 +8,7 @@ use data_encoding::{BASE64_NOPAD, BASE64URL_NOPAD, HEXLOWER, HEXUPPER};
 
 /// Pieces of a secret that are at least this long never show.
 pub(super) const PIECE: usize = 8;
-/// Pieces are looked for at every fourth place, so that any piece of
-/// `PIECE + STRIDE - 1` characters is found.
+/// Pieces are looked for at every fourth place, which finds any of `PIECE + STRIDE - 1` characters.
 const STRIDE: usize = 4;
 
 /// A text that must not show in a report.

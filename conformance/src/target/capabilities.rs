@@ -5,11 +5,12 @@ use std::fmt;
 use std::sync::OnceLock;
 
 use serde::Serialize;
+use strum::VariantArray;
 
 use crate::Failure;
 
 /// Something a target may lack; a scenario that needs it is then skipped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, VariantArray)]
 pub enum Need {
     /// A key of the same account that reads, without `prompts:write`.
     ReadOnlyKey,
@@ -50,16 +51,6 @@ impl fmt::Display for Untestable {
 }
 
 impl Need {
-    /// All of them.
-    pub(crate) const ALL: [Self; 6] = [
-        Self::ReadOnlyKey,
-        Self::OtherAccount,
-        Self::RevokedKey,
-        Self::Session,
-        Self::LocalProvider,
-        Self::HttpOne,
-    ];
-
     /// What cannot be tested without it, why, and what would change that.
     pub(crate) fn untestable(self) -> Untestable {
         let (what, reason, remedy) = match self {

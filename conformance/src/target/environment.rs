@@ -68,8 +68,7 @@ fn checked_url(text: &str) -> Result<Url, String> {
     Ok(url)
 }
 
-/// The code of a sign-in link, which must be one of this target. No message has the link: it is a
-/// secret.
+/// The code of a sign-in link of this target. It is a secret, so no message has it.
 fn checked_code(link: &str, base_url: &Url) -> Result<String, String> {
     let root = base_url.as_str().trim_end_matches('/').trim_end_matches("/api/v1");
     let (page, code) = link.split_once('#').unwrap_or((link, ""));

@@ -6,7 +6,7 @@ use http::Method;
 
 use super::{Http, TargetConfig};
 use crate::Failure;
-use crate::shell::quoted;
+use crate::exchange::quoted;
 
 /// How a run behaves.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -38,7 +38,7 @@ pub struct Call {
 }
 
 impl Call {
-    pub(super) fn new(wire: Wire, method: Method, url: String, path: Option<String>) -> Self {
+    pub(crate) fn new(wire: Wire, method: Method, url: String, path: Option<String>) -> Self {
         let (headers, body, shown_body, unsendable) = (HeaderMap::new(), None, None, None);
         Self { wire, method, url, path, headers, body, shown_body, unsendable }
     }
@@ -128,14 +128,14 @@ impl Call {
         };
         let request =
             Arc::new(Request { method, url, headers, body: shown_body, bytes: None, by, set_up });
-        wire.ledger.record(RawExchange { request: Arc::clone(&request), response: None });
+        wire.ledger.steps.record(RawExchange { request: Arc::clone(&request), response: None });
         match answer(call, busy::Retries::new(wire.contention)).await {
             Ok(response) => {
                 let reply = ApiResponse::new(Arc::clone(&request), Arc::new(response));
                 if let Ok(json) = reply.json() {
                     wire.target.secrets.learn(json);
                 }
-                wire.ledger.record(reply.exchange());
+                wire.ledger.steps.record(reply.exchange());
                 if let Some(path) = &path {
                     wire.target.note(request.call(wire.target.base_url()), reply.status_code());
                     wire.track_created(&request, path, &reply);

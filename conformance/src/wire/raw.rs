@@ -8,7 +8,7 @@ use std::io;
 use std::sync::Arc;
 
 use bytes::BytesMut;
-use http::{HeaderMap, Method};
+use http::Method;
 use rustls::pki_types::ServerName;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::TcpStream;
@@ -20,7 +20,6 @@ use super::ApiResponse;
 use crate::Failure;
 use crate::exchange::{self, RawExchange, SentBytes, host};
 use crate::ledger::Ledger;
-use crate::shell::host_and_port;
 use crate::target::Target;
 
 /// A target that never stops answering must not fill our memory.
@@ -29,8 +28,7 @@ const ANSWER_BYTES_MAX: usize = 16 << 20;
 trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
 
-/// A connection to the target, of this scenario alone. It is closed when this is
-/// dropped.
+/// A connection to the target, closed when this is dropped.
 pub struct Socket {
     target: Arc<Target>,
     ledger: Arc<Ledger>,
@@ -51,8 +49,7 @@ pub enum Received {
 }
 
 impl Socket {
-    /// Connects as the target's address and the run's TLS settings say. Fails if there is no
-    /// connection, and in a run that may only read.
+    /// Fails if there is no connection, and in a run that may only read.
     pub(crate) async fn open(target: Arc<Target>, ledger: Arc<Ledger>) -> Result<Self, Failure> {
         // What is sent here can be read in more than one way.
         target.options().allow(&Method::POST)?;
@@ -133,13 +130,9 @@ impl Socket {
     fn request(&self) -> Arc<exchange::Request> {
         let base = &self.target.config.base_url;
         Arc::new(exchange::Request {
-            method: Method::GET,
             url: base.to_string(),
-            headers: HeaderMap::new(),
-            body: None,
             bytes: Some(SentBytes { base: base.clone(), bytes: self.sent.clone().into() }),
-            by: "",
-            set_up: false,
+            ..exchange::Request::default()
         })
     }
 
@@ -177,16 +170,18 @@ impl Socket {
 
     fn response_of(&self, answer: exchange::Response) -> ApiResponse {
         let reply = ApiResponse::new(self.request(), Arc::new(answer));
-        self.ledger.record(reply.exchange());
+        self.ledger.steps.record(reply.exchange());
         reply
     }
 }
 
 async fn connect(target: &Target) -> io::Result<Box<dyn Stream>> {
-    let (host, port) = host_and_port(&target.config.base_url);
-    let stream = TcpStream::connect((host, port)).await?;
+    let url = &target.config.base_url;
+    // An IPv6 address is without its brackets.
+    let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
+    let stream = TcpStream::connect((host, url.port_or_known_default().unwrap_or(80))).await?;
     stream.set_nodelay(true)?;
-    if target.config.base_url.scheme() == "http" {
+    if url.scheme() == "http" {
         return Ok(Box::new(stream));
     }
     let mut tls = target.tls.clone();
@@ -196,8 +191,7 @@ async fn connect(target: &Target) -> io::Result<Box<dyn Stream>> {
     Ok(Box::new(TlsConnector::from(Arc::new(tls)).connect(name, stream).await?))
 }
 
-/// A request to be put together. It begins as a good one without a body: a request
-/// line, `Host`, and the key of the account under test.
+/// A request to be put together, which begins as a good one without a body, with the key.
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct RawRequest {

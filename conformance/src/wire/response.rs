@@ -232,6 +232,14 @@ impl ApiResponse {
         self.ensure(got == value, format!("{name}: {value}"), format!("{name}: {got}"))
     }
 
+    /// No entry of the list at `/data` has this value of a field.
+    pub fn lacks(&self, field: &str, value: impl Into<Value>) -> Result<(), Failure> {
+        let (entries, value) = (self.array("/data")?, value.into());
+        let found = entries.iter().find(|entry| entry[field] == value);
+        let expected = format!("no entry with the {field} {value} in /data");
+        self.ensure(found.is_none(), expected, json_text(&found)).map(drop)
+    }
+
     /// The entry of the list at `/data` whose `id` is this one.
     pub fn entry(&self, id: i64) -> Result<Value, Failure> {
         let found = self.array("/data")?.into_iter().find(|entry| entry["id"] == id);

@@ -25,7 +25,6 @@ const SHARED_CHOICES: &[(&str, &str)] = &[
     ("pagination.cursors.again", NO_OTHER),
     ("prompts.models.kept-as-text", NO_RULE),
     ("envelope.text.half-surrogate", NOT_YET),
-    ("prompts.updated-at.created-at-stays", NO_OTHER),
     ("races.prompt.updates", NOT_YET),
     ("races.vault.forked-whole", NO_RULE),
     ("raw.head.status", NOT_YET),

@@ -70,9 +70,9 @@ fn makes_and_deletes(request: &Request) -> Answer {
 }
 
 async fn run(stub: &Stub, scenario: &'static Scenario) -> Report {
-    let run = Run::new(stub.target(), selection(&[scenario]));
+    let mut run = Run::new(stub.target(), selection(&[scenario]));
     // Long enough for a vault and for the trace of a panic on a busy machine.
-    let run = run.deadline(Duration::from_secs(5));
+    run.deadline = Duration::from_secs(5);
     run.run(pending(), |_, _| {}).await
 }
 
@@ -112,7 +112,8 @@ async fn a_stopped_run_cleans_up_and_does_not_pass() {
         scenario!("a.b.two", takes_for_ever),
         scenario!("a.b.three", takes_for_ever),
     ];
-    let run = Run::new(stub.target(), selection(&scenarios)).jobs(2.try_into().unwrap());
+    let mut run = Run::new(stub.target(), selection(&scenarios));
+    run.jobs = 2.try_into().unwrap();
     let stop = async {
         while stub.seen().len() < 2 {
             tokio::time::sleep(Duration::from_millis(5)).await;
@@ -154,9 +155,9 @@ async fn the_same_seed_gives_the_same_order() {
     let mut orders = Vec::new();
     for seed in [1, 1, 2, 3] {
         let stub = Stub::start(makes_and_deletes).await;
-        let run = Run::new(stub.target(), selection(&scenarios)).seed(seed);
+        let mut run = Run::new(stub.target(), selection(&scenarios));
         let mut order = Vec::new();
-        let run = run.jobs(1.try_into().unwrap());
+        (run.jobs, run.report.seed) = (1.try_into().unwrap(), seed);
         let report = run.run(pending(), |record, _| order.push(record.id)).await;
         let listed: Vec<_> = report.records.iter().map(|record| record.id).collect();
         let ids: Vec<_> = scenarios.iter().map(|scenario| scenario.id).collect();

@@ -41,7 +41,8 @@ async fn run(known: &str, scenarios: &[&'static Scenario]) -> Report {
     config.image_model = "elsewhere/model".into();
     let target = promptarium_conformance::Target::new(config).unwrap();
     let selection: Selection = selection(scenarios);
-    let run = Run::new(target.into(), selection).known(parse(known).unwrap());
+    let mut run = Run::new(target.into(), selection);
+    run.report.known = parse(known).unwrap();
     run.run(std::future::pending(), |_, _| {}).await
 }
 

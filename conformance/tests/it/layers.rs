@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// From the bottom to the top. A module may import those before it.
-const LAYERS: &str = "secret shell exchange trace failure check run_id target ledger wire case \
+const LAYERS: &str = "secret exchange trace failure check run_id target ledger wire case \
     fixture scenario scenarios suite spec rules coverage selection known report probe sweep run cli";
 
 fn source() -> PathBuf {

@@ -34,7 +34,7 @@ async fn run(server: &EmbeddedServer, arguments: &[&str]) -> Ran {
 }
 
 const ONE: [&str; 6] =
-    ["--profile", "core", "--profile", "http", "envelope.requests.base-url", "raw.pace.ahead"];
+    ["--profile", "core", "--profile", "http", "answers.success.list-vaults", "raw.pace.ahead"];
 
 #[tokio::test]
 async fn an_authority_from_a_file_is_trusted_by_calls_and_sockets() {

@@ -80,8 +80,10 @@ async fn text_of_a_failure() -> (String, Value) {
         _ => Answer::Json(200, "{}".into()),
     });
     let stub = stub.await;
-    let run = Run::new(stub.target(), selection(&[scenario!("vaults.create.visible", visible)]));
-    let mut report = run.seed(7).run(pending(), |_, _| {}).await;
+    let mut run =
+        Run::new(stub.target(), selection(&[scenario!("vaults.create.visible", visible)]));
+    run.report.seed = 7;
+    let mut report = run.run(pending(), |_, _| {}).await;
     (report.duration_ms, report.records[0].duration_ms) = (1234, 567);
     report.records[0].source = "src/scenarios/vaults.rs:7";
     let fixed = |text: String| {
@@ -149,7 +151,9 @@ async fn the_command_for_the_same_run_selects_the_same_scenarios() {
         ..Filters::profiles(&[Profile::Core])
     };
     let selection = Selection::new(&Suite::builtin(), filters).unwrap();
-    let command = Run::new(stub.target(), selection).seed(7).opening().command();
+    let mut run = Run::new(stub.target(), selection);
+    run.report.seed = 7;
+    let command = run.report.command();
     let expected = "--profile core --filter vaults. --exclude vaults.fork. --seed 7";
     assert!(command.contains(expected), "{command}");
 }

@@ -38,8 +38,8 @@ async fn one_after_the_other_or_many_at_once_a_faulty_target_gets_the_same_verdi
     for (jobs, seed) in [(1, 1), (8, 2), (64, 3)] {
         let target = target(&base_url, RunOptions::default());
         let filters = ["vaults.", "answers.", "ids.absent.", "ids.deleted.", "existing-data."];
-        let run = Run::new(target, chosen(&Profile::ALL, &filters));
-        let run = run.jobs(NonZeroUsize::new(jobs).unwrap()).seed(seed);
+        let mut run = Run::new(target, chosen(&Profile::ALL, &filters));
+        (run.jobs, run.report.seed) = (NonZeroUsize::new(jobs).unwrap(), seed);
         seen.push(outcomes(&run.run(pending(), |_, _| {}).await));
     }
     let failed = seen[0].values().filter(|outcome| **outcome == Outcome::Failed).count();

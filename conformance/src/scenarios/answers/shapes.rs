@@ -12,11 +12,8 @@ use crate::scenarios::uploads::slot::ask;
 /// Answers, each with the place of the object in it.
 type Shown = Vec<(ApiResponse, String)>;
 
-/// An object of the API.
 pub struct Object {
-    /// In ids.
     pub name: &'static str,
-    /// In titles.
     pub words: &'static str,
     /// The calls that answer with it, as `METHOD /path` with `*` for an id.
     pub routes: &'static [&'static str],
@@ -24,7 +21,6 @@ pub struct Object {
     pub(super) shown: fn(Case) -> BoxFuture<'static, Result<Shown>>,
 }
 
-/// One field of an object.
 pub struct Shape {
     pub name: &'static str,
     pub kind: Type,
@@ -41,16 +37,13 @@ pub enum Type {
     True,
     Exactly(i64),
     Timestamp,
-    /// A list of integers.
     Integers,
-    /// A list of images.
     Images,
     /// One of these words.
     OneOf(&'static str),
 }
 
 impl Type {
-    /// Whether a value is of the type.
     pub fn fits(self, value: &Value) -> bool {
         let timestamp = |value: &Value| value.as_str().and_then(check::timestamp).is_some();
         let integer = |value: &Value| value.is_i64() || value.is_u64();
@@ -111,7 +104,6 @@ macro_rules! shapes {
     };
 }
 
-/// The prompt object.
 pub(in crate::scenarios) const PROMPT: &[Shape] = shapes! {
     "id" Type::Integer, "PR-01";
     "title" Type::Text, "PR-02";
@@ -131,7 +123,6 @@ pub(in crate::scenarios) const MEMBER: &[Shape] = shapes! {
     "isPinned" Type::Boolean, "VC-04";
 };
 
-/// The vault object.
 pub(in crate::scenarios) const VAULT: &[Shape] = shapes! {
     "id" Type::Integer, "VA-01";
     "name" Type::Text, "VA-02";

@@ -6,22 +6,16 @@ use crate::scenarios::vaults::holds_all;
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
     core! { "contents.listing.entries" ["VC-04"] whole_prompts,
-        "Each entry of a vault's listing is the whole prompt object" },
-    core! { "contents.listing.only-its-own" ["VC-04"] only_its_own,
-        "The listing holds the prompts of this vault and no others" },
+        "The listing holds the prompts of this vault and no others, as whole prompt objects" },
     core! { "contents.listing.whole" ["VC-05"] whole,
-        "The listing holds the whole vault without a query" },
+        "The listing holds the whole vault; a limit makes no page of it: it is ignored or refused" },
     core! { "contents.listing.pinned-here" ["VC-06"] pinned_here,
         "isPinned is about the vault that is listed, not about another" },
-    core! { "contents.listing.no-limit" ["VC-05"] no_limit,
-        "A limit makes no page of the listing: it is ignored or refused" },
     reference! { "contents.listing.ignores-queries" ["VA-15", "VC-05"] ("S-03", "S-32")
         ignores_queries,
         "The listing, and the list of vaults, take no notice of a query" },
     core! { "contents.order.every-way-in" ["VC-09"] |case| by_date(case, every_way_in),
-        "The order goes by the date of adding, whichever call added the prompt" },
-    core! { "contents.order.update-moves-nothing" ["VC-09"] update_moves_nothing,
-        "An update of a prompt does not move it in its vault" },
+        "The order goes by the date of adding, whichever call added; an update moves no prompt" },
     core! { "contents.order.pinned-first" ["VC-07"] pinned_first,
         "Pinned prompts come before all others" },
     core! { "contents.order.by-pin-date" ["VC-08"] |case| by_date(case, by_pin_date),
@@ -41,7 +35,10 @@ async fn whole_prompts(case: Case) -> Result {
         "modelId": case.image_model(),
     });
     let (prompt, _) = case.prompt_with(fields).await?;
-    second.add_in_turn([&prompt]).await?;
+    let others = case.prompts(3).await?;
+    vault.add_in_turn(&others[..2]).await?;
+    second.add_in_turn([&prompt, &others[2]]).await?;
+    vault.expect_prompts_in_any_order([&prompt, &others[0], &others[1]]).await?;
     let alone = prompt.read().await?;
     let listing = vault.listing().await?;
     let entry = listing.entry(prompt.id)?;
@@ -53,14 +50,6 @@ async fn whole_prompts(case: Case) -> Result {
     Ok(())
 }
 
-async fn only_its_own(case: Case) -> Result {
-    let [vault, second] = case.vaults().await?;
-    let prompts = case.prompts(5).await?;
-    vault.add_in_turn(&prompts[..3]).await?;
-    second.add_in_turn(&prompts[2..4]).await?;
-    vault.expect_prompts_in_any_order(&prompts[..3]).await
-}
-
 /// More prompts than the longest page of this API has entries.
 async fn whole(case: Case) -> Result {
     let vault = case.vault().await?;
@@ -70,7 +59,7 @@ async fn whole(case: Case) -> Result {
         vault.add(&prompts).await?.status(201)?;
         expected.extend(prompts.iter().map(|prompt| prompt.id));
     }
-    holds_all(&vault.listing().await?, &expected)
+    holds_all(&case, &format!("{}/prompts", vault.path()), &expected).await
 }
 
 async fn pinned_here(case: Case) -> Result {
@@ -81,16 +70,6 @@ async fn pinned_here(case: Case) -> Result {
         vault.listing().await?.equals("/data/0/isPinned", expected)?;
     }
     Ok(())
-}
-
-async fn no_limit(case: Case) -> Result {
-    let vault = case.vault().await?;
-    let members = vault.fill(3).await?;
-    let reply = case.wire().get(&format!("{}/prompts?limit=1", vault.path())).await?;
-    if reply.status_code() != 200 {
-        return reply.is_client_error("an unknown parameter").map(drop);
-    }
-    holds_all(&reply, &members.iter().map(|member| member.prompt.id).collect())
 }
 
 async fn ignores_queries(case: Case) -> Result {
@@ -111,14 +90,6 @@ async fn ignores_queries(case: Case) -> Result {
     Ok(())
 }
 
-/// Without pauses, and if that fails once more with them, see [`check::by_date`].
-async fn by_date<F>(case: Case, attempt: impl Fn(Case, Duration) -> F) -> Result
-where
-    F: Future<Output = Result>,
-{
-    check::by_date(|pause| attempt(case.clone(), pause)).await
-}
-
 /// Neither the order in which five were created nor the reverse of it.
 const MIXED: [usize; 5] = [2, 0, 4, 1, 3];
 
@@ -133,18 +104,12 @@ async fn every_way_in(case: Case, pause: Duration) -> Result {
     let (created, _) = case.prompt_with(json!({ "vaultId": vault.id })).await?;
     tokio::time::sleep(pause).await;
     vault.add_in_turn([&prompts[0]]).await?;
-    vault.expect_prompts([&prompts[0], &created, &prompts[2], &prompts[1], &prompts[3]]).await
-}
-
-async fn update_moves_nothing(case: Case) -> Result {
-    let vault = case.vault().await?;
-    vault.add_in_turn(&case.prompts_in_turn(5).await?).await?;
-    let before = vault.prompts().await?;
-    for prompt in before.iter().skip(2) {
-        let fields = json!({ "title": case.name("changed") });
-        case.prompt_at(*prompt).update(fields).await?.status(200)?;
+    let expected = [&prompts[0], &created, &prompts[2], &prompts[1], &prompts[3]];
+    vault.expect_prompts(expected).await?;
+    for prompt in &expected[2..] {
+        prompt.update(json!({ "title": case.name("changed") })).await?.status(200)?;
     }
-    vault.expect_prompts(before).await
+    vault.expect_prompts(expected).await
 }
 
 async fn pinned_first(case: Case) -> Result {

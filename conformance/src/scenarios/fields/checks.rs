@@ -8,7 +8,6 @@ use crate::scenarios::errors::names_exactly;
 use crate::scenarios::generations::job::taken_by_model;
 use crate::scenarios::prelude::*;
 
-/// What stands in a message for a value.
 fn shown(field: &Field, value: &str) -> String {
     format!("{} {}", field.name, value.chars().take(80).collect::<String>())
 }
@@ -88,9 +87,8 @@ async fn accepted_one(call: &Correct, field: &Field, value: &str) -> Result {
     if field.request == Request::Generate {
         taken_by_model(&call.case, &reply, field.name)?;
     }
-    let success = (200..=299).contains(&reply.status_code());
     let got = format!("status {}", reply.status_code());
-    reply.ensure(success, format!("a success for {}", shown(field, value)), got)?;
+    reply.ensure(reply.is_success(), format!("a success for {}", shown(field, value)), got)?;
     let shows = !matches!(field.request, Request::Generate | Request::ListPrompts);
     if shows && SHOWN.split(' ').any(|name| name == field.name) {
         let value: Value = serde_json::from_str(value).unwrap_or_default();
@@ -127,7 +125,6 @@ fn beside(call: &Correct, field: &Field, value: &str) -> Option<(&'static str, S
     }
 }
 
-/// Two scenarios for each request with a body.
 pub(super) fn of_requests() -> impl Iterator<Item = Scenario> {
     let bodies = Request::ALL.iter().copied().filter(|request| request.has_body());
     bodies.flat_map(|request| {

@@ -48,13 +48,11 @@ impl Request {
         FIELDS.iter().filter(move |field| field.request == self)
     }
 
-    /// Its fields that have to be there.
     pub(super) fn required(self) -> Vec<&'static str> {
         let required = self.fields().filter(|field| field.presence == Presence::Required);
         required.map(|field| field.name).collect()
     }
 
-    /// Everything that a correct call needs, and the call.
     pub(super) async fn correct(self, case: &Case) -> Result<Correct> {
         let (path, watched, body) = match self {
             Self::CreatePrompt => {
@@ -130,7 +128,6 @@ impl Correct {
         self.send(own.chain(changed.iter().copied())).await
     }
 
-    /// Sends the call without a field.
     pub(super) async fn without(&self, field: &str) -> Result<ApiResponse> {
         let own = self.fields.iter().map(|(name, value)| (name.as_str(), value.as_str()));
         self.send(own.filter(|(name, _)| *name != field)).await
@@ -155,7 +152,6 @@ impl Correct {
         wire.call(method, &self.path).body("application/json", body).send().await
     }
 
-    /// What the call would change is as it was before.
     pub(super) async fn changed_nothing(&self) -> Result {
         let Some(path) = &self.watched else { return Ok(()) };
         let reply = self.case.wire().get(path).await?;

@@ -2,17 +2,13 @@
 
 use super::request::Request::{self, *};
 
-/// One field of one request.
 pub struct Field {
-    /// Where it stands.
     pub request: Request,
     pub name: &'static str,
-    /// What values it takes.
     pub kind: Kind,
     pub presence: Presence,
     pub rule: &'static str,
     pub range: &'static str,
-    /// The file and the line of the row.
     pub source: &'static str,
 }
 
@@ -27,7 +23,6 @@ pub enum Kind {
     Ratio(usize),
     /// One of the words of the first list; the second one has words that are near them.
     OneOf(&'static str, &'static str),
-    /// An absolute address.
     Uri,
     Uris(usize),
     /// The id of something of the caller.
@@ -61,9 +56,7 @@ impl Kind {
 /// Whether a field has to be there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Presence {
-    /// It has to be there.
     Required,
-    /// It may be left out.
     Optional,
     /// Optional, and `null` is a value.
     Nullable,
@@ -72,7 +65,6 @@ pub enum Presence {
 }
 
 impl Presence {
-    /// Whether `null` is a value.
     pub fn takes_null(self) -> bool {
         matches!(self, Self::Nullable | Self::NullableByChoice)
     }

@@ -31,8 +31,7 @@ pub(super) const RELATIVE: [&str; 12] = [
     "https://example.com/\u{7f}a.png",
 ];
 
-/// A text of `count` characters. It begins with a name of the scenario where there is room, as
-/// names of vaults may have to differ (S-17).
+/// A text of `count` characters, with a name if there is room, as names may have to differ (S-17).
 fn text(call: &Correct, field: &Field, letters: &str, count: usize) -> String {
     let own = call.case.name(field.name);
     let start = if own.chars().count() < count { own } else { String::new() };
@@ -83,7 +82,6 @@ pub(super) async fn addresses(call: &Correct, field: &Field, count: usize) -> Re
     Ok(json!(uploaded).to_string())
 }
 
-/// The ids of so many new prompts.
 pub(super) async fn prompts(call: &Correct, count: usize) -> Result<String> {
     Ok(json!(ids(call.case.prompts(count).await?)).to_string())
 }
@@ -122,13 +120,11 @@ pub(super) fn of_other_types(call: &Correct, field: &Field) -> Vec<String> {
     values
 }
 
-/// Integers below a least one, far below it too.
 pub(super) fn below(least: i64) -> Vec<String> {
     let near = [least - 1, least - 2, -10_485_760].map(|value| value.to_string());
     near.into_iter().chain(["-9223372036854775808".to_owned()]).collect()
 }
 
-/// Integers above a greatest one, far above it too.
 pub(super) fn above(most: i64) -> Vec<String> {
     let near = [most + 1, most + 1000, 1 << 31, (1 << 32) + 1].map(|value| value.to_string());
     let far = ["9223372036854775807", "9223372036854775808", "18446744073709551617"];

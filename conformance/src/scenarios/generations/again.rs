@@ -10,8 +10,7 @@ use crate::scenarios::prelude::*;
 pub(super) const ALL: &[Scenario] = &[
     reference! { "generations.again.same-body" ["GE-11", "GE-30"] ("S-36")
         [LocalProvider] same_body,
-        "The same id with the same body, whatever the order of its keys and the space between them, \
-         gives the same answer, and the output is there once" },
+        "The same id with an equal body, however it is written, is the same job" },
     reference! { "generations.again.after-the-end" ["GE-11", "GE-28", "GE-29", "GE-31"] ("S-33", "S-36")
         [LocalProvider] after_the_end,
         "A job that has ended, well or not, stays as it is and is not begun again" },
@@ -20,12 +19,12 @@ pub(super) const ALL: &[Scenario] = &[
         "Two accounts may use the same id, each for a job of its own" },
     reference! { "generations.again.any-text" ["GE-05", "GE-11", "GE-31"] ("S-36", "S-66")
         [LocalProvider] any_text,
-        "An id is any text that fits, and statusUrl has it as one segment; ids that differ in the case \
-         of a letter or in form name different jobs" },
+        "An id is any text; statusUrl has it as one segment, and other spellings are other jobs" },
     reference! { "generations.again.other-body" ["GE-11", "GE-31", "ER-03"] ("S-36")
         [LocalProvider] other_body,
-        "The same id with another body is 400 naming clientJobId, whichever field differs, and leaves \
-         the job as it is" },
+        "The same id with another body is 400 naming clientJobId, and leaves the job as it is" },
+    reference! { "races.job.same-id" ["GE-11"] ("S-36") [LocalProvider] at_once,
+        "Of generations at once under one clientJobId those with one of the bodies are one job" },
 ];
 
 async fn own_request(case: &Case, mut fields: Value) -> Result<Value> {
@@ -58,10 +57,33 @@ async fn same_body(case: Case) -> Result {
     ];
     let mut requests = Vec::new();
     for form in forms {
-        let call = case.wire().call(Method::POST, "/generations").body("application/json", form);
-        requests.push(call.send().await?.status(202)?.at("/data/providerRequestId")?.clone());
+        let reply = case.wire().post_written("/generations", form).await?;
+        requests.push(reply.status(202)?.at("/data/providerRequestId")?.clone());
     }
-    are_different(&requests, 1)
+    let same = requests.iter().all(|request| *request == requests[0]);
+    check::ensure(same, "one job for all spellings of the body", json_text(&requests))
+}
+
+async fn at_once(case: Case) -> Result {
+    let case = case.under_contention();
+    let request = own_request(&case, json!({})).await?;
+    let jobs = try_join_all((0..32).map(|_| Job::submit(&case, request.clone()))).await?;
+    for job in &jobs {
+        job.answer.equals("/data", jobs[0].answer.at("/data")?.clone())?;
+    }
+    jobs[0].wait_completed().await?;
+    jobs[0].outputs().await?.one()?;
+    let request = own_request(&case, json!({})).await?;
+    let texts = [case.name("one"), case.name("two")];
+    let with = |at: usize| merged(request.clone(), json!({ "prompt": texts[at % 2] }));
+    let replies = race::all((0..32).map(|at| send(&case, with(at)))).await?;
+    let taken = usize::from(replies[0].status_code() != 202);
+    for (at, reply) in replies.iter().enumerate() {
+        reply.status(if at % 2 == taken { 202 } else { 400 })?;
+    }
+    let job = Job::queued(&case, &request, replies[taken].clone())?;
+    job.wait_completed().await?;
+    job.outputs().await?.one().map(drop)
 }
 
 async fn after_the_end(case: Case) -> Result {
@@ -79,13 +101,6 @@ async fn after_the_end(case: Case) -> Result {
     Ok(())
 }
 
-/// As many jobs as there are different values of `providerRequestId` among them.
-fn are_different(requests: &[Value], expected: usize) -> Result {
-    let different: HashSet<_> = requests.iter().map(Value::to_string).collect();
-    let got = json_text(&requests);
-    check::ensure(different.len() == expected, &format!("{expected} different jobs"), got)
-}
-
 async fn two_accounts(case: Case) -> Result {
     let id = own_id(&case);
     let mut requests = Vec::new();
@@ -93,12 +108,12 @@ async fn two_accounts(case: Case) -> Result {
         let fields = failing(json!({ "clientJobId": id, "prompt": case.name(name) }));
         let reply = wire.post("/generations", body(&case, fields)).await?;
         reply.status(202)?.equals("/data/clientJobId", id.clone())?;
-        let request = reply.at("/data/providerRequestId")?.clone();
+        let request = reply.string("/data/providerRequestId")?;
         let shown = status(&wire, &id).await?;
-        shown.status(200)?.equals("/data/providerRequestId", request.clone())?;
-        requests.push(request);
+        shown.status(200)?.equals("/data/providerRequestId", request)?;
+        requests.push(request.to_owned());
     }
-    are_different(&requests, 2)
+    check::distinct("providerRequestIds", requests)
 }
 
 async fn any_text(case: Case) -> Result {
@@ -115,10 +130,8 @@ async fn any_text(case: Case) -> Result {
         let parts = path.split(['/', '?', '#']).count();
         job.answer.ensure(parts == 4, "a statusUrl with the id as one segment", url)?;
         let reply = case.wire().get(path).await?;
-        reply
-            .has_status(200, format!("statusUrl of {}", json_text(&id)))?
-            .equals("/data/clientJobId", id)?;
-        Ok::<_, Failure>(())
+        reply.has_status(200, format!("statusUrl of {}", json_text(&id)))?;
+        reply.equals("/data/clientJobId", id).map(drop)
     });
     try_join_all(tries).await?;
     let base = own_id(case);
@@ -127,9 +140,9 @@ async fn any_text(case: Case) -> Result {
     for end in ["a", "A", " a", "a ", "\u{e9}", "e\u{301}"] {
         let fields = failing(json!({ "clientJobId": format!("{base}{end}") }));
         let job = Job::queue(case, fields).await?;
-        requests.push(job.answer.at("/data/providerRequestId")?.clone());
+        requests.push(job.answer.string("/data/providerRequestId")?.to_owned());
     }
-    are_different(&requests, requests.len())
+    check::distinct("providerRequestIds", requests)
 }
 
 /// Two values that differ for each field but the id.

@@ -15,12 +15,9 @@ pub(super) const REFUSE: &str = "local/refuse";
 /// How long a job may take: a little less than a scenario may.
 const TIMEOUT: Duration = Duration::from_secs(55);
 
-/// A generation that was queued.
 pub(in crate::scenarios) struct Job {
     case: Case,
-    /// Its `clientJobId`.
     pub(super) id: String,
-    /// The vault that the request named.
     pub(super) vault: Option<i64>,
     /// The response that it is queued.
     pub(in crate::scenarios) answer: ApiResponse,
@@ -31,7 +28,6 @@ pub(super) fn body(case: &Case, fields: Value) -> Value {
     merged(json!({ "modelId": case.image_model(), "prompt": case.name("A harbour") }), fields)
 }
 
-/// The same for a new vault.
 pub(super) async fn body_for_a_vault(case: &Case, fields: Value) -> Result<Value> {
     let mut body = body(case, fields);
     body["vaultId"] = json!(case.vault().await?.id);
@@ -67,7 +63,6 @@ pub(super) fn own_id(case: &Case) -> String {
     case.name("job").replace(' ', "-")
 }
 
-/// The status of a job as it is now.
 pub(super) async fn status(wire: &Wire, id: &str) -> Result<ApiResponse> {
     wire.get(&status_path(id)).await
 }
@@ -110,9 +105,8 @@ impl Job {
 
     /// The same with a field that not every model takes: what its provider refuses is skipped.
     pub(super) async fn queue_input(case: &Case, fields: Value) -> Result<Self> {
-        let names: Vec<_> =
-            fields.as_object().into_iter().flatten().map(|(name, _)| name).collect();
-        let input = json!(names).to_string();
+        let names = fields.as_object().into_iter().flatten().map(|(name, _)| name.as_str());
+        let input = json_text(&names.collect::<Vec<_>>());
         let body = body_for_a_vault(case, fields).await?;
         let answer = case.wire().post("/generations", body.clone()).await?;
         taken_by_model(case, &answer, &input)?;
@@ -127,18 +121,16 @@ impl Job {
         Ok(job)
     }
 
-    /// Queues exactly this request.
     pub(super) async fn submit(case: &Case, body: Value) -> Result<Self> {
         let answer = case.wire().post("/generations", body.clone()).await?;
         Self::queued(case, &body, answer)
     }
 
-    fn queued(case: &Case, body: &Value, answer: ApiResponse) -> Result<Self> {
+    pub(super) fn queued(case: &Case, body: &Value, answer: ApiResponse) -> Result<Self> {
         let id = answer.status(202)?.string("/data/clientJobId")?.to_owned();
         Ok(Self { case: case.clone(), id, vault: body["vaultId"].as_i64(), answer })
     }
 
-    /// Its status as it is now, whatever that is.
     pub(in crate::scenarios) async fn status(&self) -> Result<ApiResponse> {
         status(&self.case.wire(), &self.id).await
     }
@@ -169,12 +161,10 @@ impl Job {
         within_a_jobs_time(&self.case, &format!("the job {} to end", self.id), ended).await
     }
 
-    /// What is in its vault now.
     pub(super) async fn outputs(&self) -> Result<Outputs> {
         Outputs::in_vault(&self.own_vault()?).await
     }
 
-    /// The vault that the request named.
     pub(super) fn own_vault(&self) -> Result<Vault> {
         let without = || Failure::error("a job for a vault", "a request without vaultId");
         Ok(self.case.vault_at(self.vault.ok_or_else(without)?))
@@ -184,32 +174,27 @@ impl Job {
 /// How long an output may take to be live at its address.
 const LIVE: Duration = Duration::from_secs(10);
 
-/// The listing of a vault, and the prompts in it.
 pub(super) struct Outputs {
     pub(super) listing: ApiResponse,
     pub(super) prompts: Vec<Value>,
 }
 
 impl Outputs {
-    /// What is in a vault.
     pub(super) async fn in_vault(vault: &Vault) -> Result<Self> {
         let listing = vault.listing().await?;
         let prompts = listing.array("/data")?;
         Ok(Self { listing, prompts })
     }
 
-    /// The images of all prompts.
     pub(super) fn images(&self) -> Vec<&Value> {
         self.prompts.iter().filter_map(|prompt| prompt["images"].as_array()).flatten().collect()
     }
 
-    /// The addresses of all images that have one.
     pub(super) fn urls(&self) -> Vec<&str> {
         self.images().into_iter().filter_map(|image| image["url"].as_str()).collect()
     }
 
-    /// How many outputs there are: the images, or the prompts where a server shows its images in
-    /// another form.
+    /// The number of images, or of prompts where a server shows its images in another form.
     pub(super) fn count(&self) -> usize {
         match self.images().len() {
             0 => self.prompts.len(),
@@ -217,7 +202,6 @@ impl Outputs {
         }
     }
 
-    /// There are so many outputs.
     pub(super) fn counts(&self, expected: usize) -> Result<&Self> {
         let count = self.count();
         let what = format!("{expected} outputs in the vault");
@@ -225,13 +209,11 @@ impl Outputs {
         Ok(self)
     }
 
-    /// There is at least one.
     pub(super) fn any(self) -> Result<Self> {
         self.listing.ensure(self.count() > 0, "an output in the vault", "an empty vault")?;
         Ok(self)
     }
 
-    /// There is one prompt; that one.
     pub(super) fn one(&self) -> Result<&Value> {
         match &self.prompts[..] {
             [prompt] => Ok(prompt),
@@ -239,15 +221,6 @@ impl Outputs {
         }
     }
 
-    /// The address of the only image.
-    pub(super) fn one_url(&self) -> Result<&str> {
-        match self.urls()[..] {
-            [url] => Ok(url),
-            ref urls => Err(self.listing.failure("one image with an address", urls.len())),
-        }
-    }
-
-    /// The path of each prompt.
     pub(super) fn paths(&self) -> impl Iterator<Item = String> {
         self.prompts.iter().map(|prompt| format!("/prompts/{}", prompt["id"]))
     }

@@ -19,8 +19,7 @@ pub(super) const ALL: &[Scenario] = &[
         "referenceImageUrls takes the url of several uploads, of one or of none" },
     reference! { "generations.inputs.completed"
         ["GE-15", "GE-16", "GE-23", "GE-26", "GE-28"] ("S-38") [LocalProvider] from_images,
-        "A generation from uploaded images is completed; the built-in provider refuses the url of one \
-         that was not uploaded: 502" },
+        "A generation from uploaded images is completed; with one never uploaded it is 502" },
     reference! { "generations.inputs.upload-url" ["UP-17", "GE-15", "GE-16", "GE-23"] upload_url,
         "uploadUrl is refused as an input image; details name the field, without the address" },
     reference! { "generations.urls.any-scheme"
@@ -36,8 +35,7 @@ pub(super) const ALL: &[Scenario] = &[
         "A prompt and a negativePrompt of 100000 characters each are accepted together, escaped too" },
     reference! { "generations.limits.chosen"
         ["GE-11", "GE-07", "GE-15", "GE-17", "GE-20", "GE-24", "ER-03"] ("S-11", "S-36", "S-38") [LocalProvider] chosen,
-        "Ids, addresses, ratio and parameters have our bounds: the last value is accepted, the \
-         next refused by name" },
+        "Ids, addresses, ratio and parameters are accepted up to our bounds, and no further" },
 ];
 
 async fn accepted(case: Case, fields: Vec<Value>) -> Result {
@@ -119,8 +117,7 @@ async fn both_texts(case: Case) -> Result {
     let body = format!(
         r#"{{"modelId":"{model}","prompt":"{escaped}","negativePrompt":"{escaped}","vaultId":{vault}}}"#
     );
-    let call = case.wire().call(http::Method::POST, "/generations");
-    let reply = call.body("application/json", body).send().await?;
+    let reply = case.wire().post_written("/generations", body).await?;
     taken_by_model(&case, &reply, "prompt")?;
     reply.has_status(202, "two texts of 100000 escaped letters").map(drop)
 }
@@ -142,7 +139,6 @@ const CHOSEN: [Bound; 9] = [
     ("parameters", 64, |count, _| json!({ "a": (2..count).fold(json!([]), |inner, _| json!([inner])) })),
 ];
 
-/// A text of so many characters with this beginning.
 fn filled(beginning: &str, count: usize) -> Value {
     Value::from(format!("{beginning}{}", "0".repeat(count - beginning.chars().count())))
 }

@@ -1,9 +1,9 @@
 //! That a job of a model that works runs to its end, how many outputs it leaves, and where they go.
 
-use super::job::{Job, Outputs, body, failing, refused, send, slow, within_a_jobs_time};
+use super::job::{Job, Outputs, body, slow, within_a_jobs_time};
 use crate::case::state;
-use crate::scenarios::endpoints::absent;
 use crate::scenarios::prelude::*;
+use crate::scenarios::vaults::object::general as general_vault;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
@@ -31,25 +31,20 @@ pub(super) const ALL: &[Scenario] = &[
         "The output goes into the vault that is named and into no other vault of the caller" },
     core! { "generations.vault.general" ["GE-22", "VA-12", "VA-09"] general,
         "Without vaultId the output goes into a system vault of the account" },
-    core! { "generations.vault.absent" ["GE-21"] absent_vault,
-        "A vaultId that names no vault is no success" },
-    core! { "generations.vault.foreign" ["GE-21"] [OtherAccount] foreign,
-        "A vault of another account is no success whatever its visibility" },
-    reference! { "generations.vault.refusals-named"
-        ["GE-21", "ER-03"] ("S-57") [OtherAccount] refusals_named,
-        "An absent, a deleted and a foreign vault are 400 in the same words for vaultId" },
     reference! { "generations.vault.status-general"
         ["GE-22", "VA-12"] ("S-34") [LocalProvider] status_general,
         "The status names General if no vault was named, and the output is in it alone" },
     reference! { "generations.vault.deleted" ["GE-29", "VA-28"] ("S-41") [LocalProvider] deleted,
-        "If the vault is deleted before the job is done the output goes to General; its deletion \
-         afterwards leaves the output in the account" },
+        "The output of a job whose vault is deleted goes to General, or stays in the account" },
 ];
+
+async fn is_saved(job: &Job) -> Result<Option<()>> {
+    Ok((job.outputs().await?.count() > 0).then_some(()))
+}
 
 async fn by_itself(case: Case) -> Result {
     let job = &Job::queue(&case, json!({})).await?;
-    let saved = || async move { Ok((job.outputs().await?.count() > 0).then_some(())) };
-    within_a_jobs_time(&case, "an output to be in the vault", saved).await
+    within_a_jobs_time(&case, "an output to be in the vault", || is_saved(job)).await
 }
 
 /// What a target whose jobs never end by their word is found by, so it asks for no preflight.
@@ -57,8 +52,7 @@ async fn said_completed(case: Case) -> Result {
     const SAVED: Duration = Duration::from_secs(20);
     const SAID: Duration = Duration::from_secs(10);
     let job = &Job::queue(&case, json!({})).await?;
-    let saved = || async move { Ok((job.outputs().await?.count() > 0).then_some(())) };
-    if let Err(failure) = case.until("an output in the vault", SAVED, saved).await {
+    if let Err(failure) = case.until("an output in the vault", SAVED, || is_saved(job)).await {
         return Err(match failure.exchange {
             Some(_) => failure,
             None => Failure::skipped("no output was saved in time, so there is no end to see"),
@@ -165,48 +159,6 @@ async fn in_system_vaults(wire: &Wire) -> Result<Vec<(i64, i64)>> {
     Ok(found)
 }
 
-async fn absent_vault(case: Case) -> Result {
-    for vault in [absent(case.vault().await?.id), 0, -1] {
-        vault_refused(&case, vault).await?;
-    }
-    Ok(())
-}
-
-async fn foreign(case: Case) -> Result {
-    for visibility in ["private", "unlisted", "public"] {
-        let fields = json!({ "visibility": visibility });
-        vault_refused(&case, case.other_account().vault_with(fields).await?.0.id).await?;
-    }
-    Ok(())
-}
-
-async fn vault_refused(case: &Case, vault: i64) -> Result {
-    let reply = send(case, json!({ "vaultId": vault })).await?;
-    reply.is_client_error(format!("vaultId {vault}")).map(drop)
-}
-
-async fn refusals_named(case: Case) -> Result {
-    let deleted = case.vault().await?;
-    deleted.delete().await?.status(200)?;
-    let public = json!({ "visibility": "public" });
-    let foreign = case.other_account().vault_with(public).await?.0.id;
-    let mut messages = HashSet::new();
-    for vault in [absent(foreign), deleted.id, foreign, 0, -1] {
-        let reply = refused(&case, "vaultId", failing(json!({ "vaultId": vault }))).await?;
-        messages.insert(reply.string("/details/vaultId")?.replace(&vault.to_string(), "…"));
-    }
-    check::ensure(messages.len() == 1, "one message for all of them", json_text(&messages))
-}
-
-/// The General vault's id.
-async fn general_id(wire: &Wire) -> Result<i64> {
-    let vaults = wire.get("/vaults").await?;
-    let found = vaults.array("/data")?.into_iter().find(|vault| vault["isSystem"] == true);
-    found
-        .and_then(|vault| vault["id"].as_i64())
-        .ok_or_else(|| vaults.failure("a system vault in the list", "none"))
-}
-
 async fn output_is_in(case: &Case, job: &Job, vaults: &[i64]) -> Result {
     let prompt = job.wait_completed().await?.integer("/data/promptId")?;
     let of_output = vault_ids(&case.prompt_at(prompt).get().await?)?;
@@ -214,7 +166,7 @@ async fn output_is_in(case: &Case, job: &Job, vaults: &[i64]) -> Result {
 }
 
 async fn status_general(case: Case) -> Result {
-    let general = general_id(&case.wire()).await?;
+    let general = general_vault(&case).await?.id;
     for fields in [json!({}), json!({ "vaultId": general })] {
         let job = Job::submit(&case, body(&case, fields)).await?;
         job.status().await?.status(200)?.equals("/data/vaultId", general)?;
@@ -227,7 +179,7 @@ async fn deleted(case: Case) -> Result {
     let job = Job::queue(&case, slow(1.0)).await?;
     job.own_vault()?.delete().await?.status(200)?;
     job.wait_completed().await?;
-    output_is_in(&case, &job, &[general_id(&case.wire()).await?]).await?;
+    output_is_in(&case, &job, &[general_vault(&case).await?.id]).await?;
     let job = Job::queue(&case, json!({})).await?;
     let prompt = job.wait_completed().await?.at("/data/promptId")?.clone();
     job.own_vault()?.delete().await?.status(200)?;

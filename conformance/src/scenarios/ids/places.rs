@@ -5,7 +5,6 @@ use crate::scenarios::endpoints::{
 };
 use crate::scenarios::prelude::*;
 
-/// What kind of thing an id names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Prompt,
@@ -13,7 +12,6 @@ pub(super) enum Kind {
     Membership,
 }
 
-/// Where it stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Where {
     /// In the path.
@@ -85,6 +83,7 @@ pub const PLACES: &[Place] = places! {
     "remove-prompt-membership" DELETE MEMBERSHIP, Path "vaultPromptId" Membership "VC-15";
     "delete-prompt" DELETE PROMPT, Path "promptId" Prompt;
     "delete-vault" DELETE VAULT, Path "vaultId" Vault;
+    "generate-vault-id" POST "/generations", Body "vaultId" Vault "GE-21";
 };
 
 impl Kind {

@@ -24,8 +24,7 @@ pub(super) const ALL: &[Scenario] = &[
     reference! { "prompts.urls.any-scheme" ["PR-28", "PR-29"] ("S-11") any_scheme,
         "A URL may have any scheme and 2048 characters, not 2049, and entries may repeat" },
     reference! { "prompts.text.any-platform" ["PR-04", "PR-23", "PR-33"] ("S-09") any_platform,
-        "Any text of at most 200 characters is a platform, the empty one too; without one, or with \
-         null, it is null, and null in an update clears it" },
+        "Any text up to 200 characters is a platform; without one, or after null, it is null" },
 ];
 
 const GOOD: [&str; 4] = [

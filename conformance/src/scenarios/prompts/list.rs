@@ -16,11 +16,9 @@ pub(super) const ALL: &[Scenario] = &[
     core! { "prompts.list.type-follows-changes" ["PR-16"] type_follows_changes,
         "A prompt that changes its type changes the lists with type" },
     reference! { "prompts.queries.repeated" ["PG-04", "PR-17", "PR-18"] ("S-03") repeated,
-        "A known parameter that is given twice is refused with 400, naming it, as is a vaultId that \
-         is no plain decimal integer of at most 64 bits" },
+        "A parameter given twice, and a vaultId that is no plain integer, is 400 naming it" },
     reference! { reads "prompts.queries.empty" ["PG-04", "PR-17", "PR-18"] ("S-03") empty,
-        "A known parameter that is empty is refused with 400, naming it, as is a limit with a sign, \
-         a space, a fraction or an exponent" },
+        "An empty parameter, and a limit that is no plain integer, is 400 naming it" },
     reference! { "prompts.queries.unknown" ["PR-13", "PR-30"] ("S-03") unknown,
         "Unknown parameters are ignored, given twice and empty too, and every one by a read" },
 ];
@@ -33,7 +31,6 @@ fn typed(case: &Case, kind: &str) -> Value {
     json!({ "promptType": kind, "modelId": model })
 }
 
-/// A new prompt of a type.
 async fn prompt_of(case: &Case, kind: &str) -> Result<Prompt> {
     Ok(case.prompt_with(typed(case, kind)).await?.0)
 }

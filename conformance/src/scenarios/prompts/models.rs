@@ -21,11 +21,8 @@ pub(super) const ALL: &[Scenario] = &[
     core! { "prompts.models.required-to-change" ["PR-36"]
         |case| async move { refused_on_update(&case, MEDIA.map(of_type)).await },
         "A change to image or video without any modelId is refused with 400" },
-    core! { "prompts.models.brought-by-change" ["PR-37"] brought_by_change,
-        "A change to image or video is accepted with a modelId in the request" },
     core! { "prompts.models.set-before" ["PR-37", "PR-34"] set_before,
-        "A change to image or video is accepted if the prompt was made with a modelId, or an update \
-         before it brought one" },
+        "A change to image or video takes the modelId of itself, a create or an earlier update" },
     core! { "prompts.models.between-media" ["PR-37"]
         |case| image_becomes(case, ["video", "image"]),
         "An image prompt becomes a video prompt, and back, without a new modelId" },
@@ -33,13 +30,11 @@ pub(super) const ALL: &[Scenario] = &[
         |case| image_becomes(case, ["text", "image", "text", "video"]),
         "A prompt that becomes a text prompt keeps its modelId" },
     reference! { "prompts.models.any-name" ["PR-25"] ("S-12") any_name,
-        "Any name in the namespace makes a modelId, of at most 256 characters; whether the model \
-         exists is not checked" },
+        "A modelId is any name in the namespace up to 256 characters, known or not" },
     reference! { "prompts.models.named" ["PR-24", "PR-25", "PR-36", "ER-03"] named,
         "A modelId that lacks or does not match is named in details" },
 ];
 
-/// The types that need a model.
 const MEDIA: [&str; 2] = ["image", "video"];
 
 fn of_type(kind: &str) -> Value {
@@ -109,15 +104,11 @@ async fn becomes(prompt: &Prompt, kind: &str) -> Result {
     changed.success()?.equals("/data/promptType", kind).map(drop)
 }
 
-async fn brought_by_change(case: Case) -> Result {
+async fn set_before(case: Case) -> Result {
     for fields in with_models(&case) {
         let changed = case.prompt().await?.update(fields.clone()).await?;
         changed.success()?.equals("/data/promptType", fields["promptType"].clone())?;
     }
-    Ok(())
-}
-
-async fn set_before(case: Case) -> Result {
     for (kind, model) in MEDIA.into_iter().zip([case.image_model(), case.video_model()]) {
         let fields = json!({ "modelId": model });
         becomes(&case.prompt_with(fields.clone()).await?.0, kind).await?;

@@ -13,11 +13,10 @@ pub(super) const ALL: &[Scenario] = &[
         "JSON of 100, 10 000 and 1 000 000 levels is answered or refused, and others are served" },
     http! { "raw.json.numbers" ["HT-24"] numbers,
         "Numbers beyond every range name no vault and bring no server error" },
-    http! { "raw.json.half-pairs" ["HT-24"] half_pairs,
+    http! { "raw.json.half-pairs" ["HT-24"] |case| odd_texts(case, HALF_PAIRS),
         "Half a surrogate pair is refused or replaced; the answer is JSON in either case" },
-    http! { "raw.json.no-utf-8" ["HT-24"] no_utf_8,
-        "A body that is no UTF-8 is refused or its bytes are replaced; the answer is JSON in \
-         either case" },
+    http! { "raw.json.no-utf-8" ["HT-24"] |case| odd_texts(case, NO_UTF_8),
+        "A body that is no UTF-8 is refused or its bytes are replaced; the answer is JSON" },
     http! { "raw.json.broken" ["HT-24"]
         |case| odd_bodies(case, broken, |what, reply| reply.is_client_error(what).map(|_| false)),
         "A body that is no JSON is refused, and nothing is made of its readable part" },
@@ -25,11 +24,6 @@ pub(super) const ALL: &[Scenario] = &[
         |case| odd_bodies(case, nearly, |what, reply| check::with_context(what, no_server_error(reply))),
         "Comments, commas at the end and other dialects are read whole or refused" },
 ];
-
-/// `POST /prompts` with a body that need not be JSON.
-async fn post(case: &Case, body: impl Into<Vec<u8>>) -> Result<ApiResponse> {
-    case.wire().call(Method::POST, "/prompts").body("application/json", body).send().await
-}
 
 /// Whether it was a success. Anything else must be a client error.
 fn no_server_error(reply: &ApiResponse) -> Result<bool> {
@@ -45,7 +39,7 @@ async fn key_twice(case: Case) -> Result {
     let body = format!(
         r#"{{"title":"{first}","prompt":"{first}","title":"{second}","prompt":"{second}"}}"#
     );
-    let reply = post(&case, body).await?;
+    let reply = case.wire().post_written("/prompts", body).await?;
     if no_server_error(&reply)? {
         for place in ["/data/title", "/data/prompt"] {
             let value = reply.string(place)?;
@@ -85,44 +79,32 @@ async fn numbers(case: Case) -> Result {
     let numbers = "-0 -1 +1 0.5 0x10 1_000 1e400 -1e400 1e-400 1e999999999999 NaN Infinity \
                    -Infinity 9223372036854775808 18446744073709551616";
     for number in numbers.split(' ').chain([&*long, &small]) {
-        let call = case.wire().call(Method::POST, &path);
         let body = format!(r#"{{"vaultId":{number}}}"#);
-        let reply = call.body("application/json", body).send().await?;
+        let reply = case.wire().post_written(&path, body).await?;
         reply.is_client_error(format!("the vault {number:.30}"))?;
     }
     prompt.read().await.map(drop)
 }
 
-async fn half_pairs(case: Case) -> Result {
+const HALF_PAIRS: &[&[u8]] =
+    &[br"\ud83d", br"\ude00", br"\ude00\ud83d", br"a\ud83dz", br"\ud83d\u0041", br"\uD83D\uD83D"];
+
+const NO_UTF_8: &[&[u8]] =
+    &[b"\xff", b"\xc3\x28", b"\xc0\x80", b"\xed\xa0\x80", b"\xf4\x90\x80\x80", b"\xe2\x82"];
+
+/// A create with each of these within its texts.
+async fn odd_texts(case: Case, odd: &[&[u8]]) -> Result {
     // A target that refuses everything proves nothing.
     case.prompt().await?;
-    for half in
-        [r"\ud83d", r"\ude00", r"\ude00\ud83d", r"a\ud83dz", r"\ud83d\u0041", r"\uD83D\uD83D"]
-    {
-        let name = case.name("half");
-        let body = format!(r#"{{"title":"{name} {half}","prompt":"{half}"}}"#);
-        let reply = post(&case, body).await?;
-        if check::with_context(half, no_server_error(&reply))? {
+    for bytes in odd {
+        let (name, what) = (case.name("odd"), bytes.escape_ascii());
+        let title = format!(r#"{{"title":"{name} "#);
+        let body = [title.as_bytes(), bytes, br#"","prompt":""#, bytes, br#""}"#].concat();
+        let reply = case.wire().post_written("/prompts", body).await?;
+        if check::with_context(&what, no_server_error(&reply))? {
             let title = reply.string("/data/title")?;
             reply.ensure(title.starts_with(&name), format!("a title like {name}"), title)?;
         }
-        check::with_context(half, reply.json())?;
-    }
-    Ok(())
-}
-
-async fn no_utf_8(case: Case) -> Result {
-    // A target that refuses everything proves nothing.
-    case.prompt().await?;
-    let odd: [&[u8]; 6] =
-        [b"\xff", b"\xc3\x28", b"\xc0\x80", b"\xed\xa0\x80", b"\xf4\x90\x80\x80", b"\xe2\x82"];
-    for bytes in odd {
-        let name = case.name("odd");
-        let before = format!(r#"{{"title":"{name} "#);
-        let body = [before.as_bytes(), bytes, br#"","prompt":"p"}"#].concat();
-        let reply = post(&case, body).await?;
-        let what = bytes.escape_ascii();
-        check::with_context(&what, no_server_error(&reply))?;
         check::with_context(&what, reply.json())?;
     }
     Ok(())
@@ -139,7 +121,7 @@ async fn odd_bodies(
     let body = fixture.body();
     let mut count = 0;
     for (what, odd) in bodies(&body, body.trim_end_matches('}')) {
-        count += usize::from(created(what, &post(&case, odd).await?)?);
+        count += usize::from(created(what, &case.wire().post_written("/prompts", odd).await?)?);
         check::with_context(what, fixture.has_created(count).await)?;
     }
     Ok(())

@@ -1,15 +1,15 @@
 //! Requests that come slowly, in pieces, ahead of their turn, or not to their end.
 
+use super::{
+    Fixture, Received, Socket, answer, answered, is_refusal, nothing_follows, succeeded,
+    unless_busy,
+};
 use crate::scenarios::prelude::*;
-use crate::wire::raw::{Received, Socket};
-
-use super::{Fixture, answer, answered, is_refusal, nothing_follows, succeeded, unless_busy};
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
     http! { "raw.pace.slow" ["HT-04"] [HttpOne] slow,
-        "A body or a head that arrives slowly is taken whole or given up, and others are served \
-         meanwhile" },
+        "A request that arrives slowly is taken whole or given up; others are served meanwhile" },
     http! { "raw.pace.breaks-off" ["HT-04"] [HttpOne] breaks_off,
         "A request that breaks off anywhere makes nothing, and others are served" },
     http! { "raw.pace.ahead" ["HT-20"] [HttpOne] |case| unless_busy(case, three_ahead),
@@ -19,8 +19,7 @@ pub(super) const ALL: &[Scenario] = &[
     reference! { "raw.pace.many-waiting" ["VA-21"] [HttpOne] |case| unless_busy(case, beside_many),
         "Fifty idle connections do not keep others from being served" },
     reference! { "raw.pace.status" ["HT-20"] ("S-80") [HttpOne] status,
-        "A slow request is 201, two sent ahead are both answered, and a wrong key is 401 without \
-         its body" },
+        "A slow request is 201, two sent ahead are both answered, a wrong key is 401 at once" },
 ];
 
 /// Between two pieces; long enough to come in packets of their own.

@@ -2,11 +2,10 @@
 //! refused or read as the plain one; it never reaches another resource. Heads that are larger than
 //! anybody needs.
 
+use super::{Fixture, RawRequest, Received, Sample, each, refused, sample};
 use crate::scenarios::prelude::*;
-use crate::wire::raw::{RawRequest, Received};
 
 use super::Expect::{Answered, Bodyless, Refused, Status};
-use super::{Fixture, Sample, each, refused, sample};
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
@@ -28,8 +27,7 @@ pub(super) const ALL: &[Scenario] = &[
             (1000, many_headers),
             (10_000, many_headers),
         ])),
-        "A header of 64 KiB and of 1 MiB, a thousand headers and ten thousand are taken or refused, and \
-         others are served" },
+        "Headers of 64 KiB and 1 MiB, and 1000 and 10000 of them, bring no server error" },
     http! { "raw.size.first-line" ["HT-14"] [HttpOne]
         |case| each(case, Answered, |fixture| sized(fixture, &[(64 * KIB, long_query), (MIB, long_query)])),
         "A query of 64 KiB and one of 1 MiB are taken or refused, and others are served" },
@@ -106,7 +104,6 @@ async fn odd_cursor(case: Case) -> Result {
 const KIB: usize = 1024;
 const MIB: usize = 1024 * KIB;
 
-/// A request of a size.
 type Sized = (usize, fn(&Fixture, usize) -> RawRequest);
 
 fn sized(fixture: &Fixture, rows: &[Sized]) -> Vec<Sample> {

@@ -5,20 +5,18 @@ use super::pictures::{of_all_types, png, png_of_size};
 use super::slot::{Slot, uploaded_urls};
 use crate::scenarios::auth::main_bearer;
 use crate::scenarios::prelude::*;
+use crate::scenarios::prompts::create_and_update;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
     core! { "uploads.asset.live" ["UP-15"] live,
         "After the upload the image is at url" },
-    core! { "uploads.asset.read-again" ["UP-19"] read_again,
-        "The image is at url however often it is read" },
+    core! { "uploads.asset.stays" ["UP-19"] stays,
+        "The image is at url however often it is read, also when its prompt is deleted" },
     core! { "uploads.asset.not-at-upload-url" ["UP-17"] not_at_upload_url,
         "uploadUrl gives an authentication error in place of the image, before and after the upload" },
     reference! { "uploads.asset.without-delay" ["UP-15"] ("S-45") without_delay,
-        "url answers 404 before the upload and while the bytes are on their way, and has the image as \
-         soon as the upload is answered" },
-    core! { "uploads.asset.outlives-prompt" ["UP-19"] outlives_prompt,
-        "The image stays when the prompt that names it is deleted" },
+        "url is 404 until the upload is answered, and then has the image at once" },
     reference! { "uploads.asset.upload-url-without-token"
         ["UP-17", "UP-11"] ("S-43") upload_url_without_token,
         "Any request to uploadUrl without the token is answered 401 in the envelope" },
@@ -27,8 +25,7 @@ pub(super) const ALL: &[Scenario] = &[
             taken(&case, json!({ "imageUrl": uploaded(&case).await?.url })).await?;
             taken(&case, json!({ "referenceMediaUrls": uploaded_urls(&case, 2).await? })).await
         },
-        "url is taken as the imageUrl of a prompt and in its referenceMediaUrls, on create and on \
-         update" },
+        "A create and an update take url as imageUrl and in referenceMediaUrls" },
     reference! { "uploads.images.before-upload" ["UP-16"] ("S-11")
         |case| async move {
             let url = Slot::for_png(&case, 100).await?.url;
@@ -36,8 +33,7 @@ pub(super) const ALL: &[Scenario] = &[
         },
         "url is taken before the image is there, as no address is visited" },
     reference! { "uploads.images.no-upload-url" ["UP-17", "ER-03"] no_upload_url,
-        "uploadUrl is refused as the address of an image; details name the field, without the \
-         address" },
+        "uploadUrl is refused as an image's address; details name the field, not the address" },
     reference! { "uploads.delivery.content-type" ["UP-15"] ("S-45") content_type,
         "An image has its declared type, and nosniff" },
     reference! { "uploads.delivery.any-key" ["UP-15"] ("S-45") any_key,
@@ -45,11 +41,9 @@ pub(super) const ALL: &[Scenario] = &[
     reference! { "uploads.delivery.for-good" ["UP-15", "UP-19"] ("S-45") for_good,
         "An image may be cached for ever, by everybody; HEAD has the headers of GET and no body" },
     reference! { "uploads.delivery.ranges" ["UP-15", "UP-19"] ("S-45") ranges,
-        "An image has an ETag of its own that stays; a part is given with 206, and one outside of it \
-         refused with 416 and the size" },
+        "An image has a lasting ETag; a range is 206, and one outside of it 416 with the size" },
     reference! { "uploads.delivery.read-only" ["UP-06", "UP-19"] ("S-45") read_only,
-        "An image is not changed or deleted at its address, and nothing is at other names, nor at the \
-         directory" },
+        "An image cannot be changed at its address, and nothing is at other names beside it" },
 ];
 
 const COLOUR: [u8; 3] = [10, 20, 30];
@@ -66,12 +60,14 @@ async fn live(case: Case) -> Result {
     Ok(())
 }
 
-async fn read_again(case: Case) -> Result {
+async fn stays(case: Case) -> Result {
     let slot = uploaded(&case).await?;
     for round in 1..=10 {
         check::with_context(format!("reading {round}"), slot.is_live().await)?;
     }
-    Ok(())
+    let fields = json!({ "imageUrl": slot.url, "referenceMediaUrls": [slot.url] });
+    case.prompt_with(fields).await?.0.delete().await?.status(200)?;
+    slot.is_live().await.map(drop)
 }
 
 async fn not_at_upload_url(case: Case) -> Result {
@@ -110,13 +106,6 @@ async fn without_delay(case: Case) -> Result {
     slot.is_live().await.map(drop)
 }
 
-async fn outlives_prompt(case: Case) -> Result {
-    let slot = uploaded(&case).await?;
-    let fields = json!({ "imageUrl": slot.url, "referenceMediaUrls": [slot.url] });
-    case.prompt_with(fields).await?.0.delete().await?.status(200)?;
-    slot.is_live().await.map(drop)
-}
-
 async fn upload_url_without_token(case: Case) -> Result {
     for slot in [Slot::for_png(&case, 100).await?, uploaded(&case).await?] {
         for method in [Method::GET, Method::POST, Method::PUT, Method::PATCH, Method::DELETE] {
@@ -130,7 +119,6 @@ async fn upload_url_without_token(case: Case) -> Result {
     Ok(())
 }
 
-/// Create and update take these fields.
 async fn taken(case: &Case, fields: Value) -> Result {
     let [create, update] = create_and_update(case, fields).await?;
     create.status(201)?;
@@ -149,12 +137,6 @@ async fn no_upload_url(case: Case) -> Result {
     Ok(())
 }
 
-/// The responses to a create and to an update with these fields.
-async fn create_and_update(case: &Case, fields: Value) -> Result<[ApiResponse; 2]> {
-    let update = case.prompt().await?.update(fields.clone()).await?;
-    Ok([case.create_prompt(fields).await?, update])
-}
-
 fn body_is(reply: &ApiResponse, bytes: &[u8]) -> Result {
     let expected = format!("the right {} bytes", bytes.len());
     let got = format!("{} bytes, which are not those", reply.body().len());
@@ -168,9 +150,8 @@ async fn get(case: &Case, slot: &Slot, name: &str, value: &str) -> Result<ApiRes
 async fn content_type(case: Case) -> Result {
     for (content_type, bytes) in of_all_types() {
         let reply = Slot::used(&case, content_type, &bytes).await?.fetch().await?;
-        reply
-            .has_header("content-type", content_type)?
-            .has_header("x-content-type-options", "nosniff")?;
+        reply.has_header("content-type", content_type)?;
+        reply.has_header("x-content-type-options", "nosniff")?;
     }
     Ok(())
 }
@@ -267,9 +248,8 @@ async fn read_only(case: Case) -> Result {
         String::new(),
     ] {
         let reply = case.storage(Method::GET, &format!("{directory}/{other}")).send().await?;
-        reply
-            .has_status(404, format!("the name {}", json_text(&other)))?
-            .equals("/data", json!(null))?;
+        reply.has_status(404, format!("the name {}", json_text(&other)))?;
+        reply.equals("/data", json!(null))?;
     }
     Ok(())
 }

@@ -1,10 +1,8 @@
 //! Small pictures, one pixel each, that every program which knows their type
 //! can read.
 
-/// The four types that are taken.
 pub(super) const TYPES: [&str; 4] = ["image/png", "image/jpeg", "image/webp", "image/gif"];
 
-/// Each type with a picture of it.
 pub(super) fn of_all_types() -> impl Iterator<Item = (&'static str, Vec<u8>)> {
     TYPES.into_iter().zip([png([40, 120, 200]), jpeg(), WEBP.to_vec(), GIF.to_vec()])
 }

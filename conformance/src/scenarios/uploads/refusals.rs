@@ -9,21 +9,17 @@ use crate::scenarios::prelude::*;
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
     reference! { "uploads.refusal.token" ["UP-11"] ("S-43", "S-82") [OtherAccount] token,
-        "Without the slot's token in its form an upload is answered 401, with WWW-Authenticate, \
-         and nothing of it is kept" },
+        "Without the slot's token in its form an upload is 401 with WWW-Authenticate" },
     reference! { "uploads.refusal.address" ["UP-04", "UP-11"] ("S-43") address,
         "An address of which anything was changed is answered 401, and nothing is kept" },
     reference! { "uploads.refusal.content-type" ["UP-12"] ("S-43") content_type,
-        "An upload without exactly the declared type is answered 415, and nothing of it is kept, \
-         even if the type is that of its bytes" },
+        "An upload without exactly the declared type is 415, even if it is that of its bytes" },
     reference! { "uploads.refusal.size" ["UP-13"] ("S-43") size,
         "A body that is larger than declared is answered 413, and a smaller one 400" },
     reference! { "uploads.refusal.used" ["UP-10", "UP-14"] ("S-61") used,
-        "An address that was used is answered 400, before the type and the size are looked at; other \
-         methods than PUT are 405 with the token" },
+        "A used address is 400, whatever is sent to it; other methods than PUT are 405" },
     reference! { "uploads.refusal.envelope" ["ER-01", "UP-10", "UP-14"] ("S-43", "S-59") envelope,
-        "A refused upload is answered in the envelope, and its text repeats no secret; it does not use \
-         up the slot" },
+        "A refused upload is answered in the envelope, without secrets; the slot stays unused" },
 ];
 
 const TYPE: &str = "image/png";
@@ -47,9 +43,9 @@ async fn token(case: Case) -> Result {
     let slot = slot(&case).await?;
     let like_it = Slot::for_png(&case, PNG_BYTES).await?;
     let larger = Slot::for_png(&case, PNG_BYTES + 1).await?;
-    let gif = Slot::of(&case, &case.wire(), "image/gif", PNG_BYTES).await?;
+    let gif = Slot::of(&case, "image/gif", PNG_BYTES).await?;
     let used = Slot::used(&case, TYPE, &bytes()).await?;
-    let foreign = Slot::of(&case, &case.other(), TYPE, PNG_BYTES).await?;
+    let foreign = Slot::of(&case.other_account(), TYPE, PNG_BYTES).await?;
     let token = &slot.token;
     let bearer = |token: &str| format!("Bearer {token}");
     for (what, value) in [
@@ -123,7 +119,7 @@ async fn content_type(case: Case) -> Result {
     slot.hides(&bytes()).await?;
     for (content_type, bytes) in of_all_types() {
         let declared = if content_type == TYPE { "image/gif" } else { TYPE };
-        let slot = Slot::of(&case, &case.wire(), declared, bytes.len()).await?;
+        let slot = Slot::of(&case, declared, bytes.len()).await?;
         let what = format!("{content_type} in a slot for {declared}");
         refused(415, &what, slot.authorized().body(content_type, &*bytes)).await?;
         slot.hides(&bytes).await?;
@@ -153,9 +149,8 @@ async fn used(case: Case) -> Result {
     for method in [Method::GET, Method::POST, Method::PATCH, Method::DELETE] {
         let call = case.storage(method.clone(), &slot.upload_url);
         let reply = call.header("authorization", format!("Bearer {}", slot.token)).send().await?;
-        reply
-            .has_status(405, format!("{method} with the token"))?
-            .has_header("allow", "PUT, OPTIONS")?;
+        reply.has_status(405, format!("{method} with the token"))?;
+        reply.has_header("allow", "PUT, OPTIONS")?;
     }
     Ok(())
 }

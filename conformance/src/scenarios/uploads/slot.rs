@@ -30,7 +30,6 @@ pub(in crate::scenarios) struct Slot {
     pub(super) content_type: String,
 }
 
-/// The addresses of so many new uploads.
 pub(in crate::scenarios) async fn uploaded_urls(case: &Case, count: usize) -> Result<Vec<String>> {
     let colours = (0..count).map(|number| png([number as u8, 60, 90]));
     let upload = |bytes: Vec<u8>| async move { Slot::used(case, "image/png", &bytes).await };
@@ -38,7 +37,6 @@ pub(in crate::scenarios) async fn uploaded_urls(case: &Case, count: usize) -> Re
     Ok(slots.into_iter().map(|slot| slot.url).collect())
 }
 
-/// The response to a request for a slot.
 pub(in crate::scenarios) async fn ask(
     wire: &Wire,
     content_type: &str,
@@ -50,17 +48,11 @@ pub(in crate::scenarios) async fn ask(
 impl Slot {
     /// A slot of the account under test for a PNG of this size.
     pub(in crate::scenarios) async fn for_png(case: &Case, size: usize) -> Result<Self> {
-        Self::of(case, &case.wire(), "image/png", size).await
+        Self::of(case, "image/png", size).await
     }
 
-    /// A slot that the caller of `wire` asks for.
-    pub(super) async fn of(
-        case: &Case,
-        wire: &Wire,
-        content_type: &str,
-        size: usize,
-    ) -> Result<Self> {
-        let reply = ask(wire, content_type, size).await?;
+    pub(super) async fn of(case: &Case, content_type: &str, size: usize) -> Result<Self> {
+        let reply = ask(&case.wire(), content_type, size).await?;
         Ok(Self {
             case: case.clone(),
             upload_url: reply.string("/data/uploadUrl")?.to_owned(),
@@ -72,7 +64,7 @@ impl Slot {
 
     /// A slot for an image of this type, to which these bytes were uploaded.
     pub(super) async fn used(case: &Case, kind: &str, bytes: &[u8]) -> Result<Self> {
-        let slot = Self::of(case, &case.wire(), kind, bytes.len()).await?;
+        let slot = Self::of(case, kind, bytes.len()).await?;
         slot.upload(bytes).await?;
         Ok(slot)
     }
@@ -82,12 +74,10 @@ impl Slot {
         self.case.storage(Method::PUT, &self.upload_url)
     }
 
-    /// The same with the token.
     pub(super) fn authorized(&self) -> Call {
         self.bare().header("authorization", format!("Bearer {}", self.token))
     }
 
-    /// The `PUT` of these bytes.
     pub(super) fn put(&self, bytes: &[u8]) -> Call {
         self.authorized().body(&self.content_type, bytes)
     }
@@ -202,8 +192,7 @@ impl Slot {
         Url::parse(address).is_ok_and(|url| url.origin() == root)
     }
 
-    /// The image is at `url`, now or soon. Who may read it, and whether the storage keeps its
-    /// bytes, is open (S-45).
+    /// The image is at `url`, now or soon, for whoever may read it and in whatever bytes (S-45).
     pub(super) async fn is_live(&self) -> Result<ApiResponse> {
         let live = |reply: &ApiResponse| reply.status_code() == 200 && !reply.body().is_empty();
         let look = || async { Ok(Some(self.look().await?).filter(live)) };

@@ -1,8 +1,5 @@
 //! Forking a vault of another account, which is what core knows of it: a server may refuse the fork
-//! of one's own (S-22). After a fork nothing that happens on one side shows on the other. What else
-//! is copied is in `choices`.
-
-pub(super) mod choices;
+//! of one's own (S-22). Then what the reference server carries over, and how it refuses a fork.
 
 use super::{list, same_object};
 use crate::scenarios::prelude::*;
@@ -10,26 +7,30 @@ use crate::scenarios::prelude::*;
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
     core! { "vaults.fork.answer" ["VA-29", "VA-31"] [OtherAccount] answer,
-        "A public and an unlisted vault of another account can be forked: 201 with the vault object, \
-         private and no system vault, that is then in the caller's list" },
+        "A fork of another account's public or unlisted vault is 201 with a private vault" },
     core! { "vaults.fork.own-private" ["VA-30"]
         |case| async move { case.vault().await?.fork().await?.is_client_error(PRIVATE).map(drop) },
         "A private vault of the caller cannot be forked" },
     core! { "vaults.fork.made-private" ["VA-30"] [OtherAccount] made_private,
         "A vault that was made private again cannot be forked" },
     core! { "vaults.fork.whole" ["VA-33", "VA-32"] [OtherAccount] whole,
-        "A fork holds and counts a copy of every prompt of the source, also of one that is longer than \
-         any page" },
+        "A fork holds and counts a copy of every prompt, also of a source longer than any page" },
     core! { "vaults.fork.copies" ["VA-33"] [OtherAccount] copies,
-        "A fork holds a copy of every prompt of the source, each a new record with an id of its own, \
-         which the caller owns" },
-    core! { "vaults.fork.prompts-change" ["VA-34"] [OtherAccount] prompts_change,
-        "Changes of the source's prompts do not reach the copies, nor the other way round" },
-    core! { "vaults.fork.vault-changes" ["VA-34"] [OtherAccount] vault_changes,
-        "Changes of the source vault do not reach the fork, nor the other way round" },
+        "Each copy of a fork is a new record with an id of its own that the caller owns" },
+    core! { "vaults.fork.changes" ["VA-34"] [OtherAccount] changes,
+        "Changes of the source and its prompts do not reach the fork, nor the other way round" },
+    reference! { "vaults.fork.own" ["VA-29", "VA-30"] ("S-22", "S-23") own,
+        "One's own public or unlisted vault can be forked; a private one is 400 without details" },
+    reference! { "vaults.fork.fields" ["VA-29"] ("S-22") [OtherAccount] fields,
+        "A fork has the name and the description of the source" },
+    reference! { "vaults.fork.order" ["VA-33"] ("S-22") order,
+        "The copies are in the order in which the source's prompts were added, and not pinned" },
+    reference! { "vaults.fork.only-there" ["VA-33"] ("S-05", "S-22") only_there,
+        "The copies are in the new vault only, and have what no response shows, such as modelId" },
+    reference! { "vaults.fork.dates" ["VA-04", "VA-11", "VA-33"] ("S-16", "S-22") dates,
+        "A fork and its copies have the date of the fork, and the fork a slug that is free" },
 ];
 
-/// What is refused.
 const PRIVATE: &str = "the fork of a private vault";
 
 /// A vault of the other account with new prompts.
@@ -40,8 +41,8 @@ pub(super) async fn source(case: &Case, visibility: &str, prompts: usize) -> Res
     Ok(vault)
 }
 
-/// What a person wrote into each prompt of the vault, whatever the order.
-async fn texts(vault: &Vault) -> Result<BTreeSet<String>> {
+/// What a person wrote into each prompt of the vault, in the order of the listing.
+async fn texts(vault: &Vault) -> Result<Vec<String>> {
     let prompts = vault.listing().await?.array("/data")?;
     let written = ["title", "prompt", "promptType", "platform"];
     let text = |prompt: &Value| Value::from_iter(written.map(|key| (key, prompt[key].clone())));
@@ -77,7 +78,8 @@ async fn copies(case: Case) -> Result {
         case.other_account().prompt_with(fields).await?;
     }
     let (fork, _) = case.fork_of(&source_vault).await?;
-    let (copies, sources) = (texts(&fork).await?, texts(&source_vault).await?);
+    let [copies, sources] =
+        [texts(&fork).await?, texts(&source_vault).await?].map(BTreeSet::from_iter);
     check::equal("title, text, type and platform of the copies", &copies, &sources)?;
     let sources = ids(source_vault.members().await?);
     for copy in fork.members().await? {
@@ -101,70 +103,136 @@ async fn whole(case: Case) -> Result {
     }
     let (fork, forked) = case.fork_of(&source).await?;
     forked.equals("/data/promptCount", 105)?;
-    let (copies, sources) = (texts(&fork).await?, texts(&source).await?);
+    let [copies, sources] = [texts(&fork).await?, texts(&source).await?].map(BTreeSet::from_iter);
     check::equal("the number of different prompts", &copies.len(), &sources.len())?;
     check::ensure(copies == sources, "copies of all 105 prompts of the source", "other texts")
 }
 
-/// A source of the other account with three prompts, and the caller's fork: each once as the one
-/// that is changed, before the one that must stay.
-async fn changed_and_kept(case: &Case) -> Result<[[Vault; 2]; 2]> {
-    let mut pairs = Vec::new();
-    for _ in 0..2 {
-        let source = source(case, "public", 3).await?;
+/// Each side, the source of the other account and the caller's fork, once as the changed one.
+async fn changes(case: Case) -> Result {
+    for fork_is_changed in [false, true] {
+        let source = source(&case, "public", 3).await?;
         let (fork, _) = case.fork_of(&source).await?;
-        // A scenario may delete the fork, and the copies are not found by it then.
+        // The fork may be deleted, and then clean-up does not find the copies by it.
         for copy in fork.prompts().await? {
             case.adopt_prompt(copy);
         }
-        pairs.push([source, fork]);
-    }
-    pairs[1].reverse();
-    pairs.try_into().map_err(|_| Failure::error("two pairs", "another number"))
-}
-
-async fn prompts_change(case: Case) -> Result {
-    for [here, there] in &changed_and_kept(&case).await? {
-        let before = there.state().await?;
-        let members = here.members().await?;
-        let fields = json!({
-            "title": case.name("changed"),
-            "prompt": "A lighthouse at dawn",
-            "platform": "poster",
-            "promptType": "image",
-            "modelId": case.image_model(),
-        });
-        members[0].prompt.update(fields).await?.status(200)?;
-        unchanged(there, &before, "an update of a prompt").await?;
-        members[1].prompt.delete().await?.status(200)?;
-        unchanged(there, &before, "the deletion of a prompt").await?;
+        match fork_is_changed {
+            true => changed_and_kept(&case, &fork, &source).await?,
+            false => changed_and_kept(&case, &source, &fork).await?,
+        }
     }
     Ok(())
 }
 
-async fn vault_changes(case: Case) -> Result {
-    for [here, there] in &changed_and_kept(&case).await? {
-        let before = there.state().await?;
-        let members = here.members().await?;
-        let fields = json!({
-            "name": case.name("renamed"),
-            "description": "changed",
-            "visibility": "unlisted",
-        });
-        here.update(fields).await?.status(200)?;
-        unchanged(there, &before, "an update of the vault").await?;
-        here.fill(1).await?;
-        unchanged(there, &before, "the addition of a prompt").await?;
-        members[0].pinned().await?;
-        unchanged(there, &before, "a pin").await?;
-        members[0].remove().await?.status(200)?;
-        unchanged(there, &before, "the removal of a prompt").await?;
-        here.delete().await?.status(200)?;
-        unchanged(there, &before, "the deletion of the vault").await?;
+async fn changed_and_kept(case: &Case, changed: &Vault, kept: &Vault) -> Result {
+    let before = &kept.state().await?;
+    let is_kept = async |step: &str| {
+        check::equal(&format!("the other side after {step}"), &kept.state().await?, before)
+    };
+    let members = changed.members().await?;
+    let image = json!({ "promptType": "image", "modelId": case.image_model() });
+    let texts = json!({ "title": "changed", "prompt": "changed", "platform": "changed" });
+    let fields = merged(texts, image);
+    members[0].prompt.update(fields).await?.status(200)?;
+    is_kept("an update of a prompt").await?;
+    members[1].prompt.delete().await?.status(200)?;
+    is_kept("the deletion of a prompt").await?;
+    let name = case.name("renamed");
+    let fields = json!({ "name": name, "description": "changed", "visibility": "unlisted" });
+    changed.update(fields).await?.status(200)?;
+    is_kept("an update of the vault").await?;
+    changed.fill(1).await?;
+    is_kept("the addition of a prompt").await?;
+    members[0].pinned().await?;
+    is_kept("a pin").await?;
+    members[0].remove().await?.status(200)?;
+    is_kept("the removal of a prompt").await?;
+    changed.delete().await?.status(200)?;
+    is_kept("the deletion of the vault").await
+}
+
+/// A public vault of the caller with members, the first added first.
+async fn public(case: &Case, prompts: usize) -> Result<(Vault, Vec<Member>)> {
+    let (vault, _) = case.vault_with(json!({ "visibility": "public" })).await?;
+    let members = vault.fill(prompts).await?;
+    Ok((vault, members))
+}
+
+async fn own(case: Case) -> Result {
+    let refused = case.vault().await?.fork().await?;
+    refused.is_bad_request("the fork of one's own private vault")?.equals("/details", json!({}))?;
+    let (vault, _) = public(&case, 2).await?;
+    for visibility in ["public", "unlisted"] {
+        vault.update(json!({ "visibility": visibility })).await?.status(200)?;
+        let reply = vault.fork().await?;
+        reply.has_status(201, format!("the fork of one's own {visibility} vault"))?;
     }
     Ok(())
 }
 
-async fn unchanged(vault: &Vault, before: &Value, step: &str) -> Result {
-    check::equal(&format!("the other side after {step}"), &vault.state().await?, before)
+async fn fields(case: Case) -> Result {
+    for description in [json!("Boats, cranes, gulls"), Value::Null] {
+        let fields = json!({ "visibility": "public", "description": description });
+        let (vault, created) = case.other_account().vault_with(fields).await?;
+        let (_, forked) = case.fork_of(&vault).await?;
+        for place in ["/data/name", "/data/description", "/data/coverImageUrl"] {
+            forked.equals(place, created.at(place)?.clone())?;
+        }
+    }
+    Ok(())
+}
+
+/// Added in another order than created; a pin does not change the place of the copy.
+async fn order(case: Case) -> Result {
+    let (vault, members) = public(&case, 2).await?;
+    vault.add_in_turn(case.prompts_in_turn(3).await?.iter().rev()).await?;
+    let sources = texts(&vault).await?;
+    members[0].pinned().await?;
+    let (fork, _) = case.fork_of(&vault).await?;
+    let listing = fork.listing().await?;
+    let pinned = listing.array("/data")?.iter().any(|copy| copy["isPinned"] != false);
+    listing.ensure(!pinned, "no pinned copy", "one that is pinned")?;
+    check::equal("the copies as listed", &texts(&fork).await?, &sources)
+}
+
+/// A text prompt may become an image only if it has a model.
+async fn only_there(case: Case) -> Result {
+    let (vault, _) = public(&case, 1).await?;
+    let model = json!({ "modelId": case.image_model(), "vaultId": vault.id });
+    case.vault().await?.add_in_turn([&case.prompt_with(model).await?.0]).await?;
+    let (fork, _) = case.fork_of(&vault).await?;
+    let mut images = 0;
+    for copy in fork.members().await? {
+        copy.prompt.read().await?.equals("/data/vaultIds", json!([fork.id]))?;
+        let reply = copy.prompt.update(json!({ "promptType": "image" })).await?;
+        images += usize::from(reply.status_code() == 200);
+    }
+    check::equal("the copies whose source has a modelId", &images, &1)
+}
+
+async fn dates(case: Case) -> Result {
+    let (vault, members) = public(&case, 2).await?;
+    let before = members[1].prompt.read().await?.timestamp("/data/createdAt")?;
+    let (fork, forked) = case.fork_of(&vault).await?;
+    let moment = forked.timestamp("/data/createdAt")?;
+    forked.ensure(moment > before, format!("a createdAt after {before}"), moment)?;
+    let same = |reply: &ApiResponse, place: &str| {
+        let date = reply.timestamp(place)?;
+        reply.ensure(date == moment, format!("{place} to be {moment}"), date).map(drop)
+    };
+    same(&forked, "/data/updatedAt")?;
+    let listing = fork.listing().await?;
+    for n in 0..listing.array("/data")?.len() {
+        same(&listing, &format!("/data/{n}/createdAt"))?;
+        same(&listing, &format!("/data/{n}/updatedAt"))?;
+    }
+    let source = vault.read().await?;
+    let slug = source.string("/data/slug")?;
+    // The first fork has the number 2.
+    for number in [3, 4] {
+        let (_, forked) = case.fork_of(&vault).await?;
+        forked.equals("/data/slug", format!("{slug}-{number}"))?;
+    }
+    Ok(())
 }

@@ -26,8 +26,8 @@ enum Extent {
     ToTheEnd,
 }
 
-/// The first answer in `bytes`. `bodiless` says that it is one to `HEAD`, `ended`
-/// that no more bytes will come.
+/// The first answer in `bytes`, which is one to `HEAD` if `bodiless`; `ended` is that of the
+/// stream.
 pub(super) fn part(bytes: &[u8], bodiless: bool, ended: bool) -> Part {
     if bytes.is_empty() {
         return Part::Unfinished;

@@ -100,7 +100,9 @@ pub(super) fn known() -> KnownFailures {
 pub(super) async fn run() -> (Stub, Run) {
     let (stub, target) = target().await;
     let selection = Selection { filters: vec!["plain".into()], ..selection(&SCENARIOS) };
-    (stub, Run::new(target, selection).known(known()).seed(7))
+    let mut run = Run::new(target, selection);
+    (run.report.known, run.report.seed) = (known(), 7);
+    (stub, run)
 }
 
 pub(super) async fn report() -> Report {
@@ -117,7 +119,7 @@ pub(super) async fn report() -> Report {
 /// A run that was stopped, one that passed, and one that has only begun.
 pub(super) async fn others() -> [Report; 3] {
     let (_stub, run) = run().await;
-    let begun = run.opening();
+    let begun = run.report.clone();
     let stopped = run.run(std::future::ready(()), |_, _| {}).await;
     let (_stub, target) = target().await;
     let run = Run::new(target, selection(&SCENARIOS[..1]));

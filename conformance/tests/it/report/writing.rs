@@ -39,7 +39,7 @@ async fn every_format_is_written_while_the_run_goes_on() {
     let report = kinds::report().await;
     let folder = folder("reports-go-on");
     let mut outputs = Outputs::new(outputs(&folder)).unwrap();
-    outputs.begin(&kinds::run().await.1.opening()).unwrap();
+    outputs.begin(&kinds::run().await.1.report).unwrap();
     for (name, _) in Format::ALL {
         let text = std::fs::read_to_string(file(&folder, name)).unwrap();
         assert!(!text.contains(report.records[0].id), "{name}");
@@ -49,7 +49,7 @@ async fn every_format_is_written_while_the_run_goes_on() {
         move || Format::ALL.iter().all(|(name, _)| text(name).contains(part))
     };
     let records = &report.records;
-    let mut tell = |counts: std::ops::RangeInclusive<usize>| {
+    let tell = |counts: std::ops::RangeInclusive<usize>| {
         counts.for_each(|count| outputs.tell(&records[count - 1], &first(&report, count)));
     };
     tell(1..=2);
@@ -73,7 +73,7 @@ async fn a_thousand_records_are_written_a_few_times_and_not_a_thousand() {
     report.records = vec![failed; 1000];
     let folder = folder("reports-thousand");
     let mut outputs = Outputs::new(outputs(&folder)).unwrap();
-    outputs.begin(&kinds::run().await.1.opening()).unwrap();
+    outputs.begin(&kinds::run().await.1.report).unwrap();
     let begun = Instant::now();
     for record in &report.records {
         outputs.tell(record, &report);
