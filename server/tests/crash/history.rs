@@ -90,16 +90,14 @@ async fn run(name: &str, database: Option<&str>, blob_store: Option<String>, rep
 
     let [writes, walks, pages, entries, refused] =
         run.counts.each_ref().map(|count| count.load(Ordering::Relaxed));
-    let (alive, deleted) = (run.prompts().alive.len(), run.prompts().deleted.len());
+    let prompts = run.prompts();
+    let count = prompts.alive.len() + prompts.deleted.len();
     println!(
-        "{name}: {writers} writers and {readers} readers for {seconds} s: {writes} writes to {} \
+        "{name}: {writers} writers and {readers} readers for {seconds} s: {writes} writes to {count} \
          prompts, {walks} walks, {pages} pages with {entries} entries, {refused} requests refused \
-         and repeated",
-        alive + deleted
+         and repeated"
     );
-    let unknown = std::mem::take(&mut run.prompts().unknown);
-    let is_known =
-        |id| run.prompts().alive.contains_key(id) || run.prompts().deleted.contains_key(id);
-    assert!(unknown.iter().all(is_known), "nobody made all of {unknown:?}");
-    assert!(writes > alive + deleted, "the writers did nothing");
+    let is_known = |id| prompts.alive.contains_key(id) || prompts.deleted.contains_key(id);
+    assert!(prompts.unknown.iter().all(is_known), "nobody made all of {:?}", prompts.unknown);
+    assert!(writes > count, "the writers did nothing");
 }

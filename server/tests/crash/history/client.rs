@@ -1,7 +1,7 @@
 //! The servers of a run, and the writers and readers that use them.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
 use rand::RngExt;
