@@ -1,9 +1,9 @@
 //! The log of the process: one line per event, to stderr.
 //!
-//! One thread writes the lines, which reach it through a bounded queue, so that a slow reader of the
+//! One thread writes the lines, which wait for it in bounded buffers, so that a slow reader of the
 //! log delays no request. A system call per request is a tenth of what a request costs, so lines of
 //! responses wait for [`LOG_FLUSH_DELAY`] and are written together. Any other line is written at
-//! once, with all that were logged before it. Lines for which the queue has no room are dropped and
+//! once, with all that were logged before it. Lines for which there is no room are dropped and
 //! counted.
 //!
 //! Of a generation that the provider accepted, the line may be all that is left after a crash. So
@@ -12,12 +12,12 @@
 
 mod json;
 
-use std::io::{self, BufWriter, IsTerminal, Write};
+use std::io::{self, IsTerminal, Write};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
-use std::thread::{self, Thread};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+use std::{mem, thread};
 
+use parking_lot::{Condvar, Mutex};
 use tracing::{Level, Metadata};
 use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::fmt::MakeWriter;
@@ -28,7 +28,7 @@ use tracing_subscriber::util::SubscriberInitExt;
 use self::json::JsonLines;
 use crate::config::{Config, LogFormat};
 use crate::generate::submit::LOG_TARGET as DURABLE;
-use crate::limits::{LOG_FLUSH_DELAY, LOG_LINES_MAX, LOG_WRITE_TIMEOUT};
+use crate::limits::{LOG_BYTES_MAX, LOG_FLUSH_DELAY, LOG_WRITE_TIMEOUT};
 use crate::serve::metrics::DROPPED_LOG_LINES as DROPPED;
 use crate::serve::service::LOG_TARGET as RESPONSES;
 
@@ -37,7 +37,7 @@ use crate::serve::service::LOG_TARGET as RESPONSES;
 pub(super) fn init(config: &Config, level: LevelFilter) -> FlushOnDrop {
     let terminal = io::stderr().is_terminal();
     let default = if terminal { LogFormat::Pretty } else { LogFormat::Json };
-    let log = Log::new(io::stderr(), LOG_LINES_MAX);
+    let log = Log::new(io::stderr(), LOG_BYTES_MAX);
     let lines = tracing_subscriber::fmt().with_max_level(Level::TRACE).with_writer(log.clone());
     let filter = config.log_filter(level);
     let result = match config.settings.log_format.unwrap_or(default) {
@@ -61,29 +61,40 @@ pub(super) struct FlushOnDrop(Log);
 
 impl Drop for FlushOnDrop {
     fn drop(&mut self) {
-        self.0.add(Vec::new(), Urgency::Durable);
+        self.0.add(&[], Urgency::Durable);
     }
 }
 
 /// Lines that one thread writes. Clones share them.
 #[derive(Clone)]
-struct Log {
-    lines: SyncSender<Line>,
-    /// `None` if it could not be started: lines are dropped then.
-    writer: Option<Thread>,
+struct Log(Arc<Lines>);
+
+struct Lines {
+    /// A thread always uses the same one of them: with one for all, its memory would move between
+    /// processors with each line, which takes longer than the copy.
+    buffers: [Mutex<Vec<u8>>; 4],
+    /// In each buffer.
+    bytes_max: usize,
+    /// Whether the writer knows that there are lines, so that few have to wake it.
+    is_awake: AtomicBool,
+    state: Mutex<State>,
+    wake: Condvar,
+    written: Condvar,
     /// A wait has timed out. No caller waits again until the output takes lines.
-    is_stalled: Arc<AtomicBool>,
+    is_stalled: AtomicBool,
 }
 
-struct Line {
-    bytes: Vec<u8>,
-    urgency: Urgency,
-    /// Gets a message once the line is written.
-    written: Option<Sender<()>>,
+#[derive(Default)]
+struct State {
+    /// The highest of the lines that the writer has been woken for.
+    urgency: Option<Urgency>,
+    /// Callers that have begun to wait, and how many of them have their lines written.
+    waits: u64,
+    written: u64,
 }
 
 /// When a line is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Urgency {
     Later,
     AtOnce,
@@ -102,55 +113,82 @@ impl Urgency {
 }
 
 impl Log {
-    fn new(output: impl Write + Send + 'static, lines_max: usize) -> Self {
-        let (lines, queue) = sync_channel(lines_max);
-        let is_stalled = Arc::new(AtomicBool::new(false));
-        let (builder, of_writer) = (thread::Builder::new().name("log".into()), is_stalled.clone());
-        let writer = builder.spawn(move || write_lines(&queue, BufWriter::new(output), &of_writer));
-        let writer = writer.ok().map(|handle| handle.thread().clone());
-        Self { lines, writer, is_stalled }
+    fn new(output: impl Write + Send + 'static, bytes_max: usize) -> Self {
+        let lines = Arc::new(Lines {
+            buffers: Default::default(),
+            bytes_max,
+            is_awake: AtomicBool::new(false),
+            state: Mutex::default(),
+            wake: Condvar::new(),
+            written: Condvar::new(),
+            is_stalled: AtomicBool::new(false),
+        });
+        let of_writer = lines.clone();
+        let writer = thread::Builder::new().name("log".into());
+        if writer.spawn(move || of_writer.write(output)).is_err() {
+            // Without a writer lines are dropped once the buffers are full, and nobody waits.
+            lines.is_stalled.store(true, Relaxed);
+        }
+        Self(lines)
     }
 
-    fn add(&self, bytes: Vec<u8>, urgency: Urgency) {
-        let (sender, written) = (urgency == Urgency::Durable).then(channel).unzip();
-        let line = Line { bytes, urgency, written: sender };
-        if self.lines.try_send(line).is_err() {
+    fn add(&self, line: &[u8], urgency: Urgency) {
+        static THREADS: AtomicUsize = AtomicUsize::new(0);
+        thread_local!(static THREAD: usize = THREADS.fetch_add(1, Relaxed));
+        let lines = &*self.0;
+        let mut buffer = lines.buffers[THREAD.with(|thread| thread % lines.buffers.len())].lock();
+        if buffer.len() + line.len() > lines.bytes_max {
             DROPPED.inc();
             return;
         }
-        if let (Some(writer), false) = (&self.writer, urgency == Urgency::Later) {
-            writer.unpark();
+        buffer.extend_from_slice(line);
+        drop(buffer);
+        if urgency == Urgency::Later && lines.is_awake.load(Relaxed) {
+            return;
         }
-        if let (Some(written), false) = (written, self.is_stalled.load(Relaxed)) {
-            let is_late = written.recv_timeout(LOG_WRITE_TIMEOUT).is_err();
-            self.is_stalled.fetch_or(is_late, Relaxed);
+        let mut state = lines.state.lock();
+        lines.is_awake.store(true, Relaxed);
+        state.urgency = state.urgency.max(Some(urgency));
+        lines.wake.notify_one();
+        if urgency == Urgency::Durable && !lines.is_stalled.load(Relaxed) {
+            state.waits += 1;
+            let wait = state.waits;
+            let is_waiting = |state: &mut State| state.written < wait;
+            let end = lines.written.wait_while_for(&mut state, is_waiting, LOG_WRITE_TIMEOUT);
+            lines.is_stalled.fetch_or(end.timed_out(), Relaxed);
         }
     }
 }
 
-/// Writes the lines of a queue until all of its senders are dropped.
-fn write_lines(queue: &Receiver<Line>, mut output: impl Write, is_stalled: &AtomicBool) {
-    let mut reported = DROPPED.get();
-    while let Ok(first) = queue.recv() {
-        if first.urgency == Urgency::Later {
-            thread::park_timeout(LOG_FLUSH_DELAY);
-        }
-        let mut waiting = Vec::new();
-        for line in std::iter::once(first).chain(queue.try_iter().take(LOG_LINES_MAX)) {
-            // A failure to write the log stops nothing.
-            let _ = output.write_all(&line.bytes);
-            waiting.extend(line.written);
-        }
-        let _ = output.flush();
-        is_stalled.store(false, Relaxed);
-        for written in waiting {
-            // It fails if nobody waits any more.
-            let _ = written.send(());
-        }
-        let dropped = DROPPED.get() - reported;
-        if dropped > 0 {
-            reported += dropped;
-            tracing::warn!(dropped, "lines of the log were dropped: nobody read it for a time");
+impl Lines {
+    /// Writes all lines, until the end of the program.
+    fn write(&self, mut output: impl Write) {
+        let (mut reported, mut bytes) = (DROPPED.get(), Vec::new());
+        loop {
+            let mut state = self.state.lock();
+            self.wake.wait_while(&mut state, |state| state.urgency.is_none());
+            let may_wait = |state: &mut State| state.urgency == Some(Urgency::Later);
+            self.wake.wait_while_for(&mut state, may_wait, LOG_FLUSH_DELAY);
+            state.urgency = None;
+            let waits = state.waits;
+            // Before the buffers are emptied: whoever adds a line afterwards wakes the writer.
+            self.is_awake.store(false, Relaxed);
+            drop(state);
+            for buffer in &self.buffers {
+                mem::swap(&mut bytes, &mut *buffer.lock());
+                // A failure to write the log stops nothing.
+                let _ = output.write_all(&bytes);
+                bytes.clear();
+            }
+            let _ = output.flush();
+            self.is_stalled.store(false, Relaxed);
+            self.state.lock().written = waits;
+            self.written.notify_all();
+            let dropped = DROPPED.get() - reported;
+            if dropped > 0 {
+                reported += dropped;
+                tracing::warn!(dropped, "lines of the log were dropped: nobody read it for a time");
+            }
         }
     }
 }
@@ -172,7 +210,7 @@ impl<'a> MakeWriter<'a> for Log {
 
 impl Write for LineWriter<'_> {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
-        self.0.add(line.to_vec(), self.1);
+        self.0.add(line, self.1);
         Ok(line.len())
     }
 
@@ -183,9 +221,9 @@ impl Write for LineWriter<'_> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
     use std::thread::sleep;
 
-    use parking_lot::Mutex;
     use tracing::{info, warn};
 
     use super::*;
@@ -206,7 +244,7 @@ mod tests {
 
     fn log(capacity: usize) -> (Log, Receiver<String>) {
         let (output, pieces) = sync_channel(capacity);
-        (Log::new(Output(output), 100), pieces)
+        (Log::new(Output(output), 200), pieces)
     }
 
     #[test]
@@ -240,11 +278,11 @@ mod tests {
     fn lines_of_responses_are_written_together_and_before_a_durable_one_that_is_waited_for() {
         let (log, pieces) = log(9);
         for line in ["one\n", "two\n", "three\n"] {
-            log.add(line.into(), Urgency::Later);
+            log.add(line.as_bytes(), Urgency::Later);
         }
-        log.add("four\n".into(), Urgency::Durable);
+        log.add(b"four\n", Urgency::Durable);
         assert_eq!(pieces.try_iter().collect::<String>(), "one\ntwo\nthree\nfour\n");
-        log.add("alone\n".into(), Urgency::Later);
+        log.add(b"alone\n", Urgency::Later);
         assert_eq!(pieces.recv().unwrap(), "alone\n");
     }
 
@@ -252,20 +290,20 @@ mod tests {
     fn while_nobody_reads_lines_are_dropped_and_counted_and_nobody_waits_twice() {
         let (log, pieces) = log(0);
         let before = DROPPED.get();
-        log.add("first\n".into(), Urgency::Durable);
-        assert!(log.is_stalled.load(Relaxed));
+        log.add(b"first\n", Urgency::Durable);
+        assert!(log.0.is_stalled.load(Relaxed));
         for _ in 0..150 {
-            log.add("x\n".into(), Urgency::Durable);
+            log.add(b"x\n", Urgency::Durable);
         }
         assert_eq!(DROPPED.get() - before, 50);
         assert_eq!(
             pieces.iter().take(2).collect::<String>(),
             "first\n".to_owned() + &"x\n".repeat(100)
         );
-        while log.is_stalled.load(Relaxed) {
+        while log.0.is_stalled.load(Relaxed) {
             sleep(LOG_FLUSH_DELAY);
         }
-        log.add("again\n".into(), Urgency::AtOnce);
+        log.add(b"again\n", Urgency::AtOnce);
         assert_eq!(pieces.recv().unwrap(), "again\n");
     }
 }

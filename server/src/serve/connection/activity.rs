@@ -1,6 +1,6 @@
 //! What a connection is doing, as its socket and its requests report it.
 
-use std::io::{self, IoSlice};
+use std::io;
 use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -174,6 +174,8 @@ impl AsyncRead for TrackedStream {
     }
 }
 
+/// Without vectored writes, so that hyper copies head and body of a response into one buffer: for
+/// small responses that is faster.
 impl AsyncWrite for TrackedStream {
     fn poll_write(
         mut self: Pin<&mut Self>,
@@ -182,19 +184,6 @@ impl AsyncWrite for TrackedStream {
     ) -> Poll<io::Result<usize>> {
         let outcome = Pin::new(&mut self.stream).poll_write(context, buffer);
         self.written(outcome)
-    }
-
-    fn poll_write_vectored(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        buffers: &[IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        let outcome = Pin::new(&mut self.stream).poll_write_vectored(context, buffers);
-        self.written(outcome)
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        self.stream.is_write_vectored()
     }
 
     /// hyper flushes once the socket has taken everything there is to write.

@@ -1,10 +1,10 @@
 //! Concurrent requests of one key that go out as one statement: equal reads, reads of single
 //! values by their ids, and writes of single rows.
 //!
-//! A request is sent at once, alone, unless [`BATCHES_MAX`] batches of the same key are on their
-//! way. Then it waits for one of them to end, and is sent together with all others that wait. So
-//! no request waits for company, and no value is older than the request for it: a batch is sent
-//! after all of its requests have begun.
+//! A request is sent at once, alone, unless [`AT_ONCE_MAX`] requests of the same key are on their
+//! way. Then it waits until fewer are, and is sent together with all others that wait. So few
+//! requests share nothing and wait for nothing, and many share statements. No value is older than
+//! the request for it: a batch is sent after all of its requests have begun.
 //!
 //! A batch of several has a task of its own, which no client that hangs up can stop. A request that
 //! is dropped while it waits is never sent.
@@ -27,8 +27,9 @@ use super::retry::{no_outcome, silent, was_refused};
 use crate::error_chain::error_chain;
 use crate::store::{Cause, Result, StoreError, time_budget};
 
-/// Batches of one key that are on their way at once.
-pub(super) const BATCHES_MAX: usize = 2;
+/// Requests of one key that are on their way when the next one has to wait. With more, a statement
+/// carries fewer requests when there are many; with fewer, few requests wait for one another.
+pub(super) const AT_ONCE_MAX: usize = 2;
 /// Requests in one batch.
 pub(super) const REQUESTS_MAX: usize = 32;
 /// Bytes of the requests in one batch, unless it is one request.
@@ -46,8 +47,8 @@ type Sending<K, I, O> = dyn Fn(K, Vec<I>) -> BoxFuture<'static, Result<Vec<O>>> 
 
 /// The requests of one key.
 struct Queue<I, O> {
-    /// Batches that are on their way.
-    running: usize,
+    /// Requests that are on their way.
+    sent: usize,
     waiting: Vec<Waiting<I, O>>,
 }
 
@@ -89,10 +90,10 @@ impl<K: Value + Eq + Hash, I: Value, O: Value> Batcher<K, I, O> {
         let is_sent = Arc::<AtomicBool>::default();
         let first = {
             let mut queues = self.queues.lock();
-            let new = || Queue { running: 0, waiting: Vec::new() };
+            let new = || Queue { sent: 0, waiting: Vec::new() };
             let queue = queues.entry(key.clone()).or_insert_with(new);
-            if queue.running < BATCHES_MAX {
-                queue.running += 1;
+            if queue.sent < AT_ONCE_MAX {
+                queue.sent += 1;
                 Some(input)
             } else {
                 queue.waiting.push(Waiting { input, bytes, is_sent: is_sent.clone(), outcome });
@@ -100,7 +101,7 @@ impl<K: Value + Eq + Hash, I: Value, O: Value> Batcher<K, I, O> {
             }
         };
         if let Some(input) = first {
-            let _running = Running { batcher: self.clone(), key: key.clone() };
+            let _running = Running { batcher: self.clone(), key: key.clone(), requests: 1 };
             return only((self.send)(key, vec![input]).await);
         }
         let (began, limit) = (Instant::now(), time_budget::left());
@@ -136,20 +137,23 @@ impl<K: Value + Eq + Hash, I: Value, O: Value> Batcher<K, I, O> {
         }
     }
 
-    /// The next batch of a key. Without one, the key has a batch less on its way.
-    fn next(&self, key: &K) -> Vec<Waiting<I, O>> {
+    /// The next batch of a key, after one with so many requests has ended; empty if too many are
+    /// still on their way, or none waits.
+    fn next(&self, key: &K, ended: usize) -> Vec<Waiting<I, O>> {
         let mut queues = self.queues.lock();
         let Entry::Occupied(mut entry) = queues.entry(key.clone()) else { return Vec::new() };
         let queue = entry.get_mut();
+        queue.sent -= ended;
+        if queue.sent >= AT_ONCE_MAX {
+            return Vec::new();
+        }
         queue.waiting.retain(|request| !request.outcome.is_closed());
         let rest = queue.waiting.split_off(batch_len(&queue.waiting));
         let batch = mem::replace(&mut queue.waiting, rest);
         batch.iter().for_each(|request| request.is_sent.store(true, Relaxed));
-        if batch.is_empty() {
-            queue.running -= 1;
-            if queue.running == 0 {
-                entry.remove();
-            }
+        queue.sent += batch.len();
+        if queue.sent == 0 {
+            entry.remove();
         }
         batch
     }
@@ -159,13 +163,15 @@ impl<K: Value + Eq + Hash, I: Value, O: Value> Batcher<K, I, O> {
 struct Running<K: Value + Eq + Hash, I: Value, O: Value> {
     batcher: Batcher<K, I, O>,
     key: K,
+    requests: usize,
 }
 
 impl<K: Value + Eq + Hash, I: Value, O: Value> Drop for Running<K, I, O> {
     fn drop(&mut self) {
-        let batch = self.batcher.next(&self.key);
+        let batch = self.batcher.next(&self.key, self.requests);
         if let (false, Ok(runtime)) = (batch.is_empty(), Handle::try_current()) {
-            let next = Self { batcher: self.batcher.clone(), key: self.key.clone() };
+            let (batcher, key) = (self.batcher.clone(), self.key.clone());
+            let next = Self { batcher, key, requests: batch.len() };
             runtime.spawn(next.send(batch));
         }
     }

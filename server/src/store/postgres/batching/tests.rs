@@ -8,7 +8,7 @@ use tokio::sync::Semaphore;
 use tokio::task::{JoinHandle, yield_now};
 use tokio::time::Instant;
 
-use super::{BATCHES_MAX, BYTES_MAX, Batcher, REQUESTS_MAX};
+use super::{AT_ONCE_MAX, BYTES_MAX, Batcher, REQUESTS_MAX};
 use crate::limits::REQUEST_DATABASE_TIMEOUT;
 use crate::store::{Result, StoreError};
 
@@ -105,7 +105,7 @@ async fn a_batch_has_a_limited_number_of_requests_and_of_bytes() {
     for _ in 0..all.len() {
         requests.end(1).await;
     }
-    let lengths: Vec<_> = requests.sent(BATCHES_MAX).iter().map(Vec::len).collect();
+    let lengths: Vec<_> = requests.sent(AT_ONCE_MAX).iter().map(Vec::len).collect();
     assert_eq!(lengths, [REQUESTS_MAX, 1, 1, 1, 1]);
     assert!(outputs(all).await.iter().all(Option::is_some));
 }
