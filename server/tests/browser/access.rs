@@ -87,6 +87,7 @@ async fn a_key_is_shown_once_and_works_until_it_is_revoked(browser: &mut Browser
 
     browser.open("keys").await;
     browser.click("Revoke laptop").await;
+    assert!(works(&clients[0]).await, "asking revokes nothing");
     browser.click("Revoke this key").await;
     browser.see("Revoked").await;
     assert!(!works(&clients[0]).await && !works(&clients[1]).await);

@@ -47,8 +47,7 @@ struct State {
 
 fn start() -> Chromium {
     let mut found = Command::new("chromium");
-    let found = found.arg("--version").stdout(Stdio::null()).stderr(Stdio::null());
-    let found = found.status();
+    let found = found.arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
     assert!(
         !found.is_err_and(|error| error.kind() == ErrorKind::NotFound),
         "there is no `chromium`; install the package chromium, or set {SKIP}=1 to run no tests in \
@@ -60,15 +59,17 @@ fn start() -> Chromium {
         shell.arg("--no-sandbox");
     }
     let mut shell = shell.spawn().unwrap();
-    let messages = BufReader::new(shell.stdout.take().unwrap()).split(0);
+    let (commands, messages) = (shell.stdin.take().unwrap(), shell.stdout.take().unwrap());
+    let messages = BufReader::new(messages).split(0);
     std::thread::spawn(move || {
         for message in messages {
             take(serde_json::from_slice(&message.unwrap()).unwrap());
         }
         // Whoever waits for an answer panics.
         STATE.lock().unwrap().waiting.clear();
+        shell.wait()
     });
-    Chromium(Mutex::new(shell.stdin.take().unwrap()))
+    Chromium(Mutex::new(commands))
 }
 
 /// Chromium's sandbox does not run as root.

@@ -81,6 +81,22 @@ async fn a_request_is_cut_off_after_the_drain_timeout() {
     assert_eq!(server.end().await.code, Some(1));
 }
 
+/// What nobody reads fills the pipe after a few hundred lines.
+#[tokio::test]
+async fn nobody_waits_for_a_reader_of_the_log_that_has_stalled() {
+    let mut server = Running::start("").await;
+    let mut connection = Connection::to(&server).await;
+    let header = format!("x-request-id: {}\r\n", "x".repeat(128));
+    for _ in 0..1000 {
+        let sent = head(server.api_key(), "GET", "/prompts/1", &header);
+        assert_eq!(connection.ask(sent).await.status, 404);
+    }
+    drop(connection);
+    server.signal("TERM").await;
+    let ended = timeout(Duration::from_secs(10), server.child.wait()).await;
+    assert_eq!(ended.expect("an end in time").unwrap().code(), Some(0));
+}
+
 #[tokio::test]
 async fn during_the_drain_delay_it_is_not_ready_and_a_second_signal_exits_with_130() {
     let mut server = Running::start("--drain-delay 60").await;

@@ -33,7 +33,10 @@ pub(crate) enum Outcome {
 impl Request {
     /// A body of `Null` is none.
     pub(crate) fn new(method: &str, path: impl Into<String>, body: Value) -> Self {
-        let body = if body.is_null() { String::new() } else { body.to_string() };
+        let body = match body {
+            Value::Null => String::new(),
+            body => body.to_string(),
+        };
         Self { method: method.to_owned(), path: path.into(), body }
     }
 
