@@ -59,6 +59,10 @@ async fn http_2_works_with_prior_knowledge() {
         assert_eq!(status, 201);
         assert!(body.to_bytes().starts_with(br#"{"data":{"id":"#));
     }
+    // A broken preface harms no other connection.
+    let mut broken = Connection::to(&server).await;
+    broken.send("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\nnonsense that is no frame").await;
+    assert!(broken.response().await.is_none());
     let (status, length, body) = call("HEAD", "/vaults", String::new()).await;
     assert!(status == 200 && length != "0" && body.to_bytes().is_empty());
 }
@@ -90,6 +94,23 @@ async fn the_refusal_of_a_head_reaches_a_client_that_sends_on() {
         connection.send(format!("{half}\r\n\r\n")).await;
         let response = connection.response().await;
         assert_eq!(response.map(|response| response.status), Some(431), "connection {number}");
+    }
+}
+
+#[tokio::test]
+async fn a_chunked_body_is_counted_as_it_comes() {
+    let server = EmbeddedServer::start().await.unwrap();
+    let (before, after) = (r#"{"title":"t","prompt":"p","padding":""#, r#""}"#);
+    for (size, status) in [(BODY_BYTES_MAX, 201), (BODY_BYTES_MAX + 1, 413)] {
+        let body = format!("{before}{}{after}", "x".repeat(size - before.len() - after.len()));
+        let mut connection = Connection::to(&server).await;
+        let chunked = "transfer-encoding: chunked\r\n";
+        connection.send(head(server.api_key(), "POST", "/prompts", chunked)).await;
+        for chunk in body.as_bytes().chunks(1_000_000) {
+            let size = format!("{:x}\r\n", chunk.len());
+            connection.send([size.as_bytes(), chunk, b"\r\n"].concat()).await;
+        }
+        assert_eq!(connection.ask("0\r\n\r\n").await.status, status, "{size}");
     }
 }
 
