@@ -1,43 +1,241 @@
 //! A browser as a person uses it: what is clicked, filled in and seen.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::{Value, json};
+use tokio::sync::watch;
+use tokio::time::{Instant, sleep, timeout};
 
-use crate::site::Site;
-use crate::webdriver::{Element, WebDriver};
-use crate::{TIMEOUT, driver};
+use crate::site::{ACCOUNT, Site};
+use crate::{TIMEOUT, chromium};
 
 /// How often an element that is awaited is looked for.
-const INTERVAL: Duration = Duration::from_millis(50);
+const INTERVAL: Duration = Duration::from_millis(20);
 
-/// A browser with a profile of its own.
+/// The middle of an element, unless another one is above it.
+const PLACE: &str = "e => {
+    e.scrollIntoView({ block: 'center', inline: 'center', behavior: 'instant' });
+    const box = e.getClientRects()[0];
+    if (!box) return null;
+    const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
+    return e.contains(document.elementFromPoint(x, y)) ? [x, y] : null;
+}";
+
+/// A page in a profile of its own, which sees a site.
 pub(crate) struct Browser {
-    /// After a failed test the browser ends with the driver of this process.
-    pub(crate) driver: WebDriver,
-    has_scripts: bool,
+    pub(crate) site: std::sync::Arc<Site>,
+    context: Value,
+    session: String,
+    loads: watch::Receiver<usize>,
+    pub(crate) has_scripts: bool,
     /// What no page and no address may contain.
     secrets: Vec<String>,
 }
 
 impl Browser {
-    pub(crate) async fn start() -> Self {
-        Self::with_preferences(json!({}), true).await
+    pub(crate) async fn in_memory() -> Self {
+        Self::new(Site::start(1, false).await.into(), true).await
     }
 
     pub(crate) async fn without_scripts() -> Self {
-        let none = json!({ "profile.managed_default_content_settings.javascript": 2 });
-        Self::with_preferences(none, false).await
+        Self::new(Site::start(1, false).await.into(), false).await
     }
 
-    async fn with_preferences(preferences: Value, has_scripts: bool) -> Self {
-        let mut arguments = vec!["--headless=new", "--disable-dev-shm-usage"];
-        if is_root() {
-            arguments.push("--no-sandbox");
+    /// Of one database; each request goes to the other one.
+    pub(crate) async fn on_two_servers() -> Self {
+        Self::new(Site::start(2, true).await.into(), true).await
+    }
+
+    /// Another browser at the same site.
+    pub(crate) async fn other(&self) -> Self {
+        Self::new(self.site.clone(), true).await
+    }
+
+    async fn new(site: std::sync::Arc<Site>, has_scripts: bool) -> Self {
+        let (context, session, loads) = chromium::open().await;
+        let browser = Self { site, context, session, loads, has_scripts, secrets: Vec::new() };
+        browser.devtools("Page.enable", json!({})).await;
+        browser.devtools("Emulation.setFocusEmulationEnabled", json!({ "enabled": true })).await;
+        let no_scripts = json!({ "value": !has_scripts });
+        browser.devtools("Emulation.setScriptExecutionDisabled", no_scripts).await;
+        browser
+    }
+
+    /// A command of the DevTools protocol.
+    pub(crate) async fn devtools(&self, method: &str, params: Value) -> Value {
+        let answer = chromium::call(&self.session, method, params).await;
+        answer.unwrap_or_else(|error| panic!("{method}: {error}"))
+    }
+
+    /// Lets the pages of this profile do what a person would be asked for.
+    pub(crate) async fn grant(&self, permissions: &[&str]) {
+        let params = json!({ "permissions": permissions, "browserContextId": self.context });
+        chromium::call("", "Browser.grantPermissions", params).await.unwrap();
+    }
+
+    /// The value of an expression, or of its promise. `None` while a page is loaded.
+    async fn try_execute(&self, expression: &str) -> Option<Value> {
+        let params = json!({ "expression": expression, "returnByValue": true,
+            "awaitPromise": self.has_scripts });
+        let mut answer = chromium::call(&self.session, "Runtime.evaluate", params).await.ok()?;
+        let failure = &answer["exceptionDetails"];
+        assert!(failure.is_null(), "{failure} in {expression:.300}");
+        Some(answer["result"]["value"].take())
+    }
+
+    pub(crate) async fn execute(&self, expression: &str) -> Value {
+        self.try_execute(expression).await.expect("a page that stays")
+    }
+
+    /// Repeats a function on the first element of this XPath until it gives something.
+    pub(crate) async fn on(&self, xpath: &str, function: &str) -> Value {
+        let path = Value::from(xpath);
+        let call = format!(
+            "{{ const e = document.evaluate({path}, document, null, 9, null)
+            .singleNodeValue; e && ({function})(e) }}"
+        );
+        let deadline = Instant::now() + TIMEOUT;
+        loop {
+            match self.try_execute(&call).await {
+                Some(Value::Null) | None => sleep(INTERVAL).await,
+                Some(value) => return value,
+            }
+            assert!(Instant::now() < deadline, "no {xpath}:\n{}", self.source().await);
         }
-        let options = json!({ "args": arguments, "prefs": preferences });
-        let driver = WebDriver::start(driver::url(), options).await;
-        Self { driver, has_scripts, secrets: Vec::new() }
+    }
+
+    /// Waits for an element.
+    pub(crate) async fn find(&self, xpath: &str) {
+        self.on(xpath, "_ => true").await;
+    }
+
+    /// Waits until an expression has this value.
+    pub(crate) async fn until(&self, expression: &str, expected: impl Into<Value>) {
+        let (deadline, expected) = (Instant::now() + TIMEOUT, expected.into());
+        loop {
+            let value = self.try_execute(expression).await;
+            if value.as_ref() == Some(&expected) {
+                return;
+            }
+            assert!(Instant::now() < deadline, "{expression} is {value:?} and not {expected}");
+            sleep(INTERVAL).await;
+        }
+    }
+
+    pub(crate) async fn count(&self, xpath: &str) -> u64 {
+        let path = Value::from(format!("count({xpath})"));
+        let count = self.execute(&format!("document.evaluate({path}, document).numberValue")).await;
+        count.as_u64().unwrap()
+    }
+
+    pub(crate) async fn text(&self, xpath: &str) -> String {
+        self.on(xpath, "e => e.innerText").await.as_str().unwrap().to_owned()
+    }
+
+    /// What is in a field.
+    pub(crate) async fn value(&self, name: &str) -> String {
+        self.on(&format!("//main//*[@name='{name}']"), "e => e.value")
+            .await
+            .as_str()
+            .unwrap()
+            .into()
+    }
+
+    /// Does something, and waits until that has loaded another page.
+    async fn loading<T>(&self, work: impl Future<Output = T>) -> T {
+        let mut loads = self.loads.clone();
+        loads.mark_unchanged();
+        let done = work.await;
+        if timeout(TIMEOUT, loads.changed()).await.is_err() {
+            panic!("no other page:\n{}", self.source().await);
+        }
+        done
+    }
+
+    pub(crate) async fn open(&self, page: &str) {
+        let url = if page.starts_with("http") { page.to_owned() } else { self.site.page(page) };
+        self.loading(self.devtools("Page.navigate", json!({ "url": url }))).await;
+    }
+
+    pub(crate) async fn back(&self) {
+        self.loading(self.execute("history.back()")).await;
+    }
+
+    pub(crate) async fn refresh(&self) {
+        self.loading(self.devtools("Page.reload", json!({}))).await;
+    }
+
+    /// Clicks on the link or the button with this text, which leads to another page.
+    pub(crate) async fn click(&self, text: &str) {
+        self.loading(self.press(text)).await;
+    }
+
+    /// Clicks on the link or the button with this text, which does something on the page.
+    pub(crate) async fn press(&self, text: &str) {
+        self.click_on(&format!("//*[self::a or self::button][normalize-space()='{text}']")).await;
+    }
+
+    /// Clicks on the element of this XPath.
+    pub(crate) async fn click_on(&self, xpath: &str) {
+        let place = self.on(xpath, PLACE).await;
+        for kind in ["mousePressed", "mouseReleased"] {
+            let event = json!({ "type": kind, "x": place[0], "y": place[1], "button": "left",
+                "clickCount": 1 });
+            self.devtools("Input.dispatchMouseEvent", event).await;
+        }
+    }
+
+    /// Types at the end of a field.
+    pub(crate) async fn fill(&self, name: &str, text: &str) {
+        self.type_into(name, text, "e.setSelectionRange(e.value.length, e.value.length)").await;
+    }
+
+    /// Fills in a field that has a value.
+    pub(crate) async fn replace(&self, name: &str, text: &str) {
+        self.type_into(name, text, "e.select()").await;
+    }
+
+    async fn type_into(&self, name: &str, text: &str, select: &str) {
+        let field = format!("//*[self::input or self::textarea][@name='{name}']");
+        self.on(&field, &format!("e => {{ e.focus(); {select}; return true; }}")).await;
+        self.devtools("Input.insertText", json!({ "text": text })).await;
+    }
+
+    /// Chooses a file in the field `file`.
+    pub(crate) async fn choose_file(&self, file: &std::path::Path) {
+        self.find("//input[@name='file']").await;
+        let field = json!({ "expression": "document.querySelector('input[name=file]')" });
+        let field = self.devtools("Runtime.evaluate", field).await;
+        let chosen = json!({ "files": [file], "objectId": field["result"]["objectId"] });
+        self.devtools("DOM.setFileInputFiles", chosen).await;
+    }
+
+    /// Chooses the option with this text.
+    pub(crate) async fn choose(&self, name: &str, text: &str) {
+        let option = format!("//main//select[@name='{name}']/option[normalize-space()='{text}']");
+        let select = "e => { e.selected = true; e.parentElement.dispatchEvent(new Event('change'));
+            return true; }";
+        self.on(&option, select).await;
+    }
+
+    /// Presses a key.
+    pub(crate) async fn key(&self, key: &str) {
+        let text = if key == "Tab" { "" } else { key };
+        let code = if key == "Tab" { 9 } else { 0 };
+        for kind in ["keyDown", "keyUp"] {
+            let event = json!({ "type": kind, "key": key, "text": text,
+                "windowsVirtualKeyCode": code });
+            self.devtools("Input.dispatchKeyEvent", event).await;
+        }
+    }
+
+    pub(crate) async fn url(&self) -> Value {
+        self.execute("location.href").await
+    }
+
+    async fn source(&self) -> String {
+        let source = self.try_execute("document.documentElement.outerHTML").await;
+        source.and_then(|source| Some(source.as_str()?.to_owned())).unwrap_or_default()
     }
 
     /// From now on this must not be on a page or in an address.
@@ -46,69 +244,19 @@ impl Browser {
         self.secrets.push(secret.to_owned());
     }
 
-    pub(crate) async fn open(&self, url: &str) {
-        self.driver.goto(url).await;
-    }
-
-    /// The element of this XPath, as soon as there is one.
-    pub(crate) async fn find(&self, xpath: &str) -> Element {
-        let deadline = Instant::now() + TIMEOUT;
-        loop {
-            if let Some(element) = self.driver.find_all(xpath).await.first() {
-                return element.clone();
-            }
-            if Instant::now() > deadline {
-                panic!("no {xpath}:\n{}", self.driver.source().await);
-            }
-            tokio::time::sleep(INTERVAL).await;
-        }
-    }
-
-    /// Clicks on the link or the button with this text.
-    pub(crate) async fn click(&self, text: &str) {
-        self.click_on(&format!("//*[self::a or self::button][normalize-space()='{text}']")).await;
-    }
-
-    /// Clicks on the element of this XPath, again if the page was loaded again meanwhile.
-    pub(crate) async fn click_on(&self, xpath: &str) {
-        let deadline = Instant::now() + TIMEOUT;
-        while let Err(error) = self.find(xpath).await.click().await {
-            assert!(Instant::now() < deadline, "{xpath}: {error}");
-            tokio::time::sleep(INTERVAL).await;
-        }
-    }
-
-    pub(crate) async fn fill(&self, name: &str, text: &str) {
-        let field = format!("//*[self::input or self::textarea][@name='{name}']");
-        self.find(&field).await.send_keys(text).await;
-    }
-
-    /// Fills in a field that has a value.
-    pub(crate) async fn replace(&self, name: &str, text: &str) {
-        // Control and A select all of it.
-        self.fill(name, &format!("\u{e009}a\u{e000}{text}")).await;
-    }
-
-    /// Chooses the option with this text.
-    pub(crate) async fn choose(&self, name: &str, text: &str) {
-        let option = format!("//main//select[@name='{name}']/option[normalize-space()='{text}']");
-        self.click_on(&option).await;
-    }
-
     /// Waits for a page with this text, and looks whether it has a secret.
     pub(crate) async fn see(&mut self, text: &str) -> String {
         self.find(&format!("//body//*[contains(normalize-space(), '{text}')]")).await;
-        for cookie in self.driver.cookies().await {
-            if !self.secrets.contains(&cookie) {
-                self.keep_secret(&cookie);
-            }
+        let cookies = self.devtools("Network.getCookies", json!({})).await;
+        for cookie in cookies["cookies"].as_array().unwrap() {
+            self.keep_secret(cookie["value"].as_str().unwrap());
         }
         self.check_source().await
     }
 
     /// The source of the page, which must not have a secret.
     pub(crate) async fn check_source(&self) -> String {
-        let source = self.driver.source().await;
+        let source = self.source().await;
         self.check("the page", &source);
         source
     }
@@ -118,24 +266,24 @@ impl Browser {
         assert_eq!(found, None, "in {place}:\n{text}");
     }
 
-    /// Signs in with a new link.
-    pub(crate) async fn sign_in(&mut self, site: &Site) {
+    /// Signs in with a new link, or without scripts with its code, as nothing would remove that from
+    /// the address.
+    pub(crate) async fn sign_in(&mut self) {
         if self.has_scripts {
-            let (link, code) = site.sign_in_link().await;
+            let (link, code) = self.site.sign_in_link().await;
             self.keep_secret(&code);
             self.open(&link).await;
             self.click("Sign in").await;
         } else {
-            // Nothing would remove the code from the address.
-            self.open(&site.page("sign-in")).await;
-            self.enter_code(site).await;
+            self.open("sign-in").await;
+            self.enter_code().await;
         }
-        self.see(crate::site::ACCOUNT).await;
+        self.see(ACCOUNT).await;
     }
 
     /// Signs in on the page with the form; gives the code.
-    pub(crate) async fn enter_code(&mut self, site: &Site) -> String {
-        let (_, code) = site.sign_in_link().await;
+    pub(crate) async fn enter_code(&mut self) -> String {
+        let (_, code) = self.site.sign_in_link().await;
         self.keep_secret(&code);
         self.fill("code", &code).await;
         self.click("Sign in").await;
@@ -144,21 +292,18 @@ impl Browser {
 
     /// The width of the first picture, as soon as it is drawn.
     pub(crate) async fn picture_width(&self) -> Value {
-        let picture = self.find("//main//img").await;
-        let loaded = "const picture = arguments[0], done = arguments[1];
-            picture.loading = 'eager';
-            picture.decode().then(() => done(picture.naturalWidth), error => done(String(error)))";
-        self.driver.execute_async(loaded, vec![picture.reference]).await
+        let loaded = "e => { e.loading = 'eager'; return e.decode().then(() => e.naturalWidth) }";
+        self.on("//main//img", loaded).await
     }
 
     /// Ends the browser and looks for secrets in the addresses it visited: its history, and the
     /// lines of requests that name an address.
-    pub(crate) async fn end(self, site: &Site) {
-        let history = self.driver.devtools("Page.getNavigationHistory", json!({})).await;
+    pub(crate) async fn end(self) {
+        let history = self.devtools("Page.getNavigationHistory", json!({})).await;
         for entry in history["entries"].as_array().unwrap() {
             self.check("the history", entry["url"].as_str().unwrap());
         }
-        let heads = site.proxy.heads();
+        let heads = self.site.proxy.heads();
         assert!(!heads.is_empty(), "the browser asked for nothing");
         for head in heads {
             let mut lines = head.lines();
@@ -167,12 +312,6 @@ impl Browser {
                 self.check("a request", line);
             }
         }
-        self.driver.quit().await;
+        chromium::close(self.context).await;
     }
-}
-
-/// Chromium's sandbox does not run as root.
-fn is_root() -> bool {
-    use std::os::unix::fs::MetadataExt;
-    std::fs::metadata("/proc/self").is_ok_and(|process| process.uid() == 0)
 }

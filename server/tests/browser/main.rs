@@ -1,56 +1,54 @@
 //! Tests in a browser: what a person sees on the pages, and what the browser keeps of it.
 //!
-//! Needs Chromium and its driver (`script/test` installs them); with `PROMPTARIUM_SKIP_BROWSER=1`
-//! no test of this program runs. Each test has a server and a browser profile of its own.
+//! Needs Chromium (`script/test` installs it); with `PROMPTARIUM_SKIP_BROWSER=1` no test of this
+//! program runs. One Chromium serves all tests; each has a profile and a server of its own.
 
 #![expect(
     clippy::unwrap_used,
+    clippy::expect_used,
     clippy::panic,
     reason = "a test fails where something unexpected happens"
 )]
 
 mod browser;
-mod driver;
+mod chromium;
 mod proxy;
 mod site;
-mod webdriver;
 
-mod account;
-mod generations;
-mod keys;
-mod origins;
+mod access;
+mod looks;
 mod pages;
+mod pictures;
 mod prompts;
-mod sign_in;
-mod uploads;
-mod vaults;
 
 use std::io::Write;
 use std::sync::Once;
 use std::time::Duration;
 
 /// No test waits longer for anything.
-const TIMEOUT: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Set to 1 where there is no browser.
 const SKIP: &str = "PROMPTARIUM_SKIP_BROWSER";
 
-/// Declares tests in the module `in_memory` or `on_postgres`: each function takes its site.
-macro_rules! tests_on {
-    ($store:ident: $($name:ident),+) => {
-        mod $store {
+/// Declares tests in a module that is named as the function that makes their browser.
+macro_rules! tests {
+    ($kind:ident: $($name:ident),+) => {
+        mod $kind {
             $(
                 #[tokio::test]
                 async fn $name() {
                     if crate::is_wanted() {
-                        super::$name(crate::site::Site::$store().await).await;
+                        let mut browser = crate::browser::Browser::$kind().await;
+                        super::$name(&mut browser).await;
+                        browser.end().await;
                     }
                 }
             )+
         }
     };
 }
-use tests_on;
+use tests;
 
 /// Whether the tests run. If not, the first one says so.
 fn is_wanted() -> bool {

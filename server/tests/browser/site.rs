@@ -19,20 +19,9 @@ pub(crate) struct Site {
 }
 
 impl Site {
-    pub(crate) async fn in_memory() -> Self {
-        Self::start(1, None).await
-    }
-
-    pub(crate) async fn on_postgres() -> Self {
-        Self::start(1, Some(ScratchDatabase::create().await.unwrap())).await
-    }
-
-    /// Two servers of one database.
-    pub(crate) async fn of_two_servers() -> Self {
-        Self::start(2, Some(ScratchDatabase::create().await.unwrap())).await
-    }
-
-    async fn start(count: usize, database: Option<ScratchDatabase>) -> Self {
+    pub(crate) async fn start(count: usize, on_postgres: bool) -> Self {
+        let database =
+            if on_postgres { Some(ScratchDatabase::create().await.unwrap()) } else { None };
         let mut proxy = Proxy::bind().await;
         let mut servers = Vec::new();
         for _ in 0..count {
@@ -61,11 +50,12 @@ impl Site {
 
     /// The SDK with the key of the account.
     pub(crate) fn client(&self) -> Client {
-        self.client_with(SEED)
+        self.client_of(0, SEED)
     }
 
-    pub(crate) fn client_with(&self, key: &str) -> Client {
-        let client = Client::builder().base_url(self.servers[0].base_url()).api_key(key);
-        client.build().unwrap()
+    /// The SDK with a key at one of the servers.
+    pub(crate) fn client_of(&self, server: usize, key: &str) -> Client {
+        let address = format!("http://{}/api/v1", self.servers[server].local_addr());
+        Client::builder().base_url(address).api_key(key).build().unwrap()
     }
 }

@@ -7,13 +7,13 @@ use tokio::time::{Instant, sleep};
 
 use crate::client::{Account, Upload};
 use crate::state::{Image, State};
-use crate::support::http::{Http, Request};
+use crate::support::http::Request;
+use crate::support::program::{PUBLIC_URL, Server};
 
 const PAUSE: Duration = Duration::from_millis(100);
 
 pub(crate) struct Check<'a> {
-    pub(crate) http: &'a Http,
-    pub(crate) addresses: &'a [String],
+    pub(crate) servers: &'a [Server],
     /// By then every job must have ended.
     pub(crate) deadline: Instant,
 }
@@ -23,9 +23,8 @@ impl Check<'_> {
     pub(crate) async fn run(&self, account: &mut Account) {
         let ended = self.wait_for_jobs(account).await;
         let mut listed = Vec::new();
-        for address in self.addresses {
-            let faults = &mut account.faults;
-            listed.push(State::list(self.http, address, &account.key, faults).await);
+        for server in self.servers {
+            listed.push(State::list(server, &account.key, &mut account.faults).await);
         }
         if listed.windows(2).any(|two| two[0] != two[1]) {
             account.fault("replicas list different contents");
@@ -82,7 +81,7 @@ impl Check<'_> {
     async fn end_of(&self, key: &str, name: &str) -> Value {
         let request = Request::get(format!("/generations/{}/status", name.replace(' ', "%20")));
         loop {
-            let response = self.http.call(&self.addresses[0], key, &request).await.response();
+            let response = self.servers[0].call(key, &request).await;
             let status = response.data();
             let ended = ["completed", "failed"].map(Value::from).contains(&status["status"]);
             if ended || response.status == 404 || Instant::now() > self.deadline {
@@ -95,15 +94,17 @@ impl Check<'_> {
     /// Checks the images of prompts, and all uploads. An upload that was not acknowledged
     /// is complete or missing.
     async fn check_files(&self, account: &mut Account, listed: &State) {
-        let address = &self.addresses[0];
+        let get = async |url: &str| {
+            self.servers[0].get(url.strip_prefix(PUBLIC_URL).unwrap_or_default()).await
+        };
         for Image { url } in listed.prompts.values().flat_map(|prompt| &prompt.images) {
-            let file = self.http.get_asset(address, url).await;
+            let file = get(url).await;
             if file.status != 200 || file.bytes.is_empty() {
                 account.fault(format!("image {url}: {}", file.status));
             }
         }
         for upload in std::mem::take(&mut account.uploads) {
-            let file = self.http.get_asset(address, &upload.url).await;
+            let file = get(&upload.url).await;
             let complete = file.status == 200 && file.bytes == upload.bytes;
             if !complete && (upload.acknowledged || file.status != 404) {
                 let (url, size) = (&upload.url, file.bytes.len());

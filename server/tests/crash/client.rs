@@ -1,7 +1,7 @@
 //! A client under load: it sends one request after the other, each to a random replica,
 //! and keeps the expected state of its account.
 //!
-//! After a write whose outcome is unknown it leaves the account alone and goes on with
+//! After a write whose outcome is unknown it leaves the account alone and continues with
 //! the next one. So when the service has recovered, an account is either in its expected
 //! state or in that state after one more write.
 
@@ -13,13 +13,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use bytes::Bytes;
 use rand::RngExt;
 use rand::rngs::StdRng;
 use serde_json::Value;
 
 use crate::state::{Id, Member, State, Write, parse};
-use crate::support::http::{Http, Outcome, Request, Response};
+use crate::support::client::Response;
+use crate::support::http::{Http, Outcome, Request};
 
 /// Pause after a request that was not served.
 const PAUSE: Duration = Duration::from_millis(50);
@@ -65,7 +65,7 @@ pub(crate) struct Job {
 pub(crate) struct Upload {
     /// Address of the asset.
     pub(crate) url: String,
-    pub(crate) bytes: Bytes,
+    pub(crate) bytes: Vec<u8>,
     pub(crate) acknowledged: bool,
 }
 

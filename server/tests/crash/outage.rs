@@ -10,20 +10,14 @@ use tokio::time::Instant;
 
 use crate::KEY;
 use crate::cluster::Cluster;
-use crate::support::http::{Http, Request, Response};
-use crate::support::program::signal;
-use crate::support::server::Server;
+use crate::support::client::Response;
+use crate::support::http::Request;
+use crate::support::program::{Server, signal};
 use crate::support::{folder_store, wait_until};
 
 /// How long a request may take that fails.
 const FAILURE_MAX: Duration = Duration::from_secs(10);
 const RECOVERY_MAX: Duration = Duration::from_secs(15);
-
-/// One server on its own database.
-struct Service {
-    server: Server,
-    http: Http,
-}
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_frozen_database_gives_503_in_time_and_recovery_by_itself() {
@@ -34,88 +28,74 @@ async fn a_frozen_database_gives_503_in_time_and_recovery_by_itself() {
         folder_store(&folder)
     );
     let server = Server::start(folder.path().join("log"), &arguments).await;
-    let service = Service { server, http: Http::new() };
     // One that is not changed, and one that may be changed during the outage.
-    let prompts = [service.create_prompt().await, service.create_prompt().await];
-    assert_eq!(service.get("/readyz").await.status, 200);
+    let prompts = [create_prompt(&server).await, create_prompt(&server).await];
+    assert_eq!(server.get("/readyz").await.status, 200);
     let processes = cluster.freeze().await;
-    service.assert_unavailable(&prompts).await;
+    assert_unavailable(&server, &prompts).await;
     signal("CONT", &processes).await;
-    service.assert_recovery(&prompts[0]).await;
+    assert_recovery(&server, &prompts[0]).await;
 }
 
-impl Service {
-    /// Its path.
-    async fn create_prompt(&self) -> String {
-        let body = json!({ "title": "Harbour", "prompt": "A harbour at dawn" });
-        let response = self.call(&Request::post("/prompts", body)).await;
-        assert_eq!(response.status, 201, "{}", response.summary());
-        format!("/prompts/{}", response.data()["id"])
-    }
+/// Its path.
+async fn create_prompt(server: &Server) -> String {
+    let body = json!({ "title": "Harbour", "prompt": "A harbour at dawn" });
+    let response = server.call(KEY, &Request::post("/prompts", body)).await;
+    assert_eq!(response.status, 201, "{}", response.summary());
+    format!("/prompts/{}", response.data()["id"])
+}
 
-    /// Sends all requests at once, so that none profits from the failure of another.
-    async fn assert_unavailable(&self, [one, other]: &[String; 2]) {
-        let prompt = json!({ "title": "Quay", "prompt": "A quay at dusk" });
-        let job = json!({ "modelId": "local/plasma", "prompt": "A quay" });
-        let slot = json!({ "contentType": "image/png", "size": 9 });
-        let failures = [
-            ("GET", &**one, Value::Null),
-            ("GET", "/prompts", Value::Null),
-            ("GET", "/vaults", Value::Null),
-            ("GET", "/generations/j/status", Value::Null),
-            ("POST", "/prompts", prompt.clone()),
-            ("POST", "/prompts", json!({})),
-            ("PATCH", other, prompt),
-            ("DELETE", other, Value::Null),
-            ("POST", "/generations", job),
-            ("POST", "/uploads/images", slot),
-        ]
-        .map(|(method, path, body)| async move {
-            let request = Request::new(method, path, body);
-            let begin = Instant::now();
-            let response = self.call(&request).await;
-            assert_failed(&response, begin, &format!("{request:?}"));
-            // A write that may have happened must not be repeated blindly.
-            let unknown = method != "GET" && response.summary().contains("not known whether");
-            assert_eq!(response.headers.contains_key("retry-after"), !unknown, "{request:?}");
-        });
-        let health = async {
-            let begin = Instant::now();
-            let response = self.get("/readyz").await;
-            assert_failed(&response, begin, "/readyz");
-            assert_eq!(response.headers["retry-after"], "2");
-            let begin = Instant::now();
-            assert_eq!(self.get("/healthz").await.status, 200);
-            assert!(begin.elapsed() < Duration::from_secs(1), "/healthz needs no database");
-        };
-        join(health, join_all(failures)).await;
-    }
+/// Sends all requests at once, so that none profits from the failure of another.
+async fn assert_unavailable(server: &Server, [one, other]: &[String; 2]) {
+    let prompt = json!({ "title": "Quay", "prompt": "A quay at dusk" });
+    let job = json!({ "modelId": "local/plasma", "prompt": "A quay" });
+    let slot = json!({ "contentType": "image/png", "size": 9 });
+    let failures = [
+        ("GET", &**one, Value::Null),
+        ("GET", "/prompts", Value::Null),
+        ("GET", "/vaults", Value::Null),
+        ("GET", "/generations/j/status", Value::Null),
+        ("POST", "/prompts", prompt.clone()),
+        ("POST", "/prompts", json!({})),
+        ("PATCH", other, prompt),
+        ("DELETE", other, Value::Null),
+        ("POST", "/generations", job),
+        ("POST", "/uploads/images", slot),
+    ]
+    .map(|(method, path, body)| async move {
+        let request = Request::new(method, path, body);
+        let begin = Instant::now();
+        let response = server.call(KEY, &request).await;
+        assert_failed(&response, begin, &format!("{request:?}"));
+        // A write that may have happened must not be repeated blindly.
+        let unknown = method != "GET" && response.summary().contains("not known whether");
+        assert_eq!(response.header("retry-after").is_some(), !unknown, "{request:?}");
+    });
+    let health = async {
+        let begin = Instant::now();
+        let response = server.get("/readyz").await;
+        assert_failed(&response, begin, "/readyz");
+        assert_eq!(response.header("retry-after"), Some("2"));
+        let begin = Instant::now();
+        assert_eq!(server.get("/healthz").await.status, 200);
+        assert!(begin.elapsed() < Duration::from_secs(1), "/healthz needs no database");
+    };
+    join(health, join_all(failures)).await;
+}
 
-    /// Reads, writes and generations work again in time.
-    async fn assert_recovery(&self, prompt: &str) {
-        self.wait_for(async || self.get("/readyz").await.status == 200).await;
-        let found = self.call(&Request::get(prompt)).await;
-        assert_eq!(found.status, 200, "{}", found.summary());
-        self.create_prompt().await;
-        let job = json!({ "modelId": "local/plasma", "prompt": "A mole", "clientJobId": "j" });
-        let queued = self.call(&Request::post("/generations", job)).await;
-        assert_eq!(queued.status, 202, "{}", queued.summary());
-        let status = Request::get("/generations/j/status");
-        self.wait_for(async || self.call(&status).await.data()["status"] == "completed").await;
-    }
-
-    async fn wait_for(&self, condition: impl AsyncFn() -> bool) {
-        let recovery = wait_until(RECOVERY_MAX, condition).await;
-        assert!(recovery.is_some(), "no recovery: {}", self.server.log());
-    }
-
-    async fn call(&self, request: &Request) -> Response {
-        self.http.call(&self.server.address, KEY, request).await.response()
-    }
-
-    async fn get(&self, path: &str) -> Response {
-        self.http.get(&self.server.address, path).await.response()
-    }
+/// Reads, writes and generations work again in time.
+async fn assert_recovery(server: &Server, prompt: &str) {
+    let is_ready = async || server.get("/readyz").await.status == 200;
+    wait_until(RECOVERY_MAX, is_ready).await.expect("recovery");
+    let found = server.call(KEY, &Request::get(prompt)).await;
+    assert_eq!(found.status, 200, "{}", found.summary());
+    create_prompt(server).await;
+    let job = json!({ "modelId": "local/plasma", "prompt": "A mole", "clientJobId": "j" });
+    let queued = server.call(KEY, &Request::post("/generations", job)).await;
+    assert_eq!(queued.status, 202, "{}", queued.summary());
+    let status = Request::get("/generations/j/status");
+    let is_completed = async || server.call(KEY, &status).await.data()["status"] == "completed";
+    wait_until(RECOVERY_MAX, is_completed).await.expect("the job");
 }
 
 fn assert_failed(response: &Response, begin: Instant, request: &str) {

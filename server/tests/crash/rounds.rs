@@ -20,7 +20,7 @@ use crate::client::{Account, Client};
 use crate::cluster::{Cluster, LEASES};
 use crate::state::State;
 use crate::support::http::{Http, Request};
-use crate::support::server::Server;
+use crate::support::program::Server;
 use crate::support::{TIMEOUT, folder_store, wait_until};
 
 const SERVERS: usize = 2;
@@ -95,20 +95,20 @@ async fn run(crashes: &[Crash]) {
 
 impl Deployment {
     async fn start(cluster: Cluster, standby: Option<Cluster>, rng: StdRng, long: bool) -> Self {
-        let folder = TempDir::new().unwrap();
+        let _folder = TempDir::new().unwrap();
         let key = |n| format!("promptarium_live_c{n}_s3cretOfAClient");
         let numbers = 0..CLIENTS * ACCOUNTS;
         let keys = numbers.clone().map(|n| format!(" --seed-key {}=client{n}", key(n)));
         let keys: String = keys.collect();
         let url = outages::url(&cluster, standby.as_ref());
-        let blobs = folder_store(&folder);
+        let blobs = folder_store(&_folder);
         let arguments =
             format!("--database-url {url} --blob-store {blobs}/blobs --workers 2 --log warn{keys}");
-        let start = |n| Server::start(folder.path().join(format!("{n}.log")), &arguments);
+        let start = |n| Server::start(_folder.path().join(format!("{n}.log")), &arguments);
         let servers = join_all((0..SERVERS).map(start)).await;
         let addresses: Arc<[_]> = servers.iter().map(|server| server.address.clone()).collect();
-        let http = Http::new();
-        let accounts = numbers.map(|n| create_account(&http, &addresses[0], key(n), n));
+        let http = Http::default();
+        let accounts = numbers.map(|n| create_account(&servers[0], key(n), n));
         let mut accounts = join_all(accounts).await.into_iter();
         let accounts = (0..CLIENTS).map(|_| accounts.by_ref().take(ACCOUNTS).collect()).collect();
         let acknowledged = Arc::default();
@@ -122,18 +122,13 @@ impl Deployment {
             acknowledged,
             rng,
             long,
-            _folder: folder,
+            _folder,
         }
     }
 
     async fn round(&mut self, round: u64, crash: Crash) {
         let stop = Arc::new(AtomicBool::new(false));
-        let jobs_left = match crash {
-            Crash::Worker => 4,
-            Crash::Server | Crash::Database | Crash::Failover | Crash::Restart(_) => {
-                u32::from(self.long)
-            }
-        };
+        let jobs_left = if let Crash::Worker = crash { 4 } else { u32::from(self.long) };
         let mut clients = Vec::new();
         for accounts in std::mem::take(&mut self.accounts) {
             let (http, addresses) = (self.http.clone(), Arc::clone(&self.addresses));
@@ -152,7 +147,7 @@ impl Deployment {
         self.wait_until_recovered().await;
 
         let deadline = Instant::now() + TAKEOVER_MAX + JOBS_MAX;
-        let check = Check { http: &self.http, addresses: &self.addresses, deadline };
+        let check = Check { servers: &self.servers, deadline };
         join_all(self.accounts.iter_mut().flatten().map(|account| check.run(account))).await;
         let mut counts = BTreeMap::new();
         for account in self.accounts.iter_mut().flatten() {
@@ -172,27 +167,21 @@ impl Deployment {
     /// Returns how long jobs kept the leases they had at the kill of a server.
     async fn crash(&mut self, crash: Crash) -> Option<Duration> {
         match crash {
-            Crash::Server => {}
+            Crash::Server => return self.kill_server().await,
             Crash::Worker => {
                 // More than the two workers of one server can have, unless they are too fast.
                 let limit = Duration::from_secs(5);
                 self.cluster.wait_until(limit, LEASES, |leases| leases.len() > 2).await;
+                return self.kill_server().await;
             }
-            Crash::Database => {
-                self.cluster.stop("immediate").await;
-                self.pause().await;
-                self.cluster.start_again().await;
-                return None;
-            }
-            Crash::Failover => {
-                self.fail_over().await;
-                return None;
-            }
-            Crash::Restart(mode) => {
-                self.restart(mode).await;
-                return None;
-            }
+            Crash::Database => self.interrupt("immediate").await,
+            Crash::Failover => self.fail_over().await,
+            Crash::Restart(mode) => self.restart(mode).await,
         }
+        None
+    }
+
+    async fn kill_server(&mut self) -> Option<Duration> {
         let victim = self.rng.random_range(0..SERVERS);
         self.servers[victim].kill().await;
         let leases = self.cluster.query(LEASES).await;
@@ -217,9 +206,8 @@ impl Deployment {
 
     /// Waits until all servers are ready, and no statement of a dead server is running.
     async fn wait_until_recovered(&self) {
-        for address in &*self.addresses {
-            let is_ready =
-                async || self.http.get(address, "/readyz").await.response().status == 200;
+        for server in &self.servers {
+            let is_ready = async || server.get("/readyz").await.status == 200;
             let ready = wait_until(TIMEOUT, is_ready).await;
             assert!(ready.is_some(), "a server does not recover by itself");
         }
@@ -238,11 +226,11 @@ impl Deployment {
 }
 
 /// Creates the vault for outputs, and reads the initial state.
-async fn create_account(http: &Http, address: &str, key: String, number: usize) -> Account {
+async fn create_account(server: &Server, key: String, number: usize) -> Account {
     let body = json!({ "name": "Outputs", "visibility": "unlisted" });
-    let response = http.call(address, &key, &Request::post("/vaults", body)).await.response();
+    let response = server.call(&key, &Request::post("/vaults", body)).await;
     let jobs_vault = response.data()["id"].as_i64().expect("a new vault");
     let mut account = Account { key, number, jobs_vault, ..Account::default() };
-    account.state = State::list(http, address, &account.key, &mut account.faults).await;
+    account.state = State::list(server, &account.key, &mut account.faults).await;
     account
 }

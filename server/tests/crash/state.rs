@@ -7,7 +7,8 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::support::http::{Http, Request};
+use crate::support::http::Request;
+use crate::support::program::Server;
 
 pub(crate) type Id = i64;
 
@@ -126,14 +127,9 @@ impl State {
 
     /// Lists the account at one replica, which must be available. Contradictions between
     /// the resources are added to `faults`.
-    pub(crate) async fn list(
-        http: &Http,
-        address: &str,
-        key: &str,
-        faults: &mut Vec<String>,
-    ) -> Self {
+    pub(crate) async fn list(server: &Server, key: &str, faults: &mut Vec<String>) -> Self {
         let get = async |path: &str| {
-            let response = http.call(address, key, &Request::get(path)).await.response();
+            let response = server.call(key, &Request::get(path)).await;
             assert_eq!(response.status, 200, "GET {path}: {}", response.summary());
             response.json()
         };

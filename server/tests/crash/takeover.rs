@@ -6,8 +6,8 @@ use tempfile::TempDir;
 use tokio::time::Instant;
 
 use crate::cluster::Cluster;
-use crate::support::http::{Http, Request};
-use crate::support::server::Server;
+use crate::support::http::Request;
+use crate::support::program::{PUBLIC_URL, Server};
 use crate::support::{TIMEOUT, folder_store, provider, wait_until};
 use crate::{KEY, TAKEOVER_MAX};
 
@@ -15,7 +15,6 @@ use crate::{KEY, TAKEOVER_MAX};
 struct Fixture {
     server: Server,
     cluster: Cluster,
-    http: Http,
     folder: TempDir,
     /// What the provider does: it does not answer the first request for the status.
     behaviour: &'static str,
@@ -33,11 +32,12 @@ async fn the_job_of_a_killed_worker_is_taken_over_in_time_and_completes_once() {
 async fn a_worker_that_was_frozen_beyond_its_lease_changes_nothing() {
     let fixture = Fixture::start("late-frozen").await;
     let frozen = &fixture.server;
-    frozen.signal("STOP").await;
+    frozen.running().signal("STOP").await;
     let (second, status) = fixture.take_over().await;
-    assert!(frozen.is_stopped(), "something woke it: {}", frozen.log());
+    let state = frozen.running().status("State");
+    assert!(state.starts_with('T'), "something woke it: {state} {}", frozen.log());
 
-    frozen.signal("CONT").await;
+    frozen.running().signal("CONT").await;
     let woken = wait_until(TIMEOUT, async || frozen.log().contains("LeaseLost")).await;
     assert!(woken.is_some(), "{}", frozen.log());
     for server in [frozen, &second] {
@@ -49,11 +49,11 @@ impl Fixture {
     async fn start(behaviour: &'static str) -> Self {
         let (cluster, folder) = (Cluster::start().await, TempDir::new().unwrap());
         let server = start_server(&cluster, &folder, "first").await;
-        let fixture = Self { server, cluster, http: Http::new(), folder, behaviour };
+        let fixture = Self { server, cluster, folder, behaviour };
         let model = format!("local/{behaviour}");
         let job = json!({ "clientJobId": "j", "modelId": model, "prompt": "A harbour" });
         let request = Request::post("/generations", job);
-        let response = fixture.http.call(&fixture.server.address, KEY, &request).await.response();
+        let response = fixture.server.call(KEY, &request).await;
         assert_eq!(response.status, 202, "{}", response.summary());
         let claim = wait_until(TIMEOUT, async || provider::requests("GET", behaviour) > 0).await;
         assert!(claim.is_some(), "no worker claims the job");
@@ -64,7 +64,7 @@ impl Fixture {
     async fn take_over(&self) -> (Server, Value) {
         let begin = Instant::now();
         let server = start_server(&self.cluster, &self.folder, "second").await;
-        let status = async || self.get(&server, "/generations/j/status").await;
+        let status = async || get(&server, "/generations/j/status").await;
         let rest = TAKEOVER_MAX.saturating_sub(begin.elapsed());
         wait_until(rest, async || status().await["status"] == "completed").await;
         let status = status().await;
@@ -77,18 +77,18 @@ impl Fixture {
     /// one image.
     async fn assert_completed_once(&self, server: &Server, status: &Value) {
         assert_eq!(provider::requests("POST", self.behaviour), 1);
-        assert_eq!(self.get(server, "/generations/j/status").await, *status);
-        let contents = self.get(server, &format!("/vaults/{}/prompts", status["vaultId"])).await;
+        assert_eq!(get(server, "/generations/j/status").await, *status);
+        let contents = get(server, &format!("/vaults/{}/prompts", status["vaultId"])).await;
         let [prompt] = &**contents.as_array().unwrap() else { panic!("{contents}") };
         assert_eq!(prompt["id"], status["promptId"]);
         let [image] = &**prompt["images"].as_array().unwrap() else { panic!("{contents}") };
-        let file = self.http.get_asset(&server.address, image["url"].as_str().unwrap()).await;
-        assert_eq!(file.status, 200, "{image}");
+        let path = image["url"].as_str().unwrap().strip_prefix(PUBLIC_URL).unwrap();
+        assert_eq!(server.get(path).await.status, 200, "{image}");
     }
+}
 
-    async fn get(&self, server: &Server, path: &str) -> Value {
-        self.http.call(&server.address, KEY, &Request::get(path)).await.response().data()
-    }
+async fn get(server: &Server, path: &str) -> Value {
+    server.call(KEY, &Request::get(path)).await.data()
 }
 
 async fn start_server(cluster: &Cluster, folder: &TempDir, name: &str) -> Server {

@@ -14,10 +14,10 @@ use crate::target::Target;
 const SLOW: usize = 2_000;
 /// The server's limit. A debug build opens them more slowly than they time out.
 const IDLE: usize = if cfg!(debug_assertions) { 1_000 } else { 10_000 };
-pub(crate) const IDLE_SETTINGS: [&str; 4] = if cfg!(debug_assertions) {
-    ["--max-connections", "1000", "--idle-timeout", "2"]
+pub(crate) const IDLE_SETTINGS: &str = if cfg!(debug_assertions) {
+    "--max-connections 1000 --idle-timeout 2"
 } else {
-    ["--max-connections", "10000", "--idle-timeout", "5"]
+    "--max-connections 10000 --idle-timeout 5"
 };
 const PING_PAUSE: Duration = Duration::from_secs(if cfg!(debug_assertions) { 1 } else { 2 });
 const FLOODS: usize = 4;

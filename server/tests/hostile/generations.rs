@@ -3,10 +3,9 @@
 use futures::future::join_all;
 use serde_json::{Value, json};
 use tokio::time::sleep;
-use tokio_postgres::NoTls;
 
 use crate::HELD_FOR;
-use crate::support::{TIMEOUT, wait_until};
+use crate::support::{TIMEOUT, sql, wait_until};
 use crate::target::{ATTACKER, Target};
 
 /// A debug build takes seconds to parse 24.
@@ -98,8 +97,7 @@ pub(crate) async fn unusable(target: &Target) {
 /// Puts generations that no server can read into the table, because the API makes none: half of
 /// them due before all others, half with a submission that got lost. All must be failed.
 async fn poison(database: &str) {
-    let (client, connection) = tokio_postgres::connect(database, NoTls).await.unwrap();
-    tokio::spawn(connection);
+    let client = sql(database).await;
     let request = format!(r#"{{"parameters":{{"a":{}{}}}}}"#, "[".repeat(126), "]".repeat(126));
     let inserted = client.execute(POISON, &[&request, &i64::try_from(UNUSABLE).unwrap()]).await;
     assert_eq!(inserted.unwrap(), UNUSABLE as u64);

@@ -14,7 +14,7 @@ use tokio::time::sleep;
 
 use crate::report::Seen;
 use crate::support::TIMEOUT;
-use crate::support::http::{Http, Outcome, Request, send};
+use crate::support::http::{Http, Outcome, Request};
 use crate::target::GOOD;
 
 /// Between two rounds of requests, two generations, and two requests for a status.
@@ -35,7 +35,7 @@ impl GoodClient {
         let stopped = stop.clone();
         let running = std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-            let session = Session { http: Http::new(), address, seen: RefCell::default() };
+            let session = Session { http: Http::default(), address, seen: RefCell::default() };
             runtime.unwrap().block_on(async {
                 for _ in 0..UNDISTURBED {
                     session.step().await;
@@ -108,9 +108,10 @@ impl Session {
         let wanted = json!({ "contentType": "image/png", "size": 1000 });
         let slot = self.call("POST", "/uploads/images", wanted, 201).await;
         let text = |name: &str| slot["data"][name].as_str().unwrap_or_default();
-        let put = self.http.0.put(text("uploadUrl")).bearer_auth(text("token"));
-        let put = put.header("content-type", "image/png").body(vec![7; 1000]);
-        let (time, _) = self.timed("PUT", send(put), 200).await;
+        let url = text("uploadUrl");
+        let path = url.find("/storage/").map_or("", |at| &url[at..]);
+        let put = self.http.put(&self.address, path, text("token"), &[7; 1000]);
+        let (time, _) = self.timed("PUT", put, 200).await;
         self.seen.borrow_mut().uploads.push(time);
     }
 
@@ -138,7 +139,7 @@ impl Session {
         let time = begin.elapsed();
         let fault = match outcome {
             Outcome::Response(response) if response.status == expected => {
-                return (time, response.json());
+                return (time, serde_json::from_str(&response.body).unwrap_or_default());
             }
             Outcome::Response(response) => response.summary(),
             other => format!("{other:?}"),

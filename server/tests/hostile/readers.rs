@@ -67,11 +67,8 @@ pub(crate) async fn held_downloads(target: &Target) {
     }
 }
 
-pub(crate) const ACCOUNTS: [&str; 3] = [
-    "--seed-key=promptarium_live_m2_s3cret=mallory2",
-    "--seed-key=promptarium_live_m3_s3cret=mallory3",
-    "--seed-key=promptarium_live_m4_s3cret=mallory4",
-];
+pub(crate) const ACCOUNTS: &str = "--seed-key=promptarium_live_m2_s3cret=mallory2 \
+     --seed-key=promptarium_live_m3_s3cret=mallory3 --seed-key=promptarium_live_m4_s3cret=mallory4";
 const KEYS: [&str; 3] =
     ["promptarium_live_m2_s3cret", "promptarium_live_m3_s3cret", "promptarium_live_m4_s3cret"];
 /// 15 MB: more than what the sockets of a reader take.

@@ -12,7 +12,7 @@ use crate::report::Round;
 use crate::support::client::{Connection, Response, Server};
 use crate::support::http::{Http, Request};
 use crate::support::program::Running;
-use crate::support::{TIMEOUT, folder_store, provider};
+use crate::support::{folder_store, provider};
 
 /// The key of whoever attacks, and a key of another account.
 pub(crate) const ATTACKER: &str = "promptarium_live_m1_s3cret";
@@ -31,28 +31,22 @@ pub(crate) struct Target {
 
 impl Target {
     /// Returns once the good client knows how long a generation takes without an attack.
-    pub(crate) async fn start(on_postgres: bool, settings: &[&str]) -> Self {
-        let database = match on_postgres {
-            true => Some(ScratchDatabase::create().await.unwrap()),
-            false => None,
-        };
+    pub(crate) async fn start(on_postgres: bool, settings: &str) -> Self {
+        let database =
+            if on_postgres { Some(ScratchDatabase::create().await.unwrap()) } else { None };
         let blobs = TempDir::new().unwrap();
-        let mut arguments = vec![
-            "--provider=queue".to_owned(),
-            format!("--provider-url={}", provider::url()),
-            "--provider-key=k".to_owned(),
-            format!("--seed-key={ATTACKER}=mallory"),
-            format!("--seed-key={GOOD}=alice"),
-            // Nobody reads the log, which would block the server once the pipe is full.
-            "--log=off".to_owned(),
-        ];
-        arguments
-            .extend(database.iter().map(|database| format!("--database-url={}", database.url())));
-        if !settings.contains(&IN_MEMORY) {
-            arguments.push(format!("--blob-store={}", folder_store(&blobs)));
+        // Nobody reads the log, which would block the server once the pipe is full.
+        let mut arguments = format!(
+            "--provider=queue --provider-url={} --provider-key=k --seed-key={ATTACKER}=mallory \
+             --seed-key={GOOD}=alice --log=off {settings}",
+            provider::url()
+        );
+        if let Some(database) = &database {
+            arguments += &format!(" --database-url={}", database.url());
         }
-        let arguments: Vec<_> =
-            arguments.iter().map(String::as_str).chain(settings.iter().copied()).collect();
+        if !settings.contains(IN_MEMORY) {
+            arguments += &format!(" --blob-store={}", folder_store(&blobs));
+        }
         let server = Running::start(&arguments).await;
         let good = GoodClient::start(server.access().0.to_string()).await;
         Self { server, good, database, blobs }
@@ -67,9 +61,7 @@ impl Target {
     }
 
     pub(crate) fn client(&self, key: &'static str) -> Attacker {
-        // A fork of a large vault may take a minute.
-        let http = Http::with_timeout(2 * TIMEOUT);
-        Attacker { http, address: self.server.access().0.to_string(), key }
+        Attacker { http: Http::default(), address: self.server.access().0.to_string(), key }
     }
 
     /// Clients that read nothing for a while, and then only the head of the response: some get what
@@ -92,7 +84,8 @@ impl Target {
 
     /// Stops the good client, and returns what it saw and what the server took.
     pub(crate) async fn end(self) -> Round {
-        let peak_mib = self.server.peak_mib();
+        let peak = self.server.status("VmHWM");
+        let peak_mib = peak.strip_suffix(" kB").unwrap().parse::<usize>().unwrap() / 1024;
         let (undisturbed, beside) = self.good.stop().await;
         Round { peak_mib, undisturbed, beside }
     }
@@ -113,7 +106,7 @@ pub(crate) struct Attacker {
 impl Attacker {
     /// The status and the `data` of a response, or the whole body of a refusal.
     pub(crate) async fn call(&self, method: &str, path: &str, json: String) -> (u16, Value) {
-        let request = Request::raw(method, path, json);
+        let request = Request { method: method.to_owned(), path: path.to_owned(), body: json };
         let response = self.http.call(&self.address, self.key, &request).await.response();
         let is_success = response.status < 300;
         (response.status, if is_success { response.data() } else { response.json() })

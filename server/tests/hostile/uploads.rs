@@ -5,10 +5,9 @@ use std::time::Duration;
 use futures::future::join_all;
 use serde_json::json;
 use tokio::time::{sleep, timeout};
-use tokio_postgres::NoTls;
 
 use crate::support::client::{Connection, Slot, head};
-use crate::support::{TIMEOUT, provider, wait_until};
+use crate::support::{TIMEOUT, provider, sql, wait_until};
 use crate::target::{ATTACKER, Target, is_refusal};
 use crate::{HELD_FOR, MEBIBYTE};
 
@@ -102,8 +101,7 @@ const VAULTS: &str = "INSERT INTO vault (account_id, name, description, visibili
 /// Of as many vaults as an account may have.
 pub(crate) async fn lists_of_vaults(target: &Target) {
     let Some(database) = &target.database else { return };
-    let (sql, connection) = tokio_postgres::connect(&database.url(), NoTls).await.unwrap();
-    tokio::spawn(connection);
+    let sql = sql(&database.url()).await;
     assert_eq!(sql.execute(VAULTS, &[]).await.unwrap(), 9_999);
     let attacker = target.attacker();
     let (status, refused) = attacker.call("POST", "/vaults", r#"{"name":"Sky"}"#.to_owned()).await;

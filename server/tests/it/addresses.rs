@@ -12,7 +12,6 @@ use crate::support::client::{Connection, Response, Slot, get};
 use crate::support::program::{Running, program, refusal_of};
 use crate::support::{TIMEOUT, folder_store, wait_until};
 
-const SEED: &str = "promptarium_live_a1_s3cret=alice";
 const KEY: &str = "promptarium_live_a1_s3cret";
 /// A picture of one pixel.
 const GIF: &[u8] =
@@ -22,8 +21,8 @@ const GIF: &[u8] =
 /// A server whose public URL is that of its listener: another one at each start.
 async fn start(database: &ScratchDatabase, blobs: &str) -> Running {
     let url = database.url();
-    let flags = ["--log=warn", "--seed-key", SEED, "--database-url", &url, "--blob-store", blobs];
-    Running::start(&flags).await
+    let flags = format!("--seed-key {KEY}=alice --database-url {url} --blob-store {blobs}");
+    Running::start(&format!("--log=warn {flags}")).await
 }
 
 async fn stop(server: Running) {
@@ -33,8 +32,8 @@ async fn stop(server: Running) {
 /// What the program says when it cannot start, below this folder.
 async fn refusal(database: &ScratchDatabase, blobs: &str, folder: &Path) -> String {
     let url = database.url();
-    let flags = ["--listen=127.0.0.1:0", "--log=error", "--database-url", &url, "--blob-store"];
-    let mut command = program(&[&flags[..], &[blobs]].concat(), &[]);
+    let flags = format!("--log=error --database-url {url} --blob-store {blobs}");
+    let mut command = program(&format!("--listen=127.0.0.1:0 {flags}"), &[]);
     command.current_dir(folder);
     let text = refusal_of(command).await;
     assert!(text.contains("--blob-store: "), "{text}");

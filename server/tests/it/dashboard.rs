@@ -1,20 +1,18 @@
-//! The dashboard over a socket: what each page shows.
+//! The dashboard over a socket: what each page shows. The tests in a browser have what a person does
+//! with prompts, vaults, keys and pictures.
 
 mod account;
 mod forms;
 mod generations;
 mod lists;
-mod prompts;
 mod refusals;
 mod texts;
 mod uploads;
 mod vaults;
 
-use promptarium_server::{Clock, EmbeddedServer};
+use promptarium_server::EmbeddedServer;
 
-use crate::support::browser::{
-    Browser, accounts, assert_has, code, cookie_of, send, sign_in_request,
-};
+use crate::support::browser::{Browser, assert_has, code, cookie_of, send, sign_in_request};
 
 /// Pages of an empty account: address, heading, and what an empty list says.
 const PAGES: [(&str, &str, &str); 6] = [
@@ -26,12 +24,8 @@ const PAGES: [(&str, &str, &str); 6] = [
     ("/sessions", "Sessions", "(this browser)"),
 ];
 
-async fn two_accounts() -> (Browser, Browser) {
-    accounts(Clock::System).await
-}
-
 #[tokio::test]
-async fn every_page_has_its_heading_title_and_place_in_the_navigation() {
+async fn every_page_has_its_heading_title_and_place_in_the_navigation_and_links_lead_somewhere() {
     let browser = Browser::open().await;
     for (path, heading, empty) in PAGES {
         let page = browser.page(path).await;
@@ -46,13 +40,7 @@ async fn every_page_has_its_heading_title_and_place_in_the_navigation() {
         ];
         assert_has(&page, &parts);
     }
-}
-
-#[tokio::test]
-async fn every_link_of_the_overview_leads_somewhere() {
-    let browser = Browser::open().await;
-    let overview = browser.page("/").await;
-    for rest in overview.split("href=\"/").skip(1) {
+    for rest in browser.page("/").await.split("href=\"/").skip(1) {
         let path = format!("/{}", rest.split('"').next().unwrap());
         assert_eq!(browser.get(&path).await.status, 200, "{path}");
     }

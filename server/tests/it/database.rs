@@ -6,35 +6,24 @@ use std::time::{Duration, Instant};
 use futures::future::join_all;
 use promptarium_server::test_support::{DatabaseUrl, Migration, PostgresStore, ScratchDatabase};
 use promptarium_server::{Clock, EmbeddedServer};
-use tokio_postgres::NoTls;
 
 use crate::support::client::{Connection, call};
-use crate::support::program::{Running, program as command, refusal_of, signal};
-use crate::support::{PROMPT, SLOT, TIMEOUT, wait_until};
+use crate::support::program::{Running, program, refusal_of, signal};
+use crate::support::{PROMPT, SLOT, TIMEOUT, free_address, sql, wait_until};
 
 const SEED: &str = "promptarium_live_a1_s3cret=alice";
-
-async fn program(database: &ScratchDatabase) -> Running {
-    let url = database.url();
-    Running::start(&["--blob-store=memory:", "--database-url", &url]).await
-}
 
 async fn store(database: &ScratchDatabase) -> PostgresStore {
     let url = DatabaseUrl::parse(&database.url()).unwrap();
     PostgresStore::open(&url, Migration::Auto, Clock::System).await.unwrap()
 }
 
-async fn sql(database: &ScratchDatabase) -> tokio_postgres::Client {
-    let (client, connection) = tokio_postgres::connect(&database.url(), NoTls).await.unwrap();
-    tokio::spawn(connection);
-    client
-}
-
 #[tokio::test]
 async fn of_servers_that_start_at_once_and_later_ones_the_first_creates_a_key() {
     let database = ScratchDatabase::create().await.unwrap();
-    let mut all = join_all([program(&database), program(&database), program(&database)]).await;
-    all.push(program(&database).await);
+    let start = async |_| Running::on(&database.url(), "").await;
+    let mut all = join_all((0..3).map(start)).await;
+    all.push(start(3).await);
     let (first, others): (Vec<_>, _) =
         all.iter().partition(|server| server.ready["api_key"].is_string());
     let [first] = first[..] else { panic!("more than one key, or none") };
@@ -51,11 +40,7 @@ async fn of_servers_that_start_at_once_and_later_ones_the_first_creates_a_key() 
 #[tokio::test]
 async fn a_seed_key_that_was_revoked_or_is_taken_is_a_warning() {
     let database = ScratchDatabase::create().await.unwrap();
-    let url = database.url();
-    let start = async |seed| {
-        let flags = ["--blob-store=memory:", "--database-url", &url, "--seed-key", seed];
-        Running::start(&flags).await
-    };
+    let start = async |seed| Running::on(&database.url(), &format!("--seed-key {seed}")).await;
     let message = "a seed key was not created: it is revoked, or another key has its public id. \
                    Remove it from --seed-key, and create another one with `key create`";
     assert!(start(SEED).await.ready["sign_in_url"].is_string(), "the account is new");
@@ -75,17 +60,16 @@ async fn a_start_that_waits_for_migrations_ends_at_a_signal_and_accepts_no_conne
     const WAITING: &str = "FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
         AND database = (SELECT oid FROM pg_database WHERE datname = current_database())";
     let database = ScratchDatabase::empty().await.unwrap();
-    let other = sql(&database).await;
+    let other = sql(&database.url()).await;
     other.batch_execute("SELECT pg_advisory_lock(x'0070726f6d707473'::bigint)").await.unwrap();
     let count = format!("SELECT count(*) {WAITING}");
     let waiting = async || other.query_one(&count, &[]).await.unwrap().get::<_, i64>(0);
-    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let (address, url) = (port.to_string(), database.url());
-    let flags = ["--blob-store=memory:", "--listen", &address, "--database-url", &url];
+    let (address, url) = (free_address(), database.url());
+    let flags = format!("--blob-store=memory: --listen {address} --database-url {url}");
     for name in ["TERM", "INT"] {
-        let mut child = command(&flags, &[]).spawn().unwrap();
+        let mut child = program(&flags, &[]).spawn().unwrap();
         wait_until(TIMEOUT, async || waiting().await > 0).await.expect("a start that waits");
-        assert!(tokio::net::TcpStream::connect(port).await.is_err(), "nobody would answer");
+        assert!(tokio::net::TcpStream::connect(&address).await.is_err(), "nobody would answer");
         let began = Instant::now();
         signal(name, &[child.id().unwrap().to_string()]).await;
         let ended = tokio::time::timeout(TIMEOUT, child.wait()).await.expect("an end in time");
@@ -102,16 +86,15 @@ async fn a_start_that_waits_for_migrations_ends_at_a_signal_and_accepts_no_conne
 #[tokio::test]
 async fn a_database_that_cannot_hold_every_text_is_refused() {
     let database = ScratchDatabase::empty().await.unwrap();
-    let client = sql(&database).await;
+    let client = sql(&database.url()).await;
     let name = format!("latin_{}", std::process::id());
     client.batch_execute(&format!("DROP DATABASE IF EXISTS {name}")).await.unwrap();
     let create = format!("CREATE DATABASE {name} ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0");
     client.batch_execute(&create).await.unwrap();
     let mut url = url::Url::parse(&database.url()).unwrap();
     url.set_path(&name);
-    for arguments in [&["--listen=127.0.0.1:0"][..], &["migrate"]] {
-        let flags = [&["--database-url", url.as_str()], arguments].concat();
-        let line = refusal_of(command(&flags, &[])).await;
+    for arguments in ["--listen=127.0.0.1:0", "migrate"] {
+        let line = refusal_of(program(&format!("--database-url {url} {arguments}"), &[])).await;
         let parts = ["LATIN1", "createdb -E UTF8 -T template0"];
         assert!(parts.iter().all(|part| line.contains(part)), "{line}");
     }
@@ -138,16 +121,12 @@ async fn a_revoked_key_is_refused_on_every_path_of_every_server() {
     let requests = [
         ("GET", "/prompts", None),
         ("GET", "/prompts?limit=x", None),
-        ("GET", "/prompts/x", None),
         ("GET", "/prompts/1", None),
-        ("GET", "/vaults", None),
         ("GET", "/vaults/1/prompts", None),
         ("GET", "/generations/x/status", None),
         ("POST", "/prompts", Some(PROMPT)),
-        ("POST", "/prompts", Some("{}")),
         ("POST", "/prompts", Some("no JSON")),
         ("POST", "/uploads/images", Some(SLOT)),
-        ("POST", "/uploads/images", Some("{}")),
         ("DELETE", "/vaults/x", None),
     ];
     let key = |at| format!("promptarium_live_a{at}_s3cret");

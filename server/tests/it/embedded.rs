@@ -12,7 +12,7 @@ use crate::support::browser::with_clock;
 use crate::support::client::{Connection, call, request};
 
 #[tokio::test]
-async fn two_servers_share_nothing() {
+async fn two_servers_share_nothing_and_dropping_one_stops_it() {
     let one = EmbeddedServer::start().await.unwrap();
     let two = EmbeddedServer::start().await.unwrap();
     assert_ne!(one.base_url(), two.base_url());
@@ -20,6 +20,11 @@ async fn two_servers_share_nothing() {
     assert_eq!(call(&two, "GET", "/prompts", None).await.data(), json!([]));
     let mut connection = Connection::to(&two).await;
     assert_eq!(connection.api(one.api_key(), "GET", "/prompts", None).await.status, 401);
+    let address = two.local_addr();
+    drop(two);
+    assert!(connection.ends().await);
+    assert!(TcpStream::connect(address).await.is_err());
+    assert_eq!(call(&one, "GET", "/prompts", None).await.status, 200);
 }
 
 #[tokio::test]
@@ -37,14 +42,13 @@ async fn api_key_is_the_first_key_that_can_write() {
 
 #[tokio::test]
 async fn an_error_about_a_setting_does_not_contain_the_key() {
+    const SEED: &str = "promptarium_live_a1_s3cret=alice";
     let builder = EmbeddedServer::builder;
     for builder in [
         builder().seed_key("promptarium_live_a1_s3cret"),
         builder().vendor("A"),
         builder().model_namespace(""),
-        builder()
-            .seed_key("promptarium_live_a1_s3cret=alice")
-            .seed_key("promptarium_live_a1_s3cret=bob"),
+        builder().seed_key(SEED).seed_key("promptarium_live_a1_s3cret=bob"),
     ] {
         let error = builder.start().await.unwrap_err();
         assert!(!format!("{error} {error:?}").contains("s3cret"), "{error}");
@@ -64,16 +68,6 @@ async fn its_clock_and_its_model_namespace_can_be_set() {
             format!(r#"{{"title":"t","prompt":"p","promptType":"image","modelId":"{model}"}}"#);
         assert_eq!(call(&server, "POST", "/prompts", Some(&body)).await.status, status);
     }
-}
-
-#[tokio::test]
-async fn dropping_it_stops_it() {
-    let server = EmbeddedServer::start().await.unwrap();
-    let mut connection = Connection::to(&server).await;
-    let address = server.local_addr();
-    drop(server);
-    assert!(connection.ends().await);
-    assert!(TcpStream::connect(address).await.is_err());
 }
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-//! Generations: what a provider refuses, and clients that disconnect.
+//! A provider whose answers a test decides, and clients that disconnect from it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -6,9 +6,10 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use promptarium_server::EmbeddedServer;
-use promptarium_server::provider::{GenerationRequest, ProviderTicket};
-use promptarium_server::provider::{PollError, Progress, Provider, SubmitError};
-use serde_json::{Value, json};
+use promptarium_server::provider::{
+    GenerationRequest, PollError, Progress, Provider, ProviderTicket, SubmitError,
+};
+use serde_json::Value;
 use tokio::time::sleep;
 
 use crate::support::client::{Connection, call, request};
@@ -29,13 +30,8 @@ impl SlowProvider {
     }
 
     pub(crate) fn failing(reason: &str) -> Arc<Self> {
-        let reason = Some(reason.to_owned());
-        Arc::new(Self {
-            result: Ok(()),
-            delay: Duration::ZERO,
-            reason,
-            submits: AtomicUsize::new(0),
-        })
+        let (delay, reason) = (Duration::ZERO, Some(reason.to_owned()));
+        Arc::new(Self { result: Ok(()), delay, reason, submits: AtomicUsize::new(0) })
     }
 
     /// Returns once a request was submitted.
@@ -69,38 +65,6 @@ const JOB: &str = r#"{"modelId":"m","prompt":"p","clientJobId":"j"}"#;
 async fn status(server: &EmbeddedServer) -> (u16, Value) {
     let response = call(server, "GET", "/generations/j/status", None).await;
     (response.status, response.data())
-}
-
-#[tokio::test]
-async fn a_submission_that_fails_says_what_became_of_it_and_when_to_repeat_it() {
-    let secret = || "secret".to_owned();
-    let nothing_queued = "the provider does not accept requests of this service at the moment; \
-                          nothing was queued";
-    for (error, expected, retry_after, text, job) in [
-        (SubmitError::Unknown(secret()), 502, None, "not known", 200),
-        (SubmitError::Busy(secret(), Duration::from_secs(17)), 503, Some("17"), "", 404),
-        (SubmitError::NotAuthorized(secret()), 503, Some("2"), nothing_queued, 404),
-    ] {
-        let provider = SlowProvider::new(Err(error), 0);
-        let builder = EmbeddedServer::builder().provider(provider.clone());
-        let server = builder.start().await.unwrap();
-        let response = call(&server, "POST", "/generations", Some(JOB)).await;
-        assert_eq!(response.status, expected, "{response:?}");
-        assert_eq!(response.header("retry-after"), retry_after, "{response:?}");
-        assert!(response.json()["error"].as_str().unwrap().contains(text), "{response:?}");
-        assert!(!response.body.contains("secret"), "{response:?}");
-        let (found, failed) = status(&server).await;
-        assert_eq!(found, job, "its name is free unless it may have been submitted");
-        if job == 200 {
-            assert_eq!(call(&server, "POST", "/generations", Some(JOB)).await.status, 502);
-            assert_eq!(provider.submits.load(Ordering::SeqCst), 1);
-            assert_eq!(
-                (&failed["status"], &failed["providerRequestId"]),
-                (&json!("failed"), &Value::Null)
-            );
-            assert!(failed["error"].as_str().unwrap().contains("not known"), "{failed}");
-        }
-    }
 }
 
 #[tokio::test]

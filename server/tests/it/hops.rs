@@ -9,61 +9,39 @@ use std::path::Path;
 
 const CALLS_MAX: usize = 4;
 
-/// A function: its file in `server/src`, its name, and the call that leads to the next one.
-type Step = (&'static str, &'static str, &'static str);
+/// A function: its file below `server/src`, where `pg` is `store/postgres`, its name, and the call that
+/// leads to the next one.
+type Step = &'static str;
 
-/// Frequent requests, from the function that hyper calls for each request.
-const TO_THE_STORE: [&[Step]; 3] = [
-    &[ACCEPTED, HANDLE, RESPOND, ("api/prompts.rs", "get", "api.store.prompt(")],
-    &[ACCEPTED, HANDLE, RESPOND, ("api/prompts.rs", "list", "api.store.list_prompts(")],
-    &[ACCEPTED, HANDLE, RESPOND, ("api/prompts.rs", "create", "api.store.create_prompt(")],
-];
-const ACCEPTED: Step = ("serve/connection.rs", "serve_connection", "service.handle(");
-const HANDLE: Step = ("serve/service.rs", "handle", "self.respond(");
+const ACCEPTED: Step = "serve/connection serve_connection service.handle(";
+const HANDLE: Step = "serve/service handle self.respond(";
 /// The handler of the route, which the route table names.
-const RESPOND: Step = ("serve/service.rs", "respond", "handler(api, &caller, request)");
+const RESPOND: Step = "serve/service respond handler(api, &caller, request)";
+/// Sends a statement alone, or when others of its key have ended, with others. The function is the
+/// one that the batcher was made with.
+const RUN: Step = "pg/batching run (self.send)(key";
+const ROW: Step = "pg/db row_of_caller self.rows(";
+const LAST: Step = "pg/db rows client.query(";
+const IN_STEPS: Step = "pg/steps row_of_steps self.transaction(";
+const CHANGE: Step = "pg/prompt_changes change self.db.row_of_steps(";
+const SENT: Step = "pg/steps transaction client.query(";
 
-const DB: &str = "store/postgres/db.rs";
-const STEPS: &str = "store/postgres/steps.rs";
-
-/// Sends a statement alone, or when others of its key have ended, with others.
-const RUN: Step = ("store/postgres/batching.rs", "run", SEND);
-/// Of the function that the batcher was made with.
-const SEND: &str = "(self.send)(key";
-const ROW: Step = (DB, "row_of_caller", "self.rows(");
-const LAST: Step = (DB, "rows", "client.query(");
-const IN_STEPS: Step = (STEPS, "row_of_steps", "self.transaction(");
-const SENT: Step = (STEPS, "transaction", "client.query(");
-
-/// Methods of the store. A closure that a function is given to call is in the text of the function
+/// Frequent requests, from the function that hyper calls for each request to the store; and methods of
+/// the store to the driver. A closure that a function is given to call is in the text of the function
 /// that made it.
-const TO_THE_DRIVER: [&[Step]; 8] = [
-    &[prompts("prompt", "self.prompt_reads.run("), RUN, prompts("read", "db.rows("), LAST],
-    &[prompts("list_prompts", "self.pages.run("), RUN, READ_PAGE, LAST],
-    &[
-        prompts("create_prompt", "self.prompt_writes.run("),
-        RUN,
-        prompts("create", "db.rows("),
-        LAST,
-    ],
-    &[prompts("create_prompt", TO_ROW), ROW, LAST],
-    &[prompts("delete_prompt", TO_ROW), ROW, LAST],
-    &[prompts("update_prompt", "self.change("), CHANGE, IN_STEPS, SENT],
-    &[memberships("move_membership", TO_STEPS), IN_STEPS, SENT],
-    &[memberships("add_prompts", TO_ROW), ROW, LAST],
+const CHAINS: [&[Step]; 11] = [
+    &[ACCEPTED, HANDLE, RESPOND, "api/prompts get api.store.prompt("],
+    &[ACCEPTED, HANDLE, RESPOND, "api/prompts list api.store.list_prompts("],
+    &[ACCEPTED, HANDLE, RESPOND, "api/prompts create api.store.create_prompt("],
+    &["pg/prompts prompt self.prompt_reads.run(", RUN, "pg/prompts read db.rows(", LAST],
+    &["pg/prompts list_prompts self.pages.run(", RUN, "pg/listing read_page db.rows(", LAST],
+    &["pg/prompts create_prompt self.prompt_writes.run(", RUN, "pg/prompts create db.rows(", LAST],
+    &["pg/prompts create_prompt db.row_of_caller(", ROW, LAST],
+    &["pg/prompts delete_prompt db.row_of_caller(", ROW, LAST],
+    &["pg/prompts update_prompt self.change(", CHANGE, IN_STEPS, SENT],
+    &["pg/memberships move_membership self.db.row_of_steps(", IN_STEPS, SENT],
+    &["pg/memberships add_prompts db.row_of_caller(", ROW, LAST],
 ];
-const TO_ROW: &str = "db.row_of_caller(";
-const READ_PAGE: Step = ("store/postgres/listing.rs", "read_page", "db.rows(");
-const CHANGE: Step = ("store/postgres/prompt_changes.rs", "change", TO_STEPS);
-const TO_STEPS: &str = "self.db.row_of_steps(";
-
-const fn prompts(name: &'static str, call: &'static str) -> Step {
-    ("store/postgres/prompts.rs", name, call)
-}
-
-const fn memberships(name: &'static str, call: &'static str) -> Step {
-    ("store/postgres/memberships.rs", name, call)
-}
 
 fn source(file: &str) -> String {
     fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("src").join(file)).unwrap()
@@ -83,32 +61,29 @@ fn body(file: &str, name: &str) -> String {
 
 /// The number of functions that a chain calls. Fails if one does not call the next.
 fn calls(chain: &[Step]) -> usize {
+    let parts = chain.iter().map(|step| step.splitn(3, ' ').collect::<Vec<_>>());
+    let parts: Vec<_> = parts.collect();
     let mut called = 0;
-    for (at, (file, name, call)) in chain.iter().enumerate() {
-        assert!(body(file, name).contains(call), "{file}: {name} does not call {call}");
-        let next = chain.get(at + 1).map(|(_, next, _)| *next);
+    for (at, step) in parts.iter().enumerate() {
+        let (file, name, call) = (step[0], step[1], step[2]);
+        let file = format!("{}.rs", file.replace("pg/", "store/postgres/"));
+        assert!(body(&file, name).contains(call), "{file}: {name} does not call {call}");
+        let next = parts.get(at + 1).map(|step| step[1]);
         // A closure of a function before is no function of its own.
-        let is_closure = next.is_some_and(|next| chain[..=at].iter().any(|step| step.1 == next));
+        let is_closure = next.is_some_and(|next| parts[..=at].iter().any(|step| step[1] == next));
         called += usize::from(!is_closure);
         if let Some(next) = next.filter(|_| !is_closure) {
-            let named = call.contains(&format!("{next}("))
-                || ["handler(", SEND].iter().any(|of| call.starts_with(of));
-            assert!(named, "{name}: {call} is no call of {next}");
+            let is_named =
+                call.contains(&format!("{next}(")) || [RESPOND, RUN].contains(&chain[at]);
+            assert!(is_named, "{name}: {call} is no call of {next}");
         }
     }
     called
 }
 
 #[test]
-fn a_request_reaches_the_store_in_four_calls() {
-    for chain in TO_THE_STORE {
-        assert!(calls(chain) <= CALLS_MAX, "{chain:?}");
-    }
-}
-
-#[test]
-fn a_method_of_the_store_reaches_the_driver_in_four_calls() {
-    for chain in TO_THE_DRIVER {
+fn a_request_reaches_the_store_and_a_method_of_the_store_the_driver_in_four_calls() {
+    for chain in CHAINS {
         assert!(calls(chain) <= CALLS_MAX, "{chain:?}");
     }
 }
@@ -116,27 +91,13 @@ fn a_method_of_the_store_reaches_the_driver_in_four_calls() {
 /// Otherwise a chain above could end elsewhere.
 #[test]
 fn two_functions_send_the_statements_of_requests() {
-    let mut senders = Vec::new();
-    for file in [
-        "batching",
-        "contents",
-        "db",
-        "forks",
-        "jobs",
-        "keys",
-        "listing",
-        "memberships",
-        "prompt_changes",
-        "prompts",
-        "sessions",
-        "steps",
-        "vaults",
-    ] {
-        let file = format!("store/postgres/{file}.rs");
-        let text = source(&file);
+    let files = "batching contents db forks jobs keys listing memberships prompt_changes prompts \
+                 sessions steps vaults";
+    let senders = files.split_whitespace().flat_map(|file| {
+        let text = source(&format!("store/postgres/{file}.rs"));
         let lines = text.split("#[cfg(test)]\nmod tests").next().unwrap().lines();
         let sends = |line: &&str| line.contains(".query(") || line.contains(".query_one(");
-        senders.extend(lines.filter(sends).map(|_| file.clone()));
-    }
-    assert_eq!(senders, ["store/postgres/db.rs", "store/postgres/steps.rs"]);
+        vec![file; lines.filter(sends).count()]
+    });
+    assert_eq!(senders.collect::<Vec<_>>(), ["db", "steps"]);
 }

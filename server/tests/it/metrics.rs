@@ -18,7 +18,7 @@ fn assert_lines(page: &str, lines: &[&str]) {
 
 #[tokio::test]
 async fn requests_and_generations_are_counted_and_the_process_is_shown() {
-    let mut server = Running::start(&["--admin-listen", "127.0.0.1:0"]).await;
+    let mut server = Running::start("--admin-listen 127.0.0.1:0").await;
     let mut admin = server.admin().await;
     let before = admin.get("/metrics").await.body;
     let series = before.lines().filter(|line| !line.starts_with('#')).count();
@@ -31,12 +31,9 @@ async fn requests_and_generations_are_counted_and_the_process_is_shown() {
         let response = call(&server, "POST", "/generations", Some(&body)).await;
         assert_eq!(response.status, status, "{model}");
     }
-    for job in ["local%2Fplasma", "local%2Ffail"] {
-        let path = format!("/generations/{job}/status");
-        let has_ended = async || {
-            let job = call(&server, "GET", &path, None).await.data();
-            job["status"] == "completed" || job["status"] == "failed"
-        };
+    for (job, end) in [("plasma", "completed"), ("fail", "failed")] {
+        let path = format!("/generations/local%2F{job}/status");
+        let has_ended = async || call(&server, "GET", &path, None).await.data()["status"] == end;
         wait_until(TIMEOUT, has_ended).await.expect("an end");
     }
     assert_eq!(get(&server, "/metrics").await.status, 404, "the main listener shows none");
@@ -80,10 +77,8 @@ async fn requests_and_generations_are_counted_and_the_process_is_shown() {
 #[tokio::test]
 async fn connections_and_the_database_are_shown_and_every_series_of_the_documentation_exists() {
     let database = ScratchDatabase::create().await.unwrap();
-    let url = database.url();
-    let flags = ["--admin-listen=127.0.0.1:0", "--blob-store=memory:", "--database-url", &url];
-    let limit = ["--max-connections-per-address=2"];
-    let mut server = Running::start(&[&flags[..], &limit].concat()).await;
+    let flags = "--admin-listen=127.0.0.1:0 --max-connections-per-address=2";
+    let mut server = Running::on(&database.url(), flags).await;
     let mut held = Vec::new();
     for _ in 0..2 {
         let mut connection = Connection::to(&server).await;

@@ -85,7 +85,7 @@ impl PgBouncer {
     }
 
     async fn server(&self) -> Running {
-        Running::start(&["--blob-store=memory:", "--log=warn", "--database-url", &self.url]).await
+        Running::on(&self.url, "--log=warn").await
     }
 
     /// Two servers behind it answer everything as they should.
@@ -114,14 +114,8 @@ impl PgBouncer {
 
     /// A start is refused in one line that has these parts.
     async fn assert_refused(&self, parts: &[&str]) {
-        let arguments = [
-            "--blob-store=memory:",
-            "--listen=127.0.0.1:0",
-            "--log=error",
-            "--database-url",
-            &self.url,
-        ];
-        let text = refusal_of(program(&arguments, &[])).await;
+        let flags = format!("--blob-store=memory: --log=error --database-url {}", self.url);
+        let text = refusal_of(program(&format!("--listen=127.0.0.1:0 {flags}"), &[])).await;
         assert!(parts.iter().all(|part| text.contains(part)), "{text}");
         assert!(!text.contains("password"), "{text}");
     }

@@ -10,11 +10,13 @@ use crate::support::program::Running;
 
 const ONE: &str = "promptarium_live_a1_s3cret";
 const OTHER: &str = "promptarium_live_a2_s3cret";
-const FLAGS: [&str; 3] = [
-    "--seed-key=promptarium_live_a1_s3cret=alice",
-    "--seed-key=promptarium_live_a2_s3cret=alice",
-    "--admin-listen=127.0.0.1:0",
-];
+
+async fn start(limits: &str) -> Running {
+    Running::start(&format!(
+        "--seed-key={ONE}=alice --seed-key={OTHER}=alice --admin-listen=127.0.0.1:0 {limits}"
+    ))
+    .await
+}
 
 async fn send(server: &Running, request: String) -> Response {
     Connection::to(server).await.ask(request).await
@@ -30,8 +32,8 @@ async fn assert_metrics(server: &mut Running, series: &[(&str, &str)]) {
 
 #[tokio::test]
 async fn a_request_beyond_a_rate_limit_is_429_and_says_when_to_try_again() {
-    let limits = ["--rate-limit=key:requests=3/60", "--rate-limit=account:generations=1/3600"];
-    let mut server = Running::start(&[&FLAGS[..], &limits].concat()).await;
+    let limits = "--rate-limit=key:requests=3/60 --rate-limit=account:generations=1/3600";
+    let mut server = start(limits).await;
     let list = |key| request(key, "GET", "/prompts", None);
     let generation = r#"{"modelId":"local/fail","prompt":"A harbour"}"#;
     let generation = |key| request(key, "POST", "/generations", Some(generation));
@@ -64,7 +66,7 @@ async fn a_request_beyond_a_rate_limit_is_429_and_says_when_to_try_again() {
 #[tokio::test]
 async fn a_body_without_room_is_refused_before_it_is_read() {
     // An account has a quarter: three of the largest bodies.
-    let mut server = Running::start(&[&FLAGS[..], &["--memory-budget=48"]].concat()).await;
+    let mut server = start("--memory-budget=48").await;
     let response = send(&server, request(ONE, "GET", "/prompts", None)).await;
     let names = ["ratelimit", "ratelimit-policy", "retry-after"];
     assert_eq!(names.map(|name| response.header(name)), [None; 3], "there is no rate limit");

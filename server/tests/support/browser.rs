@@ -85,11 +85,11 @@ pub(crate) async fn sign_in(server: &EmbeddedServer) -> String {
 }
 
 /// Browsers of two accounts, alice and bob, on one store.
-pub(crate) async fn accounts(clock: Clock) -> (Browser, Browser) {
-    let store: Arc<dyn Store> = Arc::new(MemoryStore::new(clock.clone()));
+pub(crate) async fn two_accounts() -> (Browser, Browser) {
+    let store: Arc<dyn Store> = Arc::new(MemoryStore::new(Clock::System));
     let of = async |seed: &str| {
         let builder = EmbeddedServer::builder().seed_key(seed).store(store.clone());
-        Browser::on(builder.clock(clock.clone()).start().await.unwrap()).await
+        Browser::on(builder.start().await.unwrap()).await
     };
     (of("promptarium_live_a1_s3cret=alice").await, of("promptarium_live_b1_s3cret=bob").await)
 }
@@ -157,28 +157,6 @@ impl Browser {
     /// The token of the form in a page, which makes the form work once.
     pub(crate) async fn token(&self, page: &str) -> String {
         attribute(&self.page(page).await, "name=\"token\" value=\"").to_owned()
-    }
-
-    /// A request for API keys in the session.
-    pub(crate) async fn keys(&self, method: &str, path: &str, body: &Value) -> Response {
-        let headers = format!("{JSON}{OWN}{}", self.cookie);
-        let path = format!("{KEYS}{path}");
-        send(&self.server, request(method, &path, &headers, &body.to_string())).await
-    }
-
-    /// Creates a key; gives the record with the key.
-    pub(crate) async fn create_key(&self, name: &str) -> Value {
-        let body = json!({ "name": name, "scopes": ["prompts:write"] });
-        let response = self.keys("POST", "", &body).await;
-        assert_eq!(response.status, 201, "{response:?}");
-        for (name, value) in [
-            ("cache-control", "no-store"),
-            ("content-type", "application/json"),
-            ("x-content-type-options", "nosniff"),
-        ] {
-            assert_eq!(response.header(name), Some(value), "{response:?}");
-        }
-        response.data()
     }
 
     /// Creates something through the API.

@@ -59,6 +59,18 @@ impl Response {
         self.json()["data"].take()
     }
 
+    /// Status and body, for messages.
+    pub(crate) fn summary(&self) -> String {
+        format!("{} {:.400}", self.status, self.body)
+    }
+
+    /// Whether the body is the envelope of an error.
+    pub(crate) fn is_error_envelope(&self) -> bool {
+        let body = serde_json::from_str::<serde_json::Value>(&self.body).unwrap_or_default();
+        let error = body["error"].as_str().unwrap_or_default();
+        body["data"].is_null() && !error.is_empty() && body["details"].is_object()
+    }
+
     /// Where the response leads, or the empty text.
     pub(crate) fn location(&self) -> &str {
         self.header("location").unwrap_or_default()
@@ -68,9 +80,13 @@ impl Response {
 impl Connection {
     /// `address` is a host and a port, or a base URL.
     pub(crate) async fn open(address: &str) -> Self {
+        Self::try_open(address).await.unwrap()
+    }
+
+    pub(crate) async fn try_open(address: &str) -> std::io::Result<Self> {
         let address = address.strip_prefix("http://").unwrap_or(address);
         let address = address.split('/').next().unwrap();
-        Self { stream: TcpStream::connect(address).await.unwrap(), read: Vec::new() }
+        Ok(Self { stream: TcpStream::connect(address).await?, read: Vec::new() })
     }
 
     /// From this address of this machine, with the smallest buffer for what is not read.
@@ -117,6 +133,12 @@ impl Connection {
         self.ask(format!("GET {path} HTTP/1.1\r\nhost: test\r\n\r\n")).await
     }
 
+    /// Whether the server has neither closed it nor sent something that nobody asked for.
+    pub(crate) fn is_open(&self) -> bool {
+        let read = self.stream.try_read(&mut [0]);
+        read.is_err_and(|error| error.kind() == std::io::ErrorKind::WouldBlock)
+    }
+
     /// Waits for the next response, and leaves it unread.
     pub(crate) async fn is_answered(&self) {
         timeout(TIMEOUT, self.stream.readable()).await.expect("a response in time").unwrap();
@@ -124,7 +146,8 @@ impl Connection {
 
     /// The next response; `None` if the connection ends first.
     pub(crate) async fn response(&mut self) -> Option<Response> {
-        timeout(TIMEOUT, self.read_response(true)).await.expect("a response in time")
+        // A fork of a large vault may take a minute.
+        timeout(2 * TIMEOUT, self.read_response(true)).await.expect("a response in time")
     }
 
     /// The head of the next response.

@@ -3,11 +3,9 @@
 pub(crate) mod blobs;
 pub(crate) mod browser;
 pub(crate) mod client;
-pub(crate) mod command;
 pub(crate) mod http;
 pub(crate) mod program;
 pub(crate) mod provider;
-pub(crate) mod server;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -48,6 +46,11 @@ pub(crate) fn folder_store(folder: &TempDir) -> String {
     format!("file:{}", folder.path().display())
 }
 
+/// Host and port that nobody listens on.
+pub(crate) fn free_address() -> String {
+    std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string()
+}
+
 /// All files below a folder.
 pub(crate) fn files(folder: &Path) -> Vec<PathBuf> {
     let (mut files, mut folders) = (Vec::new(), vec![folder.to_owned()]);
@@ -58,4 +61,11 @@ pub(crate) fn files(folder: &Path) -> Vec<PathBuf> {
         }
     }
     files
+}
+
+/// A connection to a database.
+pub(crate) async fn sql(url: &str) -> tokio_postgres::Client {
+    let (client, connection) = tokio_postgres::connect(url, tokio_postgres::NoTls).await.unwrap();
+    tokio::spawn(connection);
+    client
 }

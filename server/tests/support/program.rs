@@ -1,8 +1,10 @@
-//! The program as a child process, with nothing in its environment but what a
-//! test puts there.
+//! The program as a child process, with nothing in its environment but what a test puts there.
+//! Arguments are separated by spaces.
 
 use std::ffi::OsStr;
-use std::process::{Output, Stdio};
+use std::fs::OpenOptions;
+use std::path::PathBuf;
+use std::process::Stdio;
 
 use serde_json::Value;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader, Lines};
@@ -10,43 +12,73 @@ use tokio::process::{Child, ChildStderr, ChildStdout, Command};
 use tokio::time::timeout;
 
 use super::TIMEOUT;
-use super::client::Connection;
+use super::client::{Connection, Response};
+use super::http::{Http, Request};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_promptarium-server");
-const ANYWHERE: [&str; 2] = ["--listen=127.0.0.1:0", "--json"];
+const ANYWHERE: &str = "--listen=127.0.0.1:0 --json";
+/// A variable: no balancer in front must notice the end.
+const NO_DELAY: (&str, &str) = ("PROMPTARIUM_DRAIN_DELAY", "0");
 
-/// Tests end the program without a balancer in front.
-fn no_drain_delay() -> [(&'static str, &'static OsStr); 1] {
-    [("PROMPTARIUM_DRAIN_DELAY", "0".as_ref())]
-}
+/// The common public address of all replicas, as behind a load balancer. Clients of
+/// these tests replace it by the address of one replica.
+pub(crate) const PUBLIC_URL: &str = "http://promptarium.test";
 
 /// The program with these arguments and variables, not yet started.
-pub(crate) fn program<S: AsRef<OsStr>>(arguments: &[S], variables: &[(&str, &OsStr)]) -> Command {
-    prepared(Command::new(PROGRAM), arguments, variables)
-}
-
-fn prepared<S: AsRef<OsStr>>(
-    mut command: Command,
-    arguments: &[S],
-    variables: &[(&str, &OsStr)],
-) -> Command {
-    command.env_clear().args(arguments).envs(variables.iter().copied());
+pub(crate) fn program(arguments: &str, variables: &[(&str, &OsStr)]) -> Command {
+    let mut command = Command::new(PROGRAM);
+    command.env_clear().args(arguments.split_whitespace()).envs(variables.iter().copied());
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
     command
 }
 
-/// Runs the program to its end.
-pub(crate) async fn output(mut command: Command) -> Output {
-    timeout(TIMEOUT, command.output()).await.expect("an end in time").unwrap()
+/// How a program ended, and what it wrote, after its ready line if it had one.
+#[derive(Debug)]
+pub(crate) struct Ended {
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
 }
 
-/// The one line of a program that did not start because of its settings.
+impl Ended {
+    pub(crate) fn json(&self) -> Value {
+        assert_eq!((self.code, self.stdout.matches('\n').count()), (Some(0), 1), "{self:?}");
+        serde_json::from_str(&self.stdout).unwrap()
+    }
+}
+
+/// Runs the program to its end.
+pub(crate) async fn output(mut command: Command) -> Ended {
+    let output = timeout(TIMEOUT, command.output()).await.expect("an end in time").unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    Ended { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
+}
+
+/// The only line of a program that fails with this code.
+pub(crate) async fn refusal(command: Command, code: i32) -> String {
+    let output = output(command).await;
+    assert_eq!((output.code, &*output.stdout), (Some(code), ""), "{output:?}");
+    assert_eq!(output.stderr.matches('\n').count(), 1, "{output:?}");
+    output.stderr
+}
+
+/// The only line of a program that does not start because of its settings.
 pub(crate) async fn refusal_of(command: Command) -> String {
-    let ended = output(command).await;
-    let text = String::from_utf8(ended.stderr).unwrap();
-    assert_eq!((ended.status.code(), &*ended.stdout), (Some(2), &b""[..]), "{text}");
-    assert_eq!(text.matches('\n').count(), 1, "{text}");
-    text
+    refusal(command, 2).await
+}
+
+fn on_database(url: &str, arguments: &str) -> Command {
+    program(arguments, &[("PROMPTARIUM_DATABASE_URL", OsStr::new(url))])
+}
+
+/// Runs a command with the URL of the database in its environment.
+pub(crate) async fn run(url: &str, arguments: &str) -> Ended {
+    output(on_database(url, arguments)).await
+}
+
+/// The only line of such a command that fails.
+pub(crate) async fn failure(url: &str, arguments: &str, code: i32) -> String {
+    refusal(on_database(url, arguments), code).await
 }
 
 /// Sends a signal by its name, such as `STOP`.
@@ -64,25 +96,26 @@ pub(crate) struct Running {
     stderr: Option<Lines<BufReader<ChildStderr>>>,
 }
 
-/// How the program ended and what it wrote after its ready line.
-pub(crate) struct Ended {
-    pub(crate) code: Option<i32>,
-    pub(crate) stdout: String,
-    pub(crate) stderr: String,
-}
-
 impl Running {
     /// Starts it on a free port and waits for its ready line.
-    pub(crate) async fn start(arguments: &[&str]) -> Self {
-        Self::of(program(&[&ANYWHERE, arguments].concat(), &no_drain_delay())).await
+    pub(crate) async fn start(arguments: &str) -> Self {
+        let mut command = program(&format!("{ANYWHERE} {arguments}"), &[]);
+        command.env(NO_DELAY.0, NO_DELAY.1);
+        Self::of(command).await
+    }
+
+    /// With this database, and its files in memory.
+    pub(crate) async fn on(url: &str, arguments: &str) -> Self {
+        Self::start(&format!("--blob-store=memory: --database-url {url} {arguments}")).await
     }
 
     /// As [`Running::start`], by a shell that says something to the system first.
-    pub(crate) async fn start_after(shell: &str, arguments: &[&str]) -> Self {
-        let shell = format!("{shell}; exec \"$@\"");
-        let first = ["-c", &shell, "sh", PROGRAM];
-        let arguments = [&first[..], &ANYWHERE, arguments].concat();
-        Self::of(prepared(Command::new("sh"), &arguments, &no_drain_delay())).await
+    pub(crate) async fn start_after(shell: &str, arguments: &str) -> Self {
+        let mut command = Command::new("sh");
+        command.args(["-c", &format!("{shell}; exec {PROGRAM} {ANYWHERE} {arguments}")]);
+        command.env_clear().env(NO_DELAY.0, NO_DELAY.1).kill_on_drop(true);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        Self::of(command).await
     }
 
     /// Starts a command that prints the ready line as JSON.
@@ -91,7 +124,7 @@ impl Running {
     }
 
     /// `None` if it ends before it is ready.
-    pub(crate) async fn try_of(mut command: Command) -> Option<Self> {
+    async fn try_of(mut command: Command) -> Option<Self> {
         let mut child = command.spawn().unwrap();
         let mut stdout = BufReader::new(child.stdout.take().unwrap()).lines();
         let stderr = child.stderr.take().map(|stderr| BufReader::new(stderr).lines());
@@ -117,12 +150,17 @@ impl Running {
         self.ready["api_key"].as_str().unwrap_or_default()
     }
 
-    /// The peak of its memory, in MiB.
-    pub(crate) fn peak_mib(&self) -> usize {
+    /// The code in its sign-in link.
+    pub(crate) fn code(&self) -> &str {
+        self.ready["sign_in_url"].as_str().unwrap().split_once('#').unwrap().1
+    }
+
+    /// The value of this line in what the system says of the process.
+    pub(crate) fn status(&self, name: &str) -> String {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.process_id()));
         let status = status.unwrap();
-        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
-        line.trim().strip_suffix(" kB").unwrap().parse::<usize>().unwrap() / 1024
+        let line = status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(":"));
+        line.unwrap().trim().to_owned()
     }
 
     /// The listener of metrics, of a server with a free port for it.
@@ -169,5 +207,61 @@ impl Running {
             lines.get_mut().read_to_string(&mut stderr).await.unwrap();
         }
         Ended { code: status.code(), stdout, stderr }
+    }
+}
+
+/// A server process that can be killed and started again at the same address.
+pub(crate) struct Server {
+    /// Host and port.
+    pub(crate) address: String,
+    arguments: String,
+    log: PathBuf,
+    pub(crate) process: Option<Running>,
+    http: Http,
+}
+
+impl Server {
+    /// Starts a server on a free port and waits until it is ready.
+    pub(crate) async fn start(log: PathBuf, arguments: &str) -> Self {
+        let address = super::free_address();
+        let arguments = format!(
+            "--listen {address} --public-url {PUBLIC_URL} --json --log-format json {arguments}"
+        );
+        let http = Http::default();
+        let mut server = Self { address, arguments, log, process: None, http };
+        server.start_again().await;
+        server
+    }
+
+    pub(crate) async fn start_again(&mut self) {
+        let log = OpenOptions::new().create(true).append(true).open(&self.log).unwrap();
+        let mut command = program(&self.arguments, &[]);
+        command.stderr(log);
+        self.process = Running::try_of(command).await;
+        assert!(self.process.is_some(), "it did not start: {}", self.log());
+    }
+
+    /// Kills it with SIGKILL.
+    pub(crate) async fn kill(&mut self) {
+        self.process.take().unwrap().child.kill().await.unwrap();
+    }
+
+    pub(crate) fn running(&self) -> &Running {
+        self.process.as_ref().unwrap()
+    }
+
+    /// Its response, which must come, to a request of the API.
+    pub(crate) async fn call(&self, key: &str, request: &Request) -> Response {
+        self.http.call(&self.address, key, request).await.response()
+    }
+
+    /// The same to a GET request without a key.
+    pub(crate) async fn get(&self, path: &str) -> Response {
+        self.http.get(&self.address, path).await.response()
+    }
+
+    /// Everything it has logged.
+    pub(crate) fn log(&self) -> String {
+        std::fs::read_to_string(&self.log).unwrap_or_default()
     }
 }

@@ -1,6 +1,5 @@
 //! Generations and uploads.
 
-use bytes::Bytes;
 use rand::seq::IndexedRandom;
 use rand::{Rng, RngExt};
 use serde_json::json;
@@ -8,8 +7,8 @@ use serde_json::json;
 use super::choose::post;
 use super::{Account, Client, Job, Upload, served};
 use crate::state::{Effect, Image, NEW, Prompt};
-use crate::support::http::{Outcome, Request, send};
-use crate::support::server::PUBLIC_URL;
+use crate::support::http::{Outcome, Request};
+use crate::support::program::PUBLIC_URL;
 
 const UPLOAD_MAX: usize = 40_000;
 
@@ -57,8 +56,7 @@ impl Client {
     pub(super) async fn upload(&mut self, account: &mut Account) {
         let mut bytes = vec![0; self.rng.random_range(1..UPLOAD_MAX)];
         self.rng.fill_bytes(&mut bytes);
-        let (bytes, image) = (Bytes::from(bytes), "image/png");
-        let body = json!({ "contentType": image, "size": bytes.len() });
+        let body = json!({ "contentType": "image/png", "size": bytes.len() });
         let outcome = self.call(account, &Request::post("/uploads/images", body)).await;
         // A slot without a response is of no use and harms nothing.
         let Outcome::Response(response) = outcome else { return };
@@ -69,10 +67,10 @@ impl Client {
         else {
             return account.fault(format!("POST /uploads/images: {}", response.summary()));
         };
-        let server = format!("http://{}", self.addresses.choose(&mut self.rng).unwrap());
-        let put = self.http.0.put(target.replacen(PUBLIC_URL, &server, 1));
-        let put = put.bearer_auth(token).header("content-type", image).body(bytes.clone());
-        let acknowledged = match served(account, send(put).await).await {
+        let server = self.addresses.choose(&mut self.rng).unwrap();
+        let path = target.strip_prefix(PUBLIC_URL).unwrap_or_default();
+        let put = self.http.put(server, path, token, &bytes).await;
+        let acknowledged = match served(account, put).await {
             Outcome::Response(response) if response.status == 200 => true,
             Outcome::Response(response) => {
                 return account.fault(format!("PUT {target}: {}", response.summary()));

@@ -1,161 +1,123 @@
-//! Compares the pages of a history with its writes.
+//! What the writers have done, and what a walk over a list must therefore have.
 //!
-//! A page is wrong unless each prompt could be in it, or not, at some moment while it was
-//! requested. It answers for the ids below those of the page before it, down to its own last one,
-//! or to the lowest of all if it has no cursor. The ids of a walk descend (S-01), so its pages
-//! answer for every id once. Whoever is in the list from before a walk until after it is therefore
-//! in one page of it.
+//! A prompt that was in the list when a walk began, and that nothing changed until the walk ended, is
+//! in one page of the walk; one that was not in the list is in none. The ids of a walk descend (S-01).
 
-use std::collections::BTreeSet;
-use std::fmt;
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
-use super::record::{Filter, History, Id, Page, Prompt, Span, Time, Walk, Write};
+pub(crate) type Id = i64;
 
-/// What is wrong with a page.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Fault {
-    /// It was in the list all the time, and is not in the page.
-    Skipped(Id),
-    /// The walk had it before.
-    Repeated(Id),
-    /// It is greater than the one before it.
-    Disordered(Id),
-    /// Its deletion had been acknowledged.
-    Resurrected(Id),
-    /// It was not in the list at any time of the request, or no writer knows it.
-    Unexpected(Id),
-    /// A page with a cursor has so many entries and not `limit`, or one without has more (S-71).
-    WrongSize(usize),
+/// What filters look at.
+#[derive(Clone, Debug)]
+pub(crate) struct Prompt {
+    pub(crate) kind: &'static str,
+    pub(crate) vaults: BTreeSet<Id>,
 }
 
-/// A fault of the page at this position of a walk.
-pub(crate) struct Finding<'a> {
-    pub(crate) fault: Fault,
-    pub(crate) page: usize,
-    pub(crate) walk: &'a Walk,
+/// The prompts of a run.
+#[derive(Default)]
+pub(crate) struct Prompts {
+    /// Each with the time since which it is so; `None` while a request is on its way that changes
+    /// what filters look at, or deletes it.
+    pub(crate) alive: BTreeMap<Id, (Option<Duration>, Prompt)>,
+    /// With the time at which the deletion was acknowledged.
+    pub(crate) deleted: BTreeMap<Id, Duration>,
+    /// Ids in pages whose creation was not acknowledged then. It must be later.
+    pub(crate) unknown: BTreeSet<Id>,
 }
 
-impl fmt::Display for Finding<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { fault, page, walk: Walk { filter, limit, pages } } = self;
-        let (number, Page { span, ids, more }) = (page + 1, &pages[*page]);
-        write!(f, "{fault:?} in page {number} of a walk, {filter:?}, limit {limit}, {span:?}")?;
-        write!(f, ", more: {more}, ids: {ids:?}")
+/// The queries `type` and `vaultId`.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Filter {
+    pub(crate) kind: Option<&'static str>,
+    pub(crate) vault: Option<Id>,
+}
+
+impl Filter {
+    fn has(&self, prompt: &Prompt) -> bool {
+        self.kind.is_none_or(|kind| kind == prompt.kind)
+            && self.vault.is_none_or(|vault| prompt.vaults.contains(&vault))
     }
 }
 
-/// Everything that is wrong in a history.
-pub(crate) fn check(history: &History) -> Vec<Finding<'_>> {
-    let mut pages: Vec<_> = history
-        .walks
-        .iter()
-        .flat_map(|walk| (0..walk.pages.len()).map(move |page| (walk, page)))
-        .collect();
-    pages.sort_by_key(|(walk, page)| walk.pages[*page].span.sent);
-    let mut existing = Existing::of(history);
-    let mut findings = Vec::new();
-    for (walk, page) in pages {
-        let existing = existing.at(&walk.pages[page]);
-        let faults = order(walk, page);
-        let faults = faults.chain(unexpected(history, walk, page));
-        let faults = faults.chain(skipped(history, existing, walk, page));
-        findings.extend(faults.map(|fault| Finding { fault, page, walk }));
-    }
-    findings
-}
-
-/// The prompts that exist when a page is requested, so that not all of the run are looked at.
-struct Existing {
-    /// Acknowledged creations, and deletions that were sent; descending by time.
-    changes: Vec<(Time, Id, bool)>,
-    ids: BTreeSet<Id>,
-}
-
-impl Existing {
-    fn of(history: &History) -> Self {
-        let mut changes = Vec::new();
-        for (id, writes) in &history.prompts {
-            changes.extend(writes.first().map(|write| (write.span.answered, *id, true)));
-            let last = writes.last().filter(|write| write.after.is_none());
-            changes.extend(last.map(|write| (write.span.sent, *id, false)));
+impl Prompts {
+    /// What is wrong with a walk that began at this time and has just ended.
+    pub(crate) fn faults(
+        &mut self,
+        began: Duration,
+        filter: Filter,
+        limit: usize,
+        pages: &[Vec<Id>],
+    ) -> Vec<String> {
+        let mut faults = Vec::new();
+        let ids: Vec<_> = pages.iter().flatten().copied().collect();
+        for two in ids.windows(2).filter(|two| two[0] <= two[1]) {
+            let is_again = ids.iter().filter(|id| **id == two[1]).count() > 1;
+            faults.push(format!("{} {}", if is_again { "repeated" } else { "disordered" }, two[1]));
         }
-        changes.sort_by(|a, b| b.cmp(a));
-        Self { changes, ids: BTreeSet::new() }
-    }
-
-    /// Pages must come in the order in which they were sent.
-    fn at(&mut self, page: &Page) -> &BTreeSet<Id> {
-        while let Some((_, id, exists)) = self.changes.pop_if(|change| change.0 <= page.span.sent) {
-            if exists {
-                self.ids.insert(id)
-            } else {
-                self.ids.remove(&id)
-            };
+        // A page with a cursor is full (S-71).
+        for (number, page) in pages.iter().enumerate() {
+            let is_last = number + 1 == pages.len();
+            if page.len() > limit || !is_last && page.len() < limit {
+                faults.push(format!("size {}", page.len()));
+            }
         }
-        &self.ids
+        let is_settled = |since: &Option<Duration>| since.is_some_and(|since| since <= began);
+        for id in &ids {
+            match (self.alive.get(id), self.deleted.get(id)) {
+                (Some((since, prompt)), _) if is_settled(since) && !filter.has(prompt) => {
+                    faults.push(format!("unexpected {id}"));
+                }
+                (_, Some(at)) if *at <= began => faults.push(format!("resurrected {id}")),
+                (None, None) => drop(self.unknown.insert(*id)),
+                _ => {}
+            }
+        }
+        let ids: BTreeSet<_> = ids.into_iter().collect();
+        let missing = self.alive.iter().filter(|(id, (since, prompt))| {
+            is_settled(since) && filter.has(prompt) && !ids.contains(id)
+        });
+        faults.extend(missing.map(|(id, _)| format!("skipped {id}")));
+        faults
     }
 }
 
-/// The last id of the pages before this one.
-fn before(walk: &Walk, page: usize) -> Option<Id> {
-    walk.pages[..page].iter().rev().find_map(|page| page.ids.last().copied())
-}
-
-fn order(walk: &Walk, page: usize) -> impl Iterator<Item = Fault> {
-    let Page { ids, more, .. } = &walk.pages[page];
-    let previous = before(walk, page).into_iter().chain(ids.iter().copied());
-    let own = if before(walk, page).is_some() { &ids[..] } else { ids.get(1..).unwrap_or(&[]) };
-    let ascents = previous.zip(own).filter(|(previous, id)| *id >= previous);
-    let faults = ascents.map(move |(_, id)| {
-        let times = walk.pages[..=page].iter().flat_map(|page| &page.ids).filter(|one| *one == id);
-        if times.count() > 1 { Fault::Repeated(*id) } else { Fault::Disordered(*id) }
-    });
-    let is_wrong = if *more { ids.len() != walk.limit } else { ids.len() > walk.limit };
-    faults.chain(is_wrong.then_some(Fault::WrongSize(ids.len())))
-}
-
-fn unexpected(history: &History, walk: &Walk, page: usize) -> impl Iterator<Item = Fault> {
-    let Page { ids, span, .. } = &walk.pages[page];
-    ids.iter().filter_map(move |id| {
-        let Some(writes) = history.prompts.get(id) else {
-            return Some(Fault::Unexpected(*id));
-        };
-        if states(writes, *span).any(|state| is_listed(walk.filter, state)) {
-            return None;
-        }
-        let is_deleted = states(writes, *span).all(|state| state.is_none())
-            && writes.first().is_some_and(|write| write.span.sent <= span.answered);
-        Some(if is_deleted { Fault::Resurrected(*id) } else { Fault::Unexpected(*id) })
-    })
-}
-
-fn skipped(
-    history: &History,
-    existing: &BTreeSet<Id>,
-    walk: &Walk,
-    page: usize,
-) -> impl Iterator<Item = Fault> {
-    let Page { ids, span, more } = &walk.pages[page];
-    let end = before(walk, page).unwrap_or(Id::MAX);
-    let start = ids.last().copied().filter(|_| *more).unwrap_or(Id::MIN).min(end);
-    let present: BTreeSet<_> = ids.iter().copied().collect();
-    let missing = existing.range(start..end).filter(move |id| !present.contains(id));
-    let missing = missing.filter(move |id| {
-        states(&history.prompts[id], *span).all(|state| is_listed(walk.filter, state))
-    });
-    missing.map(|id| Fault::Skipped(*id))
-}
-
-fn is_listed(filter: Filter, state: Option<&Prompt>) -> bool {
-    state.is_some_and(|prompt| filter.has(prompt))
-}
-
-/// The states that a prompt may have had at some moment of a span, `None` where it did not exist.
-fn states(writes: &[Write], span: Span) -> impl Iterator<Item = Option<&Prompt>> {
-    (0..=writes.len()).filter_map(move |done| {
-        let began = done.checked_sub(1).map(|last| &writes[last]);
-        let is_over = writes.get(done).is_some_and(|next| next.span.answered < span.sent);
-        let is_later = began.is_some_and(|write| write.span.sent > span.answered);
-        (!is_over && !is_later).then(|| began.and_then(|write| write.after.as_ref()))
-    })
+/// Of texts 1 to 5 in vault 7, of which 3 was deleted, 2 is being changed and 1 was changed after the
+/// walk began.
+#[test]
+fn a_wrong_walk_is_found_and_a_right_one_has_no_faults() {
+    let time = Duration::from_secs;
+    let text = Prompt { kind: "text", vaults: [7].into() };
+    let texts = Filter { kind: Some("text"), vault: Some(7) };
+    let (images, elsewhere) =
+        (Filter { kind: Some("image"), vault: None }, Filter { kind: None, vault: Some(8) });
+    for (filter, pages, expected) in [
+        (texts, &[&[5, 4][..], &[2, 1]][..], ""),
+        (texts, &[&[5, 4], &[2]], ""),
+        (texts, &[&[5, 4], &[1]], ""),
+        (texts, &[&[5, 4], &[]], ""),
+        (Filter::default(), &[&[5, 4]], ""),
+        (texts, &[&[4, 2], &[1]], "skipped 5"),
+        (texts, &[&[]], "skipped 4, skipped 5"),
+        (texts, &[&[5, 4], &[4, 2], &[1]], "repeated 4"),
+        (texts, &[&[5, 4], &[1, 2]], "disordered 2"),
+        (texts, &[&[5, 4], &[3, 2]], "resurrected 3"),
+        (texts, &[&[5], &[4, 2]], "size 1"),
+        (texts, &[&[5, 4, 2]], "size 3"),
+        (images, &[&[5, 2]], "unexpected 5"),
+        (elsewhere, &[&[4, 1]], "unexpected 4"),
+    ] {
+        let since = [(1, Some(time(11))), (2, None), (4, Some(time(9))), (5, Some(time(10)))];
+        let alive = since.map(|(id, since)| (id, (since, text.clone()))).into();
+        let mut prompts = Prompts { alive, deleted: [(3, time(9))].into(), ..Prompts::default() };
+        let pages: Vec<_> = pages.iter().map(|page| page.to_vec()).collect();
+        let faults = prompts.faults(time(10), filter, 2, &pages);
+        assert_eq!(faults.join(", "), expected, "{pages:?}");
+        assert!(prompts.unknown.is_empty());
+    }
+    let mut prompts = Prompts::default();
+    assert!(
+        prompts.faults(time(1), texts, 2, &[vec![9]]).is_empty() && prompts.unknown == [9].into()
+    );
 }

@@ -55,10 +55,14 @@ impl Deployment {
     /// In the mode `immediate` the database recovers from its log, as after a crash.
     pub(super) async fn restart(&mut self, mode: &str) {
         let before = self.speed(4 * WINDOW).await;
+        self.interrupt(mode).await;
+        self.wait_for_full_speed(before, RESTART_MAX).await;
+    }
+
+    pub(super) async fn interrupt(&mut self, mode: &str) {
         self.cluster.stop(mode).await;
         self.pause().await;
         self.cluster.start_again().await;
-        self.wait_for_full_speed(before, RESTART_MAX).await;
     }
 
     /// Waits for [`FULL`] of the speed before, from now on.

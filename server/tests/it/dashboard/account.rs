@@ -3,10 +3,10 @@
 use serde_json::{Value, json};
 
 use super::texts::HOSTILE;
-use super::two_accounts;
 use super::uploads::multipart;
 use crate::support::browser::{
     Browser, FORM, OWN, assert_has, attribute, code, encoded, request, send, sign_in_request,
+    two_accounts,
 };
 use crate::support::client::call;
 

@@ -4,42 +4,19 @@ use super::PAGES;
 use crate::support::browser::{Browser, assert_has, attribute, request, send, sign_in};
 use crate::support::client::Connection;
 
-/// The key that a page shows after its creation.
-fn key_in(page: &str) -> String {
-    let line = page.split("export PROMPTARIUM_API_KEY=").nth(1).unwrap();
-    line.split('<').next().unwrap().to_owned()
-}
-
 #[tokio::test]
-async fn a_new_key_is_shown_once_and_a_revoked_one_is_refused() {
+async fn a_new_key_is_on_no_other_page_and_without_a_scope_only_reads() {
     let browser = Browser::open().await;
-    let created = browser.post("/keys", "name=Laptop&scope=prompts%3Awrite").await;
+    let created = browser.post("/keys", "name=Reader&scope=").await;
     assert_eq!((created.status, created.header("cache-control")), (200, Some("no-store")));
-    let key = key_in(&created.body);
-    let secret = key.rsplit('_').next().unwrap();
+    let (_, key) = created.body.split_once("export PROMPTARIUM_API_KEY=").unwrap();
+    let key = key.split('<').next().unwrap();
     for (path, ..) in PAGES {
-        assert!(!browser.page(path).await.contains(secret), "{path}");
+        assert!(!browser.page(path).await.contains(key.rsplit('_').next().unwrap()), "{path}");
     }
-
-    let mut connection = Connection::to(&browser.server).await;
-    let mut status = async || connection.api(&key, "GET", "/vaults", None).await.status;
-    assert_eq!(status().await, 200);
-    let keys = browser.page("/keys").await;
-    let path = format!("/keys/{}", attribute(&keys, "href=\"/keys/"));
-    assert!(browser.page(&path).await.contains("Laptop"));
-    assert_eq!(status().await, 200, "asking revokes nothing");
-    assert_eq!(browser.post(&path, "").await.location(), "/keys?done=key-revoked");
-    assert_eq!(status().await, 401);
-    assert!(browser.page("/keys").await.contains("Revoked"));
-}
-
-#[tokio::test]
-async fn a_new_key_without_a_scope_only_reads() {
-    let browser = Browser::open().await;
-    let key = key_in(&browser.post("/keys", "name=Reader&scope=").await.body);
     let mut connection = Connection::to(&browser.server).await;
     for (method, expected) in [("GET", 200), ("POST", 401)] {
-        let sent = connection.api(&key, method, "/vaults", None).await;
+        let sent = connection.api(key, method, "/vaults", None).await;
         assert_eq!(sent.status, expected, "{method}");
     }
 }
@@ -168,4 +145,49 @@ async fn one_session_and_all_others_can_be_ended() {
         assert_eq!(alive, expected, "after {path}");
     }
     browser.page("/sessions").await;
+}
+
+#[tokio::test]
+async fn line_breaks_of_forms_are_stored_as_one_character() {
+    let browser = Browser::open().await;
+    let created = browser.post("/prompts/new", "title=t&prompt=First%0D%0Asecond").await;
+    assert!(browser.page(created.location()).await.contains("First\nsecond"));
+    let page = browser.page(&created.location().replace('?', "/edit?")).await;
+    assert_has(&page, &["value=\"t\"", ">\nFirst\nsecond"]);
+}
+
+/// Of the forms for several prompts. Those of a vault know its members.
+#[tokio::test]
+async fn what_is_chosen_in_a_list_must_be_there_and_may_be_gone() {
+    let browser = Browser::open().await;
+    let ids = [browser.prompt("first", Some(1)).await, browser.prompt("second", Some(1)).await];
+    let member = browser.data("/vaults/1/prompts").await[0]["vaultPromptId"].to_string();
+    let sea = browser.vault("Sea", "private").await;
+    let chosen = format!("id={}&back=type%3Dtext%26x%3Dy", ids[0]);
+    let moving = format!("{chosen}&action=move&from=1&vaultId={sea}");
+    let (deleting, back) = (format!("{chosen}&action=delete&sure=yes"), "/prompts?type=text&done=");
+    for (path, form, status, location) in [
+        ("/prompts/chosen", "id=1&action=x", 400, ""),
+        ("/prompts/chosen", "id=x&action=add", 400, ""),
+        ("/prompts/chosen", "id=1&action=add&vaultId=x", 400, ""),
+        ("/prompts/chosen", "action=delete&sure=yes&back=", 303, "/prompts?done=none-chosen"),
+        ("/prompts/chosen", &moving, 303, "prompts-moved"),
+        ("/prompts/chosen", &moving, 303, "prompts-moved"),
+        ("/vaults/1/prompts", &format!("vaultPromptId={member}&action=other"), 404, ""),
+        ("/vaults/1/prompts", "vaultPromptId=x&action=pin", 404, ""),
+        ("/vaults/1/prompts", "vaultPromptId=999&action=pin", 404, ""),
+        ("/vaults/1/prompts", "action=remove", 303, "none-chosen"),
+        ("/vaults/1/prompts", &format!("vaultPromptId={member}&action=cover"), 303, "no-picture"),
+        ("/vaults/1/prompts", &format!("vaultPromptId={member}&action=remove"), 303, "removed"),
+        ("/prompts/chosen", &deleting, 303, "prompts-deleted"),
+        ("/prompts/chosen", &deleting, 303, "prompts-deleted"),
+        (&format!("/prompts/{}/delete", ids[0]), "", 404, ""),
+    ] {
+        let sent = browser.post(path, form).await;
+        assert_eq!(sent.status, status, "{path} {form}");
+        assert!(sent.location().ends_with(location), "{path} {form}: {}", sent.location());
+        if form.starts_with(&chosen) {
+            assert_eq!(sent.location(), format!("{back}{location}"));
+        }
+    }
 }

@@ -7,8 +7,10 @@ use serde_json::json;
 use sha2::{Digest, Sha256};
 use url::form_urlencoded;
 
-use super::{PAGES, two_accounts};
-use crate::support::browser::{Browser, FOREIGN, FORM, OWN, request, send, sign_in_request};
+use super::PAGES;
+use crate::support::browser::{
+    Browser, FOREIGN, FORM, KEYS, OWN, code, request, send, sign_in_request, two_accounts,
+};
 
 /// Every form that needs a session, from the route table, on what need not exist.
 fn forms() -> Vec<String> {
@@ -69,7 +71,7 @@ async fn a_form_of_another_site_is_refused_and_changes_nothing() {
         for list in ["/prompts", "/vaults", "/vaults/1/prompts"] {
             state += &browser.data(list).await.to_string();
         }
-        state += &browser.keys("GET", "", &json!(null)).await.body;
+        state += &browser.get(KEYS).await.body;
         // Each form has another token each time.
         let account = browser.page("/account").await;
         account
@@ -77,12 +79,14 @@ async fn a_form_of_another_site_is_refused_and_changes_nothing() {
             .fold(state, |all, part| all + part.split_once('"').map_or(part, |(_, rest)| rest))
     };
     let before = state().await;
-    let forms = forms();
+    let mut forms = forms();
     assert!(forms.len() >= 18, "{forms:?}");
+    forms.extend(["/sign-in", "/sign-out"].map(str::to_owned));
     // As each form needs it, to change something.
     let fields = format!(
         "name=default&title=t&prompt=p&modelId=local%2Fplasma&visibility=public&id={prompt}&\
-         vaultPromptId=1&action=delete&sure=yes"
+         vaultPromptId=1&action=delete&sure=yes&code={}",
+        code(&browser.server).await
     );
     for path in forms {
         for site in FOREIGN {
@@ -91,6 +95,12 @@ async fn a_form_of_another_site_is_refused_and_changes_nothing() {
             assert_eq!(refused.status, 403, "{path} {site}");
             let id = refused.header("x-request-id").unwrap();
             assert!(refused.body.contains(id), "{path}: {}", refused.body);
+            assert_eq!(refused.header("set-cookie"), None, "{path} {site}");
+            if path.starts_with("/sign-") {
+                // Nobody is signed in by a page of another site, whether signed in or not.
+                let sent = request("POST", &path, &format!("{FORM}{site}"), &fields);
+                assert_eq!(send(&browser.server, sent).await.status, 403, "{path} {site}");
+            }
         }
     }
     assert_eq!(state().await, before);

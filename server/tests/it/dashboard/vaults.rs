@@ -1,81 +1,9 @@
-//! Vaults in the dashboard, and the pages of vaults that anybody can read.
+//! The pages of vaults that anybody can read.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::texts::HOSTILE;
-use super::two_accounts;
-use crate::support::browser::{Browser, assert_has, encoded};
-
-/// The titles of a vault in order.
-async fn titles(browser: &Browser, vault: i64) -> Vec<String> {
-    let contents = browser.data(&format!("/vaults/{vault}/prompts")).await;
-    let contents = contents.as_array().unwrap().iter();
-    contents.map(|prompt| prompt["title"].as_str().unwrap().to_owned()).collect()
-}
-
-#[tokio::test]
-async fn a_vault_is_created_changed_and_deleted() {
-    let browser = Browser::open().await;
-    assert!(browser.page("/vaults").await.contains("href=\"/vaults/new\""));
-    let meanings =
-        ["Only you can see it.", "Everybody who has its address", "search engines may list"];
-    assert_has(&browser.page("/vaults/new").await, &meanings);
-    let hostile = &HOSTILE[..28];
-    let fields = [("name", hostile), ("description", "<b>Stars</b>"), ("visibility", "private")];
-    let page = browser.submit("/vaults/new", &fields).await;
-    assert!(page.contains("The vault is created.") && !page.contains("<script>alert"), "{page}");
-    let vaults = browser.data("/vaults").await;
-    assert_eq!(vaults[0]["name"], hostile);
-    let at = |action: &str| format!("/vaults/{}{action}", vaults[0]["id"]);
-
-    let page = browser.page(&at("/edit")).await;
-    assert_has(&page, &["&lt;b&gt;Stars&lt;/b&gt;", "value=\"private\" checked"]);
-    let fields = [("name", "Night sky"), ("description", ""), ("visibility", "public")];
-    let page = browser.submit(&at("/edit"), &fields).await;
-    assert_has(&page, &["Night sky", "/v/default/night-sky"]);
-    let changed = browser.data(&at("")).await;
-    assert_eq!((&changed["visibility"], &changed["description"]), (&json!("public"), &Value::Null));
-
-    assert!(browser.page(&at("/delete")).await.contains("Its prompts stay."));
-    assert!(browser.submit(&at("/delete"), &[]).await.contains("The vault is deleted."));
-    assert_eq!(browser.get(&at("")).await.status, 404);
-}
-
-#[tokio::test]
-async fn chosen_prompts_are_pinned_moved_and_removed() {
-    let browser = Browser::open().await;
-    let (sky, sea) = (browser.vault("Sky", "private").await, browser.vault("Sea", "private").await);
-    for title in ["one", "two", "three"] {
-        browser.prompt(title, Some(sky)).await;
-    }
-    let path = format!("/vaults/{sky}/prompts");
-    let memberships = browser.data(&path).await;
-    let id = |at: usize| memberships[at]["vaultPromptId"].to_string();
-    let ([three, two, one], target) = ([id(0), id(1), id(2)], sea.to_string());
-
-    let both = [("vaultPromptId", &*two), ("vaultPromptId", &*one), ("action", "pin")];
-    let page = browser.submit(&path, &both).await;
-    assert!(page.contains("The chosen prompts are pinned."), "{page}");
-    assert_eq!(titles(&browser, sky).await, ["two", "one", "three"]);
-    let page = browser.page(&format!("/vaults/{sky}")).await;
-    let at = |text: &str| page.find(text).unwrap_or_else(|| panic!("no {text} in {page}"));
-    assert!(at(">two<") < at("Pinned") && at("Pinned") < at(">three<"), "{page}");
-    browser.submit(&path, &[("vaultPromptId", &two), ("action", "unpin")]).await;
-    assert_eq!(titles(&browser, sky).await, ["one", "three", "two"]);
-    let fields = [("vaultPromptId", &*three), ("action", "move"), ("targetVaultId", &*target)];
-    browser.submit(&path, &fields).await;
-    assert_eq!(titles(&browser, sea).await, ["three"]);
-    browser.submit(&path, &[("vaultPromptId", &two), ("action", "remove")]).await;
-    assert_eq!(titles(&browser, sky).await, ["one"]);
-    let page = browser.submit(&path, &[("vaultPromptId", &one), ("action", "cover")]).await;
-    assert!(page.contains("has no picture, so the cover stays"), "{page}");
-    assert!(browser.submit(&path, &[("action", "remove")]).await.contains("nothing has changed"));
-    for (id, action) in [(&*one, "other"), ("x", "pin"), ("999", "pin")] {
-        let fields = encoded(&[("vaultPromptId", id), ("action", action)]);
-        assert_eq!(browser.post(&path, &fields).await.status, 404, "{fields}");
-    }
-    assert_eq!(titles(&browser, sky).await, ["one"]);
-}
+use crate::support::browser::{assert_has, two_accounts};
 
 #[tokio::test]
 async fn anybody_sees_a_shared_vault_and_nothing_else() {

@@ -63,7 +63,7 @@ async fn servers_of_one_host_sign_nobody_out_of_each_other() {
 
 #[tokio::test]
 async fn opened_at_another_address_the_page_and_the_log_name_both_and_the_flag() {
-    let mut server = Running::start(&["--log-format", "json"]).await;
+    let mut server = Running::start("--log-format json").await;
     let text = format!(
         "this page was opened at http://192.0.2.2:18140, but the address of this server is {}; \
          open it there, or start the server with `--public-url http://192.0.2.2:18140`",
