@@ -76,7 +76,7 @@ async fn watched(
     };
     let base_url = public.base_url();
     let (clock, provider, blobs) = (Clock::System, None, None);
-    let parts = ServiceParts { store, clock, public, provider, blobs, with_metrics: false };
+    let parts = ServiceParts { store, clock, public, provider, blobs };
     let service = start(config(WORKERS)?, parts).await?;
     let mut config = keys::target(&base_url, service.sign_in.make().await?.as_deref())?;
     match &socket {

@@ -129,7 +129,7 @@ async fn a_vault_is_made_changed_shared_and_deleted(browser: &mut Browser) {
 }
 
 async fn chosen_prompts_are_pinned_and_moved(browser: &mut Browser) {
-    const SUNRISE: &str = "//input[@type='checkbox'][contains(@aria-label, 'sunrise')]";
+    const SUNRISE: &str = "//li[contains(., 'sunrise')]//input[@type='checkbox']";
     let client = browser.site.client();
     let vault = client.vaults().create("Harbours").await.unwrap();
     client.vaults().create("Other").await.unwrap();
@@ -150,7 +150,7 @@ async fn chosen_prompts_are_pinned_and_moved(browser: &mut Browser) {
         browser.click_on("//label[contains(., 'Choose all')]").await;
     } else {
         browser.click_on(SUNRISE).await;
-        browser.click_on("//input[@type='checkbox'][contains(@aria-label, 'noon')]").await;
+        browser.click_on("//li[contains(., 'noon')]//input[@type='checkbox']").await;
     }
     browser.choose("targetVaultId", "Other").await;
     browser.click("Move").await;

@@ -13,6 +13,7 @@ pub(super) enum Kind {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The part of a request that an id is in.
 pub enum Where {
     /// In the path.
     Path,
