@@ -90,8 +90,11 @@ impl Slots {
     ) -> Result<SlotClaims, SlotError> {
         let decode = |text: &str| BASE64URL_NOPAD.decode(text.as_bytes()).ok();
         let verified = || {
-            let (name, mut parameters) = (name?, query?.split('&'));
-            let signed = decode(parameters.find_map(|one| one.strip_prefix(PARAMETER))?)?;
+            let name = name?;
+            let mut slots = query?.split('&').filter_map(|one| one.strip_prefix(PARAMETER));
+            // Given twice, it is refused.
+            let signed = slots.next().filter(|_| slots.next().is_none())?;
+            let signed = decode(signed)?;
             let (mut claims, url_signature) = signed.split_at_checked(CLAIMS_BYTES)?;
             signature(&self.url_mac, &name, claims).verify_slice(url_signature).ok()?;
             signature(&self.token_mac, &name, claims).verify_slice(&decode(token)?).ok()?;
