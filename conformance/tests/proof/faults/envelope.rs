@@ -66,8 +66,6 @@ pub(super) const ALL: &[Fault] = &[
     fault! { "envelope.version-left-out" ["VE-01"] asks("* /api/vaults", |request| {
         request.path = request.path.replacen("/api", ROOT, 1);
     }) },
-    fault! { in "envelope.ids." "ids.descend" ["EN-08"]
-        edits_data("POST /prompts, POST /vaults", |made| descends(made, "id")) },
     fault! { in "envelope.ids.ascending" "ids.memberships-descend" ["EN-08"]
         edits_each("GET /vaults/*/prompts", |one| descends(one, "vaultPromptId")) },
     // A 400 of a new vault has the refused body as data.

@@ -13,16 +13,12 @@ use tokio::net::TcpStream;
 use tokio::time::Instant;
 
 use super::ListenerLimits;
+use super::frames::Frames;
 use crate::limits::{HEAD_BYTES_FREE, HEAD_BYTES_MAX};
-use crate::quota::{Permit, Quota};
-use crate::store::Cause;
+use crate::quota::{OverQuota, Permit, Quota};
 
 /// Fewer bytes than this are no progress: a peer that reads one at a time is stalled.
 const PROGRESS_BYTES: usize = 16 * 1024;
-/// Bytes of HTTP/2 without a request, and one more for each [`WRITTEN_PER_BYTE`] that the peer is
-/// sent, because it acknowledges those. The HTTP library answers PING and SETTINGS without end.
-const BYTES_WITHOUT_REQUEST_MAX: usize = 256 * 1024;
-const WRITTEN_PER_BYTE: usize = 16;
 /// Head and body that are written as one buffer.
 const JOINED_BYTES_MAX: usize = 2048;
 
@@ -98,31 +94,22 @@ impl ConnectionActivity {
     }
 
     /// Takes bytes that the peer has sent. Frames of HTTP/2 need not belong to a request.
-    fn read(&mut self, bytes: usize) -> Result<(), Cause> {
+    fn read(&mut self, bytes: usize) -> Result<(), OverQuota> {
         self.transferred(bytes);
-        if self.requests_in_flight > 0 {
+        if self.requests_in_flight > 0 || self.is_http2() {
             return Ok(());
         }
         self.unclaimed_bytes += bytes;
-        // What follows a request of HTTP/1 can be the rest of its body.
-        let may_be_http2 = matches!(self.version, None | Some(Version::HTTP_2));
-        if may_be_http2 && self.unclaimed_bytes > BYTES_WITHOUT_REQUEST_MAX {
-            return Err("too many HTTP/2 control frames".into());
-        }
-        if !self.is_http2() {
-            self.head_since.get_or_insert_with(Instant::now);
-            if self.unclaimed_bytes > HEAD_BYTES_FREE && self.head_memory.is_none() {
-                let memory = self.memory.of(self.peer);
-                self.head_memory = Some(memory.reserve(HEAD_BYTES_MAX - HEAD_BYTES_FREE)?);
-            }
+        self.head_since.get_or_insert_with(Instant::now);
+        if self.unclaimed_bytes > HEAD_BYTES_FREE && self.head_memory.is_none() {
+            let memory = self.memory.of(self.peer);
+            self.head_memory = Some(memory.reserve(HEAD_BYTES_MAX - HEAD_BYTES_FREE)?);
         }
         Ok(())
     }
 
     fn wrote(&mut self, outcome: &Poll<io::Result<usize>>) {
         if let Poll::Ready(Ok(bytes)) = outcome {
-            let acknowledged = bytes / WRITTEN_PER_BYTE;
-            self.unclaimed_bytes = self.unclaimed_bytes.saturating_sub(acknowledged);
             self.blocked_since = None;
             self.transferred(*bytes);
         } else if outcome.is_pending() {
@@ -156,6 +143,7 @@ impl Drop for InFlight {
 pub(super) struct TrackedStream {
     pub(super) stream: TcpStream,
     pub(super) activity: Arc<Mutex<ConnectionActivity>>,
+    pub(super) frames: Frames,
 }
 
 impl AsyncRead for TrackedStream {
@@ -166,9 +154,12 @@ impl AsyncRead for TrackedStream {
     ) -> Poll<io::Result<()>> {
         let before = buffer.filled().len();
         let outcome = Pin::new(&mut self.stream).poll_read(context, buffer);
-        let bytes = buffer.filled().len() - before;
-        if bytes > 0 {
-            self.activity.lock().read(bytes).map_err(io::Error::other)?;
+        let read = &buffer.filled()[before..];
+        if !read.is_empty() {
+            self.activity.lock().read(read.len()).map_err(io::Error::other)?;
+            if !self.frames.read(read) {
+                return Poll::Ready(Err(io::Error::other("too many HTTP/2 control frames")));
+            }
         }
         outcome
     }
@@ -200,6 +191,9 @@ impl AsyncWrite for TrackedStream {
             Pin::new(&mut self.stream).poll_write_vectored(context, buffers)
         };
         self.activity.lock().wrote(&outcome);
+        if let Poll::Ready(Ok(bytes)) = outcome {
+            self.frames.wrote(bytes);
+        }
         outcome
     }
 
@@ -215,7 +209,7 @@ impl AsyncWrite for TrackedStream {
     /// connection, and the reset can overtake the response: the peer's writes fail, and a proxy drops
     /// what it has not passed on. So the rest is read and discarded, until the head is too slow.
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let Self { stream, activity } = &mut *self;
+        let Self { stream, activity, .. } = &mut *self;
         ready!(Pin::new(&mut *stream).poll_shutdown(context))?;
         let mut piece = [0; 8 * 1024];
         while activity.lock().head_since.is_some() {
@@ -258,21 +252,5 @@ mod tests {
         next.read(1).unwrap();
         drop((two, next));
         assert_eq!(quota.usage().used, 0);
-    }
-
-    #[tokio::test]
-    async fn bytes_of_http_2_without_a_request_are_limited() {
-        let quota = Quota::new("memory", "the memory", HEAD_BYTES_MAX, HEAD_BYTES_MAX);
-        // Before the first request it is not known.
-        for version in [None, Some(Version::HTTP_2)] {
-            let mut flood = connection(&quota, 1, version);
-            flood.read(BYTES_WITHOUT_REQUEST_MAX).unwrap();
-            flood.wrote(&Poll::Ready(Ok(8 * WRITTEN_PER_BYTE)));
-            flood.read(8).unwrap();
-            assert!(flood.read(1).is_err(), "{version:?}");
-            let flood = Arc::new(Mutex::new(flood));
-            let _request = InFlight::begin(&flood, Version::HTTP_2);
-            flood.lock().read(2 * BYTES_WITHOUT_REQUEST_MAX).unwrap();
-        }
     }
 }

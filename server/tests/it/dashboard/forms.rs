@@ -178,7 +178,7 @@ async fn what_is_chosen_in_a_list_must_be_there_and_may_be_gone() {
         ("/vaults/1/prompts", "vaultPromptId=999&action=pin", 404, ""),
         ("/vaults/1/prompts", "action=remove", 303, "none-chosen"),
         ("/vaults/1/prompts", &format!("vaultPromptId={member}&action=cover"), 303, "no-picture"),
-        ("/vaults/1/prompts", &format!("vaultPromptId={member}&action=remove"), 303, "removed"),
+        ("/vaults/1/prompts", &format!("vaultPromptId={member}&action=remove"), 303, "done=remove"),
         ("/prompts/chosen", &deleting, 303, "prompts-deleted"),
         ("/prompts/chosen", &deleting, 303, "prompts-deleted"),
         (&format!("/prompts/{}/delete", ids[0]), "", 404, ""),
