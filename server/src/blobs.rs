@@ -19,7 +19,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use futures::stream::{self, BoxStream, StreamExt, TryStreamExt};
+use futures::stream::{self, BoxStream, StreamExt};
 use object_store::memory::InMemory;
 use object_store::path::Path;
 use object_store::{
@@ -160,7 +160,15 @@ impl Blobs {
             Place::Folder(_) => FOLDER_DOWNLOAD_BYTES,
             Place::S3(_) => S3_DOWNLOAD_BYTES,
         };
-        let (size, bytes) = (got.meta.size, got.into_stream().map_err(BlobError::from).boxed());
+        let (size, is_file) = (got.meta.size, matches!(self.place, Place::Folder(_)));
+        let bytes = got.into_stream().map(move |piece| match piece? {
+            // There would be no end of them.
+            piece if is_file && piece.is_empty() => {
+                Err(BlobError::text("a file has become shorter while it is read"))
+            }
+            piece => Ok(piece),
+        });
+        let bytes = bytes.boxed();
         Ok(Some(Blob { size, buffered, bytes: pieces_in_time(BLOBS_TIMEOUT, bytes) }))
     }
 

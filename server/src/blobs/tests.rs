@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use std::time::{Duration, SystemTime};
 
 use futures::future::join_all;
-use futures::stream;
+use futures::{TryStreamExt, stream};
 use http::HeaderMap;
 use tempfile::TempDir;
 use tokio::net::TcpListener;
@@ -69,6 +69,17 @@ async fn a_file_comes_back_whole_and_in_part() {
             }
         }
     }
+}
+
+#[tokio::test]
+async fn reading_a_file_that_becomes_shorter_meanwhile_fails() {
+    let folder = TempDir::new().unwrap();
+    let (blobs, name) = (open_folder(&folder), AssetName::random(Media::Mp4));
+    assert!(blobs.put_new(&name, sample(300_000)).await.unwrap());
+    let got = blobs.get(&name, None).await.unwrap().unwrap();
+    let path = folder.path().join(key(&name).as_ref());
+    File::options().write(true).open(path).unwrap().set_len(100_000).unwrap();
+    assert!(got.bytes.try_collect::<Vec<_>>().await.is_err());
 }
 
 #[tokio::test]
