@@ -7,21 +7,20 @@
 
 pub(crate) mod account;
 pub(crate) mod chosen;
-mod entered;
 mod forms;
 pub(crate) mod generate;
 pub(crate) mod home;
 pub(crate) mod jobs;
 pub(crate) mod keys;
 mod layout;
-mod listing;
 mod parts;
 mod pictures;
+mod prelude;
 pub(crate) mod prompt;
 pub(crate) mod prompts;
 pub(crate) mod public;
 pub(crate) mod sessions;
-pub(crate) mod uploads;
+mod uploads;
 pub(crate) mod vaults;
 mod visit;
 

@@ -6,22 +6,15 @@ use std::io::{Read, Seek};
 use futures::TryStreamExt;
 use http::header::CONTENT_DISPOSITION;
 use http::{HeaderValue, StatusCode};
-use maud::html;
-use serde_json::json;
 
 use super::SIGN_IN;
-use super::forms::{Entered, Field, Form, Input};
-use super::layout::{done_address, redirect};
-use super::parts::typed;
+use super::prelude::*;
 use super::uploads::{FILE, Sent, receive};
-use super::visit::Visit;
-use crate::api::HandlerResult;
 use crate::api::export::export as document_of;
 use crate::api::import::{ImportError, import as add_document};
 use crate::domain::account_name;
-use crate::http::error::ApiError;
 use crate::http::response;
-use crate::http::validate::{FieldErrors, form_fields, text};
+use crate::http::validate::text;
 use crate::limits::IMPORT_BYTES_MAX;
 
 pub(crate) async fn show(visit: Visit<'_>) -> HandlerResult {
@@ -124,7 +117,8 @@ pub(crate) async fn delete(visit: Visit<'_>) -> HandlerResult {
         };
         let name = Field::new("name", "Name of the account", Input::Line).required();
         let page = visit.page("account", "Delete the account");
-        return page.confirm(&question, ("Delete everything", vec![name]), "account");
+        let buttons = ("Delete everything", vec![name]);
+        return page.confirm(&question, &Entered::default(), buttons, "account");
     }
     if visit.entered.value("name") != name {
         let text = "is refused: this is not the name of the account; nothing was deleted";

@@ -1,17 +1,22 @@
 //! Forms: their fields, what was typed into them, and what is wrong with it.
 //!
-//! A form is shown with its values, and again with the same values and the errors of the API's own
-//! validation beside the fields if it is refused. After success it leads to another page, so that
-//! loading that page again sends nothing again.
+//! A refused form is shown again with its values and the errors of the API's own validation. After
+//! success it leads to another page, so that a reload sends nothing again.
 
 use std::ops::RangeInclusive;
 
+use http::StatusCode;
+use http::request::Parts;
 use maud::{Markup, Render, html};
+use serde::Serialize;
+use url::form_urlencoded;
 use uuid::Uuid;
 
-pub(super) use super::entered::Entered;
+use crate::generate::SubmitError;
+use crate::generate::submit::SubmissionError;
 use crate::http::browser::Site;
-use crate::http::error::Problem;
+use crate::http::error::{ApiError, Problem};
+use crate::http::path::RequestTarget;
 
 /// The field with the token of a form. It stays the same while the form is corrected; what must be
 /// carried out once is carried out once for each token.
@@ -42,7 +47,6 @@ impl<'a> Form<'a> {
     }
 }
 
-/// A field of a form.
 pub(super) struct Field {
     /// Also the id of its control.
     name: &'static str,
@@ -58,8 +62,6 @@ pub(super) struct Field {
 pub(super) enum Input {
     /// All values of the field.
     Hidden,
-    /// A box to tick, with its value.
-    Check(&'static str),
     Line,
     WideLine,
     Suggested(Vec<String>),
@@ -67,8 +69,6 @@ pub(super) enum Input {
     Text(usize),
     Number(RangeInclusive<u32>),
     Select(Choices),
-    /// Value, text and explanation of each choice.
-    Radios(&'static [(&'static str, &'static str, &'static str)]),
     /// A file of one of these media types.
     File(String),
 }
@@ -91,7 +91,70 @@ impl Field {
     }
 }
 
+/// The values of a form or a query, and why the form was refused.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Entered {
+    values: Vec<(String, String)>,
+    pub(super) problem: Option<Problem>,
+}
+
 impl Entered {
+    /// The fields of something that exists.
+    pub(super) fn of(record: impl Serialize) -> Self {
+        let fields = serde_json::to_value(record).unwrap_or_default();
+        let fields = fields.as_object().into_iter().flatten();
+        let fields = fields.filter(|(_, value)| !value.is_null()).map(|(name, value)| {
+            let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            (name.clone(), text)
+        });
+        Self { values: fields.collect(), problem: None }
+    }
+
+    pub(super) fn parse(form: &[u8]) -> Self {
+        Self { values: form_urlencoded::parse(form).into_owned().collect(), problem: None }
+    }
+
+    /// Gives a field this value only.
+    pub(super) fn set(&mut self, name: &'static str, value: impl Into<String>) {
+        self.values.retain(|(field, _)| field != name);
+        self.values.push((name.into(), value.into()));
+    }
+
+    /// The same values with the reason of a refusal.
+    ///
+    /// # Errors
+    /// The refusal, if another attempt with other values is no help.
+    pub(super) fn refused(self, error: ApiError, parts: &Parts) -> Result<Self, ApiError> {
+        let mut problem = error.problem(RequestTarget::new(parts.uri.path(), &parts.method));
+        if let ApiError::Submission(SubmissionError::Provider(SubmitError::Refused(_))) = error {
+            problem.status = StatusCode::BAD_REQUEST;
+        }
+        match problem.status.as_u16() {
+            400 | 409 | 429 | 502 | 503 => Ok(Self { problem: Some(problem), ..self }),
+            _ => Err(error),
+        }
+    }
+
+    /// The value of a field, or nothing.
+    pub(super) fn value(&self, name: &str) -> &str {
+        self.all(name).next().unwrap_or_default()
+    }
+
+    /// The values of a field that may be given more than once.
+    pub(super) fn all(&self, name: &str) -> impl Iterator<Item = &str> {
+        self.values.iter().filter(move |(field, _)| field == name).map(|(_, value)| &**value)
+    }
+
+    /// The id in a field.
+    pub(super) fn id<Id: From<i64>>(&self, name: &str) -> Option<Id> {
+        self.value(name).parse().ok().map(Id::from)
+    }
+
+    /// The status of the page with this form.
+    pub(super) fn status(&self) -> StatusCode {
+        self.problem.as_ref().map_or(StatusCode::OK, |problem| problem.status)
+    }
+
     /// The form with these values, below what is wrong with them.
     pub(super) fn form(&self, site: &Site, form: &Form<'_>) -> Markup {
         let Form { action, fields, more, button, back, is_danger } = form;
@@ -147,86 +210,63 @@ impl Entered {
 
     /// A field with its label, help and error.
     fn field(&self, field: &Field) -> Markup {
-        let Field { name, label, help, input, .. } = field;
-        let error = self.problem.as_ref().and_then(|problem| problem.details.0.get(name));
-        let (error_id, about_id) = (format!("{name}-error"), format!("{name}-about"));
-        let is_wide = matches!(input, Input::Text(_) | Input::WideLine | Input::File(_));
-        let about = html! {
-            div .about #(about_id) {
-                @if let Some(error) = error { p .error id=(error_id) { (label) " " (error) } }
-                @if !help.0.is_empty() { p .soft { (help) } }
-            }
-        };
-        html! {
-            @match input {
-                Input::Hidden => {
-                    @for value in self.all(name).filter(|value| !value.is_empty()) {
-                        input type="hidden" name=(name) value=(value);
-                    }
-                }
-                Input::Check(value) => {
-                    label .choice.wide { input type="checkbox" name=(name) value=(value); (label) }
-                }
-                Input::Radios(choices) => {
-                    fieldset #(name) .field.wide tabindex="-1" aria-describedby=(about_id) {
-                        legend { (label) }
-                        @for (value, text, meaning) in *choices {
-                            label .choice {
-                                input type="radio" name=(name) value=(value)
-                                    checked[*value == self.value(name)];
-                                span { (text) " " span .soft { (meaning) } }
-                            }
-                        }
-                        (about)
-                    }
-                }
-                _ => {
-                    div .field.wide[is_wide] {
-                        label for=(name) { (label) }
-                        (self.control(field, &about_id, error.map(|_| "true")))
-                        (about)
-                    }
-                }
-            }
-        }
-    }
-
-    fn control(&self, field: &Field, about: &str, invalid: Option<&str>) -> Markup {
-        let Field { name, input, is_required, .. } = field;
+        let Field { name, label, help, input, is_required } = field;
         let (value, list) = (self.value(name), format!("{name}-list"));
+        let error = self.problem.as_ref().and_then(|problem| problem.details.0.get(name));
+        let (about, invalid) = (format!("{name}-about"), error.map(|_| "true"));
+        let is_wide = matches!(input, Input::Text(_) | Input::WideLine | Input::File(_));
         let (kind, range, accept, suggested) = match input {
             Input::Number(range) => (Some("number"), Some(range), None, None),
             Input::File(types) => (Some("file"), None, Some(types), None),
             Input::Suggested(all) => (None, None, None, Some(all)),
             _ => (None, None, None, None),
         };
+        let control = match input {
+            Input::Hidden => {
+                let values = self.all(name).filter(|value| !value.is_empty());
+                return html! { @for value in values { input type="hidden" name=(name) value=(value); } };
+            }
+            Input::Text(rows) => html! {
+                textarea #(name) name=(name) rows=(rows) dir="auto" required[*is_required]
+                    aria-describedby=(about) aria-invalid=[invalid] {
+                    // A parser skips the first line break.
+                    "\n" (value)
+                }
+            },
+            Input::Select(choices) => html! {
+                select #(name) name=(name) aria-describedby=(about) aria-invalid=[invalid] {
+                    (options(choices, value))
+                }
+            },
+            _ => html! {
+                input #(name) name=(name) type=[kind] min=[range.map(RangeInclusive::start)]
+                    max=[range.map(RangeInclusive::end)] accept=[accept]
+                    list=[suggested.map(|_| &list)] dir="auto" value=(value) autocomplete="off"
+                    spellcheck="false" required[*is_required] aria-describedby=(about)
+                    aria-invalid=[invalid];
+            },
+        };
         html! {
-            @match input {
-                Input::Text(rows) => {
-                    textarea #(name) name=(name) rows=(rows) dir="auto" required[*is_required]
-                        aria-describedby=(about) aria-invalid=[invalid] {
-                        // A parser skips the first line break.
-                        "\n" (value)
-                    }
+            div .field.wide[is_wide] {
+                label for=(name) { (label) }
+                (control)
+                @if let Some(all) = suggested {
+                    datalist id=(list) { @for text in all { option dir="auto" value=(text); } }
                 }
-                Input::Select(choices) => {
-                    select #(name) name=(name) aria-describedby=(about) aria-invalid=[invalid] {
-                        @for (choice, text) in choices {
-                            option value=(choice) dir="auto" selected[choice == value] { (text) }
-                        }
-                    }
-                }
-                _ => {
-                    input #(name) name=(name) type=[kind] min=[range.map(RangeInclusive::start)]
-                        max=[range.map(RangeInclusive::end)] accept=[accept]
-                        list=[suggested.map(|_| &list)] dir="auto" value=(value) autocomplete="off"
-                        spellcheck="false" required[*is_required] aria-describedby=(about)
-                        aria-invalid=[invalid];
+                div .about #(about) {
+                    @if let Some(error) = error { p .error id={ (name) "-error" } { (label) " " (error) } }
+                    @if !help.0.is_empty() { p .soft { (help) } }
                 }
             }
-            @if let Some(all) = suggested {
-                datalist id=(list) { @for text in all { option dir="auto" value=(text); } }
-            }
+        }
+    }
+}
+
+/// The choices of a `select`.
+pub(super) fn options(choices: &[(String, String)], chosen: &str) -> Markup {
+    html! {
+        @for (value, text) in choices {
+            option value=(value) dir="auto" selected[value == chosen] { (text) }
         }
     }
 }

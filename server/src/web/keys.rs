@@ -2,18 +2,10 @@
 
 use std::future::ready;
 
-use maud::{Markup, html};
-use serde_json::json;
-
-use super::forms::{Choices, Entered, Field, Form, Input};
-use super::layout::done_address;
-use super::parts::{ago, copy_button, list as list_of, titled};
-use super::visit::Visit;
-use crate::api::HandlerResult;
+use super::prelude::*;
 use crate::api::keys::{SCOPES, issue, name};
 use crate::domain::ApiKeyRecord;
-use crate::http::error::ApiError;
-use crate::http::validate::{form_fields, one_of};
+use crate::http::validate::one_of;
 use crate::limits::API_KEYS_MAX;
 
 pub(crate) async fn list(visit: Visit<'_>) -> HandlerResult {
@@ -22,7 +14,6 @@ pub(crate) async fn list(visit: Visit<'_>) -> HandlerResult {
 
 async fn page(visit: &Visit<'_>, entered: Entered) -> HandlerResult {
     let keys = visit.store().api_keys(&visit.caller).await?;
-    let empty = html! { p { "There is no key. Create one below to use the API." } };
     let choice = |scope: &str| (scope.to_owned(), format!("Read and write ({scope})"));
     let mut scopes: Choices = SCOPES.iter().map(|(scope, _)| choice(scope)).collect();
     scopes.push((String::new(), "Only read".to_owned()));
@@ -33,7 +24,8 @@ async fn page(visit: &Visit<'_>, entered: Entered) -> HandlerResult {
     let scope = Field::new("scope", "What it may do", Input::Select(scopes));
     let form = Form::new("Create key", vec![name, scope]);
     let content = html! {
-        (list_of(&keys, &empty, |key| entry(visit, key)))
+        @if keys.is_empty() { p .empty { "There is no key. Create one to use the API." } }
+        (list_of(&keys, |key| entry(visit, key)))
         h2 #new { "New key" }
         (entered.form(&visit.api.site, &form))
     };
@@ -41,17 +33,16 @@ async fn page(visit: &Visit<'_>, entered: Entered) -> HandlerResult {
 }
 
 fn entry(visit: &Visit<'_>, key: &ApiKeyRecord) -> Markup {
-    let ago = |at| ago(visit.api, at);
     html! {
         li {
             strong { (title(key)) }
             p .soft {
-                code { (key.public_id) } " · " (rights(key)) " · created " (ago(key.created_at))
-                @if let Some(at) = key.last_used_at { " · last used " (ago(at)) }
+                code { (key.public_id) } " · " (rights(key)) " · created " (visit.ago(key.created_at))
+                @if let Some(at) = key.last_used_at { " · last used " (visit.ago(at)) }
                 @else { " · never used" }
             }
             @match key.revoked_at {
-                Some(at) => p .soft { span .bad { "Revoked" } " " (ago(at)) },
+                Some(at) => p .soft { span .bad { "Revoked" } " " (visit.ago(at)) },
                 None => p .soft {
                     // Public ids are letters and digits.
                     a href=(visit.at(&format!("keys/{}/revoke", key.public_id))) {
@@ -106,7 +97,7 @@ pub(crate) async fn revoke(visit: Visit<'_>) -> HandlerResult {
         "refused at once. This cannot be undone."
     };
     let page = visit.page("keys", "Revoke a key");
-    page.confirm(&question, ("Revoke this key", Vec::new()), "keys")
+    page.confirm(&question, &Entered::default(), ("Revoke this key", Vec::new()), "keys")
 }
 
 fn title(key: &ApiKeyRecord) -> Markup {

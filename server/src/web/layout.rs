@@ -60,29 +60,24 @@ const SECTIONS: [(&str, &str); 7] = [
 
 /// What the page after a form says, by the code in its address. The address has no text of its own:
 /// a link of somebody else could say anything.
-const DONE: [(&str, &str); 24] = [
-    ("prompt-created", "The prompt is saved."),
-    ("prompt-changed", "The changes are saved."),
-    ("prompt-deleted", "The prompt is deleted."),
-    ("prompts-added", "The chosen prompts are in the vault."),
-    ("prompts-moved", "The chosen prompts are moved."),
-    ("prompts-deleted", "The chosen prompts are deleted."),
-    ("none-chosen", "No prompt was chosen, so nothing has changed."),
-    ("queued", "The generation is queued."),
-    ("key-revoked", "The key is revoked."),
-    ("key-created", "The key was created before. It is shown only once."),
-    ("session-ended", "The session is ended."),
-    ("sessions-ended", "All other sessions are ended."),
-    ("uploaded", "The picture is added."),
-    ("vault-created", "The vault is created."),
-    ("vault-changed", "The changes are saved."),
-    ("vault-deleted", "The vault is deleted. Its prompts stay."),
-    ("vault-forked", "This is your copy of the vault. Only you can see it."),
+const DONE: [(&str, &str); 19] = [
+    ("created", "It is saved."),
+    ("changed", "The changes are saved."),
+    ("add", "The chosen prompts are in the vault."),
+    ("move", "The chosen prompts are moved."),
+    ("delete", "The chosen prompts are deleted."),
     ("pin", "The chosen prompts are pinned."),
     ("unpin", "The chosen prompts are no longer pinned."),
     ("remove", "The chosen prompts are no longer in this vault."),
     ("cover", "The vault has a new cover."),
     ("no-picture", "The prompt has no picture, so the cover stays."),
+    ("none-chosen", "No prompt was chosen, so nothing has changed."),
+    ("queued", "The generation is queued."),
+    ("key-created", "The key was created before. It is shown only once."),
+    ("key-revoked", "The key is revoked."),
+    ("sessions-ended", "No longer signed in there."),
+    ("vault-deleted", "The vault is deleted. Its prompts stay."),
+    ("vault-forked", "This is your copy of the vault. Only you can see it."),
     ("account-renamed", "The account has a new name."),
     ("imported", "The prompts and vaults of the file are added."),
 ];
@@ -126,11 +121,12 @@ impl<'a> Page<'a> {
     pub(super) fn confirm(
         &self,
         question: &Markup,
+        entered: &Entered,
         (button, fields): (&str, Vec<Field>),
         back: &str,
     ) -> HandlerResult {
         let form = Form { back: Some(back), is_danger: true, ..Form::new(button, fields) };
-        self.show(&html! { p { (question) } (Entered::default().form(self.site, &form)) })
+        self.show(&html! { p { (question) } (entered.form(self.site, &form)) })
     }
 
     pub(super) fn response(&self, status: StatusCode, content: &Markup) -> Response {

@@ -2,32 +2,26 @@
 
 use http::HeaderMap;
 use http::header::USER_AGENT;
-use maud::html;
 
-use super::parts::{ago, list as list_of};
-use super::visit::Visit;
-use crate::api::HandlerResult;
+use super::prelude::*;
 use crate::domain::KeyId;
 
 pub(crate) async fn list(visit: Visit<'_>) -> HandlerResult {
     let sessions = visit.store().sessions(&visit.caller).await?;
-    let ago = |at| ago(visit.api, at);
-    // The session of this request is in the list, unless it has just ended.
-    let empty = html! { p { "There is no session. Sign in again." } };
     let content = html! {
         p {
             "Each browser that is signed in has a session, with the name that the browser gave. End "
             "those that you do not know."
         }
-        (list_of(&sessions, &empty, |other| html! {
+        (list_of(&sessions, |other| html! {
             li {
                 strong {
                     bdi { (other.browser.as_deref().unwrap_or("Unknown browser")) }
                     @if other.id == visit.session.id { " (this browser)" }
                 }
                 p .soft {
-                    "Signed in " (ago(other.created_at)) " · last used " (ago(other.last_seen_at))
-                    " · ends " (ago(other.expires_at)) " at the latest · session " (other.id.0)
+                    "Signed in " (visit.ago(other.created_at)) " · last used " (visit.ago(other.last_seen_at))
+                    " · ends " (visit.ago(other.expires_at)) " at the latest · session " (other.id.0)
                 }
                 @if other.id != visit.session.id {
                     form method="post" action=(visit.at(&format!("sessions/{}/end", other.id.0))) {
@@ -46,40 +40,37 @@ pub(crate) async fn list(visit: Visit<'_>) -> HandlerResult {
     visit.page("sessions", "Sessions").show(&content)
 }
 
+/// Ends the session in the path, or all but that of the request.
 pub(crate) async fn end(visit: Visit<'_>) -> HandlerResult {
-    let id: i64 = visit.request.id(0)?;
-    visit.store().end_session(&visit.caller, KeyId(id)).await?;
-    visit.done("sessions", "session-ended")
-}
-
-pub(crate) async fn end_others(visit: Visit<'_>) -> HandlerResult {
-    for other in visit.store().sessions(&visit.caller).await? {
-        if other.id != visit.session.id {
-            visit.store().end_session(&visit.caller, other.id).await?;
+    let ended = match visit.path_id::<i64>()? {
+        Some(id) => vec![KeyId(id)],
+        None => {
+            let all = visit.store().sessions(&visit.caller).await?;
+            all.iter().map(|other| other.id).filter(|id| *id != visit.session.id).collect()
         }
+    };
+    for id in ended {
+        visit.store().end_session(&visit.caller, id).await?;
     }
     visit.done("sessions", "sessions-ended")
 }
 
 /// What tells browsers apart in `User-Agent`, the most telling first.
-const BROWSERS: [(&str, &str); 9] = [
+const BROWSERS: [(&str, &str); 7] = [
     ("Edg", "Edge"),
     ("OPR/", "Opera"),
-    ("SamsungBrowser/", "Samsung Internet"),
     ("Firefox/", "Firefox"),
     ("FxiOS/", "Firefox"),
     ("CriOS/", "Chrome"),
     ("Chrome/", "Chrome"),
     ("Safari/", "Safari"),
-    ("curl/", "curl"),
 ];
-const SYSTEMS: [(&str, &str); 7] = [
+const SYSTEMS: [(&str, &str); 6] = [
     ("Android", "Android"),
     ("iPhone", "iOS"),
     ("iPad", "iOS"),
     ("Windows", "Windows"),
     ("Mac OS X", "macOS"),
-    ("CrOS", "ChromeOS"),
     ("Linux", "Linux"),
 ];
 
@@ -107,7 +98,6 @@ mod tests {
             ("Mozilla/5.0 (X11; Linux) Gecko/20100101 Firefox/143.0", Some("Firefox on Linux")),
             ("Mozilla/5.0 (Windows NT) Chrome/141 Safari/537 Edg/141", Some("Edge on Windows")),
             ("Mozilla/5.0 (iPhone; like Mac OS X) Safari/604.1", Some("Safari on iOS")),
-            ("curl/8.14.1", Some("curl")),
             ("<script>", None),
         ] {
             let agent = HeaderMap::from_iter([(USER_AGENT, HeaderValue::from_static(agent))]);

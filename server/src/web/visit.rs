@@ -2,11 +2,13 @@
 
 use bytes::Bytes;
 use http::Method;
+use jiff::Timestamp;
 use maud::{Markup, html};
 use uuid::Uuid;
 
 use super::forms::{Entered, TOKEN};
 use super::layout::{Page, done_address, redirect};
+use super::parts::relative;
 use crate::api::{Api, HandlerResult, Request};
 use crate::domain::{Caller, SessionRecord};
 use crate::http::body::{FORM, content_type};
@@ -25,7 +27,6 @@ pub(crate) struct Visit<'a> {
 }
 
 impl<'a> Visit<'a> {
-    /// Reads the form that is sent.
     pub(crate) async fn new(
         api: &'a Api,
         session: &'a SessionRecord,
@@ -52,6 +53,11 @@ impl<'a> Visit<'a> {
         Page { session: Some(self.session), section: Some(section), done, ..page }
     }
 
+    /// The id in the path, if the route has one.
+    pub(super) fn path_id<Id: From<i64>>(&self) -> Result<Option<Id>, ApiError> {
+        self.request.params.text(0).map(|_| self.request.id(0)).transpose()
+    }
+
     /// The address of a page.
     pub(super) fn at(&self, page: &str) -> String {
         self.api.site.page(page)
@@ -61,12 +67,19 @@ impl<'a> Visit<'a> {
         html! { a href=(self.at(page)) { (text) } }
     }
 
+    /// How long ago a time was. The exact time is in its title.
+    pub(super) fn ago(&self, time: Timestamp) -> Markup {
+        let exact = time.strftime("%Y-%m-%d %H:%M:%S UTC").to_string();
+        let text = relative(self.api.clock.now().duration_since(time).as_secs());
+        html! { time datetime=(format!("{time:.0}")) title=(exact) { (text) } }
+    }
+
     /// A link that looks like a button.
     pub(super) fn button(&self, page: &str, text: &str) -> Markup {
         html! { a .button href=(self.at(page)) { (text) } }
     }
 
-    /// As [`Visit::button`], for what most people want on a page.
+    /// As [`Visit::button`], for what most people want.
     pub(super) fn main_button(&self, page: &str, text: &str) -> Markup {
         html! { a .button.main href=(self.at(page)) { (text) } }
     }
