@@ -127,9 +127,9 @@ fn pages() -> Vec<Route> {
     use Method as M;
     let root = |name, method, path, access, handler| Route { name, method, path, base: "", access, handler };
     vec![
-        root("signInForm", M::GET, web::SIGN_IN, Access::None, page!(web::sign_in_form)),
-        root("signIn", M::POST, web::SIGN_IN, Access::None, page!(web::sign_in)),
-        root("signOut", M::POST, web::SIGN_OUT, Access::None, page!(web::sign_out)),
+        root("signInForm", M::GET, web::sessions::SIGN_IN, Access::None, page!(web::sessions::sign_in_form)),
+        root("signIn", M::POST, web::sessions::SIGN_IN, Access::None, page!(web::sessions::sign_in)),
+        root("signOut", M::POST, web::sessions::SIGN_OUT, Access::None, page!(web::sessions::sign_out)),
 
         root("getThumbnail", M::GET, THUMBNAILS, Access::None, page!(files::thumbnail)),
 
@@ -149,7 +149,6 @@ fn pages() -> Vec<Route> {
         root("vaultPage", M::GET, "/vaults/{vaultId}", Session, dashboard!(web::vaults::show)),
         root("editVaultPage", M::GET, "/vaults/{vaultId}/edit", Session, dashboard!(web::vaults::write)),
         root("editVault", M::POST, "/vaults/{vaultId}/edit", Session, dashboard!(web::vaults::write)),
-        root("deleteVaultPage", M::GET, "/vaults/{vaultId}/delete", Session, dashboard!(web::vaults::delete)),
         root("deleteVaultForm", M::POST, "/vaults/{vaultId}/delete", Session, dashboard!(web::vaults::delete)),
         root("forkVaultForm", M::POST, "/vaults/{vaultId}/fork", Session, dashboard!(web::public::fork)),
         root("sharedVaultPage", M::GET, "/v/{account}/{slug}", Access::None, page!(web::public::show)),
@@ -158,7 +157,6 @@ fn pages() -> Vec<Route> {
         root("retryJob", M::POST, "/jobs/{clientJobId}/retry", Session, dashboard!(web::generate::show)),
         root("keysPage", M::GET, "/keys", Session, dashboard!(web::keys::list)),
         root("newKey", M::POST, "/keys", Session, dashboard!(web::keys::create)),
-        root("revokeKeyPage", M::GET, "/keys/{publicId}/revoke", Session, dashboard!(web::keys::revoke)),
         root("revokeKey", M::POST, "/keys/{publicId}/revoke", Session, dashboard!(web::keys::revoke)),
         root("sessionsPage", M::GET, "/sessions", Session, dashboard!(web::sessions::list)),
         root("endOtherSessions", M::POST, "/sessions/end-others", Session, dashboard!(web::sessions::end)),
@@ -166,7 +164,6 @@ fn pages() -> Vec<Route> {
         root("renameAccount", M::POST, "/account/name", Session, dashboard!(web::account::rename)),
         root("exportAccount", M::GET, "/account/export", Session, dashboard!(web::account::export)),
         root("importAccount", M::POST, "/account/import", Session, dashboard!(web::account::import)),
-        root("deleteAccountPage", M::GET, "/account/delete", Session, dashboard!(web::account::delete)),
         root("deleteAccount", M::POST, "/account/delete", Session, dashboard!(web::account::delete)),
         root("endSession", M::POST, "/sessions/{sessionId}/end", Session, dashboard!(web::sessions::end)),
     ]

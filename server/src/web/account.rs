@@ -7,8 +7,8 @@ use futures::TryStreamExt;
 use http::header::CONTENT_DISPOSITION;
 use http::{HeaderValue, StatusCode};
 
-use super::SIGN_IN;
 use super::prelude::*;
+use super::sessions::SIGN_IN;
 use super::uploads::{FILE, Sent, receive};
 use crate::api::export::export as document_of;
 use crate::api::import::{ImportError, import as add_document};
@@ -16,6 +16,8 @@ use crate::domain::account_name;
 use crate::http::response;
 use crate::http::validate::text;
 use crate::limits::IMPORT_BYTES_MAX;
+
+const DELETE: &str = "This cannot be undone. To confirm, type the name of the account.";
 
 pub(crate) async fn show(visit: Visit<'_>) -> HandlerResult {
     page(&visit, &name_of(&visit), &Entered::default())
@@ -52,7 +54,11 @@ fn page(visit: &Visit<'_>, name: &Entered, import: &Entered) -> HandlerResult {
         (import.form(&visit.api.site, &from_file))
         h2 { "Delete" }
         p { "This deletes all prompts, vaults, jobs, keys and sessions of the account." }
-        p { (visit.button("account/delete", "Delete the account")) }
+        (visit.ask("Delete the account", DELETE, "account/delete", &html! {
+            label for="confirm" { "Name of the account" }
+            input #confirm name="name" required autocomplete="off";
+            " " button .danger { "Delete everything" }
+        }))
     };
     let status = name.status().max(import.status());
     Ok(visit.page("account", "Account").response(status, &content))
@@ -109,21 +115,11 @@ pub(crate) async fn import(mut visit: Visit<'_>) -> HandlerResult {
 }
 
 pub(crate) async fn delete(visit: Visit<'_>) -> HandlerResult {
-    let (name, site) = (&*visit.session.account_name, &visit.api.site);
-    if !visit.is_sent() {
-        let question = html! {
-            "Delete the account " strong { (typed(name, 200)) } " with all its prompts, vaults, jobs, "
-            "keys and sessions? This cannot be undone. To confirm, type its name."
-        };
-        let name = Field::new("name", "Name of the account", Input::Line).required();
-        let page = visit.page("account", "Delete the account");
-        let buttons = ("Delete everything", vec![name]);
-        return page.confirm(&question, &Entered::default(), buttons, "account");
-    }
-    if visit.entered.value("name") != name {
+    if visit.entered.value("name") != &*visit.session.account_name {
         let text = "is refused: this is not the name of the account; nothing was deleted";
         return Err(FieldErrors::of("body", text).into());
     }
     visit.store().delete_account(&visit.caller).await?;
+    let site = &visit.api.site;
     redirect(site, SIGN_IN.trim_start_matches('/'), Some(site.set_cookies(None)?))
 }

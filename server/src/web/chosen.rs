@@ -11,15 +11,17 @@ use crate::store::StoreError;
 /// Prompts in one form.
 const CHOSEN_MAX: usize = 100;
 
+pub(super) const DELETE: &str =
+    "A deleted prompt is removed from all vaults. This cannot be undone.";
+
 /// The buttons for a list: action and text. The first ones need the vault that the prompts are in.
-const ACTIONS: [(&str, &str); 7] = [
+const ACTIONS: [(&str, &str); 6] = [
     ("pin", "Pin"),
     ("unpin", "Unpin"),
     ("cover", "Use as cover"),
     ("remove", "Remove from vault"),
     ("move", "Move to vault"),
     ("add", "Add to vault"),
-    ("delete", "Delete"),
 ];
 
 /// Prompts with a box to choose each, and the buttons. `from` is the vault that they are in, or
@@ -48,7 +50,14 @@ pub(super) fn form(
                     }
                 }
                 @for (action, text) in actions {
-                    button .danger[*action == "delete"] name="action" value=(action) { (text) }
+                    button name="action" value=(action) { (text) }
+                }
+                details .ask {
+                    summary .button { "Delete" }
+                    div .card {
+                        p { "Delete the chosen prompts? " (DELETE) }
+                        button .danger name="action" value="delete" { "Delete them" }
+                    }
                 }
             }
         }
@@ -68,26 +77,10 @@ pub(crate) async fn apply(visit: Visit<'_>) -> HandlerResult {
     form.finish()?;
     let action = entered.value("action");
     match (action, target, from) {
-        ("delete", ..) if entered.value("sure") == "yes" => {
+        ("delete", ..) => {
             for prompt in prompts {
                 unless_gone(store.delete_prompt(caller, prompt).await)?;
             }
-        }
-        ("delete", ..) => {
-            // It exists, or the form is not that of this account.
-            let first = store.prompt(caller, *first).await?;
-            let what = match prompts.len() {
-                1 => titled(&first.title, 100),
-                count => html! { (counted(count, "prompt")) },
-            };
-            let question = html! {
-                "Delete " strong { (what) } "? This removes it from all vaults and cannot be undone."
-            };
-            let mut entered = entered.clone();
-            entered.set("sure", "yes");
-            let fields = ["action", "back", "id", "sure"].map(Field::hidden).into();
-            let page = visit.page("prompts", "Delete prompts");
-            return page.confirm(&question, &entered, ("Delete for good", fields), back);
         }
         ("add", Some(vault), _) => drop(store.add_prompts(caller, vault, &prompts).await?),
         ("cover", _, Some(vault)) => {

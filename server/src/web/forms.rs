@@ -3,8 +3,6 @@
 //! A refused form is shown again with its values and the errors of the API's own validation. After
 //! success it leads to another page, so that a reload sends nothing again.
 
-use std::ops::RangeInclusive;
-
 use http::StatusCode;
 use http::request::Parts;
 use maud::{Markup, Render, html};
@@ -37,8 +35,6 @@ pub(super) struct Form<'a> {
     pub(super) button: &'a str,
     /// Where a link leads that leaves the form.
     pub(super) back: Option<&'a str>,
-    /// It asks before something is done that cannot be undone.
-    pub(super) is_danger: bool,
 }
 
 impl<'a> Form<'a> {
@@ -63,11 +59,9 @@ pub(super) enum Input {
     /// All values of the field.
     Hidden,
     Line,
-    WideLine,
     Suggested(Vec<String>),
     /// With this many rows.
     Text(usize),
-    Number(RangeInclusive<u32>),
     Select(Choices),
     /// A file of one of these media types.
     File(String),
@@ -99,7 +93,6 @@ pub(super) struct Entered {
 }
 
 impl Entered {
-    /// The fields of something that exists.
     pub(super) fn of(record: impl Serialize) -> Self {
         let fields = serde_json::to_value(record).unwrap_or_default();
         let fields = fields.as_object().into_iter().flatten();
@@ -120,10 +113,7 @@ impl Entered {
         self.values.push((name.into(), value.into()));
     }
 
-    /// The same values with the reason of a refusal.
-    ///
-    /// # Errors
-    /// The refusal, if another attempt with other values is no help.
+    /// The same values with the reason of a refusal, or that if other values are no help.
     pub(super) fn refused(self, error: ApiError, parts: &Parts) -> Result<Self, ApiError> {
         let mut problem = error.problem(RequestTarget::new(parts.uri.path(), &parts.method));
         if let ApiError::Submission(SubmissionError::Provider(SubmitError::Refused(_))) = error {
@@ -135,33 +125,28 @@ impl Entered {
         }
     }
 
-    /// The value of a field, or nothing.
     pub(super) fn value(&self, name: &str) -> &str {
         self.all(name).next().unwrap_or_default()
     }
 
-    /// The values of a field that may be given more than once.
     pub(super) fn all(&self, name: &str) -> impl Iterator<Item = &str> {
         self.values.iter().filter(move |(field, _)| field == name).map(|(_, value)| &**value)
     }
 
-    /// The id in a field.
     pub(super) fn id<Id: From<i64>>(&self, name: &str) -> Option<Id> {
         self.value(name).parse().ok().map(Id::from)
     }
 
-    /// The status of the page with this form.
     pub(super) fn status(&self) -> StatusCode {
         self.problem.as_ref().map_or(StatusCode::OK, |problem| problem.status)
     }
 
     /// The form with these values, below what is wrong with them.
     pub(super) fn form(&self, site: &Site, form: &Form<'_>) -> Markup {
-        let Form { action, fields, more, button, back, is_danger } = form;
+        let Form { action, fields, more, button, back } = form;
         let token = Uuid::parse_str(self.value(TOKEN)).unwrap_or_else(|_| Uuid::new_v4());
         let is_upload = fields.iter().any(|field| matches!(field.input, Input::File(_)));
         let is_open = more.iter().any(|field| !self.value(field.name).is_empty());
-        let (class, leave) = if *is_danger { ("danger", "Keep") } else { ("main", "Cancel") };
         html! {
             (self.summary(form))
             form .fields method="post" action=[action.map(|page| site.page(page))] data-upload[is_upload]
@@ -176,8 +161,8 @@ impl Entered {
                 }
                 @if is_upload { progress hidden max="100" aria-label="Progress of the upload" {} }
                 div .buttons {
-                    button .(class) { (button) }
-                    @if let Some(page) = back { a .button href=(site.page(page)) { (leave) } }
+                    button .main { (button) }
+                    @if let Some(page) = back { a .button href=(site.page(page)) { "Cancel" } }
                 }
             }
         }
@@ -208,18 +193,16 @@ impl Entered {
         }
     }
 
-    /// A field with its label, help and error.
     fn field(&self, field: &Field) -> Markup {
         let Field { name, label, help, input, is_required } = field;
         let (value, list) = (self.value(name), format!("{name}-list"));
         let error = self.problem.as_ref().and_then(|problem| problem.details.0.get(name));
         let (about, invalid) = (format!("{name}-about"), error.map(|_| "true"));
-        let is_wide = matches!(input, Input::Text(_) | Input::WideLine | Input::File(_));
-        let (kind, range, accept, suggested) = match input {
-            Input::Number(range) => (Some("number"), Some(range), None, None),
-            Input::File(types) => (Some("file"), None, Some(types), None),
-            Input::Suggested(all) => (None, None, None, Some(all)),
-            _ => (None, None, None, None),
+        let is_wide = matches!(input, Input::Text(_) | Input::Line | Input::File(_));
+        let (kind, accept, suggested) = match input {
+            Input::File(types) => (Some("file"), Some(types), None),
+            Input::Suggested(all) => (None, None, Some(all)),
+            _ => (None, None, None),
         };
         let control = match input {
             Input::Hidden => {
@@ -239,11 +222,9 @@ impl Entered {
                 }
             },
             _ => html! {
-                input #(name) name=(name) type=[kind] min=[range.map(RangeInclusive::start)]
-                    max=[range.map(RangeInclusive::end)] accept=[accept]
-                    list=[suggested.map(|_| &list)] dir="auto" value=(value) autocomplete="off"
-                    spellcheck="false" required[*is_required] aria-describedby=(about)
-                    aria-invalid=[invalid];
+                input #(name) name=(name) type=[kind] accept=[accept] list=[suggested.map(|_| &list)]
+                    dir="auto" value=(value) autocomplete="off" spellcheck="false"
+                    required[*is_required] aria-describedby=(about) aria-invalid=[invalid];
             },
         };
         html! {
@@ -262,7 +243,6 @@ impl Entered {
     }
 }
 
-/// The choices of a `select`.
 pub(super) fn options(choices: &[(String, String)], chosen: &str) -> Markup {
     html! {
         @for (value, text) in choices {

@@ -1,8 +1,8 @@
 //! The form that requests pictures and videos.
 
+use http::Method;
 use promptarium::limits::{
     CLIENT_JOB_ID_CHARS, GENERATION_ASPECT_RATIO_DEFAULT, GENERATION_BATCH_COUNT,
-    GENERATION_BATCH_COUNT_DEFAULT,
 };
 use uuid::Uuid;
 
@@ -20,9 +20,7 @@ const RATIOS: [&str; 7] = ["1:1", "3:2", "2:3", "4:3", "3:4", "16:9", "9:16"];
 /// What the built-in provider paints with.
 const LOCAL_MODELS: [&str; 2] = ["local/plasma", "local/plasma-video"];
 /// Jobs that are looked through for models used before.
-const JOBS_MAX: usize = 100;
-/// Most models in a list.
-const MODELS_MAX: usize = 30;
+const JOBS_MAX: usize = 30;
 
 /// The form, empty or with what the job `job` or the prompt `prompt` has. A POST for the job in the
 /// path requests the same again. Sent again, both lead to the same job: its name is in the form.
@@ -52,7 +50,7 @@ pub(crate) async fn show(mut visit: Visit<'_>) -> HandlerResult {
     };
     let query = &visit.entered;
     let values = match (query.value("job"), query.id("prompt")) {
-        _ if visit.is_sent() => Entered::default(),
+        _ if visit.request.parts.method == Method::POST => Entered::default(),
         ("", None) => Entered::default(),
         ("", Some(id)) => {
             let mut values = prompts::values_of(&visit, id).await?;
@@ -117,7 +115,7 @@ async fn models(visit: &Visit<'_>) -> Result<Vec<String>, ApiError> {
     let own = LOCAL_MODELS.into_iter().filter(|_| is_local);
     let mut models = Vec::new();
     for model in jobs.map(|job| &*job.request.model_id).chain(own) {
-        if models.len() < MODELS_MAX && models.iter().all(|known| known != model) {
+        if models.iter().all(|known| known != model) {
             models.push(model.to_owned());
         }
     }
@@ -141,21 +139,18 @@ pub(super) async fn form(visit: &Visit<'_>, mut entered: Entered) -> Result<Mark
     if entered.problem.is_none() && entered.value("modelId").is_empty() {
         entered.set("modelId", models.first().cloned().unwrap_or_default());
     }
-    let number = Input::Number(GENERATION_BATCH_COUNT);
     let fields = vec![
         Field::hidden("clientJobId"),
         Field::hidden("imageInput"),
         Field::new("prompt", "Prompt", Input::Text(3)).required(),
         Field::new("modelId", "Model", Input::Suggested(models)).required(),
         ratio().help(format!("{GENERATION_ASPECT_RATIO_DEFAULT} if empty")),
-        Field::new("batchCount", "Number", number)
-            .help(format!("{GENERATION_BATCH_COUNT_DEFAULT} if empty")),
+        Field::new("batchCount", "Number", Input::Select(words(GENERATION_BATCH_COUNT))),
     ];
     let more = vec![
         Field::new("generationType", "Type", Input::Select(words(["image", "video"]))),
         vault_field(visit, "Vault of the result", &entered, "General").await?,
-        Field::new("seed", "Seed", Input::Number(0..=u32::MAX))
-            .help("The same seed, the same picture"),
+        Field::new("seed", "Seed", Input::Line).help("A number; the same gives the same picture"),
         Field::new("negativePrompt", "Negative prompt", Input::Text(2))
             .help("What must not be in the picture"),
     ];

@@ -8,6 +8,8 @@ use crate::domain::ApiKeyRecord;
 use crate::http::validate::one_of;
 use crate::limits::API_KEYS_MAX;
 
+const REVOKE: &str = "Programs that use it are refused at once. This cannot be undone.";
+
 pub(crate) async fn list(visit: Visit<'_>) -> HandlerResult {
     page(&visit, Entered::of(json!({ "scope": SCOPES[0].0 }))).await
 }
@@ -43,12 +45,10 @@ fn entry(visit: &Visit<'_>, key: &ApiKeyRecord) -> Markup {
             }
             @match key.revoked_at {
                 Some(at) => p .soft { span .bad { "Revoked" } " " (visit.ago(at)) },
-                None => p .soft {
-                    // Public ids are letters and digits.
-                    a href=(visit.at(&format!("keys/{}/revoke", key.public_id))) {
-                        "Revoke " span { (title(key)) }
-                    }
-                },
+                // Public ids are letters and digits.
+                None => (visit.ask("Revoke", REVOKE, &format!("keys/{}/revoke", key.public_id), &html! {
+                    button .danger { "Revoke " (title(key)) }
+                })),
             }
         }
     }
@@ -86,18 +86,8 @@ pub(crate) async fn create(visit: Visit<'_>) -> HandlerResult {
 
 pub(crate) async fn revoke(visit: Visit<'_>) -> HandlerResult {
     let public_id = visit.request.params.text(0).ok_or(ApiError::NotFound)?;
-    if visit.is_sent() {
-        visit.store().revoke_api_key(&visit.caller, &public_id).await?;
-        return visit.done("keys", "key-revoked");
-    }
-    let keys = visit.store().api_keys(&visit.caller).await?;
-    let key = keys.iter().find(|key| *key.public_id == *public_id).ok_or(ApiError::NotFound)?;
-    let question = html! {
-        "Revoke " strong { (title(key)) } " (" code { (key.public_id) } ")? Programs that use it are "
-        "refused at once. This cannot be undone."
-    };
-    let page = visit.page("keys", "Revoke a key");
-    page.confirm(&question, &Entered::default(), ("Revoke this key", Vec::new()), "keys")
+    visit.store().revoke_api_key(&visit.caller, &public_id).await?;
+    visit.done("keys", "key-revoked")
 }
 
 fn title(key: &ApiKeyRecord) -> Markup {

@@ -8,7 +8,7 @@ use http::{HeaderValue, StatusCode};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use sha2::{Digest, Sha256};
 
-use super::forms::{Entered, Field, Form};
+use super::forms::{Entered, Form};
 use super::parts::typed;
 use crate::api::{HandlerResult, openapi};
 use crate::domain::SessionRecord;
@@ -28,11 +28,7 @@ const WITH_SESSION: &str = concat!(
 const WITHOUT_SESSION: &str = include_str!("scripts/sign_in.js");
 
 /// A sheet with a spark, as a file and in the header.
-const ICON: &str = "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'>\
-    <rect width='32' height='32' rx='8' fill='#5b2fc4'/>\
-    <path d='M9 22V9h8a5 5 0 0 1 0 10h-4' fill='none' stroke='#fff' stroke-width='3' \
-    stroke-linecap='round' stroke-linejoin='round'/>\
-    <path d='M23 19l1 2.6 2.6 1-2.6 1-1 2.6-1-2.6-2.6-1 2.6-1z' fill='#ffd479'/></svg>";
+const ICON: &str = include_str!("icon.svg");
 
 /// Pictures and videos are assets of this service, at its own origin; the icon is in the page.
 static POLICY: LazyLock<String> = LazyLock::new(|| {
@@ -47,7 +43,6 @@ static POLICY: LazyLock<String> = LazyLock::new(|| {
     )
 });
 
-/// The pages of the navigation: address and text.
 const SECTIONS: [(&str, &str); 7] = [
     ("", "Overview"),
     ("prompts", "Prompts"),
@@ -82,18 +77,16 @@ const DONE: [(&str, &str); 19] = [
     ("imported", "The prompts and vaults of the file are added."),
 ];
 
-/// A page, beside its content.
 pub(super) struct Page<'a> {
     pub(super) site: &'a Site,
     /// `None` on pages that need no session.
     pub(super) session: Option<&'a SessionRecord>,
-    /// Address of its section in the navigation, if it is in one.
+    /// One of [`SECTIONS`], if it is in one.
     pub(super) section: Option<&'static str>,
-    /// Its heading; also the beginning of its title.
     pub(super) title: String,
-    /// What was done before: one of the codes of [`DONE`].
+    /// One of the codes of [`DONE`].
     pub(super) done: String,
-    /// Buttons and links beside the heading.
+    /// Beside the heading.
     pub(super) actions: Option<Markup>,
 }
 
@@ -112,21 +105,9 @@ impl<'a> Page<'a> {
         Ok(self.response(StatusCode::OK, content))
     }
 
-    /// Shows a form, which is the only content.
+    /// A page that is one form.
     pub(super) fn show_form(&self, entered: &Entered, form: &Form<'_>) -> HandlerResult {
         Ok(self.response(entered.status(), &entered.form(self.site, form)))
-    }
-
-    /// Asks before something is done that cannot be undone. A link leads to `back`.
-    pub(super) fn confirm(
-        &self,
-        question: &Markup,
-        entered: &Entered,
-        (button, fields): (&str, Vec<Field>),
-        back: &str,
-    ) -> HandlerResult {
-        let form = Form { back: Some(back), is_danger: true, ..Form::new(button, fields) };
-        self.show(&html! { p { (question) } (entered.form(self.site, &form)) })
     }
 
     pub(super) fn response(&self, status: StatusCode, content: &Markup) -> Response {
@@ -200,7 +181,6 @@ impl<'a> Page<'a> {
     }
 }
 
-/// The keys of the script, and a link for programmers.
 const SHORTCUTS: [(&str, &str); 5] = [
     ("/", "Search the prompts"),
     ("n", "Write a new prompt"),

@@ -55,7 +55,6 @@ pub(super) fn list<T>(entries: &[T], render: impl Fn(&T) -> Markup) -> Markup {
     }
 }
 
-/// A picture, if there is one, with what is below it.
 pub(super) fn tile(picture: Option<&Markup>, below: &Markup) -> Markup {
     html! { li .tile { @if let Some(picture) = picture { div .cover { (picture) } } (below) } }
 }
@@ -66,8 +65,8 @@ pub(super) fn copy_button(id: &str, text: &str) -> Markup {
 }
 
 /// Choices whose text is their value.
-pub(super) fn words<'a>(all: impl IntoIterator<Item = &'a str>) -> Choices {
-    all.into_iter().map(|word| (word.to_owned(), word.to_owned())).collect()
+pub(super) fn words(all: impl IntoIterator<Item: ToString>) -> Choices {
+    all.into_iter().map(|word| (word.to_string(), word.to_string())).collect()
 }
 
 /// "1 prompt", "2 prompts".
@@ -153,10 +152,8 @@ mod tests {
     fn a_time_is_told_in_its_largest_unit() {
         for (seconds, text) in [
             (0, "just now"),
-            (59, "just now"),
             (60, "1 minute ago"),
             (7_199, "1 hour ago"),
-            (2 * 86_400, "2 days ago"),
             (31 * 86_400, "1 month ago"),
             (800 * 86_400, "2 years ago"),
             (-5, "in a moment"),

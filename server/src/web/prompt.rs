@@ -3,6 +3,7 @@
 use futures::future::join_all;
 use promptarium::PromptId;
 
+use super::chosen::DELETE;
 use super::forms::TOKEN;
 use super::generate::{model, ratio};
 use super::parts::visible;
@@ -49,10 +50,10 @@ pub(crate) async fn show(visit: Visit<'_>) -> HandlerResult {
         (visit.button(&format!("generate?prompt={id}"), "Generate a picture"))
         (visit.button(&format!("prompts/{id}/edit"), "Edit"))
         (visit.button(&format!("prompts/new?from={id}"), "Duplicate"))
-        form method="post" action=(visit.at("prompts/chosen")) {
+        (visit.ask("Delete", DELETE, "prompts/chosen", &html! {
             input type="hidden" name="id" value=(id);
-            button name="action" value="delete" { "Delete" }
-        }
+            button .danger name="action" value="delete" { "Delete this prompt" }
+        }))
     })
     .show(&content)
 }
@@ -105,7 +106,7 @@ async fn form(visit: &Visit<'_>, id: Option<PromptId>, mut entered: Entered) -> 
         entered.set("vaultId", "");
     }
     let mut fields = vec![
-        Field::new("title", "Title", Input::WideLine).required(),
+        Field::new("title", "Title", Input::Line).required(),
         Field::new("prompt", "Prompt", Input::Text(10)).required(),
         // Text first: it needs no model.
         Field::new("promptType", "Type", Input::Select(words(["text", "image", "video"]))),

@@ -12,8 +12,8 @@ use crate::http::validate::{id, one_of, text};
 
 /// Fields of the query that choose prompts; a link to another page keeps them.
 const FILTERS: [&str; 4] = ["q", "vaultId", "type", "view"];
-/// Views of a list: value and name.
-const VIEWS: &[(&str, &str)] = &[("grid", "Grid"), ("list", "List")];
+/// Value and name of each view.
+const VIEWS: [(&str, &str); 2] = [("grid", "Grid"), ("list", "List")];
 /// The value of `vaultId` for prompts in no vault.
 const NO_VAULT: &str = "none";
 /// Characters of a search.
@@ -37,21 +37,17 @@ struct Listing {
 
 impl Listing {
     fn parse(visit: &Visit<'_>) -> Result<Self, FieldErrors> {
-        let mut form = form_fields(&visit.sent, &["q", "vaultId", "type", "view", "after"]);
+        let mut form = form_fields(&visit.sent, &["q", "vaultId", "type"]);
         let q = form.optional("q", text(0..=SEARCH_CHARS_MAX));
         let place = form.optional("vaultId", |field| match field.raw() {
             NO_VAULT => Ok(Place::NoVault),
             _ => id(field).map(Place::Vault),
         });
         let kind = form.optional("type", one_of(PromptKind::ALL));
-        form.optional("view", one_of(VIEWS));
-        let after = form.optional("after", |field| {
-            let ids = field.raw().split('.').map(str::parse).collect::<Result<Vec<i64>, _>>();
-            ids.map_err(|_| "must be that of a link to a page".to_owned())
-        });
         form.finish()?;
         let words = PromptSearch::words(q.as_deref().unwrap_or_default());
-        let (place, limit, after) = (place.unwrap_or_default(), PAGE, after.unwrap_or_default());
+        let after = visit.entered.value("after").split('.').filter_map(|id| id.parse().ok());
+        let (place, limit, after) = (place.unwrap_or_default(), PAGE, after.collect::<Vec<i64>>());
         let last = after.last().copied().map(PromptId::new);
         let search = PromptSearch { words, place, kind, after: last, limit };
         Ok(Self { search, is_search: q.is_some(), after, entered: visit.entered.clone() })
@@ -182,7 +178,7 @@ fn filter(visit: &Visit<'_>, listing: &Listing, vaults: &[(String, String)]) -> 
             button { "Search" }
             span .views {
                 @for (view, name) in VIEWS {
-                    @let is_current = (*view == "list") == listing.is_list();
+                    @let is_current = (view == "list") == listing.is_list();
                     a href=(visit.at(&listing.with("view", view)))
                         aria-current=[is_current.then_some("true")] { (name) }
                 }

@@ -1,10 +1,73 @@
-//! The sessions of the account.
+//! Signing in and out, and the sessions of the account.
+//!
+//! The script of the sign-in copies a code from the fragment of a link into the form. It does not submit
+//! the form: somebody else's link would sign the reader in to that person's account unnoticed.
 
 use http::HeaderMap;
 use http::header::USER_AGENT;
 
 use super::prelude::*;
-use crate::domain::KeyId;
+use super::return_page;
+use super::visit::query_bytes;
+use crate::api::Request;
+use crate::domain::{KeyId, SecretToken};
+use crate::http::auth::AuthError;
+use crate::http::body::OPEN_FORM;
+use crate::store::StoreError;
+
+pub(crate) const SIGN_IN: &str = "/sign-in";
+pub(crate) const SIGN_OUT: &str = "/sign-out";
+
+/// `GET /sign-in`. A link to it has the code in its fragment, which browsers send to nobody.
+pub(crate) async fn sign_in_form(api: &Api, request: Request<'_>) -> HandlerResult {
+    let query = Entered::parse(query_bytes(&request));
+    let mut entered = Entered::default();
+    entered.set("next", return_page(query.value("next")).unwrap_or_default());
+    let code = Field::new("code", "Code", Input::Line).required().help(html! {
+        "Whoever runs this server gets a code with the command "
+        code { "promptarium-server sign-in ACCOUNT" } ", as text and as a link to this page. A server "
+        "without a database prints a link when it starts, and again when it gets the signal SIGUSR1."
+    });
+    let form = Form::new("Sign in", vec![Field::hidden("next"), code]);
+    Page::open(&api.site, "Sign in").show(&html! {
+        p { "Enter a sign-in code. A code can be used once, within 15 minutes." }
+        (entered.form(&api.site, &form))
+    })
+}
+
+/// `POST /sign-in`. The session gets a new id, whatever cookie the browser had.
+pub(crate) async fn sign_in(api: &Api, mut request: Request<'_>) -> HandlerResult {
+    let Request { parts, peer, .. } = request;
+    api.site.check_source(parts)?;
+    let form = request.body(OPEN_FORM).await?;
+    let entered = Entered::parse(&form);
+    let mut codes = entered.all("code");
+    // Of two it would not be clear which one counts.
+    let code = codes.next().filter(|_| codes.next().is_none()).and_then(SecretToken::read);
+    let Some(code) = code else { return Err(api.attempts.wrong(peer).into()) };
+    let (token, browser) = (SecretToken::make(), browser(&parts.headers));
+    let session = api.store.sign_in(code.digest(), token.digest(), browser.as_deref()).await?;
+    if session.is_none() {
+        return Err(api.attempts.wrong(peer).into());
+    }
+    let next = return_page(entered.value("next")).unwrap_or_default();
+    redirect(&api.site, next, Some(api.site.set_cookies(Some(&token))?))
+}
+
+/// `POST /sign-out`. Without a session it only removes the cookie.
+pub(crate) async fn sign_out(api: &Api, request: Request<'_>) -> HandlerResult {
+    api.site.check_source(request.parts)?;
+    match api.site.session(&request.parts.headers, &*api.store).await {
+        Ok(session) => match api.store.end_session(&session.caller(), session.id).await {
+            // It was ended meanwhile.
+            Ok(()) | Err(StoreError::KeyRevoked) => {}
+            Err(error) => return Err(error.into()),
+        },
+        Err(AuthError::NoSession) => {}
+        Err(error) => return Err(error.into()),
+    }
+    redirect(&api.site, "", Some(api.site.set_cookies(None)?))
+}
 
 pub(crate) async fn list(visit: Visit<'_>) -> HandlerResult {
     let sessions = visit.store().sessions(&visit.caller).await?;
@@ -75,7 +138,7 @@ const SYSTEMS: [(&str, &str); 6] = [
 ];
 
 /// The browser of a request in a few words, such as "Firefox on Linux".
-pub(super) fn browser(headers: &HeaderMap) -> Option<String> {
+fn browser(headers: &HeaderMap) -> Option<String> {
     let agent = headers.get(USER_AGENT)?.to_str().ok()?;
     let find = |all: &[(&str, &'static str)]| {
         all.iter().find(|(part, _)| agent.contains(part)).map(|(_, name)| *name)

@@ -105,7 +105,11 @@ pub(crate) async fn show(visit: Visit<'_>) -> HandlerResult {
     page.with_actions(html! {
         (visit.button(&format!("prompts/new?vaultId={id}"), "New prompt"))
         (visit.button(&format!("{own}/edit"), "Edit"))
-        @if !vault.system { (visit.button(&format!("{own}/delete"), "Delete")) }
+        @if !vault.system {
+            (visit.ask("Delete", "Its prompts stay. This cannot be undone.", &format!("{own}/delete"), &html! {
+                button .danger { "Delete this vault" }
+            }))
+        }
     })
     .show(&content)
 }
@@ -149,7 +153,7 @@ fn form(visit: &Visit<'_>, vault: Option<&VaultRecord>, entered: &Entered) -> Ha
     };
     let visibilities = Input::Select(words(MEANINGS.map(|(name, _)| name)));
     let mut fields = vec![
-        Field::new("name", "Name", Input::WideLine).required().help(fixed),
+        Field::new("name", "Name", Input::Line).required().help(fixed),
         Field::new("description", "Description", Input::Text(2)).help("At most 200 characters"),
         Field::new("visibility", "Who can see it", visibilities).help(meanings),
     ];
@@ -167,16 +171,6 @@ fn form(visit: &Visit<'_>, vault: Option<&VaultRecord>, entered: &Entered) -> Ha
 }
 
 pub(crate) async fn delete(visit: Visit<'_>) -> HandlerResult {
-    let vault = visit.store().vault(&visit.caller, visit.request.id(0)?).await?;
-    if visit.is_sent() {
-        visit.store().delete_vault(&visit.caller, vault.id).await?;
-        return visit.done("vaults", "vault-deleted");
-    }
-    let question = html! {
-        "Delete the vault " strong { (titled(&vault.name, 60)) } "? Its prompts stay. This cannot be "
-        "undone."
-    };
-    let (page, buttons) =
-        (visit.page("vaults", "Delete a vault"), ("Delete this vault", Vec::new()));
-    page.confirm(&question, &Entered::default(), buttons, &page_of(&vault))
+    visit.store().delete_vault(&visit.caller, visit.request.id(0)?).await?;
+    visit.done("vaults", "vault-deleted")
 }

@@ -84,28 +84,30 @@ impl<'a> Visit<'a> {
         html! { a .button.main href=(self.at(page)) { (text) } }
     }
 
-    /// Leads to a page that says what was done; see [`done_address`].
+    /// A button that opens a question; its answer is sent to a page, and cannot be undone.
+    pub(super) fn ask(&self, text: &str, question: &str, page: &str, answer: &Markup) -> Markup {
+        html! {
+            details .ask {
+                summary .button { (text) }
+                form .card method="post" action=(self.at(page)) { p { (question) } (answer) }
+            }
+        }
+    }
+
+    /// Leads to a page that says what was done.
     pub(super) fn done(&self, page: &str, code: &str) -> HandlerResult {
         redirect(&self.api.site, &done_address(page, code), None)
     }
 
-    /// Whether a form was sent, not asked for.
-    pub(super) fn is_sent(&self) -> bool {
-        self.request.parts.method == Method::POST
-    }
-
     /// Shows a form with these values, or carries it out if it was sent, which leads to the page of
-    /// its result. A refused form is shown again.
-    ///
-    /// # Errors
-    /// The refusal, if another attempt with other values is no help.
+    /// its result. A form that is refused for its values is shown again.
     pub(super) async fn form<F: Future<Output = HandlerResult>>(
         &self,
         values: Entered,
         work: impl Future<Output = Result<String, ApiError>>,
         show: impl FnOnce(Entered) -> F,
     ) -> HandlerResult {
-        if !self.is_sent() {
+        if self.request.parts.method != Method::POST {
             return show(values).await;
         }
         match work.await {
