@@ -27,7 +27,6 @@ fn name_of(visit: &Visit<'_>) -> Entered {
     Entered::of(json!({ "name": *visit.session.account_name }))
 }
 
-/// The page with the forms for the name and the import.
 fn page(visit: &Visit<'_>, name: &Entered, import: &Entered) -> HandlerResult {
     let line = Field::new("name", "Name", Input::Line).required().help(
         "1 to 200 characters without spaces, : , and =. It is in the addresses of your public \

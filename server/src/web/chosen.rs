@@ -8,7 +8,6 @@ use crate::domain::{Membership, VaultPatch};
 use crate::http::validate::id;
 use crate::store::StoreError;
 
-/// Prompts in one form.
 const CHOSEN_MAX: usize = 100;
 
 pub(super) const DELETE: &str =

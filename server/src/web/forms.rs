@@ -31,9 +31,7 @@ pub(super) struct Form<'a> {
     pub(super) fields: Vec<Field>,
     /// Fields behind a line that opens them, unless one has a value.
     pub(super) more: Vec<Field>,
-    /// The text of its button.
     pub(super) button: &'a str,
-    /// Where a link leads that leaves the form.
     pub(super) back: Option<&'a str>,
 }
 
@@ -56,14 +54,11 @@ pub(super) struct Field {
 /// The control of a field. None has a `maxlength`: browsers count other units than the API, which
 /// says what is too long.
 pub(super) enum Input {
-    /// All values of the field.
     Hidden,
     Line,
     Suggested(Vec<String>),
-    /// With this many rows.
     Text(usize),
     Select(Choices),
-    /// A file of one of these media types.
     File(String),
 }
 
@@ -85,7 +80,6 @@ impl Field {
     }
 }
 
-/// The values of a form or a query, and why the form was refused.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Entered {
     values: Vec<(String, String)>,
@@ -107,7 +101,6 @@ impl Entered {
         Self { values: form_urlencoded::parse(form).into_owned().collect(), problem: None }
     }
 
-    /// Gives a field this value only.
     pub(super) fn set(&mut self, name: &'static str, value: impl Into<String>) {
         self.values.retain(|(field, _)| field != name);
         self.values.push((name.into(), value.into()));
@@ -141,7 +134,6 @@ impl Entered {
         self.problem.as_ref().map_or(StatusCode::OK, |problem| problem.status)
     }
 
-    /// The form with these values, below what is wrong with them.
     pub(super) fn form(&self, site: &Site, form: &Form<'_>) -> Markup {
         let Form { action, fields, more, button, back } = form;
         let token = Uuid::parse_str(self.value(TOKEN)).unwrap_or_else(|_| Uuid::new_v4());
@@ -171,7 +163,10 @@ impl Entered {
     /// What is wrong. Each error of a field leads to that field.
     fn summary(&self, Form { fields, more, .. }: &Form<'_>) -> Markup {
         let Some(Problem { text, details, .. }) = &self.problem else { return Markup::default() };
-        let known = |name: &str| fields.iter().chain(more).find(|field| field.name == name);
+        let label = |name: &'static str| {
+            let field = fields.iter().chain(more).find(|field| field.name == name);
+            field.map_or(name, |field| field.label)
+        };
         html! {
             div .card.refused role="alert" {
                 @if details.0.is_empty() {
@@ -180,12 +175,7 @@ impl Entered {
                     p { "Not saved. Please correct:" }
                     ul {
                         @for (name, error) in &details.0 {
-                            li {
-                                @if let Some(Field { label, .. }) = known(name) {
-                                    a href={ "#" (name) } { (label) }
-                                } @else { (name) }
-                                " " (error)
-                            }
+                            li { a href={ "#" (name) } { (label(name)) } " " (error) }
                         }
                     }
                 }

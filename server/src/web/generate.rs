@@ -15,7 +15,6 @@ use crate::generate::submit::SubmissionError;
 use crate::http::validate::{integer, text};
 use crate::store::StoreError;
 
-/// Suggested aspect ratios.
 const RATIOS: [&str; 7] = ["1:1", "3:2", "2:3", "4:3", "3:4", "16:9", "9:16"];
 /// What the built-in provider paints with.
 const LOCAL_MODELS: [&str; 2] = ["local/plasma", "local/plasma-video"];
@@ -87,7 +86,6 @@ fn same_job(visit: &Visit<'_>, job: &JobRecord) -> Result<NewJob, FieldErrors> {
     Ok(NewJob { client_job_id, digest: request_digest(&request, vault), request, vault })
 }
 
-/// Submits a job; returns its page.
 async fn submit(visit: &Visit<'_>, new: NewJob) -> Result<String, ApiError> {
     let page = done_address(&job_page(&new.client_job_id), "queued");
     visit.api.submitter.submit(&visit.caller, new, ()).await?;

@@ -6,9 +6,7 @@ use super::prelude::*;
 use super::prompts::COUNT_MAX;
 use crate::domain::{PromptKind, PromptQuery};
 
-/// Vaults are counted up to this number.
 const VAULTS_MAX: usize = 100;
-/// Newest prompts with a picture.
 const PICTURES: usize = 8;
 
 pub(crate) async fn show(visit: Visit<'_>) -> HandlerResult {

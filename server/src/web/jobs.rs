@@ -13,7 +13,6 @@ use crate::http::validate::text;
 
 /// Jobs in a page: so few, and their texts so short, that none is left out for its size.
 const PAGE_JOBS: usize = 10;
-/// Characters of the request's text in an entry.
 const PROMPT_CHARS: usize = 80;
 
 pub(crate) async fn list(visit: Visit<'_>) -> HandlerResult {

@@ -58,7 +58,7 @@ fn entry(visit: &Visit<'_>, key: &ApiKeyRecord) -> Markup {
 /// leads to could be asked for again. Sent again, the form leads to the list of keys.
 pub(crate) async fn create(visit: Visit<'_>) -> HandlerResult {
     let mut created = None;
-    let outcome = visit.once(async || {
+    let outcome = visit.once(async {
         let mut form = form_fields(&visit.sent, &["name", "scope"]);
         let name = form.required("name", name);
         let scopes = form.optional("scope", one_of(SCOPES)).unwrap_or_default();

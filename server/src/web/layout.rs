@@ -79,19 +79,16 @@ const DONE: [(&str, &str); 19] = [
 
 pub(super) struct Page<'a> {
     pub(super) site: &'a Site,
-    /// `None` on pages that need no session.
     pub(super) session: Option<&'a SessionRecord>,
     /// One of [`SECTIONS`], if it is in one.
     pub(super) section: Option<&'static str>,
     pub(super) title: String,
     /// One of the codes of [`DONE`].
     pub(super) done: String,
-    /// Beside the heading.
     pub(super) actions: Option<Markup>,
 }
 
 impl<'a> Page<'a> {
-    /// A page outside of the navigation.
     pub(super) fn open(site: &'a Site, title: impl Into<String>) -> Self {
         let (title, done) = (title.into(), String::new());
         Self { site, session: None, section: None, title, done, actions: None }
@@ -105,7 +102,6 @@ impl<'a> Page<'a> {
         Ok(self.response(StatusCode::OK, content))
     }
 
-    /// A page that is one form.
     pub(super) fn show_form(&self, entered: &Entered, form: &Form<'_>) -> HandlerResult {
         Ok(self.response(entered.status(), &entered.form(self.site, form)))
     }
@@ -204,7 +200,6 @@ fn footer(site: &Site) -> Markup {
     }
 }
 
-/// Leads to a page after a form.
 pub(super) fn redirect(
     site: &Site,
     page: &str,

@@ -8,10 +8,8 @@ use super::forms::{Choices, Entered};
 use crate::api::Api;
 use crate::http::error::ApiError;
 
-/// Entries of a page of a list.
 pub(super) const PAGE: usize = 20;
 const PAGES_MAX: usize = 1_000;
-/// Entries of a list that has no pages.
 const LIST_MAX: usize = 50;
 
 /// Links to the pages before and after this one, where there are some, and what they list.
@@ -47,7 +45,6 @@ pub(super) fn pages(api: &Api, page: &str, number: usize, count: u64, text: &str
     pager(api, number.checked_sub(1).map(at), text, next)
 }
 
-/// A list of entries, at most [`LIST_MAX`] of them.
 pub(super) fn list<T>(entries: &[T], render: impl Fn(&T) -> Markup) -> Markup {
     html! {
         ul .list { @for entry in entries.iter().take(LIST_MAX) { (render(entry)) } }
@@ -64,7 +61,6 @@ pub(super) fn copy_button(id: &str, text: &str) -> Markup {
     html! { button type="button" data-copy=(id) hidden { (text) } }
 }
 
-/// Choices whose text is their value.
 pub(super) fn words(all: impl IntoIterator<Item: ToString>) -> Choices {
     all.into_iter().map(|word| (word.to_string(), word.to_string())).collect()
 }
@@ -75,7 +71,6 @@ pub(super) fn counted(count: impl TryInto<u64>, one: &str) -> String {
     format!("{count} {one}{}", if count == 1 { "" } else { "s" })
 }
 
-/// At most so many characters of a text, with an ellipsis where it is longer.
 pub(super) fn shortened(text: &str, chars_max: usize) -> String {
     match text.char_indices().nth(chars_max) {
         Some((end, _)) => format!("{}…", &text[..end]),
@@ -95,7 +90,6 @@ pub(super) fn visible(text: &str) -> &str {
     if is_visible { text } else { "Untitled" }
 }
 
-/// A title or name, as [`typed`].
 pub(super) fn titled(text: &str, chars_max: usize) -> Markup {
     typed(visible(text), chars_max)
 }
@@ -109,7 +103,6 @@ pub(super) fn full_text(text: &str) -> Markup {
     }
 }
 
-/// How long ago a time was, or when it will be.
 pub(super) fn relative(seconds: i64) -> String {
     const UNITS: [(i64, &str); 5] = [
         (365 * 86_400, "year"),

@@ -14,7 +14,6 @@ use super::uploads::{PICTURE_BYTES_MAX, Sent, keep, picture_field, receive};
 use crate::api::prompts::{FIELDS, new_prompt};
 use crate::domain::{NewPrompt, PromptKind, PromptPatch};
 
-/// Vaults that the page of a prompt names.
 const VAULTS_MAX: usize = 10;
 
 pub(crate) async fn show(visit: Visit<'_>) -> HandlerResult {
@@ -66,7 +65,7 @@ pub(crate) async fn write(mut visit: Visit<'_>) -> HandlerResult {
         // The same change again is no harm, and another one after going back must not be lost.
         visit.entered.set(TOKEN, "");
     }
-    let written = async || {
+    let written = async {
         let Sent { file, memory: _memory, .. } = sent?;
         let (store, caller) = (visit.store(), &visit.caller);
         let new = form_fields(&visit.sent, FIELDS).read(|form| new_prompt(form, visit.api))?;

@@ -12,23 +12,17 @@ use crate::http::validate::{id, one_of, text};
 
 /// Fields of the query that choose prompts; a link to another page keeps them.
 const FILTERS: [&str; 4] = ["q", "vaultId", "type", "view"];
-/// Value and name of each view.
 const VIEWS: [(&str, &str); 2] = [("grid", "Grid"), ("list", "List")];
-/// The value of `vaultId` for prompts in no vault.
 const NO_VAULT: &str = "none";
-/// Characters of a search.
 const SEARCH_CHARS_MAX: usize = 200;
 /// Pages that the link to the previous page remembers.
 const PAGES_MAX: usize = 200;
-/// Vaults to choose from.
 const VAULTS_MAX: usize = 40;
 /// Prompts are counted up to this number.
 pub(super) const COUNT_MAX: usize = 1_000;
 
-/// What a list shows.
 struct Listing {
     search: PromptSearch,
-    /// Whether a text was searched for.
     is_search: bool,
     /// After which prompts this page and those before it begin, without the first page.
     after: Vec<i64>,

@@ -12,7 +12,6 @@ use super::visit::query_bytes;
 use crate::api::Request;
 use crate::domain::VaultVisibility;
 
-/// Characters of a prompt's text in the list.
 const TEXT_CHARS: usize = 280;
 
 /// `GET /v/{account}/{slug}`. The field `prompt` of the query names one of its prompts, and `page`
@@ -80,7 +79,7 @@ pub(crate) async fn show(api: &Api, request: Request<'_>) -> HandlerResult {
 
 pub(crate) async fn fork(visit: Visit<'_>) -> HandlerResult {
     let id = visit.request.id(0)?;
-    let forked = visit.once(async || {
+    let forked = visit.once(async {
         let vault = visit.store().fork_vault(&visit.caller, id).await?;
         Ok(done_address(&format!("vaults/{}", vault.id), "vault-forked"))
     });

@@ -25,12 +25,9 @@ pub(super) const FILE: &str = "file";
 const NO_PICTURE: &str = "must be a PNG, JPEG, WebP or GIF picture";
 pub(super) const PICTURE_BYTES_MAX: usize = *limits::UPLOAD_SIZE_BYTES.end() as usize;
 
-/// The file of a form.
 #[derive(Default)]
 pub(super) struct Sent {
-    /// If one was chosen.
     pub(super) file: Option<Upload>,
-    /// Its bytes.
     pub(super) size: usize,
     /// For the buffer of the file.
     pub(super) memory: Option<Permit>,
@@ -88,7 +85,6 @@ pub(super) async fn receive(visit: &mut Visit<'_>, most: usize) -> Result<Sent, 
     received.map_err(|_| BodyReadError::TooSlow(seconds))?
 }
 
-/// Stores a picture under a new name.
 pub(super) async fn keep(api: &Api, mut file: Upload) -> Result<PromptImage, ApiError> {
     let refused = || FieldErrors::of(FILE, NO_PICTURE);
     let examined = file.read(|file| examine(file, OutputKind::Image, None)).await?;

@@ -12,12 +12,11 @@ use super::prompts::{entry, vault_choices};
 use crate::api::vaults::{FIELDS, new_vault};
 use crate::domain::{BASE_PATH, NewVault, VaultPatch, VaultRecord, VaultVisibility};
 
-/// What each visibility means, where it is chosen.
 const MEANINGS: [(&str, &str); 3] = [
     ("private", "Only you can see it."),
     (
         "unlisted",
-        "Everybody who has its address can see and copy it. Search engines are asked to leave it out.",
+        "Everybody with its address can see and copy it. Search engines should not list it.",
     ),
     ("public", "Everybody can see and copy it, and search engines may list it."),
 ];
@@ -124,7 +123,7 @@ pub(crate) async fn write(visit: Visit<'_>) -> HandlerResult {
     let read = || form_fields(&visit.sent, FIELDS).read(new_vault);
     let written = async {
         let Some(vault) = &vault else {
-            let created = async || Ok(page_of(&store.create_vault(caller, read()?).await?));
+            let created = async { Ok(page_of(&store.create_vault(caller, read()?).await?)) };
             return Ok(done_address(&visit.once(created).await?, "created"));
         };
         let NewVault { name, description, visibility } = read()?;

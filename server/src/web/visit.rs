@@ -22,7 +22,6 @@ pub(crate) struct Visit<'a> {
     pub(super) request: Request<'a>,
     /// The form that was sent, unless it has a file; otherwise the query.
     pub(super) sent: Bytes,
-    /// The values in `sent`.
     pub(super) entered: Entered,
 }
 
@@ -58,7 +57,6 @@ impl<'a> Visit<'a> {
         self.request.params.text(0).map(|_| self.request.id(0)).transpose()
     }
 
-    /// The address of a page.
     pub(super) fn at(&self, page: &str) -> String {
         self.api.site.page(page)
     }
@@ -74,12 +72,11 @@ impl<'a> Visit<'a> {
         html! { time datetime=(format!("{time:.0}")) title=(exact) { (text) } }
     }
 
-    /// A link that looks like a button.
     pub(super) fn button(&self, page: &str, text: &str) -> Markup {
         html! { a .button href=(self.at(page)) { (text) } }
     }
 
-    /// As [`Visit::button`], for what most people want.
+    /// For what most people want.
     pub(super) fn main_button(&self, page: &str, text: &str) -> Markup {
         html! { a .button.main href=(self.at(page)) { (text) } }
     }
@@ -94,7 +91,6 @@ impl<'a> Visit<'a> {
         }
     }
 
-    /// Leads to a page that says what was done.
     pub(super) fn done(&self, page: &str, code: &str) -> HandlerResult {
         redirect(&self.api.site, &done_address(page, code), None)
     }
@@ -117,21 +113,16 @@ impl<'a> Visit<'a> {
     }
 
     /// Carries out a form with a token once, however often it is sent. Returns the page of its result.
-    pub(super) async fn once<F: Future<Output = Result<String, ApiError>>>(
+    pub(super) async fn once(
         &self,
-        work: impl FnOnce() -> F,
+        work: impl Future<Output = Result<String, ApiError>>,
     ) -> Result<String, ApiError> {
-        match Uuid::parse_str(self.entered.value(TOKEN)) {
-            Ok(token) => {
-                self.api.replays.get_or_insert_async(&(self.session.account, token), work()).await
-            }
-            // A program may leave it out.
-            Err(_) => work().await,
-        }
+        // A program may leave the token out.
+        let Ok(token) = Uuid::parse_str(self.entered.value(TOKEN)) else { return work.await };
+        self.api.replays.get_or_insert_async(&(self.session.account, token), work).await
     }
 }
 
-/// The query of a request, or nothing.
 pub(super) fn query_bytes<'a>(request: &Request<'a>) -> &'a [u8] {
     request.parts.uri.query().unwrap_or_default().as_bytes()
 }
