@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
+use super::pictures::multipart;
 use super::texts::HOSTILE;
-use super::uploads::multipart;
 use crate::support::browser::{
     Browser, FORM, OWN, assert_has, attribute, code, encoded, request, send, sign_in_request,
     two_accounts,
@@ -82,7 +82,6 @@ async fn refused_import(browser: &Browser, file: Option<&[u8]>, part: &str) {
 async fn an_account_is_deleted_by_whoever_types_its_name() {
     let (alice, bob) = two_accounts().await;
     alice.prompt("Harbour", None).await;
-    assert!(alice.page("/account/delete").await.contains("To confirm, type its name."));
     for name in ["", "Alice", "bob", "alice "] {
         let page = alice.refused("/account/delete", &[("name", name)]).await;
         assert!(page.contains("nothing was deleted"), "{page}");
