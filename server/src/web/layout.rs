@@ -145,7 +145,13 @@ impl<'a> Page<'a> {
                         @if let Some((_, text)) = done { p .done role="status" { (text) } }
                         (content)
                     }
-                    @if self.session.is_some() { (footer(self.site)) }
+                    @if self.session.is_some() {
+                        footer {
+                            a .soft href=(self.site.page(openapi::PATH.trim_start_matches('/'))) {
+                                "API description"
+                            }
+                        }
+                    }
                     script { (PreEscaped(script)) }
                 }
             }
@@ -173,29 +179,6 @@ impl<'a> Page<'a> {
                     }
                 }
             }
-        }
-    }
-}
-
-const SHORTCUTS: [(&str, &str); 5] = [
-    ("/", "Search the prompts"),
-    ("n", "Write a new prompt"),
-    ("j", "Go to the next entry of a list"),
-    ("k", "Go to the one before"),
-    ("?", "Show these shortcuts"),
-];
-
-fn footer(site: &Site) -> Markup {
-    html! {
-        footer {
-            a .soft href=(site.page(openapi::PATH.trim_start_matches('/'))) { "API description" }
-            button #show-shortcuts type="button" hidden { "Keyboard shortcuts" }
-        }
-        dialog #shortcuts aria-labelledby="shortcuts-heading" {
-            h2 #shortcuts-heading { "Keyboard shortcuts" }
-            dl { @for (key, text) in SHORTCUTS { dt { kbd { (key) } } dd { (text) } } }
-            label .choice { input type="checkbox"; "Shortcuts are on" }
-            form method="dialog" { button { "Close" } }
         }
     }
 }

@@ -51,6 +51,7 @@ pub(crate) async fn show(visit: Visit<'_>) -> HandlerResult {
         (visit.button(&format!("prompts/new?from={id}"), "Duplicate"))
         (visit.ask("Delete", DELETE, "prompts/chosen", &html! {
             input type="hidden" name="id" value=(id);
+            input type="hidden" name="back" value="prompts";
             button .danger name="action" value="delete" { "Delete this prompt" }
         }))
     })

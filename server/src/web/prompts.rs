@@ -17,7 +17,7 @@ const NO_VAULT: &str = "none";
 const SEARCH_CHARS_MAX: usize = 200;
 /// Pages that the link to the previous page remembers.
 const PAGES_MAX: usize = 200;
-const VAULTS_MAX: usize = 40;
+const VAULTS_MAX: usize = 30;
 /// Prompts are counted up to this number.
 pub(super) const COUNT_MAX: usize = 1_000;
 
@@ -126,7 +126,7 @@ pub(super) async fn vault_choices(visit: &Visit<'_>, chosen: &str) -> Result<Cho
     if let Some(id) = chosen.filter(|id| vaults.iter().all(|other| other.id != *id)) {
         vaults.extend(store.vault(caller, id).await.ok());
     }
-    Ok(vaults.iter().map(|vault| (vault.id.to_string(), shortened(&vault.name, 30))).collect())
+    Ok(vaults.iter().map(|vault| (vault.id.to_string(), shortened(&vault.name, 20))).collect())
 }
 
 /// A field for a vault: `none`, the newest, and the one that the form has.
