@@ -13,14 +13,12 @@ const CHOSEN_MAX: usize = 100;
 pub(super) const DELETE: &str =
     "A deleted prompt is removed from all vaults. This cannot be undone.";
 
-/// The buttons for a list: action and text. The first ones need the vault that the prompts are in.
-const ACTIONS: [(&str, &str); 6] = [
+/// Action and text of the buttons for prompts of one vault.
+const IN_VAULT: [(&str, &str); 4] = [
     ("pin", "Pin"),
     ("unpin", "Unpin"),
     ("cover", "Use as cover"),
     ("remove", "Remove from vault"),
-    ("move", "Move to vault"),
-    ("add", "Add to vault"),
 ];
 
 /// Prompts with a box to choose each, and the buttons. `from` is the vault that they are in, or
@@ -33,7 +31,7 @@ pub(super) fn form(
     back: &str,
     vaults: &[(String, String)],
 ) -> Markup {
-    let actions = &ACTIONS[if from.is_empty() { 5 } else { 0 }..];
+    let button = |(action, text)| html! { button name="action" value=(action) { (text) } };
     html! {
         form method="post" action=(visit.at("prompts/chosen")) {
             input type="hidden" name="back" value=(back);
@@ -42,15 +40,15 @@ pub(super) fn form(
             div .toolbar.chosen {
                 label .choice hidden { input type="checkbox" data-all="id"; "All on this page" }
                 span .soft { "With the chosen:" }
+                @if !from.is_empty() { @for action in IN_VAULT { (button(action)) } }
                 label .unseen for="target" { "Vault to move or add to" }
                 select #target name="vaultId" {
                     @for (id, name) in vaults.iter().filter(|(id, _)| id != from) {
                         option value=(id) dir="auto" { (name) }
                     }
                 }
-                @for (action, text) in actions {
-                    button name="action" value=(action) { (text) }
-                }
+                @if !from.is_empty() { (button(("move", "Move to vault"))) }
+                (button(("add", "Add to vault")))
                 details .ask {
                     summary .button { "Delete" }
                     div .card {

@@ -74,10 +74,9 @@ pub(crate) async fn create(visit: Visit<'_>) -> HandlerResult {
         p { "The key " strong { (title(&record)) } " is ready. " (rights(&record)) "." }
         div .card {
             p { strong { "Copy it now." } " It is shown this once; only its digest is stored." }
-            pre #key tabindex="0" role="region" aria-label="Line for a shell" {
+            pre data-copy="Copy this line" tabindex="0" role="region" aria-label="Line for a shell" {
                 "export PROMPTARIUM_API_KEY=" (key.expose())
             }
-            (copy_button("key", "Copy this line"))
         }
         p { (visit.link("keys", "I have copied it; show all keys")) }
     };

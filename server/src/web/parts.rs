@@ -56,11 +56,6 @@ pub(super) fn tile(picture: Option<&Markup>, below: &Markup) -> Markup {
     html! { li .tile { @if let Some(picture) = picture { div .cover { (picture) } } (below) } }
 }
 
-/// Copies the text of the element with this id. Scripts show it.
-pub(super) fn copy_button(id: &str, text: &str) -> Markup {
-    html! { button type="button" data-copy=(id) hidden { (text) } }
-}
-
 pub(super) fn words(all: impl IntoIterator<Item: ToString>) -> Choices {
     all.into_iter().map(|word| (word.to_string(), word.to_string())).collect()
 }
@@ -94,12 +89,11 @@ pub(super) fn titled(text: &str, chars_max: usize) -> Markup {
     typed(visible(text), chars_max)
 }
 
-/// The whole text of a prompt. A parser skips the first line break.
+/// The whole text of a prompt, which the script can copy. A parser skips the first line break.
 pub(super) fn full_text(text: &str) -> Markup {
     html! {
-        pre #text .text tabindex="0" dir="auto" role="region" aria-label="Text of the prompt" {
-            "\n" (text)
-        }
+        pre #text .text data-copy="Copy" tabindex="0" dir="auto" role="region"
+            aria-label="Text of the prompt" { "\n" (text) }
     }
 }
 

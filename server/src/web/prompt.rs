@@ -38,10 +38,7 @@ pub(crate) async fn show(visit: Visit<'_>) -> HandlerResult {
             " · " (visit.ago(prompt.created_at))
             @if prompt.updated_at != prompt.created_at { " · changed " (visit.ago(prompt.updated_at)) }
         }
-        div .heading {
-            h2 { "Prompt" }
-            div .actions { (copy_button("text", "Copy")) }
-        }
+        h2 { "Prompt" }
         (full_text(&prompt.text))
     };
     let page = visit.page("prompts", shortened(visible(&prompt.title), 120));

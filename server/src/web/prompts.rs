@@ -221,9 +221,7 @@ pub(super) fn entry(visit: &Visit<'_>, prompt: &PromptRecord, is_pinned: bool) -
                 @if let Some(platform) = &prompt.platform { " · " (typed(platform, 30)) }
                 " · " (visit.ago(prompt.created_at)) " "
                 // The whole text, which is not in the list.
-                button .link type="button" data-copy="text" data-from=(page) aria-describedby={ "p" (id) } hidden {
-                    "Copy"
-                }
+                span data-copy="Copy" data-from=(page) data-of={ "p" (id) } {}
             }
         }
     }

@@ -82,11 +82,8 @@ pub(crate) async fn show(visit: Visit<'_>) -> HandlerResult {
             @let page = public_address(&visit.session.account_name, &vault.slug);
             div .card {
                 p { "Everybody can see this vault at:" }
-                p {
-                    a #share href=(visit.at(&page)) {
-                        (api.base_url.trim_end_matches(BASE_PATH)) "/" (page)
-                    }
-                    " " (copy_button("share", "Copy the address"))
+                a data-copy="Copy the address" href=(visit.at(&page)) {
+                    (api.base_url.trim_end_matches(BASE_PATH)) "/" (page)
                 }
             }
         }

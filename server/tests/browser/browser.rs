@@ -121,10 +121,9 @@ impl Browser {
         }
     }
 
-    pub(crate) async fn count(&self, xpath: &str) -> u64 {
+    pub(crate) async fn count(&self, xpath: &str) -> Value {
         let path = Value::from(format!("count({xpath})"));
-        let count = self.execute(&format!("document.evaluate({path}, document).numberValue")).await;
-        count.as_u64().unwrap()
+        self.execute(&format!("document.evaluate({path}, document).numberValue")).await
     }
 
     pub(crate) async fn text(&self, xpath: &str) -> String {
@@ -132,12 +131,8 @@ impl Browser {
     }
 
     /// What is in a field.
-    pub(crate) async fn value(&self, name: &str) -> String {
-        self.on(&format!("//main//*[@name='{name}']"), "e => e.value")
-            .await
-            .as_str()
-            .unwrap()
-            .into()
+    pub(crate) async fn value(&self, name: &str) -> Value {
+        self.on(&format!("//main//*[@name='{name}']"), "e => e.value").await
     }
 
     /// Does something, and waits until that has loaded another page.

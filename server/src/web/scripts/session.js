@@ -25,12 +25,17 @@ async function copy(text) {
   document.execCommand('copy');
   area.remove();
 }
-for (const button of document.querySelectorAll('button[data-copy]')) {
-  button.hidden = false;
+// A button for each text that can be copied; those of a list are on pages of their own.
+for (const part of document.querySelectorAll('[data-copy]')) {
+  const { copy: text, from, of } = part.dataset;
+  const button = document.createElement('button');
+  button.type = 'button';
+  button.textContent = text;
+  button.classList.toggle('link', Boolean(from));
+  if (of) button.setAttribute('aria-describedby', of);
+  part.after(' ', button);
   button.addEventListener('click', async () => {
-    const { copy: id, from } = button.dataset;
-    const page = from ? await load(from) : document;
-    await copy(page.getElementById(id).textContent);
+    await copy((from ? (await load(from)).getElementById('text') : part).textContent);
     button.classList.add('copied');
     status.textContent = 'Copied';
     button.focus();
