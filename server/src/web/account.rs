@@ -28,26 +28,20 @@ fn name_of(visit: &Visit<'_>) -> Entered {
 }
 
 fn page(visit: &Visit<'_>, name: &Entered, import: &Entered) -> HandlerResult {
-    let line = Field::new("name", "Name", Input::Line).required().help(
-        "1 to 200 characters without spaces, : , and =. It is in the addresses of your public \
-         vaults.",
-    );
+    let line = Field::new("name", "Name", Input::Line);
+    let line = line.required().help("1 to 200 characters without spaces, colons, commas and =.");
     let rename = Form { action: Some("account/name"), ..Form::new("Rename", vec![line]) };
     let file = Field::new(FILE, "File", Input::File("application/json,.json".to_owned()));
     let most = IMPORT_BYTES_MAX >> 20;
-    let file = file.required().help(format!(
-        "An export of this or another account, at most {most} MiB. Its prompts and vaults are added \
-         to yours, all of them or none."
-    ));
+    let help =
+        format!("An export of an account, at most {most} MiB. It is added to your own data.");
+    let file = file.required().help(help);
     let from_file = Form { action: Some("account/import"), ..Form::new("Import", vec![file]) };
     let content = html! {
         h2 { "Name" }
         (name.form(&visit.api.site, &rename))
         h2 { "Export" }
-        p {
-            "All prompts and vaults as one JSON file, with references to pictures. The pictures "
-            "themselves stay on this server."
-        }
+        p { "All prompts and vaults as one JSON file, which refers to pictures and has none." }
         p { a .button href=(visit.at("account/export")) download { "Download an export" } }
         h2 { "Import" }
         (import.form(&visit.api.site, &from_file))

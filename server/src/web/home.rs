@@ -50,5 +50,5 @@ pub(crate) async fn show(visit: Visit<'_>) -> HandlerResult {
         }
     };
     let page = visit.page("", "Overview");
-    page.with_actions(visit.main_button("prompts/new", "New prompt")).show(&content)
+    page.with_actions(visit.button("prompts/new", "New prompt")).show(&content)
 }

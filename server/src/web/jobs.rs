@@ -29,7 +29,7 @@ pub(crate) async fn list(visit: Visit<'_>) -> HandlerResult {
         @if jobs.is_empty() {
             div .empty {
                 p { "There is no job. Generate a picture, and it will be here." }
-                p { (visit.main_button("generate", "Generate a picture")) }
+                p { (visit.button("generate", "Generate a picture")) }
             }
         }
         ul .list { @for job in &jobs { li { (entry(&visit, job)) } } }

@@ -19,10 +19,8 @@ async fn page(visit: &Visit<'_>, entered: Entered) -> HandlerResult {
     let choice = |scope: &str| (scope.to_owned(), format!("Read and write ({scope})"));
     let mut scopes: Choices = SCOPES.iter().map(|(scope, _)| choice(scope)).collect();
     scopes.push((String::new(), "Only read".to_owned()));
-    let name = Field::new("name", "Name", Input::Line).required().help(format!(
-        "For example the program or machine that uses it. An account has at most {API_KEYS_MAX} \
-         valid keys."
-    ));
+    let help = format!("What uses it. An account has at most {API_KEYS_MAX} valid keys.");
+    let name = Field::new("name", "Name", Input::Line).required().help(help);
     let scope = Field::new("scope", "What it may do", Input::Select(scopes));
     let form = Form::new("Create key", vec![name, scope]);
     let content = html! {

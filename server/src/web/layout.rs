@@ -118,9 +118,6 @@ impl<'a> Page<'a> {
     }
 
     fn html(&self, content: &Markup) -> Markup {
-        // A title may be typed by a person, in a language that is written from right to left.
-        let is_plain = self.title.is_ascii();
-        let [isolate, end] = if is_plain { [""; 2] } else { ["\u{2068}", "\u{2069}"] };
         let icon = format!("data:image/svg+xml,{}", ICON.replace('#', "%23"));
         let done = DONE.iter().find(|(code, _)| *code == self.done);
         let script = if self.session.is_some() { WITH_SESSION } else { WITHOUT_SESSION };
@@ -130,7 +127,8 @@ impl<'a> Page<'a> {
                 head {
                     meta charset="utf-8";
                     meta name="viewport" content="width=device-width, initial-scale=1";
-                    title { (isolate) (self.title) (end) " – Promptarium" }
+                    // Isolated, as a person may have typed it from right to left.
+                    title { "\u{2068}" (self.title) "\u{2069} – Promptarium" }
                     link rel="icon" href=(icon);
                     style { (PreEscaped(STYLE)) }
                 }
@@ -139,7 +137,7 @@ impl<'a> Page<'a> {
                     (self.header())
                     main #content tabindex="-1" {
                         div .heading {
-                            h1 dir=[(!is_plain).then_some("auto")] { (self.title) }
+                            h1 { bdi { (self.title) } }
                             @if let Some(actions) = &self.actions { div .actions { (actions) } }
                         }
                         @if let Some((_, text)) = done { p .done role="status" { (text) } }

@@ -97,7 +97,7 @@ pub(crate) async fn list(visit: Visit<'_>) -> HandlerResult {
     };
     let new = address("prompts/new", [("vaultId", from)]);
     let page = visit.page("prompts", "Prompts");
-    page.with_actions(visit.main_button(&new, "New prompt")).show(&content)
+    page.with_actions(visit.button(&new, "New prompt")).show(&content)
 }
 
 /// How many prompts the list has, as far as that is known without reading all of them.
@@ -191,7 +191,7 @@ fn empty(visit: &Visit<'_>, Listing { search, is_search, after, .. }: &Listing) 
             } @else {
                 p { "There is no prompt. Write the first one, or generate a picture." }
                 p .buttons {
-                    (visit.main_button("prompts/new", "New prompt"))
+                    (visit.button("prompts/new", "New prompt"))
                     (visit.button("generate", "Generate a picture"))
                 }
             }

@@ -72,10 +72,7 @@ pub(crate) async fn sign_out(api: &Api, request: Request<'_>) -> HandlerResult {
 pub(crate) async fn list(visit: Visit<'_>) -> HandlerResult {
     let sessions = visit.store().sessions(&visit.caller).await?;
     let content = html! {
-        p {
-            "Each browser that is signed in has a session, with the name that the browser gave. End "
-            "those that you do not know."
-        }
+        p { "Each browser that is signed in has a session. End those that you do not know." }
         (list_of(&sessions, |other| html! {
             li {
                 strong {

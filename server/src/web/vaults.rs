@@ -10,7 +10,7 @@ use super::pictures::cover;
 use super::prelude::*;
 use super::prompts::{entry, vault_choices};
 use crate::api::vaults::{FIELDS, new_vault};
-use crate::domain::{BASE_PATH, NewVault, VaultPatch, VaultRecord, VaultVisibility};
+use crate::domain::{NewVault, VaultPatch, VaultRecord, VaultVisibility};
 
 const MEANINGS: [(&str, &str); 3] = [
     ("private", "Only you can see it."),
@@ -47,7 +47,7 @@ pub(crate) async fn list(visit: Visit<'_>) -> HandlerResult {
         (pages(visit.api, "vaults", number, count as u64, &counted(count, "vault")))
     };
     let page = visit.page("vaults", "Vaults");
-    page.with_actions(visit.main_button("vaults/new", "New vault")).show(&content)
+    page.with_actions(visit.button("vaults/new", "New vault")).show(&content)
 }
 
 fn page_of(vault: &VaultRecord) -> String {
@@ -78,15 +78,6 @@ pub(crate) async fn show(visit: Visit<'_>) -> HandlerResult {
     let content = html! {
         @if let Some(description) = &vault.description { p dir="auto" { (description) } }
         p .soft { (facts(&visit, &vault)) }
-        @if vault.visibility != VaultVisibility::Private {
-            @let page = public_address(&visit.session.account_name, &vault.slug);
-            div .card {
-                p { "Everybody can see this vault at:" }
-                a data-copy="Copy the address" href=(visit.at(&page)) {
-                    (api.base_url.trim_end_matches(BASE_PATH)) "/" (page)
-                }
-            }
-        }
         @if prompts.is_empty() {
             div .empty {
                 p { "There is no prompt in this vault." }
@@ -99,6 +90,9 @@ pub(crate) async fn show(visit: Visit<'_>) -> HandlerResult {
     };
     let page = visit.page("vaults", shortened(&vault.name, 60));
     page.with_actions(html! {
+        @if vault.visibility != VaultVisibility::Private {
+            (visit.button(&public_address(&visit.session.account_name, &vault.slug), "Shared page"))
+        }
         (visit.button(&format!("prompts/new?vaultId={id}"), "New prompt"))
         (visit.button(&format!("{own}/edit"), "Edit"))
         @if !vault.system {

@@ -76,11 +76,6 @@ impl<'a> Visit<'a> {
         html! { a .button href=(self.at(page)) { (text) } }
     }
 
-    /// For what most people want.
-    pub(super) fn main_button(&self, page: &str, text: &str) -> Markup {
-        html! { a .button.main href=(self.at(page)) { (text) } }
-    }
-
     /// A button that opens a question; its answer is sent to a page, and cannot be undone.
     pub(super) fn ask(&self, text: &str, question: &str, page: &str, answer: &Markup) -> Markup {
         html! {

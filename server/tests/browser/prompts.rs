@@ -52,7 +52,7 @@ async fn a_vault_is_made_filled_shared_and_deleted(browser: &mut Browser) {
     browser.click("Vaults").await;
     browser.click("New vault").await;
     browser.choose("visibility", "unlisted").await;
-    browser.send(&[("name", "Night sky")], "Create vault", "Everybody can see this vault").await;
+    browser.send(&[("name", "Night sky")], "Create vault", "Shared page").await;
 
     browser.click("Prompts").await;
     mark(browser, &["First", "Third"]).await;

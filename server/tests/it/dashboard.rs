@@ -32,8 +32,8 @@ async fn every_page_has_its_heading_title_and_place_in_the_navigation_and_links_
         let page = browser.page(path).await;
         assert_eq!(page.matches("<h1>").count(), 1, "{path}");
         let parts = [
-            &*format!("<h1>{heading}</h1>"),
-            &format!("<title>{heading} – Promptarium</title>"),
+            &*format!("<h1><bdi>{heading}</bdi></h1>"),
+            &format!("<title>\u{2068}{heading}\u{2069} – Promptarium</title>"),
             &format!("<a href=\"{path}\" aria-current=\"page\">{heading}</a>"),
             "<a class=\"skip\" href=\"#content\">",
             "<main id=\"content\"",
