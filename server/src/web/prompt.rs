@@ -13,6 +13,7 @@ use super::prompts::{values_of, vault_field};
 use super::uploads::{PICTURE_BYTES_MAX, Sent, keep, picture_field, receive};
 use crate::api::prompts::{FIELDS, new_prompt};
 use crate::domain::{NewPrompt, PromptKind, PromptPatch};
+use crate::http::rates::PICTURE;
 
 const VAULTS_MAX: usize = 10;
 
@@ -68,7 +69,10 @@ pub(crate) async fn write(mut visit: Visit<'_>) -> HandlerResult {
         let (store, caller) = (visit.store(), &visit.caller);
         let new = form_fields(&visit.sent, FIELDS).read(|form| new_prompt(form, visit.api))?;
         let picture = match file {
-            Some(file) => Some(keep(visit.api, file).await?),
+            Some(file) => {
+                visit.api.rates.count(caller, PICTURE, &mut Vec::new())?;
+                Some(keep(visit.api, file).await?)
+            }
             None => None,
         };
         let prompt = match id {
