@@ -152,7 +152,8 @@ impl Browser {
     }
 
     pub(crate) async fn back(&self) {
-        self.loading(self.execute("history.back()")).await;
+        // The answer may be lost with the page.
+        self.loading(self.try_execute("history.back()")).await;
     }
 
     pub(crate) async fn refresh(&self) {

@@ -33,7 +33,8 @@ for (const part of document.querySelectorAll('[data-copy]')) {
   button.textContent = text;
   button.classList.toggle('link', Boolean(from));
   if (of) button.setAttribute('aria-describedby', of);
-  part.after(' ', button);
+  // Above a long text, where it is seen.
+  part[from ? 'after' : 'before'](button);
   button.addEventListener('click', async () => {
     await copy((from ? (await load(from)).getElementById('text') : part).textContent);
     button.classList.add('copied');
