@@ -23,11 +23,13 @@ const POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
 const CURRENT: HeaderName = HeaderName::from_static("ratelimit");
 
 const PER: [&str; 2] = ["key", "account"];
+/// A picture in a form of the dashboard, which is counted beside the request.
+pub(crate) const PICTURE: &str = "picture";
 /// Which requests are counted, and their routes by name; none are all. A slot takes one upload.
 const KINDS: [(&str, &[&str]); 3] = [
     ("requests", &[]),
     ("generations", &["createGeneration", "generate", "retryJob"]),
-    ("uploads", &["createUploadSlot", "uploadPicture"]),
+    ("uploads", &["createUploadSlot", PICTURE]),
 ];
 
 /// How many requests of a kind one key or account may send in a time.
@@ -98,7 +100,10 @@ impl Rates {
         route: &str,
         headers: &mut Vec<(HeaderName, HeaderValue)>,
     ) -> Result<(), OverRate> {
-        let applies = |limit: &RateLimit| limit.routes.is_empty() || limit.routes.contains(&route);
+        let applies = |limit: &RateLimit| match limit.routes {
+            [] => route != PICTURE,
+            routes => routes.contains(&route),
+        };
         let key = |limit: &RateLimit| {
             let id = if limit.per == "key" { caller.key.0 } else { caller.account.0 };
             ((*limit, id), limit.rate)

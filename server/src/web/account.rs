@@ -6,23 +6,18 @@ use std::io::{Read, Seek};
 use futures::TryStreamExt;
 use http::header::CONTENT_DISPOSITION;
 use http::{HeaderValue, StatusCode};
-use maud::html;
-use serde_json::json;
 
-use super::SIGN_IN;
-use super::forms::{Entered, Field, Form, Input};
-use super::layout::{done_address, redirect};
-use super::parts::typed;
+use super::prelude::*;
+use super::sessions::SIGN_IN;
 use super::uploads::{FILE, Sent, receive};
-use super::visit::Visit;
-use crate::api::HandlerResult;
 use crate::api::export::export as document_of;
 use crate::api::import::{ImportError, import as add_document};
 use crate::domain::account_name;
-use crate::http::error::ApiError;
 use crate::http::response;
-use crate::http::validate::{FieldErrors, form_fields, text};
+use crate::http::validate::text;
 use crate::limits::IMPORT_BYTES_MAX;
+
+const DELETE: &str = "This cannot be undone. To confirm, type the name of the account.";
 
 pub(crate) async fn show(visit: Visit<'_>) -> HandlerResult {
     page(&visit, &name_of(&visit), &Entered::default())
@@ -32,34 +27,31 @@ fn name_of(visit: &Visit<'_>) -> Entered {
     Entered::of(json!({ "name": *visit.session.account_name }))
 }
 
-/// The page with the forms for the name and the import.
 fn page(visit: &Visit<'_>, name: &Entered, import: &Entered) -> HandlerResult {
-    let line = Field::new("name", "Name", Input::Line).required().help(
-        "1 to 200 characters without spaces, : , and =. It is in the addresses of your public \
-         vaults.",
-    );
+    let line = Field::new("name", "Name", Input::Line);
+    let line = line.required().help("1 to 200 characters without spaces, colons, commas and =.");
     let rename = Form { action: Some("account/name"), ..Form::new("Rename", vec![line]) };
     let file = Field::new(FILE, "File", Input::File("application/json,.json".to_owned()));
     let most = IMPORT_BYTES_MAX >> 20;
-    let file = file.required().help(format!(
-        "An export of this or another account, at most {most} MiB. Its prompts and vaults are added \
-         to yours, all of them or none."
-    ));
+    let help =
+        format!("An export of an account, at most {most} MiB. It is added to your own data.");
+    let file = file.required().help(help);
     let from_file = Form { action: Some("account/import"), ..Form::new("Import", vec![file]) };
     let content = html! {
         h2 { "Name" }
         (name.form(&visit.api.site, &rename))
         h2 { "Export" }
-        p {
-            "All prompts and vaults as one JSON file, with references to pictures. The pictures "
-            "themselves stay on this server."
-        }
+        p { "All prompts and vaults as one JSON file, which refers to pictures and has none." }
         p { a .button href=(visit.at("account/export")) download { "Download an export" } }
         h2 { "Import" }
         (import.form(&visit.api.site, &from_file))
         h2 { "Delete" }
         p { "This deletes all prompts, vaults, jobs, keys and sessions of the account." }
-        p { (visit.button("account/delete", "Delete the account")) }
+        (visit.ask("Delete the account", DELETE, "account/delete", &html! {
+            label for="confirm" { "Name of the account" }
+            input #confirm name="name" required autocomplete="off";
+            " " button .danger { "Delete everything" }
+        }))
     };
     let status = name.status().max(import.status());
     Ok(visit.page("account", "Account").response(status, &content))
@@ -116,20 +108,11 @@ pub(crate) async fn import(mut visit: Visit<'_>) -> HandlerResult {
 }
 
 pub(crate) async fn delete(visit: Visit<'_>) -> HandlerResult {
-    let (name, site) = (&*visit.session.account_name, &visit.api.site);
-    if !visit.is_sent() {
-        let question = html! {
-            "Delete the account " strong { (typed(name, 200)) } " with all its prompts, vaults, jobs, "
-            "keys and sessions? This cannot be undone. To confirm, type its name."
-        };
-        let name = Field::new("name", "Name of the account", Input::Line).required();
-        let page = visit.page("account", "Delete the account");
-        return page.confirm(&question, ("Delete everything", vec![name]), "account");
-    }
-    if visit.entered.value("name") != name {
+    if visit.entered.value("name") != &*visit.session.account_name {
         let text = "is refused: this is not the name of the account; nothing was deleted";
         return Err(FieldErrors::of("body", text).into());
     }
     visit.store().delete_account(&visit.caller).await?;
+    let site = &visit.api.site;
     redirect(site, SIGN_IN.trim_start_matches('/'), Some(site.set_cookies(None)?))
 }

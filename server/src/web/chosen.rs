@@ -1,99 +1,114 @@
-//! What is done with several prompts at once.
-//!
-//! The list sends the chosen prompts and an action. The page that answers asks for the vault, or
-//! whether to delete them, and changes nothing; its form sends the same again with the answer.
+//! What is done with several prompts at once: the form around a list, and its actions.
 
-use maud::html;
 use promptarium::{PromptId, VaultId};
 
-use super::forms::{Field, Form, Input};
-use super::listing::Listing;
-use super::parts::counted;
-use super::prompts::vault_choices;
-use super::visit::Visit;
-use crate::api::HandlerResult;
-use crate::domain::Membership;
-use crate::http::error::ApiError;
-use crate::http::validate::{FieldErrors, form_fields, id};
+use super::prelude::*;
+use super::return_page;
+use crate::domain::{Membership, VaultPatch};
+use crate::http::validate::id;
 use crate::store::StoreError;
 
-/// Prompts in one form.
 const CHOSEN_MAX: usize = 100;
+
+pub(super) const DELETE: &str =
+    "A deleted prompt is removed from all vaults. This cannot be undone.";
+
+/// Action and text of the buttons for prompts of one vault.
+const IN_VAULT: [(&str, &str); 4] = [
+    ("pin", "Pin"),
+    ("unpin", "Unpin"),
+    ("cover", "Use as cover"),
+    ("remove", "Remove from vault"),
+];
+
+/// Prompts with a box to choose each, and the buttons. `from` is the vault that they are in, or
+/// nothing; the form leads to the page `back`.
+pub(super) fn form(
+    visit: &Visit<'_>,
+    entries: impl Iterator<Item = Markup>,
+    class: &str,
+    from: &str,
+    back: &str,
+    vaults: &[(String, String)],
+) -> Markup {
+    let button = |(action, text)| html! { button name="action" value=(action) { (text) } };
+    html! {
+        form method="post" action=(visit.at("prompts/chosen")) {
+            input type="hidden" name="back" value=(back);
+            input type="hidden" name="from" value=(from);
+            ul .(class) { @for entry in entries { (entry) } }
+            div .toolbar.chosen {
+                label .choice hidden { input type="checkbox" data-all="id"; "All on this page" }
+                span .soft { "With the chosen:" }
+                @if !from.is_empty() { @for action in IN_VAULT { (button(action)) } }
+                label .unseen for="target" { "Vault to move or add to" }
+                select #target name="vaultId" {
+                    @for (id, name) in vaults.iter().filter(|(id, _)| id != from) {
+                        option value=(id) dir="auto" { (name) }
+                    }
+                }
+                @if !from.is_empty() { (button(("move", "Move to vault"))) }
+                (button(("add", "Add to vault")))
+                details .ask {
+                    summary .button { "Delete" }
+                    div .card {
+                        p { "Delete the chosen prompts? " (DELETE) }
+                        button .danger name="action" value="delete" { "Delete them" }
+                    }
+                }
+            }
+        }
+    }
+}
 
 pub(crate) async fn apply(visit: Visit<'_>) -> HandlerResult {
     let (store, caller, entered) = (visit.store(), &visit.caller, &visit.entered);
-    let back = Listing::parse(entered.value("back").as_bytes())?.page(&[]);
+    let back = return_page(entered.value("back")).unwrap_or("prompts");
+    let ids = entered.all("id").map(|id| id.parse().ok().map(PromptId::new));
+    let prompts = ids.collect::<Option<Vec<_>>>().filter(|ids| ids.len() <= CHOSEN_MAX);
     let too_many = || FieldErrors::of("id", format!("must be at most {CHOSEN_MAX} ids of prompts"));
-    let prompts = entered.ids::<PromptId>("id", CHOSEN_MAX).ok_or_else(too_many)?;
-    let Some(first) = prompts.first() else { return visit.done(&back, "none-chosen") };
-    let mut answer = form_fields(&visit.sent, &["vaultId"]);
-    let vault = answer.optional("vaultId", id::<VaultId>);
-    answer.finish()?;
-    match (entered.value("action"), vault) {
-        ("delete", _) if entered.value("sure") == "yes" => {
+    let prompts = prompts.ok_or_else(too_many)?;
+    let Some(first) = prompts.first() else { return visit.done(back, "none-chosen") };
+    let mut form = form_fields(&visit.sent, &["vaultId", "from"]);
+    let (target, from) = (form.optional("vaultId", id), form.optional("from", id::<VaultId>));
+    form.finish()?;
+    let action = entered.value("action");
+    match (action, target, from) {
+        ("delete", ..) => {
             for prompt in prompts {
                 unless_gone(store.delete_prompt(caller, prompt).await)?;
             }
-            visit.done(&back, "prompts-deleted")
         }
-        ("delete", _) => {
-            // It exists, or the form is not that of this account.
-            store.prompt(caller, *first).await?;
-            ask(&visit, prompts.len(), &back).await
+        ("add", Some(vault), _) => drop(store.add_prompts(caller, vault, &prompts).await?),
+        ("cover", _, Some(vault)) => {
+            let prompt = store.prompt(caller, *first).await?;
+            let Some(image) = prompt.images.last() else { return visit.done(back, "no-picture") };
+            let cover_image = Some(Some(image.source.clone()));
+            let patch = VaultPatch { cover_image, ..VaultPatch::default() };
+            store.update_vault(caller, vault, patch).await?;
         }
-        ("add" | "move", None) => ask(&visit, prompts.len(), &back).await,
-        ("add", Some(vault)) => {
-            store.add_prompts(caller, vault, &prompts).await?;
-            visit.done(&back, "prompts-added")
-        }
-        ("move", Some(vault)) => {
-            let from = entered.id("from").ok_or(ApiError::NotFound)?;
-            let from = store.vault(caller, from).await?.id;
-            for id in store.memberships_of(caller, from, &prompts).await? {
-                let at = Membership { vault: from, id };
-                unless_gone(store.move_membership(caller, at, vault).await)?;
+        (_, _, Some(vault)) => {
+            let vault = store.vault(caller, vault).await?.id;
+            // The upper ones last, so that they end up on top again.
+            for id in store.memberships_of(caller, vault, &prompts).await? {
+                let at = Membership { vault, id };
+                unless_gone(match (action, target) {
+                    ("pin" | "unpin", _) => store.set_pinned(caller, at, action == "pin").await,
+                    ("remove", _) => store.remove_membership(caller, at).await,
+                    ("move", Some(to)) => store.move_membership(caller, at, to).await.map(drop),
+                    _ => Err(StoreError::NotFound)?,
+                })?;
             }
-            visit.done(&back, "prompts-moved")
         }
-        _ => Err(FieldErrors::of("action", "must be add, move or delete").into()),
+        _ => return Err(FieldErrors::of("action", "must be one of the buttons of a list").into()),
     }
+    visit.done(back, action)
 }
 
 /// The outcome for one prompt. It may have been deleted meanwhile, or the form is sent again.
-fn unless_gone<T>(outcome: Result<T, StoreError>) -> Result<(), StoreError> {
+fn unless_gone(outcome: Result<(), StoreError>) -> Result<(), StoreError> {
     match outcome {
-        Ok(_) | Err(StoreError::NotFound) => Ok(()),
-        Err(error) => Err(error),
+        Err(StoreError::NotFound) => Ok(()),
+        outcome => outcome,
     }
-}
-
-/// Asks for a vault, or whether to delete, in a form that sends the same again.
-async fn ask(visit: &Visit<'_>, count: usize, back: &str) -> HandlerResult {
-    let mut entered = visit.entered.clone();
-    let mut fields = Vec::from(["action", "back", "from", "id"].map(Field::hidden));
-    let is_danger = entered.value("action") == "delete";
-    let (title, button) = match entered.value("action") {
-        "add" => ("Add to a vault", "Add"),
-        "move" => ("Move to another vault", "Move"),
-        _ => ("Delete prompts", "Delete them"),
-    };
-    if is_danger {
-        entered.set("sure", "yes");
-        fields.push(Field::hidden("sure"));
-    } else {
-        let vaults = Input::Select(vault_choices(visit, None).await?);
-        fields.push(Field::new("vaultId", "Vault", vaults));
-    }
-    let form = Form { back: Some(back), is_danger, ..Form::new(button, fields) };
-    visit.page("prompts", title).show(&html! {
-        @if is_danger {
-            p {
-                "Delete " (counted(count, "prompt", "prompts"))
-                "? They are removed from all vaults. This cannot be undone."
-            }
-        } @else {
-            p { (counted(count, "prompt is", "prompts are")) " chosen." }
-        }
-        (entered.form(&visit.api.site, &form))
-    })
 }

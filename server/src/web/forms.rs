@@ -1,17 +1,20 @@
 //! Forms: their fields, what was typed into them, and what is wrong with it.
 //!
-//! A form is shown with its values, and again with the same values and the errors of the API's own
-//! validation beside the fields if it is refused. After success it leads to another page, so that
-//! loading that page again sends nothing again.
+//! A refused form is shown again with its values and the errors of the API's own validation. After
+//! success it leads to another page, so that a reload sends nothing again.
 
-use std::ops::RangeInclusive;
-
+use http::StatusCode;
+use http::request::Parts;
 use maud::{Markup, Render, html};
+use serde::Serialize;
+use url::form_urlencoded;
 use uuid::Uuid;
 
-pub(super) use super::entered::Entered;
+use crate::generate::SubmitError;
+use crate::generate::submit::SubmissionError;
 use crate::http::browser::Site;
-use crate::http::error::Problem;
+use crate::http::error::{ApiError, Problem};
+use crate::http::path::RequestTarget;
 
 /// The field with the token of a form. It stays the same while the form is corrected; what must be
 /// carried out once is carried out once for each token.
@@ -28,12 +31,8 @@ pub(super) struct Form<'a> {
     pub(super) fields: Vec<Field>,
     /// Fields behind a line that opens them, unless one has a value.
     pub(super) more: Vec<Field>,
-    /// The text of its button.
     pub(super) button: &'a str,
-    /// Where a link leads that leaves the form.
     pub(super) back: Option<&'a str>,
-    /// It asks before something is done that cannot be undone.
-    pub(super) is_danger: bool,
 }
 
 impl<'a> Form<'a> {
@@ -42,7 +41,6 @@ impl<'a> Form<'a> {
     }
 }
 
-/// A field of a form.
 pub(super) struct Field {
     /// Also the id of its control.
     name: &'static str,
@@ -56,20 +54,11 @@ pub(super) struct Field {
 /// The control of a field. None has a `maxlength`: browsers count other units than the API, which
 /// says what is too long.
 pub(super) enum Input {
-    /// All values of the field.
     Hidden,
-    /// A box to tick, with its value.
-    Check(&'static str),
     Line,
-    WideLine,
     Suggested(Vec<String>),
-    /// With this many rows.
     Text(usize),
-    Number(RangeInclusive<u32>),
     Select(Choices),
-    /// Value, text and explanation of each choice.
-    Radios(&'static [(&'static str, &'static str, &'static str)]),
-    /// A file of one of these media types.
     File(String),
 }
 
@@ -91,14 +80,65 @@ impl Field {
     }
 }
 
+#[derive(Clone, Debug, Default)]
+pub(super) struct Entered {
+    values: Vec<(String, String)>,
+    pub(super) problem: Option<Problem>,
+}
+
 impl Entered {
-    /// The form with these values, below what is wrong with them.
+    pub(super) fn of(record: impl Serialize) -> Self {
+        let fields = serde_json::to_value(record).unwrap_or_default();
+        let fields = fields.as_object().into_iter().flatten();
+        let fields = fields.filter(|(_, value)| !value.is_null()).map(|(name, value)| {
+            let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            (name.clone(), text)
+        });
+        Self { values: fields.collect(), problem: None }
+    }
+
+    pub(super) fn parse(form: &[u8]) -> Self {
+        Self { values: form_urlencoded::parse(form).into_owned().collect(), problem: None }
+    }
+
+    pub(super) fn set(&mut self, name: &'static str, value: impl Into<String>) {
+        self.values.retain(|(field, _)| field != name);
+        self.values.push((name.into(), value.into()));
+    }
+
+    /// The same values with the reason of a refusal, or that if other values are no help.
+    pub(super) fn refused(self, error: ApiError, parts: &Parts) -> Result<Self, ApiError> {
+        let mut problem = error.problem(RequestTarget::new(parts.uri.path(), &parts.method));
+        if let ApiError::Submission(SubmissionError::Provider(SubmitError::Refused(_))) = error {
+            problem.status = StatusCode::BAD_REQUEST;
+        }
+        match problem.status.as_u16() {
+            400 | 409 | 429 | 502 | 503 => Ok(Self { problem: Some(problem), ..self }),
+            _ => Err(error),
+        }
+    }
+
+    pub(super) fn value(&self, name: &str) -> &str {
+        self.all(name).next().unwrap_or_default()
+    }
+
+    pub(super) fn all(&self, name: &str) -> impl Iterator<Item = &str> {
+        self.values.iter().filter(move |(field, _)| field == name).map(|(_, value)| &**value)
+    }
+
+    pub(super) fn id<Id: From<i64>>(&self, name: &str) -> Option<Id> {
+        self.value(name).parse().ok().map(Id::from)
+    }
+
+    pub(super) fn status(&self) -> StatusCode {
+        self.problem.as_ref().map_or(StatusCode::OK, |problem| problem.status)
+    }
+
     pub(super) fn form(&self, site: &Site, form: &Form<'_>) -> Markup {
-        let Form { action, fields, more, button, back, is_danger } = form;
+        let Form { action, fields, more, button, back } = form;
         let token = Uuid::parse_str(self.value(TOKEN)).unwrap_or_else(|_| Uuid::new_v4());
         let is_upload = fields.iter().any(|field| matches!(field.input, Input::File(_)));
         let is_open = more.iter().any(|field| !self.value(field.name).is_empty());
-        let (class, leave) = if *is_danger { ("danger", "Keep") } else { ("main", "Cancel") };
         html! {
             (self.summary(form))
             form .fields method="post" action=[action.map(|page| site.page(page))] data-upload[is_upload]
@@ -113,8 +153,8 @@ impl Entered {
                 }
                 @if is_upload { progress hidden max="100" aria-label="Progress of the upload" {} }
                 div .buttons {
-                    button .(class) { (button) }
-                    @if let Some(page) = back { a .button href=(site.page(page)) { (leave) } }
+                    button .main { (button) }
+                    @if let Some(page) = back { a .button href=(site.page(page)) { "Cancel" } }
                 }
             }
         }
@@ -123,7 +163,10 @@ impl Entered {
     /// What is wrong. Each error of a field leads to that field.
     fn summary(&self, Form { fields, more, .. }: &Form<'_>) -> Markup {
         let Some(Problem { text, details, .. }) = &self.problem else { return Markup::default() };
-        let known = |name: &str| fields.iter().chain(more).find(|field| field.name == name);
+        let label = |name: &'static str| {
+            let field = fields.iter().chain(more).find(|field| field.name == name);
+            field.map_or(name, |field| field.label)
+        };
         html! {
             div .card.refused role="alert" {
                 @if details.0.is_empty() {
@@ -132,12 +175,7 @@ impl Entered {
                     p { "Not saved. Please correct:" }
                     ul {
                         @for (name, error) in &details.0 {
-                            li {
-                                @if let Some(Field { label, .. }) = known(name) {
-                                    a href={ "#" (name) } { (label) }
-                                } @else { (name) }
-                                " " (error)
-                            }
+                            li { a href={ "#" (name) } { (label(name)) } " " (error) }
                         }
                     }
                 }
@@ -145,88 +183,60 @@ impl Entered {
         }
     }
 
-    /// A field with its label, help and error.
     fn field(&self, field: &Field) -> Markup {
-        let Field { name, label, help, input, .. } = field;
+        let Field { name, label, help, input, is_required } = field;
+        let (value, list) = (self.value(name), format!("{name}-list"));
         let error = self.problem.as_ref().and_then(|problem| problem.details.0.get(name));
-        let (error_id, about_id) = (format!("{name}-error"), format!("{name}-about"));
-        let is_wide = matches!(input, Input::Text(_) | Input::WideLine | Input::File(_));
-        let about = html! {
-            div .about #(about_id) {
-                @if let Some(error) = error { p .error id=(error_id) { (label) " " (error) } }
-                @if !help.0.is_empty() { p .soft { (help) } }
+        let (about, invalid) = (format!("{name}-about"), error.map(|_| "true"));
+        let is_wide = matches!(input, Input::Text(_) | Input::Line | Input::File(_));
+        let (kind, accept, suggested) = match input {
+            Input::File(types) => (Some("file"), Some(types), None),
+            Input::Suggested(all) => (None, None, Some(all)),
+            _ => (None, None, None),
+        };
+        let control = match input {
+            Input::Hidden => {
+                let values = self.all(name).filter(|value| !value.is_empty());
+                return html! { @for value in values { input type="hidden" name=(name) value=(value); } };
             }
+            Input::Text(rows) => html! {
+                textarea #(name) name=(name) rows=(rows) dir="auto" required[*is_required]
+                    aria-describedby=(about) aria-invalid=[invalid] {
+                    // A parser skips the first line break.
+                    "\n" (value)
+                }
+            },
+            Input::Select(choices) => html! {
+                select #(name) name=(name) aria-describedby=(about) aria-invalid=[invalid] {
+                    (options(choices, value))
+                }
+            },
+            _ => html! {
+                input #(name) name=(name) type=[kind] accept=[accept] list=[suggested.map(|_| &list)]
+                    dir="auto" value=(value) autocomplete="off" spellcheck="false"
+                    required[*is_required] aria-describedby=(about) aria-invalid=[invalid];
+            },
         };
         html! {
-            @match input {
-                Input::Hidden => {
-                    @for value in self.all(name).filter(|value| !value.is_empty()) {
-                        input type="hidden" name=(name) value=(value);
-                    }
+            div .field.wide[is_wide] {
+                label for=(name) { (label) }
+                (control)
+                @if let Some(all) = suggested {
+                    datalist id=(list) { @for text in all { option dir="auto" value=(text); } }
                 }
-                Input::Check(value) => {
-                    label .choice.wide { input type="checkbox" name=(name) value=(value); (label) }
-                }
-                Input::Radios(choices) => {
-                    fieldset #(name) .field.wide tabindex="-1" aria-describedby=(about_id) {
-                        legend { (label) }
-                        @for (value, text, meaning) in *choices {
-                            label .choice {
-                                input type="radio" name=(name) value=(value)
-                                    checked[*value == self.value(name)];
-                                span { (text) " " span .soft { (meaning) } }
-                            }
-                        }
-                        (about)
-                    }
-                }
-                _ => {
-                    div .field.wide[is_wide] {
-                        label for=(name) { (label) }
-                        (self.control(field, &about_id, error.map(|_| "true")))
-                        (about)
-                    }
+                div .about #(about) {
+                    @if let Some(error) = error { p .error id={ (name) "-error" } { (label) " " (error) } }
+                    @if !help.0.is_empty() { p .soft { (help) } }
                 }
             }
         }
     }
+}
 
-    fn control(&self, field: &Field, about: &str, invalid: Option<&str>) -> Markup {
-        let Field { name, input, is_required, .. } = field;
-        let (value, list) = (self.value(name), format!("{name}-list"));
-        let (kind, range, accept, suggested) = match input {
-            Input::Number(range) => (Some("number"), Some(range), None, None),
-            Input::File(types) => (Some("file"), None, Some(types), None),
-            Input::Suggested(all) => (None, None, None, Some(all)),
-            _ => (None, None, None, None),
-        };
-        html! {
-            @match input {
-                Input::Text(rows) => {
-                    textarea #(name) name=(name) rows=(rows) dir="auto" required[*is_required]
-                        aria-describedby=(about) aria-invalid=[invalid] {
-                        // A parser skips the first line break.
-                        "\n" (value)
-                    }
-                }
-                Input::Select(choices) => {
-                    select #(name) name=(name) aria-describedby=(about) aria-invalid=[invalid] {
-                        @for (choice, text) in choices {
-                            option value=(choice) dir="auto" selected[choice == value] { (text) }
-                        }
-                    }
-                }
-                _ => {
-                    input #(name) name=(name) type=[kind] min=[range.map(RangeInclusive::start)]
-                        max=[range.map(RangeInclusive::end)] accept=[accept]
-                        list=[suggested.map(|_| &list)] dir="auto" value=(value) autocomplete="off"
-                        spellcheck="false" required[*is_required] aria-describedby=(about)
-                        aria-invalid=[invalid];
-                }
-            }
-            @if let Some(all) = suggested {
-                datalist id=(list) { @for text in all { option dir="auto" value=(text); } }
-            }
+pub(super) fn options(choices: &[(String, String)], chosen: &str) -> Markup {
+    html! {
+        @for (value, text) in choices {
+            option value=(value) dir="auto" selected[value == chosen] { (text) }
         }
     }
 }

@@ -1,25 +1,19 @@
-//! Generation jobs: the list, one job, and another attempt at a failed one.
+//! Generation jobs: the list, and one job.
 
 use std::sync::Arc;
 
 use futures::future::join_all;
-use maud::{Markup, html};
 use promptarium::limits::CLIENT_JOB_ID_CHARS;
 use uuid::Uuid;
 
-use super::forms::Entered;
-use super::generate;
-use super::parts::{address, ago, counted, full_text, job_page, pager, prompt_address, typed};
 use super::pictures::picture;
-use super::visit::Visit;
-use crate::api::HandlerResult;
-use crate::domain::{JobRecord, JobState, NewJob, PromptRecord};
-use crate::generate::request_digest;
-use crate::http::error::ApiError;
-use crate::http::validate::{FieldErrors, form_fields, text};
+use super::prelude::*;
+use crate::domain::{JobRecord, JobState, PromptRecord};
+use crate::http::validate::text;
 
 /// Jobs in a page: so few, and their texts so short, that none is left out for its size.
 const PAGE_JOBS: usize = 10;
+const PROMPT_CHARS: usize = 80;
 
 pub(crate) async fn list(visit: Visit<'_>) -> HandlerResult {
     let mut form = form_fields(&visit.sent, &["before"]);
@@ -35,11 +29,10 @@ pub(crate) async fn list(visit: Visit<'_>) -> HandlerResult {
         @if jobs.is_empty() {
             div .empty {
                 p { "There is no job. Generate a picture, and it will be here." }
-                p { (visit.main_button("generate", "Generate a picture")) }
+                p { (visit.button("generate", "Generate a picture")) }
             }
-        } @else {
-            ul .list { @for job in &jobs { li { (entry(&visit, job)) } } }
         }
+        ul .list { @for job in &jobs { li { (entry(&visit, job)) } } }
         @if before.is_some() { p { (visit.link("jobs", "Newest jobs")) } }
         (pager(visit.api, None, "", older))
     };
@@ -48,7 +41,8 @@ pub(crate) async fn list(visit: Visit<'_>) -> HandlerResult {
 }
 
 pub(crate) async fn show(visit: Visit<'_>) -> HandlerResult {
-    let job = find(&visit).await?;
+    let name = visit.request.params.text(0).ok_or(ApiError::NotFound)?;
+    let job = with_result(&visit, visit.store().job(&visit.caller, &name).await?).await;
     let details = &job.0.request;
     let seed = details.parameters.as_ref().and_then(|all| all.get("seed"));
     let content = html! {
@@ -58,7 +52,7 @@ pub(crate) async fn show(visit: Visit<'_>) -> HandlerResult {
             (full_text(&details.prompt))
         }
         p .soft {
-            (counted(details.batch_count as usize, "picture", "pictures")) " asked for"
+            (counted(details.batch_count, "picture")) " asked for"
             @if let Some(seed) = seed { " · seed " (typed(&seed.to_string(), 40)) }
             @if let Some(negative) = &details.negative_prompt { " · without " (typed(negative, 400)) }
         }
@@ -67,36 +61,8 @@ pub(crate) async fn show(visit: Visit<'_>) -> HandlerResult {
     visit.page("jobs", "Job").show(&content)
 }
 
-/// `POST /jobs/{clientJobId}/retry`. Sent again, the form leads to the same new job. If the job
-/// cannot be submitted, for example because its vault was deleted, its values are in the form.
-pub(crate) async fn retry(mut visit: Visit<'_>) -> HandlerResult {
-    let (job, _) = find(&visit).await?;
-    if !matches!(job.state, JobState::Failed(..)) {
-        return Err(FieldErrors::of("job", "has not failed").into());
-    }
-    let mut form = form_fields(&visit.sent, &["clientJobId"]);
-    let name = form.optional("clientJobId", text(CLIENT_JOB_ID_CHARS));
-    form.finish()?;
-    let (request, vault) = (job.request.clone(), Some(job.vault));
-    let again = NewJob {
-        client_job_id: name.unwrap_or_else(|| Uuid::new_v4().to_string().into()),
-        digest: request_digest(&request, vault),
-        request,
-        vault,
-    };
-    visit.entered = generate::values_of(&visit, &job);
-    let form = |entered| generate::page(&visit, entered);
-    visit.form(Entered::default(), generate::submit(&visit, again), form).await
-}
-
 /// A job, and the prompt that has its result.
 type Job = (JobRecord, Option<Arc<PromptRecord>>);
-
-async fn find(visit: &Visit<'_>) -> Result<Job, ApiError> {
-    let name = visit.request.params.text(0).ok_or(ApiError::NotFound)?;
-    let job = visit.store().job(&visit.caller, &name).await?;
-    Ok(with_result(visit, job).await)
-}
 
 async fn with_result(visit: &Visit<'_>, job: JobRecord) -> Job {
     let prompt = match job.state {
@@ -107,17 +73,9 @@ async fn with_result(visit: &Visit<'_>, job: JobRecord) -> Job {
     (job, prompt)
 }
 
-/// Whether a job has not ended.
-pub(super) const fn is_running(job: &JobRecord) -> bool {
-    matches!(job.state, JobState::Submitting | JobState::Queued(_) | JobState::InProgress(_))
-}
-
-/// Characters of the request's text in an entry.
-const PROMPT_CHARS: usize = 80;
-
 /// A job as its page and the list show it. The script replaces it while the job runs.
 fn entry(visit: &Visit<'_>, (job, prompt): &Job) -> Markup {
-    let (api, name) = (visit.api, &job.key.client_job_id);
+    let name = &job.key.client_job_id;
     let own = visit.at(&job_page(name));
     let state = match &job.state {
         JobState::Submitting | JobState::Queued(_) => "Queued",
@@ -125,7 +83,7 @@ fn entry(visit: &Visit<'_>, (job, prompt): &Job) -> Markup {
         JobState::Completed(..) => "Completed",
         JobState::Failed(..) => "Failed",
     };
-    let is_running = is_running(job);
+    let is_running = !matches!(job.state, JobState::Completed(..) | JobState::Failed(..));
     html! {
         div .job data-poll=[is_running.then_some(&own)] data-state=(state) {
             a .title href=(own) { (typed(&job.request.prompt, PROMPT_CHARS)) }
@@ -133,7 +91,7 @@ fn entry(visit: &Visit<'_>, (job, prompt): &Job) -> Markup {
                 @match &job.state {
                     JobState::Completed(_, id) => {
                         span .good { (state) ": " }
-                        a href=(prompt_address(api, *id)) { "prompt " (id) }
+                        (visit.link(&format!("prompts/{id}"), &format!("prompt {id}")))
                     }
                     JobState::Failed(_, reason) => {
                         span .bad { (state) ": " } (typed(reason, 120))
@@ -144,14 +102,14 @@ fn entry(visit: &Visit<'_>, (job, prompt): &Job) -> Markup {
             div .pictures {
                 @match prompt {
                     Some(prompt) => @for image in &*prompt.images {
-                        (picture(api, &prompt.title, image))
+                        (picture(visit.api, &prompt.title, image))
                     },
                     None => div .cover {},
                 }
             }
             p .soft {
                 code { (typed(&job.request.model_id, 40)) } " · "
-                (typed(&job.request.aspect_ratio, 10)) " · " (ago(api, job.created_at))
+                (typed(&job.request.aspect_ratio, 10)) " · " (visit.ago(job.created_at))
             }
             @if !is_running {
                 div .buttons {

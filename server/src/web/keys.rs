@@ -2,19 +2,13 @@
 
 use std::future::ready;
 
-use maud::{Markup, html};
-use serde_json::json;
-
-use super::forms::{Choices, Entered, Field, Form, Input};
-use super::layout::done_address;
-use super::parts::{ago, copy_button, list as list_of, titled};
-use super::visit::Visit;
-use crate::api::HandlerResult;
+use super::prelude::*;
 use crate::api::keys::{SCOPES, issue, name};
 use crate::domain::ApiKeyRecord;
-use crate::http::error::ApiError;
-use crate::http::validate::{form_fields, one_of};
+use crate::http::validate::one_of;
 use crate::limits::API_KEYS_MAX;
+
+const REVOKE: &str = "Programs that use it are refused at once. This cannot be undone.";
 
 pub(crate) async fn list(visit: Visit<'_>) -> HandlerResult {
     page(&visit, Entered::of(json!({ "scope": SCOPES[0].0 }))).await
@@ -22,18 +16,16 @@ pub(crate) async fn list(visit: Visit<'_>) -> HandlerResult {
 
 async fn page(visit: &Visit<'_>, entered: Entered) -> HandlerResult {
     let keys = visit.store().api_keys(&visit.caller).await?;
-    let empty = html! { p { "There is no key. Create one below to use the API." } };
     let choice = |scope: &str| (scope.to_owned(), format!("Read and write ({scope})"));
     let mut scopes: Choices = SCOPES.iter().map(|(scope, _)| choice(scope)).collect();
     scopes.push((String::new(), "Only read".to_owned()));
-    let name = Field::new("name", "Name", Input::Line).required().help(format!(
-        "For example the program or machine that uses it. An account has at most {API_KEYS_MAX} \
-         valid keys."
-    ));
+    let help = format!("What uses it. An account has at most {API_KEYS_MAX} valid keys.");
+    let name = Field::new("name", "Name", Input::Line).required().help(help);
     let scope = Field::new("scope", "What it may do", Input::Select(scopes));
     let form = Form::new("Create key", vec![name, scope]);
     let content = html! {
-        (list_of(&keys, &empty, |key| entry(visit, key)))
+        @if keys.is_empty() { p .empty { "There is no key. Create one to use the API." } }
+        (list_of(&keys, |key| entry(visit, key)))
         h2 #new { "New key" }
         (entered.form(&visit.api.site, &form))
     };
@@ -41,23 +33,20 @@ async fn page(visit: &Visit<'_>, entered: Entered) -> HandlerResult {
 }
 
 fn entry(visit: &Visit<'_>, key: &ApiKeyRecord) -> Markup {
-    let ago = |at| ago(visit.api, at);
     html! {
         li {
             strong { (title(key)) }
             p .soft {
-                code { (key.public_id) } " · " (rights(key)) " · created " (ago(key.created_at))
-                @if let Some(at) = key.last_used_at { " · last used " (ago(at)) }
+                code { (key.public_id) } " · " (rights(key)) " · created " (visit.ago(key.created_at))
+                @if let Some(at) = key.last_used_at { " · last used " (visit.ago(at)) }
                 @else { " · never used" }
             }
             @match key.revoked_at {
-                Some(at) => p .soft { span .bad { "Revoked" } " " (ago(at)) },
-                None => p .soft {
-                    // Public ids are letters and digits.
-                    a href=(visit.at(&format!("keys/{}/revoke", key.public_id))) {
-                        "Revoke " span { (title(key)) }
-                    }
-                },
+                Some(at) => p .soft { span .bad { "Revoked" } " " (visit.ago(at)) },
+                // Public ids are letters and digits.
+                None => (visit.ask("Revoke", REVOKE, &format!("keys/{}/revoke", key.public_id), &html! {
+                    button .danger { "Revoke " (title(key)) }
+                })),
             }
         }
     }
@@ -67,7 +56,7 @@ fn entry(visit: &Visit<'_>, key: &ApiKeyRecord) -> Markup {
 /// leads to could be asked for again. Sent again, the form leads to the list of keys.
 pub(crate) async fn create(visit: Visit<'_>) -> HandlerResult {
     let mut created = None;
-    let outcome = visit.once(async || {
+    let outcome = visit.once(async {
         let mut form = form_fields(&visit.sent, &["name", "scope"]);
         let name = form.required("name", name);
         let scopes = form.optional("scope", one_of(SCOPES)).unwrap_or_default();
@@ -83,10 +72,9 @@ pub(crate) async fn create(visit: Visit<'_>) -> HandlerResult {
         p { "The key " strong { (title(&record)) } " is ready. " (rights(&record)) "." }
         div .card {
             p { strong { "Copy it now." } " It is shown this once; only its digest is stored." }
-            pre #key tabindex="0" role="region" aria-label="Line for a shell" {
+            pre data-copy="Copy this line" tabindex="0" role="region" aria-label="Line for a shell" {
                 "export PROMPTARIUM_API_KEY=" (key.expose())
             }
-            (copy_button("key", "Copy this line"))
         }
         p { (visit.link("keys", "I have copied it; show all keys")) }
     };
@@ -95,18 +83,8 @@ pub(crate) async fn create(visit: Visit<'_>) -> HandlerResult {
 
 pub(crate) async fn revoke(visit: Visit<'_>) -> HandlerResult {
     let public_id = visit.request.params.text(0).ok_or(ApiError::NotFound)?;
-    if visit.is_sent() {
-        visit.store().revoke_api_key(&visit.caller, &public_id).await?;
-        return visit.done("keys", "key-revoked");
-    }
-    let keys = visit.store().api_keys(&visit.caller).await?;
-    let key = keys.iter().find(|key| *key.public_id == *public_id).ok_or(ApiError::NotFound)?;
-    let question = html! {
-        "Revoke " strong { (title(key)) } " (" code { (key.public_id) } ")? Programs that use it are "
-        "refused at once. This cannot be undone."
-    };
-    let page = visit.page("keys", "Revoke a key");
-    page.confirm(&question, ("Revoke this key", Vec::new()), "keys")
+    visit.store().revoke_api_key(&visit.caller, &public_id).await?;
+    visit.done("keys", "key-revoked")
 }
 
 fn title(key: &ApiKeyRecord) -> Markup {

@@ -8,7 +8,7 @@ use http::{HeaderValue, StatusCode};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use sha2::{Digest, Sha256};
 
-use super::forms::{Entered, Field, Form};
+use super::forms::{Entered, Form};
 use super::parts::typed;
 use crate::api::{HandlerResult, openapi};
 use crate::domain::SessionRecord;
@@ -28,11 +28,7 @@ const WITH_SESSION: &str = concat!(
 const WITHOUT_SESSION: &str = include_str!("scripts/sign_in.js");
 
 /// A sheet with a spark, as a file and in the header.
-const ICON: &str = "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'>\
-    <rect width='32' height='32' rx='8' fill='#5b2fc4'/>\
-    <path d='M9 22V9h8a5 5 0 0 1 0 10h-4' fill='none' stroke='#fff' stroke-width='3' \
-    stroke-linecap='round' stroke-linejoin='round'/>\
-    <path d='M23 19l1 2.6 2.6 1-2.6 1-1 2.6-1-2.6-2.6-1 2.6-1z' fill='#ffd479'/></svg>";
+const ICON: &str = include_str!("icon.svg");
 
 /// Pictures and videos are assets of this service, at its own origin; the icon is in the page.
 static POLICY: LazyLock<String> = LazyLock::new(|| {
@@ -47,7 +43,6 @@ static POLICY: LazyLock<String> = LazyLock::new(|| {
     )
 });
 
-/// The pages of the navigation: address and text.
 const SECTIONS: [(&str, &str); 7] = [
     ("", "Overview"),
     ("prompts", "Prompts"),
@@ -60,50 +55,40 @@ const SECTIONS: [(&str, &str); 7] = [
 
 /// What the page after a form says, by the code in its address. The address has no text of its own:
 /// a link of somebody else could say anything.
-const DONE: [(&str, &str); 24] = [
-    ("prompt-created", "The prompt is saved."),
-    ("prompt-changed", "The changes are saved."),
-    ("prompt-deleted", "The prompt is deleted."),
-    ("prompts-added", "The chosen prompts are in the vault."),
-    ("prompts-moved", "The chosen prompts are moved."),
-    ("prompts-deleted", "The chosen prompts are deleted."),
-    ("none-chosen", "No prompt was chosen, so nothing has changed."),
-    ("queued", "The generation is queued."),
-    ("key-revoked", "The key is revoked."),
-    ("key-created", "The key was created before. It is shown only once."),
-    ("session-ended", "The session is ended."),
-    ("sessions-ended", "All other sessions are ended."),
-    ("uploaded", "The picture is added."),
-    ("vault-created", "The vault is created."),
-    ("vault-changed", "The changes are saved."),
-    ("vault-deleted", "The vault is deleted. Its prompts stay."),
-    ("vault-forked", "This is your copy of the vault. Only you can see it."),
+const DONE: [(&str, &str); 19] = [
+    ("created", "It is saved."),
+    ("changed", "The changes are saved."),
+    ("add", "The chosen prompts are in the vault."),
+    ("move", "The chosen prompts are moved."),
+    ("delete", "The chosen prompts are deleted."),
     ("pin", "The chosen prompts are pinned."),
     ("unpin", "The chosen prompts are no longer pinned."),
     ("remove", "The chosen prompts are no longer in this vault."),
     ("cover", "The vault has a new cover."),
     ("no-picture", "The prompt has no picture, so the cover stays."),
+    ("none-chosen", "No prompt was chosen, so nothing has changed."),
+    ("queued", "The generation is queued."),
+    ("key-created", "The key was created before. It is shown only once."),
+    ("key-revoked", "The key is revoked."),
+    ("sessions-ended", "No longer signed in there."),
+    ("vault-deleted", "The vault is deleted. Its prompts stay."),
+    ("vault-forked", "This is your copy of the vault. Only you can see it."),
     ("account-renamed", "The account has a new name."),
     ("imported", "The prompts and vaults of the file are added."),
 ];
 
-/// A page, beside its content.
 pub(super) struct Page<'a> {
     pub(super) site: &'a Site,
-    /// `None` on pages that need no session.
     pub(super) session: Option<&'a SessionRecord>,
-    /// Address of its section in the navigation, if it is in one.
+    /// One of [`SECTIONS`], if it is in one.
     pub(super) section: Option<&'static str>,
-    /// Its heading; also the beginning of its title.
     pub(super) title: String,
-    /// What was done before: one of the codes of [`DONE`].
+    /// One of the codes of [`DONE`].
     pub(super) done: String,
-    /// Buttons and links beside the heading.
     pub(super) actions: Option<Markup>,
 }
 
 impl<'a> Page<'a> {
-    /// A page outside of the navigation.
     pub(super) fn open(site: &'a Site, title: impl Into<String>) -> Self {
         let (title, done) = (title.into(), String::new());
         Self { site, session: None, section: None, title, done, actions: None }
@@ -117,20 +102,8 @@ impl<'a> Page<'a> {
         Ok(self.response(StatusCode::OK, content))
     }
 
-    /// Shows a form, which is the only content.
     pub(super) fn show_form(&self, entered: &Entered, form: &Form<'_>) -> HandlerResult {
         Ok(self.response(entered.status(), &entered.form(self.site, form)))
-    }
-
-    /// Asks before something is done that cannot be undone. A link leads to `back`.
-    pub(super) fn confirm(
-        &self,
-        question: &Markup,
-        (button, fields): (&str, Vec<Field>),
-        back: &str,
-    ) -> HandlerResult {
-        let form = Form { back: Some(back), is_danger: true, ..Form::new(button, fields) };
-        self.show(&html! { p { (question) } (Entered::default().form(self.site, &form)) })
     }
 
     pub(super) fn response(&self, status: StatusCode, content: &Markup) -> Response {
@@ -145,9 +118,6 @@ impl<'a> Page<'a> {
     }
 
     fn html(&self, content: &Markup) -> Markup {
-        // A title may be typed by a person, in a language that is written from right to left.
-        let is_plain = self.title.is_ascii();
-        let [isolate, end] = if is_plain { [""; 2] } else { ["\u{2068}", "\u{2069}"] };
         let icon = format!("data:image/svg+xml,{}", ICON.replace('#', "%23"));
         let done = DONE.iter().find(|(code, _)| *code == self.done);
         let script = if self.session.is_some() { WITH_SESSION } else { WITHOUT_SESSION };
@@ -157,7 +127,8 @@ impl<'a> Page<'a> {
                 head {
                     meta charset="utf-8";
                     meta name="viewport" content="width=device-width, initial-scale=1";
-                    title { (isolate) (self.title) (end) " – Promptarium" }
+                    // Isolated, as a person may have typed it from right to left.
+                    title { "\u{2068}" (self.title) "\u{2069} – Promptarium" }
                     link rel="icon" href=(icon);
                     style { (PreEscaped(STYLE)) }
                 }
@@ -166,13 +137,19 @@ impl<'a> Page<'a> {
                     (self.header())
                     main #content tabindex="-1" {
                         div .heading {
-                            h1 dir=[(!is_plain).then_some("auto")] { (self.title) }
+                            h1 { bdi { (self.title) } }
                             @if let Some(actions) = &self.actions { div .actions { (actions) } }
                         }
                         @if let Some((_, text)) = done { p .done role="status" { (text) } }
                         (content)
                     }
-                    @if self.session.is_some() { (footer(self.site)) }
+                    @if self.session.is_some() {
+                        footer {
+                            a .soft href=(self.site.page(openapi::PATH.trim_start_matches('/'))) {
+                                "API description"
+                            }
+                        }
+                    }
                     script { (PreEscaped(script)) }
                 }
             }
@@ -204,31 +181,6 @@ impl<'a> Page<'a> {
     }
 }
 
-/// The keys of the script, and a link for programmers.
-const SHORTCUTS: [(&str, &str); 5] = [
-    ("/", "Search the prompts"),
-    ("n", "Write a new prompt"),
-    ("j", "Go to the next entry of a list"),
-    ("k", "Go to the one before"),
-    ("?", "Show these shortcuts"),
-];
-
-fn footer(site: &Site) -> Markup {
-    html! {
-        footer {
-            a .soft href=(site.page(openapi::PATH.trim_start_matches('/'))) { "API description" }
-            button #show-shortcuts type="button" hidden { "Keyboard shortcuts" }
-        }
-        dialog #shortcuts aria-labelledby="shortcuts-heading" {
-            h2 #shortcuts-heading { "Keyboard shortcuts" }
-            dl { @for (key, text) in SHORTCUTS { dt { kbd { (key) } } dd { (text) } } }
-            label .choice { input type="checkbox"; "Shortcuts are on" }
-            form method="dialog" { button { "Close" } }
-        }
-    }
-}
-
-/// Leads to a page after a form.
 pub(super) fn redirect(
     site: &Site,
     page: &str,

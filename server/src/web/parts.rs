@@ -1,31 +1,16 @@
-//! Parts of pages: lists and their pages, texts of people, times, addresses.
+//! Parts of pages: pages of lists, texts of people, times, addresses.
 
-use jiff::Timestamp;
 use maud::{Markup, html};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
-use promptarium::{PromptId, VaultId};
 use url::form_urlencoded;
 
 use super::forms::{Choices, Entered};
 use crate::api::Api;
 use crate::http::error::ApiError;
 
-/// Entries of a list that has no pages.
-const LIST_MAX: usize = 50;
-/// Vaults or prompts of a vault in a page.
 pub(super) const PAGE: usize = 20;
 const PAGES_MAX: usize = 1_000;
-
-/// A list of at most [`LIST_MAX`] entries, or `empty`, which says what to do next.
-pub(super) fn list<T>(entries: &[T], empty: &Markup, render: impl Fn(&T) -> Markup) -> Markup {
-    html! {
-        @if entries.is_empty() { div .empty { (empty) } }
-        @else { ul .list { @for entry in entries.iter().take(LIST_MAX) { (render(entry)) } } }
-        @if entries.len() > LIST_MAX {
-            p .soft { "Shown are " (LIST_MAX) " of " (entries.len()) ". The API lists all." }
-        }
-    }
-}
+const LIST_MAX: usize = 50;
 
 /// Links to the pages before and after this one, where there are some, and what they list.
 pub(super) fn pager(
@@ -60,27 +45,27 @@ pub(super) fn pages(api: &Api, page: &str, number: usize, count: u64, text: &str
     pager(api, number.checked_sub(1).map(at), text, next)
 }
 
-/// A picture, if there is one, with what is below it.
+pub(super) fn list<T>(entries: &[T], render: impl Fn(&T) -> Markup) -> Markup {
+    html! {
+        ul .list { @for entry in entries.iter().take(LIST_MAX) { (render(entry)) } }
+        @if entries.len() > LIST_MAX { p .soft { "Shown are " (LIST_MAX) " of " (entries.len()) "." } }
+    }
+}
+
 pub(super) fn tile(picture: Option<&Markup>, below: &Markup) -> Markup {
     html! { li .tile { @if let Some(picture) = picture { div .cover { (picture) } } (below) } }
 }
 
-/// Copies the text of the element with this id. Scripts show it.
-pub(super) fn copy_button(id: &str, text: &str) -> Markup {
-    html! { button type="button" data-copy=(id) hidden { (text) } }
-}
-
-/// Choices whose text is their value.
-pub(super) fn words<'a>(all: impl IntoIterator<Item = &'a str>) -> Choices {
-    all.into_iter().map(|word| (word.to_owned(), word.to_owned())).collect()
+pub(super) fn words(all: impl IntoIterator<Item: ToString>) -> Choices {
+    all.into_iter().map(|word| (word.to_string(), word.to_string())).collect()
 }
 
 /// "1 prompt", "2 prompts".
-pub(super) fn counted(count: usize, one: &str, many: &str) -> String {
-    format!("{count} {}", if count == 1 { one } else { many })
+pub(super) fn counted(count: impl TryInto<u64>, one: &str) -> String {
+    let count = count.try_into().unwrap_or(u64::MAX);
+    format!("{count} {one}{}", if count == 1 { "" } else { "s" })
 }
 
-/// At most so many characters of a text, with an ellipsis where it is longer.
 pub(super) fn shortened(text: &str, chars_max: usize) -> String {
     match text.char_indices().nth(chars_max) {
         Some((end, _)) => format!("{}…", &text[..end]),
@@ -94,37 +79,25 @@ pub(super) fn typed(text: &str, chars_max: usize) -> Markup {
     html! { bdi { (shortened(text, chars_max)) } }
 }
 
-/// Whether a title has a visible character. A link without one would have no text.
-pub(super) fn is_visible(text: &str) -> bool {
-    text.chars().any(|c| c.is_alphanumeric() || c.is_ascii_graphic())
+/// A title or name with a visible character: a link without one would have no text.
+pub(super) fn visible(text: &str) -> &str {
+    let is_visible = text.chars().any(|c| c.is_alphanumeric() || c.is_ascii_graphic());
+    if is_visible { text } else { "Untitled" }
 }
 
-/// A title or name, as [`typed`].
 pub(super) fn titled(text: &str, chars_max: usize) -> Markup {
-    if is_visible(text) {
-        typed(text, chars_max)
-    } else {
-        html! { "Untitled" }
-    }
+    typed(visible(text), chars_max)
 }
 
-/// The whole text of a prompt. A parser skips the first line break.
+/// The whole text of a prompt, which the script can copy. A parser skips the first line break.
 pub(super) fn full_text(text: &str) -> Markup {
     html! {
-        pre #text .text tabindex="0" dir="auto" role="region" aria-label="Text of the prompt" {
-            "\n" (text)
-        }
+        pre #text .text data-copy="Copy" tabindex="0" dir="auto" role="region"
+            aria-label="Text of the prompt" { "\n" (text) }
     }
 }
 
-/// How long ago a time was, or when it will be. The exact time is in its title.
-pub(super) fn ago(api: &Api, time: Timestamp) -> Markup {
-    let exact = time.strftime("%Y-%m-%d %H:%M:%S UTC").to_string();
-    let text = relative(api.clock.now().duration_since(time).as_secs());
-    html! { time datetime=(format!("{time:.0}")) title=(exact) { (text) } }
-}
-
-fn relative(seconds: i64) -> String {
+pub(super) fn relative(seconds: i64) -> String {
     const UNITS: [(i64, &str); 5] = [
         (365 * 86_400, "year"),
         (30 * 86_400, "month"),
@@ -136,8 +109,7 @@ fn relative(seconds: i64) -> String {
     let Some((unit, name)) = UNITS.into_iter().find(|(unit, _)| size >= *unit) else {
         return if seconds >= 0 { "just now" } else { "in a moment" }.to_owned();
     };
-    let many = usize::try_from(size / unit).unwrap_or(usize::MAX);
-    let amount = counted(many, name, &format!("{name}s"));
+    let amount = counted(size / unit, name);
     if seconds >= 0 { format!("{amount} ago") } else { format!("in {amount}") }
 }
 
@@ -159,14 +131,6 @@ pub(super) fn job_page(client_job_id: &str) -> String {
     format!("jobs/{}", utf8_percent_encode(client_job_id, &SEGMENT))
 }
 
-pub(super) fn prompt_address(api: &Api, id: PromptId) -> String {
-    api.site.page(&format!("prompts/{id}"))
-}
-
-pub(super) fn vault_address(api: &Api, id: VaultId) -> String {
-    api.site.page(&format!("vaults/{id}"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -175,10 +139,8 @@ mod tests {
     fn a_time_is_told_in_its_largest_unit() {
         for (seconds, text) in [
             (0, "just now"),
-            (59, "just now"),
             (60, "1 minute ago"),
             (7_199, "1 hour ago"),
-            (2 * 86_400, "2 days ago"),
             (31 * 86_400, "1 month ago"),
             (800 * 86_400, "2 years ago"),
             (-5, "in a moment"),
@@ -197,7 +159,7 @@ mod tests {
     #[test]
     fn a_title_without_a_visible_character_has_a_text() {
         for text in ["   ", "\u{202e}", "\u{200b} \u{2800}"] {
-            assert_eq!(titled(text, 9).into_string(), "Untitled", "{text:?}");
+            assert_eq!(visible(text), "Untitled", "{text:?}");
         }
         assert_eq!(titled("!", 9).into_string(), "<bdi>!</bdi>");
     }

@@ -37,7 +37,6 @@ pub(super) fn cover(
     })
 }
 
-/// The pictures of a prompt in its page, the newest first.
 pub(super) fn pictures(api: &Api, prompt: &PromptRecord) -> Markup {
     html! {
         @if !prompt.images.is_empty() {
@@ -60,15 +59,11 @@ pub(super) fn picture(api: &Api, title: &str, image: &PromptImage) -> Markup {
                 video controls preload="metadata" src=(source) width=(width) height=(height)
                     aria-label=(alt) {}
             },
-            // Nothing moves before a person wants it to, and closing it ends the motion.
+            // Nothing moves before a person wants it to.
             Media::Gif => html! {
-                details .motion {
-                    summary {
-                        @let still = cover(api, title, &image.source, Some((width, height)));
-                        @if let Some(still) = still { (still) }
-                        "▶ Play the animation"
-                    }
-                    img loading="lazy" src=(source) width=(width) height=(height) alt="";
+                a href=(source) {
+                    (cover(api, title, &image.source, Some((width, height))).unwrap_or_default())
+                    "▶ Play the animation"
                 }
             },
             _ => html! {
@@ -79,11 +74,8 @@ pub(super) fn picture(api: &Api, title: &str, image: &PromptImage) -> Markup {
         };
     }
     let url = &*api.assets.write(&image.source);
-    let text = typed(url, 80);
-    match url.starts_with("https://") || url.starts_with("http://") {
-        true => html! { a href=(url) rel="noopener noreferrer nofollow" { (text) } },
-        false => html! { span { (text) } },
-    }
+    let is_web = url.starts_with("https://") || url.starts_with("http://");
+    html! { a href=[is_web.then_some(url)] rel="noopener noreferrer nofollow" { (typed(url, 80)) } }
 }
 
 fn address(api: &Api, name: &AssetName) -> String {

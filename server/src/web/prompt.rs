@@ -1,24 +1,20 @@
-//! One prompt: its page, and the forms to write, change, copy and delete it.
+//! One prompt: its page, and the form to write, change and copy it.
 
 use futures::future::join_all;
-use maud::html;
 use promptarium::PromptId;
 
-use super::forms::{Entered, Field, Form, Input};
+use super::chosen::DELETE;
+use super::forms::TOKEN;
 use super::generate::{model, ratio};
-use super::layout::done_address;
-use super::parts::{
-    ago, copy_button, full_text, is_visible, shortened, titled, typed, vault_address, words,
-};
+use super::parts::visible;
 use super::pictures::pictures;
+use super::prelude::*;
 use super::prompts::{values_of, vault_field};
-use super::visit::Visit;
-use crate::api::HandlerResult;
+use super::uploads::{PICTURE_BYTES_MAX, Sent, keep, picture_field, receive};
 use crate::api::prompts::{FIELDS, new_prompt};
 use crate::domain::{NewPrompt, PromptKind, PromptPatch};
-use crate::http::validate::form_fields;
+use crate::http::rates::PICTURE;
 
-/// Vaults that the page of a prompt names.
 const VAULTS_MAX: usize = 10;
 
 pub(crate) async fn show(visit: Visit<'_>) -> HandlerResult {
@@ -28,101 +24,104 @@ pub(crate) async fn show(visit: Visit<'_>) -> HandlerResult {
     let vaults = prompt.vault_ids.iter().take(VAULTS_MAX);
     // One may have been deleted since.
     let vaults = join_all(vaults.map(|id| visit.store().vault(&visit.caller, *id))).await;
-    let (api, more) = (visit.api, prompt.vault_ids.len().saturating_sub(VAULTS_MAX));
+    let more = prompt.vault_ids.len().saturating_sub(VAULTS_MAX);
     let content = html! {
-        (pictures(api, &prompt))
+        (pictures(visit.api, &prompt))
         p .soft {
             (prompt.kind.as_str())
             @if let Some(platform) = &prompt.platform { " · " (typed(platform, 40)) }
             @if let Some(model) = &inputs.model_id { " · " code { (typed(model, 60)) } }
             @if let Some(ratio) = &inputs.aspect_ratio { " · " (typed(ratio, 20)) }
             @for vault in vaults.into_iter().filter_map(Result::ok) {
-                " · in " a href=(vault_address(api, vault.id)) { (titled(&vault.name, 60)) }
+                " · in " a href=(visit.at(&format!("vaults/{}", vault.id))) { (titled(&vault.name, 60)) }
             }
             @if more > 0 { " and in " (more) " more" }
-            " · " (ago(api, prompt.created_at))
-            @if prompt.updated_at != prompt.created_at { " · changed " (ago(api, prompt.updated_at)) }
+            " · " (visit.ago(prompt.created_at))
+            @if prompt.updated_at != prompt.created_at { " · changed " (visit.ago(prompt.updated_at)) }
         }
-        div .heading {
-            h2 { "Prompt" }
-            div .actions { (copy_button("text", "Copy")) }
-        }
+        h2 { "Prompt" }
         (full_text(&prompt.text))
     };
-    let title = if is_visible(&prompt.title) { &*prompt.title } else { "Untitled" };
-    let page = visit.page("prompts", shortened(title, 120));
+    let page = visit.page("prompts", shortened(visible(&prompt.title), 120));
     page.with_actions(html! {
         (visit.button(&format!("generate?prompt={id}"), "Generate a picture"))
         (visit.button(&format!("prompts/{id}/edit"), "Edit"))
         (visit.button(&format!("prompts/new?from={id}"), "Duplicate"))
-        (visit.button(&format!("prompts/{id}/delete"), "Delete"))
+        (visit.ask("Delete", DELETE, "prompts/chosen", &html! {
+            input type="hidden" name="id" value=(id);
+            input type="hidden" name="back" value="prompts";
+            button .danger name="action" value="delete" { "Delete this prompt" }
+        }))
     })
     .show(&content)
 }
 
-/// An empty form, or with what the prompt `from` has.
-pub(crate) async fn new(visit: Visit<'_>) -> HandlerResult {
-    let created = visit.once(async || {
+/// The form for the prompt in the path, or for a new one, empty or with what the prompt `from` has.
+pub(crate) async fn write(mut visit: Visit<'_>) -> HandlerResult {
+    let id = visit.path_id::<PromptId>()?;
+    let sent = receive(&mut visit, PICTURE_BYTES_MAX).await;
+    if id.is_some() && sent.as_ref().is_ok_and(|sent| sent.file.is_none()) {
+        // The same change again is no harm, and another one after going back must not be lost.
+        visit.entered.set(TOKEN, "");
+    }
+    let written = async {
+        let Sent { file, memory: _memory, .. } = sent?;
+        let (store, caller) = (visit.store(), &visit.caller);
         let new = form_fields(&visit.sent, FIELDS).read(|form| new_prompt(form, visit.api))?;
-        let prompt = visit.store().create_prompt(&visit.caller, new).await?;
-        Ok(done_address(&format!("prompts/{}", prompt.id), "prompt-created"))
-    });
-    let values = match visit.entered.id("from") {
-        Some(from) => values_of(&visit, from).await?,
+        let picture = match file {
+            Some(file) => {
+                visit.api.rates.count(caller, PICTURE, &mut Vec::new())?;
+                Some(keep(visit.api, file).await?)
+            }
+            None => None,
+        };
+        let prompt = match id {
+            None => store.create_prompt(caller, new).await?,
+            Some(id) => {
+                let NewPrompt { title, text, kind, platform, inputs, vault } = new;
+                let (title, text, kind) = (Some(title), Some(text), Some(kind));
+                let platform = Some(platform);
+                let patch = PromptPatch { title, text, kind, platform, inputs, vault };
+                store.update_prompt(caller, id, patch).await?
+            }
+        };
+        if let Some(picture) = picture {
+            store.add_image(caller, prompt.id, picture).await?;
+        }
+        let done = if id.is_some() { "changed" } else { "created" };
+        Ok(done_address(&format!("prompts/{}", prompt.id), done))
+    };
+    let values = match id.or(visit.entered.id("from")) {
+        Some(of) => values_of(&visit, of).await?,
         None => visit.entered.clone(),
     };
-    visit.form(values, created, |entered| form(&visit, None, entered)).await
+    visit.form(values, visit.once(written), |entered| form(&visit, id, entered)).await
 }
 
-pub(crate) async fn edit(visit: Visit<'_>) -> HandlerResult {
-    let id = visit.request.id(0)?;
-    let changed = async {
-        let NewPrompt { title, text, kind, platform, inputs, vault } =
-            form_fields(&visit.sent, FIELDS).read(|form| new_prompt(form, visit.api))?;
-        let (title, text, kind) = (Some(title), Some(text), Some(kind));
-        let patch = PromptPatch { title, text, kind, platform: Some(platform), inputs, vault };
-        visit.store().update_prompt(&visit.caller, id, patch).await?;
-        Ok(done_address(&format!("prompts/{id}"), "prompt-changed"))
+async fn form(visit: &Visit<'_>, id: Option<PromptId>, mut entered: Entered) -> HandlerResult {
+    let (back, title, button, vault) = match id {
+        None => ("prompts".to_owned(), "New prompt", "Save prompt", "Vault"),
+        Some(id) => (format!("prompts/{id}"), "Edit prompt", "Save changes", "Also add to vault"),
     };
-    let mut values = values_of(&visit, id).await?;
-    values.set("vaultId", "");
-    visit.form(values, changed, |entered| form(&visit, Some(id), entered)).await
-}
-
-/// The form for a new prompt, or for the one with this id.
-async fn form(visit: &Visit<'_>, id: Option<PromptId>, entered: Entered) -> HandlerResult {
+    if id.is_some() && entered.problem.is_none() {
+        entered.set("vaultId", "");
+    }
     let mut fields = vec![
-        Field::new("title", "Title", Input::WideLine).required(),
+        Field::new("title", "Title", Input::Line).required(),
         Field::new("prompt", "Prompt", Input::Text(10)).required(),
         // Text first: it needs no model.
         Field::new("promptType", "Type", Input::Select(words(["text", "image", "video"]))),
         Field::new("platform", "Platform", Input::Line).help("Where you use it"),
         model(visit).await?.help("Needed for image and video"),
         ratio(),
+        vault_field(visit, vault, &entered, "None").await?,
     ];
     const { assert!(PromptKind::ALL.len() == 3, "each type of prompt is a choice") };
-    let (back, title, button, vault) = match id {
-        None => ("prompts".to_owned(), "New prompt", "Save prompt", "Vault"),
-        Some(id) => (format!("prompts/{id}"), "Edit prompt", "Save changes", "Also add to vault"),
-    };
     if id.is_none() {
         fields.extend(["imageUrl", "referenceMediaUrls"].map(Field::hidden));
     }
-    fields.push(vault_field(visit, vault, &entered, "None").await?);
+    // After the others, which are read first.
+    fields.push(picture_field());
     let form = Form { back: Some(&back), ..Form::new(button, fields) };
     visit.page("prompts", title).show_form(&entered, &form)
-}
-
-pub(crate) async fn delete(visit: Visit<'_>) -> HandlerResult {
-    let prompt = visit.store().prompt(&visit.caller, visit.request.id(0)?).await?;
-    if visit.is_sent() {
-        visit.store().delete_prompt(&visit.caller, prompt.id).await?;
-        return visit.done("prompts", "prompt-deleted");
-    }
-    let question = html! {
-        "Delete " strong { (titled(&prompt.title, 100)) } "? It is removed from all vaults. This cannot "
-        "be undone."
-    };
-    let page = visit.page("prompts", "Delete a prompt");
-    page.confirm(&question, ("Delete this prompt", Vec::new()), &format!("prompts/{}", prompt.id))
 }

@@ -1,46 +1,103 @@
-//! The list of prompts: search, filters, grid and list, and the choice of several.
+//! The list of prompts: search, filters, pages, grid and list.
 
-use maud::{Markup, html};
-use promptarium::PromptId;
+use promptarium::{PromptId, VaultId};
 
-use super::forms::{Choices, Entered, Field, Input};
-use super::listing::{Listing, NO_VAULT, VIEWS};
-use super::parts::{address, ago, counted, pager, prompt_address, shortened, titled, typed, words};
+use super::chosen;
+use super::forms::options;
 use super::pictures::thumbnail;
-use super::visit::Visit;
+use super::prelude::*;
 use crate::api::export::prompt_json;
-use crate::api::{Api, HandlerResult};
-use crate::domain::{ImageRef, Place, PromptKind, PromptPage, PromptRecord, VaultRecord};
-use crate::http::error::ApiError;
+use crate::domain::{ImageRef, Place, PromptKind, PromptPage, PromptRecord, PromptSearch};
+use crate::http::validate::{id, one_of, text};
 
-/// Vaults in the filter.
-const VAULTS_MAX: usize = 40;
+/// Fields of the query that choose prompts; a link to another page keeps them.
+const FILTERS: [&str; 4] = ["q", "vaultId", "type", "view"];
+const VIEWS: [(&str, &str); 2] = [("grid", "Grid"), ("list", "List")];
+const NO_VAULT: &str = "none";
+const SEARCH_CHARS_MAX: usize = 200;
+/// Pages that the link to the previous page remembers.
+const PAGES_MAX: usize = 200;
+const VAULTS_MAX: usize = 30;
 /// Prompts are counted up to this number.
 pub(super) const COUNT_MAX: usize = 1_000;
 
+struct Listing {
+    search: PromptSearch,
+    is_search: bool,
+    /// After which prompts this page and those before it begin, without the first page.
+    after: Vec<i64>,
+    entered: Entered,
+}
+
+impl Listing {
+    fn parse(visit: &Visit<'_>) -> Result<Self, FieldErrors> {
+        let mut form = form_fields(&visit.sent, &["q", "vaultId", "type"]);
+        let q = form.optional("q", text(0..=SEARCH_CHARS_MAX));
+        let place = form.optional("vaultId", |field| match field.raw() {
+            NO_VAULT => Ok(Place::NoVault),
+            _ => id(field).map(Place::Vault),
+        });
+        let kind = form.optional("type", one_of(PromptKind::ALL));
+        form.finish()?;
+        let words = PromptSearch::words(q.as_deref().unwrap_or_default());
+        let after = visit.entered.value("after").split('.').filter_map(|id| id.parse().ok());
+        let (place, limit, after) = (place.unwrap_or_default(), PAGE, after.collect::<Vec<i64>>());
+        let last = after.last().copied().map(PromptId::new);
+        let search = PromptSearch { words, place, kind, after: last, limit };
+        Ok(Self { search, is_search: q.is_some(), after, entered: visit.entered.clone() })
+    }
+
+    fn is_list(&self) -> bool {
+        self.entered.value("view") == "list"
+    }
+
+    /// The same list with another value of one field, from its first page on unless it is `after`.
+    fn with(&self, field: &str, value: &str) -> String {
+        let filters = FILTERS.into_iter().filter(|name| *name != field);
+        let filters = filters.map(|name| (name, self.entered.value(name)));
+        address("prompts", filters.chain([(field, value)]))
+    }
+
+    /// The page of the same list that begins after the last one of these prompts.
+    fn page(&self, after: &[i64]) -> String {
+        let after = &after[after.len().saturating_sub(PAGES_MAX)..];
+        self.with("after", &after.iter().map(i64::to_string).collect::<Vec<_>>().join("."))
+    }
+
+    fn pager(&self, api: &Api, page: &PromptPage, count: &str) -> Markup {
+        let previous = self.after.split_last().map(|(_, before)| self.page(before));
+        let last = page.prompts.last().filter(|_| page.more).map(|prompt| prompt.id.get());
+        let next = last.map(|last| self.page(&[&*self.after, &[last]].concat()));
+        pager(api, previous, count, next)
+    }
+}
+
 pub(crate) async fn list(visit: Visit<'_>) -> HandlerResult {
-    let listing = Listing::parse(&visit.sent)?;
-    let vault = match listing.search.place {
-        Place::Vault(id) => Some(visit.store().vault(&visit.caller, id).await?),
-        _ => None,
-    };
-    let id = vault.as_ref().map(|vault| vault.id.to_string()).unwrap_or_default();
+    let listing = Listing::parse(&visit)?;
+    let vault = listing.entered.value("vaultId");
+    let vaults = vault_choices(&visit, vault).await?;
+    let is_own = matches!(listing.search.place, Place::Vault(_));
+    if is_own && !vaults.iter().any(|(id, _)| id == vault) {
+        return Err(ApiError::NotFound);
+    }
     // A text without a letter or digit is in no prompt.
     let page = match listing.is_search && listing.search.words.is_empty() {
         true => PromptPage { prompts: Vec::new(), more: false },
         false => visit.store().search_prompts(&visit.caller, listing.search.clone()).await?,
     };
     let count = count(&visit, &listing, &page).await?;
-    let vaults = vault_choices(&visit, vault).await?;
+    let from = if is_own { vault } else { "" };
+    let entries = page.prompts.iter().map(|prompt| entry(&visit, prompt, false));
+    let class = if listing.is_list() { "list" } else { "grid" };
     let content = html! {
-        (filter(&visit, &listing, vaults))
+        (filter(&visit, &listing, &vaults))
         @if page.prompts.is_empty() { (empty(&visit, &listing)) }
-        @else { (chosen_form(&visit, &listing, &page, &id)) }
-        (pager(visit.api, listing.previous(), &count, listing.next(&page)))
+        @else { (chosen::form(&visit, entries, class, from, &listing.page(&[]), &vaults)) }
+        (listing.pager(visit.api, &page, &count))
     };
-    let new = address("prompts/new", [("vaultId", &*id)]);
+    let new = address("prompts/new", [("vaultId", from)]);
     let page = visit.page("prompts", "Prompts");
-    page.with_actions(visit.main_button(&new, "New prompt")).show(&content)
+    page.with_actions(visit.button(&new, "New prompt")).show(&content)
 }
 
 /// How many prompts the list has, as far as that is known without reading all of them.
@@ -49,28 +106,27 @@ async fn count(
     listing: &Listing,
     page: &PromptPage,
 ) -> Result<String, ApiError> {
-    if listing.after.is_empty() && !page.more {
-        return Ok(counted(page.prompts.len(), "prompt", "prompts"));
-    }
-    if listing.is_search || listing.search.place != Place::Anywhere {
-        return Ok(format!("Page {}", listing.after.len() + 1));
-    }
+    let is_counted = !listing.is_search && listing.search.place == Place::Anywhere;
     let kind = listing.search.kind;
-    Ok(match visit.store().count_prompts(&visit.caller, kind, COUNT_MAX + 1).await? {
-        count if count > COUNT_MAX => format!("more than {COUNT_MAX} prompts"),
-        count => counted(count, "prompt", "prompts"),
+    Ok(match listing.after.len() {
+        0 if !page.more => counted(page.prompts.len(), "prompt"),
+        before if !is_counted => format!("Page {}", before + 1),
+        _ => match visit.store().count_prompts(&visit.caller, kind, COUNT_MAX + 1).await? {
+            count if count > COUNT_MAX => format!("more than {COUNT_MAX} prompts"),
+            count => counted(count, "prompt"),
+        },
     })
 }
 
-/// The newest vaults, and `chosen`.
-pub(super) async fn vault_choices(
-    visit: &Visit<'_>,
-    chosen: Option<VaultRecord>,
-) -> Result<Choices, ApiError> {
-    let mut vaults = visit.store().newest_vaults(&visit.caller, VAULTS_MAX).await?;
-    vaults.extend(chosen.filter(|chosen| vaults.iter().all(|other| other.id != chosen.id)));
-    let choice = |vault: &VaultRecord| (vault.id.to_string(), shortened(&vault.name, 30));
-    Ok(vaults.iter().map(choice).collect())
+/// The newest vaults, and the one with this id, if there is one.
+pub(super) async fn vault_choices(visit: &Visit<'_>, chosen: &str) -> Result<Choices, ApiError> {
+    let (store, caller) = (visit.store(), &visit.caller);
+    let mut vaults = store.newest_vaults(caller, VAULTS_MAX).await?;
+    let chosen = chosen.parse().ok().map(VaultId::new);
+    if let Some(id) = chosen.filter(|id| vaults.iter().all(|other| other.id != *id)) {
+        vaults.extend(store.vault(caller, id).await.ok());
+    }
+    Ok(vaults.iter().map(|vault| (vault.id.to_string(), shortened(&vault.name, 20))).collect())
 }
 
 /// A field for a vault: `none`, the newest, and the one that the form has.
@@ -80,12 +136,8 @@ pub(super) async fn vault_field(
     entered: &Entered,
     none: &str,
 ) -> Result<Field, ApiError> {
-    let chosen = match entered.id("vaultId") {
-        Some(id) => visit.store().vault(&visit.caller, id).await.ok(),
-        None => None,
-    };
-    let mut all = vec![(String::new(), none.to_owned())];
-    all.extend(vault_choices(visit, chosen).await?);
+    let vaults = vault_choices(visit, entered.value("vaultId")).await?;
+    let all = [vec![(String::new(), none.to_owned())], vaults].concat();
     Ok(Field::new("vaultId", label, Input::Select(all)))
 }
 
@@ -102,28 +154,25 @@ pub(super) async fn values_of(visit: &Visit<'_>, id: PromptId) -> Result<Entered
     Ok(entered)
 }
 
-fn filter(visit: &Visit<'_>, listing: &Listing, vaults: Choices) -> Markup {
-    let none = (NO_VAULT.to_owned(), "In no vault".to_owned());
-    let vaults = [vec![none], vaults].concat();
+fn filter(visit: &Visit<'_>, listing: &Listing, vaults: &[(String, String)]) -> Markup {
+    let none = [(NO_VAULT.to_owned(), "In no vault".to_owned())];
     let kinds = words(PromptKind::ALL.iter().map(|(word, _)| *word));
     html! {
         form .toolbar role="search" action=(visit.at("prompts")) {
             input #q type="search" name="q" aria-label="Search in title, text and platform"
                 placeholder="Search" dir="auto" value=(listing.entered.value("q"));
-            @for (name, label, all) in [("vaultId", "All vaults", vaults), ("type", "All types", kinds)] {
+            @for (name, label, all) in
+                [("vaultId", "All vaults", [&none, vaults].concat()), ("type", "All types", kinds)] {
                 select name=(name) aria-label=(label) {
                     option value="" { (label) }
-                    @for (value, text) in all {
-                        @let is_chosen = value == listing.entered.value(name);
-                        option value=(value) dir="auto" selected[is_chosen] { (text) }
-                    }
+                    (options(&all, listing.entered.value(name)))
                 }
             }
             @if listing.is_list() { input type="hidden" name="view" value="list"; }
             button { "Search" }
             span .views {
                 @for (view, name) in VIEWS {
-                    @let is_current = (*view == "list") == listing.is_list();
+                    @let is_current = (view == "list") == listing.is_list();
                     a href=(visit.at(&listing.with("view", view)))
                         aria-current=[is_current.then_some("true")] { (name) }
                 }
@@ -132,17 +181,17 @@ fn filter(visit: &Visit<'_>, listing: &Listing, vaults: Choices) -> Markup {
     }
 }
 
-fn empty(visit: &Visit<'_>, listing: &Listing) -> Markup {
+fn empty(visit: &Visit<'_>, Listing { search, is_search, after, .. }: &Listing) -> Markup {
     html! {
         div .empty {
-            @if listing.is_filtered() {
+            @if *is_search || search.kind.is_some() || search.place != Place::Anywhere {
                 p { "No prompt matches. " (visit.link("prompts", "Show all prompts")) }
-            } @else if !listing.after.is_empty() {
+            } @else if !after.is_empty() {
                 p { "There are no more prompts. " (visit.link("prompts", "First page")) }
             } @else {
                 p { "There is no prompt. Write the first one, or generate a picture." }
                 p .buttons {
-                    (visit.main_button("prompts/new", "New prompt"))
+                    (visit.button("prompts/new", "New prompt"))
                     (visit.button("generate", "Generate a picture"))
                 }
             }
@@ -150,61 +199,29 @@ fn empty(visit: &Visit<'_>, listing: &Listing) -> Markup {
     }
 }
 
-/// The prompts in a form, so that several can be chosen. `vault` is the one that they are in.
-fn chosen_form(visit: &Visit<'_>, listing: &Listing, page: &PromptPage, vault: &str) -> Markup {
-    let back = listing.page(&[]);
-    let back = back.split_once('?').map_or("", |(_, query)| query);
-    html! {
-        form method="post" action=(visit.at("prompts/chosen")) {
-            input type="hidden" name="back" value=(back);
-            input type="hidden" name="from" value=(vault);
-            ul .(if listing.is_list() { "list" } else { "grid" }) {
-                @for prompt in &page.prompts {
-                    (entry(visit.api, prompt, ("id", prompt.id.get()), false))
-                }
-            }
-            div .toolbar.chosen {
-                label .choice hidden { input type="checkbox" data-all="id"; "All on this page" }
-                span .soft { "With the chosen:" }
-                button name="action" value="add" { "Add to vault" }
-                @if !vault.is_empty() { button name="action" value="move" { "Move to vault" } }
-                button .danger name="action" value="delete" { "Delete" }
-            }
-        }
-    }
-}
-
-/// A prompt as a tile or row, with its picture or the beginning of its text, and a box to choose it,
-/// which sends this field.
-pub(super) fn entry(
-    api: &Api,
-    prompt: &PromptRecord,
-    (name, value): (&str, i64),
-    is_pinned: bool,
-) -> Markup {
-    let (id, page) = (prompt.id, prompt_address(api, prompt.id));
+/// A prompt as a tile or row, with its picture or the beginning of its text, and a box to choose it.
+pub(super) fn entry(visit: &Visit<'_>, prompt: &PromptRecord, is_pinned: bool) -> Markup {
+    let (id, page) = (prompt.id, visit.at(&format!("prompts/{}", prompt.id)));
     let pictures = prompt.images.len();
     html! {
         li .tile {
-            @match thumbnail(api, prompt) {
+            @match thumbnail(visit.api, prompt) {
                 Some(image) => a .cover href=(page) tabindex="-1" aria-hidden="true" { (image) },
                 None => p .cover.text { (typed(&prompt.text, 60)) },
             }
             div {
                 // Its name is the title beside it.
-                input type="checkbox" name=(name) value=(value) aria-labelledby={ "p" (id) };
+                input type="checkbox" name="id" value=(id) aria-labelledby={ "p" (id) };
                 a .title #{ "p" (id) } href=(page) { (titled(&prompt.title, 80)) }
             }
             p .soft {
                 @if is_pinned { strong { "Pinned" } " · " }
                 @if prompt.kind == PromptKind::Text || pictures == 0 { (prompt.kind.as_str()) }
-                @else { (counted(pictures, "picture", "pictures")) }
+                @else { (counted(pictures, "picture")) }
                 @if let Some(platform) = &prompt.platform { " · " (typed(platform, 30)) }
-                " · " (ago(api, prompt.created_at)) " "
+                " · " (visit.ago(prompt.created_at)) " "
                 // The whole text, which is not in the list.
-                button .link type="button" data-copy="text" data-from=(page) aria-describedby={ "p" (id) } hidden {
-                    "Copy"
-                }
+                span data-copy="Copy" data-from=(page) data-of={ "p" (id) } {}
             }
         }
     }

@@ -4,19 +4,14 @@
 //! type and pictures of its prompts. A vault that is private, or that does not exist, is 404.
 
 use http::HeaderValue;
-use maud::html;
 
-use super::forms::{Entered, Form};
-use super::layout::{Page, done_address, redirect};
-use super::parts::{PAGE, address, full_text, page_number, pages, shortened, tile, titled, typed};
 use super::pictures::{pictures, thumbnail};
+use super::prelude::*;
 use super::vaults::{public_address, size};
-use super::visit::{Visit, query_bytes};
-use crate::api::{Api, HandlerResult, Request};
-use crate::domain::{ListedPrompt, VaultVisibility};
-use crate::http::error::ApiError;
+use super::visit::query_bytes;
+use crate::api::Request;
+use crate::domain::VaultVisibility;
 
-/// Characters of a prompt's text in the list.
 const TEXT_CHARS: usize = 280;
 
 /// `GET /v/{account}/{slug}`. The field `prompt` of the query names one of its prompts, and `page`
@@ -30,16 +25,39 @@ pub(crate) async fn show(api: &Api, request: Request<'_>) -> HandlerResult {
     let prompts = api.store.vault_page(account, vault.id, number * PAGE, PAGE).await?;
     // A visitor may be signed in to this or another account.
     let session = api.site.session(&request.parts.headers, &*api.store).await.ok();
+    let session = session.as_ref();
     let home = public_address(&name, &vault.slug);
     let at = |prompt: &str| {
         api.site.page(&address(&home, [("page", &*number.to_string()), ("prompt", prompt)]))
     };
-    let content = match query.value("prompt") {
-        "" => html! {
+    let own = format!("vaults/{}", vault.id);
+    let fork = format!("{own}/fork");
+    let fork = Form { action: Some(&fork), ..Form::new("Copy to my account", Vec::new()) };
+    let actions = session.map(|session| match session.account == account {
+        true => html! { a .button href=(api.site.page(&own)) { "Edit this vault" } },
+        false => Entered::default().form(&api.site, &fork),
+    });
+    let one = match query.value("prompt") {
+        "" => None,
+        id => {
+            let found = prompts.iter().find(|listed| listed.prompt.id.to_string() == id);
+            Some(&found.ok_or(ApiError::NotFound)?.prompt)
+        }
+    };
+    let page = Page { session, actions, ..Page::open(&api.site, shortened(&vault.name, 60)) };
+    let mut response = page.show(&html! {
+        p .soft { "A vault of " (typed(&name, 60)) " · " (size(&vault)) }
+        @if let Some(prompt) = one {
+            p { a href=(at("")) { "All prompts of this vault" } }
+            h2 dir="auto" { (titled(&prompt.title, 120)) }
+            p .soft { (prompt.kind.as_str()) }
+            (pictures(api, prompt))
+            (full_text(&prompt.text))
+        } @else {
             @if let Some(description) = &vault.description { p dir="auto" { (description) } }
             @if prompts.is_empty() { div .empty { p { "There is no prompt here." } } }
             ul .grid {
-                @for ListedPrompt { prompt, .. } in &prompts {
+                @for prompt in prompts.iter().map(|listed| &listed.prompt) {
                     (tile(thumbnail(api, prompt).as_ref(), &html! {
                         a .title href=(at(&prompt.id.to_string())) { (titled(&prompt.title, 100)) }
                         p .soft dir="auto" { (shortened(&prompt.text, TEXT_CHARS)) }
@@ -47,32 +65,7 @@ pub(crate) async fn show(api: &Api, request: Request<'_>) -> HandlerResult {
                 }
             }
             (pages(api, &home, number, vault.prompt_count, &size(&vault)))
-        },
-        _ => {
-            let id = query.id("prompt").ok_or(ApiError::NotFound)?;
-            let found = prompts.iter().find(|listed| listed.prompt.id == id);
-            let prompt = &found.ok_or(ApiError::NotFound)?.prompt;
-            html! {
-                p { a href=(at("")) { "All prompts of this vault" } }
-                h2 dir="auto" { (titled(&prompt.title, 120)) }
-                p .soft { (prompt.kind.as_str()) }
-                (pictures(api, prompt))
-                (full_text(&prompt.text))
-            }
         }
-    };
-    let own = format!("vaults/{}", vault.id);
-    let fork = format!("{own}/fork");
-    let fork = Form { action: Some(&fork), ..Form::new("Copy to my account", Vec::new()) };
-    let actions = session.as_ref().map(|session| match session.account == account {
-        true => html! { a .button href=(api.site.page(&own)) { "Edit this vault" } },
-        false => Entered::default().form(&api.site, &fork),
-    });
-    let session = session.as_ref();
-    let page = Page { session, actions, ..Page::open(&api.site, shortened(&vault.name, 60)) };
-    let mut response = page.show(&html! {
-        p .soft { "A vault of " (typed(&name, 60)) " · " (size(&vault)) }
-        (content)
         @if session.is_none() {
             @let sign_in = api.site.page(&address("sign-in", [("next", &*home)]));
             p .soft { a href=(sign_in) { "Sign in" } " to copy this vault to your account." }
@@ -86,7 +79,7 @@ pub(crate) async fn show(api: &Api, request: Request<'_>) -> HandlerResult {
 
 pub(crate) async fn fork(visit: Visit<'_>) -> HandlerResult {
     let id = visit.request.id(0)?;
-    let forked = visit.once(async || {
+    let forked = visit.once(async {
         let vault = visit.store().fork_vault(&visit.caller, id).await?;
         Ok(done_address(&format!("vaults/{}", vault.id), "vault-forked"))
     });

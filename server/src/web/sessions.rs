@@ -1,33 +1,87 @@
-//! The sessions of the account.
+//! Signing in and out, and the sessions of the account.
+//!
+//! The script of the sign-in copies a code from the fragment of a link into the form. It does not submit
+//! the form: somebody else's link would sign the reader in to that person's account unnoticed.
 
 use http::HeaderMap;
 use http::header::USER_AGENT;
-use maud::html;
 
-use super::parts::{ago, list as list_of};
-use super::visit::Visit;
-use crate::api::HandlerResult;
-use crate::domain::KeyId;
+use super::prelude::*;
+use super::return_page;
+use super::visit::query_bytes;
+use crate::api::Request;
+use crate::domain::{KeyId, SecretToken};
+use crate::http::auth::AuthError;
+use crate::http::body::OPEN_FORM;
+use crate::store::StoreError;
+
+pub(crate) const SIGN_IN: &str = "/sign-in";
+pub(crate) const SIGN_OUT: &str = "/sign-out";
+
+/// `GET /sign-in`. A link to it has the code in its fragment, which browsers send to nobody.
+pub(crate) async fn sign_in_form(api: &Api, request: Request<'_>) -> HandlerResult {
+    let query = Entered::parse(query_bytes(&request));
+    let mut entered = Entered::default();
+    entered.set("next", return_page(query.value("next")).unwrap_or_default());
+    let code = Field::new("code", "Code", Input::Line).required().help(html! {
+        "Whoever runs this server gets a code with the command "
+        code { "promptarium-server sign-in ACCOUNT" } ", as text and as a link to this page. A server "
+        "without a database prints a link when it starts, and again when it gets the signal SIGUSR1."
+    });
+    let form = Form::new("Sign in", vec![Field::hidden("next"), code]);
+    Page::open(&api.site, "Sign in").show(&html! {
+        p { "Enter a sign-in code. A code can be used once, within 15 minutes." }
+        (entered.form(&api.site, &form))
+    })
+}
+
+/// `POST /sign-in`. The session gets a new id, whatever cookie the browser had.
+pub(crate) async fn sign_in(api: &Api, mut request: Request<'_>) -> HandlerResult {
+    let Request { parts, peer, .. } = request;
+    api.site.check_source(parts)?;
+    let form = request.body(OPEN_FORM).await?;
+    let entered = Entered::parse(&form);
+    let mut codes = entered.all("code");
+    // Of two it would not be clear which one counts.
+    let code = codes.next().filter(|_| codes.next().is_none()).and_then(SecretToken::read);
+    let Some(code) = code else { return Err(api.attempts.wrong(peer).into()) };
+    let (token, browser) = (SecretToken::make(), browser(&parts.headers));
+    let session = api.store.sign_in(code.digest(), token.digest(), browser.as_deref()).await?;
+    if session.is_none() {
+        return Err(api.attempts.wrong(peer).into());
+    }
+    let next = return_page(entered.value("next")).unwrap_or_default();
+    redirect(&api.site, next, Some(api.site.set_cookies(Some(&token))?))
+}
+
+/// `POST /sign-out`. Without a session it only removes the cookie.
+pub(crate) async fn sign_out(api: &Api, request: Request<'_>) -> HandlerResult {
+    api.site.check_source(request.parts)?;
+    match api.site.session(&request.parts.headers, &*api.store).await {
+        Ok(session) => match api.store.end_session(&session.caller(), session.id).await {
+            // It was ended meanwhile.
+            Ok(()) | Err(StoreError::KeyRevoked) => {}
+            Err(error) => return Err(error.into()),
+        },
+        Err(AuthError::NoSession) => {}
+        Err(error) => return Err(error.into()),
+    }
+    redirect(&api.site, "", Some(api.site.set_cookies(None)?))
+}
 
 pub(crate) async fn list(visit: Visit<'_>) -> HandlerResult {
     let sessions = visit.store().sessions(&visit.caller).await?;
-    let ago = |at| ago(visit.api, at);
-    // The session of this request is in the list, unless it has just ended.
-    let empty = html! { p { "There is no session. Sign in again." } };
     let content = html! {
-        p {
-            "Each browser that is signed in has a session, with the name that the browser gave. End "
-            "those that you do not know."
-        }
-        (list_of(&sessions, &empty, |other| html! {
+        p { "Each browser that is signed in has a session. End those that you do not know." }
+        (list_of(&sessions, |other| html! {
             li {
                 strong {
                     bdi { (other.browser.as_deref().unwrap_or("Unknown browser")) }
                     @if other.id == visit.session.id { " (this browser)" }
                 }
                 p .soft {
-                    "Signed in " (ago(other.created_at)) " · last used " (ago(other.last_seen_at))
-                    " · ends " (ago(other.expires_at)) " at the latest · session " (other.id.0)
+                    "Signed in " (visit.ago(other.created_at)) " · last used " (visit.ago(other.last_seen_at))
+                    " · ends " (visit.ago(other.expires_at)) " at the latest · session " (other.id.0)
                 }
                 @if other.id != visit.session.id {
                     form method="post" action=(visit.at(&format!("sessions/{}/end", other.id.0))) {
@@ -46,45 +100,42 @@ pub(crate) async fn list(visit: Visit<'_>) -> HandlerResult {
     visit.page("sessions", "Sessions").show(&content)
 }
 
+/// Ends the session in the path, or all but that of the request.
 pub(crate) async fn end(visit: Visit<'_>) -> HandlerResult {
-    let id: i64 = visit.request.id(0)?;
-    visit.store().end_session(&visit.caller, KeyId(id)).await?;
-    visit.done("sessions", "session-ended")
-}
-
-pub(crate) async fn end_others(visit: Visit<'_>) -> HandlerResult {
-    for other in visit.store().sessions(&visit.caller).await? {
-        if other.id != visit.session.id {
-            visit.store().end_session(&visit.caller, other.id).await?;
+    let ended = match visit.path_id::<i64>()? {
+        Some(id) => vec![KeyId(id)],
+        None => {
+            let all = visit.store().sessions(&visit.caller).await?;
+            all.iter().map(|other| other.id).filter(|id| *id != visit.session.id).collect()
         }
+    };
+    for id in ended {
+        visit.store().end_session(&visit.caller, id).await?;
     }
     visit.done("sessions", "sessions-ended")
 }
 
 /// What tells browsers apart in `User-Agent`, the most telling first.
-const BROWSERS: [(&str, &str); 9] = [
+const BROWSERS: [(&str, &str); 7] = [
     ("Edg", "Edge"),
     ("OPR/", "Opera"),
-    ("SamsungBrowser/", "Samsung Internet"),
     ("Firefox/", "Firefox"),
     ("FxiOS/", "Firefox"),
     ("CriOS/", "Chrome"),
     ("Chrome/", "Chrome"),
     ("Safari/", "Safari"),
-    ("curl/", "curl"),
 ];
-const SYSTEMS: [(&str, &str); 7] = [
+const SYSTEMS: [(&str, &str); 6] = [
     ("Android", "Android"),
     ("iPhone", "iOS"),
     ("iPad", "iOS"),
     ("Windows", "Windows"),
     ("Mac OS X", "macOS"),
-    ("CrOS", "ChromeOS"),
     ("Linux", "Linux"),
 ];
 
 /// The browser of a request in a few words, such as "Firefox on Linux".
-pub(super) fn browser(headers: &HeaderMap) -> Option<String> {
+fn browser(headers: &HeaderMap) -> Option<String> {
     let agent = headers.get(USER_AGENT)?.to_str().ok()?;
     let find = |all: &[(&str, &'static str)]| {
         all.iter().find(|(part, _)| agent.contains(part)).map(|(_, name)| *name)
@@ -107,7 +158,6 @@ mod tests {
             ("Mozilla/5.0 (X11; Linux) Gecko/20100101 Firefox/143.0", Some("Firefox on Linux")),
             ("Mozilla/5.0 (Windows NT) Chrome/141 Safari/537 Edg/141", Some("Edge on Windows")),
             ("Mozilla/5.0 (iPhone; like Mac OS X) Safari/604.1", Some("Safari on iOS")),
-            ("curl/8.14.1", Some("curl")),
             ("<script>", None),
         ] {
             let agent = HeaderMap::from_iter([(USER_AGENT, HeaderValue::from_static(agent))]);

@@ -2,11 +2,13 @@
 
 use bytes::Bytes;
 use http::Method;
+use jiff::Timestamp;
 use maud::{Markup, html};
 use uuid::Uuid;
 
 use super::forms::{Entered, TOKEN};
 use super::layout::{Page, done_address, redirect};
+use super::parts::relative;
 use crate::api::{Api, HandlerResult, Request};
 use crate::domain::{Caller, SessionRecord};
 use crate::http::body::{FORM, content_type};
@@ -20,12 +22,10 @@ pub(crate) struct Visit<'a> {
     pub(super) request: Request<'a>,
     /// The form that was sent, unless it has a file; otherwise the query.
     pub(super) sent: Bytes,
-    /// The values in `sent`.
     pub(super) entered: Entered,
 }
 
 impl<'a> Visit<'a> {
-    /// Reads the form that is sent.
     pub(crate) async fn new(
         api: &'a Api,
         session: &'a SessionRecord,
@@ -52,7 +52,11 @@ impl<'a> Visit<'a> {
         Page { session: Some(self.session), section: Some(section), done, ..page }
     }
 
-    /// The address of a page.
+    /// The id in the path, if the route has one.
+    pub(super) fn path_id<Id: From<i64>>(&self) -> Result<Option<Id>, ApiError> {
+        self.request.params.text(0).map(|_| self.request.id(0)).transpose()
+    }
+
     pub(super) fn at(&self, page: &str) -> String {
         self.api.site.page(page)
     }
@@ -61,38 +65,40 @@ impl<'a> Visit<'a> {
         html! { a href=(self.at(page)) { (text) } }
     }
 
-    /// A link that looks like a button.
+    /// How long ago a time was. The exact time is in its title.
+    pub(super) fn ago(&self, time: Timestamp) -> Markup {
+        let exact = time.strftime("%Y-%m-%d %H:%M:%S UTC").to_string();
+        let text = relative(self.api.clock.now().duration_since(time).as_secs());
+        html! { time datetime=(format!("{time:.0}")) title=(exact) { (text) } }
+    }
+
     pub(super) fn button(&self, page: &str, text: &str) -> Markup {
         html! { a .button href=(self.at(page)) { (text) } }
     }
 
-    /// As [`Visit::button`], for what most people want on a page.
-    pub(super) fn main_button(&self, page: &str, text: &str) -> Markup {
-        html! { a .button.main href=(self.at(page)) { (text) } }
+    /// A button that opens a question; its answer is sent to a page, and cannot be undone.
+    pub(super) fn ask(&self, text: &str, question: &str, page: &str, answer: &Markup) -> Markup {
+        html! {
+            details .ask {
+                summary .button { (text) }
+                form .card method="post" action=(self.at(page)) { p { (question) } (answer) }
+            }
+        }
     }
 
-    /// Leads to a page that says what was done; see [`done_address`].
     pub(super) fn done(&self, page: &str, code: &str) -> HandlerResult {
         redirect(&self.api.site, &done_address(page, code), None)
     }
 
-    /// Whether a form was sent, not asked for.
-    pub(super) fn is_sent(&self) -> bool {
-        self.request.parts.method == Method::POST
-    }
-
     /// Shows a form with these values, or carries it out if it was sent, which leads to the page of
-    /// its result. A refused form is shown again.
-    ///
-    /// # Errors
-    /// The refusal, if another attempt with other values is no help.
+    /// its result. A form that is refused for its values is shown again.
     pub(super) async fn form<F: Future<Output = HandlerResult>>(
         &self,
         values: Entered,
         work: impl Future<Output = Result<String, ApiError>>,
         show: impl FnOnce(Entered) -> F,
     ) -> HandlerResult {
-        if !self.is_sent() {
+        if self.request.parts.method != Method::POST {
             return show(values).await;
         }
         match work.await {
@@ -102,21 +108,16 @@ impl<'a> Visit<'a> {
     }
 
     /// Carries out a form with a token once, however often it is sent. Returns the page of its result.
-    pub(super) async fn once<F: Future<Output = Result<String, ApiError>>>(
+    pub(super) async fn once(
         &self,
-        work: impl FnOnce() -> F,
+        work: impl Future<Output = Result<String, ApiError>>,
     ) -> Result<String, ApiError> {
-        match Uuid::parse_str(self.entered.value(TOKEN)) {
-            Ok(token) => {
-                self.api.replays.get_or_insert_async(&(self.session.account, token), work()).await
-            }
-            // A program may leave it out.
-            Err(_) => work().await,
-        }
+        // A program may leave the token out.
+        let Ok(token) = Uuid::parse_str(self.entered.value(TOKEN)) else { return work.await };
+        self.api.replays.get_or_insert_async(&(self.session.account, token), work).await
     }
 }
 
-/// The query of a request, or nothing.
 pub(super) fn query_bytes<'a>(request: &Request<'a>) -> &'a [u8] {
     request.parts.uri.query().unwrap_or_default().as_bytes()
 }

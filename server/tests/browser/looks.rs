@@ -44,18 +44,19 @@ async fn every_page_fits_its_window_can_be_used_with_the_keyboard_and_passes_axe
         let mut browser = browser.other().await;
         browser.sign_in().await;
         for (name, page) in pages {
-            check(&browser, name, page, &axe).await;
+            check(&mut browser, name, page, &axe).await;
         }
         browser.end().await;
     }))
     .await;
 }
 
-async fn check(browser: &Browser, name: &str, page: &str, axe: &str) {
+async fn check(browser: &mut Browser, name: &str, page: &str, axe: &str) {
+    open(browser, name, page).await;
+    let browser = &*browser;
     let emulate = async |command, parameters| {
         browser.devtools(&format!("Emulation.{command}"), parameters).await;
     };
-    open(browser, name, page).await;
     browser.check_source().await;
     // A dialog has the focus on its first control already.
     if name != SHORTCUTS {

@@ -12,7 +12,6 @@
 
 mod browser;
 mod chromium;
-mod proxy;
 mod site;
 
 mod access;

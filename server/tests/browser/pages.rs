@@ -8,11 +8,11 @@ use crate::browser::Browser;
 const NEW_KEY: &str = "key-new";
 const REFUSED: &str = "prompt-refused";
 const REFUSED_GENERATION: &str = "generate-refused";
-const CHOSEN: &str = "prompts-chosen";
+const QUESTION: &str = "vault-delete";
 pub(crate) const SHORTCUTS: &str = "shortcuts";
 
 /// Pages by the name of their screenshot. `{prompt}` and others are the data of [`fill`].
-const PAGES: [(&str, &str); 40] = [
+const PAGES: [(&str, &str); 35] = [
     ("overview", ""),
     ("prompts", "prompts"),
     ("prompts-list", "prompts?view=list"),
@@ -25,25 +25,20 @@ const PAGES: [(&str, &str); 40] = [
     ("prompt-with-animation", "prompts/{animation}"),
     ("prompt-new", "prompts/new"),
     ("prompt-edit", "prompts/{prompt}/edit"),
-    ("prompt-delete", "prompts/{prompt}/delete"),
-    ("prompt-deleted", "prompts?done=prompt-deleted"),
+    ("prompt-deleted", "prompts?done=delete"),
     ("generate", "generate?prompt={picture}"),
     ("vaults", "vaults"),
     ("vault", "vaults/{vault}"),
     ("vault-empty", "vaults/{empty}"),
     ("vault-new", "vaults/new"),
     ("vault-edit", "vaults/{vault}/edit"),
-    ("vault-delete", "vaults/{vault}/delete"),
     ("vault-shared", "v/kingfisher/shared"),
-    ("uploads", "uploads"),
     ("account", "account"),
-    ("account-delete", "account/delete"),
     ("jobs", "jobs"),
     ("job-running", "jobs/running"),
     ("job-failed", "jobs/failed"),
     ("job-completed", "jobs/completed"),
     ("keys", "keys"),
-    ("key-to-revoke", "keys/{key}/revoke"),
     ("sessions", "sessions"),
     ("not-found", "prompts/999999"),
     ("not-valid", "prompts?type=nothing"),
@@ -51,7 +46,7 @@ const PAGES: [(&str, &str); 40] = [
     (NEW_KEY, "keys"),
     (REFUSED, "prompts/new"),
     (REFUSED_GENERATION, "generate"),
-    (CHOSEN, "prompts?view=list"),
+    (QUESTION, "vaults/{vault}"),
     (SHORTCUTS, "prompts"),
 ];
 
@@ -97,7 +92,6 @@ pub(crate) async fn fill(browser: &Browser) -> Vec<(&'static str, String)> {
         ("{long}", long.id.to_string()),
         ("{vault}", vault.id.to_string()),
         ("{empty}", empty.id.to_string()),
-        ("{key}", "b1".to_owned()),
     ];
     let address =
         |page: &str| names.iter().fold(page.to_owned(), |page, (name, id)| page.replace(name, id));
@@ -105,32 +99,20 @@ pub(crate) async fn fill(browser: &Browser) -> Vec<(&'static str, String)> {
 }
 
 /// Opens a page of this name.
-pub(crate) async fn open(browser: &Browser, name: &str, address: &str) {
+pub(crate) async fn open(browser: &mut Browser, name: &str, address: &str) {
     browser.open(address).await;
     match name {
-        NEW_KEY => {
-            browser.fill("name", "laptop").await;
-            browser.click("Create key").await;
-            browser.find("//pre").await;
-        }
+        NEW_KEY => browser.send(&[("name", "laptop")], "Create key", "Copy it now").await,
         REFUSED => {
-            browser.fill("title", "Title").await;
-            browser.fill("prompt", "Text").await;
             browser.choose("promptType", "video").await;
-            browser.click("Save prompt").await;
-            browser.find("//p[@id='modelId-error']").await;
+            let fields = [("title", "Title"), ("prompt", "Text")];
+            browser.send(&fields, "Save prompt", "Model is required when").await;
         }
         REFUSED_GENERATION => {
-            browser.fill("prompt", "Text").await;
-            browser.replace("modelId", "local/refuse").await;
-            browser.click("Generate").await;
-            browser.find("//*[@role='alert']").await;
+            let fields = [("prompt", "Text"), ("modelId", "local/refuse")];
+            browser.send(&fields, "Generate", "refused the generation").await;
         }
-        CHOSEN => {
-            browser.click_on("//main//li[1]//input[@name='id']").await;
-            browser.click("Add to vault").await;
-            browser.find("//main//a[.='Cancel']").await;
-        }
+        QUESTION => drop(browser.on("//main//details", "e => e.open = true").await),
         SHORTCUTS => {
             browser.press("Keyboard shortcuts").await;
             browser.find("//dialog[@open]").await;

@@ -1,10 +1,8 @@
-//! What a browser visits: one or two servers behind a proxy.
+//! What a browser visits: a server on one of the stores.
 
 use promptarium::Client;
 use promptarium_server::EmbeddedServer;
 use promptarium_server::test_support::ScratchDatabase;
-
-use crate::proxy::Proxy;
 
 /// The name of the account, which nothing else on a page contains.
 pub(crate) const ACCOUNT: &str = "kingfisher";
@@ -12,50 +10,36 @@ pub(crate) const ACCOUNT: &str = "kingfisher";
 const SEED: &str = "promptarium_live_b1_s3cretOfTheSeed";
 
 pub(crate) struct Site {
-    pub(crate) servers: Vec<EmbeddedServer>,
-    pub(crate) proxy: Proxy,
-    // Dropped after the servers, which are connected to it.
+    pub(crate) server: EmbeddedServer,
+    // Dropped after the server, which is connected to it.
     _database: Option<ScratchDatabase>,
 }
 
 impl Site {
-    pub(crate) async fn start(count: usize, on_postgres: bool) -> Self {
-        let database =
-            if on_postgres { Some(ScratchDatabase::create().await.unwrap()) } else { None };
-        let mut proxy = Proxy::bind().await;
-        let mut servers = Vec::new();
-        for _ in 0..count {
-            let mut builder = EmbeddedServer::builder().seed_key(format!("{SEED}={ACCOUNT}"));
-            builder = builder.public_url(format!("http://{}", proxy.address()));
-            if let Some(database) = &database {
-                builder = builder.database_url(database.url());
-            }
-            servers.push(builder.start().await.unwrap());
+    pub(crate) async fn start(on_postgres: bool) -> Self {
+        let mut builder = EmbeddedServer::builder().seed_key(format!("{SEED}={ACCOUNT}"));
+        let mut database = None;
+        if on_postgres {
+            let scratch = database.insert(ScratchDatabase::create().await.unwrap());
+            builder = builder.database_url(scratch.url());
         }
-        proxy.forward(servers.iter().map(EmbeddedServer::local_addr).collect());
-        Self { servers, proxy, _database: database }
+        Self { server: builder.start().await.unwrap(), _database: database }
     }
 
     /// The address of a page, such as `sign-in`.
     pub(crate) fn page(&self, name: &str) -> String {
-        format!("http://{}/{name}", self.proxy.address())
+        format!("http://{}/{name}", self.server.local_addr())
     }
 
     /// A new sign-in link, and the code in it.
     pub(crate) async fn sign_in_link(&self) -> (String, String) {
-        let link = self.servers[0].sign_in_url().await.unwrap();
+        let link = self.server.sign_in_url().await.unwrap();
         let code = link.split_once('#').unwrap().1.to_owned();
         (link, code)
     }
 
     /// The SDK with the key of the account.
     pub(crate) fn client(&self) -> Client {
-        self.client_of(0, SEED)
-    }
-
-    /// The SDK with a key at one of the servers.
-    pub(crate) fn client_of(&self, server: usize, key: &str) -> Client {
-        let address = format!("http://{}/api/v1", self.servers[server].local_addr());
-        Client::builder().base_url(address).api_key(key).build().unwrap()
+        Client::builder().base_url(self.server.base_url()).api_key(SEED).build().unwrap()
     }
 }

@@ -16,45 +16,31 @@ use crate::support::client::Connection;
 use crate::support::program::Running;
 
 #[tokio::test]
-async fn a_code_signs_in_and_sets_a_cookie_that_over_https_is_secure_and_bound_to_the_host() {
-    for (origin, path, name, secure) in [
-        ("http://prompts.example", "", "promptarium_session", ""),
-        ("https://prompts.example", "/behind", "__Host-promptarium_session", "Secure; "),
-    ] {
-        let builder = EmbeddedServer::builder().public_url(format!("{origin}{path}"));
-        let server = builder.start().await.unwrap();
-        let link = server.sign_in_url().await.unwrap();
-        let code = link.strip_prefix(&format!("{origin}{path}/sign-in#")).unwrap();
-        let headers = format!("{FORM}origin: {origin}\r\n");
-        let sent = request("POST", "/sign-in", &headers, &format!("code={code}"));
-        let response = send(&server, sent).await;
-        assert_eq!((response.status, response.location()), (303, &*format!("{path}/")));
-        assert_eq!(response.header("cache-control"), Some("no-store"));
-        let (pair, attributes) = response.header("set-cookie").unwrap().split_once("; ").unwrap();
-        let expected = format!("Path=/; HttpOnly; SameSite=Lax; {secure}Max-Age=2592000");
-        assert_eq!(attributes, expected);
-        let value = pair.strip_prefix(&format!("{name}=")).unwrap();
-        assert_eq!(value.len(), 43, "{value}");
-        for (name, status) in [(name, 200), ("promptarium_sessio", 401)] {
-            let cookie = format!("cookie: {name}={value}\r\n");
-            assert_eq!(send(&server, request("GET", KEYS, &cookie, "")).await.status, status);
+async fn a_code_sets_a_cookie_bound_to_the_host_until_its_session_signs_out() {
+    const NAME: &str = "__Host-promptarium_session";
+    const ATTRIBUTES: &str = "; Path=/; HttpOnly; SameSite=Lax; Secure; Max-Age=";
+    let builder = EmbeddedServer::builder().public_url("https://prompts.example/behind");
+    let server = builder.start().await.unwrap();
+    let other = sign_in(&server).await;
+    let response = send(&server, sign_in_request(&code(&server).await, "")).await;
+    assert_eq!((response.status, response.location()), (303, "/behind/"));
+    assert_eq!(response.header("cache-control"), Some("no-store"));
+    let set = response.header("set-cookie").unwrap();
+    let value = set.strip_suffix(&format!("{ATTRIBUTES}2592000")).unwrap();
+    let value = value.strip_prefix(&format!("{NAME}=")).unwrap();
+    assert_eq!(value.len(), 43, "{value}");
+    let cookie = cookie_of(&response);
+    let wrong = format!("cookie: promptarium_session={value}\r\n");
+    let out = request("POST", "/sign-out", &format!("{OWN}{cookie}"), "");
+    for statuses in [[200, 200, 401], [401, 200, 401], [401, 200, 401]] {
+        for (cookie, status) in [&cookie, &other, &wrong].into_iter().zip(statuses) {
+            assert_eq!(send(&server, request("GET", KEYS, cookie, "")).await.status, status);
         }
+        // The second time it is signed out already.
+        let out = send(&server, &out).await;
+        assert_eq!((out.status, out.location()), (303, "/behind/"));
+        assert_eq!(out.header("set-cookie"), Some(&*format!("{NAME}={ATTRIBUTES}0")));
     }
-}
-
-#[tokio::test]
-async fn signing_out_ends_the_session_and_removes_the_cookie() {
-    let browser = Browser::open().await;
-    let other = sign_in(&browser.server).await;
-    let out = browser.post("/sign-out", "").await;
-    assert_eq!((out.status, out.location()), (303, "/"));
-    let set = out.header("set-cookie").unwrap();
-    assert_eq!(set, "promptarium_session=; Path=/; HttpOnly; SameSite=Lax; Max-Age=0");
-    for (path, status) in [("/", 303), (KEYS, 401)] {
-        assert_eq!(browser.get(path).await.status, status);
-        assert_eq!(send(&browser.server, request("GET", path, &other, "")).await.status, 200);
-    }
-    assert_eq!(browser.post("/sign-out", "").await.status, 303, "signed out already");
 }
 
 #[tokio::test]

@@ -70,6 +70,7 @@ fn a_request_that_one_limit_refuses_counts_in_none() {
     clock.advance(Duration::from_secs(10));
     assert_eq!(count(&rates, &one, "createGeneration").0, None);
     assert_eq!(count(&rates, &one, "createUploadSlot").0, Some(50));
+    assert_eq!([0; 2].map(|_| count(&rates, &one, PICTURE).0), [None, Some(5)]);
 }
 
 #[test]

@@ -25,12 +25,18 @@ async function copy(text) {
   document.execCommand('copy');
   area.remove();
 }
-for (const button of document.querySelectorAll('button[data-copy]')) {
-  button.hidden = false;
+// A button for each text that can be copied; those of a list are on pages of their own.
+for (const part of document.querySelectorAll('[data-copy]')) {
+  const { copy: text, from, of } = part.dataset;
+  const button = document.createElement('button');
+  button.type = 'button';
+  button.textContent = text;
+  button.classList.toggle('link', Boolean(from));
+  if (of) button.setAttribute('aria-describedby', of);
+  // Above a long text, where it is seen.
+  part[from ? 'after' : 'before'](button);
   button.addEventListener('click', async () => {
-    const { copy: id, from } = button.dataset;
-    const page = from ? await load(from) : document;
-    await copy(page.getElementById(id).textContent);
+    await copy((from ? (await load(from)).getElementById('text') : part).textContent);
     button.classList.add('copied');
     status.textContent = 'Copied';
     button.focus();
@@ -44,38 +50,42 @@ for (const all of document.querySelectorAll('input[data-all]')) {
   all.addEventListener('change', () => boxes.forEach(box => { box.checked = all.checked; }));
 }
 
-// A person may turn off shortcuts of one character: dictation and slips can trigger them.
 const root = document.body.dataset.root;
-const dialog = document.getElementById('shortcuts');
-const [toggle] = dialog.getElementsByTagName('input');
-toggle.checked = localStorage.getItem('shortcuts') !== 'off';
-toggle.addEventListener('change', () => {
-  localStorage.setItem('shortcuts', toggle.checked ? 'on' : 'off');
-});
-const opener = document.getElementById('show-shortcuts');
-opener.hidden = false;
-opener.addEventListener('click', () => dialog.showModal());
 const search = () => document.querySelector('input[type=search]');
 if (location.hash === '#q') search()?.focus();
-
 function move(step) {
   const links = [...document.querySelectorAll('main a.title')];
   const at = links.indexOf(document.activeElement);
   links[at < 0 ? 0 : at + step]?.focus();
 }
 const keys = {
-  '/': () => search() ? search().focus() : location.assign(`${root}prompts#q`),
-  'n': () => location.assign(`${root}prompts/new`),
-  'j': () => move(1),
-  'k': () => move(-1),
-  '?': () => dialog.showModal(),
+  '/': ['Search the prompts', () => search() ? search().focus() : location.assign(`${root}prompts#q`)],
+  'n': ['Write a new prompt', () => location.assign(`${root}prompts/new`)],
+  'j': ['Go to the next entry of a list', () => move(1)],
+  'k': ['Go to the one before', () => move(-1)],
+  '?': ['Show these shortcuts', () => dialog.showModal()],
 };
+
+// A person may turn off shortcuts of one character: dictation and slips can trigger them.
+const rows = Object.entries(keys).map(([key, [text]]) => `<dt><kbd>${key}</kbd></dt><dd>${text}</dd>`);
+document.querySelector('footer').insertAdjacentHTML('beforeend', `
+  <button type="button">Keyboard shortcuts</button>
+  <dialog aria-labelledby="shortcuts"><h2 id="shortcuts">Keyboard shortcuts</h2><dl>${rows.join('')}</dl>
+  <label class="choice"><input type="checkbox">Shortcuts are on</label>
+  <form method="dialog"><button>Close</button></form></dialog>`);
+const dialog = document.querySelector('dialog');
+const toggle = dialog.querySelector('input');
+toggle.checked = localStorage.getItem('shortcuts') !== 'off';
+toggle.addEventListener('change', () => {
+  localStorage.setItem('shortcuts', toggle.checked ? 'on' : 'off');
+});
+document.querySelector('footer button').addEventListener('click', () => dialog.showModal());
 addEventListener('keydown', event => {
   const isTyping = event.target.closest('textarea, select, input:not([type=checkbox])');
   if (isTyping || !toggle.checked || dialog.open) return;
   if (event.ctrlKey || event.altKey || event.metaKey || event.isComposing) return;
   if (Object.hasOwn(keys, event.key)) {
     event.preventDefault();
-    keys[event.key]();
+    keys[event.key][1]();
   }
 });

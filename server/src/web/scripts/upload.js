@@ -14,6 +14,7 @@ for (const form of document.querySelectorAll('form[data-upload]')) {
     if (event.dataTransfer.files.length > 0) input.files = event.dataTransfer.files;
   });
   form.addEventListener('submit', event => {
+    if (input.files.length === 0) return;
     event.preventDefault();
     const request = new XMLHttpRequest();
     request.upload.addEventListener('progress', ({ loaded, total }) => {

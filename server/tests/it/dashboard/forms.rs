@@ -1,7 +1,9 @@
 //! What the forms of the dashboard do, and what they say of wrong fields.
 
 use super::PAGES;
-use crate::support::browser::{Browser, assert_has, attribute, request, send, sign_in};
+use crate::support::browser::{
+    Browser, assert_has, attribute, code, cookie_of, request, send, sign_in, sign_in_request,
+};
 use crate::support::client::Connection;
 
 #[tokio::test]
@@ -15,9 +17,15 @@ async fn a_new_key_is_on_no_other_page_and_without_a_scope_only_reads() {
         assert!(!browser.page(path).await.contains(key.rsplit('_').next().unwrap()), "{path}");
     }
     let mut connection = Connection::to(&browser.server).await;
-    for (method, expected) in [("GET", 200), ("POST", 401)] {
+    for (method, revoke, expected) in
+        [("GET", false, 200), ("POST", false, 401), ("GET", true, 401)]
+    {
+        if revoke {
+            let id = key.split('_').nth(2).unwrap();
+            browser.submit(&format!("/keys/{id}/revoke"), &[]).await;
+        }
         let sent = connection.api(key, method, "/vaults", None).await;
-        assert_eq!(sent.status, expected, "{method}");
+        assert_eq!(sent.status, expected, "{method} {revoke}");
     }
 }
 
@@ -27,9 +35,8 @@ async fn sending_a_form_twice_makes_one() {
     let form = format!("token={}&name=Laptop", browser.token("/keys").await);
     assert!(browser.post("/keys", &form).await.body.contains("export PROMPTARIUM_API_KEY="));
     let again = browser.post("/keys", &form).await;
-    assert_eq!(again.location(), "/keys?done=key-created");
-    let keys = browser.page("/keys?done=key-created").await;
-    assert_eq!(keys.matches("<bdi>Laptop</bdi>").count(), 2, "one with its link: {keys}");
+    let keys = browser.page(again.location()).await;
+    assert_eq!(keys.matches("<bdi>Laptop</bdi>").count(), 2, "one with its button: {keys}");
     assert!(keys.contains("The key was created before."), "{keys}");
 
     for (page, wrong, right, list, count) in [
@@ -45,70 +52,58 @@ async fn sending_a_form_twice_makes_one() {
         assert!(both[0].status == 303 && both[0].location() == both[1].location(), "{both:?}");
         assert_eq!(browser.data(list).await.as_array().unwrap().len(), count, "{page}");
     }
-}
-
-#[tokio::test]
-async fn fields_of_forms_are_validated_as_those_of_the_api_and_errors_are_beside_them() {
-    let browser = Browser::open().await;
-    let long = "title=t&prompt=".to_owned() + &"x".repeat(15_001);
-    for (path, form, field) in [
-        ("/keys", "", "name"),
-        ("/keys", "name=+", "name"),
-        ("/keys", "name=a%00", "name"),
-        ("/keys", "name=n&scope=x", "scope"),
-        ("/keys", "name=n&name=m", "name"),
-        ("/generate", "prompt=p", "modelId"),
-        ("/generate", "modelId=m", "prompt"),
-        ("/generate", "modelId=m&prompt=p&batchCount=5", "batchCount"),
-        ("/generate", "modelId=m&prompt=p&seed=-1", "seed"),
-        ("/generate", "modelId=m&prompt=p&vaultId=999", "vaultId"),
-        ("/prompts/new", "prompt=p", "title"),
-        ("/prompts/new", &long, "prompt"),
-        ("/prompts/new", "title=t&prompt=p&promptType=image", "modelId"),
-        ("/prompts/new", "title=t&prompt=p&vaultId=999", "vaultId"),
-    ] {
-        let refused = browser.post(path, form).await;
-        assert_eq!(refused.status, 400, "{path} {form}: {}", refused.body);
-        let parts = [format!("id=\"{field}-error\""), format!("href=\"#{field}\"")];
-        assert_has(&refused.body, &[&parts[0], &parts[1]]);
+    // A change can be made again, also with the same form.
+    let token = browser.token("/prompts/1/edit").await;
+    for title in ["First", "Second"] {
+        let form = format!("token={token}&title={title}&prompt=p");
+        browser.post("/prompts/1/edit", &form).await;
+        assert_eq!(browser.data("/prompts/1").await["title"], title);
     }
 }
 
 #[tokio::test]
-async fn a_refused_form_keeps_everything_typed_and_says_what_is_wrong() {
+async fn a_refused_form_keeps_what_was_typed_and_has_the_error_of_the_api_beside_its_field() {
     let browser = Browser::open().await;
-    let long = "x".repeat(51);
-    for (path, fields, parts) in [
+    let long = "title=t&prompt=".to_owned() + &"x".repeat(15_001);
+    let typed =
+        "title=&prompt=%3Cb%3E+first%0D%0Asecond&promptType=video&platform=P%22&modelId=o/m";
+    let vault = format!("name={}&description=Kept+text&visibility=public", "x".repeat(51));
+    for (path, form, field, parts) in [
+        ("/keys", "", "name", &["is required"][..]),
+        ("/keys", "name=+", "name", &[]),
+        ("/keys", "name=a%00", "name", &[]),
+        ("/keys", "name=n&scope=x", "scope", &["value=\"n\""]),
+        ("/keys", "name=n&name=m", "name", &[]),
+        ("/generate", "prompt=p", "modelId", &["\np</textarea>"]),
+        ("/generate", "modelId=m", "prompt", &["value=\"m\""]),
+        ("/generate", "modelId=m&prompt=p&batchCount=5", "batchCount", &[]),
+        ("/generate", "modelId=m&prompt=p&seed=-1", "seed", &["value=\"-1\""]),
+        ("/generate", "modelId=m&prompt=p&vaultId=999", "vaultId", &[]),
+        ("/prompts/new", &long, "prompt", &["must be 1 to 15000 characters"]),
+        ("/prompts/new", "title=t&prompt=p&promptType=image", "modelId", &["selected>image"]),
+        ("/prompts/new", "title=t&prompt=p&vaultId=999", "vaultId", &[]),
         (
             "/prompts/new",
-            &[
-                ("title", ""),
-                ("prompt", "<b> first\r\nsecond"),
-                ("promptType", "video"),
-                ("platform", "P\""),
-                ("modelId", "other/m"),
-            ][..],
+            typed,
+            "title",
             &[
                 ">\n&lt;b&gt; first\r\nsecond</textarea>",
-                "<option value=\"video\" dir=\"auto\" selected>",
+                "selected>video",
                 "value=\"P&quot;\"",
-                "value=\"other/m\"",
-                "Title is required",
+                "value=\"o/m\"",
                 "Model must be a model id that begins with local/",
-            ][..],
+            ],
         ),
-        (
-            "/vaults/new",
-            &[("name", &*long), ("description", "Kept text"), ("visibility", "public")],
-            &["must be 1 to 50 characters", &*long, "Kept text", "value=\"public\" checked"],
-        ),
-        (
-            "/vaults/1/edit",
-            &[("name", "Other"), ("visibility", "private")],
-            &["system vault", "Other"],
-        ),
+        ("/vaults/new", &vault, "name", &["must be 1 to 50", "Kept text", "selected>public"]),
+        ("/vaults/1/edit", "name=Other&visibility=private", "", &["system vault", "Other"]),
     ] {
-        assert_has(&browser.refused(path, fields).await, parts);
+        let refused = browser.post(path, form).await;
+        assert_eq!(refused.status, 400, "{path} {form}: {}", refused.body);
+        assert_has(&refused.body, parts);
+        if !field.is_empty() {
+            let parts = [format!("id=\"{field}-error\""), format!("href=\"#{field}\"")];
+            assert_has(&refused.body, &[&parts[0], &parts[1]]);
+        }
     }
     browser.submit("/vaults/1/edit", &[("name", "General"), ("visibility", "unlisted")]).await;
     assert_eq!(browser.data("/vaults/1").await["visibility"], "unlisted");
@@ -118,25 +113,28 @@ async fn a_refused_form_keeps_everything_typed_and_says_what_is_wrong() {
 #[tokio::test]
 async fn what_was_done_is_said_by_a_fixed_text_only() {
     let browser = Browser::open().await;
-    let page = browser.page("/prompts?done=prompt-deleted").await;
-    assert!(page.contains("role=\"status\">The prompt is deleted."), "{page}");
-    for text in ["Your+key+is+lost", "%3Cb%3E", "prompt-deleted%20", ""] {
+    for (text, is_said) in
+        [("delete", true), ("Your+key+is+lost", false), ("%3Cb%3E", false), ("delete%20", false)]
+    {
         let page = browser.page(&format!("/prompts?done={text}")).await;
-        assert!(!page.contains("role=\"status\""), "{text}: {page}");
+        let has = page.contains("role=\"status\">The chosen prompts are deleted.");
+        assert_eq!((has, page.contains("role=\"status\"")), (is_said, is_said), "{text}: {page}");
     }
 }
 
 #[tokio::test]
 async fn one_session_and_all_others_can_be_ended() {
     let browser = Browser::open().await;
-    let others = [sign_in(&browser.server).await, sign_in(&browser.server).await];
+    let agent = "user-agent: Mozilla/5.0 (X11; Linux x86_64; rv:143.0) Firefox/143.0\r\n";
+    let signed_in = sign_in_request(&code(&browser.server).await, agent);
+    let others =
+        [cookie_of(&send(&browser.server, signed_in).await), sign_in(&browser.server).await];
     let page = browser.page("/sessions").await;
     assert_eq!(page.matches("(this browser)").count(), 1, "{page}");
+    assert_has(&page, &["Firefox on Linux", "Unknown browser"]);
     let end_one = format!("/sessions/{}", attribute(&page, "action=\"/sessions/"));
-    for (path, expected) in [("", 2), (&*end_one, 1), ("/sessions/end-others", 0)] {
-        if !path.is_empty() {
-            browser.post(path, "").await;
-        }
+    for (path, expected) in [("/nothing", 2), (&*end_one, 1), ("/sessions/end-others", 0)] {
+        browser.post(path, "").await;
         let mut alive = 0;
         for cookie in &others {
             let response = send(&browser.server, request("GET", "/", cookie, "")).await;
@@ -152,42 +150,48 @@ async fn line_breaks_of_forms_are_stored_as_one_character() {
     let browser = Browser::open().await;
     let created = browser.post("/prompts/new", "title=t&prompt=First%0D%0Asecond").await;
     assert!(browser.page(created.location()).await.contains("First\nsecond"));
-    let page = browser.page(&created.location().replace('?', "/edit?")).await;
+    let page = browser.page("/prompts/1/edit").await;
     assert_has(&page, &["value=\"t\"", ">\nFirst\nsecond"]);
 }
 
-/// Of the forms for several prompts. Those of a vault know its members.
 #[tokio::test]
-async fn what_is_chosen_in_a_list_must_be_there_and_may_be_gone() {
+async fn chosen_prompts_are_changed_and_may_be_gone_and_the_page_before_is_shown_again() {
     let browser = Browser::open().await;
-    let ids = [browser.prompt("first", Some(1)).await, browser.prompt("second", Some(1)).await];
-    let member = browser.data("/vaults/1/prompts").await[0]["vaultPromptId"].to_string();
-    let sea = browser.vault("Sea", "private").await;
-    let chosen = format!("id={}&back=type%3Dtext%26x%3Dy", ids[0]);
-    let moving = format!("{chosen}&action=move&from=1&vaultId={sea}");
-    let (deleting, back) = (format!("{chosen}&action=delete&sure=yes"), "/prompts?type=text&done=");
-    for (path, form, status, location) in [
-        ("/prompts/chosen", "id=1&action=x", 400, ""),
-        ("/prompts/chosen", "id=x&action=add", 400, ""),
-        ("/prompts/chosen", "id=1&action=add&vaultId=x", 400, ""),
-        ("/prompts/chosen", "action=delete&sure=yes&back=", 303, "/prompts?done=none-chosen"),
-        ("/prompts/chosen", &moving, 303, "prompts-moved"),
-        ("/prompts/chosen", &moving, 303, "prompts-moved"),
-        ("/vaults/1/prompts", &format!("vaultPromptId={member}&action=other"), 404, ""),
-        ("/vaults/1/prompts", "vaultPromptId=x&action=pin", 404, ""),
-        ("/vaults/1/prompts", "vaultPromptId=999&action=pin", 404, ""),
-        ("/vaults/1/prompts", "action=remove", 303, "none-chosen"),
-        ("/vaults/1/prompts", &format!("vaultPromptId={member}&action=cover"), 303, "no-picture"),
-        ("/vaults/1/prompts", &format!("vaultPromptId={member}&action=remove"), 303, "done=remove"),
-        ("/prompts/chosen", &deleting, 303, "prompts-deleted"),
-        ("/prompts/chosen", &deleting, 303, "prompts-deleted"),
-        (&format!("/prompts/{}/delete", ids[0]), "", 404, ""),
-    ] {
-        let sent = browser.post(path, form).await;
-        assert_eq!(sent.status, status, "{path} {form}");
-        assert!(sent.location().ends_with(location), "{path} {form}: {}", sent.location());
-        if form.starts_with(&chosen) {
-            assert_eq!(sent.location(), format!("{back}{location}"));
-        }
+    for title in ["first", "second"] {
+        browser.prompt(title, Some(1)).await;
     }
+    let sea = browser.vault("Sea", "private").await.to_string();
+    let titles = async |vault: &str| {
+        let prompts = browser.data(&format!("/vaults/{vault}/prompts")).await;
+        let pin = |one: &serde_json::Value| if one["isPinned"] == true { "*" } else { "" };
+        let title =
+            |one: &serde_json::Value| format!("{}{}", pin(one), one["title"].as_str().unwrap());
+        prompts.as_array().unwrap().iter().map(title).collect::<Vec<_>>().join(" ")
+    };
+    for (form, status, done, general, in_sea) in [
+        ("id=1&action=x&from=1", 404, "", "second first", ""),
+        ("id=1&action=x", 400, "", "second first", ""),
+        ("id=x&action=add", 400, "", "second first", ""),
+        ("id=1&action=add&vaultId=x", 400, "", "second first", ""),
+        ("action=delete", 303, "none-chosen", "second first", ""),
+        ("id=1&action=pin&from=1", 303, "pin", "*first second", ""),
+        ("id=1&id=2&action=pin&from=1", 303, "pin", "*second *first", ""),
+        ("id=1&id=2&action=unpin&from=1", 303, "unpin", "second first", ""),
+        ("id=1&id=2&action=add&vaultId=SEA", 303, "add", "second first", "second first"),
+        ("id=2&action=remove&from=SEA", 303, "remove", "second first", "first"),
+        ("id=2&action=remove&from=SEA", 303, "remove", "second first", "first"),
+        ("id=2&action=cover&from=1", 303, "no-picture", "second first", "first"),
+        ("id=2&action=move&from=1&vaultId=SEA", 303, "move", "first", "second first"),
+        ("id=1&action=delete", 303, "delete", "", "second"),
+        ("id=1&action=delete", 303, "delete", "", "second"),
+    ] {
+        let form = format!("{}&back=prompts%3Ftype%3Dtext", form.replace("SEA", &sea));
+        let sent = browser.post("/prompts/chosen", &form).await;
+        assert_eq!(sent.status, status, "{form}");
+        let page = format!("/prompts?type=text&done={done}");
+        assert_eq!(sent.location(), if status == 303 { &*page } else { "" }, "{form}");
+        assert_eq!((&*titles("1").await, &*titles(&sea).await), (general, in_sea), "{form}");
+    }
+    let elsewhere = browser.post("/prompts/chosen", "back=//evil.example").await;
+    assert_eq!(elsewhere.location(), "/prompts?done=none-chosen");
 }

@@ -2,7 +2,6 @@
 
 use promptarium_server::EmbeddedServer;
 use promptarium_server::provider::SubmitError;
-use serde_json::json;
 
 use crate::generations::SlowProvider;
 use crate::support::browser::{Browser, assert_has, attribute};
@@ -28,8 +27,6 @@ async fn sending_the_form_twice_queues_one_job() {
     let page = browser.page("/jobs").await;
     assert_eq!(page.matches("<progress").count(), 2, "{page}");
     assert!(page.contains("16:9") && !page.contains("http-equiv"), "{page}");
-    let next = browser.page("/generate").await;
-    assert_ne!(attribute(&next, "name=\"clientJobId\" value=\""), job);
 }
 
 #[tokio::test]
@@ -49,17 +46,6 @@ async fn a_finished_picture_is_in_its_job_and_in_its_prompt_and_on_the_overview(
     assert_eq!(browser.visit(small).await.status, 200, "{small}");
 }
 
-/// The script looks for a running job in a new version of the page by the address of the job.
-#[tokio::test]
-async fn a_running_job_names_its_page() {
-    let browser = browser_with(Ok(())).await;
-    let job = json!({ "modelId": "m", "prompt": "p", "clientJobId": "a/b?c ü" });
-    browser.create("/generations", job).await;
-    let jobs = browser.page("/jobs").await;
-    let own = attribute(&jobs, "<div class=\"job\" data-poll=\"");
-    assert!(browser.page(own).await.contains(&format!("class=\"title\" href=\"{own}\"")));
-}
-
 #[tokio::test]
 async fn a_failed_job_can_be_tried_again_once_for_each_form() {
     let browser = Browser::open().await;
@@ -76,9 +62,6 @@ async fn a_failed_job_can_be_tried_again_once_for_each_form() {
     assert_eq!(jobs.matches("Failed: ").count(), 2, "{jobs}");
     let again = browser.page(&format!("/generate?job={name}")).await;
     assert_has(&again, &["\nA ship</textarea>", "value=\"local/fail\"", "value=\"7\""]);
-    browser.post("/generate", "prompt=p&modelId=local%2Fplasma&clientJobId=done").await;
-    browser.ended_jobs().await;
-    assert_eq!(browser.post("/jobs/done/retry", "").await.status, 400);
 }
 
 #[tokio::test]

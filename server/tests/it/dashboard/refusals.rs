@@ -12,53 +12,48 @@ use crate::support::browser::{
     Browser, FOREIGN, FORM, KEYS, OWN, code, request, send, sign_in_request, two_accounts,
 };
 
-/// Every form that needs a session, from the route table, on what need not exist.
-fn forms() -> Vec<String> {
-    let forms = route_table().into_iter().filter(|route| {
-        route.method == "POST" && route.base.is_empty() && !route.path.starts_with("/sign-")
+/// Method and path of every page and form that needs a session, from the route table, and whether the
+/// path has parameters, which `fill` gives.
+fn routes(fill: impl Fn(&str) -> String) -> Vec<(String, String, bool)> {
+    let routes = route_table().into_iter();
+    let routes =
+        routes.filter(|route| route.base.is_empty() && format!("{:?}", route.access) == "Session");
+    let filled = routes.map(|route| {
+        let parts = route.path.split('/').map(|part| match part.strip_prefix('{') {
+            Some(name) => fill(name.trim_end_matches('}')),
+            None => part.to_owned(),
+        });
+        let path = parts.collect::<Vec<_>>().join("/");
+        (route.method.to_string(), path, route.path.contains('{'))
     });
-    let filled = forms.map(|route| {
-        let parts =
-            route.path.split('/').map(|part| if part.starts_with('{') { "1" } else { part });
-        parts.collect::<Vec<_>>().join("/")
-    });
-    filled.collect()
+    let filled: Vec<_> = filled.collect();
+    assert!(filled.len() >= 30, "{filled:?}");
+    filled
 }
 
 #[tokio::test]
-async fn a_page_needs_a_session_and_a_key_does_not_do() {
+async fn a_page_needs_a_session_and_a_key_does_not_do_and_the_sign_in_leads_back_to_it() {
     let browser = Browser::open().await;
     let server = &browser.server;
     let key = format!("authorization: Bearer {}\r\n", server.api_key());
     let with_cookie = format!("{key}{}", browser.cookie);
-    let gets = PAGES.iter().map(|(path, ..)| ("GET", (*path).to_owned()));
-    let posts = forms().into_iter().map(|path| ("POST", path));
-    let asked = "/prompts?q=a%20b&view=list".to_owned();
-    for (method, path) in gets.chain(posts).chain([("GET", asked)]) {
-        for headers in ["", "cookie: promptarium_session=x\r\n", &key, &with_cookie] {
-            let headers = format!("{FORM}{OWN}{headers}");
-            let away = send(server, request(method, &path, &headers, "")).await;
-            let next: String = form_urlencoded::byte_serialize(&path.as_bytes()[1..]).collect();
-            let expected = match method {
-                "GET" if path != "/" => format!("/sign-in?next={next}"),
-                _ => "/sign-in".to_owned(),
-            };
-            assert_eq!((away.status, away.location()), (303, &*expected), "{method} {path}");
+    let asked = ("GET".to_owned(), "/prompts?q=a%20b&view=list".to_owned(), false);
+    let root = format!("http://{}", server.local_addr());
+    for (method, path, _) in routes(|_| "1".to_owned()).into_iter().chain([asked]) {
+        for (page, next) in [("/vaults/new?a=b", "vaults%2Fnew%3Fa%3Db"), (":1/a", ""), ("", "")] {
+            let referer = format!("referer: {root}{page}\r\n");
+            for headers in ["", "cookie: promptarium_session=x\r\n", &key, &with_cookie] {
+                let headers = format!("{FORM}{OWN}{referer}{headers}");
+                let away = send(server, request(&method, &path, &headers, "")).await;
+                let own: String = form_urlencoded::byte_serialize(&path.as_bytes()[1..]).collect();
+                let next = if method == "GET" { &own } else { next };
+                let expected = match next {
+                    "" => "/sign-in".to_owned(),
+                    next => format!("/sign-in?next={next}"),
+                };
+                assert_eq!((away.status, away.location()), (303, &*expected), "{method} {path}");
+            }
         }
-    }
-}
-
-#[tokio::test]
-async fn after_a_form_without_a_session_the_sign_in_leads_to_the_page_of_the_form() {
-    let server = EmbeddedServer::builder().public_url("http://h/behind").start().await.unwrap();
-    for (referer, next) in [
-        ("http://h/behind/prompts/new?a=b", "/behind/sign-in?next=prompts%2Fnew%3Fa%3Db"),
-        ("http://h/other", "/behind/sign-in"),
-        ("http://evil.example/behind/prompts", "/behind/sign-in"),
-    ] {
-        let headers = format!("{FORM}{OWN}referer: {referer}\r\n");
-        let away = send(&server, request("POST", "/prompts/new", &headers, "title=t")).await;
-        assert_eq!(away.location(), next, "{referer}");
     }
 }
 
@@ -79,16 +74,15 @@ async fn a_form_of_another_site_is_refused_and_changes_nothing() {
             .fold(state, |all, part| all + part.split_once('"').map_or(part, |(_, rest)| rest))
     };
     let before = state().await;
-    let mut forms = forms();
-    assert!(forms.len() >= 18, "{forms:?}");
-    forms.extend(["/sign-in", "/sign-out"].map(str::to_owned));
+    let forms = routes(|_| "1".to_owned()).into_iter().filter(|(method, ..)| method == "POST");
+    let forms = forms.map(|(_, path, _)| path);
     // As each form needs it, to change something.
     let fields = format!(
         "name=default&title=t&prompt=p&modelId=local%2Fplasma&visibility=public&id={prompt}&\
-         vaultPromptId=1&action=delete&sure=yes&code={}",
+         action=delete&code={}",
         code(&browser.server).await
     );
-    for path in forms {
+    for path in forms.chain(["/sign-in", "/sign-out"].map(str::to_owned)) {
         for site in FOREIGN {
             let headers = format!("{FORM}{site}{}", browser.cookie);
             let refused = send(&browser.server, request("POST", &path, &headers, &fields)).await;
@@ -145,57 +139,48 @@ async fn what_another_account_has_is_not_found() {
     let (alice, bob) = two_accounts().await;
     let vault = bob.vault("Sky", "private").await;
     let prompt = bob.prompt("Stars", Some(vault)).await;
-    let membership =
-        bob.data(&format!("/vaults/{vault}/prompts")).await[0]["vaultPromptId"].clone();
     let own = alice.vault("Own", "private").await;
     let job = json!({ "modelId": "local/plasma", "prompt": "p", "clientJobId": "bobs", "vaultId": vault });
     bob.create("/generations", job).await;
     bob.ended_jobs().await;
     let before = (bob.data("/vaults").await, bob.data("/prompts").await);
-    for path in [
-        &*format!("/prompts/{prompt}"),
-        &format!("/prompts/{prompt}/edit"),
-        &format!("/prompts/{prompt}/delete"),
-        &format!("/prompts/new?from={prompt}"),
-        &format!("/prompts?vaultId={vault}"),
-        &format!("/generate?prompt={prompt}"),
-        "/generate?job=bobs",
-        &format!("/vaults/{vault}"),
-        &format!("/vaults/{vault}/edit"),
-        &format!("/vaults/{vault}/delete"),
-        "/keys/b1/revoke",
-        "/jobs?before=bobs",
-        "/jobs/bobs",
-        "/prompts/0",
-        "/vaults/x",
-    ] {
-        let missing = alice.get(path).await;
-        assert_eq!(missing.status, 404, "{path}");
-        assert!(missing.body.contains("<h1>Not found</h1>"), "{path}: {}", missing.body);
+    let of_bob = routes(|name| match name {
+        "promptId" => prompt.to_string(),
+        "vaultId" => vault.to_string(),
+        "clientJobId" => "bobs".to_owned(),
+        "publicId" => "b1".to_owned(),
+        _ => "99999".to_owned(),
+    });
+    let of_bob = of_bob.into_iter().filter(|(.., has_parameters)| *has_parameters);
+    let others = [
+        format!("/prompts/new?from={prompt}"),
+        format!("/prompts?vaultId={vault}"),
+        format!("/generate?prompt={prompt}"),
+        "/generate?job=bobs".to_owned(),
+        "/jobs?before=bobs".to_owned(),
+        "/vaults/x".to_owned(),
+    ];
+    let others = others.map(|path| ("GET".to_owned(), path, false));
+    for (method, path, _) in of_bob.chain(others) {
+        let missing = match &*method {
+            "GET" => alice.get(&path).await,
+            _ => alice.post(&path, "title=t&prompt=p&name=Evil&visibility=public").await,
+        };
+        assert_eq!(missing.status, 404, "{method} {path}");
+        assert!(missing.body.contains("<h1><bdi>Not found</bdi></h1>"), "{path}: {}", missing.body);
         assert!(missing.body.contains(missing.header("x-request-id").unwrap()), "{path}");
     }
     for (path, form, status) in [
-        (&*format!("/prompts/{prompt}/edit"), "title=t&prompt=p", 404),
-        (&format!("/prompts/{prompt}/delete"), "", 404),
-        (&format!("/vaults/{vault}/edit"), "name=Evil&visibility=public", 404),
-        (&format!("/vaults/{vault}/delete"), "", 404),
-        (&format!("/vaults/{vault}/fork"), "", 404),
-        (
-            &format!("/vaults/{vault}/prompts"),
-            &format!("vaultPromptId={membership}&action=remove"),
-            404,
-        ),
-        ("/jobs/bobs/retry", "", 404),
-        ("/prompts/chosen", &format!("id={prompt}&action=delete"), 404),
+        ("/prompts/chosen", &format!("id={prompt}&action=pin&from={vault}"), 404),
+        ("/prompts/chosen", &format!("id={prompt}&action=remove&from={vault}"), 404),
         ("/prompts/chosen", &format!("id={prompt}&action=move&from={vault}&vaultId={own}"), 404),
+        ("/prompts/chosen", &format!("id={prompt}&action=cover&from={own}"), 404),
         ("/prompts/chosen", &format!("id={prompt}&action=add&vaultId={vault}"), 404),
-        ("/keys/b1/revoke", "", 404),
-        ("/sessions/99999/end", "", 404),
         ("/prompts/new", &format!("title=t&prompt=p&vaultId={vault}"), 400),
         ("/generate", &format!("modelId=local%2Fplasma&prompt=p&vaultId={vault}"), 400),
         ("/prompts/chosen", &format!("id={prompt}&action=add&vaultId={own}"), 400),
         // Deleting what does not exist any more is no failure; what is another account's stays.
-        ("/prompts/chosen", &format!("id={prompt}&action=delete&sure=yes"), 303),
+        ("/prompts/chosen", &format!("id={prompt}&action=delete"), 303),
     ] {
         assert_eq!(alice.post(path, form).await.status, status, "{path} {form}");
     }
@@ -231,31 +216,21 @@ async fn a_browser_gets_a_page_where_there_is_none_and_programs_get_json() {
 #[tokio::test]
 async fn failures_have_the_navigation_or_the_way_to_sign_in() {
     let browser = Browser::open().await;
-    let html = "accept: text/html\r\n";
-    // With a session, and without one.
-    for (method, path, headers, statuses) in [
-        ("GET", "/prompts/999", html, [404, 303]),
-        ("GET", "/prompts?type=x", html, [400, 303]),
-        ("GET", "/nothing", html, [404, 404]),
-        ("GET", "/sign-out", html, [405, 405]),
-        ("POST", "/keys", "", [403, 303]),
-        ("POST", "/sign-out", "", [403, 403]),
-        ("POST", "/sign-in", "", [403, 403]),
+    for (method, path, status, without_session) in [
+        ("GET", "/prompts/999", 404, 303),
+        ("GET", "/prompts?type=x", 400, 303),
+        ("GET", "/nothing", 404, 404),
+        ("GET", "/sign-out", 405, 405),
+        ("POST", "/sign-in", 403, 403),
     ] {
-        for (cookie, status) in [&*browser.cookie, "cookie: a=b\r\n"].into_iter().zip(statuses) {
-            let sent = request(method, path, &format!("{headers}{cookie}"), "");
+        for (cookie, status) in [(&*browser.cookie, status), ("", without_session)] {
+            let sent = request(method, path, &format!("accept: text/html\r\n{cookie}"), "");
             let page = send(&browser.server, sent).await;
-            assert_eq!(page.status, status, "{method} {path}");
-            let is_signed_in = cookie == browser.cookie;
-            for (part, expected) in [
-                ("<nav ", is_signed_in),
-                (">Sign out</button>", is_signed_in),
-                ("href=\"/sign-in\"", !is_signed_in),
-                ("aria-current=", false),
-            ] {
-                let is_page = status != 303;
-                assert_eq!(page.body.contains(part), is_page && expected, "{method} {path} {part}");
-            }
+            let has = |part| page.body.contains(part);
+            let found = [has("<nav "), has("Sign out</button>"), has("href=\"/sign-in\"")];
+            let is_in = !cookie.is_empty();
+            let expected = [is_in, is_in, !is_in && status != 303];
+            assert_eq!((page.status, found), (status, expected), "{method} {path}");
         }
     }
 }

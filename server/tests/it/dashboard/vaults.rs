@@ -22,14 +22,10 @@ async fn anybody_sees_a_shared_vault_and_nothing_else() {
         for viewer in [&alice.visit(path).await, &bob.get(path).await] {
             assert_eq!(viewer.status, 200, "{viewer:?}");
             assert!(viewer.body.contains("a harbour") && !viewer.body.contains("<script>alert"));
-            for private in
-                ["Private platform", "private-model", "Hidden", "Secret", "s3cret", "_a1_"]
-            {
+            for private in ["Private", "private-model", "Hidden", "Secret", "s3cret", "_a1_"] {
                 assert!(!viewer.body.contains(private), "{private} in {}", viewer.body);
             }
             assert_eq!(viewer.header("x-robots-tag"), None);
-            let policy = viewer.header("content-security-policy").unwrap();
-            assert!(policy.contains("frame-ancestors 'none'"), "{policy}");
         }
     }
     assert!(alice.visit(&list).await.body.contains("/sign-in?next=v%2Falice%2Fnight-sky"));
@@ -46,20 +42,17 @@ async fn anybody_sees_a_shared_vault_and_nothing_else() {
         &*list,
         &one,
         "/v/alice/secret-plans",
-        "/v/alice/general",
         "/v/alice/none",
         "/v/none/general",
-        "/v/alice/%00",
-        "/v/%ff/general",
+        "/v/%ff/%00",
         "/v/alice/night-sky?page=x",
+        &format!("/v/alice/general?prompt={prompt}"),
     ] {
         for response in [alice.visit(path).await, alice.get(path).await, bob.get(path).await] {
             assert_eq!(response.status, 404, "{path}: {response:?}");
             assert!(!response.body.contains("Night Sky") && !response.body.contains("harbour"));
         }
     }
-    let foreign = format!("/v/alice/general?prompt={prompt}");
-    assert_eq!(bob.visit(&foreign).await.status, 404);
 }
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-//! Uploads of pictures, and thumbnails.
+//! Prompts with pictures that are uploaded, and thumbnails.
 
 use std::io::Cursor;
 
@@ -47,12 +47,13 @@ const FIELDS: [(&str, &str); 3] = [("title", "Harbour"), ("prompt", "A harbour")
 #[tokio::test]
 async fn an_uploaded_picture_becomes_a_prompt_with_a_thumbnail() {
     let browser = Browser::open().await;
-    assert!(browser.page("/uploads").await.contains("multipart/form-data"));
-    let fields = [&FIELDS[..], &[("modelId", "local/plasma")]].concat();
-    let response = browser.send_file("/uploads", &multipart(&fields, Some(&png(960, 480)))).await;
+    assert!(browser.page("/prompts/new").await.contains("multipart/form-data"));
+    let fields = [&FIELDS[..], &[("modelId", "local/plasma"), ("promptType", "image")]].concat();
+    let response =
+        browser.send_file("/prompts/new", &multipart(&fields, Some(&png(960, 480)))).await;
     assert_eq!(response.status, 303, "{response:?}");
     let page = browser.page(response.location()).await;
-    assert_has(&page, &["The picture is added.", "alt=\"Harbour\""]);
+    assert_has(&page, &["It is saved.", "alt=\"Harbour\""]);
     let prompt = browser.data("/prompts").await[0].clone();
     assert_eq!((&prompt["promptType"], &prompt["vaultIds"]), (&json!("image"), &json!([1])));
     let image = &prompt["images"][0];
@@ -80,10 +81,9 @@ async fn an_uploaded_picture_becomes_a_prompt_with_a_thumbnail() {
         assert_eq!(browser.visit(&format!("/thumbnails/{name}")).await.status, 404, "{name}");
     }
 
-    let members = browser.data("/vaults/1/prompts").await;
-    let id = members[0]["vaultPromptId"].to_string();
-    let fields = [("vaultPromptId", &*id), ("action", "cover")];
-    let page = browser.submit("/vaults/1/prompts", &fields).await;
+    let id = prompt["id"].to_string();
+    let fields = [("id", &*id), ("action", "cover"), ("from", "1"), ("back", "vaults/1")];
+    let page = browser.submit("/prompts/chosen", &fields).await;
     assert!(page.contains("The vault has a new cover."), "{page}");
     assert!(browser.page("/vaults").await.contains(small));
     assert_eq!(browser.data("/vaults/1").await["coverImageUrl"], image["url"]);
@@ -92,30 +92,18 @@ async fn an_uploaded_picture_becomes_a_prompt_with_a_thumbnail() {
 }
 
 #[tokio::test]
-async fn a_picture_is_added_to_an_own_prompt() {
+async fn a_picture_is_added_to_an_own_prompt_once() {
     let (alice, bob) = two_accounts().await;
-    let id = alice.prompt("Harbour", None).await.to_string();
-    let page = alice.page(&format!("/uploads?promptId={id}")).await;
-    assert!(page.contains("The picture is added to") && !page.contains("name=\"title\""), "{page}");
-    let body = multipart(&[("promptId", &id)], Some(&png(4, 3)));
-    assert_eq!(bob.send_file("/uploads", &body).await.status, 404);
-    assert_eq!(bob.get(&format!("/uploads?promptId={id}")).await.status, 404);
-    assert_eq!(alice.send_file("/uploads", &body).await.status, 303);
-    let prompt = alice.data(&format!("/prompts/{id}")).await;
-    assert_eq!(prompt["images"].as_array().unwrap().len(), 1);
-}
-
-#[tokio::test]
-async fn a_form_that_is_sent_twice_makes_one_prompt() {
-    let browser = Browser::open().await;
-    let token = browser.token("/uploads").await;
-    let body = multipart(&[&FIELDS[..], &[("token", &token)]].concat(), Some(&png(4, 3)));
-    let first = browser.send_file("/uploads", &body).await;
-    let again = browser.send_file("/uploads", &body).await;
-    assert_eq!(first.location(), again.location());
-    let prompts = browser.data("/prompts").await;
-    assert_eq!(prompts.as_array().unwrap().len(), 1, "{prompts}");
-    assert_eq!(prompts[0]["images"].as_array().unwrap().len(), 1, "{prompts}");
+    let edit = format!("/prompts/{}/edit", alice.prompt("Harbour", None).await);
+    let token = alice.token(&edit).await;
+    let fields = [("title", "Lake"), ("prompt", "A lake"), ("token", &*token)];
+    let body = multipart(&fields, Some(&png(4, 3)));
+    assert_eq!(bob.send_file(&edit, &body).await.status, 404);
+    for _ in 0..2 {
+        assert_eq!(alice.send_file(&edit, &body).await.status, 303);
+    }
+    let prompt = alice.data("/prompts").await[0].clone();
+    assert_eq!((&prompt["title"], prompt["images"].as_array().unwrap().len()), (&json!("Lake"), 1));
 }
 
 #[tokio::test]
@@ -125,22 +113,17 @@ async fn what_is_no_picture_or_too_large_is_refused_and_the_fields_are_kept() {
     let long = "x".repeat(121);
     let no_title = [("title", &*long), ("prompt", "Kept text")];
     let kind = "PNG, JPEG, WebP or GIF";
-    for (body, status, parts) in [
-        (multipart(&FIELDS, Some(b"<svg onload=alert(1)>")), 400, &[kind, "A harbour"][..]),
-        (multipart(&FIELDS, Some(b"GIF89a")), 400, &[kind]),
-        (multipart(&FIELDS, None), 400, &["is required", "value=\"Harbour\""]),
-        (multipart(&FIELDS, Some(b"")), 400, &["is required"]),
-        (multipart(&FIELDS, Some(&large)), 400, &["at most 10 MiB"]),
-        (multipart(&no_title, Some(&png)), 400, &["must be 1 to 120 characters", "Kept text"]),
-        (multipart(&[("promptId", "999")], Some(&png)), 404, &[]),
-        (b"--XX\r\nnonsense".to_vec(), 400, &["is not a form"]),
-        (b"".to_vec(), 400, &["is not a form"]),
+    for (body, parts) in [
+        (multipart(&FIELDS, Some(b"<svg onload=alert(1)>")), &[kind, "A harbour"][..]),
+        (multipart(&FIELDS, Some(b"GIF89a")), &[kind]),
+        (multipart(&FIELDS, Some(&large)), &["at most 10 MiB", "A harbour"]),
+        (multipart(&no_title, Some(&png)), &["must be 1 to 120 characters", "Kept text"]),
+        (b"--XX\r\nnonsense".to_vec(), &["is not a form"]),
+        (b"".to_vec(), &["is not a form"]),
     ] {
-        let response = browser.send_file("/uploads", &body).await;
-        assert_eq!(response.status, status, "{response:?}");
+        let response = browser.send_file("/prompts/new", &body).await;
+        assert_eq!(response.status, 400, "{response:?}");
         assert_has(&response.body, parts);
     }
-    let plain = browser.post("/uploads", "title=a").await;
-    assert!(matches!(plain.status, 400 | 415), "{plain:?}");
     assert_eq!(browser.data("/prompts").await, json!([]));
 }
