@@ -22,13 +22,12 @@ use self::ready::ReadyLine;
 use self::signals::signals;
 use self::socket::Socket;
 use crate::api::openapi;
-use crate::blobs::{BlobSetting, Blobs};
-use crate::clock::Clock;
+use crate::blobs::BlobSetting;
 use crate::config::{CliCommand, Config, ConfigError, command_line};
 use crate::domain::{BASE_PATH, GeneratedKey, PublicUrl};
 use crate::error_chain::error_chain;
 use crate::serve::metrics::serve_metrics;
-use crate::start::{self, Service, ServiceParts, SignInLinks, StoreKind};
+use crate::start::{self, Service, ServiceParts, SignInLinks};
 
 /// Requests in flight were cut off at the end of the drain timeout.
 const EXIT_CUT_OFF: u8 = 1;
@@ -191,18 +190,8 @@ async fn open_service(config: Config, local: SocketAddr) -> Result<Service, Stri
             "files are in memory and will be lost at the next stop, unlike the database"
         );
     }
-    // Before the database is migrated.
-    let blobs = Blobs::open(&config.blobs).map_err(|error| error.to_string())?;
-    let source = config.source("database_url");
-    let store = StoreKind::open(settings, Clock::System).await;
-    let parts = ServiceParts {
-        store: store.map_err(|error| format!("{source}: {}", error_chain(&*error)))?,
-        clock: Clock::System,
-        public,
-        provider: None,
-        blobs: Some(blobs),
-    };
-    start::start(config, parts).await.map_err(|error| error_chain(&*error))
+    let service = start::start(config, public, ServiceParts::default()).await;
+    service.map_err(|error| error_chain(&*error))
 }
 
 /// A new sign-in link. A failure is logged: the server works without.

@@ -12,8 +12,9 @@ use crate::blobs::Blobs;
 use crate::blobs::asset_url::Assets;
 use crate::blobs::upload_slot::Slots;
 use crate::clock::Clock;
-use crate::config::{Config, SeedKey, Settings};
+use crate::config::{Config, SeedKey};
 use crate::domain::{GeneratedKey, NewKey, PublicUrl, Scopes, SecretToken, SigningKey};
+use crate::error_chain::error_chain;
 use crate::generate::local::{LocalProvider, PAINTERS};
 use crate::generate::queue::{self, QueueSetting};
 use crate::generate::submit::Submitter;
@@ -47,13 +48,15 @@ pub enum StoreKind {
 
 impl StoreKind {
     /// Opens the configured store.
-    pub(crate) async fn open(settings: &Settings, clock: Clock) -> Result<Self, Cause> {
+    async fn open(config: &Config, clock: Clock) -> Result<Self, Cause> {
+        let settings = &config.settings;
         let Some(url) = &settings.database_url else {
             let store = MemoryStore::new(clock).with_vaults_max(settings.vaults_max);
             return Ok(Self::Single(Arc::new(store)));
         };
-        let store = PostgresStore::open(url, settings.migrate, clock).await?;
-        Ok(Self::Shared(store.with_vaults_max(settings.vaults_max)))
+        let store = PostgresStore::open(url, settings.migrate, clock).await;
+        let problem = |error| format!("{}: {}", config.source("database_url"), error_chain(&error));
+        Ok(Self::Shared(store.map_err(problem)?.with_vaults_max(settings.vaults_max)))
     }
 
     fn split(&self) -> (Arc<dyn Store>, Option<&PostgresStore>) {
@@ -64,17 +67,16 @@ impl StoreKind {
     }
 }
 
-/// What [`start`] takes beside the configuration.
+/// What replaces the parts that are configured, and the clock.
+#[derive(Clone, Default)]
 pub struct ServiceParts {
-    /// Stores everything but files.
-    pub store: StoreKind,
+    /// It has a clock of its own.
+    pub store: Option<StoreKind>,
     /// The source of time.
     pub clock: Clock,
-    /// The URL at which clients reach the service.
-    pub public: PublicUrl,
-    /// Replaces the configured provider.
+    /// Of generations.
     pub provider: Option<Arc<dyn Provider>>,
-    /// Replaces the configured blob store.
+    /// The store of files.
     pub blobs: Option<Blobs>,
 }
 
@@ -225,15 +227,25 @@ async fn open_assets(
     Ok(Assets::new(public.url(), &public_urls))
 }
 
-/// Creates the seeded accounts and keys, assembles the service, and starts its workers.
-pub async fn start(config: Config, parts: ServiceParts) -> Result<Service, Cause> {
-    let ServiceParts { store, clock, public, provider, blobs } = parts;
+/// Opens the stores, creates the seeded accounts and keys, assembles the service, and starts its
+/// workers. Clients reach it at `public`.
+pub async fn start(
+    config: Config,
+    public: PublicUrl,
+    parts: ServiceParts,
+) -> Result<Service, Cause> {
+    let ServiceParts { store, clock, provider, blobs } = parts;
+    // Before the database is migrated.
+    let blobs = blobs.map_or_else(|| Blobs::open(&config.blobs), Ok)?;
+    let store = match store {
+        Some(store) => store,
+        None => StoreKind::open(&config, clock.clone()).await?,
+    };
     let (store, database) = store.split();
     let (generated_key, account, account_is_new) = owner(&*store, database, &config).await?;
     let sign_in = SignInLinks { store: store.clone(), public: public.clone(), account };
     let (jobs, settings) = (config.jobs(), config.settings);
     let signing_key = signing_key(settings.signing_key, database).await?;
-    let blobs = blobs.map_or_else(|| Blobs::open(&config.blobs), Ok)?;
     let assets = open_assets(&blobs, &public, database).await?;
     let (provider, results) = provider_of(provider, config.provider, &clock, &assets, &blobs)?;
     let worker = Worker {

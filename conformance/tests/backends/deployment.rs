@@ -75,9 +75,8 @@ async fn watched(
         None => PublicUrl::of_listener(address),
     };
     let base_url = public.base_url();
-    let (clock, provider, blobs) = (Clock::System, None, None);
-    let parts = ServiceParts { store, clock, public, provider, blobs };
-    let service = start(config(WORKERS)?, parts).await?;
+    let parts = ServiceParts { store: Some(store), ..ServiceParts::default() };
+    let service = start(config(WORKERS)?, public, parts).await?;
     let mut config = keys::target(&base_url, service.sign_in.make().await?.as_deref())?;
     match &socket {
         Some(socket) => config.authorities = Authorities::from_pem(socket.authority.as_bytes())?,

@@ -130,7 +130,10 @@ impl Log {
                 let dropped = DROPPED.get() - reported;
                 if dropped > 0 {
                     reported += dropped;
-                    tracing::warn!(dropped, "lines of the log were dropped: nobody read it for a time");
+                    tracing::warn!(
+                        dropped,
+                        "lines of the log were dropped: nobody read it for a time"
+                    );
                 }
             });
             (state.written, state.is_stalled) = (waits, false);

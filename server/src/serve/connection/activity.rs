@@ -229,15 +229,11 @@ mod tests {
 
     use super::*;
 
-    fn connection(memory: &Quota, last: u8, version: Option<Version>) -> ConnectionActivity {
-        let peer = Ipv4Addr::new(127, 0, 0, last).into();
-        ConnectionActivity { version, ..ConnectionActivity::new(memory.clone(), peer) }
-    }
-
     #[tokio::test]
     async fn the_large_heads_of_an_address_are_limited_and_small_ones_are_free() {
         let quota = Quota::new("memory", "the memory", 4 * HEAD_BYTES_MAX, 2 * HEAD_BYTES_MAX);
-        let connection = |last| connection(&quota, last, Some(Version::HTTP_11));
+        let connection =
+            |last| ConnectionActivity::new(quota.clone(), Ipv4Addr::new(127, 0, 0, last).into());
         let (mut one, mut two, mut next) = (connection(1), connection(1), connection(1));
         for head in [&mut one, &mut two] {
             head.read(HEAD_BYTES_FREE).unwrap();
