@@ -46,25 +46,25 @@ pub enum StoreKind {
     Shared(PostgresStore),
 }
 
-impl StoreKind {
-    /// Opens the configured store.
-    async fn open(config: &Config, clock: Clock) -> Result<Self, Cause> {
-        let settings = &config.settings;
-        let Some(url) = &settings.database_url else {
-            let store = MemoryStore::new(clock).with_vaults_max(settings.vaults_max);
-            return Ok(Self::Single(Arc::new(store)));
-        };
-        let store = PostgresStore::open(url, settings.migrate, clock).await;
-        let problem = |error| format!("{}: {}", config.source("database_url"), error_chain(&error));
-        Ok(Self::Shared(store.map_err(problem)?.with_vaults_max(settings.vaults_max)))
-    }
-
-    fn split(&self) -> (Arc<dyn Store>, Option<&PostgresStore>) {
-        match self {
-            Self::Single(store) => (store.clone(), None),
-            Self::Shared(database) => (database.as_dyn(), Some(database)),
+/// The given or the configured store, and the database if that is one.
+async fn open_store(
+    given: Option<StoreKind>,
+    config: &Config,
+    clock: Clock,
+) -> Result<(Arc<dyn Store>, Option<PostgresStore>), Cause> {
+    let s = &config.settings;
+    let database = match (given, &s.database_url) {
+        (Some(StoreKind::Single(store)), _) => return Ok((store, None)),
+        (None, None) => {
+            return Ok((Arc::new(MemoryStore::new(clock).with_vaults_max(s.vaults_max)), None));
         }
-    }
+        (Some(StoreKind::Shared(database)), _) => database,
+        (None, Some(url)) => match PostgresStore::open(url, s.migrate, clock).await {
+            Ok(database) => database.with_vaults_max(s.vaults_max),
+            Err(e) => Err(format!("{}: {}", config.source("database_url"), error_chain(&e)))?,
+        },
+    };
+    Ok((database.as_dyn(), Some(database)))
 }
 
 /// What replaces the parts that are configured, and the clock.
@@ -237,11 +237,8 @@ pub async fn start(
     let ServiceParts { store, clock, provider, blobs } = parts;
     // Before the database is migrated.
     let blobs = blobs.map_or_else(|| Blobs::open(&config.blobs), Ok)?;
-    let store = match store {
-        Some(store) => store,
-        None => StoreKind::open(&config, clock.clone()).await?,
-    };
-    let (store, database) = store.split();
+    let (store, database) = open_store(store, &config, clock.clone()).await?;
+    let database = database.as_ref();
     let (generated_key, account, account_is_new) = owner(&*store, database, &config).await?;
     let sign_in = SignInLinks { store: store.clone(), public: public.clone(), account };
     let (jobs, settings) = (config.jobs(), config.settings);

@@ -1,3 +1,4 @@
+use super::settings_table::settings;
 use super::*;
 use crate::domain::Scopes;
 use crate::store::postgres::Migration;
@@ -81,14 +82,10 @@ fn every_flag_is_read() {
 
 #[test]
 fn flags_are_accepted_before_and_after_the_command() {
-    let (a, b) = ("promptarium_live_a1_s=a", "promptarium_live_b1_s=b");
-    let flags = ["--json", "--listen", "[::1]:0", "--seed-key", a, "--seed-key", b];
-    for arguments in
-        [&flags[..], &[&["serve"], &flags[..]].concat(), &[&flags[..], &["serve"]].concat()]
-    {
-        let config = config(arguments);
-        assert!(config.settings.json && config.settings.listen == "[::1]:0", "{arguments:?}");
-        assert_eq!(accounts(&config), ["a", "b"], "{arguments:?}");
+    let flags = "--json --seed-key promptarium_live_a1_s=a --seed-key promptarium_live_b1_s=b";
+    for line in [format!("serve {flags}"), format!("{flags} serve")] {
+        let config = config(&line.split(' ').collect::<Vec<_>>());
+        assert_eq!((accounts(&config), config.settings.json), (vec!["a", "b"], true), "{line}");
     }
 }
 
@@ -116,7 +113,7 @@ fn commands_that_need_a_database_say_so() {
 const WRONG_COMMAND_LINES: &str = "
         --seed-kye=promptarium_live_a1_s3cret=alice | promptarium_live_a1_s3cret=alice
         --listen | --listen foo | --listen ::1:80
-        --listen 127.0.0.1:1 --listen 127.0.0.1:2 | --admin-listen promptarium_live_a1_s3cret=alice
+        --listen 1 --listen 2 | --admin-listen promptarium_live_a1_s3cret=alice
         --public-url https://user:s3cret@example.com | --blob-store s3://user:s3cret@bucket
         --database-url s3cret | --database-pool 8 | --migrate later
         --database-url postgres://user:s3cret@localhost/name --database-pool 0
@@ -134,8 +131,7 @@ const WRONG_COMMAND_LINES: &str = "
         key create --account a --name= | key | account create | account create a:b
         key create --account a --scope promptarium_live_a1_s3cret
         key create --account a --scope none --scope prompts:write
-        key revoke promptarium_live_a1_s3cret | key revoke a promptarium_live_a1_s3cret
-        --log-format xml";
+        key revoke promptarium_live_a1_s3cret | key revoke a promptarium_live_a1_s3cret | --log-format x";
 
 #[test]
 fn problems_are_one_line_and_name_the_flag_but_no_secret() {
@@ -191,7 +187,7 @@ fn problems_are_one_line_and_name_the_flag_but_no_secret() {
     --scope: given more than once; see promptarium-server --help
     <PUBLIC_ID>: the value is not a public id; use the part of the key between `_live_` and the last `_`
     an argument (not shown): unknown; see promptarium-server --help
-    --log-format: "xml" is not one of: pretty, json
+    --log-format: "x" is not one of: pretty, json
     "#);
 }
 
@@ -230,9 +226,6 @@ fn a_flag_wins_over_its_variable_in_which_white_space_separates_values() {
 fn an_unknown_variable_is_refused_and_the_nearest_one_named() {
     for (name, expected) in [
         ("DATABASE_UR", "unknown; did you mean PROMPTARIUM_DATABASE_URL? See"),
-        ("LISTN", "unknown; did you mean PROMPTARIUM_LISTEN?"),
-        ("XYZ", "unknown; see"),
-        ("VERSION", "unknown; see"),
         ("HELP", "unknown; see"),
         ("listen", "unknown variable"),
         ("", "unknown variable"),
@@ -244,12 +237,6 @@ fn an_unknown_variable_is_refused_and_the_nearest_one_named() {
         assert!(!text(parse_with(&["key", "list"], &[(&name, "x")])).contains("--database-url"));
         assert!(matches!(parse_with(&["-h"], &[(&name, "x")]), Err(ConfigError::Help(_))));
     }
-}
-
-/// All settings, as variables.
-fn settings() -> Vec<String> {
-    let groups = args::GROUPS.iter().flat_map(|(_, ids)| ids.split(' '));
-    groups.map(|id| format!("PROMPTARIUM_{}", id.to_ascii_uppercase())).collect()
 }
 
 #[test]
@@ -274,31 +261,9 @@ fn a_variable_without_a_value_is_absent_and_white_space_around_one_does_not_coun
     for (name, value) in absent.chain(values) {
         assert!(parse_with(&[], &[(&name, value)]).is_ok(), "{name}");
     }
-    let too_short = format!("{}\n", "s".repeat(31));
-    let problem = text(parse_with(&[], &[("PROMPTARIUM_SIGNING_KEY", &too_short)]));
+    let too_short = [("PROMPTARIUM_SIGNING_KEY", &*format!("{}\n", "s".repeat(31)))];
+    let problem = text(parse_with(&[], &too_short));
     assert!(problem.contains("at least 32"), "{problem}");
-}
-
-/// The repository's own programs and scripts run beside the server, perhaps on Kubernetes.
-#[test]
-fn every_variable_of_other_programs_that_the_repository_names_is_known() {
-    let found = std::process::Command::new("grep")
-        .args(["-rohIE", "PROMPTARIUM_[A-Z0-9_]*", "--exclude-dir=target", "--exclude=tests.rs"])
-        .args(["server", "sdk", "conformance", "examples", "script", "docs"])
-        .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
-        .output()
-        .unwrap();
-    let found = String::from_utf8(found.stdout).unwrap();
-    let mut names: std::collections::BTreeSet<_> = found.lines().collect();
-    assert!(names.len() > 50, "{names:?}");
-    for example in ["PROMPTARIUM_", "PROMPTARIUM_SOME_FLAG"] {
-        names.remove(example);
-    }
-    names.extend(["PROMPTARIUM_PORT_8080_TCP", "PROMPTARIUM_SERVICE_HOST"]);
-    for name in names {
-        let is_known = settings().iter().any(|known| known == name);
-        assert!(is_known || parse_with(&[], &[(name, "x")]).is_ok(), "{name}");
-    }
 }
 
 proptest::proptest! {
@@ -324,10 +289,8 @@ fn the_help_of_a_command_shows_the_flags_that_matter_to_it() {
         (&["--help"][..], "--workers", "--scope"),
         (&["migrate", "--help"], "--database-url", "--vendor"),
         (&["sign-in", "--help"], "--public-url", "--workers"),
-        (&["sign-in", "-h"], "--public-url", "--listen"),
         (&["key", "list", "-h"], "--json", "--listen"),
         (&["key", "create", "--help"], "--database-url", "--workers"),
-        (&["openapi", "--help"], "--public-url", "--workers"),
         (&["--version"], "promptarium-server", "--"),
     ] {
         let text = text(parse_with(arguments, &[]));
