@@ -13,7 +13,7 @@ use crate::clock::Clock;
 use crate::config::{Config, SeedKey};
 use crate::domain::{NewKey, PublicUrl, Scopes};
 use crate::generate::Provider;
-use crate::start::{self, DEFAULT_ACCOUNT, ServiceParts, SignInLinks, StoreKind};
+use crate::start::{self, DEFAULT_ACCOUNT, ServiceParts, SignInLinks};
 use crate::store::{Cause, Store};
 
 /// The same for all embedded servers. Files are in memory also beside a database.
@@ -152,7 +152,7 @@ impl EmbeddedServerBuilder {
     /// Uses this store, which has a clock of its own, instead of a new one in memory.
     #[cfg(feature = "test-support")]
     pub fn store(mut self, store: Arc<dyn Store>) -> Self {
-        self.parts.store = Some(StoreKind::Single(store));
+        self.parts.store = Some(store);
         self
     }
 

@@ -36,34 +36,20 @@ use crate::store::{Cause, Store, StoreError};
 /// The account that is created if no key is seeded.
 pub(crate) const DEFAULT_ACCOUNT: &str = "default";
 
-/// Stores everything but files.
-#[derive(Clone)]
-pub enum StoreKind {
-    /// A store that only this service uses. If no key is seeded, each start creates one.
-    Single(Arc<dyn Store>),
-    /// A database that several servers may use. It holds the signing key, unless one is
-    /// configured, and gets a first key only while it has no account.
-    Shared(PostgresStore),
-}
-
-/// The given or the configured store, and the database if that is one.
+/// The given or the configured store, and the database if it is one.
 async fn open_store(
-    given: Option<StoreKind>,
+    given: Option<Arc<dyn Store>>,
     config: &Config,
     clock: Clock,
 ) -> Result<(Arc<dyn Store>, Option<PostgresStore>), Cause> {
     let s = &config.settings;
-    let database = match (given, &s.database_url) {
-        (Some(StoreKind::Single(store)), _) => return Ok((store, None)),
-        (None, None) => {
-            return Ok((Arc::new(MemoryStore::new(clock).with_vaults_max(s.vaults_max)), None));
-        }
-        (Some(StoreKind::Shared(database)), _) => database,
-        (None, Some(url)) => match PostgresStore::open(url, s.migrate, clock).await {
-            Ok(database) => database.with_vaults_max(s.vaults_max),
-            Err(e) => Err(format!("{}: {}", config.source("database_url"), error_chain(&e)))?,
-        },
+    let Some(url) = s.database_url.as_ref().filter(|_| given.is_none()) else {
+        let memory = || Arc::new(MemoryStore::new(clock).with_vaults_max(s.vaults_max)) as _;
+        return Ok((given.unwrap_or_else(memory), None));
     };
+    let database = PostgresStore::open(url, s.migrate, clock).await;
+    let problem = |error| format!("{}: {}", config.source("database_url"), error_chain(&error));
+    let database = database.map_err(problem)?.with_vaults_max(s.vaults_max);
     Ok((database.as_dyn(), Some(database)))
 }
 
@@ -71,7 +57,7 @@ async fn open_store(
 #[derive(Clone, Default)]
 pub struct ServiceParts {
     /// It has a clock of its own.
-    pub store: Option<StoreKind>,
+    pub store: Option<Arc<dyn Store>>,
     /// The source of time.
     pub clock: Clock,
     /// Of generations.
@@ -84,7 +70,8 @@ pub struct ServiceParts {
 pub struct Service {
     /// Handles requests.
     pub app: Arc<ApiService>,
-    /// The created key, with all scopes; see [`StoreKind`].
+    /// The created key, with all scopes. Without seeded keys each start creates one, in a database
+    /// only while that has no account.
     pub generated_key: Option<GeneratedKey>,
     /// Makes sign-in links.
     pub sign_in: SignInLinks,
@@ -179,23 +166,20 @@ async fn owner(
     Ok((key, account, true))
 }
 
-/// The given or configured provider, with what bounds its results.
+/// The given, configured or built-in provider, with what bounds its results.
 fn provider_of(
     given: Option<Arc<dyn Provider>>,
     queue: Option<QueueSetting>,
-    clock: &Clock,
-    assets: &Assets,
-    blobs: &Blobs,
+    local: LocalProvider,
 ) -> Result<(Arc<dyn Provider>, Option<Quota>), Cause> {
-    if let Some(given) = given {
-        return Ok((given, None));
-    }
-    if let Some(queue) = queue {
-        let results = queue.results.clone();
-        return Ok((queue::open(queue)?, Some(results)));
-    }
-    let (clock, assets, blobs) = (clock.clone(), assets.clone(), blobs.clone());
-    Ok((Arc::new(LocalProvider { clock, assets, blobs }), Some(PAINTERS.clone())))
+    Ok(match (given, queue) {
+        (Some(given), _) => (given, None),
+        (None, Some(queue)) => {
+            let results = queue.results.clone();
+            (queue::open(queue)?, Some(results))
+        }
+        (None, None) => (Arc::new(local), Some(PAINTERS.clone())),
+    })
 }
 
 /// The configured key, or the one in the database; otherwise a random one.
@@ -244,7 +228,9 @@ pub async fn start(
     let (jobs, settings) = (config.jobs(), config.settings);
     let signing_key = signing_key(settings.signing_key, database).await?;
     let assets = open_assets(&blobs, &public, database).await?;
-    let (provider, results) = provider_of(provider, config.provider, &clock, &assets, &blobs)?;
+    let local =
+        LocalProvider { clock: clock.clone(), assets: assets.clone(), blobs: blobs.clone() };
+    let (provider, results) = provider_of(provider, config.provider, local)?;
     let worker = Worker {
         store: store.clone(),
         provider: provider.clone(),

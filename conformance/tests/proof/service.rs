@@ -36,7 +36,7 @@ impl Running {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         let public = PublicUrl::of_listener(listener.local_addr()?);
         let base_url = public.base_url();
-        let service = start(config(WORKERS)?, public, ServiceParts::default()).await?;
+        let service = start(config(WORKERS, None)?, public, ServiceParts::default()).await?;
         let serving = proxy::serve(listener, Arc::clone(&service.app), how).await?;
         let link = service.sign_in.make().await?;
         let target = Arc::new(Target::new(keys::target(&base_url, link.as_deref())?)?);
