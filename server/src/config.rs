@@ -95,14 +95,11 @@ impl Config {
                 self.blobs = BlobSetting::Folder(BLOB_FOLDER_DEFAULT.into());
             }
             (None, CliCommand::Admin(command)) => {
-                let hint = match command {
-                    AdminCommand::SignIn { .. } => {
-                        ". A server in memory prints a new link when it gets SIGUSR1"
-                    }
-                    _ => "",
-                };
-                let problem = "missing; set it or PROMPTARIUM_DATABASE_URL";
-                return Err(format!("--database-url: {problem}{hint}"));
+                let mut problem = "missing; set it or PROMPTARIUM_DATABASE_URL".to_owned();
+                if matches!(command, AdminCommand::SignIn { .. }) {
+                    problem += ". A server in memory prints a new link when it gets SIGUSR1";
+                }
+                return Err(format!("--database-url: {problem}"));
             }
             (None, CliCommand::Serve) if connections.is_some() => {
                 return Err(self.fault("database_pool", "needs --database-url"));
@@ -121,23 +118,21 @@ impl Config {
     /// Checks here that the queue provider is complete, instead of failing at the first generation.
     fn provider(&self) -> Result<Option<QueueSetting>, String> {
         let s = &self.settings;
-        let (id, problem) = match (s.provider, &s.provider_url, &s.provider_key) {
+        let problem = match (s.provider, &s.provider_url, &s.provider_key) {
             (ProviderKind::Local, None, _) => return Ok(None),
-            (ProviderKind::Local, ..) => {
-                ("provider", "must be queue, because --provider-url is set")
+            (ProviderKind::Local, ..) => "must be queue, because --provider-url is set",
+            (ProviderKind::Queue, None, _) => "queue needs --provider-url",
+            (ProviderKind::Queue, _, None) => "queue needs --provider-key",
+            (ProviderKind::Queue, Some(url), Some(key)) => {
+                let queue = QueueSetting::new(url, key);
+                let mut queue = queue
+                    .map_err(|(id, problem)| self.fault(id, &format!("the value {problem}")))?;
+                queue.private_outputs = s.provider_private_outputs;
+                queue.model_fields = s.model_field.clone();
+                return Ok(Some(queue));
             }
-            (ProviderKind::Queue, None, _) => ("provider", "queue needs --provider-url"),
-            (ProviderKind::Queue, _, None) => ("provider", "queue needs --provider-key"),
-            (ProviderKind::Queue, Some(url), Some(key)) => match QueueSetting::new(url, key) {
-                Ok(mut queue) => {
-                    queue.private_outputs = s.provider_private_outputs;
-                    queue.model_fields = s.model_field.clone();
-                    return Ok(Some(queue));
-                }
-                Err((id, problem)) => return Err(self.fault(id, &format!("the value {problem}"))),
-            },
         };
-        Err(self.fault(id, problem))
+        Err(self.fault("provider", problem))
     }
 
     /// What to log, by default from this level on.

@@ -13,7 +13,7 @@ use crate::clock::Clock;
 use crate::config::{Config, SeedKey};
 use crate::domain::{NewKey, PublicUrl, Scopes};
 use crate::generate::Provider;
-use crate::start::{self, DEFAULT_ACCOUNT, ServiceParts, SignInLinks, StoreKind};
+use crate::start::{self, DEFAULT_ACCOUNT, ServiceParts, SignInLinks};
 use crate::store::{Cause, Store};
 
 /// The same for all embedded servers. Files are in memory also beside a database.
@@ -49,10 +49,7 @@ pub struct EmbeddedServer {
 pub struct EmbeddedServerBuilder {
     /// Flags of the program, with their values.
     flags: Vec<String>,
-    clock: Clock,
-    store: Option<Arc<dyn Store>>,
-    provider: Option<Arc<dyn Provider>>,
-    blobs: Option<Blobs>,
+    parts: ServiceParts,
 }
 
 /// Why an [`EmbeddedServer`] did not start.
@@ -65,8 +62,8 @@ pub enum EmbedError {
     /// The database cannot be used.
     #[error("the database cannot be used: {0}")]
     Database(#[source] Cause),
-    /// The service could not be assembled.
-    #[error("the service could not be started")]
+    /// The service could not be started. The text says which setting or store is wrong.
+    #[error("the service could not be started: {0}")]
     Start(#[source] Cause),
     /// No port could be bound.
     #[error("no port of this machine could be bound")]
@@ -148,14 +145,14 @@ impl EmbeddedServerBuilder {
 
     /// The server's clock.
     pub fn clock(mut self, clock: Clock) -> Self {
-        self.clock = clock;
+        self.parts.clock = clock;
         self
     }
 
     /// Uses this store, which has a clock of its own, instead of a new one in memory.
     #[cfg(feature = "test-support")]
     pub fn store(mut self, store: Arc<dyn Store>) -> Self {
-        self.store = Some(store);
+        self.parts.store = Some(store);
         self
     }
 
@@ -169,14 +166,14 @@ impl EmbeddedServerBuilder {
 
     /// Uses this provider instead of the built-in one.
     pub fn provider(mut self, provider: Arc<dyn Provider>) -> Self {
-        self.provider = Some(provider);
+        self.parts.provider = Some(provider);
         self
     }
 
     /// Uses this blob store instead of a new one in memory.
     #[cfg(feature = "test-support")]
     pub fn blobs(mut self, blobs: Blobs) -> Self {
-        self.blobs = Some(blobs);
+        self.parts.blobs = Some(blobs);
         self
     }
 
@@ -199,21 +196,12 @@ impl EmbeddedServerBuilder {
         let flags = FLAGS.map(str::to_owned).into_iter().chain(self.flags);
         let mut config = Config::of_flags(flags).map_err(EmbedError::Setting)?;
         let (api_key, limits) = (api_key(&mut config), config.limits());
-        let clock = self.clock;
-        let store = match self.store {
-            Some(store) => StoreKind::Single(store),
-            None => StoreKind::open(&config.settings, clock.clone())
-                .await
-                .map_err(EmbedError::Database)?,
-        };
         let listener = TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).await?;
         let local_addr = listener.local_addr()?;
         let public = config.settings.public_url.clone();
         let public = public.unwrap_or_else(|| PublicUrl::of_listener(local_addr));
         let base_url = public.base_url();
-        let (provider, blobs) = (self.provider, self.blobs);
-        let parts = ServiceParts { store, clock, public, provider, blobs };
-        let service = start::start(config, parts).await.map_err(EmbedError::Start)?;
+        let service = start::start(config, public, self.parts).await.map_err(EmbedError::Start)?;
         let sign_in = service.sign_in.clone();
         let (stop, stopped) = oneshot::channel();
         let serving = AbortOnDropHandle::new(tokio::spawn(async move {

@@ -59,7 +59,7 @@ pub mod test_support {
     pub use crate::serve::listener::{HttpService, ListenerLimits, serve};
     pub use crate::serve::routes::{Routes, table as route_table};
     pub use crate::serve::service::{ApiService, check_host};
-    pub use crate::start::{Service, ServiceParts, StoreKind, start};
+    pub use crate::start::{Service, ServiceParts, start};
     pub use crate::store::memory::MemoryStore;
     pub use crate::store::postgres::scratch::ScratchDatabase;
     pub use crate::store::postgres::{DatabaseUrl, Migration, PostgresStore};

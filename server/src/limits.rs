@@ -45,8 +45,8 @@ pub(crate) const PARAMETER_VALUE_BYTES: usize = 384;
 // How much of the log may wait for its reader?
 /// How long a line may wait. A killed process loses the lines of this time at most.
 pub(crate) const LOG_FLUSH_DELAY: Duration = Duration::from_millis(50);
-/// Bytes of lines that wait for the writer in one of its four buffers. Further lines are dropped.
-pub(crate) const LOG_BYTES_MAX: usize = 1024 * 1024;
+/// Bytes of lines that wait for the writer. Further lines are dropped.
+pub(crate) const LOG_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// How long a line is waited for, and the last lines at the end of the program.
 pub(crate) const LOG_WRITE_TIMEOUT: Duration = Duration::from_millis(500);
 

@@ -20,19 +20,18 @@ use tracing_subscriber::filter::LevelFilter;
 
 use self::ready::ReadyLine;
 use self::signals::signals;
-use self::socket::Socket;
+use self::socket::bind;
 use crate::api::openapi;
-use crate::blobs::{BlobSetting, Blobs};
-use crate::clock::Clock;
+use crate::blobs::BlobSetting;
 use crate::config::{CliCommand, Config, ConfigError, command_line};
 use crate::domain::{BASE_PATH, GeneratedKey, PublicUrl};
 use crate::error_chain::error_chain;
 use crate::serve::metrics::serve_metrics;
-use crate::start::{self, Service, ServiceParts, SignInLinks, StoreKind};
+use crate::start::{self, Service, ServiceParts, SignInLinks};
 
 /// Requests in flight were cut off at the end of the drain timeout.
 const EXIT_CUT_OFF: u8 = 1;
-/// A command does not fit the accounts and keys that exist.
+/// A command does not fit what exists.
 const EXIT_PRECONDITION: u8 = 1;
 /// The flags, the environment or the machine prevent the start.
 const EXIT_FAILURE: u8 = 2;
@@ -119,24 +118,24 @@ async fn serve_until_signal(config: Config) -> Result<ExitCode, Failure> {
     let (mut stop_signals, link_signals) = (pin!(signals.0), signals.1);
     let (settings, limits) = (&config.settings, config.limits().within_descriptors());
     let json = settings.json;
-    let socket = Socket::bind(&config, "listen", &settings.listen).await?;
+    let (address, listen) = bind(&config, "listen", &settings.listen).await?;
     let admin = match &settings.admin_listen {
-        Some(address) => Some(Socket::bind(&config, "admin_listen", address).await?),
+        Some(address) => Some(bind(&config, "admin_listen", address).await?),
         None => None,
     };
     let files_in_memory = config.blobs == BlobSetting::Memory;
     // The port refuses connections until then: migrations may take long.
     let service = tokio::select! {
-        service = Box::pin(open_service(config, socket.address)) => service?,
+        service = Box::pin(open_service(config, address)) => service?,
         _ = stop_signals.next() => {
             tracing::info!("stopped before it was ready");
             return Ok(ExitCode::SUCCESS);
         }
     };
-    let listener = socket.accept()?;
-    if let (Some(socket), Some(metrics)) = (admin, service.app.metrics.clone()) {
-        tracing::info!(address = socket.address.to_string(), "serving metrics");
-        tokio::spawn(serve_metrics(socket.accept()?, metrics));
+    let listener = listen()?;
+    if let (Some((address, listen)), Some(metrics)) = (admin, service.app.metrics.clone()) {
+        tracing::info!(address = address.to_string(), "serving metrics");
+        tokio::spawn(serve_metrics(listen()?, metrics));
     }
     let has_pages = cfg!(feature = "dashboard");
     let root = service.app.api.base_url.trim_end_matches(BASE_PATH);
@@ -166,7 +165,14 @@ async fn serve_until_signal(config: Config) -> Result<ExitCode, Failure> {
         stop_signals.next().await;
     };
     Ok(tokio::select! {
-        cut = service.serve(listener, limits, stop.cancelled()) => exit_code(cut),
+        cut = service.serve(listener, limits, stop.cancelled()) => {
+            if cut == 0 {
+                tracing::info!("stopped");
+                return Ok(ExitCode::SUCCESS);
+            }
+            tracing::warn!(connections = cut, "stopped: drain timeout, connections were cut off");
+            ExitCode::from(EXIT_CUT_OFF)
+        }
         () = stopping => {
             tracing::warn!("stopped immediately by a second signal");
             ExitCode::from(EXIT_SECOND_SIGNAL)
@@ -191,18 +197,8 @@ async fn open_service(config: Config, local: SocketAddr) -> Result<Service, Stri
             "files are in memory and will be lost at the next stop, unlike the database"
         );
     }
-    // Before the database is migrated.
-    let blobs = Blobs::open(&config.blobs).map_err(|error| error.to_string())?;
-    let source = config.source("database_url");
-    let store = StoreKind::open(settings, Clock::System).await;
-    let parts = ServiceParts {
-        store: store.map_err(|error| format!("{source}: {}", error_chain(&*error)))?,
-        clock: Clock::System,
-        public,
-        provider: None,
-        blobs: Some(blobs),
-    };
-    start::start(config, parts).await.map_err(|error| error_chain(&*error))
+    let service = start::start(config, public, ServiceParts::default()).await;
+    service.map_err(|error| error_chain(&*error))
 }
 
 /// A new sign-in link. A failure is logged: the server works without.
@@ -225,13 +221,4 @@ async fn print_sign_in_link(links: SignInLinks, json: bool) {
     if let Err(error) = print(&line) {
         tracing::warn!(%error, "the sign-in link could not be written");
     }
-}
-
-fn exit_code(cut: usize) -> ExitCode {
-    if cut == 0 {
-        tracing::info!("stopped");
-        return ExitCode::SUCCESS;
-    }
-    tracing::warn!(connections = cut, "stopped: drain timeout, connections were cut off");
-    ExitCode::from(EXIT_CUT_OFF)
 }

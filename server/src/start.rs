@@ -12,8 +12,9 @@ use crate::blobs::Blobs;
 use crate::blobs::asset_url::Assets;
 use crate::blobs::upload_slot::Slots;
 use crate::clock::Clock;
-use crate::config::{Config, SeedKey, Settings};
+use crate::config::{Config, SeedKey};
 use crate::domain::{GeneratedKey, NewKey, PublicUrl, Scopes, SecretToken, SigningKey};
+use crate::error_chain::error_chain;
 use crate::generate::local::{LocalProvider, PAINTERS};
 use crate::generate::queue::{self, QueueSetting};
 use crate::generate::submit::Submitter;
@@ -35,46 +36,33 @@ use crate::store::{Cause, Store, StoreError};
 /// The account that is created if no key is seeded.
 pub(crate) const DEFAULT_ACCOUNT: &str = "default";
 
-/// Stores everything but files.
-#[derive(Clone)]
-pub enum StoreKind {
-    /// A store that only this service uses. If no key is seeded, each start creates one.
-    Single(Arc<dyn Store>),
-    /// A database that several servers may use. It holds the signing key, unless one is
-    /// configured, and gets a first key only while it has no account.
-    Shared(PostgresStore),
+/// The given or the configured store, and the database if it is one.
+async fn open_store(
+    given: Option<Arc<dyn Store>>,
+    config: &Config,
+    clock: Clock,
+) -> Result<(Arc<dyn Store>, Option<PostgresStore>), Cause> {
+    let s = &config.settings;
+    let Some(url) = s.database_url.as_ref().filter(|_| given.is_none()) else {
+        let memory = || Arc::new(MemoryStore::new(clock).with_vaults_max(s.vaults_max)) as _;
+        return Ok((given.unwrap_or_else(memory), None));
+    };
+    let database = PostgresStore::open(url, s.migrate, clock).await;
+    let problem = |error| format!("{}: {}", config.source("database_url"), error_chain(&error));
+    let database = database.map_err(problem)?.with_vaults_max(s.vaults_max);
+    Ok((database.as_dyn(), Some(database)))
 }
 
-impl StoreKind {
-    /// Opens the configured store.
-    pub(crate) async fn open(settings: &Settings, clock: Clock) -> Result<Self, Cause> {
-        let Some(url) = &settings.database_url else {
-            let store = MemoryStore::new(clock).with_vaults_max(settings.vaults_max);
-            return Ok(Self::Single(Arc::new(store)));
-        };
-        let store = PostgresStore::open(url, settings.migrate, clock).await?;
-        Ok(Self::Shared(store.with_vaults_max(settings.vaults_max)))
-    }
-
-    fn split(&self) -> (Arc<dyn Store>, Option<&PostgresStore>) {
-        match self {
-            Self::Single(store) => (store.clone(), None),
-            Self::Shared(database) => (database.as_dyn(), Some(database)),
-        }
-    }
-}
-
-/// What [`start`] takes beside the configuration.
+/// What replaces the parts that are configured, and the clock.
+#[derive(Clone, Default)]
 pub struct ServiceParts {
-    /// Stores everything but files.
-    pub store: StoreKind,
+    /// It has a clock of its own.
+    pub store: Option<Arc<dyn Store>>,
     /// The source of time.
     pub clock: Clock,
-    /// The URL at which clients reach the service.
-    pub public: PublicUrl,
-    /// Replaces the configured provider.
+    /// Of generations.
     pub provider: Option<Arc<dyn Provider>>,
-    /// Replaces the configured blob store.
+    /// The store of files.
     pub blobs: Option<Blobs>,
 }
 
@@ -82,7 +70,8 @@ pub struct ServiceParts {
 pub struct Service {
     /// Handles requests.
     pub app: Arc<ApiService>,
-    /// The created key, with all scopes; see [`StoreKind`].
+    /// The created key, with all scopes. Without seeded keys each start creates one, in a database
+    /// only while that has no account.
     pub generated_key: Option<GeneratedKey>,
     /// Makes sign-in links.
     pub sign_in: SignInLinks,
@@ -177,23 +166,20 @@ async fn owner(
     Ok((key, account, true))
 }
 
-/// The given or configured provider, with what bounds its results.
+/// The given, configured or built-in provider, with what bounds its results.
 fn provider_of(
     given: Option<Arc<dyn Provider>>,
     queue: Option<QueueSetting>,
-    clock: &Clock,
-    assets: &Assets,
-    blobs: &Blobs,
+    local: LocalProvider,
 ) -> Result<(Arc<dyn Provider>, Option<Quota>), Cause> {
-    if let Some(given) = given {
-        return Ok((given, None));
-    }
-    if let Some(queue) = queue {
-        let results = queue.results.clone();
-        return Ok((queue::open(queue)?, Some(results)));
-    }
-    let (clock, assets, blobs) = (clock.clone(), assets.clone(), blobs.clone());
-    Ok((Arc::new(LocalProvider { clock, assets, blobs }), Some(PAINTERS.clone())))
+    Ok(match (given, queue) {
+        (Some(given), _) => (given, None),
+        (None, Some(queue)) => {
+            let results = queue.results.clone();
+            (queue::open(queue)?, Some(results))
+        }
+        (None, None) => (Arc::new(local), Some(PAINTERS.clone())),
+    })
 }
 
 /// The configured key, or the one in the database; otherwise a random one.
@@ -225,17 +211,26 @@ async fn open_assets(
     Ok(Assets::new(public.url(), &public_urls))
 }
 
-/// Creates the seeded accounts and keys, assembles the service, and starts its workers.
-pub async fn start(config: Config, parts: ServiceParts) -> Result<Service, Cause> {
-    let ServiceParts { store, clock, public, provider, blobs } = parts;
-    let (store, database) = store.split();
+/// Opens the stores, creates the seeded accounts and keys, assembles the service, and starts its
+/// workers. Clients reach it at `public`.
+pub async fn start(
+    config: Config,
+    public: PublicUrl,
+    parts: ServiceParts,
+) -> Result<Service, Cause> {
+    let ServiceParts { store, clock, provider, blobs } = parts;
+    // Before the database is migrated.
+    let blobs = blobs.map_or_else(|| Blobs::open(&config.blobs), Ok)?;
+    let (store, database) = open_store(store, &config, clock.clone()).await?;
+    let database = database.as_ref();
     let (generated_key, account, account_is_new) = owner(&*store, database, &config).await?;
     let sign_in = SignInLinks { store: store.clone(), public: public.clone(), account };
     let (jobs, settings) = (config.jobs(), config.settings);
     let signing_key = signing_key(settings.signing_key, database).await?;
-    let blobs = blobs.map_or_else(|| Blobs::open(&config.blobs), Ok)?;
     let assets = open_assets(&blobs, &public, database).await?;
-    let (provider, results) = provider_of(provider, config.provider, &clock, &assets, &blobs)?;
+    let local =
+        LocalProvider { clock: clock.clone(), assets: assets.clone(), blobs: blobs.clone() };
+    let (provider, results) = provider_of(provider, config.provider, local)?;
     let worker = Worker {
         store: store.clone(),
         provider: provider.clone(),

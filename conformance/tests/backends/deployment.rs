@@ -5,11 +5,10 @@ use std::sync::Arc;
 
 use futures::future::BoxFuture;
 use promptarium_conformance::{Authorities, Case, Http, Target, TargetConfig};
+use promptarium_server::EmbeddedServer;
 use promptarium_server::test_support::{
-    BlobSetting, Blobs, DatabaseUrl, MemoryStore, Migration, PostgresStore, PublicUrl,
-    ScratchDatabase, ServiceParts, StoreKind, serve, start,
+    BlobSetting, Blobs, PublicUrl, ScratchDatabase, ServiceParts, serve, start,
 };
-use promptarium_server::{Clock, EmbeddedServer};
 use tokio::net::TcpListener;
 use tokio::sync::Mutex;
 
@@ -37,16 +36,11 @@ type Stop = BoxFuture<'static, ()>;
 impl Deployment {
     pub(crate) async fn start(form: Form, judge: Judge) -> Result<Self, NotStarted> {
         let (config, stop) = match form {
-            Form::Memory => {
-                let store = StoreKind::Single(Arc::new(MemoryStore::new(Clock::System)));
-                watched(store, None, judge, || ()).await?
-            }
+            Form::Memory => watched(None, None, judge, || ()).await?,
             Form::Postgres => {
                 let database = ScratchDatabase::create().await?;
-                let url = DatabaseUrl::parse(&database.url())?;
-                let store = PostgresStore::open(&url, Migration::Auto, Clock::System).await?;
                 let socket = tls::Socket::bind(&["h2", "http/1.1"]).await?;
-                watched(StoreKind::Shared(store), Some(socket), judge, || drop(database)).await?
+                watched(Some(database.url()), Some(socket), judge, || drop(database)).await?
             }
             Form::Replicas => replicas().await?,
         };
@@ -63,7 +57,7 @@ impl Deployment {
 
 /// One service whose answers are judged on their way out, behind TLS or over HTTP/2 alone.
 async fn watched(
-    store: StoreKind,
+    database: Option<String>,
     socket: Option<tls::Socket>,
     judge: Judge,
     at_last: impl FnOnce() + Send + 'static,
@@ -75,9 +69,7 @@ async fn watched(
         None => PublicUrl::of_listener(address),
     };
     let base_url = public.base_url();
-    let (clock, provider, blobs) = (Clock::System, None, None);
-    let parts = ServiceParts { store, clock, public, provider, blobs };
-    let service = start(config(WORKERS)?, parts).await?;
+    let service = start(config(WORKERS, database)?, public, ServiceParts::default()).await?;
     let mut config = keys::target(&base_url, service.sign_in.make().await?.as_deref())?;
     match &socket {
         Some(socket) => config.authorities = Authorities::from_pem(socket.authority.as_bytes())?,

@@ -4,10 +4,7 @@ use std::net::Ipv4Addr;
 use std::sync::Arc;
 
 use promptarium_conformance::Target;
-use promptarium_server::Clock;
-use promptarium_server::test_support::{
-    MemoryStore, PublicUrl, Service, ServiceParts, StoreKind, start,
-};
+use promptarium_server::test_support::{PublicUrl, Service, ServiceParts, start};
 use tokio::net::TcpListener;
 
 use crate::fault::{Fault, Intercept};
@@ -39,11 +36,7 @@ impl Running {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         let public = PublicUrl::of_listener(listener.local_addr()?);
         let base_url = public.base_url();
-        let clock = Clock::default();
-        let store = StoreKind::Single(Arc::new(MemoryStore::new(clock.clone())));
-        let (provider, blobs) = (None, None);
-        let parts = ServiceParts { store, clock, public, provider, blobs };
-        let service = start(config(WORKERS)?, parts).await?;
+        let service = start(config(WORKERS, None)?, public, ServiceParts::default()).await?;
         let serving = proxy::serve(listener, Arc::clone(&service.app), how).await?;
         let link = service.sign_in.make().await?;
         let target = Arc::new(Target::new(keys::target(&base_url, link.as_deref())?)?);

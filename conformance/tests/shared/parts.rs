@@ -10,8 +10,11 @@ use crate::keys::seeds;
 /// Why there is no service.
 pub(crate) type NotStarted = Box<dyn Error + Send + Sync>;
 
-/// Everything in memory, and pictures of the built-in provider.
-pub(crate) fn config(workers: usize) -> Result<Config, NotStarted> {
+/// Files in memory, everything else in this database or in memory too, and pictures of the built-in
+/// provider.
+pub(crate) fn config(workers: usize, database: Option<String>) -> Result<Config, NotStarted> {
     let seeds = seeds().into_iter().map(|seed| format!("--seed-key={seed}"));
-    Ok(Config::of_flags(seeds.chain([format!("--workers={workers}")]))?)
+    let database = database.map(|url| format!("--database-url={url}"));
+    let flags = ["--blob-store=memory:".to_owned(), format!("--workers={workers}")];
+    Ok(Config::of_flags(seeds.chain(database).chain(flags))?)
 }

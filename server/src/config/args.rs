@@ -11,8 +11,8 @@ use tracing_subscriber::filter::Targets;
 
 use super::commands::AdminCommand;
 use super::values::{
-    BOOLEANS, LogFormat, MIGRATIONS, ProviderKind, address, database_url, integer, log_filter,
-    model_field, model_namespace, one_of, seconds, signing_key, vendor,
+    LogFormat, ProviderKind, address, boolean, database_url, integer, log_filter, model_field,
+    model_namespace, seconds, signing_key, vendor,
 };
 use crate::blobs::BlobSetting;
 use crate::domain::{ModelNamespace, PublicUrl, SigningKey, Vendor};
@@ -102,7 +102,7 @@ pub(crate) struct Settings {
     #[arg(long, value_name = "URL", value_parser = database_url)]
     pub(crate) database_url: Option<DatabaseUrl>,
     /// Apply missing migrations at the start (auto), or refuse to start without them (off).
-    #[arg(long, value_name = "auto|off", default_value = "auto", value_parser = one_of(&MIGRATIONS))]
+    #[arg(long, value_name = "auto|off", default_value = "auto")]
     pub(crate) migrate: Migration,
     /// Most connections to the database. Default: 16, or pool_max_conns in the URL.
     #[arg(long, value_name = "NUMBER", value_parser = integer::<DATABASE_CONNECTIONS_MIN, 10_000>)]
@@ -113,7 +113,7 @@ pub(crate) struct Settings {
     pub(crate) blob_store: Option<BlobSetting>,
     /// Provider of generations: the server itself (local), or a service that speaks the fal.ai
     /// queue protocol (queue).
-    #[arg(long, value_name = "local|queue", default_value = "local", hide_possible_values = true)]
+    #[arg(long, value_name = "local|queue", default_value = "local")]
     pub(crate) provider: ProviderKind,
     /// URL of the queue provider; the model's id is appended.
     #[arg(long, value_name = "URL")]
@@ -122,7 +122,7 @@ pub(crate) struct Settings {
     #[arg(long, value_name = "SECRET", allow_hyphen_values = true)]
     pub(crate) provider_key: Option<String>,
     /// Allow outputs of the queue provider to be fetched from private addresses.
-    #[arg(long, value_name = "true|false", default_value = "false", value_parser = one_of(&BOOLEANS))]
+    #[arg(long, value_name = "true|false", default_value = "false", value_parser = boolean)]
     #[arg(action = ArgAction::Set, num_args = 0..=1, require_equals = true)]
     #[arg(default_missing_value = "true")]
     pub(crate) provider_private_outputs: bool,
@@ -169,7 +169,7 @@ pub(crate) struct Settings {
     #[arg(long, value_name = "FILTER", value_parser = log_filter)]
     pub(crate) log: Option<Targets>,
     /// Format of the log. Default: pretty on a terminal, otherwise json.
-    #[arg(long, value_name = "pretty|json", hide_possible_values = true)]
+    #[arg(long, value_name = "pretty|json")]
     pub(crate) log_format: Option<LogFormat>,
     /// Address of /metrics for Prometheus. Default: no metrics.
     #[arg(long, value_name = "HOST:PORT", value_parser = address)]
@@ -206,7 +206,7 @@ pub(crate) struct Settings {
     #[arg(long, value_name = "SECONDS", default_value = "15", value_parser = seconds::<0>)]
     pub(crate) drain_timeout: Duration,
     /// Print the ready line, or the result of a command, as one line of JSON on stdout.
-    #[arg(long, value_name = "true|false", default_value = "false", value_parser = one_of(&BOOLEANS))]
+    #[arg(long, value_name = "true|false", default_value = "false", value_parser = boolean)]
     #[arg(action = ArgAction::Set, num_args = 0..=1, require_equals = true)]
     #[arg(default_missing_value = "true")]
     pub(crate) json: bool,
@@ -218,7 +218,8 @@ pub(crate) fn command() -> clap::Command {
         let id = arg.get_id().as_str();
         let group = GROUPS.iter().find(|(_, ids)| has(ids, id)).map(|(title, _)| *title);
         let hidden = !has(EVERYDAY, id);
-        arg.help_heading(group).hide_short_help(hidden).global(true).allow_negative_numbers(true)
+        let arg = arg.help_heading(group).hide_short_help(hidden).hide_possible_values(true);
+        arg.global(true).allow_negative_numbers(true)
     });
     let flags: Vec<_> = command.get_arguments().cloned().collect();
     command.mut_subcommands(|command| {

@@ -1,21 +1,19 @@
-//! The settings in `docs/configure.md` are those of the program.
+//! The settings that the repository names are those of the program.
 //!
-//! `UPDATE_EXPECT=1` writes the table.
+//! `UPDATE_EXPECT=1` writes the table in `docs/configure.md`.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
 use clap::Arg;
 
+use super::Config;
 use super::args::{GROUPS, command};
 
 const START: &str = "<!-- settings -->\n";
 const END: &str = "<!-- end of settings -->\n";
-
-/// Escapes what ends a cell.
-fn cell(text: &str) -> String {
-    text.replace('|', "\\|")
-}
 
 /// The meaning and the default. A default that depends on something is a sentence of the help.
 fn meaning_and_default(arg: &Arg) -> (String, String) {
@@ -38,17 +36,15 @@ fn row(arg: &Arg) -> String {
     let value = arg.get_value_names().unwrap()[0].as_str();
     let variable = format!("PROMPTARIUM_{}", flag.to_uppercase().replace('-', "_"));
     let meaning = meaning.trim().trim_end_matches('.');
-    let [value, default, meaning] = [value, &default, meaning].map(cell);
+    let [value, default, meaning] = [value, &default, meaning].map(|cell| cell.replace('|', "\\|"));
     format!("| `--{flag}` `{value}`<br>`{variable}` | {default} | {meaning} |\n")
 }
 
 fn table() -> String {
     let command = command();
+    let arg = |id: &str| command.get_arguments().find(|arg| arg.get_id() == id).unwrap();
     let groups = GROUPS.map(|(title, ids)| {
-        let args = ids
-            .split_whitespace()
-            .map(|id| command.get_arguments().find(|arg| arg.get_id().as_str() == id).unwrap());
-        let rows: String = args.map(row).collect();
+        let rows: String = ids.split_whitespace().map(|id| row(arg(id))).collect();
         format!("\n### {title}\n\n| Setting | Default | Meaning |\n|---|---|---|\n{rows}")
     });
     groups.concat() + "\n"
@@ -65,5 +61,33 @@ fn the_table_of_settings_is_made_from_the_flags() {
         fs::write(&file, [before, START, &table, END, after].concat()).unwrap();
     } else {
         assert!(written == table, "{} is out of date; UPDATE_EXPECT=1 writes it", file.display());
+    }
+}
+
+/// All settings, as variables.
+pub(super) fn settings() -> Vec<String> {
+    let groups = GROUPS.iter().flat_map(|(_, ids)| ids.split_whitespace());
+    groups.map(|id| format!("PROMPTARIUM_{}", id.to_ascii_uppercase())).collect()
+}
+
+/// The repository's own programs and scripts run beside the server, perhaps on Kubernetes.
+#[test]
+fn every_variable_of_other_programs_that_the_repository_names_is_known() {
+    let found = Command::new("grep")
+        .args(["-rohIE", "PROMPTARIUM_[A-Z0-9_]*", "--exclude-dir=target", "--exclude=tests.rs"])
+        .args(["server", "sdk", "conformance", "examples", "script", "docs"])
+        .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
+        .output();
+    let found = String::from_utf8(found.unwrap().stdout).unwrap();
+    let mut names: BTreeSet<_> = found.lines().collect();
+    assert!(names.len() > 50, "{names:?}");
+    names.extend(["PROMPTARIUM_PORT_8080_TCP", "PROMPTARIUM_SERVICE_HOST"]);
+    for name in names.into_iter().filter(|name| !settings().contains(&(*name).to_owned())) {
+        let is_example = ["PROMPTARIUM_", "PROMPTARIUM_SOME_FLAG"].contains(&name);
+        let program = ["promptarium-server".into()];
+        assert!(
+            is_example || Config::parse(program, [(name.into(), "x".into())]).is_ok(),
+            "{name}"
+        );
     }
 }

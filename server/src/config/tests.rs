@@ -1,43 +1,26 @@
+use super::settings_table::settings;
 use super::*;
 use crate::domain::Scopes;
 use crate::store::postgres::Migration;
 
 const DATABASE: [&str; 2] = ["--database-url", "postgres://user:s3cret@localhost/name"];
 
-fn parse_with(
-    arguments: &[&str],
-    variables: &[(&str, &str)],
-) -> Result<(Config, CliCommand), ConfigError> {
+type Outcome = Result<(Config, CliCommand), ConfigError>;
+
+fn parse_with(arguments: &[&str], variables: &[(&str, &str)]) -> Outcome {
     let variables = variables.iter().map(|(name, value)| (name.into(), value.into()));
     Config::parse(["promptarium-server"].iter().chain(arguments).map(OsString::from), variables)
 }
 
-fn config_with(arguments: &[&str], variables: &[(&str, &str)]) -> Config {
-    match parse_with(arguments, variables) {
-        Ok((config, _)) => config,
-        Err(error) => panic!("{arguments:?} {variables:?}: {error:?}"),
-    }
-}
-
 fn config(arguments: &[&str]) -> Config {
-    config_with(arguments, &[])
+    parse_with(arguments, &[]).unwrap_or_else(|error| panic!("{arguments:?}: {error:?}")).0
 }
 
-fn problem_with(arguments: &[&str], variables: &[(&str, &str)]) -> String {
-    match parse_with(arguments, variables) {
-        Err(ConfigError::Invalid(problem)) => problem,
-        _ => panic!("{arguments:?} {variables:?} are accepted"),
-    }
-}
-
-fn problem(arguments: &[&str]) -> String {
-    problem_with(arguments, &[])
-}
-
-fn help(arguments: &[&str]) -> String {
-    match parse_with(arguments, &[]) {
-        Err(ConfigError::Help(text)) => text,
-        _ => panic!("{arguments:?} ask for no help"),
+/// The text of the help, or of an error in one line.
+fn text(outcome: Outcome) -> String {
+    match outcome {
+        Err(ConfigError::Help(text) | ConfigError::Invalid(text)) => text,
+        Ok((_, command)) => panic!("{command:?} is accepted"),
     }
 }
 
@@ -70,23 +53,21 @@ fn every_flag_is_read() {
                  --rate-limit=account:uploads=5/9 --cors-origin=https://a.example --cors-origin=* \
                  --model-field=acme/a=image_size --model-field==image_urls --json";
     let config = config(&flags.split(' ').collect::<Vec<_>>());
-    let jobs = format!("{:?}", config.jobs());
-    assert_eq!(jobs, "JobSettings { workers: 0, retry_hours: 1, keep_days: 2, output_max_mib: 3 }");
-    let limits = format!("{:?}", config.limits());
-    for limit in [
+    let numbers = format!("{:?} {:?}", config.jobs(), config.limits());
+    for number in [
+        "workers: 0, retry_hours: 1, keep_days: 2, output_max_mib: 3",
         "connections_max: 5, connections_per_address: Some(4), drain_delay: 1s, drain_timeout: 2s,",
         "idle_timeout: 3s",
     ] {
-        assert!(limits.contains(limit), "{limit} in {limits}");
+        assert!(numbers.contains(number), "{number} in {numbers}");
     }
     assert_eq!(config.log_filter(LevelFilter::INFO).to_string(), "off");
     assert_eq!(format!("{:?}", config.blobs), r#"S3 { bucket: "bucket", prefix: "prefix" }"#);
     assert_eq!(accounts(&config), ["alice"]);
     assert!(config.provider.unwrap().private_outputs);
-    let families = [("acme/a", "image_size"), ("", "image_urls")];
-    let families = families.map(|(prefix, field)| (prefix.to_owned(), field.to_owned()));
-    assert_eq!(config.settings.model_field, families);
     let s = config.settings;
+    let families = format!("{:?}", s.model_field);
+    assert_eq!(families, r#"[("acme/a", "image_size"), ("", "image_urls")]"#);
     assert_eq!((&*s.listen, s.admin_listen.as_deref()), ("[::1]:0", Some("localhost:9090")));
     assert_eq!((s.migrate, s.database_url.unwrap().connections), (Migration::Off, 8));
     assert_eq!((s.vaults_max, s.memory_budget, s.signing_key.is_some()), (9, 48, true));
@@ -95,34 +76,26 @@ fn every_flag_is_read() {
     assert_eq!(s.public_url.unwrap().base_url(), "https://example.com/p/api/v1");
     let rates: Vec<_> = s.rate_limit.iter().map(ToString::to_string).collect();
     assert_eq!(rates, ["key-requests-60s", "account-uploads-9s"]);
-    assert_eq!(format!("{:?}", s.cors_origin[0]), r#"CorsOrigin("https://a.example")"#);
-    assert_eq!(s.cors_origin.len(), 2);
+    let origins = format!("{:?}", s.cors_origin);
+    assert_eq!(origins, r#"[CorsOrigin("https://a.example"), CorsOrigin("*")]"#);
 }
 
 #[test]
 fn flags_are_accepted_before_and_after_the_command() {
-    let (a, b) = ("promptarium_live_a1_s=a", "promptarium_live_b1_s=b");
-    let flags = ["--json", "--listen", "[::1]:0", "--seed-key", a, "--seed-key", b];
-    for arguments in
-        [&flags[..], &[&["serve"], &flags[..]].concat(), &[&flags[..], &["serve"]].concat()]
-    {
-        let config = config(arguments);
-        assert!(config.settings.json && config.settings.listen == "[::1]:0", "{arguments:?}");
-        assert_eq!(accounts(&config), ["a", "b"], "{arguments:?}");
+    let flags = "--json --seed-key promptarium_live_a1_s=a --seed-key promptarium_live_b1_s=b";
+    for line in [format!("serve {flags}"), format!("{flags} serve")] {
+        let config = config(&line.split(' ').collect::<Vec<_>>());
+        assert_eq!((accounts(&config), config.settings.json), (vec!["a", "b"], true), "{line}");
     }
 }
 
 /// The tests of the program run each of them.
 #[test]
 fn commands_that_need_a_database_say_so() {
-    let key = KeyCommand::Create {
-        account: "alice".to_owned(),
-        name: Some("laptop".to_owned()),
-        scope: Some(Scopes::default()),
-    };
-    let account = "alice".to_owned();
+    let (account, scope) = ("alice".to_owned(), Some(Scopes::default()));
+    let key = KeyCommand::Create { account: account.clone(), name: Some("pc".to_owned()), scope };
     for (arguments, expected) in [
-        ("key create --account alice --name laptop --scope none", AdminCommand::Key(key)),
+        ("key create --account alice --name pc --scope none", AdminCommand::Key(key)),
         ("sign-in alice", AdminCommand::SignIn { account }),
     ] {
         let words: Vec<_> = arguments.split(' ').collect();
@@ -130,7 +103,7 @@ fn commands_that_need_a_database_say_so() {
             let (_, command) = parse_with(&whole, &[]).ok().unwrap();
             assert_eq!(command, CliCommand::Admin(expected.clone()), "{arguments}");
         }
-        let problem = problem(&words);
+        let problem = text(parse_with(&words, &[]));
         assert!(problem.starts_with("--database-url: missing"), "{arguments}: {problem}");
         assert_eq!(problem.contains("SIGUSR1"), words[0] == "sign-in", "{problem}");
     }
@@ -138,9 +111,9 @@ fn commands_that_need_a_database_say_so() {
 
 /// Wrong command lines, one per line or separated by `|`.
 const WRONG_COMMAND_LINES: &str = "
-        --seed-kye=promptarium_live_a1_s3cret=alice | promptarium_live_a1_s3cret=alice | start
+        --seed-kye=promptarium_live_a1_s3cret=alice | promptarium_live_a1_s3cret=alice
         --listen | --listen foo | --listen ::1:80
-        --listen 127.0.0.1:1 --listen 127.0.0.1:2 | --admin-listen promptarium_live_a1_s3cret=alice
+        --listen 1 --listen 2 | --admin-listen promptarium_live_a1_s3cret=alice
         --public-url https://user:s3cret@example.com | --blob-store s3://user:s3cret@bucket
         --database-url s3cret | --database-pool 8 | --migrate later
         --database-url postgres://user:s3cret@localhost/name --database-pool 0
@@ -152,22 +125,20 @@ const WRONG_COMMAND_LINES: &str = "
         --seed-key promptarium_live_a1_s3cret
         --seed-key promptarium_live_b1_s=b --seed-key s3cret=alice
         --seed-key promptarium_live_a1_s3cret=a serve --seed-key promptarium_live_b1_s=b
-        --model-field acme | --model-field acme=size | --model-field =a=image_url
-        --log loud=very | --drain-timeout -1 | --idle-timeout 0 | --json=maybe
+        --model-field =a=image_url | --log loud=very | --drain-timeout -1 | --idle-timeout 0
         --memory-budget 47 | --rate-limit requests=5/1 | --cors-origin https://a.example/
-        --listn 8080 | -p 8080 | sevre | key lst | --seed-key promptarium_live_a1_s3cret=a --seed-key promptarium_live_a1_s3cret2=a
-        key create --account a --name= | key | account create | account create a:b | key create
+        sevre | --seed-key promptarium_live_a1_s3cret=a --seed-key promptarium_live_a1_s3cret2=a
+        key create --account a --name= | key | account create | account create a:b
         key create --account a --scope promptarium_live_a1_s3cret
         key create --account a --scope none --scope prompts:write
-        key revoke promptarium_live_a1_s3cret | key revoke a promptarium_live_a1_s3cret
-        --log-format xml | completions tcsh";
+        key revoke promptarium_live_a1_s3cret | key revoke a promptarium_live_a1_s3cret | --log-format x";
 
 #[test]
 fn problems_are_one_line_and_name_the_flag_but_no_secret() {
     let problems: Vec<_> = WRONG_COMMAND_LINES
         .split(['|', '\n'])
         .filter(|line| !line.trim().is_empty())
-        .map(|line| problem(&line.split_whitespace().collect::<Vec<_>>()))
+        .map(|line| text(parse_with(&line.split_whitespace().collect::<Vec<_>>(), &[])))
         .collect();
     for problem in &problems {
         assert!(!problem.contains("s3cr") && !problem.contains('\n'), "{problem}");
@@ -175,7 +146,6 @@ fn problems_are_one_line_and_name_the_flag_but_no_secret() {
     insta::assert_snapshot!(problems.join("\n"), @r#"
     --seed-kye: unknown; did you mean --seed-key? See promptarium-server --help
     an argument (not shown): unknown command; see promptarium-server --help
-    start: unknown command; see promptarium-server --help
     --listen: a value is missing; see promptarium-server --help
     --listen: "foo" is not an address; use HOST:PORT or PORT
     --listen: "::1:80" is not an address; use HOST:PORT or PORT
@@ -200,44 +170,31 @@ fn problems_are_one_line_and_name_the_flag_but_no_secret() {
     --seed-key: number 1 has no `=` between key and account (KEY=ACCOUNT[:SCOPE,...])
     --seed-key: number 2 has no key of the form promptarium_live_<public id>_<secret> before the `=`
     --seed-key: given before and after the command; use one place
-    --model-field: "acme" is not PREFIX=FIELD with a field of: aspect_ratio, image_size, image_url, image_urls
-    --model-field: "acme=size" is not PREFIX=FIELD with a field of: aspect_ratio, image_size, image_url, image_urls
     --model-field: "=a=image_url" is not PREFIX=FIELD with a field of: aspect_ratio, image_size, image_url, image_urls
     --log: "loud=very" is not a log filter; use off, error, warn, info, debug, trace, or a list of target=level
     --drain-timeout: "-1" is not a time; use whole seconds from 0 to 3600
     --idle-timeout: "0" is not a time; use whole seconds from 1 to 3600
-    --json: "maybe" is not one of: true, false, 1, 0
     --memory-budget: "47" is not an integer from 48 to 1048576
     --rate-limit: "requests=5/1" is not a rate limit; use key or account, requests, generations or uploads, a number and seconds, such as key:requests=600/60
     --cors-origin: "https://a.example/" is not an origin; use SCHEME://HOST[:PORT] as browsers send it, or *
-    --listn: unknown; did you mean --listen? See promptarium-server --help
-    -p: unknown; see promptarium-server --help
     sevre: unknown command; did you mean serve? See promptarium-server --help
-    lst: unknown command; did you mean list? See promptarium-server --help
     --seed-key: number 2 has the public id of another one
     --name: "" is not the name of a key; use 1 to 100 characters
     a subcommand is missing; see promptarium-server --help
     <NAME>: missing; see promptarium-server --help
     <NAME>: "a:b" is not an account name; use 1 to 200 characters without spaces, `:`, `,` and `=`
-    --account: missing; see promptarium-server --help
     --scope: the value is not one of: prompts:write, none
     --scope: given more than once; see promptarium-server --help
     <PUBLIC_ID>: the value is not a public id; use the part of the key between `_live_` and the last `_`
     an argument (not shown): unknown; see promptarium-server --help
-    --log-format: "xml" is not one of: pretty, json
-    <SHELL>: "tcsh" is not one of: bash, elvish, fish, powershell, zsh
+    --log-format: "x" is not one of: pretty, json
     "#);
 }
 
 #[test]
 fn a_port_alone_is_one_of_this_machine() {
-    for (text, address) in [
-        ("8080", "127.0.0.1:8080"),
-        (":8080", "127.0.0.1:8080"),
-        ("0.0.0.0:80", "0.0.0.0:80"),
-        ("[::]:80", "[::]:80"),
-    ] {
-        assert_eq!(config(&["--listen", text]).settings.listen, address);
+    for text in ["8080", ":8080", "127.0.0.1:8080"] {
+        assert_eq!(config(&["--listen", text]).settings.listen, "127.0.0.1:8080");
     }
 }
 
@@ -246,7 +203,7 @@ fn a_wrong_variable_is_named() {
     // They take any text.
     let others = ["LOG", "PROVIDER_KEY", "PROVIDER_URL"].map(|id| format!("PROMPTARIUM_{id}"));
     for name in settings().into_iter().filter(|name| !others.contains(name)) {
-        let problem = problem_with(&[], &[(&name, "-s3cret/")]);
+        let problem = text(parse_with(&[], &[(&name, "-s3cret/")]));
         assert!(problem.starts_with(&format!("{name}: ")), "{problem}");
         assert!(!name.ends_with("KEY") || !problem.contains("s3cret"), "{problem}");
     }
@@ -259,7 +216,7 @@ fn a_flag_wins_over_its_variable_in_which_white_space_separates_values() {
     for (arguments, expected) in
         [(&[][..], &["a", "b"][..]), (&["--seed-key=promptarium_live_c1_s=c"], &["c"])]
     {
-        assert_eq!(accounts(&config_with(arguments, &seeds)), expected);
+        assert_eq!(accounts(&parse_with(arguments, &seeds).unwrap().0), expected);
     }
     let twice = ["--seed-key=promptarium_live_a1_s=a"; 2];
     assert_eq!(config(&twice).seeds.len(), 2, "equal keys do not clash");
@@ -269,31 +226,22 @@ fn a_flag_wins_over_its_variable_in_which_white_space_separates_values() {
 fn an_unknown_variable_is_refused_and_the_nearest_one_named() {
     for (name, expected) in [
         ("DATABASE_UR", "unknown; did you mean PROMPTARIUM_DATABASE_URL? See"),
-        ("LISTN", "unknown; did you mean PROMPTARIUM_LISTEN?"),
-        ("XYZ", "unknown; see"),
-        ("VERSION", "unknown; see"),
         ("HELP", "unknown; see"),
         ("listen", "unknown variable"),
         ("", "unknown variable"),
     ] {
         let name = format!("PROMPTARIUM_{name}");
-        let problem = problem_with(&[], &[(&name, "postgres://user:s3cret@h/n")]);
+        let problem = text(parse_with(&[], &[(&name, "postgres://user:s3cret@h/n")]));
         assert!(problem.trim_matches('"').starts_with(&name), "{problem}");
         assert!(problem.contains(expected) && !problem.contains("s3cret"), "{problem}");
-        assert!(!problem_with(&["key", "list"], &[(&name, "x")]).contains("--database-url"));
+        assert!(!text(parse_with(&["key", "list"], &[(&name, "x")])).contains("--database-url"));
         assert!(matches!(parse_with(&["-h"], &[(&name, "x")]), Err(ConfigError::Help(_))));
     }
 }
 
-/// All settings, as variables.
-fn settings() -> Vec<String> {
-    let groups = args::GROUPS.iter().flat_map(|(_, ids)| ids.split(' '));
-    groups.map(|id| format!("PROMPTARIUM_{}", id.to_ascii_uppercase())).collect()
-}
-
 #[test]
 fn every_flag_is_in_one_group_of_the_help_and_the_everyday_ones_come_with_h() {
-    let (long, short) = (help(&["--help"]), help(&["-h"]));
+    let (long, short) = (text(parse_with(&["--help"], &[])), text(parse_with(&["-h"], &[])));
     let flags = |text: &str| text.matches("\n      --").count();
     assert_eq!((flags(&long), flags(&short)), (settings().len(), 10), "{long}\n{short}");
     assert!(!long.contains("\nOptions:\n      --"), "{long}");
@@ -311,33 +259,11 @@ fn a_variable_without_a_value_is_absent_and_white_space_around_one_does_not_coun
     let absent =
         settings().into_iter().flat_map(|name| ["", " \n"].map(|value| (name.clone(), value)));
     for (name, value) in absent.chain(values) {
-        config_with(&[], &[(&name, value)]);
+        assert!(parse_with(&[], &[(&name, value)]).is_ok(), "{name}");
     }
-    let too_short = format!("{}\n", "s".repeat(31));
-    let problem = problem_with(&[], &[("PROMPTARIUM_SIGNING_KEY", &too_short)]);
+    let too_short = [("PROMPTARIUM_SIGNING_KEY", &*format!("{}\n", "s".repeat(31)))];
+    let problem = text(parse_with(&[], &too_short));
     assert!(problem.contains("at least 32"), "{problem}");
-}
-
-/// The repository's own programs and scripts run beside the server, perhaps on Kubernetes.
-#[test]
-fn every_variable_of_other_programs_that_the_repository_names_is_known() {
-    let found = std::process::Command::new("grep")
-        .args(["-rohIE", "PROMPTARIUM_[A-Z0-9_]*", "--exclude-dir=target", "--exclude=tests.rs"])
-        .args(["server", "sdk", "conformance", "examples", "script", "docs"])
-        .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
-        .output()
-        .unwrap();
-    let found = String::from_utf8(found.stdout).unwrap();
-    let mut names: std::collections::BTreeSet<_> = found.lines().collect();
-    assert!(names.len() > 50, "{names:?}");
-    for example in ["PROMPTARIUM_", "PROMPTARIUM_SOME_FLAG"] {
-        names.remove(example);
-    }
-    names.extend(["PROMPTARIUM_PORT_8080_TCP", "PROMPTARIUM_SERVICE_HOST"]);
-    for name in names {
-        let is_known = settings().iter().any(|known| known == name);
-        assert!(is_known || parse_with(&[], &[(name, "x")]).is_ok(), "{name}");
-    }
 }
 
 proptest::proptest! {
@@ -363,13 +289,11 @@ fn the_help_of_a_command_shows_the_flags_that_matter_to_it() {
         (&["--help"][..], "--workers", "--scope"),
         (&["migrate", "--help"], "--database-url", "--vendor"),
         (&["sign-in", "--help"], "--public-url", "--workers"),
-        (&["sign-in", "-h"], "--public-url", "--listen"),
         (&["key", "list", "-h"], "--json", "--listen"),
         (&["key", "create", "--help"], "--database-url", "--workers"),
-        (&["openapi", "--help"], "--public-url", "--workers"),
         (&["--version"], "promptarium-server", "--"),
     ] {
-        let text = help(arguments);
+        let text = text(parse_with(arguments, &[]));
         assert!(text.contains(shown) && !text.contains(hidden), "{text}");
     }
 }

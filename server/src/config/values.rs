@@ -10,7 +10,7 @@ use tracing_subscriber::filter::Targets;
 
 use crate::domain::{KeyError, ModelNamespace, NewKey, Scopes, SigningKey, Vendor, account_name};
 use crate::generate::queue::fields::MODEL_FIELDS;
-use crate::store::postgres::{DatabaseUrl, Migration};
+use crate::store::postgres::DatabaseUrl;
 
 /// The value of `--log-format`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -26,21 +26,13 @@ pub(crate) enum ProviderKind {
     Queue,
 }
 
-/// Parses one of several words.
-pub(super) fn one_of<T: Copy + Send + Sync + 'static>(
-    choices: &'static [(&str, T)],
-) -> impl Fn(&str) -> Result<T, String> + Clone + Send + Sync + 'static {
-    move |text| {
-        let choice = choices.iter().find(|(name, _)| *name == text).map(|(_, value)| *value);
-        let names = || choices.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
-        choice.ok_or_else(|| format!("is not one of: {}", names()))
+pub(super) fn boolean(text: &str) -> Result<bool, &'static str> {
+    match text {
+        "true" | "1" => Ok(true),
+        "false" | "0" => Ok(false),
+        _ => Err("is not one of: true, false, 1, 0"),
     }
 }
-
-pub(super) const BOOLEANS: [(&str, bool); 4] =
-    [("true", true), ("false", false), ("1", true), ("0", false)];
-pub(super) const MIGRATIONS: [(&str, Migration); 2] =
-    [("auto", Migration::Auto), ("off", Migration::Off)];
 
 /// HOST:PORT, or a port of this machine. Whether the host exists turns out when the address is bound.
 pub(super) fn address(text: &str) -> Result<String, &'static str> {

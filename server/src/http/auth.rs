@@ -55,15 +55,12 @@ pub enum AuthError {
         "this sign-in code is not valid: it was used before, is older than 15 minutes, or was mistyped"
     )]
     WrongCode,
-    /// With the seconds until a wrong code is answered as such again.
     #[error("too many wrong sign-in codes; try again in {0} seconds")]
     TooManyAttempts(u32),
-    /// The key could not be looked up, so nothing was carried out.
     #[error("the API key could not be looked up")]
     Store(#[from] StoreError),
 }
 
-/// The caller whose key is in the headers of a request.
 pub(crate) async fn authenticate(
     headers: &HeaderMap,
     vendor: &Vendor,
@@ -105,10 +102,9 @@ mod tests {
     async fn a_wrong_secret_a_revoked_and_an_unknown_key_are_refused_after_the_same_time() {
         let vendor = Vendor::new("promptarium").unwrap();
         let store = MemoryStore::new(Clock::System);
-        for (public_id, revoked) in [("a1", false), ("r1", true)] {
-            let text = format!("promptarium_live_{public_id}_s3cret");
-            let (digest, scopes) = (vendor.read(&text).unwrap().digest(), Scopes::ALL);
-            let public_id = public_id.into();
+        for (id, revoked) in [("a1", false), ("r1", true)] {
+            let key = vendor.read(&format!("promptarium_live_{id}_s3cret")).unwrap().digest();
+            let (public_id, digest, scopes) = (id.into(), key, Scopes::ALL);
             let key = NewKey { public_id, name: None, digest, scopes, revoked };
             store.seed_key("alice", key).await.unwrap();
         }

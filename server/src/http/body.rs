@@ -125,7 +125,6 @@ pub(crate) fn exact(
     }))
 }
 
-/// The only `Content-Type`.
 pub(crate) fn content_type(headers: &HeaderMap) -> Option<&[u8]> {
     Some(sole(headers, &CONTENT_TYPE)?.as_bytes().trim_ascii())
 }

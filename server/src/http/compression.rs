@@ -39,7 +39,6 @@ pub(crate) fn for_client(parts: &Parts, response: Response) -> Response {
     Response::from_parts(head, gzip(body))
 }
 
-/// JSON and pages.
 fn is_text(headers: &HeaderMap) -> bool {
     let media = headers.get(CONTENT_TYPE).map_or(&b""[..], HeaderValue::as_bytes);
     media.starts_with(b"application/json") || media.starts_with(b"text/")

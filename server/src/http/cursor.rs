@@ -62,7 +62,6 @@ impl Cursors {
     }
 }
 
-/// The position and the signature in a cursor.
 fn parts(text: &str) -> Option<([u8; 8], [u8; 16])> {
     let bytes = BASE64URL_NOPAD.decode(text.as_bytes()).ok()?;
     let (position, signature) = bytes.split_first_chunk()?;

@@ -10,7 +10,6 @@ use serde::Serialize;
 
 use crate::clock::TIME_PRINTER;
 
-/// What can be appended as JSON.
 pub(crate) trait WriteJson {
     fn write_json(&self, json: &mut Vec<u8>);
 }

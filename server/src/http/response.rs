@@ -85,28 +85,25 @@ pub(crate) fn no_body() -> ResponseBody {
     ResponseBody::Left(Full::default())
 }
 
-/// The response to a read with memory reserved for its body until it was sent. A streamed body needs
-/// none. What a write has done cannot be refused any more; its response has one record at most.
+/// The response to a read with memory reserved for its body until it was sent. A streamed body, which
+/// has no size, needs none. What a write has done cannot be refused any more; its response has one
+/// record at most.
 pub(crate) fn within(
     memory: ClientQuota<'_>,
     method: &Method,
     response: Response,
 ) -> Result<Response, OverQuota> {
-    let is_small = response.body().size_hint().lower() <= RESPONSE_BYTES_UNCOUNTED as u64;
-    if is_small || !matches!(*method, Method::GET | Method::HEAD) {
+    let size = response.body().size_hint().lower() as usize;
+    if size <= RESPONSE_BYTES_UNCOUNTED || !matches!(*method, Method::GET | Method::HEAD) {
         return Ok(response);
     }
-    let (parts, body) = response.into_parts();
-    let body = match body {
-        Either::Left(full) => {
-            // They are one piece, and ready.
-            let bytes = full.collect().now_or_never().and_then(Result::ok);
-            let bytes = bytes.map(Collected::to_bytes).unwrap_or_default();
-            Either::Left(Full::new(memory.reserve(bytes.len())?.hold(bytes)))
-        }
-        streamed => streamed,
-    };
-    Ok(Response::from_parts(parts, body))
+    let reservation = memory.reserve(size)?;
+    Ok(response.map(|body| {
+        // They are one piece, and ready.
+        let bytes = body.collect().now_or_never().and_then(Result::ok);
+        let bytes = bytes.map(Collected::to_bytes).unwrap_or_default();
+        ResponseBody::Left(Full::new(reservation.hold(bytes)))
+    }))
 }
 
 /// A file that is read while it is sent. A piece is read once the one before it was sent and

@@ -90,18 +90,20 @@ mod tests {
     #[test]
     fn with_a_database_the_text_says_where_keys_are_and_how_to_sign_in() {
         let ready = ReadyLine { api_key: None, sign_in_url: None, store: "postgres", ..READY };
-        insta::assert_snapshot!(ready, @r#"
-    Promptarium is ready. Ctrl-C stops it, and so does `kill 4711`.
-      base URL  http://127.0.0.1:8080/api/v1
-      store     postgres; files are in memory and lost at the stop
-      API keys  in the database; `key create` adds one
-      dashboard http://127.0.0.1:8080/  (`promptarium-server sign-in ACCOUNT` signs you in)
-    Try:
-      curl -H "Authorization: Bearer $PROMPTARIUM_API_KEY" http://127.0.0.1:8080/api/v1/vaults
-    "#);
-        let text = ReadyLine { files_in_memory: false, ..ready }.to_string();
-        assert!(text.contains("store     postgres\n"), "{text}");
-        let text = ReadyLine { api_key: None, ..READY }.to_string();
-        assert!(text.contains("API keys  as seeded"), "{text}");
+        let (lasting, memory) =
+            (ReadyLine { files_in_memory: false, ..ready }, ReadyLine { api_key: None, ..READY });
+        for (ready, text) in [
+            (&ready, "postgres; files are in memory and lost at the stop\n"),
+            (&ready, "API keys  in the database; `key create` adds one\n"),
+            (
+                &ready,
+                "dashboard http://127.0.0.1:8080/  (`promptarium-server sign-in ACCOUNT` signs",
+            ),
+            (&ready, "Bearer $PROMPTARIUM_API_KEY\""),
+            (&lasting, "store     postgres\n"),
+            (&memory, "API keys  as seeded\n"),
+        ] {
+            assert!(ready.to_string().contains(text), "{text} in {ready}");
+        }
     }
 }

@@ -62,7 +62,7 @@ impl HttpService for Arc<ApiService> {
             // Unwind safe: all shared state is behind the store, whose steps are atomic.
             AssertUnwindSafe(work).catch_unwind().instrument(span).await
         };
-        let outcome = outcome.unwrap_or_else(|panic| Err(ApiError::Panic(panic_text(&*panic))));
+        let outcome = outcome.unwrap_or(Err(ApiError::Panic));
         let (mut response, error) = match outcome {
             Ok(response) => (response, None),
             Err(error) => {
@@ -243,11 +243,4 @@ pub fn check_host(parts: &Parts) -> Result<(), ApiError> {
         None => parts.version < Version::HTTP_11 && !parts.headers.contains_key(HOST),
     };
     if is_valid { Ok(()) } else { Err(ApiError::Host) }
-}
-
-fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
-    let text = panic.downcast_ref::<&str>().copied();
-    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str))
-        .unwrap_or("(no text)")
-        .to_owned()
 }

@@ -137,7 +137,19 @@ pub(super) async fn sessions(
             Ok(list("sessions", &COLUMNS, sessions))
         }
         SessionCommand::End { account, id, .. } => {
-            let ended = as_owner(store, &account, async |own| end(store, own, id).await).await?;
+            let ended = as_owner(store, &account, async |own| {
+                let mut ended: Vec<_> =
+                    others(store, own).await?.iter().map(|one| one.id.0).collect();
+                ended.retain(|one| id.is_none_or(|id| id == *one));
+                if let (Some(id), []) = (id, &ended[..]) {
+                    return Err(refused(format!("the account {account} has no session {id}")));
+                }
+                for id in &ended {
+                    store.end_session(&own.caller(), KeyId(*id)).await?;
+                }
+                Ok(ended)
+            });
+            let ended = ended.await?;
             let text = match ended[..] {
                 [one] => format!("ended session {one} of {account}\n"),
                 _ => format!("ended {} sessions of {account}\n", ended.len()),
@@ -151,24 +163,4 @@ pub(super) async fn sessions(
 async fn others(store: &PostgresStore, own: &SessionRecord) -> Result<Vec<SessionRecord>, Failure> {
     let sessions = store.sessions(&own.caller()).await?;
     Ok(sessions.into_iter().filter(|session| session.id != own.id).collect())
-}
-
-/// Ends this session, or all, and returns the numbers of those that have ended.
-async fn end(
-    store: &PostgresStore,
-    own: &SessionRecord,
-    id: Option<i64>,
-) -> Result<Vec<i64>, Failure> {
-    let ids: Vec<_> = match id {
-        Some(id) => vec![id],
-        None => others(store, own).await?.iter().map(|session| session.id.0).collect(),
-    };
-    let no_session = |id| refused(format!("the account {} has no session {id}", own.account_name));
-    for id in &ids {
-        match store.end_session(&own.caller(), KeyId(*id)).await {
-            Err(StoreError::NotFound) => return Err(no_session(id)),
-            outcome => outcome?,
-        }
-    }
-    Ok(ids)
 }

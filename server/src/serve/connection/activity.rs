@@ -1,6 +1,6 @@
 //! What a connection is doing, as its socket and its requests report it.
 
-use std::io::{self, IoSlice, Write as _};
+use std::io::{self, IoSlice};
 use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -19,8 +19,6 @@ use crate::quota::{OverQuota, Permit, Quota};
 
 /// Fewer bytes than this are no progress: a peer that reads one at a time is stalled.
 const PROGRESS_BYTES: usize = 16 * 1024;
-/// Head and body that are written as one buffer.
-const JOINED_BYTES_MAX: usize = 2048;
 
 pub(super) struct ConnectionActivity {
     requests_in_flight: usize,
@@ -175,21 +173,13 @@ impl AsyncWrite for TrackedStream {
     }
 
     /// Without vectored writes hyper copies each body into a buffer that no quota counts, and keeps
-    /// that for the next one. A small body is copied here, because one buffer is written faster.
+    /// that for the next one.
     fn poll_write_vectored(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
         buffers: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        let length: usize = buffers.iter().map(|buffer| buffer.len()).sum();
-        let mut joined = [0; JOINED_BYTES_MAX];
-        let outcome = if length <= JOINED_BYTES_MAX {
-            let mut rest = &mut joined[..];
-            buffers.iter().try_for_each(|buffer| rest.write_all(buffer))?;
-            Pin::new(&mut self.stream).poll_write(context, &joined[..length])
-        } else {
-            Pin::new(&mut self.stream).poll_write_vectored(context, buffers)
-        };
+        let outcome = Pin::new(&mut self.stream).poll_write_vectored(context, buffers);
         self.activity.lock().wrote(&outcome);
         if let Poll::Ready(Ok(bytes)) = outcome {
             self.frames.wrote(bytes);
@@ -229,15 +219,11 @@ mod tests {
 
     use super::*;
 
-    fn connection(memory: &Quota, last: u8, version: Option<Version>) -> ConnectionActivity {
-        let peer = Ipv4Addr::new(127, 0, 0, last).into();
-        ConnectionActivity { version, ..ConnectionActivity::new(memory.clone(), peer) }
-    }
-
     #[tokio::test]
     async fn the_large_heads_of_an_address_are_limited_and_small_ones_are_free() {
         let quota = Quota::new("memory", "the memory", 4 * HEAD_BYTES_MAX, 2 * HEAD_BYTES_MAX);
-        let connection = |last| connection(&quota, last, Some(Version::HTTP_11));
+        let connection =
+            |last| ConnectionActivity::new(quota.clone(), Ipv4Addr::new(127, 0, 0, last).into());
         let (mut one, mut two, mut next) = (connection(1), connection(1), connection(1));
         for head in [&mut one, &mut two] {
             head.read(HEAD_BYTES_FREE).unwrap();

@@ -61,29 +61,27 @@ async fn server(limits: ListenerLimits) -> SocketAddr {
     start(limits, std::future::pending()).await.0
 }
 
-async fn send(stream: &mut TcpStream, path: &str) {
+/// A connection on which a request for this path was sent.
+async fn request(address: SocketAddr, path: &str) -> TcpStream {
+    let mut stream = TcpStream::connect(address).await.unwrap();
     let head = format!("GET {path} HTTP/1.1\r\nhost: test\r\n\r\n");
     stream.write_all(head.as_bytes()).await.unwrap();
+    stream
 }
 
-async fn is_answered(stream: &mut TcpStream) -> bool {
-    let mut start = [0; 12];
-    timeout(LONG, stream.read_exact(&mut start)).await.unwrap().is_ok() && start == *b"HTTP/1.1 200"
-}
-
-/// The only place is free again once another connection is answered.
-async fn assert_the_place_is_free(address: SocketAddr) {
-    let mut next = TcpStream::connect(address).await.unwrap();
-    send(&mut next, "/").await;
-    assert!(is_answered(&mut next).await);
+/// Another connection is answered, so the only place is free.
+async fn answered(address: SocketAddr) -> TcpStream {
+    let (mut stream, mut start) = (request(address, "/").await, [0; 12]);
+    timeout(LONG, stream.read_exact(&mut start)).await.unwrap().unwrap();
+    assert_eq!(start, *b"HTTP/1.1 200");
+    stream
 }
 
 #[tokio::test]
 async fn a_peer_that_does_not_read_is_cut() {
     let address = server(ListenerLimits { write_stall_timeout: SHORT, ..LIMITS }).await;
-    let mut stream = TcpStream::connect(address).await.unwrap();
-    send(&mut stream, "/large").await;
-    assert_the_place_is_free(address).await;
+    let stream = request(address, "/large").await;
+    answered(address).await;
     drop(stream);
 }
 
@@ -91,10 +89,8 @@ async fn a_peer_that_does_not_read_is_cut() {
 async fn a_peer_that_reads_slowly_gets_the_whole_response() {
     let limits = ListenerLimits { write_stall_timeout: Duration::from_secs(2), ..LIMITS };
     let address = server(limits).await;
-    let mut stream = TcpStream::connect(address).await.unwrap();
-    send(&mut stream, "/large").await;
-    let mut piece = vec![0; 128 * 1024];
-    let mut received = 0;
+    let mut stream = request(address, "/large").await;
+    let (mut piece, mut received) = (vec![0; 128 * 1024], 0);
     while received < LARGE {
         sleep(Duration::from_millis(40)).await;
         match stream.read(&mut piece).await.unwrap() {
@@ -137,7 +133,7 @@ async fn an_http2_connection_without_progress_ends_although_it_pings() {
         assert_eq!(response.is_ok(), is_answered, "{path}");
         timeout(LONG, connection).await.unwrap().unwrap();
         drop(response);
-        assert_the_place_is_free(address).await;
+        answered(address).await;
     }
 }
 
@@ -148,7 +144,7 @@ async fn a_connection_whose_head_was_refused_ends() {
     refused.write_all(b"nonsense\r\n\r\n").await.unwrap();
     let ended = timeout(LONG, refused.read_to_end(&mut Vec::new())).await;
     assert!(ended.is_ok());
-    assert_the_place_is_free(address).await;
+    answered(address).await;
 }
 
 #[tokio::test]
@@ -170,9 +166,7 @@ async fn stops_after(drain_delay: Duration, with_connection: bool) -> Duration {
     let limits = ListenerLimits { drain_delay, ..LIMITS };
     let (address, serving) = start(limits, async { stopped.await.unwrap() }).await;
     if with_connection {
-        let mut stream = TcpStream::connect(address).await.unwrap();
-        send(&mut stream, "/").await;
-        assert!(is_answered(&mut stream).await);
+        answered(address).await;
     }
     let began = Instant::now();
     stop.send(()).unwrap();

@@ -16,7 +16,7 @@ pub struct DatabaseUrl {
     pub(crate) never: Infallible,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Migration {
     #[default]
     Auto,

@@ -61,7 +61,7 @@ const RECORD: &str = "INSERT INTO promptarium_migration (version, name, digest)
     SELECT count(*) + 1, $1, $2 FROM promptarium_migration";
 
 /// Whether the schema may be changed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Migration {
     /// Missing migrations are applied.
     #[default]
