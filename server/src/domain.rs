@@ -13,7 +13,7 @@ mod records;
 mod search;
 mod session;
 
-pub use self::api_key::{AccountId, ApiKeyRecord, Caller, KeyId, KeyRecord, NewKey, Scopes};
+pub use self::api_key::{AccountId, Caller, KeyId, KeyRecord, NewKey, Scopes};
 pub(crate) use self::api_key::{GeneratedKey, KeyError, Vendor, account_name};
 pub use self::asset::{AssetName, ImageRef, Media};
 pub(crate) use self::deployment::SigningKey;

@@ -5,7 +5,7 @@ use async_trait::async_trait;
 use super::Result;
 #[cfg(doc)]
 use super::StoreError;
-use crate::domain::{ApiKeyRecord, Caller, KeyId, KeyRecord, NewKey, SessionRecord};
+use crate::domain::{Caller, KeyId, KeyRecord, NewKey, SessionRecord};
 
 /// API keys, and the accounts that are created with them.
 #[async_trait]
@@ -38,15 +38,15 @@ pub trait KeyStore: Send + Sync + 'static {
     /// has `limits::API_KEYS_MAX` keys that are not revoked, and with [`StoreError::KeyTaken`] if the
     /// public id is in use. Keys that the operator creates count toward the limit, but are not
     /// refused by it.
-    async fn create_api_key(&self, caller: &Caller, new: NewKey) -> Result<ApiKeyRecord>;
+    async fn create_api_key(&self, caller: &Caller, new: NewKey) -> Result<KeyRecord>;
 
     /// The keys of the caller's account, revoked ones included, sessions not; newest first.
-    async fn api_keys(&self, caller: &Caller) -> Result<Vec<ApiKeyRecord>>;
+    async fn api_keys(&self, caller: &Caller) -> Result<Vec<KeyRecord>>;
 
     /// Revokes a key of the caller's account, on all servers at once. Revoking again keeps the
     /// first time. A key that revokes itself may get [`StoreError::KeyRevoked`], as with
     /// [`SessionStore::end_session`].
-    async fn revoke_api_key(&self, caller: &Caller, public_id: &str) -> Result<ApiKeyRecord>;
+    async fn revoke_api_key(&self, caller: &Caller, public_id: &str) -> Result<KeyRecord>;
 }
 
 /// Sign-in and sessions.

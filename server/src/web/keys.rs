@@ -11,7 +11,7 @@ use super::parts::{ago, copy_button, list as list_of, titled};
 use super::visit::Visit;
 use crate::api::HandlerResult;
 use crate::api::keys::{SCOPES, issue, name};
-use crate::domain::ApiKeyRecord;
+use crate::domain::KeyRecord;
 use crate::http::error::ApiError;
 use crate::http::validate::{form_fields, one_of};
 use crate::limits::API_KEYS_MAX;
@@ -40,7 +40,7 @@ async fn page(visit: &Visit<'_>, entered: Entered) -> HandlerResult {
     Ok(visit.page("keys", "Keys").response(entered.status(), &content))
 }
 
-fn entry(visit: &Visit<'_>, key: &ApiKeyRecord) -> Markup {
+fn entry(visit: &Visit<'_>, key: &KeyRecord) -> Markup {
     let ago = |at| ago(visit.api, at);
     html! {
         li {
@@ -109,10 +109,10 @@ pub(crate) async fn revoke(visit: Visit<'_>) -> HandlerResult {
     page.confirm(&question, ("Revoke this key", Vec::new()), "keys")
 }
 
-fn title(key: &ApiKeyRecord) -> Markup {
+fn title(key: &KeyRecord) -> Markup {
     titled(key.name.as_deref().unwrap_or("Key without a name"), 100)
 }
 
-const fn rights(key: &ApiKeyRecord) -> &'static str {
+const fn rights(key: &KeyRecord) -> &'static str {
     if key.scopes.prompts_write { "It reads and writes" } else { "It only reads" }
 }
