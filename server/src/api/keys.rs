@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::view::Time;
 use super::{Api, HandlerResult, Request};
-use crate::domain::{KeyRecord, Caller, GeneratedKey, NewKey, Scopes};
+use crate::domain::{Caller, GeneratedKey, KeyRecord, NewKey, Scopes};
 use crate::http::error::ApiError;
 use crate::http::response;
 use crate::http::validate::{Field, FieldError, list as list_of, one_of, text};

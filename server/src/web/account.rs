@@ -17,7 +17,7 @@ use super::uploads::{FILE, Sent, receive};
 use super::visit::Visit;
 use crate::api::HandlerResult;
 use crate::api::export::export as document_of;
-use crate::api::import::{ImportError, import as add_document};
+use crate::api::import::parse;
 use crate::domain::account_name;
 use crate::http::error::ApiError;
 use crate::http::response;
@@ -103,13 +103,10 @@ pub(crate) async fn import(mut visit: Visit<'_>) -> HandlerResult {
             Ok(document)
         });
         let document = read.await?;
-        match add_document(&*visit.api.store, &visit.caller, &document).await {
-            Ok(_) => Ok(done_address("account", "imported")),
-            Err(ImportError::Document(problem)) => {
-                Err(refused(format!("cannot be imported: {problem}")))
-            }
-            Err(ImportError::Store(error)) => Err(error.into()),
-        }
+        let data = parse(&document);
+        let data = data.map_err(|problem| refused(format!("cannot be imported: {problem}")))?;
+        visit.store().import(&visit.caller, data).await?;
+        Ok(done_address("account", "imported"))
     };
     let form = |entered| ready(page(&visit, &name_of(&visit), &entered));
     visit.form(Entered::default(), imported, form).await

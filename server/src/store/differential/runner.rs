@@ -9,8 +9,8 @@ use promptarium::{PromptId, VaultId, VaultPromptId};
 use super::ids::Ids;
 use super::ops::{ACCOUNTS, Action, Op, Values};
 use crate::domain::{
-    Caller, KeyRecord, ListedPrompt, Membership, NewPrompt, Place, PromptPatch,
-    PromptQuery, PromptSearch, VaultRecord, slug,
+    Caller, KeyRecord, ListedPrompt, Membership, NewPrompt, Place, PromptPatch, PromptQuery,
+    PromptSearch, VaultRecord, slug,
 };
 use crate::store::contract_tests::caller;
 use crate::store::contract_tests::jobs::image;
