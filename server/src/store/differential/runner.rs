@@ -129,11 +129,7 @@ impl<'s> Runner<'s> {
                 let image = values.images().pop().unwrap_or_else(image);
                 show(store.add_image(caller, id, image).await?)
             }
-            _ => {
-                store.delete_prompt(caller, id).await?;
-                self.ids.remove_owned(values.account, "Prompt", id);
-                show(())
-            }
+            _ => show(store.delete_prompt(caller, id).await?),
         })
     }
 
@@ -165,11 +161,7 @@ impl<'s> Runner<'s> {
                 show(page)
             }
             Action::Import => show(store.import(caller, values.account_data()).await?),
-            _ => {
-                store.delete_vault(caller, id).await?;
-                self.ids.remove_owned(values.account, "Vault", id);
-                show(())
-            }
+            _ => show(store.delete_vault(caller, id).await?),
         })
     }
 
@@ -190,14 +182,9 @@ impl<'s> Runner<'s> {
                 let prompts: Vec<_> = (0..count).map(|_| self.ids.pick("Prompt", values)).collect();
                 show(store.add_prompts(caller, other, &prompts).await?)
             }
-            Action::RemoveMembership => {
-                store.remove_membership(caller, at).await?;
-                self.ids.remove_owned(values.account, "VaultPrompt", id);
-                show(())
-            }
+            Action::RemoveMembership => show(store.remove_membership(caller, at).await?),
             Action::MoveMembership => {
                 let moved = store.move_membership(caller, at, other).await?;
-                self.ids.remove_owned(values.account, "VaultPrompt", id);
                 self.vault_of.insert(moved.membership, other);
                 show(moved)
             }
