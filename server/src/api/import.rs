@@ -35,15 +35,6 @@ const ERROR_CHARS_MAX: usize = 1_000;
 /// # Errors
 /// Where it is wrong.
 pub(crate) fn parse(document: &[u8]) -> Result<AccountData, String> {
-    checked(document).map_err(|mut error| {
-        if let Some((end, _)) = error.char_indices().nth(ERROR_CHARS_MAX) {
-            error.replace_range(end.., "…");
-        }
-        error
-    })
-}
-
-fn checked(document: &[u8]) -> Result<AccountData, String> {
     let mut form = json_fields(document, FIELDS).map_err(|error| format!("the file {error}"))?;
     let format = form.required("format", one_of(FORMAT));
     let version = form.required("version", integer(VERSION..=VERSION));
@@ -71,7 +62,11 @@ fn checked(document: &[u8]) -> Result<AccountData, String> {
 /// The errors of all fields.
 fn lines(errors: &FieldErrors) -> String {
     let errors = errors.0.iter().map(|(name, error)| format!("{name}: {error}"));
-    errors.collect::<Vec<_>>().join("; ")
+    let mut text = errors.collect::<Vec<_>>().join("; ");
+    if let Some((end, _)) = text.char_indices().nth(ERROR_CHARS_MAX) {
+        text.replace_range(end.., "…");
+    }
+    text
 }
 
 /// An entry of a list that is an object with these fields. Exports have `null` for what is absent.

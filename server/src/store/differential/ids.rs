@@ -12,7 +12,7 @@ const UNKNOWN: i64 = i64::MAX;
 #[derive(Debug, Default)]
 pub(super) struct Ids {
     seen: BTreeMap<String, Vec<i64>>,
-    /// The ids that each account had at the last snapshot, and those seen since.
+    /// The ids that each account has, as far as the test knows.
     owned: [BTreeMap<String, Vec<i64>>; ACCOUNTS],
 }
 
@@ -51,6 +51,11 @@ impl Ids {
 
     pub(super) fn clear_owned(&mut self) {
         self.owned = Default::default();
+    }
+
+    pub(super) fn remove_owned(&mut self, account: usize, kind: &str, id: impl Into<i64>) {
+        let (id, owned) = (id.into(), self.owned[account].get_mut(kind));
+        owned.into_iter().for_each(|ids| ids.retain(|own| *own != id));
     }
 
     /// Usually one of the account's own ids, sometimes one of any account, present or

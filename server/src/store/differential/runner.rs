@@ -129,7 +129,11 @@ impl<'s> Runner<'s> {
                 let image = values.images().pop().unwrap_or_else(image);
                 show(store.add_image(caller, id, image).await?)
             }
-            _ => show(store.delete_prompt(caller, id).await?),
+            _ => {
+                store.delete_prompt(caller, id).await?;
+                self.ids.remove_owned(values.account, "Prompt", id);
+                show(())
+            }
         })
     }
 
@@ -161,7 +165,11 @@ impl<'s> Runner<'s> {
                 show(page)
             }
             Action::Import => show(store.import(caller, values.account_data()).await?),
-            _ => show(store.delete_vault(caller, id).await?),
+            _ => {
+                store.delete_vault(caller, id).await?;
+                self.ids.remove_owned(values.account, "Vault", id);
+                show(())
+            }
         })
     }
 
@@ -182,9 +190,14 @@ impl<'s> Runner<'s> {
                 let prompts: Vec<_> = (0..count).map(|_| self.ids.pick("Prompt", values)).collect();
                 show(store.add_prompts(caller, other, &prompts).await?)
             }
-            Action::RemoveMembership => show(store.remove_membership(caller, at).await?),
+            Action::RemoveMembership => {
+                store.remove_membership(caller, at).await?;
+                self.ids.remove_owned(values.account, "VaultPrompt", id);
+                show(())
+            }
             Action::MoveMembership => {
                 let moved = store.move_membership(caller, at, other).await?;
+                self.ids.remove_owned(values.account, "VaultPrompt", id);
                 self.vault_of.insert(moved.membership, other);
                 show(moved)
             }
