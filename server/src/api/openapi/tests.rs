@@ -192,6 +192,21 @@ macro_rules! limits {
     };
 }
 
+/// Each limit of a request is in `checked`. Ids have limits of their own, and so have strings that must
+/// not be empty.
+fn only_known_limits(document: &Value, checked: &BTreeSet<String>) {
+    for (id, (.., one)) in operations(document) {
+        for (name, schema) in fields(one, "query") {
+            for keyword in "minLength maxLength minItems maxItems minimum maximum".split(' ') {
+                let place = format!("{keyword} of {id}.{name}");
+                let is_non_empty = keyword == "minLength" && schema[keyword] == 1;
+                let is_known = schema["format"] == "int64" || checked.contains(&place);
+                assert!(schema.get(keyword).is_none() || is_known || is_non_empty, "{place}");
+            }
+        }
+    }
+}
+
 /// Both ways: each constant is in the document, and each limit of a request is a constant.
 #[test]
 fn limits_are_those_of_the_sdk() {
@@ -244,17 +259,7 @@ fn limits_are_those_of_the_sdk() {
             }
         }
     }
-    // Ids have limits of their own, and so have strings that must not be empty.
-    for (id, (.., one)) in operations(&document) {
-        for (name, schema) in fields(one, "query") {
-            for keyword in "minLength maxLength minItems maxItems minimum maximum".split(' ') {
-                let place = format!("{keyword} of {id}.{name}");
-                let is_non_empty = keyword == "minLength" && schema[keyword] == 1;
-                let is_known = schema["format"] == "int64" || checked.contains(&place);
-                assert!(schema.get(keyword).is_none() || is_known || is_non_empty, "{place}");
-            }
-        }
-    }
+    only_known_limits(&document, &checked);
     let source = include_str!("../../../../sdk/src/limits.rs");
     let names =
         source.lines().filter_map(|line| line.strip_prefix("pub const ")?.split(':').next());
