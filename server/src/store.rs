@@ -19,7 +19,6 @@
 
 #![allow(missing_docs, reason = "a method has a comment if its name does not say all")]
 
-mod accounts;
 #[cfg(test)]
 pub(crate) mod contract_tests;
 #[cfg(test)]
@@ -40,11 +39,7 @@ use promptarium::PromptId;
 use crate::domain::Caller;
 use crate::limits::LONG_WRITE_TIMEOUT;
 
-pub use self::accounts::AccountStore;
-pub use self::jobs::{JobQueue, JobStore};
-pub use self::keys::{KeyStore, SessionStore};
-pub use self::prompts::{PromptStore, SearchStore};
-pub use self::vaults::{Contents, MembershipStore, Moved, VaultStore};
+pub use self::{jobs::*, keys::*, prompts::*, vaults::*};
 /// For stores of tests, in other crates.
 #[cfg(feature = "test-support")]
 pub use crate::domain::*;

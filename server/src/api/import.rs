@@ -1,4 +1,4 @@
-//! Imports: the document of an export is checked as a whole and then added to an account.
+//! Imports: the document of an export is checked as a whole before it is added to an account.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
@@ -9,15 +9,12 @@ use url::Url;
 
 use super::export::{FORMAT, VERSION};
 use super::{prompts, vaults};
-use crate::domain::{
-    AccountData, Caller, ImageRef, PromptImage, PromptInputs, PromptRecord, VaultRecord,
-};
+use crate::domain::{AccountData, ImageRef, PromptImage, PromptInputs, PromptRecord, VaultRecord};
 use crate::http::validate::{
     Field, FieldError, FieldErrors, Form, absolute_url, id, integer, json_fields, list as list_of,
     one_of, text,
 };
 use crate::limits::{IMPORT_PROMPTS_MAX, PROMPT_IMAGES_MAX, VAULTS_MAX};
-use crate::store::{Store, StoreError};
 
 const FIELDS: &[&str] = &["format", "version", "prompts", "vaults"];
 /// With those of the API, of which an export has no `vaultId`.
@@ -33,35 +30,11 @@ const MEMBER_FIELDS: &[&str] = &["id", "isPinned"];
 /// A longer list of errors does not help anybody.
 const ERROR_CHARS_MAX: usize = 1_000;
 
-/// Why a document was not imported.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum ImportError {
-    /// It says where the document is wrong.
-    #[error("{0}")]
-    Document(String),
-    #[error(transparent)]
-    Store(#[from] StoreError),
-}
-
-/// Checks a whole document, then adds all of it to an account, or nothing. Returns how many prompts
-/// and vaults it has.
-pub(crate) async fn import(
-    store: &dyn Store,
-    caller: &Caller,
-    document: &[u8],
-) -> Result<(usize, usize), ImportError> {
-    let data = parse(document).map_err(|mut error| {
-        if let Some((end, _)) = error.char_indices().nth(ERROR_CHARS_MAX) {
-            error.replace_range(end.., "…");
-        }
-        ImportError::Document(error)
-    })?;
-    let counts = (data.prompts.len(), data.vaults.len());
-    store.import(caller, data).await?;
-    Ok(counts)
-}
-
-fn parse(document: &[u8]) -> Result<AccountData, String> {
+/// Checks a whole document.
+///
+/// # Errors
+/// Where it is wrong.
+pub(crate) fn parse(document: &[u8]) -> Result<AccountData, String> {
     let mut form = json_fields(document, FIELDS).map_err(|error| format!("the file {error}"))?;
     let format = form.required("format", one_of(FORMAT));
     let version = form.required("version", integer(VERSION..=VERSION));
@@ -89,7 +62,11 @@ fn parse(document: &[u8]) -> Result<AccountData, String> {
 /// The errors of all fields.
 fn lines(errors: &FieldErrors) -> String {
     let errors = errors.0.iter().map(|(name, error)| format!("{name}: {error}"));
-    errors.collect::<Vec<_>>().join("; ")
+    let mut text = errors.collect::<Vec<_>>().join("; ");
+    if let Some((end, _)) = text.char_indices().nth(ERROR_CHARS_MAX) {
+        text.replace_range(end.., "…");
+    }
+    text
 }
 
 /// An entry of a list that is an object with these fields. Exports have `null` for what is absent.

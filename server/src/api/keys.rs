@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::view::Time;
 use super::{Api, HandlerResult, Request};
-use crate::domain::{ApiKeyRecord, Caller, GeneratedKey, NewKey, Scopes};
+use crate::domain::{Caller, GeneratedKey, KeyRecord, NewKey, Scopes};
 use crate::http::error::ApiError;
 use crate::http::response;
 use crate::http::validate::{Field, FieldError, list as list_of, one_of, text};
@@ -20,7 +20,7 @@ pub(crate) const FIELDS: &[&str] = &["name", "scopes"];
 pub(crate) const SCOPES: &[(&str, Scopes)] = &[("prompts:write", Scopes::ALL)];
 
 /// An API key without its text (KE-04, S-46).
-fn view(record: &ApiKeyRecord) -> Value {
+fn view(record: &KeyRecord) -> Value {
     let scopes = SCOPES.iter().filter(|_| record.scopes.prompts_write);
     json!({
         "publicId": &*record.public_id,
@@ -52,7 +52,7 @@ pub(crate) async fn issue(
     caller: &Caller,
     name: &str,
     scopes: Scopes,
-) -> Result<(ApiKeyRecord, GeneratedKey), StoreError> {
+) -> Result<(KeyRecord, GeneratedKey), StoreError> {
     let key = api.vendor.make();
     let new = NewKey { name: Some(name.into()), ..NewKey::new(&key, scopes) };
     Ok((api.store.create_api_key(caller, new).await?, key))

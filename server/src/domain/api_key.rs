@@ -87,12 +87,6 @@ pub struct KeyRecord {
     pub account: AccountId,
     /// SHA-256 of the whole key.
     pub digest: [u8; 32],
-    pub shown: ApiKeyRecord,
-}
-
-/// What its owner sees of a key.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ApiKeyRecord {
     pub public_id: Box<str>,
     pub name: Option<Box<str>>,
     pub scopes: Scopes,
@@ -105,11 +99,11 @@ pub struct ApiKeyRecord {
 impl KeyRecord {
     /// The caller that this key authenticates.
     pub const fn caller(&self) -> Caller {
-        Caller { key: self.id, account: self.account, scopes: self.shown.scopes }
+        Caller { key: self.id, account: self.account, scopes: self.scopes }
     }
 
     pub const fn is_revoked(&self) -> bool {
-        self.shown.revoked_at.is_some()
+        self.revoked_at.is_some()
     }
 }
 

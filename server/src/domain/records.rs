@@ -92,12 +92,6 @@ pub struct PromptPatch {
     pub vault: Option<VaultId>,
 }
 
-impl PromptPatch {
-    pub fn is_empty(&self) -> bool {
-        *self == Self::default()
-    }
-}
-
 /// A picture or video linked to a prompt. It is stored as JSON.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -216,12 +210,6 @@ pub struct VaultPatch {
     pub visibility: Option<VaultVisibility>,
     /// New cover, or `Some(None)` to clear it.
     pub cover_image: Option<Option<ImageRef>>,
-}
-
-impl VaultPatch {
-    pub fn is_empty(&self) -> bool {
-        *self == Self::default()
-    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

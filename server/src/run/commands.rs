@@ -193,12 +193,15 @@ fn cell(value: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::ApiKeyRecord;
+    use crate::domain::{AccountId, KeyId, KeyRecord};
 
     #[test]
     fn keys_are_listed_in_columns_and_as_json() {
         let at = "2026-01-02T03:04:05.6Z".parse().unwrap();
-        let key = |public_id: &str, revoked: bool| ApiKeyRecord {
+        let key = |public_id: &str, revoked: bool| KeyRecord {
+            id: KeyId(1),
+            account: AccountId(1),
+            digest: [0; 32],
             public_id: public_id.into(),
             name: (!revoked).then(|| "Laptop".into()),
             scopes: Scopes { prompts_write: !revoked },

@@ -29,24 +29,19 @@ use crate::domain::{
 /// Makes of each function a test on memory and one on PostgreSQL.
 macro_rules! contract_tests {
     ($($name:ident)*) => {
-        mod memory {
-            $(
-                #[tokio::test(flavor = "multi_thread")]
-                async fn $name() {
-                    super::super::run(super::super::StoreUnderTest::memory(), super::$name).await;
-                }
-            )*
-        }
+        $(mod $name {
+            use crate::store::contract_tests::{StoreUnderTest, run};
 
-        mod postgres {
-            $(
-                #[tokio::test(flavor = "multi_thread")]
-                async fn $name() {
-                    let db = super::super::StoreUnderTest::postgres().await;
-                    super::super::run(db, super::$name).await;
-                }
-            )*
-        }
+            #[tokio::test(flavor = "multi_thread")]
+            async fn in_memory() {
+                run(StoreUnderTest::memory(), super::$name).await;
+            }
+
+            #[tokio::test(flavor = "multi_thread")]
+            async fn on_postgres() {
+                run(StoreUnderTest::postgres().await, super::$name).await;
+            }
+        })*
     };
 }
 use contract_tests;

@@ -46,7 +46,6 @@ struct Data {
     accounts: BTreeMap<AccountId, Account>,
     /// API keys, revoked ones too.
     keys: BTreeMap<KeyId, KeyRecord>,
-    by_public_id: HashMap<Box<str>, KeyId>,
     sessions: BTreeMap<KeyId, Session>,
     /// One-time codes by their digests.
     codes: HashMap<[u8; 32], Code>,
@@ -58,23 +57,21 @@ struct Data {
 struct Shared {
     clock: Clock,
     vaults_max: usize,
-    ids: Arc<Ids>,
+    /// Of whatever kind.
+    last_id: Arc<AtomicI64>,
 }
 
-/// The last id of each kind.
-#[derive(Debug, Default)]
-struct Ids {
-    prompts: AtomicI64,
-    vaults: AtomicI64,
-    memberships: AtomicI64,
-    others: AtomicI64,
+impl Shared {
+    fn next_id(&self) -> i64 {
+        self.last_id.fetch_add(1, Relaxed) + 1
+    }
 }
 
 impl MemoryStore {
     /// An empty store that takes its times from `clock`.
     pub fn new(clock: Clock) -> Self {
         let start = (Instant::now(), clock.now());
-        let shared = Shared { clock: clock.clone(), vaults_max: VAULTS_MAX, ids: Arc::default() };
+        let shared = Shared { clock: clock.clone(), vaults_max: VAULTS_MAX, ..Shared::default() };
         let data = RwLock::new(Data { shared, ..Data::default() });
         Self { clock, start, data, jobs_changed: Notify::new() }
     }
@@ -141,7 +138,7 @@ impl Data {
 
     /// Creates an account with its General vault.
     fn create_account(&mut self, name: &str) -> AccountId {
-        let id = AccountId(next(&self.shared.ids.others));
+        let id = AccountId(self.shared.next_id());
         let shared = self.shared.clone();
         let mut account = Account { id, name: name.into(), shared, ..Account::default() };
         let visibility = VaultVisibility::Private;
@@ -161,9 +158,4 @@ impl Store for MemoryStore {
     async fn check(&self) -> Result<()> {
         Ok(())
     }
-}
-
-/// The next id of a kind.
-fn next(last: &AtomicI64) -> i64 {
-    last.fetch_add(1, Relaxed) + 1
 }

@@ -11,7 +11,7 @@ use super::prelude::*;
 use super::sessions::SIGN_IN;
 use super::uploads::{FILE, Sent, receive};
 use crate::api::export::export as document_of;
-use crate::api::import::{ImportError, import as add_document};
+use crate::api::import::parse;
 use crate::domain::account_name;
 use crate::http::response;
 use crate::http::validate::text;
@@ -95,13 +95,10 @@ pub(crate) async fn import(mut visit: Visit<'_>) -> HandlerResult {
             Ok(document)
         });
         let document = read.await?;
-        match add_document(&*visit.api.store, &visit.caller, &document).await {
-            Ok(_) => Ok(done_address("account", "imported")),
-            Err(ImportError::Document(problem)) => {
-                Err(refused(format!("cannot be imported: {problem}")))
-            }
-            Err(ImportError::Store(error)) => Err(error.into()),
-        }
+        let data = parse(&document);
+        let data = data.map_err(|problem| refused(format!("cannot be imported: {problem}")))?;
+        visit.store().import(&visit.caller, data).await?;
+        Ok(done_address("account", "imported"))
     };
     let form = |entered| ready(page(&visit, &name_of(&visit), &entered));
     visit.form(Entered::default(), imported, form).await

@@ -4,7 +4,7 @@ use std::future::ready;
 
 use super::prelude::*;
 use crate::api::keys::{SCOPES, issue, name};
-use crate::domain::ApiKeyRecord;
+use crate::domain::KeyRecord;
 use crate::http::validate::one_of;
 use crate::limits::API_KEYS_MAX;
 
@@ -32,7 +32,7 @@ async fn page(visit: &Visit<'_>, entered: Entered) -> HandlerResult {
     Ok(visit.page("keys", "Keys").response(entered.status(), &content))
 }
 
-fn entry(visit: &Visit<'_>, key: &ApiKeyRecord) -> Markup {
+fn entry(visit: &Visit<'_>, key: &KeyRecord) -> Markup {
     html! {
         li {
             strong { (title(key)) }
@@ -87,10 +87,10 @@ pub(crate) async fn revoke(visit: Visit<'_>) -> HandlerResult {
     visit.done("keys", "key-revoked")
 }
 
-fn title(key: &ApiKeyRecord) -> Markup {
+fn title(key: &KeyRecord) -> Markup {
     titled(key.name.as_deref().unwrap_or("Key without a name"), 100)
 }
 
-const fn rights(key: &ApiKeyRecord) -> &'static str {
+const fn rights(key: &KeyRecord) -> &'static str {
     if key.scopes.prompts_write { "It reads and writes" } else { "It only reads" }
 }

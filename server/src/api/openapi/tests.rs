@@ -187,25 +187,21 @@ fn enumerations_have_the_words_that_the_handlers_take() {
 }
 
 macro_rules! limits {
-    ($($constant:ident, $keywords:literal, $places:literal;)*) => {
-        [$((stringify!($constant), $keywords, $places, json!(l::$constant))),*]
+    ($($constant:ident, $keywords:literal, $field:literal, $owners:literal;)*) => {
+        [$((stringify!($constant), $keywords, $field, $owners, json!(l::$constant))),*]
     };
 }
 
-/// Each limit of a request is one of those in `checked`.
-fn only_checked_limits(document: &Value, checked: &BTreeSet<(String, &str)>) {
+/// Each limit of a request is in `checked`. Ids have limits of their own, and so have strings that must
+/// not be empty.
+fn only_known_limits(document: &Value, checked: &BTreeSet<String>) {
     for (id, (.., one)) in operations(document) {
         for (name, schema) in fields(one, "query") {
-            // Other limits are those of ids, and strings that must not be empty.
-            for keyword in ["minLength", "maxLength", "minItems", "maxItems", "minimum", "maximum"]
-            {
-                let is_known = schema["format"] == "int64"
-                    || checked.contains(&(format!("{id}.{name}"), keyword));
+            for keyword in "minLength maxLength minItems maxItems minimum maximum".split(' ') {
+                let place = format!("{keyword} of {id}.{name}");
                 let is_non_empty = keyword == "minLength" && schema[keyword] == 1;
-                assert!(
-                    schema.get(keyword).is_none() || is_known || is_non_empty,
-                    "{keyword} of {id}.{name}"
-                );
+                let is_known = schema["format"] == "int64" || checked.contains(&place);
+                assert!(schema.get(keyword).is_none() || is_known || is_non_empty, "{place}");
             }
         }
     }
@@ -215,58 +211,55 @@ fn only_checked_limits(document: &Value, checked: &BTreeSet<(String, &str)>) {
 #[test]
 fn limits_are_those_of_the_sdk() {
     let rows = limits! {
-        PAGE_SIZE, "minimum maximum", "listPrompts.limit";
-        PAGE_SIZE_DEFAULT, "default", "listPrompts.limit";
-        PROMPT_TITLE_CHARS, "minLength maxLength",
-            "createPrompt.title updatePrompt.title Prompt.title ListedPrompt.title";
-        PROMPT_TEXT_CHARS, "minLength maxLength",
-            "createPrompt.prompt updatePrompt.prompt Prompt.prompt ListedPrompt.prompt";
-        PROMPT_ASPECT_RATIO_CHARS_MAX, "maxLength",
-            "createPrompt.aspectRatio updatePrompt.aspectRatio";
-        PROMPT_REFERENCE_MEDIA_URLS_MAX, "maxItems",
-            "createPrompt.referenceMediaUrls updatePrompt.referenceMediaUrls";
-        PROMPT_PLATFORM_CHARS_MAX, "maxLength",
-            "createPrompt.platform updatePrompt.platform Prompt.platform ListedPrompt.platform";
-        MODEL_ID_CHARS_MAX, "maxLength", "createPrompt.modelId updatePrompt.modelId";
-        URL_CHARS_MAX, "maxLength",
-            "createPrompt.imageUrl updatePrompt.imageUrl createGeneration.imageInput";
-        CLIENT_JOB_ID_CHARS, "minLength maxLength", "createGeneration.clientJobId";
-        GENERATION_MODEL_ID_CHARS, "minLength maxLength",
-            "createGeneration.modelId createGeneration.imageEditEndpointId";
-        GENERATION_ASPECT_RATIO_CHARS_MAX, "maxLength", "createGeneration.aspectRatio";
-        VAULT_NAME_CHARS, "minLength maxLength", "createVault.name updateVault.name Vault.name";
-        API_KEY_NAME_CHARS, "minLength maxLength", "createApiKey.name";
-        VAULT_DESCRIPTION_CHARS_MAX, "maxLength",
-            "createVault.description updateVault.description Vault.description";
-        ADDED_PROMPTS, "minItems maxItems", "addVaultPrompts.promptIds";
-        GENERATION_PROMPT_CHARS_MAX, "maxLength", "createGeneration.prompt";
-        GENERATION_NEGATIVE_PROMPT_CHARS_MAX, "maxLength", "createGeneration.negativePrompt";
-        GENERATION_IMAGE_INPUTS_MAX, "maxItems", "createGeneration.imageInputs";
-        GENERATION_REFERENCE_IMAGE_URLS_MAX, "maxItems", "createGeneration.referenceImageUrls";
-        GENERATION_BATCH_COUNT, "minimum maximum", "createGeneration.batchCount";
-        GENERATION_BATCH_COUNT_DEFAULT, "x-default", "createGeneration.batchCount";
-        GENERATION_ASPECT_RATIO_DEFAULT, "x-default", "createGeneration.aspectRatio";
-        UPLOAD_SIZE_BYTES, "minimum maximum", "createUploadSlot.size UploadSlot.size";
-        UPLOAD_SLOT_LIFETIME_SECONDS, "const", "UploadSlot.expiresIn";
+        PAGE_SIZE, "minimum maximum", "limit", "listPrompts";
+        PAGE_SIZE_DEFAULT, "default", "limit", "listPrompts";
+        PROMPT_TITLE_CHARS, "minLength maxLength", "title",
+            "createPrompt updatePrompt Prompt ListedPrompt";
+        PROMPT_TEXT_CHARS, "minLength maxLength", "prompt",
+            "createPrompt updatePrompt Prompt ListedPrompt";
+        PROMPT_ASPECT_RATIO_CHARS_MAX, "maxLength", "aspectRatio", "createPrompt updatePrompt";
+        PROMPT_REFERENCE_MEDIA_URLS_MAX, "maxItems", "referenceMediaUrls",
+            "createPrompt updatePrompt";
+        PROMPT_PLATFORM_CHARS_MAX, "maxLength", "platform",
+            "createPrompt updatePrompt Prompt ListedPrompt";
+        MODEL_ID_CHARS_MAX, "maxLength", "modelId", "createPrompt updatePrompt";
+        URL_CHARS_MAX, "maxLength", "imageUrl", "createPrompt updatePrompt";
+        URL_CHARS_MAX, "maxLength", "imageInput", "createGeneration";
+        CLIENT_JOB_ID_CHARS, "minLength maxLength", "clientJobId", "createGeneration";
+        GENERATION_MODEL_ID_CHARS, "minLength maxLength", "modelId", "createGeneration";
+        GENERATION_MODEL_ID_CHARS, "minLength maxLength", "imageEditEndpointId", "createGeneration";
+        GENERATION_ASPECT_RATIO_CHARS_MAX, "maxLength", "aspectRatio", "createGeneration";
+        VAULT_NAME_CHARS, "minLength maxLength", "name", "createVault updateVault Vault";
+        API_KEY_NAME_CHARS, "minLength maxLength", "name", "createApiKey";
+        VAULT_DESCRIPTION_CHARS_MAX, "maxLength", "description", "createVault updateVault Vault";
+        ADDED_PROMPTS, "minItems maxItems", "promptIds", "addVaultPrompts";
+        GENERATION_PROMPT_CHARS_MAX, "maxLength", "prompt", "createGeneration";
+        GENERATION_NEGATIVE_PROMPT_CHARS_MAX, "maxLength", "negativePrompt", "createGeneration";
+        GENERATION_IMAGE_INPUTS_MAX, "maxItems", "imageInputs", "createGeneration";
+        GENERATION_REFERENCE_IMAGE_URLS_MAX, "maxItems", "referenceImageUrls", "createGeneration";
+        GENERATION_BATCH_COUNT, "minimum maximum", "batchCount", "createGeneration";
+        GENERATION_BATCH_COUNT_DEFAULT, "x-default", "batchCount", "createGeneration";
+        GENERATION_ASPECT_RATIO_DEFAULT, "x-default", "aspectRatio", "createGeneration";
+        UPLOAD_SIZE_BYTES, "minimum maximum", "size", "createUploadSlot UploadSlot";
+        UPLOAD_SLOT_LIFETIME_SECONDS, "const", "expiresIn", "UploadSlot";
     };
     let document = resolved();
     let mut checked = BTreeSet::new();
-    for (constant, keywords, places, value) in &rows {
-        for (place, keyword) in places
-            .split(' ')
-            .flat_map(|place| keywords.split(' ').map(move |keyword| (place, keyword)))
-        {
-            let end = if keyword.starts_with("min") { "start" } else { "end" };
-            let expected = value.get(end).unwrap_or(value);
-            assert_eq!(
-                schema_of(&document, place)[keyword],
-                *expected,
-                "{constant}: {keyword} of {place}"
-            );
-            checked.insert((place.to_owned(), keyword));
+    for (constant, keywords, field, owners, value) in &rows {
+        for place in owners.split(' ').map(|owner| format!("{owner}.{field}")) {
+            for keyword in keywords.split(' ') {
+                let end = if keyword.starts_with("min") { "start" } else { "end" };
+                let limit = &schema_of(&document, &place)[keyword];
+                assert_eq!(
+                    limit,
+                    value.get(end).unwrap_or(value),
+                    "{constant}: {keyword} of {place}"
+                );
+                checked.insert(format!("{keyword} of {place}"));
+            }
         }
     }
-    only_checked_limits(&document, &checked);
+    only_known_limits(&document, &checked);
     let source = include_str!("../../../../sdk/src/limits.rs");
     let names =
         source.lines().filter_map(|line| line.strip_prefix("pub const ")?.split(':').next());

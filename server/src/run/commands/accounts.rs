@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::super::{Failure, print};
 use super::{Output, list, no_account, refused, sign_in_code};
 use crate::api::export::export;
-use crate::api::import::{ImportError, import};
+use crate::api::import;
 use crate::clock::Clock;
 use crate::config::{AccountCommand, SessionCommand};
 use crate::domain::{KeyId, SecretToken, SessionRecord};
@@ -101,16 +101,15 @@ async fn import_file(store: &PostgresStore, name: &str, file: &Path) -> Result<O
     let is_file = file != Path::new("-");
     let document = if is_file { fs::read_to_string(file) } else { io::read_to_string(io::stdin()) };
     let document = document.map_err(|error| format!("{place} cannot be read: {error}"))?;
-    let (prompts, vaults) = as_owner(store, name, async |session| {
-        let imported = import(store, &session.caller(), document.as_bytes()).await;
-        imported.map_err(|error| match error {
-            ImportError::Document(problem) => {
-                refused(format!("nothing is imported: {place}: {problem}"))
-            }
-            ImportError::Store(error @ (StoreError::TooManyVaults | StoreError::TooLarge)) => {
+    let data = import::parse(document.as_bytes())
+        .map_err(|problem| refused(format!("nothing is imported: {place}: {problem}")))?;
+    let (prompts, vaults) = (data.prompts.len(), data.vaults.len());
+    as_owner(store, name, async move |session| {
+        store.import(&session.caller(), data).await.map_err(|error| match error {
+            StoreError::TooManyVaults | StoreError::TooLarge => {
                 refused(format!("nothing is imported: {error}"))
             }
-            ImportError::Store(error) => error.into(),
+            error => error.into(),
         })
     })
     .await?;

@@ -9,8 +9,8 @@ use promptarium::{PromptId, VaultId, VaultPromptId};
 use super::ids::Ids;
 use super::ops::{ACCOUNTS, Action, Op, Values};
 use crate::domain::{
-    ApiKeyRecord, Caller, KeyRecord, ListedPrompt, Membership, NewPrompt, Place, PromptPatch,
-    PromptQuery, PromptSearch, VaultRecord, slug,
+    Caller, KeyRecord, ListedPrompt, Membership, NewPrompt, Place, PromptPatch, PromptQuery,
+    PromptSearch, VaultRecord, slug,
 };
 use crate::store::contract_tests::caller;
 use crate::store::contract_tests::jobs::image;
@@ -78,7 +78,7 @@ impl<'s> Runner<'s> {
             }
             Action::FindKey => {
                 let found = store.find_key(&public_id, &[7; 32]).await?;
-                show(found.map(|key| KeyRecord { shown: without_last_use(key.shown), ..key }))
+                show(found.map(without_last_use))
             }
             Action::RenameAccount => {
                 let name = format!("account-{}", values.below(ACCOUNTS + 2));
@@ -252,8 +252,8 @@ impl<'s> Runner<'s> {
 }
 
 /// A database is told of the last use while the next operation runs already.
-pub(super) fn without_last_use(key: ApiKeyRecord) -> ApiKeyRecord {
-    ApiKeyRecord { last_used_at: None, ..key }
+pub(super) fn without_last_use(key: KeyRecord) -> KeyRecord {
+    KeyRecord { last_used_at: None, ..key }
 }
 
 pub(super) fn show(value: impl Debug) -> String {

@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use async_trait::async_trait;
 use promptarium::{PromptId, VaultId};
 
+use super::MemoryStore;
 use super::account::later;
 use super::vaults::listed;
-use super::{Data, MemoryStore};
 use crate::domain::{
     AccountData, AccountId, Caller, ListedPrompt, Membership, PromptImage, VaultRecord,
     VaultVisibility,
@@ -37,8 +37,6 @@ impl AccountStore for MemoryStore {
         data.keys.retain(|_, key| key.account != id);
         data.sessions.retain(|_, session| session.record.account != id);
         data.codes.retain(|_, code| code.account != id);
-        let Data { by_public_id, keys, .. } = &mut *data;
-        by_public_id.retain(|_, id| keys.contains_key(id));
         Ok(())
     }
 

@@ -6,8 +6,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use jiff::Timestamp;
 
-use super::{Data, MemoryStore, next};
-use crate::domain::{AccountId, ApiKeyRecord, Caller, KeyId, KeyRecord, NewKey, SessionRecord};
+use super::{Data, MemoryStore};
+use crate::domain::{AccountId, Caller, KeyId, KeyRecord, NewKey, SessionRecord};
 use crate::limits::{
     API_KEYS_MAX, LAST_USE_PRECISION, SESSION_IDLE, SESSION_MAX, SIGN_IN_CODE_LIFETIME,
 };
@@ -30,25 +30,31 @@ pub(super) struct Code {
 
 impl Data {
     fn key(&self, public_id: &str) -> Option<&KeyRecord> {
-        self.keys.get(self.by_public_id.get(public_id)?)
+        self.keys.values().find(|key| *key.public_id == *public_id)
     }
 
     fn keys_of(&self, account: AccountId) -> impl Iterator<Item = &KeyRecord> {
         self.keys.values().filter(move |key| key.account == account)
     }
 
-    fn insert_key(&mut self, account: AccountId, new: NewKey) -> Result<ApiKeyRecord> {
-        let NewKey { public_id, name, digest, scopes, revoked } = new;
-        if self.by_public_id.contains_key(&public_id) {
+    fn insert_key(&mut self, account: AccountId, new: NewKey) -> Result<KeyRecord> {
+        if self.key(&new.public_id).is_some() {
             return Err(StoreError::KeyTaken);
         }
-        let id = KeyId(next(&self.shared.ids.others));
-        self.by_public_id.insert(public_id.clone(), id);
-        let created_at = self.shared.clock.now();
-        let (last_used_at, revoked_at) = (None, revoked.then_some(created_at));
-        let shown = ApiKeyRecord { public_id, name, scopes, created_at, last_used_at, revoked_at };
-        self.keys.insert(id, KeyRecord { id, account, digest, shown: shown.clone() });
-        Ok(shown)
+        let (id, created_at) = (KeyId(self.shared.next_id()), self.shared.clock.now());
+        let key = KeyRecord {
+            id,
+            account,
+            digest: new.digest,
+            public_id: new.public_id,
+            name: new.name,
+            scopes: new.scopes,
+            created_at,
+            last_used_at: None,
+            revoked_at: new.revoked.then_some(created_at),
+        };
+        self.keys.insert(id, key.clone());
+        Ok(key)
     }
 }
 
@@ -71,7 +77,7 @@ impl KeyStore for MemoryStore {
         let owner = data.account_named(account).map(|account| account.id);
         if let Some(other) = data.key(&key.public_id) {
             let same = Some(other.account) == owner
-                && (other.digest, other.shown.scopes) == (key.digest, key.scopes)
+                && (other.digest, other.scopes) == (key.digest, key.scopes)
                 && other.is_revoked() == key.revoked;
             return if same { Ok(()) } else { Err(StoreError::KeyTaken) };
         }
@@ -86,13 +92,13 @@ impl KeyStore for MemoryStore {
     async fn record_use(&self, key: &KeyRecord) -> Result<()> {
         let now = self.clock.now();
         let is_due = |key: &KeyRecord| {
-            let last = key.shown.last_used_at;
+            let last = key.last_used_at;
             last.is_none_or(|last| after(last, LAST_USE_PRECISION) <= now)
         };
         if self.data.read().keys.get(&key.id).is_some_and(is_due)
             && let Some(key) = self.data.write().keys.get_mut(&key.id)
         {
-            key.shown.last_used_at = Some(now);
+            key.last_used_at = Some(now);
         }
         Ok(())
     }
@@ -101,7 +107,7 @@ impl KeyStore for MemoryStore {
         self.data.read().check(caller)
     }
 
-    async fn create_api_key(&self, caller: &Caller, new: NewKey) -> Result<ApiKeyRecord> {
+    async fn create_api_key(&self, caller: &Caller, new: NewKey) -> Result<KeyRecord> {
         let mut data = self.locked(caller)?;
         let live = data.keys_of(caller.account).filter(|key| !key.is_revoked());
         if live.count() >= API_KEYS_MAX {
@@ -110,20 +116,20 @@ impl KeyStore for MemoryStore {
         data.insert_key(caller.account, new)
     }
 
-    async fn api_keys(&self, caller: &Caller) -> Result<Vec<ApiKeyRecord>> {
+    async fn api_keys(&self, caller: &Caller) -> Result<Vec<KeyRecord>> {
         let data = self.locked(caller)?;
         let mut own: Vec<_> = data.keys_of(caller.account).collect();
-        own.sort_unstable_by_key(|key| Reverse((key.shown.created_at, key.id)));
-        Ok(own.into_iter().map(|key| key.shown.clone()).collect())
+        own.sort_unstable_by_key(|key| Reverse((key.created_at, key.id)));
+        Ok(own.into_iter().cloned().collect())
     }
 
-    async fn revoke_api_key(&self, caller: &Caller, public_id: &str) -> Result<ApiKeyRecord> {
+    async fn revoke_api_key(&self, caller: &Caller, public_id: &str) -> Result<KeyRecord> {
         let mut data = self.locked(caller)?;
-        let Data { keys, by_public_id, .. } = &mut *data;
-        let key = by_public_id.get(public_id).and_then(|id| keys.get_mut(id));
-        let key = key.filter(|key| key.account == caller.account).ok_or(StoreError::NotFound)?;
-        key.shown.revoked_at.get_or_insert(self.clock.now());
-        Ok(key.shown.clone())
+        let is_meant =
+            |key: &&mut KeyRecord| key.account == caller.account && *key.public_id == *public_id;
+        let key = data.keys.values_mut().find(is_meant).ok_or(StoreError::NotFound)?;
+        key.revoked_at.get_or_insert(self.clock.now());
+        Ok(key.clone())
     }
 }
 
@@ -148,7 +154,7 @@ impl SessionStore for MemoryStore {
         let (mut data, now) = (self.data.write(), self.clock.now());
         let code = data.codes.remove(&code).filter(|code| code.expires_at > now);
         let Some(Code { account, .. }) = code else { return Ok(None) };
-        let id = KeyId(next(&data.shared.ids.others));
+        let id = KeyId(data.shared.next_id());
         let record = SessionRecord {
             id,
             account,

@@ -57,7 +57,7 @@ impl PromptStore for MemoryStore {
             if !has_model && patch.kind.is_some_and(PromptKind::needs_model) {
                 return Err(StoreError::ModelRequired);
             }
-            if patch.is_empty() {
+            if patch == PromptPatch::default() {
                 return Ok(shown);
             }
             let mut record = Arc::unwrap_or_clone(shown);

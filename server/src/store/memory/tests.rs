@@ -23,12 +23,13 @@ impl MemoryStore {
         let data = self.data.read();
         let names: BTreeSet<_> = data.accounts.values().map(|account| &account.name).collect();
         assert_eq!(names.len(), data.accounts.len(), "two accounts have one name");
+        let mut public_ids = BTreeSet::new();
         for (id, key) in &data.keys {
-            assert_eq!((*id, data.by_public_id[&key.shown.public_id]), (key.id, key.id));
+            assert_eq!(*id, key.id);
+            assert!(public_ids.insert(&key.public_id), "two keys have one public id");
             assert!(data.accounts.contains_key(&key.account));
             assert!(!data.sessions.contains_key(id), "a session has the id of a key");
         }
-        assert_eq!(data.by_public_id.len(), data.keys.len());
         for (id, account) in &data.accounts {
             assert_eq!(*id, account.id);
             account.check_invariants();

@@ -57,7 +57,7 @@ impl VaultStore for MemoryStore {
             let now = account.now();
             let vault = account.vault_mut(id)?;
             let record = &mut vault.record;
-            if !patch.is_empty() {
+            if patch != VaultPatch::default() {
                 set(&mut record.slug, slug);
                 set(&mut record.name, patch.name);
                 set(&mut record.description, patch.description);

@@ -11,7 +11,7 @@ use super::import::new_ids;
 use super::keys::{KEY_COLUMNS, key_record};
 use super::rows::{IS_NO_SESSION, NEW_KEY, all, column, one};
 use super::steps::Step;
-use crate::domain::{ApiKeyRecord, NewKey};
+use crate::domain::{KeyRecord, NewKey};
 use crate::store::Result;
 
 statements! {
@@ -68,7 +68,7 @@ statements! {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyEntry {
     pub(crate) account: String,
-    pub(crate) key: ApiKeyRecord,
+    pub(crate) key: KeyRecord,
 }
 
 impl PostgresStore {
@@ -162,5 +162,5 @@ impl PostgresStore {
 
 fn entry(row: &Row) -> Result<Option<KeyEntry>> {
     let Some(key) = key_record(row)? else { return Ok(None) };
-    Ok(Some(KeyEntry { account: column(row, "account")?, key: key.shown }))
+    Ok(Some(KeyEntry { account: column(row, "account")?, key }))
 }

@@ -14,7 +14,7 @@ use super::PostgresStore;
 use super::db::{By, Params};
 use super::rows::{CALLER, IS_NO_SESSION, NEW_KEY, all, before, column, int};
 use super::steps::{LOCK_ACCOUNT, Step};
-use crate::domain::{AccountId, ApiKeyRecord, Caller, KeyId, KeyRecord, NewKey, Scopes};
+use crate::domain::{AccountId, Caller, KeyId, KeyRecord, NewKey, Scopes};
 use crate::error_chain::error_chain;
 use crate::limits::{API_KEYS_MAX, LAST_USE_PRECISION};
 use crate::store::{KeyStore, Result, StoreError};
@@ -89,7 +89,7 @@ impl KeyStore for PostgresStore {
 
     /// The request does not wait for it. If it fails, the time of the next use is recorded.
     async fn record_use(&self, key: &KeyRecord) -> Result<()> {
-        let Some(cached) = self.keys.get(&*key.shown.public_id) else { return Ok(()) };
+        let Some(cached) = self.keys.get(&*key.public_id) else { return Ok(()) };
         let (db, now) = (self.db.clone(), self.db.now());
         let recently = before(now, LAST_USE_PRECISION);
         {
@@ -118,7 +118,7 @@ impl KeyStore for PostgresStore {
         outcome.map(drop)
     }
 
-    async fn create_api_key(&self, caller: &Caller, new: NewKey) -> Result<ApiKeyRecord> {
+    async fn create_api_key(&self, caller: &Caller, new: NewKey) -> Result<KeyRecord> {
         let params: Params<'_> = &[
             &&*new.public_id,
             &&new.digest[..],
@@ -131,22 +131,21 @@ impl KeyStore for PostgresStore {
         let steps: [Step<'_>; 2] = [(&LOCK_ACCOUNT, &[]), (&CREATE, params)];
         let row = self.db.row_of_steps(caller, None, &steps).await?;
         match key_record(&row)? {
-            Some(key) => Ok(key.shown),
+            Some(key) => Ok(key),
             None if column(&row, "below_limit")? => Err(StoreError::KeyTaken),
             None => Err(StoreError::TooManyKeys),
         }
     }
 
-    async fn api_keys(&self, caller: &Caller) -> Result<Vec<ApiKeyRecord>> {
-        let keys = all(&self.db.rows(By::Caller(caller), &LIST, &[]).await?, key_record)?;
-        Ok(keys.into_iter().map(|key| key.shown).collect())
+    async fn api_keys(&self, caller: &Caller) -> Result<Vec<KeyRecord>> {
+        all(&self.db.rows(By::Caller(caller), &LIST, &[]).await?, key_record)
     }
 
-    async fn revoke_api_key(&self, caller: &Caller, public_id: &str) -> Result<ApiKeyRecord> {
+    async fn revoke_api_key(&self, caller: &Caller, public_id: &str) -> Result<KeyRecord> {
         let row = self.db.row_of_caller(caller, &REVOKE, &[&public_id, &self.db.now()]).await?;
         let key = key_record(&row)?.ok_or(StoreError::NotFound)?;
         self.forget_key(key.id);
-        Ok(key.shown)
+        Ok(key)
     }
 }
 
@@ -158,14 +157,12 @@ pub(super) fn key_record(row: &Row) -> Result<Option<KeyRecord>> {
         id: KeyId(id),
         account: AccountId(column(row, "account_id")?),
         digest: digest.try_into().map_err(|error| StoreError::Internal(Box::new(error)))?,
-        shown: ApiKeyRecord {
-            public_id: column::<&str>(row, "public_id")?.into(),
-            name: column::<Option<&str>>(row, "name")?.map(Into::into),
-            scopes: Scopes { prompts_write: column(row, "prompts_write")? },
-            created_at: column(row, "created_at")?,
-            last_used_at: column(row, "last_used_at")?,
-            revoked_at: column(row, "revoked_at")?,
-        },
+        public_id: column::<&str>(row, "public_id")?.into(),
+        name: column::<Option<&str>>(row, "name")?.map(Into::into),
+        scopes: Scopes { prompts_write: column(row, "prompts_write")? },
+        created_at: column(row, "created_at")?,
+        last_used_at: column(row, "last_used_at")?,
+        revoked_at: column(row, "revoked_at")?,
     }))
 }
 

@@ -109,7 +109,7 @@ impl PromptStore for PostgresStore {
         id: PromptId,
         patch: PromptPatch,
     ) -> Result<SharedPrompt> {
-        if patch.is_empty() {
+        if patch == PromptPatch::default() {
             return self.prompt(caller, id).await;
         }
         self.change(caller, id, patch, Some(self.db.now())).await

@@ -154,7 +154,7 @@ impl VaultStore for PostgresStore {
         id: VaultId,
         patch: VaultPatch,
     ) -> Result<VaultRecord> {
-        if patch.is_empty() {
+        if patch == VaultPatch::default() {
             return self.vault(caller, id).await;
         }
         let VaultPatch { name, description, visibility, cover_image } = patch;
