@@ -5,7 +5,7 @@
 pub(crate) mod asset_url;
 mod error;
 mod folder;
-#[cfg_attr(not(feature = "s3"), path = "blobs/s3/absent.rs")]
+#[cfg(feature = "s3")]
 mod s3;
 mod setting;
 #[cfg(feature = "dashboard")]

@@ -14,12 +14,13 @@ use crate::blobs::upload_slot::Slots;
 use crate::clock::Clock;
 use crate::config::{Config, SeedKey, Settings};
 use crate::domain::{GeneratedKey, NewKey, PublicUrl, Scopes, SecretToken, SigningKey};
+use crate::generate::Provider;
 use crate::generate::local::{LocalProvider, PAINTERS};
-use crate::generate::queue::{self, QueueSetting};
+use crate::generate::queue::QueueSetting;
 use crate::generate::submit::Submitter;
 use crate::generate::worker::Worker;
+use crate::generate::worker::output::large_outputs;
 use crate::generate::worker::pool::WorkerPool;
-use crate::generate::{BackgroundTasks, OutputLimits, OutputStore, Provider};
 use crate::http::browser::Site;
 use crate::http::cursor::Cursors;
 use crate::http::rates::{Attempts, Rates};
@@ -88,8 +89,8 @@ pub struct Service {
     pub sign_in: SignInLinks,
     /// Whether this start created the account of [`Service::sign_in`].
     pub account_is_new: bool,
-    /// Work on generations outside of requests. Stop it before the process ends.
-    pub background: BackgroundTasks,
+    submitter: Submitter,
+    workers: WorkerPool,
     quotas: ListenerQuotas,
 }
 
@@ -112,7 +113,8 @@ impl Service {
             drain.cancel();
         };
         let cut = serve(listener, self.app, limits, self.quotas, stop).await;
-        self.background.stop().await;
+        // Submissions are recorded, and workers release their jobs.
+        tokio::join!(self.submitter.finish(), self.workers.stop());
         cut
     }
 }
@@ -190,7 +192,7 @@ fn provider_of(
     }
     if let Some(queue) = queue {
         let results = queue.results.clone();
-        return Ok((queue::open(queue)?, Some(results)));
+        return Ok((queue.open()?, Some(results)));
     }
     let (clock, assets, blobs) = (clock.clone(), assets.clone(), blobs.clone());
     Ok((Arc::new(LocalProvider { clock, assets, blobs }), Some(PAINTERS.clone())))
@@ -239,15 +241,12 @@ pub async fn start(config: Config, parts: ServiceParts) -> Result<Service, Cause
     let worker = Worker {
         store: store.clone(),
         provider: provider.clone(),
-        outputs: OutputStore {
-            blobs: blobs.clone(),
-            assets: assets.clone(),
-            key: signing_key.clone(),
-            clock: clock.clone(),
-            limits: OutputLimits::new(jobs.output_max_mib),
-        },
+        blobs: blobs.clone(),
+        assets: assets.clone(),
+        key: signing_key.clone(),
         clock: clock.clone(),
         settings: jobs,
+        large: large_outputs(),
         activity: Arc::default(),
     };
 
@@ -256,7 +255,7 @@ pub async fn start(config: Config, parts: ServiceParts) -> Result<Service, Cause
     let submitter = Submitter::new(store.clone(), provider, assets.clone());
     let mut quotas = database.map(PostgresStore::quotas).unwrap_or_default();
     quotas.extend(results.into_iter().chain(blobs.quota()));
-    quotas.extend([worker.outputs.limits.large.clone(), public_memory.clone()]);
+    quotas.extend([worker.large.clone(), public_memory.clone()]);
     #[cfg(feature = "dashboard")]
     quotas.push(crate::blobs::thumbnail::THUMBNAILS.clone());
     let readings = Readings {
@@ -292,6 +291,6 @@ pub async fn start(config: Config, parts: ServiceParts) -> Result<Service, Cause
         openapi: Document::new(&openapi::document(Some(&public), &settings.model_namespace)),
     };
     let app = Arc::new(ApiService { routes: Routes::new(routes::table())?, api, metrics });
-    let background = BackgroundTasks { submitter, workers };
-    Ok(Service { app, generated_key, sign_in, account_is_new, background, quotas: listener })
+    let quotas = listener;
+    Ok(Service { app, generated_key, sign_in, account_is_new, submitter, workers, quotas })
 }

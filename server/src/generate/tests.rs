@@ -1,5 +1,5 @@
 //! A scripted provider for the tests of submission and workers; the stored form of requests,
-//! their digest, and the URLs of outputs.
+//! and their digest.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -15,13 +15,11 @@ use serde_json::json;
 use tokio::time::sleep;
 
 use super::*;
-use crate::blobs::Blobs;
 use crate::blobs::asset_url::Assets;
 use crate::clock::{Clock, ManualClock};
 use crate::config::Config;
 use crate::domain::{
-    AccountId, Caller, ImageRef, JobKey, JobRecord, JobState, NewJob, NewKey, OutputKind, Reserved,
-    Scopes, SigningKey,
+    AccountId, Caller, JobKey, JobRecord, JobState, NewJob, NewKey, OutputKind, Reserved, Scopes,
 };
 use crate::store::memory::MemoryStore;
 use crate::store::prelude::*;
@@ -158,12 +156,6 @@ impl Log {
     }
 }
 
-/// Stores outputs of at most 1 MiB, which may pause for a second.
-pub(super) fn output_store(blobs: Blobs) -> OutputStore {
-    let limits = OutputLimits { stall_timeout: Duration::from_secs(1), ..OutputLimits::new(1) };
-    OutputStore { blobs, assets: assets(), key: SigningKey::random(), clock: clock(), limits }
-}
-
 pub(super) fn assets() -> Assets {
     Assets::new(&"http://localhost".parse().unwrap(), &[])
 }
@@ -263,37 +255,5 @@ fn every_field_and_the_vault_change_the_digest_and_nothing_else_does() {
         request[field] = value;
         let changed = serde_json::from_value(request.clone()).unwrap();
         assert!(digests.insert(request_digest(&changed, None)), "{request}");
-    }
-}
-
-#[tokio::test]
-async fn an_output_has_one_url_for_its_index_in_its_job() {
-    let blobs = Blobs::in_memory();
-    let put = async |secret, account, name: &str, created_at, request, index| {
-        let job = JobRecord {
-            key: JobKey { account: AccountId(account), client_job_id: name.into() },
-            created_at: Timestamp::from_microsecond(created_at).unwrap(),
-            ..queued_job(ticket(request))
-        };
-        let key = SigningKey::new(&[secret; SigningKey::BYTES_MIN]).unwrap();
-        let store = OutputStore { key, ..output_store(blobs.clone()) };
-        let (waits_for, output) = (output::WaitsFor::new(""), png(2, 1).into());
-        store.put(&job, index, output, &waits_for).await.unwrap().source
-    };
-    let first = put(1, 1, "j", 0, "r", 0).await;
-    let ImageRef::Asset(name) = first.clone() else { panic!("{first:?}") };
-    assert_eq!(blobs.read_all(&name).await.unwrap(), Some(png(2, 1)));
-    for (row, is_same) in [
-        ((1, 1, "j", 0, "r", 0), true),
-        ((2, 1, "j", 0, "r", 0), false),
-        ((1, 2, "j", 0, "r", 0), false),
-        ((1, 1, "k", 0, "r", 0), false),
-        ((1, 1, "j", 1, "r", 0), false),
-        ((1, 1, "j", 0, "s", 0), false),
-        ((1, 1, "j", 0, "r", 1), false),
-    ] {
-        let (secret, account, name, created_at, request, index) = row;
-        let source = put(secret, account, name, created_at, request, index).await;
-        assert_eq!(source == first, is_same, "{row:?}");
     }
 }

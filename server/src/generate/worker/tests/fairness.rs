@@ -5,7 +5,7 @@ use futures::future::join_all;
 
 use super::*;
 use crate::domain::{GenerationRequest, ProviderTicket};
-use crate::generate::{OutputLimits, SubmitError};
+use crate::generate::SubmitError;
 use crate::limits::WORKERS_DEFAULT;
 
 /// The provider is this far away.
@@ -46,22 +46,14 @@ impl Provider for Actor {
 
 impl Fixture {
     async fn crowd() -> Self {
-        let mut fixture = Self::new(no_answer()).await;
+        let mut fixture = Self::new(|_| no_answer()).await;
         fixture.worker.provider = Arc::new(Actor);
-        fixture.worker.outputs.limits = OutputLimits::new(1);
         fixture
-    }
-
-    /// How many prompts are in General.
-    async fn prompts(&self, by: &Caller) -> usize {
-        let general = self.store.vaults(by).await.unwrap()[0].id;
-        self.store.contents(by, general).await.unwrap().entries.count().await
     }
 
     async fn add(&self, by: &Caller, text: &str, count: usize) {
         for at in 0..count {
-            let new = new_job(&format!("{text}-{at}"), text, None);
-            queue(&self.store, by, new).await;
+            queue(&self.store, by, new_job(&format!("{text}-{at}"), text, None)).await;
         }
     }
 
@@ -131,25 +123,7 @@ async fn a_hundred_finished_jobs_are_completed_once_within_five_seconds() {
         assert!(began.elapsed() < 5 * SECOND, "{names:?}: {:?}", began.elapsed());
         pool.stop().await;
         for by in &callers {
-            assert_eq!(crowd.prompts(by).await, each);
+            assert_eq!(crowd.prompts(by).await.len(), each);
         }
     }
-}
-
-#[tokio::test(start_paused = true)]
-async fn jobs_that_ended_long_ago_are_deleted() {
-    let crowd = Fixture::crowd().await;
-    let alice = account(&crowd.store, "alice").await;
-    let settings = JobSettings { keep_days: 0, ..settings() };
-    let worker = Worker { settings, ..crowd.worker.clone() };
-    crowd.add(&alice, "done", 2).await;
-    let pool = WorkerPool::start(&worker);
-    crowd.until_completed(&alice, 2).await;
-    crowd.add(&alice, "wait", 1).await;
-    sleep(3700 * SECOND).await;
-    pool.stop().await;
-    let left = crowd.store.jobs(&alice, None, 9).await.unwrap();
-    let left: Vec<_> = left.iter().map(|job| &*job.key.client_job_id).collect();
-    assert_eq!(left, ["wait-0"]);
-    assert_eq!(crowd.prompts(&alice).await, 2, "outputs stay");
 }
