@@ -27,11 +27,14 @@ use crate::store::prelude::*;
 type OnSubmit = dyn Fn(usize) -> Result<(), SubmitError> + Send + Sync;
 pub(super) type OnPoll = dyn Fn(usize) -> Result<Progress, PollError> + Send + Sync;
 
-/// Each call takes `delay`; its result is chosen by its number, counting from 0.
+type OnCall = dyn Fn(usize, &str) -> Result<Progress, PollError> + Send + Sync;
+
+/// Each call takes `delay`; its result is chosen by its number, counting from 0, or by the text of
+/// the request. A poll of the text `hang` never ends.
 pub(super) struct Scripted {
     delay: Duration,
     on_submit: Box<OnSubmit>,
-    on_poll: Box<OnPoll>,
+    on_poll: Box<OnCall>,
     submits: AtomicUsize,
     polls: AtomicUsize,
     pub(super) cancels: AtomicUsize,
@@ -42,17 +45,24 @@ impl Scripted {
         delay: Duration,
         on_submit: impl Fn(usize) -> Result<(), SubmitError> + Send + Sync + 'static,
     ) -> Arc<Self> {
-        Self::new(delay, Box::new(on_submit), Box::new(|_| Ok(Progress::Queued)))
+        Self::new(delay, Box::new(on_submit), Box::new(|_, _| Ok(Progress::Queued)))
     }
 
     pub(super) fn on_poll(
         delay: Duration,
         on_poll: impl Fn(usize) -> Result<Progress, PollError> + Send + Sync + 'static,
     ) -> Arc<Self> {
-        Self::new(delay, Box::new(|_| Ok(())), Box::new(on_poll))
+        Self::new(delay, Box::new(|_| Ok(())), Box::new(move |number, _| on_poll(number)))
     }
 
-    fn new(delay: Duration, on_submit: Box<OnSubmit>, on_poll: Box<OnPoll>) -> Arc<Self> {
+    pub(super) fn on_text(
+        delay: Duration,
+        on_text: impl Fn(&str) -> Progress + Send + Sync + 'static,
+    ) -> Arc<Self> {
+        Self::new(delay, Box::new(|_| Ok(())), Box::new(move |_, text| Ok(on_text(text))))
+    }
+
+    fn new(delay: Duration, on_submit: Box<OnSubmit>, on_poll: Box<OnCall>) -> Arc<Self> {
         let (submits, polls, cancels) = Default::default();
         Arc::new(Self { delay, on_submit, on_poll, submits, polls, cancels })
     }
@@ -71,10 +81,17 @@ impl Provider for Scripted {
         (self.on_submit)(number).map(|()| ticket(&format!("r-{number}")))
     }
 
-    async fn poll(&self, _: &ProviderTicket, _: &GenerationRequest) -> Result<Progress, PollError> {
+    async fn poll(
+        &self,
+        _: &ProviderTicket,
+        request: &GenerationRequest,
+    ) -> Result<Progress, PollError> {
         let number = self.polls.fetch_add(1, Ordering::SeqCst);
         sleep(self.delay).await;
-        (self.on_poll)(number)
+        if &*request.prompt == "hang" {
+            std::future::pending::<()>().await;
+        }
+        (self.on_poll)(number, &request.prompt)
     }
 
     async fn cancel(&self, _: &ProviderTicket) -> Result<(), PollError> {

@@ -17,6 +17,7 @@ use super::pool::WorkerPool;
 use super::*;
 use crate::blobs::{BlobSetting, Blobs};
 use crate::domain::{Caller, JobState, ListedPrompt, Turn};
+use crate::generate::OutputStream;
 use crate::generate::tests::{
     OnPoll, Scripted, account, assets, clock, new_job, pictures, png, queue, settings, store,
     ticket,
@@ -99,9 +100,11 @@ impl Fixture {
         steps
     }
 
-    async fn until_done(&self, name: &str) {
-        while !matches!(self.state(name).await, JobState::Completed(..)) {
-            sleep(Duration::from_millis(50)).await;
+    async fn until_done(&self, by: &Caller, name: &str) {
+        let began = Instant::now();
+        while !matches!(self.store.job(by, name).await.unwrap().state, JobState::Completed(..)) {
+            assert!(began.elapsed() < 600 * SECOND, "{name}");
+            sleep(Duration::from_millis(10)).await;
         }
     }
 
@@ -117,6 +120,15 @@ impl Fixture {
         tokio::task::yield_now().await;
         self.provider.cancels.load(Ordering::SeqCst)
     }
+}
+
+/// A stream of pieces of this size, so far apart.
+fn pieces(count: usize, bytes: usize, apart: Duration) -> OutputStream {
+    let piece = move |_| async move {
+        sleep(apart).await;
+        Ok(Bytes::from(vec![7; bytes]))
+    };
+    stream::iter(0..count).then(piece).boxed()
 }
 
 fn no_answer() -> Result<Progress, PollError> {
@@ -247,7 +259,7 @@ async fn an_idle_pool_takes_a_new_job_at_once() {
     sleep(10 * SECOND).await;
     let before = Instant::now();
     fixture.queue("j").await;
-    fixture.until_done("j").await;
+    fixture.until_done(&fixture.by, "j").await;
     assert!(before.elapsed() <= Duration::from_millis(50), "{:?}", before.elapsed());
     pool.stop().await;
 }
@@ -266,7 +278,7 @@ async fn pools_killed_at_any_moment_leave_exactly_one_set_of_outputs() {
             sleep(JOB_LEASE + SECOND).await;
         }
         let last = fixture.pool(2);
-        fixture.until_done("j").await;
+        fixture.until_done(&fixture.by, "j").await;
         last.stop().await;
         let prompts = fixture.prompts(&fixture.by).await;
         assert_eq!(prompts.len(), 1, "killed after {killed_after_ms} ms");

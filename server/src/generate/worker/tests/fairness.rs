@@ -1,11 +1,8 @@
 //! What jobs cost other jobs, at the default number of workers.
 
-use async_trait::async_trait;
 use futures::future::join_all;
 
 use super::*;
-use crate::domain::{GenerationRequest, ProviderTicket};
-use crate::generate::SubmitError;
 use crate::limits::WORKERS_DEFAULT;
 
 /// The provider is this far away.
@@ -13,41 +10,17 @@ const DISTANCE: Duration = Duration::from_millis(150);
 /// More than a poll interval and an exchange or two.
 const SOON: Duration = Duration::from_secs(1);
 
-/// Does what the request's text says.
-struct Actor;
-
-#[async_trait]
-impl Provider for Actor {
-    async fn submit(&self, _: &GenerationRequest) -> Result<ProviderTicket, SubmitError> {
-        unreachable!("jobs are queued by the tests")
-    }
-
-    async fn poll(
-        &self,
-        _: &ProviderTicket,
-        request: &GenerationRequest,
-    ) -> Result<Progress, PollError> {
-        sleep(DISTANCE).await;
-        match &*request.prompt {
-            "hang" => std::future::pending().await,
-            "drip" => {
-                let byte = |()| async {
-                    sleep(SECOND / 2).await;
-                    Ok(Bytes::from_static(b"0"))
-                };
-                let bytes = stream::repeat(()).then(byte).boxed();
-                Ok(Progress::completed([Output { size: None, bytes }]))
-            }
-            "wait" => Ok(Progress::Queued),
-            _ => Ok(pictures(1)),
-        }
-    }
-}
-
 impl Fixture {
+    /// With a provider that does what the text of a request says; `hang` never answers.
     async fn crowd() -> Self {
         let mut fixture = Self::new(|_| no_answer()).await;
-        fixture.worker.provider = Arc::new(Actor);
+        fixture.worker.provider = Scripted::on_text(DISTANCE, |text| match text {
+            "wait" => Progress::Queued,
+            "drip" => {
+                Progress::completed([Output { size: None, bytes: pieces(1200, 1, SECOND / 2) }])
+            }
+            _ => pictures(1),
+        });
         fixture
     }
 
@@ -61,12 +34,7 @@ impl Fixture {
     async fn until_completed(&self, by: &Caller, count: usize) -> Duration {
         let began = Instant::now();
         for at in 0..count {
-            let name = format!("done-{at}");
-            while !matches!(self.store.job(by, &name).await.unwrap().state, JobState::Completed(..))
-            {
-                assert!(began.elapsed() < 600 * SECOND, "{name} of {count}");
-                sleep(Duration::from_millis(10)).await;
-            }
+            self.until_done(by, &format!("done-{at}")).await;
         }
         began.elapsed()
     }

@@ -2,18 +2,8 @@
 
 use super::*;
 use crate::domain::{AccountId, AssetName, JobKey, JobRecord, Media, OutputKind};
-use crate::generate::OutputStream;
 use crate::generate::tests::queued_job;
 use crate::limits::LARGE_OUTPUTS_PER_ACCOUNT;
-
-/// A stream of pieces of this size, so far apart.
-fn pieces(count: usize, bytes: usize, apart: Duration) -> OutputStream {
-    let piece = move |_| async move {
-        sleep(apart).await;
-        Ok(Bytes::from(vec![7; bytes]))
-    };
-    stream::iter(0..count).then(piece).boxed()
-}
 
 /// A video of so many MiB, that comes with this pause before each MiB.
 fn video(mib: usize, pause: Duration) -> Progress {
