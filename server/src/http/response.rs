@@ -102,7 +102,8 @@ pub(crate) fn within(
             // They are one piece, and ready.
             let bytes = full.collect().now_or_never().and_then(Result::ok);
             let bytes = bytes.map(Collected::to_bytes).unwrap_or_default();
-            Either::Left(Full::new(memory.reserve(bytes.len())?.hold(bytes)))
+            let permit = memory.reserve(bytes.len())?;
+            Either::Left(Full::new(guarded(bytes, permit)))
         }
         streamed => streamed,
     };

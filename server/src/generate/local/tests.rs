@@ -18,7 +18,8 @@ fn plasma(fields: Value) -> GenerationRequest {
     let mut request = json!({
         "modelId": "local/plasma", "prompt": "a lighthouse", "aspectRatio": "1:1", "batchCount": 1,
     });
-    request.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+    let Value::Object(fields) = fields else { unreachable!("{fields}") };
+    request.as_object_mut().unwrap().extend(fields);
     serde_json::from_value(request).unwrap()
 }
 

@@ -391,7 +391,6 @@ async fn a_submission_with_addresses_of_another_origin_is_polled_below_the_confi
         let client = QueueProvider::new(setting(&format!("{}/queue/", provider.uri()))).unwrap();
         let ticket = client.submit(&request()).await.unwrap();
         assert_eq!(&*ticket.request_id, "r 1");
-        // The double has a picture at every other path.
         client.poll(&ticket, &request()).await.unwrap_err();
         client.cancel(&ticket).await.unwrap();
         let sent = received(&provider).await;
@@ -407,14 +406,15 @@ async fn a_submission_with_addresses_of_another_origin_is_polled_below_the_confi
 
 #[test]
 fn outputs_are_read_in_every_form_that_models_give_them() {
-    let (url, file) = (json!("https://a.example/1"), json!({"url": "https://a.example/1"}));
-    for (kind, one, many) in
-        [(OutputKind::Image, "image", "images"), (OutputKind::Video, "video", "videos")]
-    {
-        for (value, name) in
-            [&url, &file].into_iter().flat_map(|v| [one, many, "output"].map(|n| (v, n)))
+    let url = json!("https://a.example/1");
+    for (kind, names) in [
+        (OutputKind::Image, ["image", "images", "output"]),
+        (OutputKind::Video, ["video", "videos", "output"]),
+    ] {
+        for (name, value) in
+            names.iter().flat_map(|name| [(name, url.clone()), (name, json!({"url": url}))])
         {
-            for result in [json!({name: value}), json!({name: [value]})] {
+            for result in [json!({*name: value}), json!({*name: [value]})] {
                 let files = output_files(result.to_string().as_bytes(), kind).unwrap();
                 let urls: Vec<_> = files.iter().map(|file| &*file.url).collect();
                 assert_eq!(urls, ["https://a.example/1"], "{result}");
