@@ -112,10 +112,14 @@ impl Service {
             stop.await;
             drain.cancel();
         };
-        let cut = serve(listener, self.app, limits, self.quotas, stop).await;
-        // Submissions are recorded, and workers release their jobs.
-        tokio::join!(self.submitter.finish(), self.workers.stop());
+        let cut = serve(listener, self.app.clone(), limits, self.quotas.clone(), stop).await;
+        self.stop().await;
         cut
+    }
+
+    /// Waits until submissions in progress are recorded and workers have released their jobs.
+    pub async fn stop(self) {
+        tokio::join!(self.submitter.finish(), self.workers.stop());
     }
 }
 
