@@ -5,7 +5,7 @@
 pub(crate) mod asset_url;
 mod error;
 mod folder;
-#[cfg_attr(not(feature = "s3"), path = "blobs/s3/absent.rs")]
+#[cfg(feature = "s3")]
 mod s3;
 mod setting;
 #[cfg(feature = "dashboard")]
@@ -18,8 +18,8 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bytes::Bytes;
-use futures::stream::{self, BoxStream, StreamExt};
+use bytes::{Bytes, BytesMut};
+use futures::stream::{self, BoxStream, StreamExt, TryStreamExt};
 use object_store::memory::InMemory;
 use object_store::path::Path;
 use object_store::{
@@ -75,8 +75,10 @@ pub struct Blob {
     /// Memory that reading it takes: a piece, and the buffer that it is read into. A file in memory
     /// takes none.
     pub buffered: usize,
-    pub bytes: BoxStream<'static, Result<Bytes, BlobError>>,
+    pub bytes: Pieces,
 }
+
+type Pieces = BoxStream<'static, Result<Bytes, BlobError>>;
 
 impl Blobs {
     /// A new, empty store in memory.
@@ -168,16 +170,13 @@ impl Blobs {
             }
             piece => Ok(piece),
         });
-        let bytes = bytes.boxed();
-        Ok(Some(Blob { size, buffered, bytes: pieces_in_time(BLOBS_TIMEOUT, bytes) }))
+        Ok(Some(Blob { size, buffered, bytes: in_time_each(bytes.boxed()) }))
     }
 
     /// A whole file in memory; `None` if there is none.
     pub async fn read_all(&self, name: &AssetName) -> Result<Option<Bytes>, BlobError> {
-        match self.found(self.store.get(&key(name)).await).await? {
-            Some(got) => Ok(Some(got.bytes().await?)),
-            None => Ok(None),
-        }
+        let Some(blob) = self.get(name, None).await? else { return Ok(None) };
+        Ok(Some(blob.bytes.try_collect::<BytesMut>().await?.freeze()))
     }
 
     /// Puts an object with a random id. After a failure the id tells whether the store has taken
@@ -210,12 +209,9 @@ fn key(name: &AssetName) -> Path {
 }
 
 /// A stream that ends with an error if a piece does not come in time.
-fn pieces_in_time(
-    limit: Duration,
-    pieces: BoxStream<'static, Result<Bytes, BlobError>>,
-) -> BoxStream<'static, Result<Bytes, BlobError>> {
-    let next = move |mut pieces: BoxStream<'static, Result<Bytes, BlobError>>| async move {
-        let piece = in_time(limit, async { pieces.next().await.transpose() }).await?;
+fn in_time_each(pieces: Pieces) -> Pieces {
+    let next = |mut pieces: Pieces| async move {
+        let piece = in_time(BLOBS_TIMEOUT, pieces.try_next()).await?;
         Ok(piece.map(|piece| (piece, pieces)))
     };
     stream::try_unfold(pieces, next).boxed()

@@ -5,25 +5,25 @@
 
 pub(crate) mod local;
 pub(crate) mod media;
-mod output;
 pub(crate) mod queue;
 pub(crate) mod submit;
 #[cfg(test)]
 mod tests;
 pub(crate) mod worker;
 
+use std::fmt;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use bytes::Bytes;
+use futures::StreamExt;
+use futures::stream::{self, BoxStream};
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use promptarium::VaultId;
 use sha2::{Digest, Sha256};
 
-pub use self::output::{Output, OutputStream, PollError};
-pub(crate) use self::output::{OutputLimits, OutputStore};
-use self::submit::Submitter;
-use self::worker::pool::WorkerPool;
+use crate::blobs::BlobError;
 use crate::domain::{GenerationRequest, ProviderTicket};
 use crate::limits::PROVIDER_REASON_CHARS_MAX;
 
@@ -81,6 +81,64 @@ impl Progress {
     }
 }
 
+/// One image or video. Its bytes tell its type and its size in pixels.
+pub struct Output {
+    /// Width and height in pixels, used if the bytes do not tell.
+    pub size: Option<(u32, u32)>,
+    /// A download starts when the stream is first read.
+    pub bytes: OutputStream,
+}
+
+/// The bytes of an output.
+pub type OutputStream = BoxStream<'static, Result<Bytes, PollError>>;
+
+impl From<Bytes> for Output {
+    fn from(bytes: Bytes) -> Self {
+        Self { size: None, bytes: stream::iter([Ok(bytes)]).boxed() }
+    }
+}
+
+impl fmt::Debug for Output {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Output").field("size", &self.size).finish_non_exhaustive()
+    }
+}
+
+/// Why a poll gave no progress, or an output cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PollError {
+    /// It may succeed later. What happened is for the log.
+    #[error("{cause}")]
+    Transient {
+        /// What happened.
+        cause: String,
+        /// `Retry-After` of the provider.
+        retry_after: Option<Duration>,
+    },
+    /// The request has failed, or the output can never be used, for this reason, which the caller is
+    /// shown.
+    #[error("{0}")]
+    Permanent(String),
+}
+
+impl PollError {
+    /// A failure that may pass, without `Retry-After`.
+    pub fn transient(cause: impl Into<String>) -> Self {
+        Self::Transient { cause: cause.into(), retry_after: None }
+    }
+
+    /// A failure for a reason that is shown to the caller.
+    pub fn permanent(reason: impl Into<String>) -> Self {
+        Self::Permanent(reason.into())
+    }
+}
+
+impl From<BlobError> for PollError {
+    fn from(error: BlobError) -> Self {
+        Self::transient(error.to_string())
+    }
+}
+
 /// Why a submission failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SubmitError {
@@ -112,19 +170,6 @@ pub(crate) struct JobSettings {
     pub keep_days: usize,
     /// MiB of the largest output that is downloaded.
     pub output_max_mib: usize,
-}
-
-/// What a server does for generations outside of requests.
-pub struct BackgroundTasks {
-    pub submitter: Submitter,
-    pub workers: WorkerPool,
-}
-
-impl BackgroundTasks {
-    /// Waits until submissions in progress are recorded and workers have released their jobs.
-    pub async fn stop(self) {
-        tokio::join!(self.submitter.finish(), self.workers.stop());
-    }
 }
 
 /// What became of generations, for the metrics.

@@ -229,14 +229,9 @@ impl Permit {
         self.of_all.merge(of_all);
         Ok(())
     }
-
-    /// These bytes, with the permit until their last clone is dropped.
-    pub(crate) fn hold(self, bytes: impl AsRef<[u8]> + Send + 'static) -> Bytes {
-        guarded(bytes, self)
-    }
 }
 
-/// These bytes, with a guard that is dropped with their last clone.
+/// These bytes, with a guard, such as a permit, that is dropped with their last clone.
 pub(crate) fn guarded(
     bytes: impl AsRef<[u8]> + Send + 'static,
     guard: impl Send + 'static,

@@ -15,12 +15,13 @@ use crate::clock::Clock;
 use crate::config::{Config, SeedKey};
 use crate::domain::{GeneratedKey, NewKey, PublicUrl, Scopes, SecretToken, SigningKey};
 use crate::error_chain::error_chain;
+use crate::generate::Provider;
 use crate::generate::local::{LocalProvider, PAINTERS};
-use crate::generate::queue::{self, QueueSetting};
+use crate::generate::queue::QueueSetting;
 use crate::generate::submit::Submitter;
 use crate::generate::worker::Worker;
+use crate::generate::worker::output::large_outputs;
 use crate::generate::worker::pool::WorkerPool;
-use crate::generate::{BackgroundTasks, OutputLimits, OutputStore, Provider};
 use crate::http::browser::Site;
 use crate::http::cursor::Cursors;
 use crate::http::rates::{Attempts, Rates};
@@ -77,8 +78,8 @@ pub struct Service {
     pub sign_in: SignInLinks,
     /// Whether this start created the account of [`Service::sign_in`].
     pub account_is_new: bool,
-    /// Work on generations outside of requests. Stop it before the process ends.
-    pub background: BackgroundTasks,
+    submitter: Submitter,
+    workers: WorkerPool,
     quotas: ListenerQuotas,
 }
 
@@ -100,9 +101,14 @@ impl Service {
             stop.await;
             drain.cancel();
         };
-        let cut = serve(listener, self.app, limits, self.quotas, stop).await;
-        self.background.stop().await;
+        let cut = serve(listener, self.app.clone(), limits, self.quotas.clone(), stop).await;
+        self.stop().await;
         cut
+    }
+
+    /// Waits until submissions in progress are recorded and workers have released their jobs.
+    pub async fn stop(self) {
+        tokio::join!(self.submitter.finish(), self.workers.stop());
     }
 }
 
@@ -176,7 +182,7 @@ fn provider_of(
         (Some(given), _) => (given, None),
         (None, Some(queue)) => {
             let results = queue.results.clone();
-            (queue::open(queue)?, Some(results))
+            (queue.open()?, Some(results))
         }
         (None, None) => (Arc::new(local), Some(PAINTERS.clone())),
     })
@@ -234,15 +240,12 @@ pub async fn start(
     let worker = Worker {
         store: store.clone(),
         provider: provider.clone(),
-        outputs: OutputStore {
-            blobs: blobs.clone(),
-            assets: assets.clone(),
-            key: signing_key.clone(),
-            clock: clock.clone(),
-            limits: OutputLimits::new(jobs.output_max_mib),
-        },
+        blobs: blobs.clone(),
+        assets: assets.clone(),
+        key: signing_key.clone(),
         clock: clock.clone(),
         settings: jobs,
+        large: large_outputs(),
         activity: Arc::default(),
     };
 
@@ -251,7 +254,7 @@ pub async fn start(
     let submitter = Submitter::new(store.clone(), provider, assets.clone());
     let mut quotas = database.map(PostgresStore::quotas).unwrap_or_default();
     quotas.extend(results.into_iter().chain(blobs.quota()));
-    quotas.extend([worker.outputs.limits.large.clone(), public_memory.clone()]);
+    quotas.extend([worker.large.clone(), public_memory.clone()]);
     #[cfg(feature = "dashboard")]
     quotas.push(crate::blobs::thumbnail::THUMBNAILS.clone());
     let readings = Readings {
@@ -287,6 +290,6 @@ pub async fn start(
         openapi: Document::new(&openapi::document(Some(&public), &settings.model_namespace)),
     };
     let app = Arc::new(ApiService { routes: Routes::new(routes::table())?, api, metrics });
-    let background = BackgroundTasks { submitter, workers };
-    Ok(Service { app, generated_key, sign_in, account_is_new, background, quotas: listener })
+    let quotas = listener;
+    Ok(Service { app, generated_key, sign_in, account_is_new, submitter, workers, quotas })
 }

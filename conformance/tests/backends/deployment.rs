@@ -84,7 +84,7 @@ async fn watched(
     let stop = async move {
         drop(proxy);
         serving.abort();
-        service.background.stop().await;
+        service.stop().await;
         at_last();
     };
     Ok((config, Box::pin(stop)))

@@ -71,11 +71,11 @@ pub(crate) async fn create_slot(
 pub(crate) async fn upload(api: &Api, request: Request<'_>) -> HandlerResult {
     let parts = request.parts;
     let token = bearer(&parts.headers).map_err(|_| SlotError::NoToken)?;
-    let slot = api.slots.verify(request.asset(), parts.uri.query(), token)?;
+    let (name, size, account) = api.slots.verify(request.asset(), parts.uri.query(), token)?;
     if parts.method != Method::PUT {
         return Err(ApiError::WrongMethod("PUT, OPTIONS".to_owned()));
     }
-    let declared = slot.name.media().content_type();
+    let declared = name.media().content_type();
     let given = content_type(&parts.headers);
     let is_one_of = |given: &[u8]| {
         [declared, BYTES_TYPE].iter().any(|one| given.eq_ignore_ascii_case(one.as_bytes()))
@@ -84,17 +84,17 @@ pub(crate) async fn upload(api: &Api, request: Request<'_>) -> HandlerResult {
         return Err(BodyReadError::OtherType(declared).into());
     }
     // Spares the bytes of a repeated upload. Concurrent ones are decided by the put.
-    if api.blobs.size_of(&slot.name).await?.is_some() {
+    if api.blobs.size_of(&name).await?.is_some() {
         return Err(ApiError::SlotUsed);
     }
-    let mut body = pin!(exact(request.body, slot.size)?);
-    let buffered = UPLOAD_BUFFER_BYTES.min(usize::try_from(slot.size).unwrap_or(usize::MAX));
-    let _reservation = api.memory.of(slot.account).reserve(buffered)?;
+    let mut body = pin!(exact(request.body, size)?);
+    let buffered = UPLOAD_BUFFER_BYTES.min(usize::try_from(size).unwrap_or(usize::MAX));
+    let _reservation = api.memory.of(account).reserve(buffered)?;
     let mut upload = api.blobs.upload();
     while let Some(bytes) = body.try_next().await? {
         upload.write(&bytes).await?;
     }
-    match upload.finish(&slot.name).await? {
+    match upload.finish(&name).await? {
         true => Ok(Response::new(response::no_body())),
         false => Err(ApiError::SlotUsed),
     }

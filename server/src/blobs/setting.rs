@@ -1,12 +1,13 @@
 //! Which blob store an operator wants, and opening it: `memory:`, `file:PATH` or
 //! `s3://BUCKET/PREFIX`. S3 is configured further by the usual variables `AWS_…`.
 
-use std::ffi::OsString;
 use std::path::PathBuf;
 
 use object_store::local::LocalFileSystem;
 
-use super::{BlobError, Blobs, Place, folder, s3};
+#[cfg(feature = "s3")]
+use super::s3;
+use super::{BlobError, Blobs, Place, folder};
 use crate::store::Cause;
 
 /// Where files are to be stored.
@@ -72,11 +73,17 @@ impl Blobs {
                 let store = LocalFileSystem::new_with_prefix(&path).map_err(BlobError::from)?;
                 Ok(Self::new(store.with_fsync(true), Place::Folder(path.into()), address))
             }
-            BlobSetting::S3 { bucket, prefix } => {
-                let text = |(name, value): (OsString, OsString)| {
+            #[cfg(feature = "s3")]
+            BlobSetting::S3 { bucket, prefix } => s3::open(
+                bucket,
+                prefix,
+                std::env::vars_os().filter_map(|(name, value)| {
                     Some((name.into_string().ok()?, value.into_string().ok()?))
-                };
-                s3::open(bucket, prefix, std::env::vars_os().filter_map(text))
+                }),
+            ),
+            #[cfg(not(feature = "s3"))]
+            BlobSetting::S3 { .. } => {
+                Err("--blob-store: this program was built without the feature `s3`".into())
             }
         }
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, Seek, SeekFrom};
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, SystemTime};
 
 use futures::future::join_all;
@@ -34,41 +34,8 @@ fn stores() -> (TempDir, [Blobs; 3]) {
     (folder, [Blobs::in_memory(), in_folder, like_s3])
 }
 
-async fn collect(blob: Blob) -> Vec<u8> {
-    blob.bytes.map_ok(|piece| piece.to_vec()).try_concat().await.unwrap()
-}
-
 fn sample(size: usize) -> Bytes {
     (0..size).map(|at| (at % 251) as u8).collect::<Vec<_>>().into()
-}
-
-#[tokio::test]
-async fn a_file_comes_back_whole_and_in_part() {
-    let (_folder, stores) = stores();
-    for blobs in stores {
-        for size in [0, 1, 300_000] {
-            let (name, bytes) = (AssetName::random(Media::Mp4), sample(size as usize));
-            for range in [None, Some(0..1)] {
-                assert!(blobs.get(&name, range).await.unwrap().is_none());
-            }
-            assert_eq!(blobs.size_of(&name).await.unwrap(), None);
-            assert_eq!(blobs.read_all(&name).await.unwrap(), None);
-
-            assert!(blobs.put_new(&name, bytes.clone()).await.unwrap());
-            assert_eq!(blobs.size_of(&name).await.unwrap(), Some(size));
-            assert_eq!(blobs.read_all(&name).await.unwrap(), Some(bytes.clone()));
-            let parts = [0..1, 299_999..300_000, 100_000..280_000].map(Some);
-            for range in parts.into_iter().chain([None]) {
-                let part = range.clone().unwrap_or(0..size);
-                if part.end <= size {
-                    let got = blobs.get(&name, range.clone()).await.unwrap().unwrap();
-                    assert_eq!(got.size, size);
-                    let expected = bytes.slice(part.start as usize..part.end as usize);
-                    assert_eq!(collect(got).await, expected, "{range:?}");
-                }
-            }
-        }
-    }
 }
 
 #[tokio::test]
@@ -83,7 +50,7 @@ async fn reading_a_file_that_becomes_shorter_meanwhile_fails() {
 }
 
 #[tokio::test]
-async fn an_upload_is_visible_once_it_is_finished_and_can_be_examined_before() {
+async fn an_upload_is_visible_whole_and_in_part_once_it_is_finished_and_can_be_examined_before() {
     let (folder, stores) = stores();
     let buffer = UPLOAD_BUFFER_BYTES;
     for blobs in stores {
@@ -103,9 +70,19 @@ async fn an_upload_is_visible_once_it_is_finished_and_can_be_examined_before() {
                 };
                 assert!(!is_examined || upload.read(read).await.unwrap() == bytes);
                 assert_eq!(blobs.size_of(&name).await.unwrap(), None);
+                assert_eq!(blobs.read_all(&name).await.unwrap(), None);
+                assert!(blobs.get(&name, Some(0..1)).await.unwrap().is_none());
                 assert!(upload.finish(&name).await.unwrap());
+                assert_eq!(blobs.size_of(&name).await.unwrap(), Some(size as u64));
                 let stored = blobs.read_all(&name).await.unwrap();
-                assert!(stored == Some(bytes), "{size} {piece}");
+                assert!(stored.as_ref() == Some(&bytes), "{size} {piece}");
+                if size > 0 {
+                    let (half, end) = (size as u64 / 2, size as u64);
+                    let part = blobs.get(&name, Some(half..end)).await.unwrap().unwrap();
+                    assert_eq!(part.size, end);
+                    let part = part.bytes.try_collect::<BytesMut>().await.unwrap();
+                    assert!(part == bytes[size / 2..], "{size}");
+                }
             }
         }
         let mut dropped = blobs.upload();
@@ -191,36 +168,31 @@ fn settings_are_parsed() {
 }
 
 /// What goes wrong.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Default, PartialEq)]
 enum Fault {
     #[default]
     None,
-    /// Every request gets this status, and a body with this error code.
-    Refused(u16, &'static str),
+    /// Requests of this method, or all if it is empty, get this status, and a body with this code.
+    Refused(&'static str, u16, &'static str),
     /// A put is carried out, and answered as if it was not.
     ResponseLost,
     /// A put replaces what is there, whatever its condition.
     Replaces,
-    /// The key lacks the permission for this method.
-    Denied(&'static str),
     /// The key lacks the permission to list, so absence is not told.
     NoList,
 }
 
+/// An S3 server.
 #[derive(Default)]
 struct Bucket {
     files: BTreeMap<String, (Bytes, HeaderMap)>,
     parts: BTreeMap<u32, Bytes>,
-    /// Of the last request with a type.
+    /// Of the upload in parts.
     headers: HeaderMap,
     fault: Fault,
 }
 
-/// An S3 server.
-struct S3 {
-    bucket: Arc<Mutex<Bucket>>,
-    server: MockServer,
-}
+struct S3(Arc<Mutex<Bucket>>, MockServer);
 
 impl S3 {
     async fn start() -> Self {
@@ -228,20 +200,24 @@ impl S3 {
         let shared = bucket.clone();
         let respond = move |request: &Request| shared.lock().unwrap().respond(request);
         Mock::given(any()).respond_with(respond).mount(&server).await;
-        Self { bucket, server }
+        Self(bucket, server)
+    }
+
+    fn bucket(&self) -> MutexGuard<'_, Bucket> {
+        self.0.lock().unwrap()
     }
 
     fn set(&self, fault: Fault) {
-        self.bucket.lock().unwrap().fault = fault;
+        self.bucket().fault = fault;
     }
 
     fn open(&self, prefix: &str) -> Blobs {
-        open_with(prefix, settings(&self.server.uri())).unwrap()
+        open_with(prefix, settings(&self.1.uri())).unwrap()
     }
 
     /// The file below the prefix `a/b`, and the headers that it was put with.
     fn file(&self, name: &AssetName) -> (Bytes, HeaderMap) {
-        self.bucket.lock().unwrap().files[&format!("/pictures/a/b/{}", name.path())].clone()
+        self.bucket().files[&format!("/pictures/a/b/{}", name.path())].clone()
     }
 }
 
@@ -255,69 +231,52 @@ impl Bucket {
     fn respond(&mut self, request: &Request) -> ResponseTemplate {
         let (path, method) = (request.url.path().to_owned(), request.method.as_str());
         let query = request.url.query().unwrap_or_default();
-        if request.headers.contains_key("content-type") {
-            self.headers = request.headers.clone();
-        }
+        let date = "Mon, 02 Jan 2006 15:04:05 GMT";
         let done = ResponseTemplate::new(200).insert_header("etag", "\"1\"");
+        let done = done.insert_header("last-modified", date);
+        let answer = |name, text| done.clone().set_body_string(format!("<{name}>{text}</{name}>"));
         match (self.fault, method) {
-            (Fault::Refused(status, code), _) => refused(status, code),
-            (Fault::Denied(denied), method) if denied == method => refused(403, "AccessDenied"),
+            (Fault::Refused(of, status, code), _) if of.is_empty() || of == method => {
+                refused(status, code)
+            }
             (_, "DELETE") => {
                 self.parts.clear();
                 ResponseTemplate::new(204)
             }
-            (_, "POST") if query.starts_with("uploads") => done.set_body_string(
-                "<InitiateMultipartUploadResult><UploadId>7</UploadId>\
-                 </InitiateMultipartUploadResult>",
-            ),
+            (_, "POST") if query.starts_with("uploads") => {
+                self.headers = request.headers.clone();
+                answer("InitiateMultipartUploadResult", "<UploadId>7</UploadId>")
+            }
             (_, "POST") => {
                 let file: Vec<u8> = self.parts.values().flatten().copied().collect();
                 self.files.insert(path, (file.into(), self.headers.clone()));
-                done.set_body_string(
-                    "<CompleteMultipartUploadResult><ETag>1</ETag></CompleteMultipartUploadResult>",
-                )
+                answer("CompleteMultipartUploadResult", "<ETag>1</ETag>")
             }
             (fault, "PUT") => {
                 let body = Bytes::from(request.body.clone());
                 let mut part = query.split('&').filter_map(|of| of.strip_prefix("partNumber="));
                 let is_once = request.headers.get("if-none-match").is_some_and(|of| of == "*");
-                let is_taken = self.files.contains_key(&path) && !matches!(fault, Fault::Replaces);
                 if let Some(number) = part.next() {
                     self.parts.insert(number.parse().unwrap(), body);
-                } else if is_once && is_taken {
+                } else if is_once && self.files.contains_key(&path) && fault != Fault::Replaces {
                     return ResponseTemplate::new(412);
                 } else {
                     self.files.insert(path, (body, request.headers.clone()));
                 }
-                if matches!(fault, Fault::ResponseLost) { ResponseTemplate::new(503) } else { done }
+                if fault == Fault::ResponseLost { ResponseTemplate::new(503) } else { done }
             }
             (fault, _) => match self.files.get(&path) {
-                Some((file, stored)) => read(file, stored, &request.headers),
-                None if matches!(fault, Fault::NoList) => refused(403, "AccessDenied"),
+                Some((file, stored)) => {
+                    let is_meta = |name: &str| name.starts_with("x-amz-meta");
+                    let meta = stored.iter().filter(|(name, _)| is_meta(name.as_str()));
+                    let found = done.set_body_bytes(&file[..]);
+                    meta.fold(found, |found, (name, value)| found.insert_header(name, value))
+                }
+                None if fault == Fault::NoList => refused(403, "AccessDenied"),
                 None => ResponseTemplate::new(404),
             },
         }
     }
-}
-
-/// The response to GET and HEAD.
-fn read(file: &Bytes, stored: &HeaderMap, headers: &HeaderMap) -> ResponseTemplate {
-    let range = headers.get("range").and_then(|range| range.to_str().ok()?.strip_prefix("bytes="));
-    let mut response = match range.and_then(|range| range.split_once('-')) {
-        Some((first, last)) => {
-            let range = first.parse::<usize>().unwrap()..=last.parse().unwrap();
-            let content_range = format!("bytes {first}-{last}/{}", file.len());
-            ResponseTemplate::new(206)
-                .insert_header("content-range", content_range)
-                .set_body_bytes(&file[range])
-        }
-        None => ResponseTemplate::new(200).set_body_bytes(&file[..]),
-    };
-    for (name, value) in stored.iter().filter(|(name, _)| name.as_str().starts_with("x-amz-meta")) {
-        response = response.insert_header(name, value);
-    }
-    let date = "Mon, 02 Jan 2006 15:04:05 GMT";
-    response.insert_header("etag", "\"1\"").insert_header("last-modified", date)
 }
 
 fn settings(endpoint: &str) -> [(&'static str, &str); 5] {
@@ -344,12 +303,12 @@ async fn a_large_file_goes_to_s3_in_parts_and_is_not_replaced() {
     let blobs = s3.open("a/b");
     let (name, bytes) = (AssetName::random(Media::Mp4), sample(20 << 20));
     assert!(blobs.put_new(&name, bytes.clone()).await.unwrap());
-    let sizes: Vec<_> = s3.bucket.lock().unwrap().parts.values().map(Bytes::len).collect();
+    let sizes: Vec<_> = s3.bucket().parts.values().map(Bytes::len).collect();
     assert_eq!(sizes, [8 << 20, 8 << 20, 4 << 20]);
     let (file, headers) = s3.file(&name);
     assert!(file == bytes && headers["content-type"] == "video/mp4");
     assert!(!blobs.put_new(&name, bytes.clone()).await.unwrap());
-    s3.set(Fault::Refused(403, "Trouble"));
+    s3.set(Fault::Refused("", 403, "Trouble"));
     blobs.put_new(&AssetName::random(Media::Mp4), bytes).await.unwrap_err();
 }
 
@@ -365,12 +324,8 @@ async fn a_file_is_put_once_by_a_signed_request_even_if_its_response_is_lost() {
         assert!(file == bytes && headers["content-type"] == "image/png");
         let signature = headers["authorization"].to_str().unwrap();
         assert!(signature.starts_with("AWS4-HMAC-SHA256 Credential=id/"), "{signature}");
-        assert!(signature.contains("/here/s3/aws4_request"), "{signature}");
-        assert!(!format!("{headers:?}").contains("s3cret"));
         assert!(!blobs.put_new(&name, Bytes::from_static(b"other")).await.unwrap());
         assert_eq!(blobs.size_of(&name).await.unwrap(), Some(300_000));
-        let part = blobs.get(&name, Some(2..5)).await.unwrap().unwrap();
-        assert_eq!((part.size, collect(part).await), (300_000, bytes[2..5].to_vec()));
     }
 }
 
@@ -378,34 +333,32 @@ async fn a_file_is_put_once_by_a_signed_request_even_if_its_response_is_lost() {
 async fn an_error_contains_no_response_body_and_no_asset_name() {
     let s3 = S3::start().await;
     let (blobs, name) = (s3.open(""), AssetName::random(Media::Png));
-    for status in [500, 503, 507, 403] {
-        s3.set(Fault::Refused(status, "Trouble"));
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let nowhere = format!("http://{}", listener.local_addr().unwrap());
+    drop(listener);
+    let nowhere = open_with("", settings(&nowhere)).unwrap();
+    let rows = [500, 507, 403].map(|status| (&blobs, status, status.to_string()));
+    for (blobs, status, expected) in rows.into_iter().chain([(&nowhere, 0, "refused".into())]) {
+        s3.set(Fault::Refused("", status.max(400), "Trouble"));
         let error = blobs.put_new(&name, Bytes::from_static(b"x")).await.unwrap_err();
         let text = format!("{error} {error:?}");
-        assert!(text.contains(&status.to_string()), "{text}");
+        assert!(text.contains(&expected), "{expected}: {text}");
         assert!(!text.contains("s3cret") && !text.contains(&name.to_string()), "{text}");
         assert!(blobs.size_of(&name).await.is_err());
     }
     s3.set(Fault::None);
     blobs.put_new(&name, Bytes::from_static(b"x")).await.unwrap();
-
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let nowhere = format!("http://{}", listener.local_addr().unwrap());
-    drop(listener);
-    let error = open_with("", settings(&nowhere)).unwrap().size_of(&name).await.unwrap_err();
-    let error = error.to_string();
-    assert!(error.contains("refused") && !error.contains(&name.to_string()), "{error}");
 }
 
 #[tokio::test]
 async fn a_bucket_that_does_not_work_is_named_at_the_start() {
     let s3 = S3::start().await;
     for (fault, expected) in [
-        (Fault::Refused(404, "NoSuchBucket"), "404"),
-        (Fault::Refused(403, "AccessDenied"), "AccessDenied"),
-        (Fault::Refused(400, "Malformed"), "Malformed"),
-        (Fault::Denied("PUT"), "write (s3:PutObject)"),
-        (Fault::Denied("GET"), "read (s3:GetObject)"),
+        (Fault::Refused("", 404, "NoSuchBucket"), "404"),
+        (Fault::Refused("", 403, "AccessDenied"), "AccessDenied"),
+        (Fault::Refused("", 400, "Malformed"), "Malformed"),
+        (Fault::Refused("PUT", 403, "AccessDenied"), "write (s3:PutObject)"),
+        (Fault::Refused("GET", 403, "AccessDenied"), "read (s3:GetObject)"),
         (Fault::Replaces, "ignores `If-None-Match: *`"),
     ] {
         s3.set(fault);
@@ -420,18 +373,18 @@ async fn a_bucket_keeps_its_mark_and_is_seen_when_it_is_gone() {
     let s3 = S3::start().await;
     let blobs = s3.open("a");
     blobs.verify().await.unwrap();
-    let mark = || s3.bucket.lock().unwrap().files["/pictures/a/.promptarium"].0.clone();
+    let mark = || s3.bucket().files["/pictures/a/.promptarium"].0.clone();
     let first = mark();
     assert_eq!(first.len(), 32);
     // Another server starts, and one at a store that replaces files.
     s3.open("a").verify().await.unwrap();
     s3.set(Fault::Replaces);
     s3.open("a").verify().await.unwrap_err();
-    assert_eq!((mark(), s3.bucket.lock().unwrap().files.len()), (first, 1));
+    assert_eq!((mark(), s3.bucket().files.len()), (first, 1));
 
     let again = s3.open("a");
     again.check().await.unwrap();
-    s3.bucket.lock().unwrap().files.clear();
+    s3.bucket().files.clear();
     // It is believed for a moment.
     again.check().await.unwrap();
     assert!(blobs.check().await.is_err());
@@ -454,7 +407,7 @@ async fn a_file_that_is_absent_is_so_without_the_permission_to_list() {
     s3.set(Fault::None);
     let blobs = s3.open("");
     blobs.verify().await.unwrap();
-    s3.set(Fault::Denied("HEAD"));
+    s3.set(Fault::Refused("HEAD", 403, "AccessDenied"));
     assert!(blobs.size_of(&AssetName::random(Media::Png)).await.is_err());
 }
 
@@ -492,7 +445,7 @@ async fn a_silent_store_fails_each_step_within_ten_seconds() {
     assert!(timeout(limit, silent.get(&name, None)).await.unwrap().is_err());
     assert!(timeout(limit, silent.put_new(&name, sample(1))).await.unwrap().is_err());
     let first = stream::iter([Ok(Bytes::from_static(b"x"))]);
-    let mut pieces = pieces_in_time(BLOBS_TIMEOUT, first.chain(stream::pending()).boxed());
+    let mut pieces = in_time_each(first.chain(stream::pending()).boxed());
     assert!(pieces.next().await.unwrap().is_ok());
     assert!(timeout(limit, pieces.next()).await.unwrap().unwrap().is_err());
 }

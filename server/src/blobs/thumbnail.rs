@@ -183,10 +183,8 @@ mod tests {
             ("a bomb", bomb(60_000, 60_000)),
             ("a wide bomb", bomb(u32::MAX >> 1, 1)),
             ("a small bomb", bomb(8_000, 8_000)),
-            ("nothing", Vec::new()),
             ("the head of a PNG", b"\x89PNG\r\n\x1a\n".to_vec()),
             ("text", b"not a picture".to_vec()),
-            ("the head of a JPEG", b"\xff\xd8\xff\xe0".to_vec()),
             ("a large file", vec![0; THUMBNAIL_SOURCE_BYTES_MAX as usize + 1]),
         ] {
             let began = std::time::Instant::now();

@@ -217,17 +217,15 @@ mod tests {
 
     #[test]
     fn broken_files_have_no_size() {
-        let mp4 = mp4_box(b"ftyp", b"isom");
-        let broken: [&[u8]; 4] = [
-            &mp4,
+        for bytes in [
+            &mp4_box(b"ftyp", b"isom")[..],
             b"\0\0\0\0moov\0\0\0\x5ctkhd",
             b"\xb0\x84\xff\xff\xff\xff\xba\x84",
             b"\xb0\x82\x02\x80\xba\x81\0",
-        ];
-        for bytes in broken {
-            assert_eq!(size(bytes, Media::Mp4), None, "{bytes:?}");
-            assert_eq!(size(bytes, Media::Webm), None, "{bytes:?}");
-            assert_eq!(size(bytes, Media::Png), None, "{bytes:?}");
+        ] {
+            for media in [Media::Mp4, Media::Webm, Media::Png] {
+                assert_eq!(size(bytes, media), None, "{media:?} {bytes:?}");
+            }
         }
     }
 }

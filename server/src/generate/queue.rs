@@ -4,7 +4,7 @@
 //! status and result. Outputs are downloaded from the URLs in the result.
 //! No HTTP request is repeated here: a submission must not be, and the worker repeats the others.
 
-#[cfg_attr(not(feature = "provider-queue"), path = "queue/absent.rs")]
+#[cfg(feature = "provider-queue")]
 mod client;
 pub(crate) mod fields;
 #[cfg(feature = "provider-queue")]
@@ -13,15 +13,16 @@ mod protocol;
 #[cfg(feature = "provider-queue")]
 mod tests;
 
-use std::time::Duration;
+use std::sync::Arc;
 
 use http::HeaderValue;
 use url::Url;
 
-pub(crate) use self::client::open;
 use self::fields::ModelFields;
-use crate::limits::{QUEUE_POLL_TIMEOUT, QUEUE_RESULTS_BYTES, QUEUE_SUBMIT_TIMEOUT};
+use super::Provider;
+use crate::limits::QUEUE_RESULTS_BYTES;
 use crate::quota::Quota;
+use crate::store::Cause;
 
 const SCHEME: &str = "Key ";
 
@@ -37,8 +38,6 @@ pub(crate) struct QueueSetting {
     pub(crate) model_fields: ModelFields,
     /// For the memory of results.
     pub(crate) results: Quota,
-    /// Limits of a submission and of every other request. Shorter in tests.
-    timeouts: [Duration; 2],
 }
 
 impl QueueSetting {
@@ -63,8 +62,15 @@ impl QueueSetting {
             private_outputs: false,
             model_fields: ModelFields::new(),
             results: Quota::new("provider_results", what, most, most),
-            timeouts: [QUEUE_SUBMIT_TIMEOUT, QUEUE_POLL_TIMEOUT],
         })
+    }
+
+    /// The provider.
+    pub(crate) fn open(self) -> Result<Arc<dyn Provider>, Cause> {
+        #[cfg(feature = "provider-queue")]
+        return Ok(Arc::new(client::QueueProvider::new(self)?));
+        #[cfg(not(feature = "provider-queue"))]
+        Err("this program was built without the feature `provider-queue`".into())
     }
 }
 

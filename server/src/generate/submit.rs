@@ -83,22 +83,18 @@ impl Submitter {
     ) -> Submission {
         let reserve = || self.store.reserve_job(caller, new.clone());
         // If the first submission is refused meanwhile, the name is free again.
-        let is_submitting = |reserved: &_| match reserved {
-            Ok(Reserved::Existing(job)) => job.state == JobState::Submitting,
-            _ => false,
+        let is_submitting = |reserved: &Result<_, StoreError>| matches!(reserved, Ok(Reserved::Existing(job)) if job.state == JobState::Submitting);
+        let job = match repeat_while(is_submitting, SUBMIT_WAIT, reserve).await? {
+            Reserved::New(job) => job,
+            Reserved::Existing(job) => return submission(job),
         };
-        match repeat_while(is_submitting, SUBMIT_WAIT, reserve).await? {
-            Reserved::New(job) => {
-                let this = self.clone();
-                let task = self.tasks.spawn(async move {
-                    let _held = held;
-                    this.dispatch(&job).await
-                });
-                // It catches panics, so it ends early only with the runtime.
-                task.await.unwrap_or(Err(SubmissionError::InProgress))
-            }
-            Reserved::Existing(job) => submission(job),
-        }
+        let this = self.clone();
+        let task = self.tasks.spawn(async move {
+            let _held = held;
+            this.dispatch(&job).await
+        });
+        // It catches panics, so it ends early only with the runtime.
+        task.await.unwrap_or(Err(SubmissionError::InProgress))
     }
 
     /// Waits for the submissions in progress.
@@ -112,10 +108,7 @@ impl Submitter {
     async fn dispatch(&self, job: &JobRecord) -> Submission {
         let key = &job.key;
         let error = match self.call_provider(job).await {
-            Ok(ticket) => {
-                count(&self.outcomes, "accepted");
-                return self.record_accepted(key, ticket).await;
-            }
+            Ok(ticket) => return self.record_accepted(key, ticket).await,
             Err(error) => error,
         };
         let outcome = match &error {
@@ -159,6 +152,7 @@ impl Submitter {
     /// is unavailable for longer than a client waits.
     async fn record_accepted(&self, key: &JobKey, ticket: ProviderTicket) -> Submission {
         // The output is paid for; if the server dies now, this line is the only trace of it.
+        count(&self.outcomes, "accepted");
         let request_id = ticket.request_id.clone();
         tracing::info!(job = ?key, request_id = &*request_id, "the provider accepted a generation");
         let (this, job) = (self.clone(), key.clone());

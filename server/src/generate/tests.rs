@@ -1,5 +1,5 @@
 //! A scripted provider for the tests of submission and workers; the stored form of requests,
-//! their digest, and the URLs of outputs.
+//! and their digest.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -15,13 +15,11 @@ use serde_json::json;
 use tokio::time::sleep;
 
 use super::*;
-use crate::blobs::Blobs;
 use crate::blobs::asset_url::Assets;
 use crate::clock::{Clock, ManualClock};
 use crate::config::Config;
 use crate::domain::{
-    AccountId, Caller, ImageRef, JobKey, JobRecord, JobState, NewJob, NewKey, OutputKind, Reserved,
-    Scopes, SigningKey,
+    AccountId, Caller, JobKey, JobRecord, JobState, NewJob, NewKey, OutputKind, Reserved, Scopes,
 };
 use crate::store::memory::MemoryStore;
 use crate::store::prelude::*;
@@ -29,11 +27,14 @@ use crate::store::prelude::*;
 type OnSubmit = dyn Fn(usize) -> Result<(), SubmitError> + Send + Sync;
 pub(super) type OnPoll = dyn Fn(usize) -> Result<Progress, PollError> + Send + Sync;
 
-/// Each call takes `delay`; its result is chosen by its number, counting from 0.
+type OnCall = dyn Fn(usize, &str) -> Result<Progress, PollError> + Send + Sync;
+
+/// Each call takes `delay`; its result is chosen by its number, counting from 0, or by the text of
+/// the request. A poll of the text `hang` never ends.
 pub(super) struct Scripted {
     delay: Duration,
     on_submit: Box<OnSubmit>,
-    on_poll: Box<OnPoll>,
+    on_poll: Box<OnCall>,
     submits: AtomicUsize,
     polls: AtomicUsize,
     pub(super) cancels: AtomicUsize,
@@ -44,17 +45,24 @@ impl Scripted {
         delay: Duration,
         on_submit: impl Fn(usize) -> Result<(), SubmitError> + Send + Sync + 'static,
     ) -> Arc<Self> {
-        Self::new(delay, Box::new(on_submit), Box::new(|_| Ok(Progress::Queued)))
+        Self::new(delay, Box::new(on_submit), Box::new(|_, _| Ok(Progress::Queued)))
     }
 
     pub(super) fn on_poll(
         delay: Duration,
         on_poll: impl Fn(usize) -> Result<Progress, PollError> + Send + Sync + 'static,
     ) -> Arc<Self> {
-        Self::new(delay, Box::new(|_| Ok(())), Box::new(on_poll))
+        Self::new(delay, Box::new(|_| Ok(())), Box::new(move |number, _| on_poll(number)))
     }
 
-    fn new(delay: Duration, on_submit: Box<OnSubmit>, on_poll: Box<OnPoll>) -> Arc<Self> {
+    pub(super) fn on_text(
+        delay: Duration,
+        on_text: impl Fn(&str) -> Progress + Send + Sync + 'static,
+    ) -> Arc<Self> {
+        Self::new(delay, Box::new(|_| Ok(())), Box::new(move |_, text| Ok(on_text(text))))
+    }
+
+    fn new(delay: Duration, on_submit: Box<OnSubmit>, on_poll: Box<OnCall>) -> Arc<Self> {
         let (submits, polls, cancels) = Default::default();
         Arc::new(Self { delay, on_submit, on_poll, submits, polls, cancels })
     }
@@ -73,10 +81,17 @@ impl Provider for Scripted {
         (self.on_submit)(number).map(|()| ticket(&format!("r-{number}")))
     }
 
-    async fn poll(&self, _: &ProviderTicket, _: &GenerationRequest) -> Result<Progress, PollError> {
+    async fn poll(
+        &self,
+        _: &ProviderTicket,
+        request: &GenerationRequest,
+    ) -> Result<Progress, PollError> {
         let number = self.polls.fetch_add(1, Ordering::SeqCst);
         sleep(self.delay).await;
-        (self.on_poll)(number)
+        if &*request.prompt == "hang" {
+            std::future::pending::<()>().await;
+        }
+        (self.on_poll)(number, &request.prompt)
     }
 
     async fn cancel(&self, _: &ProviderTicket) -> Result<(), PollError> {
@@ -156,12 +171,6 @@ impl Log {
     pub(super) fn error(&self) -> String {
         self.text().lines().find(|line| line.contains("ERROR")).unwrap_or_default().to_owned()
     }
-}
-
-/// Stores outputs of at most 1 MiB, which may pause for a second.
-pub(super) fn output_store(blobs: Blobs) -> OutputStore {
-    let limits = OutputLimits { stall_timeout: Duration::from_secs(1), ..OutputLimits::new(1) };
-    OutputStore { blobs, assets: assets(), key: SigningKey::random(), clock: clock(), limits }
 }
 
 pub(super) fn assets() -> Assets {
@@ -263,37 +272,5 @@ fn every_field_and_the_vault_change_the_digest_and_nothing_else_does() {
         request[field] = value;
         let changed = serde_json::from_value(request.clone()).unwrap();
         assert!(digests.insert(request_digest(&changed, None)), "{request}");
-    }
-}
-
-#[tokio::test]
-async fn an_output_has_one_url_for_its_index_in_its_job() {
-    let blobs = Blobs::in_memory();
-    let put = async |secret, account, name: &str, created_at, request, index| {
-        let job = JobRecord {
-            key: JobKey { account: AccountId(account), client_job_id: name.into() },
-            created_at: Timestamp::from_microsecond(created_at).unwrap(),
-            ..queued_job(ticket(request))
-        };
-        let key = SigningKey::new(&[secret; SigningKey::BYTES_MIN]).unwrap();
-        let store = OutputStore { key, ..output_store(blobs.clone()) };
-        let (waits_for, output) = (output::WaitsFor::new(""), png(2, 1).into());
-        store.put(&job, index, output, &waits_for).await.unwrap().source
-    };
-    let first = put(1, 1, "j", 0, "r", 0).await;
-    let ImageRef::Asset(name) = first.clone() else { panic!("{first:?}") };
-    assert_eq!(blobs.read_all(&name).await.unwrap(), Some(png(2, 1)));
-    for (row, is_same) in [
-        ((1, 1, "j", 0, "r", 0), true),
-        ((2, 1, "j", 0, "r", 0), false),
-        ((1, 2, "j", 0, "r", 0), false),
-        ((1, 1, "k", 0, "r", 0), false),
-        ((1, 1, "j", 1, "r", 0), false),
-        ((1, 1, "j", 0, "s", 0), false),
-        ((1, 1, "j", 0, "r", 1), false),
-    ] {
-        let (secret, account, name, created_at, request, index) = row;
-        let source = put(secret, account, name, created_at, request, index).await;
-        assert_eq!(source == first, is_same, "{row:?}");
     }
 }

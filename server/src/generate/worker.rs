@@ -4,6 +4,7 @@
 //! The claim is a lease that expires when the worker dies; writes without a valid lease are
 //! refused. The URLs of outputs are derived from their job, so a repeated step stores them once.
 
+pub(crate) mod output;
 pub(crate) mod pool;
 
 use std::panic::AssertUnwindSafe;
@@ -13,33 +14,38 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use prometheus_client::metrics::histogram::Histogram;
-use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
 
-use super::output::{DOWNLOAD, WaitsFor};
+use self::output::DOWNLOAD;
 use super::submit::SUBMIT_UNKNOWN;
-use super::{
-    JobSettings, Outcomes, Output, OutputStore, PollError, Progress, Provider, bounded_reason,
-    count,
-};
+use super::{JobSettings, Outcomes, Output, PollError, Progress, Provider, bounded_reason, count};
+use crate::blobs::Blobs;
+use crate::blobs::asset_url::Assets;
 use crate::clock::Clock;
-use crate::domain::{Claim, Lease, Release};
+use crate::domain::{Claim, Lease, Release, SigningKey};
 use crate::limits::{
     JOB_HEARTBEAT, JOB_LEASE, JOB_POLL_AGE_DIVISOR, JOB_POLL_INTERVAL_MAX, JOB_POLL_INTERVAL_MIN,
     JOB_POLL_TIMEOUT, JOB_PROVIDER_LIMIT, JOB_RETRY_DELAY_MAX, JOB_RETRY_DELAY_MIN,
     PROVIDER_RETRY_AFTER_MAX,
 };
-use crate::store::{JobQueue, StoreError};
+use crate::quota::Quota;
+use crate::store::{self, JobQueue, StoreError};
 
 /// Processes jobs. Any number may run concurrently, on any number of servers.
 #[derive(Clone)]
 pub(crate) struct Worker {
     pub(crate) store: Arc<dyn JobQueue>,
     pub(crate) provider: Arc<dyn Provider>,
-    pub(crate) outputs: OutputStore,
-    /// Sets the poll interval.
+    pub(crate) blobs: Blobs,
+    /// Writes the URLs that the provider gets.
+    pub(crate) assets: Assets,
+    /// URLs of outputs cannot be guessed without it.
+    pub(crate) key: SigningKey,
+    /// Sets the poll interval, and dates images.
     pub(crate) clock: Clock,
     pub(crate) settings: JobSettings,
+    /// See [`output::large_outputs`].
+    pub(crate) large: Quota,
     pub(crate) activity: Arc<Activity>,
 }
 
@@ -60,51 +66,33 @@ impl Default for Activity {
     }
 }
 
-/// What became of a job in one step.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum StepOutcome {
-    /// The provider is not done, or the worker stops.
-    Released,
-    Completed,
-    Failed,
-    RetryLater,
-}
-
-type StepResult = Result<StepOutcome, StoreError>;
-
 impl Worker {
     /// Processes a claimed job. When `stop` is ready the job is released as it is. If the store
     /// fails, the job is due again when its lease expires. The lease is lost if another worker has
     /// taken the job over, or it has ended.
-    pub(crate) async fn step(&self, claim: Claim, stop: impl Future<Output = ()>) -> StepResult {
-        let (waits_for, changes) = watch::channel("");
+    pub(crate) async fn step(
+        &self,
+        claim: Claim,
+        stop: impl Future<Output = ()>,
+    ) -> store::Result<()> {
         let step = tokio::select! {
-            step = AssertUnwindSafe(self.process(&claim, &waits_for)).catch_unwind() => match step {
+            step = AssertUnwindSafe(self.process(&claim)).catch_unwind() => match step {
                 Ok(step) => step,
                 // No state is inconsistent, since every store method is atomic.
                 Err(_) => self.retry_later(&claim, "processing it panicked", "", None).await,
             },
-            error = self.heartbeat(&claim.lease, changes) => Err(error),
-            () = stop => self.release(&claim, Duration::ZERO, Release::Shutdown).await,
+            error = self.heartbeat(&claim.lease) => Err(error),
+            () = stop => self.store.release_job(&claim.lease, Duration::ZERO, Release::Shutdown).await,
         };
         tracing::debug!(job = ?claim.job.key, ?step, "processed a job");
         step
     }
 
-    /// Renews the lease, and records what the job waits for, until the lease is lost.
-    async fn heartbeat(
-        &self,
-        lease: &Lease,
-        mut changes: watch::Receiver<&'static str>,
-    ) -> StoreError {
+    /// Renews the lease until it is lost.
+    async fn heartbeat(&self, lease: &Lease) -> StoreError {
         loop {
             sleep(JOB_HEARTBEAT).await;
-            let mut recorded = self.store.renew_lease(lease, JOB_LEASE).await;
-            if recorded.is_ok() && changes.has_changed().unwrap_or(false) {
-                let waits_for = *changes.borrow_and_update();
-                recorded = self.store.note_job(lease, None, waits_for).await;
-            }
-            match recorded {
+            match self.store.renew_lease(lease, JOB_LEASE).await {
                 Ok(()) => {}
                 Err(error @ StoreError::LeaseLost) => return error,
                 // The lease has not expired yet; the next renewal may succeed.
@@ -113,20 +101,25 @@ impl Worker {
         }
     }
 
-    async fn process(&self, claim: &Claim, waits_for: &WaitsFor) -> StepResult {
+    /// Records what a job waits for.
+    async fn note(&self, claim: &Claim, waits_for: &str) {
+        if let Err(error) = self.store.note_job(&claim.lease, None, waits_for).await {
+            tracing::warn!(%error, "it could not be recorded what a job waits for");
+        }
+    }
+
+    async fn process(&self, claim: &Claim) -> store::Result<()> {
         let Some(ticket) = claim.job.state.ticket() else {
             return self.fail(claim, SUBMIT_UNKNOWN).await;
         };
-        let request = self.outputs.assets.addressed(&claim.job.request);
+        let request = self.assets.addressed(&claim.job.request);
         let poll = timeout(JOB_POLL_TIMEOUT, self.provider.poll(ticket, &request)).await;
         match poll.unwrap_or_else(|_| Err(PollError::transient("timeout"))) {
             Ok(Progress::Queued) => self.wait(claim, Release::Waiting).await,
             Ok(Progress::InProgress) => self.wait(claim, Release::InProgress).await,
             Ok(Progress::Completed { outputs, provider_state }) => {
-                if let Some(state) = provider_state {
-                    self.store.note_job(&claim.lease, Some(&state), DOWNLOAD).await?;
-                }
-                self.save(claim, outputs, waits_for).await
+                self.store.note_job(&claim.lease, provider_state.as_deref(), DOWNLOAD).await?;
+                self.save(claim, outputs).await
             }
             Err(PollError::Permanent(reason)) => self.fail(claim, &reason).await,
             Err(PollError::Transient { cause, retry_after }) => {
@@ -139,12 +132,12 @@ impl Worker {
 
     /// Stores the outputs, then completes the job with all of them at once. They are paid for, so
     /// those that can be kept do not depend on one that cannot.
-    async fn save(&self, claim: &Claim, outputs: Vec<Output>, waits_for: &WaitsFor) -> StepResult {
-        let (job, count) = (&claim.job, outputs.len());
+    async fn save(&self, claim: &Claim, outputs: Vec<Output>) -> store::Result<()> {
+        let (job, of) = (&claim.job, outputs.len());
         let (mut images, mut transient) = (Vec::new(), None);
         let mut unusable = "the provider completed it without output".to_owned();
         for (index, output) in outputs.into_iter().enumerate() {
-            match self.outputs.put(job, index, output, waits_for).await {
+            match self.put(claim, index, output).await {
                 Ok(image) => images.push(image),
                 Err(PollError::Permanent(reason)) => {
                     tracing::warn!(job = ?job.key, index, reason, "an output cannot be used");
@@ -163,12 +156,13 @@ impl Worker {
         }
         let kept = images.len();
         let prompt = self.store.complete_job(&claim.lease, images).await?;
-        tracing::info!(job = ?job.key, %prompt, kept, count, "a job is completed");
-        self.ended(StepOutcome::Completed, "completed")
+        tracing::info!(job = ?job.key, %prompt, kept, count = of, "a job is completed");
+        count(&self.activity.outcomes, "completed");
+        Ok(())
     }
 
     /// Releases a job that the provider still has until its next poll.
-    async fn wait(&self, claim: &Claim, outcome: Release) -> StepResult {
+    async fn wait(&self, claim: &Claim, outcome: Release) -> store::Result<()> {
         let age = self.clock.now().duration_since(claim.job.created_at);
         let age = Duration::try_from(age).unwrap_or_default();
         if age > JOB_PROVIDER_LIMIT {
@@ -176,12 +170,7 @@ impl Worker {
             let reason = format!("the provider did not complete it within {days} days");
             return self.give_up(claim, &reason).await;
         }
-        self.release(claim, poll_interval(age), outcome).await
-    }
-
-    async fn release(&self, claim: &Claim, pause: Duration, outcome: Release) -> StepResult {
-        self.store.release_job(&claim.lease, pause, outcome).await?;
-        Ok(StepOutcome::Released)
+        self.store.release_job(&claim.lease, poll_interval(age), outcome).await
     }
 
     /// Releases the job for another attempt, or fails it for `reason` if there were enough. The
@@ -192,7 +181,7 @@ impl Worker {
         reason: &str,
         cause: &str,
         retry_after: Option<Duration>,
-    ) -> StepResult {
+    ) -> store::Result<()> {
         let failed_attempts = claim.failed_attempts;
         tracing::warn!(job = ?claim.job.key, failed_attempts, cause, "{reason}");
         if self.has_tried_enough(claim) {
@@ -206,7 +195,8 @@ impl Worker {
         let asked = retry_after.unwrap_or_default().min(PROVIDER_RETRY_AFTER_MAX);
         let delay = retry_delay(failed_attempts).max(asked);
         self.store.release_job(&claim.lease, delay, Release::FailedAttempt).await?;
-        self.ended(StepOutcome::RetryLater, "retried")
+        count(&self.activity.outcomes, "retried");
+        Ok(())
     }
 
     fn has_tried_enough(&self, claim: &Claim) -> bool {
@@ -214,30 +204,25 @@ impl Worker {
     }
 
     /// Fails a job that the provider may still work on, and cancels it there.
-    async fn give_up(&self, claim: &Claim, reason: &str) -> StepResult {
-        let outcome = self.fail(claim, reason).await?;
+    async fn give_up(&self, claim: &Claim, reason: &str) -> store::Result<()> {
+        self.fail(claim, reason).await?;
         let (provider, job) = (self.provider.clone(), claim.job.key.clone());
-        let ticket = claim.job.state.ticket().cloned();
+        let Some(ticket) = claim.job.state.ticket().cloned() else { return Ok(()) };
         // In a task of its own, since the step ends with the lease.
         tokio::spawn(async move {
-            let Some(ticket) = ticket else { return };
             if let Err(error) = provider.cancel(&ticket).await {
                 tracing::warn!(?job, %error, "a failed job could not be cancelled at the provider");
             }
         });
-        Ok(outcome)
+        Ok(())
     }
 
-    async fn fail(&self, claim: &Claim, reason: &str) -> StepResult {
+    async fn fail(&self, claim: &Claim, reason: &str) -> store::Result<()> {
         let reason = bounded_reason(reason);
         self.store.fail_job(&claim.lease, &reason).await?;
         tracing::info!(job = ?claim.job.key, reason, "a job has failed");
-        self.ended(StepOutcome::Failed, "failed")
-    }
-
-    fn ended(&self, step: StepOutcome, outcome: &'static str) -> StepResult {
-        count(&self.activity.outcomes, outcome);
-        Ok(step)
+        count(&self.activity.outcomes, "failed");
+        Ok(())
     }
 }
 

@@ -16,7 +16,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 use crate::http::headers::sole;
 pub use crate::limits::{BODY_BYTES_MAX, BODY_SECONDS_MAX};
 use crate::limits::{DISCARD_BYTES_MAX, FORM_BYTES_MAX, UPLOAD_RATE_MIN};
-use crate::quota::{ClientQuota, OverQuota};
+use crate::quota::{ClientQuota, OverQuota, guarded};
 
 /// Why a body could not be read. Sizes are those of an upload slot, times are seconds.
 #[derive(Debug, thiserror::Error)]
@@ -85,7 +85,7 @@ pub(crate) async fn read(
     };
     let read = timeout(Duration::from_secs(BODY_SECONDS_MAX), read).await;
     read.map_err(|_| BodyReadError::TooSlow(BODY_SECONDS_MAX))??;
-    Ok(reservation.hold(bytes))
+    Ok(guarded(bytes, reservation))
 }
 
 /// Reads and discards the rest in the background, within limits: as long as it comes, and no longer

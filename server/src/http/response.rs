@@ -97,12 +97,12 @@ pub(crate) fn within(
     if size <= RESPONSE_BYTES_UNCOUNTED || !matches!(*method, Method::GET | Method::HEAD) {
         return Ok(response);
     }
-    let reservation = memory.reserve(size)?;
+    let permit = memory.reserve(size)?;
     Ok(response.map(|body| {
         // They are one piece, and ready.
         let bytes = body.collect().now_or_never().and_then(Result::ok);
         let bytes = bytes.map(Collected::to_bytes).unwrap_or_default();
-        ResponseBody::Left(Full::new(reservation.hold(bytes)))
+        ResponseBody::Left(Full::new(guarded(bytes, permit)))
     }))
 }
 

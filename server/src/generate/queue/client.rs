@@ -21,11 +21,11 @@ use crate::generate::PollError::{self, Permanent, Transient};
 use crate::generate::{Output, OutputStream, Progress, Provider, SubmitError, model};
 use crate::limits::{
     OUTPUT_REDIRECTS_MAX, PROVIDER_REQUEST_ID_CHARS_MAX, PROVIDER_RETRY_AFTER_MAX,
-    PROVIDER_STATE_BYTES_MAX, QUEUE_RESPONSE_BYTES_MAX, QUEUE_RESULT_BYTES_MAX,
+    PROVIDER_STATE_BYTES_MAX, QUEUE_POLL_TIMEOUT, QUEUE_RESPONSE_BYTES_MAX, QUEUE_RESULT_BYTES_MAX,
+    QUEUE_SUBMIT_TIMEOUT,
 };
 use crate::outbound::{Outbound, OutboundError, OutboundRequest};
 use crate::quota::Permit;
-use crate::store::Cause;
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
@@ -35,11 +35,6 @@ pub(super) struct QueueProvider {
     submissions: Outbound,
     provider: Outbound,
     outputs: Outbound,
-}
-
-/// The provider of a setting.
-pub(crate) fn open(setting: QueueSetting) -> Result<Arc<dyn Provider>, Cause> {
-    Ok(Arc::new(QueueProvider::new(setting)?))
 }
 
 impl QueueProvider {
@@ -144,7 +139,7 @@ impl QueueProvider {
             false => (QUEUE_RESPONSE_BYTES_MAX, None),
         };
         let request = self.request_with_key(method, url.clone());
-        let fetched = self.provider.fetch(request, self.setting.timeouts[1], bytes_max, memory);
+        let fetched = self.provider.fetch(request, QUEUE_POLL_TIMEOUT, bytes_max, memory);
         let (response, permit) =
             fetched.await.map_err(|error| PollError::transient(error.to_string()))?;
         match response.status().as_u16() {
@@ -234,7 +229,7 @@ impl Provider for QueueProvider {
         let mut post = self.request_with_key(Method::POST, url);
         post.headers_mut().insert(CONTENT_TYPE, JSON);
         *post.body_mut() = Some(body.into());
-        let (time, bytes_max) = (self.setting.timeouts[0], QUEUE_RESPONSE_BYTES_MAX);
+        let (time, bytes_max) = (QUEUE_SUBMIT_TIMEOUT, QUEUE_RESPONSE_BYTES_MAX);
         let fetched = self.submissions.fetch(post, time, bytes_max, None).await;
         let (response, _) = fetched.map_err(|error| match error {
             OutboundError::Failed(cause) => Unknown(cause),

@@ -29,7 +29,7 @@ use crate::store::StoreError;
 /// Worker tasks. If the pool is dropped they stop at once, and other servers take their jobs
 /// over when the leases expire.
 #[derive(Debug)]
-pub struct WorkerPool {
+pub(crate) struct WorkerPool {
     stop: CancellationToken,
     /// Also cancelled with `stop`.
     drain: CancellationToken,
@@ -65,10 +65,9 @@ impl WorkerPool {
     }
 }
 
-/// Jobs in progress.
+/// Jobs in progress, of which each returns its account.
 #[derive(Default)]
 struct JobsInProgress {
-    /// Each returns the account of its job.
     tasks: JoinSet<AccountId>,
     /// One entry for each task.
     accounts: Vec<AccountId>,
@@ -82,20 +81,6 @@ impl JobsInProgress {
         with_enough.copied().collect()
     }
 
-    fn start(&mut self, worker: Worker, claim: Claim, stop: CancellationToken) {
-        let account = claim.job.key.account;
-        self.accounts.push(account);
-        self.tasks.spawn(async move {
-            match guarded(worker.step(claim, stop.cancelled())).await {
-                Ok(_) | Err(StoreError::LeaseLost) => {}
-                Err(error) => {
-                    tracing::error!(error = error_chain(&error), "the store failed a worker");
-                }
-            }
-            account
-        });
-    }
-
     /// Waits until a job is done, for ever if there is none, and returns its account.
     async fn one_is_done(&mut self) -> AccountId {
         // A task catches panics, so there is no other end of it.
@@ -107,6 +92,15 @@ impl JobsInProgress {
         }
         account
     }
+}
+
+async fn process(worker: Worker, claim: Claim, stop: CancellationToken) -> AccountId {
+    let account = claim.job.key.account;
+    match guarded(worker.step(claim, stop.cancelled())).await {
+        Ok(()) | Err(StoreError::LeaseLost) => {}
+        Err(error) => tracing::error!(error = error_chain(&error), "the store failed a worker"),
+    }
+    account
 }
 
 /// Claims jobs until `drain`, then waits for those in progress, which end or are stopped.
@@ -125,7 +119,8 @@ async fn work(worker: Worker, drain: CancellationToken, stop: CancellationToken)
             Ok(Some(claim)) => {
                 turn.after = claim.job.key.account;
                 worker.activity.claim_delay.observe(claim.overdue.as_secs_f64());
-                in_progress.start(worker.clone(), claim, stop.clone());
+                in_progress.accounts.push(turn.after);
+                in_progress.tasks.spawn(process(worker.clone(), claim, stop.clone()));
             }
             Ok(None) => {
                 let mut due = pin!(worker.store.job_due(WORKER_IDLE, &turn.except));

@@ -54,7 +54,7 @@ impl Readings {
         let Self { connections, memory, quotas, database, worker, submitter } = self;
         let usages: Vec<_> = quotas.iter().chain([connections, memory]).map(Quota::usage).collect();
         let (connections, memory) = (connections.usage(), memory.usage());
-        let (busy, large) = (worker.activity.busy.load(Relaxed), worker.outputs.limits.large.usage());
+        let (busy, large) = (worker.activity.busy.load(Relaxed), worker.large.usage());
         let gauge = |name, text, value| (name, GAUGE, text, "", vec![("", float(value))]);
         let mut all = vec![
             ("build_info", GAUGE, "The version that runs", "version", vec![(env!("CARGO_PKG_VERSION"), 1.0)]),

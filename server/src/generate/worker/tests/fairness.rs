@@ -1,11 +1,8 @@
 //! What jobs cost other jobs, at the default number of workers.
 
-use async_trait::async_trait;
 use futures::future::join_all;
 
 use super::*;
-use crate::domain::{GenerationRequest, ProviderTicket};
-use crate::generate::{OutputLimits, SubmitError};
 use crate::limits::WORKERS_DEFAULT;
 
 /// The provider is this far away.
@@ -13,55 +10,23 @@ const DISTANCE: Duration = Duration::from_millis(150);
 /// More than a poll interval and an exchange or two.
 const SOON: Duration = Duration::from_secs(1);
 
-/// Does what the request's text says.
-struct Actor;
-
-#[async_trait]
-impl Provider for Actor {
-    async fn submit(&self, _: &GenerationRequest) -> Result<ProviderTicket, SubmitError> {
-        unreachable!("jobs are queued by the tests")
-    }
-
-    async fn poll(
-        &self,
-        _: &ProviderTicket,
-        request: &GenerationRequest,
-    ) -> Result<Progress, PollError> {
-        sleep(DISTANCE).await;
-        match &*request.prompt {
-            "hang" => std::future::pending().await,
-            "drip" => {
-                let byte = |()| async {
-                    sleep(SECOND / 2).await;
-                    Ok(Bytes::from_static(b"0"))
-                };
-                let bytes = stream::repeat(()).then(byte).boxed();
-                Ok(Progress::completed([Output { size: None, bytes }]))
-            }
-            "wait" => Ok(Progress::Queued),
-            _ => Ok(pictures(1)),
-        }
-    }
-}
-
 impl Fixture {
+    /// With a provider that does what the text of a request says; `hang` never answers.
     async fn crowd() -> Self {
-        let mut fixture = Self::new(no_answer()).await;
-        fixture.worker.provider = Arc::new(Actor);
-        fixture.worker.outputs.limits = OutputLimits::new(1);
+        let mut fixture = Self::new(|_| no_answer()).await;
+        fixture.worker.provider = Scripted::on_text(DISTANCE, |text| match text {
+            "wait" => Progress::Queued,
+            "drip" => {
+                Progress::completed([Output { size: None, bytes: pieces(1200, 1, SECOND / 2) }])
+            }
+            _ => pictures(1),
+        });
         fixture
-    }
-
-    /// How many prompts are in General.
-    async fn prompts(&self, by: &Caller) -> usize {
-        let general = self.store.vaults(by).await.unwrap()[0].id;
-        self.store.contents(by, general).await.unwrap().entries.count().await
     }
 
     async fn add(&self, by: &Caller, text: &str, count: usize) {
         for at in 0..count {
-            let new = new_job(&format!("{text}-{at}"), text, None);
-            queue(&self.store, by, new).await;
+            queue(&self.store, by, new_job(&format!("{text}-{at}"), text, None)).await;
         }
     }
 
@@ -69,12 +34,7 @@ impl Fixture {
     async fn until_completed(&self, by: &Caller, count: usize) -> Duration {
         let began = Instant::now();
         for at in 0..count {
-            let name = format!("done-{at}");
-            while !matches!(self.store.job(by, &name).await.unwrap().state, JobState::Completed(..))
-            {
-                assert!(began.elapsed() < 600 * SECOND, "{name} of {count}");
-                sleep(Duration::from_millis(10)).await;
-            }
+            self.until_done(by, &format!("done-{at}")).await;
         }
         began.elapsed()
     }
@@ -131,25 +91,7 @@ async fn a_hundred_finished_jobs_are_completed_once_within_five_seconds() {
         assert!(began.elapsed() < 5 * SECOND, "{names:?}: {:?}", began.elapsed());
         pool.stop().await;
         for by in &callers {
-            assert_eq!(crowd.prompts(by).await, each);
+            assert_eq!(crowd.prompts(by).await.len(), each);
         }
     }
-}
-
-#[tokio::test(start_paused = true)]
-async fn jobs_that_ended_long_ago_are_deleted() {
-    let crowd = Fixture::crowd().await;
-    let alice = account(&crowd.store, "alice").await;
-    let settings = JobSettings { keep_days: 0, ..settings() };
-    let worker = Worker { settings, ..crowd.worker.clone() };
-    crowd.add(&alice, "done", 2).await;
-    let pool = WorkerPool::start(&worker);
-    crowd.until_completed(&alice, 2).await;
-    crowd.add(&alice, "wait", 1).await;
-    sleep(3700 * SECOND).await;
-    pool.stop().await;
-    let left = crowd.store.jobs(&alice, None, 9).await.unwrap();
-    let left: Vec<_> = left.iter().map(|job| &*job.key.client_job_id).collect();
-    assert_eq!(left, ["wait-0"]);
-    assert_eq!(crowd.prompts(&alice).await, 2, "outputs stay");
 }
