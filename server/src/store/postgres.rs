@@ -1,7 +1,7 @@
 //! The PostgreSQL store: durable, and shared by any number of servers.
 //!
 //! A method is one statement where possible, that is, one round trip. A transaction of several
-//! statements is sent at once, and so is one round trip too: see [`steps`].
+//! statements is sent at once, and so is one round trip too: see [`send`].
 //!
 //! # Accounts
 //! Each statement of a caller has the account as `$1` and the key as `$2`. It checks that the key
@@ -35,7 +35,7 @@
 //!   statement that must see more is sent after the one that locks, in one transaction.
 //!
 //! Each module below holds the SQL of one resource in a table `statements!`, beside the methods that
-//! use it; `db` sends statements, and `connect` has the connections.
+//! use it; `send` sends statements, and `connect` has the connections.
 
 #[macro_use]
 mod statement;
@@ -63,9 +63,9 @@ mod rows;
 #[cfg(any(test, feature = "test-support"))]
 pub(crate) mod scratch;
 mod search;
+mod send;
 mod sessions;
 mod settings;
-mod steps;
 #[cfg(test)]
 mod tests;
 mod tls;
@@ -84,6 +84,7 @@ use self::db::Db;
 pub(crate) use self::db::PoolUse;
 use self::migrate::MigrateError;
 pub use self::migrate::Migration;
+use self::send::{By, PING};
 pub use self::url::DatabaseUrl;
 use super::{Store, StoreError};
 use crate::clock::Clock;
@@ -138,8 +139,8 @@ impl PostgresStore {
         let db = Arc::new(Db::new(&connector, clock)?);
         // Both kinds of connection: where many servers share few connections, none starts that
         // would have none.
-        db.rows(db::By::Server, &db::PING, &[]).await?;
-        db.transaction(None, &[(&db::PING, &[])]).await?;
+        db.rows(By::Server, &PING, &[]).await?;
+        db.transaction(None, &[(&PING, &[])]).await?;
         Ok(Self {
             keys: Arc::new(keys::KeyCache::new(KEY_CACHE_SIZE)),
             prompt_reads: Batcher::new(false, &db, prompts::read),
@@ -198,7 +199,7 @@ impl Store for PostgresStore {
     }
 
     async fn check(&self) -> Result<(), StoreError> {
-        self.db.rows(db::By::Server, &db::PING, &[]).await.map(drop)
+        self.db.rows(By::Server, &PING, &[]).await.map(drop)
     }
 }
 

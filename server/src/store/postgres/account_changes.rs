@@ -9,12 +9,12 @@ use async_trait::async_trait;
 use promptarium::{PromptId, VaultId};
 use tokio_postgres::types::Json;
 
-use super::db::{By, Params, permit};
+use super::db::permit;
+use super::send::{By, Params, Step};
 use super::jobs::LEAVE_QUEUE;
 use super::rows::{
     self, CALLER, EACH_PROMPT, KEY_IS_VALID, PROMPT_COLUMNS, VAULT_COLUMNS, column, int, later,
 };
-use super::steps::Step;
 use super::{PostgresStore, import};
 use crate::domain::{AccountData, AccountId, Caller, ListedPrompt, PromptImage, VaultRecord};
 use crate::limits::PROMPT_IMAGES_MAX;

@@ -6,11 +6,10 @@ use jiff::Timestamp;
 use tokio_postgres::Row;
 
 use super::PostgresStore;
-use super::db::{By, Params};
+use super::send::{By, Params, Step};
 use super::import::new_ids;
 use super::keys::{KEY_COLUMNS, key_record};
 use super::rows::{IS_NO_SESSION, NEW_KEY, all, column, one};
-use super::steps::Step;
 use crate::domain::{ApiKeyRecord, NewKey};
 use crate::store::Result;
 

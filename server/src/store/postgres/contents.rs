@@ -11,7 +11,8 @@ use futures::{StreamExt, TryStreamExt, stream};
 use promptarium::{PromptId, VaultId, VaultPromptId};
 
 use super::batching::Batcher;
-use super::db::{By, Db};
+use super::db::Db;
+use super::send::By;
 use super::prompts::GET;
 use super::rows::{CALLER, EACH_PROMPT, PROMPT_COLUMNS, all, column, listed_prompt, prompt};
 use crate::domain::{Caller, ListedPrompt};

@@ -3,11 +3,10 @@
 use promptarium::VaultId;
 
 use super::PostgresStore;
-use super::db::Params;
+use super::send::{LOCK_ACCOUNT, Params, Step};
 use super::import::new_ids;
 use super::memberships::{ADD, NO_PINS};
 use super::rows::{self, CALLER, INPUT_COLUMNS, KEY_IS_VALID, VAULT_COLUMNS, column};
-use super::steps::{LOCK_ACCOUNT, Step};
 use super::vaults::CREATE_AS;
 use crate::domain::{AccountId, Caller, VaultRecord, VaultVisibility, slug};
 use crate::limits::LONG_WRITE_PROMPTS;

@@ -8,11 +8,11 @@ use serde_json::{Value, json};
 use tokio_postgres::types::Json;
 
 use super::PostgresStore;
-use super::db::{Db, Values, refs};
+use super::db::Db;
+use super::send::{LOCK_ACCOUNT, Step, Values, refs};
 use super::keys::CONFIRM;
 use super::memberships::ADD;
 use super::rows::{INPUT_COLUMNS, KEY_IS_VALID, column, int, one};
-use super::steps::{LOCK_ACCOUNT, Step};
 use super::vaults::CREATE_AS;
 use crate::domain::{AccountData, Caller, PromptInputs, PromptRecord, slug};
 use crate::limits::ACCOUNT_ROWS_AT_ONCE;

@@ -14,7 +14,8 @@ use tokio_postgres::types::Json;
 use uuid::Uuid;
 
 use super::PostgresStore;
-use super::db::{By, Db, Params, refs};
+use super::db::Db;
+use super::send::{By, Params, refs};
 use super::jobs::{
     IN_QUEUE, JOB_COLUMNS, LEAVE_QUEUE, LOST, first_job, job_key, random_id, rows_of_job,
 };

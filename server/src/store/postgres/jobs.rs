@@ -14,7 +14,8 @@ use tokio_postgres::types::Json;
 use uuid::Uuid;
 
 use super::PostgresStore;
-use super::db::{By, Db, Params};
+use super::db::Db;
+use super::send::{By, Params};
 use super::listing::AHEAD;
 use super::notify::CHANNEL;
 use super::rows::{CALLER, all, column, int, later};

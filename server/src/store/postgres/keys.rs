@@ -11,9 +11,8 @@ use quick_cache::sync::Cache;
 use tokio_postgres::Row;
 
 use super::PostgresStore;
-use super::db::{By, Params};
+use super::send::{By, LOCK_ACCOUNT, Params, Step};
 use super::rows::{CALLER, IS_NO_SESSION, NEW_KEY, all, before, column, int};
-use super::steps::{LOCK_ACCOUNT, Step};
 use crate::domain::{AccountId, ApiKeyRecord, Caller, KeyId, KeyRecord, NewKey, Scopes};
 use crate::error_chain::error_chain;
 use crate::limits::{API_KEYS_MAX, LAST_USE_PRECISION};

@@ -13,7 +13,8 @@ use promptarium::limits::PAGE_SIZE;
 use promptarium::{PromptId, VaultId};
 use tokio_postgres::Row;
 
-use super::db::{By, Db, Params};
+use super::db::Db;
+use super::send::{By, Params};
 use super::rows::{CALLER, EACH_PROMPT, PROMPT_COLUMNS, all, column, int, prompt};
 use crate::domain::{Caller, PromptKind, PromptPage, PromptQuery};
 use crate::store::{Result, StoreError};

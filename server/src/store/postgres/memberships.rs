@@ -7,10 +7,9 @@ use async_trait::async_trait;
 use futures::{StreamExt, stream};
 use promptarium::{PromptId, VaultId, VaultPromptId};
 
-use super::db::Params;
+use super::send::{Params, Step};
 use super::prompt_changes::LOCK_VAULTS;
 use super::rows::{CALLER, KEY_IS_VALID, NEW_MEMBER, column, found};
-use super::steps::Step;
 use super::{PostgresStore, contents};
 use crate::domain::{Caller, Membership};
 use crate::store::{Contents, MembershipStore, Moved, Result, StoreError};

@@ -8,7 +8,8 @@ use promptarium::{PromptId, VaultId};
 use tokio_postgres::Row;
 
 use super::PostgresStore;
-use super::db::{By, Db, Values, refs};
+use super::db::Db;
+use super::send::{By, Values, refs};
 use super::prompt_changes::DELETE;
 use super::rows::{
     self, CALLER, INPUT_COLUMNS, INTO_TARGET, KEY_IS_VALID, NEW_PROMPT, PROMPT_COLUMNS, column,

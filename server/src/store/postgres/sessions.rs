@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use tokio_postgres::Row;
 
 use super::PostgresStore;
-use super::db::{By, Params};
+use super::send::{By, Params};
 use super::jobs::random_id;
 use super::rows::{CALLER, NEW_KEY, after, all, before, column, found, one};
 use crate::domain::{AccountId, Caller, KeyId, SessionRecord};

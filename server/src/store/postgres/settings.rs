@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use tokio_postgres::Row;
 
 use super::PostgresStore;
-use super::db::{By, Params};
+use super::send::{By, Params};
 use super::rows::{column, one};
 use crate::store::Result;
 

@@ -20,7 +20,7 @@ mod search;
 use promptarium::VaultId;
 use tokio_postgres::{Client, Row};
 
-use super::db::Params;
+use super::send::Params;
 use super::scratch::ScratchDatabase;
 use super::{DatabaseUrl, Migration, PostgresStore};
 use crate::clock::Clock;

@@ -7,9 +7,8 @@ use const_format::formatcp;
 use promptarium::VaultId;
 
 use super::PostgresStore;
-use super::db::{By, Params};
+use super::send::{By, LOCK_ACCOUNT, Params, Step};
 use super::rows::{self, CALLER, KEY_IS_VALID, VAULT_COLUMNS, column, found, int, later};
-use super::steps::{LOCK_ACCOUNT, Step};
 use crate::domain::{Caller, NewVault, VaultPatch, VaultRecord, VaultVisibility, slug};
 use crate::limits::{LIST_ROWS_PER_ACCOUNT, LONG_WRITE_PROMPTS};
 use crate::store::{Result, StoreError, VaultStore};

@@ -16,19 +16,18 @@ use deadpool::managed::Object;
 use self::plan::Plan;
 use super::super::statement::Statement;
 use super::super::{
-    account_changes, accounts, contents, db, forks, import, job_queue, jobs, keys, listing,
-    memberships, prompt_changes, prompts, search, sessions, settings, steps, vaults,
+    account_changes, accounts, contents, forks, import, job_queue, jobs, keys, listing,
+    memberships, prompt_changes, prompts, search, send, sessions, settings, vaults,
 };
 use super::store;
 use crate::store::postgres::connect::Connector;
 use crate::store::postgres::scratch::ScratchDatabase;
 
 /// The statements of every module.
-const MODULES: [&[&Statement]; 18] = [
+const MODULES: [&[&Statement]; 17] = [
     account_changes::ALL,
     accounts::ALL,
     contents::ALL,
-    db::ALL,
     forks::ALL,
     import::ALL,
     job_queue::ALL,
@@ -39,9 +38,9 @@ const MODULES: [&[&Statement]; 18] = [
     prompt_changes::ALL,
     prompts::ALL,
     search::ALL,
+    send::ALL,
     sessions::ALL,
     settings::ALL,
-    steps::ALL,
     vaults::ALL,
 ];
 
@@ -260,7 +259,7 @@ async fn a_statement_without_an_index_would_be_found() {
 const EXCEPTIONS: [(&str, &str); 6] = [
     ("notify.rs", "it listens"),
     ("connect.rs", "it sets up sessions, and checks for a pooler"),
-    ("steps.rs", "it sends several of them in one transaction"),
+    ("send.rs", "it sends several of them in one transaction"),
     ("migrate", "its table has one row per migration"),
     ("distribute.rs", "it changes the schema"),
     ("scratch", "it creates databases for tests"),
