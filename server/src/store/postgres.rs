@@ -90,7 +90,6 @@ use super::{Store, StoreError};
 use crate::clock::Clock;
 use crate::domain::{Caller, NewPrompt, PromptPage, PromptQuery, SharedPrompt};
 use crate::limits::{KEY_CACHE_SIZE, VAULTS_MAX};
-use crate::quota::Quota;
 
 /// A [`Store`] in PostgreSQL.
 #[derive(Clone)]
@@ -171,11 +170,6 @@ impl PostgresStore {
         Arc::new(self.clone())
     }
 
-    /// What bounds the use of the database.
-    pub(crate) fn quotas(&self) -> Vec<Quota> {
-        self.db.quotas()
-    }
-
     /// Distributes the tables of an up-to-date schema over the nodes of a Citus cluster, and returns
     /// the names of those that were not distributed before.
     ///
@@ -184,11 +178,6 @@ impl PostgresStore {
     pub async fn distribute(url: &DatabaseUrl) -> Result<Vec<&'static str>, ConnectError> {
         let mut client = Connector::new(url).connect().await?;
         Ok(distribute::run(&mut client.client).await?)
-    }
-
-    /// What the connections are doing.
-    pub(crate) fn pool_use(&self) -> PoolUse {
-        self.db.pool_use()
     }
 }
 

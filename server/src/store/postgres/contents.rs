@@ -12,9 +12,9 @@ use promptarium::{PromptId, VaultId, VaultPromptId};
 
 use super::batching::Batcher;
 use super::db::Db;
-use super::send::By;
 use super::prompts::GET;
 use super::rows::{CALLER, EACH_PROMPT, PROMPT_COLUMNS, all, column, listed_prompt, prompt};
+use super::send::By;
 use crate::domain::{Caller, ListedPrompt};
 use crate::limits::{LISTING_BATCH, LISTING_BATCH_BYTES, SMALL_VAULT_PROMPTS};
 use crate::store::{Contents, Result, StoreError};

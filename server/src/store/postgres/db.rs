@@ -8,6 +8,7 @@ use jiff::Timestamp;
 use tokio::sync::RwLock;
 use tokio::time::Instant;
 
+use super::PostgresStore;
 use super::connect::{Connector, DbClient, Unreachable};
 use crate::clock::Clock;
 use crate::limits::{
@@ -89,35 +90,10 @@ impl Db {
         })
     }
 
-    /// What bounds the use of the database.
-    pub(super) fn quotas(&self) -> Vec<Quota> {
-        let Self { steps, long_writes, list_rows, look_ups, .. } = self.clone();
-        vec![steps, long_writes, list_rows, look_ups]
-    }
-
     /// The time of a statement, which is always a parameter: a function of the database in a CASE or
     /// COALESCE of an UPDATE is refused by Citus.
     pub(super) fn now(&self) -> Timestamp {
         self.clock.now()
-    }
-
-    /// What the connections are doing.
-    pub(super) fn pool_use(&self) -> PoolUse {
-        let status = self.pool.status();
-        // Each slot is in the list, too.
-        let pipelined = self.shared.iter().map(|slot| Arc::strong_count(slot).saturating_sub(1));
-        PoolUse {
-            busy: status.size.saturating_sub(status.available),
-            idle: status.available,
-            max: status.max_size,
-            pipelined: pipelined.sum(),
-            waiting: [
-                ("connection", status.waiting),
-                ("step", self.steps.usage().waiting),
-                ("long_write", self.long_writes.usage().waiting),
-                ("list", self.list_rows.usage().waiting),
-            ],
-        }
     }
 
     /// The shared client with the fewest statements, connected if it is not; another one if no
@@ -142,6 +118,34 @@ impl Db {
                 let other = |slot| usable(slot, &*slot.try_read().ok()?);
                 self.shared.iter().find_map(other).ok_or(error)
             }
+        }
+    }
+}
+
+impl PostgresStore {
+    /// What bounds the use of the database.
+    pub(crate) fn quotas(&self) -> Vec<Quota> {
+        let Db { steps, long_writes, list_rows, look_ups, .. } = (*self.db).clone();
+        vec![steps, long_writes, list_rows, look_ups]
+    }
+
+    /// What the connections are doing.
+    pub(crate) fn pool_use(&self) -> PoolUse {
+        let Db { pool, shared, steps, long_writes, list_rows, .. } = &*self.db;
+        let status = pool.status();
+        // Each slot is in the list, too.
+        let pipelined = shared.iter().map(|slot| Arc::strong_count(slot).saturating_sub(1));
+        PoolUse {
+            busy: status.size.saturating_sub(status.available),
+            idle: status.available,
+            max: status.max_size,
+            pipelined: pipelined.sum(),
+            waiting: [
+                ("connection", status.waiting),
+                ("step", steps.usage().waiting),
+                ("long_write", long_writes.usage().waiting),
+                ("list", list_rows.usage().waiting),
+            ],
         }
     }
 }

@@ -3,12 +3,12 @@
 use promptarium::VaultId;
 
 use super::PostgresStore;
-use super::send::{LOCK_ACCOUNT, Params, Step};
 use super::import::new_ids;
 use super::memberships::{ADD, NO_PINS};
 use super::rows::{self, CALLER, INPUT_COLUMNS, KEY_IS_VALID, VAULT_COLUMNS, column};
-use super::vaults::CREATE_AS;
-use crate::domain::{AccountId, Caller, VaultRecord, VaultVisibility, slug};
+use super::send::{LOCK_ACCOUNT, Step, refs};
+use super::vaults::{self, new_vault};
+use crate::domain::{AccountId, Caller, VaultRecord, VaultVisibility};
 use crate::limits::LONG_WRITE_PROMPTS;
 use crate::store::{Result, StoreError};
 
@@ -89,14 +89,13 @@ impl PostgresStore {
         // More may be added before they are copied.
         let prompts = new_ids(&self.db, "prompt_id_seq", count + count / 8 + 64).await?;
         let id = new_ids(&self.db, "vault_id_seq", 1).await?.pop();
-        let (base, now) = (slug::base(&vault.name), self.db.now());
-        let (description, cover) = (vault.description.as_deref(), vault.cover_image.as_ref());
-        let (name, private, most) = (&*vault.name, "private", self.vaults_max);
-        let new: Params<'_> =
-            &[&name, &description, &private, &base, &now, &most, &cover, &now, &id];
+        let now = self.db.now();
+        let visibility = VaultVisibility::Private;
+        let new = VaultRecord { visibility, created_at: now, updated_at: now, ..vault.clone() };
+        let new = new_vault(&new, self.vaults_max, id);
         let steps: [Step<'_>; 5] = [
             (&LOCK_ACCOUNT, &[]),
-            (&CREATE_AS, new),
+            (&vaults::CREATE, &refs(&new)),
             (&COPY, &[&source.0, &vault.id.get(), &vault.updated_at, &now, &prompts]),
             (&ADD, &[&id, &prompts, &NO_PINS, &true]),
             (&FINISH, &[&id, &prompts, &count]),

@@ -9,12 +9,12 @@ use tokio_postgres::types::Json;
 
 use super::PostgresStore;
 use super::db::Db;
-use super::send::{LOCK_ACCOUNT, Step, Values, refs};
 use super::keys::CONFIRM;
 use super::memberships::ADD;
 use super::rows::{INPUT_COLUMNS, KEY_IS_VALID, column, int, one};
-use super::vaults::CREATE_AS;
-use crate::domain::{AccountData, Caller, PromptInputs, PromptRecord, slug};
+use super::send::{LOCK_ACCOUNT, Step, Values, refs};
+use super::vaults::{self, new_vault};
+use crate::domain::{AccountData, Caller, PromptInputs, PromptRecord};
 use crate::limits::ACCOUNT_ROWS_AT_ONCE;
 use crate::store::{Result, StoreError, VaultStore};
 
@@ -37,16 +37,16 @@ pub(super) async fn import(
     caller: &Caller,
     data: &AccountData,
 ) -> Result<()> {
-    let (db, AccountData { prompts, vaults }) = (&store.db, data);
+    let (db, prompts) = (&store.db, &data.prompts);
     let present = store.vaults(caller).await?;
-    let new = vaults.iter().filter(|(vault, _)| !vault.system).count();
+    let new = data.vaults.iter().filter(|(vault, _)| !vault.system).count();
     if int(present.len() + new) > store.vaults_max {
         return Err(StoreError::TooManyVaults);
     }
     let general = present.iter().find(|vault| vault.system).map(|vault| vault.id.get());
     let general = general.ok_or(StoreError::UnknownVault)?;
     let prompt_ids = new_ids(db, "prompt_id_seq", int(prompts.len())).await?;
-    let vault_ids = new_ids(db, "vault_id_seq", int(vaults.len())).await?;
+    let vault_ids = new_ids(db, "vault_id_seq", int(data.vaults.len())).await?;
 
     let (mut rows, mut imported) = (Vec::new(), HashMap::new());
     for ((prompt, inputs), id) in prompts.iter().zip(prompt_ids) {
@@ -57,21 +57,10 @@ pub(super) async fn import(
     for batch in rows.chunks(ACCOUNT_ROWS_AT_ONCE as usize) {
         sent.push((&PROMPTS, vec![Box::new(Json(batch))]));
     }
-    for ((vault, members), new_id) in vaults.iter().zip(vault_ids) {
+    for ((vault, members), new_id) in data.vaults.iter().zip(vault_ids) {
         let id = if vault.system { general } else { new_id };
         if !vault.system {
-            let values: Values<'_> = vec![
-                Box::new(&*vault.name),
-                Box::new(vault.description.as_deref()),
-                Box::new(vault.visibility.as_str()),
-                Box::new(slug::base(&vault.name)),
-                Box::new(vault.created_at),
-                Box::new(store.vaults_max),
-                Box::new(&vault.cover_image),
-                Box::new(vault.updated_at),
-                Box::new(id),
-            ];
-            sent.push((&CREATE_AS, values));
+            sent.push((&vaults::CREATE, new_vault(vault, store.vaults_max, Some(id))));
         }
         // The last one to be added, and the last one to be pinned, are shown first.
         let members = members.iter().rev().zip(1_i64..).filter_map(|((prompt, pinned), number)| {
@@ -82,8 +71,8 @@ pub(super) async fn import(
     }
     sent.push((&CONFIRM, vec![]));
     let params: Vec<_> = sent.iter().map(|(_, values)| refs(values)).collect();
-    let steps = sent.iter().zip(&params).map(|((statement, _), params)| (*statement, &params[..]));
-    let steps: Vec<Step<'_>> = steps.collect();
+    let steps = sent.iter().zip(&params);
+    let steps: Vec<Step<'_>> = steps.map(|((one, _), params)| (*one, &params[..])).collect();
     db.row_of_steps(caller, Some(db.long_limit), &steps).await.map(drop)
 }
 

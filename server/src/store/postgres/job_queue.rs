@@ -15,12 +15,12 @@ use uuid::Uuid;
 
 use super::PostgresStore;
 use super::db::Db;
-use super::send::{By, Params, refs};
 use super::jobs::{
     IN_QUEUE, JOB_COLUMNS, LEAVE_QUEUE, LOST, first_job, job_key, random_id, rows_of_job,
 };
 use super::prompts::values_of_one;
 use super::rows::{INPUT_COLUMNS, INTO_TARGET, NEW_PROMPT, after, before, column, int, later};
+use super::send::{By, Params, refs};
 use super::statement::Statement;
 use crate::domain::{
     AccountId, Claim, GenerationRequest, JobKey, Lease, PromptImage, Release, Turn, output_prompt,

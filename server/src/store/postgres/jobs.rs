@@ -15,10 +15,10 @@ use uuid::Uuid;
 
 use super::PostgresStore;
 use super::db::Db;
-use super::send::{By, Params};
 use super::listing::AHEAD;
 use super::notify::CHANNEL;
 use super::rows::{CALLER, all, column, int, later};
+use super::send::{By, Params};
 use super::statement::Statement;
 use crate::domain::{
     AccountId, Caller, GenerationRequest, JobKey, JobRecord, JobState, NewJob, ProviderTicket,

@@ -14,8 +14,8 @@ use promptarium::{PromptId, VaultId};
 use tokio_postgres::Row;
 
 use super::db::Db;
-use super::send::{By, Params};
 use super::rows::{CALLER, EACH_PROMPT, PROMPT_COLUMNS, all, column, int, prompt};
+use super::send::{By, Params};
 use crate::domain::{Caller, PromptKind, PromptPage, PromptQuery};
 use crate::store::{Result, StoreError};
 

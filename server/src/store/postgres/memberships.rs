@@ -7,9 +7,9 @@ use async_trait::async_trait;
 use futures::{StreamExt, stream};
 use promptarium::{PromptId, VaultId, VaultPromptId};
 
-use super::send::{Params, Step};
 use super::prompt_changes::LOCK_VAULTS;
 use super::rows::{CALLER, KEY_IS_VALID, NEW_MEMBER, column, found};
+use super::send::{Params, Step};
 use super::{PostgresStore, contents};
 use crate::domain::{Caller, Membership};
 use crate::store::{Contents, MembershipStore, Moved, Result, StoreError};
@@ -150,9 +150,9 @@ impl MembershipStore for PostgresStore {
     }
 
     async fn move_membership(&self, caller: &Caller, at: Membership, to: VaultId) -> Result<Moved> {
-        let (vault, membership, target) = (at.vault.get(), at.id.get(), to.get());
+        let vaults = vec![at.vault.get(), to.get()];
         let steps: [Step<'_>; 2] =
-            [(&LOCK_VAULTS, &[&vec![vault, target]]), (&MOVE, &[&vault, &membership, &target])];
+            [(&LOCK_VAULTS, &[&vaults]), (&MOVE, &[&vaults[0], &at.id.get(), &vaults[1]])];
         let row = self.db.row_of_steps(caller, None, &steps).await?;
         if !column::<bool>(&row, "present")? {
             return Err(StoreError::NotFound);

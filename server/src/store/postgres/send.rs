@@ -75,9 +75,7 @@ impl Db {
         let _permit = match by {
             By::LookUp => Some(permit(&self.look_ups, Client::Server, 1).await?),
             // A pipelined one waits for nothing.
-            By::Caller(by) if !statement.shared => {
-                Some(permit(&self.steps, by.account, 1).await?)
-            }
+            By::Caller(by) if !statement.shared => Some(permit(&self.steps, by.account, 1).await?),
             By::List(by, rows_max) => Some(permit(&self.list_rows, by.account, rows_max).await?),
             By::Server | By::Caller(_) => None,
         };
@@ -187,8 +185,9 @@ async fn send_together(
     long: Option<Duration>,
     sent: &mut bool,
 ) -> Result<Vec<Row>, Error> {
-    let set =
-        |long: Duration| format!("BEGIN; SET LOCAL statement_timeout = {}", long.as_millis().max(1));
+    let set = |long: Duration| {
+        format!("BEGIN; SET LOCAL statement_timeout = {}", long.as_millis().max(1))
+    };
     let begin = long.map_or_else(|| "BEGIN".to_owned(), set);
     let mut prepared = Vec::with_capacity(steps.len());
     for (statement, _) in steps {
