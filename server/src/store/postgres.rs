@@ -44,10 +44,8 @@ mod account_changes;
 mod accounts;
 mod batching;
 mod connect;
-mod contents;
 mod db;
 mod distribute;
-mod forks;
 mod import;
 mod job_queue;
 mod jobs;
@@ -99,7 +97,7 @@ pub struct PostgresStore {
     prompt_reads: Batcher<Caller, i64, Option<SharedPrompt>>,
     prompt_writes: Batcher<Caller, Arc<NewPrompt>, prompts::Created>,
     pages: Batcher<(Caller, PromptQuery), (), PromptPage>,
-    small_vaults: contents::SmallVaults,
+    small_vaults: listing::SmallVaults,
     notifier: notify::JobNotifier,
     /// How many vaults an account may have.
     vaults_max: i64,
@@ -145,7 +143,7 @@ impl PostgresStore {
             prompt_reads: Batcher::new(false, &db, prompts::read),
             prompt_writes: Batcher::new(true, &db, prompts::create),
             pages: Batcher::new(false, &db, listing::read_page),
-            small_vaults: Batcher::new(false, &db, contents::small_vault),
+            small_vaults: Batcher::new(false, &db, listing::small_vault),
             db,
             notifier: notify::JobNotifier::new(connector),
             vaults_max: VAULTS_MAX as i64,

@@ -10,7 +10,7 @@ use promptarium::{PromptId, VaultId, VaultPromptId};
 use super::prompt_changes::LOCK_VAULTS;
 use super::rows::{CALLER, KEY_IS_VALID, NEW_MEMBER, column, found};
 use super::send::{Params, Step};
-use super::{PostgresStore, contents};
+use super::{PostgresStore, listing};
 use crate::domain::{Caller, Membership};
 use crate::store::{Contents, MembershipStore, Moved, Result, StoreError};
 
@@ -114,7 +114,7 @@ impl MembershipStore for PostgresStore {
     async fn contents(&self, caller: &Caller, vault: VaultId) -> Result<Contents> {
         let Some(small) = self.small_vaults.run((caller.clone(), vault), 0, ()).await? else {
             // From the beginning: rows of two statements would not be those of one instant.
-            return contents::large_vault(&self.db, caller, vault).await;
+            return listing::large_vault(&self.db, caller, vault).await;
         };
         let bytes = small.iter().map(|listed| listed.prompt.text.len()).sum();
         let entries = (0..small.len()).map(move |at| Ok(small[at].clone()));
