@@ -27,7 +27,6 @@ pub(super) struct Connector {
     pub(super) state: Arc<State>,
 }
 
-/// What the connections of a store share.
 #[derive(Default)]
 pub(super) struct State {
     /// The host to begin with, modulo their number: the one that accepted a connection last, so
@@ -134,7 +133,6 @@ impl Manager for Connector {
     }
 }
 
-/// An open connection.
 pub(super) struct DbClient {
     pub(super) client: Client,
     connector: Connector,
@@ -147,7 +145,6 @@ pub(super) struct DbClient {
 }
 
 impl DbClient {
-    /// A statement, prepared once per connection.
     pub(super) async fn prepared(&self, statement: &Statement) -> Result<Prepared, Error> {
         if let Some(known) = self.statements.read().get(statement.name) {
             return Ok(known.clone());
@@ -157,7 +154,6 @@ impl DbClient {
         Ok(prepared)
     }
 
-    /// Whether the next statement may be sent on it.
     pub(super) fn is_usable(&self) -> bool {
         let is_current = self.epoch == self.connector.state.epoch.load(Relaxed);
         is_current && !self.closed.load(Relaxed) && !self.client.is_closed()

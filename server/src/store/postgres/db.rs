@@ -18,7 +18,6 @@ use crate::limits::{
 use crate::quota::{Client, Permit, Quota};
 use crate::store::{Result, StoreError, time_budget};
 
-/// The database.
 #[derive(Clone)]
 pub(super) struct Db {
     /// Connections for one statement at a time.

@@ -42,17 +42,14 @@ pub(super) fn found(row: &Row) -> Result<()> {
     if column(row, 0)? { Ok(()) } else { Err(StoreError::NotFound) }
 }
 
-/// A number as a parameter.
 pub(super) fn int(number: usize) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-/// The time `duration` after `time`.
 pub(super) fn after(time: Timestamp, duration: Duration) -> Timestamp {
     time.checked_add(duration).unwrap_or(Timestamp::MAX)
 }
 
-/// The time `duration` before `time`.
 pub(super) fn before(time: Timestamp, duration: Duration) -> Timestamp {
     time.checked_sub(duration).unwrap_or(Timestamp::UNIX_EPOCH)
 }
